@@ -1,0 +1,29 @@
+"""Storage formats: what a sparse matrix is made of, how it is read, and how one format becomes another."""
+
+from .arrays import DTYPES, DeviceUnavailable
+from .base import Matrix
+from .convert import from_edges
+from .coo import COO
+from .csc import CSC
+from .csr import CSR
+from .ell import ELL
+from .interop import from_graphblas, from_networkx, from_scipy
+from .io import read, write
+from .vector import SparseVector
+
+__all__ = [
+    "COO",
+    "CSC",
+    "CSR",
+    "DTYPES",
+    "ELL",
+    "DeviceUnavailable",
+    "Matrix",
+    "SparseVector",
+    "from_edges",
+    "from_graphblas",
+    "from_networkx",
+    "from_scipy",
+    "read",
+    "write",
+]

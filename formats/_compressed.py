@@ -1,0 +1,76 @@
+"""What CSR and CSC share: one check, one coercion and one look-up over (indptr, indices, values)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .arrays import (
+    as_array,
+    as_values,
+    check_not_nan,
+    check_range,
+    contiguous,
+    index_dtype,
+    namespace,
+    read_only,
+    same_device,
+)
+from .base import as_shape
+
+if TYPE_CHECKING:
+    from .csc import CSC
+    from .csr import CSR
+
+
+def coerce_compressed(A: CSR | CSC) -> None:
+    """Bring a user's components to arrays of the index type that the extents need, without copies where they fit."""
+    shape = as_shape(A.shape)
+    values = as_values(A.values)
+    index_type = index_dtype(*shape, values.shape[0])
+    coerced = {"shape": shape, "values": read_only(contiguous(values))}
+    for name in ("indptr", "indices"):
+        array = as_array(getattr(A, name))
+        if array.ndim != 1:
+            raise ValueError(f"{name} must be one-dimensional, got {array.ndim} dimensions")
+        if array.dtype.kind not in "iu" and array.size:
+            raise TypeError(f"{name} must be integers, got dtype {array.dtype}")
+        if name == "indices":  # before narrowing, which would wrap
+            check_range(array, name, shape[1 - A.major])
+        coerced[name] = read_only(contiguous(array.astype(index_type, copy=False)))
+    for name, component in coerced.items():
+        object.__setattr__(A, name, component)
+
+
+def check_compressed(A: CSR | CSC) -> None:
+    """ValueError that names the first broken rule."""
+    same_device(A.indptr, A.indices, A.values)
+    axis, nmajor, nminor = ("row", *A.shape) if A.major == 0 else ("column", *A.shape[::-1])
+    if A.indptr.shape != (nmajor + 1,):
+        raise ValueError(f"indptr must have {nmajor + 1} elements, one more than there are {axis}s, got {A.indptr.size}")
+    if A.indices.shape != A.values.shape:
+        raise ValueError(f"indices and values must be of one length, got {A.indices.size} and {A.values.size}")
+    if int(A.indptr[0]) != 0 or int(A.indptr[-1]) != A.nnz:
+        raise ValueError(f"indptr must run from 0 to nnz = {A.nnz}, got {A.indptr[0]} to {A.indptr[-1]}")
+    descending = A.indptr[1:] < A.indptr[:-1]
+    if bool(descending.any()):
+        raise ValueError(f"indptr must not descend, but it does after {axis} {int(descending.argmax())}")
+    check_range(A.indices, "indices", nminor)
+    broken = A.indices[1:] <= A.indices[:-1]
+    starts = A.indptr[1:-1]
+    broken[starts[(starts > 0) & (starts < A.nnz)] - 1] = False  # between two rows anything goes
+    if bool(broken.any()):
+        at = int(broken.argmax())
+        major = int(namespace(A.indptr).searchsorted(A.indptr, at, side="right")) - 1
+        raise ValueError(
+            f"indices must ascend in each {axis} without repetition, but {axis} {major} has "
+            f"{A.indices[at]} before {A.indices[at + 1]}"
+        )
+    check_not_nan(A.values)
+
+
+def lookup_compressed(A: CSR | CSC, major: int, minor: int) -> Any:
+    """The stored value in the given row and column of the stored orientation, or None."""
+    start, stop = int(A.indptr[major]), int(A.indptr[major + 1])
+    segment = A.indices[start:stop]
+    at = int(namespace(segment).searchsorted(segment, minor))
+    return A.values[start + at] if at < stop - start and int(segment[at]) == minor else None

@@ -1,0 +1,262 @@
+"""Matrix: what every storage format has in common.
+
+A matrix is an immutable value: a frozen dataclass over read-only arrays that all live on one device. Its public
+constructor checks everything; `trusted` builds one from arrays that are already known to be good. An entry that is
+not stored is *absent*; a stored 0 is an entry like any other.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from .arrays import Array, Device, cast, device_of, is_array, namespace, read_only, to_device
+
+if TYPE_CHECKING:
+    import graphblas
+    import networkx
+    import scipy.sparse
+
+T = TypeVar("T")
+
+
+class Matrix:
+    """Base of the storage formats. `A[u, v]` is the weight of the edge u -> v.
+
+    Formats declare their arrays and `shape` as dataclass fields. `major` is the axis along which entries are grouped:
+    0 where a row's entries lie together, 1 where a column's do.
+    """
+
+    formats: ClassVar[dict[str, type[Matrix]]] = {}
+    """Every format by its lower-case name."""
+
+    values: Array
+    shape: tuple[int, int]
+    major: int
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if not cls.__name__.startswith("_"):
+            Matrix.formats[cls.__name__.lower()] = cls
+
+    @classmethod
+    def trusted(cls, *components: Any) -> Self:
+        """A matrix from components in field order that are known to be valid: no check, no copy."""
+        self = object.__new__(cls)
+        names = [field.name for field in fields(cls)]  # type: ignore[arg-type]
+        for name, component in zip(names, components, strict=True):
+            object.__setattr__(self, name, read_only(component) if is_array(component) else component)
+        return self
+
+    # --- what the user asks ---------------------------------------------------------------------------------------
+
+    @property
+    def nrows(self) -> int:
+        return self.shape[0]
+
+    @property
+    def ncols(self) -> int:
+        return self.shape[1]
+
+    @property
+    def nnz(self) -> int:
+        """Number of stored entries."""
+        return int(self.values.shape[0])
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.values.dtype
+
+    @property
+    def device(self) -> Device:
+        return device_of(self.values)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the arrays of this format, without what a backend keeps beside them (`kept_nbytes`)."""
+        return sum(array.nbytes for array in self.arrays)
+
+    @property
+    def kept_nbytes(self) -> int:
+        """Bytes that backends keep with the matrix, such as the GraphBLAS handle with its 64-bit indices."""
+        return sum(getattr(kept, "nbytes", 0) for kept in self._kept.values())
+
+    @property
+    def T(self) -> Matrix:
+        """The transpose, sharing every array with `self`; `A.T.T is A`."""
+        twin = self.__dict__.get("_twin")
+        if twin is None:
+            twin = self._transposed()
+            object.__setattr__(self, "_twin", twin)
+            object.__setattr__(twin, "_twin", self)
+        return twin
+
+    def to(self, fmt: type[Matrix] | str | None = None, *, device: Device | None = None, **options: Any) -> Matrix:
+        """The same matrix in another format, on another device, or both; `self` where nothing changes.
+
+        fmt: a format or its lower-case name.  options: the target format's own, as `force=True` for ELL.
+        """
+        from .convert import convert
+
+        target = type(self) if fmt is None else find_format(fmt)
+        moved = self
+        if device is not None and device != self.device:
+            moved = type(self).trusted(
+                *(to_device(part, device) if is_array(part) else part for part in self.components)
+            )
+        return convert(moved, target, **options)
+
+    def astype(self, dtype: DTypeLike) -> Self:
+        """The same matrix with values of `dtype`; a value that cannot be kept is a ValueError."""
+        return self.with_values(cast(self.values, dtype))
+
+    def with_values(self, values: Array) -> Self:
+        """The same pattern with other values (same shape as `self.values`), which are trusted."""
+        if values is self.values:
+            return self
+        parts = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+        return type(self).trusted(*(parts | {"values": values}).values())
+
+    def pattern(self) -> Self:
+        """The unweighted view: the same entries, every value True, all of them one byte of memory."""
+        xp = namespace(self.values)
+        return self.with_values(xp.broadcast_to(xp.ones(1, bool), self.values.shape))
+
+    def __getitem__(self, position: tuple[int, int]) -> Any:
+        """The stored value at (u, v). KeyError if that entry is absent, IndexError if it lies outside the matrix."""
+        found = self.get(*self._position(position))
+        if found is None:
+            raise KeyError(f"no entry at {position}: an absent entry has no value of its own (see get)")
+        return found
+
+    def get(self, u: int, v: int, default: Any = None) -> Any:
+        """The stored value at (u, v), or `default` if that entry is absent."""
+        row, col = self._position((u, v))
+        found = self._lookup(row, col) if self.nnz else None
+        return default if found is None else found[()]
+
+    def __contains__(self, position: tuple[int, int]) -> bool:
+        return self.get(*position) is not None
+
+    def to_edges(self) -> tuple[Array, Array, Array]:
+        """(rows, cols, values) of all entries, sorted by row, then by column, whatever the format."""
+        from .coo import COO
+
+        by_row: Any = self.to(COO) if self.major == 0 else self.to("csr").to(COO)
+        return by_row.rows, by_row.cols, by_row.values
+
+    def to_dense(self, fill: Any = 0) -> Array:
+        """The (nrows, ncols) array with `fill` at absent positions; its dtype also holds `fill`."""
+        from .convert import to_dense
+
+        return to_dense(self, fill)
+
+    def to_scipy(self) -> scipy.sparse.sparray:
+        """A SciPy sparse array: csr, csc or coo for ours, csr for the rest; shares memory where it can."""
+        from .interop import to_scipy
+
+        return to_scipy(self)
+
+    def to_networkx(self, labels: Any = None) -> networkx.DiGraph:
+        """A DiGraph with an edge `weight`; node v is named `labels[v]`, or v."""
+        from .interop import to_networkx
+
+        return to_networkx(self, labels)
+
+    def to_graphblas(self) -> graphblas.Matrix:
+        """A python-graphblas Matrix of its own memory."""
+        from .interop import to_graphblas
+
+        return to_graphblas(self)
+
+    def equals(self, other: Matrix) -> bool:
+        """Same shape, dtype and entries, whatever the formats."""
+        if self.shape != other.shape or self.dtype != other.dtype or self.nnz != other.nnz:
+            return False
+        return all(bool((a == b).all()) for a, b in zip(self.to_edges(), other.to_edges(), strict=True))
+
+    def check(self) -> None:
+        """ValueError that names the first broken rule of the format. The public constructor calls it."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        name = type(self).__name__ + (".T" if self.major != getattr(type(self), "major", 0) else "")
+        return f"<{name} {self.nrows}×{self.ncols}, {self.nnz} entries, {self.dtype}, {self.device}>"
+
+    # --- what formats provide -------------------------------------------------------------------------------------
+
+    def _transposed(self) -> Matrix:
+        raise NotImplementedError
+
+    def _lookup(self, row: int, col: int) -> Any:
+        """The stored value at a position inside the matrix as a zero-dimensional array, or None."""
+        raise NotImplementedError
+
+    # --- what formats and backends use ----------------------------------------------------------------------------
+
+    @property
+    def components(self) -> tuple[Any, ...]:
+        """The dataclass fields' values, in order: `trusted(*A.components)` is A again."""
+        return tuple(getattr(self, field.name) for field in fields(self))  # type: ignore[arg-type]
+
+    @property
+    def arrays(self) -> tuple[Array, ...]:
+        """The components that are arrays."""
+        return tuple(part for part in self.components if is_array(part))
+
+    @property
+    def _kept(self) -> dict[Any, Any]:
+        return self.__dict__.setdefault("_kept_values", {})
+
+    def keep(self, key: Any, make: Callable[[], T]) -> T:
+        """`make()`, computed once and kept with the matrix under `key` (a handle, a statistic)."""
+        kept = self._kept
+        if key not in kept:
+            kept[key] = make()
+        return kept[key]
+
+    def overwrite(self, other: Matrix) -> None:
+        """Become `other`, of the same format. The one way a matrix changes: being a verb's `out`."""
+        twin = self.__dict__.pop("_twin", None)
+        self.__dict__.pop("_kept_values", None)
+        for field in fields(self):  # type: ignore[arg-type]
+            object.__setattr__(self, field.name, getattr(other, field.name))
+        if twin is not None:  # somebody may hold the transpose: it follows
+            twin.__dict__.pop("_kept_values", None)
+            twin.__dict__.update(dict(zip((f.name for f in fields(twin)), self._transposed().components, strict=True)))
+            object.__setattr__(self, "_twin", twin)
+
+    def _position(self, position: tuple[int, int]) -> tuple[int, int]:
+        row, col = (operator.index(i) for i in position)
+        for i, extent, axis in ((row, self.nrows, "row"), (col, self.ncols, "column")):
+            if not 0 <= i < extent:
+                raise IndexError(f"{axis} must be in [0, {extent}), got {i}")
+        return row, col
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self).trusted, self.components
+
+
+def find_format(fmt: type[Matrix] | str) -> type[Matrix]:
+    """The format given by class or by lower-case name; ValueError lists the names."""
+    if isinstance(fmt, str):
+        if fmt.lower() not in Matrix.formats:
+            raise ValueError(f"unknown format {fmt!r}; there are {', '.join(sorted(Matrix.formats))}")
+        return Matrix.formats[fmt.lower()]
+    return fmt
+
+
+def as_shape(shape: int | tuple[int, int]) -> tuple[int, int]:
+    """(nrows, ncols) from a pair, or from n for a square matrix; ValueError if negative."""
+    pair = (shape, shape) if isinstance(shape, int | np.integer) else tuple(shape)
+    if len(pair) != 2:
+        raise ValueError(f"shape must be n or (nrows, ncols), got {shape!r}")
+    nrows, ncols = (operator.index(extent) for extent in pair)
+    if nrows < 0 or ncols < 0:
+        raise ValueError(f"shape must not be negative, got {(nrows, ncols)}")
+    return nrows, ncols

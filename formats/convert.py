@@ -1,0 +1,257 @@
+"""Conversions between formats, and the way in from edges.
+
+Compressing a sorted list and expanding a compressed one are direct; turning rows into columns is one counting sort;
+every other pair of formats goes through these steps. `CONVERSIONS` is the table, and the only list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike
+
+from .arrays import (
+    Array,
+    as_array,
+    as_indices,
+    as_values,
+    check_not_nan,
+    filled_dtype,
+    index_dtype,
+    namespace,
+    same_device,
+)
+from .base import Matrix, as_shape
+from .coo import COO
+from .csc import CSC
+from .csr import CSR
+from .ell import ELL, check_width
+
+Converter = Callable[..., Matrix]
+CONVERSIONS: dict[tuple[type[Matrix], type[Matrix]], Converter] = {}
+"""(source, target) -> the function that converts directly, without a format between."""
+
+
+def conversion(source: type[Matrix], target: type[Matrix]) -> Callable[[Converter], Converter]:
+    """Register the direct conversion from `source` to `target`."""
+
+    def register(converter: Converter) -> Converter:
+        CONVERSIONS[source, target] = converter
+        return converter
+
+    return register
+
+
+def convert(A: Matrix, target: type[Matrix], **options: Any) -> Matrix:
+    """`A` in the `target` format: itself, by a direct conversion, or by way of CSR and COO."""
+    if type(A) is target and A.major == target.major:
+        return A
+    steps = route(type(A), target)
+    for step in steps[:-1]:
+        A = CONVERSIONS[type(A), step](A)
+    return CONVERSIONS[type(A), target](A, **options)
+
+
+def route(source: type[Matrix], target: type[Matrix]) -> tuple[type[Matrix], ...]:
+    """The formats to pass through from `source` to `target`, the target last; the shortest, by breadth-first search."""
+    paths: list[tuple[type[Matrix], ...]] = [(step,) for origin, step in CONVERSIONS if origin is source]
+    for path in paths:
+        if path[-1] is target:
+            return path
+        paths += [(*path, step) for origin, step in CONVERSIONS if origin is path[-1] and step not in path]
+    raise TypeError(f"no conversion leads from {source.__name__} to {target.__name__}")
+
+
+# --- compressed <-> list ------------------------------------------------------------------------------------------
+
+
+def compress(outer: Array, nmajor: int, index_type: np.dtype) -> Array:
+    """indptr (nmajor + 1,) of the sorted indices `outer`."""
+    xp = namespace(outer)
+    indptr = xp.zeros(nmajor + 1, index_type)
+    xp.cumsum(xp.bincount(outer, minlength=nmajor), out=indptr[1:])
+    return indptr
+
+
+def expand(indptr: Array) -> Array:
+    """The inverse of `compress`: for each entry, the row (or column) it belongs to."""
+    xp = namespace(indptr)
+    return xp.repeat(xp.arange(indptr.size - 1, dtype=indptr.dtype), xp.diff(indptr))
+
+
+@conversion(CSR, COO)
+def _(A: CSR) -> COO:
+    return COO.trusted(expand(A.indptr), A.indices, A.values, A.shape, 0)
+
+
+@conversion(CSC, COO)
+def _(A: CSC) -> Matrix:
+    return convert(convert(A, CSR), COO)
+
+
+@conversion(COO, CSR)
+def _(A: COO) -> Matrix:
+    indptr = compress(A.outer, A.shape[A.major], A.outer.dtype)
+    if A.major == 1:
+        return convert(CSC.trusted(indptr, A.inner, A.values, A.shape), CSR)
+    return CSR.trusted(indptr, A.inner, A.values, A.shape)
+
+
+@conversion(COO, CSC)
+def _(A: COO) -> Matrix:
+    return convert(A.T, CSR).T
+
+
+@conversion(COO, COO)
+def _(A: COO) -> Matrix:
+    """Sort by row what is sorted by column."""
+    return convert(convert(A, CSR), COO)
+
+
+# --- rows <-> columns ---------------------------------------------------------------------------------------------
+
+
+@conversion(CSR, CSC)
+def _(A: CSR) -> CSC:
+    return CSC.trusted(*turn(A.indptr, A.indices, A.values, A.shape), A.shape)
+
+
+@conversion(CSC, CSR)
+def _(A: CSC) -> CSR:
+    return CSR.trusted(*turn(A.indptr, A.indices, A.values, A.shape[::-1]), A.shape)
+
+
+def turn(indptr: Array, indices: Array, values: Array, shape: tuple[int, int]) -> tuple[Array, Array, Array]:
+    """(indptr, indices, values) of the other orientation, by SciPy's counting sort or a stable sort on the device."""
+    if isinstance(values, np.ndarray):
+        from scipy.sparse import csr_array
+
+        turned = csr_array((np.ascontiguousarray(values), indices, indptr), shape=shape).tocsc()
+        return tuple(part.astype(indices.dtype, copy=False) for part in (turned.indptr, turned.indices)) + (turned.data,)
+    order = namespace(indices).argsort(indices, kind="stable")
+    return compress(indices[order], shape[1], indices.dtype), expand(indptr)[order], values[order]
+
+
+# --- ELL ----------------------------------------------------------------------------------------------------------
+
+
+@conversion(CSR, ELL)
+def _(A: CSR, *, force: bool = False) -> ELL:
+    xp = namespace(A.values)
+    lengths = xp.diff(A.indptr)
+    width = int(lengths.max()) if lengths.size else 0
+    if not force:
+        check_width(width, A.nrows, A.nnz, A.dtype.itemsize, A.indices.itemsize)
+    index_type = index_dtype(*A.shape, width * A.nrows)
+    indices = xp.full((width, A.nrows), -1, index_type)
+    values = xp.zeros((width, A.nrows), A.dtype)
+    rows = expand(A.indptr)
+    slots = xp.arange(A.nnz, dtype=A.indptr.dtype) - A.indptr[:-1][rows]
+    indices[slots, rows] = A.indices
+    values[slots, rows] = A.values
+    return ELL.trusted(indices, values, A.shape, 0)
+
+
+@conversion(ELL, CSR)
+def _(A: ELL) -> Matrix:
+    if A.major == 1:
+        return convert(convert(A.T, CSR).T, CSR)
+    xp = namespace(A.values)
+    present = A.indices.T >= 0
+    index_type = index_dtype(*A.shape, A.nnz)
+    indptr = xp.zeros(A.nrows + 1, index_type)
+    xp.cumsum(present.sum(axis=1), out=indptr[1:])
+    return CSR.trusted(indptr, A.indices.T[present].astype(index_type, copy=False), A.values.T[present], A.shape)
+
+
+@conversion(ELL, ELL)
+def _(A: ELL, **options: Any) -> Matrix:
+    """Padded rows from padded columns."""
+    return convert(convert(A, CSR), ELL, **options)
+
+
+# --- edges and dense arrays -----------------------------------------------------------------------------------------
+
+_COMBINE = {"min": np.minimum, "max": np.maximum, "sum": np.add}
+
+
+def from_edges(
+    src: ArrayLike,
+    dst: ArrayLike,
+    weights: ArrayLike | None = None,
+    *,
+    shape: int | tuple[int, int] | None = None,
+    dtype: DTypeLike | None = None,
+    dup: str = "min",
+) -> CSR:
+    """The CSR with an entry for every edge src[e] -> dst[e].
+
+    src, dst: (m,), integers.  weights: (m,), or None for int32 ones.  shape: n or (nrows, ncols), by default just large
+    enough.  dup: "min", "max", "sum", "first", "last", or "error", for edges given more than once.
+    ValueError names an index out of range, a NaN weight or arrays of unequal length.
+    """
+    if dup not in (*_COMBINE, "first", "last", "error"):
+        raise ValueError(f"dup must be one of {', '.join(_COMBINE)}, first, last, error; got {dup!r}")
+    rows, cols = as_array(src), as_array(dst)
+    xp = namespace(rows)
+    values = xp.ones(rows.size, dtype or np.int32) if weights is None else as_values(weights, dtype)
+    if not (rows.ndim == cols.ndim == 1 and rows.size == cols.size == values.size):
+        raise ValueError(f"src, dst and weights must be of one length, got {rows.size}, {cols.size} and {values.size}")
+    same_device(rows, cols, values)
+    if shape is None:
+        shape = 1 + max(int(rows.max()), int(cols.max())) if rows.size else 0
+    nrows, ncols = as_shape(shape)
+    index_type = index_dtype(nrows, ncols, rows.size)
+    rows, cols = as_indices(rows, "src", nrows, index_type), as_indices(cols, "dst", ncols, index_type)
+    check_not_nan(values)
+    rows, cols, values = _sort_and_combine(rows, cols, values, (nrows, ncols), dup)
+    return CSR.trusted(compress(rows, nrows, index_type), cols, values, (nrows, ncols))
+
+
+def _sort_and_combine(
+    rows: Array, cols: Array, values: Array, shape: tuple[int, int], dup: str
+) -> tuple[Array, Array, Array]:
+    """Entries by row, then by column, each position once."""
+    xp = namespace(values)
+    if shape[0] * shape[1] < 2**63:
+        key = rows.astype(np.int64) * shape[1] + cols
+        unsorted = bool((key[1:] < key[:-1]).any())
+        order = xp.argsort(key, kind="stable" if dup in ("first", "last") else None) if unsorted else None
+        key = key if order is None else key[order]
+        fresh = key[1:] != key[:-1]
+    else:
+        order = xp.lexsort(xp.stack((cols, rows)))
+        fresh = (rows[order][1:] != rows[order][:-1]) | (cols[order][1:] != cols[order][:-1])
+    if order is not None:
+        rows, cols, values = rows[order], cols[order], values[order]
+    if bool(fresh.all()):
+        return rows, cols, values
+    if dup == "error":
+        at = int(fresh.argmin())
+        raise ValueError(f"edge ({rows[at]}, {cols[at]}) is given more than once")
+    starts = xp.flatnonzero(xp.concatenate((xp.ones(1, bool), fresh)))
+    if dup == "last":
+        values = values[xp.concatenate((starts[1:], xp.array([values.size]))) - 1]
+    else:
+        values = values[starts] if dup == "first" else _combine(values, starts, dup)
+    return rows[starts], cols[starts], values
+
+
+def _combine(values: Array, starts: Array, dup: str) -> Array:
+    """⊕ over each run of `values` that begins at `starts`; an integer sum that overflows is an OverflowError."""
+    combined = _COMBINE[dup].reduceat(values, starts, dtype=values.dtype)
+    if dup == "sum" and values.dtype.kind == "i":
+        exact = np.add.reduceat(values.astype(np.float64), starts)
+        if bool((abs(exact - combined) > 1 + 1e-9 * abs(exact)).any()):
+            raise OverflowError(f"the sum of duplicate edges does not fit {values.dtype}; pass dtype='float64'")
+    return combined
+
+
+def to_dense(A: Matrix, fill: Any) -> Array:
+    """See `Matrix.to_dense`."""
+    rows, cols, values = A.to_edges()
+    dense = namespace(values).full(A.shape, fill, filled_dtype(A.dtype, fill))
+    dense[rows, cols] = values
+    return dense

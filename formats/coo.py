@@ -1,0 +1,99 @@
+"""COO, an edge list: entry e is values[e] at (rows[e], cols[e]), sorted by row, then by column.
+
+16 bytes an entry for int32 indices and 8-byte values, whatever the number of rows; its transpose is the same list
+with the roles exchanged, sorted by column, which `major = 1` tells.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from .arrays import (
+    Array,
+    as_array,
+    as_indices,
+    as_values,
+    check_not_nan,
+    check_range,
+    contiguous,
+    index_dtype,
+    namespace,
+    read_only,
+    same_device,
+)
+from .base import Matrix, as_shape
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class COO(Matrix):
+    """Coordinate list.
+
+    rows, cols, values: (nnz,), in any order (they are sorted here), no position twice.  shape: (nrows, ncols).
+    major: 0 to sort by row, 1 by column.  ValueError names the first broken rule; `from_edges` combines duplicates.
+    """
+
+    rows: Array
+    cols: Array
+    values: Array
+    shape: tuple[int, int]
+    major: int = 0
+
+    def __post_init__(self) -> None:
+        shape = as_shape(self.shape)
+        values = as_values(self.values)
+        if self.major not in (0, 1):
+            raise ValueError(f"major must be 0 (by row) or 1 (by column), got {self.major!r}")
+        index_type = index_dtype(*shape, values.shape[0])
+        rows = as_indices(self.rows, "rows", shape[0], index_type)
+        cols = as_indices(self.cols, "cols", shape[1], index_type)
+        if not rows.shape == cols.shape == values.shape:
+            raise ValueError(
+                f"rows, cols and values must be of one length, got {rows.size}, {cols.size} and {values.size}"
+            )
+        outer, inner = (rows, cols) if self.major == 0 else (cols, rows)
+        if bool(_out_of_order(outer, inner).any()):
+            xp = namespace(values)
+            order = xp.lexsort(xp.stack((inner, outer)))
+            rows, cols, values = rows[order], cols[order], values[order]
+        for name, component in {"shape": shape, "rows": rows, "cols": cols, "values": values}.items():
+            object.__setattr__(self, name, component if name == "shape" else read_only(contiguous(as_array(component))))
+        self.check()
+
+    def check(self) -> None:
+        same_device(self.rows, self.cols, self.values)
+        check_range(self.rows, "rows", self.nrows)
+        check_range(self.cols, "cols", self.ncols)
+        broken = _out_of_order(self.outer, self.inner)
+        if bool(broken.any()):
+            at = int(broken.argmax()) + 1
+            raise ValueError(
+                f"entries must be sorted and no position may repeat, but ({self.rows[at]}, {self.cols[at]}) follows "
+                f"({self.rows[at - 1]}, {self.cols[at - 1]}); from_edges combines duplicates"
+            )
+        check_not_nan(self.values)
+
+    @property
+    def outer(self) -> Array:
+        """The index that entries are sorted by first."""
+        return self.rows if self.major == 0 else self.cols
+
+    @property
+    def inner(self) -> Array:
+        """The index that entries are sorted by second."""
+        return self.cols if self.major == 0 else self.rows
+
+    def _transposed(self) -> COO:
+        return COO.trusted(self.cols, self.rows, self.values, self.shape[::-1], 1 - self.major)
+
+    def _lookup(self, row: int, col: int) -> Any:
+        outer, inner = (row, col) if self.major == 0 else (col, row)
+        xp = namespace(self.values)
+        start, stop = (int(xp.searchsorted(self.outer, outer, side=side)) for side in ("left", "right"))
+        at = start + int(xp.searchsorted(self.inner[start:stop], inner))
+        return self.values[at] if at < stop and int(self.inner[at]) == inner else None
+
+
+def _out_of_order(outer: Array, inner: Array) -> Array:
+    """For each entry but the first: does it fail to come strictly after the one before?"""
+    return (outer[1:] < outer[:-1]) | ((outer[1:] == outer[:-1]) & (inner[1:] <= inner[:-1]))

@@ -1,0 +1,42 @@
+"""CSC, compressed sparse columns: column j holds entries indptr[j] .. indptr[j+1]-1 of `indices` (rows) and `values`.
+
+The transpose of a CSR matrix, array for array; it makes predecessors contiguous where CSR does successors.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from ._compressed import check_compressed, coerce_compressed, lookup_compressed
+from .arrays import Array
+from .base import Matrix
+from .csr import CSR
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CSC(Matrix):
+    """Compressed sparse columns.
+
+    indptr: (ncols + 1,).  indices: (nnz,), rows, ascending in each column, no row twice.  values: (nnz,).
+    shape: (nrows, ncols).  ValueError names the first broken rule.
+    """
+
+    indptr: Array
+    indices: Array
+    values: Array
+    shape: tuple[int, int]
+    major: ClassVar[int] = 1
+
+    def __post_init__(self) -> None:
+        coerce_compressed(self)
+        self.check()
+
+    def check(self) -> None:
+        check_compressed(self)
+
+    def _transposed(self) -> CSR:
+        return CSR.trusted(self.indptr, self.indices, self.values, self.shape[::-1])
+
+    def _lookup(self, row: int, col: int) -> Any:
+        return lookup_compressed(self, col, row)

@@ -1,0 +1,46 @@
+"""CSR, compressed sparse rows: row i holds entries indptr[i] .. indptr[i+1]-1 of `indices` (columns) and `values`.
+
+12 bytes an entry and 4 a row for int32 indices and 8-byte values; the format that every verb supports.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from ._compressed import check_compressed, coerce_compressed, lookup_compressed
+from .arrays import Array
+from .base import Matrix
+
+if TYPE_CHECKING:
+    from .csc import CSC
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CSR(Matrix):
+    """Compressed sparse rows.
+
+    indptr: (nrows + 1,).  indices: (nnz,), columns, ascending in each row, no column twice.  values: (nnz,).
+    shape: (nrows, ncols).  ValueError names the first broken rule.
+    """
+
+    indptr: Array
+    indices: Array
+    values: Array
+    shape: tuple[int, int]
+    major: ClassVar[int] = 0
+
+    def __post_init__(self) -> None:
+        coerce_compressed(self)
+        self.check()
+
+    def check(self) -> None:
+        check_compressed(self)
+
+    def _transposed(self) -> CSC:
+        from .csc import CSC
+
+        return CSC.trusted(self.indptr, self.indices, self.values, self.shape[::-1])
+
+    def _lookup(self, row: int, col: int) -> Any:
+        return lookup_compressed(self, row, col)

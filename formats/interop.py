@@ -1,0 +1,118 @@
+"""The way to and from SciPy, NetworkX and python-graphblas, each imported only when it is asked for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from .arrays import DTYPES, cast
+from .base import Matrix
+from .convert import from_edges
+from .coo import COO
+from .csc import CSC
+from .csr import CSR
+
+if TYPE_CHECKING:
+    import graphblas
+    import networkx
+    import scipy.sparse
+
+
+def from_scipy(S: scipy.sparse.sparray | scipy.sparse.spmatrix, *, dup: str = "min") -> Matrix:
+    """`S` as CSR, CSC or COO, whichever it is, and as CSR otherwise; shares memory where `S` is sorted.
+
+    Entries that `S` holds twice combine with `dup` (SciPy itself would add them). Stored zeros stay entries.
+    """
+    from scipy.sparse import issparse
+
+    if not issparse(S):
+        raise TypeError(f"expected a SciPy sparse array or matrix, got {type(S).__name__}")
+    if S.ndim != 2:
+        raise ValueError(f"expected two dimensions, got {S.ndim}")
+    if S.format in ("csr", "csc") and S.has_canonical_format:
+        return Matrix.formats[S.format](S.indptr, S.indices, S.data, S.shape)
+    edges = S.tocoo()
+    A = from_edges(edges.row, edges.col, edges.data, shape=S.shape, dup=dup)
+    return A.to(S.format) if S.format in ("csc", "coo") else A
+
+
+def to_scipy(A: Matrix) -> scipy.sparse.sparray:
+    """See `Matrix.to_scipy`."""
+    from scipy import sparse
+
+    if isinstance(A, COO):
+        return sparse.coo_array((A.values, (A.rows, A.cols)), shape=A.shape)
+    if isinstance(A, CSC):
+        return sparse.csc_array((A.values, A.indices, A.indptr), shape=A.shape)
+    rows: Any = A.to(CSR)
+    return sparse.csr_array((rows.values, rows.indices, rows.indptr), shape=A.shape)
+
+
+def from_networkx(
+    G: networkx.Graph, weight: str | None = "weight", *, dtype: DTypeLike | None = None, return_labels: bool = False
+) -> CSR | tuple[CSR, list[Any]]:
+    """The CSR of a NetworkX graph: vertex i is the i-th node of `G`, an undirected edge counts both ways.
+
+    weight: the edge attribute to read; an edge without it weighs 1.  Parallel edges combine with min.
+    return_labels: also return the nodes, in order.
+    """
+    nodes = list(G.nodes)
+    number = {node: i for i, node in enumerate(nodes)}
+    edges = list(G.edges(data=weight, default=1) if weight else ((u, v, 1) for u, v in G.edges()))
+    src = np.fromiter((number[u] for u, _, _ in edges), np.int64, len(edges))
+    dst = np.fromiter((number[v] for _, v, _ in edges), np.int64, len(edges))
+    weights = np.asarray([w for _, _, w in edges]) if edges else np.ones(0, np.int32)
+    if weights.dtype == object:
+        raise ValueError(f"attribute {weight!r} must be a number on every edge")
+    if not G.is_directed():
+        loops = src == dst
+        src, dst = np.concatenate((src, dst[~loops])), np.concatenate((dst, src[~loops]))
+        weights = np.concatenate((weights, weights[~loops]))
+    A = from_edges(src, dst, weights if weights.dtype.kind == "f" else weights.tolist(), shape=len(nodes), dtype=dtype)
+    return (A, nodes) if return_labels else A
+
+
+def to_networkx(A: Matrix, labels: Any = None) -> networkx.DiGraph:
+    """See `Matrix.to_networkx`."""
+    import networkx as nx
+
+    if A.nrows != A.ncols:
+        raise ValueError(f"a graph needs a square matrix, got shape {A.shape}")
+    names = range(A.nrows) if labels is None else list(labels)
+    if len(names) != A.nrows:
+        raise ValueError(f"labels must name all {A.nrows} vertices, got {len(names)}")
+    G = nx.DiGraph()
+    G.add_nodes_from(names)
+    rows, cols, values = (part.tolist() for part in A.to_edges())
+    G.add_weighted_edges_from((names[u], names[v], w) for u, v, w in zip(rows, cols, values, strict=True))
+    return G
+
+
+def from_graphblas(M: graphblas.Matrix) -> CSR:
+    """The CSR of a python-graphblas Matrix, copied."""
+    arrays = M.ss.export("csr", sort=True)
+    values = arrays["values"]
+    indptr, indices = arrays["indptr"], arrays["col_indices"]
+    if arrays.get("is_iso"):
+        values = np.broadcast_to(values, indices.shape)
+    if values.dtype not in DTYPES:
+        values = cast(values, np.result_type(values.dtype, np.int32))
+    return CSR(indptr, indices[: int(indptr[-1])], values[: int(indptr[-1])], (M.nrows, M.ncols))
+
+
+def to_graphblas(A: Matrix) -> graphblas.Matrix:
+    """See `Matrix.to_graphblas`."""
+    import graphblas as gb
+
+    rows: Any = A.to(CSR)
+    return gb.Matrix.ss.import_csr(
+        nrows=A.nrows,
+        ncols=A.ncols,
+        indptr=rows.indptr.astype(np.uint64),
+        col_indices=rows.indices.astype(np.uint64),
+        values=np.array(rows.values),
+        sorted_cols=True,
+        take_ownership=True,
+    )

@@ -1,0 +1,136 @@
+"""SparseVector: the present entries of a vector, as indices and values.
+
+A dense vector is a plain NumPy or CuPy array. Both denote the same object: an absent entry is the semiring's zero, so
+`v.to_dense(fill=zero)` and `SparseVector.from_dense(x, zero)` lose nothing.
+"""
+
+from __future__ import annotations
+
+import operator
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from .arrays import (
+    Array,
+    Device,
+    as_array,
+    as_indices,
+    as_values,
+    check_not_nan,
+    check_range,
+    contiguous,
+    device_of,
+    filled_dtype,
+    index_dtype,
+    namespace,
+    read_only,
+    same_device,
+    to_device,
+)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SparseVector:
+    """A vector of which only the present entries are stored.
+
+    indices: (nnz,), in any order (they are sorted here), no index twice.  values: (nnz,).  size: the vector's length.
+    ValueError names the first broken rule.
+    """
+
+    indices: Array
+    values: Array
+    size: int
+
+    def __post_init__(self) -> None:
+        size = operator.index(self.size)
+        if size < 0:
+            raise ValueError(f"size must not be negative, got {size}")
+        values = as_values(self.values)
+        indices = as_indices(self.indices, "indices", size, index_dtype(size))
+        if indices.shape != values.shape:
+            raise ValueError(f"indices and values must be of one length, got {indices.size} and {values.size}")
+        if bool((indices[1:] < indices[:-1]).any()):
+            order = namespace(indices).argsort(indices)
+            indices, values = indices[order], values[order]
+        components = {"indices": read_only(contiguous(indices)), "values": read_only(contiguous(values)), "size": size}
+        for name, component in components.items():
+            object.__setattr__(self, name, component)
+        self.check()
+
+    @classmethod
+    def trusted(cls, indices: Array, values: Array, size: int) -> Self:
+        """A vector from components that are known to be valid: no check, no copy."""
+        self = object.__new__(cls)
+        for name, component in (("indices", indices), ("values", values), ("size", size)):
+            object.__setattr__(self, name, component)
+        return self
+
+    @classmethod
+    def from_dense(cls, x: Array, zero: Any) -> Self:
+        """The entries of the dense vector `x` that differ from `zero`."""
+        if x.ndim != 1:
+            raise ValueError(f"a dense vector is one-dimensional, got {x.ndim} dimensions")
+        present = namespace(x).flatnonzero(x != zero).astype(index_dtype(x.size), copy=False)
+        return cls.trusted(present, x[present], int(x.size))
+
+    def check(self) -> None:
+        """ValueError that names the first broken rule."""
+        same_device(self.indices, self.values)
+        check_range(self.indices, "indices", self.size)
+        broken = self.indices[1:] <= self.indices[:-1]
+        if bool(broken.any()):
+            raise ValueError(f"indices must be sorted and no index may repeat, got {self.indices[int(broken.argmax())]} twice")
+        check_not_nan(self.values)
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.values.dtype
+
+    @property
+    def nnz(self) -> int:
+        """Number of stored entries."""
+        return int(self.indices.size)
+
+    @property
+    def nbytes(self) -> int:
+        return int(self.indices.nbytes + self.values.nbytes)
+
+    @property
+    def device(self) -> Device:
+        return device_of(self.values)
+
+    def to(self, *, device: Device) -> SparseVector:
+        """The same vector on `device`; `self` if it is there already."""
+        if device == self.device:
+            return self
+        return SparseVector.trusted(to_device(self.indices, device), to_device(self.values, device), self.size)
+
+    def to_dense(self, fill: Any = 0) -> Array:
+        """The (size,) array with `fill` at absent positions; its dtype also holds `fill`."""
+        xp = namespace(self.values)
+        dense = xp.full(self.size, fill, filled_dtype(self.dtype, fill))
+        dense[self.indices] = self.values
+        return dense
+
+    def overwrite(self, other: SparseVector) -> None:
+        """Become `other`. The one way a vector changes: being a verb's `out`."""
+        for name in ("indices", "values", "size"):
+            object.__setattr__(self, name, getattr(other, name))
+
+    def __getitem__(self, index: int) -> Any:
+        """The stored value at `index`. KeyError if absent, IndexError if outside."""
+        i = operator.index(index)
+        if not 0 <= i < self.size:
+            raise IndexError(f"index must be in [0, {self.size}), got {i}")
+        at = int(as_array(namespace(self.indices).searchsorted(self.indices, i)))
+        if at == self.nnz or int(self.indices[at]) != i:
+            raise KeyError(f"no entry at {i}: an absent entry has no value of its own")
+        return self.values[at]
+
+    def __len__(self) -> int:
+        return self.size
+
+    def __repr__(self) -> str:
+        return f"<SparseVector {self.size}, {self.nnz} entries, {self.dtype}, {self.device}>"
