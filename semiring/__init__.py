@@ -1,0 +1,68 @@
+"""The algebra of sparse matrices: semirings, and the verbs that compute in them on any format and device."""
+
+from .algebra import (
+    MONOIDS,
+    SEMIRINGS,
+    AnyPair,
+    Law,
+    LorLand,
+    MaxMin,
+    MaxPlus,
+    MinFirst,
+    MinMax,
+    MinPlus,
+    MinSecond,
+    Monoid,
+    PlusTimes,
+    Semiring,
+)
+from .ops import OPERATORS, BinaryOp, Saturating, UnaryOp
+from .predicates import Predicate, lost, nearer, tight
+from .registry import Vector, Verb, fusible
+from .verbs import apply, assign, ewise_add, ewise_mult, extract, mxm, mxv, reduce, select, transpose, vxm
+
+from . import cpu  # isort: skip  # registers the CPU's implementations of the verbs above
+from .cpu.threads import get_threads, set_threads, threads
+
+__all__ = [
+    "MONOIDS",
+    "OPERATORS",
+    "SEMIRINGS",
+    "AnyPair",
+    "BinaryOp",
+    "Law",
+    "LorLand",
+    "MaxMin",
+    "MaxPlus",
+    "MinFirst",
+    "MinMax",
+    "MinPlus",
+    "MinSecond",
+    "Monoid",
+    "PlusTimes",
+    "Predicate",
+    "Saturating",
+    "Semiring",
+    "UnaryOp",
+    "Vector",
+    "Verb",
+    "apply",
+    "assign",
+    "cpu",
+    "ewise_add",
+    "ewise_mult",
+    "extract",
+    "fusible",
+    "get_threads",
+    "lost",
+    "mxm",
+    "mxv",
+    "nearer",
+    "reduce",
+    "select",
+    "set_threads",
+    "threads",
+    "tight",
+    "transpose",
+    "vxm",
+]

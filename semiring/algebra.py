@@ -1,0 +1,207 @@
+"""Monoids and semirings: the algebra that a product is computed in.
+
+A semiring (⊕, ⊗) replaces the sum and the product of y_i = Σ_k A_ik x_k. Its *zero* is the identity of ⊕, and stands for
+an absent entry. Each semiring here declares its zero, its dtypes and the laws that hold within a range where nothing
+overflows; `tests/test_laws.py` checks every declaration.
+
+[1] J. Kepner, J. Gilbert (eds.), Graph Algorithms in the Language of Linear Algebra, SIAM, 2011.
+[2] M. Mohri, Semiring frameworks and algorithms for shortest-distance problems, J. Automata Lang. Comb. 7(3), 2002.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Literal
+
+import numpy as np
+
+from formats import DTYPES
+
+from .ops import OPERATORS, BinaryOp, find_op
+
+Identity = Literal["lowest", "highest"] | int | float | bool
+
+BOOL, INT32, INT64, FLOAT32, FLOAT64 = DTYPES
+NUMBERS = (INT32, INT64, FLOAT32, FLOAT64)
+
+
+class Law(StrEnum):
+    """What a semiring promises, with ⊕ associative and commutative always."""
+
+    IDEMPOTENT = "a ⊕ a = a"
+    SELECTIVE = "a ⊕ b is a or b"
+    DISTRIBUTES_LEFT = "a ⊗ (b ⊕ c) = (a ⊗ b) ⊕ (a ⊗ c)"
+    DISTRIBUTES_RIGHT = "(a ⊕ b) ⊗ c = (a ⊗ c) ⊕ (b ⊗ c)"
+    ANNIHILATES_LEFT = "zero ⊗ a = zero"
+    ANNIHILATES_RIGHT = "a ⊗ zero = zero"
+    ASSOCIATIVE = "(a ⊗ b) ⊗ c = a ⊗ (b ⊗ c)"
+    COMMUTATIVE = "a ⊗ b = b ⊗ a"
+    UNIT = "one ⊗ a = a ⊗ one = a"
+
+
+@dataclass(frozen=True)
+class Monoid:
+    """An associative, commutative operator with an identity.
+
+    identity: a number, or "lowest" / "highest" for the ends of the dtype (infinities where it has them).
+    idempotent: a ⊕ a = a.  selective: a ⊕ b is a or b, so that ⊕ orders the values.
+    """
+
+    op: BinaryOp
+    identity: Identity
+    dtypes: tuple[np.dtype, ...] = NUMBERS
+    idempotent: bool = False
+    selective: bool = False
+
+    @property
+    def name(self) -> str:
+        return self.op.name
+
+    def zero(self, dtype: np.dtype) -> Any:
+        """The identity as a scalar of `dtype`."""
+        return end_of_range(dtype, self.identity) if isinstance(self.identity, str) else dtype.type(self.identity)
+
+    def __call__(self, a: Any, b: Any) -> Any:
+        return self.op(a, b)
+
+    def __repr__(self) -> str:
+        return f"Monoid({self.name!r})"
+
+
+@dataclass(frozen=True)
+class Semiring:
+    """A monoid ⊕ and an operator ⊗.
+
+    dtypes: those it is defined on.  laws: those it promises.  one: the unit of ⊗ (see `Monoid.identity`), if any.
+    A semiring of your own is usable wherever a shipped one is, on every format and backend.
+    """
+
+    add: Monoid
+    mul: BinaryOp
+    dtypes: tuple[np.dtype, ...] = ()
+    one: Identity | None = None
+    laws: frozenset[Law] = field(default=frozenset())
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "dtypes", tuple(np.dtype(d) for d in self.dtypes or self.add.dtypes))
+        object.__setattr__(self, "laws", frozenset(self.laws))
+
+    @property
+    def name(self) -> str:
+        """GraphBLAS's name, `<add>_<mul>`."""
+        return f"{self.add.name}_{self.mul.name}"
+
+    def zero(self, dtype: np.dtype) -> Any:
+        """The identity of ⊕: what an absent entry stands for."""
+        return self.add.zero(dtype)
+
+    def unit(self, dtype: np.dtype) -> Any:
+        """The unit of ⊗: the length of the empty path. ValueError if the semiring has none."""
+        if self.one is None:
+            raise ValueError(f"{self.name} has no unit, so no path can start: choose a semiring with one, as MinPlus")
+        return end_of_range(dtype, self.one) if isinstance(self.one, str) else dtype.type(self.one)
+
+    def better(self, a: Any, b: Any) -> Any:
+        """Is `a` strictly better than `b` in ⊕'s order: a ⊕ b = a ≠ b?"""
+        return (self.add(a, b) == a) & (a != b)
+
+    def __repr__(self) -> str:
+        return f"Semiring({self.name!r})"
+
+
+def end_of_range(dtype: np.dtype, end: str) -> Any:
+    """The lowest or highest value of `dtype`; an infinity for floating point."""
+    low, high = (-np.inf, np.inf) if dtype.kind == "f" else (False, True)
+    if dtype.kind == "i":
+        low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
+    return dtype.type(low if end == "lowest" else high)
+
+
+Min = Monoid(OPERATORS["min"], "highest", idempotent=True, selective=True)
+Max = Monoid(OPERATORS["max"], "lowest", idempotent=True, selective=True)
+Plus = Monoid(OPERATORS["plus"], 0)
+Times = Monoid(OPERATORS["times"], 1)
+Lor = Monoid(OPERATORS["lor"], False, (BOOL,), idempotent=True, selective=True)
+Land = Monoid(OPERATORS["land"], True, (BOOL,), idempotent=True, selective=True)
+Any_ = Monoid(OPERATORS["any"], 0, DTYPES, idempotent=True, selective=True)
+
+MONOIDS: dict[str, Monoid] = {monoid.name: monoid for monoid in (Min, Max, Plus, Times, Lor, Land, Any_)}
+"""Every shipped monoid by name."""
+
+_DISTRIBUTES = {Law.DISTRIBUTES_LEFT, Law.DISTRIBUTES_RIGHT}
+_ANNIHILATES = {Law.ANNIHILATES_LEFT, Law.ANNIHILATES_RIGHT}
+_ORDER = {Law.IDEMPOTENT, Law.SELECTIVE}
+_PRODUCT = {Law.ASSOCIATIVE, Law.COMMUTATIVE, Law.UNIT} | _DISTRIBUTES | _ANNIHILATES
+
+MinPlus = Semiring(Min, OPERATORS["plus"], one=0, laws=frozenset(_ORDER | _PRODUCT))
+MaxPlus = Semiring(Max, OPERATORS["plus"], one=0, laws=frozenset(_ORDER | _PRODUCT))
+MinMax = Semiring(Min, OPERATORS["max"], one="lowest", laws=frozenset(_ORDER | _PRODUCT))
+MaxMin = Semiring(Max, OPERATORS["min"], one="highest", laws=frozenset(_ORDER | _PRODUCT))
+PlusTimes = Semiring(Plus, OPERATORS["times"], one=1, laws=frozenset(_PRODUCT))
+LorLand = Semiring(Lor, OPERATORS["land"], one=True, laws=frozenset(_ORDER | _PRODUCT))
+AnyPair = Semiring(Any_, OPERATORS["pair"], laws=frozenset(_ORDER | _DISTRIBUTES | {Law.ASSOCIATIVE, Law.COMMUTATIVE}))
+MinFirst = Semiring(
+    Min, OPERATORS["first"], laws=frozenset(_ORDER | _DISTRIBUTES | {Law.ASSOCIATIVE, Law.ANNIHILATES_LEFT})
+)
+MinSecond = Semiring(
+    Min, OPERATORS["second"], laws=frozenset(_ORDER | _DISTRIBUTES | {Law.ASSOCIATIVE, Law.ANNIHILATES_RIGHT})
+)
+
+SEMIRINGS: dict[str, Semiring] = {
+    semiring.name: semiring
+    for semiring in (MinPlus, MaxPlus, MinMax, MaxMin, PlusTimes, LorLand, AnyPair, MinFirst, MinSecond)
+}
+"""Every shipped semiring by its GraphBLAS name."""
+
+
+def find_semiring(semiring: Semiring | str) -> Semiring:
+    """The semiring given by object or GraphBLAS name.
+
+    A name outside `SEMIRINGS` is put together from the operator and monoid tables, as "max_times".
+    """
+    if isinstance(semiring, Semiring):
+        return semiring
+    if not isinstance(semiring, str):
+        raise TypeError(f"expected a Semiring or its name, got {type(semiring).__name__}")
+    if semiring in SEMIRINGS:
+        return SEMIRINGS[semiring]
+    add, _, mul = semiring.partition("_")
+    if add not in MONOIDS or mul not in OPERATORS or OPERATORS[mul].boolean:
+        raise ValueError(
+            f"unknown semiring {semiring!r}; there are {', '.join(SEMIRINGS)}, and <monoid>_<operator> of "
+            f"{', '.join(MONOIDS)} and {', '.join(OPERATORS)}"
+        )
+    return Semiring(MONOIDS[add], OPERATORS[mul])
+
+
+def find_monoid(monoid: Monoid | Semiring | str) -> Monoid:
+    """The monoid given by object or name, or the ⊕ of a semiring."""
+    if isinstance(monoid, Semiring):
+        return monoid.add
+    if isinstance(monoid, Monoid):
+        return monoid
+    if monoid in MONOIDS:
+        return MONOIDS[monoid]
+    return find_semiring(monoid).add if "_" in monoid else _no_monoid(monoid)
+
+
+def _no_monoid(name: str) -> Monoid:
+    raise ValueError(f"unknown monoid {name!r}; there are {', '.join(MONOIDS)}")
+
+
+def find_combiner(op: Semiring | Monoid | BinaryOp | str, part: Literal["add", "mul"]) -> Monoid | BinaryOp:
+    """What an element-wise verb or an accumulator combines two values with.
+
+    Of a semiring its ⊕ or ⊗, as `part` says; a name is a monoid's, an operator's or a semiring's, in this order.
+    """
+    if isinstance(op, str):
+        if op in SEMIRINGS or "_" in op:
+            op = find_semiring(op)
+        else:
+            op = MONOIDS[op] if op in MONOIDS else find_op(op)
+    if isinstance(op, Semiring):
+        return op.add if part == "add" else op.mul
+    if isinstance(op, Monoid | BinaryOp):
+        return op
+    raise TypeError(f"expected a semiring, a monoid, an operator or a name, got {type(op).__name__}")

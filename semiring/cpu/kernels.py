@@ -1,0 +1,211 @@
+"""Compiled products: three loops (gather, scatter, push) over three kinds of storage (compressed, list, padded).
+
+    gather   y_i = ⊕_k a_ik ⊗ x_k     reads x at random, writes y in order
+    scatter  y_k ⊕= a_ik ⊗ x_i        reads x in order, writes y at random
+    push     the scatter of a sparse x: only the rows that it has
+
+"Row" is the stored orientation's: a column of CSC or of a transposed list. The same functions serve every semiring: Numba
+compiles them with ⊕ and ⊗ put in, and keeps the machine code on disk. The product is exact at the ends of the range:
+an operand equal to the zero contributes nothing, whatever ⊗ makes of it, and int32 is computed in 64 bits and clamped.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numba
+import numpy as np
+from numba.core.dispatcher import Dispatcher
+from numba.extending import register_jitable
+
+from ..algebra import Semiring
+
+Kernel = Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Kernels:
+    """The nine kernels of one semiring, dtype and order of ⊗'s operands."""
+
+    gather_compressed: Kernel
+    gather_list: Kernel
+    gather_padded: Kernel
+    scatter_compressed: Kernel
+    scatter_list: Kernel
+    scatter_padded: Kernel
+    push_compressed: Kernel
+    push_list: Kernel
+    push_padded: Kernel
+
+
+@lru_cache(maxsize=512)
+def kernels(semiring: Semiring, dtype: np.dtype, matrix_first: bool) -> Kernels:
+    """The kernels that compute a ⊗ x (matrix_first) or x ⊗ a in `dtype`."""
+    zero = semiring.zero(dtype)
+    add = inlined(semiring.add.op.scalar)
+    product = product_function(semiring, dtype, matrix_first)
+
+    @_compiled
+    def gather_compressed(indptr, indices, values, x, y, allowed, masked, start, stop):
+        for i in range(start, stop):
+            total = zero
+            if not masked or allowed[i]:
+                for e in range(indptr[i], indptr[i + 1]):
+                    total = add(total, product(values[e], x[indices[e]]))
+            y[i] = total
+
+    @_compiled
+    def gather_list(outer, inner, values, x, y, start, stop):
+        if start == stop:
+            return
+        row, total = outer[start], zero
+        for e in range(start, stop):
+            if outer[e] != row:
+                y[row] = total
+                row, total = outer[e], zero
+            total = add(total, product(values[e], x[inner[e]]))
+        y[row] = total
+
+    @_compiled
+    def gather_padded(indices, values, x, y, start, stop):
+        for i in range(start, stop):
+            y[i] = zero
+        for s in range(indices.shape[0]):
+            for i in range(start, stop):
+                k = indices[s, i]
+                t = product(values[s, i], x[max(k, 0)])
+                y[i] = add(y[i], zero if k < 0 else t)
+
+    @_compiled
+    def scatter_compressed(indptr, indices, values, x, y, start, stop):
+        for i in range(start, stop):
+            if x[i] != zero:
+                for e in range(indptr[i], indptr[i + 1]):
+                    k = indices[e]
+                    y[k] = add(y[k], product(values[e], x[i]))
+
+    @_compiled
+    def scatter_list(outer, inner, values, x, y, start, stop):
+        for e in range(start, stop):
+            k = inner[e]
+            y[k] = add(y[k], product(values[e], x[outer[e]]))
+
+    @_compiled
+    def scatter_padded(indices, values, x, y, start, stop):
+        for s in range(indices.shape[0]):
+            for i in range(start, stop):
+                k = indices[s, i]
+                if k >= 0:
+                    y[k] = add(y[k], product(values[s, i], x[i]))
+
+    @register_jitable
+    def relax(k, t, y, seen, reached, count):
+        """y_k ⊕= t, noting k where it is reached for the first time; the number of places reached so far."""
+        if seen[k]:
+            y[k] = add(y[k], t)
+            return count
+        seen[k] = True
+        y[k] = t
+        reached[count] = k
+        return count + 1
+
+    @_compiled
+    def push_compressed(indptr, indices, values, rows, weights, y, seen, reached):
+        count = 0
+        for f in range(rows.size):
+            for e in range(indptr[rows[f]], indptr[rows[f] + 1]):
+                count = relax(indices[e], product(values[e], weights[f]), y, seen, reached, count)
+        return count
+
+    @_compiled
+    def push_list(outer, inner, values, rows, weights, y, seen, reached):
+        count = 0
+        for f in range(rows.size):
+            low, high = 0, outer.size
+            while low < high:  # the first entry of the row
+                middle = (low + high) // 2
+                if outer[middle] < rows[f]:
+                    low = middle + 1
+                else:
+                    high = middle
+            while low < outer.size and outer[low] == rows[f]:
+                count = relax(inner[low], product(values[low], weights[f]), y, seen, reached, count)
+                low += 1
+        return count
+
+    @_compiled
+    def push_padded(indices, values, rows, weights, y, seen, reached):
+        count = 0
+        for f in range(rows.size):
+            for s in range(indices.shape[0]):
+                k = indices[s, rows[f]]
+                if k < 0:
+                    break
+                count = relax(k, product(values[s, rows[f]], weights[f]), y, seen, reached, count)
+        return count
+
+    return Kernels(
+        gather_compressed,
+        gather_list,
+        gather_padded,
+        scatter_compressed,
+        scatter_list,
+        scatter_padded,
+        push_compressed,
+        push_list,
+        push_padded,
+    )
+
+
+def product_function(semiring: Semiring, dtype: np.dtype, matrix_first: bool) -> Callable[[Any, Any], Any]:
+    """(matrix value, vector value) -> their product, `zero` where an operand is absent, clamped where it is an integer."""
+    op = semiring.mul
+    arithmetic = op.saturating.scalar if op.saturating and dtype == np.int64 else op.scalar
+    multiply = inlined(arithmetic)
+    zero = semiring.zero(dtype)
+    by_pattern = op.reads == ""  # pair: an entry of the matrix counts, whatever its value
+
+    if dtype == np.int32:
+        low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
+
+        @register_jitable
+        def ordered(a, b):
+            t = multiply(np.int64(a), np.int64(b)) if matrix_first else multiply(np.int64(b), np.int64(a))
+            return np.int32(min(max(t, low), high))
+    else:
+        convert = dtype.type
+
+        @register_jitable
+        def ordered(a, b):
+            return convert(multiply(a, b) if matrix_first else multiply(b, a))
+
+    @register_jitable
+    def product(a, b):
+        absent = b == zero if by_pattern else (a == zero) | (b == zero)
+        return zero if absent else ordered(a, b)
+
+    return product
+
+
+@lru_cache(maxsize=512)
+def inlined(scalar: Callable[..., Any]) -> Callable[..., Any]:
+    """`scalar` as a function that kernels may call.
+
+    It is made to look like one of `__main__`, so that the key of the kernels' disk cache holds its code and not its name:
+    a changed operator is never served by an old kernel.
+    """
+    if isinstance(scalar, Dispatcher):
+        scalar = scalar.py_func
+    copy = types.FunctionType(
+        scalar.__code__, scalar.__globals__, scalar.__name__, scalar.__defaults__, scalar.__closure__
+    )
+    copy.__module__ = "__main__"
+    return register_jitable(copy)
+
+
+def _compiled(function: Callable[..., Any]) -> Kernel:
+    return numba.njit(function, nogil=True, cache=True)

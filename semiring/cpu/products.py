@@ -1,0 +1,104 @@
+"""mxv, vxm and mxm on the CPU: which implementation serves which format.
+
+CSR and CSC are SuiteSparse:GraphBLAS's, unless it has no such semiring or could leave the range; COO and ELL are
+computed on their own storage, so that comparing formats compares formats.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from formats import COO, CSC, CSR, ELL, Matrix
+from formats.convert import expand
+
+from .. import merge
+from ..algebra import Semiring
+from ..masks import MatrixWrite, VectorWrite
+from ..verbs import mxm, mxv, vxm
+from . import compiled, suitesparse
+from .reductions import fold_runs
+
+
+@mxv.implement(CSR, CSC, "cpu")
+def _(A: Any, x: Any, semiring: Semiring, write: VectorWrite) -> Any:
+    engine: Any = suitesparse if suitesparse.usable(A, x, semiring) else compiled
+    return engine.product(A, x, semiring, write, matrix_first=True)
+
+
+@vxm.implement(CSR, CSC, "cpu")
+def _(x: Any, A: Any, semiring: Semiring, write: VectorWrite) -> Any:
+    engine: Any = suitesparse if suitesparse.usable(A, x, semiring) else compiled
+    return engine.product(A, x, semiring, write, matrix_first=False)
+
+
+@mxv.implement(COO, ELL, "cpu")
+def _(A: Matrix, x: Any, semiring: Semiring, write: VectorWrite) -> Any:
+    return compiled.product(A, x, semiring, write, matrix_first=True)
+
+
+@vxm.implement(COO, ELL, "cpu")
+def _(x: Any, A: Matrix, semiring: Semiring, write: VectorWrite) -> Any:
+    return compiled.product(A, x, semiring, write, matrix_first=False)
+
+
+@mxm.implement(CSR, "cpu")
+def _(A: CSR, B: CSR, semiring: Semiring, write: MatrixWrite) -> CSR:
+    C = suitesparse.multiply(A, B, semiring)
+    return write(C if C is not None else _expand_and_combine(A, B, semiring))
+
+
+@mxm.implement(CSC, "cpu")
+def _(A: CSC, B: CSC, semiring: Semiring, write: MatrixWrite) -> CSR:
+    rows: Any = (A.to(CSR), B.to(CSR))
+    return mxm.find(CSR, "cpu")(*rows, semiring, write)
+
+
+def _expand_and_combine(A: CSR, B: CSR, semiring: Semiring) -> CSR:
+    """A ⊗ B by rows of A: every product a_ik ⊗ b_kj as an entry, then ⊕ over entries of one position.
+
+    Exact at the ends of the range. Takes memory for all products of the rows at hand, so rows come in batches.
+    """
+    zero = semiring.zero(A.dtype)
+    flops = np.concatenate(([0], np.cumsum(np.diff(B.indptr)[A.indices])))[A.indptr]
+    keys: list[np.ndarray] = []
+    values: list[np.ndarray] = []
+    start = 0
+    while start < A.nrows:
+        stop = max(start + 1, int(np.searchsorted(flops, flops[start] + (1 << 22), side="right")) - 1)
+        batch = _products(A, B, start, stop, semiring)
+        keys.append(batch[0])
+        values.append(batch[1])
+        start = stop
+    shape = (A.nrows, B.ncols)
+    all_keys = np.concatenate(keys) if keys else np.zeros(0, np.int64)
+    all_values = np.concatenate(values) if values else np.zeros(0, A.dtype)
+    present = all_values != zero
+    return merge.from_keys(all_keys[present], all_values[present], shape)
+
+
+def _products(A: CSR, B: CSR, start: int, stop: int, semiring: Semiring) -> tuple[np.ndarray, np.ndarray]:
+    """(keys, values) of rows start..stop-1 of A ⊗ B, ascending."""
+    zero = semiring.zero(A.dtype)
+    first, last = int(A.indptr[start]), int(A.indptr[stop])
+    inner, left = A.indices[first:last], A.values[first:last]
+    lengths = np.diff(B.indptr)[inner]
+    rows = np.repeat(expand(A.indptr[start : stop + 1] - first) + start, lengths)
+    offsets = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    at = np.repeat(B.indptr[inner], lengths) + offsets
+    a, b = np.repeat(left, lengths), B.values[at]
+    if semiring.mul.reads:
+        present = (a != zero) & (b != zero)
+        rows, at, a, b = rows[present], at[present], a[present], b[present]
+    key = rows.astype(np.int64) * B.ncols + B.indices[at]
+    order = np.argsort(key, kind="stable")
+    starts = np.flatnonzero(np.concatenate((np.ones(min(key.size, 1), bool), np.diff(key[order]) != 0)))
+    key = key[order]
+    if semiring.add.name == "plus" and A.dtype.kind == "i":  # sums are exact, and clamped at the end
+        terms = np.frompyfunc(semiring.mul.scalar, 2, 1)(a.astype(object), b.astype(object))[order]
+        info = np.iinfo(A.dtype)
+        sums = np.add.reduceat(terms, starts) if starts.size else terms
+        return key[starts], np.clip(sums, info.min, info.max).astype(A.dtype)
+    terms = semiring.mul(a, b).astype(A.dtype, copy=False)[order]
+    return key[starts], fold_runs(semiring.add, terms, starts) if starts.size else terms

@@ -1,0 +1,74 @@
+"""Within what range values lie, and so whether arithmetic on them stays within their dtype.
+
+SuiteSparse:GraphBLAS wraps integers, and infinity minus infinity is NaN. Both are excluded beforehand by interval
+arithmetic on the operands: the matrix's interval is found once and kept, the vector's costs one pass.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from formats import COO, CSC, CSR, Matrix
+
+from ..algebra import Semiring
+from ..ops import Interval
+
+
+def interval(values: np.ndarray, zero: Any) -> Interval:
+    """(low, high) of the values other than `zero`; (0, 0) if there are none."""
+    if values.ndim == 1 and values.strides == (0,):
+        values = values[:1]
+    if values.size == 0:
+        return 0, 0
+    low, high = int(values.min()), int(values.max())
+    if zero not in (low, high):
+        return low, high
+    present = values[values != zero]
+    return (int(present.min()), int(present.max())) if present.size else (0, 0)
+
+
+def matrix_interval(A: Matrix, zero: Any) -> Interval:
+    """(low, high) of A's entries other than `zero`, found once."""
+    return _base(A).keep(("interval", zero), lambda: interval(A.values.reshape(-1), zero))
+
+
+def all_finite(A: Matrix, zero: Any) -> bool:
+    """Are A's entries other than `zero` finite? Found once."""
+    return _base(A).keep(("finite", zero), lambda: bool((np.isfinite(A.values) | (A.values == zero)).all()))
+
+
+def longest(A: Matrix) -> int:
+    """The number of entries of A's longest row or column: so many products are added at most."""
+
+    def count() -> int:
+        if isinstance(A, CSR | CSC):
+            rows: Any = A
+            lengths = [np.diff(rows.indptr), np.bincount(rows.indices, minlength=1)]
+        elif isinstance(A, COO):
+            lengths = [np.bincount(A.outer, minlength=1), np.bincount(A.inner, minlength=1)]
+        else:
+            padded: Any = A
+            columns = np.bincount(padded.indices[padded.indices >= 0], minlength=1)
+            lengths = [np.array([padded.width]), columns]
+        return max((int(part.max()) for part in lengths if part.size), default=0)
+
+    return _base(A).keep("longest", count)
+
+
+def exact_bounds(semiring: Semiring, a: Interval, b: Interval, terms: int) -> Interval:
+    """(low, high) of ⊕ over at most `terms` products of values in `a` and `b`, computed without end."""
+    low, high = semiring.mul.saturating.bounds(a, b) if semiring.mul.saturating else (min(*a, *b), max(*a, *b))
+    return (min(low * terms, low, 0), max(high * terms, high, 0)) if semiring.add.name == "plus" else (low, high)
+
+
+def within(bounds: Interval, dtype: np.dtype) -> bool:
+    """Does the integer `dtype` hold every value between the bounds?"""
+    info = np.iinfo(dtype)
+    return info.min <= bounds[0] and bounds[1] <= info.max
+
+
+def _base(A: Matrix) -> Matrix:
+    """Of a matrix and its transpose, the one that keeps what is known of both."""
+    return A if A.major == 0 else A.T

@@ -1,0 +1,242 @@
+"""Products by SuiteSparse:GraphBLAS, through python-graphblas: CSR and CSC with every semiring that it has a name for.
+
+A matrix's handle is imported once and kept with it; a CSC shares the handle of the CSR that it is the transpose of.
+(SuiteSparse 9 wants 64-bit indices: the handle is a copy, counted in `kept_nbytes`.) SuiteSparse wraps integers and has no
+notion of a value that means absent, so before a product:
+
+- stored entries equal to the zero are left out of the handle;
+- entries of x equal to the zero need nothing where ⊗ keeps the zero by itself, are clamped to a value from which no sum
+  wraps where ⊗ = plus on integers, and otherwise are passed as absent, in a bitmap;
+- where interval arithmetic cannot exclude that a result leaves the range, `usable` says no.
+
+Source: T. Davis, Algorithm 1037: SuiteSparse:GraphBLAS: parallel graph algorithms in the language of sparse linear
+algebra, ACM Trans. Math. Softw. 49(3), 2023.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from formats import CSC, CSR, SparseVector
+from formats.arrays import index_dtype
+
+from ..algebra import Law, Semiring
+from ..masks import VectorWrite
+from ..merge import drop
+from .ranges import all_finite, exact_bounds, interval, longest, matrix_interval, within
+from .threads import configure_graphblas
+
+if TYPE_CHECKING:
+    import graphblas
+
+Compressed = CSR | CSC
+
+
+@lru_cache(maxsize=1)
+def library() -> ModuleType:
+    """python-graphblas, started and told the number of threads."""
+    import graphblas
+
+    configure_graphblas()
+    return graphblas
+
+
+@lru_cache(maxsize=128)
+def named_semiring(semiring: Semiring) -> Any | None:
+    """GraphBLAS's own semiring, or None if it has none: one with an operator or a monoid of the user's."""
+    op = semiring.add.op
+    if not (semiring.mul.graphblas and op.graphblas and _is_shipped(semiring)):
+        return None
+    return getattr(library().semiring, semiring.name, None)
+
+
+def _is_shipped(semiring: Semiring) -> bool:
+    from ..algebra import MONOIDS
+    from ..ops import OPERATORS
+
+    return (
+        MONOIDS.get(semiring.add.name) == semiring.add and OPERATORS.get(semiring.mul.name) == semiring.mul
+    )
+
+
+def usable(A: Compressed, x: np.ndarray | SparseVector, semiring: Semiring) -> bool:
+    """Has GraphBLAS this semiring, and can nothing wrap or become NaN with these operands?"""
+    if named_semiring(semiring) is None:
+        return False
+    if semiring.mul.saturating is None:
+        return True
+    zero = semiring.zero(A.dtype)
+    if A.dtype.kind == "f":
+        return all_finite(A, zero)
+    values = x.values if isinstance(x, SparseVector) else x
+    a, b = matrix_interval(A, zero), interval(values, zero)
+    return within(exact_bounds(semiring, a, b, longest(A) if semiring.add.name == "plus" else 1), A.dtype)
+
+
+@dataclass(frozen=True)
+class Handle:
+    """A GraphBLAS matrix, rows as in the CSR it was made from."""
+
+    matrix: graphblas.Matrix
+    nbytes: int
+
+
+def handle(A: Compressed, semiring: Semiring) -> graphblas.Matrix:
+    """The GraphBLAS matrix of the CSR that A is, or is the transpose of; without entries equal to the zero.
+
+    `pair` follows the pattern: for it, every stored entry stays.
+    """
+    rows: Any = A if A.major == 0 else A.T
+    zero = semiring.zero(A.dtype)
+    prunes = semiring.mul.reads != "" and rows.keep(("holds", zero), lambda: bool((rows.values == zero).any()))
+    return rows.keep(("graphblas", zero if prunes else None), lambda: _import(rows, zero if prunes else None)).matrix
+
+
+def _import(A: CSR, leave_out: Any | None) -> Handle:
+    indptr, indices, values = A.indptr, A.indices, A.values
+    if leave_out is not None:
+        present = values != leave_out
+        indptr = np.concatenate(([0], np.cumsum(present)))[indptr]
+        indices, values = indices[present], values[present]
+    iso = values.ndim == 1 and values.size > 0 and values.strides == (0,)
+    stored = np.array(values[:1] if iso else values)
+    wide_indptr, wide_indices = indptr.astype(np.uint64), indices.astype(np.uint64)
+    matrix = library().Matrix.ss.import_csr(
+        nrows=A.nrows,
+        ncols=A.ncols,
+        indptr=wide_indptr,
+        col_indices=wide_indices,
+        values=stored,
+        is_iso=iso,
+        sorted_cols=True,
+        take_ownership=True,
+    )
+    return Handle(matrix, wide_indptr.nbytes + wide_indices.nbytes + stored.nbytes)
+
+
+def product(A: Compressed, x: Any, semiring: Semiring, write: VectorWrite, *, matrix_first: bool) -> Any:
+    """A ⊗ x (matrix_first) or x ⊗ A, written by the write rule. Only where `usable`."""
+    gb = library()
+    H = handle(A, semiring)
+    M = H if A.major == 0 else H.T
+    zero = semiring.zero(A.dtype)
+    operand, beyond = _operand(A, x, semiring, matrix_first)
+    expression = M.mxv(operand, named_semiring(semiring)) if matrix_first else operand.vxm(M, named_semiring(semiring))
+    allowed = write.allowed
+    gathers = (A.major == 0) == matrix_first
+    if allowed is not None and gathers:  # masked rows need not be computed
+        flags = gb.Vector.ss.import_full(np.ascontiguousarray(allowed))
+        y = expression.new(mask=flags.V)
+    else:
+        y = expression.new()
+    if isinstance(x, SparseVector):
+        return write(export_sparse(y, zero))
+    dense = export_dense(y, zero)
+    if beyond is not None:
+        dense[dense > beyond if zero > beyond else dense < beyond] = zero
+    return write(dense)
+
+
+def _operand(A: Compressed, x: Any, semiring: Semiring, matrix_first: bool) -> tuple[graphblas.Vector, int | None]:
+    """x as a GraphBLAS vector, and the bound beyond which a result means absent, if there is one."""
+    vector = library().Vector
+    if isinstance(x, SparseVector):
+        return import_sparse(drop(x, semiring.zero(A.dtype))), None
+    zero = semiring.zero(A.dtype)
+    law = Law.ANNIHILATES_RIGHT if matrix_first else Law.ANNIHILATES_LEFT
+    if law not in semiring.laws or (A.dtype.kind == "i" and semiring.mul.name == "plus"):
+        present = x != zero
+        if not present.all():
+            stand_in = _stand_in(A, x, semiring)
+            if stand_in is not None:
+                return vector.ss.import_full(np.where(present, x, stand_in[0]), take_ownership=True), stand_in[1]
+            return (
+                vector.ss.import_bitmap(bitmap=present, values=np.array(x), nvals=int(present.sum())),
+                None,
+            )
+    return vector.ss.import_full(np.ascontiguousarray(x)), None
+
+
+def _stand_in(A: Compressed, x: np.ndarray, semiring: Semiring) -> tuple[Any, int] | None:
+    """For integer min-plus and max-plus: a value to put where x is absent, and the bound that tells its sums.
+
+    The value c is as near to the zero as no c + a wraps; it will do if every c + a lies beyond every finite sum.
+    """
+    if A.dtype.kind != "i" or semiring.mul.name != "plus" or semiring.add.name not in ("min", "max"):
+        return None
+    zero = semiring.zero(A.dtype)
+    (a_low, a_high), (x_low, x_high) = matrix_interval(A, zero), interval(x, zero)
+    if semiring.add.name == "min":
+        c, farthest = int(zero) - max(a_high, 0), x_high + a_high
+        return (A.dtype.type(c), farthest) if c + a_low > farthest else None
+    c, farthest = int(zero) - min(a_low, 0), x_low + a_low
+    return (A.dtype.type(c), farthest) if c + a_high < farthest else None
+
+
+def import_sparse(x: SparseVector) -> graphblas.Vector:
+    """A GraphBLAS vector of x's entries."""
+    return library().Vector.ss.import_sparse(
+        size=x.size,
+        indices=x.indices.astype(np.uint64),
+        values=np.array(x.values),
+        sorted_index=True,
+        take_ownership=True,
+    )
+
+
+def export_sparse(y: graphblas.Vector, zero: Any) -> SparseVector:
+    """The vector's entries without those equal to the zero; `y` is used up."""
+    size = y.size
+    parts = y.ss.export("sparse", sort=True, give_ownership=True)
+    indices = parts["indices"].astype(index_dtype(size))
+    values = np.broadcast_to(parts["values"], indices.shape) if parts.get("is_iso") else parts["values"]
+    present = values != zero
+    if not present.all():
+        indices, values = indices[present], values[present]
+    return SparseVector.trusted(indices, np.ascontiguousarray(values, zero.dtype), size)
+
+
+def export_dense(y: graphblas.Vector, zero: Any) -> np.ndarray:
+    """The vector as an array with `zero` at absent positions; `y` is used up."""
+    size, count = y.size, y.nvals
+    dtype = zero.dtype  # GraphBLAS's pair gives an integer where A is bool
+    if count == 0:
+        return np.full(size, zero, dtype)
+    if count < size:
+        parts = y.ss.export("bitmap", give_ownership=True)
+        values, present = parts["values"], parts["bitmap"].view(bool)
+        if parts.get("is_iso"):
+            return np.where(present, values[0].astype(dtype), zero)
+        values[~present] = zero
+        return values.astype(dtype, copy=False)
+    parts = y.ss.export("full", give_ownership=True)
+    return np.full(size, parts["values"][0], dtype) if parts.get("is_iso") else parts["values"].astype(dtype, copy=False)
+
+
+def multiply(A: CSR, B: CSR, semiring: Semiring) -> CSR | None:
+    """A ⊗ B, without entries equal to the zero; None if SuiteSparse's arithmetic could leave the range."""
+    if named_semiring(semiring) is None:
+        return None
+    zero = semiring.zero(A.dtype)
+    if semiring.mul.saturating is not None:
+        if A.dtype.kind == "f" and not (all_finite(A, zero) and all_finite(B, zero)):
+            return None
+        a, b = matrix_interval(A, zero), matrix_interval(B, zero)
+        terms = longest(A) if semiring.add.name == "plus" else 1
+        if A.dtype.kind == "i" and not within(exact_bounds(semiring, a, b, terms), A.dtype):
+            return None
+    C = handle(A, semiring).mxm(handle(B, semiring), named_semiring(semiring)).new()
+    C << C.select("!=", zero)
+    parts = C.ss.export("csr", sort=True, give_ownership=True)
+    shape = (A.nrows, B.ncols)
+    index_type = index_dtype(*shape, parts["col_indices"].size)
+    values = parts["values"]
+    if parts.get("is_iso"):
+        values = np.full(parts["col_indices"].size, values[0])
+    indptr, indices = (parts[name].astype(index_type) for name in ("indptr", "col_indices"))
+    return CSR.trusted(indptr, indices, values.astype(zero.dtype, copy=False), shape)

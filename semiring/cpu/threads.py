@@ -1,0 +1,90 @@
+"""How many threads the CPU backend uses, and how work is cut into pieces for them."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+SMALL = 1 << 15
+"""Work of fewer entries than this is not worth handing to another thread."""
+
+_count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
+_pool: ThreadPoolExecutor | None = None
+
+
+def get_threads() -> int:
+    """Threads that products on the CPU use; at first, as many as this process may use cores."""
+    return _count
+
+
+def set_threads(count: int) -> None:
+    """Use `count` threads for products on the CPU, in SuiteSparse:GraphBLAS and in compiled kernels."""
+    global _count, _pool
+    if not isinstance(count, int | np.integer) or count < 1:
+        raise ValueError(f"the number of threads must be a positive integer, got {count!r}")
+    _count, _pool = int(count), None
+    if "graphblas" in sys.modules:
+        configure_graphblas()
+
+
+@contextmanager
+def threads(count: int) -> Iterator[None]:
+    """Use `count` threads within a `with` block."""
+    before = get_threads()
+    set_threads(count)
+    try:
+        yield
+    finally:
+        set_threads(before)
+
+
+def configure_graphblas() -> None:
+    """Tell SuiteSparse:GraphBLAS the number of threads."""
+    import graphblas
+
+    graphblas.ss.config["nthreads"] = _count
+
+
+def run(work: Callable[..., Any], pieces: list[tuple[int, int]]) -> None:
+    """Call work(start, stop) for every piece, side by side; an exception in one is raised here."""
+    global _pool
+    if len(pieces) <= 1 or _count == 1:
+        for piece in pieces:
+            work(*piece)
+        return
+    if _pool is None:
+        _pool = ThreadPoolExecutor(_count, thread_name_prefix="semiring")
+    for _ in _pool.map(lambda piece: work(*piece), pieces):
+        pass
+
+
+def cut(total: int, size: int, entries: int) -> list[tuple[int, int]]:
+    """[0, total) in pieces of at most `size`; one piece where there are few `entries` in all."""
+    if entries < SMALL or total == 0:
+        return [(0, total)]
+    return [(start, min(start + size, total)) for start in range(0, total, size)]
+
+
+def cut_evenly(starts: np.ndarray) -> list[tuple[int, int]]:
+    """The rows of an `indptr` in as many pieces as threads, of about equally many entries."""
+    nrows, entries = starts.size - 1, int(starts[-1])
+    if entries < SMALL or _count == 1:
+        return [(0, nrows)]
+    ends = np.searchsorted(starts, np.linspace(0, entries, _count * 4 + 1)[1:-1])
+    edges = np.unique(np.concatenate(([0], ends, [nrows])))
+    return list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
+
+
+def cut_at_segments(outer: np.ndarray) -> list[tuple[int, int]]:
+    """The entries of a sorted list in as many pieces as threads, none of which cuts a segment."""
+    if outer.size < SMALL or _count == 1:
+        return [(0, outer.size)]
+    middle = np.arange(1, _count) * (outer.size // _count)
+    edges = np.unique(np.concatenate(([0], np.searchsorted(outer, outer[middle]), [outer.size])))
+    return list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))

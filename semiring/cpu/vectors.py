@@ -1,0 +1,126 @@
+"""Verbs on vectors: dense arrays and SparseVectors, in NumPy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from formats import SparseVector
+
+from .. import merge
+from ..algebra import Monoid
+from ..masks import VectorWrite
+from ..ops import BinaryOp
+from ..registry import Vector
+from ..verbs import apply, assign, ewise_add, ewise_mult, extract, reduce, select
+from .reductions import fold
+
+Combiner = Monoid | BinaryOp
+
+
+@ewise_add.implement(Vector, "cpu")
+def _(u: Any, v: Any, op: Combiner, zero: Any, write: VectorWrite) -> Any:
+    if isinstance(u, SparseVector) and isinstance(v, SparseVector):
+        return write(merge.union_sparse(u, v, op, zero))
+    if isinstance(v, SparseVector) and zero is not None:
+        if write.out is u and write.mask is None and write.accum is None:
+            u[v.indices] = merge.union_dense(u[v.indices], v.values, op, zero)  # only where v has something to add
+            return u
+        w = u.copy()
+        w[v.indices] = merge.union_dense(u[v.indices], v.values, op, zero)
+        return write(w)
+    return write(merge.union_dense(_filled(u, zero), _filled(v, zero), op, zero))
+
+
+@ewise_mult.implement(Vector, "cpu")
+def _(u: Any, v: Any, op: Combiner, zero: Any, write: VectorWrite) -> Any:
+    if isinstance(u, SparseVector) and isinstance(v, SparseVector):
+        return write(merge.intersect_sparse(u, v, op, zero))
+    if isinstance(u, SparseVector):
+        values = merge.intersect_dense(u.values, v[u.indices], op, zero)
+        return write(merge.drop(SparseVector.trusted(u.indices, values, u.size), zero))
+    if isinstance(v, SparseVector):
+        values = merge.intersect_dense(u[v.indices], v.values, op, zero)
+        return write(merge.drop(SparseVector.trusted(v.indices, values, v.size), zero))
+    return write(merge.intersect_dense(u, v, op, zero))
+
+
+@apply.implement(Vector, "cpu")
+def _(u: Any, function: Callable[[Any], Any], zero: Any, write: VectorWrite) -> Any:
+    if isinstance(u, SparseVector):
+        return write(SparseVector.trusted(u.indices, np.asarray(function(u.values)), u.size))
+    w = np.array(function(u), dtype=write.dtype)
+    if zero is not None:
+        w[u == zero] = write.zero
+    return write(w)
+
+
+@select.implement(Vector, "cpu")
+def _(u: Any, compare: BinaryOp, other: Any, write: VectorWrite) -> Any:
+    if isinstance(u, SparseVector):
+        chosen = u
+        if isinstance(other, SparseVector):  # where other is absent there is nothing to compare with
+            common = merge.contains(other.indices, u.indices)
+            chosen = SparseVector.trusted(u.indices[common], u.values[common], u.size)
+            against = other.values[merge.contains(u.indices, other.indices)]
+        else:
+            against = other[u.indices] if np.ndim(other) else other
+        keep = compare(chosen.values, against)
+        return write(SparseVector.trusted(chosen.indices[keep], chosen.values[keep], u.size))
+    if isinstance(other, SparseVector):
+        keep = np.zeros(u.size, bool)
+        keep[other.indices] = compare(u[other.indices], other.values)
+    else:
+        keep = compare(u, other)
+    return write(np.where(keep, u, write.zero))
+
+
+@reduce.implement(Vector, "cpu")
+def _(u: Any, monoid: Monoid) -> Any:
+    return fold(monoid, u.values if isinstance(u, SparseVector) else u)
+
+
+@extract.implement(Vector, "cpu")
+def _(u: Any, indices: np.ndarray, write: VectorWrite) -> Any:
+    if not isinstance(u, SparseVector):
+        return write(u[indices])
+    present = merge.contains(u.indices, indices)
+    at = np.searchsorted(u.indices, indices[present])
+    return write(SparseVector.trusted(np.flatnonzero(present), u.values[at], indices.size))
+
+
+@assign.implement(Vector, "cpu")
+def _(out: Any, value: Any, indices: np.ndarray | None, accum: Combiner | None, write: VectorWrite) -> Any:
+    places = np.arange(out.size) if indices is None else indices
+    if isinstance(out, SparseVector):
+        return write(_assigned_sparse(out, value, places, accum))
+    w = out.copy()
+    new = value.to_dense(write.zero) if isinstance(value, SparseVector) else value
+    new = np.broadcast_to(np.asarray(new, out.dtype), places.shape)
+    w[places] = new if accum is None else merge.union_dense(out[places], new, accum, write.zero)
+    return write(w)
+
+
+def _assigned_sparse(out: SparseVector, value: Any, places: np.ndarray, accum: Combiner | None) -> SparseVector:
+    """`out` with the value in the given places, before the mask."""
+    if isinstance(value, SparseVector):
+        indices, values = places[value.indices], value.values.astype(out.dtype)
+    else:
+        indices, values = places, np.broadcast_to(np.asarray(value, out.dtype), places.shape)
+    order = np.argsort(indices, kind="stable")
+    new = SparseVector.trusted(indices[order], values[order], out.size)
+    if accum is not None:
+        return merge.union_sparse(out, new, accum, None)
+    outside = ~merge.contains(np.sort(places), out.indices)
+    kept = SparseVector.trusted(out.indices[outside], out.values[outside], out.size)
+    return SparseVector.trusted(
+        *merge.union_keys(kept.indices, kept.values, new.indices, new.values, BinaryOp("first", lambda a, b: a, "a")),
+        out.size,
+    )
+
+
+def _filled(u: Any, zero: Any) -> np.ndarray:
+    """A dense vector as it is, a sparse one with `zero` (0 where there is none) at absent positions."""
+    return u.to_dense(u.dtype.type(0) if zero is None else zero) if isinstance(u, SparseVector) else u

@@ -1,0 +1,222 @@
+"""The write rule of GraphBLAS, out⟨mask⟩ = accum(out, t), for vectors and for matrices.
+
+    z = t, or accum(out, t) where both are present and whichever is present elsewhere
+    out takes z where the mask allows; elsewhere it keeps what it has, or with replace becomes absent.
+
+Without `out` the result is new, and absent where the mask does not allow. The product t is complete before `out` is
+touched, so `out` may be one of the operands.
+
+Source: A. Buluç et al., The GraphBLAS C API Specification, version 2.0, 2021, section 2.3.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from formats import CSR, Matrix, SparseVector
+from formats.arrays import Array, device_of, is_array, namespace
+
+from . import merge
+from .algebra import Monoid, find_combiner
+from .ops import BinaryOp
+
+Combiner = Monoid | BinaryOp
+
+
+@dataclass(frozen=True)
+class VectorWrite:
+    """How a verb's vector result t is written. Call it with t, a dense array of its own or a SparseVector.
+
+    size, dtype, zero: the result's.  mask: boolean array (by value) or SparseVector (by structure).
+    """
+
+    size: int
+    dtype: np.dtype
+    zero: Any
+    mask: Array | SparseVector | None = None
+    complement: bool = False
+    accum: Combiner | None = None
+    out: Array | SparseVector | None = None
+    replace: bool = False
+
+    @classmethod
+    def checked(
+        cls, size: int, dtype: np.dtype, zero: Any, device: str, mask: Any, complement: bool, accum: Any, out: Any, replace: bool
+    ) -> VectorWrite:
+        """A write with every argument checked; ValueError or TypeError names the one that is wrong."""
+        if mask is not None:
+            check_vector("mask", mask, size, device)
+            if not isinstance(mask, SparseVector) and mask.dtype != np.bool_:
+                raise TypeError(f"a mask is a boolean array or a SparseVector, got an array of {mask.dtype}")
+        if out is not None:
+            check_vector("out", out, size, device)
+            if out.dtype != dtype:
+                raise TypeError(f"out must have the result's dtype {dtype}, got {out.dtype}")
+            if isinstance(out, np.ndarray) and not out.flags.writeable:
+                raise ValueError("out is read-only")
+        check_accum(accum, out, complement, mask)
+        return cls(size, dtype, zero, mask, complement, find_combiner(accum, "add") if accum else None, out, replace)
+
+    @property
+    def allowed(self) -> Array | None:
+        """Boolean array of the positions that may be written; None where all may."""
+        if self.mask is None:
+            return None
+        mask = self.mask
+        if isinstance(mask, SparseVector):
+            structure = namespace(mask.values).zeros(self.size, bool)
+            structure[mask.indices] = True
+            return ~structure if self.complement else structure
+        return ~mask if self.complement else mask
+
+    def __call__(self, t: Array | SparseVector) -> Array | SparseVector:
+        if isinstance(self.out, SparseVector) or (self.out is None and isinstance(t, SparseVector)):
+            return self._sparse(t if isinstance(t, SparseVector) else SparseVector.from_dense(t, self.zero))
+        if isinstance(t, SparseVector):
+            return self._scatter(t)
+        return self._dense(t)
+
+    def _dense(self, t: Array) -> Array:
+        allowed, out = self.allowed, self.out
+        if out is None:
+            if allowed is not None:
+                t[~allowed] = self.zero
+            return t
+        if self.accum is not None:
+            t = merge.union_dense(out, t, self.accum, self.zero)
+        if allowed is None:
+            out[...] = t
+        else:
+            namespace(t).copyto(out, t, where=allowed)
+            if self.replace:
+                out[~allowed] = self.zero
+        return out
+
+    def _scatter(self, t: SparseVector) -> Array:
+        """A sparse result into a dense `out`, at the cost of the result's entries where nothing else changes."""
+        allowed, out = self.allowed, self.out
+        assert out is not None and not isinstance(out, SparseVector)
+        indices, values = t.indices, t.values
+        if allowed is not None:
+            keep = allowed[indices]
+            indices, values = indices[keep], values[keep]
+        if self.accum is not None:
+            values = merge.union_dense(out[indices], values, self.accum, self.zero)
+        elif allowed is None:
+            out[...] = self.zero
+        else:
+            out[allowed] = self.zero
+        if self.replace and allowed is not None:
+            out[~allowed] = self.zero
+        out[indices] = values
+        return out
+
+    def _sparse(self, t: SparseVector) -> SparseVector:
+        allowed, out = self.allowed, self.out
+        if out is None:
+            return t if allowed is None else _kept(t, allowed[t.indices])
+        assert isinstance(out, SparseVector)
+        z = t if self.accum is None else merge.union_sparse(out, t, self.accum, self.zero)
+        if allowed is not None:
+            z = _kept(z, allowed[z.indices])
+            if not self.replace:
+                z = merge.union_sparse(z, _kept(out, ~allowed[out.indices]), find_combiner("first", "mul"), self.zero)
+        out.overwrite(z)
+        return out
+
+
+@dataclass(frozen=True)
+class MatrixWrite:
+    """How a verb's CSR result T is written: the same rule over positions of a matrix. Call it with T.
+
+    mask: a matrix (by structure) or a two-dimensional boolean array (by value).  out: a CSR, which becomes the result.
+    """
+
+    shape: tuple[int, int]
+    dtype: np.dtype
+    mask: Matrix | Array | None = None
+    complement: bool = False
+    accum: Combiner | None = None
+    out: CSR | None = None
+    replace: bool = False
+
+    @classmethod
+    def checked(
+        cls, shape: tuple[int, int], dtype: np.dtype, mask: Any, complement: bool, accum: Any, out: Any, replace: bool
+    ) -> MatrixWrite:
+        """A write with every argument checked; ValueError or TypeError names the one that is wrong."""
+        if mask is not None and not isinstance(mask, Matrix) and not (is_array(mask) and mask.dtype == np.bool_):
+            raise TypeError("a mask is a matrix or a two-dimensional boolean array")
+        if mask is not None and mask.shape != shape:
+            raise ValueError(f"mask must have the result's shape {shape}, got {mask.shape}")
+        if out is not None:
+            if not isinstance(out, CSR):
+                raise TypeError(f"out must be a CSR, got {type(out).__name__}")
+            if out.shape != shape:
+                raise ValueError(f"out must have the result's shape {shape}, got {out.shape}")
+            if out.dtype != dtype:
+                raise TypeError(f"out must have the result's dtype {dtype}, got {out.dtype}")
+        check_accum(accum, out, complement, mask)
+        return cls(shape, dtype, mask, complement, find_combiner(accum, "add") if accum else None, out, replace)
+
+    def __call__(self, T: CSR) -> CSR:
+        keys, values = merge.keys_of(T), T.values
+        if self.out is not None and self.accum is not None:
+            keys, values = merge.union_keys(merge.keys_of(self.out), self.out.values, keys, values, self.accum)
+        if self.mask is not None:
+            keep = self._allowed(keys)
+            keys, values = keys[keep], values[keep]
+            if self.out is not None and not self.replace:
+                old = merge.keys_of(self.out)
+                stay = ~self._allowed(old)
+                first = find_combiner("first", "mul")
+                keys, values = merge.union_keys(keys, values, old[stay], self.out.values[stay], first)
+        elif self.out is None:
+            return T
+        result = merge.from_keys(keys, values, self.shape)
+        if self.out is None:
+            return result
+        self.out.overwrite(result)
+        return self.out
+
+    def _allowed(self, keys: Array) -> Array:
+        """For each position: does the mask allow it?"""
+        xp = namespace(keys)
+        if isinstance(self.mask, Matrix):
+            structure: Any = self.mask.to(CSR)
+            inside = merge.contains(merge.keys_of(structure), keys)
+        else:
+            assert self.mask is not None
+            inside = xp.ravel(self.mask)[keys]
+        return ~inside if self.complement else inside
+
+
+def check_vector(name: str, x: Any, size: int, device: str) -> None:
+    """ValueError or TypeError unless `x` is a vector of `size` elements on `device`."""
+    if not (isinstance(x, SparseVector) or is_array(x)):
+        raise TypeError(f"{name} must be an array or a SparseVector, got {type(x).__name__}")
+    if is_array(x) and x.ndim != 1:
+        raise ValueError(f"{name} must be one-dimensional, got {x.ndim} dimensions")
+    length = x.size
+    if length != size:
+        raise ValueError(f"{name} must have {size} elements, got {length}")
+    where = x.device if isinstance(x, SparseVector) else device_of(x)
+    if where != device:
+        raise ValueError(f"{name} is on {where}, the matrix on {device}: move one of them with .to(device=…)")
+
+
+def check_accum(accum: Any, out: Any, complement: bool, mask: Any) -> None:
+    """ValueError for an argument that would have no effect."""
+    if accum is not None and out is None:
+        raise ValueError("accum needs out=: without it there is nothing to accumulate into")
+    if complement and mask is None:
+        raise ValueError("complement needs mask=: without it there is nothing to complement")
+
+
+def _kept(v: SparseVector, keep: Array) -> SparseVector:
+    return SparseVector.trusted(v.indices[keep], v.values[keep], v.size)
+
+

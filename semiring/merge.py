@@ -1,0 +1,99 @@
+"""Unions and intersections of sorted positions: what element-wise verbs and the write rule are made of.
+
+A matrix position is one integer key, row * ncols + col. Merging two sorted runs is one stable sort, which takes linear
+time on such input.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from formats import CSR, SparseVector
+from formats.arrays import Array, index_dtype, namespace
+from formats.convert import compress, expand
+
+from .algebra import Monoid
+from .ops import BinaryOp
+
+Combiner = Monoid | BinaryOp
+
+
+def keys_of(A: CSR) -> Array:
+    """The positions of A's entries as ascending int64 keys."""
+    return expand(A.indptr).astype(np.int64) * A.ncols + A.indices
+
+
+def from_keys(keys: Array, values: Array, shape: tuple[int, int]) -> CSR:
+    """The CSR with `values` at ascending `keys`."""
+    index_type = index_dtype(*shape, keys.size)
+    rows, cols = (part.astype(index_type) for part in namespace(keys).divmod(keys, max(shape[1], 1)))
+    return CSR.trusted(compress(rows, shape[0], index_type), cols, values, shape)
+
+
+def contains(sorted_keys: Array, keys: Array) -> Array:
+    """For each of `keys`: is it among `sorted_keys`?"""
+    xp = namespace(keys)
+    if sorted_keys.size == 0:
+        return xp.zeros(keys.shape, bool)
+    at = xp.minimum(xp.searchsorted(sorted_keys, keys), sorted_keys.size - 1)
+    return sorted_keys[at] == keys
+
+
+def union_keys(keys: Array, values: Array, more_keys: Array, more_values: Array, op: Combiner) -> tuple[Array, Array]:
+    """The union of two sorted sets of entries; op(first, second) where both have one."""
+    xp = namespace(values)
+    both = xp.concatenate((keys, more_keys))
+    order = xp.argsort(both, kind="stable")  # of equal keys, the first set's comes first
+    both, merged = both[order], xp.concatenate((values, more_values))[order]
+    twice = xp.flatnonzero(both[1:] == both[:-1])
+    merged[twice] = op(merged[twice], merged[twice + 1])
+    keep = xp.ones(both.size, bool)
+    keep[twice + 1] = False
+    return both[keep], merged[keep]
+
+
+def intersect_keys(keys: Array, values: Array, more_keys: Array, more_values: Array, op: Combiner) -> tuple[Array, Array]:
+    """The intersection of two sorted sets of entries, op(first, second) each."""
+    inside = contains(more_keys, keys)
+    at = namespace(keys).searchsorted(more_keys, keys[inside])
+    return keys[inside], op(values[inside], more_values[at])
+
+
+def union_sparse(u: SparseVector, v: SparseVector, op: Combiner, zero: Any) -> SparseVector:
+    """op over the union of two sparse vectors, without entries that become `zero`."""
+    return drop(SparseVector.trusted(*union_keys(u.indices, u.values, v.indices, v.values, op), u.size), zero)
+
+
+def intersect_sparse(u: SparseVector, v: SparseVector, op: Combiner, zero: Any) -> SparseVector:
+    """op over the intersection of two sparse vectors, without entries that become `zero`."""
+    return drop(SparseVector.trusted(*intersect_keys(u.indices, u.values, v.indices, v.values, op), u.size), zero)
+
+
+def union_dense(x: Array, y: Array, op: Combiner, zero: Any) -> Array:
+    """op where both are present, whichever is present elsewhere; present means different from `zero`.
+
+    zero None: all are present.
+    """
+    combined = op(x, y)
+    if zero is None or (isinstance(op, Monoid) and op.zero(x.dtype) == zero):
+        return combined
+    xp = namespace(x)
+    return xp.where(x == zero, y, xp.where(y == zero, x, combined))
+
+
+def intersect_dense(x: Array, y: Array, op: Combiner, zero: Any) -> Array:
+    """op where both are present, `zero` elsewhere; zero None: all are present."""
+    combined = op(x, y)
+    return combined if zero is None else namespace(x).where((x == zero) | (y == zero), zero, combined)
+
+
+def drop(v: SparseVector, zero: Any) -> SparseVector:
+    """`v` without the entries that are `zero`; zero None: `v`."""
+    if zero is None:
+        return v
+    present = v.values != zero
+    if bool(present.all()):
+        return v
+    return SparseVector.trusted(v.indices[present], v.values[present], v.size)

@@ -1,0 +1,69 @@
+"""What every verb does first: the operands brought to one dtype, by the semiring's meaning of absent.
+
+An operand's values are cast to NumPy's common dtype, and an absent entry stays absent: int32 min-plus's INT_MAX becomes
+infinity in float64. A Boolean semiring sees the pattern of a matrix of numbers: a stored 0 is an edge.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+import numpy as np
+
+from formats import DTYPES, Matrix, SparseVector
+from formats.arrays import Array, namespace
+
+from .algebra import BOOL, Semiring
+
+M = TypeVar("M", bound=Matrix)
+
+
+def common_dtype(semiring: Semiring, *operands: Any) -> np.dtype:
+    """NumPy's common dtype of the operands; TypeError if the semiring is not defined on it."""
+    if semiring.dtypes == (BOOL,):
+        for x in operands:
+            if not isinstance(x, Matrix) and x.dtype != BOOL:
+                raise TypeError(f"{semiring.name} takes boolean vectors, got {x.dtype}: pass x != zero, or the like")
+        return BOOL
+    first = operands[0].dtype
+    dtype = first if all(x.dtype == first for x in operands) else np.result_type(*(x.dtype for x in operands))
+    if dtype not in semiring.dtypes:
+        names = ", ".join(d.name for d in semiring.dtypes)
+        raise TypeError(f"{semiring.name} is not defined on {dtype}; it is on {names}")
+    return dtype
+
+
+def typed_matrix(A: M, semiring: Semiring, dtype: np.dtype) -> M:
+    """`A` with values of `dtype`, kept with `A`; its pattern for a Boolean semiring."""
+    if A.dtype == dtype:
+        return A
+    if dtype == BOOL:
+        return A.keep("pattern", A.pattern)
+    zeros = (semiring.zero(A.dtype) if A.dtype in semiring.dtypes else None, semiring.zero(dtype))
+    return A.keep(("typed", dtype, zeros), lambda: A.with_values(_translated(A.values, dtype, *zeros)))
+
+
+def typed_vector(x: Array | SparseVector, semiring: Semiring, dtype: np.dtype) -> Array | SparseVector:
+    """`x` with values of `dtype`."""
+    if x.dtype == dtype:
+        return x
+    zeros = (semiring.zero(x.dtype) if x.dtype in semiring.dtypes else None, semiring.zero(dtype))
+    if isinstance(x, SparseVector):
+        return SparseVector.trusted(x.indices, _translated(x.values, dtype, *zeros), x.size)
+    return _translated(x, dtype, *zeros)
+
+
+def check_dtype(name: str, x: Any) -> None:
+    """TypeError unless the dtype of `x` is one that vectors may have."""
+    if x.dtype not in DTYPES:
+        raise TypeError(f"{name} must be of dtype {', '.join(d.name for d in DTYPES)}, got {x.dtype}")
+
+
+def _translated(values: Array, dtype: np.dtype, old_zero: Any, new_zero: Any) -> Array:
+    xp = namespace(values)
+    if values.ndim == 1 and values.size and values.strides == (0,):  # a pattern: one value, seen many times
+        return xp.broadcast_to(_translated(values[:1].copy(), dtype, old_zero, new_zero), values.shape)
+    cast = values.astype(dtype)
+    if old_zero is not None and old_zero != new_zero:
+        cast[values == old_zero] = new_zero
+    return cast

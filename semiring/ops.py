@@ -1,0 +1,317 @@
+"""The operator table: what ⊕, ⊗ and comparisons do to two values, declared once for both backends.
+
+A `BinaryOp` carries the scalar function that Numba compiles, the array function that NumPy runs and the CUDA
+expression. Integers saturate: int32 is computed in 64 bits and clamped, whatever the operator; for int64 the arithmetic
+operators bring a form of their own. Operators of yours are made the same way:
+
+    absdiff = BinaryOp("absdiff", scalar=lambda a, b: abs(a - b), cuda="a < b ? b - a : a - b")
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+Scalar = Callable[[Any, Any], Any]
+Interval = tuple[int, int]
+
+INT64_MAX = 2**63 - 1
+INT64_MIN = -(2**63)
+
+
+@dataclass(frozen=True)
+class Saturating:
+    """How an operator whose results can leave the range of int64 stops at its ends."""
+
+    scalar: Scalar
+    array: Callable[[Any, Any], Any]
+    cuda: str
+    bounds: Callable[[Interval, Interval], Interval]
+    """The (low, high) of the exact results for operands within two (low, high), in Python integers."""
+
+
+@dataclass(frozen=True)
+class BinaryOp:
+    """A function of two values.
+
+    scalar: (a, b) -> value, in the Python that Numba compiles.  cuda: a CUDA expression in `a` and `b`.
+    array: the same on NumPy arrays; made from `scalar` where it is None.  saturating: the int64 form, if results can
+    leave the range.  boolean: the result is a bool.  reads: the operands whose values matter, "ab", "a", "b" or "";
+    `pair` reads none: it follows the pattern.  graphblas: GraphBLAS has this operator, under the same name.
+    """
+
+    name: str
+    scalar: Scalar
+    cuda: str
+    array: Callable[[Any, Any], Any] | None = None
+    saturating: Saturating | None = None
+    boolean: bool = False
+    reads: str = "ab"
+    graphblas: bool = False
+
+    def __call__(self, a: Any, b: Any) -> Any:
+        """The operator on arrays or scalars, in NumPy's common dtype, with the saturation of integers."""
+        dtype = np.result_type(a, b)
+        apply = self.array if self.array is not None else _vectorized(self.scalar)
+        if self.boolean or dtype.kind != "i":
+            return apply(a, b)
+        if dtype == np.int64 and self.saturating is not None:
+            return self.saturating.array(np.asarray(a, dtype), np.asarray(b, dtype))
+        if dtype == np.int32 and self.saturating is not None or self.array is None:
+            info = np.iinfo(dtype)
+            return np.clip(apply(np.asarray(a, np.int64), np.asarray(b, np.int64)), info.min, info.max).astype(dtype)
+        return apply(np.asarray(a, dtype), np.asarray(b, dtype))
+
+    def __repr__(self) -> str:
+        return f"BinaryOp({self.name!r})"
+
+
+@lru_cache(maxsize=256)
+def _vectorized(scalar: Scalar) -> Callable[[Any, Any], Any]:
+    """`scalar` as a NumPy ufunc, compiled at the first call on each dtype."""
+    import numba
+
+    return numba.vectorize(scalar)
+
+
+# --- saturation in int64 ------------------------------------------------------------------------------------------
+# The scalar forms never overflow, for compilers may take it that signed arithmetic does not. The array forms let NumPy
+# wrap: a sum t that overflowed has the wrong sign, (a ^ t) & (b ^ t) < 0.
+
+
+def _plus(a: Any, b: Any) -> Any:
+    return a + b
+
+
+def _saturating_plus(a: Any, b: Any) -> Any:
+    if b >= 0:
+        return INT64_MAX if a > INT64_MAX - b else a + b
+    return INT64_MIN if a < INT64_MIN - b else a + b
+
+
+def _saturating_plus_array(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    with np.errstate(over="ignore"):
+        total = a + b
+    return np.where((a ^ total) & (b ^ total) < 0, np.where(a < 0, INT64_MIN, INT64_MAX), total)
+
+
+def _minus(a: Any, b: Any) -> Any:
+    return a - b
+
+
+def _saturating_minus(a: Any, b: Any) -> Any:
+    if b >= 0:
+        return INT64_MIN if a < INT64_MIN + b else a - b
+    return INT64_MAX if a > INT64_MAX + b else a - b
+
+
+def _saturating_minus_array(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    with np.errstate(over="ignore"):
+        difference = a - b
+    return np.where((a ^ b) & (a ^ difference) < 0, np.where(a < 0, INT64_MIN, INT64_MAX), difference)
+
+
+def _times(a: Any, b: Any) -> Any:
+    return a * b
+
+
+def _saturating_times(a: Any, b: Any) -> Any:
+    estimate = float(a) * float(b)
+    if abs(estimate) < 2.0**62:
+        return a * b
+    if abs(estimate) > 1.5 * 2.0**63:
+        return INT64_MIN if estimate < 0 else INT64_MAX
+    if abs(float(a)) < abs(float(b)):
+        a, b = b, a
+    half = (a >> 1) * b  # two halves, neither of which can overflow
+    rest = (a - (a >> 1)) * b
+    if rest >= 0:
+        return INT64_MAX if half > INT64_MAX - rest else half + rest
+    return INT64_MIN if half < INT64_MIN - rest else half + rest
+
+
+def _saturating_times_array(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    with np.errstate(over="ignore"):
+        product = a * b
+    divisor = np.where((a == 0) | (a == -1), 1, a)
+    exact = (a == 0) | np.where(a == -1, b != INT64_MIN, product // divisor == b)
+    return np.where(exact, product, np.where((a < 0) != (b < 0), INT64_MIN, INT64_MAX))
+
+
+_C_ENDS = "(a < 0 ? LLONG_MIN : LLONG_MAX)"
+_C_WRAP = "(long long)((unsigned long long)a {} (unsigned long long)b)"
+_PLUS64 = Saturating(
+    _saturating_plus,
+    _saturating_plus_array,
+    f"((a ^ {_C_WRAP.format('+')}) & (b ^ {_C_WRAP.format('+')})) < 0 ? {_C_ENDS} : {_C_WRAP.format('+')}",
+    lambda a, b: (a[0] + b[0], a[1] + b[1]),
+)
+_MINUS64 = Saturating(
+    _saturating_minus,
+    _saturating_minus_array,
+    f"((a ^ b) & (a ^ {_C_WRAP.format('-')})) < 0 ? {_C_ENDS} : {_C_WRAP.format('-')}",
+    lambda a, b: (a[0] - b[1], a[1] - b[0]),
+)
+_TIMES64 = Saturating(
+    _saturating_times,
+    _saturating_times_array,
+    f"__mul64hi(a, b) != ({_C_WRAP.format('*')} >> 63) ? "
+    f"((a ^ b) < 0 ? LLONG_MIN : LLONG_MAX) : {_C_WRAP.format('*')}",
+    lambda a, b: (min(u * v for u in a for v in b), max(u * v for u in a for v in b)),
+)
+
+# --- the other scalar functions -------------------------------------------------------------------------------------
+
+
+def _min(a: Any, b: Any) -> Any:
+    return b if b < a else a
+
+
+def _max(a: Any, b: Any) -> Any:
+    return b if b > a else a
+
+
+def _first(a: Any, b: Any) -> Any:
+    return a
+
+
+def _second(a: Any, b: Any) -> Any:
+    return b
+
+
+def _pair(a: Any, b: Any) -> Any:
+    return 1
+
+
+def _any(a: Any, b: Any) -> Any:
+    return a if a != 0 else b
+
+
+def _lor(a: Any, b: Any) -> Any:
+    return bool(a) | bool(b)
+
+
+def _land(a: Any, b: Any) -> Any:
+    return bool(a) & bool(b)
+
+
+def _eq(a: Any, b: Any) -> Any:
+    return a == b
+
+
+def _ne(a: Any, b: Any) -> Any:
+    return a != b
+
+
+def _lt(a: Any, b: Any) -> Any:
+    return a < b
+
+
+def _le(a: Any, b: Any) -> Any:
+    return a <= b
+
+
+def _gt(a: Any, b: Any) -> Any:
+    return a > b
+
+
+def _ge(a: Any, b: Any) -> Any:
+    return a >= b
+
+
+def _first_array(a: Any, b: Any) -> Any:
+    return np.broadcast_arrays(a, b)[0].astype(np.result_type(a, b))
+
+
+def _second_array(a: Any, b: Any) -> Any:
+    return np.broadcast_arrays(a, b)[1].astype(np.result_type(a, b))
+
+
+def _pair_array(a: Any, b: Any) -> Any:
+    return np.ones(np.broadcast_shapes(np.shape(a), np.shape(b)), np.result_type(a, b))
+
+
+def _any_array(a: Any, b: Any) -> Any:
+    return np.where(np.not_equal(a, 0), a, b)
+
+
+# --- the table --------------------------------------------------------------------------------------------------------
+
+_TABLE = (
+    BinaryOp("plus", _plus, "a + b", np.add, _PLUS64, graphblas=True),
+    BinaryOp("minus", _minus, "a - b", np.subtract, _MINUS64, graphblas=True),
+    BinaryOp("times", _times, "a * b", np.multiply, _TIMES64, graphblas=True),
+    BinaryOp("min", _min, "b < a ? b : a", np.minimum, graphblas=True),
+    BinaryOp("max", _max, "b > a ? b : a", np.maximum, graphblas=True),
+    BinaryOp("first", _first, "a", _first_array, reads="a", graphblas=True),
+    BinaryOp("second", _second, "b", _second_array, reads="b", graphblas=True),
+    BinaryOp("pair", _pair, "(T)1", _pair_array, reads="", graphblas=True),
+    BinaryOp("any", _any, "a != (T)0 ? a : b", _any_array, graphblas=True),
+    BinaryOp("lor", _lor, "a || b", np.logical_or, graphblas=True),
+    BinaryOp("land", _land, "a && b", np.logical_and, graphblas=True),
+    BinaryOp("eq", _eq, "a == b", np.equal, boolean=True, graphblas=True),
+    BinaryOp("ne", _ne, "a != b", np.not_equal, boolean=True, graphblas=True),
+    BinaryOp("lt", _lt, "a < b", np.less, boolean=True, graphblas=True),
+    BinaryOp("le", _le, "a <= b", np.less_equal, boolean=True, graphblas=True),
+    BinaryOp("gt", _gt, "a > b", np.greater, boolean=True, graphblas=True),
+    BinaryOp("ge", _ge, "a >= b", np.greater_equal, boolean=True, graphblas=True),
+)
+
+OPERATORS: dict[str, BinaryOp] = {op.name: op for op in _TABLE}
+"""Every shipped operator by name."""
+
+SYMBOLS = {"+": "plus", "-": "minus", "*": "times", "==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
+
+
+def find_op(op: BinaryOp | str) -> BinaryOp:
+    """The operator given by object, name ("plus") or symbol ("+"); ValueError lists the names."""
+    if isinstance(op, BinaryOp):
+        return op
+    name = SYMBOLS.get(op, op)
+    if name not in OPERATORS:
+        raise ValueError(f"unknown operator {op!r}; there are {', '.join(OPERATORS)}")
+    return OPERATORS[name]
+
+
+# --- functions of one value -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class UnaryOp:
+    """A function of one value: on NumPy arrays, and as a CUDA expression in `a`."""
+
+    name: str
+    array: Callable[[Any], Any]
+    cuda: str
+
+    def __call__(self, a: Any) -> Any:
+        return self.array(a)
+
+
+def _zero_like(a: Any) -> Any:
+    return np.zeros((), np.asarray(a).dtype)[()]
+
+
+UNARY_OPERATORS: dict[str, UnaryOp] = {
+    op.name: op
+    for op in (
+        UnaryOp("identity", lambda a: a, "a"),
+        UnaryOp("ainv", lambda a: OPERATORS["minus"](_zero_like(a), a), "minus((T)0, a)"),
+        UnaryOp("abs", lambda a: np.maximum(a, OPERATORS["minus"](_zero_like(a), a)), "max(a, minus((T)0, a))"),
+        UnaryOp("one", lambda a: np.ones_like(a), "(T)1"),
+    )
+}
+"""Every shipped unary operator by its GraphBLAS name."""
+
+
+def find_unary(op: UnaryOp | Callable[[Any], Any] | str) -> Callable[[Any], Any]:
+    """The function given by object, callable on arrays (as a NumPy ufunc) or name; ValueError lists the names."""
+    if callable(op):
+        return op
+    if op not in UNARY_OPERATORS:
+        raise ValueError(f"unknown unary operator {op!r}; there are {', '.join(UNARY_OPERATORS)}")
+    return UNARY_OPERATORS[op]

@@ -1,0 +1,97 @@
+"""Predicates: which entries `select` keeps.
+
+A predicate sees an entry's position (i, j), its value, and the values `row` and `col` that two vectors hold at i and j.
+That is enough for tight edges (d_i ⊗ a_ij = d_j), for trimming, and for the triangles of a matrix.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .algebra import Semiring
+from .ops import OPERATORS, SYMBOLS, BinaryOp, find_op
+
+
+@dataclass(frozen=True)
+class Predicate:
+    """A condition on an entry.
+
+    array: (i, j, value, row, col) -> bool array, on NumPy arrays of one length; row and col are None where `select`
+    was given no such vector.  cuda: the same as a CUDA expression in the same names.
+    """
+
+    name: str
+    array: Callable[[Any, Any, Any, Any, Any], Any]
+    cuda: str
+
+
+PREDICATES: dict[str, Predicate] = {
+    predicate.name: predicate
+    for predicate in (
+        Predicate("tril", lambda i, j, value, row, col: j <= i, "j <= i"),
+        Predicate("triu", lambda i, j, value, row, col: j >= i, "j >= i"),
+        Predicate("diag", lambda i, j, value, row, col: i == j, "i == j"),
+        Predicate("offdiag", lambda i, j, value, row, col: i != j, "i != j"),
+    )
+}
+"""The predicates on positions, by name."""
+
+
+def tight(semiring: Semiring) -> Predicate:
+    """row ⊗ value = col, between present values: the edge (i, j) achieves the value at j."""
+
+    def holds(i: Any, j: Any, value: Any, row: Any, col: Any) -> Any:
+        zero = semiring.zero(value.dtype)
+        return (row != zero) & (value != zero) & (col != zero) & (semiring.mul(row, value) == col)
+
+    return Predicate(
+        f"tight_{semiring.name}", holds, "row != ZERO && value != ZERO && col != ZERO && mul(row, value) == col"
+    )
+
+
+def nearer(semiring: Semiring) -> Predicate:
+    """row is strictly better than col in ⊕'s order."""
+    return Predicate(
+        f"nearer_{semiring.name}",
+        lambda i, j, value, row, col: semiring.better(row, col),
+        "add(row, col) == row && row != col",
+    )
+
+
+def lost(semiring: Semiring) -> Predicate:
+    """row and value are present, col is not: a finite row ⊗ value has saturated to the semiring's zero."""
+
+    def holds(i: Any, j: Any, value: Any, row: Any, col: Any) -> Any:
+        zero = semiring.zero(value.dtype)
+        return (row != zero) & (value != zero) & (col == zero)
+
+    return Predicate(f"lost_{semiring.name}", holds, "row != ZERO && value != ZERO && col == ZERO")
+
+
+def find_predicate(predicate: Predicate | BinaryOp | str, other: Any) -> Predicate:
+    """The predicate given by object or name; a comparison ("lt", "<") compares the value with the scalar `other`."""
+    if isinstance(predicate, Predicate):
+        return predicate
+    if isinstance(predicate, str) and predicate in PREDICATES:
+        return PREDICATES[predicate]
+    compare = find_comparison(predicate)
+    if other is None or np.ndim(other) != 0:
+        raise TypeError(f"select by {compare.name!r} compares values with a scalar: pass it as the third argument")
+    return Predicate(
+        f"{compare.name}_{other}", lambda i, j, value, row, col: compare(value, other), f"value {compare.cuda[2:-2]} {other}"
+    )
+
+
+def find_comparison(op: BinaryOp | str) -> BinaryOp:
+    """The comparison operator given by object, name or symbol; ValueError lists names."""
+    names = [name for name, known in OPERATORS.items() if known.boolean]
+    if isinstance(op, str) and op not in (*names, *SYMBOLS):
+        raise ValueError(f"unknown predicate {op!r}; there are {', '.join((*PREDICATES, *names))}")
+    compare = find_op(op)
+    if not compare.boolean:
+        raise ValueError(f"select needs a comparison, got {compare.name!r}; there are {', '.join(names)}")
+    return compare

@@ -1,0 +1,457 @@
+"""The verbs of the GraphBLAS: products, element-wise operations, and moving parts of matrices and vectors.
+
+A verb checks its arguments, brings the operands to one dtype and hands over to the implementation that is registered for
+the matrix's format and device. A dense vector is an array, a sparse one a `SparseVector`; the result has the kind of the
+input. Every verb takes the write rule's `mask`, `complement`, `accum`, `out` and `replace` (see `masks`).
+
+Source: A. Buluç, T. Mattson, S. McMillan, J. Moreira, C. Yang, Design of the GraphBLAS API for C, GABB, 2017.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from formats import CSR, Matrix, SparseVector
+from formats.arrays import Array, as_indices, device_of, is_array
+
+from .algebra import Monoid, Semiring, find_combiner, find_monoid, find_semiring
+from .masks import MatrixWrite, VectorWrite, check_vector
+from .operands import check_dtype, common_dtype, typed_matrix, typed_vector
+from .ops import BinaryOp, UnaryOp, find_unary
+from .predicates import Predicate, find_comparison, find_predicate
+from .registry import Vector, Verb
+
+VectorLike = Array | SparseVector
+Operator = Semiring | Monoid | BinaryOp | str
+
+
+# --- products -------------------------------------------------------------------------------------------------------
+
+
+@Verb
+def mxv(
+    A: Matrix,
+    x: VectorLike,
+    semiring: Semiring | str,
+    *,
+    mask: VectorLike | None = None,
+    complement: bool = False,
+    accum: Operator | None = None,
+    out: Any = None,
+    replace: bool = False,
+) -> Any:
+    """y = A ⊗ x, that is y_i = ⊕_k a_ik ⊗ x_k: SpMV, or SpMSpV where `x` is sparse.
+
+    A: (m, n).  x: (n,).  Returns (m,), dense or sparse as `x` is, on A's device, of NumPy's common dtype.
+    Raises ValueError for sizes or devices that do not fit, TypeError for a dtype the semiring is not defined on.
+    """
+    s = find_semiring(semiring)
+    check_matrix("A", A)
+    check_operand("x", x, A.ncols, A)
+    dtype = common_dtype(s, A, x)
+    write = VectorWrite.checked(A.nrows, dtype, s.zero(dtype), A.device, mask, complement, accum, out, replace)
+    return mxv.find(type(A), A.device)(typed_matrix(A, s, dtype), typed_vector(x, s, dtype), s, write)
+
+
+@Verb
+def vxm(
+    x: VectorLike,
+    A: Matrix,
+    semiring: Semiring | str,
+    *,
+    mask: VectorLike | None = None,
+    complement: bool = False,
+    accum: Operator | None = None,
+    out: Any = None,
+    replace: bool = False,
+) -> Any:
+    """y = x ⊗ A, that is y_j = ⊕_k x_k ⊗ a_kj: the step along the edges, a push where `x` is sparse.
+
+    x: (m,).  A: (m, n).  Returns (n,), dense or sparse as `x` is, on A's device, of NumPy's common dtype.
+    Raises ValueError for sizes or devices that do not fit, TypeError for a dtype the semiring is not defined on.
+    """
+    s = find_semiring(semiring)
+    check_matrix("A", A)
+    check_operand("x", x, A.nrows, A)
+    dtype = common_dtype(s, A, x)
+    write = VectorWrite.checked(A.ncols, dtype, s.zero(dtype), A.device, mask, complement, accum, out, replace)
+    return vxm.find(type(A), A.device)(typed_vector(x, s, dtype), typed_matrix(A, s, dtype), s, write)
+
+
+@Verb
+def mxm(
+    A: Matrix,
+    B: Matrix,
+    semiring: Semiring | str,
+    *,
+    mask: Matrix | Array | None = None,
+    complement: bool = False,
+    accum: Operator | None = None,
+    out: CSR | None = None,
+    replace: bool = False,
+) -> CSR:
+    """C = A ⊗ B, that is c_ij = ⊕_k a_ik ⊗ b_kj.
+
+    A: (m, k).  B: (k, n), of A's format.  Returns (m, n) of NumPy's common dtype, without entries equal to the zero.
+    """
+    s = find_semiring(semiring)
+    check_pair(A, B)
+    if A.ncols != B.nrows:
+        raise ValueError(f"A's columns must be B's rows in number, got shapes {A.shape} and {B.shape}")
+    dtype = common_dtype(s, A, B)
+    write = MatrixWrite.checked((A.nrows, B.ncols), dtype, mask, complement, accum, out, replace)
+    return mxm.find(type(A), A.device)(typed_matrix(A, s, dtype), typed_matrix(B, s, dtype), s, write)
+
+
+# --- element by element ---------------------------------------------------------------------------------------------
+
+
+@Verb
+def ewise_add(
+    u: Any,
+    v: Any,
+    op: Operator,
+    *,
+    mask: Any = None,
+    complement: bool = False,
+    accum: Operator | None = None,
+    out: Any = None,
+    replace: bool = False,
+) -> Any:
+    """w = u ⊕ v over the union: op where both are present, whichever is present elsewhere.
+
+    u, v: two vectors of one size or two matrices of one shape and format.  op: a semiring (its ⊕), monoid or operator;
+    the first two say what is absent in a dense vector, with an operator every element of one is present.
+    Returns a matrix, a sparse vector if both are, else a dense one.
+    """
+    return _element_wise(ewise_add, u, v, op, "add", (mask, complement, accum, out, replace))
+
+
+@Verb
+def ewise_mult(
+    u: Any,
+    v: Any,
+    op: Operator,
+    *,
+    mask: Any = None,
+    complement: bool = False,
+    accum: Operator | None = None,
+    out: Any = None,
+    replace: bool = False,
+) -> Any:
+    """w = u ⊗ v over the intersection: op where both are present, absent elsewhere.
+
+    u, v: two vectors of one size or two matrices of one shape and format.  op: a semiring (its ⊗), monoid or operator;
+    the first two say what is absent in a dense vector, with an operator every element of one is present.
+    Returns a matrix, a dense vector if both are, else a sparse one.
+    """
+    return _element_wise(ewise_mult, u, v, op, "mul", (mask, complement, accum, out, replace))
+
+
+def _element_wise(verb: Verb[..., Any], u: Any, v: Any, op: Operator, part: Any, rule: tuple[Any, ...]) -> Any:
+    s = find_semiring(op) if isinstance(op, Semiring) or (isinstance(op, str) and "_" in op) else None
+    combiner = find_combiner(op, part)
+    typing = s or (Semiring(combiner, combiner.op) if isinstance(combiner, Monoid) else None)
+    if isinstance(u, Matrix):
+        check_pair(u, v)
+        if u.shape != v.shape:
+            raise ValueError(f"the matrices must have one shape, got {u.shape} and {v.shape}")
+        dtype = common_dtype(typing, u, v) if typing else np.result_type(u.dtype, v.dtype)
+        both = [typed_matrix(M, typing, dtype) if typing else M.astype(dtype) for M in (u, v)]
+        write: Any = MatrixWrite.checked(u.shape, _result_dtype(combiner, dtype), *rule)
+        return verb.find(type(u), u.device)(*both, combiner, write)
+    device = check_vectors(u, v)
+    dtype = common_dtype(typing, u, v) if typing else np.result_type(u.dtype, v.dtype)
+    zero = typing.zero(dtype) if typing else None
+    both = [typed_vector(x, typing, dtype) if typing else _cast_vector(x, dtype) for x in (u, v)]
+    result_dtype = _result_dtype(combiner, dtype)
+    write = VectorWrite.checked(u.size, result_dtype, result_dtype.type(0) if zero is None else zero, device, *rule)
+    return verb.find(Vector, device)(*both, combiner, zero, write)
+
+
+@Verb
+def apply(
+    u: Any,
+    op: Operator | UnaryOp | Callable[[Any], Any],
+    *,
+    left: Any = None,
+    right: Any = None,
+    semiring: Semiring | str | None = None,
+    mask: Any = None,
+    complement: bool = False,
+    accum: Operator | None = None,
+    out: Any = None,
+    replace: bool = False,
+) -> Any:
+    """w = f(u) on every present entry.
+
+    u: a vector or matrix.  op: a unary operator ("ainv", "abs", "one", "identity"), a function of arrays such as a NumPy
+    ufunc, or a binary operator with its `left` or its `right` operand bound to a scalar.
+    semiring: says which elements of a dense vector are absent, and stay so; without it all are present.
+    """
+    function = _bound(op, left, right)
+    if isinstance(u, Matrix):
+        write: Any = MatrixWrite.checked(
+            u.shape, np.dtype(np.asarray(function(u.values[:1])).dtype), mask, complement, accum, out, replace
+        )
+        return apply.find(type(u), u.device)(u, function, write)
+    device = check_vectors(u)
+    result_dtype = np.dtype(np.asarray(function(_one_value(u))).dtype)
+    zero = find_semiring(semiring).zero(u.dtype) if semiring is not None else None
+    absent = find_semiring(semiring).zero(result_dtype) if semiring is not None else result_dtype.type(0)
+    write = VectorWrite.checked(u.size, result_dtype, absent, device, mask, complement, accum, out, replace)
+    return apply.find(Vector, device)(u, function, zero, write)
+
+
+@Verb
+def select(
+    u: Any,
+    predicate: Predicate | BinaryOp | str,
+    other: Any = None,
+    *,
+    row: VectorLike | None = None,
+    col: VectorLike | None = None,
+    semiring: Semiring | str | None = None,
+    mask: Any = None,
+    complement: bool = False,
+    accum: Operator | None = None,
+    out: Any = None,
+    replace: bool = False,
+) -> Any:
+    """The entries of `u` for which the predicate holds; the others become absent.
+
+    Of a matrix: select(A, "<", 3), select(A, "tril"), or a `Predicate` on (i, j, value, row[i], col[j]), as
+    select(A, tight(MinPlus), row=d, col=d). A sparse `row` or `col` restricts to the rows or columns it has.
+    Of a vector: a comparison with a scalar or, index by index, with a vector: select(t, "<", d). A dense vector needs
+    `semiring`, which says what absent is.  Raises ValueError for an unknown predicate.
+    """
+    if isinstance(u, Matrix):
+        for name, x, size in (("row", row, u.nrows), ("col", col, u.ncols)):
+            if x is not None:
+                check_operand(name, x, size, u)
+        write: Any = MatrixWrite.checked(u.shape, u.dtype, mask, complement, accum, out, replace)
+        return select.find(type(u), u.device)(u, find_predicate(predicate, other), row, col, write)
+    device = check_vectors(u)
+    compare = predicate if isinstance(predicate, Predicate) else find_comparison(predicate)
+    if isinstance(compare, Predicate) or other is None:
+        raise TypeError("select on a vector takes a comparison and what to compare with: select(t, '<', d)")
+    if semiring is None and not isinstance(u, SparseVector):
+        raise TypeError("select on a dense vector needs semiring=, which says what an absent entry is")
+    if np.ndim(other) or isinstance(other, SparseVector):
+        check_vectors(u, other)
+    zero = find_semiring(semiring).zero(u.dtype) if semiring is not None else u.dtype.type(0)
+    write = VectorWrite.checked(u.size, u.dtype, zero, device, mask, complement, accum, out, replace)
+    return select.find(Vector, device)(u, compare, other, write)
+
+
+@Verb
+def reduce(
+    u: Any,
+    monoid: Monoid | Semiring | str,
+    *,
+    axis: int | None = None,
+    mask: Any = None,
+    complement: bool = False,
+    accum: Operator | None = None,
+    out: Any = None,
+    replace: bool = False,
+) -> Any:
+    """⊕ over the entries: of a vector or a whole matrix a scalar, of a matrix along `axis` a dense vector.
+
+    axis: None, 0 (down each column) or 1 (along each row). Nothing to reduce gives the identity. A saturated integer
+    sum stops at the end of its range. The write rule applies to the vector that an axis gives.
+    """
+    m = find_monoid(monoid)
+    if axis not in (None, 0, 1):
+        raise ValueError(f"axis must be None, 0 or 1, got {axis!r}")
+    if u.dtype not in m.dtypes:
+        raise TypeError(f"{m.name} is not defined on {u.dtype}")
+    if axis is None and any(part is not None for part in (mask, accum, out)):
+        raise ValueError("a scalar result takes no mask, accum or out: give an axis")
+    if isinstance(u, Matrix):
+        size = u.shape[1 - (axis or 0)]
+        write = VectorWrite.checked(size, u.dtype, m.zero(u.dtype), u.device, mask, complement, accum, out, replace)
+        return reduce.find(type(u), u.device)(u, m, axis, write)
+    return reduce.find(Vector, check_vectors(u))(u, m)
+
+
+# --- parts and places -----------------------------------------------------------------------------------------------
+
+
+@Verb
+def extract(
+    u: Any,
+    rows: Any = None,
+    cols: Any = None,
+    *,
+    mask: Any = None,
+    complement: bool = False,
+    accum: Operator | None = None,
+    out: Any = None,
+    replace: bool = False,
+) -> Any:
+    """The part of `u` at the given indices, in their order: A(I, J), or u(I).
+
+    rows, cols: index arrays, which may repeat; None for all. Of a matrix, one of them may be a single index: the row or
+    column as a SparseVector. Of a vector, `rows` alone. Raises ValueError for an index out of range.
+    """
+    rule = (mask, complement, accum, out, replace)
+    if not isinstance(u, Matrix):
+        device = check_vectors(u)
+        if cols is not None:
+            raise TypeError("a vector has no columns: pass one array of indices")
+        indices = np.arange(u.size) if rows is None else as_indices(rows, "indices", u.size)
+        write: Any = VectorWrite.checked(indices.size, u.dtype, u.dtype.type(0), device, *rule)
+        return extract.find(Vector, device)(u, indices, write)
+    if is_index(rows) and is_index(cols):
+        raise TypeError("a single entry is A[u, v] or A.get(u, v)")
+    if is_index(rows) or is_index(cols):
+        axis, at = (0, rows) if is_index(rows) else (1, cols)
+        line = u if axis == 0 else u.T
+        one = as_indices([operator.index(at)], "rows" if axis == 0 else "cols", line.nrows)
+        others = cols if axis == 0 else rows
+        chosen = None if others is None else as_indices(others, "indices", line.ncols)
+        size = line.ncols if chosen is None else chosen.size
+        write = VectorWrite.checked(size, u.dtype, u.dtype.type(0), u.device, *rule)
+        part = extract.find(type(line), u.device)(line, one, chosen, lambda T: T)
+        return write(SparseVector.trusted(part.indices, part.values, size))
+    chosen_rows = None if rows is None else as_indices(rows, "rows", u.nrows)
+    chosen_cols = None if cols is None else as_indices(cols, "cols", u.ncols)
+    shape = (
+        u.nrows if chosen_rows is None else chosen_rows.size,
+        u.ncols if chosen_cols is None else chosen_cols.size,
+    )
+    write = MatrixWrite.checked(shape, u.dtype, *rule)
+    return extract.find(type(u), u.device)(u, chosen_rows, chosen_cols, write)
+
+
+@Verb
+def assign(
+    out: Any,
+    value: Any,
+    rows: Any = None,
+    cols: Any = None,
+    *,
+    mask: Any = None,
+    complement: bool = False,
+    accum: Operator | None = None,
+    replace: bool = False,
+    semiring: Semiring | str | None = None,
+) -> Any:
+    """out⟨mask⟩(I) = accum(out(I), value): write a scalar, a vector or a matrix into places of `out`, and return `out`.
+
+    out: a vector, or a CSR, which becomes the result.  rows, cols: indices without repetition; None for all.
+    value: a scalar for every place, or a vector / matrix of the places' size, whose absent entries make places absent.
+    mask: over all of `out`.  semiring: says what absent is in a dense `out`; by default 0.
+    """
+    if isinstance(out, Matrix):
+        chosen_rows = None if rows is None else distinct(as_indices(rows, "rows", out.nrows), "rows")
+        chosen_cols = None if cols is None else distinct(as_indices(cols, "cols", out.ncols), "cols")
+        write: Any = MatrixWrite.checked(out.shape, out.dtype, mask, complement, None, out, replace)
+        combiner = find_combiner(accum, "add") if accum is not None else None
+        return assign.find(type(out), out.device)(out, value, chosen_rows, chosen_cols, combiner, write)
+    device = check_vectors(out)
+    if cols is not None:
+        raise TypeError("a vector has no columns: pass one array of indices")
+    indices = None if rows is None else distinct(as_indices(rows, "indices", out.size), "indices")
+    size = out.size if indices is None else indices.size
+    if np.ndim(value) or isinstance(value, SparseVector):
+        check_vector("value", value, size, device)
+    zero = find_semiring(semiring).zero(out.dtype) if semiring is not None else out.dtype.type(0)
+    write = VectorWrite.checked(out.size, out.dtype, zero, device, mask, complement, None, out, replace)
+    combiner = find_combiner(accum, "add") if accum is not None else None
+    return assign.find(Vector, device)(out, value, indices, combiner, write)
+
+
+@Verb
+def transpose(
+    A: Matrix,
+    *,
+    mask: Matrix | Array | None = None,
+    complement: bool = False,
+    accum: Operator | None = None,
+    out: CSR | None = None,
+    replace: bool = False,
+) -> Any:
+    """The transpose in A's own format, its entries moved: Aᵀ grouped by row if A is. (`A.T` relabels without a copy.)"""
+    check_matrix("A", A)
+    write = MatrixWrite.checked(A.shape[::-1], A.dtype, mask, complement, accum, out, replace)
+    return transpose.find(type(A), A.device)(A, write)
+
+
+# --- checks ---------------------------------------------------------------------------------------------------------
+
+
+def check_matrix(name: str, A: Any) -> None:
+    """TypeError unless `A` is a matrix."""
+    if not isinstance(A, Matrix):
+        raise TypeError(f"{name} must be a matrix (CSR, CSC, COO, ELL), got {type(A).__name__}")
+
+
+def check_pair(A: Any, B: Any) -> None:
+    """TypeError or ValueError unless `A` and `B` are matrices of one format on one device."""
+    check_matrix("the first operand", A)
+    check_matrix("the second operand", B)
+    if type(A) is not type(B):
+        raise TypeError(f"both matrices must be of one format, got {type(A).__name__} and {type(B).__name__}: use .to()")
+    if A.device != B.device:
+        raise ValueError(f"the matrices are on {A.device} and {B.device}: move one of them with .to(device=…)")
+
+
+def check_operand(name: str, x: Any, size: int, A: Matrix) -> None:
+    """TypeError or ValueError unless `x` is a vector of `size` elements that can be multiplied with `A`."""
+    check_vector(name, x, size, A.device)
+    check_dtype(name, x)
+
+
+def check_vectors(*vectors: Any) -> str:
+    """The device that the vectors share; TypeError or ValueError if they are not vectors of one size on one device."""
+    first = vectors[0]
+    if not (isinstance(first, SparseVector) or is_array(first)):
+        raise TypeError(f"expected a matrix or a vector, got {type(first).__name__}")
+    device = first.device if isinstance(first, SparseVector) else device_of(first)
+    for x in vectors:
+        check_vector("each vector", x, first.size, device)
+        check_dtype("each vector", x)
+    return device
+
+
+def is_index(obj: Any) -> bool:
+    """Is `obj` a single integer?"""
+    return isinstance(obj, int | np.integer) and not isinstance(obj, bool)
+
+
+def distinct(indices: Array, name: str) -> Array:
+    """`indices`; ValueError if one of them repeats."""
+    ordered = np.sort(indices)
+    if bool((ordered[1:] == ordered[:-1]).any()):
+        raise ValueError(f"{name} must not repeat, but {ordered[1:][ordered[1:] == ordered[:-1]][0]} does")
+    return indices
+
+
+def _result_dtype(combiner: Monoid | BinaryOp, dtype: np.dtype) -> np.dtype:
+    return np.dtype(bool) if isinstance(combiner, BinaryOp) and combiner.boolean else dtype
+
+
+def _cast_vector(x: VectorLike, dtype: np.dtype) -> VectorLike:
+    if isinstance(x, SparseVector):
+        return SparseVector.trusted(x.indices, x.values.astype(dtype, copy=False), x.size)
+    return x.astype(dtype, copy=False)
+
+
+def _one_value(u: VectorLike) -> Array:
+    return (u.values if isinstance(u, SparseVector) else u)[:1]
+
+
+def _bound(op: Any, left: Any, right: Any) -> Callable[[Any], Any]:
+    """The function of one array that `op` and its bound operand make."""
+    if left is None and right is None:
+        return find_unary(op)
+    if left is not None and right is not None:
+        raise ValueError("apply binds one operand, left or right, not both")
+    combiner = find_combiner(op, "mul")
+    return (lambda u: combiner(left, u)) if left is not None else (lambda u: combiner(u, right))
