@@ -103,13 +103,12 @@ class Matrix:
         """
         from .convert import convert
 
-        target = type(self) if fmt is None else find_format(fmt)
         moved = self
         if device is not None and device != self.device:
             moved = type(self).trusted(
                 *(to_device(part, device) if is_array(part) else part for part in self.components)
             )
-        return convert(moved, target, **options)
+        return moved if fmt is None else convert(moved, find_format(fmt), **options)
 
     def astype(self, dtype: DTypeLike) -> Self:
         """The same matrix with values of `dtype`; a value that cannot be kept is a ValueError."""

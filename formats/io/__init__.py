@@ -1,0 +1,137 @@
+"""Reading and writing graphs: one function each, for every file format of `KINDS`, plain or compressed (`.gz`).
+
+A new format is a module that declares a `FileKind`, and a line in `KINDS`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import Literal, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike
+
+from ..arrays import Array
+from ..base import Matrix
+from . import algs4, dimacs, edge_list, matrix_market, npz, pace
+from .kind import FileKind
+from .source import is_gzip, open_source
+from .writing import replacing
+
+KINDS = (  # of kinds that share a suffix the last is the usual one, the others are told by how the file opens
+    matrix_market.KIND,
+    pace.KIND,
+    dimacs.KIND,
+    algs4.KIND,
+    edge_list.KIND,
+    edge_list.CSV,
+    npz.KIND,
+)
+OPENING_BYTES = 1 << 16
+
+Path = str | os.PathLike[str]
+
+
+@overload
+def read(
+    path: Path,
+    *,
+    format: str | None = ...,
+    directed: bool = ...,
+    dtype: DTypeLike | None = ...,
+    return_labels: Literal[False] = ...,
+    progress: bool | None = ...,
+) -> Matrix: ...
+@overload
+def read(
+    path: Path,
+    *,
+    format: str | None = ...,
+    directed: bool = ...,
+    dtype: DTypeLike | None = ...,
+    return_labels: Literal[True],
+    progress: bool | None = ...,
+) -> tuple[Matrix, Array]: ...
+def read(
+    path: Path,
+    *,
+    format: str | None = None,
+    directed: bool = True,
+    dtype: DTypeLike | None = None,
+    return_labels: bool = False,
+    progress: bool | None = None,
+) -> Matrix | tuple[Matrix, Array]:
+    """The matrix of the graph in a file, A[u, v] = weight of u -> v: a CSR, or what an .npz archive holds.
+
+    format: a name from `KINDS`; by default the suffix and the file's opening tell.
+    directed: False adds the reverse of every edge.  Of parallel edges the least weight stays.
+    dtype: of the weights; by default integers give int32, or int64 if any lies outside (-2**31, 2**31 - 1), reals
+    give float64, and edges without a weight an int32 1.  `inf` is a weight like any other.
+    return_labels: also return the file's own id of every vertex: 1..n in .mtx and .gr, 0..n-1 in algs4, the ids that
+    occur, ascending, in an edge list.
+    progress: show a bar on stderr; by default for large files on a terminal.
+    Raises ValueError `file:line: what was expected` for a malformed file, and for a weight that `dtype` cannot hold.
+    """
+    name = os.fspath(path)
+    kind = _kind_of(name) if format is None else _kind_called(format)
+    with open_source(name, progress) as source:
+        content = kind.read(source)
+    try:
+        A = content.matrix(directed, dtype)
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from error
+    return (A, content.labels) if return_labels else A
+
+
+def write(path: Path, A: Matrix, *, labels: ArrayLike | None = None, format: str | None = None) -> None:
+    """Write a matrix so that `read` gives it back; the file appears only when it is complete.
+
+    format: a name from `KINDS`; by default the suffix tells (.txt: an edge list, .gr: DIMACS).
+    labels: (n,) distinct non-negative integers, the vertices' ids in the file; kept by edge lists and .npz, while
+    every other format has a numbering of its own.  An edge list loses vertices without edges, DIMACS refuses
+    weights that are not integers, and PACE all but symmetric matrices of ones.
+    """
+    if not isinstance(A, Matrix):
+        raise TypeError(f"A must be a Matrix (see from_edges, from_scipy, from_networkx), got {type(A).__name__}")
+    name = os.fspath(path)
+    kind = _kinds_with_suffix_of(name)[-1] if format is None else _kind_called(format)
+    ids = None if labels is None else _check_labels(np.asarray(labels), max(A.shape))
+    with replacing(name) as stream:
+        kind.write(stream, A.to(device="cpu"), ids)
+
+
+def _kind_called(name: str) -> FileKind:
+    for kind in KINDS:
+        if kind.name == name:
+            return kind
+    raise ValueError(f"unknown file format {name!r}; there are {', '.join(kind.name for kind in KINDS)}")
+
+
+def _kinds_with_suffix_of(path: str) -> list[FileKind]:
+    suffix = os.path.splitext(path[:-3] if is_gzip(path) else path)[1].lower()
+    kinds = [kind for kind in KINDS if suffix in kind.suffixes]
+    if not kinds:
+        known = ", ".join(sorted({suffix for kind in KINDS for suffix in kind.suffixes}))
+        raise ValueError(f"{path}: unknown suffix {suffix!r}; known are {known}, or give format=")
+    return kinds
+
+
+def _kind_of(path: str) -> FileKind:
+    """The kind that the suffix and, where several share it, the file's opening tell."""
+    kinds = _kinds_with_suffix_of(path)
+    if len(kinds) == 1:
+        return kinds[0]
+    with open_source(path, progress=False) as source:
+        opening = source.stream.read(OPENING_BYTES)
+    return next(kind for kind in kinds if re.match(kind.opening, opening))
+
+
+def _check_labels(labels: Array, n: int) -> Array:
+    if labels.shape != (n,) or labels.dtype.kind not in "iu":
+        raise ValueError(f"labels must be {n} integers, got {labels.dtype} of shape {labels.shape}")
+    if n and labels.min() < 0:
+        raise ValueError(f"labels must not be negative, got {labels.min()}")
+    if len(np.unique(labels)) < n:
+        raise ValueError("labels must be distinct")
+    return labels

@@ -1,0 +1,66 @@
+"""Edge lists, `.txt`, `.el`, `.tsv`, `.edges`, `.csv`: one edge a line, any non-negative integers as vertex ids.
+
+    # a comment, also with %
+    30 1412           source, target and, in all lines or in none, weight; between them blanks, tabs or a comma
+
+Ids need not be contiguous: the vertices are the ids that occur, in ascending order, so a vertex without edges cannot
+be told. A comma-separated file may open with a line of column names.
+
+Source: J. Leskovec, A. Krevl, SNAP Datasets: Stanford Large Network Dataset Collection, 2014,
+https://snap.stanford.edu/data
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import BinaryIO
+
+import numpy as np
+
+from ..arrays import Array
+from ..base import Matrix
+from .edges import Edges
+from .kind import FileKind
+from .lines import BLANKS_OR_COMMA, edge_line_like_first, read_edge_lines
+from .source import Source
+from .writing import check_square, write_lines
+
+COMMENT = b"#%"
+
+
+def read(source: Source) -> Edges:
+    opening = source.data_line(COMMENT)
+    is_heading = opening is not None and b"," in opening and opening[:1].isalpha()
+    if opening is not None and not is_heading:
+        source.unread(opening)
+    line = edge_line_like_first(source, COMMENT, BLANKS_OR_COMMA)
+    src, dst, weights = read_edge_lines(source, line, first=0)
+    ids = np.sort(np.concatenate((src, dst)))
+    labels = np.concatenate((ids[:1], ids[1:][ids[1:] != ids[:-1]]))  # np.unique takes three times as much memory
+    vertices = np.searchsorted(labels, src), np.searchsorted(labels, dst)
+    return Edges(*vertices, weights, (len(labels), len(labels)), labels)
+
+
+def write(stream: BinaryIO, A: Matrix, labels: Array | None, *, heading: str, separator: str) -> None:
+    check_square(A.shape, "An edge list")
+    rows, cols, values = A.to_edges()
+    if labels is not None:
+        rows, cols = labels[rows], labels[cols]
+    stream.write(heading.format(n=A.nrows, m=len(values)).encode())
+    write_lines(stream, separator.join(("{}", "{}", "{}\n")), rows, cols, values)
+
+
+KIND = FileKind(
+    name="edges",
+    description="edge list: 'u v' or 'u v w', any ids, comments with # or %",
+    suffixes=(".txt", ".el", ".tsv", ".edges"),
+    read=read,
+    write=partial(write, heading="# {n} vertices, {m} edges: source, target, weight\n", separator="\t"),
+)
+CSV = FileKind(
+    name="csv",
+    description="edge list with commas: 'u,v' or 'u,v,w', any ids",
+    suffixes=(".csv",),
+    read=read,
+    write=partial(write, heading="source,target,weight\n", separator=","),
+)

@@ -1,0 +1,32 @@
+"""FileKind: all that `read` and `write` know of a file format. Each format's module declares one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, BinaryIO, Protocol
+
+from numpy.typing import DTypeLike
+
+from ..arrays import Array
+from ..base import Matrix
+from .source import Source
+
+
+class Content(Protocol):
+    """What a reader returns: a matrix still to be built, and the file's own vertex ids."""
+
+    @property
+    def labels(self) -> Array: ...
+
+    def matrix(self, directed: bool, dtype: DTypeLike | None) -> Matrix: ...
+
+
+@dataclass(frozen=True)
+class FileKind:
+    name: str  # what `format=` calls it
+    description: str
+    suffixes: tuple[str, ...]
+    read: Callable[[Source], Content]
+    write: Callable[[BinaryIO, Matrix, Array | None], Any]  # the last argument: vertex ids to write, if it keeps them
+    opening: bytes = b""  # pattern of the first bytes, to tell it from the kinds below it with the same suffix

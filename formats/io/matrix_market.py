@@ -1,0 +1,101 @@
+"""Matrix Market coordinate files, `.mtx`: any shape, rows and columns counted from 1.
+
+    %%MatrixMarket matrix coordinate real general
+    % a comment
+    3 4 2             rows, columns, entries
+    1 2 0.5           row, column, value; no value where the field is `pattern`
+
+The field is real, integer or pattern; the symmetry general, symmetric or skew-symmetric, the last two with one
+triangle in the file. Repeated entries keep the least value, as everywhere in this package; the definition leaves them
+open and other readers add them up. A dense file (`array`) cannot say which entries are absent, so it is refused.
+
+Source: R. F. Boisvert, R. Pozo, K. A. Remington, The Matrix Market Exchange Formats: Initial Design, NISTIR 5935,
+1996, https://math.nist.gov/MatrixMarket/formats.html
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from ..arrays import Array
+from ..base import Matrix
+from .edges import Edges, check_sizes
+from .kind import FileKind
+from .lines import INTEGER, REAL, EdgeLine, good_blocks, read_block
+from .source import Source
+from .writing import write_lines
+
+COMMENT = b"%"
+ENTRY = {  # by field
+    "real": EdgeLine("row column value", COMMENT, weight=REAL, always_real=True),
+    "integer": EdgeLine("row column integer", COMMENT, weight=INTEGER),
+    "pattern": EdgeLine("row column", COMMENT, weight=None),
+}
+SYMMETRIES = ("general", "symmetric", "skew-symmetric")
+
+
+def read(source: Source) -> Edges:
+    field, symmetry = _read_banner(source)
+    nrows, ncols, nnz = source.header(rb"(\d{1,18})\s+(\d{1,18})\s+(\d{1,18})", "rows columns entries", COMMENT)
+    size_line = source.line_number
+    if symmetry != "general" and nrows != ncols:
+        raise source.error(f"a {symmetry} matrix must be square, this one is {nrows} x {ncols}", size_line)
+    line, blocks = ENTRY[field], []
+    for block in good_blocks(source, line):
+        blocks.append((source.line_number, block))
+    entries = re.sub(rb"(?m)^[ \t\r]*\n", b"", b"".join(line.numbers(block) for _, block in blocks))
+    check_sizes(source, size_line, (nrows, ncols), promised=nnz, found=entries.count(b"\n"))
+    header = f"%%MatrixMarket matrix coordinate {field} {symmetry}\n{nrows} {ncols} {nnz}\n".encode()
+    try:
+        A = _mmread(header + entries)
+    except (ValueError, OverflowError) as error:
+        for source.line_number, block in blocks:
+            read_block(source, line, block, first=1, shape=(nrows, ncols))  # names the line
+        raise source.error(str(error)) from error
+    weights = None if field == "pattern" else A.data
+    return Edges(A.row, A.col, weights, (nrows, ncols), labels=np.arange(1, max(nrows, ncols) + 1))
+
+
+def _mmread(text: bytes) -> Any:
+    """SciPy's coo_array: repeated entries apart, the other triangle of a symmetric matrix filled in.
+
+    SciPy reads `3x` as 3 and allocates what the header promises, so the text must have been checked before.
+    """
+    from scipy.io import mmread
+
+    return mmread(io.BytesIO(text), spmatrix=False)
+
+
+def _read_banner(source: Source) -> tuple[str, str]:
+    """(field, symmetry) from the first line."""
+    line = source.line() or b""
+    match line.decode("ascii", "replace").lower().split():
+        case "%%matrixmarket", "matrix", "coordinate", field, symmetry:
+            if field not in ENTRY:
+                raise source.error(f"values must be {', '.join(ENTRY)}, got {field!r}", 1)
+            if symmetry not in SYMMETRIES or (field == "pattern" and symmetry == "skew-symmetric"):
+                raise source.error(f"a {field} matrix cannot be read as {symmetry!r}", 1)
+            return field, symmetry
+        case "%%matrixmarket", "matrix", "array", *_:
+            raise source.error("a dense 'array' file does not say which entries are absent: use 'coordinate'", 1)
+    raise source.mismatch("%%MatrixMarket matrix coordinate FIELD SYMMETRY", line, 1)
+
+
+def write(stream: BinaryIO, A: Matrix, labels: Array | None) -> None:
+    rows, cols, values = A.to_edges()
+    field = "real" if A.dtype.kind == "f" else "integer"
+    stream.write(f"%%MatrixMarket matrix coordinate {field} general\n{A.nrows} {A.ncols} {len(values)}\n".encode())
+    write_lines(stream, "{} {} {}\n", rows + 1, cols + 1, values)
+
+
+KIND = FileKind(
+    name="mtx",
+    description="Matrix Market coordinate matrix: 'i j value', from 1",
+    suffixes=(".mtx",),
+    read=read,
+    write=write,
+)

@@ -1,0 +1,51 @@
+"""Writing: a file that appears under its name only when it is complete, and edges as lines of text."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from typing import BinaryIO, cast
+
+import numpy as np
+
+from ..arrays import Array
+from .source import is_gzip
+
+EDGES_PER_BLOCK = 1 << 16
+
+
+@contextmanager
+def replacing(path: str) -> Iterator[BinaryIO]:
+    """A stream whose content replaces the file at `path` if all goes well, and vanishes otherwise."""
+    folder, name = os.path.split(path)
+    temporary = os.path.join(folder, f".{name}.{os.urandom(4).hex()}.tmp")
+    try:
+        with ExitStack() as stack:
+            stream: BinaryIO = stack.enter_context(open(temporary, "xb"))
+            if is_gzip(path):
+                import gzip
+
+                # no name and no time of its own in the header: the same matrix gives the same bytes
+                packed = gzip.GzipFile(filename="", mode="wb", compresslevel=6, fileobj=stream, mtime=0)
+                stream = cast(BinaryIO, stack.enter_context(packed))
+            yield stream
+        os.replace(temporary, path)
+    except BaseException:
+        with suppress(FileNotFoundError):
+            os.unlink(temporary)
+        raise
+
+
+def write_lines(stream: BinaryIO, template: str, *columns: Array) -> None:
+    """One line for each row of the columns; floats are written so that they read back exactly."""
+    columns = tuple(column.astype(np.int8) if column.dtype == bool else column for column in columns)
+    for start in range(0, len(columns[0]), EDGES_PER_BLOCK):
+        block = (column[start : start + EDGES_PER_BLOCK].tolist() for column in columns)
+        stream.write("".join(map(template.format, *block)).encode())
+
+
+def check_square(shape: tuple[int, int], name: str) -> None:
+    """ValueError for a rectangular matrix, which the format called `name` cannot hold."""
+    if shape[0] != shape[1]:
+        raise ValueError(f"{name} holds square matrices only, this one is {shape[0]} x {shape[1]}: use .mtx or .npz")
