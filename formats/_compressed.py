@@ -46,7 +46,9 @@ def check_compressed(A: CSR | CSC) -> None:
     same_device(A.indptr, A.indices, A.values)
     axis, nmajor, nminor = ("row", *A.shape) if A.major == 0 else ("column", *A.shape[::-1])
     if A.indptr.shape != (nmajor + 1,):
-        raise ValueError(f"indptr must have {nmajor + 1} elements, one more than there are {axis}s, got {A.indptr.size}")
+        raise ValueError(
+            f"indptr must have {nmajor + 1} elements, one more than there are {axis}s, got {A.indptr.size}"
+        )
     if A.indices.shape != A.values.shape:
         raise ValueError(f"indices and values must be of one length, got {A.indices.size} and {A.values.size}")
     if int(A.indptr[0]) != 0 or int(A.indptr[-1]) != A.nnz:

@@ -219,6 +219,10 @@ class Matrix:
             kept[key] = make()
         return kept[key]
 
+    def take(self, key: Any) -> Any:
+        """What is kept under `key`, which is then no longer kept; None if nothing is."""
+        return self._kept.pop(key, None)
+
     def overwrite(self, other: Matrix) -> None:
         """Become `other`, of the same format. The one way a matrix changes: being a verb's `out`."""
         twin = self.__dict__.pop("_twin", None)

@@ -129,7 +129,9 @@ def turn(indptr: Array, indices: Array, values: Array, shape: tuple[int, int]) -
         from scipy.sparse import csr_array
 
         turned = csr_array((np.ascontiguousarray(values), indices, indptr), shape=shape).tocsc()
-        return tuple(part.astype(indices.dtype, copy=False) for part in (turned.indptr, turned.indices)) + (turned.data,)
+        return tuple(part.astype(indices.dtype, copy=False) for part in (turned.indptr, turned.indices)) + (
+            turned.data,
+        )
     order = namespace(indices).argsort(indices, kind="stable")
     return compress(indices[order], shape[1], indices.dtype), expand(indptr)[order], values[order]
 

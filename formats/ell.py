@@ -62,7 +62,9 @@ class ELL(Matrix):
         same_device(self.indices, self.values)
         axis = "row" if self.major == 0 else "column"
         if self.indices.shape[1] != self.shape[self.major]:
-            raise ValueError(f"a slot must have one place per {axis}, {self.shape[self.major]}, got {self.indices.shape[1]}")
+            raise ValueError(
+                f"a slot must have one place per {axis}, {self.shape[self.major]}, got {self.indices.shape[1]}"
+            )
         check_range(self.indices, "indices", self.shape[1 - self.major], low=-1)
         above, below = self.indices[:-1], self.indices[1:]
         broken = (below >= 0) & (below <= above) | (below >= 0) & (above < 0)

@@ -81,7 +81,9 @@ class SparseVector:
         check_range(self.indices, "indices", self.size)
         broken = self.indices[1:] <= self.indices[:-1]
         if bool(broken.any()):
-            raise ValueError(f"indices must be sorted and no index may repeat, got {self.indices[int(broken.argmax())]} twice")
+            raise ValueError(
+                f"indices must be sorted and no index may repeat, got {self.indices[int(broken.argmax())]} twice"
+            )
         check_not_nan(self.values)
 
     @property

@@ -17,7 +17,7 @@ from .algebra import (
     Semiring,
 )
 from .ops import OPERATORS, BinaryOp, Saturating, UnaryOp
-from .predicates import Predicate, lost, nearer, tight
+from .predicates import Predicate, better, lost, nearer, tight
 from .registry import Vector, Verb, fusible
 from .verbs import apply, assign, ewise_add, ewise_mult, extract, mxm, mxv, reduce, select, transpose, vxm
 
@@ -48,6 +48,7 @@ __all__ = [
     "Verb",
     "apply",
     "assign",
+    "better",
     "cpu",
     "ewise_add",
     "ewise_mult",

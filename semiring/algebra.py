@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
@@ -110,6 +111,7 @@ class Semiring:
         return f"Semiring({self.name!r})"
 
 
+@lru_cache(maxsize=16)
 def end_of_range(dtype: np.dtype, end: str) -> Any:
     """The lowest or highest value of `dtype`; an infinity for floating point."""
     low, high = (-np.inf, np.inf) if dtype.kind == "f" else (False, True)
@@ -193,13 +195,14 @@ def _no_monoid(name: str) -> Monoid:
 def find_combiner(op: Semiring | Monoid | BinaryOp | str, part: Literal["add", "mul"]) -> Monoid | BinaryOp:
     """What an element-wise verb or an accumulator combines two values with.
 
-    Of a semiring its ⊕ or ⊗, as `part` says; a name is a monoid's, an operator's or a semiring's, in this order.
+    Of a semiring its ⊕ or ⊗, as `part` says. A name is a semiring's or an operator's, and where an addition is wanted a
+    monoid's before an operator's, so that it has an identity.
     """
     if isinstance(op, str):
         if op in SEMIRINGS or "_" in op:
             op = find_semiring(op)
         else:
-            op = MONOIDS[op] if op in MONOIDS else find_op(op)
+            op = MONOIDS[op] if part == "add" and op in MONOIDS else find_op(op)
     if isinstance(op, Semiring):
         return op.add if part == "add" else op.mul
     if isinstance(op, Monoid | BinaryOp):

@@ -62,12 +62,15 @@ def intersect_keys(keys: Array, values: Array, more_keys: Array, more_values: Ar
 
 
 def union_sparse(u: SparseVector, v: SparseVector, op: Combiner, zero: Any) -> SparseVector:
-    """op over the union of two sparse vectors, without entries that become `zero`."""
+    """op over the union of two sparse vectors, in which a stored `zero` is absent, as it is from the result."""
+    if not keeps(op, u.dtype, zero):
+        u, v = drop(u, zero), drop(v, zero)
     return drop(SparseVector.trusted(*union_keys(u.indices, u.values, v.indices, v.values, op), u.size), zero)
 
 
 def intersect_sparse(u: SparseVector, v: SparseVector, op: Combiner, zero: Any) -> SparseVector:
-    """op over the intersection of two sparse vectors, without entries that become `zero`."""
+    """op over the intersection of two sparse vectors, in which a stored `zero` is absent, as it is from the result."""
+    u, v = drop(u, zero), drop(v, zero)
     return drop(SparseVector.trusted(*intersect_keys(u.indices, u.values, v.indices, v.values, op), u.size), zero)
 
 
@@ -77,7 +80,7 @@ def union_dense(x: Array, y: Array, op: Combiner, zero: Any) -> Array:
     zero None: all are present.
     """
     combined = op(x, y)
-    if zero is None or (isinstance(op, Monoid) and op.zero(x.dtype) == zero):
+    if zero is None or keeps(op, x.dtype, zero):
         return combined
     xp = namespace(x)
     return xp.where(x == zero, y, xp.where(y == zero, x, combined))
@@ -87,6 +90,11 @@ def intersect_dense(x: Array, y: Array, op: Combiner, zero: Any) -> Array:
     """op where both are present, `zero` elsewhere; zero None: all are present."""
     combined = op(x, y)
     return combined if zero is None else namespace(x).where((x == zero) | (y == zero), zero, combined)
+
+
+def keeps(op: Combiner, dtype: np.dtype, zero: Any) -> bool:
+    """Does `op` give back the other operand where one is `zero`?"""
+    return isinstance(op, Monoid) and op.zero(dtype) == zero
 
 
 def drop(v: SparseVector, zero: Any) -> SparseVector:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from .algebra import Semiring
+from .algebra import MONOIDS, Semiring
 from .ops import OPERATORS, SYMBOLS, BinaryOp, find_op
 
 
@@ -95,3 +96,22 @@ def find_comparison(op: BinaryOp | str) -> BinaryOp:
     if not compare.boolean:
         raise ValueError(f"select needs a comparison, got {compare.name!r}; there are {', '.join(names)}")
     return compare
+
+
+_ORDERS = {"min": "lt", "max": "gt"}
+"""Monoids whose order is a comparison that there is an operator for."""
+
+
+@lru_cache(maxsize=64)
+def better(semiring: Semiring) -> BinaryOp:
+    """The comparison a ⊕ b = a ≠ b: is a strictly better than b in ⊕'s order?"""
+    if semiring.add in (MONOIDS["min"], MONOIDS["max"]):
+        return OPERATORS[_ORDERS[semiring.add.name]]
+    add = semiring.add.op.scalar
+    return BinaryOp(
+        f"better_{semiring.name}",
+        lambda a, b: (add(a, b) == a) & (a != b),
+        "add(a, b) == a && a != b",
+        array=semiring.better,
+        boolean=True,
+    )

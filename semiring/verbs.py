@@ -163,7 +163,7 @@ def _element_wise(verb: Verb[..., Any], u: Any, v: Any, op: Operator, part: Any,
         dtype = common_dtype(typing, u, v) if typing else np.result_type(u.dtype, v.dtype)
         both = [typed_matrix(M, typing, dtype) if typing else M.astype(dtype) for M in (u, v)]
         write: Any = MatrixWrite.checked(u.shape, _result_dtype(combiner, dtype), *rule)
-        return verb.find(type(u), u.device)(*both, combiner, write)
+        return verb.find(type(u), u.device)(*both, combiner, typing.zero(dtype) if typing else None, write)
     device = check_vectors(u, v)
     dtype = common_dtype(typing, u, v) if typing else np.result_type(u.dtype, v.dtype)
     zero = typing.zero(dtype) if typing else None

@@ -18,6 +18,9 @@ from ..masks import VectorWrite
 from . import exact
 from .threads import cut, cut_at_segments, cut_evenly, get_threads, run
 
+SCAN_FROM = 1 / 4
+"""Share of y above which finding the reached places by a scan of y is faster than sorting them."""
+
 PADDED_BLOCK = 1 << 14
 """Rows of ELL whose part of y stays in the L1 cache while slots stream by."""
 
@@ -28,10 +31,12 @@ def product(A: Matrix, x: Any, semiring: Semiring, write: VectorWrite, *, matrix
         return write(exact.product(A, x, semiring, matrix_first))
     gathers = (A.major == 0) == matrix_first
     if isinstance(x, SparseVector):
-        if not gathers:
+        zero = semiring.zero(x.dtype)
+        if not gathers and semiring.add.idempotent:
             return write(push(A, x, semiring, matrix_first))
-        y = gather(A, x.to_dense(semiring.zero(x.dtype)), semiring, matrix_first, write)
-        return write(SparseVector.from_dense(y, semiring.zero(x.dtype)))
+        dense = x.to_dense(zero)
+        y = gather(A, dense, semiring, matrix_first, write) if gathers else scatter(A, dense, semiring, matrix_first)
+        return write(SparseVector.from_dense(y, zero))
     if gathers:
         return write(gather(A, x, semiring, matrix_first, write))
     return write(scatter(A, x, semiring, matrix_first))
@@ -96,27 +101,33 @@ def scatter(A: Matrix, x: np.ndarray, semiring: Semiring, matrix_first: bool) ->
 
 
 def push(A: Matrix, x: SparseVector, semiring: Semiring, matrix_first: bool) -> SparseVector:
-    """y_k ⊕= a_ik ⊗ x_i over the present x_i: a cost of their entries, and one bit-clearing pass over y's flags."""
+    """y_k ⊕= a_ik ⊗ x_i over the present x_i, at the cost of their entries; ⊕ idempotent, so that no y_k returns to zero.
+
+    y is an array of zeros that is kept with the matrix; the places that were reached are put back to zero at the end. Two
+    calls at a time never share it: whoever finds it taken makes a new one.
+    """
     from .kernels import kernels
 
     k = kernels(semiring, A.dtype, matrix_first)
-    size = A.shape[1 - A.major]
-    y = np.empty(size, A.dtype)
-    seen = np.zeros(size, bool)
+    size, zero = A.shape[1 - A.major], semiring.zero(A.dtype)
+    key = ("scratch", A.major, A.dtype, zero)
+    y, reached = A.take(key) or (np.full(size, zero, A.dtype), np.empty(size + 1, index_dtype(size)))
     rows, weights = read_only(np.ascontiguousarray(x.indices)), read_only(np.ascontiguousarray(x.values))
-    reached = np.empty(size, index_dtype(size))
     if isinstance(A, ELL):
-        count = k.push_padded(A.indices, A.values, rows, weights, y, seen, reached)
+        count = k.push_padded(A.indices, A.values, rows, weights, y, reached)
     elif isinstance(A, COO):
-        count = k.push_list(A.outer, A.inner, A.values, rows, weights, y, seen, reached)
+        count = k.push_list(A.outer, A.inner, A.values, rows, weights, y, reached)
     else:
         C = _compressed(A)
-        count = k.push_compressed(C.indptr, C.indices, C.values, rows, weights, y, seen, reached)
-    indices = np.flatnonzero(seen).astype(reached.dtype) if count * 16 > size else np.sort(reached[:count])
-    values = y[indices]
-    present = values != semiring.zero(A.dtype)
-    if not present.all():
-        indices, values = indices[present], values[present]
+        count = k.push_compressed(C.indptr, C.indices, C.values, rows, weights, y, reached)
+    if count > size * SCAN_FROM:
+        indices = np.flatnonzero(y != zero).astype(reached.dtype)
+    else:
+        indices = np.sort(reached[:count])
+    places = indices.astype(np.intp)  # NumPy takes twice as long to look up by int32
+    values = y.take(places)
+    y[places] = zero
+    A.keep(key, lambda: (y, reached))
     return SparseVector.trusted(indices, values, size)
 
 

@@ -40,7 +40,8 @@ def product(A: Matrix, x: np.ndarray | SparseVector, semiring: Semiring, matrix_
     left, right = values.astype(wide), dense.astype(wide)[at]
     multiply = semiring.mul if wide is np.int64 else np.frompyfunc(semiring.mul.scalar, 2, 1)
     terms = multiply(left, right) if matrix_first else multiply(right, left)
-    terms[(values == 0) | (dense[at] == 0)] = 0
+    absent = dense[at] == 0
+    terms[absent if semiring.mul.reads == "" else absent | (values == 0)] = 0
     sums = np.zeros(A.shape[0 if matrix_first else 1], wide)
     np.add.at(sums, to, terms)
     info = np.iinfo(A.dtype)

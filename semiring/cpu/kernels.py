@@ -103,26 +103,23 @@ def kernels(semiring: Semiring, dtype: np.dtype, matrix_first: bool) -> Kernels:
                     y[k] = add(y[k], product(values[s, i], x[i]))
 
     @register_jitable
-    def relax(k, t, y, seen, reached, count):
-        """y_k ⊕= t, noting k where it is reached for the first time; the number of places reached so far."""
-        if seen[k]:
-            y[k] = add(y[k], t)
-            return count
-        seen[k] = True
-        y[k] = t
+    def relax(k, t, y, reached, count):
+        """y_k ⊕= t, noting k where y was the zero before; the number of places noted so far. Without a branch."""
+        before = y[k]
+        y[k] = add(before, t)
         reached[count] = k
-        return count + 1
+        return min(count + ((before == zero) & (t != zero)), reached.size - 1)
 
     @_compiled
-    def push_compressed(indptr, indices, values, rows, weights, y, seen, reached):
+    def push_compressed(indptr, indices, values, rows, weights, y, reached):
         count = 0
         for f in range(rows.size):
             for e in range(indptr[rows[f]], indptr[rows[f] + 1]):
-                count = relax(indices[e], product(values[e], weights[f]), y, seen, reached, count)
+                count = relax(indices[e], product(values[e], weights[f]), y, reached, count)
         return count
 
     @_compiled
-    def push_list(outer, inner, values, rows, weights, y, seen, reached):
+    def push_list(outer, inner, values, rows, weights, y, reached):
         count = 0
         for f in range(rows.size):
             low, high = 0, outer.size
@@ -133,19 +130,19 @@ def kernels(semiring: Semiring, dtype: np.dtype, matrix_first: bool) -> Kernels:
                 else:
                     high = middle
             while low < outer.size and outer[low] == rows[f]:
-                count = relax(inner[low], product(values[low], weights[f]), y, seen, reached, count)
+                count = relax(inner[low], product(values[low], weights[f]), y, reached, count)
                 low += 1
         return count
 
     @_compiled
-    def push_padded(indices, values, rows, weights, y, seen, reached):
+    def push_padded(indices, values, rows, weights, y, reached):
         count = 0
         for f in range(rows.size):
             for s in range(indices.shape[0]):
                 k = indices[s, rows[f]]
                 if k < 0:
                     break
-                count = relax(k, product(values[s, rows[f]], weights[f]), y, seen, reached, count)
+                count = relax(k, product(values[s, rows[f]], weights[f]), y, reached, count)
         return count
 
     return Kernels(

@@ -22,17 +22,22 @@ Combiner = Monoid | BinaryOp
 
 
 @ewise_add.implement(CSR, "cpu")
-def _(A: CSR, B: CSR, op: Combiner, write: MatrixWrite) -> CSR:
-    return write(_merged(merge.union_keys, A, B, op))
+def _(A: CSR, B: CSR, op: Combiner, zero: Any, write: MatrixWrite) -> CSR:
+    merged = merge.union_keys(merge.keys_of(A), A.values, merge.keys_of(B), B.values, op)
+    return write(merge.from_keys(*merged, A.shape))
 
 
 @ewise_mult.implement(CSR, "cpu")
-def _(A: CSR, B: CSR, op: Combiner, write: MatrixWrite) -> CSR:
-    return write(_merged(merge.intersect_keys, A, B, op))
+def _(A: CSR, B: CSR, op: Combiner, zero: Any, write: MatrixWrite) -> CSR:
+    by_pattern = isinstance(op, BinaryOp) and op.reads == ""
+    entries = [part for M in (A, B) for part in _entries(M, None if by_pattern else zero)]
+    return write(merge.from_keys(*merge.intersect_keys(*entries, op), A.shape))
 
 
-def _merged(combine: Callable[..., Any], A: CSR, B: CSR, op: Combiner) -> CSR:
-    return merge.from_keys(*combine(merge.keys_of(A), A.values, merge.keys_of(B), B.values, op), A.shape)
+def _entries(A: CSR, zero: Any) -> tuple[np.ndarray, np.ndarray]:
+    """(keys, values) of A's entries other than `zero`."""
+    present = slice(None) if zero is None else A.values != zero
+    return merge.keys_of(A)[present], A.values[present]
 
 
 @apply.implement(CSR, "cpu")

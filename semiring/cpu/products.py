@@ -1,7 +1,7 @@
 """mxv, vxm and mxm on the CPU: which implementation serves which format.
 
-CSR and CSC are SuiteSparse:GraphBLAS's, unless it has no such semiring or could leave the range; COO and ELL are
-computed on their own storage, so that comparing formats compares formats.
+CSR and CSC with a dense operand are SuiteSparse:GraphBLAS's, unless it has no such semiring or could leave the range. Sparse
+operands, and COO and ELL, are compiled loops over their own storage, so that comparing formats compares formats.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from formats import COO, CSC, CSR, ELL, Matrix
+from formats import COO, CSC, CSR, ELL, Matrix, SparseVector
 from formats.convert import expand
 
 from .. import merge
@@ -23,14 +23,16 @@ from .reductions import fold_runs
 
 @mxv.implement(CSR, CSC, "cpu")
 def _(A: Any, x: Any, semiring: Semiring, write: VectorWrite) -> Any:
-    engine: Any = suitesparse if suitesparse.usable(A, x, semiring) else compiled
-    return engine.product(A, x, semiring, write, matrix_first=True)
+    return _engine(A, x, semiring).product(A, x, semiring, write, matrix_first=True)
 
 
 @vxm.implement(CSR, CSC, "cpu")
 def _(x: Any, A: Any, semiring: Semiring, write: VectorWrite) -> Any:
-    engine: Any = suitesparse if suitesparse.usable(A, x, semiring) else compiled
-    return engine.product(A, x, semiring, write, matrix_first=False)
+    return _engine(A, x, semiring).product(A, x, semiring, write, matrix_first=False)
+
+
+def _engine(A: Any, x: Any, semiring: Semiring) -> Any:
+    return compiled if isinstance(x, SparseVector) or not suitesparse.usable(A, x, semiring) else suitesparse
 
 
 @mxv.implement(COO, ELL, "cpu")

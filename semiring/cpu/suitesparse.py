@@ -1,5 +1,8 @@
 """Products by SuiteSparse:GraphBLAS, through python-graphblas: CSR and CSC with every semiring that it has a name for.
 
+Dense operands, and matrices. (Sparse operands are pushed by `compiled`: on the frontiers of New York's road graph, 33,000
+vertices on average, SuiteSparse's vxm and the conversions around it took 1.6 times as long.)
+
 A matrix's handle is imported once and kept with it; a CSC shares the handle of the CSR that it is the transpose of.
 (SuiteSparse 9 wants 64-bit indices: the handle is a copy, counted in `kept_nbytes`.) SuiteSparse wraps integers and has no
 notion of a value that means absent, so before a product:
@@ -22,12 +25,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from formats import CSC, CSR, SparseVector
+from formats import CSC, CSR
 from formats.arrays import index_dtype
 
 from ..algebra import Law, Semiring
 from ..masks import VectorWrite
-from ..merge import drop
 from .ranges import all_finite, exact_bounds, interval, longest, matrix_interval, within
 from .threads import configure_graphblas
 
@@ -64,7 +66,7 @@ def _is_shipped(semiring: Semiring) -> bool:
     )
 
 
-def usable(A: Compressed, x: np.ndarray | SparseVector, semiring: Semiring) -> bool:
+def usable(A: Compressed, x: np.ndarray, semiring: Semiring) -> bool:
     """Has GraphBLAS this semiring, and can nothing wrap or become NaN with these operands?"""
     if named_semiring(semiring) is None:
         return False
@@ -73,8 +75,7 @@ def usable(A: Compressed, x: np.ndarray | SparseVector, semiring: Semiring) -> b
     zero = semiring.zero(A.dtype)
     if A.dtype.kind == "f":
         return all_finite(A, zero)
-    values = x.values if isinstance(x, SparseVector) else x
-    a, b = matrix_interval(A, zero), interval(values, zero)
+    a, b = matrix_interval(A, zero), interval(x, zero)
     return within(exact_bounds(semiring, a, b, longest(A) if semiring.add.name == "plus" else 1), A.dtype)
 
 
@@ -119,34 +120,31 @@ def _import(A: CSR, leave_out: Any | None) -> Handle:
     return Handle(matrix, wide_indptr.nbytes + wide_indices.nbytes + stored.nbytes)
 
 
-def product(A: Compressed, x: Any, semiring: Semiring, write: VectorWrite, *, matrix_first: bool) -> Any:
+def product(A: Compressed, x: np.ndarray, semiring: Semiring, write: VectorWrite, *, matrix_first: bool) -> Any:
     """A ⊗ x (matrix_first) or x ⊗ A, written by the write rule. Only where `usable`."""
-    gb = library()
-    H = handle(A, semiring)
-    M = H if A.major == 0 else H.T
+    gb, algebra = library(), named_semiring(semiring)
+    M = handle(A, semiring)
+    M = M if A.major == 0 else M.T
     zero = semiring.zero(A.dtype)
     operand, beyond = _operand(A, x, semiring, matrix_first)
-    expression = M.mxv(operand, named_semiring(semiring)) if matrix_first else operand.vxm(M, named_semiring(semiring))
+    expression = M.mxv(operand, algebra) if matrix_first else operand.vxm(M, algebra)
     allowed = write.allowed
-    gathers = (A.major == 0) == matrix_first
-    if allowed is not None and gathers:  # masked rows need not be computed
-        flags = gb.Vector.ss.import_full(np.ascontiguousarray(allowed))
-        y = expression.new(mask=flags.V)
-    else:
+    if (A.major == 0) != matrix_first:  # a scatter: SuiteSparse is fastest into a full vector
+        y = gb.Vector.from_scalar(zero, write.size, dtype=A.dtype)
+        y(algebra.monoid.binaryop) << expression
+    elif allowed is None:
         y = expression.new()
-    if isinstance(x, SparseVector):
-        return write(export_sparse(y, zero))
+    else:  # a gather: masked rows need not be computed
+        y = expression.new(mask=gb.Vector.ss.import_full(np.ascontiguousarray(allowed)).V)
     dense = export_dense(y, zero)
     if beyond is not None:
         dense[dense > beyond if zero > beyond else dense < beyond] = zero
     return write(dense)
 
 
-def _operand(A: Compressed, x: Any, semiring: Semiring, matrix_first: bool) -> tuple[graphblas.Vector, int | None]:
+def _operand(A: Compressed, x: np.ndarray, semiring: Semiring, matrix_first: bool) -> tuple[graphblas.Vector, int | None]:
     """x as a GraphBLAS vector, and the bound beyond which a result means absent, if there is one."""
     vector = library().Vector
-    if isinstance(x, SparseVector):
-        return import_sparse(drop(x, semiring.zero(A.dtype))), None
     zero = semiring.zero(A.dtype)
     law = Law.ANNIHILATES_RIGHT if matrix_first else Law.ANNIHILATES_LEFT
     if law not in semiring.laws or (A.dtype.kind == "i" and semiring.mul.name == "plus"):
@@ -176,29 +174,6 @@ def _stand_in(A: Compressed, x: np.ndarray, semiring: Semiring) -> tuple[Any, in
         return (A.dtype.type(c), farthest) if c + a_low > farthest else None
     c, farthest = int(zero) - min(a_low, 0), x_low + a_low
     return (A.dtype.type(c), farthest) if c + a_high < farthest else None
-
-
-def import_sparse(x: SparseVector) -> graphblas.Vector:
-    """A GraphBLAS vector of x's entries."""
-    return library().Vector.ss.import_sparse(
-        size=x.size,
-        indices=x.indices.astype(np.uint64),
-        values=np.array(x.values),
-        sorted_index=True,
-        take_ownership=True,
-    )
-
-
-def export_sparse(y: graphblas.Vector, zero: Any) -> SparseVector:
-    """The vector's entries without those equal to the zero; `y` is used up."""
-    size = y.size
-    parts = y.ss.export("sparse", sort=True, give_ownership=True)
-    indices = parts["indices"].astype(index_dtype(size))
-    values = np.broadcast_to(parts["values"], indices.shape) if parts.get("is_iso") else parts["values"]
-    present = values != zero
-    if not present.all():
-        indices, values = indices[present], values[present]
-    return SparseVector.trusted(indices, np.ascontiguousarray(values, zero.dtype), size)
 
 
 def export_dense(y: graphblas.Vector, zero: Any) -> np.ndarray:

@@ -24,13 +24,11 @@ Combiner = Monoid | BinaryOp
 def _(u: Any, v: Any, op: Combiner, zero: Any, write: VectorWrite) -> Any:
     if isinstance(u, SparseVector) and isinstance(v, SparseVector):
         return write(merge.union_sparse(u, v, op, zero))
-    if isinstance(v, SparseVector) and zero is not None:
-        if write.out is u and write.mask is None and write.accum is None:
-            u[v.indices] = merge.union_dense(u[v.indices], v.values, op, zero)  # only where v has something to add
-            return u
-        w = u.copy()
-        w[v.indices] = merge.union_dense(u[v.indices], v.values, op, zero)
-        return write(w)
+    if isinstance(v, SparseVector) and zero is not None:  # only where v has something to add
+        in_place = write.out is u and write.mask is None and write.accum is None
+        w, places = u if in_place else u.copy(), v.indices.astype(np.intp)
+        w[places] = merge.union_dense(u.take(places), v.values, op, zero)
+        return w if in_place else write(w)
     return write(merge.union_dense(_filled(u, zero), _filled(v, zero), op, zero))
 
 
@@ -60,21 +58,23 @@ def _(u: Any, function: Callable[[Any], Any], zero: Any, write: VectorWrite) -> 
 @select.implement(Vector, "cpu")
 def _(u: Any, compare: BinaryOp, other: Any, write: VectorWrite) -> Any:
     if isinstance(u, SparseVector):
-        chosen = u
         if isinstance(other, SparseVector):  # where other is absent there is nothing to compare with
-            common = merge.contains(other.indices, u.indices)
-            chosen = SparseVector.trusted(u.indices[common], u.values[common], u.size)
-            against = other.values[merge.contains(u.indices, other.indices)]
-        else:
-            against = other[u.indices] if np.ndim(other) else other
-        keep = compare(chosen.values, against)
-        return write(SparseVector.trusted(chosen.indices[keep], chosen.values[keep], u.size))
+            u = _at(u, np.flatnonzero(merge.contains(other.indices, u.indices)))
+            other = other.values.take(np.searchsorted(other.indices, u.indices))
+        elif np.ndim(other):
+            other = other.take(u.indices)
+        return write(_at(u, np.flatnonzero(compare(u.values, other))))
     if isinstance(other, SparseVector):
         keep = np.zeros(u.size, bool)
         keep[other.indices] = compare(u[other.indices], other.values)
     else:
         keep = compare(u, other)
     return write(np.where(keep, u, write.zero))
+
+
+def _at(u: SparseVector, positions: np.ndarray) -> SparseVector:
+    """The entries of `u` at the given positions of its arrays."""
+    return SparseVector.trusted(u.indices.take(positions), u.values.take(positions), u.size)
 
 
 @reduce.implement(Vector, "cpu")

@@ -1,0 +1,18 @@
+"""What a graph can have that an algorithm cannot answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+class NegativeCycle(ValueError):
+    """A cycle that improves every time it is walked is reachable, so there are no shortest distances.
+
+    cycle: its vertices, closed (the first is also the last), beginning with the smallest. Check it in one line:
+    `sum(A[u, v] for u, v in itertools.pairwise(error.cycle)) < 0`.
+    """
+
+    def __init__(self, cycle: Sequence[int]) -> None:
+        self.cycle = list(cycle)
+        shown = self.cycle if len(self.cycle) <= 12 else [*self.cycle[:6], "…", *self.cycle[-5:]]
+        super().__init__(f"a negative cycle is reachable from the source: {' -> '.join(map(str, shown))}")

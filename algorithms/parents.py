@@ -1,0 +1,97 @@
+"""Shortest-path trees from distances, paths from trees, and cycles among parents.
+
+The tree is a function of the distances alone, so every algorithm, format and backend gives the same one:
+
+    T = A⟨d_i ⊗ a_ij = d_j⟩          the tight edges
+    round 0: each vertex with a nearer tight predecessor takes the smallest
+    round k: each reached vertex still without a parent takes its smallest tight predecessor settled before
+
+A vertex of round k hangs on one that was settled earlier, so parents form a tree even where zero weights close cycles of
+equal distances. With negative weights a nearer vertex need not come earlier: there round 0 settles the source alone.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+from formats import Matrix
+from semiring import MinFirst, Semiring, extract, nearer, reduce, select, tight, vxm
+from semiring.vectors import all_vertices, full, is_empty, present, unit, vertices, where, with_root
+
+
+def gains_by_length(A: Matrix, semiring: Semiring) -> bool:
+    """Can a path become better by being longer? For MinPlus: has `A` a negative weight?"""
+    if A.dtype not in semiring.dtypes:  # a Boolean semiring sees only the pattern
+        return False
+    return bool(semiring.better(reduce(A, semiring.add), semiring.unit(A.dtype)))
+
+
+def shortest_path_tree(A: Matrix, d: Any, source: int, semiring: Semiring) -> Any:
+    """The parent of each vertex on a best path from `source`, by the rule above.
+
+    A: (n, n).  d: (n,), the distances.  Returns (n,) integers on A's device, -1 for the source and unreached vertices.
+    """
+    T = select(A, tight(semiring), row=d, col=d)  # T = A⟨d_i ⊗ a_ij = d_j⟩
+    parent = full(d, -1, all_vertices(A).dtype)
+    settled = full(d, False, bool)
+    settled[source] = True
+    newly = vertices(unit(A, source, semiring))
+    if not gains_by_length(A, semiring):
+        N = select(T, nearer(semiring), row=d, col=d)  # N = T⟨d_i nearer than d_j⟩
+        chosen = vxm(all_vertices(A), N.pattern(), MinFirst, mask=settled, complement=True)  # p_j = min i: n_ij
+        chosen = present(chosen, MinFirst)
+        parent[chosen.indices] = chosen.values
+        settled[chosen.indices] = True
+        newly = where(settled)
+    reached = d != semiring.zero(d.dtype)
+    edges = T.pattern()
+    while bool((reached & ~settled).any()):
+        chosen = vxm(newly, edges, MinFirst, mask=settled, complement=True)  # p_j = min i: t_ij, i settled before
+        if is_empty(chosen):
+            raise ValueError("d is not a fixpoint of d = e_s ⊕ dA: a reached vertex hangs on no settled one")
+        parent[chosen.indices] = chosen.values
+        settled[chosen.indices] = True
+        newly = vertices(chosen)
+    return parent
+
+
+def path(parent: Any, v: int) -> list[int]:
+    """The vertices from the source to `v`, along the parents.
+
+    parent: (n,) integers as algorithms return them.  Raises ValueError if v lies outside, was not reached, or if the
+    parents close a cycle.
+    """
+    n, vertex = len(parent), operator.index(v)
+    if not 0 <= vertex < n:
+        raise ValueError(f"vertex must be in [0, {n}), got {vertex}")
+    if int(parent[vertex]) < 0 and bool((parent >= 0).any()) and not bool((parent == vertex).any()):
+        raise ValueError(f"vertex {vertex} was not reached")
+    steps = [vertex]
+    while (vertex := int(parent[vertex])) >= 0:
+        steps.append(vertex)
+        if len(steps) > n:
+            raise ValueError(f"the parents of vertex {v} close a cycle")
+    return steps[::-1]
+
+
+def cycle_among(parent: Any) -> list[int] | None:
+    """A cycle that the parents close, as a closed list from its smallest vertex along the edges; None if they form trees.
+
+    parent: (n,) integers, -1 for none. By pointer jumping: after 2^k ≥ n steps only vertices that lead into a cycle have
+    not arrived at the root. Cost: O(n log n).
+    """
+    n = len(parent)
+    jump = with_root(parent)  # the root is vertex n, its own parent
+    for _ in range(n.bit_length()):
+        jump = extract(jump, jump)  # p' = p∘p
+    astray = (jump != n).nonzero()[0]
+    if len(astray) == 0:
+        return None
+    start = vertex = int(jump[astray[0]])
+    cycle = [start]
+    while (vertex := int(parent[vertex])) != start:
+        cycle.append(vertex)
+    cycle.reverse()  # parents point backwards
+    smallest = cycle.index(min(cycle))
+    return [*cycle[smallest:], *cycle[:smallest], cycle[smallest]]
