@@ -7,9 +7,10 @@ changed in a round can change anything in the next, so a round multiplies the fr
 
     t = f A          f' = t⟨t ⊕ d ≠ d⟩          d = d ⊕ f'          until f' is empty
 
-Without negative weights this ends after at most n rounds; each costs its frontier's edges. With them, a reachable negative
-cycle would go on for ever. It is found as Cherkassky and Goldberg do: the edges that last improved each vertex form a
-graph that, sooner or later, closes a cycle, and then for good; it is looked at after 1, 2, 4, 8 … rounds.
+Without negative weights this ends after at most n rounds; each costs its frontier's edges. With them, a reachable
+negative cycle would go on for ever. It is found as Cherkassky and Goldberg do: the edges that last improved each
+vertex form a graph that, sooner or later, closes a cycle, and then for good; it is looked at after 1, 2, 4, 8 …
+rounds.
 
 Any semiring with a unit and an order serves: MaxMin gives widest paths, MinMax bottlenecks, LorLand reachability.
 
@@ -31,21 +32,20 @@ from semiring.algebra import find_semiring
 from semiring.vectors import all_vertices, at_the_end, densified, full, is_empty, unit, vertices
 
 from .errors import NegativeCycle
-from .parents import cycle_among, gains_by_length, shortest_path_tree
+from .parents import as_weights, cycle_among, gains_by_length, shortest_path_tree
 
 
 @fusible
-def bellman_ford(
-    A: Matrix, source: int, semiring: Semiring | str = MinPlus, *, return_parents: bool = False
-) -> Any:
+def bellman_ford(A: Matrix, source: int, semiring: Semiring | str = MinPlus, *, return_parents: bool = False) -> Any:
     """Distances from `source`: the least d with d = e_s ⊕ d A.
 
     A: (n, n), A[u, v] = weight of u -> v, any sign.  source: 0 <= s < n.  Returns (n,) of A.dtype on A's device, with
-    unreachable vertices at the semiring's zero (inf, INT_MAX), and with `return_parents` also (n,) integers, -1 for none.
-    Raises NegativeCycle if one is reachable, OverflowError if a finite distance leaves the dtype, ValueError for a bad
-    source or a matrix that is not square.  Source: [1], [2].
+    unreachable vertices at the semiring's zero (inf, INT_MAX), and with `return_parents` also (n,) integers, -1 for
+    none. Raises NegativeCycle if one is reachable, OverflowError if a finite distance leaves the dtype, ValueError
+    for a bad source or a matrix that is not square.  Source: [1], [2].
     """
     s = find_semiring(semiring)
+    A = as_weights(A, s)
     f = unit(A, source, s)
     d = densified(f, s)  # d = f = e_s
     improvers = full(d, -1, all_vertices(A).dtype) if gains_by_length(A, s) else None

@@ -6,8 +6,9 @@ The tree is a function of the distances alone, so every algorithm, format and ba
     round 0: each vertex with a nearer tight predecessor takes the smallest
     round k: each reached vertex still without a parent takes its smallest tight predecessor settled before
 
-A vertex of round k hangs on one that was settled earlier, so parents form a tree even where zero weights close cycles of
-equal distances. With negative weights a nearer vertex need not come earlier: there round 0 settles the source alone.
+A vertex of round k hangs on one that was settled earlier, so parents form a tree even where zero weights close cycles
+of equal distances. With negative weights a nearer vertex need not come earlier: there round 0 settles the source
+alone.
 """
 
 from __future__ import annotations
@@ -17,13 +18,22 @@ from typing import Any
 
 from formats import Matrix
 from semiring import MinFirst, Semiring, extract, nearer, reduce, select, tight, vxm
+from semiring.operands import common_dtype, typed_matrix
 from semiring.vectors import all_vertices, full, is_empty, present, unit, vertices, where, with_root
+
+
+def as_weights(A: Matrix, semiring: Semiring) -> Matrix:
+    """`A` as the semiring measures paths in it: itself, or for a Boolean semiring the pattern of numbers.
+
+    ValueError if ⊕ does not order the values, TypeError if the semiring is not defined on A's dtype.
+    """
+    if not semiring.add.selective:
+        raise ValueError(f"{semiring.name} has no order, so no path is the best: choose a semiring with one, as MinPlus")
+    return typed_matrix(A, semiring, common_dtype(semiring, A))
 
 
 def gains_by_length(A: Matrix, semiring: Semiring) -> bool:
     """Can a path become better by being longer? For MinPlus: has `A` a negative weight?"""
-    if A.dtype not in semiring.dtypes:  # a Boolean semiring sees only the pattern
-        return False
     return bool(semiring.better(reduce(A, semiring.add), semiring.unit(A.dtype)))
 
 
@@ -32,6 +42,7 @@ def shortest_path_tree(A: Matrix, d: Any, source: int, semiring: Semiring) -> An
 
     A: (n, n).  d: (n,), the distances.  Returns (n,) integers on A's device, -1 for the source and unreached vertices.
     """
+    A = as_weights(A, semiring)
     T = select(A, tight(semiring), row=d, col=d)  # T = A⟨d_i ⊗ a_ij = d_j⟩
     parent = full(d, -1, all_vertices(A).dtype)
     settled = full(d, False, bool)
@@ -76,10 +87,10 @@ def path(parent: Any, v: int) -> list[int]:
 
 
 def cycle_among(parent: Any) -> list[int] | None:
-    """A cycle that the parents close, as a closed list from its smallest vertex along the edges; None if they form trees.
+    """A cycle that the parents close, as a closed list from its smallest vertex on; None if they form trees.
 
-    parent: (n,) integers, -1 for none. By pointer jumping: after 2^k ≥ n steps only vertices that lead into a cycle have
-    not arrived at the root. Cost: O(n log n).
+    parent: (n,) integers, -1 for none. By pointer jumping: after 2^k ≥ n steps only vertices that lead into a cycle
+    have not arrived at the root. Cost: O(n log n).
     """
     n = len(parent)
     jump = with_root(parent)  # the root is vertex n, its own parent

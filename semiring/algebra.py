@@ -1,8 +1,8 @@
 """Monoids and semirings: the algebra that a product is computed in.
 
-A semiring (⊕, ⊗) replaces the sum and the product of y_i = Σ_k A_ik x_k. Its *zero* is the identity of ⊕, and stands for
-an absent entry. Each semiring here declares its zero, its dtypes and the laws that hold within a range where nothing
-overflows; `tests/test_laws.py` checks every declaration.
+A semiring (⊕, ⊗) replaces the sum and the product of y_i = Σ_k A_ik x_k. Its *zero* is the identity of ⊕, and stands
+for an absent entry. Each semiring here declares its zero, its dtypes and the laws that hold within a range where
+nothing overflows; `tests/test_laws.py` checks every declaration.
 
 [1] J. Kepner, J. Gilbert (eds.), Graph Algorithms in the Language of Linear Algebra, SIAM, 2011.
 [2] M. Mohri, Semiring frameworks and algorithms for shortest-distance problems, J. Automata Lang. Comb. 7(3), 2002.

@@ -44,7 +44,16 @@ class VectorWrite:
 
     @classmethod
     def checked(
-        cls, size: int, dtype: np.dtype, zero: Any, device: str, mask: Any, complement: bool, accum: Any, out: Any, replace: bool
+        cls,
+        size: int,
+        dtype: np.dtype,
+        zero: Any,
+        device: str,
+        mask: Any,
+        complement: bool,
+        accum: Any,
+        out: Any,
+        replace: bool,
     ) -> VectorWrite:
         """A write with every argument checked; ValueError or TypeError names the one that is wrong."""
         if mask is not None:
@@ -98,7 +107,8 @@ class VectorWrite:
     def _scatter(self, t: SparseVector) -> Array:
         """A sparse result into a dense `out`, at the cost of the result's entries where nothing else changes."""
         allowed, out = self.allowed, self.out
-        assert out is not None and not isinstance(out, SparseVector)
+        assert out is not None
+        assert not isinstance(out, SparseVector)
         indices, values = t.indices, t.values
         if allowed is not None:
             keep = allowed[indices]
@@ -218,5 +228,3 @@ def check_accum(accum: Any, out: Any, complement: bool, mask: Any) -> None:
 
 def _kept(v: SparseVector, keep: Array) -> SparseVector:
     return SparseVector.trusted(v.indices[keep], v.values[keep], v.size)
-
-

@@ -54,7 +54,9 @@ def union_keys(keys: Array, values: Array, more_keys: Array, more_values: Array,
     return both[keep], merged[keep]
 
 
-def intersect_keys(keys: Array, values: Array, more_keys: Array, more_values: Array, op: Combiner) -> tuple[Array, Array]:
+def intersect_keys(
+    keys: Array, values: Array, more_keys: Array, more_values: Array, op: Combiner
+) -> tuple[Array, Array]:
     """The intersection of two sorted sets of entries, op(first, second) each."""
     inside = contains(more_keys, keys)
     at = namespace(keys).searchsorted(more_keys, keys[inside])
@@ -88,7 +90,8 @@ def union_dense(x: Array, y: Array, op: Combiner, zero: Any) -> Array:
 
 def intersect_dense(x: Array, y: Array, op: Combiner, zero: Any) -> Array:
     """op where both are present, `zero` elsewhere; zero None: all are present."""
-    combined = op(x, y)
+    with np.errstate(invalid="ignore"):  # what an absent ∞ makes of the other operand is not used
+        combined = op(x, y)
     return combined if zero is None else namespace(x).where((x == zero) | (y == zero), zero, combined)
 
 

@@ -159,8 +159,7 @@ _MINUS64 = Saturating(
 _TIMES64 = Saturating(
     _saturating_times,
     _saturating_times_array,
-    f"__mul64hi(a, b) != ({_C_WRAP.format('*')} >> 63) ? "
-    f"((a ^ b) < 0 ? LLONG_MIN : LLONG_MAX) : {_C_WRAP.format('*')}",
+    f"__mul64hi(a, b) != ({_C_WRAP.format('*')} >> 63) ? ((a ^ b) < 0 ? LLONG_MIN : LLONG_MAX) : {_C_WRAP.format('*')}",
     lambda a, b: (min(u * v for u in a for v in b), max(u * v for u in a for v in b)),
 )
 
@@ -264,7 +263,17 @@ _TABLE = (
 OPERATORS: dict[str, BinaryOp] = {op.name: op for op in _TABLE}
 """Every shipped operator by name."""
 
-SYMBOLS = {"+": "plus", "-": "minus", "*": "times", "==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
+SYMBOLS = {
+    "+": "plus",
+    "-": "minus",
+    "*": "times",
+    "==": "eq",
+    "!=": "ne",
+    "<": "lt",
+    "<=": "le",
+    ">": "gt",
+    ">=": "ge",
+}
 
 
 def find_op(op: BinaryOp | str) -> BinaryOp:

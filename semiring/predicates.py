@@ -83,7 +83,9 @@ def find_predicate(predicate: Predicate | BinaryOp | str, other: Any) -> Predica
     if other is None or np.ndim(other) != 0:
         raise TypeError(f"select by {compare.name!r} compares values with a scalar: pass it as the third argument")
     return Predicate(
-        f"{compare.name}_{other}", lambda i, j, value, row, col: compare(value, other), f"value {compare.cuda[2:-2]} {other}"
+        f"{compare.name}_{other}",
+        lambda i, j, value, row, col: compare(value, other),
+        f"value {compare.cuda[2:-2]} {other}",
     )
 
 

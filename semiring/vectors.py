@@ -25,9 +25,7 @@ def unit(A: Matrix, source: int, semiring: Semiring) -> SparseVector:
         raise ValueError(f"source must be in [0, {A.nrows}), got {s}")
     dtype = A.dtype if A.dtype in semiring.dtypes else semiring.dtypes[0]
     xp = namespace(A.values)
-    return SparseVector.trusted(
-        xp.array([s], index_dtype(A.nrows)), xp.array([semiring.unit(dtype)], dtype), A.nrows
-    )
+    return SparseVector.trusted(xp.array([s], index_dtype(A.nrows)), xp.array([semiring.unit(dtype)], dtype), A.nrows)
 
 
 def densified(v: SparseVector, semiring: Semiring) -> Array:

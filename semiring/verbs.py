@@ -1,8 +1,8 @@
 """The verbs of the GraphBLAS: products, element-wise operations, and moving parts of matrices and vectors.
 
-A verb checks its arguments, brings the operands to one dtype and hands over to the implementation that is registered for
-the matrix's format and device. A dense vector is an array, a sparse one a `SparseVector`; the result has the kind of the
-input. Every verb takes the write rule's `mask`, `complement`, `accum`, `out` and `replace` (see `masks`).
+A verb checks its arguments, brings the operands to one dtype and hands over to the implementation that is registered
+for the matrix's format and device. A dense vector is an array, a sparse one a `SparseVector`; the result has the kind
+of the input. Every verb takes the write rule's `mask`, `complement`, `accum`, `out` and `replace` (see `masks`).
 
 Source: A. Buluç, T. Mattson, S. McMillan, J. Moreira, C. Yang, Design of the GraphBLAS API for C, GABB, 2017.
 """
@@ -155,6 +155,8 @@ def ewise_mult(
 def _element_wise(verb: Verb[..., Any], u: Any, v: Any, op: Operator, part: Any, rule: tuple[Any, ...]) -> Any:
     s = find_semiring(op) if isinstance(op, Semiring) or (isinstance(op, str) and "_" in op) else None
     combiner = find_combiner(op, part)
+    if verb is ewise_add and isinstance(combiner, BinaryOp) and combiner.boolean:
+        raise TypeError(f"{combiner.name} compares two present values: use ewise_mult")
     typing = s or (Semiring(combiner, combiner.op) if isinstance(combiner, Monoid) else None)
     if isinstance(u, Matrix):
         check_pair(u, v)
@@ -189,9 +191,9 @@ def apply(
 ) -> Any:
     """w = f(u) on every present entry.
 
-    u: a vector or matrix.  op: a unary operator ("ainv", "abs", "one", "identity"), a function of arrays such as a NumPy
-    ufunc, or a binary operator with its `left` or its `right` operand bound to a scalar.
-    semiring: says which elements of a dense vector are absent, and stay so; without it all are present.
+    u: a vector or matrix.  op: a unary operator ("ainv", "abs", "one", "identity"), a function of arrays such as a
+    NumPy ufunc, or a binary operator with its `left` or its `right` operand bound to a scalar. semiring: says which
+    elements of a dense vector are absent, and stay so; without it all are present.
     """
     function = _bound(op, left, right)
     if isinstance(u, Matrix):
@@ -377,7 +379,7 @@ def transpose(
     out: CSR | None = None,
     replace: bool = False,
 ) -> Any:
-    """The transpose in A's own format, its entries moved: Aᵀ grouped by row if A is. (`A.T` relabels without a copy.)"""
+    """The transpose in A's own format, its entries moved: grouped by row if A is. (`A.T` relabels without a copy.)"""
     check_matrix("A", A)
     write = MatrixWrite.checked(A.shape[::-1], A.dtype, mask, complement, accum, out, replace)
     return transpose.find(type(A), A.device)(A, write)
@@ -397,7 +399,9 @@ def check_pair(A: Any, B: Any) -> None:
     check_matrix("the first operand", A)
     check_matrix("the second operand", B)
     if type(A) is not type(B):
-        raise TypeError(f"both matrices must be of one format, got {type(A).__name__} and {type(B).__name__}: use .to()")
+        raise TypeError(
+            f"both matrices must be of one format, got {type(A).__name__} and {type(B).__name__}: use .to()"
+        )
     if A.device != B.device:
         raise ValueError(f"the matrices are on {A.device} and {B.device}: move one of them with .to(device=…)")
 

@@ -1,7 +1,7 @@
 """Products by compiled kernels, over each format's own storage.
 
-COO and ELL always come here. CSR and CSC do for semirings that GraphBLAS has no name for, and for operands with which
-SuiteSparse's arithmetic would leave the range (`ranges.safe`).
+COO and ELL always come here. CSR and CSC do with a sparse operand, with semirings that GraphBLAS has no name for, and
+with operands on which SuiteSparse's arithmetic would leave the range (`suitesparse.operand`).
 """
 
 from __future__ import annotations
@@ -101,10 +101,10 @@ def scatter(A: Matrix, x: np.ndarray, semiring: Semiring, matrix_first: bool) ->
 
 
 def push(A: Matrix, x: SparseVector, semiring: Semiring, matrix_first: bool) -> SparseVector:
-    """y_k ⊕= a_ik ⊗ x_i over the present x_i, at the cost of their entries; ⊕ idempotent, so that no y_k returns to zero.
+    """y_k ⊕= a_ik ⊗ x_i over the present x_i, at the cost of their entries. ⊕ is idempotent: no y_k returns to zero.
 
-    y is an array of zeros that is kept with the matrix; the places that were reached are put back to zero at the end. Two
-    calls at a time never share it: whoever finds it taken makes a new one.
+    y is an array of zeros that is kept with the matrix; the places that were reached are put back to zero at the end.
+    Two calls at a time never share it: whoever finds it taken makes a new one.
     """
     from .kernels import kernels
 

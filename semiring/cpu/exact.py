@@ -1,8 +1,9 @@
 """Integer sums that may leave the dtype on the way: computed exactly, then clamped.
 
-min and max of clamped values are the clamped min and max, but sums are not: with both signs, a running sum that stops at
-the end of the range gives an answer that depends on the order. So where bounds say that a ⊕ = plus product could leave
-the dtype, the sum is exact, in int64 or, where that could overflow too, in Python's integers, and the result is clamped.
+min and max of clamped values are the clamped min and max, but sums are not: with both signs, a running sum that stops
+at the end of the range gives an answer that depends on the order. So where bounds say that a ⊕ = plus product could
+leave the dtype, the sum is exact, in int64 or, where that could overflow too, in Python's integers, and the result is
+clamped. The same holds for ⊕ = times, whose bounds leave any dtype after a few factors.
 """
 
 from __future__ import annotations
@@ -19,10 +20,14 @@ from .ranges import exact_bounds, interval, longest, matrix_interval, within
 
 
 def needed(A: Matrix, x: np.ndarray | SparseVector, semiring: Semiring) -> bool:
-    """Could a sum of products leave A's integer dtype?"""
-    if semiring.add.name != "plus" or A.dtype.kind != "i":
+    """Could ⊕ over the products leave A's integer dtype on the way?"""
+    if semiring.add.op.saturating is None or A.dtype.kind != "i":
         return False
-    return not within(_bounds(A, x, semiring), A.dtype)
+    return not _stays_within(A.dtype, A, x, semiring)
+
+
+def _stays_within(dtype: np.dtype, A: Matrix, x: np.ndarray | SparseVector, semiring: Semiring) -> bool:
+    return semiring.add.name == "plus" and within(_bounds(A, x, semiring), dtype)
 
 
 def _bounds(A: Matrix, x: np.ndarray | SparseVector, semiring: Semiring) -> Interval:
@@ -32,18 +37,20 @@ def _bounds(A: Matrix, x: np.ndarray | SparseVector, semiring: Semiring) -> Inte
 
 
 def product(A: Matrix, x: np.ndarray | SparseVector, semiring: Semiring, matrix_first: bool) -> Any:
-    """A ⊗ x or x ⊗ A with ⊕ = plus: exact sums, clamped to A's dtype. Dense or sparse as `x` is."""
+    """A ⊗ x or x ⊗ A with ⊕ = plus or times: exact, then clamped to A's dtype. Dense or sparse as `x` is."""
+    zero, ufunc = semiring.zero(A.dtype), semiring.add.op.array
+    assert isinstance(ufunc, np.ufunc)
     rows, cols, values = A.to_edges()
-    dense = x.to_dense() if isinstance(x, SparseVector) else x
+    dense = x.to_dense(zero) if isinstance(x, SparseVector) else x
     to, at = (rows, cols) if matrix_first else (cols, rows)
-    wide = np.int64 if within(_bounds(A, x, semiring), np.dtype(np.int64)) else object
+    wide = np.int64 if _stays_within(np.dtype(np.int64), A, x, semiring) else object
     left, right = values.astype(wide), dense.astype(wide)[at]
     multiply = semiring.mul if wide is np.int64 else np.frompyfunc(semiring.mul.scalar, 2, 1)
     terms = multiply(left, right) if matrix_first else multiply(right, left)
-    absent = dense[at] == 0
-    terms[absent if semiring.mul.reads == "" else absent | (values == 0)] = 0
-    sums = np.zeros(A.shape[0 if matrix_first else 1], wide)
-    np.add.at(sums, to, terms)
+    absent = dense[at] == zero
+    terms[absent if semiring.mul.reads == "" else absent | (values == zero)] = int(zero)
+    sums = np.full(A.shape[0 if matrix_first else 1], int(zero), wide)
+    ufunc.at(sums, to, terms)
     info = np.iinfo(A.dtype)
     y = np.clip(sums, info.min, info.max).astype(A.dtype)
-    return SparseVector.from_dense(y, A.dtype.type(0)) if isinstance(x, SparseVector) else y
+    return SparseVector.from_dense(y, zero) if isinstance(x, SparseVector) else y

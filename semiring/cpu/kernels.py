@@ -4,9 +4,10 @@
     scatter  y_k ⊕= a_ik ⊗ x_i        reads x in order, writes y at random
     push     the scatter of a sparse x: only the rows that it has
 
-"Row" is the stored orientation's: a column of CSC or of a transposed list. The same functions serve every semiring: Numba
-compiles them with ⊕ and ⊗ put in, and keeps the machine code on disk. The product is exact at the ends of the range:
-an operand equal to the zero contributes nothing, whatever ⊗ makes of it, and int32 is computed in 64 bits and clamped.
+"Row" is the stored orientation's: a column of CSC or of a transposed list. The same functions serve every semiring:
+Numba compiles them with ⊕ and ⊗ put in, and keeps the machine code on disk. The product is exact at the ends of the
+range: an operand equal to the zero contributes nothing, whatever ⊗ makes of it, and int32 is computed in 64 bits and
+clamped.
 """
 
 from __future__ import annotations
@@ -25,6 +26,9 @@ from numba.extending import register_jitable
 from ..algebra import Semiring
 
 Kernel = Callable[..., Any]
+
+LIST_BLOCK = 2048
+"""Entries of a list that are multiplied before they are added up: 8 to 16 KiB of products."""
 
 
 @dataclass(frozen=True)
@@ -55,20 +59,21 @@ def kernels(semiring: Semiring, dtype: np.dtype, matrix_first: bool) -> Kernels:
             total = zero
             if not masked or allowed[i]:
                 for e in range(indptr[i], indptr[i + 1]):
-                    total = add(total, product(values[e], x[indices[e]]))
+                    total = add(total, product(values[e], x[np.uintp(indices[e])]))
             y[i] = total
 
     @_compiled
     def gather_list(outer, inner, values, x, y, start, stop):
-        if start == stop:
-            return
-        row, total = outer[start], zero
-        for e in range(start, stop):
-            if outer[e] != row:
+        products = np.empty(LIST_BLOCK, values.dtype)
+        row, total = -1, zero
+        for first in range(start, stop, LIST_BLOCK):
+            count = min(LIST_BLOCK, stop - first)
+            for i in range(count):  # multiply a block, so that gathers of x overlap
+                products[i] = product(values[first + i], x[np.uintp(inner[first + i])])
+            for i in range(count):  # then add up its segments, without a branch
+                total = add(total, products[i]) if outer[first + i] == row else products[i]
+                row = outer[first + i]
                 y[row] = total
-                row, total = outer[e], zero
-            total = add(total, product(values[e], x[inner[e]]))
-        y[row] = total
 
     @_compiled
     def gather_padded(indices, values, x, y, start, stop):
@@ -77,7 +82,7 @@ def kernels(semiring: Semiring, dtype: np.dtype, matrix_first: bool) -> Kernels:
         for s in range(indices.shape[0]):
             for i in range(start, stop):
                 k = indices[s, i]
-                t = product(values[s, i], x[max(k, 0)])
+                t = product(values[s, i], x[np.uintp(max(k, 0))])
                 y[i] = add(y[i], zero if k < 0 else t)
 
     @_compiled
@@ -159,7 +164,7 @@ def kernels(semiring: Semiring, dtype: np.dtype, matrix_first: bool) -> Kernels:
 
 
 def product_function(semiring: Semiring, dtype: np.dtype, matrix_first: bool) -> Callable[[Any, Any], Any]:
-    """(matrix value, vector value) -> their product, `zero` where an operand is absent, clamped where it is an integer."""
+    """(matrix value, vector value) -> their product; `zero` if one is absent, clamped if an integer."""
     op = semiring.mul
     arithmetic = op.saturating.scalar if op.saturating and dtype == np.int64 else op.scalar
     multiply = inlined(arithmetic)
@@ -192,8 +197,8 @@ def product_function(semiring: Semiring, dtype: np.dtype, matrix_first: bool) ->
 def inlined(scalar: Callable[..., Any]) -> Callable[..., Any]:
     """`scalar` as a function that kernels may call.
 
-    It is made to look like one of `__main__`, so that the key of the kernels' disk cache holds its code and not its name:
-    a changed operator is never served by an old kernel.
+    It is made to look like one of `__main__`, so that the key of the kernels' disk cache holds its code and not its
+    name: a changed operator is never served by an old kernel.
     """
     if isinstance(scalar, Dispatcher):
         scalar = scalar.py_func

@@ -1,4 +1,4 @@
-"""Verbs on matrices other than products: CSR, and CSC where the transpose says it for free; `select` on every format."""
+"""Verbs on matrices other than products: element-wise ones on CSR, and on every format what algorithms need of it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """mxv, vxm and mxm on the CPU: which implementation serves which format.
 
-CSR and CSC with a dense operand are SuiteSparse:GraphBLAS's, unless it has no such semiring or could leave the range. Sparse
-operands, and COO and ELL, are compiled loops over their own storage, so that comparing formats compares formats.
+CSR and CSC with a dense operand are SuiteSparse:GraphBLAS's, unless it has no such semiring or could leave the range.
+Sparse operands, and COO and ELL, are compiled loops over their own storage, so that comparing formats compares
+formats.
 """
 
 from __future__ import annotations
@@ -23,16 +24,20 @@ from .reductions import fold_runs
 
 @mxv.implement(CSR, CSC, "cpu")
 def _(A: Any, x: Any, semiring: Semiring, write: VectorWrite) -> Any:
-    return _engine(A, x, semiring).product(A, x, semiring, write, matrix_first=True)
+    return _product(A, x, semiring, write, matrix_first=True)
 
 
 @vxm.implement(CSR, CSC, "cpu")
 def _(x: Any, A: Any, semiring: Semiring, write: VectorWrite) -> Any:
-    return _engine(A, x, semiring).product(A, x, semiring, write, matrix_first=False)
+    return _product(A, x, semiring, write, matrix_first=False)
 
 
-def _engine(A: Any, x: Any, semiring: Semiring) -> Any:
-    return compiled if isinstance(x, SparseVector) or not suitesparse.usable(A, x, semiring) else suitesparse
+def _product(A: CSR | CSC, x: Any, semiring: Semiring, write: VectorWrite, *, matrix_first: bool) -> Any:
+    if not isinstance(x, SparseVector):
+        operand = suitesparse.operand(A, x, semiring, matrix_first)
+        if operand is not None:
+            return suitesparse.product(A, operand, semiring, write, matrix_first=matrix_first)
+    return compiled.product(A, x, semiring, write, matrix_first=matrix_first)
 
 
 @mxv.implement(COO, ELL, "cpu")
@@ -97,10 +102,11 @@ def _products(A: CSR, B: CSR, start: int, stop: int, semiring: Semiring) -> tupl
     order = np.argsort(key, kind="stable")
     starts = np.flatnonzero(np.concatenate((np.ones(min(key.size, 1), bool), np.diff(key[order]) != 0)))
     key = key[order]
-    if semiring.add.name == "plus" and A.dtype.kind == "i":  # sums are exact, and clamped at the end
+    if semiring.add.op.saturating is not None and A.dtype.kind == "i":  # sums are exact, and clamped at the end
         terms = np.frompyfunc(semiring.mul.scalar, 2, 1)(a.astype(object), b.astype(object))[order]
         info = np.iinfo(A.dtype)
-        sums = np.add.reduceat(terms, starts) if starts.size else terms
+        assert isinstance(semiring.add.op.array, np.ufunc)
+        sums = semiring.add.op.array.reduceat(terms, starts) if starts.size else terms
         return key[starts], np.clip(sums, info.min, info.max).astype(A.dtype)
     terms = semiring.mul(a, b).astype(A.dtype, copy=False)[order]
     return key[starts], fold_runs(semiring.add, terms, starts) if starts.size else terms

@@ -1,11 +1,11 @@
 """Products by SuiteSparse:GraphBLAS, through python-graphblas: CSR and CSC with every semiring that it has a name for.
 
-Dense operands, and matrices. (Sparse operands are pushed by `compiled`: on the frontiers of New York's road graph, 33,000
-vertices on average, SuiteSparse's vxm and the conversions around it took 1.6 times as long.)
+Dense operands, and matrices. (Sparse operands are pushed by `compiled`: on the frontiers of New York's road graph,
+33,000 vertices on average, SuiteSparse's vxm and the conversions around it took 1.6 times as long.)
 
 A matrix's handle is imported once and kept with it; a CSC shares the handle of the CSR that it is the transpose of.
-(SuiteSparse 9 wants 64-bit indices: the handle is a copy, counted in `kept_nbytes`.) SuiteSparse wraps integers and has no
-notion of a value that means absent, so before a product:
+(SuiteSparse 9 wants 64-bit indices: the handle is a copy, counted in `kept_nbytes`.) SuiteSparse wraps integers and
+has no notion of a value that means absent, so before a product:
 
 - stored entries equal to the zero are left out of the handle;
 - entries of x equal to the zero need nothing where ⊗ keeps the zero by itself, are clamped to a value from which no sum
@@ -54,6 +54,8 @@ def named_semiring(semiring: Semiring) -> Any | None:
     op = semiring.add.op
     if not (semiring.mul.graphblas and op.graphblas and _is_shipped(semiring)):
         return None
+    if semiring.add.name == "times":  # a product of many integers is soon beyond every range: see `exact`
+        return None
     return getattr(library().semiring, semiring.name, None)
 
 
@@ -61,22 +63,67 @@ def _is_shipped(semiring: Semiring) -> bool:
     from ..algebra import MONOIDS
     from ..ops import OPERATORS
 
-    return (
-        MONOIDS.get(semiring.add.name) == semiring.add and OPERATORS.get(semiring.mul.name) == semiring.mul
-    )
+    return MONOIDS.get(semiring.add.name) == semiring.add and OPERATORS.get(semiring.mul.name) == semiring.mul
 
 
-def usable(A: Compressed, x: np.ndarray, semiring: Semiring) -> bool:
-    """Has GraphBLAS this semiring, and can nothing wrap or become NaN with these operands?"""
+@dataclass(frozen=True)
+class Operand:
+    """A dense operand as SuiteSparse can be given it.
+
+    present: where it has entries, None for everywhere.  beyond: results on the zero's side of this mean absent.
+    """
+
+    values: np.ndarray
+    present: np.ndarray | None = None
+    beyond: int | None = None
+
+
+def operand(A: Compressed, x: np.ndarray, semiring: Semiring, matrix_first: bool) -> Operand | None:
+    """x for a product with A; None if GraphBLAS lacks the semiring, or something could wrap or become NaN."""
     if named_semiring(semiring) is None:
-        return False
-    if semiring.mul.saturating is None:
-        return True
+        return None
     zero = semiring.zero(A.dtype)
-    if A.dtype.kind == "f":
-        return all_finite(A, zero)
-    a, b = matrix_interval(A, zero), interval(x, zero)
-    return within(exact_bounds(semiring, a, b, longest(A) if semiring.add.name == "plus" else 1), A.dtype)
+    if semiring.mul.saturating is not None:
+        if A.dtype.kind == "f":
+            if not all_finite(A, zero):
+                return None
+        elif semiring.mul.name == "plus" and semiring.add.name in ("min", "max"):
+            return _clamped(A, x, zero, sign=1 if semiring.add.name == "min" else -1)
+        else:
+            terms = longest(A) if semiring.add.name == "plus" else 1
+            bounds = exact_bounds(semiring, matrix_interval(A, zero), interval(x, zero), terms)
+            if not within(bounds, A.dtype):
+                return None
+    if (Law.ANNIHILATES_RIGHT if matrix_first else Law.ANNIHILATES_LEFT) not in semiring.laws:
+        present = x != zero
+        if not present.all():
+            return Operand(x, present)
+    return Operand(x)
+
+
+def _clamped(A: Compressed, x: np.ndarray, zero: Any, sign: int) -> Operand | None:
+    """x for integer min-plus (sign 1) or max-plus (sign -1): absent entries clamped to where no sum wraps.
+
+    For min-plus, absent becomes c, the highest value for which no c + a wraps; and no present x may exceed the limit
+    beneath which every x + a is less than every c + a. So results tell absent from present, at the price of one pass.
+    """
+    low, high = matrix_interval(A, zero)
+    clamp: Any
+    exceeds: Any
+    if sign == 1:
+        c = int(zero) - max(high, 0)
+        limit, clamp, exceeds = c + low - high - 1, np.minimum, np.greater
+        wraps = low < 0 and x.size > 0 and int(x.min()) + low < np.iinfo(x.dtype).min
+        beyond = limit + high
+    else:
+        c = int(zero) - min(low, 0)
+        limit, clamp, exceeds = c + high - low + 1, np.maximum, np.less
+        wraps = high > 0 and x.size > 0 and int(x.max()) + high > np.iinfo(x.dtype).max
+        beyond = limit + low
+    absent = np.count_nonzero(x == zero)
+    if wraps or np.count_nonzero(exceeds(x, limit)) != absent:
+        return None
+    return Operand(clamp(x, x.dtype.type(c)), beyond=beyond) if absent else Operand(x)
 
 
 @dataclass(frozen=True)
@@ -120,14 +167,15 @@ def _import(A: CSR, leave_out: Any | None) -> Handle:
     return Handle(matrix, wide_indptr.nbytes + wide_indices.nbytes + stored.nbytes)
 
 
-def product(A: Compressed, x: np.ndarray, semiring: Semiring, write: VectorWrite, *, matrix_first: bool) -> Any:
-    """A ⊗ x (matrix_first) or x ⊗ A, written by the write rule. Only where `usable`."""
+def product(A: Compressed, x: Operand, semiring: Semiring, write: VectorWrite, *, matrix_first: bool) -> Any:
+    """A ⊗ x (matrix_first) or x ⊗ A, written by the write rule."""
     gb, algebra = library(), named_semiring(semiring)
+    assert algebra is not None
     M = handle(A, semiring)
     M = M if A.major == 0 else M.T
     zero = semiring.zero(A.dtype)
-    operand, beyond = _operand(A, x, semiring, matrix_first)
-    expression = M.mxv(operand, algebra) if matrix_first else operand.vxm(M, algebra)
+    v = import_vector(x)
+    expression = M.mxv(v, algebra) if matrix_first else v.vxm(M, algebra)
     allowed = write.allowed
     if (A.major == 0) != matrix_first:  # a scatter: SuiteSparse is fastest into a full vector
         y = gb.Vector.from_scalar(zero, write.size, dtype=A.dtype)
@@ -137,43 +185,17 @@ def product(A: Compressed, x: np.ndarray, semiring: Semiring, write: VectorWrite
     else:  # a gather: masked rows need not be computed
         y = expression.new(mask=gb.Vector.ss.import_full(np.ascontiguousarray(allowed)).V)
     dense = export_dense(y, zero)
-    if beyond is not None:
-        dense[dense > beyond if zero > beyond else dense < beyond] = zero
+    if x.beyond is not None:
+        np.putmask(dense, dense > x.beyond if zero > x.beyond else dense < x.beyond, zero)
     return write(dense)
 
 
-def _operand(A: Compressed, x: np.ndarray, semiring: Semiring, matrix_first: bool) -> tuple[graphblas.Vector, int | None]:
-    """x as a GraphBLAS vector, and the bound beyond which a result means absent, if there is one."""
-    vector = library().Vector
-    zero = semiring.zero(A.dtype)
-    law = Law.ANNIHILATES_RIGHT if matrix_first else Law.ANNIHILATES_LEFT
-    if law not in semiring.laws or (A.dtype.kind == "i" and semiring.mul.name == "plus"):
-        present = x != zero
-        if not present.all():
-            stand_in = _stand_in(A, x, semiring)
-            if stand_in is not None:
-                return vector.ss.import_full(np.where(present, x, stand_in[0]), take_ownership=True), stand_in[1]
-            return (
-                vector.ss.import_bitmap(bitmap=present, values=np.array(x), nvals=int(present.sum())),
-                None,
-            )
-    return vector.ss.import_full(np.ascontiguousarray(x)), None
-
-
-def _stand_in(A: Compressed, x: np.ndarray, semiring: Semiring) -> tuple[Any, int] | None:
-    """For integer min-plus and max-plus: a value to put where x is absent, and the bound that tells its sums.
-
-    The value c is as near to the zero as no c + a wraps; it will do if every c + a lies beyond every finite sum.
-    """
-    if A.dtype.kind != "i" or semiring.mul.name != "plus" or semiring.add.name not in ("min", "max"):
-        return None
-    zero = semiring.zero(A.dtype)
-    (a_low, a_high), (x_low, x_high) = matrix_interval(A, zero), interval(x, zero)
-    if semiring.add.name == "min":
-        c, farthest = int(zero) - max(a_high, 0), x_high + a_high
-        return (A.dtype.type(c), farthest) if c + a_low > farthest else None
-    c, farthest = int(zero) - min(a_low, 0), x_low + a_low
-    return (A.dtype.type(c), farthest) if c + a_high < farthest else None
+def import_vector(x: Operand) -> graphblas.Vector:
+    """A GraphBLAS vector of its own memory."""
+    ss = library().Vector.ss
+    if x.present is None:
+        return ss.import_full(np.ascontiguousarray(x.values))
+    return ss.import_bitmap(bitmap=x.present, values=np.ascontiguousarray(x.values), nvals=int(x.present.sum()))
 
 
 def export_dense(y: graphblas.Vector, zero: Any) -> np.ndarray:
@@ -190,7 +212,9 @@ def export_dense(y: graphblas.Vector, zero: Any) -> np.ndarray:
         values[~present] = zero
         return values.astype(dtype, copy=False)
     parts = y.ss.export("full", give_ownership=True)
-    return np.full(size, parts["values"][0], dtype) if parts.get("is_iso") else parts["values"].astype(dtype, copy=False)
+    return (
+        np.full(size, parts["values"][0], dtype) if parts.get("is_iso") else parts["values"].astype(dtype, copy=False)
+    )
 
 
 def multiply(A: CSR, B: CSR, semiring: Semiring) -> CSR | None:

@@ -24,12 +24,16 @@ Combiner = Monoid | BinaryOp
 def _(u: Any, v: Any, op: Combiner, zero: Any, write: VectorWrite) -> Any:
     if isinstance(u, SparseVector) and isinstance(v, SparseVector):
         return write(merge.union_sparse(u, v, op, zero))
-    if isinstance(v, SparseVector) and zero is not None:  # only where v has something to add
+    if isinstance(v, SparseVector):  # only where v has something to add
         in_place = write.out is u and write.mask is None and write.accum is None
         w, places = u if in_place else u.copy(), v.indices.astype(np.intp)
         w[places] = merge.union_dense(u.take(places), v.values, op, zero)
         return w if in_place else write(w)
-    return write(merge.union_dense(_filled(u, zero), _filled(v, zero), op, zero))
+    if isinstance(u, SparseVector):
+        w, places = v.copy(), u.indices.astype(np.intp)
+        w[places] = merge.union_dense(u.values, v.take(places), op, zero)
+        return write(w)
+    return write(merge.union_dense(u, v, op, zero))
 
 
 @ewise_mult.implement(Vector, "cpu")
@@ -48,6 +52,7 @@ def _(u: Any, v: Any, op: Combiner, zero: Any, write: VectorWrite) -> Any:
 @apply.implement(Vector, "cpu")
 def _(u: Any, function: Callable[[Any], Any], zero: Any, write: VectorWrite) -> Any:
     if isinstance(u, SparseVector):
+        u = merge.drop(u, zero)
         return write(SparseVector.trusted(u.indices, np.asarray(function(u.values)), u.size))
     w = np.array(function(u), dtype=write.dtype)
     if zero is not None:
@@ -119,8 +124,3 @@ def _assigned_sparse(out: SparseVector, value: Any, places: np.ndarray, accum: C
         *merge.union_keys(kept.indices, kept.values, new.indices, new.values, BinaryOp("first", lambda a, b: a, "a")),
         out.size,
     )
-
-
-def _filled(u: Any, zero: Any) -> np.ndarray:
-    """A dense vector as it is, a sparse one with `zero` (0 where there is none) at absent positions."""
-    return u.to_dense(u.dtype.type(0) if zero is None else zero) if isinstance(u, SparseVector) else u

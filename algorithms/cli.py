@@ -1,0 +1,287 @@
+"""The command line: `semiring sssp`, `info`, `convert` and `demo`.
+
+Vertex ids are the file's own. Results go to stdout, errors to stderr in one sentence with exit code 2.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from enum import StrEnum
+from importlib import resources
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from formats import COO, CSC, CSR, ELL, DeviceUnavailable, Matrix, from_edges, read, write
+from formats.arrays import to_device
+from semiring import MinPlus, reduce, set_threads
+
+from .errors import NegativeCycle
+from .parents import path
+from .sssp import find_algorithm
+
+app = typer.Typer(
+    help="Graph algorithms as sparse linear algebra over semirings.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+
+class Format(StrEnum):
+    """Storage formats by name."""
+
+    csr = "csr"
+    csc = "csc"
+    coo = "coo"
+    ell = "ell"
+
+
+class Backend(StrEnum):
+    """Where to compute."""
+
+    cpu = "cpu"
+    cuda = "cuda"
+
+
+@dataclass
+class Stopwatch:
+    """Seconds of each named step, in order."""
+
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @contextmanager
+    def step(self, name: str) -> Iterator[None]:
+        """Time a step, and say on a terminal that it is going on."""
+        from rich.console import Console
+
+        start = time.perf_counter()
+        if sys.stderr.isatty() and name != "reading":  # reading has a bar of its own
+            with Console(stderr=True).status(f"{name} …"):
+                yield
+        else:
+            yield
+        self.seconds[name] = time.perf_counter() - start
+
+
+FileArgument = Annotated[Path, typer.Argument(help="A graph: .mtx, .gr, .txt, .el, .tsv, .csv, .npz, also .gz.")]
+Undirected = Annotated[bool, typer.Option("--undirected", help="Let every edge count both ways.")]
+Threads = Annotated[int | None, typer.Option(help="CPU threads; by default all cores of this process.", min=1)]
+
+
+@app.command()
+def sssp(
+    file: FileArgument,
+    source: Annotated[int, typer.Option(help="The vertex to start from, by its id in the file.")],
+    algorithm: Annotated[str, typer.Option(help="auto or bellman-ford.")] = "auto",
+    format: Annotated[Format, typer.Option(help="Storage format to compute in.")] = Format.csr,
+    backend: Annotated[Backend, typer.Option(help="Where to compute.")] = Backend.cpu,
+    to: Annotated[int | None, typer.Option(help="Also print a shortest path to this vertex.")] = None,
+    output: Annotated[Path | None, typer.Option(help="Write the distances: .npy (vertex order) or .tsv.")] = None,
+    undirected: Undirected = False,
+    threads: Threads = None,
+) -> None:
+    """Shortest paths from one vertex to all others."""
+    if output is not None and output.suffix not in (".npy", ".tsv"):
+        raise ValueError(f"--output must end in .npy or .tsv, got {output.name!r}")
+    find_algorithm(algorithm)
+    watch = Stopwatch()
+    with watch.step("reading"):
+        A, labels = read(file, directed=not undirected, return_labels=True)
+    solve_and_show(file.name, A, labels, source, algorithm, format, backend, to, output, threads, watch)
+
+
+@app.command()
+def demo(
+    format: Annotated[Format, typer.Option(help="Storage format to compute in.")] = Format.csr,
+    backend: Annotated[Backend, typer.Option(help="Where to compute.")] = Backend.cpu,
+) -> None:
+    """Shortest paths in Rome's road network, which comes with the package."""
+    watch = Stopwatch()
+    with watch.step("reading"), resources.as_file(resources.files("algorithms.data") / "rome99.gr") as file:
+        A, labels = read(file, return_labels=True)
+    solve_and_show("Rome's roads (metres)", A, labels, 1, "auto", format, backend, 1700, None, None, watch)
+
+
+def solve_and_show(
+    title: str,
+    A: Matrix,
+    labels: np.ndarray,
+    source: int,
+    algorithm: str,
+    format: Format,
+    backend: Backend,
+    to: int | None,
+    output: Path | None,
+    threads: int | None,
+    watch: Stopwatch,
+) -> None:
+    """Run an algorithm from a file's vertex, print a summary and write what was asked for."""
+    if threads is not None:
+        set_threads(threads)
+    if A.nrows != A.ncols:
+        raise ValueError(f"{title} holds a {A.nrows} × {A.ncols} matrix, and a graph needs a square one")
+    start = vertex_of(labels, source, "--source")
+    end = None if to is None else vertex_of(labels, to, "--to")
+    arcs = A.nnz
+    solve = find_algorithm(algorithm)
+    with watch.step("converting"):
+        A = A.to(format.value, device=backend.value)
+    with watch.step(
+        "preparing"
+    ):  # load or compile the kernels, on a graph of one vertex; compiled ones are kept on disk
+        one = from_edges([0], [0], np.ones(1, A.dtype), shape=1).to(format.value, device=backend.value)
+        solve(one, 0, MinPlus, return_parents=end is not None)
+    d: Any = None
+    parent: Any = None
+    try:
+        with watch.step("solving"):
+            if end is None:
+                d = solve(A, start, MinPlus)
+            else:
+                d, parent = solve(A, start, MinPlus, return_parents=True)
+    except NegativeCycle as error:
+        raise NegativeCycle([int(labels[v]) for v in error.cycle]) from None
+    d, parent = (None if x is None else to_device(x, "cpu") for x in (d, parent))
+    reached = d != MinPlus.zero(d.dtype)
+    rows = {
+        "vertices": f"{A.nrows:,}",
+        "arcs": f"{arcs:,}",
+        "computed in": f"{type(A).__name__} on {A.device}",
+        "reached": f"{int(reached.sum()):,}",
+        "farthest": number(d[reached].max()),
+        "sum of distances": number(total(d[reached])),
+    }
+    show_table(f"{title}, from vertex {source}", rows | {name: f"{s:.3f} s" for name, s in watch.seconds.items()})
+    if end is not None and parent is not None:
+        show_path(d, parent, end, labels, reached)
+    if output is not None:
+        save(output, d, labels)
+
+
+@app.command()
+def info(file: FileArgument, undirected: Undirected = False) -> None:
+    """What a graph file holds."""
+    watch = Stopwatch()
+    with watch.step("reading"):
+        A = read(file, directed=not undirected)
+    rows: dict[str, str] = {"shape": f"{A.nrows:,} × {A.ncols:,}", "entries": f"{A.nnz:,}", "dtype": str(A.dtype)}
+    by_row: Any = A.to(CSR)
+    degrees = np.diff(by_row.indptr)
+    if A.nnz:
+        rows["values"] = f"{number(reduce(A, 'min'))} to {number(reduce(A, 'max'))}"
+        rows["entries in a row"] = f"{degrees.min()} to {degrees.max():,}, on average {degrees.mean():.2f}"
+    rows["rows without entries"] = f"{int((degrees == 0).sum()):,}"
+    if A.nrows == A.ncols:
+        rows["entries on the diagonal"] = f"{int(sum(rows_equal_cols(by_row))):,}"
+        rows["symmetric"] = "yes" if by_row.equals(by_row.T) else "no"
+    for fmt in (CSR, CSC, COO, ELL):
+        try:
+            rows[f"bytes as {fmt.__name__}"] = f"{A.to(fmt).nbytes:,}"
+        except ValueError:
+            rows[f"bytes as {fmt.__name__}"] = "refused: too much padding"
+    show_table(str(file), rows | {name: f"{s:.3f} s" for name, s in watch.seconds.items()})
+
+
+@app.command()
+def convert(
+    source: Annotated[Path, typer.Argument(metavar="IN", help="The file to read.")],
+    target: Annotated[Path, typer.Argument(metavar="OUT", help="The file to write; its suffix says the format.")],
+    undirected: Undirected = False,
+) -> None:
+    """Write a graph file in another file format."""
+    A, labels = read(source, directed=not undirected, return_labels=True)
+    write(target, A, labels=labels if A.nrows == A.ncols else None)
+    typer.echo(f"{target}: {A.nrows:,} × {A.ncols:,}, {A.nnz:,} entries")
+
+
+def vertex_of(labels: np.ndarray, label: int, option: str) -> int:
+    """The vertex that the file calls `label`; ValueError if it has none of that name."""
+    at = int(np.searchsorted(labels, label))
+    if at == labels.size or labels[at] != label:
+        known = f"ids are {labels[0]} to {labels[-1]}" if labels.size else "the graph has no vertices"
+        raise ValueError(f"{option} {label} is not a vertex of the file: {known}")
+    return at
+
+
+def rows_equal_cols(A: Any) -> np.ndarray:
+    """For each entry: does it lie on the diagonal?"""
+    rows, cols, _ = A.to_edges()
+    return rows == cols
+
+
+def number(value: Any) -> str:
+    """An integer in full, a real in at most ten significant digits."""
+    return f"{value:.10g}" if isinstance(value, float | np.floating) else f"{int(value)}"
+
+
+def total(values: np.ndarray) -> Any:
+    """The sum, of integers without overflow and of reals in float64."""
+    if values.dtype.kind == "f":
+        return values.sum(dtype=np.float64)
+    high, low = values >> 16, values & 0xFFFF  # neither half's sum can leave int64
+    return (int(high.sum(dtype=np.int64)) << 16) + int(low.sum(dtype=np.int64))
+
+
+def show_table(title: str, rows: dict[str, str]) -> None:
+    """Print names and values in two columns."""
+    from rich.console import Console
+    from rich.table import Table
+
+    typer.echo(title)
+    table = Table(show_header=False)
+    table.add_column("")
+    table.add_column("", justify="right")
+    for name, value in rows.items():
+        table.add_row(name, value)
+    Console().print(table)
+
+
+def show_path(d: np.ndarray, parent: np.ndarray, end: int, labels: np.ndarray, reached: np.ndarray) -> None:
+    """Print the shortest path to a vertex, or that there is none."""
+    if not reached[end]:
+        typer.echo(f"{labels[end]} cannot be reached")
+        return
+    steps = [str(labels[v]) for v in path(parent, end)]
+    typer.echo(f"to {labels[end]}: length {number(d[end])}, {len(steps) - 1} arcs")
+    typer.echo(" -> ".join(steps))
+
+
+def save(output: Path, d: np.ndarray, labels: np.ndarray) -> None:
+    """Write distances: .npy as they are, .tsv as id and distance, `inf` where there is no path."""
+    if output.suffix == ".npy":
+        np.save(output, d)
+        return
+    with output.open("w") as stream:
+        unreached = MinPlus.zero(d.dtype)
+        for label, value in zip(labels.tolist(), d.tolist(), strict=True):
+            stream.write(f"{label}\t{'inf' if value == unreached else value}\n")
+
+
+def main() -> None:
+    """Run the command line; an expected failure is one sentence on stderr and exit code 2."""
+    try:
+        app()
+    except (ValueError, TypeError, OverflowError, NotImplementedError, OSError, DeviceUnavailable) as error:
+        fail(f"{error.strerror}: {error.filename}" if isinstance(error, OSError) and error.strerror else str(error))
+    except MemoryError as error:
+        fail(f"out of memory: {error}")
+    except KeyboardInterrupt:
+        typer.echo("interrupted", err=True)
+        sys.exit(130)
+
+
+def fail(message: str) -> None:
+    """End with exit code 2 and one sentence."""
+    typer.echo(f"semiring: {' '.join(message.split())}", err=True)
+    sys.exit(2)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Benchmarks: what is timed is verified first, in the same run."""
