@@ -28,7 +28,7 @@ def as_weights(A: Matrix, semiring: Semiring) -> Matrix:
     ValueError if ⊕ does not order the values, TypeError if the semiring is not defined on A's dtype.
     """
     if not semiring.add.selective:
-        raise ValueError(f"{semiring.name} has no order, so no path is the best: choose a semiring with one, as MinPlus")
+        raise ValueError(f"{semiring.name} has no order, so no path is best: choose a semiring with one, as MinPlus")
     return typed_matrix(A, semiring, common_dtype(semiring, A))
 
 

@@ -59,7 +59,10 @@ def longest(A: Matrix) -> int:
 
 def exact_bounds(semiring: Semiring, a: Interval, b: Interval, terms: int) -> Interval:
     """(low, high) of ⊕ over at most `terms` products of values in `a` and `b`, computed without end."""
-    low, high = semiring.mul.saturating.bounds(a, b) if semiring.mul.saturating else (min(*a, *b), max(*a, *b))
+    if semiring.mul.saturating is not None:
+        low, high = semiring.mul.saturating.bounds(a, b)
+    else:
+        low, high = (min(*a, *b), max(*a, *b)) if semiring.mul.reads else (1, 1)
     return (min(low * terms, low, 0), max(high * terms, high, 0)) if semiring.add.name == "plus" else (low, high)
 
 

@@ -83,22 +83,29 @@ def operand(A: Compressed, x: np.ndarray, semiring: Semiring, matrix_first: bool
     if named_semiring(semiring) is None:
         return None
     zero = semiring.zero(A.dtype)
-    if semiring.mul.saturating is not None:
-        if A.dtype.kind == "f":
-            if not all_finite(A, zero):
-                return None
-        elif semiring.mul.name == "plus" and semiring.add.name in ("min", "max"):
-            return _clamped(A, x, zero, sign=1 if semiring.add.name == "min" else -1)
-        else:
-            terms = longest(A) if semiring.add.name == "plus" else 1
-            bounds = exact_bounds(semiring, matrix_interval(A, zero), interval(x, zero), terms)
-            if not within(bounds, A.dtype):
-                return None
+    if A.dtype.kind == "f":
+        if semiring.mul.saturating is not None and not all_finite(A, zero):
+            return None
+    elif semiring.mul.name == "plus" and semiring.add.name in ("min", "max"):
+        return _clamped(A, x, zero, sign=1 if semiring.add.name == "min" else -1)
+    elif _could_saturate(semiring):
+        bounds = exact_bounds(semiring, matrix_interval(A, zero), interval(x, zero), _terms(A, semiring))
+        if not within(bounds, A.dtype):
+            return None
     if (Law.ANNIHILATES_RIGHT if matrix_first else Law.ANNIHILATES_LEFT) not in semiring.laws:
         present = x != zero
         if not present.all():
             return Operand(x, present)
     return Operand(x)
+
+
+def _could_saturate(semiring: Semiring) -> bool:
+    return semiring.mul.saturating is not None or semiring.add.op.saturating is not None
+
+
+def _terms(A: Compressed, semiring: Semiring) -> int:
+    """How many products ⊕ may add up."""
+    return longest(A) if semiring.add.name == "plus" else 1
 
 
 def _clamped(A: Compressed, x: np.ndarray, zero: Any, sign: int) -> Operand | None:
@@ -222,12 +229,12 @@ def multiply(A: CSR, B: CSR, semiring: Semiring) -> CSR | None:
     if named_semiring(semiring) is None:
         return None
     zero = semiring.zero(A.dtype)
-    if semiring.mul.saturating is not None:
-        if A.dtype.kind == "f" and not (all_finite(A, zero) and all_finite(B, zero)):
+    if A.dtype.kind == "f":
+        if semiring.mul.saturating is not None and not (all_finite(A, zero) and all_finite(B, zero)):
             return None
-        a, b = matrix_interval(A, zero), matrix_interval(B, zero)
-        terms = longest(A) if semiring.add.name == "plus" else 1
-        if A.dtype.kind == "i" and not within(exact_bounds(semiring, a, b, terms), A.dtype):
+    elif _could_saturate(semiring):
+        intervals = matrix_interval(A, zero), matrix_interval(B, zero)
+        if not within(exact_bounds(semiring, *intervals, _terms(A, semiring)), A.dtype):
             return None
     C = handle(A, semiring).mxm(handle(B, semiring), named_semiring(semiring)).new()
     C << C.select("!=", zero)
