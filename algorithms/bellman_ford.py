@@ -34,6 +34,9 @@ from semiring.vectors import all_vertices, at_the_end, densified, full, is_empty
 from .errors import NegativeCycle
 from .parents import as_weights, cycle_among, gains_by_length, shortest_path_tree
 
+WIDER = {"int32": "int64", "int64": "float64", "float32": "float64"}
+"""The dtype to try where a distance does not fit."""
+
 
 @fusible
 def bellman_ford(A: Matrix, source: int, semiring: Semiring | str = MinPlus, *, return_parents: bool = False) -> Any:
@@ -42,7 +45,8 @@ def bellman_ford(A: Matrix, source: int, semiring: Semiring | str = MinPlus, *, 
     A: (n, n), A[u, v] = weight of u -> v, any sign.  source: 0 <= s < n.  Returns (n,) of A.dtype on A's device, with
     unreachable vertices at the semiring's zero (inf, INT_MAX), and with `return_parents` also (n,) integers, -1 for
     none. Raises NegativeCycle if one is reachable, OverflowError if a finite distance leaves the dtype, ValueError
-    for a bad source or a matrix that is not square.  Source: [1], [2].
+    for a bad source, a matrix that is not square or a semiring without a unit or an order, TypeError for one that is
+    not defined on A's dtype.  Source: [1], [2].
     """
     s = find_semiring(semiring)
     A = as_weights(A, s)
@@ -82,6 +86,8 @@ def check_range(A: Matrix, d: Any, s: Semiring) -> None:
     """OverflowError if a path's finite length has saturated, at either end of the dtype."""
     if s.mul.saturating is None:
         return
-    L = select(A, lost(s), row=d, col=d)  # reached, an edge, and yet not reached
-    if L.nnz or at_the_end(reduce(d, s.add), s):
-        raise OverflowError(f"a distance does not fit {d.dtype}: convert the weights, as A.astype('int64')")
+    L = select(A, lost(s), row=d, col=d)  # from a reached vertex an edge, to one that counts as not reached
+    endless = A.dtype.kind == "f" and at_the_end(reduce(A, s.add), s)  # a weight of -inf makes distances of -inf
+    if L.nnz or (at_the_end(reduce(d, s.add), s) and not endless):
+        advice = f": convert the weights, as A.astype('{WIDER[d.dtype.name]}')" if d.dtype.name in WIDER else ""
+        raise OverflowError(f"a distance does not fit {d.dtype}{advice}")

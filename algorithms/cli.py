@@ -20,6 +20,8 @@ import typer
 
 from formats import COO, CSC, CSR, ELL, DeviceUnavailable, Matrix, from_edges, read, write
 from formats.arrays import to_device
+from formats.io import keeps_labels
+from formats.io.writing import replacing
 from semiring import MinPlus, reduce, set_threads
 
 from .errors import NegativeCycle
@@ -88,8 +90,8 @@ def sssp(
     threads: Threads = None,
 ) -> None:
     """Shortest paths from one vertex to all others."""
-    if output is not None and output.suffix not in (".npy", ".tsv"):
-        raise ValueError(f"--output must end in .npy or .tsv, got {output.name!r}")
+    if output is not None:
+        check_output(output)
     find_algorithm(algorithm)
     watch = Stopwatch()
     with watch.step("reading"):
@@ -199,15 +201,25 @@ def convert(
     A, labels = read(source, directed=not undirected, return_labels=True)
     write(target, A, labels=labels if A.nrows == A.ncols else None)
     typer.echo(f"{target}: {A.nrows:,} × {A.ncols:,}, {A.nnz:,} entries")
+    if A.nrows == A.ncols and not keeps_labels(target):
+        typer.echo("this file format has no vertex ids: the vertices are numbered in the order of theirs")
+
+
+def check_output(output: Path) -> None:
+    """ValueError unless `output` can be written, and in which format is clear."""
+    if output.suffix not in (".npy", ".tsv"):
+        raise ValueError(f"--output must end in .npy or .tsv, got {output.name!r}")
+    if not output.absolute().parent.is_dir():
+        raise ValueError(f"--output {output} lies in a folder that does not exist")
 
 
 def vertex_of(labels: np.ndarray, label: int, option: str) -> int:
     """The vertex that the file calls `label`; ValueError if it has none of that name."""
-    at = int(np.searchsorted(labels, label))
-    if at == labels.size or labels[at] != label:
-        known = f"ids are {labels[0]} to {labels[-1]}" if labels.size else "the graph has no vertices"
+    at = np.flatnonzero(labels == label)
+    if at.size == 0:
+        known = f"its {labels.size:,} ids lie in {labels.min()} to {labels.max()}" if labels.size else "it has none"
         raise ValueError(f"{option} {label} is not a vertex of the file: {known}")
-    return at
+    return int(at[0])
 
 
 def rows_equal_cols(A: Any) -> np.ndarray:
@@ -255,13 +267,13 @@ def show_path(d: np.ndarray, parent: np.ndarray, end: int, labels: np.ndarray, r
 
 def save(output: Path, d: np.ndarray, labels: np.ndarray) -> None:
     """Write distances: .npy as they are, .tsv as id and distance, `inf` where there is no path."""
-    if output.suffix == ".npy":
-        np.save(output, d)
-        return
-    with output.open("w") as stream:
+    with replacing(str(output)) as stream:
+        if output.suffix == ".npy":
+            np.save(stream, d)
+            return
         unreached = MinPlus.zero(d.dtype)
         for label, value in zip(labels.tolist(), d.tolist(), strict=True):
-            stream.write(f"{label}\t{'inf' if value == unreached else value}\n")
+            stream.write(f"{label}\t{'inf' if value == unreached else value}\n".encode())
 
 
 def main() -> None:

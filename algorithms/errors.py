@@ -9,7 +9,8 @@ class NegativeCycle(ValueError):
     """A cycle that improves every time it is walked is reachable, so there are no shortest distances.
 
     cycle: its vertices, closed (the first is also the last), beginning with the smallest. Check it in one line:
-    `sum(A[u, v] for u, v in itertools.pairwise(error.cycle)) < 0`.
+    `sum(A[u, v] for u, v in itertools.pairwise(error.cycle)) < 0`. (For MaxPlus it is a positive cycle, > 0. In
+    floating point a cycle may owe its gain to rounding alone: then the sum is not below 0, and there are no distances.)
     """
 
     def __init__(self, cycle: Sequence[int]) -> None:

@@ -70,8 +70,8 @@ def shortest_path_tree(A: Matrix, d: Any, source: int, semiring: Semiring) -> An
 def path(parent: Any, v: int) -> list[int]:
     """The vertices from the source to `v`, along the parents.
 
-    parent: (n,) integers as algorithms return them.  Raises ValueError if v lies outside, was not reached, or if the
-    parents close a cycle.
+    parent: (n,) integers as algorithms return them; where all are -1 the path is `v` alone.
+    Raises ValueError if v lies outside, was not reached, or if the parents close a cycle.
     """
     n, vertex = len(parent), operator.index(v)
     if not 0 <= vertex < n:

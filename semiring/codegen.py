@@ -2,9 +2,9 @@
 
     prelude(MinPlus, float32) defines   T, I, ZERO, add(a, b), mul(a, b), product(a, b) and atomic_add(address, value)
 
-which is all of the algebra that a kernel sees. A kernel is plain CUDA in a `.cu` file; text of the prelude and text of the
-file are one translation unit. The operators' expressions are the ones in `ops`, with `a` and `b` of type T; int32 is
-computed in 64 bits and clamped, int64 by the operator's saturating form.
+which is all of the algebra that a kernel sees. A kernel is plain CUDA in a `.cu` file; text of the prelude and text
+of the file are one translation unit. The operators' expressions are the ones in `ops`, with `a` and `b` of type T;
+int32 is computed in 64 bits and clamped, int64 by the operator's saturating form.
 """
 
 from __future__ import annotations

@@ -54,9 +54,9 @@ def is_empty(v: SparseVector) -> bool:
 
 
 def at_the_end(value: Any, semiring: Semiring) -> bool:
-    """Is an integer the best of its dtype in ⊕'s order: where a ⊗ that kept improving has stopped?"""
+    """Is `value` the best of its dtype in ⊕'s order: where a ⊗ that kept improving has stopped?"""
     best = {"highest": "lowest", "lowest": "highest"}.get(semiring.add.identity)  # type: ignore[arg-type]
-    return best is not None and value.dtype.kind == "i" and value == end_of_range(value.dtype, best)
+    return best is not None and value == end_of_range(value.dtype, best)
 
 
 def present(x: Array, semiring: Semiring) -> SparseVector:

@@ -101,6 +101,11 @@ def write(path: Path, A: Matrix, *, labels: ArrayLike | None = None, format: str
         kind.write(stream, A.to(device="cpu"), ids)
 
 
+def keeps_labels(path: Path) -> bool:
+    """Can the file format that the suffix names hold vertex ids of any kind?"""
+    return _kinds_with_suffix_of(os.fspath(path))[-1].keeps_labels
+
+
 def _kind_called(name: str) -> FileKind:
     for kind in KINDS:
         if kind.name == name:

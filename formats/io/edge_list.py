@@ -56,6 +56,7 @@ KIND = FileKind(
     suffixes=(".txt", ".el", ".tsv", ".edges"),
     read=read,
     write=partial(write, heading="# {n} vertices, {m} edges: source, target, weight\n", separator="\t"),
+    keeps_labels=True,
 )
 CSV = FileKind(
     name="csv",
@@ -63,4 +64,5 @@ CSV = FileKind(
     suffixes=(".csv",),
     read=read,
     write=partial(write, heading="source,target,weight\n", separator=","),
+    keeps_labels=True,
 )

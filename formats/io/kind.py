@@ -29,4 +29,5 @@ class FileKind:
     suffixes: tuple[str, ...]
     read: Callable[[Source], Content]
     write: Callable[[BinaryIO, Matrix, Array | None], Any]  # the last argument: vertex ids to write, if it keeps them
+    keeps_labels: bool = False  # can the file hold vertex ids other than the ones it counts itself?
     opening: bytes = b""  # pattern of the first bytes, to tell it from the kinds below it with the same suffix

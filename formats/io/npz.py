@@ -82,4 +82,5 @@ KIND = FileKind(
     suffixes=(".npz",),
     read=read,
     write=write,
+    keeps_labels=True,
 )

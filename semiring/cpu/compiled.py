@@ -16,7 +16,7 @@ from formats.arrays import index_dtype, read_only
 from ..algebra import Semiring
 from ..masks import VectorWrite
 from . import exact
-from .threads import cut, cut_at_segments, cut_evenly, get_threads, run
+from .threads import PIECES_PER_THREAD, cut, cut_at_segments, cut_evenly, get_threads, run
 
 SCAN_FROM = 1 / 4
 """Share of y above which finding the reached places by a scan of y is faster than sorting them."""
@@ -55,7 +55,10 @@ def gather(A: Matrix, x: np.ndarray, semiring: Semiring, matrix_first: bool, wri
         run(lambda *piece: k.gather_padded(A.indices, A.values, x, y, *piece), pieces)
     elif isinstance(A, COO):
         y = np.full(nmajor, semiring.zero(A.dtype), A.dtype)
-        run(lambda *piece: k.gather_list(A.outer, A.inner, A.values, x, y, *piece), cut_at_segments(A.outer))
+        run(
+            lambda *piece: k.gather_list(A.outer, A.inner, A.values, x, y, *piece),
+            cut_at_segments(A.outer, PIECES_PER_THREAD),
+        )
     else:
         C = _compressed(A)
         allowed = write.allowed
@@ -90,7 +93,7 @@ def scatter(A: Matrix, x: np.ndarray, semiring: Semiring, matrix_first: bool) ->
         parts.append(y)
 
     if isinstance(A, COO):
-        pieces = cut_at_segments(A.outer)
+        pieces = cut_at_segments(A.outer, 1)
     else:
         pieces = cut(nmajor, -(-nmajor // get_threads()), A.values.size)
     run(work, pieces)

@@ -172,12 +172,13 @@ def product_function(semiring: Semiring, dtype: np.dtype, matrix_first: bool) ->
     by_pattern = op.reads == ""  # pair: an entry of the matrix counts, whatever its value
 
     if dtype == np.int32:
-        low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
+        low, high = np.int32(np.iinfo(dtype).min), np.int32(np.iinfo(dtype).max)
 
         @register_jitable
         def ordered(a, b):
             t = multiply(np.int64(a), np.int64(b)) if matrix_first else multiply(np.int64(b), np.int64(a))
-            return np.int32(min(max(t, low), high))
+            clamped = high if t > high else np.int32(t)
+            return low if t < low else clamped
     else:
         convert = dtype.type
 
@@ -187,8 +188,9 @@ def product_function(semiring: Semiring, dtype: np.dtype, matrix_first: bool) ->
 
     @register_jitable
     def product(a, b):
+        t = ordered(a, b)  # before the test, so that the test becomes a selection and not a branch
         absent = b == zero if by_pattern else (a == zero) | (b == zero)
-        return zero if absent else ordered(a, b)
+        return zero if absent else t
 
     return product
 
@@ -210,4 +212,4 @@ def inlined(scalar: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _compiled(function: Callable[..., Any]) -> Kernel:
-    return numba.njit(function, nogil=True, cache=True)
+    return numba.njit(function, nogil=True, cache=True, error_model="numpy")

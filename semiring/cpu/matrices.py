@@ -30,8 +30,9 @@ def _(A: CSR, B: CSR, op: Combiner, zero: Any, write: MatrixWrite) -> CSR:
 @ewise_mult.implement(CSR, "cpu")
 def _(A: CSR, B: CSR, op: Combiner, zero: Any, write: MatrixWrite) -> CSR:
     by_pattern = isinstance(op, BinaryOp) and op.reads == ""
-    entries = [part for M in (A, B) for part in _entries(M, None if by_pattern else zero)]
-    return write(merge.from_keys(*merge.intersect_keys(*entries, op), A.shape))
+    absent = None if by_pattern else zero
+    merged = merge.intersect_keys(*_entries(A, absent), *_entries(B, absent), op)
+    return write(merge.from_keys(*merged, A.shape))
 
 
 def _entries(A: CSR, zero: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -169,7 +170,8 @@ def _holds(A: Any, predicate: Predicate, row: Any, col: Any) -> np.ndarray:
     row_values, in_row = _looked_up(row, i)
     col_values, in_col = _looked_up(col, j)
     value, row_values, col_values = _common(A.values, row_values, col_values)
-    keep = np.asarray(predicate.array(i, j, value, row_values, col_values))
+    with np.errstate(over="ignore", invalid="ignore"):  # as the products: infinity is a value, padding is none
+        keep = np.asarray(predicate.array(i, j, value, row_values, col_values))
     for condition in (present, in_row, in_col):
         if condition is not None:
             keep = keep & condition

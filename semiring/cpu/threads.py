@@ -14,6 +14,9 @@ import numpy as np
 SMALL = 1 << 15
 """Work of fewer entries than this is not worth handing to another thread."""
 
+PIECES_PER_THREAD = 4
+"""So that a thread which is held up leaves its share to the others."""
+
 _count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
 _pool: ThreadPoolExecutor | None = None
 
@@ -72,19 +75,20 @@ def cut(total: int, size: int, entries: int) -> list[tuple[int, int]]:
 
 
 def cut_evenly(starts: np.ndarray) -> list[tuple[int, int]]:
-    """The rows of an `indptr` in as many pieces as threads, of about equally many entries."""
+    """The rows of an `indptr` in a few pieces for each thread, of about equally many entries."""
     nrows, entries = starts.size - 1, int(starts[-1])
     if entries < SMALL or _count == 1:
         return [(0, nrows)]
-    ends = np.searchsorted(starts, np.linspace(0, entries, _count * 4 + 1)[1:-1])
+    ends = np.searchsorted(starts, np.linspace(0, entries, _count * PIECES_PER_THREAD + 1)[1:-1])
     edges = np.unique(np.concatenate(([0], ends, [nrows])))
     return list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
 
 
-def cut_at_segments(outer: np.ndarray) -> list[tuple[int, int]]:
-    """The entries of a sorted list in as many pieces as threads, none of which cuts a segment."""
+def cut_at_segments(outer: np.ndarray, pieces_per_thread: int) -> list[tuple[int, int]]:
+    """The entries of a sorted list in pieces for the threads, none of which cuts a segment."""
     if outer.size < SMALL or _count == 1:
         return [(0, outer.size)]
-    middle = np.arange(1, _count) * (outer.size // _count)
+    pieces = _count * pieces_per_thread
+    middle = np.arange(1, pieces) * (outer.size // pieces)
     edges = np.unique(np.concatenate(([0], np.searchsorted(outer, outer[middle]), [outer.size])))
     return list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))

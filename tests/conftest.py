@@ -1,0 +1,84 @@
+"""What every test module shares: backends as parameters, cells from the verb tables, and one hypothesis profile.
+
+A test marked `cells("mxv", "vxm")` runs once for each (verb, format, backend) that the verbs' tables hold. A cell on a
+backend that this machine lacks is collected and skipped with a reason; with `pytest --require cuda` it fails.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any
+
+import pytest
+from hypothesis import settings
+
+from formats import DeviceUnavailable
+from formats.arrays import cupy
+from semiring import Verb
+
+settings.register_profile("semiring", deadline=None, derandomize=True)
+settings.load_profile("semiring")
+
+
+class Backend(StrEnum):
+    """A backend of a verb's table, which knows how to become a pytest parameter."""
+
+    CPU = "cpu"
+    CUDA = "cuda"
+
+    @property
+    def missing(self) -> str | None:
+        """Why this machine cannot run it; None if it can."""
+        if self is Backend.CPU:
+            return None
+        try:
+            cupy()
+        except DeviceUnavailable as reason:
+            return f"no CUDA device available: {reason}"
+        return None
+
+    def param(self, *values: Any, name: str) -> Any:
+        """The parameter set (*values, self), to be skipped where the backend is missing."""
+        return pytest.param(*values, self, id=f"{name}-{self}", marks=pytest.mark.backend(self))
+
+
+def cells(*names: str) -> list[Any]:
+    """(verb, format, backend) for every cell of the named verbs' tables."""
+    return [
+        Backend(backend).param(verb, fmt, name=f"{verb.name}-{fmt.__name__}")
+        for verb in (Verb.all[name] for name in names)
+        for fmt, backend in verb.table
+    ]
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--require",
+        action="append",
+        default=[],
+        choices=[*Backend],
+        help="fail, not skip, where this backend is missing",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line(
+        "markers", "cells(*names): run for each cell of the verbs' tables, as verb, fmt and backend"
+    )
+    config.addinivalue_line("markers", "backend(backend): needs the backend; skipped with a reason where it is missing")
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    for marker in metafunc.definition.iter_markers("cells"):
+        names = [name for name in ("verb", "fmt", "backend") if name in metafunc.fixturenames]
+        assert names == ["verb", "fmt", "backend"], f"{metafunc.function.__name__} must take verb, fmt and backend"
+        metafunc.parametrize(names, cells(*marker.args))
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    for marker in item.iter_markers("backend"):
+        backend = Backend(marker.args[0])
+        if (reason := backend.missing) is not None:
+            if backend in item.config.getoption("--require"):
+                pytest.fail(f"--require {backend}: {reason}", pytrace=False)
+            pytest.skip(reason)

@@ -1,0 +1,424 @@
+"""The command `semiring`: what it prints, what it writes, and how it fails."""
+
+from __future__ import annotations
+
+import gzip
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import semiring
+from algorithms import cli, sssp
+from formats import CSR, Matrix, from_edges, read, write
+
+DATA = Path(__file__).parent / "data"
+INT32_MAX = np.iinfo(np.int32).max
+
+SNAP = "# ids with gaps\n10\t20\t5\n30\t20\t-7\n10\t30\t2\n40\t10\t1\n"
+SNAP_TSV = "10\t0\n20\t-5\n30\t2\n40\tinf\n"
+DIMACS = "p sp 4 3\na 1 2 5\na 3 2 -4\na 1 3 2\n"
+ALGS4 = "4\n3\n0 1 0.5\n2 1 0.125\n0 2 0.1\n"
+
+
+@dataclass(frozen=True)
+class Result:
+    code: int
+    out: str
+    err: str
+
+    @property
+    def table(self) -> dict[str, str]:
+        """The rows of the table that was printed."""
+        rows = [line.strip("│\n").split("│") for line in self.out.splitlines() if line.startswith("│")]
+        return {name.strip(): value.strip() for name, value in rows}
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    """run("sssp", file, …): the command, in this process, as the console script calls it."""
+
+    def command(*arguments: Any) -> Result:
+        monkeypatch.setattr(sys, "argv", ["semiring", *map(str, arguments)])
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        captured = capsys.readouterr()
+        return Result(ended.value.code or 0, captured.out, captured.err)
+
+    return command
+
+
+@pytest.fixture
+def fine(run):
+    """The same, for a command that must succeed without a word on stderr."""
+
+    def command(*arguments: Any) -> Result:
+        result = run(*arguments)
+        assert (result.code, result.err) == (0, "")
+        return result
+
+    return command
+
+
+@pytest.fixture
+def refused(run):
+    """The same, for a command that must fail: what it says, one sentence on stderr, after its name."""
+
+    def command(*arguments: Any) -> str:
+        result = run(*arguments)
+        assert (result.code, result.out) == (2, "")
+        assert re.fullmatch(r"semiring: [^\n]+\n", result.err)
+        return result.err.removeprefix("semiring: ").rstrip("\n")
+
+    return command
+
+
+@pytest.fixture
+def file(tmp_path):
+    """file(name, text): the path of a new file."""
+
+    def make(name: str, text: str) -> Path:
+        path = tmp_path / name
+        path.write_bytes(gzip.compress(text.encode()) if name.endswith(".gz") else text.encode())
+        return path
+
+    return make
+
+
+# --- sssp -------------------------------------------------------------------------------------------------------------
+
+
+def test_the_command_knows_every_format():
+    assert {fmt.value for fmt in cli.Format} == set(Matrix.formats)
+
+
+@pytest.mark.parametrize("fmt", cli.Format)
+def test_sssp(fine, file, fmt):
+    result = fine("sssp", file("graph.txt", SNAP), "--source", 10, "--to", 20, "--format", fmt)
+    expected = {
+        "vertices": "4",
+        "arcs": "4",
+        "computed in": f"{fmt.upper()} on cpu",
+        "reached": "3",
+        "farthest": "2",
+        "sum of distances": "-3",
+    }
+    assert result.table.items() >= expected.items()
+    for step in ("reading", "converting", "preparing", "solving"):
+        assert re.fullmatch(r"\d+\.\d{3} s", result.table[step])
+    assert "graph.txt, from vertex 10" in result.out
+    assert result.out.endswith("to 20: length -5, 2 arcs\n10 -> 30 -> 20\n")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "source", "to", "steps", "lines"),
+    [
+        ("graph.txt", SNAP, 10, 20, "length -5, 2 arcs\n10 -> 30 -> 20", SNAP_TSV),
+        ("graph.txt.gz", SNAP, 10, 20, "length -5, 2 arcs\n10 -> 30 -> 20", SNAP_TSV),
+        ("graph.gr", DIMACS, 1, 2, "length -2, 2 arcs\n1 -> 3 -> 2", "1\t0\n2\t-2\n3\t2\n4\tinf\n"),
+        ("algs4.txt", ALGS4, 0, 1, "length 0.225, 2 arcs\n0 -> 2 -> 1", "0\t0.0\n1\t0.225\n2\t0.1\n3\tinf\n"),
+    ],
+)
+def test_ids_are_the_files_own(fine, file, tmp_path, name, text, source, to, steps, lines):
+    output = tmp_path / "distances.tsv"
+    result = fine("sssp", file(name, text), "--source", source, "--to", to, "--output", output)
+    assert result.out.endswith(f"to {to}: {steps}\n")
+    assert output.read_text() == lines
+
+
+def test_output_as_npy_is_in_vertex_order(fine, file, tmp_path):
+    output = tmp_path / "distances.npy"
+    fine("sssp", file("graph.txt", SNAP), "--source", 10, "--output", output)
+    d = np.load(output)
+    assert d.dtype == np.int32
+    assert d.tolist() == [0, -5, 2, INT32_MAX]
+
+
+def test_output_as_tsv_keeps_every_digit(fine, tmp_path):
+    output = tmp_path / "distances.tsv"
+    fine("sssp", DATA / "tinyEWD.txt", "--source", 0, "--output", output)
+    written = dict(line.split("\t") for line in output.read_text().splitlines())
+    assert list(written) == [str(v) for v in range(8)]
+    assert [float(value) for value in written.values()] == sssp(read(DATA / "tinyEWD.txt"), 0).tolist()
+
+
+@pytest.mark.parametrize(
+    "options", [[], ["--algorithm", "auto"], ["--algorithm", "bellman-ford"], ["--backend", "cpu"]]
+)
+def test_options_that_change_nothing(fine, file, options):
+    assert fine("sssp", file("graph.gr", DIMACS), "--source", 1, *options).table["sum of distances"] == "0"
+
+
+def test_undirected(fine, file):
+    graph = file("graph.gr", "p sp 3 2\na 1 2 5\na 3 2 4\n")
+    assert fine("sssp", graph, "--source", 1).table["reached"] == "2"
+    both_ways = fine("sssp", graph, "--source", 1, "--undirected", "--to", 3)
+    assert both_ways.table.items() >= {"reached": "3", "arcs": "4", "farthest": "9"}.items()
+    assert both_ways.out.endswith("1 -> 2 -> 3\n")
+
+
+def test_threads(fine, file):
+    with semiring.threads(semiring.get_threads()):  # as before when this test is over
+        fine("sssp", file("graph.gr", DIMACS), "--source", 1, "--threads", 1)
+        assert semiring.get_threads() == 1
+
+
+def test_a_vertex_that_cannot_be_reached(fine, file):
+    assert fine("sssp", file("graph.txt", SNAP), "--source", 10, "--to", 40).out.endswith("40 cannot be reached\n")
+
+
+def test_the_source_itself(fine, file):
+    graph = file("graph.gr", "p sp 1 0\n")
+    result = fine("sssp", graph, "--source", 1, "--to", 1)
+    assert result.table.items() >= {"vertices": "1", "arcs": "0", "reached": "1", "farthest": "0"}.items()
+    assert result.out.endswith("to 1: length 0, 0 arcs\n1\n")
+
+
+def test_a_sum_of_distances_beyond_int64(fine, file):
+    """Each distance fits, their sum does not."""
+    far = 2**62 + 12345
+    graph = file("graph.txt", "".join(f"0 {v} {far}\n" for v in range(1, 6)))
+    assert (
+        fine("sssp", graph, "--source", 0).table.items()
+        >= {
+            "farthest": str(far),
+            "sum of distances": str(5 * far),
+        }.items()
+    )
+
+
+# --- info, convert, demo ----------------------------------------------------------------------------------------------
+
+
+def test_info(fine, file):
+    result = fine("info", file("graph.gr", "p sp 4 4\na 1 2 5\na 2 2 -3\na 1 3 7\na 1 4 1\n"))
+    assert (
+        result.table.items()
+        >= {
+            "shape": "4 × 4",
+            "entries": "4",
+            "dtype": "int32",
+            "values": "-3 to 7",
+            "entries in a row": "0 to 3, on average 1.00",
+            "rows without entries": "2",
+            "entries on the diagonal": "1",
+            "symmetric": "no",
+        }.items()
+    )
+    A = from_edges([0, 1, 0, 0], [1, 1, 2, 3], [5, -3, 7, 1], shape=4)
+    for fmt in Matrix.formats.values():
+        assert result.table[f"bytes as {fmt.__name__}"] == str(A.to(fmt).nbytes)
+
+
+def test_info_of_graphs_that_lack_something(fine, file):
+    both_ways = fine("info", file("graph.gr", DIMACS), "--undirected")
+    assert both_ways.table.items() >= {"entries": "6", "symmetric": "yes", "entries on the diagonal": "0"}.items()
+    empty = fine("info", file("empty.gr", "p sp 3 0\n"))
+    assert empty.table.items() >= {"shape": "3 × 3", "entries": "0", "rows without entries": "3"}.items()
+    assert "values" not in empty.table
+    oblong = fine("info", file("graph.mtx", "%%MatrixMarket matrix coordinate real general\n2 3 1\n1 3 0.5\n"))
+    assert oblong.table.items() >= {"shape": "2 × 3", "dtype": "float64", "values": "0.5 to 0.5"}.items()
+    assert "symmetric" not in oblong.table
+
+
+def test_info_where_ell_would_be_mostly_padding(fine, file):
+    hub = "".join(f"0 {v}\n" for v in range(5000))
+    assert fine("info", file("hub.txt", hub)).table["bytes as ELL"] == "refused: too much padding"
+
+
+def test_convert_keeps_the_ids_where_the_target_has_ids(fine, file, tmp_path):
+    graph = file("graph.txt", SNAP)
+    A, labels = read(graph, return_labels=True)
+    for name in ("a.csv", "b.tsv", "c.npz", "d.el", "e.edges.gz", "f.txt"):
+        result = fine("convert", graph, tmp_path / name)
+        assert result.out == f"{tmp_path / name}: 4 × 4, 4 entries\n"
+        graph = tmp_path / name
+        B, ids = read(graph, return_labels=True)
+        assert B.equals(A)
+        assert ids.tolist() == labels.tolist() == [10, 20, 30, 40]
+    assert (tmp_path / "a.csv").read_text().splitlines()[1:] == ["10,20,5", "10,30,2", "30,20,-7", "40,10,1"]
+
+
+def test_convert_numbers_vertices_as_the_target_does(fine, file, tmp_path):
+    graph = file("graph.txt", SNAP)
+    A = read(graph)
+    for name in ("graph.gr", "graph.mtx", "graph.gr.gz"):
+        fine("convert", graph, tmp_path / name)
+        B, ids = read(tmp_path / name, return_labels=True)
+        assert B.equals(A)
+        assert ids.tolist() == [1, 2, 3, 4]
+
+
+def test_convert_says_when_ids_are_lost(fine, file, tmp_path):
+    graph = file("graph.txt", SNAP)
+    assert "no vertex ids" in fine("convert", graph, tmp_path / "graph.gr").out
+    assert "no vertex ids" not in fine("convert", graph, tmp_path / "graph.npz").out
+
+
+def test_convert_undirected_and_oblong(fine, file, tmp_path):
+    fine("convert", file("graph.gr", DIMACS), tmp_path / "both.npz", "--undirected")
+    assert read(tmp_path / "both.npz").equals(read(tmp_path / "graph.gr", directed=False))
+    oblong = file("oblong.mtx", "%%MatrixMarket matrix coordinate real general\n2 3 1\n1 3 0.5\n")
+    fine("convert", oblong, tmp_path / "oblong.npz")
+    fine("convert", tmp_path / "oblong.npz", tmp_path / "again.mtx")
+    assert read(tmp_path / "again.mtx").equals(read(oblong))
+
+
+@pytest.mark.parametrize("fmt", cli.Format)
+def test_demo(fine, fmt):
+    result = fine("demo", "--format", fmt)
+    assert (
+        result.table.items()
+        >= {
+            "vertices": "3,353",
+            "computed in": f"{fmt.upper()} on cpu",
+            "reached": "3,353",
+            "farthest": "69102",
+            "sum of distances": "116006476",
+        }.items()
+    )
+    assert re.search(r"\nto 1700: length \d+, \d+ arcs\n1 -> [\d >-]+ -> 1700\n$", result.out)
+
+
+# --- how it fails -----------------------------------------------------------------------------------------------------
+
+
+def test_files_that_cannot_be_read(refused, file, tmp_path):
+    for command in (["sssp", "--source", 1], ["info"]):
+        assert refused(*command, tmp_path / "none.gr") == f"No such file or directory: {tmp_path / 'none.gr'}"
+    malformed = file("graph.gr", "p sp 4 2\na 1 2 5\na 1 x 3\n")
+    for command in (
+        ["sssp", malformed, "--source", 1],
+        ["info", malformed],
+        ["convert", malformed, tmp_path / "x.mtx"],
+    ):
+        assert refused(*command).startswith(f"{malformed}:3: ")
+    assert not (tmp_path / "x.mtx").exists()
+    assert "unknown suffix '.dot'" in refused("info", file("graph.dot", "digraph {}"))
+    assert str(tmp_path / "cut.txt.gz") in refused("info", cut_short(file("cut.txt.gz", SNAP)))
+
+
+def cut_short(path: Path) -> Path:
+    path.write_bytes(path.read_bytes()[:-12])
+    return path
+
+
+def test_vertices_that_the_file_has_not(refused, file):
+    graph = file("graph.txt", SNAP)
+    assert refused("sssp", graph, "--source", 11) == "--source 11 is not a vertex of the file: its 4 ids lie in 10 to 40"
+    assert refused("sssp", graph, "--source", 0).startswith("--source 0 is not a vertex")
+    assert refused("sssp", graph, "--source", 41).startswith("--source 41 is not a vertex")
+    assert refused("sssp", graph, "--source", 10, "--to", 25).startswith("--to 25 is not a vertex of the file")
+    graph = file("graph.gr", DIMACS)
+    assert refused("sssp", graph, "--source", 0) == "--source 0 is not a vertex of the file: its 4 ids lie in 1 to 4"
+    empty = file("empty.gr", "p sp 0 0\n")
+    assert refused("sssp", empty, "--source", 1).endswith("of the file: it has none")
+
+
+@pytest.mark.parametrize("name", ["distances.csv", "distances", "npy", ".tsv"])
+def test_outputs_of_an_unknown_suffix(refused, tmp_path, name):
+    """Refused before the file is even looked for."""
+    said = refused("sssp", tmp_path / "none.gr", "--source", 1, "--output", tmp_path / name)
+    assert said == f"--output must end in .npy or .tsv, got {name!r}"
+
+
+def test_an_output_where_no_file_can_be_is_refused_before_any_work(refused, tmp_path):
+    said = refused("sssp", tmp_path / "none.gr", "--source", 1, "--output", tmp_path / "none" / "d.npy")
+    assert said == f"--output {tmp_path / 'none' / 'd.npy'} lies in a folder that does not exist"
+
+
+def test_graphs_without_an_answer(refused, file):
+    negative = file("graph.txt", "10 30 1\n30 20 1\n20 30 -2\n")
+    assert refused("sssp", negative, "--source", 10).endswith("is reachable from the source: 20 -> 30 -> 20")
+    overflow = file("overflow.gr", f"p sp 3 2\na 1 2 {INT32_MAX - 1}\na 2 3 {INT32_MAX - 1}\n")
+    assert "does not fit int32" in refused("sssp", overflow, "--source", 1)
+    oblong = file("oblong.mtx", "%%MatrixMarket matrix coordinate real general\n2 3 1\n1 3 0.5\n")
+    assert "2 × 3" in refused("sssp", oblong, "--source", 1)
+
+
+def test_names_that_there_are_not(run, refused, file):
+    graph = file("graph.gr", DIMACS)
+    said = refused("sssp", graph, "--source", 1, "--algorithm", "dijkstras")
+    assert said == "unknown algorithm 'dijkstras'; there are auto, bellman-ford"
+    for wrong in (["--format", "dia"], ["--backend", "tpu"], ["--threads", "0"], ["--fast"], ["--to", "x"]):
+        result = run("sssp", graph, "--source", 1, *wrong)
+        assert (result.code, result.out) == (2, "")
+        assert wrong[0] in result.err
+    assert run("sssp", graph).code == 2  # no --source
+    assert run("solve", graph).code == 2
+
+
+def test_cuda_without_cupy(refused, file, monkeypatch):
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    said = refused("sssp", file("graph.gr", DIMACS), "--source", 1, "--backend", "cuda")
+    assert "needs CuPy, which is not installed here: pip install" in said
+
+
+def test_conversions_that_would_lose_something(refused, file, tmp_path):
+    assert "integer weights only" in refused("convert", file("algs4.txt", ALGS4), tmp_path / "graph.gr")
+    assert not (tmp_path / "graph.gr").exists()
+    assert "unknown suffix '.xyz'" in refused("convert", file("graph.gr", DIMACS), tmp_path / "graph.xyz")
+
+
+def test_boolean_weights_have_no_lengths(refused, tmp_path):
+    write(tmp_path / "graph.npz", CSR([0, 1, 1], [1], np.array([True]), (2, 2)))
+    assert "not defined on bool" in refused("sssp", tmp_path / "graph.npz", "--source", 0)
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "said"),
+    [(KeyboardInterrupt(), 130, "interrupted\n"), (MemoryError("8 GiB"), 2, "semiring: out of memory: 8 GiB\n")],
+)
+def test_ends_that_are_nobodys_fault(run, monkeypatch, error, code, said):
+    def ends() -> None:
+        raise error
+
+    monkeypatch.setattr(cli, "app", ends)
+    assert run() == Result(code, "", said)
+
+
+def test_an_unexpected_error_is_not_hidden(monkeypatch):
+    def broken() -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(cli, "app", broken)
+    with pytest.raises(ZeroDivisionError):
+        cli.main()
+
+
+# --- the real thing ---------------------------------------------------------------------------------------------------
+
+
+def test_help(fine):
+    said = fine("--help").out
+    for command in ("sssp", "info", "convert", "demo"):
+        assert command in said
+        assert "Usage:" in fine(command, "--help").out
+
+
+def in_a_process(*arguments: Any) -> Result:
+    command = [sys.executable, "-W", "error", "-m", "algorithms.cli", *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8")
+    return Result(done.returncode, done.stdout, done.stderr)
+
+
+def test_as_a_process(file):
+    graph = file("graph.txt", SNAP)
+    result = in_a_process("sssp", graph, "--source", 10, "--to", 20, "--threads", 1)
+    assert (result.code, result.err) == (0, "")
+    assert result.out.endswith("10 -> 30 -> 20\n")
+    failed = in_a_process("sssp", graph, "--source", 11)
+    assert failed == Result(2, "", "semiring: --source 11 is not a vertex of the file: its 4 ids lie in 10 to 40\n")
+
+
+def test_the_console_script_is_declared():
+    from importlib.metadata import entry_points
+
+    (script,) = entry_points(group="console_scripts", name="semiring")
+    assert script.load() is cli.main
