@@ -5,9 +5,10 @@
     push     the scatter of a sparse x: only the rows that it has
 
 "Row" is the stored orientation's: a column of CSC or of a transposed list. The same functions serve every semiring:
-Numba compiles them with ⊕ and ⊗ put in, and keeps the machine code on disk. The product is exact at the ends of the
-range: an operand equal to the zero contributes nothing, whatever ⊗ makes of it, and int32 is computed in 64 bits and
-clamped.
+Numba compiles them with ⊕ and ⊗ put in, and keeps the machine code on disk. (Indices are made unsigned where they are
+used: of a signed one Numba asks whether it counts from the end, which costs a third of a push.) The product is exact
+at the ends of the range: an operand equal to the zero contributes nothing, whatever ⊗ makes of it, and int32 is
+computed in 64 bits and clamped.
 """
 
 from __future__ import annotations
@@ -90,14 +91,14 @@ def kernels(semiring: Semiring, dtype: np.dtype, matrix_first: bool) -> Kernels:
         for i in range(start, stop):
             if x[i] != zero:
                 for e in range(indptr[i], indptr[i + 1]):
-                    k = indices[e]
+                    k = np.uintp(indices[e])
                     y[k] = add(y[k], product(values[e], x[i]))
 
     @_compiled
     def scatter_list(outer, inner, values, x, y, start, stop):
         for e in range(start, stop):
-            k = inner[e]
-            y[k] = add(y[k], product(values[e], x[outer[e]]))
+            k = np.uintp(inner[e])
+            y[k] = add(y[k], product(values[e], x[np.uintp(outer[e])]))
 
     @_compiled
     def scatter_padded(indices, values, x, y, start, stop):
@@ -105,7 +106,7 @@ def kernels(semiring: Semiring, dtype: np.dtype, matrix_first: bool) -> Kernels:
             for i in range(start, stop):
                 k = indices[s, i]
                 if k >= 0:
-                    y[k] = add(y[k], product(values[s, i], x[i]))
+                    y[np.uintp(k)] = add(y[np.uintp(k)], product(values[s, i], x[i]))
 
     @register_jitable
     def relax(k, t, y, reached, count):
@@ -119,15 +120,19 @@ def kernels(semiring: Semiring, dtype: np.dtype, matrix_first: bool) -> Kernels:
     def push_compressed(indptr, indices, values, rows, weights, y, reached):
         count = 0
         for f in range(rows.size):
-            for e in range(indptr[rows[f]], indptr[rows[f] + 1]):
-                count = relax(indices[e], product(values[e], weights[f]), y, reached, count)
+            row, weight = np.uintp(rows[f]), weights[f]
+            for e in range(np.uintp(indptr[row]), np.uintp(indptr[row + np.uintp(1)])):
+                count = relax(np.uintp(indices[e]), product(values[e], weight), y, reached, count)
         return count
 
     @_compiled
     def push_list(outer, inner, values, rows, weights, y, reached):
-        count = 0
+        count, low = 0, 0
         for f in range(rows.size):
-            low, high = 0, outer.size
+            high, step = low, 1
+            while high < outer.size and outer[high] < rows[f]:  # rows ascend: gallop on from the one before
+                low, high, step = high + 1, high + step, 2 * step
+            high = min(high, outer.size)
             while low < high:  # the first entry of the row
                 middle = (low + high) // 2
                 if outer[middle] < rows[f]:
@@ -135,7 +140,7 @@ def kernels(semiring: Semiring, dtype: np.dtype, matrix_first: bool) -> Kernels:
                 else:
                     high = middle
             while low < outer.size and outer[low] == rows[f]:
-                count = relax(inner[low], product(values[low], weights[f]), y, reached, count)
+                count = relax(np.uintp(inner[low]), product(values[low], weights[f]), y, reached, count)
                 low += 1
         return count
 
@@ -147,7 +152,7 @@ def kernels(semiring: Semiring, dtype: np.dtype, matrix_first: bool) -> Kernels:
                 k = indices[s, rows[f]]
                 if k < 0:
                     break
-                count = relax(k, product(values[s, rows[f]], weights[f]), y, reached, count)
+                count = relax(np.uintp(k), product(values[s, rows[f]], weights[f]), y, reached, count)
         return count
 
     return Kernels(
