@@ -176,7 +176,7 @@ def _(A: ELL, **options: Any) -> Matrix:
 
 # --- edges and dense arrays -----------------------------------------------------------------------------------------
 
-_COMBINE = {"min": np.minimum, "max": np.maximum, "sum": np.add}
+_COMBINE = {"min": "minimum", "max": "maximum", "sum": "add"}
 
 
 def from_edges(
@@ -233,19 +233,24 @@ def _sort_and_combine(
     if dup == "error":
         at = int(fresh.argmin())
         raise ValueError(f"edge ({rows[at]}, {cols[at]}) is given more than once")
-    starts = xp.flatnonzero(xp.concatenate((xp.ones(1, bool), fresh)))
+    first = xp.concatenate((xp.ones(1, bool), fresh))
+    starts = xp.flatnonzero(first)
     if dup == "last":
         values = values[xp.concatenate((starts[1:], xp.array([values.size]))) - 1]
     else:
-        values = values[starts] if dup == "first" else _combine(values, starts, dup)
+        values = values[starts] if dup == "first" else _combine(values, first, dup)
     return rows[starts], cols[starts], values
 
 
-def _combine(values: Array, starts: Array, dup: str) -> Array:
-    """⊕ over each run of `values` that begins at `starts`; an integer sum that overflows is an OverflowError."""
-    combined = _COMBINE[dup].reduceat(values, starts, dtype=values.dtype)
+def _combine(values: Array, first: Array, dup: str) -> Array:
+    """⊕ over each run of `values`, whose first ones are flagged; an integer sum that overflows is an OverflowError."""
+    xp = namespace(values)
+    run = (xp.cumsum(first) - 1)[~first]
+    combined, repeats = values[first], values[~first]
+    getattr(xp, _COMBINE[dup]).at(combined, run, repeats)
     if dup == "sum" and values.dtype.kind == "i":
-        exact = np.add.reduceat(values.astype(np.float64), starts)
+        exact = values[first].astype(np.float64)
+        xp.add.at(exact, run, repeats.astype(np.float64))
         if bool((abs(exact - combined) > 1 + 1e-9 * abs(exact)).any()):
             raise OverflowError(f"the sum of duplicate edges does not fit {values.dtype}; pass dtype='float64'")
     return combined

@@ -28,7 +28,7 @@ _TEMPLATE = """\
 using T = {value_type};
 using I = {index_type};
 
-__device__ __forceinline__ T add(T a, T b) {{ return {add}; }}
+__device__ __forceinline__ T add({wide} a, {wide} b) {{ return {add}; }}
 __device__ __forceinline__ T mul({wide} a, {wide} b) {{ return {mul}; }}
 
 // An operand equal to the zero contributes nothing, whatever mul makes of it.
