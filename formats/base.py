@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import networkx
     import scipy.sparse
 
-T = TypeVar("T")
+Kept = TypeVar("Kept")
 
 
 class Matrix:
@@ -212,7 +212,7 @@ class Matrix:
     def _kept(self) -> dict[Any, Any]:
         return self.__dict__.setdefault("_kept_values", {})
 
-    def keep(self, key: Any, make: Callable[[], T]) -> T:
+    def keep(self, key: Any, make: Callable[[], Kept]) -> Kept:
         """`make()`, computed once and kept with the matrix under `key` (a handle, a statistic)."""
         kept = self._kept
         if key not in kept:

@@ -50,6 +50,8 @@ class ELL(Matrix):
             raise ValueError(
                 f"indices and values must both be (width, {shape[self.major]}), got {indices.shape} and {slots.shape}"
             )
+        if indices.dtype.kind not in "iu" and indices.size:
+            raise TypeError(f"indices must be integers, got dtype {indices.dtype}")
         values = as_values(slots.reshape(-1)).reshape(slots.shape)
         check_range(indices, "indices", shape[1 - self.major], low=-1)
         indices = indices.astype(index_dtype(*shape, indices.size), copy=False)

@@ -32,7 +32,8 @@ def from_scipy(S: scipy.sparse.sparray | scipy.sparse.spmatrix, *, dup: str = "m
     if S.ndim != 2:
         raise ValueError(f"expected two dimensions, got {S.ndim}")
     if S.format in ("csr", "csc") and S.has_canonical_format:
-        return Matrix.formats[S.format](S.indptr, S.indices, S.data, S.shape)
+        compressed: Any = Matrix.formats[S.format]
+        return compressed(S.indptr, S.indices, S.data, S.shape)
     edges = S.tocoo()
     A = from_edges(edges.row, edges.col, edges.data, shape=S.shape, dup=dup)
     return A.to(S.format) if S.format in ("csc", "coo") else A

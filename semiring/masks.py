@@ -94,6 +94,7 @@ class VectorWrite:
             if allowed is not None:
                 t[~allowed] = self.zero
             return t
+        assert not isinstance(out, SparseVector)
         if self.accum is not None:
             t = merge.union_dense(out, t, self.accum, self.zero)
         if allowed is None:

@@ -268,6 +268,10 @@ def reduce(
     sum stops at the end of its range. The write rule applies to the vector that an axis gives.
     """
     m = find_monoid(monoid)
+    if not isinstance(u, Matrix):
+        check_vectors(u)
+        if axis is not None:
+            raise ValueError(f"a vector has no axis to reduce along, got axis={axis!r}")
     if axis not in (None, 0, 1):
         raise ValueError(f"axis must be None, 0 or 1, got {axis!r}")
     if u.dtype not in m.dtypes:

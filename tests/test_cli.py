@@ -311,7 +311,8 @@ def cut_short(path: Path) -> Path:
 
 def test_vertices_that_the_file_has_not(refused, file):
     graph = file("graph.txt", SNAP)
-    assert refused("sssp", graph, "--source", 11) == "--source 11 is not a vertex of the file: its 4 ids lie in 10 to 40"
+    message = refused("sssp", graph, "--source", 11)
+    assert message == "--source 11 is not a vertex of the file: its 4 ids lie in 10 to 40"
     assert refused("sssp", graph, "--source", 0).startswith("--source 0 is not a vertex")
     assert refused("sssp", graph, "--source", 41).startswith("--source 41 is not a vertex")
     assert refused("sssp", graph, "--source", 10, "--to", 25).startswith("--to 25 is not a vertex of the file")

@@ -1,4 +1,4 @@
-"""The CUDA text of a semiring comes from the declaration that the CPU uses, and compiles for every semiring and dtype."""
+"""The CUDA text of a semiring comes from the declaration that the CPU uses, and compiles for every dtype."""
 
 from __future__ import annotations
 

@@ -100,7 +100,7 @@ def _(u: Any, indices: np.ndarray, write: VectorWrite) -> Any:
 def _(out: Any, value: Any, indices: np.ndarray | None, accum: Combiner | None, write: VectorWrite) -> Any:
     places = np.arange(out.size) if indices is None else indices
     if isinstance(out, SparseVector):
-        return write(_assigned_sparse(out, value, places, accum))
+        return write(_assigned_sparse(out, value, places, accum, write.zero))
     w = out.copy()
     new = value.to_dense(write.zero) if isinstance(value, SparseVector) else value
     new = np.broadcast_to(np.asarray(new, out.dtype), places.shape)
@@ -108,8 +108,12 @@ def _(out: Any, value: Any, indices: np.ndarray | None, accum: Combiner | None, 
     return write(w)
 
 
-def _assigned_sparse(out: SparseVector, value: Any, places: np.ndarray, accum: Combiner | None) -> SparseVector:
+def _assigned_sparse(
+    out: SparseVector, value: Any, places: np.ndarray, accum: Combiner | None, zero: Any
+) -> SparseVector:
     """`out` with the value in the given places, before the mask."""
+    if not isinstance(value, SparseVector) and np.ndim(value):
+        value = SparseVector.from_dense(value, zero)
     if isinstance(value, SparseVector):
         indices, values = places[value.indices], value.values.astype(out.dtype)
     else:
@@ -117,7 +121,7 @@ def _assigned_sparse(out: SparseVector, value: Any, places: np.ndarray, accum: C
     order = np.argsort(indices, kind="stable")
     new = SparseVector.trusted(indices[order], values[order], out.size)
     if accum is not None:
-        return merge.union_sparse(out, new, accum, None)
+        return merge.union_sparse(out, new, accum, zero)
     outside = ~merge.contains(np.sort(places), out.indices)
     kept = SparseVector.trusted(out.indices[outside], out.values[outside], out.size)
     return SparseVector.trusted(

@@ -1,0 +1,118 @@
+"""Who imports whom: formats <- semiring <- algorithms <- bench, and nothing heavy before it is needed."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+LAYERS = ("formats", "semiring", "algorithms", "bench")
+HEAVY = {"scipy", "networkx", "graphblas", "suitesparse_graphblas", "numba", "cupy", "igraph"}
+KERNELS = "semiring/cpu/kernels.py"
+"""The one module that compiles, and is itself imported at the first product."""
+
+
+def sources() -> list[Path]:
+    return [path for layer in LAYERS if (ROOT / layer).is_dir() for path in sorted((ROOT / layer).rglob("*.py"))]
+
+
+def named(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+every_source = pytest.mark.parametrize("path", sources(), ids=named)
+
+
+def imports(path: Path, *, at_import_time: bool) -> set[str]:
+    """Top-level packages that the file imports by absolute name: anywhere, or only when it is itself imported."""
+    found: set[str] = set()
+    for node in _nodes(ast.parse(path.read_text(encoding="utf-8")), at_import_time):
+        if isinstance(node, ast.Import):
+            found |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            found.add(node.module.partition(".")[0])
+    return found
+
+
+def _nodes(node: ast.AST, at_import_time: bool) -> Iterator[ast.AST]:
+    """All nodes below `node`, without `if TYPE_CHECKING:` and, if asked, without the bodies of functions."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING":
+            continue
+        if at_import_time and isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            continue
+        yield child
+        yield from _nodes(child, at_import_time)
+
+
+def test_all_three_packages_are_looked_at():
+    assert {named(path).partition("/")[0] for path in sources()} >= {"formats", "semiring", "algorithms"}
+
+
+@every_source
+def test_imports_point_down_the_layers(path):
+    layer = named(path).partition("/")[0]
+    above = set(LAYERS[LAYERS.index(layer) + 1 :])
+    assert not imports(path, at_import_time=False) & above
+
+
+@every_source
+def test_relative_imports_stay_in_their_package(path):
+    depth = len(path.relative_to(ROOT).parts) - 1
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom):
+            assert node.level <= depth
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        path
+        for path in sources()
+        if named(path).startswith("algorithms/") and path.name != "cli.py" and "fused" not in path.parts
+    ],
+    ids=named,
+)
+def test_algorithms_speak_only_in_verbs(path):
+    """No array library, no backend, no format: but for the command line and fused implementations."""
+    assert not imports(path, at_import_time=False) & {"numpy", "cupy", "graphblas", "numba", "scipy"}
+
+
+@every_source
+def test_nothing_heavy_is_imported_at_import_time(path):
+    allowed = {"numba"} if named(path) == KERNELS else set()
+    if not named(path).startswith("bench/"):
+        assert not imports(path, at_import_time=True) & HEAVY - allowed
+
+
+def test_the_check_sees_an_import(tmp_path):
+    source = tmp_path / "module.py"
+    source.write_text("import scipy.sparse\nfrom numba import njit\ndef f():\n    import cupy\n", encoding="utf-8")
+    assert imports(source, at_import_time=True) == {"scipy", "numba"}
+    assert imports(source, at_import_time=False) == {"scipy", "numba", "cupy"}
+
+
+def fresh(code: str) -> str:
+    """What a new interpreter prints."""
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_importing_everything_loads_nothing_heavy():
+    loaded = fresh(
+        "import sys, formats, semiring, algorithms; print(*{name.partition('.')[0] for name in sys.modules})"
+    )
+    assert not set(loaded.split()) & HEAVY
+
+
+def test_importing_everything_takes_less_than_half_a_second():
+    """Of processor time, NumPy's import included, so that a busy machine does not count."""
+    code = "import time, formats, semiring, algorithms; print(time.process_time())"
+    best = min(float(fresh(code)) for _ in range(5))
+    assert best < 0.5, f"best of five: {best:.2f} s"

@@ -1,0 +1,199 @@
+"""Every product in every format, semiring and dtype against the dense reference, and against the other formats.
+
+Every cell of the verb tables runs; integers and idempotent semirings must agree exactly, floating sums closely.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from formats import CSR, SparseVector
+from semiring import Semiring, mxv, vxm
+
+from . import reference
+from . import strategies as sts
+from .reference import DenseReference
+from .strategies import moved
+
+ALL = sts.SHIPPED + sts.USER_MADE
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _with_reference():
+    with reference.registered():
+        yield
+
+
+def multiply(verb: Any, A: Any, x: Any, *rest: Any, **rule: Any) -> Any:
+    return verb(A, x, *rest, **rule) if verb is mxv else verb(x, A, *rest, **rule)
+
+
+def dense(y: Any, semiring: Semiring) -> np.ndarray:
+    """The result as an array, with the semiring's zero for absent."""
+    return y.to_dense(semiring.zero(y.dtype)) if isinstance(y, SparseVector) else y
+
+
+def assert_same(actual: Any, expected: np.ndarray, semiring: Semiring, *context: Any) -> None:
+    """Equal to the last bit; within rounding for a floating sum. The context is put into words only on failure."""
+    y = dense(moved(actual, "cpu"), semiring)
+    summed = semiring.add.name == "plus" and expected.dtype.kind == "f"
+    same = np.allclose(y, expected, rtol=1e-6, atol=0) if summed else np.array_equal(y, expected)
+    if not same or y.dtype != expected.dtype:
+        told = "; ".join(described(part) for part in context)
+        pytest.fail(f"{semiring.name}: {told}\nactual    {y} {y.dtype}\nexpected  {expected} {expected.dtype}")
+
+
+def write_rules(semiring: Semiring, dtype: np.dtype, size: int) -> list[dict[str, Any]]:
+    """Every combination of mask, complement, accumulator, replace and out, as keyword arguments."""
+    by_value = np.arange(size) % 3 != 1
+    by_structure = SparseVector(np.arange(0, size, 2), np.zeros(len(range(0, size, 2)), bool), size)
+    masks: list[dict[str, Any]] = [{}, {"mask": by_value}, {"mask": by_structure}]
+    masks += [mask | {"complement": True} for mask in masks[1:]]
+    outs = [sts.rich_vector(semiring, dtype, size, sparse=sparse, shift=4) for sparse in (False, True)]
+    accums = [None, semiring.add, "second" if dtype == sts.BOOL else "max"]
+    rules = list(masks)
+    for mask, out, accum, replace in product(masks, outs, accums, (False, True)):
+        rules.append(mask | {"out": out, "accum": accum, "replace": replace})
+    return rules
+
+
+def described(part: Any) -> str:
+    if isinstance(part, dict):
+        return ", ".join(f"{name}={described(value)}" for name, value in part.items())
+    return f"{part} {part.indices} {part.values}" if isinstance(part, SparseVector) else str(part)
+
+
+def fresh(rule: dict[str, Any], backend: str) -> dict[str, Any]:
+    """The rule with masks and an `out` of its own on the backend's device."""
+    own = dict(rule)
+    if (out := rule.get("out")) is not None:
+        copied = SparseVector(out.indices, out.values, out.size) if isinstance(out, SparseVector) else out.copy()
+        own["out"] = moved(copied, backend)
+    if "mask" in rule:
+        own["mask"] = moved(rule["mask"], backend)
+    return own
+
+
+@pytest.mark.parametrize(("semiring", "dtype"), ALL, ids=sts.ids(ALL))
+@pytest.mark.cells("mxv", "vxm")
+def test_product_under_every_write_rule(verb, fmt, backend, semiring, dtype):
+    entries = sts.rich_matrix(semiring, dtype)
+    for transposed, sparse in product((False, True), (False, True)):
+        A, D = (entries.build(fmt).to(device=backend), DenseReference.of(entries.build(CSR)))
+        A, D = (A.T, D.T) if transposed else (A, D)
+        if (type(A), backend) not in verb.table:
+            continue
+        size, result_size = A.shape if verb is vxm else A.shape[::-1]
+        x = sts.rich_vector(semiring, dtype, size, sparse=sparse)
+        rules = write_rules(semiring, dtype, result_size)
+        for rule in rules[:5] if transposed else rules:  # of a transpose, the masks are enough
+            expected = multiply(verb, D, x, semiring, **rule)
+            own = fresh(rule, backend)
+            actual = multiply(verb, A, moved(x, backend), semiring, **own)
+            if "out" in own:
+                assert actual is own["out"]
+            else:
+                assert isinstance(actual, SparseVector) == sparse
+            assert_same(actual, expected, semiring, {"transposed": transposed, "x": x}, rule)
+
+
+@pytest.mark.cells("mxv", "vxm")
+@given(data=st.data())
+@settings(max_examples=150)
+def test_product_of_random_operands(verb, fmt, backend, data):
+    semiring, dtype = data.draw(st.sampled_from(sts.SHIPPED))
+    entries = data.draw(sts.matrices(semiring, dtype))
+    A, D = entries.build(fmt).to(device=backend), DenseReference.of(entries.build(CSR))
+    if data.draw(st.booleans(), label="transposed"):
+        A, D = A.T, D.T
+    size, result_size = A.shape if verb is vxm else A.shape[::-1]
+    x = data.draw(sts.vectors(semiring, dtype, size))
+    mask = data.draw(sts.masks(result_size))
+    complement = mask is not None and data.draw(st.booleans(), label="complement")
+    expected = multiply(verb, D, x, semiring, mask=mask, complement=complement)
+    actual = multiply(verb, A, moved(x, backend), semiring, mask=moved(mask, backend), complement=complement)
+    assert_same(actual, expected, semiring, f"{semiring.name} {dtype}")
+
+
+@pytest.mark.cells("mxv", "vxm")
+@given(data=st.data())
+@settings(max_examples=60)
+def test_product_of_mixed_dtypes(verb, fmt, backend, data):
+    semiring = data.draw(st.sampled_from([s for s, _ in sts.SHIPPED]))
+    from_matrix, from_vector = (data.draw(st.sampled_from(semiring.dtypes)) for _ in range(2))
+    matrix_dtypes = (sts.BOOL, sts.INT32, sts.FLOAT64) if semiring.dtypes == (sts.BOOL,) else (from_matrix,)
+    entries = data.draw(sts.matrices(semiring, from_matrix))
+    entries = entries.with_dtype(data.draw(st.sampled_from(matrix_dtypes)))
+    A, D = entries.build(fmt).to(device=backend), DenseReference.of(entries.build(CSR))
+    x = data.draw(sts.vectors(semiring, from_vector, A.nrows if verb is vxm else A.ncols))
+    expected = multiply(verb, D, x, semiring)
+    actual = multiply(verb, A, moved(x, backend), semiring)
+    assert expected.dtype == (sts.BOOL if semiring.dtypes == (sts.BOOL,) else np.result_type(from_matrix, from_vector))
+    assert_same(actual, expected, semiring, f"{semiring.name}: {entries.dtype} and {from_vector}")
+
+
+def matrix_rules(semiring: Semiring, dtype: np.dtype, shape: tuple[int, int]) -> list[dict[str, Any]]:
+    by_value = np.add.outer(np.arange(shape[0]), np.arange(shape[1])) % 3 != 1
+    other = sts.Entries(shape, dtype, {(i, j): 0 for i in range(shape[0]) for j in range(i % 2, shape[1], 2)})
+    masks: list[dict[str, Any]] = [{}, {"mask": by_value}, {"mask": other.build(CSR)}]
+    masks += [mask | {"complement": True} for mask in masks[1:]]
+    out = sts.Entries(shape, dtype, {(i, i): sts.small_numbers(dtype)[-1] for i in range(min(shape))}).build(CSR)
+    accums = [None, semiring.add]
+    rules = list(masks)
+    for mask, accum, replace in product(masks, accums, (False, True)):
+        rules.append(mask | {"out": out, "accum": accum, "replace": replace})
+    return rules
+
+
+@pytest.mark.parametrize(("semiring", "dtype"), ALL, ids=sts.ids(ALL))
+@pytest.mark.cells("mxm")
+def test_matrix_product_under_every_write_rule(verb, fmt, backend, semiring, dtype):
+    entries = sts.rich_matrix(semiring, dtype)
+    A, D = entries.build(fmt).to(device=backend), DenseReference.of(entries.build(CSR))
+    B = entries.build(CSR).T.to(fmt).to(device=backend)
+    zero = semiring.zero(dtype)
+    for rule in matrix_rules(semiring, dtype, (7, 7)):
+        expected = verb(D, D.T, semiring, **rule)
+        own = dict(rule)
+        if "out" in rule:
+            own["out"] = CSR(*rule["out"].components).to(device=backend)
+        actual = verb(A, B, semiring, **own)
+        assert ("out" not in own) or actual is own["out"]
+        assert_same(actual.to(device="cpu").to_dense(zero), expected.to_dense(zero), semiring, rule)
+
+
+@pytest.mark.cells("mxm")
+@given(data=st.data())
+@settings(max_examples=100)
+def test_matrix_product_of_random_operands(verb, fmt, backend, data):
+    semiring, dtype = data.draw(st.sampled_from(ALL))
+    m, k, n = (data.draw(sts.sizes) for _ in range(3))
+    left, right = (data.draw(sts.matrices(semiring, dtype, shape)) for shape in ((m, k), (k, n)))
+    expected = verb(*(DenseReference.of(part.build(CSR)) for part in (left, right)), semiring)
+    actual = verb(*(part.build(fmt).to(device=backend) for part in (left, right)), semiring).to(device="cpu")
+    actual.check()
+    zero = semiring.zero(dtype)
+    assert not (actual.values == zero).any(), "entries equal to the zero are not stored"
+    assert_same(actual.to_dense(zero), expected.to_dense(zero), semiring, f"{semiring.name} {dtype}")
+
+
+@pytest.mark.parametrize("verb", [mxv, vxm])
+@pytest.mark.parametrize(("semiring", "dtype"), ALL, ids=sts.ids(ALL))
+def test_formats_agree_on_a_larger_matrix(verb, semiring, dtype):
+    """Bit for bit, on 60×60 with 500 entries: more than one thread's or one vector register's worth of a row."""
+    rng = np.random.default_rng(5)
+    numbers = sts.numbers(semiring, dtype)
+    at = {(int(i), int(j)): numbers[rng.integers(len(numbers))] for i, j in rng.integers(0, 60, (500, 2))}
+    entries = sts.Entries((60, 60), dtype, at)
+    formats = [fmt for fmt, backend in verb.table if backend == "cpu" and fmt is not DenseReference]
+    for sparse in (False, True):
+        x = sts.rich_vector(semiring, dtype, 60, sparse=sparse)
+        results = {fmt: dense(multiply(verb, entries.build(fmt), x, semiring), semiring) for fmt in formats}
+        for fmt in formats:
+            assert_same(results[fmt], results[CSR], semiring, f"{fmt.__name__} and CSR, sparse={sparse}")
