@@ -17,10 +17,11 @@ from typing import Any
 import numpy as np
 
 from formats import CSR, Matrix, SparseVector
-from formats.arrays import Array, device_of, is_array, namespace
+from formats.arrays import Array, is_array, namespace
 
 from . import merge
 from .algebra import Monoid, find_combiner
+from .checks import check_accum, check_vector
 from .ops import BinaryOp
 
 Combiner = Monoid | BinaryOp
@@ -203,28 +204,6 @@ class MatrixWrite:
             assert self.mask is not None
             inside = xp.ravel(self.mask)[keys]
         return ~inside if self.complement else inside
-
-
-def check_vector(name: str, x: Any, size: int, device: str) -> None:
-    """ValueError or TypeError unless `x` is a vector of `size` elements on `device`."""
-    if not (isinstance(x, SparseVector) or is_array(x)):
-        raise TypeError(f"{name} must be an array or a SparseVector, got {type(x).__name__}")
-    if is_array(x) and x.ndim != 1:
-        raise ValueError(f"{name} must be one-dimensional, got {x.ndim} dimensions")
-    length = x.size
-    if length != size:
-        raise ValueError(f"{name} must have {size} elements, got {length}")
-    where = x.device if isinstance(x, SparseVector) else device_of(x)
-    if where != device:
-        raise ValueError(f"{name} is on {where}, the matrix on {device}: move one of them with .to(device=…)")
-
-
-def check_accum(accum: Any, out: Any, complement: bool, mask: Any) -> None:
-    """ValueError for an argument that would have no effect."""
-    if accum is not None and out is None:
-        raise ValueError("accum needs out=: without it there is nothing to accumulate into")
-    if complement and mask is None:
-        raise ValueError("complement needs mask=: without it there is nothing to complement")
 
 
 def _kept(v: SparseVector, keep: Array) -> SparseVector:

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from formats import DTYPES, Matrix, SparseVector
+from formats import Matrix, SparseVector
 from formats.arrays import Array, namespace
 
 from .algebra import BOOL, Semiring
@@ -51,12 +51,6 @@ def typed_vector(x: Array | SparseVector, semiring: Semiring, dtype: np.dtype) -
     if isinstance(x, SparseVector):
         return SparseVector.trusted(x.indices, _translated(x.values, dtype, *zeros), x.size)
     return _translated(x, dtype, *zeros)
-
-
-def check_dtype(name: str, x: Any) -> None:
-    """TypeError unless the dtype of `x` is one that vectors may have."""
-    if x.dtype not in DTYPES:
-        raise TypeError(f"{name} must be of dtype {', '.join(d.name for d in DTYPES)}, got {x.dtype}")
 
 
 def _translated(values: Array, dtype: np.dtype, old_zero: Any, new_zero: Any) -> Array:

@@ -16,11 +16,12 @@ from typing import Any
 import numpy as np
 
 from formats import CSR, Matrix, SparseVector
-from formats.arrays import Array, as_indices, device_of, is_array
+from formats.arrays import Array, as_indices
 
 from .algebra import Monoid, Semiring, find_combiner, find_monoid, find_semiring
-from .masks import MatrixWrite, VectorWrite, check_vector
-from .operands import check_dtype, common_dtype, typed_matrix, typed_vector
+from .checks import check_matrix, check_operand, check_pair, check_vector, check_vectors, distinct, is_index
+from .masks import MatrixWrite, VectorWrite
+from .operands import common_dtype, typed_matrix, typed_vector
 from .ops import BinaryOp, UnaryOp, find_unary
 from .predicates import Predicate, find_comparison, find_predicate
 from .registry import Vector, Verb
@@ -387,58 +388,6 @@ def transpose(
     check_matrix("A", A)
     write = MatrixWrite.checked(A.shape[::-1], A.dtype, mask, complement, accum, out, replace)
     return transpose.find(type(A), A.device)(A, write)
-
-
-# --- checks ---------------------------------------------------------------------------------------------------------
-
-
-def check_matrix(name: str, A: Any) -> None:
-    """TypeError unless `A` is a matrix."""
-    if not isinstance(A, Matrix):
-        raise TypeError(f"{name} must be a matrix (CSR, CSC, COO, ELL), got {type(A).__name__}")
-
-
-def check_pair(A: Any, B: Any) -> None:
-    """TypeError or ValueError unless `A` and `B` are matrices of one format on one device."""
-    check_matrix("the first operand", A)
-    check_matrix("the second operand", B)
-    if type(A) is not type(B):
-        raise TypeError(
-            f"both matrices must be of one format, got {type(A).__name__} and {type(B).__name__}: use .to()"
-        )
-    if A.device != B.device:
-        raise ValueError(f"the matrices are on {A.device} and {B.device}: move one of them with .to(device=…)")
-
-
-def check_operand(name: str, x: Any, size: int, A: Matrix) -> None:
-    """TypeError or ValueError unless `x` is a vector of `size` elements that can be multiplied with `A`."""
-    check_vector(name, x, size, A.device)
-    check_dtype(name, x)
-
-
-def check_vectors(*vectors: Any) -> str:
-    """The device that the vectors share; TypeError or ValueError if they are not vectors of one size on one device."""
-    first = vectors[0]
-    if not (isinstance(first, SparseVector) or is_array(first)):
-        raise TypeError(f"expected a matrix or a vector, got {type(first).__name__}")
-    device = first.device if isinstance(first, SparseVector) else device_of(first)
-    for x in vectors:
-        check_vector("each vector", x, first.size, device)
-        check_dtype("each vector", x)
-    return device
-
-
-def is_index(obj: Any) -> bool:
-    """Is `obj` a single integer?"""
-    return isinstance(obj, int | np.integer) and not isinstance(obj, bool)
-
-
-def distinct(indices: Array, name: str) -> Array:
-    """`indices`; ValueError if one of them repeats."""
-    ordered = np.sort(indices)
-    if bool((ordered[1:] == ordered[:-1]).any()):
-        raise ValueError(f"{name} must not repeat, but {ordered[1:][ordered[1:] == ordered[:-1]][0]} does")
-    return indices
 
 
 def _result_dtype(combiner: Monoid | BinaryOp, dtype: np.dtype) -> np.dtype:

@@ -1,0 +1,87 @@
+"""What every verb checks of its arguments, before any work: an error names the argument and the rule."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from formats import DTYPES, Matrix, SparseVector
+from formats.arrays import Array, device_of, is_array
+
+
+def check_matrix(name: str, A: Any) -> None:
+    """TypeError unless `A` is a matrix."""
+    if not isinstance(A, Matrix):
+        raise TypeError(f"{name} must be a matrix (CSR, CSC, COO, ELL), got {type(A).__name__}")
+
+
+def check_pair(A: Any, B: Any) -> None:
+    """TypeError or ValueError unless `A` and `B` are matrices of one format on one device."""
+    check_matrix("the first operand", A)
+    check_matrix("the second operand", B)
+    if type(A) is not type(B):
+        raise TypeError(
+            f"both matrices must be of one format, got {type(A).__name__} and {type(B).__name__}: use .to()"
+        )
+    if A.device != B.device:
+        raise ValueError(f"the matrices are on {A.device} and {B.device}: move one of them with .to(device=…)")
+
+
+def check_operand(name: str, x: Any, size: int, A: Matrix) -> None:
+    """TypeError or ValueError unless `x` is a vector of `size` elements that can be multiplied with `A`."""
+    check_vector(name, x, size, A.device)
+    check_dtype(name, x)
+
+
+def check_vectors(*vectors: Any) -> str:
+    """The device that the vectors share; TypeError or ValueError if they are not vectors of one size on one device."""
+    first = vectors[0]
+    if not (isinstance(first, SparseVector) or is_array(first)):
+        raise TypeError(f"expected a matrix or a vector, got {type(first).__name__}")
+    device = first.device if isinstance(first, SparseVector) else device_of(first)
+    for x in vectors:
+        check_vector("each vector", x, first.size, device)
+        check_dtype("each vector", x)
+    return device
+
+
+def check_vector(name: str, x: Any, size: int, device: str) -> None:
+    """ValueError or TypeError unless `x` is a vector of `size` elements on `device`."""
+    if not (isinstance(x, SparseVector) or is_array(x)):
+        raise TypeError(f"{name} must be an array or a SparseVector, got {type(x).__name__}")
+    if is_array(x) and x.ndim != 1:
+        raise ValueError(f"{name} must be one-dimensional, got {x.ndim} dimensions")
+    length = x.size
+    if length != size:
+        raise ValueError(f"{name} must have {size} elements, got {length}")
+    where = x.device if isinstance(x, SparseVector) else device_of(x)
+    if where != device:
+        raise ValueError(f"{name} is on {where}, the matrix on {device}: move one of them with .to(device=…)")
+
+
+def check_accum(accum: Any, out: Any, complement: bool, mask: Any) -> None:
+    """ValueError for an argument that would have no effect."""
+    if accum is not None and out is None:
+        raise ValueError("accum needs out=: without it there is nothing to accumulate into")
+    if complement and mask is None:
+        raise ValueError("complement needs mask=: without it there is nothing to complement")
+
+
+def check_dtype(name: str, x: Any) -> None:
+    """TypeError unless the dtype of `x` is one that vectors may have."""
+    if x.dtype not in DTYPES:
+        raise TypeError(f"{name} must be of dtype {', '.join(d.name for d in DTYPES)}, got {x.dtype}")
+
+
+def is_index(obj: Any) -> bool:
+    """Is `obj` a single integer?"""
+    return isinstance(obj, int | np.integer) and not isinstance(obj, bool)
+
+
+def distinct(indices: Array, name: str) -> Array:
+    """`indices`; ValueError if one of them repeats."""
+    ordered = np.sort(indices)
+    if bool((ordered[1:] == ordered[:-1]).any()):
+        raise ValueError(f"{name} must not repeat, but {ordered[1:][ordered[1:] == ordered[:-1]][0]} does")
+    return indices
