@@ -1,4 +1,4 @@
-"""What every test module shares: backends as parameters, cells from the verb tables, and one hypothesis profile.
+"""What every test module shares: backends as parameters, cells from the verb tables, files, and a hypothesis profile.
 
 A test marked `cells("mxv", "vxm")` runs once for each (verb, format, backend) that the verbs' tables hold. A cell on a
 backend that this machine lacks is collected and skipped with a reason; with `pytest --require cuda` it fails.
@@ -6,7 +6,10 @@ backend that this machine lacks is collected and skipped with a reason; with `py
 
 from __future__ import annotations
 
+import gzip
+from collections.abc import Callable
 from enum import StrEnum
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +18,8 @@ from hypothesis import settings
 from formats import DeviceUnavailable
 from formats.arrays import cupy
 from semiring import Verb
+
+pytest.register_assert_rewrite("tests.files", "tests.graphs")
 
 settings.register_profile("semiring", deadline=None, derandomize=True)
 settings.load_profile("semiring")
@@ -49,6 +54,19 @@ def cells(*names: str) -> list[Any]:
         for verb in (Verb.all[name] for name in names)
         for fmt, backend in verb.table
     ]
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Callable[[str, str | bytes], Path]:
+    """file(name, content): the path of a new file, compressed if the name ends in .gz."""
+
+    def make(name: str, content: str | bytes) -> Path:
+        data = content.encode() if isinstance(content, str) else content
+        path = tmp_path / name
+        path.write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+        return path
+
+    return make
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -1,0 +1,118 @@
+"""The ends of the dtype's range: distances right up to them, and an error where a shortest path goes beyond."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from algorithms import NegativeCycle, bellman_ford
+from semiring import MinPlus
+
+from .graphs import (
+    DTYPES,
+    SHORTEST,
+    Graph,
+    as_array,
+    assert_negative_cycle,
+    every_format,
+    expected,
+    graphs,
+    on_cpu,
+    solve,
+    sources,
+)
+
+
+def limits(dtype: np.dtype) -> tuple[int, int]:
+    """The least and the greatest distance that an integer dtype can tell from its ends."""
+    return np.iinfo(dtype).min + 1, np.iinfo(dtype).max - 1
+
+
+@every_format
+@pytest.mark.parametrize("dtype", DTYPES[:2], ids=str)
+@pytest.mark.parametrize("end", [0, 1], ids=["negative", "positive"])
+def test_integer_distances_up_to_the_ends(verb, fmt, backend, dtype, end):
+    last, step = limits(dtype)[end], (-1, 1)[end]
+    near = Graph(3, ((0, 1, last - 5 * step), (1, 2, 5 * step)))
+    assert solve(near.matrix(dtype), 0, fmt, backend)[0].tolist() == [0, last - 5 * step, last]
+    over = Graph(4, ((0, 1, last - 5 * step), (1, 2, 6 * step), (2, 3, 9 * step)))
+    with pytest.raises(OverflowError, match=f"does not fit {dtype}"):
+        solve(over.matrix(dtype), 0, fmt, backend)
+    far_over = Graph(4, tuple((v, v + 1, last) for v in range(3)))
+    with pytest.raises(OverflowError, match=f"does not fit {dtype}"):
+        solve(far_over.matrix(dtype), 0, fmt, backend)
+    wider = np.int64 if dtype == np.int32 else np.float64
+    for graph in (over, far_over):
+        lengths = solve(graph.matrix(wider), 0, fmt, backend)[0]
+        np.testing.assert_array_equal(lengths, expected(graph, wider, 0)[0])
+
+
+@every_format
+@pytest.mark.parametrize("dtype", DTYPES[:3], ids=str)
+def test_a_path_that_leaves_the_range_matters_only_where_no_other_stays_in_it(verb, fmt, backend, dtype):
+    last = np.iinfo(dtype).max - 1 if dtype.kind == "i" else np.finfo(dtype).max
+    detour = Graph(3, ((0, 1, last), (1, 2, last), (0, 2, 7)))
+    d = bellman_ford(detour.matrix(dtype).to(fmt, device=backend), 0)
+    assert on_cpu(d).tolist() == [0, last, 7]
+    unreachable = Graph(4, ((1, 2, last), (2, 3, last)))
+    assert (
+        on_cpu(bellman_ford(unreachable.matrix(dtype).to(fmt, device=backend), 0)).tolist()[1:]
+        == [MinPlus.zero(dtype)] * 3
+    )
+
+
+@every_format
+def test_float32_sums_to_infinity(verb, fmt, backend):
+    graph = Graph(3, ((0, 1, 3e38), (1, 2, 3e38)))
+    with pytest.raises(OverflowError, match="does not fit float32"):
+        solve(graph.matrix(np.float32), 0, fmt, backend)
+    assert solve(graph.matrix(np.float64), 0, fmt, backend)[0].tolist() == [0, 3e38, 6e38]
+
+
+@every_format
+@pytest.mark.parametrize("dtype", DTYPES[2:], ids=str)
+def test_float_overflow_off_the_shortest_paths_is_silent(verb, fmt, backend, dtype):
+    last = float(np.finfo(dtype).max)
+    detour = Graph(3, ((0, 1, last), (1, 2, last), (0, 2, 7)))
+    assert [x.tolist() for x in solve(detour.matrix(dtype), 0, fmt, backend)] == [[0, last, 7], [-1, 0, 0]]
+
+
+@every_format
+@pytest.mark.parametrize("dtype", DTYPES[2:], ids=str)
+def test_float_sums_to_minus_infinity(verb, fmt, backend, dtype):
+    last = float(np.finfo(dtype).min)
+    chain = Graph(4, tuple((v, v + 1, last) for v in range(3)))
+    with pytest.raises(OverflowError, match=f"does not fit {dtype}"):
+        solve(chain.matrix(dtype), 0, fmt, backend)
+    n = 7  # no sum goes down any more when the cycle is closed
+    ring = Graph(n + 1, ((n, 0, 0), *((v, (v + 1) % n, last) for v in range(n))))
+    with pytest.raises(NegativeCycle) as caught:
+        solve(ring.matrix(dtype), n, fmt, backend)
+    assert_negative_cycle(caught.value.cycle, ring, n)
+
+
+@every_format
+@given(graph=graphs(st.sampled_from([0, 1, 2**30, 2**31 - 2]), max_n=6), source=sources)
+@settings(max_examples=40)
+def test_int32_is_right_or_an_overflow(verb, fmt, backend, graph, source):
+    lengths = SHORTEST.distances(graph.n, graph.weights(int), source % graph.n)
+    A = graph.matrix(np.int32).to(fmt, device=backend)
+    if any(length is not None and length >= 2**31 - 1 for length in lengths):
+        with pytest.raises(OverflowError):
+            bellman_ford(A, source % graph.n)
+    else:
+        assert on_cpu(bellman_ford(A, source % graph.n)).tolist() == as_array(lengths, np.int32, MinPlus).tolist()
+
+
+@every_format
+@pytest.mark.parametrize("dtype", DTYPES[:2], ids=str)
+@pytest.mark.parametrize("n", [2, 3, 5, 7, 40])
+def test_a_negative_cycle_of_huge_weights_is_one_nevertheless(verb, fmt, backend, dtype, n):
+    """Its sums reach the end of the range before they have gone around."""
+    weight = np.iinfo(dtype).min // 2 + 1
+    ring = Graph(n + 1, ((n, 0, 0), *((v, (v + 1) % n, weight) for v in range(n))))
+    with pytest.raises(NegativeCycle) as caught:
+        solve(ring.matrix(dtype), n, fmt, backend)
+    assert_negative_cycle(caught.value.cycle, ring, n)
