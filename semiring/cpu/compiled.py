@@ -6,7 +6,7 @@ with operands on which SuiteSparse's arithmetic would leave the range (`suitespa
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,7 +16,12 @@ from formats.arrays import index_dtype, read_only
 from ..algebra import Semiring
 from ..masks import VectorWrite
 from . import exact
+from .plain import Operand, plain_operand
+from .ranges import holds_zero
 from .threads import PIECES_PER_THREAD, cut, cut_at_segments, cut_evenly, get_threads, run
+
+if TYPE_CHECKING:
+    from .kernels import Kernels
 
 SCAN_FROM = 1 / 4
 """Share of y above which finding the reached places by a scan of y is faster than sorting them."""
@@ -42,19 +47,28 @@ def product(A: Matrix, x: Any, semiring: Semiring, write: VectorWrite, *, matrix
     return write(scatter(A, x, semiring, matrix_first))
 
 
-def gather(A: Matrix, x: np.ndarray, semiring: Semiring, matrix_first: bool, write: VectorWrite) -> np.ndarray:
-    """y_i = ⊕_k a_ik ⊗ x_k along the stored rows, each thread its own rows."""
+def prepared(A: Matrix, x: np.ndarray, semiring: Semiring, matrix_first: bool) -> tuple[Kernels, Operand]:
+    """The kernels for a dense operand, and the operand as they take it: the plain ones where they are exact."""
     from .kernels import kernels
 
-    k = kernels(semiring, A.dtype, matrix_first)
-    x = read_only(np.ascontiguousarray(x))
+    takes_part = semiring.mul.reads != "" and holds_zero(A, semiring.zero(A.dtype))
+    operand = None if takes_part else plain_operand(A, x, semiring, matrix_first)
+    if operand is None or operand.present is not None:
+        return kernels(semiring, A.dtype, matrix_first), Operand(x)
+    return kernels(semiring, A.dtype, matrix_first, plain=True), operand
+
+
+def gather(A: Matrix, x: np.ndarray, semiring: Semiring, matrix_first: bool, write: VectorWrite) -> np.ndarray:
+    """y_i = ⊕_k a_ik ⊗ x_k along the stored rows, each thread its own rows."""
+    k, operand = prepared(A, x, semiring, matrix_first)
+    x, zero = read_only(np.ascontiguousarray(operand.values)), semiring.zero(A.dtype)
     nmajor = A.shape[A.major]
     if isinstance(A, ELL):
         y = np.empty(nmajor, A.dtype)
         pieces = cut(nmajor, PADDED_BLOCK, A.indices.size)
         run(lambda *piece: k.gather_padded(A.indices, A.values, x, y, *piece), pieces)
     elif isinstance(A, COO):
-        y = np.full(nmajor, semiring.zero(A.dtype), A.dtype)
+        y = np.full(nmajor, zero, A.dtype)
         run(
             lambda *piece: k.gather_list(A.outer, A.inner, A.values, x, y, *piece),
             cut_at_segments(A.outer, PIECES_PER_THREAD),
@@ -69,20 +83,18 @@ def gather(A: Matrix, x: np.ndarray, semiring: Semiring, matrix_first: bool, wri
             lambda *piece: k.gather_compressed(C.indptr, C.indices, C.values, x, y, rows, masked, *piece),
             cut_evenly(C.indptr),
         )
-    return y
+    return operand.finished(y, zero)
 
 
 def scatter(A: Matrix, x: np.ndarray, semiring: Semiring, matrix_first: bool) -> np.ndarray:
     """y_k ⊕= a_ik ⊗ x_i, each thread into a y of its own, added up at the end."""
-    from .kernels import kernels
-
-    k = kernels(semiring, A.dtype, matrix_first)
-    x = read_only(np.ascontiguousarray(x))
+    k, operand = prepared(A, x, semiring, matrix_first)
+    x, zero = read_only(np.ascontiguousarray(operand.values)), semiring.zero(A.dtype)
     nmajor, nminor = A.shape[A.major], A.shape[1 - A.major]
     parts: list[np.ndarray] = []
 
     def work(start: int, stop: int) -> None:
-        y = np.full(nminor, semiring.zero(A.dtype), A.dtype)
+        y = np.full(nminor, zero, A.dtype)
         if isinstance(A, ELL):
             k.scatter_padded(A.indices, A.values, x, y, start, stop)
         elif isinstance(A, COO):
@@ -100,7 +112,7 @@ def scatter(A: Matrix, x: np.ndarray, semiring: Semiring, matrix_first: bool) ->
     total = parts[0]
     for part in parts[1:]:
         total = semiring.add(total, part)
-    return total
+    return operand.finished(total, zero)
 
 
 def push(A: Matrix, x: SparseVector, semiring: Semiring, matrix_first: bool) -> SparseVector:

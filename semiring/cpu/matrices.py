@@ -16,6 +16,7 @@ from ..masks import MatrixWrite, VectorWrite
 from ..ops import BinaryOp, find_op
 from ..predicates import Predicate
 from ..verbs import apply, assign, ewise_add, ewise_mult, extract, reduce, select, transpose
+from .ranges import entries
 from .reductions import fold, fold_runs
 
 Combiner = Monoid | BinaryOp
@@ -49,7 +50,7 @@ def _(A: CSR, function: Callable[[Any], Any], write: MatrixWrite) -> CSR:
 @reduce.implement(CSR, CSC, COO, ELL, "cpu")
 def _(A: Matrix, monoid: Monoid, axis: int | None, write: VectorWrite) -> Any:
     if axis is None:
-        return fold(monoid, _stored(A))
+        return fold(monoid, entries(A))
     if isinstance(A, ELL) or A.major == axis:  # entries of one result do not lie together
         rows: Any = A.to(CSR if axis == 1 else CSC)
         outer, values = expand(rows.indptr), rows.values
@@ -64,11 +65,6 @@ def _(A: Matrix, monoid: Monoid, axis: int | None, write: VectorWrite) -> Any:
 
 def _outer(A: Any) -> np.ndarray:
     return A.outer if isinstance(A, COO) else expand(A.indptr)
-
-
-def _stored(A: Matrix) -> np.ndarray:
-    """The values of A's entries, without an ELL's padding."""
-    return A.values[A.indices >= 0] if isinstance(A, ELL) else A.values
 
 
 @extract.implement(CSR, CSC, "cpu")

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from formats import COO, CSC, CSR, Matrix
+from formats import COO, CSC, CSR, ELL, Matrix
 
 from ..algebra import Semiring
 from ..ops import Interval
@@ -37,6 +37,16 @@ def matrix_interval(A: Matrix, zero: Any) -> Interval:
 def all_finite(A: Matrix, zero: Any) -> bool:
     """Are A's entries other than `zero` finite? Found once."""
     return _base(A).keep(("finite", zero), lambda: bool((np.isfinite(A.values) | (A.values == zero)).all()))
+
+
+def holds_zero(A: Matrix, zero: Any) -> bool:
+    """Has `A` a stored entry equal to `zero`? Found once."""
+    return _base(A).keep(("holds", zero), lambda: bool((entries(A) == zero).any()))
+
+
+def entries(A: Matrix) -> np.ndarray:
+    """The values of A's entries, without an ELL's padding."""
+    return A.values[A.indices >= 0] if isinstance(A, ELL) else A.values
 
 
 def longest(A: Matrix) -> int:

@@ -5,12 +5,8 @@ Dense operands, and matrices. (Sparse operands are pushed by `compiled`: on the 
 
 A matrix's handle is imported once and kept with it; a CSC shares the handle of the CSR that it is the transpose of.
 (SuiteSparse 9 wants 64-bit indices: the handle is a copy, counted in `kept_nbytes`.) SuiteSparse wraps integers and
-has no notion of a value that means absent, so before a product:
-
-- stored entries equal to the zero are left out of the handle;
-- entries of x equal to the zero need nothing where ⊗ keeps the zero by itself, are clamped to a value from which no sum
-  wraps where ⊗ = plus on integers, and otherwise are passed as absent, in a bitmap;
-- where interval arithmetic cannot exclude that a result leaves the range, `usable` says no.
+has no notion of a value that means absent, so stored entries equal to the zero are left out of the handle, and x is
+made an operand for plain arithmetic (see `plain`), in which absent entries are a bitmap if need be.
 
 Source: T. Davis, Algorithm 1037: SuiteSparse:GraphBLAS: parallel graph algorithms in the language of sparse linear
 algebra, ACM Trans. Math. Softw. 49(3), 2023.
@@ -28,9 +24,10 @@ import numpy as np
 from formats import CSC, CSR
 from formats.arrays import index_dtype
 
-from ..algebra import Law, Semiring
+from ..algebra import Semiring
 from ..masks import VectorWrite
-from .ranges import all_finite, exact_bounds, interval, longest, matrix_interval, within
+from .plain import Operand, could_saturate, is_shipped, plain_operand, terms
+from .ranges import all_finite, exact_bounds, holds_zero, matrix_interval, within
 from .threads import configure_graphblas
 
 if TYPE_CHECKING:
@@ -52,85 +49,16 @@ def library() -> ModuleType:
 def named_semiring(semiring: Semiring) -> Any | None:
     """GraphBLAS's own semiring, or None if it has none: one with an operator or a monoid of the user's."""
     op = semiring.add.op
-    if not (semiring.mul.graphblas and op.graphblas and _is_shipped(semiring)):
+    if not (semiring.mul.graphblas and op.graphblas and is_shipped(semiring)):
         return None
     if semiring.add.name == "times":  # a product of many integers is soon beyond every range: see `exact`
         return None
     return getattr(library().semiring, semiring.name, None)
 
 
-def _is_shipped(semiring: Semiring) -> bool:
-    from ..algebra import MONOIDS
-    from ..ops import OPERATORS
-
-    return MONOIDS.get(semiring.add.name) == semiring.add and OPERATORS.get(semiring.mul.name) == semiring.mul
-
-
-@dataclass(frozen=True)
-class Operand:
-    """A dense operand as SuiteSparse can be given it.
-
-    present: where it has entries, None for everywhere.  beyond: results on the zero's side of this mean absent.
-    """
-
-    values: np.ndarray
-    present: np.ndarray | None = None
-    beyond: int | None = None
-
-
 def operand(A: Compressed, x: np.ndarray, semiring: Semiring, matrix_first: bool) -> Operand | None:
     """x for a product with A; None if GraphBLAS lacks the semiring, or something could wrap or become NaN."""
-    if named_semiring(semiring) is None:
-        return None
-    zero = semiring.zero(A.dtype)
-    if A.dtype.kind == "f":
-        if semiring.mul.saturating is not None and not all_finite(A, zero):
-            return None
-    elif semiring.mul.name == "plus" and semiring.add.name in ("min", "max"):
-        return _clamped(A, x, zero, sign=1 if semiring.add.name == "min" else -1)
-    elif _could_saturate(semiring):
-        bounds = exact_bounds(semiring, matrix_interval(A, zero), interval(x, zero), _terms(A, semiring))
-        if not within(bounds, A.dtype):
-            return None
-    if (Law.ANNIHILATES_RIGHT if matrix_first else Law.ANNIHILATES_LEFT) not in semiring.laws:
-        present = x != zero
-        if not present.all():
-            return Operand(x, present)
-    return Operand(x)
-
-
-def _could_saturate(semiring: Semiring) -> bool:
-    return semiring.mul.saturating is not None or semiring.add.op.saturating is not None
-
-
-def _terms(A: Compressed, semiring: Semiring) -> int:
-    """How many products ⊕ may add up."""
-    return longest(A) if semiring.add.name == "plus" else 1
-
-
-def _clamped(A: Compressed, x: np.ndarray, zero: Any, sign: int) -> Operand | None:
-    """x for integer min-plus (sign 1) or max-plus (sign -1): absent entries clamped to where no sum wraps.
-
-    For min-plus, absent becomes c, the highest value for which no c + a wraps; and no present x may exceed the limit
-    beneath which every x + a is less than every c + a. So results tell absent from present, at the price of one pass.
-    """
-    low, high = matrix_interval(A, zero)
-    clamp: Any
-    exceeds: Any
-    if sign == 1:
-        c = int(zero) - max(high, 0)
-        limit, clamp, exceeds = c + low - high - 1, np.minimum, np.greater
-        wraps = low < 0 and x.size > 0 and int(x.min()) + low < np.iinfo(x.dtype).min
-        beyond = limit + high
-    else:
-        c = int(zero) - min(low, 0)
-        limit, clamp, exceeds = c + high - low + 1, np.maximum, np.less
-        wraps = high > 0 and x.size > 0 and int(x.max()) + high > np.iinfo(x.dtype).max
-        beyond = limit + low
-    absent = np.count_nonzero(x == zero)
-    if wraps or np.count_nonzero(exceeds(x, limit)) != absent:
-        return None
-    return Operand(clamp(x, x.dtype.type(c)), beyond=beyond) if absent else Operand(x)
+    return None if named_semiring(semiring) is None else plain_operand(A, x, semiring, matrix_first)
 
 
 @dataclass(frozen=True)
@@ -148,7 +76,7 @@ def handle(A: Compressed, semiring: Semiring) -> graphblas.Matrix:
     """
     rows: Any = A if A.major == 0 else A.T
     zero = semiring.zero(A.dtype)
-    prunes = semiring.mul.reads != "" and rows.keep(("holds", zero), lambda: bool((rows.values == zero).any()))
+    prunes = semiring.mul.reads != "" and holds_zero(rows, zero)
     return rows.keep(("graphblas", zero if prunes else None), lambda: _import(rows, zero if prunes else None)).matrix
 
 
@@ -192,9 +120,7 @@ def product(A: Compressed, x: Operand, semiring: Semiring, write: VectorWrite, *
     else:  # a gather: masked rows need not be computed
         y = expression.new(mask=gb.Vector.ss.import_full(np.ascontiguousarray(allowed)).V)
     dense = export_dense(y, zero)
-    if x.beyond is not None:
-        np.putmask(dense, dense > x.beyond if zero > x.beyond else dense < x.beyond, zero)
-    return write(dense)
+    return write(x.finished(dense, zero))
 
 
 def import_vector(x: Operand) -> graphblas.Vector:
@@ -232,9 +158,9 @@ def multiply(A: CSR, B: CSR, semiring: Semiring) -> CSR | None:
     if A.dtype.kind == "f":
         if semiring.mul.saturating is not None and not (all_finite(A, zero) and all_finite(B, zero)):
             return None
-    elif _could_saturate(semiring):
+    elif could_saturate(semiring):
         intervals = matrix_interval(A, zero), matrix_interval(B, zero)
-        if not within(exact_bounds(semiring, *intervals, _terms(A, semiring)), A.dtype):
+        if not within(exact_bounds(semiring, *intervals, terms(A, semiring)), A.dtype):
             return None
     C = handle(A, semiring).mxm(handle(B, semiring), named_semiring(semiring)).new()
     C << C.select("!=", zero)
