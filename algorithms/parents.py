@@ -17,6 +17,7 @@ import operator
 from typing import Any
 
 from formats import Matrix
+from formats.arrays import as_array, to_device
 from semiring import MinFirst, Semiring, extract, nearer, reduce, select, tight, vxm
 from semiring.operands import common_dtype, typed_matrix
 from semiring.vectors import all_vertices, full, is_empty, present, unit, vertices, where, with_root
@@ -73,6 +74,7 @@ def path(parent: Any, v: int) -> list[int]:
     parent: (n,) integers as algorithms return them; where all are -1 the path is `v` alone.
     Raises ValueError if v lies outside, was not reached, or if the parents close a cycle.
     """
+    parent = to_device(as_array(parent), "cpu")
     n, vertex = len(parent), operator.index(v)
     if not 0 <= vertex < n:
         raise ValueError(f"vertex must be in [0, {n}), got {vertex}")
@@ -99,7 +101,8 @@ def cycle_among(parent: Any) -> list[int] | None:
     astray = (jump != n).nonzero()[0]
     if len(astray) == 0:
         return None
-    start = vertex = int(jump[astray[0]])
+    start = vertex = int(jump[int(astray[0])])
+    parent = to_device(parent, "cpu")
     cycle = [start]
     while (vertex := int(parent[vertex])) != start:
         cycle.append(vertex)

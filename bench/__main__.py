@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from . import spmv
+from . import spmv, spmv_cuda
+from .measure import append
 
 app = typer.Typer(add_completion=False, help="Benchmarks; each verifies what it times.")
+
+
+class Device(StrEnum):
+    """Where a benchmark runs."""
+
+    CPU = "cpu"
+    CUDA = "cuda"
 
 
 @app.callback()
@@ -18,11 +28,20 @@ def benchmarks() -> None:
 
 @app.command("spmv")
 def spmv_command(
-    scale: Annotated[int, typer.Option(help="log2 of the number of rows.", min=4)] = 20,
+    device: Annotated[Device, typer.Option(help="Where to run.")] = Device.CPU,
+    scale: Annotated[int, typer.Option(help="On the CPU: log2 of the number of rows.", min=4)] = 20,
     repeats: Annotated[int, typer.Option(help="Timed runs of each contender.", min=1)] = 15,
+    graphs: Annotated[str, typer.Option(help="On a GPU: names of graphs, with commas; by default all.")] = "",
+    data: Annotated[Path | None, typer.Option(help="On a GPU: the folder of NE's file.", exists=True)] = None,
+    output: Annotated[Path | None, typer.Option(help="Append the JSON lines to this file.")] = None,
 ) -> None:
-    """SpMV over min-plus: CSR, COO and ELL beside bare python-graphblas."""
-    spmv.run(scale, repeats)
+    """SpMV over min-plus: our formats beside bare python-graphblas, or on a GPU beside cuSPARSE's plus-times."""
+    if device is Device.CPU:
+        records = spmv.run(scale, repeats)
+    else:
+        records = spmv_cuda.run([name for name in graphs.split(",") if name], data, repeats)
+    if output is not None:
+        append(output, records)
 
 
 if __name__ == "__main__":

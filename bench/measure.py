@@ -1,7 +1,14 @@
-"""The harness: contenders take turns, medians count, and nothing is timed whose output was not checked."""
+"""The harness: contenders take turns, medians count, and nothing is timed whose output was not checked.
+
+On a GPU a contender has three times. `device_ms`, the one to compare: a call's share of a batch that keeps the GPU busy
+for BATCH_MS, between two events of the stream. A kernel of our own holds the stream while the batch is queued, so that
+the GPU never waits for Python and the figure has no gaps between launches. `event_ms`: one call between two events, its
+gaps included. `wall_ms`: one call and the synchronisation after it, by the host's clock.
+"""
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import platform
@@ -10,28 +17,46 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from statistics import median
 from typing import Any
 
-import numpy as np
+from formats.arrays import Device, cupy, namespace
 
 PACKAGES = ("semiring", "numpy", "scipy", "python-graphblas", "suitesparse-graphblas", "numba")
+BATCH_MS = 5.0
+MAX_BATCH = 200
+"""Calls in a batch: with the few launches of each they must fit the stream's queue, of about a thousand."""
+HOLD = """
+extern "C" __global__ void hold(long long nanoseconds) {
+    unsigned long long start, now;
+    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(start));
+    do {
+        asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
+    } while (now - start < nanoseconds);
+}
+"""
 
 
 @dataclass(frozen=True)
 class Contender:
-    """A way to compute something: `run()` gives an array, which must equal `expected`."""
+    """A way to compute something: `run()` gives an array, which must equal `expected`.
+
+    tolerance: the relative error that is allowed, for sums whose order is not fixed.
+    """
 
     name: str
     run: Callable[[], Any]
     expected: Any
+    tolerance: float = 0.0
 
 
 def verify(contender: Contender) -> None:
     """AssertionError unless the contender computes what is expected; also its warm-up."""
-    got = contender.run()
-    if got.dtype != contender.expected.dtype or not np.array_equal(got, contender.expected):
+    got, expected = contender.run(), contender.expected
+    same = got.dtype == expected.dtype and got.shape == expected.shape
+    if not (same and bool(_equal(got, expected, contender.tolerance))):
         raise AssertionError(f"{contender.name} computes something else: it is not timed")
 
 
@@ -53,21 +78,130 @@ def medians_ms(seconds: dict[str, list[float]]) -> dict[str, float]:
     return {name: round(median(times) * 1e3, 3) for name, times in seconds.items()}
 
 
-def machine() -> dict[str, Any]:
-    """What a time needs beside it to mean something: machine, date, versions, commit."""
+def interleaved_on_gpu(contenders: list[Contender], repeats: int) -> dict[str, dict[str, float]]:
+    """The median `device_ms`, `event_ms` and `wall_ms` of each contender, one run of each in turn."""
+    for contender in contenders:
+        verify(contender)
+    batches = [batch_of(contender.run) for contender in contenders]
+    times: dict[str, dict[str, list[float]]] = {
+        contender.name: {"device_ms": [], "event_ms": [], "wall_ms": []} for contender in contenders
+    }
+    for _ in range(repeats):
+        for contender, batch in zip(contenders, batches, strict=True):
+            figures = times[contender.name]
+            figures["device_ms"].append(device_ms(contender.run, batch))
+            figures["event_ms"].append(event_ms(contender.run))
+            figures["wall_ms"].append(wall_ms(contender.run))
+    return {
+        name: {figure: round(median(taken), 5) for figure, taken in figures.items()} for name, figures in times.items()
+    }
+
+
+def batch_of(run: Callable[[], Any]) -> int:
+    """How many calls keep the GPU busy for BATCH_MS, at most MAX_BATCH."""
+    return min(MAX_BATCH, 1 + int(BATCH_MS / device_ms(run, 10)))
+
+
+def device_ms(run: Callable[[], Any], calls: int) -> float:
+    """Milliseconds of GPU time of one of `calls` calls in a row, which are all queued before the first starts."""
+    queueing_ms = _queueing_ms(run, calls)
+    cupy().cuda.Device().synchronize()
+    _hold()((1,), (1,), (int((1.5 * queueing_ms + 0.2) * 1e6),))
+    return event_ms(run, calls) / calls
+
+
+def event_ms(run: Callable[[], Any], calls: int = 1) -> float:
+    """Milliseconds between two events of the stream, recorded before and after the calls."""
+    cuda = cupy().cuda
+    start, end = cuda.Event(), cuda.Event()
+    start.record()
+    for _ in range(calls):
+        run()
+    end.record()
+    end.synchronize()
+    return cuda.get_elapsed_time(start, end)
+
+
+def wall_ms(run: Callable[[], Any]) -> float:
+    """Milliseconds, by the host's clock, of a call and the synchronisation after it."""
+    device = cupy().cuda.Device()
+    device.synchronize()
+    start = time.perf_counter()
+    run()
+    device.synchronize()
+    return (time.perf_counter() - start) * 1e3
+
+
+def call_us(run: Callable[[], Any], calls: int = 2000) -> float:
+    """Microseconds of the host's time in one of `calls` calls that nothing synchronises between."""
+    device = cupy().cuda.Device()
+    run()
+    device.synchronize()
+    start = time.perf_counter()
+    for _ in range(calls):
+        run()
+    microseconds = (time.perf_counter() - start) * 1e6 / calls
+    device.synchronize()
+    return round(microseconds, 2)
+
+
+def machine(device: Device = "cpu") -> dict[str, Any]:
+    """What a time needs beside it to mean something: machine, date, versions, commit, and the GPU if it is used."""
     return {
         "date": date.today().isoformat(),
         "machine": _processor(),
         "cores": len(os.sched_getaffinity(0)),
         "python": platform.python_version(),
-        "versions": {name: version(name) for name in PACKAGES},
+        "versions": {name: _version(name) for name in PACKAGES},
         "commit": _commit(),
-    }
+    } | (_gpu() if device == "cuda" else {})
 
 
 def json_line(record: dict[str, Any]) -> str:
     """The record as one line of JSON."""
     return json.dumps(record, separators=(", ", ": "))
+
+
+def append(path: Path, records: list[dict[str, Any]]) -> None:
+    """Add the records to a file of JSON lines."""
+    with path.open("a", encoding="utf-8") as lines:
+        lines.writelines(json_line(record) + "\n" for record in records)
+
+
+def _equal(got: Any, expected: Any, tolerance: float) -> Any:
+    xp = namespace(expected)
+    return xp.allclose(got, expected, rtol=tolerance, atol=0) if tolerance else (got == expected).all()
+
+
+def _queueing_ms(run: Callable[[], Any], calls: int) -> float:
+    """Milliseconds that the host takes to queue the calls."""
+    cupy().cuda.Device().synchronize()
+    start = time.perf_counter()
+    for _ in range(calls):
+        run()
+    return (time.perf_counter() - start) * 1e3
+
+
+@functools.cache
+def _hold() -> Any:
+    return cupy().RawKernel(HOLD, "hold")
+
+
+def _gpu() -> dict[str, Any]:
+    cp = cupy()
+    return {
+        "gpu": cp.cuda.runtime.getDeviceProperties(cp.cuda.Device().id)["name"].decode(),
+        "driver": _output("nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader").split("\n")[0],
+        "cuda": cp.cuda.runtime.runtimeGetVersion(),
+        "cupy": cp.__version__,
+    }
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed"
 
 
 def _processor() -> str:
@@ -79,5 +213,13 @@ def _processor() -> str:
 
 
 def _commit() -> str:
-    done = subprocess.run(["git", "describe", "--always", "--dirty"], capture_output=True, text=True, check=False)
+    return _output("git", "describe", "--always", "--dirty")
+
+
+def _output(*command: str) -> str:
+    """What a command prints, or "unknown"."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    except OSError:
+        return "unknown"
     return done.stdout.strip() or "unknown"

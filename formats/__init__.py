@@ -1,13 +1,13 @@
 """Storage formats: what a sparse matrix is made of, how it is read, and how one format becomes another."""
 
-from .arrays import DTYPES, DeviceUnavailable
+from .arrays import DTYPES, DeviceUnavailable, OutOfDeviceMemory
 from .base import Matrix
 from .convert import from_edges
 from .coo import COO
 from .csc import CSC
 from .csr import CSR
 from .ell import ELL
-from .interop import from_graphblas, from_networkx, from_scipy
+from .interop import from_cupyx, from_graphblas, from_networkx, from_scipy
 from .io import read, write
 from .vector import SparseVector
 
@@ -19,7 +19,9 @@ __all__ = [
     "ELL",
     "DeviceUnavailable",
     "Matrix",
+    "OutOfDeviceMemory",
     "SparseVector",
+    "from_cupyx",
     "from_edges",
     "from_graphblas",
     "from_networkx",

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .arrays import (
+    Array,
     as_array,
     as_values,
     check_not_nan,
     check_range,
     contiguous,
     index_dtype,
-    namespace,
+    position_of,
     read_only,
     same_device,
 )
@@ -45,24 +46,14 @@ def check_compressed(A: CSR | CSC) -> None:
     """ValueError that names the first broken rule."""
     same_device(A.indptr, A.indices, A.values)
     axis, nmajor, nminor = ("row", *A.shape) if A.major == 0 else ("column", *A.shape[::-1])
-    if A.indptr.shape != (nmajor + 1,):
-        raise ValueError(
-            f"indptr must have {nmajor + 1} elements, one more than there are {axis}s, got {A.indptr.size}"
-        )
     if A.indices.shape != A.values.shape:
         raise ValueError(f"indices and values must be of one length, got {A.indices.size} and {A.values.size}")
-    if int(A.indptr[0]) != 0 or int(A.indptr[-1]) != A.nnz:
-        raise ValueError(f"indptr must run from 0 to nnz = {A.nnz}, got {A.indptr[0]} to {A.indptr[-1]}")
-    descending = A.indptr[1:] < A.indptr[:-1]
-    if bool(descending.any()):
-        raise ValueError(f"indptr must not descend, but it does after {axis} {int(descending.argmax())}")
+    check_indptr(A.indptr, A.nnz, nmajor, A.major)
     check_range(A.indices, "indices", nminor)
-    broken = A.indices[1:] <= A.indices[:-1]
-    starts = A.indptr[1:-1]
-    broken[starts[(starts > 0) & (starts < A.nnz)] - 1] = False  # between two rows anything goes
+    broken = out_of_order_within(A.indptr, A.indices)
     if bool(broken.any()):
         at = int(broken.argmax())
-        major = int(namespace(A.indptr).searchsorted(A.indptr, at, side="right")) - 1
+        major = position_of(at, A.indptr, "right") - 1
         raise ValueError(
             f"indices must ascend in each {axis} without repetition, but {axis} {major} has "
             f"{A.indices[at]} before {A.indices[at + 1]}"
@@ -70,9 +61,29 @@ def check_compressed(A: CSR | CSC) -> None:
     check_not_nan(A.values)
 
 
+def check_indptr(indptr: Array, nnz: int, nmajor: int, major: int) -> None:
+    """ValueError unless `indptr` cuts nnz entries into nmajor rows (major = 0) or columns (major = 1)."""
+    axis = "row" if major == 0 else "column"
+    if indptr.shape != (nmajor + 1,):
+        raise ValueError(f"indptr must have {nmajor + 1} elements, one more than there are {axis}s, got {indptr.size}")
+    if int(indptr[0]) != 0 or int(indptr[-1]) != nnz:
+        raise ValueError(f"indptr must run from 0 to nnz = {nnz}, got {indptr[0]} to {indptr[-1]}")
+    descending = indptr[1:] < indptr[:-1]
+    if bool(descending.any()):
+        raise ValueError(f"indptr must not descend, but it does after {axis} {int(descending.argmax())}")
+
+
+def out_of_order_within(indptr: Array, indices: Array) -> Array:
+    """For each entry but the last: does the next one of its row (or column) fail to come strictly after it?"""
+    broken = indices[1:] <= indices[:-1]
+    starts = indptr[1:-1]
+    broken[starts[(starts > 0) & (starts < indices.size)] - 1] = False  # between two rows anything goes
+    return broken
+
+
 def lookup_compressed(A: CSR | CSC, major: int, minor: int) -> Any:
     """The stored value in the given row and column of the stored orientation, or None."""
     start, stop = int(A.indptr[major]), int(A.indptr[major + 1])
     segment = A.indices[start:stop]
-    at = int(namespace(segment).searchsorted(segment, minor))
+    at = position_of(minor, segment)
     return A.values[start + at] if at < stop - start and int(segment[at]) == minor else None

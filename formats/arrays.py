@@ -6,6 +6,7 @@ A matrix or vector lives where its arrays live; nothing here moves data unless i
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from types import ModuleType
 from typing import Any, Literal
 
@@ -26,26 +27,110 @@ INT32_MAX = np.iinfo(np.int32).max
 _PROMOTIONS = {"int8": "int32", "int16": "int32", "uint8": "int32", "uint16": "int32", "uint32": "int64"}
 _PROMOTIONS |= {"float16": "float32"}
 
+# The kinds of device, as DLPack numbers them, that hold what CuPy can share: CUDA and CUDA's managed memory.
+_DLPACK_CUDA = (2, 13)
+
 
 class DeviceUnavailable(RuntimeError):
     """`device="cuda"` was asked for where it cannot be had; the message says why, in one sentence."""
 
 
+class OutOfDeviceMemory(MemoryError):
+    """The GPU has no room for what was asked; the message gives the bytes needed, free and in all."""
+
+
+_usable: ModuleType | None = None
+"""The CuPy module that passed every check of `cupy`."""
+
+
 def cupy() -> ModuleType:
-    """The CuPy module, or `DeviceUnavailable` with the reason in one sentence."""
+    """The CuPy module, or `DeviceUnavailable` with the reason in one sentence. A success is checked only once."""
+    global _usable
+    if _usable is None or sys.modules.get("cupy") is not _usable:
+        _usable = _usable_cupy()
+    return _usable
+
+
+def _usable_cupy() -> ModuleType:
+    installed = _installed_cupys()
+    if len(installed) > 1:
+        raise DeviceUnavailable(
+            f"device='cuda' needs one CuPy, but {' and '.join(installed)} are installed together: uninstall them all, "
+            "then install one, pip install 'semiring[cuda13]' (or [cuda12])"
+        )
     try:
         import cupy as cp
-    except ImportError as error:
+    except ModuleNotFoundError as error:
+        if error.name != "cupy":
+            raise DeviceUnavailable(f"device='cuda' needs CuPy, which cannot be imported: {_clause(error)}") from error
         raise DeviceUnavailable(
             "device='cuda' needs CuPy, which is not installed here: pip install 'semiring[cuda13]' (or [cuda12])"
         ) from error
-    try:
-        count = cp.cuda.runtime.getDeviceCount()
-    except cp.cuda.runtime.CUDARuntimeError as error:
-        raise DeviceUnavailable(f"device='cuda' needs an NVIDIA GPU and its driver, but CUDA says: {error}") from error
-    if count == 0:
-        raise DeviceUnavailable("device='cuda' needs an NVIDIA GPU, but CUDA counts none on this machine")
+    except ImportError as error:  # CuPy wraps the error that tells why in a page of advice
+        raise DeviceUnavailable(
+            f"device='cuda' needs CuPy, which cannot be imported: {_clause(error.__cause__ or error)}"
+        ) from error
+    _check_device(cp.cuda.runtime)
     return cp
+
+
+def _check_device(runtime: Any) -> None:
+    """`DeviceUnavailable` unless CUDA has a driver that runs what CuPy was built for, and a device."""
+    no_gpu = "device='cuda' needs an NVIDIA GPU, but CUDA finds none on this machine"
+    driver, built_for = runtime.driverGetVersion(), runtime.runtimeGetVersion()
+    if driver == 0:
+        raise DeviceUnavailable("device='cuda' needs an NVIDIA GPU and its driver, but no driver is installed here")
+    if driver // 1000 < built_for // 1000:  # within a major version, an older driver runs newer programs
+        raise DeviceUnavailable(_too_old(driver, built_for))
+    try:
+        count = runtime.getDeviceCount()
+    except runtime.CUDARuntimeError as error:
+        reasons = {"cudaErrorInsufficientDriver": _too_old(driver, built_for), "cudaErrorNoDevice": no_gpu}
+        reason = reasons.get(str(error).partition(":")[0])
+        unknown = f"device='cuda' needs an NVIDIA GPU and its driver, but CUDA says: {_clause(error)}"
+        raise DeviceUnavailable(reason or unknown) from error
+    if count == 0:
+        raise DeviceUnavailable(no_gpu)
+
+
+def _installed_cupys() -> list[str]:
+    """The installed distributions that each bring a module `cupy`; only one of them can be there."""
+    from importlib.metadata import distributions
+
+    names = {(found.metadata["Name"] or "").lower().replace("_", "-") for found in distributions()}
+    return sorted(name for name in names if name == "cupy" or name.startswith(("cupy-cuda", "cupy-rocm")))
+
+
+def _too_old(driver: int, built_for: int) -> str:
+    supported, needed = (f"{version // 1000}.{version % 1000 // 10}" for version in (driver, built_for))
+    return (
+        f"device='cuda' needs a newer NVIDIA driver: this one supports CUDA {supported}, and CuPy was built for "
+        f"CUDA {needed}"
+    )
+
+
+def _clause(error: BaseException) -> str:
+    """The message of `error` as the end of a sentence: on one line, without a full stop."""
+    return " ".join(str(error).split()).rstrip(".")
+
+
+def free_and_total() -> tuple[int, int]:
+    """Bytes that can still be allocated on the current GPU, CuPy's own unused blocks included, and bytes in all."""
+    cp = sys.modules["cupy"]
+    free, total = cp.cuda.runtime.memGetInfo()
+    return int(free) + int(cp.get_default_memory_pool().free_bytes()), int(total)
+
+
+def out_of_memory(error: MemoryError, what: object) -> OutOfDeviceMemory:
+    """What to raise, with the sizes in its message, for CuPy's own error while doing `what`.
+
+    For `except cupy.cuda.memory.OutOfMemoryError as error: raise out_of_memory(error, what) from error`.
+    """
+    free, total = free_and_total()
+    said = _clause(error)
+    return OutOfDeviceMemory(
+        f"{what}: the GPU is {said[:1].lower()}{said[1:]}, and has {free:,} of its {total:,} bytes free"
+    )
 
 
 def device_of(array: Array) -> Device:
@@ -64,18 +149,59 @@ def is_array(obj: object) -> bool:
     return isinstance(obj, np.ndarray) or (cp is not None and isinstance(obj, cp.ndarray))
 
 
-def as_array(obj: ArrayLike | Array) -> Array:
-    """`obj` itself if it is an array already, else a new NumPy array."""
-    return obj if is_array(obj) else np.asarray(obj)
+def as_array(obj: Any) -> Array:
+    """`obj` itself if it is an array already, else a NumPy array of what it holds, or a CuPy array if that is on a GPU.
+
+    An object with `__cuda_array_interface__` or `__dlpack__` (a PyTorch tensor, say) shares its memory.
+    """
+    if is_array(obj):
+        return obj
+    if hasattr(obj, "__cuda_array_interface__"):
+        return cupy().asarray(obj)
+    if hasattr(obj, "__dlpack_device__"):
+        if obj.__dlpack_device__()[0] in _DLPACK_CUDA:
+            return cupy().from_dlpack(obj)
+        if not hasattr(obj, "__array__"):
+            return np.from_dlpack(obj)
+    return np.asarray(obj)
 
 
 def to_device(array: Array, device: Device) -> Array:
-    """`array` on `device`; no copy where it is there already."""
+    """`array` on `device`; no copy where it is there already. Raises what `move` raises."""
+    return move((array,), device, f"{array.dtype} array")[0]
+
+
+def move(parts: Iterable[Any], device: Device, what: object) -> tuple[Any, ...]:
+    """`parts` with every array among them on `device`; no copy of one that is there already.
+
+    Either all arrays move or none: OutOfDeviceMemory, which names `what`, comes before the first is moved.
+    """
     if device not in ("cpu", "cuda"):
         raise ValueError(f"device must be 'cpu' or 'cuda', got {device!r}")
-    if device_of(array) == device:
-        return array
-    return cupy().asarray(array) if device == "cuda" else array.get()
+    parts = tuple(parts)
+    moving = [is_array(part) and device_of(part) != device for part in parts]
+    if not any(moving):
+        return parts
+    if device == "cpu":
+        return tuple(part.get() if moves else part for part, moves in zip(parts, moving, strict=True))
+    cp = cupy()
+    _check_room(sum(part.nbytes for part, moves in zip(parts, moving, strict=True) if moves), what)
+    try:
+        return tuple(cp.asarray(part) if moves else part for part, moves in zip(parts, moving, strict=True))
+    except cp.cuda.memory.OutOfMemoryError as error:
+        raise out_of_memory(error, f"moving {what} to the GPU") from error
+
+
+def _check_room(nbytes: int, what: object) -> None:
+    """OutOfDeviceMemory unless the GPU has `nbytes` free."""
+    cp = sys.modules["cupy"]
+    if cp.cuda.get_allocator() != cp.get_default_memory_pool().malloc:
+        return  # the user's own allocator, of managed memory for example, may have room where the device has not
+    free, total = free_and_total()
+    if nbytes > free:
+        raise OutOfDeviceMemory(
+            f"moving {what} to the GPU needs {nbytes:,} bytes, but it has {free:,} of its {total:,} bytes free"
+        )
 
 
 def same_device(*arrays: Array) -> Device:
@@ -103,13 +229,14 @@ def supported_dtype(dtype: DTypeLike) -> np.dtype:
 def as_values(obj: ArrayLike | Array, dtype: DTypeLike | None = None) -> Array:
     """`obj` as a one-dimensional array of a supported dtype.
 
-    Python integers become int32 where they fit. A cast that would change a value is a ValueError.
+    Python integers become int32 where they fit; an array, or what shares its memory as one, keeps its integers. A cast
+    that would change a value is a ValueError.
     """
     values = as_array(obj)
     if values.ndim != 1:
         raise ValueError(f"values must be one-dimensional, got {values.ndim} dimensions")
     if dtype is None:
-        if not is_array(obj) and values.dtype == np.int64 and fits(values, np.int32):
+        if not _has_dtype(obj) and values.dtype == np.int64 and fits(values, np.int32):
             return values.astype(np.int32)
         if values.dtype == np.uint64 and fits(values, np.int64):
             return values.astype(np.int64)
@@ -117,10 +244,15 @@ def as_values(obj: ArrayLike | Array, dtype: DTypeLike | None = None) -> Array:
     return cast(values, dtype)
 
 
+def _has_dtype(obj: object) -> bool:
+    """Did `obj` come with a dtype, as arrays and tensors do and a list of numbers does not?"""
+    return is_array(obj) or any(hasattr(obj, name) for name in ("dtype", "__cuda_array_interface__", "__dlpack__"))
+
+
 def cast(values: Array, dtype: DTypeLike) -> Array:
     """`values` as `dtype`; ValueError names the first value that an integer or bool dtype cannot hold."""
     target = supported_dtype(dtype)
-    if target.kind in "ib" and values.dtype != target and values.size:
+    if target.kind in "ib" and not np.can_cast(values.dtype, target) and values.size:
         info = np.iinfo(target) if target.kind == "i" else None
         low, high = (info.min, info.max) if info else (0, 1)
         bad = (values < low) | (values > high)
@@ -163,6 +295,12 @@ def check_range(indices: Array, name: str, bound: int, low: int = 0) -> None:
     if indices.size and (int(indices.min()) < low or int(indices.max()) >= bound):
         bad = indices[(indices < low) | (indices >= bound)][0]
         raise ValueError(f"{name} must be in [{low}, {bound}), got {bad}")
+
+
+def position_of(value: int, ordered: Array, side: Literal["left", "right"] = "left") -> int:
+    """Where `value`, of the dtype of `ordered`, belongs in it: before its equals or after. Waits for the device."""
+    xp = namespace(ordered)
+    return int(xp.searchsorted(ordered, xp.asarray(value, ordered.dtype), side=side))
 
 
 def check_not_nan(values: Array) -> None:

@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 import numpy as np
 from numpy.typing import DTypeLike
 
-from .arrays import Array, Device, cast, device_of, is_array, namespace, read_only, to_device
+from .arrays import Array, Device, cast, device_of, is_array, move, namespace, read_only
 
 if TYPE_CHECKING:
+    import cupyx.scipy.sparse
     import graphblas
     import networkx
     import scipy.sparse
@@ -100,14 +101,13 @@ class Matrix:
         """The same matrix in another format, on another device, or both; `self` where nothing changes.
 
         fmt: a format or its lower-case name.  options: the target format's own, as `force=True` for ELL.
+        OutOfDeviceMemory, before anything moves, if the GPU has no room; DeviceUnavailable if there is none.
         """
         from .convert import convert
 
         moved = self
         if device is not None and device != self.device:
-            moved = type(self).trusted(
-                *(to_device(part, device) if is_array(part) else part for part in self.components)
-            )
+            moved = type(self).trusted(*move(self.components, device, self))
         return moved if fmt is None else convert(moved, find_format(fmt), **options)
 
     def astype(self, dtype: DTypeLike) -> Self:
@@ -160,6 +160,15 @@ class Matrix:
         from .interop import to_scipy
 
         return to_scipy(self)
+
+    def to_cupyx(self) -> cupyx.scipy.sparse.spmatrix:
+        """A CuPy sparse matrix on the same GPU: csr, csc or coo for ours, csr for the rest; shares memory.
+
+        ValueError if the matrix is on the CPU, TypeError for integers, which CuPy's sparse matrices cannot hold.
+        """
+        from .interop import to_cupyx
+
+        return to_cupyx(self)
 
     def to_networkx(self, labels: Any = None) -> networkx.DiGraph:
         """A DiGraph with an edge `weight`; node v is named `labels[v]`, or v."""

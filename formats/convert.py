@@ -71,14 +71,25 @@ def compress(outer: Array, nmajor: int, index_type: np.dtype) -> Array:
     """indptr (nmajor + 1,) of the sorted indices `outer`."""
     xp = namespace(outer)
     indptr = xp.zeros(nmajor + 1, index_type)
-    xp.cumsum(xp.bincount(outer, minlength=nmajor), out=indptr[1:])
+    if outer.size:
+        xp.cumsum(xp.bincount(outer, minlength=nmajor), out=indptr[1:])
     return indptr
 
 
 def expand(indptr: Array) -> Array:
-    """The inverse of `compress`: for each entry, the row (or column) it belongs to."""
-    xp = namespace(indptr)
-    return xp.repeat(xp.arange(indptr.size - 1, dtype=indptr.dtype), xp.diff(indptr))
+    """The inverse of `compress`: for each entry, its row (or column). On a GPU it waits for the device."""
+    if isinstance(indptr, np.ndarray):
+        return np.repeat(np.arange(indptr.size - 1, dtype=indptr.dtype), np.diff(indptr))
+    xp, nnz = namespace(indptr), int(indptr[-1])
+    if nnz == 0 or indptr.size == 2:
+        return xp.zeros(nnz, indptr.dtype)
+    starts = xp.bincount(indptr[1:-1], minlength=nnz + 1)[:nnz]  # how many rows but the first begin at each entry
+    return xp.cumsum(starts, dtype=indptr.dtype)
+
+
+def spread(values: Array, indptr: Array) -> Array:
+    """For each entry, what `values` holds for its row (or column). On a GPU it waits for the device."""
+    return np.repeat(values, np.diff(indptr)) if isinstance(values, np.ndarray) else values[expand(indptr)]
 
 
 @conversion(CSR, COO)
@@ -164,7 +175,8 @@ def _(A: ELL) -> Matrix:
     present = A.indices.T >= 0
     index_type = index_dtype(*A.shape, A.nnz)
     indptr = xp.zeros(A.nrows + 1, index_type)
-    xp.cumsum(present.sum(axis=1), out=indptr[1:])
+    if A.nrows:
+        xp.cumsum(present.sum(axis=1), out=indptr[1:])
     return CSR.trusted(indptr, A.indices.T[present].astype(index_type, copy=False), A.values.T[present], A.shape)
 
 

@@ -19,6 +19,7 @@ from .arrays import (
     contiguous,
     index_dtype,
     namespace,
+    position_of,
     read_only,
     same_device,
 )
@@ -52,7 +53,7 @@ class COO(Matrix):
                 f"rows, cols and values must be of one length, got {rows.size}, {cols.size} and {values.size}"
             )
         outer, inner = (rows, cols) if self.major == 0 else (cols, rows)
-        if bool(_out_of_order(outer, inner).any()):
+        if bool(out_of_order(outer, inner).any()):
             xp = namespace(values)
             order = xp.lexsort(xp.stack((inner, outer)))
             rows, cols, values = rows[order], cols[order], values[order]
@@ -64,7 +65,7 @@ class COO(Matrix):
         same_device(self.rows, self.cols, self.values)
         check_range(self.rows, "rows", self.nrows)
         check_range(self.cols, "cols", self.ncols)
-        broken = _out_of_order(self.outer, self.inner)
+        broken = out_of_order(self.outer, self.inner)
         if bool(broken.any()):
             at = int(broken.argmax()) + 1
             raise ValueError(
@@ -88,12 +89,11 @@ class COO(Matrix):
 
     def _lookup(self, row: int, col: int) -> Any:
         outer, inner = (row, col) if self.major == 0 else (col, row)
-        xp = namespace(self.values)
-        start, stop = (int(xp.searchsorted(self.outer, outer, side=side)) for side in ("left", "right"))
-        at = start + int(xp.searchsorted(self.inner[start:stop], inner))
+        start, stop = position_of(outer, self.outer), position_of(outer, self.outer, "right")
+        at = start + position_of(inner, self.inner[start:stop])
         return self.values[at] if at < stop and int(self.inner[at]) == inner else None
 
 
-def _out_of_order(outer: Array, inner: Array) -> Array:
+def out_of_order(outer: Array, inner: Array) -> Array:
     """For each entry but the first: does it fail to come strictly after the one before?"""
     return (outer[1:] < outer[:-1]) | ((outer[1:] == outer[:-1]) & (inner[1:] <= inner[:-1]))

@@ -17,7 +17,7 @@ from .arrays import (
     check_range,
     contiguous,
     index_dtype,
-    namespace,
+    position_of,
     read_only,
     same_device,
 )
@@ -95,7 +95,7 @@ class ELL(Matrix):
         major, minor = (row, col) if self.major == 0 else (col, row)
         slots = self.indices[:, major]
         length = int((slots >= 0).sum())
-        at = int(namespace(slots).searchsorted(slots[:length], minor))
+        at = position_of(minor, slots[:length])
         return self.values[at, major] if at < length and int(slots[at]) == minor else None
 
 

@@ -1,20 +1,23 @@
-"""The way to and from SciPy, NetworkX and python-graphblas, each imported only when it is asked for."""
+"""The way to and from SciPy, CuPy, NetworkX and python-graphblas, each imported only when it is asked for."""
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import DTypeLike
 
-from .arrays import DTYPES, cast
+from ._compressed import check_indptr, out_of_order_within
+from .arrays import DTYPES, cast, contiguous
 from .base import Matrix
-from .convert import from_edges
-from .coo import COO
+from .convert import expand, from_edges
+from .coo import COO, out_of_order
 from .csc import CSC
 from .csr import CSR
 
 if TYPE_CHECKING:
+    import cupyx.scipy.sparse
     import graphblas
     import networkx
     import scipy.sparse
@@ -24,7 +27,10 @@ def from_scipy(S: scipy.sparse.sparray | scipy.sparse.spmatrix, *, dup: str = "m
     """`S` as CSR, CSC or COO, whichever it is, and as CSR otherwise; shares memory where `S` is sorted.
 
     Entries that `S` holds twice combine with `dup` (SciPy itself would add them). Stored zeros stay entries.
+    One of CuPy's sparse matrices stays on its GPU, see `from_cupyx`.
     """
+    if _is_cupyx(S):
+        return from_cupyx(S, dup=dup)
     from scipy.sparse import issparse
 
     if not issparse(S):
@@ -43,12 +49,60 @@ def to_scipy(A: Matrix) -> scipy.sparse.sparray:
     """See `Matrix.to_scipy`."""
     from scipy import sparse
 
+    check_on_cpu(A)
     if isinstance(A, COO):
         return sparse.coo_array((A.values, (A.rows, A.cols)), shape=A.shape)
     if isinstance(A, CSC):
         return sparse.csc_array((A.values, A.indices, A.indptr), shape=A.shape)
     rows: Any = A.to(CSR)
     return sparse.csr_array((rows.values, rows.indices, rows.indptr), shape=A.shape)
+
+
+def _is_cupyx(obj: object) -> bool:
+    """Is `obj` one of CuPy's sparse matrices? Imports nothing."""
+    sparse = sys.modules.get("cupyx.scipy.sparse")
+    return sparse is not None and bool(sparse.issparse(obj))
+
+
+def from_cupyx(S: cupyx.scipy.sparse.spmatrix, *, dup: str = "min") -> Matrix:
+    """`S` as CSR, CSC or COO on its GPU, whichever it is, and as CSR otherwise; shares memory where `S` is sorted.
+
+    Entries that `S` holds twice combine with `dup` (CuPy itself would add them). Stored zeros stay entries. Whether `S`
+    is sorted is looked up in its arrays: the flags that it keeps can be stale.
+    """
+    if not _is_cupyx(S):
+        raise TypeError(f"expected a CuPy sparse matrix (cupyx.scipy.sparse), got {type(S).__name__}")
+    if S.ndim != 2:
+        raise ValueError(f"expected two dimensions, got {S.ndim}")
+    if S.format not in ("csr", "csc", "coo"):
+        S = S.tocsr()
+    fmt: Any = Matrix.formats[S.format]
+    if S.format == "coo":
+        if not bool(out_of_order(S.row, S.col).any()):
+            return fmt(S.row, S.col, S.data, S.shape)
+        rows, cols = S.row, S.col
+    else:
+        check_indptr(S.indptr, S.data.size, S.shape[fmt.major], fmt.major)
+        if not bool(out_of_order_within(S.indptr, S.indices).any()):
+            return fmt(S.indptr, S.indices, S.data, S.shape)
+        outer = expand(S.indptr)
+        rows, cols = (outer, S.indices) if fmt.major == 0 else (S.indices, outer)
+    return from_edges(rows, cols, S.data, shape=S.shape, dup=dup).to(fmt)
+
+
+def to_cupyx(A: Matrix) -> cupyx.scipy.sparse.spmatrix:
+    """See `Matrix.to_cupyx`."""
+    if A.device != "cuda":
+        raise ValueError("to_cupyx needs a matrix on a GPU, and this one is on the CPU: say .to(device='cuda') first")
+    if A.dtype.kind == "i":
+        raise TypeError(f"CuPy's sparse matrices hold no {A.dtype}: say .astype('float64') first")
+    from cupyx.scipy import sparse
+
+    if isinstance(A, COO):
+        return sparse.coo_matrix((contiguous(A.values), (A.rows, A.cols)), shape=A.shape)
+    stored: Any = A if isinstance(A, CSC) else A.to(CSR)
+    make = sparse.csc_matrix if isinstance(A, CSC) else sparse.csr_matrix
+    return make((contiguous(stored.values), stored.indices, stored.indptr), shape=A.shape)
 
 
 def from_networkx(
@@ -79,6 +133,7 @@ def to_networkx(A: Matrix, labels: Any = None) -> networkx.DiGraph:
     """See `Matrix.to_networkx`."""
     import networkx as nx
 
+    check_on_cpu(A)
     if A.nrows != A.ncols:
         raise ValueError(f"a graph needs a square matrix, got shape {A.shape}")
     names = range(A.nrows) if labels is None else list(labels)
@@ -107,6 +162,7 @@ def to_graphblas(A: Matrix) -> graphblas.Matrix:
     """See `Matrix.to_graphblas`."""
     import graphblas as gb
 
+    check_on_cpu(A)
     rows: Any = A.to(CSR)
     return gb.Matrix.ss.import_csr(
         nrows=A.nrows,
@@ -117,3 +173,9 @@ def to_graphblas(A: Matrix) -> graphblas.Matrix:
         sorted_cols=True,
         take_ownership=True,
     )
+
+
+def check_on_cpu(A: Matrix) -> None:
+    """ValueError for a matrix on the GPU: the libraries here work in the memory of the CPU."""
+    if A.device != "cpu":
+        raise ValueError(f"the matrix is on {A.device}, and this works on the CPU: move it with .to(device='cpu')")

@@ -15,7 +15,6 @@ import numpy as np
 from .arrays import (
     Array,
     Device,
-    as_array,
     as_indices,
     as_values,
     check_not_nan,
@@ -24,10 +23,11 @@ from .arrays import (
     device_of,
     filled_dtype,
     index_dtype,
+    move,
     namespace,
+    position_of,
     read_only,
     same_device,
-    to_device,
 )
 
 
@@ -104,10 +104,10 @@ class SparseVector:
         return device_of(self.values)
 
     def to(self, *, device: Device) -> SparseVector:
-        """The same vector on `device`; `self` if it is there already."""
+        """The same vector on `device`; `self` if it is there already. Raises what `Matrix.to` raises."""
         if device == self.device:
             return self
-        return SparseVector.trusted(to_device(self.indices, device), to_device(self.values, device), self.size)
+        return SparseVector.trusted(*move((self.indices, self.values, self.size), device, self))
 
     def to_dense(self, fill: Any = 0) -> Array:
         """The (size,) array with `fill` at absent positions; its dtype also holds `fill`."""
@@ -126,7 +126,7 @@ class SparseVector:
         i = operator.index(index)
         if not 0 <= i < self.size:
             raise IndexError(f"index must be in [0, {self.size}), got {i}")
-        at = int(as_array(namespace(self.indices).searchsorted(self.indices, i)))
+        at = position_of(i, self.indices)
         if at == self.nnz or int(self.indices[at]) != i:
             raise KeyError(f"no entry at {i}: an absent entry has no value of its own")
         return self.values[at]

@@ -21,7 +21,7 @@ from .predicates import Predicate, better, lost, nearer, tight
 from .registry import Vector, Verb, fusible
 from .verbs import apply, assign, ewise_add, ewise_mult, extract, mxm, mxv, reduce, select, transpose, vxm
 
-from . import cpu  # isort: skip  # registers the CPU's implementations of the verbs above
+from . import cpu, cuda, generic  # isort: skip  # registers the implementations of the verbs above
 from .cpu.threads import get_threads, set_threads, threads
 
 __all__ = [
@@ -50,10 +50,12 @@ __all__ = [
     "assign",
     "better",
     "cpu",
+    "cuda",
     "ewise_add",
     "ewise_mult",
     "extract",
     "fusible",
+    "generic",
     "get_threads",
     "lost",
     "mxm",

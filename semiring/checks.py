@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from formats import DTYPES, Matrix, SparseVector
-from formats.arrays import Array, device_of, is_array
+from formats.arrays import Array, device_of, is_array, namespace
 
 
 def check_matrix(name: str, A: Any) -> None:
@@ -55,7 +55,12 @@ def check_vector(name: str, x: Any, size: int, device: str) -> None:
     length = x.size
     if length != size:
         raise ValueError(f"{name} must have {size} elements, got {length}")
-    where = x.device if isinstance(x, SparseVector) else device_of(x)
+    check_device(name, x, device)
+
+
+def check_device(name: str, x: Any, device: str) -> None:
+    """ValueError unless the array, vector or matrix is on `device`."""
+    where = device_of(x) if is_array(x) else x.device
     if where != device:
         raise ValueError(f"{name} is on {where}, the matrix on {device}: move one of them with .to(device=…)")
 
@@ -79,9 +84,14 @@ def is_index(obj: Any) -> bool:
     return isinstance(obj, int | np.integer) and not isinstance(obj, bool)
 
 
+def is_scalar(obj: Any) -> bool:
+    """Is `obj` a single value: neither a vector nor something with dimensions?"""
+    return not isinstance(obj, SparseVector) and (obj.ndim if is_array(obj) else np.ndim(obj)) == 0
+
+
 def distinct(indices: Array, name: str) -> Array:
     """`indices`; ValueError if one of them repeats."""
-    ordered = np.sort(indices)
+    ordered = namespace(indices).sort(indices)
     if bool((ordered[1:] == ordered[:-1]).any()):
         raise ValueError(f"{name} must not repeat, but {ordered[1:][ordered[1:] == ordered[:-1]][0]} does")
     return indices

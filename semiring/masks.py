@@ -21,7 +21,7 @@ from formats.arrays import Array, is_array, namespace
 
 from . import merge
 from .algebra import Monoid, find_combiner
-from .checks import check_accum, check_vector
+from .checks import check_accum, check_device, check_vector
 from .ops import BinaryOp
 
 Combiner = Monoid | BinaryOp
@@ -157,13 +157,23 @@ class MatrixWrite:
 
     @classmethod
     def checked(
-        cls, shape: tuple[int, int], dtype: np.dtype, mask: Any, complement: bool, accum: Any, out: Any, replace: bool
+        cls,
+        shape: tuple[int, int],
+        dtype: np.dtype,
+        device: str,
+        mask: Any,
+        complement: bool,
+        accum: Any,
+        out: Any,
+        replace: bool,
     ) -> MatrixWrite:
         """A write with every argument checked; ValueError or TypeError names the one that is wrong."""
         if mask is not None and not isinstance(mask, Matrix) and not (is_array(mask) and mask.dtype == np.bool_):
             raise TypeError("a mask is a matrix or a two-dimensional boolean array")
         if mask is not None and mask.shape != shape:
             raise ValueError(f"mask must have the result's shape {shape}, got {mask.shape}")
+        if mask is not None:
+            check_device("mask", mask, device)
         if out is not None:
             if not isinstance(out, CSR):
                 raise TypeError(f"out must be a CSR, got {type(out).__name__}")
@@ -171,6 +181,7 @@ class MatrixWrite:
                 raise ValueError(f"out must have the result's shape {shape}, got {out.shape}")
             if out.dtype != dtype:
                 raise TypeError(f"out must have the result's dtype {dtype}, got {out.dtype}")
+            check_device("out", out, device)
         check_accum(accum, out, complement, mask)
         return cls(shape, dtype, mask, complement, find_combiner(accum, "add") if accum else None, out, replace)
 

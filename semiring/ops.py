@@ -16,6 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from formats.arrays import is_array
+
 Scalar = Callable[[Any, Any], Any]
 Interval = tuple[int, int]
 
@@ -55,6 +57,10 @@ class BinaryOp:
 
     def __call__(self, a: Any, b: Any) -> Any:
         """The operator on arrays or scalars, in NumPy's common dtype, with the saturation of integers."""
+        if _on_gpu(a) or _on_gpu(b):
+            from .cuda import elementwise
+
+            return elementwise.binary(self, a, b)
         dtype = np.result_type(a, b)
         apply = self.array if self.array is not None else _vectorized(self.scalar)
         if self.boolean or dtype.kind != "i":
@@ -68,6 +74,10 @@ class BinaryOp:
 
     def __repr__(self) -> str:
         return f"BinaryOp({self.name!r})"
+
+
+def _on_gpu(obj: Any) -> bool:
+    return is_array(obj) and not isinstance(obj, np.ndarray)
 
 
 @lru_cache(maxsize=256)
@@ -291,13 +301,17 @@ def find_op(op: BinaryOp | str) -> BinaryOp:
 
 @dataclass(frozen=True)
 class UnaryOp:
-    """A function of one value: on NumPy arrays, and as a CUDA expression in `a`."""
+    """A function of one value: on NumPy arrays, and as a CUDA expression in `a`, of type T, and minus(a, b)."""
 
     name: str
     array: Callable[[Any], Any]
     cuda: str
 
     def __call__(self, a: Any) -> Any:
+        if _on_gpu(a):
+            from .cuda import elementwise
+
+            return elementwise.unary(self, a)
         return self.array(a)
 
 

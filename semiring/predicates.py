@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from .algebra import MONOIDS, Semiring
+from .checks import is_scalar
 from .ops import OPERATORS, SYMBOLS, BinaryOp, find_op
 
 
@@ -21,13 +22,24 @@ from .ops import OPERATORS, SYMBOLS, BinaryOp, find_op
 class Predicate:
     """A condition on an entry.
 
-    array: (i, j, value, row, col) -> bool array, on NumPy arrays of one length; row and col are None where `select`
-    was given no such vector.  cuda: the same as a CUDA expression in the same names.
+    array: (i, j, value, row, col) -> bool array, on NumPy arrays of one shape; row and col are None where `select`
+    was given no such vector.  cuda: the same as a CUDA expression in the same names, with T for the type of values;
+    "" where `array` is made of operators, which work on CuPy arrays, too.  semiring: whose ZERO, add(a, b) and
+    mul(a, b) the expression may use.
     """
 
     name: str
     array: Callable[[Any, Any, Any, Any, Any], Any]
-    cuda: str
+    cuda: str = ""
+    semiring: Semiring | None = None
+
+    def __call__(self, i: Any, j: Any, value: Any, row: Any, col: Any) -> Any:
+        """For each entry: does it hold? A bool array."""
+        if self.cuda and not isinstance(value, np.ndarray):
+            from .cuda import elementwise
+
+            return elementwise.predicate(self, i, j, value, row, col)
+        return self.array(i, j, value, row, col)
 
 
 PREDICATES: dict[str, Predicate] = {
@@ -49,9 +61,8 @@ def tight(semiring: Semiring) -> Predicate:
         zero = semiring.zero(value.dtype)
         return (row != zero) & (value != zero) & (col != zero) & (semiring.mul(row, value) == col)
 
-    return Predicate(
-        f"tight_{semiring.name}", holds, "row != ZERO && value != ZERO && col != ZERO && mul(row, value) == col"
-    )
+    cuda = "row != ZERO && value != ZERO && col != ZERO && mul(row, value) == col"
+    return Predicate(f"tight_{semiring.name}", holds, cuda, semiring)
 
 
 def nearer(semiring: Semiring) -> Predicate:
@@ -60,6 +71,7 @@ def nearer(semiring: Semiring) -> Predicate:
         f"nearer_{semiring.name}",
         lambda i, j, value, row, col: semiring.better(row, col),
         "add(row, col) == row && row != col",
+        semiring,
     )
 
 
@@ -70,7 +82,7 @@ def lost(semiring: Semiring) -> Predicate:
         zero = semiring.zero(value.dtype)
         return (row != zero) & (value != zero) & (col == zero)
 
-    return Predicate(f"lost_{semiring.name}", holds, "row != ZERO && value != ZERO && col == ZERO")
+    return Predicate(f"lost_{semiring.name}", holds, "row != ZERO && value != ZERO && col == ZERO", semiring)
 
 
 def find_predicate(predicate: Predicate | BinaryOp | str, other: Any) -> Predicate:
@@ -80,13 +92,9 @@ def find_predicate(predicate: Predicate | BinaryOp | str, other: Any) -> Predica
     if isinstance(predicate, str) and predicate in PREDICATES:
         return PREDICATES[predicate]
     compare = find_comparison(predicate)
-    if other is None or np.ndim(other) != 0:
+    if other is None or not is_scalar(other):
         raise TypeError(f"select by {compare.name!r} compares values with a scalar: pass it as the third argument")
-    return Predicate(
-        f"{compare.name}_{other}",
-        lambda i, j, value, row, col: compare(value, other),
-        f"value {compare.cuda[2:-2]} {other}",
-    )
+    return Predicate(f"{compare.name}_{other}", lambda i, j, value, row, col: compare(value, other))
 
 
 def find_comparison(op: BinaryOp | str) -> BinaryOp:
@@ -109,11 +117,11 @@ def better(semiring: Semiring) -> BinaryOp:
     """The comparison a ⊕ b = a ≠ b: is a strictly better than b in ⊕'s order?"""
     if semiring.add in (MONOIDS["min"], MONOIDS["max"]):
         return OPERATORS[_ORDERS[semiring.add.name]]
-    add = semiring.add.op.scalar
+    add, scalar = semiring.add.op, semiring.add.op.scalar
     return BinaryOp(
         f"better_{semiring.name}",
-        lambda a, b: (add(a, b) == a) & (a != b),
-        "add(a, b) == a && a != b",
+        lambda a, b: (scalar(a, b) == a) & (a != b),
+        f"(T)({add.cuda}) == a && a != b",
         array=semiring.better,
         boolean=True,
     )

@@ -39,12 +39,14 @@ class Verb(Generic[P, R]):
         return self.front(*args, **kwargs)
 
     def implement(self, *cells: type | str) -> Callable[[Implementation], Implementation]:
-        """Register the decorated function for one or more formats and, last, a backend."""
-        *formats, backend = cells
+        """Register the decorated function for one or more formats and, after them, one or more backends."""
+        formats = [cell for cell in cells if not isinstance(cell, str)]
+        backends = [cell for cell in cells if isinstance(cell, str)]
 
         def register(implementation: Implementation) -> Implementation:
-            for fmt in formats:
-                self.table[fmt, backend] = implementation  # type: ignore[index]
+            for backend in backends:
+                for fmt in formats:
+                    self.table[fmt, backend] = implementation
             return implementation
 
         return register

@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 
 from formats import CSR, Matrix, SparseVector
-from formats.arrays import Array, as_indices
+from formats.arrays import Array, as_array, as_indices, namespace, to_device
 
 from .algebra import Monoid, Semiring, find_combiner, find_monoid, find_semiring
-from .checks import check_matrix, check_operand, check_pair, check_vector, check_vectors, distinct, is_index
+from .checks import check_matrix, check_operand, check_pair, check_vector, check_vectors, distinct, is_index, is_scalar
 from .masks import MatrixWrite, VectorWrite
 from .operands import common_dtype, typed_matrix, typed_vector
 from .ops import BinaryOp, UnaryOp, find_unary
@@ -104,7 +104,7 @@ def mxm(
     if A.ncols != B.nrows:
         raise ValueError(f"A's columns must be B's rows in number, got shapes {A.shape} and {B.shape}")
     dtype = common_dtype(s, A, B)
-    write = MatrixWrite.checked((A.nrows, B.ncols), dtype, mask, complement, accum, out, replace)
+    write = MatrixWrite.checked((A.nrows, B.ncols), dtype, A.device, mask, complement, accum, out, replace)
     return mxm.find(type(A), A.device)(typed_matrix(A, s, dtype), typed_matrix(B, s, dtype), s, write)
 
 
@@ -165,7 +165,7 @@ def _element_wise(verb: Verb[..., Any], u: Any, v: Any, op: Operator, part: Any,
             raise ValueError(f"the matrices must have one shape, got {u.shape} and {v.shape}")
         dtype = common_dtype(typing, u, v) if typing else np.result_type(u.dtype, v.dtype)
         both = [typed_matrix(M, typing, dtype) if typing else M.astype(dtype) for M in (u, v)]
-        write: Any = MatrixWrite.checked(u.shape, _result_dtype(combiner, dtype), *rule)
+        write: Any = MatrixWrite.checked(u.shape, _result_dtype(combiner, dtype), u.device, *rule)
         return verb.find(type(u), u.device)(*both, combiner, typing.zero(dtype) if typing else None, write)
     device = check_vectors(u, v)
     dtype = common_dtype(typing, u, v) if typing else np.result_type(u.dtype, v.dtype)
@@ -199,11 +199,11 @@ def apply(
     function = _bound(op, left, right)
     if isinstance(u, Matrix):
         write: Any = MatrixWrite.checked(
-            u.shape, np.dtype(np.asarray(function(u.values[:1])).dtype), mask, complement, accum, out, replace
+            u.shape, as_array(function(u.values[:1])).dtype, u.device, mask, complement, accum, out, replace
         )
         return apply.find(type(u), u.device)(u, function, write)
     device = check_vectors(u)
-    result_dtype = np.dtype(np.asarray(function(_one_value(u))).dtype)
+    result_dtype = as_array(function(_one_value(u))).dtype
     zero = find_semiring(semiring).zero(u.dtype) if semiring is not None else None
     absent = find_semiring(semiring).zero(result_dtype) if semiring is not None else result_dtype.type(0)
     write = VectorWrite.checked(u.size, result_dtype, absent, device, mask, complement, accum, out, replace)
@@ -236,7 +236,7 @@ def select(
         for name, x, size in (("row", row, u.nrows), ("col", col, u.ncols)):
             if x is not None:
                 check_operand(name, x, size, u)
-        write: Any = MatrixWrite.checked(u.shape, u.dtype, mask, complement, accum, out, replace)
+        write: Any = MatrixWrite.checked(u.shape, u.dtype, u.device, mask, complement, accum, out, replace)
         return select.find(type(u), u.device)(u, find_predicate(predicate, other), row, col, write)
     device = check_vectors(u)
     compare = predicate if isinstance(predicate, Predicate) else find_comparison(predicate)
@@ -244,7 +244,7 @@ def select(
         raise TypeError("select on a vector takes a comparison and what to compare with: select(t, '<', d)")
     if semiring is None and not isinstance(u, SparseVector):
         raise TypeError("select on a dense vector needs semiring=, which says what an absent entry is")
-    if np.ndim(other) or isinstance(other, SparseVector):
+    if not is_scalar(other):
         check_vectors(u, other)
     zero = find_semiring(semiring).zero(u.dtype) if semiring is not None else u.dtype.type(0)
     write = VectorWrite.checked(u.size, u.dtype, zero, device, mask, complement, accum, out, replace)
@@ -311,7 +311,8 @@ def extract(
         device = check_vectors(u)
         if cols is not None:
             raise TypeError("a vector has no columns: pass one array of indices")
-        indices = np.arange(u.size) if rows is None else as_indices(rows, "indices", u.size)
+        everywhere = namespace(u.values if isinstance(u, SparseVector) else u).arange
+        indices = everywhere(u.size) if rows is None else _places("indices", rows, u.size, device)
         write: Any = VectorWrite.checked(indices.size, u.dtype, u.dtype.type(0), device, *rule)
         return extract.find(Vector, device)(u, indices, write)
     if is_index(rows) and is_index(cols):
@@ -319,20 +320,20 @@ def extract(
     if is_index(rows) or is_index(cols):
         axis, at = (0, rows) if is_index(rows) else (1, cols)
         line = u if axis == 0 else u.T
-        one = as_indices([operator.index(at)], "rows" if axis == 0 else "cols", line.nrows)
+        one = _places("rows" if axis == 0 else "cols", [operator.index(at)], line.nrows, u.device)
         others = cols if axis == 0 else rows
-        chosen = None if others is None else as_indices(others, "indices", line.ncols)
+        chosen = None if others is None else _places("indices", others, line.ncols, u.device)
         size = line.ncols if chosen is None else chosen.size
         write = VectorWrite.checked(size, u.dtype, u.dtype.type(0), u.device, *rule)
         part = extract.find(type(line), u.device)(line, one, chosen, lambda T: T)
         return write(SparseVector.trusted(part.indices, part.values, size))
-    chosen_rows = None if rows is None else as_indices(rows, "rows", u.nrows)
-    chosen_cols = None if cols is None else as_indices(cols, "cols", u.ncols)
+    chosen_rows = None if rows is None else _places("rows", rows, u.nrows, u.device)
+    chosen_cols = None if cols is None else _places("cols", cols, u.ncols, u.device)
     shape = (
         u.nrows if chosen_rows is None else chosen_rows.size,
         u.ncols if chosen_cols is None else chosen_cols.size,
     )
-    write = MatrixWrite.checked(shape, u.dtype, *rule)
+    write = MatrixWrite.checked(shape, u.dtype, u.device, *rule)
     return extract.find(type(u), u.device)(u, chosen_rows, chosen_cols, write)
 
 
@@ -356,17 +357,19 @@ def assign(
     mask: over all of `out`.  semiring: says what absent is in a dense `out`; by default 0.
     """
     if isinstance(out, Matrix):
-        chosen_rows = None if rows is None else distinct(as_indices(rows, "rows", out.nrows), "rows")
-        chosen_cols = None if cols is None else distinct(as_indices(cols, "cols", out.ncols), "cols")
-        write: Any = MatrixWrite.checked(out.shape, out.dtype, mask, complement, None, out, replace)
+        chosen_rows = None if rows is None else distinct(_places("rows", rows, out.nrows, out.device), "rows")
+        chosen_cols = None if cols is None else distinct(_places("cols", cols, out.ncols, out.device), "cols")
+        write: Any = MatrixWrite.checked(out.shape, out.dtype, out.device, mask, complement, None, out, replace)
+        if isinstance(value, Matrix) and value.device != out.device:
+            raise ValueError(f"value is on {value.device}, out on {out.device}: move one of them with .to(device=…)")
         combiner = find_combiner(accum, "add") if accum is not None else None
         return assign.find(type(out), out.device)(out, value, chosen_rows, chosen_cols, combiner, write)
     device = check_vectors(out)
     if cols is not None:
         raise TypeError("a vector has no columns: pass one array of indices")
-    indices = None if rows is None else distinct(as_indices(rows, "indices", out.size), "indices")
+    indices = None if rows is None else distinct(_places("indices", rows, out.size, device), "indices")
     size = out.size if indices is None else indices.size
-    if np.ndim(value) or isinstance(value, SparseVector):
+    if not is_scalar(value):
         check_vector("value", value, size, device)
     zero = find_semiring(semiring).zero(out.dtype) if semiring is not None else out.dtype.type(0)
     write = VectorWrite.checked(out.size, out.dtype, zero, device, mask, complement, None, out, replace)
@@ -386,7 +389,7 @@ def transpose(
 ) -> Any:
     """The transpose in A's own format, its entries moved: grouped by row if A is. (`A.T` relabels without a copy.)"""
     check_matrix("A", A)
-    write = MatrixWrite.checked(A.shape[::-1], A.dtype, mask, complement, accum, out, replace)
+    write = MatrixWrite.checked(A.shape[::-1], A.dtype, A.device, mask, complement, accum, out, replace)
     return transpose.find(type(A), A.device)(A, write)
 
 
@@ -398,6 +401,11 @@ def _cast_vector(x: VectorLike, dtype: np.dtype) -> VectorLike:
     if isinstance(x, SparseVector):
         return SparseVector.trusted(x.indices, x.values.astype(dtype, copy=False), x.size)
     return x.astype(dtype, copy=False)
+
+
+def _places(name: str, indices: Any, bound: int, device: Any) -> Array:
+    """The index argument of that name, checked, on the operand's device: indices may come from anywhere."""
+    return to_device(as_indices(indices, name, bound), device)
 
 
 def _one_value(u: VectorLike) -> Array:

@@ -1,7 +1,8 @@
 """What every test module shares: backends as parameters, cells from the verb tables, files, and a hypothesis profile.
 
 A test marked `cells("mxv", "vxm")` runs once for each (verb, format, backend) that the verbs' tables hold. A cell on a
-backend that this machine lacks is collected and skipped with a reason; with `pytest --require cuda` it fails.
+backend that this machine lacks is collected and skipped with a reason; with `pytest --require cuda` it fails, and what
+came of a run on a GPU is recorded (`gpu_record.py`).
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from hypothesis import settings
 from formats import DeviceUnavailable
 from formats.arrays import cupy
 from semiring import Verb
+
+from . import gpu_record
 
 pytest.register_assert_rewrite("tests.files", "tests.graphs")
 
@@ -100,3 +103,15 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
             if backend in item.config.getoption("--require"):
                 pytest.fail(f"--require {backend}: {reason}", pytrace=False)
             pytest.skip(reason)
+
+
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    """Record a run that required a GPU and had one; with xdist, once, by the process that has all the results."""
+    config = session.config
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    if hasattr(config, "workerinput") or reporter is None or Backend.CUDA not in config.getoption("--require"):
+        return
+    outcome = gpu_record.counts(reporter.stats)
+    if exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED) and any(outcome.values()):
+        if Backend.CUDA.missing is None:
+            gpu_record.write(gpu_record.machine(), outcome, config.invocation_params.args)

@@ -29,7 +29,8 @@ def _gcd(a: Any, b: Any) -> Any:
     return abs(a)
 
 
-Gcd = Monoid(BinaryOp("gcd", scalar=_gcd, cuda="gcd(a, b)"), 0, (INT32, INT64), idempotent=True)
+GCD = "[](long long u, long long v) { while (v) { auto w = u % v; u = v; v = w; } return u < 0 ? -u : u; }(a, b)"
+Gcd = Monoid(BinaryOp("gcd", scalar=_gcd, cuda=GCD), 0, (INT32, INT64), idempotent=True)
 
 MinAbsDiff = Semiring(MONOIDS["min"], AbsDiff)
 BitOrBitAnd = Semiring(BitOr, BitAnd)

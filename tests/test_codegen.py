@@ -8,47 +8,48 @@ import numpy as np
 import pytest
 from cuda.bindings import nvrtc
 
-from semiring import MONOIDS, SEMIRINGS, BinaryOp, MinPlus, Semiring
-from semiring.codegen import C_TYPES, expression, literal, prelude
+from semiring import MONOIDS, SEMIRINGS, BinaryOp, MinFirst, MinPlus, PlusTimes, Semiring
+from semiring.algebra import find_semiring
+from semiring.codegen import C_TYPES, OPTIONS, expression, literal, prelude
+from semiring.cuda.kernels import translation_unit
 
 ABSDIFF = Semiring(MONOIDS["min"], BinaryOp("absdiff", lambda a, b: abs(a - b), "a < b ? b - a : a - b"))
-CELLS = [
-    pytest.param(semiring, dtype, index, id=f"{semiring.name}-{dtype}-{index}")
-    for semiring in (*SEMIRINGS.values(), ABSDIFF)
-    for dtype in semiring.dtypes
-    for index in (np.dtype(np.int32), np.dtype(np.int64))
+INT32, INT64 = np.dtype(np.int32), np.dtype(np.int64)
+UNITS = [
+    *((semiring, dtype, INT32, True) for semiring in SEMIRINGS.values() for dtype in semiring.dtypes),
+    *((semiring, dtype, INT64, True) for semiring in (MinPlus, PlusTimes) for dtype in semiring.dtypes),
+    *((MinFirst, dtype, INT32, False) for dtype in MinFirst.dtypes),
+    *((semiring, INT64, INT32, True) for semiring in map(find_semiring, ("times_plus", "plus_min", "any_second"))),
+    (find_semiring("times_plus"), INT32, INT32, False),
+    (ABSDIFF, INT32, INT64, False),
 ]
-PROBE = """
-extern "C" __global__ void probe(const T* a, const T* b, T* y, I n) {
-    for (I i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
-        y[i] = add(ZERO, product(a[i], b[i]));
-        atomic_add(y, y[i]);
-    }
-}
-"""
+"""Every kernel is in one translation unit, of a semiring, a dtype, an index type and the order of ⊗'s operands."""
 
 
 def compile_for_h100(text: str) -> str:
-    """Compile CUDA text to machine code for sm_90, without a device; the compiler's log, empty for success."""
-    error, program = nvrtc.nvrtcCreateProgram(text.encode(), b"probe.cu", 0, [], [])
+    """Compile CUDA text for sm_90, without a device; the compiler's log, empty if there is not even a warning."""
+    error, program = nvrtc.nvrtcCreateProgram(text.encode(), b"unit.cu", 0, [], [])
     assert error == nvrtc.nvrtcResult.NVRTC_SUCCESS
-    (error,) = nvrtc.nvrtcCompileProgram(program, 2, [b"--gpu-architecture=sm_90", b"--warning-as-error=all-warnings"])
-    if error == nvrtc.nvrtcResult.NVRTC_SUCCESS:
-        return ""
+    options = ["--gpu-architecture=sm_90", *OPTIONS]
+    (error,) = nvrtc.nvrtcCompileProgram(program, len(options), [option.encode() for option in options])
     _, size = nvrtc.nvrtcGetProgramLogSize(program)
     log = b" " * size
     nvrtc.nvrtcGetProgramLog(program, log)
-    return log.decode().rstrip("\0")
+    said = log.decode().rstrip("\0")
+    assert said or error == nvrtc.nvrtcResult.NVRTC_SUCCESS
+    return said
 
 
-@pytest.mark.parametrize(("semiring", "dtype", "index"), CELLS)
-def test_prelude_compiles_for_an_h100(semiring: Semiring, dtype: np.dtype, index: np.dtype) -> None:
-    assert compile_for_h100(prelude(semiring, dtype, index) + PROBE) == ""
+@pytest.mark.parametrize(
+    "unit", UNITS, ids=[f"{semiring.name}-{dtype}-{index}-{first}" for semiring, dtype, index, first in UNITS]
+)
+def test_every_kernel_compiles_for_an_h100(unit: tuple[Semiring, np.dtype, np.dtype, bool]) -> None:
+    assert compile_for_h100(translation_unit(*unit)) == ""
 
 
 def test_compiler_reports_an_operator_that_is_not_cuda() -> None:
     broken = Semiring(MONOIDS["min"], BinaryOp("broken", lambda a, b: a, "a +* nonsense"))
-    assert "nonsense" in compile_for_h100(prelude(broken, np.dtype(np.float32), np.dtype(np.int32)) + PROBE)
+    assert "nonsense" in compile_for_h100(prelude(broken, np.dtype(np.float32), INT32))
 
 
 def test_every_dtype_has_a_c_type() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from formats import COO, CSC, CSR, ELL, SparseVector, from_edges
 from semiring import MONOIDS, SEMIRINGS, BinaryOp, MinPlus, Semiring, mxv
-from semiring.codegen import prelude
+from semiring.codegen import OPTIONS, prelude
 
 pytestmark = pytest.mark.backend("cuda")
 
@@ -107,7 +107,9 @@ def test_generated_algebra_computes_what_the_cpu_computes(semiring: Semiring, dt
         folded = np.full(7, zero, dtype)
         for i, term in enumerate(products):
             folded[i % 7] = semiring.add(folded[i % 7 : i % 7 + 1], np.array([term], dtype))[0]
-    probe = cupy.RawModule(code=prelude(semiring, dtype, np.dtype(np.int32)) + PROBE).get_function("probe")
+    probe = cupy.RawModule(code=prelude(semiring, dtype, np.dtype(np.int32)) + PROBE, options=OPTIONS).get_function(
+        "probe"
+    )
     got = [cupy.zeros(a.size, dtype), cupy.zeros(a.size, dtype), cupy.full(7, zero, dtype)]
     probe((2,), (64,), (cupy.asarray(a), cupy.asarray(b), *got, np.int32(a.size)))
     expected = [sums, products, folded]

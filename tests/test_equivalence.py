@@ -160,7 +160,7 @@ def test_matrix_product_under_every_write_rule(verb, fmt, backend, semiring, dty
     zero = semiring.zero(dtype)
     for rule in matrix_rules(semiring, dtype, (7, 7)):
         expected = verb(D, D.T, semiring, **rule)
-        own = dict(rule)
+        own = {name: moved(value, backend) for name, value in rule.items()}
         if "out" in rule:
             own["out"] = CSR(*rule["out"].components).to(device=backend)
         actual = verb(A, B, semiring, **own)

@@ -1,5 +1,5 @@
 """The CPU backend. Importing it registers implementations; GraphBLAS and Numba start at the first product."""
 
-from . import matrices, products, vectors
+from . import products, reductions
 
-__all__ = ["matrices", "products", "vectors"]
+__all__ = ["products", "reductions"]

@@ -1,4 +1,4 @@
-"""⊕ over many values: whole arrays, and runs of an array."""
+"""reduce on the CPU, and ⊕ over many values: whole arrays, and runs of an array."""
 
 from __future__ import annotations
 
@@ -6,7 +6,37 @@ from typing import Any
 
 import numpy as np
 
+from formats import COO, CSC, CSR, ELL, Matrix, SparseVector
+from formats.convert import expand
+
 from ..algebra import Monoid
+from ..masks import VectorWrite
+from ..registry import Vector
+from ..verbs import reduce
+from .ranges import entries
+
+
+@reduce.implement(Vector, "cpu")
+def _(u: Any, monoid: Monoid) -> Any:
+    return fold(monoid, u.values if isinstance(u, SparseVector) else u)
+
+
+@reduce.implement(CSR, CSC, COO, ELL, "cpu")
+def _(A: Matrix, monoid: Monoid, axis: int | None, write: VectorWrite) -> Any:
+    if axis is None:
+        return fold(monoid, entries(A))
+    outer: np.ndarray
+    if isinstance(A, ELL) or A.major == axis:  # entries of one result do not lie together
+        rows: Any = A.to(CSR if axis == 1 else CSC)
+        outer, values = expand(rows.indptr), rows.values
+    else:
+        grouped: Any = A
+        outer, values = grouped.outer if isinstance(A, COO) else expand(grouped.indptr), A.values
+    y = np.full(A.shape[1 - axis], monoid.zero(A.dtype), A.dtype)
+    starts = np.flatnonzero(np.concatenate((np.ones(min(outer.size, 1), bool), outer[1:] != outer[:-1])))
+    if starts.size:
+        y[outer[starts]] = fold_runs(monoid, np.ascontiguousarray(values), starts)
+    return write(y)
 
 
 def fold(monoid: Monoid, values: np.ndarray) -> Any:

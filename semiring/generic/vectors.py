@@ -1,42 +1,41 @@
-"""Verbs on vectors: dense arrays and SparseVectors, in NumPy."""
+"""Verbs on vectors: dense arrays and SparseVectors."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from formats import SparseVector
+from formats.arrays import Array, namespace
 
 from .. import merge
 from ..algebra import Monoid
+from ..checks import is_scalar
 from ..masks import VectorWrite
-from ..ops import BinaryOp
+from ..ops import BinaryOp, find_op
 from ..registry import Vector
-from ..verbs import apply, assign, ewise_add, ewise_mult, extract, reduce, select
-from .reductions import fold
+from ..verbs import apply, assign, ewise_add, ewise_mult, extract, select
 
 Combiner = Monoid | BinaryOp
 
 
-@ewise_add.implement(Vector, "cpu")
+@ewise_add.implement(Vector, "cpu", "cuda")
 def _(u: Any, v: Any, op: Combiner, zero: Any, write: VectorWrite) -> Any:
     if isinstance(u, SparseVector) and isinstance(v, SparseVector):
         return write(merge.union_sparse(u, v, op, zero))
     if isinstance(v, SparseVector):  # only where v has something to add
         in_place = write.out is u and write.mask is None and write.accum is None
-        w, places = u if in_place else u.copy(), v.indices.astype(np.intp)
+        w, places = u if in_place else u.copy(), v.indices.astype("intp")
         w[places] = merge.union_dense(u.take(places), v.values, op, zero)
         return w if in_place else write(w)
     if isinstance(u, SparseVector):
-        w, places = v.copy(), u.indices.astype(np.intp)
+        w, places = v.copy(), u.indices.astype("intp")
         w[places] = merge.union_dense(u.values, v.take(places), op, zero)
         return write(w)
     return write(merge.union_dense(u, v, op, zero))
 
 
-@ewise_mult.implement(Vector, "cpu")
+@ewise_mult.implement(Vector, "cpu", "cuda")
 def _(u: Any, v: Any, op: Combiner, zero: Any, write: VectorWrite) -> Any:
     if isinstance(u, SparseVector) and isinstance(v, SparseVector):
         return write(merge.intersect_sparse(u, v, op, zero))
@@ -49,82 +48,77 @@ def _(u: Any, v: Any, op: Combiner, zero: Any, write: VectorWrite) -> Any:
     return write(merge.intersect_dense(u, v, op, zero))
 
 
-@apply.implement(Vector, "cpu")
+@apply.implement(Vector, "cpu", "cuda")
 def _(u: Any, function: Callable[[Any], Any], zero: Any, write: VectorWrite) -> Any:
     if isinstance(u, SparseVector):
         u = merge.drop(u, zero)
-        return write(SparseVector.trusted(u.indices, np.asarray(function(u.values)), u.size))
-    w = np.array(function(u), dtype=write.dtype)
+        return write(SparseVector.trusted(u.indices, namespace(u.values).asarray(function(u.values)), u.size))
+    w = namespace(u).array(function(u), dtype=write.dtype)
     if zero is not None:
         w[u == zero] = write.zero
     return write(w)
 
 
-@select.implement(Vector, "cpu")
+@select.implement(Vector, "cpu", "cuda")
 def _(u: Any, compare: BinaryOp, other: Any, write: VectorWrite) -> Any:
     if isinstance(u, SparseVector):
+        xp = namespace(u.values)
         if isinstance(other, SparseVector):  # where other is absent there is nothing to compare with
-            u = _at(u, np.flatnonzero(merge.contains(other.indices, u.indices)))
-            other = other.values.take(np.searchsorted(other.indices, u.indices))
-        elif np.ndim(other):
+            u = _at(u, xp.flatnonzero(merge.contains(other.indices, u.indices)))
+            other = other.values.take(xp.searchsorted(other.indices, u.indices))
+        elif not is_scalar(other):
             other = other.take(u.indices)
-        return write(_at(u, np.flatnonzero(compare(u.values, other))))
+        return write(_at(u, xp.flatnonzero(compare(u.values, other))))
+    xp = namespace(u)
     if isinstance(other, SparseVector):
-        keep = np.zeros(u.size, bool)
+        keep = xp.zeros(u.size, bool)
         keep[other.indices] = compare(u[other.indices], other.values)
     else:
         keep = compare(u, other)
-    return write(np.where(keep, u, write.zero))
+    return write(xp.where(keep, u, write.zero))
 
 
-def _at(u: SparseVector, positions: np.ndarray) -> SparseVector:
+def _at(u: SparseVector, positions: Array) -> SparseVector:
     """The entries of `u` at the given positions of its arrays."""
     return SparseVector.trusted(u.indices.take(positions), u.values.take(positions), u.size)
 
 
-@reduce.implement(Vector, "cpu")
-def _(u: Any, monoid: Monoid) -> Any:
-    return fold(monoid, u.values if isinstance(u, SparseVector) else u)
-
-
-@extract.implement(Vector, "cpu")
-def _(u: Any, indices: np.ndarray, write: VectorWrite) -> Any:
+@extract.implement(Vector, "cpu", "cuda")
+def _(u: Any, indices: Array, write: VectorWrite) -> Any:
     if not isinstance(u, SparseVector):
         return write(u[indices])
+    xp = namespace(u.values)
     present = merge.contains(u.indices, indices)
-    at = np.searchsorted(u.indices, indices[present])
-    return write(SparseVector.trusted(np.flatnonzero(present), u.values[at], indices.size))
+    at = xp.searchsorted(u.indices, indices[present])
+    return write(SparseVector.trusted(xp.flatnonzero(present), u.values[at], indices.size))
 
 
-@assign.implement(Vector, "cpu")
-def _(out: Any, value: Any, indices: np.ndarray | None, accum: Combiner | None, write: VectorWrite) -> Any:
-    places = np.arange(out.size) if indices is None else indices
+@assign.implement(Vector, "cpu", "cuda")
+def _(out: Any, value: Any, indices: Array | None, accum: Combiner | None, write: VectorWrite) -> Any:
+    xp = namespace(out.values if isinstance(out, SparseVector) else out)
+    places = xp.arange(out.size) if indices is None else indices
     if isinstance(out, SparseVector):
         return write(_assigned_sparse(out, value, places, accum, write.zero))
     w = out.copy()
     new = value.to_dense(write.zero) if isinstance(value, SparseVector) else value
-    new = np.broadcast_to(np.asarray(new, out.dtype), places.shape)
+    new = xp.broadcast_to(xp.asarray(new, out.dtype), places.shape)
     w[places] = new if accum is None else merge.union_dense(out[places], new, accum, write.zero)
     return write(w)
 
 
-def _assigned_sparse(
-    out: SparseVector, value: Any, places: np.ndarray, accum: Combiner | None, zero: Any
-) -> SparseVector:
+def _assigned_sparse(out: SparseVector, value: Any, places: Array, accum: Combiner | None, zero: Any) -> SparseVector:
     """`out` with the value in the given places, before the mask."""
-    if not isinstance(value, SparseVector) and np.ndim(value):
+    xp = namespace(out.values)
+    if not isinstance(value, SparseVector) and not is_scalar(value):
         value = SparseVector.from_dense(value, zero)
     if isinstance(value, SparseVector):
         indices, values = places[value.indices], value.values.astype(out.dtype)
     else:
-        indices, values = places, np.broadcast_to(np.asarray(value, out.dtype), places.shape)
-    order = np.argsort(indices, kind="stable")
+        indices, values = places, xp.broadcast_to(xp.asarray(value, out.dtype), places.shape)
+    order = xp.argsort(indices, kind="stable")
     new = SparseVector.trusted(indices[order], values[order], out.size)
     if accum is not None:
         return merge.union_sparse(out, new, accum, zero)
-    outside = ~merge.contains(np.sort(places), out.indices)
-    kept = SparseVector.trusted(out.indices[outside], out.values[outside], out.size)
-    return SparseVector.trusted(
-        *merge.union_keys(kept.indices, kept.values, new.indices, new.values, BinaryOp("first", lambda a, b: a, "a")),
-        out.size,
-    )
+    outside = ~merge.contains(xp.sort(places), out.indices)
+    merged = merge.union_keys(out.indices[outside], out.values[outside], new.indices, new.values, find_op("first"))
+    return SparseVector.trusted(*merged, out.size)

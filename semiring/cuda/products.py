@@ -1,0 +1,144 @@
+"""mxv, vxm and mxm on the GPU: which kernel serves which format and operand.
+
+    dense operand     gather along the stored rows; else through the kept transpose (CSR, CSC, and sums on COO and ELL),
+                      or scatter from the format's own storage (COO, ELL, where ⊕ may come in any order)
+    sparse operand    push along the stored rows, or those of the kept transpose (CSR, CSC); a dense one gathers
+
+A kept transpose is made at the first product that wants it, and counts in `kept_nbytes`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from formats import COO, CSC, CSR, ELL, Matrix, SparseVector
+from formats.arrays import Array, cupy, out_of_memory
+
+from .. import merge
+from ..algebra import Semiring
+from ..masks import MatrixWrite, VectorWrite
+from ..verbs import mxm, mxv, vxm
+from . import tiles
+from .expand import expand_and_combine
+from .kernels import BLOCK, Kernels, kernels_for
+from .push import push
+from .tiles import step_of
+
+GATHER_FROM = 1 / 8
+"""Share of present elements from which a sparse operand is gathered as a dense one."""
+
+
+@mxv.implement(CSR, CSC, COO, ELL, "cuda")
+def _(A: Matrix, x: Any, semiring: Semiring, write: VectorWrite) -> Any:
+    return write(_product(A, x, semiring, matrix_first=True))
+
+
+@vxm.implement(CSR, CSC, COO, ELL, "cuda")
+def _(x: Any, A: Matrix, semiring: Semiring, write: VectorWrite) -> Any:
+    return write(_product(A, x, semiring, matrix_first=False))
+
+
+@mxm.implement(CSR, "cuda")
+def _(A: CSR, B: CSR, semiring: Semiring, write: MatrixWrite) -> CSR:
+    try:
+        return write(expand_and_combine(A, B, semiring))
+    except MemoryError as error:
+        raise out_of_memory(error, f"mxm of {A!r} and {B!r}") from error
+
+
+@mxm.implement(CSC, "cuda")
+def _(A: CSC, B: CSC, semiring: Semiring, write: MatrixWrite) -> CSR:
+    rows: Any = (A.to(CSR), B.to(CSR))
+    return mxm.find(CSR, "cuda")(*rows, semiring, write)
+
+
+def _product(A: Matrix, x: Any, semiring: Semiring, *, matrix_first: bool) -> Array | SparseVector:
+    """A ⊗ x (matrix_first) or x ⊗ A, dense or sparse as `x` is."""
+    gathers = (A.major == 0) == matrix_first
+    try:
+        if isinstance(x, SparseVector):
+            return _sparse_product(A, x, semiring, matrix_first, gathers)
+        return _dense_product(A, x, semiring, matrix_first, gathers)
+    except MemoryError as error:
+        raise out_of_memory(error, f"a product with {A!r}") from error
+
+
+def _dense_product(A: Matrix, x: Array, semiring: Semiring, matrix_first: bool, gathers: bool) -> Array:
+    cp = cupy()
+    x = cp.ascontiguousarray(x)
+    if not gathers and (isinstance(A, CSR | CSC) or not in_any_order(semiring)):
+        A, gathers = turned(A), True
+    k = _kernels(A, semiring, matrix_first)
+    if not gathers:
+        return _scattered(k, A, x, semiring)
+    size = A.shape[A.major]
+    if isinstance(A, COO):
+        y = cp.full(size, semiring.zero(A.dtype), A.dtype)
+        tiles.gather_list(k, A, x, y)
+        return y
+    y = cp.empty(size, A.dtype)
+    if isinstance(A, CSR | CSC):
+        tiles.gather_compressed(k, A, x, y)
+    elif size:
+        k.gather_padded((-(-size // BLOCK[0]),), BLOCK, (*_slots(k, A), x, y))
+    return y
+
+
+def _scattered(k: Kernels, A: Matrix, x: Array, semiring: Semiring) -> Array:
+    """y_k ⊕= a_ik ⊗ x_i by atomics, from a list's or an ELL's own storage."""
+    y = cupy().full(A.shape[1 - A.major], semiring.zero(A.dtype), A.dtype)
+    if A.nnz == 0:
+        return y
+    if isinstance(A, COO):
+        entries = (A.outer, A.inner, A.values, step_of(A.values, k.index), k.index(A.nnz))
+        k.scatter_list(k.grid(A.nnz), BLOCK, (*entries, x, y))
+    else:
+        k.scatter_padded((-(-A.shape[A.major] // BLOCK[0]),), BLOCK, (*_slots(k, A), x, y))
+    return y
+
+
+def _sparse_product(A: Matrix, x: SparseVector, semiring: Semiring, matrix_first: bool, gathers: bool) -> SparseVector:
+    zero = semiring.zero(A.dtype)
+    compressed = isinstance(A, CSR | CSC)
+    if x.nnz < x.size * GATHER_FROM and (compressed or not gathers):
+        rows = turned(A) if gathers else A  # stored rows are what x selects
+        if in_any_order(semiring):
+            return push(_kernels(rows, semiring, matrix_first), rows, x, semiring)
+        if compressed:
+            return _combined(rows, x, semiring, matrix_first)
+    y = _dense_product(A, x.to_dense(zero), semiring, matrix_first, gathers)
+    return SparseVector.from_dense(y, zero)
+
+
+def _combined(A: Any, x: SparseVector, semiring: Semiring, matrix_first: bool) -> SparseVector:
+    """The rows that x selects, by expanding and sorting them: for sums, in an order that is always the same."""
+    x = merge.drop(x, semiring.zero(A.dtype))
+    index = A.indices.dtype
+    xp = cupy()
+    as_row = CSR.trusted(xp.array([0, x.nnz], index), x.indices.astype(index, copy=False), x.values, (1, x.size))
+    rows = A if A.major == 0 else A.T
+    y = expand_and_combine(as_row, rows, semiring, swapped=matrix_first)
+    return SparseVector.trusted(y.indices, y.values, y.ncols)
+
+
+def in_any_order(semiring: Semiring) -> bool:
+    """Does ⊕ give the same whatever the order, so that atomics may decide it? `any` takes what comes first."""
+    return semiring.add.idempotent and not (semiring.add.name == "any" and semiring.mul.reads)
+
+
+def turned(A: Matrix) -> Any:
+    """The entries of `A` compressed along its other axis: made once, and kept with it and its transpose."""
+    base = A if A.major == 0 else A.T
+    other = base.keep("turned", lambda: base.to(CSC))
+    return other if A is base else other.T
+
+
+def _kernels(A: Any, semiring: Semiring, matrix_first: bool) -> Kernels:
+    indices = A.outer if isinstance(A, COO) else A.indices
+    return kernels_for(semiring, A.dtype, indices.dtype, matrix_first)
+
+
+def _slots(k: Kernels, A: Any) -> tuple[Any, ...]:
+    """What kernels on padded rows take first."""
+    width, nrows = A.indices.shape
+    return A.indices, A.values, step_of(A.values, k.index), k.index(width), k.index(nrows)

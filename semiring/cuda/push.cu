@@ -1,0 +1,99 @@
+// A sparse operand pushed along its rows' entries:   y_k ⊕= a_ik ⊗ x_i   for the x_i that are present
+//
+// The cost is the entries of those rows, not the matrix. Rows become spans of entries; a scan of their lengths numbers
+// the entries, and a thread takes an entry, so a hub is spread over the whole device. y is kept and is the zero
+// everywhere; whoever lifts a y_k from the zero first notes k, by one atomic for a warp. For an idempotent ⊕: y_k
+// cannot return to the zero, and the order does not show.
+
+extern "C" __global__ void spans_compressed(const I* __restrict__ rows, I count, const I* __restrict__ indptr,
+                                            I* __restrict__ starts, I* __restrict__ lengths) {
+    for (long long f = thread_number(); f < count; f += thread_count()) {
+        const I start = indptr[rows[f]];
+        starts[f] = start;
+        lengths[f] = indptr[rows[f] + 1] - start;
+    }
+}
+
+__device__ __forceinline__ I lower_bound(const I* sorted, I low, I high, I value) {
+    while (low < high) {
+        const I middle = low + (high - low) / 2;
+        if (sorted[middle] < value) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
+extern "C" __global__ void spans_list(const I* __restrict__ rows, I count, const I* __restrict__ outer, I nnz,
+                                      I* __restrict__ starts, I* __restrict__ lengths) {
+    for (long long f = thread_number(); f < count; f += thread_count()) {
+        const I start = lower_bound(outer, 0, nnz, rows[f]);
+        starts[f] = start;
+        lengths[f] = lower_bound(outer, start, nnz, rows[f] + 1) - start;
+    }
+}
+
+// Note k in the list of reached places, for the threads with `is_new`. The threads of a warp that are here share one atomic.
+__device__ __forceinline__ void note(bool is_new, I k, I* reached, unsigned long long* count) {
+    const unsigned int here = __activemask();
+    const unsigned int all = __ballot_sync(here, is_new);
+    if (all == 0) return;
+    const int lane = threadIdx.x % 32, leader = __ffs(all) - 1;
+    unsigned long long base = 0;
+    if (lane == leader) base = atomicAdd(count, (unsigned long long)__popc(all));
+    base = __shfl_sync(here, base, leader);
+    if (is_new) reached[base + __popc(all & ((1u << lane) - 1))] = k;
+}
+
+__device__ __forceinline__ bool relax(T* y, I k, T t) { return t != ZERO && atomic_add(y + k, t) == ZERO; }
+
+// The row among [low, high] that entry e of all pushed ones belongs to: the last with ends[row - 1] <= e.
+__device__ __forceinline__ I owner(const I* ends, I low, I high, I e) {
+    while (low < high) {
+        const I middle = low + (high - low) / 2;
+        if (ends[middle] <= e) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
+// ends[f]: the number of entries in spans 0 … f.
+extern "C" __global__ void push_spans(const I* __restrict__ starts, const I* __restrict__ ends,
+                                      const T* __restrict__ weights, I count, const I* __restrict__ inner,
+                                      const T* __restrict__ values, I step, T* __restrict__ y,
+                                      I* __restrict__ reached, unsigned long long* __restrict__ nreached) {
+    __shared__ I bounds[2];
+    const I total = ends[count - 1];
+    for (long long begin = blockIdx.x * (long long)PUSHED; begin < total; begin += gridDim.x * (long long)PUSHED) {
+        const I end = (I)min(begin + PUSHED, (long long)total);
+        __syncthreads();
+        if (threadIdx.x < 2) bounds[threadIdx.x] = owner(ends, 0, count - 1, threadIdx.x == 0 ? (I)begin : end - 1);
+        __syncthreads();
+        for (I e = (I)begin + threadIdx.x; e < end; e += blockDim.x) {
+            const I f = owner(ends, bounds[0], bounds[1], e);
+            const I at = starts[f] + e - (f > 0 ? ends[f - 1] : (I)0);
+            const I k = inner[at];
+            note(relax(y, k, product(values[at * step], weights[f])), k, reached, nreached);
+        }
+    }
+}
+
+// A thread for each slot of each row that is present.
+extern "C" __global__ void push_padded(const I* __restrict__ rows, const T* __restrict__ weights, I count,
+                                       const I* __restrict__ indices, const T* __restrict__ values, I step, I width,
+                                       I nrows, T* __restrict__ y, I* __restrict__ reached,
+                                       unsigned long long* __restrict__ nreached) {
+    for (long long p = thread_number(); p < (long long)count * width; p += thread_count()) {
+        const I f = (I)(p % count), at = (I)(p / count) * nrows + rows[f], k = indices[at];
+        const bool is_new = k >= 0 && relax(y, k, product(values[at * step], weights[f]));
+        note(is_new, k, reached, nreached);
+    }
+}
+
+// Take the reached values out of y, which is the zero again.
+extern "C" __global__ void take_reached(const I* __restrict__ places, I count, T* __restrict__ y,
+                                        T* __restrict__ taken) {
+    for (long long i = thread_number(); i < count; i += thread_count()) {
+        taken[i] = y[places[i]];
+        y[places[i]] = ZERO;
+    }
+}

@@ -1,0 +1,54 @@
+"""reduce on the GPU: ⊕ over everything, or along the rows or columns of a matrix."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from formats import COO, CSC, CSR, ELL, Matrix, SparseVector
+from formats.arrays import Array, cupy, index_dtype
+from formats.convert import compress
+
+from ..algebra import Monoid, Semiring
+from ..masks import VectorWrite
+from ..ops import OPERATORS
+from ..registry import Vector
+from ..verbs import reduce
+from . import tiles
+from .kernels import Kernels, kernels_for
+
+
+@reduce.implement(Vector, "cuda")
+def _(u: Any, monoid: Monoid) -> Any:
+    return _folded(monoid, u.values if isinstance(u, SparseVector) else u)
+
+
+@reduce.implement(CSR, CSC, COO, ELL, "cuda")
+def _(A: Matrix, monoid: Monoid, axis: int | None, write: VectorWrite) -> Any:
+    if axis is None:
+        return _folded(monoid, A.values[A.indices >= 0] if isinstance(A, ELL) else A.values)
+    if isinstance(A, ELL) or A.major == axis:  # entries of one result do not lie together
+        lines: Any = A.to(CSR if axis == 1 else CSC)
+        indptr = lines.indptr
+    elif isinstance(A, COO):
+        lines, indptr = A, compress(A.outer, A.shape[A.major], A.outer.dtype)
+    else:
+        lines = A
+        indptr = lines.indptr
+    y = cupy().empty(A.shape[1 - axis], A.dtype)
+    tiles.fold_compressed(_kernels(monoid, A.dtype, indptr.dtype), indptr, lines.values, y)
+    return write(y)
+
+
+def _folded(monoid: Monoid, values: Array) -> Any:
+    """⊕ over all values, as a scalar of their dtype. Waits for the device."""
+    if values.size == 0:
+        return monoid.zero(values.dtype)
+    if 0 not in values.strides:
+        values = cupy().ascontiguousarray(values)
+    k = _kernels(monoid, values.dtype, index_dtype(values.size))
+    return tiles.fold_all(k, values).get()[0]
+
+
+def _kernels(monoid: Monoid, dtype: Any, index: Any) -> Kernels:
+    """The kernels of a semiring with this ⊕. Its ⊗ is not used."""
+    return kernels_for(Semiring(monoid, OPERATORS["first"], dtypes=(dtype,)), dtype, index)

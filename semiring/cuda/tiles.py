@@ -1,0 +1,128 @@
+"""Tiles: how sorted entries are cut into pieces of equal work for the kernels of tiles.cu, and those kernels' launches.
+
+The cuts depend on the matrix alone. They are found on the device at the first product and kept with the matrix.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from formats import COO, CSC, CSR
+from formats.arrays import Array, cupy
+
+from .kernels import BLOCK, PART_BYTES, TILE, Kernels
+
+
+@dataclass(frozen=True)
+class Cuts:
+    """Where tiles begin, and the rows that several tiles share.
+
+    count: the number of tiles.  first_row: (count + 1,), of compressed rows, see tiles.cu.
+    rows, first_tile, last_tile: (shared,), for each shared row its number and the tiles it begins and ends in.
+    """
+
+    count: int
+    rows: Array
+    first_tile: Array
+    last_tile: Array
+    first_row: Array | None = None
+
+    @property
+    def nbytes(self) -> int:
+        arrays = (self.rows, self.first_tile, self.last_tile, self.first_row)
+        return sum(array.nbytes for array in arrays if array is not None)
+
+
+def cut_rows(k: Kernels, indptr: Array, nnz: int) -> Cuts:
+    """The cuts of compressed rows."""
+    cp = cupy()
+    nrows = indptr.size - 1
+    count = -(-(nrows + nnz) // TILE)
+    first_row = cp.empty(count + 1, indptr.dtype)
+    k.cut_tiles(k.grid(count + 1), BLOCK, (indptr, k.index(nrows), first_row, k.index(count)))
+    rows = first_row[1:-1]  # where a tile begins inside a row, it shares that row with the tile before
+    starts = cp.arange(1, count, dtype=np.int64) * TILE - rows
+    shares = (rows < nrows) & (indptr[cp.minimum(rows, nrows - 1)] < starts)
+    return Cuts(count, *_shared(rows, shares), first_row)
+
+
+def cut_list(outer: Array) -> Cuts:
+    """The cuts of a sorted list."""
+    cp = cupy()
+    count = -(-outer.size // TILE)
+    at = cp.arange(1, count, dtype=np.int64) * TILE
+    rows = outer[at]
+    return Cuts(count, *_shared(rows, outer[at - 1] == rows))
+
+
+def _shared(rows: Array, shares: Array) -> tuple[Array, Array, Array]:
+    """(rows, first_tile, last_tile) from the row at the beginning of tiles 1, 2, … and whether it began before."""
+    cp = cupy()
+    tiles = cp.flatnonzero(shares)
+    rows = rows[tiles]
+    if rows.size == 0:
+        return rows, rows, rows
+    changes = rows[1:] != rows[:-1]
+    yes = cp.ones(1, bool)
+    first, last = cp.concatenate((yes, changes)), cp.concatenate((changes, yes))
+    return rows[first], tiles[first].astype(rows.dtype), (tiles[last] + 1).astype(rows.dtype)
+
+
+def step_of(values: Array, index: Any) -> Any:
+    """How far apart neighbouring values lie: 0 where all entries share one, as in a pattern, else 1."""
+    return index(0 if values.size and 0 in values.strides else 1)
+
+
+def gather_compressed(k: Kernels, A: CSR | CSC, x: Array, y: Array) -> None:
+    """y_i = ⊕_k a_ik ⊗ x_k along the stored rows."""
+    if y.size == 0:
+        return
+    cuts = A.keep("cuts", lambda: cut_rows(k, A.indptr, A.nnz))
+    parts = cupy().empty(cuts.count * PART_BYTES, np.uint8)
+    fixed = A.keep("gather", lambda: (A.indptr, k.index(y.size), A.indices, A.values, step_of(A.values, k.index)))
+    k.gather_compressed((cuts.count,), BLOCK, (*fixed, x, cuts.first_row, y, parts))
+    join(k, cuts, parts, y)
+
+
+def fold_compressed(k: Kernels, indptr: Array, values: Array, y: Array) -> None:
+    """y_i = ⊕ of the values of each row."""
+    if y.size == 0:
+        return
+    cuts = cut_rows(k, indptr, values.size)
+    parts = cupy().empty(cuts.count * PART_BYTES, np.uint8)
+    fixed = (indptr, k.index(y.size), values, step_of(values, k.index))
+    k.fold_compressed((cuts.count,), BLOCK, (*fixed, cuts.first_row, y, parts))
+    join(k, cuts, parts, y)
+
+
+def gather_list(k: Kernels, A: COO, x: Array, y: Array) -> None:
+    """y_i = ⊕_k a_ik ⊗ x_k over a list sorted by i. y is the zero at first."""
+    if A.nnz == 0:
+        return
+    cuts = A.keep("cuts", lambda: cut_list(A.outer))
+    parts = cupy().empty(cuts.count * PART_BYTES, np.uint8)
+    fixed = (A.outer, A.inner, A.values, step_of(A.values, k.index), k.index(A.nnz))
+    k.gather_list((cuts.count,), BLOCK, (*fixed, x, y, parts))
+    join(k, cuts, parts, y)
+
+
+def join(k: Kernels, cuts: Cuts, parts: Array, y: Array) -> None:
+    """Complete the rows that several tiles share."""
+    shared = cuts.rows.size
+    if shared:
+        arguments = (cuts.rows, cuts.first_tile, cuts.last_tile, k.index(shared), parts, y)
+        k.join_rows(k.grid(shared * 32), BLOCK, arguments)
+
+
+def fold_all(k: Kernels, values: Array) -> Array:
+    """⊕ of all values, an array of one."""
+    cp = cupy()
+    grid = k.grid(values.size)
+    partial = cp.empty(grid[0] * PART_BYTES // 2, np.uint8)
+    result = cp.empty(1, values.dtype)
+    k.fold_all(grid, BLOCK, (values, step_of(values, k.index), k.index(values.size), partial))
+    k.fold_partial((1,), BLOCK, (partial, k.index(grid[0]), result))
+    return result

@@ -1,0 +1,5 @@
+"""Verbs written as array programs that NumPy and CuPy both run. Importing it registers them for both backends."""
+
+from . import matrices, vectors
+
+__all__ = ["matrices", "vectors"]

@@ -1,0 +1,90 @@
+"""Which CUDA sources the tests last ran on, on a GPU, and what came of it: `gpu_record.json`.
+
+`pytest --require cuda` writes it on a machine with a GPU. `python -m tests.gpu_record --check` says, without one,
+whether the sources are still those: exit 0 if so, 1 if not.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parent.parent
+RECORD = Path("tests/gpu_record.json")
+
+
+def sources(root: Path = ROOT) -> dict[str, str]:
+    """SHA-256 of each file that CUDA text is made from, by its path below `root`, in the paths' order."""
+    paths = [*root.glob("semiring/cuda/*.cu"), root / "semiring/codegen.py", root / "semiring/ops.py"]
+    return dict(sorted((path.relative_to(root).as_posix(), sha256(path.read_bytes()).hexdigest()) for path in paths))
+
+
+def combined(files: Mapping[str, str]) -> str:
+    """One SHA-256 of all files' names and hashes."""
+    return sha256("".join(f"{name} {digest}\n" for name, digest in files.items()).encode()).hexdigest()
+
+
+def machine() -> dict[str, str]:
+    """The GPU that this process uses, and the versions of what runs on it."""
+    import numpy as np
+
+    from formats.arrays import cupy
+
+    cp = cupy()
+    runtime = cp.cuda.runtime
+    return {
+        "device": runtime.getDeviceProperties(cp.cuda.Device().id)["name"].decode(),
+        "driver": str(runtime.driverGetVersion()),
+        "runtime": str(runtime.runtimeGetVersion()),
+        "cupy": cp.__version__,
+        "numpy": np.__version__,
+    }
+
+
+def counts(stats: Mapping[str, Sequence[Any]]) -> dict[str, int]:
+    """passed, failed and skipped, from the statistics of pytest's terminal reporter."""
+    kinds = {"passed": ("passed",), "failed": ("failed", "error"), "skipped": ("skipped",)}
+    return {name: sum(len(stats.get(kind, ())) for kind in parts) for name, parts in kinds.items()}
+
+
+def write(
+    where: Mapping[str, str], outcome: Mapping[str, int], arguments: Sequence[str], root: Path = ROOT
+) -> dict[str, Any]:
+    """Record that pytest with these arguments had this outcome on the sources as they are now."""
+    files = sources(root)
+    record = {
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        **where,
+        "arguments": list(arguments),
+        **outcome,
+        "hash": combined(files),
+        "files": files,
+    }
+    (root / RECORD).write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+    return record
+
+
+def check(root: Path = ROOT) -> tuple[int, str]:
+    """(exit code, one line): 0 if the record is of the sources as they are now, else 1 and which files changed."""
+    if not (root / RECORD).exists():
+        return 1, f"{RECORD} is missing: run pytest --require cuda on a machine with a GPU"
+    record = json.loads((root / RECORD).read_text(encoding="utf-8"))
+    now, then = sources(root), record["files"]
+    if combined(now) != record["hash"]:
+        changed = sorted(name for name in {*now, *then} if now.get(name) != then.get(name))
+        return 1, f"changed since {RECORD} was written: {', '.join(changed)}; run pytest --require cuda on a GPU"
+    outcome = ", ".join(f"{record[name]} {name}" for name in ("passed", "failed", "skipped"))
+    return 0, f"{RECORD} is of these CUDA sources: {outcome} on {record['device']}, {record['date']}"
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] != ["--check"]:
+        sys.exit("usage: python -m tests.gpu_record --check")
+    code, line = check()
+    print(line)
+    sys.exit(code)

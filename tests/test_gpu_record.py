@@ -1,0 +1,70 @@
+"""The record of the tests on a GPU notices when the sources that it is about change."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from . import gpu_record
+
+WHERE = {"device": "some GPU", "driver": "13020", "runtime": "13020", "cupy": "14.2.0", "numpy": "2.4.6"}
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A folder with sources and a record of them."""
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "semiring" / "cuda").mkdir(parents=True)
+    for name in ("codegen.py", "ops.py", "cuda/gather.cu", "cuda/push.cu"):
+        (tmp_path / "semiring" / name).write_text(name)
+    gpu_record.write(WHERE, {"passed": 5, "failed": 1, "skipped": 2}, ["--require", "cuda"], tmp_path)
+    return tmp_path
+
+
+def test_a_record_of_the_sources_as_they_are(root: Path) -> None:
+    record = json.loads((root / gpu_record.RECORD).read_text())
+    assert list(record["files"]) == [
+        "semiring/codegen.py",
+        "semiring/cuda/gather.cu",
+        "semiring/cuda/push.cu",
+        "semiring/ops.py",
+    ]
+    assert record.items() >= WHERE.items()
+    assert record["arguments"] == ["--require", "cuda"]
+    code, line = gpu_record.check(root)
+    assert code == 0
+    assert line.startswith(
+        "tests/gpu_record.json is of these CUDA sources: 5 passed, 1 failed, 2 skipped on some GPU, "
+    )
+    assert "\n" not in line
+
+
+def test_a_changed_a_new_and_a_removed_file_are_named(root: Path) -> None:
+    (root / "semiring/ops.py").write_text("other")
+    assert gpu_record.check(root)[1].startswith("changed since tests/gpu_record.json was written: semiring/ops.py; ")
+    (root / "semiring/cuda/new.cu").write_text("")
+    (root / "semiring/cuda/push.cu").unlink()
+    code, line = gpu_record.check(root)
+    assert code == 1
+    assert "written: semiring/cuda/new.cu, semiring/cuda/push.cu, semiring/ops.py; run" in line
+
+
+def test_other_files_do_not_count(root: Path) -> None:
+    (root / "semiring/verbs.py").write_text("")
+    (root / "semiring/cuda/launch.py").write_text("")
+    assert gpu_record.check(root)[0] == 0
+
+
+def test_no_record(root: Path) -> None:
+    (root / gpu_record.RECORD).unlink()
+    assert gpu_record.check(root) == (
+        1,
+        "tests/gpu_record.json is missing: run pytest --require cuda on a machine with a GPU",
+    )
+
+
+def test_errors_count_as_failed() -> None:
+    stats = {"passed": [1, 2], "error": [3], "failed": [4, 5], "": [6], "skipped": [7]}
+    assert gpu_record.counts(stats) == {"passed": 2, "failed": 3, "skipped": 1}
