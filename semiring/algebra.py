@@ -88,6 +88,16 @@ class Semiring:
         object.__setattr__(self, "dtypes", tuple(np.dtype(d) for d in self.dtypes or self.add.dtypes))
         object.__setattr__(self, "laws", frozenset(self.laws))
 
+    def __hash__(self) -> int:
+        """Found once: semirings are the keys of compiled kernels, and looked up in every product."""
+        known = self.__dict__.get("_hash")
+        if known is None:
+            known = self.__dict__["_hash"] = hash((self.add, self.mul, self.dtypes, self.one, self.laws))
+        return known
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Semiring, (self.add, self.mul, self.dtypes, self.one, self.laws)
+
     @property
     def name(self) -> str:
         """GraphBLAS's name, `<add>_<mul>`."""

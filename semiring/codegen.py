@@ -172,6 +172,20 @@ def prelude(semiring: Semiring, dtype: np.dtype, index_dtype: np.dtype, matrix_f
     return CONSTANTS + algebra + _atomic(semiring, dtype) + _terms(semiring, dtype, matrix_first)
 
 
+def sum_bytes(semiring: Semiring, dtype: np.dtype) -> int:
+    """The size of a Sum."""
+    exact = _exact(semiring, dtype)
+    return dtype.itemsize if exact is None else _SUM_BYTES[exact["sum"]]
+
+
+_SUM_BYTES = {"long long": 8, "__int128": 16, "Limbs": 32}
+
+
+def _exact(semiring: Semiring, dtype: np.dtype) -> dict[str, str] | None:
+    """How sums are kept exact, where they must be."""
+    return _EXACT.get((semiring.add.name, dtype.name)) if semiring.add.op.saturating is not None else None
+
+
 def _wide(dtype: np.dtype) -> str:
     """The type in which operators are computed."""
     return "long long" if dtype == np.int32 else "T"
@@ -189,7 +203,7 @@ def _atomic(semiring: Semiring, dtype: np.dtype) -> str:
 
 def _terms(semiring: Semiring, dtype: np.dtype, matrix_first: bool) -> str:
     operands = ("a", "x") if matrix_first else ("x", "a")
-    exact = _EXACT.get((semiring.add.name, dtype.name)) if semiring.add.op.saturating is not None else None
+    exact = _exact(semiring, dtype)
     if exact is None:
         return _TERMS.format(multiply=f"mul({', '.join(operands)})", **_PLAIN)
     # The operator on wide operands, and not clamped. One of the user's in int64 has to look after itself.

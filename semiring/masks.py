@@ -27,7 +27,7 @@ from .ops import BinaryOp
 Combiner = Monoid | BinaryOp
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class VectorWrite:
     """How a verb's vector result t is written. Call it with t, a dense array of its own or a SparseVector.
 
@@ -140,7 +140,7 @@ class VectorWrite:
         return out
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class MatrixWrite:
     """How a verb's CSR result T is written: the same rule over positions of a matrix. Call it with T.
 

@@ -11,7 +11,7 @@ from cuda.bindings import nvrtc
 from semiring import MONOIDS, SEMIRINGS, BinaryOp, MinFirst, MinPlus, PlusTimes, Semiring
 from semiring.algebra import find_semiring
 from semiring.codegen import C_TYPES, OPTIONS, expression, literal, prelude
-from semiring.cuda.kernels import translation_unit
+from semiring.cuda.kernels import LONG_ROWS, translation_unit
 
 ABSDIFF = Semiring(MONOIDS["min"], BinaryOp("absdiff", lambda a, b: abs(a - b), "a < b ? b - a : a - b"))
 INT32, INT64 = np.dtype(np.int32), np.dtype(np.int64)
@@ -38,6 +38,12 @@ def compile_for_h100(text: str) -> str:
     said = log.decode().rstrip("\0")
     assert said or error == nvrtc.nvrtcResult.NVRTC_SUCCESS
     return said
+
+
+@pytest.mark.parametrize("dtype", [INT32, INT64, np.dtype(np.float32)], ids=str)
+@pytest.mark.parametrize("semiring", [MinPlus, PlusTimes], ids=lambda semiring: semiring.name)
+def test_kernels_for_long_rows_compile_too(semiring: Semiring, dtype: np.dtype) -> None:
+    assert compile_for_h100(translation_unit(semiring, dtype, INT32, shape=LONG_ROWS)) == ""
 
 
 @pytest.mark.parametrize(

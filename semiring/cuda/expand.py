@@ -19,7 +19,7 @@ from formats.convert import expand
 from .. import merge
 from ..algebra import Semiring
 from . import tiles
-from .kernels import kernels_for
+from .kernels import kernels_for, shape_for
 
 BATCH = 1 << 26
 """Products at a time: 2^26 take 3 GiB while they are sorted. A single row may need more."""
@@ -68,7 +68,7 @@ def _batch(
     indptr = cp.concatenate((heads, cp.array([key.size]))).astype(index)
     runs: Any = CSR.trusted(indptr, at.astype(index), A.values[first:last][entry], (heads.size, B.nnz))
     y = cp.empty(heads.size, A.dtype)
-    k = kernels_for(semiring, A.dtype, index, matrix_first=not swapped)
+    k = kernels_for(semiring, A.dtype, index, not swapped, shape_for(key.size, heads.size))
     tiles.gather_compressed(k, runs, cp.ascontiguousarray(B.values), y)
     return key[heads], y
 

@@ -5,6 +5,7 @@ A semiring is compiled once on a machine: the machine code is kept on disk.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -14,47 +15,64 @@ import numpy as np
 from formats.arrays import cupy
 
 from ..algebra import Law, Semiring
-from ..codegen import prelude
+from ..codegen import prelude, sum_bytes
 from .compile import load
 
 SOURCES = ("tiles.cu", "padded.cu", "push.cu")
 """The kernels, in the order of the translation unit."""
 
-BLOCK = (256,)
-"""Threads of a block, in every kernel."""
 
-ITEMS = 8
-"""Terms of a tile that each thread folds."""
+@dataclass(frozen=True)
+class Shape:
+    """How the tiles' kernels are cut: threads of a block, and entries that each loads."""
 
-TILE = BLOCK[0] * ITEMS
-"""Entries and row ends in a tile."""
+    threads: int
+    items: int
+
+
+SHORT_ROWS = Shape(256, 8)
+"""For rows of few entries: many rows in a tile."""
+
+LONG_ROWS = Shape(512, 3)
+"""For rows of many: 12 % faster on R-MAT graphs, and as much slower on roads."""
+
+LONG_FROM = 5
+"""Entries a row, on average, from which rows are long."""
+
+ALIGN = 32
+"""Entries by which a tile may be read early, as in tiles.cu."""
 
 PUSHED = 1024
 """Entries that a block pushes at a time."""
 
-PART_BYTES = 64
-"""Bytes of a tile's two unfinished sums, of the largest kind."""
 
-
-def translation_unit(semiring: Semiring, dtype: np.dtype, index_dtype: np.dtype, matrix_first: bool = True) -> str:
+def translation_unit(
+    semiring: Semiring, dtype: np.dtype, index_dtype: np.dtype, matrix_first: bool = True, shape: Shape = SHORT_ROWS
+) -> str:
     """The CUDA text of all kernels for a semiring."""
     here = Path(__file__).parent
     files = [(here / name).read_text(encoding="utf-8") for name in SOURCES]
-    sizes = f"constexpr int THREADS = {BLOCK[0]}, ITEMS = {ITEMS}, ENTRIES = {TILE}, PUSHED = {PUSHED};\n"
+    sizes = f"constexpr int THREADS = {shape.threads}, ITEMS = {shape.items}, ALIGN = {ALIGN}, PUSHED = {PUSHED};\n"
     return "\n".join((prelude(semiring, dtype, index_dtype, matrix_first), sizes, *files))
 
 
 class Kernels:
-    """The compiled kernels of one translation unit, each a method: `kernels.join_rows(grid, BLOCK, arguments)`.
+    """The compiled kernels of one translation unit, each a method: `kernels.join_rows(grid, block, arguments)`.
 
-    index: the scalar type of counts among the arguments.
+    index: the scalar type of counts among the arguments.  block: threads of a block.  entries: that a tile of a list
+    has.  steps: entries and row ends in a tile of compressed rows.  part_bytes: of a tile's two unfinished sums.
     """
 
-    def __init__(self, semiring: Semiring, dtype: np.dtype, index_dtype: np.dtype, matrix_first: bool) -> None:
-        cp = cupy()
-        self._module = load(translation_unit(semiring, dtype, index_dtype, matrix_first))
+    def __init__(
+        self, semiring: Semiring, dtype: np.dtype, index_dtype: np.dtype, matrix_first: bool, shape: Shape
+    ) -> None:
+        self._module = load(translation_unit(semiring, dtype, index_dtype, matrix_first, shape))
+        self._largest = 2048 // shape.threads * cupy().cuda.Device().attributes["MultiProcessorCount"]
         self.index = index_dtype.type
-        self._largest = 8 * cp.cuda.Device().attributes["MultiProcessorCount"]
+        self.block = (shape.threads,)
+        self.entries = shape.threads * shape.items
+        self.steps = self.entries - ALIGN
+        self.part_bytes = 2 * sum_bytes(semiring, dtype)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
@@ -63,14 +81,21 @@ class Kernels:
         setattr(self, name, kernel)  # found at once from now on
         return kernel
 
-    def grid(self, count: int, each: int = BLOCK[0]) -> tuple[int]:
+    def grid(self, count: int, each: int | None = None) -> tuple[int]:
         """Blocks for `count` things, `each` in a block, but no more than keep the device busy: kernels loop."""
-        return (min(max(-(-count // each), 1), self._largest),)
+        return (min(max(-(-count // (each or self.block[0])), 1), self._largest),)
 
 
-def kernels_for(semiring: Semiring, dtype: np.dtype, index_dtype: np.dtype, matrix_first: bool = True) -> Kernels:
+def kernels_for(
+    semiring: Semiring, dtype: np.dtype, index_dtype: np.dtype, matrix_first: bool = True, shape: Shape = SHORT_ROWS
+) -> Kernels:
     """The kernels that compute a ⊗ x (matrix_first) or x ⊗ a. One unit serves both where ⊗ commutes."""
-    return _kernels(semiring, dtype, index_dtype, matrix_first or Law.COMMUTATIVE in semiring.laws)
+    return _kernels(semiring, dtype, index_dtype, matrix_first or Law.COMMUTATIVE in semiring.laws, shape)
+
+
+def shape_for(nnz: int, nrows: int) -> Shape:
+    """The shape for rows of that many entries on average."""
+    return LONG_ROWS if nnz > LONG_FROM * nrows else SHORT_ROWS
 
 
 _kernels = lru_cache(maxsize=512)(Kernels)

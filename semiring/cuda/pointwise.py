@@ -56,7 +56,9 @@ class Pointwise:
             elif x.size == 1:
                 arguments += [x, dtype.type(0), np.int64(0)]
             else:
-                whole = cp.ascontiguousarray(cp.broadcast_to(x, shape))
+                whole = x if x.shape == shape else cp.broadcast_to(x, shape)
+                if not whole.flags.c_contiguous:
+                    whole = cp.ascontiguousarray(whole)
                 kept.append(whole)
                 arguments += [whole, dtype.type(0), np.int64(1)]
         grid = min(-(-y.size // THREADS), LARGEST_GRID)

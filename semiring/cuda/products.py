@@ -20,7 +20,7 @@ from ..masks import MatrixWrite, VectorWrite
 from ..verbs import mxm, mxv, vxm
 from . import tiles
 from .expand import expand_and_combine
-from .kernels import BLOCK, Kernels, kernels_for
+from .kernels import SHORT_ROWS, Kernels, Shape, kernels_for, shape_for
 from .push import push
 from .tiles import step_of
 
@@ -65,7 +65,8 @@ def _product(A: Matrix, x: Any, semiring: Semiring, *, matrix_first: bool) -> Ar
 
 def _dense_product(A: Matrix, x: Array, semiring: Semiring, matrix_first: bool, gathers: bool) -> Array:
     cp = cupy()
-    x = cp.ascontiguousarray(x)
+    if not x.flags.c_contiguous:
+        x = cp.ascontiguousarray(x)
     if not gathers and (isinstance(A, CSR | CSC) or not in_any_order(semiring)):
         A, gathers = turned(A), True
     k = _kernels(A, semiring, matrix_first)
@@ -80,7 +81,7 @@ def _dense_product(A: Matrix, x: Array, semiring: Semiring, matrix_first: bool, 
     if isinstance(A, CSR | CSC):
         tiles.gather_compressed(k, A, x, y)
     elif size:
-        k.gather_padded((-(-size // BLOCK[0]),), BLOCK, (*_slots(k, A), x, y))
+        k.gather_padded((-(-size // k.block[0]),), k.block, (*_slots(k, A), x, y))
     return y
 
 
@@ -91,9 +92,9 @@ def _scattered(k: Kernels, A: Matrix, x: Array, semiring: Semiring) -> Array:
         return y
     if isinstance(A, COO):
         entries = (A.outer, A.inner, A.values, step_of(A.values, k.index), k.index(A.nnz))
-        k.scatter_list(k.grid(A.nnz), BLOCK, (*entries, x, y))
+        k.scatter_list(k.grid(A.nnz), k.block, (*entries, x, y))
     else:
-        k.scatter_padded((-(-A.shape[A.major] // BLOCK[0]),), BLOCK, (*_slots(k, A), x, y))
+        k.scatter_padded((-(-A.shape[A.major] // k.block[0]),), k.block, (*_slots(k, A), x, y))
     return y
 
 
@@ -134,8 +135,15 @@ def turned(A: Matrix) -> Any:
 
 
 def _kernels(A: Any, semiring: Semiring, matrix_first: bool) -> Kernels:
-    indices = A.outer if isinstance(A, COO) else A.indices
-    return kernels_for(semiring, A.dtype, indices.dtype, matrix_first)
+    shape, index_dtype = A.keep("shape", lambda: _shape(A))
+    return kernels_for(semiring, A.dtype, index_dtype, matrix_first, shape)
+
+
+def _shape(A: Any) -> tuple[Shape, Any]:
+    """The kernels' shape and index type for a matrix."""
+    if isinstance(A, ELL):
+        return SHORT_ROWS, A.indices.dtype
+    return shape_for(A.nnz, A.shape[A.major]), (A.outer if isinstance(A, COO) else A.indices).dtype
 
 
 def _slots(k: Kernels, A: Any) -> tuple[Any, ...]:

@@ -10,7 +10,7 @@ from formats import COO, CSC, CSR, ELL, Matrix, SparseVector
 from formats.arrays import Array, cupy
 
 from ..algebra import Semiring
-from .kernels import BLOCK, PUSHED, Kernels
+from .kernels import PUSHED, Kernels
 from .tiles import step_of
 
 SCAN_FROM = 1 / 8
@@ -42,7 +42,7 @@ def push(k: Kernels, A: Matrix, x: SparseVector, semiring: Semiring) -> SparseVe
         places = cp.sort(reached[:count])
     values = cp.empty(count, A.dtype)
     if count:
-        k.take_reached(k.grid(count), BLOCK, (places, k.index(count), y, values))
+        k.take_reached(k.grid(count), k.block, (places, k.index(count), y, values))
     A.keep(key, lambda: (y, reached))
     return SparseVector.trusted(places, values, size)
 
@@ -54,17 +54,17 @@ def _push_spans(k: Kernels, A: Any, rows: Array, weights: Array, y: Array, reach
     count = k.index(rows.size)
     if isinstance(A, COO):
         inner = A.inner
-        k.spans_list(k.grid(rows.size), BLOCK, (rows, count, A.outer, k.index(A.nnz), starts, lengths))
+        k.spans_list(k.grid(rows.size), k.block, (rows, count, A.outer, k.index(A.nnz), starts, lengths))
     else:
         inner = A.indices
-        k.spans_compressed(k.grid(rows.size), BLOCK, (rows, count, A.indptr, starts, lengths))
+        k.spans_compressed(k.grid(rows.size), k.block, (rows, count, A.indptr, starts, lengths))
     ends = cupy().cumsum(lengths, dtype=rows.dtype)
     entries = (inner, A.values, step_of(A.values, k.index))
-    k.push_spans(k.grid(A.nnz, PUSHED), BLOCK, (starts, ends, weights, count, *entries, y, reached, nreached))
+    k.push_spans(k.grid(A.nnz, PUSHED), k.block, (starts, ends, weights, count, *entries, y, reached, nreached))
 
 
 def _push_padded(k: Kernels, A: ELL, rows: Array, weights: Array, y: Array, reached: Array, nreached: Array) -> None:
     width, nrows = A.indices.shape
     entries = (A.indices, A.values, step_of(A.values, k.index), k.index(width), k.index(nrows))
     arguments = (rows, weights, k.index(rows.size), *entries, y, reached, nreached)
-    k.push_padded(k.grid(rows.size * width), BLOCK, arguments)
+    k.push_padded(k.grid(rows.size * width), k.block, arguments)

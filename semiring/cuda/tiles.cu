@@ -1,8 +1,9 @@
 // Sorted entries folded row by row, whatever the rows' lengths:   y_i = ⊕_k a_ik ⊗ x_k
 //
-// A tile is ENTRIES steps of the path that visits a row's entries and then the row's end (merge path [1]), so a tile
+// A tile is STEPS steps of the path that visits a row's entries and then the row's end (merge path [1]), so a tile
 // holds at most that many entries and that many rows: one hub row or a million empty ones cost what they must. The
-// cuts depend on the matrix alone and are found once (cut_tiles).
+// cuts depend on the matrix alone and are found once (cut_tiles). A tile is read from where a memory sector begins,
+// up to ALIGN - 1 entries early.
 //
 // A block takes a tile. Its threads load and multiply entries side by side, so that the streams of indices and values
 // are coalesced and ITEMS gathers of x are under way in each thread, and put the terms into shared memory. Then rows
@@ -15,6 +16,8 @@
 //
 // [1] D. Merrill, M. Garland, Merge-based parallel sparse matrix-vector multiplication, SC, 2016.
 
+constexpr int ENTRIES = THREADS * ITEMS;        // that a block reads
+constexpr int STEPS = ENTRIES - ALIGN;
 constexpr int LANES = 8;                        // threads that fold a row where rows are longer than FEW on average
 constexpr int FEW = 12;
 constexpr int SHORT = 32;                       // entries of a row that one thread folds at most
@@ -108,14 +111,14 @@ __device__ __forceinline__ void fold_tile(const Term* terms, const Rows& rows, i
 
 __device__ __forceinline__ int lanes_for(int count, int nrows) { return count > FEW * nrows ? LANES : 1; }
 
-// Put the terms of entries [begin, begin + count) into shared memory.
-template <class Load> __device__ __forceinline__ void load_terms(Load load, I begin, int count, Term* terms) {
+// Put the terms of entries [base + early, base + count) into shared memory, that of entry base + i at i.
+template <class Load> __device__ __forceinline__ void load_terms(Load load, I base, int early, int count, Term* terms) {
     Term loaded[ITEMS];
-    if (count > 0) load(begin, count, loaded);
+    if (count > early) load(base, early, count, loaded);
 #pragma unroll
     for (int k = 0; k < ITEMS; ++k) {
         const int i = threadIdx.x + k * THREADS;
-        if (i < count) terms[padded(i)] = loaded[k];
+        if (i >= early && i < count) terms[padded(i)] = loaded[k];
     }
 }
 
@@ -126,12 +129,12 @@ struct Products {
     const T* __restrict__ x;
     I step;  // 1, or 0 where all entries have one value
 
-    __device__ __forceinline__ void operator()(I begin, int count, Term* loaded) const {
+    __device__ __forceinline__ void operator()(I base, int early, int count, Term* loaded) const {
         I at[ITEMS];
         T a[ITEMS], b[ITEMS];
 #pragma unroll
         for (int k = 0; k < ITEMS; ++k) {
-            const I e = begin + min((int)threadIdx.x + k * THREADS, count - 1);
+            const I e = base + max(min((int)threadIdx.x + k * THREADS, count - 1), early);
             at[k] = stream(indices + e);
             a[k] = stream(values + e * step);
         }
@@ -147,10 +150,10 @@ struct Entries {
     const T* __restrict__ values;
     I step;
 
-    __device__ __forceinline__ void operator()(I begin, int count, Term* loaded) const {
+    __device__ __forceinline__ void operator()(I base, int early, int count, Term* loaded) const {
 #pragma unroll
         for (int k = 0; k < ITEMS; ++k) {
-            const I e = begin + min((int)threadIdx.x + k * THREADS, count - 1);
+            const I e = base + max(min((int)threadIdx.x + k * THREADS, count - 1), early);
             loaded[k] = alone(stream(values + e * step));
         }
     }
@@ -169,23 +172,23 @@ __device__ __forceinline__ I rows_before(const I* indptr, I nrows, long long ste
     return low;
 }
 
-// Where tiles begin: tile t at row first_row[t] and entry t * ENTRIES - first_row[t].
+// Where tiles begin: tile t at row first_row[t] and entry t * STEPS - first_row[t].
 extern "C" __global__ void cut_tiles(const I* __restrict__ indptr, I nrows, I* __restrict__ first_row, I ntiles) {
     const long long steps = (long long)indptr[nrows] + nrows;
     for (long long t = thread_number(); t <= ntiles; t += thread_count())
-        first_row[t] = rows_before(indptr, nrows, min(t * ENTRIES, steps));
+        first_row[t] = rows_before(indptr, nrows, min(t * STEPS, steps));
 }
 
-// Rows row_begin … of a tile that holds entries [begin, end).
+// Rows row_begin … of a tile that holds entries [begin, end), and reads from entry base.
 struct OffsetRows {
     const I* __restrict__ indptr;
-    I row_begin, row_end, begin, end;
+    I row_begin, row_end, base, begin, end;
     T* y;
     Sum *lead, *tail;
 
     __device__ __forceinline__ Span span(int q) const {
         const I start = indptr[row_begin + q], stop = indptr[row_begin + q + 1];
-        return {(int)(max(start, begin) - begin), (int)(max(min(stop, end), begin) - begin)};
+        return {(int)(max(start, begin) - base), (int)(max(min(stop, end), begin) - base)};
     }
     __device__ __forceinline__ void put(int q, Sum total) const {
         const I r = row_begin + q;
@@ -200,15 +203,15 @@ __device__ __forceinline__ void fold_rows(Load load, const I* indptr, I nrows, c
     __shared__ Term terms[PADDED];
     const I t = blockIdx.x;
     const I row_begin = first_row[t], row_end = first_row[t + 1];
-    const I begin = (I)((long long)t * ENTRIES - row_begin);
-    const I end = t + 1 == gridDim.x ? indptr[nrows] : (I)((long long)(t + 1) * ENTRIES - row_end);
-    const int count = (int)(end - begin);
+    const I begin = (I)((long long)t * STEPS - row_begin), base = begin & ~(I)(ALIGN - 1);
+    const I end = t + 1 == gridDim.x ? indptr[nrows] : (I)((long long)(t + 1) * STEPS - row_end);
     const int nfolded = (int)(row_end - row_begin) + (row_end < nrows ? 1 : 0);  // with the row that goes on
-    const int lanes = lanes_for(count, nfolded);
-    const OffsetRows rows = {indptr, row_begin, row_end, begin, end, y, parts + 2 * (size_t)t, parts + 2 * (size_t)t + 1};
+    const int lanes = lanes_for((int)(end - begin), nfolded);
+    Sum *const lead = parts + 2 * (size_t)t, *const tail = lead + 1;
+    const OffsetRows rows = {indptr, row_begin, row_end, base, begin, end, y, lead, tail};
     const int q = threadIdx.x / lanes;
     const Span first = q < nfolded ? rows.span(q) : Span{0, 0};
-    load_terms(load, begin, count, terms);
+    load_terms(load, base, (int)(begin - base), (int)(end - base), terms);
     fold_tile(terms, rows, nfolded, lanes, first);
 }
 
@@ -259,14 +262,14 @@ __device__ __forceinline__ int find_starts(const I* outer, int count, short* sta
     __syncthreads();
     if (threadIdx.x < 32) {
         int sum = 0;
-        for (int w = threadIdx.x; w < ENTRIES / 32; w += 32) {
-            const int own = __popc(begins[w]);
+        for (int first = 0; first < ENTRIES / 32; first += 32) {
+            const int w = first + threadIdx.x, own = w < ENTRIES / 32 ? __popc(begins[w]) : 0;
             int upto = own;
             for (int distance = 1; distance < 32; distance *= 2) {
                 const int below = __shfl_up_sync(0xffffffffu, upto, distance);
                 if ((int)threadIdx.x >= distance) upto += below;
             }
-            before[w] = sum + upto - own;
+            if (w < ENTRIES / 32) before[w] = sum + upto - own;
             sum += __shfl_sync(0xffffffffu, upto, 31);
         }
         if (threadIdx.x == 0) before[ENTRIES / 32] = sum;
@@ -293,7 +296,7 @@ gather_list(const I* __restrict__ outer, const I* __restrict__ inner, const T* _
     const I begin = t * ENTRIES;
     const int count = (int)min((I)ENTRIES, nnz - begin);
     const I end = begin + count;
-    load_terms(Products{inner, values, x, step}, begin, count, terms);
+    load_terms(Products{inner, values, x, step}, begin, 0, count, terms);
     const int nrows = find_starts(outer + begin, count, starts);
     __syncthreads();
     const bool begun = begin > 0 && outer[begin] == outer[begin - 1];

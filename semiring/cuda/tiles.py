@@ -5,7 +5,9 @@ The cuts depend on the matrix alone. They are found on the device at the first p
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -13,7 +15,7 @@ import numpy as np
 from formats import COO, CSC, CSR
 from formats.arrays import Array, cupy
 
-from .kernels import BLOCK, PART_BYTES, TILE, Kernels
+from .kernels import Kernels
 
 
 @dataclass(frozen=True)
@@ -22,6 +24,7 @@ class Cuts:
 
     count: the number of tiles.  first_row: (count + 1,), of compressed rows, see tiles.cu.
     rows, first_tile, last_tile: (shared,), for each shared row its number and the tiles it begins and ends in.
+    kept: memory for unfinished sums, by stream.
     """
 
     count: int
@@ -29,31 +32,46 @@ class Cuts:
     first_tile: Array
     last_tile: Array
     first_row: Array | None = None
+    kept: dict[tuple[int, int], Array] = field(default_factory=dict)
+
+    @contextmanager
+    def parts(self, k: Kernels) -> Iterator[Array]:
+        """Memory for the tiles' unfinished sums, kept for the next product on the same stream.
+
+        Two threads never share it: whoever finds it taken makes another.
+        """
+        cp = cupy()
+        key = (cp.cuda.get_current_stream().ptr, k.part_bytes)
+        taken = self.kept.pop(key, None)
+        if taken is None:
+            taken = cp.empty(self.count * k.part_bytes, np.uint8)
+        yield taken
+        self.kept[key] = taken
 
     @property
     def nbytes(self) -> int:
         arrays = (self.rows, self.first_tile, self.last_tile, self.first_row)
-        return sum(array.nbytes for array in arrays if array is not None)
+        return sum(array.nbytes for array in (*arrays, *self.kept.values()) if array is not None)
 
 
 def cut_rows(k: Kernels, indptr: Array, nnz: int) -> Cuts:
     """The cuts of compressed rows."""
     cp = cupy()
     nrows = indptr.size - 1
-    count = -(-(nrows + nnz) // TILE)
+    count = -(-(nrows + nnz) // k.steps)
     first_row = cp.empty(count + 1, indptr.dtype)
-    k.cut_tiles(k.grid(count + 1), BLOCK, (indptr, k.index(nrows), first_row, k.index(count)))
+    k.cut_tiles(k.grid(count + 1), k.block, (indptr, k.index(nrows), first_row, k.index(count)))
     rows = first_row[1:-1]  # where a tile begins inside a row, it shares that row with the tile before
-    starts = cp.arange(1, count, dtype=np.int64) * TILE - rows
+    starts = cp.arange(1, count, dtype=np.int64) * k.steps - rows
     shares = (rows < nrows) & (indptr[cp.minimum(rows, nrows - 1)] < starts)
     return Cuts(count, *_shared(rows, shares), first_row)
 
 
-def cut_list(outer: Array) -> Cuts:
+def cut_list(k: Kernels, outer: Array) -> Cuts:
     """The cuts of a sorted list."""
     cp = cupy()
-    count = -(-outer.size // TILE)
-    at = cp.arange(1, count, dtype=np.int64) * TILE
+    count = -(-outer.size // k.entries)
+    at = cp.arange(1, count, dtype=np.int64) * k.entries
     rows = outer[at]
     return Cuts(count, *_shared(rows, outer[at - 1] == rows))
 
@@ -81,10 +99,10 @@ def gather_compressed(k: Kernels, A: CSR | CSC, x: Array, y: Array) -> None:
     if y.size == 0:
         return
     cuts = A.keep("cuts", lambda: cut_rows(k, A.indptr, A.nnz))
-    parts = cupy().empty(cuts.count * PART_BYTES, np.uint8)
     fixed = A.keep("gather", lambda: (A.indptr, k.index(y.size), A.indices, A.values, step_of(A.values, k.index)))
-    k.gather_compressed((cuts.count,), BLOCK, (*fixed, x, cuts.first_row, y, parts))
-    join(k, cuts, parts, y)
+    with cuts.parts(k) as parts:
+        k.gather_compressed((cuts.count,), k.block, (*fixed, x, cuts.first_row, y, parts))
+        join(k, cuts, parts, y)
 
 
 def fold_compressed(k: Kernels, indptr: Array, values: Array, y: Array) -> None:
@@ -92,21 +110,21 @@ def fold_compressed(k: Kernels, indptr: Array, values: Array, y: Array) -> None:
     if y.size == 0:
         return
     cuts = cut_rows(k, indptr, values.size)
-    parts = cupy().empty(cuts.count * PART_BYTES, np.uint8)
     fixed = (indptr, k.index(y.size), values, step_of(values, k.index))
-    k.fold_compressed((cuts.count,), BLOCK, (*fixed, cuts.first_row, y, parts))
-    join(k, cuts, parts, y)
+    with cuts.parts(k) as parts:
+        k.fold_compressed((cuts.count,), k.block, (*fixed, cuts.first_row, y, parts))
+        join(k, cuts, parts, y)
 
 
 def gather_list(k: Kernels, A: COO, x: Array, y: Array) -> None:
     """y_i = ⊕_k a_ik ⊗ x_k over a list sorted by i. y is the zero at first."""
     if A.nnz == 0:
         return
-    cuts = A.keep("cuts", lambda: cut_list(A.outer))
-    parts = cupy().empty(cuts.count * PART_BYTES, np.uint8)
+    cuts = A.keep("cuts", lambda: cut_list(k, A.outer))
     fixed = (A.outer, A.inner, A.values, step_of(A.values, k.index), k.index(A.nnz))
-    k.gather_list((cuts.count,), BLOCK, (*fixed, x, y, parts))
-    join(k, cuts, parts, y)
+    with cuts.parts(k) as parts:
+        k.gather_list((cuts.count,), k.block, (*fixed, x, y, parts))
+        join(k, cuts, parts, y)
 
 
 def join(k: Kernels, cuts: Cuts, parts: Array, y: Array) -> None:
@@ -114,15 +132,15 @@ def join(k: Kernels, cuts: Cuts, parts: Array, y: Array) -> None:
     shared = cuts.rows.size
     if shared:
         arguments = (cuts.rows, cuts.first_tile, cuts.last_tile, k.index(shared), parts, y)
-        k.join_rows(k.grid(shared * 32), BLOCK, arguments)
+        k.join_rows(k.grid(shared * 32), k.block, arguments)
 
 
 def fold_all(k: Kernels, values: Array) -> Array:
     """⊕ of all values, an array of one."""
     cp = cupy()
     grid = k.grid(values.size)
-    partial = cp.empty(grid[0] * PART_BYTES // 2, np.uint8)
+    partial = cp.empty(grid[0] * k.part_bytes, np.uint8)
     result = cp.empty(1, values.dtype)
-    k.fold_all(grid, BLOCK, (values, step_of(values, k.index), k.index(values.size), partial))
-    k.fold_partial((1,), BLOCK, (partial, k.index(grid[0]), result))
+    k.fold_all(grid, k.block, (values, step_of(values, k.index), k.index(values.size), partial))
+    k.fold_partial((1,), k.block, (partial, k.index(grid[0]), result))
     return result

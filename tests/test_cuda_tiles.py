@@ -1,0 +1,184 @@
+"""The GPU's products on matrices of many tiles, which must be the CPU's: hubs, empty rows, short and long ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from formats import COO, CSC, CSR, ELL, Matrix, SparseVector, from_edges
+from formats.arrays import to_device
+from semiring import AnyPair, LorLand, MaxMin, MinFirst, MinPlus, PlusTimes, Semiring, mxm, mxv, reduce, vxm
+from semiring.algebra import find_semiring
+
+from .strategies import AbsDiff, moved
+
+pytestmark = pytest.mark.backend("cuda")
+
+N = 6000
+FORMATS = [CSR, CSC, COO, ELL]
+INT32, INT64, FLOAT32, FLOAT64, BOOL = (np.dtype(name) for name in ("int32", "int64", "float32", "float64", "bool"))
+
+CASES = [
+    (MinPlus, INT32),
+    (MinPlus, INT64),
+    (MinPlus, FLOAT32),
+    (MaxMin, FLOAT64),
+    (PlusTimes, INT32),
+    (PlusTimes, INT64),
+    (PlusTimes, FLOAT64),
+    (LorLand, BOOL),
+    (AnyPair, INT32),
+    (MinFirst, INT32),
+    (find_semiring("any_second"), INT32),
+    (Semiring(MinPlus.add, AbsDiff), FLOAT32),
+]
+
+
+def lengths(kind: str, rng: np.random.Generator) -> np.ndarray:
+    """Entries in each row: of a kind of graph."""
+    if kind == "hub":
+        few = rng.integers(0, 3, N)
+        few[[17, N - 1]] = N - 1  # rows that many tiles share, one at the end
+        return few
+    if kind == "mostly empty":
+        return np.where(np.arange(N) % 1500 == 700, 900, 0)
+    if kind == "mixed":
+        return np.minimum(rng.zipf(1.5, N), 2000)
+    return np.full(N, {"short": 3, "medium": 40, "long": 300}[kind])
+
+
+KINDS = ["hub", "mostly empty", "mixed", "short", "medium", "long"]
+
+
+def matrix(kind: str, dtype: np.dtype) -> CSR:
+    """N×N with rows of those lengths, at most (equal positions combine), and the ends of the range among the values."""
+    rng = np.random.default_rng(3)
+    rows = np.repeat(np.arange(N), lengths(kind, rng))
+    cols = rng.integers(0, N, rows.size)
+    return from_edges(rows, cols, numbers(dtype, rows.size, rng), shape=N)
+
+
+def numbers(dtype: np.dtype, size: int, rng: np.random.Generator) -> np.ndarray:
+    values = rng.integers(-9, 99, size)
+    if dtype.kind == "b":
+        return values % 2 == 0
+    if dtype.kind == "i":
+        ends = np.iinfo(dtype)
+        values = np.where(rng.random(size) < 0.01, rng.choice([ends.min, ends.max, ends.max - 5], size), values)
+    return values.astype(dtype)
+
+
+def operand(semiring: Semiring, dtype: np.dtype, share: float, *, sparse: bool) -> Any:
+    """A vector of which that share is present."""
+    rng = np.random.default_rng(4)
+    x, present = numbers(dtype, N, rng), rng.random(N) < share
+    if sparse:
+        return SparseVector(np.flatnonzero(present), x[present], N)
+    return np.where(present, x, semiring.zero(dtype)).astype(dtype)
+
+
+def assert_same(there: Any, here: Any, semiring: Semiring) -> None:
+    """Bit for bit, but for floating sums."""
+    there = moved(there, "cpu")
+    if isinstance(here, SparseVector):
+        np.testing.assert_array_equal(there.indices, here.indices)
+        there, here = there.values, here.values
+    assert there.dtype == here.dtype
+    if semiring.add.name == "plus" and here.dtype.kind == "f":
+        np.testing.assert_allclose(there, here, rtol=1e-12)
+    else:
+        np.testing.assert_array_equal(there, here)
+
+
+every_case = pytest.mark.parametrize(("semiring", "dtype"), CASES, ids=[f"{s.name}-{d}" for s, d in CASES])
+every_kind = pytest.mark.parametrize("kind", KINDS)
+
+
+def both_ways(A: Matrix, x: Any, semiring: Semiring) -> list[Callable[[], Any]]:
+    return [lambda: mxv(A, x, semiring), lambda: vxm(x, A, semiring)]
+
+
+@every_case
+@every_kind
+def test_products_of_dense_operands(semiring: Semiring, dtype: np.dtype, kind: str) -> None:
+    A = matrix(kind, dtype)
+    x = operand(semiring, dtype, 0.9, sparse=False)
+    expected = [product() for product in both_ways(A, x, semiring)]
+    for fmt in FORMATS:
+        G = A.to(device="cuda").to(fmt, **({"force": True} if fmt is ELL else {}))
+        for product, right in zip(both_ways(G, to_device(x, "cuda"), semiring), expected, strict=True):
+            assert_same(product(), right, semiring)
+            assert_same(product(), right, semiring)  # with everything that the first call kept
+
+
+@every_case
+@pytest.mark.parametrize("kind", ["hub", "mixed", "medium"])
+@pytest.mark.parametrize("share", [0.001, 0.05, 0.7])
+def test_products_of_sparse_operands(semiring: Semiring, dtype: np.dtype, kind: str, share: float) -> None:
+    A = matrix(kind, dtype)
+    x = operand(semiring, dtype, share, sparse=True)
+    expected = [product() for product in both_ways(A, x, semiring)]
+    for fmt in FORMATS:
+        G = A.to(device="cuda").to(fmt, **({"force": True} if fmt is ELL else {}))
+        for product, right in zip(both_ways(G, moved(x, "cuda"), semiring), expected, strict=True):
+            assert_same(product(), right, semiring)
+            assert_same(product(), right, semiring)
+
+
+@pytest.mark.parametrize(
+    ("monoid", "kind"), [*((monoid, kind) for monoid in ("min", "plus") for kind in KINDS), ("times", "hub")]
+)
+@pytest.mark.parametrize("dtype", [INT32, INT64, FLOAT64], ids=str)
+def test_reductions(monoid: str, kind: str, dtype: np.dtype) -> None:
+    A = matrix(kind, dtype)
+    if dtype.kind == "f":
+        A = A.with_values(1 + A.values / 1e6)  # products of so many must not leave the range
+    close = {"rtol": 1e-9 if monoid != "min" and dtype.kind == "f" else 0}
+    for fmt in FORMATS:
+        G = A.to(device="cuda").to(fmt, **({"force": True} if fmt is ELL else {}))
+        for axis in (0, 1):
+            np.testing.assert_allclose(
+                moved(reduce(G, monoid, axis=axis), "cpu"), reduce(A, monoid, axis=axis), **close
+            )
+        np.testing.assert_allclose(reduce(G, monoid), reduce(A, monoid), **close)
+
+
+@every_case
+def test_matrix_products(semiring: Semiring, dtype: np.dtype) -> None:
+    A = matrix("hub", dtype)
+    there, here = mxm(A.to(device="cuda"), A.to(device="cuda"), semiring).to(device="cpu"), mxm(A, A, semiring)
+    np.testing.assert_array_equal(there.indptr, here.indptr)
+    np.testing.assert_array_equal(there.indices, here.indices)
+    assert_same(there.values, here.values, semiring)
+
+
+@every_kind
+@pytest.mark.parametrize("fmt", [CSR, COO])
+def test_indices_of_64_bits(fmt: type[Matrix], kind: str) -> None:
+    A = matrix(kind, INT32)
+    x = operand(MinPlus, INT32, 0.9, sparse=False)
+    G: Any = A.to(fmt).to(device="cuda")
+    wide = [part.astype(np.int64) if name.startswith("ind") or name in ("rows", "cols") else part
+            for name, part in zip(G.__dataclass_fields__, G.components, strict=True)]  # fmt: skip
+    W = fmt.trusted(*wide)
+    for product, right in zip(both_ways(W, to_device(x, "cuda"), MinPlus), both_ways(A, x, MinPlus), strict=True):
+        assert_same(product(), right(), MinPlus)
+    s = operand(MinPlus, INT32, 0.01, sparse=True)
+    assert_same(vxm(moved(s, "cuda"), W, MinPlus), vxm(s, A, MinPlus), MinPlus)
+
+
+def test_a_floating_sum_is_the_same_every_time() -> None:
+    A = matrix("hub", FLOAT64).to(device="cuda")
+    x = to_device(np.random.default_rng(0).random(N), "cuda")
+    first = mxv(A, x, PlusTimes).get()
+    for _ in range(20):
+        assert (mxv(A, x, PlusTimes).get() == first).all()
+
+
+def test_smallest_floats_are_kept() -> None:
+    tiny = np.float32(1e-45)
+    A = from_edges([0], [0], np.array([tiny]), shape=1).to(device="cuda")
+    assert mxv(A, to_device(np.array([tiny]), "cuda"), MinPlus).get()[0] == tiny + tiny
