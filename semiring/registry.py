@@ -9,6 +9,8 @@ import functools
 from collections.abc import Callable
 from typing import Any, ClassVar, Generic, ParamSpec, TypeVar
 
+from formats.arrays import out_of_memory
+
 P = ParamSpec("P")
 R = TypeVar("R")
 Implementation = Callable[..., Any]
@@ -36,7 +38,12 @@ class Verb(Generic[P, R]):
         type(self).all[self.name] = self
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        return self.front(*args, **kwargs)
+        try:
+            return self.front(*args, **kwargs)
+        except MemoryError as error:
+            if not type(error).__module__.startswith("cupy"):
+                raise
+            raise out_of_memory(error, self.name) from error
 
     def implement(self, *cells: type | str) -> Callable[[Implementation], Implementation]:
         """Register the decorated function for one or more formats and, after them, one or more backends."""

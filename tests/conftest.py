@@ -80,6 +80,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         choices=[*Backend],
         help="fail, not skip, where this backend is missing",
     )
+    parser.addoption(
+        "--no-memory-pool",
+        action="store_true",
+        help="allocate each CuPy array by itself, so that compute-sanitizer sees where it ends",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -87,6 +92,8 @@ def pytest_configure(config: pytest.Config) -> None:
         "markers", "cells(*names): run for each cell of the verbs' tables, as verb, fmt and backend"
     )
     config.addinivalue_line("markers", "backend(backend): needs the backend; skipped with a reason where it is missing")
+    if config.getoption("--no-memory-pool"):
+        cupy().cuda.set_allocator(None)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

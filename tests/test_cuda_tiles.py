@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -161,8 +162,11 @@ def test_indices_of_64_bits(fmt: type[Matrix], kind: str) -> None:
     A = matrix(kind, INT32)
     x = operand(MinPlus, INT32, 0.9, sparse=False)
     G: Any = A.to(fmt).to(device="cuda")
-    wide = [part.astype(np.int64) if name.startswith("ind") or name in ("rows", "cols") else part
-            for name, part in zip(G.__dataclass_fields__, G.components, strict=True)]  # fmt: skip
+    indices = ("indptr", "indices", "rows", "cols")
+    wide = [
+        part.astype(np.int64) if field.name in indices else part
+        for field, part in zip(fields(G), G.components, strict=True)
+    ]
     W = fmt.trusted(*wide)
     for product, right in zip(both_ways(W, to_device(x, "cuda"), MinPlus), both_ways(A, x, MinPlus), strict=True):
         assert_same(product(), right(), MinPlus)

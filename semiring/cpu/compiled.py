@@ -91,7 +91,7 @@ def scatter(A: Matrix, x: np.ndarray, semiring: Semiring, matrix_first: bool) ->
     k, operand = prepared(A, x, semiring, matrix_first)
     x, zero = read_only(np.ascontiguousarray(operand.values)), semiring.zero(A.dtype)
     nmajor, nminor = A.shape[A.major], A.shape[1 - A.major]
-    parts: list[np.ndarray] = []
+    parts: dict[int, np.ndarray] = {}
 
     def work(start: int, stop: int) -> None:
         y = np.full(nminor, zero, A.dtype)
@@ -102,15 +102,15 @@ def scatter(A: Matrix, x: np.ndarray, semiring: Semiring, matrix_first: bool) ->
         else:
             C = _compressed(A)
             k.scatter_compressed(C.indptr, C.indices, C.values, x, y, start, stop)
-        parts.append(y)
+        parts[start] = y
 
     if isinstance(A, COO):
         pieces = cut_at_segments(A.outer, 1)
     else:
         pieces = cut(nmajor, -(-nmajor // get_threads()), A.values.size)
     run(work, pieces)
-    total = parts[0]
-    for part in parts[1:]:
+    total, *others = (parts[start] for start in sorted(parts))  # in order, for `any` takes the first
+    for part in others:
         total = semiring.add(total, part)
     return operand.finished(total, zero)
 

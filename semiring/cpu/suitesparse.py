@@ -53,6 +53,8 @@ def named_semiring(semiring: Semiring) -> Any | None:
         return None
     if semiring.add.name == "times":  # a product of many integers is soon beyond every range: see `exact`
         return None
+    if semiring.add.name == "any" and semiring.mul.reads:  # SuiteSparse takes any, we take the first
+        return None
     return getattr(library().semiring, semiring.name, None)
 
 

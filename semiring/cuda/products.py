@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 from formats import COO, CSC, CSR, ELL, Matrix, SparseVector
-from formats.arrays import Array, cupy, out_of_memory
+from formats.arrays import Array, cupy
 
 from .. import merge
 from ..algebra import Semiring
@@ -40,10 +40,7 @@ def _(x: Any, A: Matrix, semiring: Semiring, write: VectorWrite) -> Any:
 
 @mxm.implement(CSR, "cuda")
 def _(A: CSR, B: CSR, semiring: Semiring, write: MatrixWrite) -> CSR:
-    try:
-        return write(expand_and_combine(A, B, semiring))
-    except MemoryError as error:
-        raise out_of_memory(error, f"mxm of {A!r} and {B!r}") from error
+    return write(expand_and_combine(A, B, semiring))
 
 
 @mxm.implement(CSC, "cuda")
@@ -55,12 +52,9 @@ def _(A: CSC, B: CSC, semiring: Semiring, write: MatrixWrite) -> CSR:
 def _product(A: Matrix, x: Any, semiring: Semiring, *, matrix_first: bool) -> Array | SparseVector:
     """A ⊗ x (matrix_first) or x ⊗ A, dense or sparse as `x` is."""
     gathers = (A.major == 0) == matrix_first
-    try:
-        if isinstance(x, SparseVector):
-            return _sparse_product(A, x, semiring, matrix_first, gathers)
-        return _dense_product(A, x, semiring, matrix_first, gathers)
-    except MemoryError as error:
-        raise out_of_memory(error, f"a product with {A!r}") from error
+    if isinstance(x, SparseVector):
+        return _sparse_product(A, x, semiring, matrix_first, gathers)
+    return _dense_product(A, x, semiring, matrix_first, gathers)
 
 
 def _dense_product(A: Matrix, x: Array, semiring: Semiring, matrix_first: bool, gathers: bool) -> Array:

@@ -5,8 +5,6 @@ The cuts depend on the matrix alone. They are found on the device at the first p
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -32,21 +30,18 @@ class Cuts:
     first_tile: Array
     last_tile: Array
     first_row: Array | None = None
-    kept: dict[tuple[int, int], Array] = field(default_factory=dict)
+    kept: dict[Any, Array] = field(default_factory=dict)
 
-    @contextmanager
-    def parts(self, k: Kernels) -> Iterator[Array]:
-        """Memory for the tiles' unfinished sums, kept for the next product on the same stream.
+    def take_parts(self, k: Kernels) -> tuple[Any, Array]:
+        """Memory for the tiles' unfinished sums, and the key to `kept`, under which to put it back.
 
-        Two threads never share it: whoever finds it taken makes another.
+        It is kept for the next product on the same stream. Two threads never share it: whoever finds it taken makes
+        another.
         """
         cp = cupy()
         key = (cp.cuda.get_current_stream().ptr, k.part_bytes)
-        taken = self.kept.pop(key, None)
-        if taken is None:
-            taken = cp.empty(self.count * k.part_bytes, np.uint8)
-        yield taken
-        self.kept[key] = taken
+        parts = self.kept.pop(key, None)
+        return key, cp.empty(self.count * k.part_bytes, np.uint8) if parts is None else parts
 
     @property
     def nbytes(self) -> int:
@@ -100,9 +95,10 @@ def gather_compressed(k: Kernels, A: CSR | CSC, x: Array, y: Array) -> None:
         return
     cuts = A.keep("cuts", lambda: cut_rows(k, A.indptr, A.nnz))
     fixed = A.keep("gather", lambda: (A.indptr, k.index(y.size), A.indices, A.values, step_of(A.values, k.index)))
-    with cuts.parts(k) as parts:
-        k.gather_compressed((cuts.count,), k.block, (*fixed, x, cuts.first_row, y, parts))
-        join(k, cuts, parts, y)
+    key, parts = cuts.take_parts(k)
+    k.gather_compressed((cuts.count,), k.block, (*fixed, x, cuts.first_row, y, parts))
+    join(k, cuts, parts, y)
+    cuts.kept[key] = parts
 
 
 def fold_compressed(k: Kernels, indptr: Array, values: Array, y: Array) -> None:
@@ -111,9 +107,9 @@ def fold_compressed(k: Kernels, indptr: Array, values: Array, y: Array) -> None:
         return
     cuts = cut_rows(k, indptr, values.size)
     fixed = (indptr, k.index(y.size), values, step_of(values, k.index))
-    with cuts.parts(k) as parts:
-        k.fold_compressed((cuts.count,), k.block, (*fixed, cuts.first_row, y, parts))
-        join(k, cuts, parts, y)
+    _, parts = cuts.take_parts(k)
+    k.fold_compressed((cuts.count,), k.block, (*fixed, cuts.first_row, y, parts))
+    join(k, cuts, parts, y)
 
 
 def gather_list(k: Kernels, A: COO, x: Array, y: Array) -> None:
@@ -122,9 +118,10 @@ def gather_list(k: Kernels, A: COO, x: Array, y: Array) -> None:
         return
     cuts = A.keep("cuts", lambda: cut_list(k, A.outer))
     fixed = (A.outer, A.inner, A.values, step_of(A.values, k.index), k.index(A.nnz))
-    with cuts.parts(k) as parts:
-        k.gather_list((cuts.count,), k.block, (*fixed, x, y, parts))
-        join(k, cuts, parts, y)
+    key, parts = cuts.take_parts(k)
+    k.gather_list((cuts.count,), k.block, (*fixed, x, y, parts))
+    join(k, cuts, parts, y)
+    cuts.kept[key] = parts
 
 
 def join(k: Kernels, cuts: Cuts, parts: Array, y: Array) -> None:
