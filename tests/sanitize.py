@@ -11,8 +11,8 @@ import sys
 
 CASES = {
     "memcheck": "(min_plus-int32 or plus_times-int64) and (hub or mixed) or reductions and hub and int64",
-    "initcheck": "(min_plus-float32 or min_plus-int32 or plus_times-int64 or lor_land) and (hub or mixed) or reductions",
-    "racecheck": "min_plus-int32 and hub and (dense or 0.05) or reductions and plus-hub-int32",
+    "initcheck": "(min_plus or plus_times-int64 or lor_land) and (hub or mixed) or reductions",
+    "racecheck": "min_plus-int32 and hub and (dense or 0.05) or reductions and int32-plus-hub",
 }
 """The tools, and of the tests what each can watch in minutes. (racecheck watches shared memory.)"""
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from formats import COO, CSC, CSR, ELL, SparseVector, from_edges
+from formats import COO, CSC, CSR, ELL, OutOfDeviceMemory, SparseVector, from_edges
 from semiring import MONOIDS, SEMIRINGS, BinaryOp, MinPlus, Semiring, mxv
 from semiring.codegen import OPTIONS, prelude
 
@@ -117,3 +117,22 @@ def test_generated_algebra_computes_what_the_cpu_computes(semiring: Semiring, dt
         if name == "folded" and semiring.add.name == "plus":
             continue  # the order of a floating or saturating sum is not fixed
         np.testing.assert_array_equal(there.get(), here, err_msg=name)
+
+
+def test_a_product_without_room_for_its_result_changes_nothing() -> None:
+    import cupy
+
+    n = 1 << 22
+    A = CSR.trusted(cupy.zeros(n + 1, np.int32), cupy.zeros(0, np.int32), cupy.zeros(0, np.float64), (n, n))
+    x, out = cupy.zeros(n), cupy.full(n, 7.0)
+    mxv(A, x, MinPlus, out=out)
+    out[:] = 7
+    pool = cupy.get_default_memory_pool()
+    pool.free_all_blocks()
+    pool.set_limit(size=pool.used_bytes() + (1 << 20))
+    try:
+        with pytest.raises(OutOfDeviceMemory, match="mxv: the GPU is out of memory .* bytes free"):
+            mxv(A, x, MinPlus, out=out)
+    finally:
+        pool.set_limit(size=0)
+    assert bool((out == 7).all())
