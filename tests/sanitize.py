@@ -23,17 +23,7 @@ FOUND = 9
 def run(tool: str) -> int:
     """The exit status of the tests under one tool."""
     sanitizer = ["compute-sanitizer", "--tool", tool, "--error-exitcode", str(FOUND)]
-    tests = [
-        "-m",
-        "pytest",
-        "-q",
-        "-p",
-        "no:cacheprovider",
-        "--no-memory-pool",
-        "tests/test_cuda_tiles.py",
-        "-k",
-        CASES,
-    ]
+    tests = ["-m", "pytest", "-q", "--no-memory-pool", "tests/test_cuda_tiles.py", "-k", CASES[tool]]
     return subprocess.run([*sanitizer, sys.executable, *tests], check=False).returncode
 
 

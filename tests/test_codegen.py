@@ -33,7 +33,7 @@ def compile_for_h100(text: str) -> str:
     options = ["--gpu-architecture=sm_90", *OPTIONS]
     (error,) = nvrtc.nvrtcCompileProgram(program, len(options), [option.encode() for option in options])
     _, size = nvrtc.nvrtcGetProgramLogSize(program)
-    log = b" " * size
+    log = bytes(size + 1)  # which is written into; of one byte, Python has but one object for all
     nvrtc.nvrtcGetProgramLog(program, log)
     said = log.decode().rstrip("\0")
     assert said or error == nvrtc.nvrtcResult.NVRTC_SUCCESS
