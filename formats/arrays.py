@@ -274,7 +274,7 @@ def filled_dtype(dtype: np.dtype, fill: Any) -> np.dtype:
     """The dtype of an array that holds values of `dtype` and the scalar `fill`."""
     if dtype == np.bool_ and fill in (0, 1):
         return dtype
-    if dtype == np.int32 and isinstance(fill, int) and abs(fill) > INT32_MAX + 1:
+    if dtype == np.int32 and isinstance(fill, int) and not -INT32_MAX - 1 <= fill <= INT32_MAX:
         return np.dtype(np.int64)
     return np.result_type(dtype, fill)
 
@@ -282,6 +282,8 @@ def filled_dtype(dtype: np.dtype, fill: Any) -> np.dtype:
 def as_indices(obj: ArrayLike | Array, name: str, bound: int, dtype: np.dtype | None = None) -> Array:
     """`obj` as an array of indices in [0, bound); ValueError names the first one outside."""
     indices = as_array(obj)
+    if indices.ndim != 1:
+        raise ValueError(f"{name} must be one-dimensional, got {indices.ndim} dimensions")
     if indices.size == 0 and indices.dtype.kind not in "iu":
         indices = indices.astype(np.int32)
     if indices.dtype.kind not in "iu":

@@ -22,6 +22,7 @@ from .arrays import (
     index_dtype,
     namespace,
     same_device,
+    supported_dtype,
 )
 from .base import Matrix, as_shape
 from .coo import COO
@@ -210,12 +211,15 @@ def from_edges(
         raise ValueError(f"dup must be one of {', '.join(_COMBINE)}, first, last, error; got {dup!r}")
     rows, cols = as_array(src), as_array(dst)
     xp = namespace(rows)
-    values = xp.ones(rows.size, dtype or np.int32) if weights is None else as_values(weights, dtype)
+    values = xp.ones(rows.size, supported_dtype(dtype or np.int32)) if weights is None else as_values(weights, dtype)
     if not (rows.ndim == cols.ndim == 1 and rows.size == cols.size == values.size):
         raise ValueError(f"src, dst and weights must be of one length, got {rows.size}, {cols.size} and {values.size}")
     same_device(rows, cols, values)
     if shape is None:
-        shape = 1 + max(int(rows.max()), int(cols.max())) if rows.size else 0
+        for name, part in (("src", rows), ("dst", cols)):
+            if part.size and part.dtype.kind not in "iu":
+                raise TypeError(f"{name} must be integers, got dtype {part.dtype}")
+        shape = 1 + max(int(rows.max()), int(cols.max()), 0) if rows.size else 0
     nrows, ncols = as_shape(shape)
     index_type = index_dtype(nrows, ncols, rows.size)
     rows, cols = as_indices(rows, "src", nrows, index_type), as_indices(cols, "dst", ncols, index_type)

@@ -125,7 +125,9 @@ def from_networkx(
         loops = src == dst
         src, dst = np.concatenate((src, dst[~loops])), np.concatenate((dst, src[~loops]))
         weights = np.concatenate((weights, weights[~loops]))
-    A = from_edges(src, dst, weights if weights.dtype.kind == "f" else weights.tolist(), shape=len(nodes), dtype=dtype)
+    A = from_edges(
+        src, dst, weights if weights.dtype.kind == "f" or not edges else weights.tolist(), shape=len(nodes), dtype=dtype
+    )
     return (A, nodes) if return_labels else A
 
 
@@ -139,6 +141,8 @@ def to_networkx(A: Matrix, labels: Any = None) -> networkx.DiGraph:
     names = range(A.nrows) if labels is None else list(labels)
     if len(names) != A.nrows:
         raise ValueError(f"labels must name all {A.nrows} vertices, got {len(names)}")
+    if len(set(names)) != len(names):
+        raise ValueError("labels must name each vertex differently, but one repeats")
     G = nx.DiGraph()
     G.add_nodes_from(names)
     rows, cols, values = (part.tolist() for part in A.to_edges())

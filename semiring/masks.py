@@ -68,7 +68,16 @@ class VectorWrite:
             if isinstance(out, np.ndarray) and not out.flags.writeable:
                 raise ValueError("out is read-only")
         check_accum(accum, out, complement, mask)
-        return cls(size, dtype, zero, mask, complement, find_combiner(accum, "add") if accum else None, out, replace)
+        return cls(
+            size,
+            dtype,
+            zero,
+            mask,
+            complement,
+            find_combiner(accum, "add") if accum is not None else None,
+            out,
+            replace,
+        )
 
     @property
     def allowed(self) -> Array | None:
@@ -183,7 +192,9 @@ class MatrixWrite:
                 raise TypeError(f"out must have the result's dtype {dtype}, got {out.dtype}")
             check_device("out", out, device)
         check_accum(accum, out, complement, mask)
-        return cls(shape, dtype, mask, complement, find_combiner(accum, "add") if accum else None, out, replace)
+        return cls(
+            shape, dtype, mask, complement, find_combiner(accum, "add") if accum is not None else None, out, replace
+        )
 
     def __call__(self, T: CSR) -> CSR:
         keys, values = merge.keys_of(T), T.values

@@ -21,7 +21,9 @@ Combiner = Monoid | BinaryOp
 
 
 def keys_of(A: CSR) -> Array:
-    """The positions of A's entries as ascending int64 keys."""
+    """The positions of A's entries as ascending int64 keys; OverflowError where 64 bits cannot number all positions."""
+    if A.nrows * A.ncols >= 2**63:
+        raise OverflowError(f"the positions of a {A.nrows}×{A.ncols} matrix do not fit 64 bits")
     return expand(A.indptr).astype(np.int64) * A.ncols + A.indices
 
 

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from formats import Matrix, SparseVector
-from formats.arrays import Array, namespace
+from formats.arrays import Array, cast, check_not_nan, is_array, namespace
 
 from .algebra import BOOL, Semiring
 
@@ -51,6 +51,34 @@ def typed_vector(x: Array | SparseVector, semiring: Semiring, dtype: np.dtype) -
     if isinstance(x, SparseVector):
         return SparseVector.trusted(x.indices, _translated(x.values, dtype, *zeros), x.size)
     return _translated(x, dtype, *zeros)
+
+
+def value_for(out_dtype: np.dtype, value: Any, semiring: Semiring | None) -> Any:
+    """What is assigned, a scalar, vector or matrix, in the dtype of what it is assigned to; absent stays absent.
+
+    ValueError names a value that the dtype cannot hold, or a NaN.
+    """
+    if isinstance(value, Matrix):
+        return value.astype(out_dtype)
+    if isinstance(value, SparseVector):
+        return SparseVector.trusted(value.indices, _held(value.values, out_dtype, semiring), value.size)
+    if is_array(value) and value.ndim:
+        return _held(value, out_dtype, semiring)
+    one = np.asarray([value.item() if is_array(value) else value])
+    check_not_nan(one)
+    return cast(one, out_dtype)[0]
+
+
+def _held(values: Array, dtype: np.dtype, semiring: Semiring | None) -> Array:
+    """Values in another dtype, each of them held by it."""
+    if values.dtype == dtype:
+        return values
+    if semiring is None or values.dtype not in semiring.dtypes:
+        return cast(values, dtype)
+    present = values != semiring.zero(values.dtype)
+    held = namespace(values).full(values.shape, semiring.zero(dtype), dtype)
+    held[present] = cast(values[present], dtype)
+    return held
 
 
 def _translated(values: Array, dtype: np.dtype, old_zero: Any, new_zero: Any) -> Array:

@@ -6,6 +6,7 @@ That is enough for tight edges (d_i ⊗ a_ij = d_j), for trimming, and for the t
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -42,16 +43,21 @@ class Predicate:
         return self.array(i, j, value, row, col)
 
 
-PREDICATES: dict[str, Predicate] = {
-    predicate.name: predicate
-    for predicate in (
-        Predicate("tril", lambda i, j, value, row, col: j <= i, "j <= i"),
-        Predicate("triu", lambda i, j, value, row, col: j >= i, "j >= i"),
-        Predicate("diag", lambda i, j, value, row, col: i == j, "i == j"),
-        Predicate("offdiag", lambda i, j, value, row, col: i != j, "i != j"),
+_POSITIONS = {"tril": "le", "triu": "ge", "diag": "eq", "offdiag": "ne"}
+"""The predicates on positions by name: how j - i compares with the number of a diagonal."""
+
+PREDICATES = tuple(_POSITIONS)
+"""The names of the predicates on positions."""
+
+
+def on_position(name: str, diagonal: int = 0) -> Predicate:
+    """The predicate of that name: on and below ("tril"), on and above ("triu"), on or off the diagonal j - i = k."""
+    compare = OPERATORS[_POSITIONS[name]]
+    return Predicate(
+        f"{name}_{diagonal}",
+        lambda i, j, value, row, col: compare(j - i, diagonal),
+        compare.cuda.replace("a", "(long long)j - i").replace("b", f"{diagonal}LL"),
     )
-}
-"""The predicates on positions, by name."""
 
 
 def tight(semiring: Semiring) -> Predicate:
@@ -88,9 +94,11 @@ def lost(semiring: Semiring) -> Predicate:
 def find_predicate(predicate: Predicate | BinaryOp | str, other: Any) -> Predicate:
     """The predicate given by object or name; a comparison ("lt", "<") compares the value with the scalar `other`."""
     if isinstance(predicate, Predicate):
+        if other is not None:
+            raise TypeError(f"the predicate {predicate.name!r} compares with nothing, got {other!r}")
         return predicate
     if isinstance(predicate, str) and predicate in PREDICATES:
-        return PREDICATES[predicate]
+        return on_position(predicate, 0 if other is None else operator.index(other))
     compare = find_comparison(predicate)
     if other is None or not is_scalar(other):
         raise TypeError(f"select by {compare.name!r} compares values with a scalar: pass it as the third argument")

@@ -16,12 +16,22 @@ from typing import Any
 import numpy as np
 
 from formats import CSR, Matrix, SparseVector
-from formats.arrays import Array, as_array, as_indices, namespace, to_device
+from formats.arrays import Array, as_array, as_indices, check_not_nan, namespace, to_device
 
 from .algebra import Monoid, Semiring, find_combiner, find_monoid, find_semiring
-from .checks import check_matrix, check_operand, check_pair, check_vector, check_vectors, distinct, is_index, is_scalar
+from .checks import (
+    check_dtype,
+    check_matrix,
+    check_operand,
+    check_pair,
+    check_vector,
+    check_vectors,
+    distinct,
+    is_index,
+    is_scalar,
+)
 from .masks import MatrixWrite, VectorWrite
-from .operands import common_dtype, typed_matrix, typed_vector
+from .operands import common_dtype, typed_matrix, typed_vector, value_for
 from .ops import BinaryOp, UnaryOp, find_unary
 from .predicates import Predicate, find_comparison, find_predicate
 from .registry import Vector, Verb
@@ -196,7 +206,7 @@ def apply(
     NumPy ufunc, or a binary operator with its `left` or its `right` operand bound to a scalar. semiring: says which
     elements of a dense vector are absent, and stay so; without it all are present.
     """
-    function = _bound(op, left, right)
+    function = _element_by_element(_bound(op, left, right))
     if isinstance(u, Matrix):
         write: Any = MatrixWrite.checked(
             u.shape, as_array(function(u.values[:1])).dtype, u.device, mask, complement, accum, out, replace
@@ -227,8 +237,9 @@ def select(
 ) -> Any:
     """The entries of `u` for which the predicate holds; the others become absent.
 
-    Of a matrix: select(A, "<", 3), select(A, "tril"), or a `Predicate` on (i, j, value, row[i], col[j]), as
-    select(A, tight(MinPlus), row=d, col=d). A sparse `row` or `col` restricts to the rows or columns it has.
+    Of a matrix: select(A, "<", 3), select(A, "tril", k) up to diagonal k (0), or a `Predicate` on (i, j, value, row[i],
+    col[j]), as select(A, tight(MinPlus), row=d, col=d). A sparse `row` or `col` restricts to the rows or columns that
+    it has.
     Of a vector: a comparison with a scalar or, index by index, with a vector: select(t, "<", d). A dense vector needs
     `semiring`, which says what absent is.  Raises ValueError for an unknown predicate.
     """
@@ -239,6 +250,8 @@ def select(
         write: Any = MatrixWrite.checked(u.shape, u.dtype, u.device, mask, complement, accum, out, replace)
         return select.find(type(u), u.device)(u, find_predicate(predicate, other), row, col, write)
     device = check_vectors(u)
+    if row is not None or col is not None:
+        raise TypeError("a vector has no rows or columns to look up: row= and col= are for matrices")
     compare = predicate if isinstance(predicate, Predicate) else find_comparison(predicate)
     if isinstance(compare, Predicate) or other is None:
         raise TypeError("select on a vector takes a comparison and what to compare with: select(t, '<', d)")
@@ -354,14 +367,19 @@ def assign(
 
     out: a vector, or a CSR, which becomes the result.  rows, cols: indices without repetition; None for all.
     value: a scalar for every place, or a vector / matrix of the places' size, whose absent entries make places absent.
-    mask: over all of `out`.  semiring: says what absent is in a dense `out`; by default 0.
+    mask: over all of `out`.  semiring: says what absent is in a dense `out` and value; by default 0.
+    Raises ValueError for a value that out's dtype cannot hold.
     """
+    s = find_semiring(semiring) if semiring is not None else None
     if isinstance(out, Matrix):
         chosen_rows = None if rows is None else distinct(_places("rows", rows, out.nrows, out.device), "rows")
         chosen_cols = None if cols is None else distinct(_places("cols", cols, out.ncols, out.device), "cols")
         write: Any = MatrixWrite.checked(out.shape, out.dtype, out.device, mask, complement, None, out, replace)
         if isinstance(value, Matrix) and value.device != out.device:
             raise ValueError(f"value is on {value.device}, out on {out.device}: move one of them with .to(device=…)")
+        if not isinstance(value, Matrix) and not is_scalar(value):
+            raise TypeError(f"value must be a scalar or a matrix, got {type(value).__name__}")
+        value = value_for(out.dtype, value, s)
         combiner = find_combiner(accum, "add") if accum is not None else None
         return assign.find(type(out), out.device)(out, value, chosen_rows, chosen_cols, combiner, write)
     device = check_vectors(out)
@@ -371,7 +389,8 @@ def assign(
     size = out.size if indices is None else indices.size
     if not is_scalar(value):
         check_vector("value", value, size, device)
-    zero = find_semiring(semiring).zero(out.dtype) if semiring is not None else out.dtype.type(0)
+    value = value_for(out.dtype, value, s)
+    zero = s.zero(out.dtype) if s is not None else out.dtype.type(0)
     write = VectorWrite.checked(out.size, out.dtype, zero, device, mask, complement, None, out, replace)
     combiner = find_combiner(accum, "add") if accum is not None else None
     return assign.find(Vector, device)(out, value, indices, combiner, write)
@@ -410,6 +429,20 @@ def _places(name: str, indices: Any, bound: int, device: Any) -> Array:
 
 def _one_value(u: VectorLike) -> Array:
     return (u.values if isinstance(u, SparseVector) else u)[:1]
+
+
+def _element_by_element(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """`function`, with its result checked: an array of the operand's shape, of a dtype of ours, without NaN."""
+
+    def checked(values: Array) -> Array:
+        result = as_array(function(values))
+        if result.shape != values.shape:
+            raise ValueError(f"apply needs a function that keeps the shape {values.shape}, got {result.shape}")
+        check_dtype("the function's result", result)
+        check_not_nan(result)
+        return result
+
+    return checked
 
 
 def _bound(op: Any, left: Any, right: Any) -> Callable[[Any], Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -19,6 +20,8 @@ EDGES_PER_BLOCK = 1 << 16
 def replacing(path: str) -> Iterator[BinaryIO]:
     """A stream whose content replaces the file at `path` if all goes well, and vanishes otherwise."""
     folder, name = os.path.split(path)
+    if folder and not os.path.isdir(folder):
+        raise FileNotFoundError(errno.ENOENT, "No such folder", folder)
     temporary = os.path.join(folder, f".{name}.{os.urandom(4).hex()}.tmp")
     try:
         with ExitStack() as stack:

@@ -43,13 +43,14 @@ def _entries(A: CSR, zero: Any) -> tuple[Array, Array]:
 
 @apply.implement(CSR, "cpu", "cuda")
 def _(A: CSR, function: Callable[[Any], Any], write: MatrixWrite) -> CSR:
-    return write(A.with_values(namespace(A.values).ascontiguousarray(function(A.values))))
+    values = namespace(A.values).ascontiguousarray(function(A.values))
+    return write(CSR.trusted(A.indptr, A.indices, values, A.shape))
 
 
 @extract.implement(CSR, CSC, "cpu", "cuda")
 def _(A: Any, rows: Array | None, cols: Array | None, write: Callable[[CSR], Any]) -> Any:
     by_row: Any = A.to(CSR)
-    part = by_row if rows is None else _rows(by_row, rows)
+    part: Any = CSR.trusted(*by_row.components) if rows is None else _rows(by_row, rows)  # never A itself
     if cols is not None:
         turned: Any = part.to(CSC)
         part = _rows(turned.T, cols).T.to(CSR)
@@ -91,7 +92,6 @@ def _placed(out: CSR, value: Any, rows: Array, cols: Array) -> tuple[Array, Arra
             raise ValueError(f"value must have the places' shape {(rows.size, cols.size)}, got {value.shape}")
         at_rows, at_cols, values = value.to_edges()
         keys = rows[at_rows].astype(np.int64) * out.ncols + cols[at_cols]
-        values = values.astype(out.dtype)
     else:
         keys = (rows[:, None].astype(np.int64) * out.ncols + cols).reshape(-1)
         values = xp.full(keys.size, value, out.dtype)

@@ -101,8 +101,12 @@ def _(out: Any, value: Any, indices: Array | None, accum: Combiner | None, write
         return write(_assigned_sparse(out, value, places, accum, write.zero))
     w = out.copy()
     new = value.to_dense(write.zero) if isinstance(value, SparseVector) else value
-    new = xp.broadcast_to(xp.asarray(new, out.dtype), places.shape)
-    w[places] = new if accum is None else merge.union_dense(out[places], new, accum, write.zero)
+    if accum is not None and is_scalar(new):  # which is present, also where it equals the zero
+        old = out[places]
+        new = xp.where(old == write.zero, new, accum(old, xp.full(places.shape, new, out.dtype)))
+    elif accum is not None:
+        new = merge.union_dense(out[places], new, accum, write.zero)
+    w[places] = new
     return write(w)
 
 
@@ -112,13 +116,16 @@ def _assigned_sparse(out: SparseVector, value: Any, places: Array, accum: Combin
     if not isinstance(value, SparseVector) and not is_scalar(value):
         value = SparseVector.from_dense(value, zero)
     if isinstance(value, SparseVector):
-        indices, values = places[value.indices], value.values.astype(out.dtype)
-    else:
-        indices, values = places, xp.broadcast_to(xp.asarray(value, out.dtype), places.shape)
+        value = merge.drop(value, zero)
+        indices, values = places[value.indices], value.values
+    else:  # a scalar is present, also where it equals the zero
+        indices, values = places, xp.full(places.shape, value, out.dtype)
     order = xp.argsort(indices, kind="stable")
     new = SparseVector.trusted(indices[order], values[order], out.size)
     if accum is not None:
-        return merge.union_sparse(out, new, accum, zero)
+        old = merge.drop(out, zero)
+        merged = merge.union_keys(old.indices, old.values, new.indices, new.values, accum)
+        return merge.drop(SparseVector.trusted(*merged, out.size), zero)
     outside = ~merge.contains(xp.sort(places), out.indices)
     merged = merge.union_keys(out.indices[outside], out.values[outside], new.indices, new.values, find_op("first"))
     return SparseVector.trusted(*merged, out.size)

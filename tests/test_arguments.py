@@ -1,0 +1,134 @@
+"""What verbs and constructors do with arguments that are odd, wrong or easily lost."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from formats import CSR, SparseVector, from_edges, write
+from semiring import MinPlus, Predicate, apply, assign, ewise_add, extract, mxv, select
+
+INT32_MAX = 2**31 - 1
+
+
+def graph() -> CSR:
+    return from_edges([0, 0, 1, 2], [1, 2, 2, 0], np.array([5, 7, 1, 3], np.int32), shape=3)
+
+
+# --- assign -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("value", [2.7, 2**40, np.array([1.5, 1, 1]), np.array([2**31, 1, 1])])
+def test_assign_refuses_what_the_dtype_cannot_hold(value: Any) -> None:
+    x = np.array([1, 2, 3], np.int32)
+    with pytest.raises(ValueError, match="int32"):
+        assign(x, value)
+    assert x.tolist() == [1, 2, 3]
+
+
+def test_assign_refuses_nan_and_arrays_into_a_matrix() -> None:
+    with pytest.raises(ValueError, match="NaN"):
+        assign(graph().astype(float), np.nan)
+    with pytest.raises(ValueError, match="int32"):
+        assign(graph(), from_edges([0], [1], [2**32 + 5], shape=3))
+    with pytest.raises(TypeError, match="a scalar or a matrix, got ndarray"):
+        assign(graph(), np.ones(3), [0], [0, 1, 2])
+
+
+def test_what_is_absent_stays_absent_when_it_is_assigned() -> None:
+    out = assign(np.zeros(2), np.array([INT32_MAX, 1], np.int32), semiring=MinPlus)
+    assert out.tolist() == [np.inf, 1]
+
+
+@pytest.mark.parametrize(("accum", "expected"), [("min", 0), ("times", 0), ("second", 0), ("plus", 5)])
+def test_an_assigned_zero_is_a_value(accum: str, expected: int) -> None:
+    assert assign(np.array([5, 7]), 0, [0], accum=accum).tolist() == [expected, 7]
+    assert assign(from_edges([0, 0], [0, 1], [5, 7], shape=2), 0, [0], [0], accum=accum)[0, 0] == expected
+    sparse = assign(SparseVector(np.array([0, 1]), np.array([5, 7]), 3), 0, [0], accum=accum)
+    assert sparse.to_dense().tolist() == [expected, 7, 0]
+
+
+@pytest.mark.parametrize("rows", [2, [[0, 1], [1, 2]]])
+def test_places_are_a_list(rows: Any) -> None:
+    for call in (
+        lambda: assign(np.zeros(3), 9, rows),
+        lambda: assign(graph(), 9, rows),
+        lambda: extract(np.ones(3), rows),
+    ):
+        with pytest.raises(ValueError, match="must be one-dimensional"):
+            call()
+
+
+# --- select and apply -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("name", "k"), [("tril", -1), ("tril", 1), ("triu", 1), ("diag", -2), ("offdiag", 1)])
+def test_select_counts_diagonals(name: str, k: int) -> None:
+    dense = {"tril": np.tril, "triu": np.triu}
+    A = from_edges(*np.divmod(np.arange(16), 4), np.arange(1, 17), shape=4)
+    d = np.subtract.outer(-np.arange(4), -np.arange(4)) == k
+    expected = dense[name](A.to_dense(), k) if name in dense else A.to_dense() * (d if name == "diag" else ~d)
+    assert (select(A, name, k).to_dense() == expected).all()
+
+
+def test_select_does_not_lose_an_argument() -> None:
+    always = Predicate("always", lambda i, j, value, row, col: value == value, "true")
+    with pytest.raises(TypeError, match="compares with nothing, got 99"):
+        select(graph(), always, 99)
+    with pytest.raises(TypeError, match="row= and col= are for matrices"):
+        select(SparseVector([0], [1], 3), "<", 6, row=np.ones(3))
+
+
+@pytest.mark.parametrize(
+    ("function", "error", "message"),
+    [
+        (lambda a: 1, ValueError, "keeps the shape"),
+        (lambda a: a[:0], ValueError, "keeps the shape"),
+        (lambda a: a * 1j, TypeError, "complex128"),
+        (lambda a: a * np.nan, ValueError, "NaN"),
+    ],
+)
+def test_apply_checks_what_the_function_returns(function: Any, error: type[Exception], message: str) -> None:
+    for u in (graph(), np.array([1, 2]), SparseVector([0], [1], 3)):
+        with pytest.raises(error, match=message):
+            apply(u, function)
+
+
+def test_without_out_the_result_is_new() -> None:
+    for verb in (lambda A: apply(A, "identity"), extract):
+        A = graph()
+        assign(verb(A), 0, [0], [1])
+        assert A[0, 1] == 5
+
+
+# --- the rest ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("accum", ["", 0, False])
+def test_an_accumulator_that_is_none_of_them(accum: Any) -> None:
+    with pytest.raises((TypeError, ValueError), match=r"expected a|unknown"):
+        mxv(graph(), np.ones(3, np.int32), MinPlus, accum=accum, out=np.ones(3, np.int32))
+
+
+def test_positions_beyond_64_bits_are_an_overflow() -> None:
+    M = CSR([0, 1, 1, 1, 1, 2, 2], np.array([5, 5]), [1, 2], (6, 2**62))
+    with pytest.raises(OverflowError, match="do not fit 64 bits"):
+        ewise_add(M, M, "plus")
+
+
+def test_a_dense_array_holds_its_fill() -> None:
+    assert graph().to_dense(2**31)[0, 0] == 2**31
+    assert SparseVector([0], [1], 2).to_dense(-(2**31) - 1)[1] == -(2**31) - 1
+
+
+def test_edges_of_a_dtype_that_is_not_ours() -> None:
+    assert from_edges([0], [1], dtype="int8").dtype == np.int32
+    with pytest.raises(TypeError, match="complex128"):
+        from_edges([0], [1], dtype=complex)
+
+
+def test_a_folder_that_is_not_there_is_named(tmp_path: Any) -> None:
+    with pytest.raises(FileNotFoundError, match="nowhere'$"):
+        write(tmp_path / "nowhere" / "a.mtx", graph())
