@@ -19,6 +19,7 @@ from typing import Any
 from formats import Matrix
 from formats.arrays import as_array, to_device
 from semiring import MinFirst, Semiring, extract, nearer, reduce, select, tight, vxm
+from semiring.checks import check_matrix
 from semiring.operands import common_dtype, typed_matrix
 from semiring.vectors import all_vertices, full, is_empty, present, unit, vertices, where, with_root
 
@@ -26,8 +27,9 @@ from semiring.vectors import all_vertices, full, is_empty, present, unit, vertic
 def as_weights(A: Matrix, semiring: Semiring) -> Matrix:
     """`A` as the semiring measures paths in it: itself, or for a Boolean semiring the pattern of numbers.
 
-    ValueError if ⊕ does not order the values, TypeError if the semiring is not defined on A's dtype.
+    ValueError if ⊕ does not order the values, TypeError if the semiring is not defined on A's dtype, or `A` no matrix.
     """
+    check_matrix("A", A)
     if not semiring.add.selective:
         raise ValueError(f"{semiring.name} has no order, so no path is best: choose a semiring with one, as MinPlus")
     return typed_matrix(A, semiring, common_dtype(semiring, A))

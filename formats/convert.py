@@ -207,8 +207,7 @@ def from_edges(
     enough.  dup: "min", "max", "sum", "first", "last", or "error", for edges given more than once.
     ValueError names an index out of range, a NaN weight or arrays of unequal length.
     """
-    if dup not in (*_COMBINE, "first", "last", "error"):
-        raise ValueError(f"dup must be one of {', '.join(_COMBINE)}, first, last, error; got {dup!r}")
+    check_dup(dup)
     rows, cols = as_array(src), as_array(dst)
     xp = namespace(rows)
     values = xp.ones(rows.size, supported_dtype(dtype or np.int32)) if weights is None else as_values(weights, dtype)
@@ -226,6 +225,12 @@ def from_edges(
     check_not_nan(values)
     rows, cols, values = _sort_and_combine(rows, cols, values, (nrows, ncols), dup)
     return CSR.trusted(compress(rows, nrows, index_type), cols, values, (nrows, ncols))
+
+
+def check_dup(dup: str) -> None:
+    """ValueError unless `dup` says how duplicate edges combine."""
+    if dup not in (*_COMBINE, "first", "last", "error"):
+        raise ValueError(f"dup must be one of {', '.join(_COMBINE)}, first, last, error; got {dup!r}")
 
 
 def _sort_and_combine(

@@ -11,7 +11,7 @@ from numpy.typing import DTypeLike
 from ._compressed import check_indptr, out_of_order_within
 from .arrays import DTYPES, cast, contiguous
 from .base import Matrix
-from .convert import expand, from_edges
+from .convert import check_dup, expand, from_edges
 from .coo import COO, out_of_order
 from .csc import CSC
 from .csr import CSR
@@ -37,6 +37,7 @@ def from_scipy(S: scipy.sparse.sparray | scipy.sparse.spmatrix, *, dup: str = "m
         raise TypeError(f"expected a SciPy sparse array or matrix, got {type(S).__name__}")
     if S.ndim != 2:
         raise ValueError(f"expected two dimensions, got {S.ndim}")
+    check_dup(dup)
     if S.format in ("csr", "csc") and S.has_canonical_format:
         compressed: Any = Matrix.formats[S.format]
         return compressed(S.indptr, S.indices, S.data, S.shape)

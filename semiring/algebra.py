@@ -193,6 +193,8 @@ def find_monoid(monoid: Monoid | Semiring | str) -> Monoid:
         return monoid.add
     if isinstance(monoid, Monoid):
         return monoid
+    if not isinstance(monoid, str):
+        raise TypeError(f"expected a monoid, a semiring or a name, got {type(monoid).__name__}")
     if monoid in MONOIDS:
         return MONOIDS[monoid]
     return find_semiring(monoid).add if "_" in monoid else _no_monoid(monoid)

@@ -9,6 +9,7 @@ import functools
 from collections.abc import Callable
 from typing import Any, ClassVar, Generic, ParamSpec, TypeVar
 
+from formats import Matrix
 from formats.arrays import out_of_memory
 
 P = ParamSpec("P")
@@ -88,8 +89,8 @@ class Fusible(Verb[P, R]):
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         fused = kwargs.pop("fused", True)
-        A: Any = args[0] if args else kwargs["A"]
-        whole = self.table.get((type(A), A.device)) if fused else None
+        A: Any = args[0] if args else kwargs.get("A")
+        whole = self.table.get((type(A), A.device)) if fused and isinstance(A, Matrix) else None
         return (whole or self.definition)(*args, **kwargs)
 
 

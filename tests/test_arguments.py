@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from formats import CSR, SparseVector, from_edges, write
-from semiring import MinPlus, Predicate, apply, assign, ewise_add, extract, mxv, select
+from algorithms import bellman_ford
+from formats import CSR, SparseVector, from_edges, from_scipy, write
+from semiring import OPERATORS, MinPlus, Predicate, apply, assign, ewise_add, extract, mxv, reduce, select
 
 INT32_MAX = 2**31 - 1
 
@@ -127,6 +128,23 @@ def test_edges_of_a_dtype_that_is_not_ours() -> None:
     assert from_edges([0], [1], dtype="int8").dtype == np.int32
     with pytest.raises(TypeError, match="complex128"):
         from_edges([0], [1], dtype=complex)
+
+
+def test_algorithms_take_matrices_and_vertices() -> None:
+    for A in (graph().to_scipy(), graph().to_dense(), None):
+        with pytest.raises(TypeError, match="A must be a matrix"):
+            bellman_ford(A, 0)
+
+
+@pytest.mark.parametrize("monoid", [OPERATORS["plus"], np.add, 3])
+def test_reduce_takes_a_monoid(monoid: Any) -> None:
+    with pytest.raises(TypeError, match="expected a monoid"):
+        reduce(np.ones(3), monoid)
+
+
+def test_from_scipy_looks_at_dup_before_it_needs_it() -> None:
+    with pytest.raises(ValueError, match="dup must be one of"):
+        from_scipy(graph().to_scipy(), dup="foo")
 
 
 def test_a_folder_that_is_not_there_is_named(tmp_path: Any) -> None:

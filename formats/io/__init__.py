@@ -90,7 +90,8 @@ def write(path: Path, A: Matrix, *, labels: ArrayLike | None = None, format: str
     format: a name from `KINDS`; by default the suffix tells (.txt: an edge list, .gr: DIMACS).
     labels: (n,) distinct non-negative integers, the vertices' ids in the file; kept by edge lists and .npz, while
     every other format has a numbering of its own.  An edge list loses vertices without edges, DIMACS refuses
-    weights that are not integers, and PACE all but symmetric matrices of ones.
+    weights that are not integers, and PACE all but symmetric matrices of ones. Text does not tell float32 from float64,
+    nor a bool from an integer: only .npz keeps the dtype.
     """
     if not isinstance(A, Matrix):
         raise TypeError(f"A must be a Matrix (see from_edges, from_scipy, from_networkx), got {type(A).__name__}")
