@@ -18,7 +18,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from formats import COO, CSC, CSR, ELL, DeviceUnavailable, Matrix, from_edges, read, write
+from formats import CSR, DeviceUnavailable, Matrix, from_edges, read, write
 from formats.arrays import to_device
 from formats.io import keeps_labels
 from formats.io.writing import replacing
@@ -43,6 +43,7 @@ class Format(StrEnum):
     csc = "csc"
     coo = "coo"
     ell = "ell"
+    segmentedcoo = "segmentedcoo"
 
 
 class Backend(StrEnum):
@@ -183,7 +184,7 @@ def info(file: FileArgument, undirected: Undirected = False) -> None:
     if A.nrows == A.ncols:
         rows["entries on the diagonal"] = f"{int(sum(rows_equal_cols(by_row))):,}"
         rows["symmetric"] = "yes" if by_row.equals(by_row.T) else "no"
-    for fmt in (CSR, CSC, COO, ELL):
+    for fmt in Matrix.formats.values():
         try:
             rows[f"bytes as {fmt.__name__}"] = f"{A.to(fmt).nbytes:,}"
         except ValueError:

@@ -13,7 +13,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from formats import COO, CSR, ELL, from_edges
+from formats import COO, CSR, ELL, SegmentedCOO, from_edges
 from semiring import MinPlus, get_threads, mxv
 
 from .measure import Contender, interleaved, json_line, machine, medians_ms
@@ -44,7 +44,7 @@ def compare(name: str, A: CSR, x: np.ndarray, rng: np.random.Generator, repeats:
     zero = MinPlus.zero(A.dtype)
     holed = np.where(rng.random(x.size) < ABSENT_SHARE, zero, x).astype(np.int32)
     real, real_x = A.astype(np.float32), x.astype(np.float32)
-    stored = {fmt: (real.to(fmt), A.to(fmt)) for fmt in (CSR, COO, ELL)}
+    stored = {fmt: (real.to(fmt), A.to(fmt)) for fmt in (CSR, COO, ELL, SegmentedCOO)}
     by_float = bare(real, real_x, np.inf)
     expected = saturated(bare(A.astype(np.int64), widened(holed), np.iinfo(np.int64).max))
     contenders = [

@@ -16,7 +16,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from formats import COO, CSC, CSR, ELL, from_edges
+from formats import COO, CSC, CSR, ELL, SegmentedCOO, from_edges
 from formats.arrays import Array, cupy, namespace
 from semiring import MinPlus, mxv, vxm
 
@@ -80,7 +80,7 @@ def contenders(A: CSR) -> list[Contender]:
         cusparse(A, x),
         *(
             Contender(fmt.__name__, lambda M=M: mxv(M, x, MinPlus), expected)
-            for fmt in (CSR, COO, CSC, ELL)
+            for fmt in (CSR, COO, CSC, ELL, SegmentedCOO)
             if (M := stored(A, fmt)) is not None
         ),
         Contender("vxm CSR", lambda: vxm(x, A, MinPlus), min_plus(A, x, transposed=True)),
@@ -174,7 +174,7 @@ def show(records: list[dict[str, Any]], figure: str, title: str) -> None:
     table.add_section()
     table.add_row("geometric mean", "", *(mean_ratio(records, name, figure) for name in names))
     console = Console()
-    console.width = max(console.width, 160)
+    console.width = max(console.width, 180)
     console.print(table)
 
 

@@ -9,6 +9,7 @@ from .csr import CSR
 from .ell import ELL
 from .interop import from_cupyx, from_graphblas, from_networkx, from_scipy
 from .io import read, write
+from .segmented import SegmentedCOO
 from .vector import SparseVector
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "DeviceUnavailable",
     "Matrix",
     "OutOfDeviceMemory",
+    "SegmentedCOO",
     "SparseVector",
     "from_cupyx",
     "from_edges",

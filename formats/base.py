@@ -100,7 +100,8 @@ class Matrix:
     def to(self, fmt: type[Matrix] | str | None = None, *, device: Device | None = None, **options: Any) -> Matrix:
         """The same matrix in another format, on another device, or both; `self` where nothing changes.
 
-        fmt: a format or its lower-case name.  options: the target format's own, as `force=True` for ELL.
+        fmt: a format or its lower-case name.  options: the target format's own, `force=True` of ELL and
+        `segment=` of SegmentedCOO.
         OutOfDeviceMemory, before anything moves, if the GPU has no room; DeviceUnavailable if there is none.
         """
         from .convert import convert
@@ -200,6 +201,10 @@ class Matrix:
 
     def _transposed(self) -> Matrix:
         raise NotImplementedError
+
+    def _suits(self, options: dict[str, Any]) -> bool:
+        """Is this already what a conversion to this format with the options would give?"""
+        return True
 
     def _lookup(self, row: int, col: int) -> Any:
         """The stored value at a position inside the matrix as a zero-dimensional array, or None."""

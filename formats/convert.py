@@ -29,6 +29,7 @@ from .coo import COO
 from .csc import CSC
 from .csr import CSR
 from .ell import ELL, check_width
+from .segmented import SEGMENT, SegmentedCOO, as_segment, segmented
 
 Converter = Callable[..., Matrix]
 CONVERSIONS: dict[tuple[type[Matrix], type[Matrix]], Converter] = {}
@@ -47,7 +48,7 @@ def conversion(source: type[Matrix], target: type[Matrix]) -> Callable[[Converte
 
 def convert(A: Matrix, target: type[Matrix], **options: Any) -> Matrix:
     """`A` in the `target` format: itself, by a direct conversion, or by way of CSR and COO."""
-    if type(A) is target and A.major == target.major:
+    if type(A) is target and A.major == target.major and A._suits(options):
         return A
     steps = route(type(A), target)
     for step in steps[:-1]:
@@ -63,6 +64,14 @@ def route(source: type[Matrix], target: type[Matrix]) -> tuple[type[Matrix], ...
             return path
         paths += [(*path, step) for origin, step in CONVERSIONS if origin is path[-1] and step not in path]
     raise TypeError(f"no conversion leads from {source.__name__} to {target.__name__}")
+
+
+def compressed(A: Matrix, axis: int) -> Any:
+    """The entries of `A` by rows, as CSR (axis 0), or by columns, as CSC (axis 1): made once, and kept with `A`."""
+    base, of_base = (A, axis) if A.major == 0 else (A.T, 1 - axis)  # a matrix and its transpose keep one
+    target: type[Matrix] = CSR if of_base == 0 else CSC
+    made = base if isinstance(base, target) else base.keep(target, lambda: convert(base, target))
+    return made if base is A else made.T
 
 
 # --- compressed <-> list ------------------------------------------------------------------------------------------
@@ -185,6 +194,42 @@ def _(A: ELL) -> Matrix:
 def _(A: ELL, **options: Any) -> Matrix:
     """Padded rows from padded columns."""
     return convert(convert(A, CSR), ELL, **options)
+
+
+# --- SegmentedCOO -------------------------------------------------------------------------------------------------
+
+
+@conversion(CSR, SegmentedCOO)
+def _(A: CSR, *, segment: int = SEGMENT) -> SegmentedCOO:
+    segment = as_segment(segment)
+    by_column: Any = convert(A, CSC)
+    return segmented(by_column.indices, expand(by_column.indptr), by_column.values, A.shape, segment)
+
+
+@conversion(CSC, SegmentedCOO)
+def _(A: CSC, *, segment: int = SEGMENT) -> SegmentedCOO:
+    return segmented(A.indices, expand(A.indptr), A.values, A.shape, as_segment(segment))
+
+
+@conversion(SegmentedCOO, CSR)
+def _(A: SegmentedCOO) -> Matrix:
+    if A.major == 1:
+        return convert(convert(A.T, CSR).T, CSR)
+    rows = A.outer  # in a segment, a row's entries ascend already
+    if isinstance(rows, np.ndarray):
+        from scipy.sparse import coo_array
+
+        by_row = coo_array((np.ascontiguousarray(A.values), (rows, A.indices)), shape=A.shape).tocsr()
+        indptr, indices = (part.astype(A.indices.dtype, copy=False) for part in (by_row.indptr, by_row.indices))
+        return CSR.trusted(indptr, indices, by_row.data, A.shape)
+    order = rows.argsort(kind="stable")
+    return CSR.trusted(compress(rows, A.nrows, A.indices.dtype), A.indices[order], A.values[order], A.shape)
+
+
+@conversion(SegmentedCOO, SegmentedCOO)
+def _(A: SegmentedCOO, **options: Any) -> Matrix:
+    """Segments of rows from segments of columns, or of another length."""
+    return convert(convert(A, CSR), SegmentedCOO, **options)
 
 
 # --- edges and dense arrays -----------------------------------------------------------------------------------------

@@ -13,7 +13,8 @@ from formats.arrays import Array, device_of, is_array, namespace
 def check_matrix(name: str, A: Any) -> None:
     """TypeError unless `A` is a matrix."""
     if not isinstance(A, Matrix):
-        raise TypeError(f"{name} must be a matrix (CSR, CSC, COO, ELL), got {type(A).__name__}")
+        formats = ", ".join(fmt.__name__ for fmt in Matrix.formats.values())
+        raise TypeError(f"{name} must be a matrix ({formats}), got {type(A).__name__}")
 
 
 def check_pair(A: Any, B: Any) -> None:

@@ -12,11 +12,17 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from formats import DTYPES, Matrix, SparseVector, from_edges
+from formats import DTYPES, ELL, Matrix, SegmentedCOO, SparseVector, from_edges
 from formats.arrays import is_array, to_device
 from semiring import MONOIDS, SEMIRINGS, BinaryOp, Monoid, Semiring
 
 BOOL, INT32, INT64, FLOAT32, FLOAT64 = DTYPES
+
+FORMATS = [fmt for fmt in Matrix.formats.values() if fmt.__module__.startswith("formats.")]
+"""Every storage format; a new one is tested without a list being edited."""
+
+OPTIONS: dict[type[Matrix], dict[str, Any]] = {ELL: {"force": True}, SegmentedCOO: {"segment": 3}}
+"""How small matrices get into a format so that they are like large ones: of several segments, however padded."""
 
 AbsDiff = BinaryOp("absdiff", scalar=lambda a, b: abs(a - b), cuda="a < b ? b - a : a - b")
 BitOr = Monoid(BinaryOp("bitor", scalar=lambda a, b: a | b, cuda="a | b"), 0, (INT32, INT64), idempotent=True)
@@ -92,7 +98,8 @@ class Entries:
     def build(self, fmt: type[Matrix]) -> Matrix:
         rows, cols = (np.array([place[axis] for place in self.at], np.int32) for axis in (0, 1))
         stored = np.array(list(self.at.values()), self.dtype)
-        return from_edges(rows, cols, stored, shape=self.shape, dup="error").to(fmt)
+        A = from_edges(rows, cols, stored, shape=self.shape, dup="error")
+        return A.to(fmt, **OPTIONS.get(fmt, {}))
 
     def with_dtype(self, dtype: np.dtype) -> Entries:
         return Entries(self.shape, dtype, {place: dtype.type(value).item() for place, value in self.at.items()})

@@ -16,6 +16,7 @@ import pytest
 import semiring
 from algorithms import cli, sssp
 from formats import CSR, Matrix, from_edges, read, write
+from formats.base import find_format
 
 DATA = Path(__file__).parent / "data"
 INT32_MAX = np.iinfo(np.int32).max
@@ -104,7 +105,7 @@ def test_sssp(fine, file, fmt):
     expected = {
         "vertices": "4",
         "arcs": "4",
-        "computed in": f"{fmt.upper()} on cpu",
+        "computed in": f"{find_format(fmt).__name__} on cpu",
         "reached": "3",
         "farthest": "2",
         "sum of distances": "-3",
@@ -277,7 +278,7 @@ def test_demo(fine, fmt):
         result.table.items()
         >= {
             "vertices": "3,353",
-            "computed in": f"{fmt.upper()} on cpu",
+            "computed in": f"{find_format(fmt).__name__} on cpu",
             "reached": "3,353",
             "farthest": "69102",
             "sum of distances": "116006476",

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from formats import COO, CSC, CSR, ELL, OutOfDeviceMemory, SparseVector, from_edges
+from formats import CSR, OutOfDeviceMemory, SparseVector, from_edges
 from semiring import MONOIDS, SEMIRINGS, BinaryOp, MinPlus, Semiring, mxv
 from semiring.codegen import OPTIONS, prelude
 
+from .strategies import FORMATS
+
 pytestmark = pytest.mark.backend("cuda")
 
-FORMATS = (CSR, CSC, COO, ELL)
 ABSDIFF = Semiring(MONOIDS["min"], BinaryOp("absdiff", lambda a, b: abs(a - b), "a < b ? b - a : a - b"))
 CELLS = [
     pytest.param(semiring, dtype, id=f"{semiring.name}-{dtype}")

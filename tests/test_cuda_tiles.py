@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from formats import COO, CSC, CSR, ELL, Matrix, SparseVector, from_edges
+from formats import COO, CSR, ELL, Matrix, SegmentedCOO, SparseVector, from_edges
 from formats.arrays import to_device
 from semiring import AnyPair, LorLand, MaxMin, MinFirst, MinPlus, PlusTimes, Semiring, mxm, mxv, reduce, vxm
 from semiring.algebra import find_semiring
 
-from .strategies import AbsDiff, moved
+from .strategies import FORMATS, AbsDiff, moved
 
 pytestmark = pytest.mark.backend("cuda")
 
 N = 6000
-FORMATS = [CSR, CSC, COO, ELL]
+OPTIONS: dict[type[Matrix], dict[str, Any]] = {ELL: {"force": True}, SegmentedCOO: {"segment": 1100}}
 INT32, INT64, FLOAT32, FLOAT64, BOOL = (np.dtype(name) for name in ("int32", "int64", "float32", "float64", "bool"))
 
 CASES = [
@@ -109,7 +109,7 @@ def test_products_of_dense_operands(semiring: Semiring, dtype: np.dtype, kind: s
     x = operand(semiring, dtype, 0.9, sparse=False)
     expected = [product() for product in both_ways(A, x, semiring)]
     for fmt in FORMATS:
-        G = A.to(device="cuda").to(fmt, **({"force": True} if fmt is ELL else {}))
+        G = A.to(device="cuda").to(fmt, **OPTIONS.get(fmt, {}))
         for product, right in zip(both_ways(G, to_device(x, "cuda"), semiring), expected, strict=True):
             assert_same(product(), right, semiring)
             assert_same(product(), right, semiring)  # with everything that the first call kept
@@ -123,7 +123,7 @@ def test_products_of_sparse_operands(semiring: Semiring, dtype: np.dtype, kind: 
     x = operand(semiring, dtype, share, sparse=True)
     expected = [product() for product in both_ways(A, x, semiring)]
     for fmt in FORMATS:
-        G = A.to(device="cuda").to(fmt, **({"force": True} if fmt is ELL else {}))
+        G = A.to(device="cuda").to(fmt, **OPTIONS.get(fmt, {}))
         for product, right in zip(both_ways(G, moved(x, "cuda"), semiring), expected, strict=True):
             assert_same(product(), right, semiring)
             assert_same(product(), right, semiring)
@@ -139,7 +139,7 @@ def test_reductions(monoid: str, kind: str, dtype: np.dtype) -> None:
         A = A.with_values(1 + A.values / 1e6)  # products of so many must not leave the range
     close = {"rtol": 1e-9 if monoid != "min" and dtype.kind == "f" else 0}
     for fmt in FORMATS:
-        G = A.to(device="cuda").to(fmt, **({"force": True} if fmt is ELL else {}))
+        G = A.to(device="cuda").to(fmt, **OPTIONS.get(fmt, {}))
         for axis in (0, 1):
             np.testing.assert_allclose(
                 moved(reduce(G, monoid, axis=axis), "cpu"), reduce(A, monoid, axis=axis), **close
@@ -157,12 +157,12 @@ def test_matrix_products(semiring: Semiring, dtype: np.dtype) -> None:
 
 
 @every_kind
-@pytest.mark.parametrize("fmt", [CSR, COO])
+@pytest.mark.parametrize("fmt", [CSR, COO, SegmentedCOO])
 def test_indices_of_64_bits(fmt: type[Matrix], kind: str) -> None:
     A = matrix(kind, INT32)
     x = operand(MinPlus, INT32, 0.9, sparse=False)
     G: Any = A.to(fmt).to(device="cuda")
-    indices = ("indptr", "indices", "rows", "cols")
+    indices = ("indptr", "indices", "rows", "cols", "starts")
     wide = [
         part.astype(np.int64) if field.name in indices else part
         for field, part in zip(fields(G), G.components, strict=True)

@@ -12,14 +12,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from formats import COO, CSC, CSR, ELL, DeviceUnavailable, Matrix, SparseVector, from_edges
+from formats import COO, CSC, CSR, ELL, DeviceUnavailable, Matrix, SegmentedCOO, SparseVector, from_edges
 from formats.arrays import index_dtype
 from semiring import PlusTimes
 
 from . import strategies as sts
 
-FORMATS = [CSR, CSC, COO, ELL]
-every_format = pytest.mark.parametrize("fmt", FORMATS, ids=lambda fmt: fmt.__name__)
+every_format = pytest.mark.parametrize("fmt", sts.FORMATS, ids=lambda fmt: fmt.__name__)
 INT32_MAX = 2**31 - 1
 
 #     0  1  2
@@ -145,11 +144,12 @@ def test_the_transpose_shares_memory(fmt):
     assert A.T is A.T
     assert A.T.shape == (3, 4)
     assert all(any(np.shares_memory(part, other) for other in A.arrays) for part in A.T.arrays)
-    assert repr(A.T) == f"<{ {CSR: 'CSC', CSC: 'CSR', COO: 'COO.T', ELL: 'ELL.T'}[fmt] } 3×4, 5 entries, int32, cpu>"
+    name = {CSR: "CSC", CSC: "CSR"}.get(fmt, fmt.__name__ + ".T")
+    assert repr(A.T) == f"<{name} 3×4, 5 entries, int32, cpu>"
     A.T.check()
 
 
-@pytest.mark.parametrize(("source", "target"), list(product(FORMATS, FORMATS)), ids=lambda fmt: fmt.__name__)
+@pytest.mark.parametrize(("source", "target"), list(product(sts.FORMATS, sts.FORMATS)), ids=lambda fmt: fmt.__name__)
 @given(data=st.data())
 @settings(max_examples=30)
 def test_every_conversion_keeps_every_entry(source, target, data):
@@ -251,6 +251,21 @@ REFUSED = [
     (ELL, ([[2]], [[1]], (1, 2)), r"indices must be in \[-1, 2\), got 2"),
     (ELL, ([[0]], [[float("nan")]], (1, 1)), "values must not be NaN"),
     (ELL, ([[0]], [[1]], (1, 1), 3), r"major must be 0 \(padded rows\) or 1 \(padded columns\), got 3"),
+    (SegmentedCOO, ([0], [2], [1], [0, 1], (2, 2)), r"indices must be in \[0, 2\), got 2"),
+    (SegmentedCOO, ([2], [0], [1], [0, 1], (2, 2)), r"rows must be in \[0, 2\), got 2"),
+    (SegmentedCOO, ([2], [0], [1], [0, 1, 1], (4, 2), 2), r"offsets must be in \[0, 2\), got 2"),
+    (SegmentedCOO, ([1], [0], [1], [0, 0, 1], (3, 2), 2, 1), "starts must have 2 elements, one more than"),
+    (SegmentedCOO, ([1], [0], [1], [0, 0, 1], (3, 2), 2), r"rows must be in \[0, 3\), got 3"),
+    (SegmentedCOO, ([0, 1], [1, 0], [1, 1], [0, 2], (2, 2)), r"must ascend .*, but \(0, 1\) follows \(1, 0\)"),
+    (SegmentedCOO, ([1, 0], [0, 0], [1, 1], [0, 2], (2, 2)), r"must ascend .*, but \(0, 0\) follows \(0, 1\)"),
+    (SegmentedCOO, ([0, 0], [0, 0], [1, 1], [0, 2], (2, 2)), r"none may repeat, but \(0, 0\) follows \(0, 0\)"),
+    (SegmentedCOO, ([0], [0, 1], [1, 1], [0, 2], (2, 2)), "must be of one length, got 1, 2 and 2"),
+    (SegmentedCOO, ([0], [0], [1], [0, 1, 1], (2, 2)), "starts must have 2 elements, one more than there are segments"),
+    (SegmentedCOO, ([0, 0], [0, 1], [1, 1], [0, 1], (2, 2)), "starts must run from 0 to nnz = 2, got 0 to 1"),
+    (SegmentedCOO, ([0], [0], [1], [0, 1, 0, 1], (3, 1), 1), "starts must not descend, but it does after segment 1"),
+    (SegmentedCOO, ([0], [0], [float("nan")], [0, 1], (1, 1)), "values must not be NaN"),
+    (SegmentedCOO, ([0], [0], [1], [0, 1], (1, 1), 0), r"segment must be in \[1, 65536\], got 0"),
+    (SegmentedCOO, ([0], [0], [1], [0, 1], (1, 1), 1, 2), r"major must be 0 \(segments of rows\) or 1"),
     (SparseVector, ([0, 0], [1, 2], 3), "no index may repeat, got 0 twice"),
     (SparseVector, ([3], [1], 3), r"indices must be in \[0, 3\), got 3"),
     (SparseVector, ([0, 1], [1], 3), "indices and values must be of one length, got 2 and 1"),
@@ -275,6 +290,7 @@ def test_the_constructor_names_the_broken_rule(fmt, parts, message):
         (CSR, ([0, 1], [0], [1], (1.5, 1))),
         (COO, ([0.0], [0], [1], (1, 1))),
         (ELL, ([[0.5]], [[1]], (1, 1))),
+        (SegmentedCOO, ([0.0], [0], [1], [0, 1], (1, 1))),
         (SparseVector, ([0.0], [1], 1)),
     ],
     ids=lambda part: getattr(part, "__name__", ""),
@@ -282,6 +298,20 @@ def test_the_constructor_names_the_broken_rule(fmt, parts, message):
 def test_a_wrong_type_is_a_type_error(fmt, parts):
     with pytest.raises(TypeError, match=r"integers|not supported|integer"):
         fmt(*parts)
+
+
+def test_segments_hold_their_rows_sorted_by_column():
+    A = example().to(SegmentedCOO, segment=2)
+    assert (A.segment, A.starts.tolist()) == (2, [0, 2, 5])
+    assert list(zip(A.offsets.tolist(), A.indices.tolist(), A.values.tolist(), strict=True)) == [
+        *[(0, 1, 5), (0, 2, 0)],
+        *[(0, 0, 7), (1, 1, 2), (0, 2, 9)],
+    ]
+    assert A.offsets.dtype == np.uint16
+    assert A.to("segmentedcoo") is A
+    assert A.to("segmentedcoo", segment=3).starts.tolist() == [0, 4, 5]
+    with pytest.raises(ValueError, match=r"segment must be in \[1, 65536\], got 65537"):
+        A.to(SegmentedCOO, segment=65537)
 
 
 def test_unsorted_lists_are_sorted():

@@ -10,11 +10,11 @@ import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
 
-from formats import COO, CSC, CSR, ELL, from_edges, from_graphblas, from_networkx, from_scipy
+from formats import COO, CSC, CSR, from_edges, from_graphblas, from_networkx, from_scipy
 
 from . import strategies as sts
 
-FORMATS = pytest.mark.parametrize("fmt", [CSR, CSC, COO, ELL], ids=lambda fmt: fmt.__name__)
+FORMATS = pytest.mark.parametrize("fmt", sts.FORMATS, ids=lambda fmt: fmt.__name__)
 
 
 def edges(A):

@@ -10,10 +10,11 @@ import scipy.io
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from formats import COO, CSC, CSR, ELL, Matrix, from_edges, read, write
+from formats import COO, Matrix, from_edges, read, write
 from formats.io import dimacs
 
 from .files import A_SMALL, MATRIX_MARKET, edges
+from .strategies import FORMATS
 
 # --- round trips ------------------------------------------------------------------------------------------------------
 
@@ -105,7 +106,7 @@ def test_round_trip_of_pace(folder, ending, data):
 
 
 @pytest.mark.parametrize("ending", ["", ".gz"])
-@pytest.mark.parametrize("fmt", [CSR, CSC, COO, ELL])
+@pytest.mark.parametrize("fmt", FORMATS)
 @pytest.mark.parametrize("transposed", [False, True])
 @settings(max_examples=30, deadline=None)
 @given(data=st.data())

@@ -1,7 +1,7 @@
 """Products by compiled kernels, over each format's own storage.
 
-COO and ELL always come here. CSR and CSC do with a sparse operand, with semirings that GraphBLAS has no name for, and
-with operands on which SuiteSparse's arithmetic would leave the range (`suitesparse.operand`).
+COO, ELL and SegmentedCOO always come here. CSR and CSC do with a sparse operand, with semirings that GraphBLAS has no
+name for, and with operands on which SuiteSparse's arithmetic would leave the range (`suitesparse.operand`).
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from formats import COO, CSC, CSR, ELL, Matrix, SparseVector
+from formats import COO, CSC, CSR, ELL, Matrix, SegmentedCOO, SparseVector
 from formats.arrays import index_dtype, read_only
+from formats.convert import compressed
 
 from ..algebra import Semiring
 from ..masks import VectorWrite
@@ -22,6 +23,9 @@ from .threads import PIECES_PER_THREAD, cut, cut_at_segments, cut_evenly, get_th
 
 if TYPE_CHECKING:
     from .kernels import Kernels
+
+GATHER_FROM = 1 / 8
+"""Share of present elements from which a sparse operand is gathered as a dense one, where the matrix must be turned."""
 
 SCAN_FROM = 1 / 4
 """Share of y above which finding the reached places by a scan of y is faster than sorting them."""
@@ -37,14 +41,27 @@ def product(A: Matrix, x: Any, semiring: Semiring, write: VectorWrite, *, matrix
     gathers = (A.major == 0) == matrix_first
     if isinstance(x, SparseVector):
         zero = semiring.zero(x.dtype)
-        if not gathers and semiring.add.idempotent:
-            return write(push(A, x, semiring, matrix_first))
+        rows = selected_by(A, x, matrix_first, gathers) if semiring.add.idempotent else None
+        if rows is not None:
+            return write(push(rows, x, semiring, matrix_first))
         dense = x.to_dense(zero)
         y = gather(A, dense, semiring, matrix_first, write) if gathers else scatter(A, dense, semiring, matrix_first)
         return write(SparseVector.from_dense(y, zero))
     if gathers:
         return write(gather(A, x, semiring, matrix_first, write))
     return write(scatter(A, x, semiring, matrix_first))
+
+
+def selected_by(A: Matrix, x: SparseVector, matrix_first: bool, gathers: bool) -> Matrix | None:
+    """`A` with the entries that belong to an element of x lying together: itself, or what is kept; None to gather.
+
+    COO and ELL are not turned: comparing formats is to compare formats.
+    """
+    if not gathers and not isinstance(A, SegmentedCOO):
+        return A
+    if isinstance(A, COO | ELL) or x.nnz >= x.size * GATHER_FROM:
+        return None
+    return compressed(A, 1 if matrix_first else 0)
 
 
 def prepared(A: Matrix, x: np.ndarray, semiring: Semiring, matrix_first: bool) -> tuple[Kernels, Operand]:
@@ -73,6 +90,9 @@ def gather(A: Matrix, x: np.ndarray, semiring: Semiring, matrix_first: bool, wri
             lambda *piece: k.gather_list(A.outer, A.inner, A.values, x, y, *piece),
             cut_at_segments(A.outer, PIECES_PER_THREAD),
         )
+    elif isinstance(A, SegmentedCOO):
+        y = np.full(nmajor, zero, A.dtype)
+        run(lambda *piece: _gather_segments(k, A, x, y, *piece), cut_evenly(A.starts))
     else:
         C = _compressed(A)
         allowed = write.allowed
@@ -99,6 +119,8 @@ def scatter(A: Matrix, x: np.ndarray, semiring: Semiring, matrix_first: bool) ->
             k.scatter_padded(A.indices, A.values, x, y, start, stop)
         elif isinstance(A, COO):
             k.scatter_list(A.outer, A.inner, A.values, x, y, start, stop)
+        elif isinstance(A, SegmentedCOO):
+            _scatter_segments(k, A, x, y, start, stop)
         else:
             C = _compressed(A)
             k.scatter_compressed(C.indptr, C.indices, C.values, x, y, start, stop)
@@ -106,6 +128,8 @@ def scatter(A: Matrix, x: np.ndarray, semiring: Semiring, matrix_first: bool) ->
 
     if isinstance(A, COO):
         pieces = cut_at_segments(A.outer, 1)
+    elif isinstance(A, SegmentedCOO):
+        pieces = cut_evenly(A.starts, 1)
     else:
         pieces = cut(nmajor, -(-nmajor // get_threads()), A.values.size)
     run(work, pieces)
@@ -113,6 +137,20 @@ def scatter(A: Matrix, x: np.ndarray, semiring: Semiring, matrix_first: bool) ->
     for part in others:
         total = semiring.add(total, part)
     return operand.finished(total, zero)
+
+
+def _gather_segments(k: Kernels, A: SegmentedCOO, x: np.ndarray, y: np.ndarray, first: int, last: int) -> None:
+    """y_i = ⊕_k a_ik ⊗ x_k for the rows of some segments, one at a time, so that its part of y stays in the cache."""
+    for s in range(first, last):
+        part = y[s * A.segment : (s + 1) * A.segment]
+        k.scatter_list(A.indices, A.offsets, A.values, x, part, int(A.starts[s]), int(A.starts[s + 1]))
+
+
+def _scatter_segments(k: Kernels, A: SegmentedCOO, x: np.ndarray, y: np.ndarray, first: int, last: int) -> None:
+    """y_k ⊕= a_ik ⊗ x_i for the rows of some segments, whose part of x stays in the cache."""
+    for s in range(first, last):
+        part = x[s * A.segment : (s + 1) * A.segment]
+        k.scatter_list(A.offsets, A.indices, A.values, part, y, int(A.starts[s]), int(A.starts[s + 1]))
 
 
 def push(A: Matrix, x: SparseVector, semiring: Semiring, matrix_first: bool) -> SparseVector:

@@ -1,8 +1,8 @@
 """mxv, vxm and mxm on the CPU: which implementation serves which format.
 
 CSR and CSC with a dense operand are SuiteSparse:GraphBLAS's, unless it has no such semiring or could leave the range.
-Sparse operands, and COO and ELL, are compiled loops over their own storage, so that comparing formats compares
-formats.
+Sparse operands, and COO, ELL and SegmentedCOO, are compiled loops over their own storage, so that comparing formats
+compares formats.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from formats import COO, CSC, CSR, ELL, Matrix, SparseVector
+from formats import COO, CSC, CSR, ELL, Matrix, SegmentedCOO, SparseVector
 from formats.convert import expand
 
 from .. import merge
@@ -40,12 +40,12 @@ def _product(A: CSR | CSC, x: Any, semiring: Semiring, write: VectorWrite, *, ma
     return compiled.product(A, x, semiring, write, matrix_first=matrix_first)
 
 
-@mxv.implement(COO, ELL, "cpu")
+@mxv.implement(COO, ELL, SegmentedCOO, "cpu")
 def _(A: Matrix, x: Any, semiring: Semiring, write: VectorWrite) -> Any:
     return compiled.product(A, x, semiring, write, matrix_first=True)
 
 
-@vxm.implement(COO, ELL, "cpu")
+@vxm.implement(COO, ELL, SegmentedCOO, "cpu")
 def _(x: Any, A: Matrix, semiring: Semiring, write: VectorWrite) -> Any:
     return compiled.product(A, x, semiring, write, matrix_first=False)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from formats import COO, CSC, CSR, ELL, Matrix
+from formats import COO, CSC, CSR, ELL, Matrix, SegmentedCOO
 
 from ..algebra import Semiring
 from ..ops import Interval
@@ -56,7 +56,7 @@ def longest(A: Matrix) -> int:
         if isinstance(A, CSR | CSC):
             rows: Any = A
             lengths = [np.diff(rows.indptr), np.bincount(rows.indices, minlength=1)]
-        elif isinstance(A, COO):
+        elif isinstance(A, COO | SegmentedCOO):
             lengths = [np.bincount(A.outer, minlength=1), np.bincount(A.inner, minlength=1)]
         else:
             padded: Any = A

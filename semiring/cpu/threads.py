@@ -74,12 +74,12 @@ def cut(total: int, size: int, entries: int) -> list[tuple[int, int]]:
     return [(start, min(start + size, total)) for start in range(0, total, size)]
 
 
-def cut_evenly(starts: np.ndarray) -> list[tuple[int, int]]:
-    """The rows of an `indptr` in a few pieces for each thread, of about equally many entries."""
+def cut_evenly(starts: np.ndarray, pieces_per_thread: int = PIECES_PER_THREAD) -> list[tuple[int, int]]:
+    """The rows of an `indptr` (or segments of `starts`) in pieces for the threads, of about equally many entries."""
     nrows, entries = starts.size - 1, int(starts[-1])
     if entries < SMALL or _count == 1:
         return [(0, nrows)]
-    ends = np.searchsorted(starts, np.linspace(0, entries, _count * PIECES_PER_THREAD + 1)[1:-1])
+    ends = np.searchsorted(starts, np.linspace(0, entries, _count * pieces_per_thread + 1)[1:-1])
     edges = np.unique(np.concatenate(([0], ends, [nrows])))
     return list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
 

@@ -18,7 +18,7 @@ from ..algebra import Law, Semiring
 from ..codegen import prelude, sum_bytes
 from .compile import load
 
-SOURCES = ("tiles.cu", "padded.cu", "push.cu")
+SOURCES = ("tiles.cu", "padded.cu", "push.cu", "segments.cu")
 """The kernels, in the order of the translation unit."""
 
 
@@ -45,6 +45,12 @@ ALIGN = 32
 PUSHED = 1024
 """Entries that a block pushes at a time."""
 
+SEGMENT_SHAPE = Shape(1024, 2)
+"""For segments of rows: with 32 registers a thread, more entries at a time are spilled."""
+
+SEGMENT_BLOCKS = 2
+"""Blocks of that shape that share a multiprocessor."""
+
 
 def translation_unit(
     semiring: Semiring, dtype: np.dtype, index_dtype: np.dtype, matrix_first: bool = True, shape: Shape = SHORT_ROWS
@@ -52,7 +58,12 @@ def translation_unit(
     """The CUDA text of all kernels for a semiring."""
     here = Path(__file__).parent
     files = [(here / name).read_text(encoding="utf-8") for name in SOURCES]
-    sizes = f"constexpr int THREADS = {shape.threads}, ITEMS = {shape.items}, ALIGN = {ALIGN}, PUSHED = {PUSHED};\n"
+    constants = {
+        "THREADS": shape.threads, "ITEMS": shape.items, "ALIGN": ALIGN, "PUSHED": PUSHED,
+        "SEGMENT_THREADS": SEGMENT_SHAPE.threads, "SEGMENT_ITEMS": SEGMENT_SHAPE.items,
+        "SEGMENT_BLOCKS": SEGMENT_BLOCKS,
+    }  # fmt: skip
+    sizes = "".join(f"constexpr int {name} = {size};\n" for name, size in constants.items())
     return "\n".join((prelude(semiring, dtype, index_dtype, matrix_first), sizes, *files))
 
 

@@ -1,24 +1,26 @@
 """mxv, vxm and mxm on the GPU: which kernel serves which format and operand.
 
-    dense operand     gather along the stored rows; else through the kept transpose (CSR, CSC, and sums on COO and ELL),
-                      or scatter from the format's own storage (COO, ELL, where ⊕ may come in any order)
-    sparse operand    push along the stored rows, or those of the kept transpose (CSR, CSC); a dense one gathers
+    dense operand     gather along the stored rows; across them, through the kept transpose (CSR, CSC), or scatter from
+                      the format's own storage (COO, ELL, SegmentedCOO). Sums, whose order must not change: gather, if
+                      need be through kept rows or columns
+    sparse operand    push along the stored rows, or along those that are kept (not of COO and ELL); a dense one gathers
 
-A kept transpose is made at the first product that wants it, and counts in `kept_nbytes`.
+Kept rows or columns are made at the first product that wants them, and count in `kept_nbytes`.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from formats import COO, CSC, CSR, ELL, Matrix, SparseVector
+from formats import COO, CSC, CSR, ELL, Matrix, SegmentedCOO, SparseVector
 from formats.arrays import Array, cupy
+from formats.convert import compressed
 
 from .. import merge
 from ..algebra import Semiring
 from ..masks import MatrixWrite, VectorWrite
 from ..verbs import mxm, mxv, vxm
-from . import tiles
+from . import segments, tiles
 from .expand import expand_and_combine
 from .kernels import SHORT_ROWS, Kernels, Shape, kernels_for, shape_for
 from .push import push
@@ -28,12 +30,12 @@ GATHER_FROM = 1 / 8
 """Share of present elements from which a sparse operand is gathered as a dense one."""
 
 
-@mxv.implement(CSR, CSC, COO, ELL, "cuda")
+@mxv.implement(CSR, CSC, COO, ELL, SegmentedCOO, "cuda")
 def _(A: Matrix, x: Any, semiring: Semiring, write: VectorWrite) -> Any:
     return write(_product(A, x, semiring, matrix_first=True))
 
 
-@vxm.implement(CSR, CSC, COO, ELL, "cuda")
+@vxm.implement(CSR, CSC, COO, ELL, SegmentedCOO, "cuda")
 def _(x: Any, A: Matrix, semiring: Semiring, write: VectorWrite) -> Any:
     return write(_product(A, x, semiring, matrix_first=False))
 
@@ -61,45 +63,57 @@ def _dense_product(A: Matrix, x: Array, semiring: Semiring, matrix_first: bool, 
     cp = cupy()
     if not x.flags.c_contiguous:
         x = cp.ascontiguousarray(x)
-    if not gathers and (isinstance(A, CSR | CSC) or not in_any_order(semiring)):
-        A, gathers = turned(A), True
+    if not _has_kernel(A, semiring, gathers):
+        A, gathers = compressed(A, 0 if matrix_first else 1), True
     k = _kernels(A, semiring, matrix_first)
-    if not gathers:
-        return _scattered(k, A, x, semiring)
-    size = A.shape[A.major]
-    if isinstance(A, COO):
-        y = cp.full(size, semiring.zero(A.dtype), A.dtype)
-        tiles.gather_list(k, A, x, y)
-        return y
-    y = cp.empty(size, A.dtype)
+    size = A.shape[A.major if gathers else 1 - A.major]
     if isinstance(A, CSR | CSC):
+        y = cp.empty(size, A.dtype)
         tiles.gather_compressed(k, A, x, y)
-    elif size:
-        k.gather_padded((-(-size // k.block[0]),), k.block, (*_slots(k, A), x, y))
+    elif isinstance(A, ELL) and gathers:
+        y = cp.empty(size, A.dtype)
+        if size:
+            k.gather_padded((-(-size // k.block[0]),), k.block, (*_slots(k, A), x, y))
+    else:
+        y = cp.full(size, semiring.zero(A.dtype), A.dtype)
+        if isinstance(A, SegmentedCOO):
+            (segments.gather if gathers else segments.scatter)(k, A, x, y)
+        elif gathers:
+            assert isinstance(A, COO)
+            tiles.gather_list(k, A, x, y)
+        else:
+            _scatter(k, A, x, y)
     return y
 
 
-def _scattered(k: Kernels, A: Matrix, x: Array, semiring: Semiring) -> Array:
-    """y_k ⊕= a_ik ⊗ x_i by atomics, from a list's or an ELL's own storage."""
-    y = cupy().full(A.shape[1 - A.major], semiring.zero(A.dtype), A.dtype)
+def _has_kernel(A: Matrix, semiring: Semiring, gathers: bool) -> bool:
+    """Is there a kernel for this product on the format's own storage?"""
+    if isinstance(A, CSR | CSC):
+        return gathers
+    if isinstance(A, SegmentedCOO):
+        return in_any_order(semiring) and (not gathers or segments.fits(A))
+    return gathers or in_any_order(semiring)
+
+
+def _scatter(k: Kernels, A: Matrix, x: Array, y: Array) -> None:
+    """y_k ⊕= a_ik ⊗ x_i by atomics, from a list's or an ELL's own storage. y is the zero at first."""
     if A.nnz == 0:
-        return y
+        return
     if isinstance(A, COO):
         entries = (A.outer, A.inner, A.values, step_of(A.values, k.index), k.index(A.nnz))
         k.scatter_list(k.grid(A.nnz), k.block, (*entries, x, y))
     else:
         k.scatter_padded((-(-A.shape[A.major] // k.block[0]),), k.block, (*_slots(k, A), x, y))
-    return y
 
 
 def _sparse_product(A: Matrix, x: SparseVector, semiring: Semiring, matrix_first: bool, gathers: bool) -> SparseVector:
     zero = semiring.zero(A.dtype)
-    compressed = isinstance(A, CSR | CSC)
-    if x.nnz < x.size * GATHER_FROM and (compressed or not gathers):
-        rows = turned(A) if gathers else A  # stored rows are what x selects
+    selects = not gathers and not isinstance(A, SegmentedCOO)  # do an element's entries lie together?
+    if x.nnz < x.size * GATHER_FROM and (selects or not isinstance(A, COO | ELL)):
+        rows = A if selects else compressed(A, 1 if matrix_first else 0)
         if in_any_order(semiring):
             return push(_kernels(rows, semiring, matrix_first), rows, x, semiring)
-        if compressed:
+        if isinstance(rows, CSR | CSC):
             return _combined(rows, x, semiring, matrix_first)
     y = _dense_product(A, x.to_dense(zero), semiring, matrix_first, gathers)
     return SparseVector.from_dense(y, zero)
@@ -121,13 +135,6 @@ def in_any_order(semiring: Semiring) -> bool:
     return semiring.add.idempotent and not (semiring.add.name == "any" and semiring.mul.reads)
 
 
-def turned(A: Matrix) -> Any:
-    """The entries of `A` compressed along its other axis: made once, and kept with it and its transpose."""
-    base = A if A.major == 0 else A.T
-    other = base.keep("turned", lambda: base.to(CSC))
-    return other if A is base else other.T
-
-
 def _kernels(A: Any, semiring: Semiring, matrix_first: bool) -> Kernels:
     shape, index_dtype = A.keep("shape", lambda: _shape(A))
     return kernels_for(semiring, A.dtype, index_dtype, matrix_first, shape)
@@ -135,7 +142,7 @@ def _kernels(A: Any, semiring: Semiring, matrix_first: bool) -> Kernels:
 
 def _shape(A: Any) -> tuple[Shape, Any]:
     """The kernels' shape and index type for a matrix."""
-    if isinstance(A, ELL):
+    if isinstance(A, ELL | SegmentedCOO):
         return SHORT_ROWS, A.indices.dtype
     return shape_for(A.nnz, A.shape[A.major]), (A.outer if isinstance(A, COO) else A.indices).dtype
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from formats import COO, CSC, CSR, ELL, Matrix, SparseVector
+from formats import COO, CSC, CSR, ELL, Matrix, SegmentedCOO, SparseVector
 from formats.arrays import Array, cupy, index_dtype
 from formats.convert import compress
 
@@ -22,11 +22,11 @@ def _(u: Any, monoid: Monoid) -> Any:
     return _folded(monoid, u.values if isinstance(u, SparseVector) else u)
 
 
-@reduce.implement(CSR, CSC, COO, ELL, "cuda")
+@reduce.implement(CSR, CSC, COO, ELL, SegmentedCOO, "cuda")
 def _(A: Matrix, monoid: Monoid, axis: int | None, write: VectorWrite) -> Any:
     if axis is None:
         return _folded(monoid, A.values[A.indices >= 0] if isinstance(A, ELL) else A.values)
-    if isinstance(A, ELL) or A.major == axis:  # entries of one result do not lie together
+    if isinstance(A, ELL | SegmentedCOO) or A.major == axis:  # entries of one result do not lie together
         lines: Any = A.to(CSR if axis == 1 else CSC)
         indptr = lines.indptr
     elif isinstance(A, COO):

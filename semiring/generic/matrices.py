@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from formats import COO, CSC, CSR, ELL, Matrix, SparseVector
+from formats import COO, CSC, CSR, ELL, Matrix, SegmentedCOO, SparseVector
 from formats.arrays import Array, namespace
 from formats.convert import compress, expand, spread
 
@@ -99,7 +99,7 @@ def _placed(out: CSR, value: Any, rows: Array, cols: Array) -> tuple[Array, Arra
     return keys[order], values[order]
 
 
-@transpose.implement(CSR, CSC, COO, ELL, "cpu", "cuda")
+@transpose.implement(CSR, CSC, COO, ELL, SegmentedCOO, "cpu", "cuda")
 def _(A: Matrix, write: MatrixWrite) -> Matrix:
     turned: Any = A.T.to(type(A))
     if write.mask is None and write.out is None:
@@ -110,7 +110,7 @@ def _(A: Matrix, write: MatrixWrite) -> Matrix:
 # --- select ---------------------------------------------------------------------------------------------------------
 
 
-@select.implement(CSR, CSC, COO, ELL, "cpu", "cuda")
+@select.implement(CSR, CSC, COO, ELL, SegmentedCOO, "cpu", "cuda")
 def _(A: Any, predicate: Predicate, row: Any, col: Any, write: MatrixWrite) -> Any:
     part = _restricted(A, row) if isinstance(A, CSR) and isinstance(row, SparseVector) else A
     keep = _holds(part, predicate, row, col)
@@ -119,6 +119,8 @@ def _(A: Any, predicate: Predicate, row: Any, col: Any, write: MatrixWrite) -> A
         kept = _squeezed(part, keep)
     elif isinstance(part, COO):
         kept = COO.trusted(part.rows[keep], part.cols[keep], part.values[keep], part.shape, part.major)
+    elif isinstance(part, SegmentedCOO):
+        kept = _segments_of(part, keep)
     else:
         outer = expand(part.indptr)[keep]
         indptr = compress(outer, part.shape[part.major], part.indptr.dtype)
@@ -143,7 +145,7 @@ def _holds(A: Any, predicate: Predicate, row: Any, col: Any) -> Array:
     if isinstance(A, ELL):
         major = xp.broadcast_to(xp.arange(A.indices.shape[1], dtype=A.indices.dtype), A.indices.shape)
         minor, present = xp.maximum(A.indices, 0), A.indices >= 0
-    elif isinstance(A, COO):
+    elif isinstance(A, COO | SegmentedCOO):
         major, minor = A.outer, A.inner
     else:
         major, minor = expand(A.indptr), A.indices
@@ -174,6 +176,15 @@ def _common(*values: Any) -> list[Any]:
     """The arrays among `values` in NumPy's common dtype."""
     dtype = np.result_type(*(v.dtype for v in values if v is not None))
     return [None if v is None else v.astype(dtype, copy=False) for v in values]
+
+
+def _segments_of(A: SegmentedCOO, keep: Array) -> SegmentedCOO:
+    """The kept entries of `A`, in the same segments."""
+    xp = namespace(A.values)
+    before = xp.zeros(A.nnz + 1, A.starts.dtype)
+    xp.cumsum(keep, out=before[1:])
+    parts = (A.offsets[keep], A.indices[keep], A.values[keep], before[A.starts])
+    return SegmentedCOO.trusted(*parts, A.shape, A.segment, A.major)
 
 
 def _squeezed(A: ELL, keep: Array) -> ELL:
