@@ -244,7 +244,7 @@ def test_progress_bar(file, monkeypatch, progress, terminal, large, shown):
 
 def test_importing_formats_loads_nothing_heavy():
     heavy = "{'scipy', 'rich', 'gzip', 'zipfile', 'tempfile'}"
-    code = f"import sys, formats; print(sorted({heavy} & set(sys.modules)))"
+    code = f"import sys; before = set(sys.modules); import formats; print(sorted({heavy} & set(sys.modules) - before))"
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=Path(__file__).parent.parent, capture_output=True, text=True, check=True
     )
