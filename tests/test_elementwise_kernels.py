@@ -23,6 +23,15 @@ INT32, BOOL = np.dtype(np.int32), np.dtype(bool)
 
 every_dtype = pytest.mark.parametrize("dtype", DTYPES, ids=str)
 every_binary = pytest.mark.parametrize("op", BINARY, ids=lambda op: op.name)
+every_binary_of_a_dtype = pytest.mark.parametrize(
+    ("op", "dtype"),
+    [
+        pytest.param(op, dtype, id=f"{op.name}-{dtype}")
+        for op in BINARY
+        for dtype in DTYPES
+        if op is not ABSDIFF or dtype not in (np.int64, np.bool_)  # of the user's own, in int64, nothing is clamped
+    ],
+)
 every_unary = pytest.mark.parametrize("op", UNARY_OPERATORS.values(), ids=lambda op: op.name)
 of_semirings = pytest.mark.parametrize(
     ("semiring", "dtype", "make"),
@@ -95,13 +104,10 @@ def test_predicate_of_a_semiring_compiles(semiring: Semiring, dtype: np.dtype, m
 
 
 @pytest.mark.backend("cuda")
-@every_dtype
-@every_binary
+@every_binary_of_a_dtype
 def test_binary_operator_computes_what_it_does_on_the_cpu(op: BinaryOp, dtype: np.dtype) -> None:
     import cupy
 
-    if op is ABSDIFF and dtype in (np.int64, np.bool_):
-        pytest.skip("an operator of the user's own wraps in int64, and Booleans have no difference")
     a, b = pairs(dtype)
     there_a, there_b = cupy.asarray(a), cupy.asarray(b)
     assert same(outcome(lambda: op(there_a, there_b)), outcome(lambda: op(a, b)))

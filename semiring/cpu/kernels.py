@@ -25,6 +25,7 @@ from numba.core.dispatcher import Dispatcher
 from numba.extending import register_jitable
 
 from ..algebra import Semiring
+from .cache import LockedCache
 
 Kernel = Callable[..., Any]
 
@@ -228,4 +229,6 @@ def inlined(scalar: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _compiled(function: Callable[..., Any]) -> Kernel:
-    return numba.njit(function, nogil=True, cache=True, error_model="numpy")
+    kernel: Any = numba.njit(function, nogil=True, error_model="numpy")
+    kernel._cache = LockedCache(function)  # as cache=True, but for the lock
+    return kernel

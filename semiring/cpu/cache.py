@@ -1,0 +1,41 @@
+"""Numba's cache of machine code on disk, with a lock.
+
+Numba (0.68) keeps the specializations of one function, all semirings' kernels of a kind in our case, in numbered files
+under one index. It reads the index, takes the next number, and writes index and file one after the other. Two processes
+that compile at the same time take the same number, and one's machine code is then found under the other's key: another
+semiring's product, without an error. Here a process reads or writes index and file while no other one writes.
+"""
+
+from __future__ import annotations
+
+import fcntl
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from numba.core.caching import FunctionCache
+
+
+class LockedCache(FunctionCache):
+    """The cache of one function; processes that share its folder take turns."""
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        with self._locked(fcntl.LOCK_SH):
+            return super().load_overload(sig, target_context)
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        self._impl.locator.ensure_cache_path()
+        with self._locked(fcntl.LOCK_EX):
+            super().save_overload(sig, data)
+
+    @contextmanager
+    def _locked(self, operation: int) -> Iterator[None]:
+        """Hold the lock of this function's index; where there can be none, nobody writes either."""
+        try:
+            lock = open(f"{self.cache_path}/{self._impl.filename_base}.lock", "a")  # noqa: SIM115
+        except OSError:  # there is no folder yet, or it is read-only
+            yield
+            return
+        with lock:  # closing it releases the lock
+            fcntl.flock(lock, operation)
+            yield
