@@ -41,9 +41,12 @@ __device__ __forceinline__ void combine_products(const From* from, const To* to,
         To target[SEGMENT_ITEMS];
         T a[SEGMENT_ITEMS], b[SEGMENT_ITEMS];
 #pragma unroll
-        for (int k = 0, at = 0; k < SEGMENT_ITEMS; ++k, at += SEGMENT_THREADS)
-            if (e + at < count)
-                source[k] = stream(from + e + at), target[k] = stream(to + e + at), a[k] = stream(values + (e + at) * step);
+        for (int k = 0, at = 0; k < SEGMENT_ITEMS; ++k, at += SEGMENT_THREADS) {
+            if (e + at >= count) break;
+            source[k] = stream(from + e + at);
+            target[k] = stream(to + e + at);
+            a[k] = stream(values + (e + at) * step);
+        }
 #pragma unroll
         for (int k = 0, at = 0; k < SEGMENT_ITEMS; ++k, at += SEGMENT_THREADS)
             if (e + at < count) b[k] = fetch(x + source[k]);
