@@ -12,6 +12,9 @@ negative cycle would go on for ever. It is found as Cherkassky and Goldberg do: 
 vertex form a graph that, sooner or later, closes a cycle, and then for good; it is looked at after 1, 2, 4, 8 …
 rounds.
 
+`schedule` says what a round multiplies: the frontier, or all of d ("sweep", the method as a sparse matrix-vector
+product, for comparing formats), or a single vertex from a queue of those that have changed (`work_queue`).
+
 Any semiring with a unit and an order serves: MaxMin gives widest paths, MinMax bottlenecks, LorLand reachability.
 
 [1] R. Bellman, On a routing problem, Quarterly of Applied Mathematics 16(1), 1958.
@@ -23,71 +26,95 @@ Any semiring with a unit and an order serves: MaxMin gives widest paths, MinMax 
 
 from __future__ import annotations
 
-from itertools import count
 from typing import Any
 
 from formats import Matrix, SparseVector
-from semiring import MinFirst, MinPlus, Semiring, better, ewise_add, fusible, lost, reduce, select, tight, vxm
-from semiring.algebra import find_semiring
-from semiring.vectors import all_vertices, at_the_end, densified, full, is_empty, unit, vertices
+from semiring import MinFirst, Semiring, better, ewise_add, reduce, select, tight, vxm
+from semiring.vectors import all_vertices, at_the_end, densified, entry, full, is_empty, present, unit, vertices
 
 from .errors import NegativeCycle
-from .parents import as_weights, cycle_among, gains_by_length, shortest_path_tree
+from .parents import cycle_among, gains_by_length
+from .single_source import Until, single_source
+from .trace import note
+from .work_queue import DISCIPLINES, WorkQueue
 
-WIDER = {"int32": "int64", "int64": "float64", "float32": "float64"}
-"""The dtype to try where a distance does not fit."""
+SCHEDULES = ("frontier", "sweep", *DISCIPLINES)
 
 
-@fusible
-def bellman_ford(A: Matrix, source: int, semiring: Semiring | str = MinPlus, *, return_parents: bool = False) -> Any:
+@single_source(any_sign=True)
+def bellman_ford(A: Matrix, source: int, s: Semiring, until: Until, *, schedule: str = "frontier") -> Any:
     """Distances from `source`: the least d with d = e_s ⊕ d A.
 
-    A: (n, n), A[u, v] = weight of u -> v, any sign.  source: 0 <= s < n.  Returns (n,) of A.dtype on A's device, with
-    unreachable vertices at the semiring's zero (inf, INT_MAX), and with `return_parents` also (n,) integers, -1 for
-    none. Raises NegativeCycle if one is reachable, OverflowError if a finite distance leaves the dtype, ValueError
-    for a bad source, a matrix that is not square or a semiring without a unit or an order, TypeError for one that is
-    not defined on A's dtype.  Source: [1], [2].
+    A: (n, n), A[u, v] = weight of u -> v, any sign.  source: 0 <= s < n.  schedule: what a round relaxes from:
+    "frontier", the vertices that changed; "sweep", all; or one that changed, from a queue that is "fifo", or puts small
+    labels first ("slf"), large labels last ("lll"), or both ("slf+lll").
+    Returns (n,) of A.dtype on A's device, with unreachable vertices at the semiring's zero (inf, INT_MAX).
+    Raises NegativeCycle if one is reachable, OverflowError if a finite distance leaves the dtype, ValueError for a bad
+    source, a matrix that is not square or a semiring without a unit or an order, TypeError for one that is not defined
+    on A's dtype.  Source: [1], [2].
     """
-    s = find_semiring(semiring)
-    A = as_weights(A, s)
+    if schedule not in SCHEDULES:
+        raise ValueError(f"unknown schedule {schedule!r}; there are {', '.join(SCHEDULES)}")
     f = unit(A, source, s)
     d = densified(f, s)  # d = f = e_s
-    improvers = full(d, -1, all_vertices(A).dtype) if gains_by_length(A, s) else None
-    for k in count(1):
-        t = vxm(f, A, s)  # t = f A
-        improved = select(t, better(s), d)  # f' = t⟨t ⊕ d ≠ d⟩
+    watch = CycleWatch(A, d, s)
+    if schedule in DISCIPLINES:
+        return by_queue(A, f, d, s, until, watch, WorkQueue(schedule, s))
+    while True:
+        x = d.copy() if schedule == "sweep" else f
+        t = vxm(x, A, s)  # t = f A
+        note(f if schedule == "frontier" else present(x, s))
+        improved = select(t, better(s), d, semiring=s)  # f' = t⟨t ⊕ d ≠ d⟩
+        improved = improved if schedule == "frontier" else present(improved, s)
+        if not watch.any_sign:
+            improved = until.within(d, improved)
         if is_empty(improved):
-            break
+            return d
         ewise_add(d, improved, s, out=d)  # d = d ⊕ f'
-        if improvers is not None:
-            note_improvers(improvers, A, f, improved, s)
-            if k & (k - 1) == 0 or at_the_end(reduce(improved, s.add), s):
-                check_cycle(improvers)
+        watch.look(x, improved)
         f = improved
-    check_range(A, d, s)
-    return (d, shortest_path_tree(A, d, source, s)) if return_parents else d
 
 
-def note_improvers(improvers: Any, A: Matrix, f: SparseVector, improved: SparseVector, s: Semiring) -> None:
-    """For each improved vertex, write down the smallest vertex of `f` that it was improved from."""
-    T = select(A, tight(s), row=f, col=improved)  # T = A⟨f_i ⊗ a_ij = f'_j⟩
-    chosen = vxm(vertices(f), T.pattern(), MinFirst)  # p_j = min i with t_ij
-    improvers[chosen.indices] = chosen.values
+def by_queue(
+    A: Matrix, f: SparseVector, d: Any, s: Semiring, until: Until, watch: CycleWatch, queue: WorkQueue
+) -> Any:
+    """The same fixpoint, one vertex of the frontier at a time."""
+    queue.add(f)
+    while queue:
+        f = entry(d, queue.pop())
+        t = vxm(f, A, s)  # t = d_v A_v
+        note(f)
+        improved = select(t, better(s), d)
+        if not watch.any_sign:
+            improved = until.within(d, improved)
+        if not is_empty(improved):
+            ewise_add(d, improved, s, out=d)
+            watch.look(f, improved)
+            queue.add(improved)
+    return d
 
 
-def check_cycle(improvers: Any) -> None:
-    """NegativeCycle if the edges that last improved each vertex close a cycle."""
-    cycle = cycle_among(improvers)
-    if cycle is not None:
-        raise NegativeCycle(cycle)
+class CycleWatch:
+    """Looks for a negative cycle among the edges that last improved each vertex, if a weight can make one.
 
+    any_sign: is there such a weight?
+    """
 
-def check_range(A: Matrix, d: Any, s: Semiring) -> None:
-    """OverflowError if a path's finite length has saturated, at either end of the dtype."""
-    if s.mul.saturating is None:
-        return
-    L = select(A, lost(s), row=d, col=d)  # from a reached vertex an edge, to one that counts as not reached
-    endless = A.dtype.kind == "f" and at_the_end(reduce(A, s.add), s)  # a weight of -inf makes distances of -inf
-    if L.nnz or (at_the_end(reduce(d, s.add), s) and not endless):
-        advice = f": convert the weights, as A.astype('{WIDER[d.dtype.name]}')" if d.dtype.name in WIDER else ""
-        raise OverflowError(f"a distance does not fit {d.dtype}{advice}")
+    def __init__(self, A: Matrix, d: Any, s: Semiring) -> None:
+        self.A, self.s = A, s
+        self.any_sign = gains_by_length(A, s)
+        self.improvers = full(d, -1, all_vertices(A).dtype) if self.any_sign else None
+        self.steps = 0
+
+    def look(self, f: Any, improved: SparseVector) -> None:
+        """Note from which vertex of `f` each improved one has its value; NegativeCycle if these close a cycle."""
+        if self.improvers is None:
+            return
+        T = select(self.A, tight(self.s), row=f, col=improved)  # T = A⟨f_i ⊗ a_ij = f'_j⟩
+        chosen = vxm(vertices(present(f, self.s)), T.pattern(), MinFirst)  # p_j = min i with t_ij
+        self.improvers[chosen.indices] = chosen.values
+        self.steps += 1
+        if self.steps & (self.steps - 1) == 0 or at_the_end(reduce(improved, self.s.add), self.s):
+            cycle = cycle_among(self.improvers)
+            if cycle is not None:
+                raise NegativeCycle(cycle)

@@ -6,31 +6,40 @@ from typing import Any
 
 from formats import Matrix
 from semiring import MinPlus, Semiring
-from semiring.registry import Fusible
 
 from .bellman_ford import bellman_ford
+from .da2cf import da2cf
+from .delta_stepping import delta_stepping
+from .dijkstra import dijkstra
+from .single_source import SingleSource
 
-ALGORITHMS: dict[str, Fusible[..., Any]] = {"bellman-ford": bellman_ford}
+ALGORITHMS: dict[str, SingleSource] = {
+    "bellman-ford": bellman_ford,
+    "da2cf": da2cf,
+    "delta-stepping": delta_stepping,
+    "dijkstra": dijkstra,
+}
 """Every shortest-path algorithm by its name on the command line."""
 
 
 def sssp(
     A: Matrix,
-    source: int,
+    source: int | None = None,
     semiring: Semiring | str = MinPlus,
     *,
     algorithm: str = "auto",
-    return_parents: bool = False,
+    **options: Any,
 ) -> Any:
     """Distances from `source`, and with `return_parents` the shortest-path tree.
 
     A: (n, n), A[u, v] = weight of u -> v.  algorithm: a name from `ALGORITHMS`, or "auto": Bellman-Ford, which takes
-    weights of any sign.  Returns and raises what the algorithm does; every algorithm gives the same answer.
+    weights of any sign.  options: `sources`, `return_parents`, `limit`, `target` and the algorithm's own parameters.
+    Returns and raises what the algorithm does; every algorithm gives the same answer.
     """
-    return find_algorithm(algorithm)(A, source, semiring, return_parents=return_parents)
+    return find_algorithm(algorithm)(A, source, semiring, **options)
 
 
-def find_algorithm(name: str) -> Fusible[..., Any]:
+def find_algorithm(name: str) -> SingleSource:
     """The algorithm of that name ("auto": the one `sssp` chooses); ValueError lists the names."""
     if name == "auto":
         return bellman_ford

@@ -204,6 +204,12 @@ def _check_room(nbytes: int, what: object) -> None:
         )
 
 
+def finish(device: Device) -> None:
+    """Wait until everything that was started on the device is done."""
+    if device == "cuda":
+        cupy().cuda.Device().synchronize()
+
+
 def same_device(*arrays: Array) -> Device:
     """The device that all `arrays` share; ValueError if they do not."""
     devices = {device_of(array) for array in arrays}

@@ -17,8 +17,9 @@ from .algebra import (
     Semiring,
 )
 from .ops import OPERATORS, BinaryOp, Saturating, UnaryOp
-from .predicates import Predicate, better, lost, nearer, tight
+from .predicates import Predicate, better, lost, nearer, no_worse, tight
 from .registry import Vector, Verb, fusible
+from .schedules import pulls_by
 from .verbs import apply, assign, ewise_add, ewise_mult, extract, mxm, mxv, reduce, select, transpose, vxm
 
 from . import cpu, cuda, generic  # isort: skip  # registers the implementations of the verbs above
@@ -61,6 +62,8 @@ __all__ = [
     "mxm",
     "mxv",
     "nearer",
+    "no_worse",
+    "pulls_by",
     "reduce",
     "select",
     "set_threads",

@@ -116,20 +116,35 @@ def find_comparison(op: BinaryOp | str) -> BinaryOp:
     return compare
 
 
-_ORDERS = {"min": "lt", "max": "gt"}
-"""Monoids whose order is a comparison that there is an operator for."""
+_ORDERS = {"min": ("lt", "le"), "max": ("gt", "ge")}
+"""Monoids whose order, strict and not, is a comparison that there is an operator for."""
 
 
 @lru_cache(maxsize=64)
 def better(semiring: Semiring) -> BinaryOp:
     """The comparison a ⊕ b = a ≠ b: is a strictly better than b in ⊕'s order?"""
     if semiring.add in (MONOIDS["min"], MONOIDS["max"]):
-        return OPERATORS[_ORDERS[semiring.add.name]]
+        return OPERATORS[_ORDERS[semiring.add.name][0]]
     add, scalar = semiring.add.op, semiring.add.op.scalar
     return BinaryOp(
         f"better_{semiring.name}",
         lambda a, b: (scalar(a, b) == a) & (a != b),
         f"(T)({add.cuda}) == a && a != b",
         array=semiring.better,
+        boolean=True,
+    )
+
+
+@lru_cache(maxsize=64)
+def no_worse(semiring: Semiring) -> BinaryOp:
+    """The comparison a ⊕ b = a: is a at least as good as b in ⊕'s order?"""
+    if semiring.add in (MONOIDS["min"], MONOIDS["max"]):
+        return OPERATORS[_ORDERS[semiring.add.name][1]]
+    add = semiring.add
+    return BinaryOp(
+        f"no_worse_{semiring.name}",
+        lambda a, b: add.op.scalar(a, b) == a,
+        f"(T)({add.op.cuda}) == a",
+        array=lambda a, b: add(a, b) == a,
         boolean=True,
     )

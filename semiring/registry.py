@@ -17,6 +17,16 @@ R = TypeVar("R")
 Implementation = Callable[..., Any]
 
 
+def guarded(name: str, compute: Callable[[], R]) -> R:
+    """`compute()`, with a GPU's lack of memory told as what it means to the user of the verb."""
+    try:
+        return compute()
+    except MemoryError as error:
+        if not type(error).__module__.startswith("cupy"):
+            raise
+        raise out_of_memory(error, name) from error
+
+
 class Vector:
     """The format, in a verb's table, of dense arrays and SparseVectors."""
 
@@ -39,12 +49,7 @@ class Verb(Generic[P, R]):
         type(self).all[self.name] = self
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        try:
-            return self.front(*args, **kwargs)
-        except MemoryError as error:
-            if not type(error).__module__.startswith("cupy"):
-                raise
-            raise out_of_memory(error, self.name) from error
+        return guarded(self.name, lambda: self.front(*args, **kwargs))
 
     def implement(self, *cells: type | str) -> Callable[[Implementation], Implementation]:
         """Register the decorated function for one or more formats and, after them, one or more backends."""

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import math
 import operator
+from numbers import Real
 from typing import Any
 
+import numpy as np
+
 from formats import Matrix, SparseVector
-from formats.arrays import Array, index_dtype, namespace
+from formats.arrays import Array, Device, device_of, index_dtype, namespace, to_device
 
 from .algebra import Semiring, end_of_range
+from .verbs import mxv, reduce
 
 VectorLike = Array | SparseVector
 
 
-def unit(A: Matrix, source: int, semiring: Semiring) -> SparseVector:
+def unit(A: Matrix, source: int, semiring: Semiring, name: str = "source") -> SparseVector:
     """e_s: the unit of ⊗ at `source`, absent elsewhere.
 
     Of A's dtype, or bool for a Boolean semiring. ValueError for a matrix that is not square or a source outside it.
@@ -22,7 +27,7 @@ def unit(A: Matrix, source: int, semiring: Semiring) -> SparseVector:
         raise ValueError(f"a graph needs a square matrix, got shape {A.shape}")
     s = operator.index(source)
     if not 0 <= s < A.nrows:
-        raise ValueError(f"source must be in [0, {A.nrows}), got {s}")
+        raise ValueError(f"{name} must be in [0, {A.nrows}), got {s}")
     dtype = A.dtype if A.dtype in semiring.dtypes else semiring.dtypes[0]
     xp = namespace(A.values)
     return SparseVector.trusted(xp.array([s], index_dtype(A.nrows)), xp.array([semiring.unit(dtype)], dtype), A.nrows)
@@ -59,8 +64,10 @@ def at_the_end(value: Any, semiring: Semiring) -> bool:
     return best is not None and value == end_of_range(value.dtype, best)
 
 
-def present(x: Array, semiring: Semiring) -> SparseVector:
-    """The entries of a dense vector that are not the semiring's zero."""
+def present(x: VectorLike, semiring: Semiring) -> SparseVector:
+    """The entries of a vector that are not the semiring's zero; a sparse vector itself."""
+    if isinstance(x, SparseVector):
+        return x
     return SparseVector.from_dense(x, semiring.zero(x.dtype))
 
 
@@ -75,3 +82,70 @@ def with_root(parent: Array) -> Array:
     rooted = xp.full(n + 1, n, parent.dtype)
     rooted[:n] = xp.where(parent < 0, n, parent)
     return rooted
+
+
+def entries_equal(x: Array, value: Any) -> SparseVector:
+    """x⟨x = value⟩ of a dense vector. Waits for the device."""
+    xp = namespace(x)
+    places = xp.flatnonzero(x == value).astype(index_dtype(x.size))
+    return SparseVector.trusted(places, xp.full(places.shape, value, x.dtype), x.size)
+
+
+def entry(x: Array, i: int) -> SparseVector:
+    """The element x_i of a dense vector alone."""
+    places = namespace(x).array([i], index_dtype(x.size))
+    return SparseVector.trusted(places, x[i : i + 1].copy(), x.size)
+
+
+def first_entry(v: SparseVector) -> SparseVector:
+    """`v` with the first of its entries alone."""
+    return SparseVector.trusted(v.indices[:1], v.values[:1], v.size)
+
+
+def as_bound(limit: Any, dtype: np.dtype, semiring: Semiring) -> Any:
+    """A distance given by the user as a scalar of `dtype`: the worst one that is no worse than it.
+
+    ValueError for NaN, TypeError for what is no number.
+    """
+    if not isinstance(limit, Real | np.number | np.bool_):
+        raise TypeError(f"limit must be a number, got {type(limit).__name__}")
+    if limit != limit:
+        raise ValueError("limit must be a number, got NaN")
+    if dtype.kind != "i":
+        return dtype.type(limit)
+    low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
+    if not low <= limit <= high:
+        return dtype.type(high if limit > high else low)
+    worse_above = bool(semiring.better(dtype.type(0), dtype.type(1)))
+    return dtype.type(math.floor(limit) if worse_above else math.ceil(limit))
+
+
+def stacked(rows: list[Array], like: Array) -> Array:
+    """Dense vectors as the rows of one array; of no vectors, no rows like the vector `like`."""
+    xp = namespace(like)
+    return xp.stack(rows) if rows else xp.empty((0, like.size), like.dtype)
+
+
+def moved(x: VectorLike, device: Device) -> VectorLike:
+    """The vector on the device; itself if it is there."""
+    return x.to(device=device) if isinstance(x, SparseVector) else to_device(x, device)
+
+
+def product(a: Any, b: Any, semiring: Semiring) -> Any:
+    """a ⊗ b of two scalars of one dtype, which stops at the end of its range."""
+    return semiring.mul(np.asarray([a]), np.asarray([b]))[0]
+
+
+def minimum(x: Array, semiring: Semiring, passes: int = 2) -> Any:
+    """⊕ over a dense vector. On a GPU, after one pass each block's result goes to the host; after two, a scalar."""
+    if passes == 2 or device_of(x) == "cpu":
+        return reduce(x, semiring)
+    from .cuda.reductions import fold_blocks
+
+    return reduce(fold_blocks(semiring.add, x).get(), semiring)
+
+
+def degrees(A: Matrix) -> Array:
+    """The number of entries in each row of `A`, counted once."""
+    ones = namespace(A.values).ones(A.ncols, np.int64)
+    return A.keep("degrees", lambda: mxv(A.pattern(), ones, "plus_pair"))

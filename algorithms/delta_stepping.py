@@ -1,0 +1,90 @@
+"""Δ-stepping: vertices in buckets of distances, light edges within a bucket, heavy edges once it is empty.
+
+A = L + H: the light edges, of weight at most Δ, and the heavy ones. The bucket starts at the smallest unsettled
+distance μ and holds what is unsettled up to μ + Δ:
+
+    μ = ⊕ q          f = q⟨q ≤ μ + Δ⟩          r = ∅
+    until f is empty:
+        r = r ⊕ f                              all that was ever in the bucket
+        t = fL       t = t⟨t < d⟩               light edges may lead back into the bucket
+        d = d ⊕ t    f = t⟨t ≤ μ + Δ⟩
+    t = rH           d = d ⊕ t⟨t < d⟩           heavy ones cannot
+
+q holds the distances of unsettled vertices: those improved and not yet in r. A Δ below every weight makes it Dijkstra's
+order, one above every distance Bellman-Ford's rounds. Every bucket settles a vertex at μ, so any Δ ends, also one that
+μ absorbs, or with which μ + Δ stops at the end of the dtype's range.
+
+[1] U. Meyer, P. Sanders, Δ-stepping: a parallelizable shortest path algorithm, Journal of Algorithms 49, 2003.
+[2] U. Sridhar, M. Blanco, R. Mayuranath, D. G. Spampinato, T. M. Low, S. McMillan, Delta-stepping SSSP: from vertices
+    and edges to GraphBLAS implementations, GrAPL 2019.
+"""
+
+from __future__ import annotations
+
+from itertools import count
+from typing import Any, Literal
+
+from formats import Matrix, SparseVector
+from semiring import MinPlus, Semiring, better, ewise_add, no_worse, reduce, select, vxm
+from semiring.vectors import densified, full, is_empty, present, product, unit
+
+from .bucket_width import bucket_width
+from .single_source import Until, single_source
+from .trace import note
+
+
+@single_source(takes=(MinPlus,))
+def delta_stepping(
+    A: Matrix,
+    source: int,
+    s: Semiring,
+    until: Until,
+    *,
+    delta: float | Literal["median", "mean", "max/degree"] | None = None,
+    split: Literal["before", "while"] = "before",
+) -> Any:
+    """Distances from `source`, a bucket of them at a time.
+
+    A: (n, n), A[u, v] = weight of u -> v, non-negative.  source: 0 <= s < n.  delta: the width of a bucket, a positive
+    number, or a rule for it (`bucket_width`): "median" or "mean" of the weights, "max/degree", the largest weight over
+    the largest degree, or None for what suits the graph.  split: edges into light and heavy ones "before" everything
+    else, which takes another copy of A, or "while" relaxing.
+    Returns (n,) of A.dtype on A's device, with unreachable vertices at the semiring's zero (inf, INT_MAX).
+    Raises ValueError for a negative weight, OverflowError if a finite distance leaves the dtype.  Source: [1].
+    """
+    Δ = bucket_width(A, delta)
+    light, heavy = edges(A, Δ, split)
+    d = densified(unit(A, source, s), s)  # d = q = e_s
+    q = d.copy()
+    for bucket in count():
+        μ = reduce(q, s)  # μ = ⊕ q
+        if until.passed(d, μ):
+            return d
+        top = product(μ, Δ, s)
+        f = present(select(q, no_worse(s), top, semiring=s), s)  # f = q⟨q ≤ μ + Δ⟩
+        r = f
+        while not is_empty(f):
+            note(f, minimum=μ, bucket=bucket)
+            t = improve(d, vxm(f, light(f), s), s)  # t = fL⟨fL < d⟩
+            f = select(t, no_worse(s), top)  # f = t⟨t ≤ μ + Δ⟩
+            r = ewise_add(r, f, s)  # r = r ⊕ f
+            ewise_add(q, t, s, out=q)
+        q[r.indices] = s.zero(q.dtype)
+        ewise_add(q, improve(d, vxm(r, heavy(r), s), s), s, out=q)  # t = rH⟨rH < d⟩
+
+
+def improve(d: Any, t: SparseVector, s: Semiring) -> SparseVector:
+    """t⟨t < d⟩, which becomes part of d: d = d ⊕ t."""
+    improved = select(t, better(s), d)
+    ewise_add(d, improved, s, out=d)
+    return improved
+
+
+def edges(A: Matrix, Δ: Any, split: str) -> tuple[Any, Any]:
+    """The light and the heavy edges, each as a function of the vertices whose edges are wanted."""
+    if split == "before":
+        L, H = select(A, "<=", Δ), select(A, ">", Δ)
+        return (lambda f: L), (lambda r: H)
+    if split == "while":
+        return (lambda f: select(A, "<=", Δ, row=f)), (lambda r: select(A, ">", Δ, row=r))
+    raise ValueError(f"split must be 'before' or 'while', got {split!r}")

@@ -1,0 +1,177 @@
+"""What every algorithm for paths from a source does around its equations, written once.
+
+An algorithm is a function core(A, source, s, until, **parameters) -> d of the semiring s. `single_source` makes of it
+what users call: semirings by name, checked weights, several sources, trees, and an end at a distance or a vertex.
+
+    d = core(A, source, s, until)         d⟨d worse than the bound⟩ = 0̄         parents = shortest_path_tree(A, d)
+
+The bound is `limit`, or the distance of `target`, or both. Distances beyond it are absent from every answer, so every
+algorithm still gives the same one, however far it has looked.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from formats import Matrix
+from formats.arrays import as_indices, to_device
+from semiring import MinPlus, Semiring, lost, no_worse, reduce, select
+from semiring.algebra import find_semiring
+from semiring.registry import Fusible, guarded
+from semiring.vectors import all_vertices, as_bound, at_the_end, full, stacked, unit
+
+from .parents import as_weights, gains_by_length, shortest_path_tree
+from .trace import running
+
+WIDER = {"int32": "int64", "int64": "float64", "float32": "float64"}
+"""The dtype to try where a distance does not fit."""
+
+
+@dataclass(frozen=True)
+class Until:
+    """How far an algorithm is to look: to the distance `limit`, and until the vertex `target` is settled; None for all."""
+
+    semiring: Semiring
+    limit: Any = None
+    target: int | None = None
+
+    def bound(self, d: Any) -> Any:
+        """The distance beyond which nothing was asked for, by what d holds for the target; None if there is none."""
+        if self.target is None:
+            return self.limit
+        reached = d[self.target].item()
+        if reached == self.semiring.zero(d.dtype):
+            return self.limit
+        return reached if self.limit is None or self.semiring.better(reached, self.limit) else self.limit
+
+    def passed(self, d: Any, nearest: Any) -> bool:
+        """Is all settled that was asked for, where only vertices at the distance `nearest` and worse are left?"""
+        if nearest == self.semiring.zero(d.dtype):
+            return True
+        bound = self.bound(d)
+        return bound is not None and bool(self.semiring.better(bound, nearest))
+
+    def within(self, d: Any, x: Any) -> Any:
+        """x⟨x no worse than the bound⟩, with the bound by what d holds for the target."""
+        bound = self.bound(d)
+        return x if bound is None else select(x, no_worse(self.semiring), bound, semiring=self.semiring)
+
+
+class SingleSource(Fusible[..., Any]):
+    """An algorithm for best paths from a source.
+
+    Call it as A, source, semiring=MinPlus, and by name: `sources`, several instead of one, a row of the answer for
+    each; `return_parents`; `limit` and `target`, beyond which distances are absent; `fused=False` for the definition;
+    and the algorithm's own parameters.
+
+    core: as written, and the oracle of what `implement` registers.  any_sign: may longer paths be better?  takes: the
+    semirings that it is right for; None for all with an order and a unit.
+    """
+
+    def __init__(
+        self, core: Callable[..., Any], *, any_sign: bool = False, takes: tuple[Semiring, ...] | None = None
+    ) -> None:
+        super().__init__(core)
+        self.core, self.any_sign, self.takes = core, any_sign, takes
+        own = inspect.signature(core).parameters.values()
+        self.parameters = {parameter.name for parameter in own if parameter.kind is parameter.KEYWORD_ONLY}
+        common = list(inspect.signature(SingleSource._call).parameters.values())[1:-1]
+        chosen = [parameter for parameter in own if parameter.kind is parameter.KEYWORD_ONLY]
+        self.__signature__ = inspect.Signature([*common, *chosen])
+
+    def definition(self, *arguments: Any, **options: Any) -> Any:  # type: ignore[override]
+        """The algorithm as written in verbs, whatever is registered."""
+        return self(*arguments, **options, fused=False)
+
+    def __call__(self, *arguments: Any, **options: Any) -> Any:
+        return guarded(self.name, lambda: self._call(*arguments, **options))
+
+    def _call(
+        self,
+        A: Matrix,
+        source: int | None = None,
+        semiring: Semiring | str = MinPlus,
+        *,
+        sources: Any = None,
+        return_parents: bool = False,
+        limit: Any = None,
+        target: int | None = None,
+        fused: bool = True,
+        **parameters: Any,
+    ) -> Any:
+        s = find_semiring(semiring)
+        A = as_weights(A, s)
+        for name in parameters:
+            if name not in self.parameters:
+                raise TypeError(f"{self.name} has no parameter {name!r}; it has {', '.join(sorted(self.parameters))}")
+        self._check(A, s)
+        starts = _starts(A, source, sources, s)
+        end = None if target is None else int(unit(A, target, s, "target").indices[0])
+        until = Until(s, None if limit is None else as_bound(limit, A.dtype, s), end)
+        whole = self.table.get((type(A), A.device)) if fused else None
+        compute = whole or self.core
+        answers = [self._answer(compute, A, start, s, until, return_parents, parameters) for start in starts]
+        if sources is None:
+            return answers[0] if return_parents else answers[0][0]
+        d = stacked([distances for distances, _ in answers], like=full(all_vertices(A), 0, A.dtype))
+        return (d, stacked([parents for _, parents in answers], like=all_vertices(A))) if return_parents else d
+
+    def _check(self, A: Matrix, s: Semiring) -> None:
+        """ValueError for a semiring, or for weights, that the algorithm is not right for."""
+        if self.takes is not None and s not in self.takes:
+            names = ", ".join(known.name for known in self.takes)
+            raise ValueError(f"{self.name} is for {names}, not for {s.name}: take another algorithm, as bellman_ford")
+        if not self.any_sign and gains_by_length(A, s):
+            best = reduce(A, s.add)
+            rule = f"worse than the unit {s.unit(A.dtype)} of {s.name}" if s is not MinPlus else "non-negative"
+            raise ValueError(f"{self.name} needs {rule} weights, got {best}: bellman_ford takes any")
+
+    def _answer(
+        self,
+        compute: Callable[..., Any],
+        A: Matrix,
+        source: int,
+        s: Semiring,
+        until: Until,
+        return_parents: bool,
+        parameters: dict[str, Any],
+    ) -> tuple[Any, Any]:
+        """(distances, parents) from one source; parents are (n,) of -1 where nobody asked for them."""
+        with running(self.name, A):
+            d = compute(A, source, s, until, **parameters)
+        if until.bound(d) is None:
+            check_range(A, d, s)
+        free = self.any_sign and gains_by_length(A, s)  # then a path within the bound may lead beyond it
+        near = until.within(d, d)
+        parents = shortest_path_tree(A, d if free else near, source, s) if return_parents else full(d[:0], -1, int)
+        return near, parents
+
+
+def single_source(**rules: Any) -> Callable[[Callable[..., Any]], SingleSource]:
+    """Make an algorithm of its equations; see `SingleSource` for the rules."""
+    return lambda core: SingleSource(core, **rules)
+
+
+def _starts(A: Matrix, source: int | None, sources: Any, s: Semiring) -> list[int]:
+    """The sources as a list, checked."""
+    if (source is None) == (sources is None):
+        raise TypeError("give either a source or sources=[…]")
+    if sources is None:
+        return [int(unit(A, source, s).indices[0])]
+    if A.nrows != A.ncols:
+        raise ValueError(f"a graph needs a square matrix, got shape {A.shape}")
+    return [int(start) for start in to_device(as_indices(sources, "sources", A.nrows), "cpu")]
+
+
+def check_range(A: Matrix, d: Any, s: Semiring) -> None:
+    """OverflowError if a path's finite length has saturated, at either end of the dtype."""
+    if s.mul.saturating is None:
+        return
+    L = select(A, lost(s), row=d, col=d)  # from a reached vertex an edge, to one that counts as not reached
+    endless = A.dtype.kind == "f" and at_the_end(reduce(A, s.add), s)  # a weight of -inf makes distances of -inf
+    if L.nnz or (at_the_end(reduce(d, s.add), s) and not endless):
+        advice = f": convert the weights, as A.astype('{WIDER[d.dtype.name]}')" if d.dtype.name in WIDER else ""
+        raise OverflowError(f"a distance does not fit {d.dtype}{advice}")

@@ -1,0 +1,170 @@
+"""What an algorithm does, round by round.
+
+    with trace() as t:
+        delta_stepping(A, 0)
+    t.to_frame()                 # or t.rounds, t.plot(), t.save("rounds.jsonl")
+
+Algorithms call `note`, which does nothing unless a trace is on.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from formats import Matrix, SparseVector
+from formats.arrays import finish
+from semiring.vectors import degrees
+
+if TYPE_CHECKING:
+    import matplotlib.axes
+    import pandas
+
+Direction = Literal["push", "pull"]
+
+
+@dataclass(frozen=True)
+class Round:
+    """One round of an algorithm.
+
+    run: the number of the call, from 0, and for several sources of the source within it.  iteration: within the run,
+    from 1.  frontier: vertices that were relaxed from.  edges: of them (push), or of those that looked for them (pull).
+    minimum: the best distance not yet settled, where the algorithm knows it.  bucket: the number of the bucket.
+    seconds: since the round before, with everything that runs on a GPU finished.
+    """
+
+    algorithm: str
+    run: int
+    iteration: int
+    frontier: int
+    edges: int
+    minimum: float | None
+    bucket: int | None
+    direction: Direction
+    seconds: float
+
+
+@dataclass
+class Trace:
+    """The rounds of everything that ran within a `with trace()` block."""
+
+    rounds: list[Round] = field(default_factory=list)
+    _runs: int = 0
+    _run: tuple[str, Matrix] | None = None
+    _iteration: int = 0
+    _since: float = 0.0
+
+    def start(self, algorithm: str, A: Matrix) -> None:
+        """A call of an algorithm begins."""
+        self._run, self._iteration = (algorithm, A), 0
+        self._runs += 1
+        self._since = time.perf_counter()
+
+    def add(self, frontier: SparseVector, minimum: Any, bucket: int | None, direction: Direction, looking: Any) -> None:
+        """Write down a round."""
+        if self._run is None:
+            return
+        algorithm, A = self._run
+        finish(A.device)
+        now = time.perf_counter()
+        self._iteration += 1
+        counted = degrees(A)[frontier.indices] if direction == "push" else degrees(A.T)[looking]
+        row = Round(
+            algorithm,
+            self._runs - 1,
+            self._iteration,
+            frontier.nnz,
+            int(counted.sum()),
+            None if minimum is None else float(minimum),
+            bucket,
+            direction,
+            now - self._since,
+        )
+        self.rounds.append(row)
+        self._since = time.perf_counter()  # what the trace itself took does not count
+
+    def to_frame(self) -> pandas.DataFrame:
+        """The rounds as a pandas frame, a row each."""
+        import pandas as pd
+
+        return pd.DataFrame([asdict(row) for row in self.rounds], columns=[part.name for part in fields(Round)])
+
+    def plot(self) -> matplotlib.axes.Axes:
+        """Frontier and edges of every round, by matplotlib; returns the axes."""
+        import matplotlib.pyplot as plt
+
+        _, axes = plt.subplots()
+        at = range(1, len(self.rounds) + 1)
+        axes.plot(at, [row.frontier for row in self.rounds], label="vertices in the frontier")
+        axes.plot(at, [row.edges for row in self.rounds], label="edges relaxed")
+        axes.set(xlabel="round", yscale="symlog", title=", ".join(dict.fromkeys(row.algorithm for row in self.rounds)))
+        axes.legend()
+        return axes
+
+    def save(self, path: Path | str) -> None:
+        """Write the rounds to a file: .jsonl, an object a line, or .csv. ValueError for another suffix."""
+        check_trace_file(path)
+        with Path(path).open("w", encoding="utf-8", newline="") as stream:
+            if Path(path).suffix == ".jsonl":
+                stream.writelines(json.dumps(asdict(row)) + "\n" for row in self.rounds)
+            else:
+                writer = csv.DictWriter(stream, [part.name for part in fields(Round)])
+                writer.writeheader()
+                writer.writerows(asdict(row) for row in self.rounds)
+
+
+def check_trace_file(path: Path | str) -> None:
+    """ValueError unless a trace can be saved under this name."""
+    if Path(path).suffix not in (".jsonl", ".csv"):
+        raise ValueError(f"a trace is saved as .jsonl or .csv, got {Path(path).name!r}")
+    if not Path(path).absolute().parent.is_dir():
+        raise ValueError(f"the trace {path} lies in a folder that does not exist")
+
+
+_active: ContextVar[Trace | None] = ContextVar("trace", default=None)
+
+
+@contextmanager
+def trace() -> Iterator[Trace]:
+    """Record every round of the algorithms that run within the block, in this thread."""
+    record = Trace()
+    token = _active.set(record)
+    try:
+        yield record
+    finally:
+        _active.reset(token)
+
+
+@contextmanager
+def running(algorithm: str, A: Matrix) -> Iterator[None]:
+    """Tell a trace, if there is one, which algorithm the rounds in this block belong to."""
+    record = _active.get()
+    if record is None:
+        yield
+        return
+    record.start(algorithm, A)
+    try:
+        yield
+    finally:
+        record._run = None
+
+
+def note(
+    frontier: SparseVector,
+    *,
+    minimum: Any = None,
+    bucket: int | None = None,
+    direction: Direction = "push",
+    looking: Any = None,
+) -> None:
+    """A round of the running algorithm is over; see `Round`. looking: who looked for the frontier, if it was a pull."""
+    record = _active.get()
+    if record is not None:
+        record.add(frontier, minimum, bucket, direction, looking)

@@ -1,0 +1,62 @@
+"""The queue of changed vertices in Bellman-Ford's method, and the order in which it gives them out.
+
+    fifo      first in, first out
+    slf       smaller label first: a vertex that is nearer than the first one goes before it
+    lll       large label last: while the first one is farther than the mean of the queue, it goes to the end
+    slf+lll   both
+
+[1] D. P. Bertsekas, A simple and fast label correcting algorithm for shortest paths, Networks 23, 1993.
+[2] F. Glover, D. Klingman, N. Phillips, A new polynomially bounded shortest path algorithm, Operations Research 33, 1985.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+
+from formats import SparseVector
+from semiring import Semiring
+
+DISCIPLINES = ("fifo", "slf", "lll", "slf+lll")
+
+
+class WorkQueue:
+    """Vertices to relax from, each at most once in the queue, with their distances.
+
+    discipline: one of `DISCIPLINES`.  It is kept on the host: what is added is copied there.
+    """
+
+    def __init__(self, discipline: str, semiring: Semiring) -> None:
+        self._smaller_first = "slf" in discipline
+        self._larger_last = "lll" in discipline
+        self._better = semiring.better
+        self._order: deque[int] = deque()
+        self._label: dict[int, float] = {}
+        self._sum = 0.0
+
+    def __bool__(self) -> bool:
+        return bool(self._order)
+
+    def add(self, improved: SparseVector) -> None:
+        """The improved vertices come into the queue, unless they are there already, with their new labels."""
+        for vertex, label in zip(improved.indices.tolist(), improved.values.tolist(), strict=True):
+            before = self._label.get(vertex)
+            self._label[vertex] = label
+            self._sum += label - (before or 0)
+            if before is not None:
+                continue
+            if self._smaller_first and self._order and self._better(label, self._label[self._order[0]]):
+                self._order.appendleft(vertex)
+            else:
+                self._order.append(vertex)
+
+    def pop(self) -> int:
+        """The next vertex, which leaves the queue."""
+        if self._larger_last:
+            mean = self._sum / len(self._order)
+            for _ in range(len(self._order) - 1):  # rounding may put all above the mean
+                if not self._better(mean, self._label[self._order[0]]):
+                    break
+                self._order.rotate(-1)
+        vertex = self._order.popleft()
+        self._sum -= self._label.pop(vertex)
+        return vertex

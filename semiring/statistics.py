@@ -1,0 +1,31 @@
+"""What is known of a matrix's values as a whole: found once, and kept with it. Absent entries do not count."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from formats import Matrix
+from formats.arrays import Array, namespace
+
+from .algebra import Semiring
+
+
+def mean(A: Matrix, semiring: Semiring) -> float:
+    """The mean value, 0 of no entries."""
+    return A.keep(("mean", semiring), lambda: _of(A, semiring, lambda xp, values: values.mean(dtype=float)))
+
+
+def median(A: Matrix, semiring: Semiring) -> float:
+    """The median, 0 of no entries."""
+    return A.keep(("median", semiring), lambda: _of(A, semiring, lambda xp, values: xp.median(values)))
+
+
+def largest(A: Matrix, semiring: Semiring) -> float:
+    """The largest value, 0 of no entries."""
+    return A.keep(("largest", semiring), lambda: _of(A, semiring, lambda xp, values: values.max()))
+
+
+def _of(A: Matrix, semiring: Semiring, statistic: Any) -> float:
+    values: Array = A.to_edges()[2]
+    values = values[values != semiring.zero(A.dtype)]
+    return float(statistic(namespace(values), values)) if values.size else 0.0
