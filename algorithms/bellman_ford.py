@@ -75,9 +75,7 @@ def bellman_ford(A: Matrix, source: int, s: Semiring, until: Until, *, schedule:
         f = improved
 
 
-def by_queue(
-    A: Matrix, f: SparseVector, d: Any, s: Semiring, until: Until, watch: CycleWatch, queue: WorkQueue
-) -> Any:
+def by_queue(A: Matrix, f: SparseVector, d: Any, s: Semiring, until: Until, watch: CycleWatch, queue: WorkQueue) -> Any:
     """The same fixpoint, one vertex of the frontier at a time."""
     queue.add(f)
     while queue:

@@ -26,7 +26,7 @@ from formats import Matrix, SparseVector
 from semiring import Semiring, ewise_add, transpose, vxm
 from semiring.vectors import densified, entries_equal, full, minimum, unit
 
-from .da2cf_variants import Plan, find_plan
+from .da2cf_variants import find_plan
 from .single_source import Until, single_source
 from .trace import note
 

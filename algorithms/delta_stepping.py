@@ -26,7 +26,7 @@ from typing import Any, Literal
 
 from formats import Matrix, SparseVector
 from semiring import MinPlus, Semiring, better, ewise_add, no_worse, reduce, select, vxm
-from semiring.vectors import densified, full, is_empty, present, product, unit
+from semiring.vectors import densified, is_empty, present, product, unit
 
 from .bucket_width import bucket_width
 from .single_source import Until, single_source

@@ -11,6 +11,7 @@ algorithm still gives the same one, however far it has looked.
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -32,7 +33,7 @@ WIDER = {"int32": "int64", "int64": "float64", "float32": "float64"}
 
 @dataclass(frozen=True)
 class Until:
-    """How far an algorithm is to look: to the distance `limit`, and until the vertex `target` is settled; None for all."""
+    """How far an algorithm is to look: to the distance `limit`, and until `target` is settled; None for all."""
 
     semiring: Semiring
     limit: Any = None
@@ -75,16 +76,13 @@ class SingleSource(Fusible[..., Any]):
         self, core: Callable[..., Any], *, any_sign: bool = False, takes: tuple[Semiring, ...] | None = None
     ) -> None:
         super().__init__(core)
+        self.definition = functools.partial(self, fused=False)
         self.core, self.any_sign, self.takes = core, any_sign, takes
         own = inspect.signature(core).parameters.values()
         self.parameters = {parameter.name for parameter in own if parameter.kind is parameter.KEYWORD_ONLY}
         common = list(inspect.signature(SingleSource._call).parameters.values())[1:-1]
         chosen = [parameter for parameter in own if parameter.kind is parameter.KEYWORD_ONLY]
         self.__signature__ = inspect.Signature([*common, *chosen])
-
-    def definition(self, *arguments: Any, **options: Any) -> Any:  # type: ignore[override]
-        """The algorithm as written in verbs, whatever is registered."""
-        return self(*arguments, **options, fused=False)
 
     def __call__(self, *arguments: Any, **options: Any) -> Any:
         return guarded(self.name, lambda: self._call(*arguments, **options))
@@ -159,7 +157,7 @@ def _starts(A: Matrix, source: int | None, sources: Any, s: Semiring) -> list[in
     """The sources as a list, checked."""
     if (source is None) == (sources is None):
         raise TypeError("give either a source or sources=[…]")
-    if sources is None:
+    if source is not None:
         return [int(unit(A, source, s).indices[0])]
     if A.nrows != A.ncols:
         raise ValueError(f"a graph needs a square matrix, got shape {A.shape}")

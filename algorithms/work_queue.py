@@ -6,7 +6,8 @@
     slf+lll   both
 
 [1] D. P. Bertsekas, A simple and fast label correcting algorithm for shortest paths, Networks 23, 1993.
-[2] F. Glover, D. Klingman, N. Phillips, A new polynomially bounded shortest path algorithm, Operations Research 33, 1985.
+[2] F. Glover, D. Klingman, N. Phillips, A new polynomially bounded shortest path algorithm, Operations Research 33(1),
+    1985.
 """
 
 from __future__ import annotations

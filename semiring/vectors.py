@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import operator
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -107,17 +106,21 @@ def as_bound(limit: Any, dtype: np.dtype, semiring: Semiring) -> Any:
 
     ValueError for NaN, TypeError for what is no number.
     """
-    if not isinstance(limit, Real | np.number | np.bool_):
+    if not isinstance(limit, int | float | np.number | np.bool_):
         raise TypeError(f"limit must be a number, got {type(limit).__name__}")
-    if limit != limit:
+    value: Any = limit
+    if value != value:
         raise ValueError("limit must be a number, got NaN")
-    if dtype.kind != "i":
-        return dtype.type(limit)
-    low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
-    if not low <= limit <= high:
-        return dtype.type(high if limit > high else low)
+    if dtype.kind == "f":
+        with np.errstate(over="ignore"):
+            return dtype.type(value if abs(value) <= np.finfo(np.float64).max else math.copysign(math.inf, value))
+    if dtype.kind == "b":
+        return dtype.type(value)
+    low, high = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
+    if not low <= value <= high:
+        return dtype.type(high if value > high else low)
     worse_above = bool(semiring.better(dtype.type(0), dtype.type(1)))
-    return dtype.type(math.floor(limit) if worse_above else math.ceil(limit))
+    return dtype.type(math.floor(value) if worse_above else math.ceil(value))
 
 
 def stacked(rows: list[Array], like: Array) -> Array:

@@ -347,7 +347,7 @@ def test_graphs_without_an_answer(refused, file):
 def test_names_that_there_are_not(run, refused, file):
     graph = file("graph.gr", DIMACS)
     said = refused("sssp", graph, "--source", 1, "--algorithm", "dijkstras")
-    assert said == "unknown algorithm 'dijkstras'; there are auto, bellman-ford"
+    assert said == "unknown algorithm 'dijkstras'; there are auto, bellman-ford, da2cf, delta-stepping, dijkstra"
     for wrong in (["--format", "dia"], ["--backend", "tpu"], ["--threads", "0"], ["--fast"], ["--to", "x"]):
         result = run("sssp", graph, "--source", 1, *wrong)
         assert (result.code, result.out) == (2, "")

@@ -13,12 +13,13 @@ from __future__ import annotations
 from typing import Any
 
 from formats import COO, CSC, CSR, ELL, Matrix, SegmentedCOO, SparseVector
-from formats.arrays import Array, cupy
+from formats.arrays import Array, cupy, is_array
 from formats.convert import compressed
 
 from .. import merge
 from ..algebra import Semiring
 from ..masks import MatrixWrite, VectorWrite
+from ..schedules import Pull, pull_kernel
 from ..verbs import mxm, mxv, vxm
 from . import segments, tiles
 from .expand import expand_and_combine
@@ -32,12 +33,12 @@ GATHER_FROM = 1 / 8
 
 @mxv.implement(CSR, CSC, COO, ELL, SegmentedCOO, "cuda")
 def _(A: Matrix, x: Any, semiring: Semiring, write: VectorWrite) -> Any:
-    return write(_product(A, x, semiring, matrix_first=True))
+    return write(_product(A, x, semiring, write, matrix_first=True))
 
 
 @vxm.implement(CSR, CSC, COO, ELL, SegmentedCOO, "cuda")
 def _(x: Any, A: Matrix, semiring: Semiring, write: VectorWrite) -> Any:
-    return write(_product(A, x, semiring, matrix_first=False))
+    return write(_product(A, x, semiring, write, matrix_first=False))
 
 
 @mxm.implement(CSR, "cuda")
@@ -51,9 +52,12 @@ def _(A: CSC, B: CSC, semiring: Semiring, write: MatrixWrite) -> CSR:
     return mxm.find(CSR, "cuda")(*rows, semiring, write)
 
 
-def _product(A: Matrix, x: Any, semiring: Semiring, *, matrix_first: bool) -> Array | SparseVector:
+def _product(A: Matrix, x: Any, semiring: Semiring, write: VectorWrite, *, matrix_first: bool) -> Array | SparseVector:
     """A ⊗ x (matrix_first) or x ⊗ A, dense or sparse as `x` is."""
     gathers = (A.major == 0) == matrix_first
+    kernel = pull_kernel()
+    if kernel is not None and gathers and isinstance(A, CSR | CSC) and is_array(x) and write.mask is not None:
+        return _pulled(A, x, semiring, write.allowed, matrix_first, kernel)
     if isinstance(x, SparseVector):
         return _sparse_product(A, x, semiring, matrix_first, gathers)
     return _dense_product(A, x, semiring, matrix_first, gathers)
@@ -83,6 +87,17 @@ def _dense_product(A: Matrix, x: Array, semiring: Semiring, matrix_first: bool, 
             tiles.gather_list(k, A, x, y)
         else:
             _scatter(k, A, x, y)
+    return y
+
+
+def _pulled(A: CSR | CSC, x: Array, semiring: Semiring, allowed: Array, matrix_first: bool, kernel: Pull) -> Array:
+    """The product for the allowed rows, a thread each, as `pulls_by` asks for."""
+    cp = cupy()
+    k, y = _kernels(A, semiring, matrix_first), cp.empty(A.shape[A.major], A.dtype)
+    if y.size:
+        launch = k.pull_threads if kernel == "threads" else k.pull_cached_threads
+        rows = (A.indptr, k.index(y.size), A.indices, A.values, step_of(A.values, k.index))
+        launch(k.grid(y.size), k.block, (*rows, cp.ascontiguousarray(x), cp.ascontiguousarray(allowed), y))
     return y
 
 

@@ -49,6 +49,14 @@ def _folded(monoid: Monoid, values: Array) -> Any:
     return tiles.fold_all(k, values).get()[0]
 
 
+def fold_blocks(monoid: Monoid, values: Array) -> Array:
+    """⊕ over the values that each block of a grid takes: the first of the two passes of `reduce`. ⊕ selects."""
+    if values.size == 0:
+        return values
+    k = _kernels(monoid, values.dtype, index_dtype(values.size))
+    return tiles.fold_blocks(k, cupy().ascontiguousarray(values))
+
+
 def _kernels(monoid: Monoid, dtype: Any, index: Any) -> Kernels:
     """The kernels of a semiring with this ⊕. Its ⊗ is not used."""
     return kernels_for(Semiring(monoid, OPERATORS["first"], dtypes=(dtype,)), dtype, index)

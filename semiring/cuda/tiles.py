@@ -135,9 +135,21 @@ def join(k: Kernels, cuts: Cuts, parts: Array, y: Array) -> None:
 def fold_all(k: Kernels, values: Array) -> Array:
     """⊕ of all values, an array of one."""
     cp = cupy()
-    grid = k.grid(values.size)
-    partial = cp.empty(grid[0] * k.part_bytes, np.uint8)
+    grid, partial = _fold(k, values)
     result = cp.empty(1, values.dtype)
-    k.fold_all(grid, k.block, (values, step_of(values, k.index), k.index(values.size), partial))
-    k.fold_partial((1,), k.block, (partial, k.index(grid[0]), result))
+    k.fold_partial((1,), k.block, (partial, k.index(grid), result))
     return result
+
+
+def fold_blocks(k: Kernels, values: Array) -> Array:
+    """⊕ of the values that each block takes, for a ⊕ whose unfinished sums are values."""
+    grid, partial = _fold(k, values)
+    return partial.view(values.dtype)[:grid]
+
+
+def _fold(k: Kernels, values: Array) -> tuple[int, Array]:
+    """(blocks, their unfinished sums)."""
+    (grid,) = k.grid(values.size)
+    partial = cupy().empty(grid * k.part_bytes, np.uint8)
+    k.fold_all((grid,), k.block, (values, step_of(values, k.index), k.index(values.size), partial))
+    return grid, partial

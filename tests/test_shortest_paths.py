@@ -1,0 +1,400 @@
+"""Every shortest-path algorithm with every parameter, in every format and on every backend: one answer, one tree."""
+
+from __future__ import annotations
+
+from importlib import resources
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+import scipy.sparse.csgraph
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from algorithms import NegativeCycle, bellman_ford, da2cf, delta_stepping, dijkstra, sssp
+from algorithms.sssp import ALGORITHMS
+from formats import Matrix, from_edges, read
+from semiring import AnyPair, LorLand, MaxMin, MinMax, MinPlus, no_worse
+
+from .files import DATA
+from .graphs import (
+    DTYPES,
+    INF,
+    Graph,
+    Paths,
+    as_array,
+    assert_tree,
+    every_dtype,
+    every_format,
+    expected,
+    graphs,
+    on_cpu,
+    signed_graphs,
+    small_weights,
+    sources,
+    wild_weights,
+)
+
+METHODS: dict[str, tuple[Any, dict[str, Any]]] = {
+    "bellman-ford": (bellman_ford, {}),
+    "bellman-ford-sweep": (bellman_ford, {"schedule": "sweep"}),
+    "bellman-ford-fifo": (bellman_ford, {"schedule": "fifo"}),
+    "bellman-ford-slf": (bellman_ford, {"schedule": "slf"}),
+    "bellman-ford-lll": (bellman_ford, {"schedule": "lll"}),
+    "bellman-ford-slf+lll": (bellman_ford, {"schedule": "slf+lll"}),
+    "da2cf-push": (da2cf, {"relax": "push"}),
+    "da2cf-pull": (da2cf, {"relax": "pull"}),
+    "da2cf-one-pass": (da2cf, {"passes": 1}),
+    "delta-stepping": (delta_stepping, {}),
+    "delta-stepping-median": (delta_stepping, {"delta": "median"}),
+    "delta-stepping-mean": (delta_stepping, {"delta": "mean", "split": "while"}),
+    "delta-stepping-max/degree": (delta_stepping, {"delta": "max/degree"}),
+    "delta-stepping-half": (delta_stepping, {"delta": 0.5}),
+    "delta-stepping-one": (delta_stepping, {"delta": 1, "split": "while"}),
+    "delta-stepping-huge": (delta_stepping, {"delta": 10**300}),
+    "dijkstra": (dijkstra, {}),
+}
+"""Every algorithm with every parameter that changes what it does."""
+
+ANY_SIGN = [name for name, (algorithm, _) in METHODS.items() if algorithm is bellman_ford]
+OTHER_SEMIRINGS = [name for name, (algorithm, _) in METHODS.items() if algorithm is not delta_stepping]
+
+every_method = pytest.mark.parametrize("method", METHODS)
+
+
+def run(method: str, A: Matrix, *arguments: Any, **options: Any) -> Any:
+    """The method's answer as NumPy arrays."""
+    algorithm, own = METHODS[method]
+    answer = algorithm(A, *arguments, **own, **options)
+    return tuple(map(on_cpu, answer)) if isinstance(answer, tuple) else on_cpu(answer)
+
+
+# --- distances and parents --------------------------------------------------------------------------------------------
+
+
+@every_format
+@every_method
+@given(data=st.data(), source=sources)
+@settings(max_examples=30)
+def test_distances_and_parents_are_plain_pythons(verb, fmt, backend, method, data, source):
+    dtype = data.draw(st.sampled_from(DTYPES))
+    graph = data.draw(graphs(small_weights(dtype)))
+    A, source = graph.matrix(dtype), source % graph.n
+    d, parent = run(method, A.to(fmt, device=backend), source, return_parents=True)
+    lengths, tree = expected(graph, dtype, source)
+    assert d.dtype == dtype
+    np.testing.assert_array_equal(d, lengths)
+    assert parent.tolist() == tree
+    assert_tree(parent, d, A, source)
+
+
+@every_format
+@every_method
+@given(data=st.data(), source=sources)
+@settings(max_examples=30)
+def test_huge_and_tiny_weights(verb, fmt, backend, method, data, source):
+    dtype = data.draw(st.sampled_from(DTYPES))
+    graph = data.draw(graphs(wild_weights(dtype)))
+    d, parent = run(method, graph.matrix(dtype).to(fmt, device=backend), source % graph.n, return_parents=True)
+    lengths, tree = expected(graph, dtype, source % graph.n)
+    np.testing.assert_array_equal(d, lengths)
+    assert parent.tolist() == tree
+
+
+@every_format
+@every_method
+@given(graph=graphs(st.integers(0, 1), max_n=9), source=sources)
+@settings(max_examples=20)
+def test_parents_where_zero_weights_close_cycles(verb, fmt, backend, method, graph, source):
+    d, parent = run(method, graph.matrix(np.int32).to(fmt, device=backend), source % graph.n, return_parents=True)
+    assert parent.tolist() == expected(graph, np.int32, source % graph.n)[1]
+
+
+@every_format
+@pytest.mark.parametrize("method", ANY_SIGN)
+@given(graph=signed_graphs, source=sources)
+@settings(max_examples=20)
+def test_negative_weights(verb, fmt, backend, method, graph, source):
+    d, parent = run(method, graph.matrix(np.int64).to(fmt, device=backend), source % graph.n, return_parents=True)
+    lengths, tree = expected(graph, np.int64, source % graph.n)
+    np.testing.assert_array_equal(d, lengths)
+    assert parent.tolist() == tree
+
+
+@every_method
+def test_distances_are_networkxs_and_scipys_on_larger_graphs(method):
+    """With weights 0, and with parallel edges, of which the lightest counts."""
+    for seed, n in ((0, 60), (1, 200)):
+        rng = np.random.default_rng(seed)
+        src, dst = rng.integers(0, n, (2, 3 * n))
+        weights = rng.integers(0, 30, 3 * n)
+        A = from_edges(src, dst, weights, shape=n)
+        G = nx.DiGraph()
+        G.add_nodes_from(range(n))
+        G.add_weighted_edges_from(zip(*(part.tolist() for part in A.to_edges()), strict=True))
+        lengths = nx.single_source_dijkstra_path_length(G, 0)
+        d = run(method, A, 0)
+        assert {v: int(d[v]) for v in range(n) if d[v] != MinPlus.zero(d.dtype)} == lengths
+        B = from_edges(src, dst, weights + 1.5, shape=n)  # SciPy takes the weight 0 for no edge
+        np.testing.assert_array_equal(
+            run(method, B, 0), scipy.sparse.csgraph.dijkstra(scipy.sparse.csr_array(B.to_scipy()), indices=0)
+        )
+
+
+# --- several sources, limits and targets ------------------------------------------------------------------------------
+
+
+@every_format
+@every_method
+def test_several_sources_give_a_row_each(verb, fmt, backend, method):
+    A = Graph(4, ((0, 1, 2), (1, 2, 2), (2, 0, 2), (2, 3, 0))).matrix(np.float32).to(fmt, device=backend)
+    d, parent = run(method, A, sources=[2, 0, 2], return_parents=True)
+    assert d.tolist() == [[2, 4, 0, 0], [0, 2, 4, 4], [2, 4, 0, 0]]
+    assert parent.tolist() == [[2, 0, -1, 2], [-1, 0, 1, 2], [2, 0, -1, 2]]
+    assert run(method, A, sources=np.array([1])).tolist() == [[4, 0, 2, 2]]
+    none = run(method, A, sources=[], return_parents=True)
+    assert [x.shape for x in none] == [(0, 4), (0, 4)]
+    assert none[0].dtype == np.float32
+
+
+@every_format
+@every_method
+@given(data=st.data(), source=sources, end=sources)
+@settings(max_examples=25)
+def test_what_lies_beyond_a_limit_or_a_target_is_absent(verb, fmt, backend, method, data, source, end):
+    graph = data.draw(graphs(st.integers(0, 5)))
+    source, end = source % graph.n, end % graph.n
+    A = graph.matrix(data.draw(st.sampled_from(DTYPES)))
+    whole, zero = expected(graph, A.dtype, source)[0], MinPlus.zero(A.dtype)
+    limit = data.draw(st.sampled_from([None, 0, 3, 4.5, 10**12]))
+    target = data.draw(st.sampled_from([None, end]))
+    bound = min(
+        float("inf") if limit is None else limit,
+        float("inf") if target is None or whole[target] == zero else whole[target],
+    )
+    near = np.where(whole <= bound, whole, zero)
+    G = A.to(fmt, device=backend)
+    d, parent = run(method, G, source, limit=limit, target=target, return_parents=True)
+    np.testing.assert_array_equal(d, near)
+    tree = np.array(expected(graph, A.dtype, source)[1])
+    assert parent.tolist() == np.where(near == zero, -1, tree).tolist()
+
+
+@pytest.mark.parametrize("method", ANY_SIGN)
+def test_a_limit_cuts_the_answer_but_not_the_paths_where_weights_are_negative(method):
+    A = Graph(3, ((0, 1, 9), (1, 2, -8))).matrix(np.int32)
+    d, parent = run(method, A, 0, limit=4, return_parents=True)
+    assert d.tolist() == [0, MinPlus.zero(np.dtype(np.int32)), 1]
+    assert parent.tolist() == [-1, 0, 1]
+
+
+@pytest.mark.parametrize("method", [name for name in METHODS if name not in ANY_SIGN])
+def test_an_algorithm_that_settles_stops_at_its_target(method):
+    """A path of 1000 vertices: to reach the third takes a few rounds, and no distance beyond it is computed."""
+    from algorithms import trace
+
+    A = Graph(1000, tuple((v, v + 1, 1) for v in range(999))).matrix(np.int32)
+    with trace() as t:
+        run(method, A, 0, target=3)
+    assert len(t.rounds) <= 5 or METHODS[method][1].get("delta") == 10**300 or max(r.minimum for r in t.rounds) == 0
+    with trace() as t:
+        run(method, A, 0, limit=2)
+    assert all(row.minimum <= 2 for row in t.rounds)
+
+
+# --- other semirings --------------------------------------------------------------------------------------------------
+
+
+@every_format
+@pytest.mark.parametrize("method", OTHER_SEMIRINGS)
+@pytest.mark.parametrize("semiring", [MaxMin, MinMax], ids=repr)
+@given(graph=graphs(st.integers(-4, 4)), source=sources)
+@settings(max_examples=15)
+def test_widest_paths_and_bottlenecks(verb, fmt, backend, method, semiring, graph, source):
+    source %= graph.n
+    A = graph.matrix(np.float64, dup=semiring.add.name).to(fmt, device=backend)
+    d, parent = run(method, A, source, semiring, return_parents=True)
+    extend, best = (min, max) if semiring is MaxMin else (max, min)
+    paths = Paths(extend, lambda a, b: a != b and best(a, b) == a, semiring.unit(A.dtype).item())
+    weights = graph.weights(np.float64, best)
+    lengths = paths.distances(graph.n, weights, source)
+    assert lengths is not None
+    np.testing.assert_array_equal(d, as_array(lengths, np.float64, semiring))
+    assert parent.tolist() == paths.parents(weights, lengths, source)
+
+
+@every_format
+@pytest.mark.parametrize("method", OTHER_SEMIRINGS)
+@given(graph=graphs(st.integers(-2, 2)), source=sources)
+@settings(max_examples=10)
+def test_reachability(verb, fmt, backend, method, graph, source):
+    source %= graph.n
+    d = run(method, graph.matrix(np.int32).to(fmt, device=backend), source, LorLand)
+    assert d.dtype == bool
+    assert np.flatnonzero(d).tolist() == sorted(nx.descendants(graph.networkx(), source) | {source})
+
+
+@pytest.mark.parametrize("a", [False, True])
+@pytest.mark.parametrize("b", [False, True])
+def test_no_worse_is_the_order_of_the_semiring(a, b):
+    assert bool(no_worse(LorLand)(np.array([a]), np.array([b]))[0]) is (a >= b)
+    assert bool(no_worse(MinPlus)(np.array([1]), np.array([2]))[0])
+    assert not bool(no_worse(MaxMin)(np.array([1]), np.array([2]))[0])
+
+
+# --- what is refused --------------------------------------------------------------------------------------------------
+
+
+@every_format
+@pytest.mark.parametrize("algorithm", [da2cf, delta_stepping, dijkstra], ids=lambda algorithm: algorithm.name)
+def test_negative_weights_are_refused_by_name(verb, fmt, backend, algorithm):
+    A = Graph(3, ((0, 1, 5), (1, 2, -3))).matrix(np.int32).to(fmt, device=backend)
+    message = f"{algorithm.name} needs non-negative weights, got -3: bellman_ford takes any"
+    with pytest.raises(ValueError, match=message):
+        algorithm(A, 0)
+    rule = "is for min_plus, not for max_plus" if algorithm is delta_stepping else "worse than the unit 0 of max_plus"
+    with pytest.raises(ValueError, match=rule):
+        algorithm(A, 0, "max_plus")
+
+
+@every_format
+@pytest.mark.parametrize("method", ANY_SIGN)
+def test_a_negative_cycle_is_a_witness(verb, fmt, backend, method):
+    A = Graph(4, ((0, 1, 4), (1, 2, -5), (2, 3, 1), (3, 1, 3))).matrix(np.int64).to(fmt, device=backend)
+    with pytest.raises(NegativeCycle) as caught:
+        run(method, A, 0)
+    assert caught.value.cycle == [1, 2, 3, 1]
+
+
+@every_method
+def test_arguments_that_have_no_answer(method):
+    A = Graph(3, ((0, 1, 1),)).matrix(np.int32)
+    for source in (-1, 3):
+        with pytest.raises(ValueError, match=rf"source must be in \[0, 3\), got {source}"):
+            run(method, A, source)
+    with pytest.raises(ValueError, match=r"target must be in \[0, 3\), got 7"):
+        run(method, A, 0, target=7)
+    with pytest.raises(ValueError, match=r"sources must be in \[0, 3\), got 9"):
+        run(method, A, sources=[0, 9])
+    with pytest.raises(TypeError, match=r"give either a source or sources"):
+        run(method, A)
+    with pytest.raises(TypeError, match=r"give either a source or sources"):
+        run(method, A, 0, sources=[1])
+    with pytest.raises(ValueError, match="limit must be a number, got NaN"):
+        run(method, A, 0, limit=float("nan"))
+    with pytest.raises(TypeError, match="limit must be a number, got str"):
+        run(method, A, 0, limit="far")
+    with pytest.raises(TypeError, match=f"{METHODS[method][0].name} has no parameter 'deltas'; it has"):
+        run(method, A, 0, deltas=3)
+    with pytest.raises(ValueError, match=r"square matrix, got shape \(2, 3\)"):
+        run(method, from_edges([0], [1], shape=(2, 3)), 0)
+    with pytest.raises(ValueError, match=r"any_pair has no unit|is for min_plus, not for any_pair"):
+        run(method, A, 0, AnyPair)
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "options", "message"),
+    [
+        (da2cf, {"relax": "drag"}, "relax must be 'push' or 'pull', got 'drag'"),
+        (da2cf, {"passes": 3}, "passes must be 1 or 2, got 3"),
+        (da2cf, {"variant": "V_GPU"}, "unknown variant 'V_GPU'; there are F_CPU, U_CPU, U_H1"),
+        (delta_stepping, {"delta": 0}, "delta must be a positive number, got 0"),
+        (delta_stepping, {"delta": -1.5}, "delta must be a positive number, got -1.5"),
+        (delta_stepping, {"delta": float("nan")}, "delta must be a positive number, got nan"),
+        (delta_stepping, {"delta": "mode"}, "unknown rule for delta 'mode'; there are 'median', 'mean', 'max/degree'"),
+        (delta_stepping, {"split": "after"}, "split must be 'before' or 'while', got 'after'"),
+        (delta_stepping, {"semiring": MaxMin}, "delta_stepping is for min_plus, not for max_min"),
+    ],
+)
+def test_parameters_that_there_are_not(algorithm, options, message):
+    with pytest.raises(ValueError, match=message):
+        algorithm(Graph(2, ((0, 1, 1),)).matrix(np.int32), 0, **options)
+
+
+@every_format
+@every_method
+def test_a_distance_that_does_not_fit_is_an_error_and_not_unreachable(verb, fmt, backend, method):
+    most = np.iinfo(np.int32).max
+    A = Graph(4, ((0, 1, most - 2), (1, 2, 1), (2, 3, 1))).matrix(np.int32).to(fmt, device=backend)
+    with pytest.raises(OverflowError, match="a distance does not fit int32: convert the weights"):
+        run(method, A, 0)
+    assert run(method, A, 0, limit=most - 1).tolist() == [0, most - 2, most - 1, most]
+    fits = Graph(3, ((0, 1, most - 2), (1, 2, 1))).matrix(np.int32).to(fmt, device=backend)
+    assert run(method, fits, 0).tolist() == [0, most - 2, most - 1]
+
+
+# --- published answers ------------------------------------------------------------------------------------------------
+
+DIJKSTRA_OF_CLRS = Graph(  # s, t, x, y, z
+    5,
+    (
+        *((0, 1, 10), (0, 3, 5), (1, 2, 1), (1, 3, 2), (2, 4, 4)),
+        *((3, 1, 3), (3, 2, 9), (3, 4, 2), (4, 0, 7), (4, 2, 6)),
+    ),
+)
+
+ALL_PAIRS_OF_CLRS = Graph(
+    5, ((0, 1, 3), (0, 2, 8), (0, 4, -4), (1, 3, 1), (1, 4, 7), (2, 1, 4), (3, 0, 2), (3, 2, -5), (4, 3, 6))
+)
+
+
+@every_format
+@every_method
+@every_dtype
+def test_the_figure_of_dijkstras_algorithm_in_clrs(verb, fmt, backend, method, dtype):
+    """Cormen, Leiserson, Rivest, Stein, Introduction to Algorithms, 3rd edition, figure 24.6."""
+    A = DIJKSTRA_OF_CLRS.matrix(dtype).to(fmt, device=backend)
+    d, parent = run(method, A, 0, return_parents=True)
+    assert d.tolist() == [0, 8, 9, 5, 7]
+    assert parent.tolist() == [-1, 3, 1, 0, 3]
+
+
+@every_format
+@pytest.mark.parametrize("method", ANY_SIGN)
+def test_the_figure_of_all_pairs_in_clrs(verb, fmt, backend, method):
+    """The same, figure 25.1."""
+    d = run(method, ALL_PAIRS_OF_CLRS.matrix(np.int32).to(fmt, device=backend), sources=range(5))
+    assert d.tolist() == [[0, 1, -3, 2, -4], [3, 0, -4, 1, -1], [7, 4, 0, 5, 3], [2, -1, -5, 0, -2], [8, 5, 1, 6, 0]]
+
+
+@every_format
+@every_method
+def test_tiny_ewd(verb, fmt, backend, method):
+    d = run(method, read(DATA / "tinyEWD.txt").to(fmt, device=backend), 0)
+    assert d.tolist() == pytest.approx([0, 1.05, 0.26, 0.99, 0.38, 0.73, 1.51, 0.60])
+
+
+@pytest.fixture(scope="module")
+def rome() -> Matrix:
+    with resources.as_file(resources.files("algorithms.data") / "rome99.gr") as file:
+        return read(file)
+
+
+@every_format
+@every_method
+def test_rome(verb, fmt, backend, method, rome):
+    d = run(method, rome.to(fmt, device=backend), 0)
+    assert int(d.max()) == 69102
+    assert d.sum(dtype=np.int64) == 116006476
+
+
+@pytest.mark.parametrize("algorithm", ["auto", *ALGORITHMS])
+def test_sssp_by_every_algorithm(algorithm):
+    A = DIJKSTRA_OF_CLRS.matrix(np.int32)
+    assert sssp(A, 0, algorithm=algorithm).tolist() == [0, 8, 9, 5, 7]
+    d, parent = sssp(A, 0, MinPlus, algorithm=algorithm, return_parents=True)
+    assert (d.tolist(), parent.tolist()) == ([0, 8, 9, 5, 7], [-1, 3, 1, 0, 3])
+    assert sssp(A, sources=[0, 3], algorithm=algorithm, limit=5).tolist()[0] == [0, *[2**31 - 1] * 2, 5, 2**31 - 1]
+
+
+def test_sssp_of_an_unknown_name():
+    with pytest.raises(ValueError, match=r"unknown algorithm 'bellman'; there are auto, bellman-ford, da2cf"):
+        sssp(DIJKSTRA_OF_CLRS.matrix(np.int32), 0, algorithm="bellman")
+
+
+def test_an_infinite_limit_is_none():
+    A = DIJKSTRA_OF_CLRS.matrix(np.float64)
+    for algorithm in ALGORITHMS.values():
+        assert algorithm(A, 0, limit=INF).tolist() == [0, 8, 9, 5, 7]
+        assert algorithm(A, 0, limit=-1).tolist() == [INF] * 5
