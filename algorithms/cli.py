@@ -5,10 +5,11 @@ Vertex ids are the file's own. Results go to stdout, errors to stderr in one sen
 
 from __future__ import annotations
 
+import functools
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from enum import StrEnum
 from importlib import resources
@@ -22,11 +23,17 @@ from formats import CSR, DeviceUnavailable, Matrix, from_edges, read, write
 from formats.arrays import to_device
 from formats.io import keeps_labels
 from formats.io.writing import replacing
-from semiring import MinPlus, reduce, set_threads
+from semiring import reduce, set_threads
+from semiring.algebra import find_semiring
 
+from .bellman_ford import SCHEDULES
+from .da2cf_variants import VARIANTS
 from .errors import NegativeCycle
 from .parents import path
-from .sssp import find_algorithm
+from .sssp import ALGORITHMS, find_algorithm
+from .trace import check_trace_file, trace
+
+TAB = "\t"
 
 app = typer.Typer(
     help="Graph algorithms as sparse linear algebra over semirings.",
@@ -81,23 +88,43 @@ Threads = Annotated[int | None, typer.Option(help="CPU threads; by default all c
 @app.command()
 def sssp(
     file: FileArgument,
-    source: Annotated[int, typer.Option(help="The vertex to start from, by its id in the file.")],
-    algorithm: Annotated[str, typer.Option(help="auto or bellman-ford.")] = "auto",
+    source: Annotated[list[int], typer.Option(help="The vertex to start from, by its id in the file; may repeat.")],
+    algorithm: Annotated[str, typer.Option(help=f"auto, {', '.join(ALGORITHMS)}.")] = "auto",
+    semiring: Annotated[str, typer.Option(help="min_plus, or max_min, min_max, lor_land, …")] = "min_plus",
     format: Annotated[Format, typer.Option(help="Storage format to compute in.")] = Format.csr,
     backend: Annotated[Backend, typer.Option(help="Where to compute.")] = Backend.cpu,
-    to: Annotated[int | None, typer.Option(help="Also print a shortest path to this vertex.")] = None,
+    limit: Annotated[float | None, typer.Option(help="Look no farther than this distance.")] = None,
+    target: Annotated[int | None, typer.Option(help="Stop when this vertex is settled.")] = None,
+    schedule: Annotated[str | None, typer.Option(help=f"bellman-ford: {', '.join(SCHEDULES)}.")] = None,
+    delta: Annotated[str | None, typer.Option(help="delta-stepping: a number, median, mean or max/degree.")] = None,
+    split: Annotated[str | None, typer.Option(help="delta-stepping: before or while relaxing.")] = None,
+    relax: Annotated[str | None, typer.Option(help="da2cf: push or pull.")] = None,
+    passes: Annotated[int | None, typer.Option(help="da2cf: 1 or 2, of a minimum on a GPU.")] = None,
+    variant: Annotated[str | None, typer.Option(help=f"da2cf: {', '.join(VARIANTS)}.")] = None,
+    to: Annotated[int | None, typer.Option(help="Also print a best path to this vertex.")] = None,
     output: Annotated[Path | None, typer.Option(help="Write the distances: .npy (vertex order) or .tsv.")] = None,
+    trace: Annotated[Path | None, typer.Option(help="Write what every round did: .jsonl or .csv.")] = None,
     undirected: Undirected = False,
     threads: Threads = None,
 ) -> None:
-    """Shortest paths from one vertex to all others."""
+    """Best paths from a vertex, or several, to all others."""
     if output is not None:
         check_output(output)
-    find_algorithm(algorithm)
+    if trace is not None:
+        check_trace_file(trace)
+    own = {"schedule": schedule, "delta": as_delta(delta), "split": split, "relax": relax, "passes": passes}
+    own["variant"] = variant
+    task = Task(algorithm, semiring, source, to, target, limit, {k: v for k, v in own.items() if v is not None})
+    task.check()
+    if threads is not None:
+        set_threads(threads)
     watch = Stopwatch()
     with watch.step("reading"):
         A, labels = read(file, directed=not undirected, return_labels=True)
-    solve_and_show(file.name, A, labels, source, algorithm, format, backend, to, output, threads, watch)
+    answer = solve(file.name, A, labels, task, format, backend, trace, watch)
+    answer.show()
+    if output is not None:
+        save(output, answer)
 
 
 @app.command()
@@ -109,63 +136,126 @@ def demo(
     watch = Stopwatch()
     with watch.step("reading"), resources.as_file(resources.files("algorithms.data") / "rome99.gr") as file:
         A, labels = read(file, return_labels=True)
-    solve_and_show("Rome's roads (metres)", A, labels, 1, "auto", format, backend, 1700, None, None, watch)
+    task = Task("auto", "min_plus", [1], to=1700)
+    solve("Rome's roads (metres)", A, labels, task, format, backend, None, watch).show()
 
 
-def solve_and_show(
+@dataclass(frozen=True)
+class Task:
+    """What to compute; vertices by the file's ids.
+
+    own: the algorithm's own parameters.
+    """
+
+    algorithm: str
+    semiring: str
+    sources: list[int]
+    to: int | None = None
+    target: int | None = None
+    limit: float | None = None
+    own: dict[str, Any] = field(default_factory=dict)
+
+    def check(self) -> None:
+        """ValueError for names that there are not, before a file is read."""
+        algorithm = find_algorithm(self.algorithm)
+        for name in self.own:
+            if name not in algorithm.parameters:
+                raise ValueError(f"--{name} is not a parameter of {self.algorithm}")
+        find_semiring(self.semiring)
+        if not self.sources:
+            raise ValueError("--source is missing")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Distances, and the parents if a path was asked for: a row for each source."""
+
+    title: str
+    labels: np.ndarray
+    task: Task
+    d: np.ndarray
+    parents: np.ndarray | None
+    facts: dict[str, str]
+    seconds: dict[str, float]
+
+    @property
+    def reached(self) -> np.ndarray:
+        return self.d != find_semiring(self.task.semiring).zero(self.d.dtype)
+
+    def show(self) -> None:
+        """Print a summary, and the path that was asked for."""
+        times = {name: f"{s:.3f} s" for name, s in self.seconds.items()}
+        for row, source in enumerate(self.task.sources):
+            last = row == len(self.task.sources) - 1
+            found = self.d[row][self.reached[row]]
+            rows = (self.facts if row == 0 else {}) | {"reached": f"{found.size:,}"}
+            if found.size and found.dtype != bool:
+                worst = found.max() if find_semiring(self.task.semiring).better(0, 1) else found.min()
+                rows |= {"farthest": number(worst), "sum of distances": number(total(found))}
+            show_table(f"{self.title}, from vertex {source}", rows | (times if last else {}))
+            if self.parents is not None and self.task.to is not None:
+                end = vertex_of(self.labels, self.task.to, "--to")
+                show_path(self.d[row], self.parents[row], end, self.labels, self.reached[row])
+
+
+def solve(
     title: str,
     A: Matrix,
     labels: np.ndarray,
-    source: int,
-    algorithm: str,
+    task: Task,
     format: Format,
     backend: Backend,
-    to: int | None,
-    output: Path | None,
-    threads: int | None,
+    trace_file: Path | None,
     watch: Stopwatch,
-) -> None:
-    """Run an algorithm from a file's vertex, print a summary and write what was asked for."""
-    if threads is not None:
-        set_threads(threads)
+) -> Answer:
+    """Run an algorithm from a file's vertices."""
     if A.nrows != A.ncols:
         raise ValueError(f"{title} holds a {A.nrows} × {A.ncols} matrix, and a graph needs a square one")
-    start = vertex_of(labels, source, "--source")
-    end = None if to is None else vertex_of(labels, to, "--to")
+    starts = [vertex_of(labels, source, "--source") for source in task.sources]
+    if task.to is not None:
+        vertex_of(labels, task.to, "--to")
+    target = None if task.target is None else vertex_of(labels, task.target, "--target")
     arcs = A.nnz
-    solve = find_algorithm(algorithm)
+    run = functools.partial(
+        find_algorithm(task.algorithm), semiring=task.semiring, limit=task.limit, return_parents=True, **task.own
+    )
     with watch.step("converting"):
         A = A.to(format.value, device=backend.value)
-    with watch.step(
-        "preparing"
-    ):  # load or compile the kernels, on a graph of one vertex; compiled ones are kept on disk
+    with watch.step("preparing"):  # load or compile the kernels, on a graph of one vertex; they are kept on disk
         one = from_edges([0], [0], np.ones(1, A.dtype), shape=1).to(format.value, device=backend.value)
-        solve(one, 0, MinPlus, return_parents=end is not None)
-    d: Any = None
-    parent: Any = None
+        run(one, 0)
+    if task.to is None:
+        run = functools.partial(run, return_parents=False)
     try:
-        with watch.step("solving"):
-            if end is None:
-                d = solve(A, start, MinPlus)
-            else:
-                d, parent = solve(A, start, MinPlus, return_parents=True)
+        with trace() if trace_file is not None else nullcontext() as record, watch.step("solving"):
+            answer = run(A, sources=starts, target=target)
     except NegativeCycle as error:
         raise NegativeCycle([int(labels[v]) for v in error.cycle]) from None
-    d, parent = (None if x is None else to_device(x, "cpu") for x in (d, parent))
-    reached = d != MinPlus.zero(d.dtype)
-    rows = {
+    if record is not None and trace_file is not None:
+        record.save(trace_file)
+    d, parents = answer if task.to is not None else (answer, None)
+    facts = {
         "vertices": f"{A.nrows:,}",
         "arcs": f"{arcs:,}",
         "computed in": f"{type(A).__name__} on {A.device}",
-        "reached": f"{int(reached.sum()):,}",
-        "farthest": number(d[reached].max()),
-        "sum of distances": number(total(d[reached])),
     }
-    show_table(f"{title}, from vertex {source}", rows | {name: f"{s:.3f} s" for name, s in watch.seconds.items()})
-    if end is not None and parent is not None:
-        show_path(d, parent, end, labels, reached)
-    if output is not None:
-        save(output, d, labels)
+    return Answer(
+        title,
+        labels,
+        task,
+        to_device(d, "cpu"),
+        None if parents is None else to_device(parents, "cpu"),
+        facts,
+        watch.seconds,
+    )
+
+
+def as_delta(text: str | None) -> Any:
+    """A number, or the name of a rule, or None."""
+    try:
+        return None if text is None else float(text)
+    except ValueError:
+        return text
 
 
 @app.command()
@@ -266,15 +356,17 @@ def show_path(d: np.ndarray, parent: np.ndarray, end: int, labels: np.ndarray, r
     typer.echo(" -> ".join(steps))
 
 
-def save(output: Path, d: np.ndarray, labels: np.ndarray) -> None:
-    """Write distances: .npy as they are, .tsv as id and distance, `inf` where there is no path."""
+def save(output: Path, answer: Answer) -> None:
+    """Write distances: .npy as they are, .tsv as id and a distance from each source, `inf` where there is no path."""
     with replacing(str(output)) as stream:
         if output.suffix == ".npy":
-            np.save(stream, d)
+            np.save(stream, answer.d if len(answer.d) > 1 else answer.d[0])
             return
-        unreached = MinPlus.zero(d.dtype)
-        for label, value in zip(labels.tolist(), d.tolist(), strict=True):
-            stream.write(f"{label}\t{'inf' if value == unreached else value}\n".encode())
+        for label, values, reached in zip(
+            answer.labels.tolist(), answer.d.T.tolist(), answer.reached.T.tolist(), strict=True
+        ):
+            shown = (str(value) if there else "inf" for value, there in zip(values, reached, strict=True))
+            stream.write(f"{label}\t{TAB.join(shown)}\n".encode())
 
 
 def main() -> None:
