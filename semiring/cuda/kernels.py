@@ -46,7 +46,7 @@ PUSHED = 1024
 """Entries that a block pushes at a time."""
 
 SEGMENT_SHAPE = Shape(1024, 2)
-"""For segments of rows: with 32 registers a thread, more entries at a time are spilled."""
+"""For segments of rows: two such blocks leave a thread 32 registers, and more entries at a time spill more of them."""
 
 SEGMENT_BLOCKS = 2
 """Blocks of that shape that share a multiprocessor."""

@@ -6,7 +6,7 @@ from typing import Any
 
 from formats import COO, CSC, CSR, ELL, Matrix, SegmentedCOO, SparseVector
 from formats.arrays import Array, cupy, index_dtype
-from formats.convert import compress
+from formats.convert import compress, compressed
 
 from ..algebra import Monoid, Semiring
 from ..masks import VectorWrite
@@ -27,7 +27,7 @@ def _(A: Matrix, monoid: Monoid, axis: int | None, write: VectorWrite) -> Any:
     if axis is None:
         return _folded(monoid, A.values[A.indices >= 0] if isinstance(A, ELL) else A.values)
     if isinstance(A, ELL | SegmentedCOO) or A.major == axis:  # entries of one result do not lie together
-        lines: Any = A.to(CSR if axis == 1 else CSC)
+        lines: Any = compressed(A, 1 - axis)
         indptr = lines.indptr
     elif isinstance(A, COO):
         lines, indptr = A, compress(A.outer, A.shape[A.major], A.outer.dtype)

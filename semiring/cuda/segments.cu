@@ -60,7 +60,7 @@ __device__ __forceinline__ void combine_products(const From* from, const To* to,
 }
 
 // y_i = ⊕_k a_ik ⊗ x_k. y is the zero at first. Takes shared memory for `segment` values.
-extern "C" __global__ void __launch_bounds__(SEGMENT_THREADS, SEGMENT_BLOCKS)
+extern "C" __global__ void __launch_bounds__(SEGMENT_THREADS, sizeof(T) > 4 ? 1 : SEGMENT_BLOCKS)
 gather_segments(const unsigned short* __restrict__ offsets, const I* __restrict__ indices,
                 const T* __restrict__ values, I step, const I* __restrict__ starts, I count, I nnz, I segment,
                 I nrows, const T* __restrict__ x, T* __restrict__ y) {

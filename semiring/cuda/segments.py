@@ -23,10 +23,10 @@ def gather(k: Kernels, A: SegmentedCOO, x: Array, y: Array) -> None:
     """y_i = ⊕_k a_ik ⊗ x_k along the segments' rows. y is the zero at first, and ⊕ idempotent."""
     if A.nnz == 0:
         return
-    shared = A.segment * A.dtype.itemsize
-    kernel = k.gather_segments
-    if kernel.max_dynamic_shared_size_bytes < shared:
-        kernel.max_dynamic_shared_size_bytes = shared
+    shared = -(-A.segment * A.dtype.itemsize // 4) * 4  # an atomic on a Boolean takes the word around it
+    kernel, most = k.gather_segments, _attribute("MaxSharedMemoryPerBlockOptin")
+    if kernel.max_dynamic_shared_size_bytes < most:  # the same from every thread
+        kernel.max_dynamic_shared_size_bytes = most
     resident = _attribute("MaxSharedMemoryPerMultiprocessor") // (shared + RESERVED)
     kernel(_grid(A, resident), _BLOCK, (*_entries(k, A), k.index(y.size), x, y), shared_mem=shared)
 
