@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from . import spmv, spmv_cuda
+from . import da2cf, spmv, spmv_cuda
 from .measure import append
 
 app = typer.Typer(add_completion=False, help="Benchmarks; each verifies what it times.")
@@ -40,6 +40,19 @@ def spmv_command(
         records = spmv.run(scale, repeats)
     else:
         records = spmv_cuda.run([name for name in graphs.split(",") if name], data, repeats)
+    if output is not None:
+        append(output, records)
+
+
+@app.command("da2cf")
+def da2cf_command(
+    device: Annotated[Device, typer.Option(help="Where to run.")] = Device.CPU,
+    millions: Annotated[int, typer.Option(help="Vertices, in 2^20.", min=1, max=64)] = 1,
+    repeats: Annotated[int, typer.Option(help="Timed runs of each implementation.", min=1)] = 3,
+    output: Annotated[Path | None, typer.Option(help="Append the JSON lines to this file.")] = None,
+) -> None:
+    """DA2CF in all of the paper's implementations, on its graphs of 7 predecessors."""
+    records = da2cf.run(millions, repeats, device.value)
     if output is not None:
         append(output, records)
 

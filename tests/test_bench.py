@@ -9,12 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bench import graphs, measure, spmv_cuda
+from bench import da2cf, graphs, measure, spmv_cuda
 from bench.graphs import grid, operand, rmat, roads, spmv_graph, spmv_names, uniform
 from bench.measure import Contender, interleaved
 from formats import CSR
 from formats.arrays import Device
 from semiring import MinPlus, PlusTimes, mxv, vxm
+
+from .test_da2cf import counterexample
 
 PATH_OF_FIVE = "p tw 5 4\n1 2\n3 2\n3 4\n5 4\n"
 SMALL = {
@@ -209,3 +211,21 @@ def test_wrong_output_is_not_timed_on_the_gpu() -> None:
     wrong = Contender("wrong", lambda: cupy.ones(3), cupy.zeros(3))
     with pytest.raises(AssertionError, match="wrong computes something else"):
         measure.interleaved_on_gpu([wrong], repeats=1)
+
+
+def test_da2cf_is_timed_on_graphs_of_seven_predecessors(capsys: pytest.CaptureFixture[str]) -> None:
+    A = da2cf.predecessors(4096, "cpu")
+    assert degrees(A.T.to("csr")).max() == 7
+    assert degrees(A).max() > 7
+    (record,) = da2cf.run(1, 1, "cpu")
+    assert set(record["milliseconds"]) == {"F_CPU", "U_CPU"}
+    assert 30 < record["iterations"] < 60
+    assert "F_CPU" in capsys.readouterr().out
+
+
+@pytest.mark.backend("cuda")
+def test_without_atomics_distances_come_out_wrong() -> None:
+    """Why it is in the benchmarks alone: on the paper's counterexample it is seldom right."""
+    A = counterexample(1 << 16, directed=True).to(device="cuda")
+    last = {int(da2cf.f_gpu_no_atomic(A, 0)[-1]) for _ in range(50)}
+    assert last != {2}
