@@ -51,6 +51,7 @@ class Format(StrEnum):
     coo = "coo"
     ell = "ell"
     segmentedcoo = "segmentedcoo"
+    dense = "dense"
 
 
 class Backend(StrEnum):

@@ -6,6 +6,7 @@ from .convert import from_edges
 from .coo import COO
 from .csc import CSC
 from .csr import CSR
+from .dense import Dense
 from .ell import ELL
 from .interop import from_cupyx, from_graphblas, from_networkx, from_scipy
 from .io import read, write
@@ -18,6 +19,7 @@ __all__ = [
     "CSR",
     "DTYPES",
     "ELL",
+    "Dense",
     "DeviceUnavailable",
     "Matrix",
     "OutOfDeviceMemory",

@@ -105,7 +105,7 @@ class Matrix:
         """The same matrix in another format, on another device, or both; `self` where nothing changes.
 
         fmt: a format or its lower-case name.  options: the target format's own, `force=True` of ELL and
-        `segment=` of SegmentedCOO.
+        Dense, `segment=` of SegmentedCOO, `fill=` of Dense.
         OutOfDeviceMemory, before anything moves, if the GPU has no room; DeviceUnavailable if there is none.
         """
         from .convert import convert

@@ -28,6 +28,7 @@ from .base import Matrix, as_shape
 from .coo import COO
 from .csc import CSC
 from .csr import CSR
+from .dense import Dense, check_size, filled
 from .ell import ELL, check_width
 from .segmented import SEGMENT, SegmentedCOO, segmented
 
@@ -230,6 +231,35 @@ def _(A: SegmentedCOO) -> Matrix:
 def _(A: SegmentedCOO, **options: Any) -> Matrix:
     """Segments of rows from segments of columns, or of another length."""
     return convert(convert(A, CSR), SegmentedCOO, **(A.options | options))
+
+
+# --- Dense --------------------------------------------------------------------------------------------------------
+
+
+@conversion(CSR, Dense)
+def _(A: CSR, *, force: bool = False, fill: Any = None) -> Dense:
+    if not force:
+        check_size(A.shape, A.nnz, A.dtype.itemsize, A.indices.itemsize)
+    present = namespace(A.values).zeros(A.shape, bool)
+    present[expand(A.indptr), A.indices] = True
+    return filled(present, A.values, 0, fill)
+
+
+@conversion(Dense, CSR)
+def _(A: Dense) -> Matrix:
+    if A.major == 1:
+        return convert(convert(A.T, CSR).T, CSR)
+    index_type = index_dtype(*A.shape, A.nnz)
+    rows, cols = (part.astype(index_type) for part in namespace(A.values).nonzero(A.present))
+    return CSR.trusted(compress(rows, A.nrows, index_type), cols, A.stored, A.shape)
+
+
+@conversion(Dense, Dense)
+def _(A: Dense, *, force: bool = True, fill: Any = None) -> Dense:
+    """Rows from columns, or another fill."""
+    if A.major == 1:
+        A = Dense.trusted(namespace(A.values).ascontiguousarray(A.values.T), A.fill, 0)
+    return A if fill is None or fill == A.fill else filled(A.present, A.stored, 0, fill)
 
 
 # --- edges and dense arrays -----------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from formats import DTYPES, ELL, Matrix, SegmentedCOO, SparseVector, from_edges
+from formats import DTYPES, ELL, Dense, Matrix, SegmentedCOO, SparseVector, from_edges
 from formats.arrays import is_array, to_device
 from semiring import MONOIDS, SEMIRINGS, BinaryOp, Monoid, Semiring
 
@@ -21,7 +21,11 @@ BOOL, INT32, INT64, FLOAT32, FLOAT64 = DTYPES
 FORMATS = [fmt for fmt in Matrix.formats.values() if fmt.__module__.startswith("formats.")]
 """Every storage format; a new one is tested without a list being edited."""
 
-OPTIONS: dict[type[Matrix], dict[str, Any]] = {ELL: {"force": True}, SegmentedCOO: {"segment": 3}}
+OPTIONS: dict[type[Matrix], dict[str, Any]] = {
+    ELL: {"force": True},
+    Dense: {"force": True},
+    SegmentedCOO: {"segment": 3},
+}
 """How small matrices get into a format so that they are like large ones: of several segments, however padded."""
 
 AbsDiff = BinaryOp("absdiff", scalar=lambda a, b: abs(a - b), cuda="a < b ? b - a : a - b")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from formats import COO, CSR, ELL, Matrix, SegmentedCOO, SparseVector, from_edges
+from formats import COO, CSR, ELL, Dense, Matrix, SegmentedCOO, SparseVector, from_edges
 from formats.arrays import to_device
 from semiring import AnyPair, LorLand, MaxMin, MinFirst, MinPlus, PlusTimes, Semiring, mxm, mxv, reduce, vxm
 from semiring.algebra import find_semiring
@@ -19,7 +19,11 @@ from .strategies import FORMATS, AbsDiff, moved
 pytestmark = pytest.mark.backend("cuda")
 
 N = 6000
-OPTIONS: dict[type[Matrix], dict[str, Any]] = {ELL: {"force": True}, SegmentedCOO: {"segment": 1100}}
+OPTIONS: dict[type[Matrix], dict[str, Any]] = {
+    ELL: {"force": True},
+    Dense: {"force": True},
+    SegmentedCOO: {"segment": 1100},
+}
 INT32, INT64, FLOAT32, FLOAT64, BOOL = (np.dtype(name) for name in ("int32", "int64", "float32", "float64", "bool"))
 
 CASES = [

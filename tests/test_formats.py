@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from formats import COO, CSC, CSR, ELL, DeviceUnavailable, Matrix, SegmentedCOO, SparseVector, from_edges
+from formats import COO, CSC, CSR, ELL, Dense, DeviceUnavailable, Matrix, SegmentedCOO, SparseVector, from_edges
 from formats.arrays import index_dtype
 from formats.convert import compressed
 from semiring import PlusTimes, transpose
@@ -91,7 +91,13 @@ def test_edges_come_by_row_then_column(fmt):
     assert edges(example(fmt).T) == sorted((v, u, w) for u, v, w in EDGES)
 
 
-@every_format
+def test_pattern_of_a_dense_matrix():
+    A = example(Dense)
+    assert edges(A.pattern()) == [(u, v, True) for u, v, _ in EDGES]
+    assert (A.pattern().dtype, A.pattern().nbytes) == (np.bool_, 12)
+
+
+@pytest.mark.parametrize("fmt", [fmt for fmt in sts.FORMATS if fmt is not Dense], ids=lambda fmt: fmt.__name__)
 def test_pattern_costs_one_byte(fmt):
     A = example(fmt)
     P = A.pattern()
@@ -175,7 +181,7 @@ def test_to_gives_the_matrix_itself_where_nothing_changes(fmt):
     A = example(fmt)
     assert A.to(fmt) is A
     assert A.to(fmt.__name__.lower(), device="cpu") is A
-    with pytest.raises(ValueError, match="unknown format 'dia'; there are coo, csc, csr, ell"):
+    with pytest.raises(ValueError, match="unknown format 'dia'; there are coo, csc, csr, dense, ell"):
         A.to("dia")
     with pytest.raises(ValueError, match="device must be 'cpu' or 'cuda', got 'tpu'"):
         A.to(device="tpu")
@@ -267,6 +273,10 @@ REFUSED = [
     (SegmentedCOO, ([0], [0], [float("nan")], [0, 1], (1, 1)), "values must not be NaN"),
     (SegmentedCOO, ([0], [0], [1], [0, 1], (1, 1), 0), r"segment must be in \[1, 65536\], got 0"),
     (SegmentedCOO, ([0], [0], [1], [0, 1], (1, 1), 1, 2), r"major must be 0 \(segments of rows\) or 1"),
+    (Dense, ([1, 2], 0), "values must be two-dimensional, got 1 dimensions"),
+    (Dense, ([[1.0, float("nan")]], 0), "values must not be NaN, got NaN at position 1"),
+    (Dense, ([[1, 2]], 0.5), "value 0.5 cannot be stored as int"),
+    (Dense, ([[1, 2]], 2, 2), "major must be 0 or 1, got 2"),
     (SparseVector, ([0, 0], [1, 2], 3), "no index may repeat, got 0 twice"),
     (SparseVector, ([3], [1], 3), r"indices must be in \[0, 3\), got 3"),
     (SparseVector, ([0, 1], [1], 3), "indices and values must be of one length, got 2 and 1"),
@@ -299,6 +309,30 @@ def test_the_constructor_names_the_broken_rule(fmt, parts, message):
 def test_a_wrong_type_is_a_type_error(fmt, parts):
     with pytest.raises(TypeError, match=r"integers|not supported|integer"):
         fmt(*parts)
+
+
+def test_a_dense_matrix_has_a_value_for_absent():
+    A = Dense([[0, 7, -1], [-1, 0, -1]], -1)
+    assert edges(A) == [(0, 0, 0), (0, 1, 7), (1, 1, 0)]
+    assert (A.shape, A.nnz, A.T.shape, (1, 0) in A, (1, 1) in A) == ((2, 3), 3, (3, 2), False, True)
+    assert edges(Dense([[np.nan, 1.5]], np.nan)) == [(0, 1, 1.5)]
+    assert edges(Dense([[False, True]], False)) == [(0, 1, True)]
+    assert edges(Dense([[False, True]], True)) == [(0, 0, False)]
+    B = from_edges([0, 0, 1], [0, 1, 1], [2**31 - 1, -(2**31), 4], dtype="int32").to(Dense)
+    assert edges(B) == [(0, 0, 2**31 - 1), (0, 1, -(2**31)), (1, 1, 4)]
+    assert edges(from_edges([0, 1], [0, 1], [np.inf, -np.inf]).to(Dense)) == [(0, 0, np.inf), (1, 1, -np.inf)]
+    assert example().to(Dense, fill=-1).fill == -1
+    with pytest.raises(ValueError, match="fill must not be the value of an entry, got 7"):
+        example().to(Dense, fill=7)
+    both = from_edges([0, 0], [0, 1], [True, False], shape=(2, 2)).to(Dense)
+    assert (both.dtype, edges(both)) == (np.bool_, [(0, 0, True), (0, 1, False)])
+    assert edges(both.astype(np.int32)) == [(0, 0, 1), (0, 1, 0)]
+
+
+def test_dense_refuses_absurd_sizes():
+    with pytest.raises(ValueError, match=r"a Dense of 9,000 × 9,000 needs 309 MiB, [\d,]+ times the CSR's 0.0 MiB"):
+        from_edges([0], [1], shape=9000).to(Dense)
+    assert from_edges([0], [1], shape=3000).to(Dense).nnz == 1
 
 
 def test_segments_hold_their_rows_sorted_by_column():

@@ -1,7 +1,7 @@
 """Products by compiled kernels, over each format's own storage.
 
-COO, ELL and SegmentedCOO always come here. CSR and CSC do with a sparse operand, with semirings that GraphBLAS has no
-name for, and with operands on which SuiteSparse's arithmetic would leave the range (`suitesparse.operand`).
+COO, ELL, SegmentedCOO and Dense always come here. CSR and CSC do with a sparse operand, with semirings that GraphBLAS
+has no name for, and with operands on which SuiteSparse's arithmetic would leave the range (`suitesparse.operand`).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from formats import COO, CSC, CSR, ELL, Matrix, SegmentedCOO, SparseVector
+from formats import COO, CSC, CSR, ELL, Dense, Matrix, SegmentedCOO, SparseVector
 from formats.arrays import index_dtype, read_only
 from formats.convert import compressed
 
@@ -59,7 +59,7 @@ def selected_by(A: Matrix, x: SparseVector, matrix_first: bool, gathers: bool) -
     """
     if not gathers and not isinstance(A, SegmentedCOO):
         return A
-    if isinstance(A, COO | ELL) or x.nnz >= x.size * GATHER_FROM:
+    if isinstance(A, COO | ELL | Dense) or x.nnz >= x.size * GATHER_FROM:
         return None
     return compressed(A, 1 if matrix_first else 0)
 
@@ -80,7 +80,11 @@ def gather(A: Matrix, x: np.ndarray, semiring: Semiring, matrix_first: bool, wri
     k, operand = prepared(A, x, semiring, matrix_first)
     x, zero = read_only(np.ascontiguousarray(operand.values)), semiring.zero(A.dtype)
     nmajor = A.shape[A.major]
-    if isinstance(A, ELL):
+    if isinstance(A, Dense):
+        y = np.empty(nmajor, A.dtype)
+        rows_of_a_piece = -(-nmajor // (get_threads() * PIECES_PER_THREAD)) or 1
+        run(lambda *piece: k.gather_dense(A.values, A.fill, x, y, *piece), cut(nmajor, rows_of_a_piece, A.values.size))
+    elif isinstance(A, ELL):
         y = np.empty(nmajor, A.dtype)
         pieces = cut(nmajor, PADDED_BLOCK, A.indices.size)
         run(lambda *piece: k.gather_padded(A.indices, A.values, x, y, *piece), pieces)
@@ -115,7 +119,9 @@ def scatter(A: Matrix, x: np.ndarray, semiring: Semiring, matrix_first: bool) ->
 
     def work(start: int, stop: int) -> None:
         y = np.full(nminor, zero, A.dtype)
-        if isinstance(A, ELL):
+        if isinstance(A, Dense):
+            k.scatter_dense(A.values, A.fill, x, y, start, stop)
+        elif isinstance(A, ELL):
             k.scatter_padded(A.indices, A.values, x, y, start, stop)
         elif isinstance(A, COO):
             k.scatter_list(A.outer, A.inner, A.values, x, y, start, stop)
@@ -163,6 +169,10 @@ def push(A: Matrix, x: SparseVector, semiring: Semiring, matrix_first: bool) -> 
 
     k = kernels(semiring, A.dtype, matrix_first)
     size, zero = A.shape[1 - A.major], semiring.zero(A.dtype)
+    if isinstance(A, Dense):  # rows reach everywhere
+        y = np.full(size, zero, A.dtype)
+        k.push_dense(A.values, A.fill, read_only(np.ascontiguousarray(x.indices)), read_only(x.values.copy()), y)
+        return SparseVector.from_dense(y, zero)
     key = ("scratch", A.major, A.dtype, zero)
     y, reached = A.take(key) or (np.full(size, zero, A.dtype), np.empty(size + 1, index_dtype(size)))
     rows, weights = read_only(np.ascontiguousarray(x.indices)), read_only(np.ascontiguousarray(x.values))

@@ -1,4 +1,4 @@
-"""Compiled products: three loops (gather, scatter, push) over three kinds of storage (compressed, list, padded).
+"""Compiled products: three loops (gather, scatter, push) over four kinds of storage (compressed, list, padded, dense).
 
     gather   y_i = ⊕_k a_ik ⊗ x_k     reads x at random, writes y in order
     scatter  y_k ⊕= a_ik ⊗ x_i        reads x in order, writes y at random
@@ -35,7 +35,7 @@ LIST_BLOCK = 2048
 
 @dataclass(frozen=True)
 class Kernels:
-    """The nine kernels of one semiring, dtype and order of ⊗'s operands."""
+    """The twelve kernels of one semiring, dtype and order of ⊗'s operands."""
 
     gather_compressed: Kernel
     gather_list: Kernel
@@ -46,6 +46,9 @@ class Kernels:
     push_compressed: Kernel
     push_list: Kernel
     push_padded: Kernel
+    gather_dense: Kernel
+    scatter_dense: Kernel
+    push_dense: Kernel
 
 
 @lru_cache(maxsize=512)
@@ -156,6 +159,36 @@ def kernels(semiring: Semiring, dtype: np.dtype, matrix_first: bool, plain: bool
                 count = relax(np.uintp(k), product(values[s, rows[f]], weights[f]), y, reached, count)
         return count
 
+    number = dtype.type  # Booleans of a dense matrix are bytes
+
+    @_compiled
+    def gather_dense(values, fill, x, y, start, stop):
+        for i in range(start, stop):
+            total = zero
+            for k in range(values.shape[1]):
+                a = values[i, k]
+                t = product(number(a), x[k])
+                total = add(total, t if (a != fill) & (a == a) else zero)
+            y[i] = total
+
+    @_compiled
+    def scatter_dense(values, fill, x, y, start, stop):
+        for i in range(start, stop):
+            if x[i] != zero:
+                for k in range(values.shape[1]):
+                    a = values[i, k]
+                    t = product(number(a), x[i])
+                    y[k] = add(y[k], t if (a != fill) & (a == a) else zero)
+
+    @_compiled
+    def push_dense(values, fill, rows, weights, y):
+        for f in range(rows.size):
+            i = np.uintp(rows[f])
+            for k in range(values.shape[1]):
+                a = values[i, k]
+                t = product(number(a), weights[f])
+                y[k] = add(y[k], t if (a != fill) & (a == a) else zero)
+
     return Kernels(
         gather_compressed,
         gather_list,
@@ -166,6 +199,9 @@ def kernels(semiring: Semiring, dtype: np.dtype, matrix_first: bool, plain: bool
         push_compressed,
         push_list,
         push_padded,
+        gather_dense,
+        scatter_dense,
+        push_dense,
     )
 
 

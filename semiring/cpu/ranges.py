@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from formats import COO, CSC, CSR, ELL, Matrix, SegmentedCOO
+from formats import COO, CSC, CSR, ELL, Dense, Matrix, SegmentedCOO
 
 from ..algebra import Semiring
 from ..ops import Interval
@@ -31,12 +31,12 @@ def interval(values: np.ndarray, zero: Any) -> Interval:
 
 def matrix_interval(A: Matrix, zero: Any) -> Interval:
     """(low, high) of A's entries other than `zero`, found once."""
-    return _base(A).keep(("interval", zero), lambda: interval(A.values.reshape(-1), zero))
+    return _base(A).keep(("interval", zero), lambda: interval(entries(A).reshape(-1), zero))
 
 
 def all_finite(A: Matrix, zero: Any) -> bool:
     """Are A's entries other than `zero` finite? Found once."""
-    return _base(A).keep(("finite", zero), lambda: bool((np.isfinite(A.values) | (A.values == zero)).all()))
+    return _base(A).keep(("finite", zero), lambda: bool((np.isfinite(entries(A)) | (entries(A) == zero)).all()))
 
 
 def holds_zero(A: Matrix, zero: Any) -> bool:
@@ -45,7 +45,9 @@ def holds_zero(A: Matrix, zero: Any) -> bool:
 
 
 def entries(A: Matrix) -> np.ndarray:
-    """The values of A's entries, without an ELL's padding."""
+    """The values of A's entries, without an ELL's padding or what a Dense has for absent."""
+    if isinstance(A, Dense):
+        return A.stored
     return A.values[A.indices >= 0] if isinstance(A, ELL) else A.values
 
 
@@ -58,6 +60,8 @@ def longest(A: Matrix) -> int:
             lengths = [np.diff(rows.indptr), np.bincount(rows.indices, minlength=1)]
         elif isinstance(A, COO | SegmentedCOO):
             lengths = [np.bincount(A.outer, minlength=1), np.bincount(A.inner, minlength=1)]
+        elif isinstance(A, Dense):
+            lengths = [A.present.sum(axis=axis) for axis in (0, 1)]
         else:
             padded: Any = A
             columns = np.bincount(padded.indices[padded.indices >= 0], minlength=1)

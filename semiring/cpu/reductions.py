@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from formats import COO, CSC, CSR, ELL, Matrix, SegmentedCOO, SparseVector
+from formats import COO, CSC, CSR, ELL, Dense, Matrix, SegmentedCOO, SparseVector
 from formats.convert import compressed, expand
 
 from ..algebra import Monoid
@@ -21,12 +21,12 @@ def _(u: Any, monoid: Monoid) -> Any:
     return fold(monoid, u.values if isinstance(u, SparseVector) else u)
 
 
-@reduce.implement(CSR, CSC, COO, ELL, SegmentedCOO, "cpu")
+@reduce.implement(CSR, CSC, COO, ELL, SegmentedCOO, Dense, "cpu")
 def _(A: Matrix, monoid: Monoid, axis: int | None, write: VectorWrite) -> Any:
     if axis is None:
         return fold(monoid, entries(A))
     outer: np.ndarray
-    if isinstance(A, ELL | SegmentedCOO) or A.major == axis:  # entries of one result do not lie together
+    if isinstance(A, ELL | SegmentedCOO | Dense) or A.major == axis:  # entries of one result do not lie together
         rows: Any = compressed(A, 1 - axis)
         outer, values = expand(rows.indptr), rows.values
     else:

@@ -18,7 +18,7 @@ from ..algebra import Law, Semiring
 from ..codegen import prelude, sum_bytes
 from .compile import load
 
-SOURCES = ("tiles.cu", "padded.cu", "push.cu", "pull.cu", "segments.cu")
+SOURCES = ("tiles.cu", "padded.cu", "push.cu", "pull.cu", "segments.cu", "dense.cu")
 """The kernels, in the order of the translation unit."""
 
 

@@ -1,9 +1,10 @@
 """mxv, vxm and mxm on the GPU: which kernel serves which format and operand.
 
     dense operand     gather along the stored rows; across them, through the kept transpose (CSR, CSC), or scatter from
-                      the format's own storage (COO, ELL, SegmentedCOO). Sums, whose order must not change: gather, if
-                      need be through kept rows or columns
-    sparse operand    push along the stored rows, or along those that are kept (not of COO and ELL); a dense one gathers
+                      the format's own storage (the others). Sums, whose order must not change: gather, if need be
+                      through kept rows or columns
+    sparse operand    push along the stored rows, or along those that are kept (CSR, CSC, SegmentedCOO); a dense one
+                      gathers
 
 Kept rows or columns are made at the first product that wants them, and count in `kept_nbytes`.
 """
@@ -12,8 +13,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from formats import COO, CSC, CSR, ELL, Matrix, SegmentedCOO, SparseVector
-from formats.arrays import Array, cupy, is_array
+from formats import COO, CSC, CSR, ELL, Dense, Matrix, SegmentedCOO, SparseVector
+from formats.arrays import Array, cupy, index_dtype, is_array
 from formats.convert import compressed
 
 from .. import merge
@@ -21,7 +22,7 @@ from ..algebra import Semiring
 from ..masks import MatrixWrite, VectorWrite
 from ..schedules import Pull, pull_kernel
 from ..verbs import mxm, mxv, vxm
-from . import segments, tiles
+from . import dense, segments, tiles
 from .expand import expand_and_combine
 from .kernels import SHORT_ROWS, Kernels, Shape, kernels_for, shape_for
 from .push import push
@@ -31,12 +32,12 @@ GATHER_FROM = 1 / 8
 """Share of present elements from which a sparse operand is gathered as a dense one."""
 
 
-@mxv.implement(CSR, CSC, COO, ELL, SegmentedCOO, "cuda")
+@mxv.implement(CSR, CSC, COO, ELL, SegmentedCOO, Dense, "cuda")
 def _(A: Matrix, x: Any, semiring: Semiring, write: VectorWrite) -> Any:
     return write(_product(A, x, semiring, write, matrix_first=True))
 
 
-@vxm.implement(CSR, CSC, COO, ELL, SegmentedCOO, "cuda")
+@vxm.implement(CSR, CSC, COO, ELL, SegmentedCOO, Dense, "cuda")
 def _(x: Any, A: Matrix, semiring: Semiring, write: VectorWrite) -> Any:
     return write(_product(A, x, semiring, write, matrix_first=False))
 
@@ -71,6 +72,8 @@ def _dense_product(A: Matrix, x: Array, semiring: Semiring, matrix_first: bool, 
         A, gathers = compressed(A, 0 if matrix_first else 1), True
     k = _kernels(A, semiring, matrix_first)
     size = A.shape[A.major if gathers else 1 - A.major]
+    if isinstance(A, Dense):
+        return dense.gather(k, A, x) if gathers else dense.fold_rows(k, A, x)
     if isinstance(A, CSR | CSC):
         y = cp.empty(size, A.dtype)
         tiles.gather_compressed(k, A, x, y)
@@ -107,6 +110,8 @@ def _has_kernel(A: Matrix, semiring: Semiring, gathers: bool) -> bool:
         return gathers
     if isinstance(A, SegmentedCOO):
         return in_any_order(semiring) and (not gathers or segments.fits(A))
+    if isinstance(A, Dense):  # whose lanes take turns along a row, where `any` wants the first entry
+        return not gathers or semiring.add.name != "any"
     return gathers or in_any_order(semiring)
 
 
@@ -123,8 +128,11 @@ def _scatter(k: Kernels, A: Matrix, x: Array, y: Array) -> None:
 
 def _sparse_product(A: Matrix, x: SparseVector, semiring: Semiring, matrix_first: bool, gathers: bool) -> SparseVector:
     zero = semiring.zero(A.dtype)
+    if isinstance(A, Dense) and not gathers:
+        y = dense.fold_rows(_kernels(A, semiring, matrix_first), A, x)
+        return SparseVector.from_dense(y, zero)
     selects = not gathers and not isinstance(A, SegmentedCOO)  # do an element's entries lie together?
-    if x.nnz < x.size * GATHER_FROM and (selects or not isinstance(A, COO | ELL)):
+    if x.nnz < x.size * GATHER_FROM and (selects or not isinstance(A, COO | ELL | Dense)):
         rows = A if selects else compressed(A, 1 if matrix_first else 0)
         if in_any_order(semiring):
             return push(_kernels(rows, semiring, matrix_first), rows, x, semiring)
@@ -157,6 +165,8 @@ def _kernels(A: Any, semiring: Semiring, matrix_first: bool) -> Kernels:
 
 def _shape(A: Any) -> tuple[Shape, Any]:
     """The kernels' shape and index type for a matrix."""
+    if isinstance(A, Dense):
+        return SHORT_ROWS, index_dtype(*A.shape)
     if isinstance(A, ELL | SegmentedCOO):
         return SHORT_ROWS, A.indices.dtype
     return shape_for(A.nnz, A.shape[A.major]), (A.outer if isinstance(A, COO) else A.indices).dtype

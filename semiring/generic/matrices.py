@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from formats import COO, CSC, CSR, ELL, Matrix, SegmentedCOO, SparseVector
+from formats import COO, CSC, CSR, ELL, Dense, Matrix, SegmentedCOO, SparseVector
 from formats.arrays import Array, namespace
 from formats.convert import compress, expand, spread
 
@@ -99,7 +99,7 @@ def _placed(out: CSR, value: Any, rows: Array, cols: Array) -> tuple[Array, Arra
     return keys[order], values[order]
 
 
-@transpose.implement(CSR, CSC, COO, ELL, SegmentedCOO, "cpu", "cuda")
+@transpose.implement(CSR, CSC, COO, ELL, SegmentedCOO, Dense, "cpu", "cuda")
 def _(A: Matrix, write: MatrixWrite) -> Matrix:
     turned: Any = A.T.to(type(A), **A.options)
     if write.mask is None and write.out is None:
@@ -110,8 +110,11 @@ def _(A: Matrix, write: MatrixWrite) -> Matrix:
 # --- select ---------------------------------------------------------------------------------------------------------
 
 
-@select.implement(CSR, CSC, COO, ELL, SegmentedCOO, "cpu", "cuda")
+@select.implement(CSR, CSC, COO, ELL, SegmentedCOO, Dense, "cpu", "cuda")
 def _(A: Any, predicate: Predicate, row: Any, col: Any, write: MatrixWrite) -> Any:
+    if isinstance(A, Dense):
+        chosen = select.find(CSR, A.device)(A.to(CSR), predicate, row, col, write)
+        return chosen if write.out is not None else chosen.to(Dense, **A.options)
     part = _restricted(A, row) if isinstance(A, CSR) and isinstance(row, SparseVector) else A
     keep = _holds(part, predicate, row, col)
     kept: Matrix

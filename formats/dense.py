@@ -1,0 +1,159 @@
+"""Dense, an adjacency matrix: a value for every position, one of which says that nothing is there.
+
+What small or dense graphs are kept in, as Martín, Torres and Gavilanes' second set of graphs. A product streams through
+all of it, absent entries too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .arrays import Array, as_array, as_values, cast, check_not_nan, contiguous, namespace, read_only
+from .base import Matrix
+
+ABSENT_BOOL = 2
+"""The byte for an absent Boolean."""
+
+MAX_RATIO_TO_CSR = 8
+MAX_UNQUESTIONED_BYTES = 64 * 2**20
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Dense(Matrix):
+    """Every position of the matrix.
+
+    values: (nrows, ncols).  fill: the value that means absent, also NaN.  major: 0; 1 in a transpose, whose arrays hold
+    (ncols, nrows).  Booleans are kept as bytes, with 2 for absent, so that both may be stored.
+    ValueError names the first broken rule.
+    """
+
+    values: Array
+    fill: Any
+    major: int = 0
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.major, int) or self.major not in (0, 1):
+            raise ValueError(f"major must be 0 or 1, got {self.major!r}")
+        given = as_array(self.values)
+        if given.ndim != 2:
+            raise ValueError(f"values must be two-dimensional, got {given.ndim} dimensions")
+        if given.dtype == np.uint8 and self.fill == ABSENT_BOOL:
+            values, fill = given, ABSENT_BOOL
+        else:
+            is_nan = isinstance(self.fill, float | np.floating) and self.fill != self.fill
+            values = as_values(given.reshape(-1)).reshape(given.shape)
+            fill = self.fill if is_nan else cast(np.asarray([self.fill]), values.dtype)[0]
+            if values.dtype == np.bool_:
+                xp = namespace(values)
+                values, fill = xp.where(values == fill, np.uint8(ABSENT_BOOL), values.astype(np.uint8)), ABSENT_BOOL
+        object.__setattr__(self, "values", read_only(contiguous(values)))
+        object.__setattr__(self, "fill", values.dtype.type(fill))
+        self.check()
+
+    def check(self) -> None:
+        if self.values.dtype == np.uint8 and self.values.size and int(self.values.max()) > ABSENT_BOOL:
+            raise ValueError(f"Booleans are bytes 0, 1 and, for absent, 2, got {int(self.values.max())}")
+        if self.fill == self.fill:
+            check_not_nan(self.values.reshape(-1))
+
+    @property
+    def shape(self) -> tuple[int, int]:  # type: ignore[override]
+        nmajor, nminor = self.values.shape
+        return (nmajor, nminor) if self.major == 0 else (nminor, nmajor)
+
+    @property
+    def dtype(self) -> np.dtype:
+        return np.dtype(bool) if self.values.dtype == np.uint8 else self.values.dtype
+
+    @property
+    def present(self) -> Array:
+        """(nrows, ncols), of a transpose (ncols, nrows): where entries are."""
+        return self.values == self.values if self.fill != self.fill else self.values != self.fill
+
+    @property
+    def stored(self) -> Array:
+        """(nnz,), the values of the entries, row by row."""
+        return self.values[self.present].astype(self.dtype, copy=False)
+
+    @property
+    def nnz(self) -> int:
+        """Number of entries."""
+        return self.keep("nnz", lambda: int(self.present.sum()))
+
+    def astype(self, dtype: Any) -> Dense:
+        return filled(self.present, cast(self.stored, dtype), self.major)
+
+    def with_values(self, values: Array) -> Dense:
+        """The same pattern with other values, of the shape of `self.values`: those where nothing is do not count."""
+        if values is self.values:
+            return self
+        present = self.present
+        return filled(present, values[present], self.major)
+
+    def pattern(self) -> Dense:
+        xp = namespace(self.values)
+        return Dense.trusted(xp.where(self.present, np.uint8(1), np.uint8(2)), np.uint8(ABSENT_BOOL), self.major)
+
+    @property
+    def options(self) -> dict[str, Any]:
+        return {"force": True}
+
+    @classmethod
+    def _check_options(cls, options: dict[str, Any]) -> None:
+        super()._check_options({name: value for name, value in options.items() if name not in ("force", "fill")})
+
+    def _suits(self, options: dict[str, Any]) -> bool:
+        return options.get("fill", self.fill) == self.fill
+
+    def _transposed(self) -> Dense:
+        return Dense.trusted(self.values, self.fill, 1 - self.major)
+
+    def _lookup(self, row: int, col: int) -> Any:
+        value = self.values[(row, col) if self.major == 0 else (col, row)]
+        return None if value == self.fill or value != value else value.astype(self.dtype)
+
+
+def filled(present: Array, stored: Array, major: int, fill: Any = None) -> Dense:
+    """The matrix with entries where `present` says, whose values, in that order, are `stored`.
+
+    fill: what means absent; None for a value that is not stored. ValueError if it is.
+    """
+    xp = namespace(present)
+    dtype = np.dtype(np.uint8) if stored.dtype == np.bool_ else stored.dtype
+    if stored.dtype == np.bool_:
+        fill = ABSENT_BOOL
+    elif fill is None:
+        fill = unused(stored)
+    elif stored.size and bool((stored == fill).any()):
+        raise ValueError(f"fill must not be the value of an entry, got {fill}")
+    values = xp.full(present.shape, fill, dtype)
+    values[present] = stored
+    return Dense.trusted(values, dtype.type(fill), major)
+
+
+def unused(stored: Array) -> Any:
+    """A number that is not among `stored`: the highest, else the lowest, else NaN or any integer."""
+    xp, dtype = namespace(stored), stored.dtype
+    info: Any = np.finfo(dtype) if dtype.kind == "f" else np.iinfo(dtype)
+    ends = (np.inf, -np.inf, np.nan) if dtype.kind == "f" else (info.max, info.min)
+    for end in ends:
+        if not stored.size or not bool((stored == end).any()):
+            return dtype.type(end)
+    known = xp.unique(stored).astype(object if stored.dtype == np.int64 and xp is np else np.int64)
+    steps = known[1:] - known[:-1]
+    return dtype.type(int(known[int((steps != 1).argmax())]) + 1)
+
+
+def check_size(shape: tuple[int, int], nnz: int, value_bytes: int, index_bytes: int) -> None:
+    """ValueError with the sizes if every position takes far more than the entries of the CSR."""
+    dense_bytes = shape[0] * shape[1] * value_bytes
+    csr_bytes = nnz * (value_bytes + index_bytes) + (shape[0] + 1) * index_bytes
+    if dense_bytes > MAX_RATIO_TO_CSR * csr_bytes and dense_bytes > MAX_UNQUESTIONED_BYTES:
+        raise ValueError(
+            f"a Dense of {shape[0]:,} × {shape[1]:,} needs {dense_bytes / 2**20:,.0f} MiB, "
+            f"{dense_bytes / csr_bytes:,.0f} times the CSR's {csr_bytes / 2**20:,.1f} MiB; "
+            "pass force=True to have it anyway"
+        )

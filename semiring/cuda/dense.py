@@ -1,0 +1,47 @@
+"""Products over every position of a matrix: launches of dense.cu."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from formats import Dense, SparseVector
+from formats.arrays import Array, cupy
+
+from .kernels import Kernels
+
+BLOCKS_PER_MULTIPROCESSOR = 8
+ROWS_OF_A_SLAB = 64
+"""Fewer rows are not worth another block."""
+
+
+def gather(k: Kernels, A: Dense, x: Array) -> Array:
+    """y_i = ⊕_k a_ik ⊗ x_k along the stored rows."""
+    nrows, ncols = A.values.shape
+    y = cupy().empty(nrows, A.dtype)
+    if nrows:
+        k.gather_dense(
+            k.grid(nrows, k.block[0] // 32), k.block, (A.values, A.fill, k.index(nrows), k.index(ncols), x, y)
+        )
+    return y
+
+
+def fold_rows(k: Kernels, A: Dense, x: Array | SparseVector) -> Array:
+    """y_k = ⊕_i a_ik ⊗ x_i, across the stored rows; of a sparse x only those rows that it has are read."""
+    cp = cupy()
+    ncols = A.values.shape[1]
+    y = cp.empty(ncols, A.dtype)
+    if ncols == 0:
+        return y
+    sparse = isinstance(x, SparseVector)
+    rows = x.indices.astype(k.index, copy=False) if sparse else np.uintp(0)
+    weights = cp.ascontiguousarray(x.values) if sparse else x
+    count = int(weights.size)
+    across = -(-ncols // k.block[0])
+    wanted = BLOCKS_PER_MULTIPROCESSOR * cp.cuda.Device().attributes["MultiProcessorCount"] // across
+    slabs = max(1, min(wanted, -(-count // ROWS_OF_A_SLAB), 65535))
+    slab = -(-max(count, 1) // slabs)
+    parts = cp.empty(slabs * ncols * k.part_bytes // 2, np.uint8)
+    arguments = (A.values, A.fill, rows, weights, k.index(count), k.index(slab), k.index(ncols), parts)
+    k.fold_rows_dense((across, slabs), k.block, arguments)
+    k.join_slabs(k.grid(ncols), k.block, (parts, k.index(slabs), k.index(ncols), y))
+    return y
