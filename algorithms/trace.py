@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from formats import Matrix, SparseVector
-from formats.arrays import finish
+from formats.arrays import finish, to_device
 from semiring.vectors import degrees
 
 if TYPE_CHECKING:
@@ -75,7 +75,10 @@ class Trace:
         finish(A.device)
         now = time.perf_counter()
         self._iteration += 1
-        counted = degrees(A)[frontier.indices] if direction == "push" else degrees(A.T)[looking]
+        if direction == "push":
+            counted = degrees(A)[to_device(frontier.indices, A.device)]
+        else:
+            counted = degrees(A.T)[to_device(looking, A.device)]
         row = Round(
             algorithm,
             self._runs - 1,

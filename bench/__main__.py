@@ -49,10 +49,11 @@ def da2cf_command(
     device: Annotated[Device, typer.Option(help="Where to run.")] = Device.CPU,
     millions: Annotated[int, typer.Option(help="Vertices, in 2^20.", min=1, max=64)] = 1,
     repeats: Annotated[int, typer.Option(help="Timed runs of each implementation.", min=1)] = 3,
+    variants: Annotated[str, typer.Option(help="Names, with commas; by default all that the device allows.")] = "",
     output: Annotated[Path | None, typer.Option(help="Append the JSON lines to this file.")] = None,
 ) -> None:
     """DA2CF in all of the paper's implementations, on its graphs of 7 predecessors."""
-    records = da2cf.run(millions, repeats, device.value)
+    records = da2cf.run(millions, repeats, device.value, [name for name in variants.split(",") if name])
     if output is not None:
         append(output, records)
 
