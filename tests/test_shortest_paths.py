@@ -76,7 +76,7 @@ def run(method: str, A: Matrix, *arguments: Any, **options: Any) -> Any:
 @every_format
 @every_method
 @given(data=st.data(), source=sources)
-@settings(max_examples=30)
+@settings(max_examples=20)
 def test_distances_and_parents_are_plain_pythons(verb, fmt, backend, method, data, source):
     dtype = data.draw(st.sampled_from(DTYPES))
     graph = data.draw(graphs(small_weights(dtype)))
@@ -92,7 +92,7 @@ def test_distances_and_parents_are_plain_pythons(verb, fmt, backend, method, dat
 @every_format
 @every_method
 @given(data=st.data(), source=sources)
-@settings(max_examples=30)
+@settings(max_examples=15)
 def test_huge_and_tiny_weights(verb, fmt, backend, method, data, source):
     dtype = data.draw(st.sampled_from(DTYPES))
     graph = data.draw(graphs(wild_weights(dtype)))
@@ -105,7 +105,7 @@ def test_huge_and_tiny_weights(verb, fmt, backend, method, data, source):
 @every_format
 @every_method
 @given(graph=graphs(st.integers(0, 1), max_n=9), source=sources)
-@settings(max_examples=20)
+@settings(max_examples=10)
 def test_parents_where_zero_weights_close_cycles(verb, fmt, backend, method, graph, source):
     d, parent = run(method, graph.matrix(np.int32).to(fmt, device=backend), source % graph.n, return_parents=True)
     assert parent.tolist() == expected(graph, np.int32, source % graph.n)[1]
@@ -114,7 +114,7 @@ def test_parents_where_zero_weights_close_cycles(verb, fmt, backend, method, gra
 @every_format
 @pytest.mark.parametrize("method", ANY_SIGN)
 @given(graph=signed_graphs, source=sources)
-@settings(max_examples=20)
+@settings(max_examples=12)
 def test_negative_weights(verb, fmt, backend, method, graph, source):
     d, parent = run(method, graph.matrix(np.int64).to(fmt, device=backend), source % graph.n, return_parents=True)
     lengths, tree = expected(graph, np.int64, source % graph.n)
@@ -161,7 +161,7 @@ def test_several_sources_give_a_row_each(verb, fmt, backend, method):
 @every_format
 @every_method
 @given(data=st.data(), source=sources, end=sources)
-@settings(max_examples=25)
+@settings(max_examples=15)
 def test_what_lies_beyond_a_limit_or_a_target_is_absent(verb, fmt, backend, method, data, source, end):
     graph = data.draw(graphs(st.integers(0, 5)))
     source, end = source % graph.n, end % graph.n
@@ -210,7 +210,7 @@ def test_an_algorithm_that_settles_stops_at_its_target(method):
 @pytest.mark.parametrize("method", OTHER_SEMIRINGS)
 @pytest.mark.parametrize("semiring", [MaxMin, MinMax], ids=repr)
 @given(graph=graphs(st.integers(-4, 4)), source=sources)
-@settings(max_examples=15)
+@settings(max_examples=10)
 def test_widest_paths_and_bottlenecks(verb, fmt, backend, method, semiring, graph, source):
     source %= graph.n
     A = graph.matrix(np.float64, dup=semiring.add.name).to(fmt, device=backend)
@@ -227,7 +227,7 @@ def test_widest_paths_and_bottlenecks(verb, fmt, backend, method, semiring, grap
 @every_format
 @pytest.mark.parametrize("method", OTHER_SEMIRINGS)
 @given(graph=graphs(st.integers(-2, 2)), source=sources)
-@settings(max_examples=10)
+@settings(max_examples=8)
 def test_reachability(verb, fmt, backend, method, graph, source):
     source %= graph.n
     d = run(method, graph.matrix(np.int32).to(fmt, device=backend), source, LorLand)
