@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import re
 import subprocess
 import sys
@@ -342,6 +343,62 @@ def test_graphs_without_an_answer(refused, file):
     assert "does not fit int32" in refused("sssp", overflow, "--source", 1)
     oblong = file("oblong.mtx", "%%MatrixMarket matrix coordinate real general\n2 3 1\n1 3 0.5\n")
     assert "2 × 3" in refused("sssp", oblong, "--source", 1)
+
+
+ROADS = "p sp 4 4\na 1 2 4\na 2 3 1\na 1 3 7\na 3 4 2\n"
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--algorithm", "bellman-ford", "--schedule", "slf+lll"],
+        ["--algorithm", "da2cf", "--relax", "pull", "--passes", "1"],
+        ["--algorithm", "da2cf", "--variant", "U_CPU"],
+        ["--algorithm", "delta-stepping", "--delta", "max/degree", "--split", "while"],
+        ["--algorithm", "delta-stepping", "--delta", "2.5"],
+        ["--algorithm", "dijkstra"],
+    ],
+    ids=lambda options: " ".join(options[1:]),
+)
+def test_every_algorithm_and_its_parameters(fine, file, tmp_path, options):
+    rounds = tmp_path / "rounds.jsonl"
+    result = fine("sssp", file("roads.gr", ROADS), "--source", 1, "--to", 4, "--trace", rounds, *options)
+    assert result.table["sum of distances"] == "16"
+    assert result.out.endswith("to 4: length 7, 3 arcs\n1 -> 2 -> 3 -> 4\n")
+    lines = [json.loads(line) for line in rounds.read_text().splitlines()]
+    assert {line["algorithm"] for line in lines} == {options[1].replace("-", "_")}
+    assert lines[0]["frontier"] == 1
+
+
+def test_several_sources_make_a_table_and_a_column_each(fine, file, tmp_path):
+    output = tmp_path / "d.tsv"
+    result = fine("sssp", file("roads.gr", ROADS), "--source", 1, "--source", 3, "--output", output)
+    assert "roads.gr, from vertex 1" in result.out
+    assert "roads.gr, from vertex 3" in result.out
+    assert output.read_text() == "1\t0\tinf\n2\t4\tinf\n3\t5\t0\n4\t7\t2\n"
+    fine("sssp", file("roads.gr", ROADS), "--source", 1, "--source", 3, "--output", tmp_path / "d.npy")
+    assert np.load(tmp_path / "d.npy").shape == (2, 4)
+
+
+def test_limits_targets_and_other_semirings(fine, file):
+    roads = file("roads.gr", ROADS)
+    assert fine("sssp", roads, "--source", 1, "--limit", 5.5).table["reached"] == "3"
+    assert fine("sssp", roads, "--source", 1, "--target", 2, "--algorithm", "dijkstra").table["reached"] == "2"
+    widest = fine("sssp", roads, "--source", 1, "--semiring", "max_min", "--to", 4)
+    assert "to 4: length 2, 2 arcs\n1 -> 3 -> 4" in widest.out
+    assert "farthest" not in fine("sssp", roads, "--source", 1, "--semiring", "lor_land").table
+
+
+def test_parameters_that_an_algorithm_does_not_have(refused, file, tmp_path):
+    roads = file("roads.gr", ROADS)
+    said = refused("sssp", roads, "--source", 1, "--algorithm", "dijkstra", "--delta", "3")
+    assert said == "--delta is not a parameter of dijkstra"
+    assert "unknown rule for delta 'mode'" in refused(
+        "sssp", roads, "--source", 1, "--algorithm", "delta-stepping", "--delta", "mode"
+    )
+    assert "--target 9 is not a vertex" in refused("sssp", roads, "--source", 1, "--target", 9)
+    assert "saved as .jsonl or .csv" in refused("sssp", roads, "--source", 1, "--trace", tmp_path / "rounds.txt")
+    assert "unknown semiring 'min_add'" in refused("sssp", roads, "--source", 1, "--semiring", "min_add")
 
 
 def test_names_that_there_are_not(run, refused, file):
