@@ -78,9 +78,9 @@ def test_hybrids_move_vectors_in_every_iteration_and_others_never(variant: str, 
         da2cf(A, 3, variant=variant)
     if len(DEVICES[variant]) == 1:
         assert not moves
-    else:
-        assert len(moves) >= 2 * len(t.rounds)
-        assert set(moves) == {"cpu", "cuda"}
+    else:  # of U_H3 the unresolved distances go to the host for their minimum, and nothing comes back but a number
+        assert len(moves) >= (1 if variant == "U_H3" else 3) * len(t.rounds)
+        assert set(moves) == ({"cpu"} if variant == "U_H3" else {"cpu", "cuda"})
 
 
 @pytest.mark.parametrize("directed", [True, False])
