@@ -58,21 +58,30 @@ def bellman_ford(A: Matrix, source: int, s: Semiring, until: Until, *, schedule:
     f = unit(A, source, s)
     d = densified(f, s)  # d = f = e_s
     watch = CycleWatch(A, d, s)
+    if schedule == "sweep":
+        return by_sweeps(A, d, s, until, watch)
     if schedule in DISCIPLINES:
         return by_queue(A, f, d, s, until, watch, WorkQueue(schedule, s))
+    while not is_empty(f):
+        t = vxm(f, A, s)  # t = f A
+        note(f)
+        improved = until.within(d, select(t, better(s), d))  # f' = t⟨t ⊕ d ≠ d⟩
+        ewise_add(d, improved, s, out=d)  # d = d ⊕ f'
+        watch.look(f, improved)
+        f = improved
+    return d
+
+
+def by_sweeps(A: Matrix, d: Any, s: Semiring, until: Until, watch: CycleWatch) -> Any:
+    """The same fixpoint by products with all of d."""
     while True:
-        x = d.copy() if schedule == "sweep" else f
-        t = vxm(x, A, s)  # t = f A
-        note(f if schedule == "frontier" else present(x, s))
-        improved = select(t, better(s), d, semiring=s)  # f' = t⟨t ⊕ d ≠ d⟩
-        improved = improved if schedule == "frontier" else present(improved, s)
-        if not watch.any_sign:
-            improved = until.within(d, improved)
+        t = vxm(d, A, s)  # t = d A
+        note(present(d, s))
+        improved = until.within(d, present(select(t, better(s), d, semiring=s), s))
         if is_empty(improved):
             return d
-        ewise_add(d, improved, s, out=d)  # d = d ⊕ f'
-        watch.look(x, improved)
-        f = improved
+        watch.look(present(d, s), improved)
+        ewise_add(d, improved, s, out=d)
 
 
 def by_queue(A: Matrix, f: SparseVector, d: Any, s: Semiring, until: Until, watch: CycleWatch, queue: WorkQueue) -> Any:
@@ -82,34 +91,27 @@ def by_queue(A: Matrix, f: SparseVector, d: Any, s: Semiring, until: Until, watc
         f = entry(d, queue.pop())
         t = vxm(f, A, s)  # t = d_v A_v
         note(f)
-        improved = select(t, better(s), d)
-        if not watch.any_sign:
-            improved = until.within(d, improved)
-        if not is_empty(improved):
-            ewise_add(d, improved, s, out=d)
-            watch.look(f, improved)
-            queue.add(improved)
+        improved = until.within(d, select(t, better(s), d))
+        ewise_add(d, improved, s, out=d)
+        watch.look(f, improved)
+        queue.add(improved)
     return d
 
 
 class CycleWatch:
-    """Looks for a negative cycle among the edges that last improved each vertex, if a weight can make one.
-
-    any_sign: is there such a weight?
-    """
+    """Looks for a negative cycle among the edges that last improved each vertex, if a weight can make one."""
 
     def __init__(self, A: Matrix, d: Any, s: Semiring) -> None:
         self.A, self.s = A, s
-        self.any_sign = gains_by_length(A, s)
-        self.improvers = full(d, -1, all_vertices(A).dtype) if self.any_sign else None
+        self.improvers = full(d, -1, all_vertices(A).dtype) if gains_by_length(A, s) else None
         self.steps = 0
 
-    def look(self, f: Any, improved: SparseVector) -> None:
+    def look(self, f: SparseVector, improved: SparseVector) -> None:
         """Note from which vertex of `f` each improved one has its value; NegativeCycle if these close a cycle."""
-        if self.improvers is None:
+        if self.improvers is None or is_empty(improved):
             return
         T = select(self.A, tight(self.s), row=f, col=improved)  # T = A⟨f_i ⊗ a_ij = f'_j⟩
-        chosen = vxm(vertices(present(f, self.s)), T.pattern(), MinFirst)  # p_j = min i with t_ij
+        chosen = vxm(vertices(f), T.pattern(), MinFirst)  # p_j = min i with t_ij
         self.improvers[chosen.indices] = chosen.values
         self.steps += 1
         if self.steps & (self.steps - 1) == 0 or at_the_end(reduce(improved, self.s.add), self.s):

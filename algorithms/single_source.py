@@ -138,11 +138,11 @@ class SingleSource(Fusible[..., Any]):
         parameters: dict[str, Any],
     ) -> tuple[Any, Any]:
         """(distances, parents) from one source; parents are (n,) of -1 where nobody asked for them."""
-        with running(self.name, A):
-            d = compute(A, source, s, until, **parameters)
-        if until.bound(d) is None:
-            check_range(A, d, s)
         free = self.any_sign and gains_by_length(A, s)  # then a path within the bound may lead beyond it
+        with running(self.name, A):
+            d = compute(A, source, s, Until(s) if free else until, **parameters)
+        if free or until.bound(d) is None:
+            check_range(A, d, s)
         near = until.within(d, d)
         parents = shortest_path_tree(A, d if free else near, source, s) if return_parents else full(d[:0], -1, int)
         return near, parents
