@@ -45,8 +45,8 @@ def da2cf(
     """Distances from `source`, by compound frontiers.
 
     A: (n, n), A[u, v] = weight of u -> v, non-negative.  source: 0 <= s < n.  relax: "push" along the frontier's rows,
-    or "pull" down the columns of the unresolved, which keeps another copy of A.  passes: over the unresolved, on a GPU,
-    for their minimum; after one pass the host finishes.  variant: one of the paper's implementations by name
+    or "pull" down the columns of the unresolved, which keeps another copy of A with it.  passes: over the unresolved,
+    on a GPU, for their minimum; after one pass the host finishes.  variant: one of the paper's implementations by name
     (`da2cf_variants.VARIANTS`), instead of the two.
     Returns (n,) of A.dtype on A's device, with unreachable vertices at the semiring's zero (inf, INT_MAX).
     Raises ValueError for a negative weight, OverflowError if a finite distance leaves the dtype.  Source: [1].
@@ -82,5 +82,5 @@ def pushing(A: Matrix, s: Semiring) -> Any:
 
 def pulling(A: Matrix, s: Semiring) -> Any:
     """relax_U: the step in which unresolved vertices look down their columns, which lie together in C = A."""
-    C = transpose(A).T
+    C = A.keep("columns", lambda: transpose(A)).T
     return lambda f, q, resolved: ewise_add(q, vxm(densified(f, s), C, s, mask=resolved, complement=True), s, out=q)

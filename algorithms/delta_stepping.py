@@ -48,7 +48,7 @@ def delta_stepping(
     A: (n, n), A[u, v] = weight of u -> v, non-negative.  source: 0 <= s < n.  delta: the width of a bucket, a positive
     number, or a rule for it (`bucket_width`): "median" or "mean" of the weights, "max/degree", the largest weight over
     the largest degree, or None for what suits the graph.  split: edges into light and heavy ones "before" everything
-    else, which takes another copy of A, or "while" relaxing.
+    else, another copy of A that is kept with it, or "while" relaxing.
     Returns (n,) of A.dtype on A's device, with unreachable vertices at the semiring's zero (inf, INT_MAX).
     Raises ValueError for a negative weight, OverflowError if a finite distance leaves the dtype.  Source: [1].
     """
@@ -83,7 +83,7 @@ def improve(d: Any, t: SparseVector, s: Semiring) -> SparseVector:
 def edges(A: Matrix, Δ: Any, split: str) -> tuple[Any, Any]:
     """The light and the heavy edges, each as a function of the vertices whose edges are wanted."""
     if split == "before":
-        L, H = select(A, "<=", Δ), select(A, ">", Δ)
+        L, H = A.keep(("light", Δ), lambda: select(A, "<=", Δ)), A.keep(("heavy", Δ), lambda: select(A, ">", Δ))
         return (lambda f: L), (lambda r: H)
     if split == "while":
         return (lambda f: select(A, "<=", Δ, row=f)), (lambda r: select(A, ">", Δ, row=r))

@@ -36,8 +36,9 @@ def as_weights(A: Matrix, semiring: Semiring) -> Matrix:
 
 
 def gains_by_length(A: Matrix, semiring: Semiring) -> bool:
-    """Can a path become better by being longer? For MinPlus: has `A` a negative weight?"""
-    return bool(semiring.better(reduce(A, semiring.add), semiring.unit(A.dtype)))
+    """Can a path become better by being longer? For MinPlus: has `A` a negative weight? Found once."""
+    unit = semiring.unit(A.dtype)
+    return A.keep(("gains", semiring), lambda: bool(semiring.better(reduce(A, semiring.add), unit)))
 
 
 def shortest_path_tree(A: Matrix, d: Any, source: int, semiring: Semiring) -> Any:
