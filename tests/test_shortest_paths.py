@@ -48,10 +48,9 @@ METHODS: dict[str, tuple[Any, dict[str, Any]]] = {
     "da2cf-one-pass": (da2cf, {"passes": 1}),
     "delta-stepping": (delta_stepping, {}),
     "delta-stepping-median": (delta_stepping, {"delta": "median"}),
-    "delta-stepping-mean": (delta_stepping, {"delta": "mean", "split": "while"}),
-    "delta-stepping-max/degree": (delta_stepping, {"delta": "max/degree"}),
+    "delta-stepping-mean": (delta_stepping, {"delta": "mean"}),
+    "delta-stepping-max/degree": (delta_stepping, {"delta": "max/degree", "split": "while"}),
     "delta-stepping-half": (delta_stepping, {"delta": 0.5}),
-    "delta-stepping-one": (delta_stepping, {"delta": 1, "split": "while"}),
     "delta-stepping-huge": (delta_stepping, {"delta": 10**300}),
     "dijkstra": (dijkstra, {}),
 }

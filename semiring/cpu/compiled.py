@@ -79,11 +79,13 @@ def gather(A: Matrix, x: np.ndarray, semiring: Semiring, matrix_first: bool, wri
     """y_i = ⊕_k a_ik ⊗ x_k along the stored rows, each thread its own rows."""
     k, operand = prepared(A, x, semiring, matrix_first)
     x, zero = read_only(np.ascontiguousarray(operand.values)), semiring.zero(A.dtype)
-    nmajor = A.shape[A.major]
+    nmajor, masked = A.shape[A.major], write.mask is not None
+    rows = read_only(np.ascontiguousarray(write.allowed) if masked else np.ones(1, bool))
     if isinstance(A, Dense):
         y = np.empty(nmajor, A.dtype)
-        rows_of_a_piece = -(-nmajor // (get_threads() * PIECES_PER_THREAD)) or 1
-        run(lambda *piece: k.gather_dense(A.values, A.fill, x, y, *piece), cut(nmajor, rows_of_a_piece, A.values.size))
+        size = max(1, -(-nmajor // (get_threads() * PIECES_PER_THREAD)))
+        pieces = cut(nmajor, size, A.values.size)
+        run(lambda *piece: k.gather_dense(A.values, A.fill, x, y, rows, masked, *piece), pieces)
     elif isinstance(A, ELL):
         y = np.empty(nmajor, A.dtype)
         pieces = cut(nmajor, PADDED_BLOCK, A.indices.size)
@@ -99,9 +101,6 @@ def gather(A: Matrix, x: np.ndarray, semiring: Semiring, matrix_first: bool, wri
         run(lambda *piece: _gather_segments(k, A, x, y, *piece), cut_evenly(A.starts))
     else:
         C = _compressed(A)
-        allowed = write.allowed
-        masked = allowed is not None
-        rows = read_only(np.ascontiguousarray(allowed)) if masked else read_only(np.ones(1, bool))
         y = np.empty(nmajor, A.dtype)
         run(
             lambda *piece: k.gather_compressed(C.indptr, C.indices, C.values, x, y, rows, masked, *piece),

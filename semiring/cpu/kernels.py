@@ -162,13 +162,14 @@ def kernels(semiring: Semiring, dtype: np.dtype, matrix_first: bool, plain: bool
     number = dtype.type  # Booleans of a dense matrix are bytes
 
     @_compiled
-    def gather_dense(values, fill, x, y, start, stop):
+    def gather_dense(values, fill, x, y, allowed, masked, start, stop):
         for i in range(start, stop):
             total = zero
-            for k in range(values.shape[1]):
-                a = values[i, k]
-                t = product(number(a), x[k])
-                total = add(total, t if (a != fill) & (a == a) else zero)
+            if not masked or allowed[i]:
+                for k in range(values.shape[1]):
+                    a = values[i, k]
+                    t = product(number(a), x[k])
+                    total = add(total, t if (a != fill) & (a == a) else zero)
             y[i] = total
 
     @_compiled

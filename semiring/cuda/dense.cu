@@ -12,22 +12,28 @@ constexpr int CHUNK = 1024;
 
 __device__ __forceinline__ bool there(Cell a, Cell fill) { return a != fill && a == a; }  // fill may be NaN
 
-// y_i = ⊕_k a_ik ⊗ x_k: a warp folds a row, and the rows of a block share a chunk of x.
+// y_i = ⊕_k a_ik ⊗ x_k: a warp folds a row, and the rows of a block share a chunk of x. A row that a mask excludes is
+// not read; without a mask, allowed is null.
 extern "C" __global__ void __launch_bounds__(THREADS)
 gather_dense(const Cell* __restrict__ values, Cell fill, I nrows, I ncols, const T* __restrict__ x,
-             T* __restrict__ y) {
+             const bool* __restrict__ allowed, T* __restrict__ y) {
     __shared__ T chunk[CHUNK];
     constexpr int ROWS = THREADS / 32;
     const int lane = threadIdx.x % 32;
     for (long long first = blockIdx.x * (long long)ROWS; first < nrows; first += gridDim.x * (long long)ROWS) {
         const long long i = first + threadIdx.x / 32;
+        const bool wanted = i < nrows && (allowed == nullptr || fetch(allowed + i));
+        if (__syncthreads_or(wanted) == 0) {
+            if (i < nrows && lane == 0) y[i] = ZERO;
+            continue;
+        }
         Sum total = EMPTY;
         for (long long begin = 0; begin < ncols; begin += CHUNK) {
             const int count = (int)min((long long)CHUNK, ncols - begin);
             __syncthreads();
             for (int k = threadIdx.x; k < count; k += THREADS) chunk[k] = x[begin + k];
             __syncthreads();
-            if (i >= nrows) continue;
+            if (!wanted) continue;
 #pragma unroll 4
             for (int k = lane; k < count; k += 32) {
                 const Cell a = stream(values + i * ncols + begin + k);

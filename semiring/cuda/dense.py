@@ -14,14 +14,14 @@ ROWS_OF_A_SLAB = 64
 """Fewer rows are not worth another block."""
 
 
-def gather(k: Kernels, A: Dense, x: Array) -> Array:
-    """y_i = ⊕_k a_ik ⊗ x_k along the stored rows."""
+def gather(k: Kernels, A: Dense, x: Array, allowed: Array | None) -> Array:
+    """y_i = ⊕_k a_ik ⊗ x_k along the stored rows, or along the allowed ones alone."""
     nrows, ncols = A.values.shape
     y = cupy().empty(nrows, A.dtype)
     if nrows:
-        k.gather_dense(
-            k.grid(nrows, k.block[0] // 32), k.block, (A.values, A.fill, k.index(nrows), k.index(ncols), x, y)
-        )
+        mask = np.uintp(0) if allowed is None else cupy().ascontiguousarray(allowed)
+        arguments = (A.values, A.fill, k.index(nrows), k.index(ncols), x, mask, y)
+        k.gather_dense(k.grid(nrows, k.block[0] // 32), k.block, arguments)
     return y
 
 

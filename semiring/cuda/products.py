@@ -60,11 +60,13 @@ def _product(A: Matrix, x: Any, semiring: Semiring, write: VectorWrite, *, matri
     if kernel is not None and gathers and isinstance(A, CSR | CSC) and is_array(x) and write.mask is not None:
         return _pulled(A, x, semiring, write.allowed, matrix_first, kernel)
     if isinstance(x, SparseVector):
-        return _sparse_product(A, x, semiring, matrix_first, gathers)
-    return _dense_product(A, x, semiring, matrix_first, gathers)
+        return _sparse_product(A, x, semiring, write, matrix_first, gathers)
+    return _dense_product(A, x, semiring, write, matrix_first, gathers)
 
 
-def _dense_product(A: Matrix, x: Array, semiring: Semiring, matrix_first: bool, gathers: bool) -> Array:
+def _dense_product(
+    A: Matrix, x: Array, semiring: Semiring, write: VectorWrite, matrix_first: bool, gathers: bool
+) -> Array:
     cp = cupy()
     if not x.flags.c_contiguous:
         x = cp.ascontiguousarray(x)
@@ -73,7 +75,7 @@ def _dense_product(A: Matrix, x: Array, semiring: Semiring, matrix_first: bool, 
     k = _kernels(A, semiring, matrix_first)
     size = A.shape[A.major if gathers else 1 - A.major]
     if isinstance(A, Dense):
-        return dense.gather(k, A, x) if gathers else dense.fold_rows(k, A, x)
+        return dense.gather(k, A, x, write.allowed) if gathers else dense.fold_rows(k, A, x)
     if isinstance(A, CSR | CSC):
         y = cp.empty(size, A.dtype)
         tiles.gather_compressed(k, A, x, y)
@@ -126,7 +128,9 @@ def _scatter(k: Kernels, A: Matrix, x: Array, y: Array) -> None:
         k.scatter_padded((-(-A.shape[A.major] // k.block[0]),), k.block, (*_slots(k, A), x, y))
 
 
-def _sparse_product(A: Matrix, x: SparseVector, semiring: Semiring, matrix_first: bool, gathers: bool) -> SparseVector:
+def _sparse_product(
+    A: Matrix, x: SparseVector, semiring: Semiring, write: VectorWrite, matrix_first: bool, gathers: bool
+) -> SparseVector:
     zero = semiring.zero(A.dtype)
     if isinstance(A, Dense) and not gathers:
         y = dense.fold_rows(_kernels(A, semiring, matrix_first), A, x)
@@ -138,7 +142,7 @@ def _sparse_product(A: Matrix, x: SparseVector, semiring: Semiring, matrix_first
             return push(_kernels(rows, semiring, matrix_first), rows, x, semiring)
         if isinstance(rows, CSR | CSC):
             return _combined(rows, x, semiring, matrix_first)
-    y = _dense_product(A, x.to_dense(zero), semiring, matrix_first, gathers)
+    y = _dense_product(A, x.to_dense(zero), semiring, write, matrix_first, gathers)
     return SparseVector.from_dense(y, zero)
 
 

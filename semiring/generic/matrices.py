@@ -9,7 +9,7 @@ import numpy as np
 
 from formats import COO, CSC, CSR, ELL, Dense, Matrix, SegmentedCOO, SparseVector
 from formats.arrays import Array, namespace
-from formats.convert import compress, expand, spread
+from formats.convert import compress, compressed, expand, spread
 
 from .. import merge
 from ..algebra import Monoid
@@ -113,7 +113,7 @@ def _(A: Matrix, write: MatrixWrite) -> Matrix:
 @select.implement(CSR, CSC, COO, ELL, SegmentedCOO, Dense, "cpu", "cuda")
 def _(A: Any, predicate: Predicate, row: Any, col: Any, write: MatrixWrite) -> Any:
     if isinstance(A, Dense):
-        chosen = select.find(CSR, A.device)(A.to(CSR), predicate, row, col, write)
+        chosen = select.find(CSR, A.device)(compressed(A, 0), predicate, row, col, write)
         return chosen if write.out is not None else chosen.to(Dense, **A.options)
     part = _restricted(A, row) if isinstance(A, CSR) and isinstance(row, SparseVector) else A
     keep = _holds(part, predicate, row, col)
