@@ -41,20 +41,25 @@ from .work_queue import DISCIPLINES, WorkQueue
 SCHEDULES = ("frontier", "sweep", *DISCIPLINES)
 
 
-@single_source(any_sign=True)
+def check(schedule: str = "frontier") -> None:
+    """ValueError for a schedule that there is not."""
+    if schedule not in SCHEDULES:
+        raise ValueError(f"unknown schedule {schedule!r}; there are {', '.join(SCHEDULES)}")
+
+
+@single_source(any_sign=True, check=check)
 def bellman_ford(A: Matrix, source: int, s: Semiring, until: Until, *, schedule: str = "frontier") -> Any:
     """Distances from `source`: the least d with d = e_s ⊕ d A.
 
     A: (n, n), A[u, v] = weight of u -> v, any sign.  source: 0 <= s < n.  schedule: what a round relaxes from:
     "frontier", the vertices that changed; "sweep", all; or one that changed, from a queue that is "fifo", or puts small
-    labels first ("slf"), large labels last ("lll"), or both ("slf+lll").
+    labels first ("slf"), large labels last ("lll"), or both ("slf+lll").  `SingleSource` says what else every algorithm
+    takes.
     Returns (n,) of A.dtype on A's device, with unreachable vertices at the semiring's zero (inf, INT_MAX).
     Raises NegativeCycle if one is reachable, OverflowError if a finite distance leaves the dtype, ValueError for a bad
     source, a matrix that is not square or a semiring without a unit or an order, TypeError for one that is not defined
     on A's dtype.  Source: [1], [2].
     """
-    if schedule not in SCHEDULES:
-        raise ValueError(f"unknown schedule {schedule!r}; there are {', '.join(SCHEDULES)}")
     f = unit(A, source, s)
     d = densified(f, s)  # d = f = e_s
     watch = CycleWatch(A, d, s)

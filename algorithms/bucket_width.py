@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
-from formats import Matrix
+from formats import DTYPES, Matrix
 from semiring import MinPlus
-from semiring.checks import is_scalar
 from semiring.statistics import largest, mean, median
 from semiring.vectors import as_bound, degrees
+
+FLOAT64 = DTYPES[-1]
 
 WIDE = 32
 """Mean weights over the mean degree that a bucket takes: fewer, larger buckets cost fewer products."""
@@ -24,17 +26,28 @@ def bucket_width(A: Matrix, delta: Any) -> Any:
 
     [1] U. Meyer, P. Sanders, Δ-stepping: a parallelizable shortest path algorithm, Journal of Algorithms 49, 2003.
     """
-    rules = {
-        "median": lambda: median(A, MinPlus),
-        "mean": lambda: mean(A, MinPlus),
-        "max/degree": lambda: largest(A, MinPlus) / max(int(degrees(A).max()), 1),
-        None: lambda: WIDE * mean(A, MinPlus) * A.nrows / max(A.nnz, 1),
-    }
+    check_delta(delta)
     if delta is None or isinstance(delta, str):
-        if delta not in rules:
-            names = ", ".join(repr(name) for name in rules)
-            raise ValueError(f"unknown rule for delta {delta!r}; there are {names}, and positive numbers")
-        return as_bound(min(rules[delta](), math.inf), A.dtype, MinPlus)
-    if not is_scalar(delta) or not delta > 0:
+        return as_bound(min(RULES[delta](A), math.inf), A.dtype, MinPlus)
+    return as_bound(delta, A.dtype, MinPlus, "delta")
+
+
+def check_delta(delta: Any) -> None:
+    """TypeError or ValueError unless `delta` is a positive number or the name of a rule."""
+    if delta is None or (isinstance(delta, str) and delta in RULES):
+        return
+    if isinstance(delta, str):
+        names = ", ".join(repr(name) for name in RULES)
+        raise ValueError(f"unknown rule for delta {delta!r}; there are {names}, and positive numbers")
+    as_bound(delta, FLOAT64, MinPlus, "delta")
+    if not delta > 0:
         raise ValueError(f"delta must be a positive number, got {delta!r}")
-    return as_bound(delta, A.dtype, MinPlus)
+
+
+RULES: dict[str | None, Callable[[Matrix], float]] = {
+    "median": lambda A: median(A, MinPlus),
+    "mean": lambda A: mean(A, MinPlus),
+    "max/degree": lambda A: largest(A, MinPlus) / max(int(degrees(A).max()), 1),
+    None: lambda A: WIDE * mean(A, MinPlus) * A.nrows / max(A.nnz, 1),
+}
+"""Δ by the rules' names."""

@@ -19,7 +19,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from formats import CSR, DeviceUnavailable, Matrix, from_edges, read, write
+from formats import CSR, Dense, DeviceUnavailable, Matrix, from_edges, read, write
 from formats.arrays import to_device
 from formats.io import keeps_labels
 from formats.io.writing import replacing
@@ -162,6 +162,7 @@ class Task:
         for name in self.own:
             if name not in algorithm.parameters:
                 raise ValueError(f"--{name} is not a parameter of {self.algorithm}")
+        algorithm.check(**self.own)
         find_semiring(self.semiring)
         if not self.sources:
             raise ValueError("--source is missing")
@@ -192,11 +193,14 @@ class Answer:
             rows = (self.facts if row == 0 else {}) | {"reached": f"{found.size:,}"}
             if found.size and found.dtype != bool:
                 worst = found.max() if find_semiring(self.task.semiring).better(0, 1) else found.min()
-                rows |= {"farthest": number(worst), "sum of distances": number(total(found))}
+                rows |= {"farthest": number(worst)}
+                if find_semiring(self.task.semiring).mul.name == "plus":
+                    rows |= {"sum of distances": number(total(found))}
             show_table(f"{self.title}, from vertex {source}", rows | (times if last else {}))
             if self.parents is not None and self.task.to is not None:
                 end = vertex_of(self.labels, self.task.to, "--to")
-                show_path(self.d[row], self.parents[row], end, self.labels, self.reached[row])
+                within = "" if self.task.limit is None and self.task.target is None else " within the bound"
+                show_path(self.d[row], self.parents[row], end, self.labels, self.reached[row], within)
 
 
 def solve(
@@ -223,7 +227,9 @@ def solve(
     with watch.step("converting"):
         A = A.to(format.value, device=backend.value)
     with watch.step("preparing"):  # load or compile the kernels, on a graph of one vertex; they are kept on disk
-        one = from_edges([0], [0], np.ones(1, A.dtype), shape=1).to(format.value, device=backend.value)
+        s = find_semiring(task.semiring)
+        weight = s.unit(A.dtype) if A.dtype in s.dtypes else 1
+        one = from_edges([0], [0], np.full(1, weight, A.dtype), shape=1).to(format.value, device=backend.value)
         run(one, 0)
     if task.to is None:
         run = functools.partial(run, return_parents=False)
@@ -277,7 +283,8 @@ def info(file: FileArgument, undirected: Undirected = False) -> None:
         rows["symmetric"] = "yes" if by_row.equals(by_row.T) else "no"
     for fmt in Matrix.formats.values():
         try:
-            rows[f"bytes as {fmt.__name__}"] = f"{A.to(fmt).nbytes:,}"
+            size = A.nrows * A.ncols * A.dtype.itemsize if fmt is Dense else A.to(fmt).nbytes
+            rows[f"bytes as {fmt.__name__}"] = f"{size:,}"
         except ValueError:
             rows[f"bytes as {fmt.__name__}"] = "refused: too much padding"
     show_table(str(file), rows | {name: f"{s:.3f} s" for name, s in watch.seconds.items()})
@@ -347,10 +354,12 @@ def show_table(title: str, rows: dict[str, str]) -> None:
     Console().print(table)
 
 
-def show_path(d: np.ndarray, parent: np.ndarray, end: int, labels: np.ndarray, reached: np.ndarray) -> None:
+def show_path(
+    d: np.ndarray, parent: np.ndarray, end: int, labels: np.ndarray, reached: np.ndarray, within: str = ""
+) -> None:
     """Print the shortest path to a vertex, or that there is none."""
     if not reached[end]:
-        typer.echo(f"{labels[end]} cannot be reached")
+        typer.echo(f"{labels[end]} cannot be reached{within}")
         return
     steps = [str(labels[v]) for v in path(parent, end)]
     typer.echo(f"to {labels[end]}: length {number(d[end])}, {len(steps) - 1} arcs")
@@ -358,7 +367,11 @@ def show_path(d: np.ndarray, parent: np.ndarray, end: int, labels: np.ndarray, r
 
 
 def save(output: Path, answer: Answer) -> None:
-    """Write distances: .npy as they are, .tsv as id and a distance from each source, `inf` where there is no path."""
+    """Write distances: .npy as they are, .tsv as id and a distance from each source, or that there is no path.
+
+    That is `inf` for shortest paths; `none` in other semirings, where infinity may be a distance.
+    """
+    absent = "inf" if answer.task.semiring == "min_plus" else "none"
     with replacing(str(output)) as stream:
         if output.suffix == ".npy":
             np.save(stream, answer.d if len(answer.d) > 1 else answer.d[0])
@@ -366,7 +379,7 @@ def save(output: Path, answer: Answer) -> None:
         for label, values, reached in zip(
             answer.labels.tolist(), answer.d.T.tolist(), answer.reached.T.tolist(), strict=True
         ):
-            shown = (str(value) if there else "inf" for value, there in zip(values, reached, strict=True))
+            shown = (str(value) if there else absent for value, there in zip(values, reached, strict=True))
             stream.write(f"{label}\t{TAB.join(shown)}\n".encode())
 
 

@@ -23,15 +23,16 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from formats import Matrix, SparseVector
-from semiring import Semiring, ewise_add, transpose, vxm
-from semiring.vectors import densified, entries_equal, full, minimum, unit
+from formats.convert import by_columns
+from semiring import Semiring, ewise_add, vxm
+from semiring.vectors import densified, entries_equal, full, unit
 
 from .da2cf_variants import find_plan
 from .single_source import Until, single_source
 from .trace import note
 
 
-@single_source()
+@single_source(check=find_plan)
 def da2cf(
     A: Matrix,
     source: int,
@@ -47,25 +48,25 @@ def da2cf(
     A: (n, n), A[u, v] = weight of u -> v, non-negative.  source: 0 <= s < n.  relax: "push" along the frontier's rows,
     or "pull" down the columns of the unresolved, which keeps another copy of A with it.  passes: over the unresolved,
     on a GPU, for their minimum; after one pass the host finishes.  variant: one of the paper's implementations by name
-    (`da2cf_variants.VARIANTS`), instead of the two.
+    (`da2cf_variants.VARIANTS`), instead of the two.  `SingleSource` says what else every algorithm takes.
     Returns (n,) of A.dtype on A's device, with unreachable vertices at the semiring's zero (inf, INT_MAX).
     Raises ValueError for a negative weight, OverflowError if a finite distance leaves the dtype.  Source: [1].
     """
-    plan = find_plan(relax, passes, variant, A)
-    step = pushing(plan.place(A), s) if plan.relax == "push" else pulling(plan.place(A), s)
+    plan = find_plan(relax, passes, variant, A.device)
+    relaxed = pulling if plan.relax == "pull" else pushing
+    B = plan.place(A)
     q = densified(unit(A, source, s), s)  # q = e_s
-    d = full(q, s.zero(q.dtype), q.dtype)
-    resolved = full(q, False, bool)
+    d, resolved = full(q, s.zero(q.dtype), q.dtype), full(q, False, bool)
     with plan.kernels():
         while True:
-            μ = minimum(plan.on_minimum(q), s, plan.passes)  # μ = ⊕ q
+            μ, q = plan.minimum(q, s)  # μ = ⊕ q
             if until.passed(d, μ):
                 return plan.back(d)
             q, d, resolved = plan.on_update(q, d, resolved)
             f = entries_equal(q, μ)  # f = q⟨q = μ⟩
             resolve(f, q, d, resolved, s)
-            note(f, minimum=μ, direction=plan.relax, looking=~resolved)
-            q = step(*plan.on_relax(f, q, resolved))  # q = q ⊕ fA⟨unresolved⟩
+            q = relaxed(B, s, *plan.on_relax(f, q, resolved))  # q = q ⊕ fA⟨unresolved⟩
+            note(f, minimum=μ, direction=plan.relax, resolved=resolved)
 
 
 def resolve(f: SparseVector, q: Any, d: Any, resolved: Any, s: Semiring) -> None:
@@ -75,12 +76,11 @@ def resolve(f: SparseVector, q: Any, d: Any, resolved: Any, s: Semiring) -> None
     resolved[f.indices] = True
 
 
-def pushing(A: Matrix, s: Semiring) -> Any:
-    """relax_F: the step that pushes the frontier along its rows."""
-    return lambda f, q, resolved: ewise_add(q, vxm(f, A, s, mask=resolved, complement=True), s, out=q)
+def pushing(A: Matrix, s: Semiring, f: SparseVector, q: Any, resolved: Any) -> Any:
+    """relax_F: the frontier is pushed along its rows."""
+    return ewise_add(q, vxm(f, A, s, mask=resolved, complement=True), s, out=q)
 
 
-def pulling(A: Matrix, s: Semiring) -> Any:
-    """relax_U: the step in which unresolved vertices look down their columns, which lie together in C = A."""
-    C = A.keep("columns", lambda: transpose(A)).T
-    return lambda f, q, resolved: ewise_add(q, vxm(densified(f, s), C, s, mask=resolved, complement=True), s, out=q)
+def pulling(A: Matrix, s: Semiring, f: SparseVector, q: Any, resolved: Any) -> Any:
+    """relax_U: unresolved vertices look down their columns."""
+    return ewise_add(q, vxm(densified(f, s), by_columns(A), s, mask=resolved, complement=True), s, out=q)

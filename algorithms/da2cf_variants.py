@@ -12,8 +12,8 @@ from typing import Any, Literal
 
 from formats import Matrix
 from formats.arrays import Device
-from semiring import pulls_by
-from semiring.vectors import moved
+from semiring import Semiring, pulls_by
+from semiring.vectors import minimum, moved
 
 
 @dataclass(frozen=True)
@@ -33,18 +33,21 @@ class Plan:
     home: Device = "cpu"
 
     def place(self, A: Matrix) -> Matrix:
-        """The matrix where it is multiplied."""
-        return A.to(device=self.relax_on)
+        """The matrix where it is multiplied; a copy there is kept with A."""
+        if A.device == self.relax_on:
+            return A
+        return A.keep(("placed", self.relax_on), lambda: A.to(device=self.relax_on))
 
-    def on_minimum(self, q: Any) -> Any:
-        """q where its minimum is taken."""
-        return moved(q, self.minimum_on)
+    def minimum(self, q: Any, s: Semiring) -> tuple[Any, Any]:
+        """(⊕ q, q), q where it is used next if that is where its minimum is taken."""
+        x = moved(q, self.minimum_on)
+        return minimum(x, s, self.passes), x if self.minimum_on == self.update_on else q
 
-    def on_update(self, *vectors: Any) -> tuple[Any, ...]:
+    def on_update(self, *vectors: Any) -> Any:
         """The vectors where the frontier is updated."""
         return tuple(moved(x, self.update_on) for x in vectors)
 
-    def on_relax(self, *vectors: Any) -> tuple[Any, ...]:
+    def on_relax(self, *vectors: Any) -> Any:
         """The vectors where the frontier is relaxed."""
         return tuple(moved(x, self.relax_on) for x in vectors)
 
@@ -71,15 +74,14 @@ VARIANTS = {
 """The paper's implementations by name."""
 
 
-def find_plan(relax: str, passes: int, variant: str | None, A: Matrix) -> Plan:
-    """The plan for the parameters of `da2cf`; ValueError for one that there is not."""
+def find_plan(relax: str = "push", passes: int = 2, variant: str | None = None, here: Device = "cpu") -> Plan:
+    """The plan for the parameters of `da2cf` and a matrix that is `here`; ValueError for one that there is not."""
     if relax not in ("push", "pull"):
         raise ValueError(f"relax must be 'push' or 'pull', got {relax!r}")
     if passes not in (1, 2):
         raise ValueError(f"passes must be 1 or 2, got {passes!r}")
     if variant is not None and variant not in VARIANTS:
         raise ValueError(f"unknown variant {variant!r}; there are {', '.join(VARIANTS)}")
-    here = A.device
     if variant is None:
         return Plan(relax, here, here, here, passes, home=here)  # type: ignore[arg-type]
     return replace(VARIANTS[variant], home=here)

@@ -28,12 +28,19 @@ from formats import Matrix, SparseVector
 from semiring import MinPlus, Semiring, better, ewise_add, no_worse, reduce, select, vxm
 from semiring.vectors import densified, is_empty, present, product, unit
 
-from .bucket_width import bucket_width
+from .bucket_width import bucket_width, check_delta
 from .single_source import Until, single_source
 from .trace import note
 
 
-@single_source(takes=(MinPlus,))
+def check(delta: Any = None, split: str = "before") -> None:
+    """TypeError or ValueError for parameters that there are not."""
+    check_delta(delta)
+    if split not in ("before", "while"):
+        raise ValueError(f"split must be 'before' or 'while', got {split!r}")
+
+
+@single_source(takes=(MinPlus,), check=check)
 def delta_stepping(
     A: Matrix,
     source: int,
@@ -48,7 +55,8 @@ def delta_stepping(
     A: (n, n), A[u, v] = weight of u -> v, non-negative.  source: 0 <= s < n.  delta: the width of a bucket, a positive
     number, or a rule for it (`bucket_width`): "median" or "mean" of the weights, "max/degree", the largest weight over
     the largest degree, or None for what suits the graph.  split: edges into light and heavy ones "before" everything
-    else, another copy of A that is kept with it, or "while" relaxing.
+    else, another copy of A that is kept with it, or "while" relaxing.  `SingleSource` says what else every algorithm
+    takes.
     Returns (n,) of A.dtype on A's device, with unreachable vertices at the semiring's zero (inf, INT_MAX).
     Raises ValueError for a negative weight, OverflowError if a finite distance leaves the dtype.  Source: [1].
     """
@@ -60,12 +68,12 @@ def delta_stepping(
         μ = reduce(q, s)  # μ = ⊕ q
         if until.passed(d, μ):
             return d
-        top = product(μ, Δ, s)
+        top = until.capped(d, product(μ, Δ, s))
         f = present(select(q, no_worse(s), top, semiring=s), s)  # f = q⟨q ≤ μ + Δ⟩
         r = f
         while not is_empty(f):
-            note(f, minimum=μ, bucket=bucket)
             t = improve(d, vxm(f, light(f), s), s)  # t = fL⟨fL < d⟩
+            note(f, minimum=μ, bucket=bucket)
             f = select(t, no_worse(s), top)  # f = t⟨t ≤ μ + Δ⟩
             r = ewise_add(r, f, s)  # r = r ⊕ f
             ewise_add(q, t, s, out=q)
@@ -83,8 +91,14 @@ def improve(d: Any, t: SparseVector, s: Semiring) -> SparseVector:
 def edges(A: Matrix, Δ: Any, split: str) -> tuple[Any, Any]:
     """The light and the heavy edges, each as a function of the vertices whose edges are wanted."""
     if split == "before":
-        L, H = A.keep(("light", Δ), lambda: select(A, "<=", Δ)), A.keep(("heavy", Δ), lambda: select(A, ">", Δ))
+        L, H = split_at(A, Δ)
         return (lambda f: L), (lambda r: H)
-    if split == "while":
-        return (lambda f: select(A, "<=", Δ, row=f)), (lambda r: select(A, ">", Δ, row=r))
-    raise ValueError(f"split must be 'before' or 'while', got {split!r}")
+    return (lambda f: select(A, "<=", Δ, row=f)), (lambda r: select(A, ">", Δ, row=r))
+
+
+def split_at(A: Matrix, Δ: Any) -> tuple[Matrix, Matrix]:
+    """(light edges, heavy edges), kept with A for the next source; of several Δ, those of the last."""
+    kept = A.take("split")
+    L, H = kept[1:] if kept is not None and kept[0] == Δ else (select(A, "<=", Δ), select(A, ">", Δ))
+    A.keep("split", lambda: (Δ, L, H))
+    return L, H

@@ -29,7 +29,8 @@ from .trace import note
 def dijkstra(A: Matrix, source: int, s: Semiring, until: Until) -> Any:
     """Distances from `source`, one vertex a round: n rounds of O(n) work each.
 
-    A: (n, n), A[u, v] = weight of u -> v, non-negative.  source: 0 <= s < n.
+    A: (n, n), A[u, v] = weight of u -> v, non-negative.  source: 0 <= s < n.  `SingleSource` says what else every
+    algorithm takes.
     Returns (n,) of A.dtype on A's device, with unreachable vertices at the semiring's zero (inf, INT_MAX).
     Raises ValueError for a negative weight, OverflowError if a finite distance leaves the dtype.  Source: [1].
     """
@@ -42,6 +43,6 @@ def dijkstra(A: Matrix, source: int, s: Semiring, until: Until) -> Any:
             return d
         f = first_entry(entries_equal(q, μ))
         resolve(f, q, d, settled, s)
-        note(f, minimum=μ)
         t = vxm(f, A, s, mask=settled, complement=True)
         ewise_add(q, t, s, out=q)  # q = q ⊕ fA⟨unsettled⟩
+        note(f, minimum=μ)

@@ -48,6 +48,11 @@ class Until:
             return self.limit
         return reached if self.limit is None or self.semiring.better(reached, self.limit) else self.limit
 
+    def capped(self, d: Any, x: Any) -> Any:
+        """The distance x, or the bound if that is nearer."""
+        bound = self.bound(d)
+        return x if bound is None or not self.semiring.better(bound, x) else bound
+
     def passed(self, d: Any, nearest: Any) -> bool:
         """Is all settled that was asked for, where only vertices at the distance `nearest` and worse are left?"""
         if nearest == self.semiring.zero(d.dtype):
@@ -69,13 +74,20 @@ class SingleSource(Fusible[..., Any]):
     and the algorithm's own parameters.
 
     core: as written, and the oracle of what `implement` registers.  any_sign: may longer paths be better?  takes: the
-    semirings that it is right for; None for all with an order and a unit.
+    semirings that it is right for; None for all with an order and a unit.  check: raises for values of the algorithm's
+    own parameters that there are not.
     """
 
     def __init__(
-        self, core: Callable[..., Any], *, any_sign: bool = False, takes: tuple[Semiring, ...] | None = None
+        self,
+        core: Callable[..., Any],
+        *,
+        any_sign: bool = False,
+        takes: tuple[Semiring, ...] | None = None,
+        check: Callable[..., None] | None = None,
     ) -> None:
         super().__init__(core)
+        self._check_values = check
         self.definition = functools.partial(self, fused=False)
         self.core, self.any_sign, self.takes = core, any_sign, takes
         own = inspect.signature(core).parameters.values()
@@ -100,11 +112,9 @@ class SingleSource(Fusible[..., Any]):
         fused: bool = True,
         **parameters: Any,
     ) -> Any:
+        self.check(**parameters)
         s = find_semiring(semiring)
         A = as_weights(A, s)
-        for name in parameters:
-            if name not in self.parameters:
-                raise TypeError(f"{self.name} has no parameter {name!r}; it has {', '.join(sorted(self.parameters))}")
         self._check(A, s)
         starts = _starts(A, source, sources, s)
         end = None if target is None else int(unit(A, target, s, "target").indices[0])
@@ -117,15 +127,25 @@ class SingleSource(Fusible[..., Any]):
         d = stacked([distances for distances, _ in answers], like=full(all_vertices(A), 0, A.dtype))
         return (d, stacked([parents for _, parents in answers], like=all_vertices(A))) if return_parents else d
 
+    def check(self, **parameters: Any) -> None:
+        """TypeError or ValueError for parameters that the algorithm does not have, or not with that value."""
+        for name in parameters:
+            if name not in self.parameters:
+                has = ", ".join(sorted(self.parameters)) or "none of its own"
+                raise TypeError(f"{self.name} has no parameter {name!r}; it has {has}")
+        if self._check_values is not None:
+            self._check_values(**parameters)
+
     def _check(self, A: Matrix, s: Semiring) -> None:
         """ValueError for a semiring, or for weights, that the algorithm is not right for."""
-        if self.takes is not None and s not in self.takes:
+        if self.takes is not None and not any(_alike(s, known) for known in self.takes):
             names = ", ".join(known.name for known in self.takes)
             raise ValueError(f"{self.name} is for {names}, not for {s.name}: take another algorithm, as bellman_ford")
         if not self.any_sign and gains_by_length(A, s):
             best = reduce(A, s.add)
-            rule = f"worse than the unit {s.unit(A.dtype)} of {s.name}" if s is not MinPlus else "non-negative"
-            raise ValueError(f"{self.name} needs {rule} weights, got {best}: bellman_ford takes any")
+            unit_of_s = f"weights no better than the unit {s.unit(A.dtype)} of {s.name}"
+            rule = "non-negative weights" if _alike(s, MinPlus) else unit_of_s
+            raise ValueError(f"{self.name} needs {rule}, got {best}: bellman_ford takes any")
 
     def _answer(
         self,
@@ -137,20 +157,25 @@ class SingleSource(Fusible[..., Any]):
         return_parents: bool,
         parameters: dict[str, Any],
     ) -> tuple[Any, Any]:
-        """(distances, parents) from one source; parents are (n,) of -1 where nobody asked for them."""
+        """(distances, parents) from one source; no parents where nobody asked for them."""
         free = self.any_sign and gains_by_length(A, s)  # then a path within the bound may lead beyond it
         with running(self.name, A):
             d = compute(A, source, s, Until(s) if free else until, **parameters)
-        if free or until.bound(d) is None:
+        bound = until.bound(d)
+        if free or bound is None or bound == s.zero(d.dtype):
             check_range(A, d, s)
         near = until.within(d, d)
-        parents = shortest_path_tree(A, d if free else near, source, s) if return_parents else full(d[:0], -1, int)
-        return near, parents
+        return near, shortest_path_tree(A, d if free else near, source, s) if return_parents else None
 
 
 def single_source(**rules: Any) -> Callable[[Callable[..., Any]], SingleSource]:
     """Make an algorithm of its equations; see `SingleSource` for the rules."""
     return lambda core: SingleSource(core, **rules)
+
+
+def _alike(s: Semiring, t: Semiring) -> bool:
+    """Are they the same algebra, whatever laws they promise?"""
+    return (s.add, s.mul, s.one) == (t.add, t.mul, t.one)
 
 
 def _starts(A: Matrix, source: int | None, sources: Any, s: Semiring) -> list[int]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -36,7 +37,7 @@ class Round:
 
     run: the number of the call, from 0, and for several sources of the source within it.  iteration: within the run,
     from 1.  frontier: vertices that were relaxed from.  edges: of them (push), or of those that looked for them (pull).
-    minimum: the best distance not yet settled, where the algorithm knows it.  bucket: the number of the bucket.
+    minimum: the best distance not yet settled, where the algorithm knows it and it is finite.  bucket: its number.
     seconds: since the round before, with everything that runs on a GPU finished.
     """
 
@@ -45,7 +46,7 @@ class Round:
     iteration: int
     frontier: int
     edges: int
-    minimum: float | None
+    minimum: float | int | None
     bucket: int | None
     direction: Direction
     seconds: float
@@ -67,25 +68,28 @@ class Trace:
         self._runs += 1
         self._since = time.perf_counter()
 
-    def add(self, frontier: SparseVector, minimum: Any, bucket: int | None, direction: Direction, looking: Any) -> None:
+    def add(
+        self, frontier: SparseVector, minimum: Any, bucket: int | None, direction: Direction, resolved: Any
+    ) -> None:
         """Write down a round."""
         if self._run is None:
             return
         algorithm, A = self._run
-        finish(A.device)
+        for device in {A.device, frontier.device}:
+            finish(device)
         now = time.perf_counter()
         self._iteration += 1
         if direction == "push":
             counted = degrees(A)[to_device(frontier.indices, A.device)]
         else:
-            counted = degrees(A.T)[to_device(looking, A.device)]
+            counted = degrees(A.T)[~to_device(resolved, A.device)]
         row = Round(
             algorithm,
             self._runs - 1,
             self._iteration,
             frontier.nnz,
             int(counted.sum()),
-            None if minimum is None else float(minimum),
+            _finite(minimum),
             bucket,
             direction,
             now - self._since,
@@ -131,6 +135,12 @@ def check_trace_file(path: Path | str) -> None:
         raise ValueError(f"the trace {path} lies in a folder that does not exist")
 
 
+def _finite(value: Any) -> Any:
+    """A scalar as Python's number, which every file format has; None for none and for infinity."""
+    number = None if value is None else value.item()
+    return None if isinstance(number, float) and math.isinf(number) else number
+
+
 _active: ContextVar[Trace | None] = ContextVar("trace", default=None)
 
 
@@ -165,9 +175,9 @@ def note(
     minimum: Any = None,
     bucket: int | None = None,
     direction: Direction = "push",
-    looking: Any = None,
+    resolved: Any = None,
 ) -> None:
-    """A round of the running algorithm is over; see `Round`. looking: who looked for the frontier, if it was a pull."""
+    """A round of the running algorithm is over; see `Round`. resolved: who did not look for the frontier in a pull."""
     record = _active.get()
     if record is not None:
-        record.add(frontier, minimum, bucket, direction, looking)
+        record.add(frontier, minimum, bucket, direction, resolved)

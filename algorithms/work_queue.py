@@ -12,6 +12,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 
 from formats import SparseVector
@@ -33,6 +34,7 @@ class WorkQueue:
         self._order: deque[int] = deque()
         self._label: dict[int, float] = {}
         self._sum = 0.0
+        self._finite = 0
 
     def __bool__(self) -> bool:
         return bool(self._order)
@@ -40,10 +42,14 @@ class WorkQueue:
     def add(self, improved: SparseVector) -> None:
         """The improved vertices come into the queue, unless they are there already, with their new labels."""
         for vertex, label in zip(improved.indices.tolist(), improved.values.tolist(), strict=True):
-            before = self._label.get(vertex)
+            known = vertex in self._label
+            if known:
+                self._forget(vertex)
             self._label[vertex] = label
-            self._sum += label - (before or 0)
-            if before is not None:
+            if math.isfinite(label):
+                self._sum += label
+                self._finite += 1
+            if known:
                 continue
             if self._smaller_first and self._order and self._better(label, self._label[self._order[0]]):
                 self._order.appendleft(vertex)
@@ -52,12 +58,19 @@ class WorkQueue:
 
     def pop(self) -> int:
         """The next vertex, which leaves the queue."""
-        if self._larger_last:
-            mean = self._sum / len(self._order)
+        if self._larger_last and self._finite:
+            mean = self._sum / self._finite
             for _ in range(len(self._order) - 1):  # rounding may put all above the mean
                 if not self._better(mean, self._label[self._order[0]]):
                     break
                 self._order.rotate(-1)
         vertex = self._order.popleft()
-        self._sum -= self._label.pop(vertex)
+        self._forget(vertex)
         return vertex
+
+    def _forget(self, vertex: int) -> None:
+        """Take a vertex's label out of the mean, in which infinite ones do not count."""
+        label = self._label.pop(vertex)
+        if math.isfinite(label):
+            self._sum -= label
+            self._finite -= 1

@@ -52,14 +52,15 @@ def run(
     for name in names or ():
         if name not in VARIANTS:
             raise ValueError(f"unknown implementation {name!r}; there are {', '.join(VARIANTS)}")
+        if device == "cpu" and "cuda" in _devices(name):
+            raise ValueError(f"{name} needs a GPU: say --device cuda")
     A = predecessors(millions << 20, device)
     right = to_device(bellman_ford(A, 0), "cpu")
     with trace() as t:
         da2cf(A, 0)
     seconds: dict[str, float] = {}
     for name in names or VARIANTS:
-        plan = VARIANTS[name]
-        where = {plan.relax_on, plan.minimum_on, plan.update_on}
+        where = _devices(name)
         if device == "cpu" and "cuda" in where:
             continue
         M = A.to(device="cpu") if where == {"cpu"} else A
@@ -107,6 +108,12 @@ def f_gpu_no_atomic(A: CSR, source: int) -> Any:
 @cache
 def _relax() -> Any:
     return cupy().RawKernel(SOURCE, "relax_without_atomics")
+
+
+def _devices(name: str) -> set[Device]:
+    """Where the implementation runs."""
+    plan = VARIANTS[name]
+    return {plan.relax_on, plan.minimum_on, plan.update_on}
 
 
 def _solver(A: CSR, variant: str) -> Callable[[], Any]:

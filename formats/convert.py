@@ -76,6 +76,15 @@ def compressed(A: Matrix, axis: int) -> Any:
     return made if base is A else made.T
 
 
+def by_columns(A: Matrix) -> Matrix:
+    """`A` in its own storage with a column's entries together: made once, and kept with it."""
+    if A.major == 1:
+        return A
+    if isinstance(A, CSR):
+        return compressed(A, 1)
+    return A.keep("by columns", lambda: convert(A.T, type(A), **A.options)).T
+
+
 # --- compressed <-> list ------------------------------------------------------------------------------------------
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import Array, as_array, as_values, cast, check_not_nan, contiguous, namespace, read_only
+from .arrays import Array, as_array, as_values, cast, check_not_nan, contiguous, is_array, namespace, read_only
 from .base import Matrix
 
 ABSENT_BOOL = 2
@@ -26,7 +26,8 @@ class Dense(Matrix):
     """Every position of the matrix.
 
     values: (nrows, ncols).  fill: the value that means absent, also NaN.  major: 0; 1 in a transpose, whose arrays hold
-    (ncols, nrows).  Booleans are kept as bytes, with 2 for absent, so that both may be stored.
+    (ncols, nrows).  Booleans are kept as bytes (uint8), with 2 for absent, so that both may be stored; bytes with 2 for
+    their fill are taken for such.
     ValueError names the first broken rule.
     """
 
@@ -43,9 +44,9 @@ class Dense(Matrix):
         if given.dtype == np.uint8 and self.fill == ABSENT_BOOL:
             values, fill = given, ABSENT_BOOL
         else:
-            is_nan = isinstance(self.fill, float | np.floating) and self.fill != self.fill
-            values = as_values(given.reshape(-1)).reshape(given.shape)
-            fill = self.fill if is_nan else cast(np.asarray([self.fill]), values.dtype)[0]
+            flat = given.reshape(-1)
+            values = as_values(flat if is_array(self.values) else flat.tolist()).reshape(given.shape)
+            fill = as_fill(self.fill, values.dtype)
             if values.dtype == np.bool_:
                 xp = namespace(values)
                 values, fill = xp.where(values == fill, np.uint8(ABSENT_BOOL), values.astype(np.uint8)), ABSENT_BOOL
@@ -123,15 +124,30 @@ def filled(present: Array, stored: Array, major: int, fill: Any = None) -> Dense
     """
     xp = namespace(present)
     dtype = np.dtype(np.uint8) if stored.dtype == np.bool_ else stored.dtype
-    if stored.dtype == np.bool_:
-        fill = ABSENT_BOOL
-    elif fill is None:
-        fill = unused(stored)
-    elif stored.size and bool((stored == fill).any()):
-        raise ValueError(f"fill must not be the value of an entry, got {fill}")
+    if fill is None:
+        fill = ABSENT_BOOL if stored.dtype == np.bool_ else unused(stored)
+    elif stored.dtype == np.bool_:
+        raise ValueError(f"of Booleans the fill is not to be chosen, got {fill!r}: absent is the byte 2")
+    else:
+        fill = as_fill(fill, stored.dtype)
+        if stored.size and bool((stored == fill).any()):
+            raise ValueError(f"fill must not be the value of an entry, got {fill}")
     values = xp.full(present.shape, fill, dtype)
     values[present] = stored
     return Dense.trusted(values, dtype.type(fill), major)
+
+
+def as_fill(fill: Any, dtype: np.dtype) -> Any:
+    """The user's fill as a scalar of `dtype`; TypeError if it is no number, ValueError if the dtype cannot hold it."""
+    value = fill.item() if hasattr(fill, "dtype") and getattr(fill, "ndim", 0) == 0 else fill
+    if not isinstance(value, int | float):
+        raise TypeError(f"fill must be a number, got {value!r}")
+    if dtype.kind == "f":
+        return dtype.type(value)
+    info = (0, 1) if dtype.kind == "b" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
+    if value != value or not info[0] <= value <= info[1] or value != int(value):
+        raise ValueError(f"fill must be a value that {dtype} holds, got {value!r}")
+    return dtype.type(int(value))
 
 
 def unused(stored: Array) -> Any:

@@ -77,6 +77,9 @@ class Verb(Generic[P, R]):
     def __repr__(self) -> str:
         return f"<verb {self.name}>"
 
+    def __reduce__(self) -> str:
+        return self.name  # pickled as a function is, by its name in its module
+
 
 class Fusible(Verb[P, R]):
     """An algorithm written in verbs, which a backend may also run as a whole.

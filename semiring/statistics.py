@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from formats import Matrix
 from formats.arrays import Array, namespace
 
@@ -12,7 +14,7 @@ from .algebra import Semiring
 
 def mean(A: Matrix, semiring: Semiring) -> float:
     """The mean value, 0 of no entries."""
-    return A.keep(("mean", semiring), lambda: _of(A, semiring, lambda xp, values: values.mean(dtype=float)))
+    return A.keep(("mean", semiring), lambda: _of(A, semiring, lambda xp, values: values.mean()))
 
 
 def median(A: Matrix, semiring: Semiring) -> float:
@@ -28,4 +30,5 @@ def largest(A: Matrix, semiring: Semiring) -> float:
 def _of(A: Matrix, semiring: Semiring, statistic: Any) -> float:
     values: Array = A.to_edges()[2]
     values = values[values != semiring.zero(A.dtype)]
-    return float(statistic(namespace(values), values)) if values.size else 0.0
+    with np.errstate(over="ignore"):  # of the largest floats the sum is infinite
+        return float(statistic(namespace(values), values.astype(np.float64))) if values.size else 0.0

@@ -24,7 +24,10 @@ def unit(A: Matrix, source: int, semiring: Semiring, name: str = "source") -> Sp
     """
     if A.nrows != A.ncols:
         raise ValueError(f"a graph needs a square matrix, got shape {A.shape}")
-    s = operator.index(source)
+    try:
+        s = operator.index(source)
+    except TypeError:
+        raise TypeError(f"{name} must be an integer, got {source!r}") from None
     if not 0 <= s < A.nrows:
         raise ValueError(f"{name} must be in [0, {A.nrows}), got {s}")
     dtype = A.dtype if A.dtype in semiring.dtypes else semiring.dtypes[0]
@@ -101,21 +104,22 @@ def first_entry(v: SparseVector) -> SparseVector:
     return SparseVector.trusted(v.indices[:1], v.values[:1], v.size)
 
 
-def as_bound(limit: Any, dtype: np.dtype, semiring: Semiring) -> Any:
-    """A distance given by the user as a scalar of `dtype`: the worst one that is no worse than it.
+def as_bound(limit: Any, dtype: np.dtype, semiring: Semiring, name: str = "limit") -> Any:
+    """A distance given by the user as a scalar of `dtype`: as a float holds it, of integers the worst one within it.
 
-    ValueError for NaN, TypeError for what is no number.
+    ValueError for NaN, TypeError for what is no number; both name the argument.
     """
-    if not isinstance(limit, int | float | np.number | np.bool_):
-        raise TypeError(f"limit must be a number, got {type(limit).__name__}")
-    value: Any = limit
+    value = limit.item() if hasattr(limit, "dtype") and getattr(limit, "ndim", 0) == 0 else limit
+    if not isinstance(value, int | float):
+        raise TypeError(f"{name} must be a number, got {value!r}")
     if value != value:
-        raise ValueError("limit must be a number, got NaN")
-    if dtype.kind == "f":
-        with np.errstate(over="ignore"):
-            return dtype.type(value if abs(value) <= np.finfo(np.float64).max else math.copysign(math.inf, value))
+        raise ValueError(f"{name} must be a number, got NaN")
     if dtype.kind == "b":
         return dtype.type(value)
+    if dtype.kind == "f":
+        beyond = isinstance(value, int) and abs(value) > np.finfo(np.float64).max
+        with np.errstate(over="ignore"):
+            return dtype.type((math.inf if value > 0 else -math.inf) if beyond else value)
     low, high = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
     if not low <= value <= high:
         return dtype.type(high if value > high else low)

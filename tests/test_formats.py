@@ -275,7 +275,8 @@ REFUSED = [
     (SegmentedCOO, ([0], [0], [1], [0, 1], (1, 1), 1, 2), r"major must be 0 \(segments of rows\) or 1"),
     (Dense, ([1, 2], 0), "values must be two-dimensional, got 1 dimensions"),
     (Dense, ([[1.0, float("nan")]], 0), "values must not be NaN, got NaN at position 1"),
-    (Dense, ([[1, 2]], 0.5), "value 0.5 cannot be stored as int"),
+    (Dense, ([[1, 2]], 0.5), "fill must be a value that int64 holds, got 0.5"),
+    (Dense, ([[1, 2]], float("nan")), "fill must be a value that int64 holds, got nan"),
     (Dense, ([[1, 2]], 2, 2), "major must be 0 or 1, got 2"),
     (SparseVector, ([0, 0], [1, 2], 3), "no index may repeat, got 0 twice"),
     (SparseVector, ([3], [1], 3), r"indices must be in \[0, 3\), got 3"),
@@ -324,6 +325,15 @@ def test_a_dense_matrix_has_a_value_for_absent():
     assert example().to(Dense, fill=-1).fill == -1
     with pytest.raises(ValueError, match="fill must not be the value of an entry, got 7"):
         example().to(Dense, fill=7)
+    with pytest.raises(ValueError, match=r"fill must be a value that int32 holds, got 2.5"):
+        example().to(Dense, fill=2.5)
+    with pytest.raises(TypeError, match="fill must be a number, got 'x'"):
+        example().to(Dense, fill="x")
+    with pytest.raises(ValueError, match="fill must not be the value of an entry, got 0.1"):
+        from_edges([0], [0], [0.1], dtype="float32").to(Dense, fill=np.float64(0.1))
+    with pytest.raises(ValueError, match="of Booleans the fill is not to be chosen"):
+        from_edges([0], [0], [True]).to(Dense, fill=False)
+    assert Dense([[1, 2]], 0).dtype == np.int32
     both = from_edges([0, 0], [0, 1], [True, False], shape=(2, 2)).to(Dense)
     assert (both.dtype, edges(both)) == (np.bool_, [(0, 0, True), (0, 1, False)])
     assert edges(both.astype(np.int32)) == [(0, 0, 1), (0, 1, 0)]

@@ -252,7 +252,11 @@ def test_negative_weights_are_refused_by_name(verb, fmt, backend, algorithm):
     message = f"{algorithm.name} needs non-negative weights, got -3: bellman_ford takes any"
     with pytest.raises(ValueError, match=message):
         algorithm(A, 0)
-    rule = "is for min_plus, not for max_plus" if algorithm is delta_stepping else "worse than the unit 0 of max_plus"
+    rule = (
+        "is for min_plus, not for max_plus"
+        if algorithm is delta_stepping
+        else "needs weights no better than the unit 0 of max_plus"
+    )
     with pytest.raises(ValueError, match=rule):
         algorithm(A, 0, "max_plus")
 
@@ -282,9 +286,9 @@ def test_arguments_that_have_no_answer(method):
         run(method, A, 0, sources=[1])
     with pytest.raises(ValueError, match="limit must be a number, got NaN"):
         run(method, A, 0, limit=float("nan"))
-    with pytest.raises(TypeError, match="limit must be a number, got str"):
+    with pytest.raises(TypeError, match="limit must be a number, got 'far'"):
         run(method, A, 0, limit="far")
-    with pytest.raises(TypeError, match=f"{METHODS[method][0].name} has no parameter 'deltas'; it has"):
+    with pytest.raises(TypeError, match=f"{METHODS[method][0].name} has no parameter 'deltas'; it has \\w+"):
         run(method, A, 0, deltas=3)
     with pytest.raises(ValueError, match=r"square matrix, got shape \(2, 3\)"):
         run(method, from_edges([0], [1], shape=(2, 3)), 0)

@@ -33,7 +33,8 @@ def _(x: Any, A: Any, semiring: Semiring, write: VectorWrite) -> Any:
 
 
 def _product(A: CSR | CSC, x: Any, semiring: Semiring, write: VectorWrite, *, matrix_first: bool) -> Any:
-    if not isinstance(x, SparseVector):
+    gathers = (A.major == 0) == matrix_first
+    if not isinstance(x, SparseVector) and not (gathers and write.mask is not None):  # which skips excluded rows
         operand = suitesparse.operand(A, x, semiring, matrix_first)
         if operand is not None:
             return suitesparse.product(A, operand, semiring, write, matrix_first=matrix_first)
