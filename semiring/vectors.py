@@ -117,7 +117,7 @@ def as_bound(limit: Any, dtype: np.dtype, semiring: Semiring, name: str = "limit
     if dtype.kind == "b":
         return dtype.type(value)
     if dtype.kind == "f":
-        beyond = isinstance(value, int) and abs(value) > np.finfo(np.float64).max
+        beyond = isinstance(value, int) and abs(value) > int(np.finfo(np.float64).max)
         with np.errstate(over="ignore"):
             return dtype.type((math.inf if value > 0 else -math.inf) if beyond else value)
     low, high = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)

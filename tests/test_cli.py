@@ -387,6 +387,23 @@ def test_limits_targets_and_other_semirings(fine, file):
     widest = fine("sssp", roads, "--source", 1, "--semiring", "max_min", "--to", 4)
     assert "to 4: length 2, 2 arcs\n1 -> 3 -> 4" in widest.out
     assert "farthest" not in fine("sssp", roads, "--source", 1, "--semiring", "lor_land").table
+    assert "sum of distances" not in widest.table
+    said = fine("sssp", roads, "--source", 1, "--to", 4, "--limit", 5).out
+    assert "4 cannot be reached within the bound" in said
+
+
+def test_longest_paths_where_weights_are_negative(fine, file):
+    falling = file("falling.txt", "1 2 -4\n2 3 -1\n1 3 -7\n")
+    for algorithm in ("bellman-ford", "da2cf", "dijkstra"):
+        table = fine("sssp", falling, "--source", 1, "--semiring", "max_plus", "--algorithm", algorithm).table
+        assert table["sum of distances"] == "-9"
+
+
+def test_in_other_semirings_no_path_is_told_from_an_infinite_one(fine, file, tmp_path):
+    output = tmp_path / "d.tsv"
+    wide = file("wide.txt", "1 2 0.5\n3 3 1.0\n")
+    fine("sssp", wide, "--source", 1, "--semiring", "max_min", "--output", output)
+    assert output.read_text() == "1\tinf\n2\t0.5\n3\tnone\n"
 
 
 def test_parameters_that_an_algorithm_does_not_have(refused, file, tmp_path):

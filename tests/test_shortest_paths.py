@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from importlib import resources
 from typing import Any
 
@@ -12,7 +13,7 @@ import scipy.sparse.csgraph
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from algorithms import NegativeCycle, bellman_ford, da2cf, delta_stepping, dijkstra, sssp
+from algorithms import NegativeCycle, bellman_ford, da2cf, delta_stepping, dijkstra, sssp, trace
 from algorithms.sssp import ALGORITHMS
 from formats import Matrix, from_edges, read
 from semiring import AnyPair, LorLand, MaxMin, MinMax, MinPlus, no_worse
@@ -191,8 +192,6 @@ def test_a_limit_cuts_the_answer_but_not_the_paths_where_weights_are_negative(me
 @pytest.mark.parametrize("method", [name for name in METHODS if name not in ANY_SIGN])
 def test_an_algorithm_that_settles_stops_at_its_target(method):
     """A path of 1000 vertices: to reach the third takes a few rounds, and no distance beyond it is computed."""
-    from algorithms import trace
-
     A = Graph(1000, tuple((v, v + 1, 1) for v in range(999))).matrix(np.int32)
     with trace() as t:
         run(method, A, 0, target=3)
@@ -290,6 +289,8 @@ def test_arguments_that_have_no_answer(method):
         run(method, A, 0, limit="far")
     with pytest.raises(TypeError, match=f"{METHODS[method][0].name} has no parameter 'deltas'; it has \\w+"):
         run(method, A, 0, deltas=3)
+    with pytest.raises(TypeError, match="target must be an integer, got 1.5"):
+        run(method, A, 0, target=1.5)
     with pytest.raises(ValueError, match=r"square matrix, got shape \(2, 3\)"):
         run(method, from_edges([0], [1], shape=(2, 3)), 0)
     with pytest.raises(ValueError, match=r"any_pair has no unit|is for min_plus, not for any_pair"):
@@ -304,7 +305,7 @@ def test_arguments_that_have_no_answer(method):
         (da2cf, {"variant": "V_GPU"}, "unknown variant 'V_GPU'; there are F_CPU, U_CPU, U_H1"),
         (delta_stepping, {"delta": 0}, "delta must be a positive number, got 0"),
         (delta_stepping, {"delta": -1.5}, "delta must be a positive number, got -1.5"),
-        (delta_stepping, {"delta": float("nan")}, "delta must be a positive number, got nan"),
+        (delta_stepping, {"delta": float("nan")}, "delta must be a number, got NaN"),
         (delta_stepping, {"delta": "mode"}, "unknown rule for delta 'mode'; there are 'median', 'mean', 'max/degree'"),
         (delta_stepping, {"split": "after"}, "split must be 'before' or 'while', got 'after'"),
         (delta_stepping, {"semiring": MaxMin}, "delta_stepping is for min_plus, not for max_min"),
@@ -401,3 +402,59 @@ def test_an_infinite_limit_is_none():
     for algorithm in ALGORITHMS.values():
         assert algorithm(A, 0, limit=INF).tolist() == [0, 8, 9, 5, 7]
         assert algorithm(A, 0, limit=-1).tolist() == [INF] * 5
+
+
+# --- limits at the ends of the range, and what is kept ----------------------------------------------------------------
+
+
+@every_method
+@pytest.mark.parametrize("limit", [10**10, INF, np.float32(2**31), np.int64(2**63 - 1)])
+def test_a_limit_beyond_the_dtype_hides_no_overflow(method, limit):
+    A = Graph(3, ((0, 1, 2**31 - 3), (1, 2, 100))).matrix(np.int32)
+    with pytest.raises(OverflowError, match="does not fit int32"):
+        run(method, A, 0, limit=limit)
+    with pytest.raises(OverflowError, match="does not fit int32"):
+        run(method, A, 0, limit=limit, target=2)
+
+
+@every_method
+def test_a_limit_is_exact_however_it_is_given(method):
+    A = Graph(3, ((0, 1, 2**53 + 1), (1, 2, 1))).matrix(np.int64)
+    for limit in (2**53 + 1, np.int64(2**53 + 1)):
+        assert run(method, A, 0, limit=limit).tolist() == [0, 2**53 + 1, 2**63 - 1]
+    B = Graph(3, ((0, 1, 2.0), (1, 2, 1.0))).matrix(np.float64)
+    assert run(method, B, 0, limit=10**400).tolist() == [0, 2, 3]
+
+
+@pytest.mark.parametrize("options", [{"limit": 5}, {"target": 5}])
+def test_a_bucket_ends_at_the_limit(options):
+    A = Graph(2000, tuple((v, v + 1, 1) for v in range(1999))).matrix(np.int32)
+    with trace() as t:
+        delta_stepping(A, 0, delta=1000, **options)
+    assert len(t.rounds) <= (7 if "limit" in options else 1002), "the target's distance is known when it is found"
+
+
+@every_method
+def test_an_algorithm_can_be_pickled(method):
+    assert pickle.loads(pickle.dumps(METHODS[method][0])) is METHODS[method][0]
+
+
+def test_of_several_widths_the_last_split_is_kept():
+    A = Graph(50, tuple((v, (7 * v + 1) % 50, v % 5) for v in range(50))).matrix(np.int32)
+    delta_stepping(A, 0, delta=2)
+    kept = A.kept_nbytes
+    for delta in (1, 3, 4, 2):
+        delta_stepping(A, sources=[0, 1], delta=delta)
+    assert A.kept_nbytes == kept
+
+
+def test_large_labels_go_last_also_where_the_sources_is_infinite():
+    """The mean is of finite labels: max_min's source has an infinite one in floating point."""
+    rng = np.random.default_rng(0)
+    A = from_edges(*rng.integers(0, 60, (2, 300)), rng.integers(1, 99, 300), shape=60, dtype=np.float64)
+    rounds = []
+    for schedule in ("lll", "fifo"):
+        with trace() as t:
+            bellman_ford(A, 0, MaxMin, schedule=schedule)
+        rounds.append(len(t.rounds))
+    assert rounds[0] < rounds[1]
