@@ -29,11 +29,10 @@ from __future__ import annotations
 from typing import Any
 
 from formats import Matrix, SparseVector
-from semiring import MinFirst, Semiring, better, ewise_add, reduce, select, tight, vxm
-from semiring.vectors import all_vertices, at_the_end, densified, entry, full, is_empty, present, unit, vertices
+from semiring import Semiring, better, ewise_add, select, vxm
+from semiring.vectors import densified, entry, is_empty, present, unit
 
-from .errors import NegativeCycle
-from .parents import cycle_among, gains_by_length
+from .cycle_watch import CycleWatch
 from .single_source import Until, single_source
 from .trace import note
 from .work_queue import DISCIPLINES, WorkQueue
@@ -81,11 +80,11 @@ def by_sweeps(A: Matrix, d: Any, s: Semiring, until: Until, watch: CycleWatch) -
     """The same fixpoint by products with all of d."""
     while True:
         t = vxm(d, A, s)  # t = d A
-        note(present(d, s))
+        note(lambda: present(d, s))
         improved = until.within(d, present(select(t, better(s), d, semiring=s), s))
         if is_empty(improved):
             return d
-        watch.look(present(d, s), improved)
+        watch.look(d, improved)
         ewise_add(d, improved, s, out=d)
 
 
@@ -101,25 +100,3 @@ def by_queue(A: Matrix, f: SparseVector, d: Any, s: Semiring, until: Until, watc
         watch.look(f, improved)
         queue.add(improved)
     return d
-
-
-class CycleWatch:
-    """Looks for a negative cycle among the edges that last improved each vertex, if a weight can make one."""
-
-    def __init__(self, A: Matrix, d: Any, s: Semiring) -> None:
-        self.A, self.s = A, s
-        self.improvers = full(d, -1, all_vertices(A).dtype) if gains_by_length(A, s) else None
-        self.steps = 0
-
-    def look(self, f: SparseVector, improved: SparseVector) -> None:
-        """Note from which vertex of `f` each improved one has its value; NegativeCycle if these close a cycle."""
-        if self.improvers is None or is_empty(improved):
-            return
-        T = select(self.A, tight(self.s), row=f, col=improved)  # T = A⟨f_i ⊗ a_ij = f'_j⟩
-        chosen = vxm(vertices(f), T.pattern(), MinFirst)  # p_j = min i with t_ij
-        self.improvers[chosen.indices] = chosen.values
-        self.steps += 1
-        if self.steps & (self.steps - 1) == 0 or at_the_end(reduce(improved, self.s.add), self.s):
-            cycle = cycle_among(self.improvers)
-            if cycle is not None:
-                raise NegativeCycle(cycle)

@@ -13,7 +13,7 @@ import csv
 import json
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import asdict, dataclass, field, fields
@@ -170,14 +170,17 @@ def running(algorithm: str, A: Matrix) -> Iterator[None]:
 
 
 def note(
-    frontier: SparseVector,
+    frontier: SparseVector | Callable[[], SparseVector],
     *,
     minimum: Any = None,
     bucket: int | None = None,
     direction: Direction = "push",
     resolved: Any = None,
 ) -> None:
-    """A round of the running algorithm is over; see `Round`. resolved: who did not look for the frontier in a pull."""
+    """A round of the running algorithm is over; see `Round`.
+
+    frontier: or a function that gives it, where it takes work.  resolved: who did not look for it in a pull.
+    """
     record = _active.get()
     if record is not None:
-        record.add(frontier, minimum, bucket, direction, resolved)
+        record.add(frontier() if callable(frontier) else frontier, minimum, bucket, direction, resolved)
