@@ -84,8 +84,12 @@ class Matrix:
 
     @property
     def kept_nbytes(self) -> int:
-        """Bytes that backends keep with the matrix, such as the GraphBLAS handle with its 64-bit indices."""
-        return sum(getattr(kept, "nbytes", 0) for kept in self._kept.values())
+        """Bytes kept with the matrix and its transpose, such as a GraphBLAS handle, or its rows of a SegmentedCOO.
+
+        Memory that the matrix shares with what is kept does not count.
+        """
+        seen = {_address(array) for array in self.arrays}
+        return sum(_bytes_of(kept, seen) for holder in self._both for kept in holder._kept.values())
 
     @property
     def T(self) -> Matrix:
@@ -202,8 +206,19 @@ class Matrix:
     def _transposed(self) -> Matrix:
         raise NotImplementedError
 
+    @property
+    def options(self) -> dict[str, Any]:
+        """The options of `to` that make another matrix like this one."""
+        return {}
+
+    @classmethod
+    def _check_options(cls, options: dict[str, Any]) -> None:
+        """TypeError or ValueError for an option of `to` that the format does not have, or a value that it cannot be."""
+        for name in options:
+            raise TypeError(f"{cls.__name__} has no option {name!r}")
+
     def _suits(self, options: dict[str, Any]) -> bool:
-        """Is this already what a conversion to this format with the options would give?"""
+        """Does the matrix have these options already?"""
         return True
 
     def _lookup(self, row: int, col: int) -> Any:
@@ -221,6 +236,12 @@ class Matrix:
     def arrays(self) -> tuple[Array, ...]:
         """The components that are arrays."""
         return tuple(part for part in self.components if is_array(part))
+
+    @property
+    def _both(self) -> list[Matrix]:
+        """The matrix, and its transpose if somebody has asked for it: what one keeps serves the other, too."""
+        twin = self.__dict__.get("_twin")
+        return [self] if twin is None else [self, twin]
 
     @property
     def _kept(self) -> dict[Any, Any]:
@@ -257,6 +278,26 @@ class Matrix:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self).trusted, self.components
+
+
+def _address(array: Array) -> int:
+    """Where an array's memory begins."""
+    return array.ctypes.data if isinstance(array, np.ndarray) else array.data.ptr
+
+
+def _bytes_of(kept: Any, seen: set[int]) -> int:
+    """Bytes of something kept: of an array, of the arrays of a matrix or a tuple, or as it says; none of `seen`."""
+    if isinstance(kept, tuple):
+        return sum(_bytes_of(part, seen) for part in kept)
+    if isinstance(kept, Matrix):
+        parts = [*kept.arrays, *(value for holder in kept._both for value in holder._kept.values())]
+        return sum(_bytes_of(part, seen) for part in parts)
+    if not is_array(kept):
+        return getattr(kept, "nbytes", 0)
+    if kept.size == 0 or _address(kept) in seen:
+        return 0
+    seen.add(_address(kept))
+    return kept.nbytes if 0 not in kept.strides else kept.itemsize
 
 
 def find_format(fmt: type[Matrix] | str) -> type[Matrix]:

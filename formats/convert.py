@@ -29,7 +29,7 @@ from .coo import COO
 from .csc import CSC
 from .csr import CSR
 from .ell import ELL, check_width
-from .segmented import SEGMENT, SegmentedCOO, as_segment, segmented
+from .segmented import SEGMENT, SegmentedCOO, segmented
 
 Converter = Callable[..., Matrix]
 CONVERSIONS: dict[tuple[type[Matrix], type[Matrix]], Converter] = {}
@@ -48,6 +48,7 @@ def conversion(source: type[Matrix], target: type[Matrix]) -> Callable[[Converte
 
 def convert(A: Matrix, target: type[Matrix], **options: Any) -> Matrix:
     """`A` in the `target` format: itself, by a direct conversion, or by way of CSR and COO."""
+    target._check_options(options)
     if type(A) is target and A.major == target.major and A._suits(options):
         return A
     steps = route(type(A), target)
@@ -201,14 +202,13 @@ def _(A: ELL, **options: Any) -> Matrix:
 
 @conversion(CSR, SegmentedCOO)
 def _(A: CSR, *, segment: int = SEGMENT) -> SegmentedCOO:
-    segment = as_segment(segment)
     by_column: Any = convert(A, CSC)
     return segmented(by_column.indices, expand(by_column.indptr), by_column.values, A.shape, segment)
 
 
 @conversion(CSC, SegmentedCOO)
 def _(A: CSC, *, segment: int = SEGMENT) -> SegmentedCOO:
-    return segmented(A.indices, expand(A.indptr), A.values, A.shape, as_segment(segment))
+    return segmented(A.indices, expand(A.indptr), A.values, A.shape, segment)
 
 
 @conversion(SegmentedCOO, CSR)
@@ -229,7 +229,7 @@ def _(A: SegmentedCOO) -> Matrix:
 @conversion(SegmentedCOO, SegmentedCOO)
 def _(A: SegmentedCOO, **options: Any) -> Matrix:
     """Segments of rows from segments of columns, or of another length."""
-    return convert(convert(A, CSR), SegmentedCOO, **options)
+    return convert(convert(A, CSR), SegmentedCOO, **(A.options | options))
 
 
 # --- edges and dense arrays -----------------------------------------------------------------------------------------

@@ -28,7 +28,7 @@ class CSR(Matrix):
     indices: Array
     values: Array
     shape: tuple[int, int]
-    major: ClassVar[int] = 0  # type: ignore[misc]  # of COO and ELL it is a field
+    major: ClassVar[int] = 0  # type: ignore[misc]  # of others it is a field
 
     def __post_init__(self) -> None:
         coerce_compressed(self)

@@ -88,6 +88,14 @@ class ELL(Matrix):
         """Number of stored entries, padding not counted."""
         return self.keep("nnz", lambda: int((self.indices >= 0).sum()))
 
+    @property
+    def options(self) -> dict[str, Any]:
+        return {"force": True}
+
+    @classmethod
+    def _check_options(cls, options: dict[str, Any]) -> None:
+        super()._check_options({name: value for name, value in options.items() if name != "force"})
+
     def _transposed(self) -> ELL:
         return ELL.trusted(self.indices, self.values, self.shape[::-1], 1 - self.major)
 

@@ -51,6 +51,9 @@ class SegmentedCOO(Matrix):
     segment, 1 to 65536; entry e of segment s is in row s·segment + offsets[e].  major: 0; 1 in a transpose, whose
     segments are of columns.  In a segment, entries ascend by (indices, offsets), none twice.
     ValueError names the first broken rule.
+
+    A segment is what a thread of a CPU takes, so a matrix of few segments is multiplied by few; many small ones, below
+    some hundred rows, cost more than their entries.
     """
 
     offsets: Array
@@ -63,7 +66,7 @@ class SegmentedCOO(Matrix):
 
     def __post_init__(self) -> None:
         shape, segment = as_shape(self.shape), as_segment(self.segment)
-        if self.major not in (0, 1):
+        if not isinstance(self.major, int) or self.major not in (0, 1):
             raise ValueError(f"major must be 0 (segments of rows) or 1 (of columns), got {self.major!r}")
         values = as_values(self.values)
         nnz, index_type = values.shape[0], index_dtype(*shape, values.shape[0])
@@ -80,6 +83,8 @@ class SegmentedCOO(Matrix):
         self.check()
 
     def check(self) -> None:
+        from .convert import expand
+
         same_device(self.offsets, self.indices, self.values, self.starts)
         if not self.offsets.shape == self.indices.shape == self.values.shape:
             raise ValueError(
@@ -90,7 +95,7 @@ class SegmentedCOO(Matrix):
         check_range(self.offsets, "offsets", self.segment)
         check_range(self.indices, "indices", self.shape[1 - self.major])
         axis, extent = ("rows", self.nrows) if self.major == 0 else ("columns", self.ncols)
-        check_range(self.outer, axis, extent)
+        check_range(expand(self.starts).astype(np.int64) * self.segment + self.offsets, axis, extent)
         offsets, indices = self.offsets, self.indices
         broken = (indices[1:] < indices[:-1]) | ((indices[1:] == indices[:-1]) & (offsets[1:] <= offsets[:-1]))
         begins = self.starts[1:-1]
@@ -131,6 +136,15 @@ class SegmentedCOO(Matrix):
     def _transposed(self) -> SegmentedCOO:
         return SegmentedCOO.trusted(*self.components[:4], self.shape[::-1], self.segment, 1 - self.major)
 
+    @property
+    def options(self) -> dict[str, Any]:
+        return {"segment": self.segment}
+
+    @classmethod
+    def _check_options(cls, options: dict[str, Any]) -> None:
+        super()._check_options({name: value for name, value in options.items() if name != "segment"})
+        as_segment(options.get("segment", SEGMENT))
+
     def _suits(self, options: dict[str, Any]) -> bool:
         return options.get("segment", self.segment) == self.segment
 
@@ -144,8 +158,11 @@ class SegmentedCOO(Matrix):
 
 
 def as_segment(segment: Any) -> int:
-    """`segment` as a number of rows; ValueError unless 1 to MAX_SEGMENT."""
-    rows = operator.index(segment)
+    """`segment` as a number of rows; TypeError unless an integer, ValueError unless 1 to MAX_SEGMENT."""
+    try:
+        rows = operator.index(segment)
+    except TypeError:
+        raise TypeError(f"segment must be an integer, got {segment!r}") from None
     if not 1 <= rows <= MAX_SEGMENT:
         raise ValueError(f"segment must be in [1, {MAX_SEGMENT}], got {rows}")
     return rows

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 TESTS = "tests/test_cuda_tiles.py"
 
 CASES = {
-    "memcheck": "(min_plus-int32 or plus_times-int64) and (hub or mixed) or reductions and hub and int64",
+    "memcheck": "(min_plus-int32 or plus_times-int64 or lor_land) and (hub or mixed) or reductions and hub and int64",
     "initcheck": "(min_plus or plus_times-int64 or lor_land) and (hub or mixed) or reductions",
     "racecheck": "(min_plus-int32 or plus_times-int64) and (hub or mixed) and (dense or 0.05) or reductions and hub",
 }
@@ -74,6 +74,9 @@ def run(tool: str) -> bool:
 
 def main(tools: list[str]) -> int:
     """Run the named tools, or all; 1 if one of them finds something, or a test fails."""
+    unknown = [tool for tool in tools if tool not in CASES]
+    if unknown:
+        sys.exit(f"unknown tool {unknown[0]!r}; there are {', '.join(CASES)}")
     return int(not all([run(tool) for tool in tools or CASES]))
 
 

@@ -174,6 +174,15 @@ def test_indices_of_64_bits(fmt: type[Matrix], kind: str) -> None:
     assert_same(vxm(moved(s, "cuda"), W, MinPlus), vxm(s, A, MinPlus), MinPlus)
 
 
+@every_kind
+def test_segments_that_shared_memory_has_no_room_for(kind: str) -> None:
+    A = matrix(kind, INT32)
+    x = operand(MinPlus, INT32, 0.9, sparse=False)
+    G = A.to(device="cuda").to(SegmentedCOO, segment=65536)
+    for product, right in zip(both_ways(G, to_device(x, "cuda"), MinPlus), both_ways(A, x, MinPlus), strict=True):
+        assert_same(product(), right(), MinPlus)
+
+
 def test_a_floating_sum_is_the_same_every_time() -> None:
     A = matrix("hub", FLOAT64).to(device="cuda")
     x = to_device(np.random.default_rng(0).random(N), "cuda")

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from formats import COO, CSC, CSR, ELL, DeviceUnavailable, Matrix, SegmentedCOO, SparseVector, from_edges
 from formats.arrays import index_dtype
-from semiring import PlusTimes
+from formats.convert import compressed
+from semiring import PlusTimes, transpose
 
 from . import strategies as sts
 
@@ -312,6 +313,24 @@ def test_segments_hold_their_rows_sorted_by_column():
     assert A.to("segmentedcoo", segment=3).starts.tolist() == [0, 4, 5]
     with pytest.raises(ValueError, match=r"segment must be in \[1, 65536\], got 65537"):
         A.to(SegmentedCOO, segment=65537)
+    with pytest.raises(TypeError, match=r"segment must be an integer, got 2.5"):
+        A.to(COO).to(SegmentedCOO, segment=2.5)
+    assert A.T.to(SegmentedCOO).segment == transpose(A).segment == 2
+
+
+@every_format
+def test_an_option_that_a_format_does_not_have(fmt):
+    with pytest.raises(TypeError, match=f"{fmt.__name__} has no option 'bogus'"):
+        example().to(fmt, bogus=1)
+
+
+def test_what_is_kept_is_counted_once_from_either_side():
+    A = example(CSC)
+    assert A.kept_nbytes == 0
+    kept = compressed(A.T, 1)
+    assert A.kept_nbytes == A.T.kept_nbytes == kept.nbytes
+    A.keep("the same", A.pattern)
+    assert A.kept_nbytes == kept.nbytes + 1, "a pattern's one value"
 
 
 def test_unsorted_lists_are_sorted():

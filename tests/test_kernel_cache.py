@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -74,8 +76,14 @@ def test_numbas_own_cache_loses_some(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not (all(right) and all(hits))
 
 
-@pytest.mark.parametrize("locks", ["can be made", "cannot be made"])
-def test_a_kernel_is_found_again(tmp_path: Path, locks: str) -> None:
+def no_locks(*arguments: Any) -> None:
+    raise OSError(errno.ENOLCK, "No locks available")
+
+
+@pytest.mark.parametrize("locks", ["can be made", "cannot be made", "are not there"])
+def test_a_kernel_is_found_again(tmp_path: Path, locks: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    if locks == "are not there":
+        monkeypatch.setattr(fcntl, "flock", no_locks)
     assert adder(5)(1) == 6
     (lock,) = tmp_path.rglob("*.lock")
     if locks == "cannot be made":

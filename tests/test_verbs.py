@@ -40,7 +40,7 @@ from semiring import (
 from semiring.algebra import find_semiring
 from semiring.cpu import threads as threading
 
-from .strategies import FORMATS
+from .strategies import FORMATS, OPTIONS
 
 INF = np.inf
 INT32_MAX = 2**31 - 1
@@ -356,7 +356,7 @@ def test_results_do_not_depend_on_the_number_of_threads(fmt, semiring, monkeypat
     monkeypatch.setattr(threading, "SMALL", 1)
     rng = np.random.default_rng(2)
     src, dst, weights = rng.integers(0, 200, 900), rng.integers(0, 150, 900), rng.integers(-9, 99, 900)
-    A = from_edges(src, dst, weights, shape=(200, 150), dtype=np.int32).to(fmt)
+    A = from_edges(src, dst, weights, shape=(200, 150), dtype=np.int32).to(fmt, **OPTIONS.get(fmt, {}))
     x, y = (rng.integers(0, 99, n).astype(np.int32) for n in A.shape[::-1])
     results = []
     for count in (1, 2, 4):

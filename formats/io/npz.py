@@ -30,7 +30,7 @@ class Stored:
     def matrix(self, directed: bool, dtype: DTypeLike | None) -> Matrix:
         A = self.stored
         if not directed:
-            A = Edges(*A.to_edges(), A.shape, self.labels).matrix(directed, A.dtype).to(type(A))
+            A = Edges(*A.to_edges(), A.shape, self.labels).matrix(directed, A.dtype).to(type(A), **A.options)
         return A if dtype is None else A.astype(dtype)
 
 

@@ -9,8 +9,9 @@ semiring's product, without an error. Here a process reads or writes index and f
 from __future__ import annotations
 
 import fcntl
+import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from numba.core.caching import FunctionCache
@@ -24,18 +25,24 @@ class LockedCache(FunctionCache):
             return super().load_overload(sig, target_context)
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        self._impl.locator.ensure_cache_path()
+        if self._enabled:
+            self._impl.locator.ensure_cache_path()
         with self._locked(fcntl.LOCK_EX):
             super().save_overload(sig, data)
 
     @contextmanager
     def _locked(self, operation: int) -> Iterator[None]:
-        """Hold the lock of this function's index; where there can be none, nobody writes either."""
+        """Hold the lock of this function's index, where the file system has locks."""
         try:
-            lock = open(f"{self.cache_path}/{self._impl.filename_base}.lock", "a")  # noqa: SIM115
+            lock = os.open(f"{self.cache_path}/{self._impl.filename_base}.lock", os.O_RDONLY | os.O_CREAT, 0o666)
         except OSError:  # there is no folder yet, or it is read-only
             yield
             return
-        with lock:  # closing it releases the lock
-            fcntl.flock(lock, operation)
+        try:
+            with suppress(OSError):  # some network file systems have none
+                fcntl.flock(lock, operation)
             yield
+        finally:
+            with suppress(OSError):  # closing would not do: a forked process may hold the file, too
+                fcntl.flock(lock, fcntl.LOCK_UN)
+            os.close(lock)

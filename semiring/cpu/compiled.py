@@ -55,7 +55,7 @@ def product(A: Matrix, x: Any, semiring: Semiring, write: VectorWrite, *, matrix
 def selected_by(A: Matrix, x: SparseVector, matrix_first: bool, gathers: bool) -> Matrix | None:
     """`A` with the entries that belong to an element of x lying together: itself, or what is kept; None to gather.
 
-    COO and ELL are not turned: comparing formats is to compare formats.
+    CSR and CSC are turned for it, and SegmentedCOO, in which no element's entries lie together, is compressed.
     """
     if not gathers and not isinstance(A, SegmentedCOO):
         return A

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from formats import Matrix, SparseVector
+from formats import Matrix, SegmentedCOO, SparseVector
 
 from ..algebra import Semiring
 from ..ops import Interval
@@ -24,6 +24,13 @@ def needed(A: Matrix, x: np.ndarray | SparseVector, semiring: Semiring) -> bool:
     if semiring.add.op.saturating is None or A.dtype.kind != "i":
         return False
     return not _stays_within(A.dtype, A, x, semiring)
+
+
+def _edges(A: Matrix) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(rows, cols, values) in any order."""
+    if not isinstance(A, SegmentedCOO):
+        return A.to_edges()
+    return (A.outer, A.inner, A.values) if A.major == 0 else (A.inner, A.outer, A.values)
 
 
 def _stays_within(dtype: np.dtype, A: Matrix, x: np.ndarray | SparseVector, semiring: Semiring) -> bool:
@@ -40,7 +47,7 @@ def product(A: Matrix, x: np.ndarray | SparseVector, semiring: Semiring, matrix_
     """A ⊗ x or x ⊗ A with ⊕ = plus or times: exact, then clamped to A's dtype. Dense or sparse as `x` is."""
     zero, ufunc = semiring.zero(A.dtype), semiring.add.op.array
     assert isinstance(ufunc, np.ufunc)
-    rows, cols, values = A.to_edges()
+    rows, cols, values = _edges(A)
     dense = x.to_dense(zero) if isinstance(x, SparseVector) else x
     to, at = (rows, cols) if matrix_first else (cols, rows)
     wide = np.int64 if _stays_within(np.dtype(np.int64), A, x, semiring) else object

@@ -1,8 +1,8 @@
 """mxv, vxm and mxm on the CPU: which implementation serves which format.
 
 CSR and CSC with a dense operand are SuiteSparse:GraphBLAS's, unless it has no such semiring or could leave the range.
-Sparse operands, and COO, ELL and SegmentedCOO, are compiled loops over their own storage, so that comparing formats
-compares formats.
+COO, ELL and SegmentedCOO are compiled loops over their own storage, so that comparing formats compares formats. So are
+sparse operands, but where a format's storage does not suit them, see `compiled`.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from formats import COO, CSC, CSR, ELL, Matrix, SegmentedCOO, SparseVector
-from formats.convert import expand
+from formats.convert import compressed, expand
 
 from ..algebra import Monoid
 from ..masks import VectorWrite
@@ -27,7 +27,7 @@ def _(A: Matrix, monoid: Monoid, axis: int | None, write: VectorWrite) -> Any:
         return fold(monoid, entries(A))
     outer: np.ndarray
     if isinstance(A, ELL | SegmentedCOO) or A.major == axis:  # entries of one result do not lie together
-        rows: Any = A.to(CSR if axis == 1 else CSC)
+        rows: Any = compressed(A, 1 - axis)
         outer, values = expand(rows.indptr), rows.values
     else:
         grouped: Any = A

@@ -101,10 +101,10 @@ def _placed(out: CSR, value: Any, rows: Array, cols: Array) -> tuple[Array, Arra
 
 @transpose.implement(CSR, CSC, COO, ELL, SegmentedCOO, "cpu", "cuda")
 def _(A: Matrix, write: MatrixWrite) -> Matrix:
-    turned: Any = A.T.to(type(A))
+    turned: Any = A.T.to(type(A), **A.options)
     if write.mask is None and write.out is None:
         return turned
-    return write(turned.to(CSR)).to(type(A)) if write.out is None else write(turned.to(CSR))
+    return write(turned.to(CSR)).to(type(A), **A.options) if write.out is None else write(turned.to(CSR))
 
 
 # --- select ---------------------------------------------------------------------------------------------------------
@@ -128,7 +128,7 @@ def _(A: Any, predicate: Predicate, row: Any, col: Any, write: MatrixWrite) -> A
     if write.mask is None and write.out is None:
         return kept
     by_row: Any = kept.to(CSR)
-    return write(by_row) if write.out is not None else write(by_row).to(type(A))
+    return write(by_row) if write.out is not None else write(by_row).to(type(A), **A.options)
 
 
 def _restricted(A: CSR, row: SparseVector) -> CSR:
