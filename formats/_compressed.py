@@ -63,14 +63,18 @@ def check_compressed(A: CSR | CSC) -> None:
 
 def check_indptr(indptr: Array, nnz: int, nmajor: int, major: int) -> None:
     """ValueError unless `indptr` cuts nnz entries into nmajor rows (major = 0) or columns (major = 1)."""
-    axis = "row" if major == 0 else "column"
-    if indptr.shape != (nmajor + 1,):
-        raise ValueError(f"indptr must have {nmajor + 1} elements, one more than there are {axis}s, got {indptr.size}")
-    if int(indptr[0]) != 0 or int(indptr[-1]) != nnz:
-        raise ValueError(f"indptr must run from 0 to nnz = {nnz}, got {indptr[0]} to {indptr[-1]}")
-    descending = indptr[1:] < indptr[:-1]
+    check_starts("indptr", indptr, nnz, nmajor, "row" if major == 0 else "column")
+
+
+def check_starts(name: str, starts: Array, nnz: int, count: int, part: str) -> None:
+    """ValueError, which names the array, unless `starts` cuts nnz entries into `count` parts, which `part` names."""
+    if starts.shape != (count + 1,):
+        raise ValueError(f"{name} must have {count + 1} elements, one more than there are {part}s, got {starts.size}")
+    if int(starts[0]) != 0 or int(starts[-1]) != nnz:
+        raise ValueError(f"{name} must run from 0 to nnz = {nnz}, got {starts[0]} to {starts[-1]}")
+    descending = starts[1:] < starts[:-1]
     if bool(descending.any()):
-        raise ValueError(f"indptr must not descend, but it does after {axis} {int(descending.argmax())}")
+        raise ValueError(f"{name} must not descend, but it does after {part} {int(descending.argmax())}")
 
 
 def out_of_order_within(indptr: Array, indices: Array) -> Array:

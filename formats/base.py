@@ -84,7 +84,7 @@ class Matrix:
 
     @property
     def kept_nbytes(self) -> int:
-        """Bytes kept with the matrix and its transpose, such as a GraphBLAS handle, or its rows of a SegmentedCOO.
+        """Bytes kept with the matrix and its transpose, such as a GraphBLAS handle, or the rows of a SegmentedCOO.
 
         Memory that the matrix shares with what is kept does not count.
         """

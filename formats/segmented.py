@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from ._compressed import check_starts
 from .arrays import (
     Array,
     as_array,
@@ -34,6 +35,7 @@ from .arrays import (
     same_device,
 )
 from .base import Matrix, as_shape
+from .coo import out_of_order
 
 SEGMENT = 1 << 14
 """Rows in a segment: 64 KiB of 4-byte results, of which a GPU's multiprocessor holds two and a core's L2 cache many."""
@@ -91,13 +93,13 @@ class SegmentedCOO(Matrix):
                 f"offsets, indices and values must be of one length, got {self.offsets.size}, {self.indices.size} and "
                 f"{self.values.size}"
             )
-        self._check_starts()
+        check_starts("starts", self.starts, self.nnz, segments(self.shape[self.major], self.segment), "segment")
         check_range(self.offsets, "offsets", self.segment)
         check_range(self.indices, "indices", self.shape[1 - self.major])
         axis, extent = ("rows", self.nrows) if self.major == 0 else ("columns", self.ncols)
         check_range(expand(self.starts).astype(np.int64) * self.segment + self.offsets, axis, extent)
         offsets, indices = self.offsets, self.indices
-        broken = (indices[1:] < indices[:-1]) | ((indices[1:] == indices[:-1]) & (offsets[1:] <= offsets[:-1]))
+        broken = out_of_order(indices, offsets)
         begins = self.starts[1:-1]
         broken[begins[(begins > 0) & (begins < self.nnz)] - 1] = False  # between two segments anything goes
         if bool(broken.any()):
@@ -107,19 +109,6 @@ class SegmentedCOO(Matrix):
                 f"({indices[at]}, {offsets[at]}) follows ({indices[at - 1]}, {offsets[at - 1]})"
             )
         check_not_nan(self.values)
-
-    def _check_starts(self) -> None:
-        """ValueError unless `starts` cuts the entries into the segments of all rows."""
-        count = segments(self.shape[self.major], self.segment)
-        if self.starts.shape != (count + 1,):
-            raise ValueError(
-                f"starts must have {count + 1} elements, one more than there are segments, got {self.starts.size}"
-            )
-        if int(self.starts[0]) != 0 or int(self.starts[-1]) != self.nnz:
-            raise ValueError(f"starts must run from 0 to nnz = {self.nnz}, got {self.starts[0]} to {self.starts[-1]}")
-        descending = self.starts[1:] < self.starts[:-1]
-        if bool(descending.any()):
-            raise ValueError(f"starts must not descend, but it does after segment {int(descending.argmax())}")
 
     @property
     def outer(self) -> Array:

@@ -135,7 +135,7 @@ def _(A: Any, predicate: Predicate, row: Any, col: Any, write: MatrixWrite) -> A
 
 
 def _restricted(A: CSR, row: SparseVector) -> CSR:
-    """`A` with only the rows that `row` has: what the select costs is these rows' entries."""
+    """`A` with only the rows that `row` has: the select looks at their entries, and passes over `indptr`."""
     xp, part = namespace(A.values), _rows(A, row.indices)
     indptr = xp.zeros(A.nrows + 1, A.indptr.dtype)
     indptr[row.indices + 1] = xp.diff(part.indptr)
