@@ -92,7 +92,9 @@ def predecessors(n: int, device: Device) -> CSR:
 
 
 def f_gpu_no_atomic(A: CSR, source: int) -> Any:
-    """The paper's F_GPU_no_Atomic on int32 weights, for measuring only. Its distances may be WRONG."""
+    """The paper's F_GPU_no_Atomic, for measuring only. Its distances may be WRONG. Weights and indices are int32."""
+    if {A.dtype, A.indptr.dtype, A.indices.dtype} != {np.dtype(np.int32)}:
+        raise TypeError(f"the kernel takes int32, got values of {A.dtype} and indices of {A.indices.dtype}")
     s, cp = MinPlus, cupy()
     q = densified(unit(A, source, s), s)
     d, resolved = full(q, s.zero(q.dtype), q.dtype), full(q, False, bool)

@@ -226,6 +226,6 @@ def test_da2cf_is_timed_on_graphs_of_seven_predecessors(capsys: pytest.CaptureFi
 @pytest.mark.backend("cuda")
 def test_without_atomics_distances_come_out_wrong() -> None:
     """Why it is in the benchmarks alone: on the paper's counterexample it is seldom right."""
-    A = counterexample(1 << 16, directed=True).to(device="cuda")
+    A = counterexample(1 << 16, directed=True, dtype="int32").to(device="cuda")
     last = {int(da2cf.f_gpu_no_atomic(A, 0)[-1]) for _ in range(50)}
     assert last != {2}

@@ -24,14 +24,14 @@ every_variant = pytest.mark.parametrize(
 )
 
 
-def counterexample(n: int, *, directed: bool) -> Matrix:
+def counterexample(n: int, *, directed: bool, dtype: str = "int64") -> Matrix:
     """Figure 5: 0 leads to 1 … n-2 with weight 1, and each of those to n-1, with a weight of its own."""
     between = np.arange(1, n - 1)
     src, dst = np.append(np.zeros(n - 2, int), between), np.append(between, np.full(n - 2, n - 1))
     weights = np.append(np.ones(n - 2, int), between)
     if not directed:
         src, dst, weights = np.append(src, dst), np.append(dst, src), np.append(weights, weights)
-    return from_edges(src, dst, weights, shape=n)
+    return from_edges(src, dst, weights.astype(dtype), shape=n)
 
 
 def random_graph(dtype: str = "int32") -> Matrix:
