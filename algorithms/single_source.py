@@ -18,11 +18,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from formats import Matrix
-from formats.arrays import as_indices, to_device
 from semiring import MinPlus, Semiring, lost, no_worse, reduce, select
 from semiring.algebra import find_semiring
 from semiring.registry import Fusible, guarded
-from semiring.vectors import all_vertices, as_bound, at_the_end, full, stacked, unit
+from semiring.vectors import all_vertices, as_bound, as_vertex, at_the_end, full, stacked, starting_points
 
 from .parents import as_weights, gains_by_length, shortest_path_tree
 from .trace import running
@@ -116,8 +115,8 @@ class SingleSource(Fusible[..., Any]):
         s = find_semiring(semiring)
         A = as_weights(A, s)
         self._check(A, s)
-        starts = _starts(A, source, sources, s)
-        end = None if target is None else int(unit(A, target, s, "target").indices[0])
+        starts = starting_points(A, source, sources)
+        end = None if target is None else as_vertex(A, target, "target")
         until = Until(s, None if limit is None else as_bound(limit, A.dtype, s), end)
         whole = self.table.get((type(A), A.device)) if fused else None
         compute = whole or self.core
@@ -176,17 +175,6 @@ def single_source(**rules: Any) -> Callable[[Callable[..., Any]], SingleSource]:
 def _alike(s: Semiring, t: Semiring) -> bool:
     """Are they the same algebra, whatever laws they promise?"""
     return (s.add, s.mul, s.one) == (t.add, t.mul, t.one)
-
-
-def _starts(A: Matrix, source: int | None, sources: Any, s: Semiring) -> list[int]:
-    """The sources as a list, checked."""
-    if (source is None) == (sources is None):
-        raise TypeError("give either a source or sources=[…]")
-    if source is not None:
-        return [int(unit(A, source, s).indices[0])]
-    if A.nrows != A.ncols:
-        raise ValueError(f"a graph needs a square matrix, got shape {A.shape}")
-    return [int(start) for start in to_device(as_indices(sources, "sources", A.nrows), "cpu")]
 
 
 def check_range(A: Matrix, d: Any, s: Semiring) -> None:

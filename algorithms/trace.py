@@ -38,7 +38,7 @@ class Round:
     run: the number of the call, from 0, and for several sources of the source within it.  iteration: within the run,
     from 1.  frontier: vertices that were relaxed from.  edges: of them (push), or of those that looked for them (pull).
     minimum: the best distance not yet settled, where the algorithm knows it and it is finite.  bucket: its number.
-    seconds: since the round before, with everything that runs on a GPU finished.
+    phase: of the algorithm, where it has several.  seconds: since the round before, with everything on a GPU finished.
     """
 
     algorithm: str
@@ -49,6 +49,7 @@ class Round:
     minimum: float | int | None
     bucket: int | None
     direction: Direction
+    phase: str | None
     seconds: float
 
 
@@ -69,7 +70,13 @@ class Trace:
         self._since = time.perf_counter()
 
     def add(
-        self, frontier: SparseVector, minimum: Any, bucket: int | None, direction: Direction, resolved: Any
+        self,
+        frontier: SparseVector,
+        minimum: Any,
+        bucket: int | None,
+        direction: Direction,
+        resolved: Any,
+        phase: str | None,
     ) -> None:
         """Write down a round."""
         if self._run is None:
@@ -92,10 +99,17 @@ class Trace:
             _finite(minimum),
             bucket,
             direction,
+            phase,
             now - self._since,
         )
         self.rounds.append(row)
         self._since = time.perf_counter()  # what the trace itself took does not count
+
+    def shares(self) -> dict[str, float]:
+        """The share of the seconds that each phase took, of algorithms that have phases; the rest are left out."""
+        phases = dict.fromkeys(row.phase for row in self.rounds if row.phase is not None)
+        seconds = {name: sum(row.seconds for row in self.rounds if row.phase == name) for name in phases}
+        return {name: taken / sum(seconds.values()) for name, taken in seconds.items()}
 
     def to_frame(self) -> pandas.DataFrame:
         """The rounds as a pandas frame, a row each."""
@@ -176,6 +190,7 @@ def note(
     bucket: int | None = None,
     direction: Direction = "push",
     resolved: Any = None,
+    phase: str | None = None,
 ) -> None:
     """A round of the running algorithm is over; see `Round`.
 
@@ -183,4 +198,4 @@ def note(
     """
     record = _active.get()
     if record is not None:
-        record.add(frontier() if callable(frontier) else frontier, minimum, bucket, direction, resolved)
+        record.add(frontier() if callable(frontier) else frontier, minimum, bucket, direction, resolved, phase)

@@ -254,6 +254,10 @@ class Matrix:
             kept[key] = make()
         return kept[key]
 
+    def keeps(self, key: Any) -> bool:
+        """Is something kept under `key`?"""
+        return key in self._kept
+
     def take(self, key: Any) -> Any:
         """What is kept under `key`, which is then no longer kept; None if nothing is."""
         return self._kept.pop(key, None)

@@ -76,6 +76,11 @@ def compressed(A: Matrix, axis: int) -> Any:
     return made if base is A else made.T
 
 
+def has_columns(A: Matrix) -> bool:
+    """Would `by_columns` cost nothing?"""
+    return A.major == 1 or A.keeps(CSC if isinstance(A, CSR) else "by columns")
+
+
 def by_columns(A: Matrix) -> Matrix:
     """`A` in its own storage with a column's entries together: made once, and kept with it."""
     if A.major == 1:
@@ -83,6 +88,43 @@ def by_columns(A: Matrix) -> Matrix:
     if isinstance(A, CSR):
         return compressed(A, 1)
     return A.keep("by columns", lambda: convert(A.T, type(A), **A.options)).T
+
+
+def by_rows(A: Matrix) -> Matrix:
+    """`A` in its own storage with a row's entries together: made once, and kept with it."""
+    return A if A.major == 0 else by_columns(A.T).T
+
+
+def with_edges(A: Matrix, src: Array, dst: Array) -> Matrix:
+    """The pattern of `A` with more edges, in A's own format; one that is there already changes nothing."""
+    rows, cols, _ = A.to_edges()
+    xp = namespace(src)
+    more: Any = from_edges(xp.concatenate((rows, src)), xp.concatenate((cols, dst)), shape=A.shape, dtype=bool)
+    return convert(more, type(A), **A.options)
+
+
+def is_symmetric(A: Matrix, *, pattern: bool = False) -> bool:
+    """Has every entry its reverse, of the same value? Found once; `A` by columns is made for it, and kept.
+
+    pattern: compare the positions alone. Of a symmetric matrix its columns are its rows, and take no memory.
+    """
+    return A.keep(("symmetric", pattern), lambda: _mirrored(A, pattern))
+
+
+def _mirrored(A: Matrix, pattern: bool) -> bool:
+    if A.nrows != A.ncols:
+        return False
+    rows, xp = compressed(A, 0), namespace(A.values)
+    if not bool((xp.bincount(rows.indices, minlength=A.nrows) == xp.diff(rows.indptr)).all()):
+        return False
+    columns = compressed(rows, 1)
+    if not bool((columns.indices == rows.indices).all()):
+        return False
+    if bool((columns.values == rows.values).all()):
+        rows.take(CSC)
+        rows.keep(CSC, lambda: CSC.trusted(*rows.components))
+        return True
+    return pattern
 
 
 # --- compressed <-> list ------------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from .algebra import (
     Semiring,
 )
 from .ops import OPERATORS, BinaryOp, Saturating, UnaryOp
-from .predicates import Predicate, better, lost, nearer, no_worse, tight
+from .predicates import Predicate, better, differs, lost, nearer, no_worse, same, tight
 from .registry import Vector, Verb, fusible
 from .schedules import pulls_by
 from .verbs import apply, assign, ewise_add, ewise_mult, extract, mxm, mxv, reduce, select, transpose, vxm
@@ -52,6 +52,7 @@ __all__ = [
     "better",
     "cpu",
     "cuda",
+    "differs",
     "ewise_add",
     "ewise_mult",
     "extract",
@@ -65,6 +66,7 @@ __all__ = [
     "no_worse",
     "pulls_by",
     "reduce",
+    "same",
     "select",
     "set_threads",
     "threads",

@@ -46,7 +46,8 @@ class Monoid:
     """An associative, commutative operator with an identity.
 
     identity: a number, or "lowest" / "highest" for the ends of the dtype (infinities where it has them).
-    idempotent: a ⊕ a = a.  selective: a ⊕ b is a or b, so that ⊕ orders the values.
+    idempotent: a ⊕ a = a.  selective: a ⊕ b is a or b, so that ⊕ orders the values.  terminal: a ⊕ b = a for every a
+    but the identity, so that a sum may stop at its first term.
     """
 
     op: BinaryOp
@@ -54,6 +55,7 @@ class Monoid:
     dtypes: tuple[np.dtype, ...] = NUMBERS
     idempotent: bool = False
     selective: bool = False
+    terminal: bool = False
 
     @property
     def name(self) -> str:
@@ -134,9 +136,9 @@ Min = Monoid(OPERATORS["min"], "highest", idempotent=True, selective=True)
 Max = Monoid(OPERATORS["max"], "lowest", idempotent=True, selective=True)
 Plus = Monoid(OPERATORS["plus"], 0)
 Times = Monoid(OPERATORS["times"], 1)
-Lor = Monoid(OPERATORS["lor"], False, (BOOL,), idempotent=True, selective=True)
-Land = Monoid(OPERATORS["land"], True, (BOOL,), idempotent=True, selective=True)
-Any_ = Monoid(OPERATORS["any"], 0, DTYPES, idempotent=True, selective=True)
+Lor = Monoid(OPERATORS["lor"], False, (BOOL,), idempotent=True, selective=True, terminal=True)
+Land = Monoid(OPERATORS["land"], True, (BOOL,), idempotent=True, selective=True, terminal=True)
+Any_ = Monoid(OPERATORS["any"], 0, DTYPES, idempotent=True, selective=True, terminal=True)
 
 MONOIDS: dict[str, Monoid] = {monoid.name: monoid for monoid in (Min, Max, Plus, Times, Lor, Land, Any_)}
 """Every shipped monoid by name."""

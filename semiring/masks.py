@@ -91,6 +91,14 @@ class VectorWrite:
             return ~structure if self.complement else structure
         return ~mask if self.complement else mask
 
+    def allows(self, indices: Array) -> Array | None:
+        """For each of these positions: may it be written? None where all may. The cost is theirs, not the mask's."""
+        if self.mask is None:
+            return None
+        mask = self.mask
+        inside = merge.contains(mask.indices, indices) if isinstance(mask, SparseVector) else mask.take(indices)
+        return ~inside if self.complement else inside
+
     def __call__(self, t: Array | SparseVector) -> Array | SparseVector:
         if isinstance(self.out, SparseVector) or (self.out is None and isinstance(t, SparseVector)):
             return self._sparse(t if isinstance(t, SparseVector) else SparseVector.from_dense(t, self.zero))
@@ -136,15 +144,17 @@ class VectorWrite:
         return out
 
     def _sparse(self, t: SparseVector) -> SparseVector:
-        allowed, out = self.allowed, self.out
+        out = self.out
         if out is None:
-            return t if allowed is None else _kept(t, allowed[t.indices])
+            allowed = self.allows(t.indices)
+            return t if allowed is None else _kept(t, allowed)
         assert isinstance(out, SparseVector)
         z = t if self.accum is None else merge.union_sparse(out, t, self.accum, self.zero)
-        if allowed is not None:
-            z = _kept(z, allowed[z.indices])
+        allowed, stays = self.allows(z.indices), self.allows(out.indices)
+        if allowed is not None and stays is not None:
+            z = _kept(z, allowed)
             if not self.replace:
-                z = merge.union_sparse(z, _kept(out, ~allowed[out.indices]), find_combiner("first", "mul"), self.zero)
+                z = merge.union_sparse(z, _kept(out, ~stays), find_combiner("first", "mul"), self.zero)
         out.overwrite(z)
         return out
 

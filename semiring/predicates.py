@@ -91,6 +91,17 @@ def lost(semiring: Semiring) -> Predicate:
     return Predicate(f"lost_{semiring.name}", holds, "row != ZERO && value != ZERO && col == ZERO", semiring)
 
 
+same = Predicate(
+    "same",
+    lambda i, j, value, row, col: (row == col) & (i != j),
+    "row == col && (long long)i != (long long)j",
+)
+"""Two different vertices at which the vectors hold the same: an edge within a part."""
+
+differs = Predicate("differs", lambda i, j, value, row, col: row != col, "row != col")
+"""The vectors hold something else at the two ends: an edge between parts."""
+
+
 def find_predicate(predicate: Predicate | BinaryOp | str, other: Any) -> Predicate:
     """The predicate given by object or name; a comparison ("lt", "<") compares the value with the scalar `other`."""
     if isinstance(predicate, Predicate):

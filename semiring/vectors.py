@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from formats import Matrix, SparseVector
-from formats.arrays import Array, Device, device_of, index_dtype, namespace, to_device
+from formats import COO, Matrix, SparseVector
+from formats.arrays import Array, Device, as_indices, device_of, index_dtype, namespace, to_device
 
 from .algebra import Semiring, end_of_range
+from .checks import check_matrix
+from .masks import VectorWrite
 from .verbs import mxv, reduce
 
 VectorLike = Array | SparseVector
@@ -22,22 +24,50 @@ def unit(A: Matrix, source: int, semiring: Semiring, name: str = "source") -> Sp
 
     Of A's dtype, or bool for a Boolean semiring. ValueError for a matrix that is not square or a source outside it.
     """
-    if A.nrows != A.ncols:
-        raise ValueError(f"a graph needs a square matrix, got shape {A.shape}")
-    try:
-        s = operator.index(source)
-    except TypeError:
-        raise TypeError(f"{name} must be an integer, got {source!r}") from None
-    if not 0 <= s < A.nrows:
-        raise ValueError(f"{name} must be in [0, {A.nrows}), got {s}")
+    s = as_vertex(A, source, name)
     dtype = A.dtype if A.dtype in semiring.dtypes else semiring.dtypes[0]
     xp = namespace(A.values)
     return SparseVector.trusted(xp.array([s], index_dtype(A.nrows)), xp.array([semiring.unit(dtype)], dtype), A.nrows)
 
 
+def as_vertex(A: Matrix, vertex: Any, name: str = "source") -> int:
+    """A vertex of the graph A. ValueError for a matrix that is not square or a vertex outside it."""
+    check_graph(A)
+    try:
+        v = operator.index(vertex)
+    except TypeError:
+        raise TypeError(f"{name} must be an integer, got {vertex!r}") from None
+    if not 0 <= v < A.nrows:
+        raise ValueError(f"{name} must be in [0, {A.nrows}), got {v}")
+    return v
+
+
+def check_graph(A: Matrix) -> None:
+    """ValueError for a matrix that is not square, TypeError for what is no matrix."""
+    check_matrix("A", A)
+    if A.nrows != A.ncols:
+        raise ValueError(f"a graph needs a square matrix, got shape {A.shape}")
+
+
+def starting_points(A: Matrix, source: int | None, sources: Any) -> list[int]:
+    """A source, or several, as a list of vertices of the graph A. TypeError unless exactly one of the two is given."""
+    if (source is None) == (sources is None):
+        raise TypeError("give either a source or sources=[…]")
+    if source is not None:
+        return [as_vertex(A, source)]
+    check_graph(A)
+    return [int(start) for start in to_device(as_indices(sources, "sources", A.nrows), "cpu")]
+
+
 def densified(v: SparseVector, semiring: Semiring) -> Array:
     """The vector as a dense array, absent entries as the semiring's zero."""
     return v.to_dense(semiring.zero(v.dtype))
+
+
+def flag(A: Matrix, vertex: int) -> SparseVector:
+    """The Boolean vector that is true at one vertex of A."""
+    xp = namespace(A.values)
+    return SparseVector.trusted(xp.array([vertex], index_dtype(A.nrows)), xp.ones(1, bool), A.nrows)
 
 
 def vertices(v: SparseVector) -> SparseVector:
@@ -48,6 +78,16 @@ def vertices(v: SparseVector) -> SparseVector:
 def all_vertices(A: Matrix) -> Array:
     """The dense vector 0, 1, …, n-1."""
     return namespace(A.values).arange(A.nrows, dtype=index_dtype(A.nrows))
+
+
+def places(v: VectorLike) -> Array:
+    """What to index a dense vector with for the places of `v`: its indices, or a Boolean vector itself."""
+    return v.indices if isinstance(v, SparseVector) else v
+
+
+def count(v: VectorLike) -> int:
+    """How many entries a sparse vector has, or how many are true in a Boolean one. Waits for the device."""
+    return v.nnz if isinstance(v, SparseVector) else int(namespace(v).count_nonzero(v))
 
 
 def full(like: Array, fill: Any, dtype: Any) -> Array:
@@ -76,6 +116,72 @@ def present(x: VectorLike, semiring: Semiring) -> SparseVector:
 def where(flags: Array) -> SparseVector:
     """The indices at which a boolean vector is true, each with itself as its value."""
     return vertices(SparseVector.from_dense(flags, False))
+
+
+def at(x: Array, flags: Array) -> SparseVector:
+    """x⟨flags⟩: the elements of a dense vector where a Boolean one is true."""
+    xp = namespace(x)
+    indices = xp.flatnonzero(flags).astype(index_dtype(x.size))
+    return SparseVector.trusted(indices, x.take(indices), int(x.size))
+
+
+def hashed(x: Array, seed: int) -> Array:
+    """A pseudo-random int64 in [0, 2^63) for each integer of `x`, by splitmix64 [1]: the same on every device.
+
+    [1] G. L. Steele, D. Lea, C. H. Flood, Fast Splittable Pseudorandom Number Generators, OOPSLA 2014.
+    """
+    u = np.uint64
+    z = (x.astype(u) + u(seed % 2**64)) * u(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> u(30))) * u(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> u(27))) * u(0x94D049BB133111EB)
+    return ((z ^ (z >> u(31))) >> u(1)).astype(np.int64)
+
+
+def flags(v: SparseVector) -> SparseVector:
+    """The entries of `v`, each of them true."""
+    return SparseVector.trusted(v.indices, namespace(v.values).ones(v.nnz, bool), v.size)
+
+
+def excluded(A: Matrix, mask: VectorLike | None, complement: bool) -> Array:
+    """A Boolean vector, to be written to, of the rows of `A` that a mask leaves out; see `masks`."""
+    write = VectorWrite.checked(A.nrows, np.dtype(bool), False, A.device, mask, complement, None, None, False)
+    allowed = write.allowed
+    return full(all_vertices(A), False, bool) if allowed is None else ~allowed
+
+
+def unweighted(A: Matrix) -> Matrix:
+    """`A` without its values: every entry is true. Made once; no value is copied."""
+    return A.keep("pattern", A.pattern)
+
+
+def membership(group: Array, groups: int) -> Matrix:
+    """The matrix with an entry (v, group[v]) for each v, of which vxm(x, ·, s) is ⊕ over the members of each group.
+
+    group: (n,) integers in [0, groups).  Returns (n, groups), True where there is an entry.
+    """
+    xp, n = namespace(group), int(group.size)
+    members = xp.arange(n, dtype=group.dtype)
+    return COO.trusted(members, group, xp.broadcast_to(xp.ones(1, bool), n), (n, groups), 0)
+
+
+def roots(parent: Array) -> Array:
+    """The root of each vertex's tree, where a root is its own parent: p = p∘p until nothing changes.
+
+    parent: (n,) integers in [0, n), without cycles.  ⌈log₂ depth⌉ + 1 steps; each waits for the device.
+    """
+    while True:
+        grand = parent.take(parent)  # p' = p∘p
+        if bool((grand == parent).all()):
+            return parent
+        parent = grand
+
+
+def renumbered(group: Array) -> tuple[Array, int]:
+    """(each group's number in 0 … k-1, k) for groups that are named by one of their members, by ascending names."""
+    xp = namespace(group)
+    is_name = group == xp.arange(group.size, dtype=group.dtype)
+    number = xp.cumsum(is_name, dtype=group.dtype) - 1
+    return number.take(group), int(number[-1]) + 1 if group.size else 0
 
 
 def with_root(parent: Array) -> Array:

@@ -55,6 +55,7 @@ class Kernels:
 def kernels(semiring: Semiring, dtype: np.dtype, matrix_first: bool, plain: bool = False) -> Kernels:
     """The kernels that compute a ⊗ x (matrix_first) or x ⊗ a in `dtype`; `plain`: without any test (see `plain`)."""
     zero = semiring.zero(dtype)
+    terminal = semiring.add.terminal
     add = inlined(semiring.add.op.scalar)
     product = (plain_product if plain else product_function)(semiring, dtype, matrix_first)
 
@@ -65,6 +66,8 @@ def kernels(semiring: Semiring, dtype: np.dtype, matrix_first: bool, plain: bool
             if not masked or allowed[i]:
                 for e in range(indptr[i], indptr[i + 1]):
                     total = add(total, product(values[e], x[np.uintp(indices[e])]))
+                    if terminal and total != zero:
+                        break
             y[i] = total
 
     @_compiled
@@ -170,6 +173,8 @@ def kernels(semiring: Semiring, dtype: np.dtype, matrix_first: bool, plain: bool
                     a = values[i, k]
                     t = product(number(a), x[k])
                     total = add(total, t if (a != fill) & (a == a) else zero)
+                    if terminal and total != zero:
+                        break
             y[i] = total
 
     @_compiled

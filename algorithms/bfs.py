@@ -1,0 +1,79 @@
+"""Breadth-first search: how many edges away every vertex is.
+
+    level⟨f⟩ = k,   f' = fA⟨¬visited⟩   for k = 0, 1, 2, …
+
+A stored entry is an edge, whatever its value. Each vertex is visited once and each edge looked at at most once where
+frontiers are pushed; `traversal` says when they are pulled. The number of rounds is the depth of the tree.
+
+[1] S. Beamer, K. Asanović, D. Patterson, Direction-optimizing breadth-first search, SC 2012.
+[2] A. Buluç, K. Madduri, Parallel breadth-first search on distributed memory systems, SC 2011.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any, Literal
+
+from formats import Matrix
+from semiring import fusible
+from semiring.vectors import all_vertices, excluded, flag, full, places, stacked, starting_points
+
+from .trace import running
+from .traversal import Direction, frontiers
+
+LEVEL = "int32"
+
+
+@fusible
+def bfs(
+    A: Matrix,
+    source: int | None = None,
+    *,
+    sources: Any = None,
+    return_parents: bool = False,
+    direction: Literal["auto", "push", "pull"] = "auto",
+    alpha: float = 15,
+    beta: float = 18,
+    mask: Any = None,
+    complement: bool = False,
+    max_level: int | None = None,
+) -> Any:
+    """The number of edges on a shortest way from `source` to every vertex.
+
+    A: (n, n), an entry A[u, v] is the edge u -> v.  source: 0 <= s < n; or sources, several, a row of the answer each.
+    direction, alpha, beta: see `traversal.Direction`; pulling keeps a copy of A by columns with it.  mask, complement:
+    (n,) the vertices of the subgraph to search, as in the write rule.  max_level: how far to look.
+    Returns (n,) int32 levels on A's device, -1 where the source does not lead; with `return_parents` also (n,) integers:
+    the smallest predecessor that is one level nearer, -1 for none.
+    Raises ValueError for a source outside A or its subgraph, or values that a parameter cannot have.  Source: [1].
+    """
+    how = Direction(direction, alpha, beta)
+    deepest = None if max_level is None else operator.index(max_level)
+    if deepest is not None and deepest < 0:
+        raise ValueError(f"max_level must not be negative, got {max_level}")
+    starts = starting_points(A, source, sources)
+    outside = excluded(A, mask, complement)
+    for start in starts:
+        if bool(outside[start]):
+            raise ValueError(f"source {start} is not in the subgraph that the mask leaves")
+    answers = []
+    for start in starts:
+        with running("bfs", A):
+            answers.append(_search(A, start, outside.copy(), how, deepest, return_parents))
+    if sources is None:
+        return answers[0] if return_parents else answers[0][0]
+    levels = stacked([level for level, _ in answers], like=full(all_vertices(A), 0, LEVEL))
+    return (levels, stacked([parent for _, parent in answers], like=all_vertices(A))) if return_parents else levels
+
+
+def _search(
+    A: Matrix, source: int, visited: Any, how: Direction, deepest: int | None, return_parents: bool
+) -> tuple[Any, Any]:
+    """(levels, parents) from one source; no parents where nobody asked for them."""
+    level = full(visited, -1, LEVEL)
+    parent = full(visited, -1, all_vertices(A).dtype) if return_parents else None
+    for k, f in enumerate(frontiers(A, flag(A, source), visited, how, parent)):  # f' = fA⟨¬visited⟩
+        level[places(f)] = k
+        if k == deepest:
+            break
+    return level, parent

@@ -1,0 +1,75 @@
+"""Chains, the vertices with one edge in and one edge out, taken out of a graph before its components are looked for.
+
+    h → v₁ → v₂ → … → t   becomes   h → t
+
+A cycle through any v_i goes all the way from h to t, so the v_i are in the strong component of h and t if that is one,
+and components of their own if it is not. A chain without ends is a cycle, and a component. Pointer jumping finds the
+ends of all chains in ⌈log₂ n⌉ steps, where a search or a trim takes as many rounds as the longest has vertices.
+
+[1] J. JáJá, An Introduction to Parallel Algorithms, Addison-Wesley, 1992, section 2.2 (pointer jumping).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from formats import Matrix
+from formats.convert import with_edges
+from semiring import MinFirst, MinSecond, ewise_add, extract, mxv, same, select, vxm
+from semiring.vectors import all_vertices, at, count, degrees, membership, unweighted
+
+WORTH = 1 / 4
+"""Share of the vertices that must be in chains."""
+
+
+@dataclass(frozen=True)
+class Chains:
+    """The chains of a graph.
+
+    rest: the graph without them, an edge from end to end in the place of each.  inner: (n,) Booleans, who is in a chain.
+    head, tail: (n,) of each such vertex, the ends of its chain.  cycle: (n,) who is in one without ends.  smallest:
+    (n,) of those, the smallest vertex in it.
+    """
+
+    rest: Matrix
+    inner: Any
+    head: Any
+    tail: Any
+    cycle: Any
+    smallest: Any
+
+    def joined(self, label: Any) -> Any:
+        """The smallest vertex of every component, from that in `rest`."""
+        n = len(label)
+        within = self.inner & ~self.cycle & (label[self.head] == label[self.tail])
+        label[within] = label[self.head[within]]
+        label[self.cycle] = self.smallest[self.cycle]
+        return vxm(all_vertices(self.rest), membership(label, n), MinFirst)[label]
+
+
+def without_chains(A: Matrix) -> Chains | None:
+    """The chains of `A`; None if they are too few to be worth it."""
+    inner = (degrees(A) == 1) & (degrees(A.T) == 1)
+    if count(inner) <= A.nrows * WORTH:
+        return None
+    P, ids = unweighted(A), all_vertices(A)
+    before, after = ids.copy(), ids.copy()  # an end stays where it is
+    before[inner] = vxm(ids, P, MinFirst)[inner]
+    after[inner] = mxv(P, ids, MinSecond)[inner]
+    head, smallest = followed(before)
+    tail, _ = followed(after)
+    cycle = inner & inner[head]
+    first = inner & ~cycle & ~inner[before]
+    outer = at(~inner, ~inner)
+    rest = with_edges(select(P, same, row=outer, col=outer), before[first], tail[first])
+    return Chains(rest, inner, head, tail, cycle, smallest)
+
+
+def followed(step: Any) -> tuple[Any, Any]:
+    """(where each vertex arrives after so many steps that only cycles are left, the smallest vertex on its way)."""
+    to, smallest = step, ewise_add(step, extract(step, step), MinFirst)
+    for _ in range(len(step).bit_length()):
+        smallest = ewise_add(smallest, extract(smallest, to), MinFirst)
+        to = extract(to, to)  # 2, 4, 8, … steps
+    return to, smallest
