@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from . import da2cf, spmv, spmv_cuda
+from . import da2cf, prepare, spmv, spmv_cuda
 from .measure import append
 
 app = typer.Typer(add_completion=False, help="Benchmarks; each verifies what it times.")
@@ -54,6 +54,20 @@ def da2cf_command(
 ) -> None:
     """DA2CF in all of the paper's implementations, on its graphs of 7 predecessors."""
     records = da2cf.run(millions, repeats, device.value, [name for name in variants.split(",") if name])
+    if output is not None:
+        append(output, records)
+
+
+@app.command("prepare")
+def prepare_command(
+    device: Annotated[Device, typer.Option(help="Where to run.")] = Device.CPU,
+    scale: Annotated[int, typer.Option(help="log2 of the number of vertices of an R-MAT graph.", min=4)] = 16,
+    file: Annotated[Path | None, typer.Option(help="A graph to prepare instead.", exists=True, dir_okay=False)] = None,
+    repeats: Annotated[int, typer.Option(help="Timed runs of each step.", min=1)] = 5,
+    output: Annotated[Path | None, typer.Option(help="Append the JSON lines to this file.")] = None,
+) -> None:
+    """What each step of preparation takes, and what a product gains by it."""
+    records = prepare.run(scale, repeats, device.value, file)
     if output is not None:
         append(output, records)
 

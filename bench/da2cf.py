@@ -7,10 +7,8 @@ what atomics cost, and here for the same reason; how many of its distances are w
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from functools import cache
-from statistics import median
 from typing import Any
 
 import numpy as np
@@ -19,12 +17,12 @@ from rich.table import Table
 
 from algorithms import VARIANTS, bellman_ford, da2cf, trace
 from formats import CSR
-from formats.arrays import Device, cupy, finish, to_device
+from formats.arrays import Device, cupy, to_device
 from semiring import MinPlus, reduce
 from semiring.vectors import densified, entries_equal, full, unit
 
 from .graphs import uniform
-from .measure import json_line, machine
+from .measure import json_line, machine, timed
 
 DEGREE, HEAVIEST = 7, 10
 NO_ATOMIC = "F_GPU_no_Atomic (wrong)"
@@ -120,18 +118,6 @@ def _devices(name: str) -> set[Device]:
 
 def _solver(A: CSR, variant: str) -> Callable[[], Any]:
     return lambda: da2cf(A, 0, variant=variant)
-
-
-def timed(solve: Callable[[], Any], repeats: int, device: Device) -> float:
-    """The median of seconds that a call takes, everything on the device finished."""
-    taken = []
-    for _ in range(repeats):
-        finish(device)
-        start = time.perf_counter()
-        solve()
-        finish(device)
-        taken.append(time.perf_counter() - start)
-    return median(taken)
 
 
 def show(record: dict[str, Any]) -> None:

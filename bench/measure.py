@@ -22,7 +22,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from formats.arrays import Device, cupy, namespace
+from formats.arrays import Device, cupy, finish, namespace
 
 PACKAGES = ("semiring", "numpy", "scipy", "python-graphblas", "suitesparse-graphblas", "numba")
 BATCH_MS = 5.0
@@ -130,6 +130,18 @@ def wall_ms(run: Callable[[], Any]) -> float:
     run()
     device.synchronize()
     return (time.perf_counter() - start) * 1e3
+
+
+def timed(solve: Callable[[], Any], repeats: int, device: Device) -> float:
+    """The median of seconds that a call takes, everything on the device finished."""
+    taken = []
+    for _ in range(repeats):
+        finish(device)
+        start = time.perf_counter()
+        solve()
+        finish(device)
+        taken.append(time.perf_counter() - start)
+    return median(taken)
 
 
 def call_us(run: Callable[[], Any], calls: int = 2000) -> float:

@@ -10,8 +10,10 @@ from .dense import Dense
 from .ell import ELL
 from .interop import from_cupyx, from_graphblas, from_networkx, from_scipy
 from .io import read, write
+from .renumbering import inverse_permutation, permute, renumber, vertex_order
 from .segmented import SegmentedCOO
 from .vector import SparseVector
+from .weights import NeighboursByWeight, by_weight, from_ranks, to_ranks
 
 __all__ = [
     "COO",
@@ -22,14 +24,22 @@ __all__ = [
     "Dense",
     "DeviceUnavailable",
     "Matrix",
+    "NeighboursByWeight",
     "OutOfDeviceMemory",
     "SegmentedCOO",
     "SparseVector",
+    "by_weight",
     "from_cupyx",
     "from_edges",
     "from_graphblas",
     "from_networkx",
+    "from_ranks",
     "from_scipy",
+    "inverse_permutation",
+    "permute",
     "read",
+    "renumber",
+    "to_ranks",
+    "vertex_order",
     "write",
 ]

@@ -9,11 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bench import da2cf, graphs, measure, spmv_cuda
+from bench import da2cf, graphs, measure, prepare, spmv_cuda
 from bench.graphs import grid, operand, rmat, roads, spmv_graph, spmv_names, uniform
 from bench.measure import Contender, interleaved
-from formats import CSR
+from formats import CSR, vertex_order
 from formats.arrays import Device
+from formats.renumbering import ORDERS
 from semiring import MinPlus, PlusTimes, mxv, vxm
 
 from .test_da2cf import counterexample
@@ -229,3 +230,26 @@ def test_without_atomics_distances_come_out_wrong() -> None:
     A = counterexample(1 << 16, directed=True, dtype="int32").to(device="cuda")
     last = {int(da2cf.f_gpu_no_atomic(A, 0)[-1]) for _ in range(50)}
     assert last != {2}
+
+
+@pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.backend("cuda"))])
+def test_preparation_is_timed_step_by_step(device: Device, capsys: pytest.CaptureFixture[str]) -> None:
+    (record,) = prepare.run(8, 1, device)
+    assert record["n"] == 256
+    assert len(record["milliseconds"]) == 2 * len(ORDERS) + 3
+    assert list(record["numberings"]) == ["as given", "random", *ORDERS]
+    assert all(found["mxv_ms"] > 0 and found["bandwidth"] < 256 for found in record["numberings"].values())
+    assert "order by rcm" in capsys.readouterr().out
+
+
+def test_preparation_of_a_file(file: Callable[[str, str], Path], capsys: pytest.CaptureFixture[str]) -> None:
+    (record,) = prepare.run(repeats=1, file=file("path.gr", "p sp 3 2\na 1 2 5\na 2 3 6\n"))
+    assert (record["graph"], record["n"], record["nnz"]) == ("path.gr", 3, 2)
+    assert "path.gr" in capsys.readouterr().out
+
+
+def test_a_step_that_cannot_be_undone_is_not_timed(monkeypatch: pytest.MonkeyPatch) -> None:
+    A = grid(3)
+    monkeypatch.setattr(prepare, "from_ranks", lambda R, weights: R)
+    with pytest.raises(AssertionError, match="ranks to weights cannot be undone: it is not timed"):
+        prepare.verify(A, {"degree": vertex_order(A)})

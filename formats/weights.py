@@ -1,0 +1,115 @@
+"""Weights put in order: each row's entries from the lightest to the heaviest, and weights as integer ranks.
+
+Sorted by weight, a vertex's first neighbour outside its own component is the nearest one, so a round of Boruvka's
+algorithm need not look at the others. Ranks are the numbers 0 .. k-1 of the k distinct weights: what compares weights
+and does not add them (min-max, max-min, spanning trees) chooses the same edges by ranks, which are exact.
+
+Floats are compared by their bits, as integers, so that both devices agree: CuPy's own arithmetic takes a subnormal
+float32 for zero. -0.0 and 0.0 are one weight. Every step stays on the matrix's device.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .arrays import Array, as_values, check_not_nan, check_range, index_dtype, namespace, read_only, same_device
+from .base import Matrix
+from .convert import convert, expand, turn
+from .csr import CSR
+
+
+@dataclass(frozen=True, eq=False)
+class NeighboursByWeight:
+    """The entries of a matrix, those of row u at indptr[u] .. indptr[u+1]-1, from the lightest to the heaviest.
+
+    indptr: (nrows + 1,).  indices: (nnz,), columns.  values: (nnz,), weights, ascending in each row, equal ones by
+    column.  order: (nnz,); entry e here is entry order[e] of `A.to_edges()`, so indices = cols[order].
+    """
+
+    indptr: Array
+    indices: Array
+    values: Array
+    order: Array
+
+
+def by_weight(A: Matrix) -> NeighboursByWeight:
+    """Every row's entries sorted by weight, equal ones by column; by_weight(A.T) sorts the columns'.
+
+    A: (nrows, ncols), any format.  Returns arrays on A's device, with the permutation in `order`.  A CSR's columns
+    ascend, so this is none.
+    """
+    rows: Any = A.to(CSR)
+    xp = namespace(rows.values)
+    index_type = rows.indices.dtype
+    order = xp.argsort(ordinals(rows.values), kind="stable").astype(index_type, copy=False)
+    whole = xp.asarray([0, rows.nnz], index_type)
+    row = expand(rows.indptr)[order]
+    indptr, _, order = turn(whole, row, order, (1, rows.nrows))  # one long row, sorted stably by what were rows
+    return NeighboursByWeight(*map(read_only, (indptr, rows.indices[order], rows.values[order], order)))
+
+
+def to_ranks(A: Matrix) -> tuple[Matrix, Array]:
+    """(R, weights): A with each weight's rank among the k distinct ones, 0 for the least, and these, ascending.
+
+    R: A's pattern and format, int32 (int64 if k needs it), weights[R[u, v]] == A[u, v].  weights: (k,) of A.dtype, on
+    A's device; -0.0 and 0.0 are one weight, 0.0.
+    """
+    entries = _entries(A)
+    ranks, weights = distinct(entries.values)
+    return _like(entries.with_values(ranks), A), weights
+
+
+def from_ranks(R: Matrix, weights: ArrayLike | Array) -> Matrix:
+    """The matrix with weights[R[u, v]] at (u, v): A of `to_ranks(A)`, to the last bit, but with 0.0 for -0.0.
+
+    R: integers, any format.  weights: (k,), on R's device.  Returns a matrix in R's format and options.
+    TypeError if R holds no integers, ValueError names the first rank outside [0, k).
+    """
+    if R.dtype.kind != "i":
+        raise TypeError(f"ranks must be integers, got a matrix of {R.dtype}")
+    known = as_values(weights)
+    check_not_nan(known)
+    same_device(R.values, known)
+    entries = _entries(R)
+    check_range(entries.values, "ranks", int(known.size))
+    return _like(entries.with_values(known[entries.values]), R)
+
+
+def distinct(values: Array) -> tuple[Array, Array]:
+    """(ranks, weights): the distinct values, ascending, and of each value its position among them."""
+    xp = namespace(values)
+    keys = ordinals(values)
+    order = xp.argsort(keys, kind="stable")
+    ascending = keys[order]
+    first = xp.ones(values.size, bool)
+    first[1:] = ascending[1:] != ascending[:-1]
+    weights = values[order[first]]
+    weights[ascending[first] == 0] = 0  # for -0.0
+    ranks = xp.empty(values.size, index_dtype(int(weights.size)))
+    ranks[order] = xp.cumsum(first) - 1
+    return ranks, weights
+
+
+def ordinals(values: Array) -> Array:
+    """Integers that compare as the values do: their own, or of floats the bits, with 0 for both zeros."""
+    if values.dtype.kind != "f":
+        return values
+    bits = values.view(np.dtype(f"i{values.dtype.itemsize}"))
+    magnitude = bits & np.iinfo(bits.dtype).max
+    return namespace(bits).where(bits < 0, -magnitude, bits)
+
+
+def _entries(A: Matrix) -> Matrix:
+    """A itself, or the compressed form of a format that has places for what is absent: one value for each entry."""
+    if A.values.ndim == 1:
+        return A
+    return A.to(CSR) if A.major == 0 else A.T.to(CSR).T
+
+
+def _like(B: Matrix, A: Matrix) -> Matrix:
+    """B in the format, orientation and options of A."""
+    return convert(B, type(A), **A.options) if A.major == 0 else convert(B.T, type(A.T), **A.options).T
