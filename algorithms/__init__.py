@@ -1,12 +1,16 @@
 """Graph algorithms, written as equations over semirings."""
 
 from .bellman_ford import bellman_ford
+from .bfs import bfs
+from .boruvka import boruvka
+from .components import components
 from .da2cf import da2cf
 from .da2cf_variants import VARIANTS
 from .delta_stepping import delta_stepping
 from .dijkstra import dijkstra
 from .errors import NegativeCycle
 from .parents import path, shortest_path_tree
+from .scc import scc
 from .sssp import sssp
 from .trace import trace
 
@@ -14,10 +18,14 @@ __all__ = [
     "VARIANTS",
     "NegativeCycle",
     "bellman_ford",
+    "bfs",
+    "boruvka",
+    "components",
     "da2cf",
     "delta_stepping",
     "dijkstra",
     "path",
+    "scc",
     "shortest_path_tree",
     "sssp",
     "trace",

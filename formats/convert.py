@@ -103,6 +103,41 @@ def with_edges(A: Matrix, src: Array, dst: Array) -> Matrix:
     return convert(more, type(A), **A.options)
 
 
+def undirected_edges(A: Matrix, *, symmetrize: bool = False) -> COO:
+    """The edges of an undirected graph, each once, u < v, sorted by (u, v); self-loops are left out.
+
+    A: (n, n), with every edge in both directions; or any, with `symmetrize`, of two directions the lighter.
+    ValueError that names an edge without its reverse.
+    """
+    if not symmetrize and not is_symmetric(A):
+        u, v = _one_way_edge(A)
+        raise ValueError(
+            f"the graph must be undirected: its edge {u} -> {v} has no reverse of the same weight "
+            "(symmetrize=True takes the lighter of both directions)"
+        )
+    rows, cols, values = A.to_edges()
+    if symmetrize:
+        xp = namespace(rows)
+        upper: Any = from_edges(xp.minimum(rows, cols), xp.maximum(rows, cols), values, shape=A.shape, dup="min")
+        rows, cols, values = upper.to_edges()
+    places = namespace(rows).flatnonzero(rows < cols)
+    return COO.trusted(rows.take(places), cols.take(places), values.take(places), A.shape, 0)
+
+
+def edges_where(E: COO, flags: Array) -> COO:
+    """The entries of a list at which the Boolean array `flags` is true."""
+    places = namespace(flags).flatnonzero(flags)
+    return COO.trusted(E.rows.take(places), E.cols.take(places), E.values.take(places), E.shape, E.major)
+
+
+def _one_way_edge(A: Matrix) -> tuple[int, int]:
+    """The first edge without a reverse of the same weight."""
+    (u, v, w), (s, t, x) = A.to_edges(), A.T.to_edges()
+    at = int(((u != s) | (v != t) | (w != x)).argmax())
+    here, reverse = (int(u[at]), int(v[at])), (int(t[at]), int(s[at]))
+    return here if here <= reverse[::-1] else reverse
+
+
 def is_symmetric(A: Matrix, *, pattern: bool = False) -> bool:
     """Has every entry its reverse, of the same value? Found once; `A` by columns is made for it, and kept.
 

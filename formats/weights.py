@@ -94,6 +94,25 @@ def distinct(values: Array) -> tuple[Array, Array]:
     return ranks, weights
 
 
+def edge_keys(values: Array) -> Array:
+    """One int64 for each edge, (weight, number of the edge): keys compare by weight first, and are all different.
+
+    values: (m,) weights.  OverflowError from 2^32 - 1 edges on. `edge_numbers` gives the numbers back.
+    """
+    if values.size >= 2**32 - 1:
+        raise OverflowError(f"edges are numbered in 32 bits: there are {values.size:,}, and may be {2**32 - 2:,}")
+    if values.dtype.itemsize <= 4:
+        order = ordinals(values).astype(np.int64)
+    else:
+        order = distinct(values)[0].astype(np.int64) - 2**31
+    return (order << 32) + namespace(values).arange(values.size)
+
+
+def edge_numbers(keys: Array) -> Array:
+    """The numbers of the edges in their keys."""
+    return keys & 0xFFFFFFFF
+
+
 def ordinals(values: Array) -> Array:
     """Integers that compare as the values do: their own, or of floats the bits, with 0 for both zeros."""
     if values.dtype.kind != "f":

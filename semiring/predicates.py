@@ -26,13 +26,14 @@ class Predicate:
     array: (i, j, value, row, col) -> bool array, on NumPy arrays of one shape; row and col are None where `select`
     was given no such vector.  cuda: the same as a CUDA expression in the same names, with T for the type of values;
     "" where `array` is made of operators, which work on CuPy arrays, too.  semiring: whose ZERO, add(a, b) and
-    mul(a, b) the expression may use.
+    mul(a, b) the expression may use.  reads: what the condition depends on; for the rest it may be given anything.
     """
 
     name: str
     array: Callable[[Any, Any, Any, Any, Any], Any]
     cuda: str = ""
     semiring: Semiring | None = None
+    reads: tuple[str, ...] = ("i", "j", "value", "row", "col")
 
     def __call__(self, i: Any, j: Any, value: Any, row: Any, col: Any) -> Any:
         """For each entry: does it hold? A bool array."""
@@ -57,6 +58,7 @@ def on_position(name: str, diagonal: int = 0) -> Predicate:
         f"{name}_{diagonal}",
         lambda i, j, value, row, col: compare(j - i, diagonal),
         compare.cuda.replace("a", "(long long)j - i").replace("b", f"{diagonal}LL"),
+        reads=("i", "j"),
     )
 
 
@@ -68,7 +70,7 @@ def tight(semiring: Semiring) -> Predicate:
         return (row != zero) & (value != zero) & (col != zero) & (semiring.mul(row, value) == col)
 
     cuda = "row != ZERO && value != ZERO && col != ZERO && mul(row, value) == col"
-    return Predicate(f"tight_{semiring.name}", holds, cuda, semiring)
+    return Predicate(f"tight_{semiring.name}", holds, cuda, semiring, ("value", "row", "col"))
 
 
 def nearer(semiring: Semiring) -> Predicate:
@@ -78,6 +80,7 @@ def nearer(semiring: Semiring) -> Predicate:
         lambda i, j, value, row, col: semiring.better(row, col),
         "add(row, col) == row && row != col",
         semiring,
+        ("row", "col"),
     )
 
 
@@ -88,17 +91,19 @@ def lost(semiring: Semiring) -> Predicate:
         zero = semiring.zero(value.dtype)
         return (row != zero) & (value != zero) & (col == zero)
 
-    return Predicate(f"lost_{semiring.name}", holds, "row != ZERO && value != ZERO && col == ZERO", semiring)
+    cuda = "row != ZERO && value != ZERO && col == ZERO"
+    return Predicate(f"lost_{semiring.name}", holds, cuda, semiring, ("value", "row", "col"))
 
 
 same = Predicate(
     "same",
     lambda i, j, value, row, col: (row == col) & (i != j),
-    "row == col && (long long)i != (long long)j",
+    "row == col && i != j",
+    reads=("i", "j", "row", "col"),
 )
 """Two different vertices at which the vectors hold the same: an edge within a part."""
 
-differs = Predicate("differs", lambda i, j, value, row, col: row != col, "row != col")
+differs = Predicate("differs", lambda i, j, value, row, col: row != col, "row != col", reads=("row", "col"))
 """The vectors hold something else at the two ends: an edge between parts."""
 
 
@@ -113,7 +118,7 @@ def find_predicate(predicate: Predicate | BinaryOp | str, other: Any) -> Predica
     compare = find_comparison(predicate)
     if other is None or not is_scalar(other):
         raise TypeError(f"select by {compare.name!r} compares values with a scalar: pass it as the third argument")
-    return Predicate(f"{compare.name}_{other}", lambda i, j, value, row, col: compare(value, other))
+    return Predicate(f"{compare.name}_{other}", lambda i, j, value, row, col: compare(value, other), reads=("value",))
 
 
 def find_comparison(op: BinaryOp | str) -> BinaryOp:

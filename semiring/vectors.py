@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from formats import COO, Matrix, SparseVector
+from formats.weights import edge_keys
 from formats.arrays import Array, Device, as_indices, device_of, index_dtype, namespace, to_device
 
 from .algebra import Semiring, end_of_range
@@ -88,6 +89,11 @@ def places(v: VectorLike) -> Array:
 def count(v: VectorLike) -> int:
     """How many entries a sparse vector has, or how many are true in a Boolean one. Waits for the device."""
     return v.nnz if isinstance(v, SparseVector) else int(namespace(v).count_nonzero(v))
+
+
+def numbers(like: Array, count: int) -> Array:
+    """The dense vector 0, 1, …, count-1 of the integers of `like`, on its device."""
+    return namespace(like).arange(count, dtype=like.dtype)
 
 
 def full(like: Array, fill: Any, dtype: Any) -> Array:
@@ -174,6 +180,11 @@ def roots(parent: Array) -> Array:
         if bool((grand == parent).all()):
             return parent
         parent = grand
+
+
+def keyed(E: Matrix, like: Matrix) -> Matrix:
+    """The edges E with the key of each as its value (see `edge_keys`), in the format of `like`."""
+    return E.with_values(edge_keys(E.values)).to(type(like), **like.options)
 
 
 def renumbered(group: Array) -> tuple[Array, int]:

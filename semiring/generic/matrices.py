@@ -125,9 +125,9 @@ def _(A: Any, predicate: Predicate, row: Any, col: Any, write: MatrixWrite) -> A
     elif isinstance(part, SegmentedCOO):
         kept = _segments_of(part, keep)
     else:
-        outer = expand(part.indptr)[keep]
-        indptr = compress(outer, part.shape[part.major], part.indptr.dtype)
-        kept = type(part).trusted(indptr, part.indices[keep], part.values[keep], part.shape)
+        places = namespace(keep).flatnonzero(keep)
+        indptr = _kept_before(keep, part.indptr.dtype)[part.indptr]
+        kept = type(part).trusted(indptr, part.indices.take(places), part.values.take(places), part.shape)
     if write.mask is None and write.out is None:
         return kept
     by_row: Any = kept.to(CSR)
@@ -145,34 +145,60 @@ def _restricted(A: CSR, row: SparseVector) -> CSR:
 def _holds(A: Any, predicate: Predicate, row: Any, col: Any) -> Array:
     """For each stored place of `A`: is it an entry that is kept?"""
     xp, present = namespace(A.values), None
+    minor = A.indices if isinstance(A, CSR | CSC | ELL) else A.inner
     if isinstance(A, ELL):
-        major = xp.broadcast_to(xp.arange(A.indices.shape[1], dtype=A.indices.dtype), A.indices.shape)
-        minor, present = xp.maximum(A.indices, 0), A.indices >= 0
-    elif isinstance(A, COO | SegmentedCOO):
-        major, minor = A.outer, A.inner
-    else:
-        major, minor = expand(A.indptr), A.indices
-    i, j = (major, minor) if A.major == 0 else (minor, major)
-    row_values, in_row = _looked_up(row, i)
-    col_values, in_col = _looked_up(col, j)
-    value, row_values, col_values = _common(A.values, row_values, col_values)
+        minor, present = xp.maximum(minor, 0), minor >= 0
+    of_major, of_minor = (row, col) if A.major == 0 else (col, row)
+    major_values, in_major = _along(A, of_major)
+    minor_values, in_minor = _looked_up(of_minor, minor)
+    numbers = _major_numbers(A) if {"i", "j"} & set(predicate.reads) else minor
+    i, j = (numbers, minor) if A.major == 0 else (minor, numbers)
+    values = (major_values, minor_values) if A.major == 0 else (minor_values, major_values)
+    value = A.values if "value" in predicate.reads else next((x for x in values if x is not None), minor)
     with np.errstate(over="ignore", invalid="ignore"):  # as the products: infinity is a value, padding is none
-        keep = xp.asarray(predicate(i, j, value, row_values, col_values))
-    for condition in (present, in_row, in_col):
+        keep = xp.asarray(predicate(i, j, *_common(value, *values)))
+    for condition in (present, in_major, in_minor):
         if condition is not None:
             keep = keep & condition
     return keep
 
 
-def _looked_up(x: Any, at: Array) -> tuple[Any, Any]:
+def _major_numbers(A: Any) -> Array:
+    """For each stored place of `A`, its row, or its column where columns lie together."""
+    if isinstance(A, ELL):
+        xp = namespace(A.values)
+        return xp.broadcast_to(xp.arange(A.indices.shape[1], dtype=A.indices.dtype), A.indices.shape)
+    return A.outer if isinstance(A, COO | SegmentedCOO) else expand(A.indptr)
+
+
+def _along(A: Any, x: Any) -> tuple[Any, Any]:
+    """(what x holds for each place's row, where x has an entry for it); of columns, where these lie together."""
+    if x is None or isinstance(A, COO | SegmentedCOO):
+        return _looked_up(x, None if x is None else A.outer)
+    spreads: Callable[[Array], Array]
+    if isinstance(A, ELL):
+        spreads = lambda values: namespace(values).broadcast_to(values, A.indices.shape)  # noqa: E731
+    else:
+        spreads = lambda values: spread(values, A.indptr)  # noqa: E731
+    dense, flags = _dense(x)
+    return spreads(dense), None if flags is None else spreads(flags)
+
+
+def _looked_up(x: Any, at: Any) -> tuple[Any, Any]:
     """(x[at], where x has an entry): None for no vector, and None for a vector that has them all."""
     if x is None:
         return None, None
+    dense, flags = _dense(x)
+    return dense[at], None if flags is None else flags[at]
+
+
+def _dense(x: Any) -> tuple[Array, Array | None]:
+    """(x as an array, where it has an entry): None for a vector that has them all."""
     if not isinstance(x, SparseVector):
-        return x[at], None
+        return x, None
     flags = namespace(x.values).zeros(x.size, bool)
     flags[x.indices] = True
-    return x.to_dense(x.dtype.type(0))[at], flags[at]
+    return x.to_dense(x.dtype.type(0)), flags
 
 
 def _common(*values: Any) -> list[Any]:
@@ -181,12 +207,17 @@ def _common(*values: Any) -> list[Any]:
     return [None if v is None else v.astype(dtype, copy=False) for v in values]
 
 
+def _kept_before(keep: Array, dtype: np.dtype) -> Array:
+    """How many entries are kept before each place, and in all."""
+    xp = namespace(keep)
+    before = xp.zeros(keep.size + 1, dtype)
+    xp.cumsum(keep, dtype=dtype, out=before[1:])
+    return before
+
+
 def _segments_of(A: SegmentedCOO, keep: Array) -> SegmentedCOO:
     """The kept entries of `A`, in the same segments."""
-    xp = namespace(A.values)
-    before = xp.zeros(A.nnz + 1, A.starts.dtype)
-    xp.cumsum(keep, out=before[1:])
-    parts = (A.offsets[keep], A.indices[keep], A.values[keep], before[A.starts])
+    parts = (A.offsets[keep], A.indices[keep], A.values[keep], _kept_before(keep, A.starts.dtype)[A.starts])
     return SegmentedCOO.trusted(*parts, A.shape, A.segment, A.major)
 
 

@@ -1,0 +1,91 @@
+"""Minimum spanning forests by Borůvka's algorithm.
+
+Each tree takes its lightest edge to another tree, all at once; trees that chose each other, or chose along a chain,
+become one. In matrices, with K of the edges' keys, each edge once, and P the membership of vertices in trees:
+
+    l = K1 ∧ 1K        lightest edge of each vertex          b = lP        … of each tree
+    p_t = the tree at the other end of b_t                   p = p∘p       pointer jumping
+    K = K⟨trees differ⟩                                       until no tree has an edge left
+
+A key is a weight and the edge's number in one integer, so no two are equal, and trees choose each other in pairs only:
+a cycle of three would need an edge lighter than itself. Ties go by (weight, smaller end, larger end), whatever the
+format and the device. Each round at least halves the trees that have edges: at most log₂ n rounds.
+
+[1] O. Borůvka, O jistém problému minimálním, Práce moravské přírodovědecké společnosti 3, 1926.
+[2] A. S. Kolganov, Hybrid implementation of the MST algorithm using CPU and GPU, 2016 (the four procedures).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from formats import Matrix
+from formats.convert import edges_where, undirected_edges
+from formats.weights import edge_numbers
+from semiring import MinFirst, MinSecond, differs, ewise_add, fusible, mxv, select, vxm
+from semiring.vectors import (
+    all_vertices,
+    check_graph,
+    full,
+    keyed,
+    membership,
+    numbers,
+    present,
+    renumbered,
+    roots,
+)
+
+from .trace import note, running
+
+
+@fusible
+def boruvka(A: Matrix, *, symmetrize: bool = False, return_labels: bool = False) -> Any:
+    """A minimum spanning forest: a tree of least weight for each connected component.
+
+    A: (n, n), undirected: with every edge in both directions.  symmetrize: take any, of two directions the lighter one.
+    Returns an (n, n) COO on A's device with each chosen edge once, (u, v) with u < v; with `return_labels` also (n,)
+    integers: the smallest vertex of each vertex's tree.  Weights may be negative; self-loops are never chosen.
+    Raises ValueError for a matrix that is not square, or an edge without a reverse of the same weight.  Source: [2].
+    """
+    check_graph(A)
+    E = undirected_edges(A, symmetrize=symmetrize)
+    with running("boruvka", A):
+        chosen, tree = _forest(keyed(E, A), E.rows, E.cols)
+    F = edges_where(E, chosen)
+    if not return_labels:
+        return F
+    vertices = all_vertices(A)
+    return F, vxm(vertices, membership(tree, A.nrows), MinFirst)[tree]  # the smallest vertex of each tree
+
+
+def _forest(K: Matrix, u: Any, v: Any) -> tuple[Any, Any]:
+    """(which edges are chosen; each vertex's tree) of the edges with keys K, edge e between u[e] and v[e]."""
+    tree, trees = all_vertices(K), K.nrows
+    chosen = full(u, False, bool)
+    while K.nnz:
+        b = lightest_of_each(K, tree, trees)
+        note(b, direction="pull", phase="boruvka")
+        e = edge_numbers(b.values)
+        chosen[e] = True
+        other = tree[u[e]] + tree[v[e]] - b.indices  # the tree at the other end of b_t
+        number, trees = renumbered(roots(hooked(b.indices, other, trees)))
+        tree = number[tree]
+        K = select(K, differs, row=tree, col=tree)  # K⟨trees differ⟩
+    return chosen, tree
+
+
+def lightest_of_each(K: Matrix, tree: Any, trees: int) -> Any:
+    """b: the key of the lightest edge that leaves each tree, for the trees that have one."""
+    ones = full(all_vertices(K), 1, K.dtype)
+    of_vertices = ewise_add(mxv(K, ones, MinFirst), vxm(ones, K, MinSecond), MinFirst)  # l = K1 ∧ 1K
+    return present(vxm(of_vertices, membership(tree, trees), MinFirst), MinFirst)  # b = lP
+
+
+def hooked(trees: Any, others: Any, count: int) -> Any:
+    """p: each tree's parent is the tree it chose; of two that chose each other, the smaller is a root."""
+    t = numbers(trees, count)
+    p = t.copy()
+    p[trees] = others
+    mutual = (p[p] == t) & (t < p)
+    p[mutual] = t[mutual]
+    return p
