@@ -27,9 +27,9 @@ WORTH = 1 / 4
 class Chains:
     """The chains of a graph.
 
-    rest: the graph without them, an edge from end to end in the place of each.  inner: (n,) Booleans, who is in a chain.
-    head, tail: (n,) of each such vertex, the ends of its chain.  cycle: (n,) who is in one without ends.  smallest:
-    (n,) of those, the smallest vertex in it.
+    rest: the graph without them, with an edge from end to end in the place of each.  inner: (n,) Booleans, who is in a
+    chain.  head, tail: (n,) of each such vertex, its chain's ends.  cycle: (n,) Booleans, who is in a chain without
+    ends.  smallest: (n,) of those, the smallest vertex of the chain.
     """
 
     rest: Matrix

@@ -60,9 +60,10 @@ def scc(
 ) -> Any:
     """The strongly connected component of every vertex, as the smallest vertex in it.
 
-    A: (n, n), an entry A[u, v] is the edge u -> v, whatever its value.  weak: let edges count both ways.  trim: look for
-    chains first, and for single vertices before each search.  pivot: of each subgraph, the vertex with the largest in-degree × out-degree, or
-    a "random" one, by `seed`.  direction: of the searches, see `traversal.Direction`.
+    A: (n, n), an entry A[u, v] is the edge u -> v, whatever its value.  weak: let edges count both ways.  trim: look
+    for chains first, and for single vertices before each search.  pivot: of each subgraph, the vertex of the largest
+    product of its degrees, in × out, or a "random" one, by `seed`.  direction: of the searches, see
+    `traversal.Direction`.
     Returns (n,) integers on A's device, the same for all these choices.
     Takes at most twelve vectors of n beside A, A by columns and, from the second round on, the edges that are not cut.
     Raises ValueError for a matrix that is not square or a choice that there is not.  Source: [1-4].

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from formats import COO, Matrix, SparseVector
-from formats.weights import edge_keys
 from formats.arrays import Array, Device, as_indices, device_of, index_dtype, namespace, to_device
+from formats.weights import edge_keys
 
 from .algebra import Semiring, end_of_range
 from .checks import check_matrix

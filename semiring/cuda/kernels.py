@@ -21,6 +21,9 @@ from .compile import load
 SOURCES = ("tiles.cu", "padded.cu", "push.cu", "pull.cu", "segments.cu", "dense.cu")
 """The kernels, in the order of the translation unit."""
 
+TERMINAL_SOURCES = ("found.cu",)
+"""Those that stop where a sum is final, for a terminal ⊕."""
+
 
 @dataclass(frozen=True)
 class Shape:
@@ -57,7 +60,8 @@ def translation_unit(
 ) -> str:
     """The CUDA text of all kernels for a semiring."""
     here = Path(__file__).parent
-    files = [(here / name).read_text(encoding="utf-8") for name in SOURCES]
+    names = SOURCES + TERMINAL_SOURCES if semiring.add.terminal else SOURCES
+    files = [(here / name).read_text(encoding="utf-8") for name in names]
     constants = {
         "THREADS": shape.threads, "ITEMS": shape.items, "ALIGN": ALIGN, "PUSHED": PUSHED,
         "SEGMENT_THREADS": SEGMENT_SHAPE.threads, "SEGMENT_ITEMS": SEGMENT_SHAPE.items,

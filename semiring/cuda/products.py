@@ -3,6 +3,8 @@
     dense operand     gather along the stored rows; across them, through the kept transpose (CSR, CSC), or scatter from
                       the format's own storage (the others). Sums, whose order must not change: gather, if need be
                       through kept rows or columns
+    masked, and ⊕     along the stored rows of CSR and CSC, each as far as its first term
+      is terminal
     sparse operand    push along the stored rows, or along those that are kept (CSR, CSC, SegmentedCOO); a dense one
                       gathers
 
@@ -20,7 +22,7 @@ from formats.convert import compressed
 from .. import merge
 from ..algebra import Semiring
 from ..masks import MatrixWrite, VectorWrite
-from ..schedules import Pull, pull_kernel
+from ..schedules import pull_kernel
 from ..verbs import mxm, mxv, vxm
 from . import dense, segments, tiles
 from .expand import expand_and_combine
@@ -56,9 +58,10 @@ def _(A: CSC, B: CSC, semiring: Semiring, write: MatrixWrite) -> CSR:
 def _product(A: Matrix, x: Any, semiring: Semiring, write: VectorWrite, *, matrix_first: bool) -> Array | SparseVector:
     """A ⊗ x (matrix_first) or x ⊗ A, dense or sparse as `x` is."""
     gathers = (A.major == 0) == matrix_first
-    kernel = pull_kernel()
-    if kernel is not None and gathers and isinstance(A, CSR | CSC) and is_array(x) and write.mask is not None:
-        return _pulled(A, x, semiring, write.allowed, matrix_first, kernel)
+    if gathers and isinstance(A, CSR | CSC) and is_array(x) and write.mask is not None:
+        kernel = pull_kernel() or ("gather_until_found" if semiring.add.terminal else None)
+        if kernel is not None:
+            return _pulled(A, x, semiring, write.allowed, matrix_first, kernel)
     if isinstance(x, SparseVector):
         return _sparse_product(A, x, semiring, write, matrix_first, gathers)
     return _dense_product(A, x, semiring, write, matrix_first, gathers)
@@ -95,13 +98,13 @@ def _dense_product(
     return y
 
 
-def _pulled(A: CSR | CSC, x: Array, semiring: Semiring, allowed: Array, matrix_first: bool, kernel: Pull) -> Array:
-    """The product for the allowed rows, a thread each, as `pulls_by` asks for."""
+def _pulled(A: CSR | CSC, x: Array, semiring: Semiring, allowed: Array, matrix_first: bool, kernel: str) -> Array:
+    """The product for the allowed rows, by a kernel that leaves out the others."""
     cp = cupy()
     k, y = _kernels(A, semiring, matrix_first), cp.empty(A.shape[A.major], A.dtype)
     if y.size:
-        launch = k.pull_threads if kernel == "threads" else k.pull_cached_threads
         rows = (A.indptr, k.index(y.size), A.indices, A.values, step_of(A.values, k.index))
+        launch = getattr(k, kernel)
         launch(k.grid(y.size), k.block, (*rows, cp.ascontiguousarray(x), cp.ascontiguousarray(allowed), y))
     return y
 

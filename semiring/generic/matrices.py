@@ -9,7 +9,7 @@ import numpy as np
 
 from formats import COO, CSC, CSR, ELL, Dense, Matrix, SegmentedCOO, SparseVector
 from formats.arrays import Array, namespace
-from formats.convert import compress, compressed, expand, spread
+from formats.convert import compressed, expand, spread
 
 from .. import merge
 from ..algebra import Monoid
