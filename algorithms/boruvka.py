@@ -64,7 +64,7 @@ def _forest(K: Matrix, u: Any, v: Any) -> tuple[Any, Any]:
     chosen = full(u, False, bool)
     while K.nnz:
         b = lightest_of_each(K, tree, trees)
-        note(b, direction="pull", phase="boruvka")
+        note(b, direction="pull", edges=K.nnz)
         e = edge_numbers(b.values)
         chosen[e] = True
         other = tree[u[e]] + tree[v[e]] - b.indices  # the tree at the other end of b_t

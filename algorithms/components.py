@@ -26,7 +26,7 @@ from .trace import note
 def components(A: Matrix) -> Any:
     """The smallest vertex that each vertex is connected with, along edges of either direction.
 
-    A: (n, n).  Returns (n,) integers on A's device.  Takes at most six vectors of n.  Source: [1].
+    A: (n, n).  Returns (n,) integers on A's device, whatever the edges' direction.  Source: [1].
     """
     P, n = unweighted(A), A.nrows
     both_ways = is_symmetric(A, pattern=True)
@@ -38,7 +38,7 @@ def components(A: Matrix) -> Any:
         hooks = vxm(near, membership(f, n), MinFirst)  # m_r = min n_i: f_i = r
         lower = ewise_add(f, ewise_add(near, hooks, MinFirst), MinFirst)  # f ∧ n ∧ m
         improved = where(lower != f)
-        note(improved, phase="components")
+        note(improved, phase="components", edges=P.nnz)
         if improved.nnz == 0:
             return f
         f = roots(lower)

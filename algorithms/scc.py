@@ -65,7 +65,8 @@ def scc(
     product of its degrees, in × out, or a "random" one, by `seed`.  direction: of the searches, see
     `traversal.Direction`.
     Returns (n,) integers on A's device, the same for all these choices.
-    Takes at most twelve vectors of n beside A, A by columns and, from the second round on, the edges that are not cut.
+    Takes at most sixteen vectors of n, and on the CPU another for each thread, beside A, A by columns and, from the
+    second round on, the edges that are not cut.
     Raises ValueError for a matrix that is not square or a choice that there is not.  Source: [1-4].
     """
     check_graph(A)

@@ -77,6 +77,7 @@ class Trace:
         direction: Direction,
         resolved: Any,
         phase: str | None,
+        edges: int | None,
     ) -> None:
         """Write down a round."""
         if self._run is None:
@@ -86,16 +87,16 @@ class Trace:
             finish(device)
         now = time.perf_counter()
         self._iteration += 1
-        if direction == "push":
-            counted = degrees(A)[to_device(frontier.indices, A.device)]
-        else:
-            counted = degrees(A.T)[~to_device(resolved, A.device)]
+        if edges is None and direction == "push":
+            edges = int(degrees(A)[to_device(frontier.indices, A.device)].sum())
+        elif edges is None:
+            edges = int(degrees(A.T)[~to_device(resolved, A.device)].sum())
         row = Round(
             algorithm,
             self._runs - 1,
             self._iteration,
             frontier.nnz,
-            int(counted.sum()),
+            edges,
             _finite(minimum),
             bucket,
             direction,
@@ -191,11 +192,13 @@ def note(
     direction: Direction = "push",
     resolved: Any = None,
     phase: str | None = None,
+    edges: int | None = None,
 ) -> None:
     """A round of the running algorithm is over; see `Round`.
 
     frontier: or a function that gives it, where it takes work.  resolved: who did not look for it in a pull.
+    edges: that were looked at, where degrees do not tell.
     """
     record = _active.get()
     if record is not None:
-        record.add(frontier() if callable(frontier) else frontier, minimum, bucket, direction, resolved, phase)
+        record.add(frontier() if callable(frontier) else frontier, minimum, bucket, direction, resolved, phase, edges)

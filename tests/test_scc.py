@@ -1,0 +1,262 @@
+"""Strong and weak components in every format and on every backend, by every choice: one answer."""
+
+from __future__ import annotations
+
+import tracemalloc
+from typing import Any
+
+import igraph
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from algorithms import components, scc, trace
+from formats import Matrix, from_edges, read
+from semiring import threads
+
+from .files import DATA
+from .graphs import Graph, every_format, graphs, on_cpu
+
+CHOICES: dict[str, dict[str, Any]] = {
+    "default": {},
+    "untrimmed": {"trim": False},
+    "random": {"pivot": "random", "seed": 7},
+    "untrimmed-random": {"trim": False, "pivot": "random"},
+    "pull": {"direction": "pull"},
+}
+every_choice = pytest.mark.parametrize("choice", CHOICES)
+any_graph = graphs(st.integers(0, 1), max_n=12)
+
+
+def smallest(parts: Any, n: int) -> list[int]:
+    """The smallest vertex of each vertex's part."""
+    label = [-1] * n
+    for part in parts:
+        for v in part:
+            label[v] = min(part)
+    return label
+
+
+def strong(graph: Graph) -> list[int]:
+    return smallest(nx.strongly_connected_components(graph.networkx()), graph.n)
+
+
+def weak(graph: Graph) -> list[int]:
+    return smallest(nx.weakly_connected_components(graph.networkx()), graph.n)
+
+
+def by_igraph(A: Matrix, mode: str) -> np.ndarray:
+    """Labels of a larger graph."""
+    u, v, _ = A.to_edges()
+    G = igraph.Graph(n=A.nrows, edges=np.stack((u, v), axis=1), directed=True)
+    part = np.array(G.connected_components(mode=mode).membership)
+    first = np.full(part.max(initial=-1) + 1, A.nrows)
+    np.minimum.at(first, part, np.arange(A.nrows))
+    return first[part]
+
+
+@every_format
+@every_choice
+@given(graph=any_graph, dtype=st.sampled_from(["bool", "int32", "float64"]))
+@settings(max_examples=20)
+def test_strong_components(verb, fmt, backend, choice, graph, dtype):
+    A = graph.matrix(dtype).to(fmt, device=backend)
+    assert on_cpu(scc(A, **CHOICES[choice])).tolist() == strong(graph)
+    assert on_cpu(scc(A.T, **CHOICES[choice])).tolist() == strong(graph)
+
+
+@every_format
+@given(graph=any_graph)
+@settings(max_examples=20)
+def test_weak_components(verb, fmt, backend, graph):
+    A = graph.matrix(int).to(fmt, device=backend)
+    assert on_cpu(scc(A, weak=True)).tolist() == weak(graph)
+    assert on_cpu(components(A.T)).tolist() == weak(graph)
+
+
+@every_format
+@every_choice
+@given(graph=graphs(st.just(1), max_n=12))
+@settings(max_examples=10)
+def test_a_symmetric_graph_has_the_same_strong_and_weak_components(verb, fmt, backend, choice, graph):
+    both = Graph(graph.n, graph.edges + tuple((v, u, w) for u, v, w in graph.edges))
+    assert on_cpu(scc(both.matrix(int).to(fmt, device=backend), **CHOICES[choice])).tolist() == weak(graph)
+
+
+@st.composite
+def chained(draw: Any) -> Graph:
+    """A small graph of which edges are drawn out to chains, with ids in any order; and cycles by themselves."""
+    base = draw(graphs(st.just(1), max_n=5))
+    n, edges = base.n, []
+    for u, v, _ in base.edges:
+        for _ in range(draw(st.integers(0, 4))):
+            edges.append((u, n))
+            u, n = n, n + 1
+        edges.append((u, v))
+    for length in draw(st.lists(st.integers(1, 5), max_size=3)):
+        edges += [(n + k, n + (k + 1) % length) for k in range(length)]
+        n += length
+    order = draw(st.permutations(range(n)))
+    return Graph(n, tuple((order[u], order[v], 1) for u, v in edges))
+
+
+@every_format
+@given(graph=chained())
+@settings(max_examples=30)
+def test_chains_belong_to_the_component_of_both_their_ends(verb, fmt, backend, graph):
+    assert on_cpu(scc(graph.matrix(int).to(fmt, device=backend))).tolist() == strong(graph)
+
+
+@every_format
+@every_choice
+def test_larger_graphs_of_many_components(verb, fmt, backend, choice):
+    rng = np.random.default_rng(3)
+    n = 1000
+    for edges in (900, 1300, 2500):
+        A = from_edges(rng.integers(0, n, edges), rng.integers(0, n, edges), shape=n)
+        options = {"force": True} if fmt.__name__ in ("Dense", "ELL") else {}
+        M = A.to(fmt, device=backend, **options)
+        np.testing.assert_array_equal(on_cpu(scc(M, **CHOICES[choice])), by_igraph(A, "strong"))
+        np.testing.assert_array_equal(on_cpu(scc(M, weak=True)), by_igraph(A, "weak"))
+
+
+# --- known answers ----------------------------------------------------------------------------------------------------
+
+
+@every_format
+def test_tiny_dg_and_cover(verb, fmt, backend):
+    A = read(DATA / "tinyDG.txt").to(fmt, device=backend)
+    assert on_cpu(scc(A)).tolist() == smallest([{1}, {0, 2, 3, 4, 5}, {9, 10, 11, 12}, {6, 8}, {7}], 13)
+    cover = read(DATA / "cover.mtx").to(fmt, device=backend)
+    assert on_cpu(scc(cover)).tolist() == [0, 0, 2, 0, 4, 2, 0]
+    karate = read(DATA / "karate.mtx").to(fmt, device=backend)
+    assert on_cpu(scc(karate)).tolist() == [0] * 34
+
+
+def test_a_digraph_with_the_components_of_clrs():
+    """Cormen et al., figure 22.9 (third edition): {a, b, e}, {c, d}, {f, g}, {h}."""
+    edges = ["ab", "bc", "be", "bf", "cd", "cg", "dc", "dh", "ea", "ef", "fg", "gf", "gh", "hh"]
+    u, v = ([ord(edge[end]) - ord("a") for edge in edges] for end in (0, 1))
+    assert scc(from_edges(u, v, shape=8)).tolist() == [0, 0, 2, 2, 0, 5, 5, 7]
+
+
+BIG_FORMATS = ["csr", "csc", "coo", "segmentedcoo"]
+
+
+@pytest.mark.parametrize("backend", ["cpu", pytest.param("cuda", marks=pytest.mark.backend("cuda"))])
+@pytest.mark.parametrize("fmt", BIG_FORMATS)
+@pytest.mark.parametrize(
+    ("file", "strong_ones", "largest", "weak_ones"),
+    [("wiki-Vote.txt.gz", 5816, 1300, 24), ("p2p-Gnutella08.txt.gz", 4234, 2068, 2)],
+)
+def test_networks_of_snap(fmt, backend, file, strong_ones, largest, weak_ones):
+    A = read(DATA / file)
+    M = A.to(fmt, device=backend)
+    right = by_igraph(A, "strong")
+    for choice in CHOICES.values():
+        label = on_cpu(scc(M, **choice))
+        sizes = np.bincount(label)
+        assert (np.count_nonzero(sizes), sizes.max()) == (strong_ones, largest)
+        np.testing.assert_array_equal(label, right)
+    assert len(set(on_cpu(scc(M, weak=True)).tolist())) == weak_ones
+
+
+# --- extreme graphs ---------------------------------------------------------------------------------------------------
+
+
+@every_format
+@every_choice
+def test_extreme_graphs(verb, fmt, backend, choice):
+    def labels(u: Any, v: Any, n: int) -> list[int]:
+        return on_cpu(scc(from_edges(u, v, shape=n).to(fmt, device=backend), **CHOICES[choice])).tolist()
+
+    assert labels([], [], 0) == []
+    assert labels([], [], 4) == [0, 1, 2, 3]
+    assert labels([0, 1, 2], [0, 1, 2], 3) == [0, 1, 2]  # self-loops
+    assert labels([0, 0, 1, 1, 2], [0, 1, 1, 2, 2], 3) == [0, 1, 2]  # and a path of them
+    u, v = np.nonzero(~np.eye(20, dtype=bool))
+    assert labels(u, v, 20) == [0] * 20  # complete
+    u, v = np.nonzero(np.triu(np.ones((20, 20), bool), 1))
+    assert labels(u, v, 20) == list(range(20))  # a complete order, without a cycle
+
+
+@every_format
+@pytest.mark.parametrize("trim", [True, False])
+def test_a_long_path_and_a_giant_cycle(verb, fmt, backend, trim):
+    n = 2000 if trim else 200  # without trim and chains, as many rounds as vertices
+    options = {"force": True} if fmt.__name__ == "Dense" else {}
+    order = np.random.default_rng(1).permutation(n)
+    for u, v in ((order[:-1], order[1:]), (order, np.roll(order, -1))):
+        A = from_edges(u, v, shape=n)
+        label = on_cpu(scc(A.to(fmt, device=backend, **options), trim=trim))
+        np.testing.assert_array_equal(label, by_igraph(A, "strong"))
+    both = from_edges(np.append(order[:-1], order[1:]), np.append(order[1:], order[:-1]), shape=n)
+    assert on_cpu(scc(both.to(fmt, device=backend, **options), trim=trim)).max() == 0
+
+
+@pytest.mark.parametrize("backend", ["cpu", pytest.param("cuda", marks=pytest.mark.backend("cuda"))])
+def test_a_hundred_thousand_vertices_in_a_row(backend):
+    n = 100_000
+    ids = np.arange(n)
+    path = from_edges(ids[:-1], ids[1:], shape=n).to(device=backend)
+    cycle = from_edges(ids, (ids + 1) % n, shape=n).to(device=backend)
+    np.testing.assert_array_equal(on_cpu(scc(path)), ids)
+    assert on_cpu(scc(cycle)).max() == 0
+    assert on_cpu(scc(path, weak=True)).max() == 0
+
+
+# --- what it takes, and what it tells ---------------------------------------------------------------------------------
+
+
+@threads(2)
+@pytest.mark.parametrize("choice", [{}, {"weak": True}])
+def test_memory_is_as_stated(choice):
+    """At most sixteen vectors of n (of 8 bytes at most) at a time, where the edges are few beside them."""
+    n = 1 << 18
+    rng = np.random.default_rng(2)
+    some = rng.choice(n, 2000, replace=False)
+    A = from_edges(some, np.roll(some, -7), shape=n)
+    B = from_edges(np.append(some, some[::2]), np.append(np.roll(some, -7), np.roll(some[::2], -3)), shape=n)
+    scc(B, **choice)  # kernels, and what is kept with the matrix
+    for M in (A, B):
+        scc(M, **choice)
+        tracemalloc.start()
+        scc(M, **choice)
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert peak < 16 * 8 * n
+
+
+def test_the_trace_tells_the_shares_of_trim_and_search():
+    rng = np.random.default_rng(5)
+    A = from_edges(rng.integers(0, 3000, 6000), rng.integers(0, 3000, 6000), shape=3000)
+    with trace() as t:
+        scc(A)
+    phases = [row.phase for row in t.rounds]
+    assert phases[0] == "trim"
+    assert {"trim", "forward", "backward", "components"} == set(phases)
+    shares = t.shares()
+    assert shares.keys() == set(phases)
+    assert sum(shares.values()) == pytest.approx(1)
+    assert min(shares.values()) > 0
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"pivot": "best"}, "pivot must be 'degree' or 'random', got 'best'"),
+        ({"direction": "up"}, "direction must be 'auto', 'push' or 'pull', got 'up'"),
+    ],
+)
+def test_bad_choices_are_named(options, message):
+    with pytest.raises(ValueError, match=message):
+        scc(from_edges([0], [1], shape=2), **options)
+
+
+def test_what_is_no_graph_is_refused():
+    with pytest.raises(ValueError, match="a graph needs a square matrix"):
+        scc(from_edges([0], [1], shape=(2, 3)))
+    with pytest.raises(TypeError, match="A must be a matrix"):
+        scc("A")
