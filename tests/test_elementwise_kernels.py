@@ -10,7 +10,21 @@ import numpy as np
 import pytest
 
 from formats import DTYPES
-from semiring import OPERATORS, SEMIRINGS, AnyPair, BinaryOp, LorLand, Predicate, Semiring, better, lost, nearer, tight
+from semiring import (
+    OPERATORS,
+    SEMIRINGS,
+    AnyPair,
+    BinaryOp,
+    LorLand,
+    Predicate,
+    Semiring,
+    better,
+    differs,
+    lost,
+    nearer,
+    tight,
+)
+from semiring import same as same_part
 from semiring.cuda.elementwise import binary_text, predicate_text, unary_text
 from semiring.ops import UNARY_OPERATORS, UnaryOp
 from semiring.predicates import PREDICATES, on_position
@@ -91,9 +105,11 @@ def test_unary_operator_compiles(op: UnaryOp, dtype: np.dtype) -> None:
 
 @every_dtype
 @pytest.mark.parametrize(
-    "predicate", [on_position(name, k) for name in PREDICATES for k in (0, -2)], ids=lambda predicate: predicate.name
+    "predicate",
+    [*(on_position(name, k) for name in PREDICATES for k in (0, -2)), same_part, differs],
+    ids=lambda predicate: predicate.name,
 )
-def test_predicate_on_positions_compiles(predicate: Predicate, dtype: np.dtype) -> None:
+def test_predicate_without_a_semiring_compiles(predicate: Predicate, dtype: np.dtype) -> None:
     assert compile_for_h100(predicate_text(predicate.cuda, None, dtype, INT32)) == ""
 
 

@@ -100,6 +100,8 @@ def monoid_faults(monoid: Monoid, dtype: np.dtype) -> list[str]:
             faults.append(f"not commutative at {a}, {b}")
         if monoid.selective and monoid(a, b) not in (a, b):
             faults.append(f"not selective at {a}, {b}")
+        if monoid.terminal and a != identity and monoid(a, b) != a:
+            faults.append(f"not terminal at {a}, {b}")
     for a, b, c in product(numbers, repeat=3):
         if monoid(monoid(a, b), c) != monoid(a, monoid(b, c)):
             faults.append(f"not associative at {a}, {b}, {c}")
@@ -157,6 +159,7 @@ def test_a_wrong_identity_is_caught():
         (Monoid(OPERATORS["minus"], 0), "not commutative at -3, -1"),
         (Monoid(OPERATORS["plus"], 0, idempotent=True), "not idempotent at -3"),
         (Monoid(OPERATORS["plus"], 0, selective=True), "not selective at -3, -3"),
+        (Monoid(OPERATORS["max"], "lowest", terminal=True), "not terminal at -3, -1"),
         (Monoid(sts.AbsDiff, 0), "not associative at -3, -3, -1"),
     ],
 )

@@ -1,0 +1,133 @@
+"""What algorithms on undirected graphs and on parts of graphs ask of formats and verbs, in every format and device."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from formats import CSC, Matrix, SparseVector, from_edges
+from formats.arrays import to_device
+from formats.convert import by_columns, by_rows, has_columns, is_symmetric, undirected_edges, with_edges
+from semiring import LorLand, Monoid, Semiring, differs, mxv, same, select, vxm
+from semiring.ops import OPERATORS
+from semiring.vectors import hashed, membership, renumbered, roots, unweighted
+
+from .graphs import every_format, graphs, on_cpu
+
+
+def edges(A: Matrix) -> list[tuple]:
+    return list(zip(*(on_cpu(part).tolist() for part in A.to_edges()), strict=True))
+
+
+@every_format
+@given(graph=graphs(st.integers(0, 9), max_n=8), data=st.data())
+@settings(max_examples=15)
+def test_edges_within_and_between_parts(verb, fmt, backend, graph, data):
+    A = graph.matrix(np.int32)
+    M = A.to(fmt, device=backend)
+    part = np.array(data.draw(st.lists(st.integers(0, 2), min_size=graph.n, max_size=graph.n)), np.int64)
+    there = to_device(part, backend)
+    within = select(unweighted(M), same, row=there, col=there)
+    between = select(M, differs, row=there, col=there)
+    assert edges(within) == [(u, v, True) for u, v, _ in edges(A) if part[u] == part[v] and u != v]
+    assert edges(between) == [(u, v, w) for u, v, w in edges(A) if part[u] != part[v]]
+    some = SparseVector(np.flatnonzero(part), part[part > 0], graph.n).to(device=backend)
+    assert edges(select(M, differs, row=some, col=some)) == [
+        (u, v, w) for u, v, w in edges(A) if part[u] and part[v] and part[u] != part[v]
+    ]
+
+
+@every_format
+@given(graph=graphs(st.integers(0, 2), max_n=5))
+@settings(max_examples=30)
+def test_symmetry_of_values_and_of_the_pattern(verb, fmt, backend, graph):
+    A = graph.matrix(np.int32)
+    M = A.to(fmt, device=backend)
+    stored = {(u, v): w for u, v, w in edges(A)}
+    assert is_symmetric(M, pattern=True) == all((v, u) in stored for u, v in stored)
+    assert is_symmetric(M) == all(stored.get((v, u)) == w for (u, v), w in stored.items())
+    assert edges(by_columns(M)) == edges(by_rows(M)) == edges(A)
+    assert (by_columns(M).major, by_rows(M).major) == (1, 0)
+
+
+def test_columns_of_a_symmetric_matrix_take_no_memory():
+    A = from_edges([0, 1, 1, 2], [1, 0, 2, 1], [3, 3, 4, 4], shape=3)
+    assert not has_columns(A)
+    assert is_symmetric(A)
+    assert has_columns(A)
+    columns: Any = by_columns(A)
+    assert isinstance(columns, CSC)
+    assert columns.indices is A.indices
+    assert A.kept_nbytes == 0
+    assert not is_symmetric(from_edges([0], [1], shape=(2, 3)))
+
+
+@every_format
+@given(graph=graphs(st.integers(0, 9), max_n=6))
+@settings(max_examples=15)
+def test_undirected_edges_come_once_and_sorted(verb, fmt, backend, graph):
+    M = graph.matrix(np.int32).to(fmt, device=backend)
+    E = undirected_edges(M, symmetrize=True)
+    lightest: dict[tuple[int, int], int] = {}
+    for u, v, w in edges(M):
+        if u != v:
+            key = (min(u, v), max(u, v))
+            lightest[key] = min(w, lightest.get(key, w))
+    assert edges(E) == [(*key, w) for key, w in sorted(lightest.items())]
+    E.check()
+
+
+@every_format
+def test_a_pattern_with_more_edges(verb, fmt, backend):
+    M = from_edges([0, 1], [1, 2], [5, 6], shape=4).to(fmt, device=backend)
+    u, v = (to_device(np.array(ends), backend) for ends in ([3, 0], [0, 1]))
+    more = with_edges(M, u, v)
+    assert type(more) is fmt
+    assert edges(more) == [(0, 1, True), (1, 2, True), (3, 0, True)]
+
+
+@pytest.mark.parametrize("backend", ["cpu", pytest.param("cuda", marks=pytest.mark.backend("cuda"))])
+def test_groups_trees_and_hashes(backend):
+    def there(values: Any, dtype: str = "int32") -> Any:
+        return to_device(np.array(values, dtype), backend)
+
+    assert on_cpu(roots(there([0, 0, 1, 2, 4, 4]))).tolist() == [0, 0, 0, 0, 4, 4]
+    number, count = renumbered(there([1, 1, 3, 3, 1]))
+    assert (on_cpu(number).tolist(), count) == ([0, 0, 1, 1, 0], 2)
+    assert renumbered(there([]))[1] == 0
+    of_groups = vxm(there([5, 3, 9, 1]), membership(there([2, 0, 2, 0]), 3), "min_first")
+    assert on_cpu(of_groups).tolist() == [1, 2**31 - 1, 5]
+    random = on_cpu(hashed(there(range(1000)), 3))
+    assert random.dtype == np.int64
+    assert random.min() >= 0
+    assert np.unique(random).size == 1000
+    published = [16294208416658607535, 7960286522194355700, 487617019471545679]  # splitmix64 from the seed 0
+    assert on_cpu(hashed(there([1, 2, 3]), 0)).tolist() == [number >> 1 for number in published]
+
+
+@pytest.mark.parametrize("backend", ["cpu", pytest.param("cuda", marks=pytest.mark.backend("cuda"))])
+@pytest.mark.parametrize("fmt", ["csr", "csc"])
+def test_a_masked_product_stops_at_the_first_term_of_a_terminal_sum(fmt, backend):
+    """A minimum that calls itself terminal is the first entry, so the rest was not looked at."""
+    hasty = Semiring(Monoid(OPERATORS["min"], "highest", idempotent=True, terminal=True), OPERATORS["second"])
+    n = 400
+    u, v = np.nonzero(np.ones((n, n), bool))
+    A = from_edges(u, v, np.arange(n * n) % 7, shape=n).to(fmt, device=backend)
+    x = np.where(np.arange(n) < 300, np.iinfo(np.int32).max, 400 - np.arange(n)).astype(np.int32)  # absent up to 300
+    mask = to_device(np.arange(n) % 3 > 0, backend)
+    y = on_cpu((mxv if fmt == "csr" else _turned)(A, to_device(x, backend), hasty, mask=mask))
+    np.testing.assert_array_equal(y, np.where(np.arange(n) % 3 > 0, 100, np.iinfo(np.int32).max))
+    few = from_edges([0, 0, 2], [1, 2, 0], np.ones(3, bool), shape=3).to(fmt, device=backend)
+    some = to_device(np.array([True, False, True]), backend)
+    found = (mxv if fmt == "csr" else _turned)(few, some, LorLand, mask=some)
+    assert on_cpu(found).tolist() == [True, False, True]
+
+
+def _turned(A: Matrix, x: Any, semiring: Semiring, **rule: Any) -> Any:
+    """x ⊗ A, which looks down the columns; of operands whose order does not matter here."""
+    flipped = Semiring(semiring.add, OPERATORS["first"]) if semiring.mul.name == "second" else semiring
+    return vxm(x, A, flipped, **rule)
