@@ -428,6 +428,8 @@ def _combine(values: Array, first: Array, dup: str) -> Array:
     """⊕ over each run of `values`, whose first ones are flagged; an integer sum that overflows is an OverflowError."""
     xp = namespace(values)
     run = (xp.cumsum(first) - 1)[~first]
+    if values.dtype == bool:  # which CuPy's minimum.at does not take
+        return _combine(values.astype(np.int32), first, dup) != 0
     combined, repeats = values[first], values[~first]
     getattr(xp, _COMBINE[dup]).at(combined, run, repeats)
     if dup == "sum" and values.dtype.kind == "i":

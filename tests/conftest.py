@@ -8,6 +8,7 @@ came of a run on a GPU is recorded (`gpu_record.py`).
 from __future__ import annotations
 
 import gzip
+import os
 from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
@@ -23,6 +24,10 @@ from semiring import Verb
 from . import gpu_record
 
 pytest.register_assert_rewrite("tests.files", "tests.graphs")
+
+GPUS = len(list(Path("/dev").glob("nvidia[0-9]*")))
+if GPUS > 1 and "PYTEST_XDIST_WORKER" in os.environ:  # spread the processes over the GPUs
+    os.environ.setdefault("CUDA_VISIBLE_DEVICES", str(int(os.environ["PYTEST_XDIST_WORKER"][2:]) % GPUS))
 
 settings.register_profile("semiring", deadline=None, derandomize=True)
 settings.load_profile("semiring")

@@ -116,7 +116,7 @@ def test_a_masked_product_stops_at_the_first_term_of_a_terminal_sum(fmt, backend
     hasty = Semiring(Monoid(OPERATORS["min"], "highest", idempotent=True, terminal=True), OPERATORS["second"])
     n = 400
     u, v = np.nonzero(np.ones((n, n), bool))
-    A = from_edges(u, v, np.arange(n * n) % 7, shape=n).to(fmt, device=backend)
+    A = from_edges(u, v, (np.arange(n * n) % 7).astype(np.int32), shape=n).to(fmt, device=backend)
     x = np.where(np.arange(n) < 300, np.iinfo(np.int32).max, 400 - np.arange(n)).astype(np.int32)  # absent up to 300
     mask = to_device(np.arange(n) % 3 > 0, backend)
     y = on_cpu((mxv if fmt == "csr" else _turned)(A, to_device(x, backend), hasty, mask=mask))
