@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from formats import Matrix
+from formats import Matrix, SparseVector
 from formats.convert import by_columns, by_rows, has_columns
 from semiring import LorLand, MinFirst, vxm
 from semiring.algebra import find_semiring
@@ -80,7 +80,7 @@ def frontiers(
         visited[places(f)] = True
         yield f
         edges = 0
-        if how.choice == "auto" and not pulling:
+        if how.choice == "auto" and not pulling and count(f) * widest(A) * how.alpha > unexplored:
             edges = int(degrees(A)[places(f)].sum())
             unexplored -= edges
         pulling = how.pulls(pulling, f, edges, unexplored)
@@ -92,6 +92,11 @@ def frontiers(
             f = pushed(P, nearer, visited, parent)
         direction: Any = "pull" if pulling else "push"
         note(lambda f=nearer: sparse(f), direction=direction, resolved=visited, phase=phase)  # type: ignore[misc]
+
+
+def widest(A: Matrix) -> int:
+    """The largest number of edges of a vertex. Found once."""
+    return A.keep("widest", lambda: int(degrees(A).max()))
 
 
 def pushed(P: Matrix, f: Any, visited: Any, parent: Any) -> Any:
@@ -126,4 +131,4 @@ def sparse(f: Any) -> Any:
 
 def is_sparse(f: Any) -> bool:
     """Is it stored as the entries that are there?"""
-    return hasattr(f, "nnz")
+    return isinstance(f, SparseVector)
