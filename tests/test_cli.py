@@ -408,7 +408,7 @@ def test_an_unexpected_error_is_not_hidden(monkeypatch):
 
 def test_help(fine):
     said = fine("--help").out
-    for command in ("sssp", "info", "convert", "demo"):
+    for command in ("sssp", "bfs", "scc", "mst", "info", "convert", "demo"):
         assert command in said
         assert "Usage:" in fine(command, "--help").out
 

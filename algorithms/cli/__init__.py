@@ -11,8 +11,11 @@ import typer
 
 from formats import DeviceUnavailable
 
+from .bfs import bfs
 from .files import convert, info
+from .mst import mst
 from .options import Backend, Format
+from .scc import scc
 from .sssp import demo, sssp
 
 __all__ = ["Backend", "Format", "app", "main"]
@@ -23,7 +26,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for command in (sssp, info, convert, demo):
+for command in (sssp, bfs, scc, mst, info, convert, demo):
     app.command()(command)
 
 
