@@ -110,7 +110,7 @@ def undirected_edges(A: Matrix, *, symmetrize: bool = False) -> COO:
     ValueError that names an edge without its reverse.
     """
     if not symmetrize and not is_symmetric(A):
-        u, v = _one_way_edge(A)
+        u, v = one_way_edge(A)
         raise ValueError(
             f"the graph must be undirected: its edge {u} -> {v} has no reverse of the same weight "
             "(symmetrize=True takes the lighter of both directions)"
@@ -130,7 +130,7 @@ def edges_where(E: COO, flags: Array) -> COO:
     return COO.trusted(E.rows.take(places), E.cols.take(places), E.values.take(places), E.shape, E.major)
 
 
-def _one_way_edge(A: Matrix) -> tuple[int, int]:
+def one_way_edge(A: Matrix) -> tuple[int, int]:
     """The first edge without a reverse of the same weight."""
     (u, v, w), (s, t, x) = A.to_edges(), A.T.to_edges()
     at = int(((u != s) | (v != t) | (w != x)).argmax())

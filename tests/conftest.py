@@ -22,6 +22,9 @@ from formats.arrays import cupy
 from semiring import Verb
 
 from . import gpu_record
+from .commands import fine, refused, run
+
+__all__ = ["fine", "refused", "run"]
 
 pytest.register_assert_rewrite("tests.files", "tests.graphs")
 

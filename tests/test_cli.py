@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import re
 import subprocess
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +17,8 @@ from algorithms import cli, sssp
 from formats import CSR, Matrix, from_edges, read, write
 from formats.base import find_format
 
+from .commands import Result
+
 DATA = Path(__file__).parent / "data"
 INT32_MAX = np.iinfo(np.int32).max
 
@@ -26,71 +26,6 @@ SNAP = "# ids with gaps\n10\t20\t5\n30\t20\t-7\n10\t30\t2\n40\t10\t1\n"
 SNAP_TSV = "10\t0\n20\t-5\n30\t2\n40\tinf\n"
 DIMACS = "p sp 4 3\na 1 2 5\na 3 2 -4\na 1 3 2\n"
 ALGS4 = "4\n3\n0 1 0.5\n2 1 0.125\n0 2 0.1\n"
-
-
-@dataclass(frozen=True)
-class Result:
-    code: int
-    out: str
-    err: str
-
-    @property
-    def table(self) -> dict[str, str]:
-        """The rows of the table that was printed."""
-        rows = [line.strip("│\n").split("│") for line in self.out.splitlines() if line.startswith("│")]
-        return {name.strip(): value.strip() for name, value in rows}
-
-
-@pytest.fixture
-def run(monkeypatch, capsys):
-    """run("sssp", file, …): the command, in this process, as the console script calls it."""
-
-    def command(*arguments: Any) -> Result:
-        monkeypatch.setattr(sys, "argv", ["semiring", *map(str, arguments)])
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as ended:
-            cli.main()
-        captured = capsys.readouterr()
-        return Result(ended.value.code or 0, captured.out, captured.err)
-
-    return command
-
-
-@pytest.fixture
-def fine(run):
-    """The same, for a command that must succeed without a word on stderr."""
-
-    def command(*arguments: Any) -> Result:
-        result = run(*arguments)
-        assert (result.code, result.err) == (0, "")
-        return result
-
-    return command
-
-
-@pytest.fixture
-def refused(run):
-    """The same, for a command that must fail: what it says, one sentence on stderr, after its name."""
-
-    def command(*arguments: Any) -> str:
-        result = run(*arguments)
-        assert (result.code, result.out) == (2, "")
-        assert re.fullmatch(r"semiring: [^\n]+\n", result.err)
-        return result.err.removeprefix("semiring: ").rstrip("\n")
-
-    return command
-
-
-@pytest.fixture
-def file(tmp_path):
-    """file(name, text): the path of a new file."""
-
-    def make(name: str, text: str) -> Path:
-        path = tmp_path / name
-        path.write_bytes(gzip.compress(text.encode()) if name.endswith(".gz") else text.encode())
-        return path
-
-    return make
 
 
 # --- sssp -------------------------------------------------------------------------------------------------------------
@@ -473,7 +408,7 @@ def test_an_unexpected_error_is_not_hidden(monkeypatch):
 
 def test_help(fine):
     said = fine("--help").out
-    for command in ("sssp", "info", "convert", "demo"):
+    for command in ("sssp", "bfs", "scc", "mst", "info", "convert", "demo"):
         assert command in said
         assert "Usage:" in fine(command, "--help").out
 

@@ -1,0 +1,49 @@
+"""The command line: `semiring` and its commands, a module for each algorithm.
+
+Vertex ids are the file's own. Results go to stdout, errors to stderr in one sentence with exit code 2.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from formats import DeviceUnavailable
+
+from .bfs import bfs
+from .files import convert, info
+from .mst import mst
+from .options import Backend, Format
+from .scc import scc
+from .sssp import demo, sssp
+
+__all__ = ["Backend", "Format", "app", "main"]
+
+app = typer.Typer(
+    help="Graph algorithms as sparse linear algebra over semirings.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+for command in (sssp, bfs, scc, mst, info, convert, demo):
+    app.command()(command)
+
+
+def main() -> None:
+    """Run the command line; an expected failure is one sentence on stderr and exit code 2."""
+    try:
+        app()
+    except (ValueError, TypeError, OverflowError, NotImplementedError, OSError, DeviceUnavailable) as error:
+        fail(f"{error.strerror}: {error.filename}" if isinstance(error, OSError) and error.strerror else str(error))
+    except MemoryError as error:
+        fail(f"out of memory: {error}")
+    except KeyboardInterrupt:
+        typer.echo("interrupted", err=True)
+        sys.exit(130)
+
+
+def fail(message: str) -> None:
+    """End with exit code 2 and one sentence."""
+    typer.echo(f"semiring: {' '.join(message.split())}", err=True)
+    sys.exit(2)

@@ -1,0 +1,5 @@
+"""`python -m algorithms.cli` is `semiring`."""
+
+from . import main
+
+main()

@@ -1,0 +1,101 @@
+"""`semiring bfs`: how many edges away every vertex is."""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from formats.arrays import to_device
+
+from ..bfs import bfs as search
+from .graph import load, sample
+from .options import (
+    Backend,
+    Device,
+    FileArgument,
+    Format,
+    SearchDirection,
+    Sources,
+    StorageFormat,
+    Threads,
+    TraceFile,
+    Undirected,
+    check_direction,
+    check_written,
+    directions,
+)
+from .output import save_vectors
+from .report import show_path, show_table
+
+LEVELS_SHOWN = 20
+SAMPLE = [(0, 1), (1, 2), (2, 0), (2, 3)]
+
+
+def bfs(
+    file: FileArgument,
+    source: Sources,
+    direction: SearchDirection = "auto",
+    alpha: Annotated[float, typer.Option(help="auto: pull above one in alpha of the unexplored edges.")] = 15,
+    beta: Annotated[float, typer.Option(help="auto: push again below one in beta of the vertices.")] = 18,
+    max_level: Annotated[int | None, typer.Option(help="Look no farther than this many edges.", min=0)] = None,
+    to: Annotated[int | None, typer.Option(help="Also print a path with the fewest edges to this vertex.")] = None,
+    format: StorageFormat = Format.csr,
+    backend: Device = Backend.cpu,
+    output: Annotated[Path | None, typer.Option(help="Write the levels: .npy (vertex order) or .tsv.")] = None,
+    trace: TraceFile = None,
+    undirected: Undirected = False,
+    threads: Threads = None,
+) -> None:
+    """How many edges away every vertex is from one, or several."""
+    check_written(output, trace)
+    check_direction(direction, alpha=alpha, beta=beta)
+    graph = load(file, undirected=undirected, threads=threads)
+    starts = [graph.vertex(start, "--source") for start in source]
+    end = None if to is None else graph.vertex(to, "--to")
+    run: Any = functools.partial(search, alpha=alpha, beta=beta, return_parents=to is not None)
+    answer, _ = graph.solve(
+        lambda A: run(A, sources=starts, direction=direction, max_level=max_level),
+        lambda A: [run(A, 0, direction=way) for way in directions(direction)],
+        sample(SAMPLE, 1, graph.A),
+        format,
+        backend,
+        trace,
+    )
+    levels, parents = answer if to is not None else (answer, None)
+    levels = to_device(levels, "cpu")
+    for row, start in enumerate(source):
+        rows = (graph.facts if row == 0 else {}) | summary(levels[row])
+        rows |= graph.watch.rows if row == len(source) - 1 else {}
+        show_table(f"{graph.title}, from vertex {start}", rows)
+        show_table("vertices by level", by_level(levels[row]), ("level", "vertices"))
+        if end is not None and parents is not None:
+            within = "" if max_level is None else " within the bound"
+            show_path(to_device(parents[row], "cpu"), end, graph.labels, levels[row][end] >= 0, within=within)
+    if output is not None:
+        save_vectors(output, graph.labels, levels, levels >= 0, absent="none")
+
+
+def summary(level: np.ndarray) -> dict[str, str]:
+    """Rows of a table: how far a search went."""
+    counts = np.bincount(level[level >= 0])
+    widest = int(counts.argmax())
+    return {
+        "reached": f"{counts.sum():,}",
+        "depth": f"{len(counts) - 1:,}",
+        "vertices at that depth": f"{counts[-1]:,}",
+        "widest level": f"{widest:,}",
+        "vertices in it": f"{counts[widest]:,}",
+    }
+
+
+def by_level(level: np.ndarray) -> dict[str, str]:
+    """Rows of a table: the vertices of the first levels, and of the rest together."""
+    counts = np.bincount(level[level >= 0])
+    rows = {str(k): f"{count:,}" for k, count in enumerate(counts[:LEVELS_SHOWN])}
+    if len(counts) > LEVELS_SHOWN:
+        rows[f"{LEVELS_SHOWN} and more"] = f"{counts[LEVELS_SHOWN:].sum():,}"
+    return rows

@@ -1,0 +1,60 @@
+"""`semiring info` and `semiring convert`: what a graph file holds, and the same in another file format."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from formats import CSR, Dense, Matrix, read, write
+from formats.io import keeps_labels
+from semiring import reduce
+
+from .graph import Stopwatch
+from .options import FileArgument, Undirected
+from .report import number, show_table
+
+
+def info(file: FileArgument, undirected: Undirected = False) -> None:
+    """What a graph file holds."""
+    watch = Stopwatch()
+    with watch.step("reading"):
+        A = read(file, directed=not undirected)
+    rows: dict[str, str] = {"shape": f"{A.nrows:,} × {A.ncols:,}", "entries": f"{A.nnz:,}", "dtype": str(A.dtype)}
+    by_row: Any = A.to(CSR)
+    degrees = np.diff(by_row.indptr)
+    if A.nnz:
+        rows["values"] = f"{number(reduce(A, 'min'))} to {number(reduce(A, 'max'))}"
+        rows["entries in a row"] = f"{degrees.min()} to {degrees.max():,}, on average {degrees.mean():.2f}"
+    rows["rows without entries"] = f"{int((degrees == 0).sum()):,}"
+    if A.nrows == A.ncols:
+        rows["entries on the diagonal"] = f"{int(sum(rows_equal_cols(by_row))):,}"
+        rows["symmetric"] = "yes" if by_row.equals(by_row.T) else "no"
+    for fmt in Matrix.formats.values():
+        try:
+            size = A.nrows * A.ncols * A.dtype.itemsize if fmt is Dense else A.to(fmt).nbytes
+            rows[f"bytes as {fmt.__name__}"] = f"{size:,}"
+        except ValueError:
+            rows[f"bytes as {fmt.__name__}"] = "refused: too much padding"
+    show_table(str(file), rows | watch.rows)
+
+
+def rows_equal_cols(A: Any) -> np.ndarray:
+    """For each entry: does it lie on the diagonal?"""
+    rows, cols, _ = A.to_edges()
+    return rows == cols
+
+
+def convert(
+    source: Annotated[Path, typer.Argument(metavar="IN", help="The file to read.")],
+    target: Annotated[Path, typer.Argument(metavar="OUT", help="The file to write; its suffix says the format.")],
+    undirected: Undirected = False,
+) -> None:
+    """Write a graph file in another file format."""
+    A, labels = read(source, directed=not undirected, return_labels=True)
+    write(target, A, labels=labels if A.nrows == A.ncols else None)
+    typer.echo(f"{target}: {A.nrows:,} × {A.ncols:,}, {A.nnz:,} entries")
+    if A.nrows == A.ncols and not keeps_labels(target):
+        typer.echo("this file format has no vertex ids: the vertices are numbered in the order of theirs")

@@ -1,0 +1,113 @@
+"""From a file to an answer: reading, converting, preparing and solving, each step timed."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from formats import Matrix, from_edges, read
+from formats.arrays import finish
+from semiring import set_threads
+
+from ..trace import Trace, trace
+from .options import Backend, Format
+
+
+@dataclass
+class Stopwatch:
+    """Seconds of each named step, in order."""
+
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @contextmanager
+    def step(self, name: str) -> Iterator[None]:
+        """Time a step, and say on a terminal that it is going on."""
+        from rich.console import Console
+
+        start = time.perf_counter()
+        if sys.stderr.isatty() and name != "reading":  # reading has a bar of its own
+            with Console(stderr=True).status(f"{name} …"):
+                yield
+        else:
+            yield
+        self.seconds[name] = time.perf_counter() - start
+
+    @property
+    def rows(self) -> dict[str, str]:
+        """The same, as rows of a table."""
+        return {name: f"{s:.3f} s" for name, s in self.seconds.items()}
+
+
+@dataclass
+class Graph:
+    """A graph that was read.
+
+    A: (n, n), A[u, v] = weight of u -> v.  labels: (n,) the file's own ids.  facts: rows of the table about the graph.
+    """
+
+    title: str
+    A: Matrix
+    labels: np.ndarray
+    watch: Stopwatch
+    facts: dict[str, str]
+
+    def vertex(self, label: int, option: str) -> int:
+        """The vertex that the file calls `label`; ValueError if it has none of that name."""
+        labels = self.labels
+        at = np.flatnonzero(labels == label)
+        if at.size == 0:
+            known = f"its {labels.size:,} ids lie in {labels.min()} to {labels.max()}" if labels.size else "it has none"
+            raise ValueError(f"{option} {label} is not a vertex of the file: {known}")
+        return int(at[0])
+
+    def solve(
+        self,
+        run: Callable[[Matrix], Any],
+        rehearse: Callable[[Matrix], Any],
+        sample: Matrix,
+        format: Format,
+        backend: Backend,
+        trace_file: Path | None,
+    ) -> tuple[Any, Trace | None]:
+        """What `run` returns for the graph in that format, and its rounds if they are to be written.
+
+        rehearse: is given the sample, so that kernels are loaded or compiled before the time is taken; they are kept on
+        disk.
+        """
+        with self.watch.step("converting"):
+            A = self.A.to(format.value, device=backend.value)
+        self.facts["computed in"] = f"{type(A).__name__} on {A.device}"
+        with self.watch.step("preparing"):
+            rehearse(sample.to(format.value, device=backend.value))
+        with trace() if trace_file is not None else nullcontext() as record, self.watch.step("solving"):
+            answer = run(A)
+            finish(A.device)
+        if record is not None and trace_file is not None:
+            record.save(trace_file)
+        return answer, record
+
+
+def load(file: Path, *, title: str | None = None, undirected: bool = False, threads: int | None = None) -> Graph:
+    """Read a graph; ValueError if the file holds another matrix than a square one."""
+    if threads is not None:
+        set_threads(threads)
+    title = file.name if title is None else title
+    watch = Stopwatch()
+    with watch.step("reading"):
+        A, labels = read(file, directed=not undirected, return_labels=True)
+    if A.nrows != A.ncols:
+        raise ValueError(f"{title} holds a {A.nrows} × {A.ncols} matrix, and a graph needs a square one")
+    return Graph(title, A, labels, watch, {"vertices": f"{A.nrows:,}", "arcs": f"{A.nnz:,}"})
+
+
+def sample(arcs: list[tuple[int, int]], weight: Any, like: Matrix) -> Matrix:
+    """A small graph with values as those of another, to rehearse with."""
+    rows, cols = np.array(arcs).T
+    return from_edges(rows, cols, np.full(len(arcs), weight, like.dtype), shape=int(max(rows.max(), cols.max())) + 1)

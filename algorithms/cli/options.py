@@ -1,0 +1,67 @@
+"""The options that several commands share, and the checks of them that need no file to be read."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ..trace import check_trace_file
+from ..traversal import CHOICES, Direction
+from .output import check_output
+
+
+class Format(StrEnum):
+    """Storage formats by name."""
+
+    csr = "csr"
+    csc = "csc"
+    coo = "coo"
+    ell = "ell"
+    segmentedcoo = "segmentedcoo"
+    dense = "dense"
+
+
+class Backend(StrEnum):
+    """Where to compute."""
+
+    cpu = "cpu"
+    cuda = "cuda"
+
+
+FileArgument = Annotated[Path, typer.Argument(help="A graph: .mtx, .gr, .txt, .el, .tsv, .csv, .npz, also .gz.")]
+Sources = Annotated[
+    list[int], typer.Option("--source", help="The vertex to start from, by its id in the file; may repeat.")
+]
+StorageFormat = Annotated[Format, typer.Option(help="Storage format to compute in.")]
+Device = Annotated[Backend, typer.Option(help="Where to compute.")]
+SearchDirection = Annotated[str, typer.Option(help=f"Of searches: {', '.join(CHOICES)}.")]
+TraceFile = Annotated[Path | None, typer.Option(help="Write what every round did: .jsonl or .csv.")]
+Undirected = Annotated[bool, typer.Option("--undirected", help="Let every edge count both ways.")]
+Threads = Annotated[int | None, typer.Option(help="CPU threads; by default all cores of this process.", min=1)]
+
+
+def check_written(output: Path | None, trace: Path | None) -> None:
+    """ValueError unless the files to write can be written, and in which format is clear."""
+    if output is not None:
+        check_output(output)
+    if trace is not None:
+        check_trace_file(trace)
+
+
+def check_choice(option: str, value: str, choices: tuple[str, ...]) -> None:
+    """ValueError unless the value is one of the choices."""
+    if value not in choices:
+        raise ValueError(f"{option} must be {' or '.join(choices)}, got {value!r}")
+
+
+def check_direction(direction: Any, **rule: float) -> None:
+    """ValueError unless searches can go that way, by that rule."""
+    Direction(direction, **rule)
+
+
+def directions(choice: str) -> tuple[str, ...]:
+    """The ways in which a search of that choice may go."""
+    return tuple(way for way in CHOICES if way != "auto") if choice == "auto" else (choice,)

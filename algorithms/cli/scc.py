@@ -1,0 +1,84 @@
+"""`semiring scc`: strongly, or weakly, connected components."""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from formats.arrays import to_device
+
+from ..scc import PIVOTS
+from ..scc import scc as strong_components
+from .graph import load, sample
+from .options import (
+    Backend,
+    Device,
+    FileArgument,
+    Format,
+    SearchDirection,
+    StorageFormat,
+    Threads,
+    TraceFile,
+    check_choice,
+    check_direction,
+    check_written,
+    directions,
+)
+from .output import save_vectors
+from .report import show_table
+
+LARGEST_SHOWN = 10
+SAMPLE = [(0, 1), (1, 0), (1, 2), (2, 0), (0, 2), (2, 3), (3, 4), (4, 5), (5, 0)]
+"""A component that is not symmetric, and a chain."""
+
+
+def scc(
+    file: FileArgument,
+    weak: Annotated[bool, typer.Option("--weak", help="Let every edge count both ways.")] = False,
+    no_trim: Annotated[bool, typer.Option("--no-trim", help="Do not look for chains and single vertices.")] = False,
+    pivot: Annotated[str, typer.Option(help=f"Where searches start: {', '.join(PIVOTS)}.")] = "degree",
+    seed: Annotated[int, typer.Option(help="Of random pivots.")] = 0,
+    direction: SearchDirection = "auto",
+    format: StorageFormat = Format.csr,
+    backend: Device = Backend.cpu,
+    output: Annotated[Path | None, typer.Option(help="Write each vertex's component: .npy or .tsv.")] = None,
+    trace: TraceFile = None,
+    threads: Threads = None,
+) -> None:
+    """Strongly connected components; each goes by its smallest vertex."""
+    check_written(output, trace)
+    check_choice("--pivot", pivot, PIVOTS)
+    check_direction(direction)
+    graph = load(file, threads=threads)
+    run: Any = functools.partial(strong_components, weak=weak, trim=not no_trim, pivot=pivot, seed=seed)  # type: ignore[arg-type]
+    component, record = graph.solve(
+        lambda A: run(A, direction=direction),
+        lambda A: [run(A, direction=way) for way in directions(direction)],
+        sample(SAMPLE, 1, graph.A),
+        format,
+        backend,
+        trace,
+    )
+    component = to_device(component, "cpu")
+    sizes = np.bincount(component)
+    found = {"components": f"{np.count_nonzero(sizes):,}", "single vertices": f"{np.count_nonzero(sizes == 1):,}"}
+    show_table(graph.title, graph.facts | found | graph.watch.rows)
+    if len(sizes):
+        show_table("largest components", largest(sizes, graph.labels), ("smallest vertex", "vertices"))
+    if record is not None and record.rounds:
+        shares = {phase: f"{share:.1%}" for phase, share in record.shares().items()}
+        show_table("time by phase", shares, ("phase", "share"))
+    if output is not None:
+        ids = component if output.suffix == ".npy" else graph.labels[component]
+        save_vectors(output, graph.labels, ids[np.newaxis], np.ones((1, len(ids)), bool), absent="")
+
+
+def largest(sizes: np.ndarray, labels: np.ndarray) -> dict[str, str]:
+    """Rows of a table: the smallest vertex and the size of the largest components; of equal ones, the first."""
+    components = np.flatnonzero(sizes)
+    order = np.argsort(-sizes[components], kind="stable")[:LARGEST_SHOWN]
+    return {str(labels[c]): f"{sizes[c]:,}" for c in components[order]}

@@ -1,0 +1,173 @@
+"""`semiring sssp` and `semiring demo`: best paths."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass, field
+from importlib import resources
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from formats.arrays import to_device
+from semiring.algebra import find_semiring
+
+from ..bellman_ford import SCHEDULES
+from ..da2cf_variants import VARIANTS
+from ..errors import NegativeCycle
+from ..sssp import ALGORITHMS, find_algorithm
+from .graph import Graph, load, sample
+from .options import (
+    Backend,
+    Device,
+    FileArgument,
+    Format,
+    Sources,
+    StorageFormat,
+    Threads,
+    TraceFile,
+    Undirected,
+    check_written,
+)
+from .output import save_vectors
+from .report import number, show_path, show_table, total
+
+
+def sssp(
+    file: FileArgument,
+    source: Sources,
+    algorithm: Annotated[str, typer.Option(help=f"auto, {', '.join(ALGORITHMS)}.")] = "auto",
+    semiring: Annotated[str, typer.Option(help="min_plus, or max_min, min_max, lor_land, …")] = "min_plus",
+    format: StorageFormat = Format.csr,
+    backend: Device = Backend.cpu,
+    limit: Annotated[float | None, typer.Option(help="Look no farther than this distance.")] = None,
+    target: Annotated[int | None, typer.Option(help="Stop when this vertex is settled.")] = None,
+    schedule: Annotated[str | None, typer.Option(help=f"bellman-ford: {', '.join(SCHEDULES)}.")] = None,
+    delta: Annotated[str | None, typer.Option(help="delta-stepping: a number, median, mean or max/degree.")] = None,
+    split: Annotated[str | None, typer.Option(help="delta-stepping: before or while relaxing.")] = None,
+    relax: Annotated[str | None, typer.Option(help="da2cf: push or pull.")] = None,
+    passes: Annotated[int | None, typer.Option(help="da2cf: 1 or 2, of a minimum on a GPU.")] = None,
+    variant: Annotated[str | None, typer.Option(help=f"da2cf: {', '.join(VARIANTS)}.")] = None,
+    to: Annotated[int | None, typer.Option(help="Also print a best path to this vertex.")] = None,
+    output: Annotated[Path | None, typer.Option(help="Write the distances: .npy (vertex order) or .tsv.")] = None,
+    trace: TraceFile = None,
+    undirected: Undirected = False,
+    threads: Threads = None,
+) -> None:
+    """Best paths from a vertex, or several, to all others."""
+    check_written(output, trace)
+    own = {"schedule": schedule, "delta": as_delta(delta), "split": split, "relax": relax, "passes": passes}
+    own["variant"] = variant
+    task = Task(algorithm, semiring, source, to, target, limit, {k: v for k, v in own.items() if v is not None})
+    task.check()
+    answer = solve(load(file, undirected=undirected, threads=threads), task, format, backend, trace)
+    answer.show()
+    if output is not None:
+        save(output, answer)
+
+
+def demo(format: StorageFormat = Format.csr, backend: Device = Backend.cpu) -> None:
+    """Shortest paths in Rome's road network, which comes with the package."""
+    with resources.as_file(resources.files("algorithms.data") / "rome99.gr") as file:
+        graph = load(file, title="Rome's roads (metres)")
+    solve(graph, Task("auto", "min_plus", [1], to=1700), format, backend, None).show()
+
+
+@dataclass(frozen=True)
+class Task:
+    """What to compute; vertices by the file's ids.
+
+    own: the algorithm's own parameters.
+    """
+
+    algorithm: str
+    semiring: str
+    sources: list[int]
+    to: int | None = None
+    target: int | None = None
+    limit: float | None = None
+    own: dict[str, Any] = field(default_factory=dict)
+
+    def check(self) -> None:
+        """ValueError for names that there are not, before a file is read."""
+        algorithm = find_algorithm(self.algorithm)
+        for name in self.own:
+            if name not in algorithm.parameters:
+                raise ValueError(f"--{name} is not a parameter of {self.algorithm}")
+        algorithm.check(**self.own)
+        find_semiring(self.semiring)
+        if not self.sources:
+            raise ValueError("--source is missing")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Distances, and the parents if a path was asked for: a row for each source."""
+
+    graph: Graph
+    task: Task
+    d: np.ndarray
+    parents: np.ndarray | None
+
+    @property
+    def reached(self) -> np.ndarray:
+        return self.d != find_semiring(self.task.semiring).zero(self.d.dtype)
+
+    def show(self) -> None:
+        """Print a summary, and the path that was asked for."""
+        graph = self.graph
+        for row, source in enumerate(self.task.sources):
+            last = row == len(self.task.sources) - 1
+            found = self.d[row][self.reached[row]]
+            rows = (graph.facts if row == 0 else {}) | {"reached": f"{found.size:,}"}
+            if found.size and found.dtype != bool:
+                worst = found.max() if find_semiring(self.task.semiring).better(0, 1) else found.min()
+                rows |= {"farthest": number(worst)}
+                if find_semiring(self.task.semiring).mul.name == "plus":
+                    rows |= {"sum of distances": number(total(found))}
+            show_table(f"{graph.title}, from vertex {source}", rows | (graph.watch.rows if last else {}))
+            if self.parents is not None and self.task.to is not None:
+                end = graph.vertex(self.task.to, "--to")
+                within = "" if self.task.limit is None and self.task.target is None else " within the bound"
+                length = number(self.d[row][end])
+                show_path(self.parents[row], end, graph.labels, self.reached[row][end], length, within)
+
+
+def solve(graph: Graph, task: Task, format: Format, backend: Backend, trace_file: Path | None) -> Answer:
+    """Run an algorithm from a file's vertices."""
+    starts = [graph.vertex(source, "--source") for source in task.sources]
+    if task.to is not None:
+        graph.vertex(task.to, "--to")
+    target = None if task.target is None else graph.vertex(task.target, "--target")
+    algorithm = functools.partial(find_algorithm(task.algorithm), semiring=task.semiring, limit=task.limit, **task.own)
+    s = find_semiring(task.semiring)
+    weight = s.unit(graph.A.dtype) if graph.A.dtype in s.dtypes else 1
+    try:
+        answer, _ = graph.solve(
+            lambda A: algorithm(A, sources=starts, target=target, return_parents=task.to is not None),
+            lambda one: algorithm(one, 0, return_parents=True),
+            sample([(0, 0)], weight, graph.A),
+            format,
+            backend,
+            trace_file,
+        )
+    except NegativeCycle as error:
+        raise NegativeCycle([int(graph.labels[v]) for v in error.cycle]) from None
+    d, parents = answer if task.to is not None else (answer, None)
+    return Answer(graph, task, to_device(d, "cpu"), None if parents is None else to_device(parents, "cpu"))
+
+
+def as_delta(text: str | None) -> Any:
+    """A number, or the name of a rule, or None."""
+    try:
+        return None if text is None else float(text)
+    except ValueError:
+        return text
+
+
+def save(output: Path, answer: Answer) -> None:
+    """Write distances, and where there is no path `inf`; in other semirings, where that may be a distance, `none`."""
+    absent = "inf" if answer.task.semiring == "min_plus" else "none"
+    save_vectors(output, answer.graph.labels, answer.d, answer.reached, absent)
