@@ -20,14 +20,13 @@ from __future__ import annotations
 from typing import Any
 
 from formats import Matrix
-from formats.convert import edges_where, undirected_edges
 from formats.weights import edge_numbers
 from semiring import MinFirst, MinSecond, differs, ewise_add, fusible, mxv, select, vxm
+from semiring.edges import edges_where, keyed, undirected_edges
 from semiring.vectors import (
     all_vertices,
     check_graph,
     full,
-    keyed,
     membership,
     numbers,
     present,

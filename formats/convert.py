@@ -103,41 +103,6 @@ def with_edges(A: Matrix, src: Array, dst: Array) -> Matrix:
     return convert(more, type(A), **A.options)
 
 
-def undirected_edges(A: Matrix, *, symmetrize: bool = False) -> COO:
-    """The edges of an undirected graph, each once, u < v, sorted by (u, v); self-loops are left out.
-
-    A: (n, n), with every edge in both directions; or any, with `symmetrize`, of two directions the lighter.
-    ValueError that names an edge without its reverse.
-    """
-    if not symmetrize and not is_symmetric(A):
-        u, v = one_way_edge(A)
-        raise ValueError(
-            f"the graph must be undirected: its edge {u} -> {v} has no reverse of the same weight "
-            "(symmetrize=True takes the lighter of both directions)"
-        )
-    rows, cols, values = A.to_edges()
-    if symmetrize:
-        xp = namespace(rows)
-        upper: Any = from_edges(xp.minimum(rows, cols), xp.maximum(rows, cols), values, shape=A.shape, dup="min")
-        rows, cols, values = upper.to_edges()
-    places = namespace(rows).flatnonzero(rows < cols)
-    return COO.trusted(rows.take(places), cols.take(places), values.take(places), A.shape, 0)
-
-
-def edges_where(E: COO, flags: Array) -> COO:
-    """The entries of a list at which the Boolean array `flags` is true."""
-    places = namespace(flags).flatnonzero(flags)
-    return COO.trusted(E.rows.take(places), E.cols.take(places), E.values.take(places), E.shape, E.major)
-
-
-def one_way_edge(A: Matrix) -> tuple[int, int]:
-    """The first edge without a reverse of the same weight."""
-    (u, v, w), (s, t, x) = A.to_edges(), A.T.to_edges()
-    at = int(((u != s) | (v != t) | (w != x)).argmax())
-    here, reverse = (int(u[at]), int(v[at])), (int(t[at]), int(s[at]))
-    return here if here <= reverse[::-1] else reverse
-
-
 def is_symmetric(A: Matrix, *, pattern: bool = False) -> bool:
     """Has every entry its reverse, of the same value? Found once; `A` by columns is made for it, and kept.
 
@@ -395,21 +360,21 @@ def check_dup(dup: str) -> None:
 
 
 def _sort_and_combine(
-    rows: Array, cols: Array, values: Array, shape: tuple[int, int], dup: str
+    rows: Array, cols: Array, values: Array, shape: tuple[int, int], dup: str, kind: Any = None
 ) -> tuple[Array, Array, Array]:
-    """Entries by row, then by column, each position once."""
+    """Entries by row, then by column, each position once. kind: of sort, "stable" where there are runs to merge."""
     xp = namespace(values)
     if shape[0] * shape[1] < 2**63:
         key = rows.astype(np.int64) * shape[1] + cols
         unsorted = bool((key[1:] < key[:-1]).any())
-        order = xp.argsort(key, kind="stable" if dup in ("first", "last") else None) if unsorted else None
-        key = key if order is None else key[order]
+        order = xp.argsort(key, kind="stable" if dup in ("first", "last") else kind) if unsorted else None
+        key = key if order is None else key.take(order)
         fresh = key[1:] != key[:-1]
     else:
         order = xp.lexsort(xp.stack((cols, rows)))
         fresh = (rows[order][1:] != rows[order][:-1]) | (cols[order][1:] != cols[order][:-1])
     if order is not None:
-        rows, cols, values = rows[order], cols[order], values[order]
+        rows, cols, values = rows.take(order), cols.take(order), values.take(order)
     if bool(fresh.all()):
         return rows, cols, values
     if dup == "error":
@@ -421,16 +386,17 @@ def _sort_and_combine(
         values = values[xp.concatenate((starts[1:], xp.array([values.size]))) - 1]
     else:
         values = values[starts] if dup == "first" else _combine(values, first, dup)
-    return rows[starts], cols[starts], values
+    return rows.take(starts), cols.take(starts), values
 
 
 def _combine(values: Array, first: Array, dup: str) -> Array:
     """⊕ over each run of `values`, whose first ones are flagged; an integer sum that overflows is an OverflowError."""
     xp = namespace(values)
-    run = (xp.cumsum(first) - 1)[~first]
+    at = xp.flatnonzero(~first)
+    run = at - xp.arange(1, at.size + 1)  # of each repeat, its run: how many firsts came before it, less one
     if values.dtype == bool:  # which CuPy's minimum.at does not take
         return _combine(values.astype(np.int32), first, dup) != 0
-    combined, repeats = values[first], values[~first]
+    combined, repeats = values[first], values[at]
     getattr(xp, _COMBINE[dup]).at(combined, run, repeats)
     if dup == "sum" and values.dtype.kind == "i":
         exact = values[first].astype(np.float64)

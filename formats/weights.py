@@ -101,11 +101,13 @@ def edge_keys(values: Array) -> Array:
     """
     if values.size >= 2**32 - 1:
         raise OverflowError(f"edges are numbered in 32 bits: there are {values.size:,}, and may be {2**32 - 2:,}")
-    if values.dtype.itemsize <= 4:
-        order = ordinals(values).astype(np.int64)
-    else:
-        order = distinct(values)[0].astype(np.int64) - 2**31
-    return (order << 32) + namespace(values).arange(values.size)
+    narrow = values.dtype.itemsize <= 4
+    keys = (ordinals(values) if narrow else distinct(values)[0]).astype(np.int64)
+    if not narrow:
+        keys -= 2**31  # ranks of as many as 2^32 weights
+    keys <<= 32
+    keys += namespace(values).arange(values.size)
+    return keys
 
 
 def edge_numbers(keys: Array) -> Array:

@@ -207,6 +207,8 @@ class MatrixWrite:
         )
 
     def __call__(self, T: CSR) -> CSR:
+        if self.mask is None and self.out is None:
+            return T
         keys, values = merge.keys_of(T), T.values
         if self.out is not None and self.accum is not None:
             keys, values = merge.union_keys(merge.keys_of(self.out), self.out.values, keys, values, self.accum)
@@ -218,8 +220,6 @@ class MatrixWrite:
                 stay = ~self._allowed(old)
                 first = find_combiner("first", "mul")
                 keys, values = merge.union_keys(keys, values, old[stay], self.out.values[stay], first)
-        elif self.out is None:
-            return T
         result = merge.from_keys(keys, values, self.shape)
         if self.out is None:
             return result

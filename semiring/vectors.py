@@ -10,7 +10,6 @@ import numpy as np
 
 from formats import COO, Matrix, SparseVector
 from formats.arrays import Array, Device, as_indices, device_of, index_dtype, namespace, to_device
-from formats.weights import edge_keys
 
 from .algebra import Semiring, end_of_range
 from .checks import check_matrix
@@ -180,11 +179,6 @@ def roots(parent: Array) -> Array:
         if bool((grand == parent).all()):
             return parent
         parent = grand
-
-
-def keyed(E: Matrix, like: Matrix) -> Matrix:
-    """The edges E with the key of each as its value (see `edge_keys`), in the format of `like`."""
-    return E.with_values(edge_keys(E.values)).to(type(like), **like.options)
 
 
 def renumbered(group: Array) -> tuple[Array, int]:

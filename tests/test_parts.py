@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from formats import CSC, Matrix, SparseVector, from_edges
 from formats.arrays import to_device
-from formats.convert import by_columns, by_rows, has_columns, is_symmetric, undirected_edges, with_edges
+from formats.convert import by_columns, by_rows, has_columns, is_symmetric, with_edges
 from semiring import LorLand, Monoid, Semiring, differs, mxv, same, select, vxm
+from semiring.edges import undirected_edges
 from semiring.ops import OPERATORS
 from semiring.vectors import hashed, membership, renumbered, roots, unweighted
 

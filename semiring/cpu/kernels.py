@@ -59,7 +59,7 @@ def kernels(semiring: Semiring, dtype: np.dtype, matrix_first: bool, plain: bool
     add = inlined(semiring.add.op.scalar)
     product = (plain_product if plain else product_function)(semiring, dtype, matrix_first)
 
-    @_compiled
+    @compiled
     def gather_compressed(indptr, indices, values, x, y, allowed, masked, start, stop):
         for i in range(start, stop):
             total = zero
@@ -70,7 +70,7 @@ def kernels(semiring: Semiring, dtype: np.dtype, matrix_first: bool, plain: bool
                         break
             y[i] = total
 
-    @_compiled
+    @compiled
     def gather_list(outer, inner, values, x, y, start, stop):
         products = np.empty(LIST_BLOCK, values.dtype)
         row, total = -1, zero
@@ -83,7 +83,7 @@ def kernels(semiring: Semiring, dtype: np.dtype, matrix_first: bool, plain: bool
                 row = outer[first + i]
                 y[row] = total
 
-    @_compiled
+    @compiled
     def gather_padded(indices, values, x, y, start, stop):
         for i in range(start, stop):
             y[i] = zero
@@ -93,7 +93,7 @@ def kernels(semiring: Semiring, dtype: np.dtype, matrix_first: bool, plain: bool
                 t = product(values[s, i], x[np.uintp(max(k, 0))])
                 y[i] = add(y[i], zero if k < 0 else t)
 
-    @_compiled
+    @compiled
     def scatter_compressed(indptr, indices, values, x, y, start, stop):
         for i in range(start, stop):
             if x[i] != zero:
@@ -101,13 +101,13 @@ def kernels(semiring: Semiring, dtype: np.dtype, matrix_first: bool, plain: bool
                     k = np.uintp(indices[e])
                     y[k] = add(y[k], product(values[e], x[i]))
 
-    @_compiled
+    @compiled
     def scatter_list(outer, inner, values, x, y, start, stop):
         for e in range(start, stop):
             k = np.uintp(inner[e])
             y[k] = add(y[k], product(values[e], x[np.uintp(outer[e])]))
 
-    @_compiled
+    @compiled
     def scatter_padded(indices, values, x, y, start, stop):
         for s in range(indices.shape[0]):
             for i in range(start, stop):
@@ -123,7 +123,7 @@ def kernels(semiring: Semiring, dtype: np.dtype, matrix_first: bool, plain: bool
         reached[count] = k
         return min(count + ((before == zero) & (t != zero)), reached.size - 1)
 
-    @_compiled
+    @compiled
     def push_compressed(indptr, indices, values, rows, weights, y, reached):
         count = 0
         for f in range(rows.size):
@@ -132,7 +132,7 @@ def kernels(semiring: Semiring, dtype: np.dtype, matrix_first: bool, plain: bool
                 count = relax(np.uintp(indices[e]), product(values[e], weight), y, reached, count)
         return count
 
-    @_compiled
+    @compiled
     def push_list(outer, inner, values, rows, weights, y, reached):
         count, low = 0, 0
         for f in range(rows.size):
@@ -151,7 +151,7 @@ def kernels(semiring: Semiring, dtype: np.dtype, matrix_first: bool, plain: bool
                 low += 1
         return count
 
-    @_compiled
+    @compiled
     def push_padded(indices, values, rows, weights, y, reached):
         count = 0
         for f in range(rows.size):
@@ -164,7 +164,7 @@ def kernels(semiring: Semiring, dtype: np.dtype, matrix_first: bool, plain: bool
 
     number = dtype.type  # Booleans of a dense matrix are bytes
 
-    @_compiled
+    @compiled
     def gather_dense(values, fill, x, y, allowed, masked, start, stop):
         for i in range(start, stop):
             total = zero
@@ -177,7 +177,7 @@ def kernels(semiring: Semiring, dtype: np.dtype, matrix_first: bool, plain: bool
                         break
             y[i] = total
 
-    @_compiled
+    @compiled
     def scatter_dense(values, fill, x, y, start, stop):
         for i in range(start, stop):
             if x[i] != zero:
@@ -186,7 +186,7 @@ def kernels(semiring: Semiring, dtype: np.dtype, matrix_first: bool, plain: bool
                     t = product(number(a), x[i])
                     y[k] = add(y[k], t if (a != fill) & (a == a) else zero)
 
-    @_compiled
+    @compiled
     def push_dense(values, fill, rows, weights, y):
         for f in range(rows.size):
             i = np.uintp(rows[f])
@@ -270,7 +270,8 @@ def inlined(scalar: Callable[..., Any]) -> Callable[..., Any]:
     return register_jitable(copy)
 
 
-def _compiled(function: Callable[..., Any]) -> Kernel:
+def compiled(function: Callable[..., Any]) -> Kernel:
+    """The function as machine code, without the interpreter's lock, and kept on disk."""
     kernel: Any = numba.njit(function, nogil=True, error_model="numpy")
     kernel._cache = LockedCache(function)  # as cache=True, but for the lock
     return kernel

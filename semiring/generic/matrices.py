@@ -21,7 +21,14 @@ from ..verbs import apply, assign, ewise_add, ewise_mult, extract, select, trans
 Combiner = Monoid | BinaryOp
 
 
-@ewise_add.implement(CSR, "cpu", "cuda")
+@ewise_add.implement(CSR, "cpu")
+def _(A: CSR, B: CSR, op: Combiner, zero: Any, write: MatrixWrite) -> CSR:
+    from ..cpu import rows
+
+    return write(rows.united(A, B, op))
+
+
+@ewise_add.implement(CSR, "cuda")
 def _(A: CSR, B: CSR, op: Combiner, zero: Any, write: MatrixWrite) -> CSR:
     merged = merge.union_keys(merge.keys_of(A), A.values, merge.keys_of(B), B.values, op)
     return write(merge.from_keys(*merged, A.shape))
@@ -124,6 +131,10 @@ def _(A: Any, predicate: Predicate, row: Any, col: Any, write: MatrixWrite) -> A
         kept = COO.trusted(part.rows[keep], part.cols[keep], part.values[keep], part.shape, part.major)
     elif isinstance(part, SegmentedCOO):
         kept = _segments_of(part, keep)
+    elif part.device == "cpu":
+        from ..cpu import rows
+
+        kept = rows.kept(part, keep)
     else:
         places = namespace(keep).flatnonzero(keep)
         indptr = _kept_before(keep, part.indptr.dtype)[part.indptr]
@@ -189,7 +200,16 @@ def _looked_up(x: Any, at: Any) -> tuple[Any, Any]:
     if x is None:
         return None, None
     dense, flags = _dense(x)
-    return dense[at], None if flags is None else flags[at]
+    return _taken(dense, at), None if flags is None else _taken(flags, at)
+
+
+def _taken(x: Array, at: Array) -> Array:
+    """x[at]."""
+    if not isinstance(at, np.ndarray) or at.ndim > 1:
+        return x[at]
+    from ..cpu import rows
+
+    return rows.taken(x, at)
 
 
 def _dense(x: Any) -> tuple[Array, Array | None]:

@@ -1,0 +1,51 @@
+"""The edges of undirected graphs: each once, as a list, and as a matrix of keys by which they compare."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from formats import COO, Matrix
+from formats.arrays import Array, namespace
+from formats.convert import compressed, is_symmetric
+from formats.weights import edge_keys
+
+from .verbs import ewise_add, select
+
+
+def undirected_edges(A: Matrix, *, symmetrize: bool = False) -> COO:
+    """The edges of an undirected graph, each once, u < v, sorted by (u, v); self-loops are left out.
+
+    A: (n, n), with every edge in both directions; or any, with `symmetrize`, of two directions the lighter.
+    ValueError that names an edge without its reverse.
+    """
+    both_ways = is_symmetric(A)
+    if not both_ways and not symmetrize:
+        u, v = one_way_edge(A)
+        raise ValueError(
+            f"the graph must be undirected: its edge {u} -> {v} has no reverse of the same weight "
+            "(symmetrize=True takes the lighter of both directions)"
+        )
+    E: Any = select(compressed(A, 0), "triu", 1)
+    if not both_ways:
+        E = ewise_add(E, select(compressed(A, 1).T, "triu", 1), "min" if A.dtype != bool else "land")
+    listed: Any = E.to(COO)
+    return listed
+
+
+def one_way_edge(A: Matrix) -> tuple[int, int]:
+    """The first edge without a reverse of the same weight."""
+    (u, v, w), (s, t, x) = A.to_edges(), A.T.to_edges()
+    at = int(((u != s) | (v != t) | (w != x)).argmax())
+    here, reverse = (int(u[at]), int(v[at])), (int(t[at]), int(s[at]))
+    return here if here <= reverse[::-1] else reverse
+
+
+def edges_where(E: COO, flags: Array) -> COO:
+    """The edges of a list at which the Boolean array `flags` is true."""
+    places = namespace(flags).flatnonzero(flags)
+    return COO.trusted(E.rows.take(places), E.cols.take(places), E.values.take(places), E.shape, E.major)
+
+
+def keyed(E: COO, like: Matrix) -> Matrix:
+    """The edges with the key of each as its value (see `edge_keys`), in the format of `like`."""
+    return E.with_values(edge_keys(E.values)).to(type(like), **like.options)
