@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from formats import COO, CSR, ELL, Dense, Matrix, SegmentedCOO, SparseVector, from_edges
+from formats import COO, CSC, CSR, ELL, Dense, Matrix, SegmentedCOO, SparseVector, from_edges
 from formats.arrays import to_device
 from semiring import AnyPair, LorLand, MaxMin, MinFirst, MinPlus, PlusTimes, Semiring, mxm, mxv, reduce, vxm
 from semiring.algebra import find_semiring
@@ -131,6 +131,23 @@ def test_products_of_sparse_operands(semiring: Semiring, dtype: np.dtype, kind: 
         for product, right in zip(both_ways(G, moved(x, "cuda"), semiring), expected, strict=True):
             assert_same(product(), right, semiring)
             assert_same(product(), right, semiring)
+
+
+@every_case
+@pytest.mark.parametrize("kind", ["hub", "mixed", "long"])
+@pytest.mark.parametrize("share", [0.002, 0.9])
+def test_masked_products_of_dense_operands(semiring: Semiring, dtype: np.dtype, kind: str, share: float) -> None:
+    """Among them those that stop at the first term of a row, which may be its last."""
+    A = matrix(kind, dtype)
+    x = operand(semiring, dtype, share, sparse=False)
+    mask = np.random.default_rng(5).random(N) < 0.5
+    mask[[17, N - 1]] = True  # the hubs
+    expected = [mxv(A, x, semiring, mask=mask), vxm(x, A, semiring, mask=mask)]
+    for fmt in (CSR, CSC, Dense):
+        G = A.to(device="cuda").to(fmt, **OPTIONS.get(fmt, {}))
+        there = [to_device(part, "cuda") for part in (x, mask)]
+        assert_same(mxv(G, there[0], semiring, mask=there[1]), expected[0], semiring)
+        assert_same(vxm(there[0], G, semiring, mask=there[1]), expected[1], semiring)
 
 
 @pytest.mark.parametrize(
