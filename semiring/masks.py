@@ -239,4 +239,5 @@ class MatrixWrite:
 
 
 def _kept(v: SparseVector, keep: Array) -> SparseVector:
-    return SparseVector.trusted(v.indices[keep], v.values[keep], v.size)
+    places = namespace(keep).flatnonzero(keep)
+    return SparseVector.trusted(v.indices.take(places), v.values.take(places), v.size)

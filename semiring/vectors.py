@@ -206,7 +206,7 @@ def entries_equal(x: Array, value: Any) -> SparseVector:
 
 def entry(x: Array, i: int) -> SparseVector:
     """The element x_i of a dense vector alone."""
-    places = namespace(x).array([i], index_dtype(x.size))
+    places = namespace(x).arange(i, i + 1, dtype=index_dtype(x.size))  # made where x is
     return SparseVector.trusted(places, x[i : i + 1].copy(), x.size)
 
 

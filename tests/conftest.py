@@ -100,6 +100,7 @@ def pytest_configure(config: pytest.Config) -> None:
         "markers", "cells(*names): run for each cell of the verbs' tables, as verb, fmt and backend"
     )
     config.addinivalue_line("markers", "backend(backend): needs the backend; skipped with a reason where it is missing")
+    config.addinivalue_line("markers", "long: takes many seconds; such tests are spread over the run")
     if config.getoption("--no-memory-pool"):
         cupy().cuda.set_allocator(None)
 
@@ -109,6 +110,15 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         names = [name for name in ("verb", "fmt", "backend") if name in metafunc.fixturenames]
         assert names == ["verb", "fmt", "backend"], f"{metafunc.function.__name__} must take verb, fmt and backend"
         metafunc.parametrize(names, cells(*marker.args))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Spread the long tests evenly over the run, so that with xdist each process has its share of them."""
+    long = [item for item in items if item.get_closest_marker("long")]
+    rest = [item for item in items if not item.get_closest_marker("long")]
+    for k, item in enumerate(long):
+        rest.insert(k + k * (len(items) - len(long)) // len(long), item)
+    items[:] = rest
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from algorithms import bellman_ford
 from formats import CSR, SparseVector, from_edges, from_scipy, write
-from semiring import OPERATORS, MinPlus, Predicate, apply, assign, ewise_add, extract, mxv, reduce, select
+from semiring import OPERATORS, MinPlus, Predicate, apply, assign, ewise_add, ewise_mult, extract, mxv, reduce, select
 
 INT32_MAX = 2**31 - 1
 
@@ -116,7 +116,8 @@ def test_an_accumulator_that_is_none_of_them(accum: Any) -> None:
 def test_positions_beyond_64_bits_are_an_overflow() -> None:
     M = CSR([0, 1, 1, 1, 1, 2, 2], np.array([5, 5]), [1, 2], (6, 2**62))
     with pytest.raises(OverflowError, match="do not fit 64 bits"):
-        ewise_add(M, M, "plus")
+        ewise_mult(M, M, "plus")
+    assert ewise_add(M, M, "plus").values.tolist() == [2, 4]  # which needs no numbers of positions
 
 
 def test_a_dense_array_holds_its_fill() -> None:

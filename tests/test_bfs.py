@@ -157,6 +157,7 @@ def test_a_long_path_and_a_giant_cycle(verb, fmt, backend, closed):
     np.testing.assert_array_equal(parent, np.where(right > 0, (ids - 1) % n, -1))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("backend", ["cpu", pytest.param("cuda", marks=pytest.mark.backend("cuda"))])
 @pytest.mark.parametrize("closed", [False, True])
 def test_a_hundred_thousand_levels(backend, closed):

@@ -94,6 +94,7 @@ def test_the_counterexample_on_the_cpu(directed: bool) -> None:
         assert d.tolist() == [0, *[1] * 1022, 2]
 
 
+@pytest.mark.long
 @pytest.mark.backend("cuda")
 @pytest.mark.parametrize("n", [1024, 2**20])
 @pytest.mark.parametrize("directed", [True, False])

@@ -15,7 +15,7 @@ import pytest
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 
 from semiring.cpu.cache import LockedCache
-from semiring.cpu.kernels import _compiled
+from semiring.cpu.kernels import compiled
 
 
 def adder(constant: int, cache: type[FunctionCache] = LockedCache) -> Any:
@@ -24,7 +24,7 @@ def adder(constant: int, cache: type[FunctionCache] = LockedCache) -> Any:
     def add(x):
         return x + constant
 
-    kernel: Any = _compiled(add)
+    kernel: Any = compiled(add)
     assert type(kernel._cache) is LockedCache
     kernel._cache = cache(add)
     return kernel
