@@ -16,8 +16,8 @@ from typing import Any
 
 from formats import Matrix
 from formats.convert import with_edges
-from semiring import MinFirst, MinSecond, ewise_add, extract, mxv, same, select, vxm
-from semiring.vectors import all_vertices, at, count, degrees, membership, unweighted
+from semiring import MinFirst, MinSecond, ewise_add, extract, mxv, select, vxm, within
+from semiring.vectors import all_vertices, count, degrees, membership, unweighted
 
 WORTH = 1 / 4
 """Share of the vertices that must be in chains."""
@@ -49,7 +49,7 @@ class Chains:
 
 
 def without_chains(A: Matrix) -> Chains | None:
-    """The chains of `A`; None if they are too few to be worth it."""
+    """The chains of `A`, which has no self-loops; None if they are too few to be worth it."""
     inner = (degrees(A) == 1) & (degrees(A.T) == 1)
     if count(inner) <= A.nrows * WORTH:
         return None
@@ -61,8 +61,8 @@ def without_chains(A: Matrix) -> Chains | None:
     tail, _ = followed(after)
     cycle = inner & inner[head]
     first = inner & ~cycle & ~inner[before]
-    outer = at(~inner, ~inner)
-    rest = with_edges(select(P, same, row=outer, col=outer), before[first], tail[first])
+    outer = 0 - inner.astype(ids.dtype)  # 0, or -1 within chains
+    rest = with_edges(select(P, within, row=outer, col=outer), before[first], tail[first])
     return Chains(rest, inner, head, tail, cycle, smallest)
 
 

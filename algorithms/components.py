@@ -4,8 +4,8 @@
     f' = f ∧ n ∧ m,   f'' = f'∘f' until nothing changes
 
 Every vertex points at a smaller one of its component, f. A tree hooks onto the smallest label that any of its members
-sees, and trees are flattened by pointer jumping. It takes O(log n) rounds where a search takes as many as the graph is
-wide; a round costs two products.
+sees, and trees are flattened by pointer jumping. It takes about log n rounds in practice, where a search takes as many
+as the graph is wide; a round costs two products.
 
 [1] Y. Zhang, A. Azad, Z. Hu, FastSV: a distributed-memory connected component algorithm with fast convergence, SIAM PP
     2020.

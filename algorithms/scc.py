@@ -8,7 +8,10 @@ Edges between the parts are cut, S = S⟨same part⟩, and what is still connect
 colours c, one for each connected component of S. All subgraphs are searched at once, by one search from all pivots,
 which cannot leave a subgraph since no edge does. No queue of subgraphs, no recursion.
 
-Where every edge has its reverse, a strong component is a connected one, which takes O(log n) rounds (`components`).
+Where every edge has its reverse, a strong component is a connected one, found without a search (`components`).
+
+A round costs the edges that are left, and the trims of a round no more. Random pivots make rounds few, about log n; a
+search has as many steps as the subgraph is wide.
 
 [1] L. Fleischer, B. Hendrickson, A. Pınar, On identifying strongly connected components in parallel, IPDPS 2000.
 [2] W. McLendon, B. Hendrickson, S. Plimpton, L. Rauchwerger, Finding strongly connected components in distributed
@@ -25,17 +28,22 @@ from typing import Any, Literal
 
 from formats import Matrix
 from formats.convert import by_columns, by_rows, is_symmetric
-from semiring import LorLand, MinFirst, fusible, mxv, same, select, vxm
+from semiring import MinFirst, ewise_add, fusible, select, vxm, within
+from semiring.algebra import find_semiring
+from semiring.edges import without_loops
 from semiring.vectors import (
     all_vertices,
     at,
     check_graph,
+    chosen,
     count,
     degrees,
     flags,
     full,
     hashed,
     membership,
+    numbers,
+    ones,
     unweighted,
     where,
 )
@@ -46,6 +54,10 @@ from .trace import note, running
 from .traversal import Direction, frontiers
 
 PIVOTS = ("degree", "random")
+FEW = 1 / 8
+"""Share of the vertices below which a subgraph is looked for in their rows alone."""
+
+PlusPair = find_semiring("plus_pair")
 
 
 @fusible
@@ -61,12 +73,12 @@ def scc(
     """The strongly connected component of every vertex, as the smallest vertex in it.
 
     A: (n, n), an entry A[u, v] is the edge u -> v, whatever its value.  weak: let edges count both ways.  trim: look
-    for chains first, and for single vertices before each search.  pivot: of each subgraph, the vertex of the largest
-    product of its degrees, in × out, or a "random" one, by `seed`.  direction: of the searches, see
-    `traversal.Direction`.
+    for chains first, and for single vertices before each search.  pivot: first the vertex of the largest product of its
+    degrees, in × out, which in most networks lies in a component larger than all others, and then, of every subgraph,
+    a random one by `seed`; or always a "random" one.  direction: of the searches, see `traversal.Direction`.
     Returns (n,) integers on A's device, the same for all these choices.
-    Takes at most sixteen vectors of n, and on the CPU another for each thread, beside A, A by columns and, from the
-    second round on, the edges that are not cut.
+    Takes at most sixteen vectors of n (of 8 bytes), on the CPU another for each thread, and beside A at most 40 bytes
+    an edge: A by columns, what is not cut, and what cutting takes.
     Raises ValueError for a matrix that is not square or a choice that there is not.  Source: [1-4].
     """
     check_graph(A)
@@ -76,56 +88,68 @@ def scc(
     with running("scc", A):
         if weak or is_symmetric(A, pattern=True):
             return components(A)
-        chains = without_chains(A) if trim else None
+        S = without_loops(A)
+        chains = without_chains(S) if trim else None
+        note(lambda: where(full(all_vertices(A), True, bool)), phase="prepare", edges=A.nnz)
         if chains is None:
-            return _forward_backward(A, trim, pivot, seed, how)
+            return _forward_backward(S, trim, pivot, seed, how)
         return chains.joined(_forward_backward(chains.rest, trim, pivot, seed, how))
 
 
 def _forward_backward(A: Matrix, trim: bool, pivot: str, seed: int, how: Direction) -> Any:
-    """The strong components, in rounds of trim, search and cut."""
+    """The strong components of a graph without self-loops, in rounds of trim, search and cut."""
     S, label = A, all_vertices(A)
     alive = full(label, True, bool)
-    colour = full(label, 0, label.dtype)  # at first, one subgraph
+    colour, rounds = full(label, 0, label.dtype), 0  # at first, one subgraph
     while True:
         if trim:
             trimmed(S, alive)
         if not count(alive):
             return label
-        pivots = best_of_each(colour, alive, S, pivot, seed)
+        key = degrees(S) * degrees(S.T) if pivot == "degree" and rounds == 0 else hashed(label, seed + rounds)
+        pivots = best_of_each(colour, alive, key)
+        note(pivots, phase="pivots", edges=0)
         F = reached(S, pivots, alive, how, "forward")
         B = reached(S.T, pivots, alive, how, "backward")
         C = where(F & B)
         smallest = vxm(C, membership(colour, A.nrows), MinFirst).to_dense(0)  # of each colour's component
         label[C.indices] = smallest[colour[C.indices]]
         alive[C.indices] = False
-        part = at(F + 2 * B, alive)
-        S = select(unweighted(S), same, row=part, col=part)  # S⟨part_i = part_j⟩
-        colour = components(S)
-        seed += 1
+        part = ((F + 2 * B + 1) * alive - 1).astype(label.dtype)
+        few = count(alive) < A.nrows * FEW  # then their rows are taken out first
+        left = select(unweighted(S), within, row=at(part, alive) if few else part, col=part)  # S⟨part_i = part_j⟩
+        note(C, phase="cut", edges=S.nnz)
+        if S is not A:
+            S.forget()
+        S, colour, rounds = left, components(left), rounds + 1
 
 
 def trimmed(S: Matrix, alive: Any) -> None:
-    """Take out of `alive` what has no edge to, or from, another vertex in it, until nothing changes."""
-    rows, columns = unweighted(by_rows(S)), unweighted(by_columns(S))
-    while True:
-        leads = mxv(rows, alive, LorLand, mask=alive)  # ∨_j s_ij ∧ alive_j
-        led_to = vxm(alive, columns, LorLand, mask=alive)  # ∨_i alive_i ∧ s_ij
-        alone = where(alive & ~(leads & led_to))
-        note(alone, direction="pull", resolved=~alive, phase="trim")
-        if alone.nnz == 0:
-            return
+    """Take out of `alive` what has no edge to, or from, another vertex in it, until nothing changes.
+
+    Degrees are counted down along the edges of what is taken out, so that all rounds together cost each edge once.
+    """
+    rows, columns = unweighted(by_rows(S)), unweighted(by_columns(S).T)
+    leads, led_to = degrees(S).copy(), degrees(S.T).copy()
+    alone = where(alive & ((leads == 0) | (led_to == 0)))
+    while alone.nnz:
         alive[alone.indices] = False
+        fewer_in, fewer_out = (vxm(ones(alone), M, PlusPair) for M in (rows, columns))
+        led_to[fewer_in.indices] -= fewer_in.values
+        leads[fewer_out.indices] -= fewer_out.values
+        note(alone, phase="trim", matrix=S)
+        touched = ewise_add(fewer_in, fewer_out, PlusPair).indices
+        out = alive[touched] & ((leads[touched] == 0) | (led_to[touched] == 0))
+        alone = chosen(touched[out], len(alive))
 
 
-def best_of_each(colour: Any, alive: Any, S: Matrix, pivot: str, seed: int) -> Any:
-    """The pivot of every colour that has living vertices: the best of them, of several the smallest."""
-    vertices, groups = all_vertices(S), membership(colour, S.nrows)
-    key = hashed(vertices, seed) if pivot == "random" else degrees(S) * degrees(S.T)
+def best_of_each(colour: Any, alive: Any, key: Any) -> Any:
+    """The pivot of every colour that has living vertices: that of the largest key, of several the smallest."""
+    groups, ids = membership(colour, len(colour)), numbers(colour, len(colour))
     best = vxm(at(key, alive), groups, "max_first").to_dense(-1)
     top = alive & (key == best[colour])
-    first = vxm(at(vertices, top), groups, MinFirst).to_dense(-1)
-    return flags(where(top & (vertices == first[colour])))
+    first = vxm(at(ids, top), groups, MinFirst).to_dense(-1)
+    return flags(where(top & (ids == first[colour])))
 
 
 def reached(S: Matrix, pivots: Any, alive: Any, how: Direction, phase: str) -> Any:

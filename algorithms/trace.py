@@ -78,11 +78,13 @@ class Trace:
         resolved: Any,
         phase: str | None,
         edges: int | None,
+        matrix: Matrix | None,
     ) -> None:
         """Write down a round."""
         if self._run is None:
             return
         algorithm, A = self._run
+        A = A if matrix is None else matrix
         for device in {A.device, frontier.device}:
             finish(device)
         now = time.perf_counter()
@@ -193,12 +195,15 @@ def note(
     resolved: Any = None,
     phase: str | None = None,
     edges: int | None = None,
+    matrix: Matrix | None = None,
 ) -> None:
     """A round of the running algorithm is over; see `Round`.
 
     frontier: or a function that gives it, where it takes work.  resolved: who did not look for it in a pull.
-    edges: that were looked at, where degrees do not tell.
+    edges: that were looked at, where degrees do not tell.  matrix: whose edges they are, if not the algorithm's.
     """
     record = _active.get()
     if record is not None:
-        record.add(frontier() if callable(frontier) else frontier, minimum, bucket, direction, resolved, phase, edges)
+        record.add(
+            frontier() if callable(frontier) else frontier, minimum, bucket, direction, resolved, phase, edges, matrix
+        )

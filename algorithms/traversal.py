@@ -3,8 +3,8 @@
     f' = fA⟨¬visited⟩
 
 Pushing, f is sparse, and the step costs its edges. Pulling, every unvisited vertex looks through its predecessors and
-stops at the first that it finds in f, which pays where f is large. The rule that chooses is Beamer's [1]; that the two
-are a sparse and a masked dense product of one equation is Yang, Buluç and Owens' observation [2].
+(in CSR, CSC and Dense) stops at the first that it finds in f, which pays where f is large. The rule that chooses is
+Beamer's [1]; that the two are a sparse and a masked dense product of one equation is Yang, Buluç and Owens' [2].
 
 [1] S. Beamer, K. Asanović, D. Patterson, Direction-optimizing breadth-first search, SC 2012.
 [2] C. Yang, A. Buluç, J. D. Owens, Implementing push-pull efficiently in GraphBLAS, ICPP 2018.
@@ -32,8 +32,9 @@ AnyFirst = find_semiring("any_first")
 class Direction:
     """When to pull: always, never, or ("auto") by Beamer's rule.
 
-    alpha: pull once the frontier's edges are more than one in alpha of the unexplored.  beta: push again once the
-    frontier is less than one in beta of the vertices.  ValueError for values that there are not.
+    alpha: pull once the frontier's edges are more than one in alpha of those that no large frontier has had yet.
+    beta: push again once the frontier is less than one in beta of the vertices.  ValueError for values that there are
+    not.
     """
 
     choice: Literal["auto", "push", "pull"] = "auto"
@@ -74,7 +75,6 @@ def frontiers(
     phase: see `Round`.
     """
     how = how.for_matrix(A)
-    P = unweighted(by_rows(A))
     unexplored, pulling = A.nnz, False
     while count(f):
         visited[places(f)] = True
@@ -89,9 +89,9 @@ def frontiers(
             f = pulled(unweighted(by_columns(A)), nearer, visited, parent)
         else:
             nearer = sparse(f)
-            f = pushed(P, nearer, visited, parent)
+            f = pushed(unweighted(by_rows(A)), nearer, visited, parent)
         direction: Any = "pull" if pulling else "push"
-        note(lambda f=nearer: sparse(f), direction=direction, resolved=visited, phase=phase)  # type: ignore[misc]
+        note(lambda f=nearer: sparse(f), direction=direction, resolved=visited, phase=phase, matrix=A)  # type: ignore[misc]
 
 
 def widest(A: Matrix) -> int:

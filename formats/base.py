@@ -250,9 +250,10 @@ class Matrix:
     def keep(self, key: Any, make: Callable[[], Kept]) -> Kept:
         """`make()`, computed once and kept with the matrix under `key` (a handle, a statistic)."""
         kept = self._kept
-        if key not in kept:
-            kept[key] = make()
-        return kept[key]
+        try:
+            return kept[key]
+        except KeyError:
+            return kept.setdefault(key, make())
 
     def keeps(self, key: Any) -> bool:
         """Is something kept under `key`?"""
@@ -261,6 +262,18 @@ class Matrix:
     def take(self, key: Any) -> Any:
         """What is kept under `key`, which is then no longer kept; None if nothing is."""
         return self._kept.pop(key, None)
+
+    def forget(self) -> None:
+        """Let go of the transpose and of everything kept with both, matrices with theirs, for they form cycles.
+
+        For a matrix that nobody will use again: Python would free it, but not at once.
+        """
+        holders = self._both
+        for holder in holders:
+            holder.__dict__.pop("_twin", None)
+        for kept in [value for holder in holders for value in holder.__dict__.pop("_kept_values", {}).values()]:
+            if hasattr(kept, "forget"):
+                kept.forget()
 
     def overwrite(self, other: Matrix) -> None:
         """Become `other`, of the same format. The one way a matrix changes: being a verb's `out`."""

@@ -17,7 +17,7 @@ from .algebra import (
     Semiring,
 )
 from .ops import OPERATORS, BinaryOp, Saturating, UnaryOp
-from .predicates import Predicate, better, differs, lost, nearer, no_worse, same, tight
+from .predicates import Predicate, better, differs, lost, nearer, no_worse, tight, within
 from .registry import Vector, Verb, fusible
 from .schedules import pulls_by
 from .verbs import apply, assign, ewise_add, ewise_mult, extract, mxm, mxv, reduce, select, transpose, vxm
@@ -66,11 +66,11 @@ __all__ = [
     "no_worse",
     "pulls_by",
     "reduce",
-    "same",
     "select",
     "set_threads",
     "threads",
     "tight",
     "transpose",
     "vxm",
+    "within",
 ]

@@ -189,6 +189,11 @@ def find_semiring(semiring: Semiring | str) -> Semiring:
     return Semiring(MONOIDS[add], OPERATORS[mul])
 
 
+def counts(semiring: Semiring, dtype: np.dtype) -> bool:
+    """Do its sums count entries? Then they are exact in any order, and none returns to zero."""
+    return semiring.add == Plus and semiring.mul == OPERATORS["pair"] and dtype == INT64
+
+
 def find_monoid(monoid: Monoid | Semiring | str) -> Monoid:
     """The monoid given by object or name, or the ⊕ of a semiring."""
     if isinstance(monoid, Semiring):

@@ -40,6 +40,12 @@ def one_way_edge(A: Matrix) -> tuple[int, int]:
     return here if here <= reverse[::-1] else reverse
 
 
+def without_loops(A: Matrix) -> Matrix:
+    """`A` itself if it has no self-loops, which is looked up once, else its pattern without them."""
+    P = A.keep("pattern", A.pattern)
+    return select(P, "offdiag") if A.keep("loops", lambda: select(P, "diag").nnz) else A
+
+
 def edges_where(E: COO, flags: Array) -> COO:
     """The edges of a list at which the Boolean array `flags` is true."""
     places = namespace(flags).flatnonzero(flags)

@@ -95,13 +95,13 @@ def lost(semiring: Semiring) -> Predicate:
     return Predicate(f"lost_{semiring.name}", holds, cuda, semiring, ("value", "row", "col"))
 
 
-same = Predicate(
-    "same",
-    lambda i, j, value, row, col: (row == col) & (i != j),
-    "row == col && i != j",
-    reads=("i", "j", "row", "col"),
+within = Predicate(
+    "within",
+    lambda i, j, value, row, col: (row == col) & (row >= 0),
+    "row == col && row >= (T)0",
+    reads=("row", "col"),
 )
-"""Two different vertices at which the vectors hold the same: an edge within a part."""
+"""The vectors hold the same number at the two ends, not a negative one: an edge within a part."""
 
 differs = Predicate("differs", lambda i, j, value, row, col: row != col, "row != col", reads=("row", "col"))
 """The vectors hold something else at the two ends: an edge between parts."""

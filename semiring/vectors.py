@@ -142,6 +142,16 @@ def hashed(x: Array, seed: int) -> Array:
     return ((z ^ (z >> u(31))) >> u(1)).astype(np.int64)
 
 
+def chosen(indices: Array, size: int) -> SparseVector:
+    """The sparse vector with these ascending indices, each with itself as its value."""
+    return SparseVector.trusted(indices, indices, size)
+
+
+def ones(v: SparseVector) -> SparseVector:
+    """The entries of `v`, each of them 1, in the integers that `degrees` counts in."""
+    return SparseVector.trusted(v.indices, namespace(v.values).ones(v.nnz, np.int64), v.size)
+
+
 def flags(v: SparseVector) -> SparseVector:
     """The entries of `v`, each of them true."""
     return SparseVector.trusted(v.indices, namespace(v.values).ones(v.nnz, bool), v.size)
@@ -265,5 +275,11 @@ def minimum(x: Array, semiring: Semiring, passes: int = 2) -> Any:
 
 def degrees(A: Matrix) -> Array:
     """The number of entries in each row of `A`, counted once."""
-    ones = namespace(A.values).ones(A.ncols, np.int64)
-    return A.keep("degrees", lambda: mxv(A.pattern(), ones, "plus_pair"))
+    return A.keep("degrees", lambda: _row_lengths(A))
+
+
+def _row_lengths(A: Matrix) -> Array:
+    pattern = A.pattern()
+    lengths = mxv(pattern, namespace(A.values).ones(A.ncols, np.int64), "plus_pair")
+    pattern.forget()
+    return lengths

@@ -23,8 +23,8 @@ from semiring import (
     lost,
     nearer,
     tight,
+    within,
 )
-from semiring import same as same_part
 from semiring.cuda.elementwise import binary_text, predicate_text, unary_text
 from semiring.ops import UNARY_OPERATORS, UnaryOp
 from semiring.predicates import PREDICATES, on_position
@@ -106,7 +106,7 @@ def test_unary_operator_compiles(op: UnaryOp, dtype: np.dtype) -> None:
 @every_dtype
 @pytest.mark.parametrize(
     "predicate",
-    [*(on_position(name, k) for name in PREDICATES for k in (0, -2)), same_part, differs],
+    [*(on_position(name, k) for name in PREDICATES for k in (0, -2)), within, differs],
     ids=lambda predicate: predicate.name,
 )
 def test_predicate_without_a_semiring_compiles(predicate: Predicate, dtype: np.dtype) -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from formats import CSC, Matrix, SparseVector, from_edges
 from formats.arrays import to_device
 from formats.convert import by_columns, by_rows, has_columns, is_symmetric, with_edges
-from semiring import LorLand, Monoid, Semiring, differs, mxv, same, select, vxm
+from semiring import LorLand, Monoid, Semiring, differs, mxv, select, vxm, within
 from semiring.edges import undirected_edges
 from semiring.ops import OPERATORS
 from semiring.vectors import hashed, membership, renumbered, roots, unweighted
@@ -32,9 +32,9 @@ def test_edges_within_and_between_parts(verb, fmt, backend, graph, data):
     M = A.to(fmt, device=backend)
     part = np.array(data.draw(st.lists(st.integers(0, 2), min_size=graph.n, max_size=graph.n)), np.int64)
     there = to_device(part, backend)
-    within = select(unweighted(M), same, row=there, col=there)
+    inside = select(unweighted(M), within, row=there - 1, col=there - 1)
     between = select(M, differs, row=there, col=there)
-    assert edges(within) == [(u, v, True) for u, v, _ in edges(A) if part[u] == part[v] and u != v]
+    assert edges(inside) == [(u, v, True) for u, v, _ in edges(A) if part[u] == part[v] > 0]
     assert edges(between) == [(u, v, w) for u, v, w in edges(A) if part[u] != part[v]]
     some = SparseVector(np.flatnonzero(part), part[part > 0], graph.n).to(device=backend)
     assert edges(select(M, differs, row=some, col=some)) == [
@@ -55,16 +55,46 @@ def test_symmetry_of_values_and_of_the_pattern(verb, fmt, backend, graph):
     assert (by_columns(M).major, by_rows(M).major) == (1, 0)
 
 
-def test_columns_of_a_symmetric_matrix_take_no_memory():
+@every_format
+def test_columns_of_a_symmetric_matrix_are_its_transpose(verb, fmt, backend):
+    A = from_edges([0, 1, 1, 2], [1, 0, 2, 1], [3, 3, 4, 4], shape=3).to(fmt, device=backend)
+    assert is_symmetric(A)
+    assert is_symmetric(A.T)
+    assert has_columns(A)
+    assert by_columns(A) is (A if A.major == 1 else A.T)
+    assert by_rows(A) is (A if A.major == 0 else A.T)
+    assert not is_symmetric(from_edges([0], [1], shape=(2, 3)).to(fmt, device=backend))
+
+
+def test_a_csr_that_turns_out_symmetric_keeps_no_columns():
     A = from_edges([0, 1, 1, 2], [1, 0, 2, 1], [3, 3, 4, 4], shape=3)
     assert not has_columns(A)
     assert is_symmetric(A)
-    assert has_columns(A)
-    columns: Any = by_columns(A)
-    assert isinstance(columns, CSC)
-    assert columns.indices is A.indices
     assert A.kept_nbytes == 0
-    assert not is_symmetric(from_edges([0], [1], shape=(2, 3)))
+
+
+@pytest.mark.parametrize("backend", ["cpu", pytest.param("cuda", marks=pytest.mark.backend("cuda"))])
+def test_columns_of_an_ell_with_a_hub_are_not_padded(backend):
+    n = 3000
+    star = from_edges(np.arange(1, n), np.zeros(n - 1, int), shape=n).to("ell").to(device=backend)
+    assert isinstance(by_columns(star), CSC)
+    assert star.kept_nbytes < 3 * star.nbytes
+    assert edges(by_columns(star)) == edges(star)
+
+
+@every_format
+@given(graph=graphs(st.integers(0, 9), max_n=8), data=st.data())
+@settings(max_examples=15)
+def test_entries_of_chosen_rows_are_counted(verb, fmt, backend, graph, data):
+    A = graph.matrix(np.int32)
+    M = A.to(fmt, device=backend)
+    some = sorted(data.draw(st.sets(st.integers(0, graph.n - 1))))
+    f = SparseVector(some, np.ones(len(some), np.int64), graph.n).to(device=backend)
+    for x, matrix, at in ((f, M, 1), (f, M.T, 0)):
+        found = vxm(x, unweighted(matrix), "plus_pair")
+        inside = [edge for edge in edges(A) if edge[1 - at] in some]
+        right = {v: sum(edge[at] == v for edge in inside) for v in {edge[at] for edge in inside}}
+        assert dict(zip(on_cpu(found.indices).tolist(), on_cpu(found.values).tolist(), strict=True)) == right
 
 
 @every_format

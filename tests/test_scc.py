@@ -210,22 +210,62 @@ def test_a_hundred_thousand_vertices_in_a_row(backend):
 
 
 @threads(2)
-@pytest.mark.parametrize("choice", [{}, {"weak": True}])
-def test_memory_is_as_stated(choice):
-    """At most sixteen vectors of n (of 8 bytes at most) at a time, where the edges are few beside them."""
-    n = 1 << 18
+@pytest.mark.parametrize("choice", [*CHOICES.values(), {"weak": True}], ids=str)
+@pytest.mark.parametrize("degree", [0.01, 2, 8])
+def test_memory_is_as_stated(choice, degree):
+    """Vectors of n, 8 bytes an element, one for each thread, and 40 bytes an edge; from the first call on."""
+    n = 1 << 16
     rng = np.random.default_rng(2)
-    some = rng.choice(n, 2000, replace=False)
-    A = from_edges(some, np.roll(some, -7), shape=n)
-    B = from_edges(np.append(some, some[::2]), np.append(np.roll(some, -7), np.roll(some[::2], -3)), shape=n)
-    scc(B, **choice)  # kernels, and what is kept with the matrix
-    for M in (A, B):
-        scc(M, **choice)
-        tracemalloc.start()
-        scc(M, **choice)
-        _, peak = tracemalloc.get_traced_memory()
-        tracemalloc.stop()
-        assert peak < 16 * 8 * n
+    src, dst = rng.integers(0, n, (2, int(degree * n)))
+    scc(from_edges(src, dst, shape=n), **choice)  # kernels
+    A = from_edges(src, dst, shape=n)
+    tracemalloc.start()
+    scc(A, **choice)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < (16 + 2) * 8 * n + 40 * A.nnz
+
+
+def pairs_in_a_row(k: int) -> Matrix:
+    """0 ⇄ 1 → 2 ⇄ 3 → 4 ⇄ …"""
+    v = 2 * np.arange(k)
+    return from_edges(np.concatenate((v, v + 1, v[:-1] + 1)), np.concatenate((v + 1, v, v[1:])), shape=2 * k)
+
+
+@pytest.mark.parametrize("choice", [{}, {"trim": False}, {"pivot": "random"}])
+def test_pivots_divide_a_row_of_components(choice):
+    """Always the first of equals would take a round for each."""
+    A = pairs_in_a_row(300)
+    with trace() as t:
+        label = scc(A, **choice)
+    assert label.tolist() == [v - v % 2 for v in range(600)]
+    assert sum(row.phase == "pivots" for row in t.rounds) < 40
+
+
+def test_a_tail_is_trimmed_at_the_cost_of_its_edges():
+    """One vertex a round, but a round does not look at the rest."""
+    rng = np.random.default_rng(0)
+    n, core = 3000, 2400
+    tail = np.arange(core, n - 1)
+    src, dst = rng.integers(0, core, (2, 4 * core))
+    A = from_edges(np.concatenate((src, tail, [0])), np.concatenate((dst, tail + 1, [core])), shape=n)
+    with trace() as t:
+        label = scc(A)
+    np.testing.assert_array_equal(label, by_scipy(A, "strong"))
+    trims = [row for row in t.rounds if row.phase == "trim"]
+    assert len(trims) >= n - core
+    assert sum(row.edges for row in trims) < 4 * n
+
+
+@every_format
+def test_self_loops_are_in_nobodys_way(verb, fmt, backend):
+    n = 300
+    ids = np.arange(n)
+    A = from_edges(np.append(ids[:-1], ids), np.append(ids[1:], ids), shape=n).to(fmt, device=backend)
+    with trace() as t:
+        label = scc(A)
+    assert on_cpu(label).tolist() == ids.tolist()
+    assert len(t.rounds) < 20
 
 
 def test_the_trace_tells_the_shares_of_trim_and_search():
@@ -234,12 +274,20 @@ def test_the_trace_tells_the_shares_of_trim_and_search():
     with trace() as t:
         scc(A)
     phases = [row.phase for row in t.rounds]
-    assert phases[0] == "trim"
-    assert {"trim", "forward", "backward", "components"} == set(phases)
+    assert phases[:2] == ["prepare", "trim"]
+    assert {"prepare", "trim", "pivots", "forward", "backward", "cut", "components"} == set(phases)
     shares = t.shares()
     assert shares.keys() == set(phases)
     assert sum(shares.values()) == pytest.approx(1)
     assert min(shares.values()) > 0
+
+
+def test_the_trace_counts_the_edges_of_the_graph_that_is_searched():
+    A = from_edges([1, 2, 3, 4, 5, 0, 0], [0, 0, 0, 0, 0, 5, 1], shape=6)
+    with trace() as t:
+        scc(A, trim=False, direction="push")
+    searched = [(row.phase, row.frontier, row.edges) for row in t.rounds if row.phase in ("forward", "backward")]
+    assert searched[:4] == [("forward", 1, 2), ("forward", 2, 2), ("backward", 1, 5), ("backward", 5, 2)]
 
 
 @pytest.mark.parametrize(

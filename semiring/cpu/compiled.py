@@ -14,7 +14,7 @@ from formats import COO, CSC, CSR, ELL, Dense, Matrix, SegmentedCOO, SparseVecto
 from formats.arrays import index_dtype, read_only
 from formats.convert import compressed
 
-from ..algebra import Semiring
+from ..algebra import Semiring, counts
 from ..masks import VectorWrite
 from . import exact
 from .plain import Operand, plain_operand
@@ -41,7 +41,8 @@ def product(A: Matrix, x: Any, semiring: Semiring, write: VectorWrite, *, matrix
     gathers = (A.major == 0) == matrix_first
     if isinstance(x, SparseVector):
         zero = semiring.zero(x.dtype)
-        rows = selected_by(A, x, matrix_first, gathers) if semiring.add.idempotent else None
+        pushes = semiring.add.idempotent or counts(semiring, A.dtype)
+        rows = selected_by(A, x, matrix_first, gathers) if pushes else None
         if rows is not None:
             return write(push(rows, x, semiring, matrix_first))
         dense = x.to_dense(zero)
@@ -159,8 +160,9 @@ def _scatter_segments(k: Kernels, A: SegmentedCOO, x: np.ndarray, y: np.ndarray,
 
 
 def push(A: Matrix, x: SparseVector, semiring: Semiring, matrix_first: bool) -> SparseVector:
-    """y_k ⊕= a_ik ⊗ x_i over the present x_i, at the cost of their entries. ⊕ is idempotent: no y_k returns to zero.
+    """y_k ⊕= a_ik ⊗ x_i over the present x_i, at the cost of their entries.
 
+    ⊕ is idempotent, or counts: no y_k returns to zero.
     y is an array of zeros that is kept with the matrix; the places that were reached are put back to zero at the end.
     Two calls at a time never share it: whoever finds it taken makes a new one.
     """

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from threading import Lock
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -36,9 +37,17 @@ if TYPE_CHECKING:
 Compressed = CSR | CSC
 
 
-@lru_cache(maxsize=1)
+_starting = Lock()
+
+
 def library() -> ModuleType:
     """python-graphblas, started and told the number of threads."""
+    with _starting:  # a module that another thread is still importing has not all its names
+        return _library()
+
+
+@lru_cache(maxsize=1)
+def _library() -> ModuleType:
     import graphblas
 
     configure_graphblas()
@@ -69,6 +78,10 @@ class Handle:
 
     matrix: graphblas.Matrix
     nbytes: int
+
+    def forget(self) -> None:
+        """Free the matrix's memory now."""
+        self.matrix.clear()
 
 
 def handle(A: Compressed, semiring: Semiring) -> graphblas.Matrix:
@@ -122,6 +135,7 @@ def product(A: Compressed, x: Operand, semiring: Semiring, write: VectorWrite, *
     else:  # a gather: masked rows need not be computed
         y = expression.new(mask=gb.Vector.ss.import_full(np.ascontiguousarray(allowed)).V)
     dense = export_dense(y, zero)
+    v.clear()  # python-graphblas's objects form cycles, and would hold their memory until Python looks for those
     return write(x.finished(dense, zero))
 
 

@@ -20,7 +20,7 @@ from formats.arrays import Array, cupy, index_dtype, is_array
 from formats.convert import compressed
 
 from .. import merge
-from ..algebra import Semiring
+from ..algebra import Semiring, counts
 from ..masks import MatrixWrite, VectorWrite
 from ..schedules import pull_kernel
 from ..verbs import mxm, mxv, vxm
@@ -141,7 +141,7 @@ def _sparse_product(
     selects = not gathers and not isinstance(A, SegmentedCOO)  # do an element's entries lie together?
     if x.nnz < x.size * GATHER_FROM and (selects or not isinstance(A, COO | ELL | Dense)):
         rows = A if selects else compressed(A, 1 if matrix_first else 0)
-        if in_any_order(semiring):
+        if in_any_order(semiring) or counts(semiring, A.dtype):
             return push(_kernels(rows, semiring, matrix_first), rows, x, semiring)
         if isinstance(rows, CSR | CSC):
             return _combined(rows, x, semiring, matrix_first)
