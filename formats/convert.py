@@ -68,87 +68,23 @@ def route(source: type[Matrix], target: type[Matrix]) -> tuple[type[Matrix], ...
     raise TypeError(f"no conversion leads from {source.__name__} to {target.__name__}")
 
 
+def known_symmetric(A: Matrix) -> bool:
+    """Has `orientation.is_symmetric` been asked of A's values, and found them so?"""
+    base = A if A.major == 0 else A.T
+    return base.keeps(("symmetric", False)) and base.keep(("symmetric", False), bool)
+
+
 def compressed(A: Matrix, axis: int) -> Any:
     """The entries of `A` by rows, as CSR (axis 0), or by columns, as CSC (axis 1): made once, and kept with `A`."""
     base, of_base = (A, axis) if A.major == 0 else (A.T, 1 - axis)  # a matrix and its transpose keep one
     target: type[Matrix] = CSR if of_base == 0 else CSC
     if isinstance(base, target):
         made = base
-    elif isinstance(base, CSR) and _known_symmetric(base):
+    elif isinstance(base, CSR) and known_symmetric(base):
         made = base.T
     else:
         made = base.keep(target, lambda: convert(base, target))
     return made if base is A else made.T
-
-
-def has_columns(A: Matrix) -> bool:
-    """Would `by_columns` cost nothing?"""
-    return A.major == 1 or _known_symmetric(A) or A.keeps(CSC if isinstance(A, CSR) else "by columns")
-
-
-def by_columns(A: Matrix) -> Matrix:
-    """`A` in its own storage with a column's entries together: made once, and kept with it.
-
-    Of a symmetric matrix that is its transpose. Where the own storage would be refused (an ELL with a full column),
-    it is CSC.
-    """
-    if A.major == 1:
-        return A
-    if _known_symmetric(A):
-        return A.T
-    return compressed(A, 1) if isinstance(A, CSR) else A.keep("by columns", lambda: _turned(A)).T
-
-
-def by_rows(A: Matrix) -> Matrix:
-    """`A` in its own storage with a row's entries together, as `by_columns`."""
-    return A if A.major == 0 else by_columns(A.T).T
-
-
-def _turned(A: Matrix) -> Matrix:
-    """The transpose of `A` with its rows' entries together, in A's storage or as CSR."""
-    options = {name: value for name, value in A.options.items() if name != "force"}
-    try:
-        return convert(A.T, type(A), **options)
-    except ValueError:  # too much padding
-        return compressed(A, 1).T
-
-
-def is_symmetric(A: Matrix, *, pattern: bool = False) -> bool:
-    """Has every entry its reverse, of the same value? Found once, and kept with `A`.
-
-    pattern: compare the positions alone.  `A` by columns is made for it, and kept if it is not symmetric.
-    """
-    base = A if A.major == 0 else A.T
-    return base.keep(("symmetric", pattern), lambda: _mirrored(base, pattern))
-
-
-def _known_symmetric(A: Matrix) -> bool:
-    base = A if A.major == 0 else A.T
-    return base.keeps(("symmetric", False)) and is_symmetric(base)
-
-
-def _mirrored(A: Matrix, pattern: bool) -> bool:
-    if A.nrows != A.ncols:
-        return False
-    rows, xp = compressed(A, 0), namespace(A.values)
-    if not bool((xp.bincount(rows.indices, minlength=A.nrows) == xp.diff(rows.indptr)).all()):
-        return False
-    columns: Any = compressed(rows, 1) if rows.keeps(CSC) else convert(rows, CSC)
-    positions = bool((columns.indices == rows.indices).all())
-    values = positions and bool((columns.values == rows.values).all())
-    if values:
-        A.keep(("symmetric", False), lambda: True)
-    else:
-        rows.keep(CSC, lambda: columns)
-    return values or (positions and pattern)
-
-
-def with_edges(A: Matrix, src: Array, dst: Array) -> Matrix:
-    """The pattern of `A` with more edges, in A's own format; one that is there already changes nothing."""
-    rows, cols, _ = A.to_edges()
-    xp = namespace(src)
-    more: Any = from_edges(xp.concatenate((rows, src)), xp.concatenate((cols, dst)), shape=A.shape, dtype=bool)
-    return convert(more, type(A), **A.options)
 
 
 # --- compressed <-> list ------------------------------------------------------------------------------------------
