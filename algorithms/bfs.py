@@ -41,8 +41,8 @@ def bfs(
     """The number of edges on a shortest way from `source` to every vertex.
 
     A: (n, n), an entry A[u, v] is the edge u -> v.  source: 0 <= s < n; or sources, several, a row of the answer each.
-    direction, alpha, beta: see `traversal.Direction`; pulling keeps a copy of A by columns with it.  mask, complement:
-    (n,) the vertices of the subgraph to search, as in the write rule.  max_level: how far to look.
+    direction, alpha, beta: see `traversal.Direction`; pulls keep A by columns with it, pushes by rows.  mask,
+    complement: (n,) the vertices of the subgraph to search, as in the write rule.  max_level: how far to look.
     Returns (n,) int32 levels on A's device, -1 where the source does not lead; with `return_parents` also (n,)
     integers, each vertex's smallest predecessor one level nearer, -1 for none.
     Raises ValueError for a source outside A or its subgraph, or values that a parameter cannot have.  Source: [1].
