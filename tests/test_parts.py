@@ -14,10 +14,11 @@ from formats.arrays import to_device
 from formats.orientation import by_columns, by_rows, has_columns, is_symmetric, with_edges
 from semiring import LorLand, Monoid, Semiring, differs, mxv, select, vxm, within
 from semiring.edges import undirected_edges
+from semiring.generic import steps
 from semiring.ops import OPERATORS
 from semiring.vectors import hashed, membership, renumbered, roots, unweighted
 
-from .graphs import every_format, graphs, on_cpu
+from .graphs import Graph, every_format, graphs, on_cpu
 
 
 def edges(A: Matrix) -> list[tuple]:
@@ -162,3 +163,19 @@ def _turned(A: Matrix, x: Any, semiring: Semiring, **rule: Any) -> Any:
     """x ⊗ A, which looks down the columns; of operands whose order does not matter here."""
     flipped = Semiring(semiring.add, OPERATORS["first"]) if semiring.mul.name == "second" else semiring
     return vxm(x, A, flipped, **rule)
+
+
+@given(data=st.data())
+@settings(max_examples=40)
+def test_compiled_steps_are_the_array_programs_that_a_gpu_runs(data):
+    graph, other = (data.draw(graphs(st.integers(-9, 9), max_n=7)) for _ in range(2))
+    n = max(graph.n, other.n)
+    A, B = (Graph(n, g.edges).matrix(np.int32) for g in (graph, other))
+    for op in (OPERATORS["minus"], OPERATORS["first"], OPERATORS["min"]):
+        assert edges(steps.united(A, B, op)) == edges(steps.united_by_arrays(A, B, op))
+    keep = np.array(data.draw(st.lists(st.booleans(), min_size=A.nnz, max_size=A.nnz)), bool)
+    for M in (A, A.T):
+        compiled, by_arrays = steps.kept(M, keep), steps.kept_by_arrays(M, keep)
+        assert type(compiled) is type(by_arrays) is type(M)
+        assert edges(compiled) == edges(by_arrays)
+        compiled.check()

@@ -17,21 +17,14 @@ from ..masks import MatrixWrite
 from ..ops import BinaryOp, find_op
 from ..predicates import Predicate
 from ..verbs import apply, assign, ewise_add, ewise_mult, extract, select, transpose
+from . import steps
 
 Combiner = Monoid | BinaryOp
 
 
-@ewise_add.implement(CSR, "cpu")
+@ewise_add.implement(CSR, "cpu", "cuda")
 def _(A: CSR, B: CSR, op: Combiner, zero: Any, write: MatrixWrite) -> CSR:
-    from ..cpu import rows
-
-    return write(rows.united(A, B, op))
-
-
-@ewise_add.implement(CSR, "cuda")
-def _(A: CSR, B: CSR, op: Combiner, zero: Any, write: MatrixWrite) -> CSR:
-    merged = merge.union_keys(merge.keys_of(A), A.values, merge.keys_of(B), B.values, op)
-    return write(merge.from_keys(*merged, A.shape))
+    return write(steps.united(A, B, op))
 
 
 @ewise_mult.implement(CSR, "cpu", "cuda")
@@ -131,14 +124,8 @@ def _(A: Any, predicate: Predicate, row: Any, col: Any, write: MatrixWrite) -> A
         kept = COO.trusted(part.rows[keep], part.cols[keep], part.values[keep], part.shape, part.major)
     elif isinstance(part, SegmentedCOO):
         kept = _segments_of(part, keep)
-    elif part.device == "cpu":
-        from ..cpu import rows
-
-        kept = rows.kept(part, keep)
     else:
-        places = namespace(keep).flatnonzero(keep)
-        indptr = _kept_before(keep, part.indptr.dtype)[part.indptr]
-        kept = type(part).trusted(indptr, part.indices.take(places), part.values.take(places), part.shape)
+        kept = steps.kept(part, keep)
     if write.mask is None and write.out is None:
         return kept
     by_row: Any = kept.to(CSR)
@@ -186,13 +173,13 @@ def _along(A: Any, x: Any) -> tuple[Any, Any]:
     """(what x holds for each place's row, where x has an entry for it); of columns, where these lie together."""
     if x is None or isinstance(A, COO | SegmentedCOO):
         return _looked_up(x, None if x is None else A.outer)
-    spreads: Callable[[Array], Array]
-    if isinstance(A, ELL):
-        spreads = lambda values: namespace(values).broadcast_to(values, A.indices.shape)  # noqa: E731
-    else:
-        spreads = lambda values: spread(values, A.indptr)  # noqa: E731
     dense, flags = _dense(x)
-    return spreads(dense), None if flags is None else spreads(flags)
+    return _spread(A, dense), None if flags is None else _spread(A, flags)
+
+
+def _spread(A: Any, values: Array) -> Array:
+    """For each place of a matrix whose rows' entries lie together, what `values` holds for its row."""
+    return namespace(values).broadcast_to(values, A.indices.shape) if isinstance(A, ELL) else spread(values, A.indptr)
 
 
 def _looked_up(x: Any, at: Any) -> tuple[Any, Any]:
@@ -200,16 +187,7 @@ def _looked_up(x: Any, at: Any) -> tuple[Any, Any]:
     if x is None:
         return None, None
     dense, flags = _dense(x)
-    return _taken(dense, at), None if flags is None else _taken(flags, at)
-
-
-def _taken(x: Array, at: Array) -> Array:
-    """x[at]."""
-    if not isinstance(at, np.ndarray) or at.ndim > 1:
-        return x[at]
-    from ..cpu import rows
-
-    return rows.taken(x, at)
+    return steps.taken(dense, at), None if flags is None else steps.taken(flags, at)
 
 
 def _dense(x: Any) -> tuple[Array, Array | None]:
@@ -227,17 +205,9 @@ def _common(*values: Any) -> list[Any]:
     return [None if v is None else v.astype(dtype, copy=False) for v in values]
 
 
-def _kept_before(keep: Array, dtype: np.dtype) -> Array:
-    """How many entries are kept before each place, and in all."""
-    xp = namespace(keep)
-    before = xp.zeros(keep.size + 1, dtype)
-    xp.cumsum(keep, dtype=dtype, out=before[1:])
-    return before
-
-
 def _segments_of(A: SegmentedCOO, keep: Array) -> SegmentedCOO:
     """The kept entries of `A`, in the same segments."""
-    parts = (A.offsets[keep], A.indices[keep], A.values[keep], _kept_before(keep, A.starts.dtype)[A.starts])
+    parts = (A.offsets[keep], A.indices[keep], A.values[keep], steps.kept_before(keep, A.starts.dtype)[A.starts])
     return SegmentedCOO.trusted(*parts, A.shape, A.segment, A.major)
 
 
