@@ -16,8 +16,9 @@ from typing import Any, Literal
 
 from formats import Matrix
 from semiring import fusible
-from semiring.vectors import all_vertices, excluded, flag, full, places, stacked, starting_points
+from semiring.vectors import all_vertices, excluded, flag, full, places, starting_points
 
+from .single_source import as_rows
 from .trace import running
 from .traversal import Direction, frontiers
 
@@ -60,10 +61,7 @@ def bfs(
     for start in starts:
         with running("bfs", A):
             answers.append(_search(A, start, outside.copy(), how, deepest, return_parents))
-    if sources is None:
-        return answers[0] if return_parents else answers[0][0]
-    levels = stacked([level for level, _ in answers], like=full(all_vertices(A), 0, LEVEL))
-    return (levels, stacked([parent for _, parent in answers], like=all_vertices(A))) if return_parents else levels
+    return as_rows(answers, A, LEVEL, several=sources is not None, trees=return_parents)
 
 
 def _search(

@@ -42,8 +42,8 @@ class Chains:
     def joined(self, label: Any) -> Any:
         """The smallest vertex of every component, from that in `rest`."""
         n = len(label)
-        within = self.inner & ~self.cycle & (label[self.head] == label[self.tail])
-        label[within] = label[self.head[within]]
+        inside = self.inner & ~self.cycle & (label[self.head] == label[self.tail])
+        label[inside] = label[self.head[inside]]
         label[self.cycle] = self.smallest[self.cycle]
         return vxm(all_vertices(self.rest), membership(label, n), MinFirst)[label]
 

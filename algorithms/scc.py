@@ -90,7 +90,7 @@ def scc(
             return components(A)
         S = without_loops(A)
         chains = without_chains(S) if trim else None
-        note(lambda: where(full(all_vertices(A), True, bool)), phase="prepare", edges=A.nnz)
+        note(lambda: where(all_vertices(A) >= 0), phase="prepare", edges=A.nnz)
         if chains is None:
             return _forward_backward(S, trim, pivot, seed, how)
         return chains.joined(_forward_backward(chains.rest, trim, pivot, seed, how))
@@ -115,7 +115,7 @@ def _forward_backward(A: Matrix, trim: bool, pivot: str, seed: int, how: Directi
         smallest = vxm(C, membership(colour, A.nrows), MinFirst).to_dense(0)  # of each colour's component
         label[C.indices] = smallest[colour[C.indices]]
         alive[C.indices] = False
-        part = ((F + 2 * B + 1) * alive - 1).astype(label.dtype)
+        part = ((F + 2 * B + 1) * alive - 1).astype(label.dtype)  # 0 to 3, or -1 where nothing is left to find
         few = count(alive) < A.nrows * FEW  # then their rows are taken out first
         left = select(unweighted(S), within, row=at(part, alive) if few else part, col=part)  # S⟨part_i = part_j⟩
         note(C, phase="cut", edges=S.nnz)

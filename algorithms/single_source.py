@@ -121,10 +121,7 @@ class SingleSource(Fusible[..., Any]):
         whole = self.table.get((type(A), A.device)) if fused else None
         compute = whole or self.core
         answers = [self._answer(compute, A, start, s, until, return_parents, parameters) for start in starts]
-        if sources is None:
-            return answers[0] if return_parents else answers[0][0]
-        d = stacked([distances for distances, _ in answers], like=full(all_vertices(A), 0, A.dtype))
-        return (d, stacked([parents for _, parents in answers], like=all_vertices(A))) if return_parents else d
+        return as_rows(answers, A, A.dtype, several=sources is not None, trees=return_parents)
 
     def check(self, **parameters: Any) -> None:
         """TypeError or ValueError for parameters that the algorithm does not have, or not with that value."""
@@ -165,6 +162,14 @@ class SingleSource(Fusible[..., Any]):
             check_range(A, d, s)
         near = until.within(d, d)
         return near, shortest_path_tree(A, d if free else near, source, s) if return_parents else None
+
+
+def as_rows(answers: list[tuple[Any, Any]], A: Matrix, dtype: Any, *, several: bool, trees: bool) -> Any:
+    """What users get of the (distances, parents) from each source: a row for each if they are `several`."""
+    if not several:
+        return answers[0] if trees else answers[0][0]
+    d = stacked([distances for distances, _ in answers], like=full(all_vertices(A), 0, dtype))
+    return (d, stacked([parents for _, parents in answers], like=all_vertices(A))) if trees else d
 
 
 def single_source(**rules: Any) -> Callable[[Callable[..., Any]], SingleSource]:

@@ -10,6 +10,7 @@ from formats.convert import compressed
 from formats.orientation import is_symmetric
 from formats.weights import edge_keys
 
+from .vectors import unweighted
 from .verbs import ewise_add, select
 
 
@@ -43,7 +44,7 @@ def one_way_edge(A: Matrix) -> tuple[int, int]:
 
 def without_loops(A: Matrix) -> Matrix:
     """`A` itself if it has no self-loops, which is looked up once, else its pattern without them."""
-    P = A.keep("pattern", A.pattern)
+    P = unweighted(A)
     return select(P, "offdiag") if A.keep("loops", lambda: select(P, "diag").nnz) else A
 
 

@@ -72,7 +72,7 @@ def flag(A: Matrix, vertex: int) -> SparseVector:
 
 def vertices(v: SparseVector) -> SparseVector:
     """The present indices of `v`, each with itself as its value."""
-    return SparseVector.trusted(v.indices, v.indices, v.size)
+    return chosen(v.indices, v.size)
 
 
 def all_vertices(A: Matrix) -> Array:
@@ -120,7 +120,7 @@ def present(x: VectorLike, semiring: Semiring) -> SparseVector:
 
 def where(flags: Array) -> SparseVector:
     """The indices at which a boolean vector is true, each with itself as its value."""
-    return vertices(SparseVector.from_dense(flags, False))
+    return chosen(namespace(flags).flatnonzero(flags).astype(index_dtype(flags.size)), int(flags.size))
 
 
 def at(x: Array, flags: Array) -> SparseVector:

@@ -10,6 +10,7 @@ import typer
 
 from formats import CSR, Dense, Matrix, read, write
 from formats.io import keeps_labels
+from formats.orientation import is_symmetric
 from semiring import reduce
 
 from .graph import Stopwatch
@@ -31,7 +32,7 @@ def info(file: FileArgument, undirected: Undirected = False) -> None:
     rows["rows without entries"] = f"{int((degrees == 0).sum()):,}"
     if A.nrows == A.ncols:
         rows["entries on the diagonal"] = f"{int(sum(rows_equal_cols(by_row))):,}"
-        rows["symmetric"] = "yes" if by_row.equals(by_row.T) else "no"
+        rows["symmetric"] = "yes" if is_symmetric(A) else "no"
     for fmt in Matrix.formats.values():
         try:
             size = A.nrows * A.ncols * A.dtype.itemsize if fmt is Dense else A.to(fmt).nbytes
