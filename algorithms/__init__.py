@@ -14,6 +14,8 @@ from .scc import scc
 from .sssp import sssp
 from .trace import trace
 
+from . import fused  # isort: skip  # registers implementations of the algorithms above
+
 __all__ = [
     "VARIANTS",
     "NegativeCycle",
@@ -24,6 +26,7 @@ __all__ = [
     "da2cf",
     "delta_stepping",
     "dijkstra",
+    "fused",
     "path",
     "scc",
     "shortest_path_tree",

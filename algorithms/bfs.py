@@ -60,11 +60,12 @@ def bfs(
     answers = []
     for start in starts:
         with running("bfs", A):
-            answers.append(_search(A, start, outside.copy(), how, deepest, return_parents))
+            answers.append(search(A, start, outside.copy(), how, deepest, return_parents))
     return as_rows(answers, A, LEVEL, several=sources is not None, trees=return_parents)
 
 
-def _search(
+@bfs.core
+def search(
     A: Matrix, source: int, visited: Any, how: Direction, deepest: int | None, return_parents: bool
 ) -> tuple[Any, Any]:
     """(levels, parents) from one source; no parents where nobody asked for them."""

@@ -47,14 +47,21 @@ def boruvka(A: Matrix, *, symmetrize: bool = False, return_labels: bool = False)
     Raises ValueError for a matrix that is not square, or an edge without a reverse of the same weight.  Source: [2].
     """
     check_graph(A)
+    F, label = forest(A, symmetrize, return_labels)
+    return (F, label) if return_labels else F
+
+
+@boruvka.core
+def forest(A: Matrix, symmetrize: bool, with_labels: bool) -> tuple[Any, Any]:
+    """(the forest's edges, the smallest vertex of each vertex's tree); no labels where nobody asked for them."""
     E = undirected_edges(A, symmetrize=symmetrize)
     with running("boruvka", A):
         chosen, tree = _forest(keyed(E, A), E.rows, E.cols)
     F = edges_where(E, chosen)
-    if not return_labels:
-        return F
+    if not with_labels:
+        return F, None
     vertices = all_vertices(A)
-    return F, vxm(vertices, membership(tree, A.nrows), MinFirst)[tree]  # the smallest vertex of each tree
+    return F, vxm(vertices, membership(tree, A.nrows), MinFirst)[tree]
 
 
 def _forest(K: Matrix, u: Any, v: Any) -> tuple[Any, Any]:

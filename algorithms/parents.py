@@ -18,7 +18,7 @@ from typing import Any
 
 from formats import Matrix
 from formats.arrays import as_array, to_device
-from semiring import MinFirst, Semiring, extract, nearer, reduce, select, tight, vxm
+from semiring import MinFirst, Semiring, extract, fusible, nearer, reduce, select, tight, vxm
 from semiring.checks import check_matrix
 from semiring.operands import common_dtype, typed_matrix
 from semiring.vectors import all_vertices, full, is_empty, present, unit, vertices, where, with_root
@@ -41,12 +41,18 @@ def gains_by_length(A: Matrix, semiring: Semiring) -> bool:
     return A.keep(("gains", semiring), lambda: bool(semiring.better(reduce(A, semiring.add), unit)))
 
 
+@fusible
 def shortest_path_tree(A: Matrix, d: Any, source: int, semiring: Semiring) -> Any:
     """The parent of each vertex on a best path from `source`, by the rule above.
 
     A: (n, n).  d: (n,), the distances.  Returns (n,) integers on A's device, -1 for the source and unreached vertices.
     """
-    A = as_weights(A, semiring)
+    return tree(as_weights(A, semiring), d, source, semiring)
+
+
+@shortest_path_tree.core
+def tree(A: Matrix, d: Any, source: int, semiring: Semiring) -> Any:
+    """The parents of a matrix whose values the semiring takes as they are."""
     T = select(A, tight(semiring), row=d, col=d)  # T = A⟨d_i ⊗ a_ij = d_j⟩
     parent = full(d, -1, all_vertices(A).dtype)
     settled = full(d, False, bool)

@@ -86,14 +86,20 @@ def scc(
     if pivot not in PIVOTS:
         raise ValueError(f"pivot must be 'degree' or 'random', got {pivot!r}")
     with running("scc", A):
-        if weak or is_symmetric(A, pattern=True):
-            return components(A)
-        S = without_loops(A)
-        chains = without_chains(S) if trim else None
-        note(lambda: where(all_vertices(A) >= 0), phase="prepare", edges=A.nnz)
-        if chains is None:
-            return _forward_backward(S, trim, pivot, seed, how)
-        return chains.joined(_forward_backward(chains.rest, trim, pivot, seed, how))
+        return strong_components(A, weak, trim, pivot, seed, how)
+
+
+@scc.core
+def strong_components(A: Matrix, weak: bool, trim: bool, pivot: str, seed: int, how: Direction) -> Any:
+    """The smallest vertex of each vertex's component."""
+    if weak or is_symmetric(A, pattern=True):
+        return components(A)
+    S = without_loops(A)
+    chains = without_chains(S) if trim else None
+    note(lambda: where(all_vertices(A) >= 0), phase="prepare", edges=A.nnz)
+    if chains is None:
+        return _forward_backward(S, trim, pivot, seed, how)
+    return chains.joined(_forward_backward(chains.rest, trim, pivot, seed, how))
 
 
 def _forward_backward(A: Matrix, trim: bool, pivot: str, seed: int, how: Direction) -> Any:

@@ -11,7 +11,6 @@ algorithm still gives the same one, however far it has looked.
 
 from __future__ import annotations
 
-import functools
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,7 +19,7 @@ from typing import Any
 from formats import Matrix
 from semiring import MinPlus, Semiring, lost, no_worse, reduce, select
 from semiring.algebra import find_semiring
-from semiring.registry import Fusible, guarded
+from semiring.registry import Fusible
 from semiring.vectors import all_vertices, as_bound, as_vertex, at_the_end, full, stacked, starting_points
 
 from .parents import as_weights, gains_by_length, shortest_path_tree
@@ -65,6 +64,13 @@ class Until:
         return x if bound is None else select(x, no_worse(self.semiring), bound, semiring=self.semiring)
 
 
+@dataclass(frozen=True)
+class Exact:
+    """The distances d of an implementation that has seen no finite length saturate."""
+
+    d: Any
+
+
 class SingleSource(Fusible[..., Any]):
     """An algorithm for best paths from a source.
 
@@ -72,9 +78,9 @@ class SingleSource(Fusible[..., Any]):
     each; `return_parents`; `limit` and `target`, beyond which distances are absent; `fused=False` for the definition;
     and the algorithm's own parameters.
 
-    core: as written, and the oracle of what `implement` registers.  any_sign: may longer paths be better?  takes: the
-    semirings that it is right for; None for all with an order and a unit.  check: raises for values of the algorithm's
-    own parameters that there are not.
+    core: as written; what `implement` registers takes its arguments, and may answer `Exact`.  any_sign: may longer
+    paths be better?  takes: the semirings that it is right for; None for all with an order and a unit.  check: raises
+    for values of the algorithm's own parameters that there are not.
     """
 
     def __init__(
@@ -86,17 +92,15 @@ class SingleSource(Fusible[..., Any]):
         check: Callable[..., None] | None = None,
     ) -> None:
         super().__init__(core)
+        self.front = self._call
         self._check_values = check
-        self.definition = functools.partial(self, fused=False)
-        self.core, self.any_sign, self.takes = core, any_sign, takes
+        self.written, self.any_sign, self.takes = core, any_sign, takes
         own = inspect.signature(core).parameters.values()
         self.parameters = {parameter.name for parameter in own if parameter.kind is parameter.KEYWORD_ONLY}
         common = list(inspect.signature(SingleSource._call).parameters.values())[1:-1]
+        common.append(inspect.Parameter("fused", inspect.Parameter.KEYWORD_ONLY, default=True, annotation="bool"))
         chosen = [parameter for parameter in own if parameter.kind is parameter.KEYWORD_ONLY]
         self.__signature__ = inspect.Signature([*common, *chosen])
-
-    def __call__(self, *arguments: Any, **options: Any) -> Any:
-        return guarded(self.name, lambda: self._call(*arguments, **options))
 
     def _call(
         self,
@@ -108,7 +112,6 @@ class SingleSource(Fusible[..., Any]):
         return_parents: bool = False,
         limit: Any = None,
         target: int | None = None,
-        fused: bool = True,
         **parameters: Any,
     ) -> Any:
         self.check(**parameters)
@@ -118,9 +121,7 @@ class SingleSource(Fusible[..., Any]):
         starts = starting_points(A, source, sources)
         end = None if target is None else as_vertex(A, target, "target")
         until = Until(s, None if limit is None else as_bound(limit, A.dtype, s), end)
-        whole = self.table.get((type(A), A.device)) if fused else None
-        compute = whole or self.core
-        answers = [self._answer(compute, A, start, s, until, return_parents, parameters) for start in starts]
+        answers = [self._answer(A, start, s, until, return_parents, parameters) for start in starts]
         return as_rows(answers, A, A.dtype, several=sources is not None, trees=return_parents)
 
     def check(self, **parameters: Any) -> None:
@@ -145,7 +146,6 @@ class SingleSource(Fusible[..., Any]):
 
     def _answer(
         self,
-        compute: Callable[..., Any],
         A: Matrix,
         source: int,
         s: Semiring,
@@ -156,9 +156,10 @@ class SingleSource(Fusible[..., Any]):
         """(distances, parents) from one source; no parents where nobody asked for them."""
         free = self.any_sign and gains_by_length(A, s)  # then a path within the bound may lead beyond it
         with running(self.name, A):
-            d = compute(A, source, s, Until(s) if free else until, **parameters)
+            answer = self.solve(A, source, s, Until(s) if free else until, **parameters)
+        d = answer.d if isinstance(answer, Exact) else answer
         bound = until.bound(d)
-        if free or bound is None or bound == s.zero(d.dtype):
+        if d is answer and (free or bound is None or bound == s.zero(d.dtype)):
             check_range(A, d, s)
         near = until.within(d, d)
         return near, shortest_path_tree(A, d if free else near, source, s) if return_parents else None

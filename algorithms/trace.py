@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from formats import Matrix, SparseVector
 from formats.arrays import finish, to_device
+from semiring.explanation import definitions_only
 from semiring.vectors import degrees
 
 if TYPE_CHECKING:
@@ -163,11 +164,12 @@ _active: ContextVar[Trace | None] = ContextVar("trace", default=None)
 
 @contextmanager
 def trace() -> Iterator[Trace]:
-    """Record every round of the algorithms that run within the block, in this thread."""
+    """Record every round of the algorithms that run within the block, in this thread, each as its definition."""
     record = Trace()
     token = _active.set(record)
     try:
-        yield record
+        with definitions_only("a trace shows the definition's rounds"):
+            yield record
     finally:
         _active.reset(token)
 

@@ -16,6 +16,7 @@ from .algebra import (
     PlusTimes,
     Semiring,
 )
+from .explanation import Explanation, explain
 from .ops import OPERATORS, BinaryOp, Saturating, UnaryOp
 from .predicates import Predicate, better, differs, lost, nearer, no_worse, tight, within
 from .registry import Vector, Verb, fusible
@@ -31,6 +32,7 @@ __all__ = [
     "SEMIRINGS",
     "AnyPair",
     "BinaryOp",
+    "Explanation",
     "Law",
     "LorLand",
     "MaxMin",
@@ -55,6 +57,7 @@ __all__ = [
     "differs",
     "ewise_add",
     "ewise_mult",
+    "explain",
     "extract",
     "fusible",
     "generic",

@@ -7,10 +7,14 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, ParamSpec, TypeVar
 
 from formats import Matrix
 from formats.arrays import out_of_memory
+
+from .explanation import definitions_only, running_as, why_not_fused
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -81,27 +85,69 @@ class Verb(Generic[P, R]):
         return self.name  # pickled as a function is, by its name in its module
 
 
+@dataclass(frozen=True)
+class Unsuited:
+    """What an implementation answers, before any work, if it is not for these arguments: the definition runs."""
+
+    why: str
+
+
 class Fusible(Verb[P, R]):
     """An algorithm written in verbs, which a backend may also run as a whole.
 
-    `definition` is the algorithm as written: it runs where nothing is registered for the matrix's format and device, or
-    where `fused=False` is passed, and it is the oracle of every implementation.
+    The function itself checks its arguments and calls its core, the equations, which `core` declares and which is what
+    `implement` replaces. The core as written, the *definition*, runs where nothing is registered for the matrix's
+    format and device, where the implementation is `Unsuited`, and where `fused=False` is passed; it is the oracle of
+    every implementation.
     """
 
     all: ClassVar[dict[str, Verb[..., Any]]] = {}
     """Every fusible algorithm by name."""
 
-    def __init__(self, definition: Callable[P, R]) -> None:
-        super().__init__(definition)
-        self.definition = definition
+    written: Implementation
 
-    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        fused = kwargs.pop("fused", True)
-        A: Any = args[0] if args else kwargs.get("A")
-        whole = self.table.get((type(A), A.device)) if fused and isinstance(A, Matrix) else None
-        return (whole or self.definition)(*args, **kwargs)
+    def __call__(self, *args: Any, fused: bool = True, **kwargs: Any) -> R:  # type: ignore[override]
+        with nullcontext() if fused else definitions_only("fused=False"):
+            return super().__call__(*args, **kwargs)
+
+    @property
+    def definition(self) -> Callable[..., R]:
+        """The algorithm with `fused=False`."""
+        return functools.partial(self, fused=False)
+
+    def core(self, written: Callable[..., R]) -> Callable[..., R]:
+        """Let what `implement` registers for A replace the decorated function of (A, …); returns what chooses."""
+        self.written = written
+
+        @functools.wraps(written)
+        def chosen(A: Matrix, *args: Any, **kwargs: Any) -> Any:
+            return self.solve(A, *args, **kwargs)
+
+        return chosen
+
+    def solve(self, A: Matrix, *args: Any, **kwargs: Any) -> Any:
+        """The core, by the implementation for A if there is one that takes these arguments."""
+        with running_as(self.name, A) as run:
+            whole, why = self._whole(A)
+            if whole is not None:
+                run.implementation, run.why = "fused", f"registered for {type(A).__name__} on {A.device}"
+                answer = whole(A, *args, **kwargs)
+                if not isinstance(answer, Unsuited):
+                    return answer
+                why = answer.why
+            run.implementation, run.why = "definition", why
+            run.facts.clear()
+            return self.written(A, *args, **kwargs)
+
+    def _whole(self, A: Matrix) -> tuple[Implementation | None, str]:
+        """The registered implementation for A; or None, and why."""
+        why = why_not_fused()
+        if why:
+            return None, why
+        whole = self.table.get((type(A), A.device))
+        return whole, "" if whole else f"no fused implementation for {type(A).__name__} on {A.device}"
 
 
-def fusible(definition: Callable[P, R]) -> Fusible[P, R]:
-    """Let the decorated algorithm be run as a whole where `implement` registers how."""
-    return Fusible(definition)
+def fusible(front: Callable[P, R]) -> Fusible[P, R]:
+    """Let the core of the decorated algorithm be run as a whole where `implement` registers how."""
+    return Fusible(front)

@@ -1,0 +1,1 @@
+"""Searches, components and forests on the CPU as compiled loops."""

@@ -1,0 +1,1 @@
+"""Shortest paths on the CPU as one compiled loop."""

@@ -1,0 +1,1 @@
+"""Algorithms as persistent kernels on the GPU."""
