@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from . import algorithms, da2cf, prepare, spmv, spmv_cuda
+from . import algorithms, da2cf, fused, prepare, spmv, spmv_cuda
 from .measure import append
 
 app = typer.Typer(add_completion=False, help="Benchmarks; each verifies what it times.")
@@ -83,6 +83,22 @@ def algorithms_command(
     records = algorithms.run(scale, repeats, device.value)
     if output is not None:
         append(output, records)
+
+
+@app.command("fused")
+def fused_command(
+    device: Annotated[Device, typer.Option(help="Where to run.")] = Device.CPU,
+    graphs: Annotated[str, typer.Option(help="Names of graphs, with commas; by default the device's.")] = "",
+    repeats: Annotated[int, typer.Option(help="Timed runs of each row, fewer of slow ones.", min=1)] = 15,
+    data: Annotated[Path | None, typer.Option(help="The folder of the road graphs' files.", exists=True)] = None,
+    output: Annotated[Path | None, typer.Option(help="Append the JSON lines here, not to bench/results.")] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Tiny graphs, to see that everything works.")] = False,
+) -> None:
+    """Algorithms that run as a whole: time, first call and memory, beside their targets; exit code 1 if one fails."""
+    names = [name for name in graphs.split(",") if name]
+    records = fused.run(device.value, names, repeats, data, output, quick=quick)
+    if any("error" in record for record in records):
+        raise typer.Exit(1)
 
 
 if __name__ == "__main__":

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import gzip
+import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
-from bench import algorithms, da2cf, graphs, measure, prepare, spmv_cuda
-from bench.graphs import grid, operand, rmat, roads, spmv_graph, spmv_names, uniform
+from bench import algorithms, da2cf, fused, fused_tasks, graphs, measure, prepare, spmv_cuda
+from bench.__main__ import app
+from bench.graphs import grid, operand, rmat, rmat_both_ways, roads, spmv_graph, spmv_names, uniform
 from bench.measure import Contender, interleaved
 from formats import CSR, vertex_order
 from formats.arrays import Device
@@ -22,6 +26,7 @@ from .test_da2cf import counterexample
 PATH_OF_FIVE = "p tw 5 4\n1 2\n3 2\n3 4\n5 4\n"
 SMALL = {
     "rmat": lambda **options: rmat(10, **options),
+    "rmat_both_ways": lambda **options: rmat_both_ways(10, **options),
     "uniform": lambda **options: uniform(4096, 7, **options),
     "grid": lambda **options: grid(30, **options),
 }
@@ -82,6 +87,12 @@ def test_rmat_draws_quadrants_with_the_given_probabilities() -> None:
     rows, cols, _ = A.to_edges()
     quadrants = np.bincount(2 * (rows >> 19) + (cols >> 19)) / A.nnz
     np.testing.assert_allclose(quadrants, [0.4, 0.3, 0.2, 0.1], atol=0.01)
+
+
+def test_the_symmetric_sibling_of_rmat_has_about_as_many_arcs() -> None:
+    A = rmat_both_ways(12)
+    assert symmetric(A)
+    assert 0.8 * rmat(12).nnz < A.nnz <= 16 * 4096
 
 
 def test_uniform_has_its_degree_but_for_vertices_drawn_twice() -> None:
@@ -266,3 +277,85 @@ def test_algorithms_that_disagree_are_not_timed() -> None:
     A = algorithms.both_ways(6, "cpu")
     with pytest.raises(AssertionError, match="nothing is timed"):
         algorithms.contest(A, lambda M: 1, lambda: 2, lambda ours, theirs: ours == theirs, 1, "cpu")
+
+
+# --- algorithms that run as a whole -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.backend("cuda"))])
+def test_rows_are_verified_timed_and_written(
+    device: Device, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "rows.jsonl"
+    records = fused.run(device, repeats=1, output=path, quick=True)
+    assert [json.loads(line) for line in path.read_text().splitlines()] == records
+    assert {record["graph"] for record in records} == set(fused_tasks.QUICK)
+    rows = [record["algorithm"] for record in records if record["graph"] == "grid32"]
+    assert rows == [task.name for task in fused_tasks.tasks()]
+    for record in records:
+        assert "error" not in record, record["error"]
+        assert record["verified"]
+        assert record["checked"][0] == "definition"
+        assert "SciPy" in record["checked"]
+        assert ("device_ms" in record) is (device == "cuda")
+        assert min(record["wall_ms"], record["first_ms"], record["definition_ms"]) > 0
+        assert record["peak_bytes_per_vertex"] > 0
+        assert (record["reached"] is None) is ("parents" not in record["algorithm"])
+    assert "SSSP int32, parents" in capsys.readouterr().out
+
+
+def test_a_row_that_is_wrong_is_an_error_and_not_timed(monkeypatch: pytest.MonkeyPatch) -> None:
+    right = fused_tasks.scc
+    monkeypatch.setattr(fused_tasks, "scc", lambda A, fused=True: right(A, fused=False) + fused)
+    arguments = ["fused", "--quick", "--graphs", "grid32", "--repeats", "1"]
+    done = CliRunner().invoke(app, arguments)
+    assert done.exit_code == 1
+    assert "AssertionError: SCC on grid32 computes something else than its definition" in done.output
+    assert "failed" in done.output
+
+
+@pytest.mark.parametrize("task", list(fused_tasks.tasks()), ids=lambda task: task.name)
+def test_what_is_wrong_is_found_without_the_definition(task: fused_tasks.Task) -> None:
+    """In the distances, levels, labels and weights, and where parents are found, in them."""
+    A = grid(8)
+    p = fused_tasks.Problem("grid8", A, 9, undirected=True)
+    answer = fused.parts(task.solve(A.astype(task.dtype), p, fused=False))
+    assert all(right for _, right in task.independent(p, answer))
+    for at, part in enumerate(answer):
+        wrong = list(answer)
+        wrong[at] = altered(part)
+        assert not all(right for _, right in task.independent(p, tuple(wrong)))
+
+
+def altered(part: Any) -> Any:
+    """An answer with one number changed."""
+    values = (part if isinstance(part, np.ndarray) else part.values).copy()
+    values[17] += 1
+    return values if isinstance(part, np.ndarray) else part.with_values(values)
+
+
+def test_what_a_time_has_reached() -> None:
+    assert [fused.reached(ms, 2.0, 3.0) for ms in (2.0, 2.5, 3.5)] == ["goal", "at least", "missed"]
+    assert fused.reached(1.0, None, None) is None
+    sssp, with_parents, *_ = fused_tasks.tasks()
+    assert fused.targets(sssp, "NE", "cuda", None, None) == (5.0, 6.5)
+    assert fused.targets(sssp, "NY", "cpu", 100.0, None) == (24.0, 32.0)
+    assert fused.targets(sssp, "grid32", "cpu", 100.0, None) == (None, None)
+    assert fused.targets(with_parents, "NE", "cuda", None, 10.0) == (14.0, 14.0)
+
+
+def test_facts_are_written_as_json() -> None:
+    facts = {
+        "steps": np.int64(3),
+        "delta": np.float32(0.5),
+        "sizes": np.arange(2),
+        7: (True, None),
+        "end": float("inf"),
+    }
+    assert fused.plain(facts) == {"steps": 3, "delta": 0.5, "sizes": [0, 1], "7": [True, None], "end": "inf"}
+
+
+def test_graphs_in_files_need_their_folder(tmp_path: Path) -> None:
+    assert fused_tasks.chosen([], "cpu", tmp_path, quick=False) == ["rmat20"]
+    with pytest.raises(ValueError, match="unknown graph 'NE'; there are grid2k, "):
+        fused_tasks.chosen(["NE"], "cuda", tmp_path, quick=False)

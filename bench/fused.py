@@ -1,0 +1,413 @@
+"""Algorithms that a backend runs as a whole, each verified first, then timed beside its targets and its peers.
+
+A row is one algorithm on one graph (`fused_tasks`), from the vertex of largest out-degree. Verified means equal, to the
+last bit, to the definition's answer on the same device (`fused=False`), and checked independently of us. Then, medians:
+
+    device_ms       of one call between two events of the stream, what the call itself waits for included
+    wall_ms         of one call, by the host's clock
+    definition_ms   of the definition, wall time, once
+    first_ms        of a call on a matrix that nothing is kept with yet, kernels compiled, wall time, once
+
+`kept_bytes_per_edge` is what the matrix then keeps. `peak_bytes_per_vertex` is what one more call holds at most beside
+that, its answer included: of CuPy's pool, or of what Python's tracemalloc sees, which is NumPy's arrays but not what
+compiled loops and GraphBLAS allocate for themselves.
+
+Targets on a GPU are an H100's milliseconds. On a CPU, whose speeds differ more, they are shares of SciPy's time in the
+same run: 0.32 and 0.293 of its Dijkstra stand for the GAP benchmark's times on NY and rmat20, 0.24 and 0.22 for 0.75 of
+them. Finding parents, too, may take 1.4 times as long as not.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+import tracemalloc
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from formats import CSR, Matrix
+from formats.arrays import Device, cupy, finish
+from semiring import explain
+from semiring.vectors import degrees
+
+from .algorithms import seconds
+from .fused_tasks import FORESTS, GRAPHS, Problem, Task, chosen, tasks
+from .measure import append, event_ms, machine, wall_ms
+
+RESULTS = Path(__file__).parent / "results"
+ROW_SECONDS = 4.0
+"""Of timed runs of a row: slow ones are repeated less often, but at least LEAST times."""
+LEAST = 3
+SLOW_SECONDS = 1.0
+"""A definition that takes longer is not run again to be timed with its kernels compiled."""
+WITH_PARENTS = 1.4
+"""Times that a call may take when it also finds parents, to one that does not."""
+
+
+# --- targets and peers ------------------------------------------------------------------------------------------------
+
+TARGETS: dict[str, dict[str, tuple[float, float]]] = {
+    "SSSP": {
+        "NE": (5.0, 6.5),
+        "grid2k": (10.0, 12.5),
+        "rmat20": (1.8, 3.1),
+        "rmat22": (4.5, 7.0),
+        "rmat22s": (4.5, 7.5),
+        "unif8M": (3.5, 5.0),
+    },
+    "BFS": {
+        "NE": (4.0, 8.0),
+        "grid2k": (9.0, 22.0),
+        "rmat20": (0.18, 0.28),
+        "rmat22": (0.5, 0.75),
+        "rmat22s": (0.45, 0.75),
+        "unif8M": (1.8, 3.0),
+    },
+    "SCC": {
+        "NE": (6.0, 12.0),
+        "grid2k": (1.5, 25.0),
+        "rmat20": (0.5, 0.8),
+        "rmat22": (1.6, 2.5),
+        "rmat22s": (1.5, 2.2),
+        "unif8M": (4.5, 7.0),
+    },
+    "MST": {"NE": (0.7, 0.95), "grid2k": (2.0, 2.9), "rmat22s": (4.5, 7.0)},
+}
+"""Milliseconds on an H100: the goal, and what is to be reached at least."""
+
+SHARES: dict[str, dict[str, tuple[float, float]]] = {
+    "SSSP": {"NY": (0.24, 0.32), "rmat20": (0.22, 0.293)},
+    "BFS": {"NY": (1.0, 1.0), "rmat20": (1.0, 1.0)},
+    "SCC": {"NY": (1.0, 1.0), "rmat20": (1.0, 1.0)},
+    "MST": {"NY": (1.0, 1.0), "rmat20": (1.0, 1.0)},
+}
+"""The same on a CPU, as shares of SciPy's time."""
+
+PEERS: dict[str, dict[str, dict[str, float]]] = {
+    "SSSP": {
+        "cuGraph": {"NE": 1667, "grid2k": 3145, "rmat20": 48.6, "rmat22": 65.9, "rmat22s": 73.7, "unif8M": 57.6},
+        "ADDS": {"NE": 15.6, "grid2k": 41.5, "unif8M": 5.2},
+        "prototype": {"NE": 6.4, "grid2k": 12.2, "rmat20": 3.1, "rmat22": 7.0, "rmat22s": 8.0, "unif8M": 5.0},
+    },
+    "BFS": {
+        "cuGraph": {"NE": 433, "grid2k": 964, "rmat20": 3.8, "rmat22": 5.7, "rmat22s": 3.5, "unif8M": 11.0},
+        "prototype": {"NE": 13.6, "grid2k": 39.7, "rmat20": 0.25, "rmat22": 0.72, "rmat22s": 0.70, "unif8M": 3.0},
+    },
+    "SCC": {
+        "cuGraph": {"rmat20": 21.6, "rmat22": 43.3},
+        "ECL-SCC": {"NE": 10, "grid2k": 1.5, "rmat20": 8.7, "rmat22": 24.1, "rmat22s": 12.0, "unif8M": 12.1},
+        "prototype": {"NE": 28.7, "grid2k": 91.9, "rmat20": 0.76, "rmat22": 2.4, "rmat22s": 2.1, "unif8M": 7.0},
+    },
+    "MST": {
+        "cuGraph": {"NE": 20.8, "grid2k": 54.3, "rmat22s": 68.8},
+        "ECL-MST": {"NE": 1.0, "grid2k": 6.9, "rmat22s": 49.8},
+        "prototype": {"NE": 0.95, "grid2k": 2.9, "rmat22s": 6.6},
+    },
+}
+"""Milliseconds of others on an H100, 2026-11-21, measured elsewhere: cuGraph 26.10, ADDS (PPoPP 2021), ECL, and
+throw-away kernels that did only this."""
+
+
+def targets(task: Task, graph: str, device: Device, scipy_ms: float | None, without: float | None) -> tuple[Any, Any]:
+    """(goal, at least) in milliseconds; None where there is none.  without: our time without parents."""
+    if task.parents:
+        return (None, None) if without is None else (WITH_PARENTS * without, WITH_PARENTS * without)
+    if device == "cuda":
+        return TARGETS[task.kind].get(graph, (None, None))
+    shares = SHARES[task.kind].get(graph)
+    return (None, None) if shares is None or scipy_ms is None else (shares[0] * scipy_ms, shares[1] * scipy_ms)
+
+
+def reached(milliseconds: float, goal: float | None, at_least: float | None) -> str | None:
+    """What a time has reached of its targets; None if it has none."""
+    if goal is None or at_least is None:
+        return None
+    return "goal" if milliseconds <= goal else "at least" if milliseconds <= at_least else "missed"
+
+
+# --- running ----------------------------------------------------------------------------------------------------------
+
+
+def run(
+    device: Device = "cpu",
+    names: list[str] | None = None,
+    repeats: int = 15,
+    data: Path | None = None,
+    output: Path | None = None,
+    *,
+    quick: bool = False,
+) -> list[dict[str, Any]]:
+    """Verify and time every row on the named graphs, and print a table at the end.
+
+    A record is written to `output` as soon as it is there, by default in `RESULTS` (but not if `quick`). What raises
+    is a record with an "error".  data: the folder of the road graphs.
+    """
+    known, folder = machine(device), data or Path()
+    if output is None and not quick:
+        RESULTS.mkdir(exist_ok=True)
+        output = RESULTS / f"fused-{slug(known.get('gpu', known['machine']))}.jsonl"
+    records: list[dict[str, Any]] = []
+
+    def tell(record: dict[str, Any]) -> None:
+        records.append(known | record)
+        print(progress(record), flush=True)
+        if output is not None:
+            append(output, records[-1:])
+
+    for name in chosen(names or [], device, folder, quick=quick):
+        start = time.perf_counter()
+        try:
+            if device == "cuda":
+                cupy().get_default_memory_pool().free_all_blocks()
+            A = GRAPHS[name].make(device, folder)
+            problem = Problem(name, A, int(degrees(A).argmax()), GRAPHS[name].undirected)
+        except Exception as error:
+            tell({"graph": name, "algorithm": "the graph", "error": sentence(error)})
+            continue
+        print(f"{name}: {A.nrows:,} vertices, {A.nnz:,} entries, after {time.perf_counter() - start:.1f} s", flush=True)
+        for task in tasks():
+            if task.kind == "MST" and name not in FORESTS and device == "cuda":
+                continue
+            row = {"graph": name, "n": A.nrows, "nnz": A.nnz, "source": problem.source, "algorithm": task.name}
+            try:
+                tell(row | measured(task, problem, device, repeats, without_parents(records, task, name)))
+            except Exception as error:
+                tell(row | {"error": sentence(error)})
+        del A, problem
+    show(records, device)
+    return records
+
+
+def measured(task: Task, p: Problem, device: Device, repeats: int, without: float | None) -> dict[str, Any]:
+    """A row's figures, once it is verified. AssertionError, before anything is timed, if it is wrong.
+
+    without: the time of the same without parents.
+    """
+    A: Any = p.A.astype(task.dtype)
+    solve = partial(task.solve, p=p)
+    told = explain(solve, fresh(A))  # compiles, too
+    definition_seconds, expected = stopwatch(lambda: solve(fresh(A), fused=False), device)
+    checked = verified(task, p, told.result, expected)
+    if definition_seconds < SLOW_SECONDS:
+        definition_seconds, _ = stopwatch(lambda: solve(fresh(A), fused=False), device)
+    M = fresh(A)
+    first_seconds, _ = stopwatch(lambda: solve(M), device)
+    one_seconds = min(stopwatch(lambda: solve(M), device)[0] for _ in range(2))  # what is kept is kept by now
+    kept = M.kept_nbytes
+    peak = peak_bytes(lambda: solve(M), device) - (M.kept_nbytes - kept)
+    figures = timed(lambda: solve(M), partial(task.peer, p) if device == "cpu" else None, repeats, one_seconds)
+    if not same(parts(solve(M)), parts(expected)):
+        raise AssertionError(f"{task.name} on {p.name} computes something else the next time")
+    ours = figures.get("device_ms", figures["wall_ms"])
+    goal, at_least = targets(task, p.name, device, figures.get("scipy_ms"), without)
+    return {
+        "verified": True,
+        "checked": checked,
+        "implementation": told.runs[0].implementation if told.runs else "definition",
+        **figures,
+        "definition_ms": rounded(definition_seconds * 1e3),
+        "first_ms": rounded(first_seconds * 1e3),
+        "kept_bytes_per_edge": rounded(M.kept_nbytes / max(A.nnz, 1)),
+        "peak_bytes_per_vertex": rounded(peak / max(A.nrows, 1)),
+        "goal_ms": rounded(goal),
+        "at_least_ms": rounded(at_least),
+        "reached": reached(ours, goal, at_least),
+        "to_without_parents": None if without is None else rounded(ours / without),
+        "peers_ms": {peer: ms[p.name] for peer, ms in PEERS[task.kind].items() if device == "cuda" and p.name in ms},
+        "ran": [
+            {"algorithm": r.algorithm, "implementation": r.implementation, "why": r.why, "facts": plain(r.facts)}
+            for r in told.runs
+        ],
+    }
+
+
+def verified(task: Task, p: Problem, answer: Any, expected: Any) -> list[str]:
+    """By what an answer was checked, the definition's first. AssertionError if it is wrong."""
+    if not same(parts(answer), parts(expected)):
+        raise AssertionError(f"{task.name} on {p.name} computes something else than its definition: it is not timed")
+    checked = ["definition"]
+    for name, right in task.independent(p, parts(answer)):
+        if not right:
+            raise AssertionError(f"{task.name} on {p.name} is wrong by {name}: it is not timed")
+        checked.append(name)
+    return checked
+
+
+def fresh(A: CSR) -> CSR:
+    """The same matrix, with nothing kept."""
+    return CSR.trusted(*A.components)
+
+
+def parts(answer: Any) -> tuple[Any, ...]:
+    """An answer as a tuple."""
+    return answer if isinstance(answer, tuple) else (answer,)
+
+
+def same(got: tuple[Any, ...], expected: tuple[Any, ...]) -> bool:
+    """Are arrays and matrices equal, dtypes and all?"""
+    pairs = [
+        pair
+        for a, b in zip(got, expected, strict=True)
+        for pair in (zip(a.arrays, b.arrays, strict=True) if isinstance(a, Matrix) else [(a, b)])
+    ]
+    return all(a.dtype == b.dtype and a.shape == b.shape and bool((a == b).all()) for a, b in pairs)
+
+
+def stopwatch(call: Callable[[], Any], device: Device) -> tuple[float, Any]:
+    """(seconds of the call, everything on the device finished; its result)."""
+    answer: list[Any] = []
+    taken = seconds(lambda: answer.append(call()), device)
+    return taken, answer[0]
+
+
+def timed(ours: Callable[[], Any], peer: Callable[[], Any] | None, repeats: int, one_seconds: float) -> dict[str, Any]:
+    """Median milliseconds: on a GPU (no peer) device_ms and wall_ms, on the CPU wall_ms, and the peer's in turns."""
+    if peer is None:
+        clocks = {"device_ms": lambda: event_ms(ours), "wall_ms": lambda: wall_ms(ours)}
+        one_seconds *= 2
+    else:
+        clocks = {"wall_ms": lambda: seconds(ours, "cpu") * 1e3, "scipy_ms": lambda: seconds(peer, "cpu") * 1e3}
+        one_seconds += seconds(peer, "cpu")
+    count = min(repeats, max(LEAST, int(ROW_SECONDS / one_seconds)))
+    taken: dict[str, list[float]] = {figure: [] for figure in clocks}
+    for _ in range(count):
+        for figure, clock in clocks.items():
+            taken[figure].append(clock())
+    return {"repeats": count} | {figure: rounded(median(each)) for figure, each in taken.items()}
+
+
+def peak_bytes(call: Callable[[], Any], device: Device) -> int:
+    """Bytes that a call holds at most beside what was there before, as the allocator counts them."""
+    if device == "cpu":
+        tracemalloc.start()
+        try:
+            before = tracemalloc.get_traced_memory()[0]
+            answer = call()
+            return tracemalloc.get_traced_memory()[1] - before
+        finally:
+            tracemalloc.stop()
+    cp = cupy()
+    pool = cp.get_default_memory_pool()
+    before = most = pool.used_bytes()
+
+    def allocate(size: int) -> Any:
+        nonlocal most
+        memory = pool.malloc(size)
+        most = max(most, pool.used_bytes())
+        return memory
+
+    with cp.cuda.using_allocator(allocate):
+        answer = call()
+        finish(device)
+    del answer
+    return most - before
+
+
+def without_parents(records: list[dict[str, Any]], task: Task, graph: str) -> float | None:
+    """Our time, in the records, for a task with parents without them."""
+    if not task.parents:
+        return None
+    name = replace(task, parents=False).name
+    times = [ours(r) for r in records if (r["graph"], r["algorithm"]) == (graph, name) and "error" not in r]
+    return times[0] if times else None
+
+
+# --- records and tables -----------------------------------------------------------------------------------------------
+
+
+def ours(record: dict[str, Any]) -> float:
+    """The time to compare: the device's, on a CPU the wall's."""
+    return record.get("device_ms", record["wall_ms"])
+
+
+def plain(x: Any) -> Any:
+    """Facts as JSON has them: numbers and strings, in lists and dicts."""
+    if isinstance(x, dict):
+        return {str(key): plain(value) for key, value in x.items()}
+    if isinstance(x, list | tuple):
+        return [plain(value) for value in x]
+    if hasattr(x, "tolist"):  # an array or a scalar of an array library
+        x = x.tolist()
+    if isinstance(x, list):
+        return plain(x)
+    finite = isinstance(x, float) and abs(x) < float("inf")
+    return x if x is None or finite or isinstance(x, bool | int | str) else str(x)
+
+
+def rounded(x: float | None) -> float | None:
+    """To five significant digits."""
+    return None if x is None else float(f"{x:.5g}")
+
+
+def slug(name: str) -> str:
+    """A name as part of a file's."""
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+
+
+def sentence(error: BaseException) -> str:
+    """An error on a line."""
+    return " ".join(f"{type(error).__name__}: {error}".split())[:500]
+
+
+def progress(record: dict[str, Any]) -> str:
+    """A line about a row."""
+    what = f"  {record['algorithm']:22}"
+    if "error" in record:
+        return f"{what} {record['error'][:95]}"
+    return f"{what} {ours(record):9.3f} ms, {record['implementation']}, checked by {', '.join(record['checked'])}"
+
+
+def show(records: list[dict[str, Any]], device: Device) -> None:
+    """A table of all rows. The ratio is to the fastest of others."""
+    if not records:
+        print("no graph to run on: the road graphs need --data with their files")
+        return
+    first = records[0]
+    where = first.get("gpu", first["machine"])
+    table = Table(title=f"Median ms, {where}, {first['date']}, {first['commit']}", box=None, padding=(0, 1, 0, 0))
+    for heading in ("graph", "algorithm", "ran"):
+        table.add_column(heading, no_wrap=True)
+    others = ["cuGraph", "best of others"] if device == "cuda" else ["SciPy"]
+    for heading in ("ours", "goal", "at least", "reached", *others, "ratio", "first", "definition"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for record in records:
+        table.add_row(*cells(record, device))
+    console = Console()
+    console.width = max(console.width, 120)
+    console.print(table)
+
+
+def cells(record: dict[str, Any], device: Device) -> list[str]:
+    """A row of the table."""
+    what = [record["graph"], record["algorithm"]]
+    if "error" in record:
+        return [*what, "failed"]
+    peers = record["peers_ms"] if device == "cuda" else {"SciPy": record["scipy_ms"]}
+    best = min(peers, key=lambda peer: peers[peer], default=None)
+    others = [number(peers.get("cuGraph")), "–" if best is None else f"{number(peers[best])} {best}"]
+    return [
+        *what,
+        record["implementation"],
+        number(ours(record)),
+        number(record["goal_ms"]),
+        number(record["at_least_ms"]),
+        record["reached"] or "–",
+        *(others if device == "cuda" else [number(record["scipy_ms"])]),
+        "–" if best is None else f"{ours(record) / peers[best]:.2f}",
+        number(record["first_ms"]),
+        number(record["definition_ms"]),
+    ]
+
+
+def number(milliseconds: float | None) -> str:
+    """Three significant digits, "–" for none."""
+    if milliseconds is None:
+        return "–"
+    return f"{milliseconds:,.0f}" if milliseconds >= 100 else f"{milliseconds:.3g}"
