@@ -4,7 +4,7 @@
 
     T, I, ZERO                                  the types of values and indices, and what is absent
     add(a, b), mul(a, b), product(a, x)         ⊕ and ⊗, and ⊗ of a matrix's and a vector's value, either absent
-    atomic_add(address, value)                  ⊕ in memory
+    atomic_add, atomic_update (address, value)  ⊕ in memory
     Term, Sum, EMPTY, alone, term, lift, combine, finish      ⊕ over many products
 
 which is all of the algebra that a kernel sees. A kernel is plain CUDA in a `.cu` file; text of the prelude and text
@@ -45,11 +45,15 @@ __device__ __forceinline__ T product(T a, T x) {{ return absent(a, x) ? ZERO : m
 """
 
 _ATOMIC = """
-// *address = add(*address, value); returns what was there before. Nothing is written where nothing changes.
+// *address = add(*address, value); returns what was there before.
+__device__ __forceinline__ T atomic_update(T* address, T value) {{
+    {update}
+}}
+
+// The same, with a look first: nothing is written where nothing changes.
 __device__ __forceinline__ T atomic_add(T* address, T value) {{
     const T seen = *(volatile T*)address;
-    if (add(seen, value) == seen) return seen;
-    {update}
+    return add(seen, value) == seen ? seen : atomic_update(address, value);
 }}
 """
 

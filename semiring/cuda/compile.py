@@ -17,8 +17,11 @@ from formats.arrays import cupy
 from ..codegen import OPTIONS
 
 
-def load(text: str) -> Any:
-    """The module of a CUDA text, compiled for the device unless its machine code is on disk already."""
+def load(text: str, cooperative: bool = False) -> Any:
+    """The module of a CUDA text, compiled for the device unless its machine code is on disk already.
+
+    cooperative: launch its kernels with all blocks on the device at once; CuPy then cuts a grid to what the device holds.
+    """
     cp = cupy()
     capability = cp.cuda.Device().compute_capability
     key = repr((text, OPTIONS, cp.cuda.nvrtc.getVersion(), capability))
@@ -26,7 +29,7 @@ def load(text: str) -> Any:
     if not file.exists():
         code, _ = cp.cuda.compiler.compile_using_nvrtc(text, OPTIONS)
         write_whole(file, code)
-    return cp.RawModule(path=str(file))
+    return cp.RawModule(path=str(file), enable_cooperative_groups=cooperative)
 
 
 def cache_folder() -> Path:

@@ -1,0 +1,96 @@
+// Connected components by hooking: every vertex points at a smaller one of its tree, and an edge between two trees hooks
+// the larger root under the smaller, so a root is the smallest vertex of its tree.
+//
+// Most vertices of most graphs are in one component, and most of its edges say nothing new [1]. So a few edges of each
+// vertex are linked first; then the tree that a sample finds most often is taken for the giant one, and rows whose vertex
+// is in it are left out of the pass over all edges. Both directions of an edge are in the rows of its two ends (or in A's
+// rows and in its columns), so an edge that leaves the giant tree is seen from its other end.
+//
+// [1] M. Sutton, T. Ben-Nun, A. Barak, Optimizing parallel graph connectivity computation via subgraph sampling,
+//     IPDPS 2018.
+
+constexpr int SAMPLE = 1024;
+
+// The root of v's tree; what is passed on the way then points two steps further.
+__device__ __forceinline__ I root_of(I* parent, I v) {
+    I p = now(parent + v);
+    while (true) {
+        const I grand = now(parent + p);
+        if (grand == p) return p;
+        parent[v] = grand;
+        v = p;
+        p = grand;
+    }
+}
+
+// Make one tree of the trees of u and v.
+__device__ __forceinline__ void join(I* parent, I u, I v) {
+    u = root_of(parent, u);
+    v = root_of(parent, v);
+    while (u != v) {
+        const I high = u > v ? u : v, low = u > v ? v : u;
+        using Number = typename Unsigned<sizeof(I)>::type;
+        const I before = (I)atomicCAS(reinterpret_cast<Number*>(parent + high), (Number)high, (Number)low);
+        if (before == high) return;
+        u = root_of(parent, before);
+        v = low;
+    }
+}
+
+// Every vertex under its first edges' ends. parent[v] = v at first.
+extern "C" __global__ void link_first(const I* __restrict__ indptr, const I* __restrict__ indices, long long n, int edges,
+                                      I* parent) {
+    for (long long v = thread_number(); v < n; v += thread_count()) {
+        const I begin = indptr[v], end = indptr[v + 1];
+        for (I e = begin; e < end && e < begin + edges; ++e) join(parent, (I)v, indices[e]);
+    }
+}
+
+// The root that most of a sample have. One block of SAMPLE threads.
+extern "C" __global__ void find_giant(long long n, const I* parent, I* giant) {
+    __shared__ I root[SAMPLE];
+    __shared__ unsigned long long best;
+    if (threadIdx.x == 0) best = 0;
+    I v = (I)((unsigned long long)n * (2 * threadIdx.x + 1) / (2 * SAMPLE));
+    while (parent[v] != v) v = parent[v];
+    root[threadIdx.x] = v;
+    __syncthreads();
+    unsigned int count = 0;
+    for (int i = 0; i < SAMPLE; ++i) count += root[i] == v;
+    atomicMax(&best, (unsigned long long)count << 32 | threadIdx.x);
+    __syncthreads();
+    if ((best & 0xffffffffu) == threadIdx.x) *giant = v;
+}
+
+struct Join {
+    const I* indices;
+    I *parent, giant;
+    I u;
+    bool outside;
+
+    __device__ __forceinline__ void row(I v, bool has) {
+        u = v;
+        outside = has && now(parent + v) != giant;
+    }
+    __device__ __forceinline__ void edges(const int* owner, const I* place, const bool* inside) {
+        if (!__any_sync(WARP, outside)) return;
+#pragma unroll
+        for (int j = 0; j < AT_ONCE; ++j) {
+            const bool wanted = from_lane(outside, owner[j]);
+            const I end = from_lane(u, owner[j]);
+            if (inside[j] && wanted) join(parent, end, indices[place[j]]);
+        }
+    }
+};
+
+// All edges of the vertices that do not hang on the giant tree's root.
+extern "C" __global__ void link_rest(const I* __restrict__ indptr, const I* __restrict__ indices, I n, I nnz,
+                                     const I* giant, I* parent) {
+    Join work{indices, parent, giant == nullptr ? (I)-1 : *giant, 0, false};
+    deal_edges(nullptr, indptr, n, nnz, indptr, work);
+}
+
+// Every vertex right under its root.
+extern "C" __global__ void flatten(long long n, I* parent) {
+    for (long long v = thread_number(); v < n; v += thread_count()) parent[v] = root_of(parent, (I)v);
+}

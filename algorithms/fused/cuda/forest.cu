@@ -1,0 +1,226 @@
+// Minimum spanning forests by Boruvka's algorithm, a kernel for all rounds.
+//
+// An edge's key is its weight and, below it, where it lies in the matrix (of its two directions the one with u < v), so no
+// two are equal, and keys compare as (weight, smaller end, larger end).
+//
+// first     the lightest edge of every vertex is the first lightest of its row, since columns ascend: no list of edges
+//           and few atomics. Each joins two trees; the root of a tree is its smallest vertex.
+// rounds    edges between different trees are listed as (tree, tree, key). Relabelling an edge, dropping it if its ends
+//           have become one tree, and offering its key to both trees is one pass; finding the edges that were taken and
+//           joining their trees another. Two barriers a round.
+// The lightest edges go first: when they are used up, most trees are one, and of the heavy edges, looked at once, few
+// are left to list.
+//
+// Traffic: the matrix once for `first`, and the columns once for each listing; 16 bytes for a listed edge and round.
+
+struct Listed {
+    I a, b;
+    unsigned long long key;
+};
+
+struct ForestControl {
+    unsigned int arrived, pad;
+    unsigned long long queue[3];
+    unsigned long long rounds, listed, light;
+};
+
+// Weights as integers that compare as they do, unsigned. `bits`: of an int32, or of a float32 if `real`.
+__device__ __forceinline__ unsigned int ordinal(int bits, bool real) {
+    if (real && bits < 0) bits = -(bits & 0x7fffffff);
+    return (unsigned int)bits ^ 0x80000000u;
+}
+
+__device__ __forceinline__ void offer(unsigned long long* best, unsigned long long key) {
+    if (key < now(best)) atomicMin(best, key);
+}
+
+// Offer every edge to its row's vertex. The key has the place in that row.
+struct Lightest {
+    const I* indices;
+    const int* weights;
+    I step;
+    bool real;
+    unsigned long long* best;
+    I u;
+
+    __device__ __forceinline__ void row(I v, bool) { u = v; }
+    __device__ __forceinline__ void edges(const int* owner, const I* place, const bool* inside) {
+        I x[AT_ONCE];
+        int w[AT_ONCE];
+#pragma unroll
+        for (int j = 0; j < AT_ONCE; ++j) {
+            x[j] = inside[j] ? __ldcs(indices + place[j]) : 0;
+            w[j] = inside[j] ? weights[place[j] * step] : 0;
+        }
+#pragma unroll
+        for (int j = 0; j < AT_ONCE; ++j) {
+            const I own = from_lane(u, owner[j]);
+            unsigned long long key = ~0ull;
+            if (inside[j] && x[j] != own) key = (unsigned long long)ordinal(w[j], real) << 32 | (unsigned int)place[j];
+            if (__all_sync(WARP, owner[j] == from_lane(owner[j], 0))) {  // one row: one offer
+#pragma unroll
+                for (int distance = 16; distance > 0; distance /= 2) {
+                    const unsigned long long there = __shfl_xor_sync(WARP, key, distance);
+                    if (there < key) key = there;
+                }
+                if (lane_number() != 0) key = ~0ull;
+            }
+            if (key != ~0ull) offer(best + own, key);
+        }
+    }
+};
+
+// The place of the entry (u, v) in the matrix, which has it.
+__device__ __forceinline__ I place_of(const I* indptr, const I* indices, I u, I v) {
+    I low = indptr[u], high = indptr[u + 1];
+    while (high - low > 1) {
+        const I middle = low + (high - low) / 2;
+        if (indices[middle] <= v) low = middle;
+        else high = middle;
+    }
+    return low;
+}
+
+// List the edges u < v whose trees differ, of weights on one side of the threshold.
+struct ListBetween {
+    const I* indices;
+    const int* weights;
+    I step;
+    bool real, heavy;
+    unsigned int threshold;  // the first weight that is heavy
+    const I* tree;
+    Listed* list;
+    unsigned long long *counter, *best, *best_then;
+    I u, of_u;
+
+    __device__ __forceinline__ void row(I v, bool) {
+        u = v;
+        of_u = tree[v];
+    }
+    __device__ __forceinline__ void edges(const int* owner, const I* place, const bool* inside) {
+        I x[AT_ONCE], a[AT_ONCE], b[AT_ONCE];
+        unsigned int w[AT_ONCE], all[AT_ONCE], count = 0;
+        bool wanted[AT_ONCE];
+#pragma unroll
+        for (int j = 0; j < AT_ONCE; ++j) {
+            const I own = from_lane(u, owner[j]);
+            a[j] = from_lane(of_u, owner[j]);
+            x[j] = inside[j] ? __ldcs(indices + place[j]) : 0;
+            wanted[j] = inside[j] && own < x[j];
+        }
+#pragma unroll
+        for (int j = 0; j < AT_ONCE; ++j) {
+            b[j] = wanted[j] ? tree[x[j]] : 0;
+            wanted[j] = wanted[j] && a[j] != b[j];
+            w[j] = wanted[j] ? ordinal(weights[place[j] * step], real) : 0;
+        }
+#pragma unroll
+        for (int j = 0; j < AT_ONCE; ++j) {
+            wanted[j] = wanted[j] && (w[j] >= threshold) == heavy;
+            all[j] = __ballot_sync(WARP, wanted[j]);
+            count += __popc(all[j]);
+        }
+        if (count == 0) return;
+        unsigned long long base = 0;
+        if (lane_number() == 0) base = atomicAdd(counter, (unsigned long long)count);
+        base = __shfl_sync(WARP, base, 0);
+#pragma unroll
+        for (int j = 0; j < AT_ONCE; ++j) {
+            if (wanted[j]) {
+                const unsigned long long key = (unsigned long long)w[j] << 32 | (unsigned int)place[j];
+                list[base + __popc(all[j] & lanes_below())] = {a[j], b[j], key};
+                offer(best + a[j], key);
+                offer(best + b[j], key);
+            }
+            base += __popc(all[j]);
+        }
+    }
+};
+
+// tree: 0, 1, … at first, and at the end the smallest vertex of each vertex's tree.  best_a, best_b: all ones at first.
+// chosen: 0 at first; 1 where an edge u < v of the forest lies.  light: edges below this ordinal go first.
+extern "C" __global__ void __launch_bounds__(WIDE_THREADS, WIDE_BLOCKS)
+    forest(ForestControl* control, const I* indptr, const I* indices, const int* weights, I step, bool real, I n, I nnz,
+           unsigned int light, I* tree, unsigned long long* best_a, unsigned long long* best_b, Listed* list,
+           Listed* other, bool* chosen) {
+    Lightest lightest{indices, weights, step, real, best_a, 0};
+    deal_edges(nullptr, indptr, n, nnz, indptr, lightest);
+    grid_barrier(&control->arrived);
+    for (long long v = thread_number(); v < n; v += thread_count()) {
+        const unsigned long long key = best_a[v];
+        if (key == ~0ull) continue;
+        const I place = (I)(unsigned int)key, x = indices[place];
+        const unsigned long long there = best_a[x];
+        if (v > x && there >> 32 == key >> 32 && indices[(I)(unsigned int)there] == v) continue;  // x chose it, too
+        chosen[v < x ? place : place_of(indptr, indices, x, (I)v)] = true;
+        join(tree, (I)v, x);
+    }
+    grid_barrier(&control->arrived);
+    for (long long v = thread_number(); v < n; v += thread_count()) {
+        best_a[v] = ~0ull;
+        tree[v] = root_of(tree, (I)v);
+    }
+    grid_barrier(&control->arrived);
+    unsigned long long *best = best_a, *best_then = best_b, rounds = 0;
+    unsigned int slot = 0;
+    for (int heavy = light == 0; heavy < 2; ++heavy) {
+        ListBetween between{indices, weights, step, real, heavy != 0, light, tree, list, control->queue + slot, best,
+                            best_then, 0, 0};
+        deal_edges(nullptr, indptr, n, nnz, indptr, between);
+        if (thread_number() == 0) control->queue[(slot + 1) % 3] = 0;
+        grid_barrier(&control->arrived);
+        unsigned long long count = now(control->queue + slot);
+        if (thread_number() == 0) control->listed += count, control->light += heavy == 0 ? count : 0;
+        while (count > 0) {
+            ++rounds;
+            // Take the lightest edge of every tree.
+            for (unsigned long long i = thread_number(); i < count; i += thread_count()) {
+                const Listed edge = list[i];
+                best_then[edge.a] = best_then[edge.b] = ~0ull;
+                if (best[edge.a] != edge.key && best[edge.b] != edge.key) continue;
+                chosen[(I)(unsigned int)edge.key] = true;
+                join(tree, edge.a, edge.b);
+            }
+            slot = (slot + 1) % 3;
+            if (thread_number() == 0) control->queue[(slot + 1) % 3] = 0;
+            grid_barrier(&control->arrived);
+            // What is left of the list, by the new trees, is offered to them.
+            for (unsigned long long first = thread_number() - lane_number(); first < count; first += thread_count()) {
+                Listed edge{0, 0, 0};
+                const bool here = first + lane_number() < count;
+                if (here) {
+                    edge = list[first + lane_number()];
+                    edge.a = root_of(tree, edge.a);
+                    edge.b = root_of(tree, edge.b);
+                }
+                const bool left = here && edge.a != edge.b;
+                const unsigned int all = __ballot_sync(WARP, left);
+                if (all == 0) continue;
+                unsigned long long base = 0;
+                if (lane_number() == 0) base = atomicAdd(control->queue + slot, (unsigned long long)__popc(all));
+                base = __shfl_sync(WARP, base, 0);
+                if (!left) continue;
+                other[base + __popc(all & lanes_below())] = edge;
+                offer(best_then + edge.a, edge.key);
+                offer(best_then + edge.b, edge.key);
+            }
+            grid_barrier(&control->arrived);
+            count = now(control->queue + slot);
+            unsigned long long* const turned = best;
+            best = best_then;
+            best_then = turned;
+            Listed* const passed = list;
+            list = other;
+            other = passed;
+        }
+        // Trees as they are now, and nothing offered to any, for the heavy edges.
+        for (long long v = thread_number(); v < n; v += thread_count()) {
+            tree[v] = root_of(tree, (I)v);
+            best[v] = ~0ull;
+        }
+        slot = (slot + 1) % 3;
+        if (thread_number() == 0) control->queue[slot] = 0;
+        grid_barrier(&control->arrived);
+    }
+    if (thread_number() == 0) control->rounds = rounds + 1;
+}

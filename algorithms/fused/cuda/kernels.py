@@ -1,0 +1,159 @@
+"""The persistent kernels: which files make a translation unit, and how a kernel of one is launched.
+
+Two kinds of unit: `paths`, of a semiring, a dtype and an index type, with the same prelude that products are compiled
+with; and `graphs`, of an index type alone, whose kernels follow the pattern.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from formats.arrays import cupy
+from semiring import Semiring
+from semiring.algebra import Law
+from semiring.codegen import C_TYPES, prelude
+from semiring.cuda.compile import load
+
+PATHS = ("persistent.cu", "fixpoint.cu", "tree.cu")
+GRAPHS = ("persistent.cu", "components.cu", "search.cu", "strong.cu", "forest.cu")
+"""The files of the two kinds of unit."""
+
+WIDE_THREADS, WIDE_BLOCKS = 512, 2
+"""Threads of a block, and blocks on a multiprocessor, of the kernels that go over many edges in a step."""
+
+DEEP_THREADS = 512
+"""Threads of the one block on a multiprocessor of the kernel whose steps are short: its barrier costs least."""
+
+NULL = np.uint64(0)
+"""No array, as an argument."""
+
+PLAIN_THREADS = 256
+"""Threads of a block of the kernels without a barrier."""
+
+STEPS = 8192
+"""Steps of a launch, about 50 ms, after which the host may be interrupted."""
+
+
+def paths_unit(semiring: Semiring, dtype: np.dtype, index_dtype: np.dtype) -> str:
+    """The CUDA text of the fixpoint and of the tree; products are x ⊗ a."""
+    first = Law.COMMUTATIVE in semiring.laws
+    head = prelude(semiring, dtype, index_dtype, matrix_first=first)
+    return _unit(head + f"constexpr int DEEP_THREADS = {DEEP_THREADS};\n", PATHS)
+
+
+def graphs_unit(index_dtype: np.dtype) -> str:
+    """The CUDA text of searches, components and forests."""
+    return _unit(f"using I = {C_TYPES[index_dtype.name]};\n", GRAPHS)
+
+
+def _unit(head: str, names: tuple[str, ...]) -> str:
+    here = Path(__file__).parent
+    files = ((here / name).read_text(encoding="utf-8") for name in names)
+    sizes = f"constexpr int WIDE_THREADS = {WIDE_THREADS}, WIDE_BLOCKS = {WIDE_BLOCKS};\n"
+    return "\n".join((head, sizes, *files))
+
+
+@dataclass(frozen=True)
+class Launches:
+    """How often a persistent kernel comes back to the host.
+
+    every: steps of a launch.  progress: called after each launch with the steps so far.
+    """
+
+    every: int = STEPS
+    progress: Callable[[int], None] | None = None
+
+
+EVERY_SO_OFTEN = Launches()
+
+_launches: ContextVar[Launches] = ContextVar("launches", default=EVERY_SO_OFTEN)
+
+
+@contextmanager
+def launches(every: int = STEPS, progress: Callable[[int], None] | None = None) -> Iterator[None]:
+    """Let persistent kernels within the block come back to the host after `every` steps, and tell `progress` of it.
+
+    For a display whose watchdog ends long kernels, for Ctrl-C, and to show that something happens.
+    ValueError unless `every` is positive.
+    """
+    if every < 1:
+        raise ValueError(f"every must be a positive number of steps, got {every}")
+    token = _launches.set(Launches(every, progress))
+    try:
+        yield
+    finally:
+        _launches.reset(token)
+
+
+class Kernels:
+    """The compiled kernels of a unit."""
+
+    def __init__(self, text: str, index_dtype: np.dtype) -> None:
+        self.index = index_dtype.type
+        self._plain, self._persistent = load(text), load(text, cooperative=True)
+        self._multiprocessors = cupy().cuda.Device().attributes["MultiProcessorCount"]
+        self._known: dict[tuple[str, bool], Any] = {}
+
+    def plain(self, name: str, things: int, arguments: tuple[Any, ...], threads: int = PLAIN_THREADS) -> None:
+        """Launch a kernel without a barrier for so many things, one for each thread at a time."""
+        blocks = min(max(-(-things // threads), 1), 2048 // threads * self._multiprocessors)
+        self._get(name, False)((blocks,), (threads,), arguments)
+
+    def persistent(self, name: str, things: int, arguments: tuple[Any, ...], deep: bool = False) -> None:
+        """Launch a kernel with barriers on as many multiprocessors as there is work for."""
+        threads, each = (DEEP_THREADS, 1) if deep else (WIDE_THREADS, WIDE_BLOCKS)
+        blocks = min(max(things // threads, 1), each * self._multiprocessors)
+        self._get(name, True)((blocks,), (threads,), arguments)
+
+    def stepwise(
+        self, name: str, things: int, arguments: tuple[Any, ...], control: Any, deep: bool = False
+    ) -> np.ndarray:
+        """Launch a persistent kernel, whose last argument is the step to stop at, until it is done.
+
+        control: uint64; word 0 has the barrier's count and, above it, whether all is done, word 1 the steps.  Returns
+        it on the host.
+        """
+        how, last = _launches.get(), 0
+        while True:
+            last += how.every
+            self.persistent(name, things, (*arguments, np.uint64(last)), deep)
+            state = control.get()
+            if how.progress is not None:
+                how.progress(int(state[1]))
+            if state[0] >> np.uint64(32):
+                return state
+            control[:1] = 0
+
+    def _get(self, name: str, cooperative: bool) -> Any:
+        key = name, cooperative
+        if key not in self._known:
+            self._known[key] = (self._persistent if cooperative else self._plain).get_function(name)
+        return self._known[key]
+
+
+@lru_cache(maxsize=256)
+def _paths(semiring: Semiring, dtype: np.dtype, index_dtype: np.dtype, device: int) -> Kernels:
+    return Kernels(paths_unit(semiring, dtype, index_dtype), index_dtype)
+
+
+@lru_cache(maxsize=16)
+def _graphs(index_dtype: np.dtype, device: int) -> Kernels:
+    return Kernels(graphs_unit(index_dtype), index_dtype)
+
+
+def paths(semiring: Semiring, dtype: np.dtype, index_dtype: np.dtype) -> Kernels:
+    """The kernels of `paths_unit` on the current device."""
+    return _paths(semiring, dtype, index_dtype, cupy().cuda.Device().id)
+
+
+def graphs(index_dtype: np.dtype) -> Kernels:
+    """The kernels of `graphs_unit` on the current device."""
+    return _graphs(index_dtype, cupy().cuda.Device().id)

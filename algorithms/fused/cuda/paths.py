@@ -1,0 +1,208 @@
+"""Shortest paths on the GPU: every algorithm is one fixpoint kernel with a threshold of another width (fixpoint.cu)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from algorithms.bellman_ford import bellman_ford
+from algorithms.bucket_width import bucket_width
+from algorithms.da2cf import da2cf
+from algorithms.da2cf_variants import find_plan
+from algorithms.delta_stepping import delta_stepping
+from algorithms.dijkstra import dijkstra
+from algorithms.parents import gains_by_length, shortest_path_tree
+from algorithms.single_source import Exact, Until
+from algorithms.traversal import widest
+from formats import CSR
+from formats.arrays import Array, cupy
+from formats.orientation import by_columns
+from semiring import MinPlus, Semiring
+from semiring.explanation import facts
+from semiring.registry import Unsuited
+from semiring.statistics import mean
+from semiring.vectors import as_bound
+
+from . import kernels
+
+CONTROL_WORDS = 15
+"""Of 8 bytes, in Control."""
+STATE = {"steps": 1, "edges": 2, "pulls": 3, "thresholds": 4, "saturated": 13}
+"""Words of Control that the host looks at."""
+
+TREE_WORDS = 6
+"""Of 8 bytes, in TreeControl."""
+
+MOST_ENTRIES = 2**32 - 1
+"""Edges and vertices of a frontier are counted in 32 bits."""
+
+DEEP_DEGREE, DEEP_WIDEST = 5, 512
+"""Average and largest degrees up to which the deep kernel is faster: roads and grids."""
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How the fixpoint is reached.
+
+    name: for `explain`.  width: of the threshold; None for no threshold.  deep: several hops between barriers.
+    hops: in a deep step.  few: edges of a wide step below which the threshold is raised.  every: sweeps.  pull: always.
+    """
+
+    name: str
+    width: Any
+    deep: bool = False
+    hops: int = 4
+    few: int = 0
+    every: bool = False
+    pull: bool = False
+
+
+@bellman_ford.implement(CSR, "cuda")
+def _(A: CSR, source: int, s: Semiring, until: Until, *, schedule: str = "frontier") -> Any:
+    if schedule not in ("frontier", "sweep"):
+        return Unsuited(f"the queue of {schedule} is a sequence of single vertices")
+    if gains_by_length(A, s):
+        return Unsuited("weights make longer paths better, so a cycle may have to be found")
+    return solve(A, source, s, until, Schedule(schedule, None, deep(A), every=schedule == "sweep"))
+
+
+@delta_stepping.implement(CSR, "cuda")
+def _(A: CSR, source: int, s: Semiring, until: Until, *, delta: Any = None, split: str = "before") -> Any:
+    return solve(A, source, s, until, buckets(A, delta))
+
+
+@da2cf.implement(CSR, "cuda")
+def _(
+    A: CSR,
+    source: int,
+    s: Semiring,
+    until: Until,
+    *,
+    relax: str = "push",
+    passes: int = 2,
+    variant: str | None = None,
+) -> Any:
+    plan = find_plan(relax, passes, variant, A.device)
+    if {plan.relax_on, plan.minimum_on, plan.update_on} != {"cuda"}:
+        return Unsuited(f"{variant} moves vectors between the devices")
+    return solve(A, source, s, until, Schedule("exact minimum", s.unit(A.dtype), pull=plan.relax == "pull"))
+
+
+@dijkstra.implement(CSR, "cuda")
+def _(A: CSR, source: int, s: Semiring, until: Until) -> Any:
+    return solve(A, source, s, until, Schedule("exact minimum", s.unit(A.dtype)))
+
+
+def deep(A: CSR) -> bool:
+    """Has A so many short rows that the number of steps is everything?"""
+    return A.nnz <= DEEP_DEGREE * A.nrows and widest(A) <= DEEP_WIDEST
+
+
+def buckets(A: CSR, delta: Any = None) -> Schedule:
+    """Near and far vertices, by a Δ that suits the graph unless one is given."""
+    goes_deep = deep(A)
+    typical = mean(A, MinPlus)
+    if delta is not None:
+        width = bucket_width(A, delta)
+    else:
+        width = as_bound(max(typical * (DEEP_MEANS if goes_deep else WIDE_MEANS), 1e-30), A.dtype, MinPlus)
+    if A.dtype.kind == "i" and not width > 0:
+        width = A.dtype.type(1)
+    return Schedule("buckets", width, goes_deep, hops=HOPS, few=0 if delta is not None else FEW)
+
+
+DEEP_MEANS, WIDE_MEANS = 64.0, 0.25
+"""Mean weights in Δ."""
+HOPS, FEW = 4, 1 << 16
+
+
+def solve(A: CSR, source: int, s: Semiring, until: Until, how: Schedule) -> Any:
+    """The fixpoint of d = e_source ⊕ dA."""
+    if A.nnz > MOST_ENTRIES or A.nrows > MOST_ENTRIES // 2:
+        return Unsuited(f"it counts edges in 32 bits, and there are {A.nnz:,}")
+    d, state = fixpoint(A, s, how, source=source, limit=until.limit, target=until.target)
+    return d if state["saturated"] else Exact(d)
+
+
+def fixpoint(
+    A: CSR,
+    s: Semiring,
+    how: Schedule,
+    *,
+    source: int = -1,
+    d: Array | None = None,
+    limit: Any = None,
+    target: int | None = None,
+    colour: Array | None = None,
+) -> tuple[Array, dict[str, int]]:
+    """(the least d = d0 ⊕ dA, what happened), from e_source or from a given d, which is written to.
+
+    limit, target: beyond which nothing need be found.  colour: (n,) of A's indices; edges between colours do not count.
+    """
+    cp = cupy()
+    n, dtype, index_type = A.nrows, A.dtype, A.indices.dtype
+    k = kernels.paths(s, dtype, index_type)
+    zero, one = s.zero(dtype), s.unit(dtype)
+    width = zero if how.width is None else how.width
+    d = cp.empty(n, dtype) if d is None else d
+    e = cp.empty(n, dtype)
+    control = cp.empty(CONTROL_WORDS, np.uint64)
+    start = dtype.type(one) if how.width is not None else zero
+    k.plain("begin", n, (control, np.int64(n), d, e, np.int64(source), one, start))
+    rows = A.indptr, A.indices, A.values, step_of(A, k.index)
+    ends = zero if limit is None else dtype.type(limit), k.index(-1 if target is None else target)
+    work = n + A.nnz
+    if how.deep and colour is None and not how.pull and not how.every:
+        capacity = max(n // 4, 4096)
+        queues = [cp.empty(capacity * entry_bytes(dtype, index_type), np.uint8) for _ in range(2)]
+        arguments = (control, *rows, np.int64(n), d, e, *queues, np.uint64(capacity), width, *ends, np.int32(how.hops))
+        state = k.stepwise("deep", work, arguments, control, deep=True)
+        facts(kernel="deep", hops=how.hops)
+    else:
+        lists = [cp.empty(n, index_type) for _ in range(2)]
+        columns: Any = by_columns(A) if how.pull else None
+        turned = (columns.indptr, columns.indices, columns.values) if how.pull else (kernels.NULL,) * 3
+        tint = kernels.NULL if colour is None else colour
+        pull_from = np.uint64(0 if how.pull else 2**64 - 1)
+        sizes = np.int64(n), np.int64(A.nnz)
+        choices = tint, np.bool_(how.every), np.uint64(how.few), pull_from
+        arguments = (control, *rows, *turned, *sizes, d, e, *lists, width, *ends, *choices)
+        state = k.stepwise("wide", work, arguments, control)
+        facts(kernel="wide", few=how.few)
+    known = {name: int(state[word]) for name, word in STATE.items()}
+    facts(schedule=how.name, delta=how.width, direction="pull" if how.pull else "push", **known)
+    return d, known
+
+
+def step_of(A: CSR, index: Any) -> Any:
+    """Elements between values: 0 where all are one."""
+    return index(A.values.strides[0] // A.dtype.itemsize)
+
+
+def entry_bytes(dtype: np.dtype, index_dtype: np.dtype) -> int:
+    """The size of an Entry of fixpoint.cu: a value and three indices, aligned."""
+    largest = max(dtype.itemsize, index_dtype.itemsize)
+    size = max(dtype.itemsize, index_dtype.itemsize) + 3 * index_dtype.itemsize
+    return -(-size // largest) * largest
+
+
+@shortest_path_tree.implement(CSR, "cuda")
+def _(A: CSR, d: Array, source: int, s: Semiring) -> Any:
+    if A.nnz > MOST_ENTRIES:
+        return Unsuited(f"it counts edges in 32 bits, and there are {A.nnz:,}")
+    cp = cupy()
+    n, index_type = A.nrows, A.indices.dtype
+    k = kernels.paths(s, A.dtype, index_type)
+    control = cp.zeros(TREE_WORDS, np.uint64)
+    parent, offered = cp.full(n, -1, index_type), cp.full(n, -1, index_type)
+    lists = [cp.empty(n, index_type) for _ in range(2)]
+    rows = A.indptr, A.indices, A.values, step_of(A, k.index)
+    ordered = np.bool_(not gains_by_length(A, s))
+    sizes = k.index(n), k.index(A.nnz)
+    k.persistent("tree", n + A.nnz, (control, *rows, *sizes, d, k.index(source), ordered, parent, offered, *lists))
+    state = control.get()
+    if int(state[4]) > 0 and int(state[1 + (int(state[4]) - 1) % 3]) == 0:
+        raise ValueError("d is not a fixpoint of d = e_s ⊕ dA: a reached vertex hangs on no settled one")
+    return parent

@@ -1,0 +1,222 @@
+// Breadth-first search in one kernel: levels, pushed along a small frontier's edges or pulled by the unvisited.
+//
+//     level⟨f⟩ = k,   f' = fA⟨¬visited⟩                     level: -1 not visited, -2 not to be visited
+//
+// push    the vertices of level k are listed with the running sum of their degrees, and all warps get equal shares of
+//         their edges. Marking needs no atomic: whoever comes first or last writes the same level. Per edge: an index and
+//         a gathered level; per step, n levels.
+// pull    every unvisited vertex looks through its predecessors for one that was visited before the step, a bit each, as
+//         far as the first: alone through the first few, then with its warp. Which were visited comes from the listing or
+//         from the pull before, so pulls need one barrier a step. Per vertex a level; per edge looked at an index and
+//         a bit, which the first-level cache holds.
+//
+// The choice is Beamer's [1].  [1] S. Beamer, K. Asanović, D. Patterson, Direction-optimizing BFS, SC 2012.
+
+struct SearchControl {
+    unsigned int arrived, done;
+    unsigned long long steps, pulls, unexplored, pulling;
+    unsigned long long queue[3];
+    unsigned long long found[3];
+};
+
+struct Mark {
+    const I* indices;
+    int *level, next;
+
+    __device__ __forceinline__ void row(I, bool) {}
+    __device__ __forceinline__ void edges(const int*, const I* place, const bool* inside) {
+        I x[AT_ONCE];
+        int seen[AT_ONCE];
+#pragma unroll
+        for (int j = 0; j < AT_ONCE; ++j) x[j] = inside[j] ? __ldcs(indices + place[j]) : 0;
+#pragma unroll
+        for (int j = 0; j < AT_ONCE; ++j) seen[j] = now(level + x[j]);
+#pragma unroll
+        for (int j = 0; j < AT_ONCE; ++j)
+            if (inside[j] && seen[j] == -1) level[x[j]] = next;
+    }
+};
+
+// List the vertices of level k, and note in bits which are visited.
+__device__ __forceinline__ void list_level(const I* indptr, long long n, const int* level, int k, unsigned int* visited,
+                                           I* rows, I* offsets, unsigned long long* counter) {
+    const long long tile = (long long)blockDim.x * LOOKED_AT;
+    for (long long base = blockIdx.x * tile; base < n; base += gridDim.x * tile) {
+        bool here[LOOKED_AT];
+        I degree[LOOKED_AT];
+        unsigned int wanted = 0, weight = 0;
+#pragma unroll
+        for (int j = 0; j < LOOKED_AT; ++j) {
+            const long long v = base + j * blockDim.x + threadIdx.x;
+            const int l = v < n ? level[v] : -1;
+            const unsigned int bits = __ballot_sync(WARP, l >= 0);
+            if (lane_number() == 0 && v < n && visited != nullptr) visited[v / 32] = bits;
+            degree[j] = l == k ? indptr[v + 1] - indptr[v] : 0;
+            here[j] = l == k;
+            wanted += here[j];
+            weight += (unsigned int)degree[j];
+        }
+        if (!__syncthreads_or(wanted > 0)) continue;
+        Places place = reserve(wanted, weight, counter);
+#pragma unroll
+        for (int j = 0; j < LOOKED_AT; ++j)
+            if (here[j]) {
+                rows[place.first] = (I)(base + j * blockDim.x + threadIdx.x);
+                offsets[place.first++] = (I)place.weight;
+                place.weight += (unsigned int)degree[j];
+            }
+    }
+}
+
+__device__ __forceinline__ bool is_visited(const unsigned int* visited, I u) {
+    return (visited[(long long)u / 32] >> (u % 32) & 1) != 0;
+}
+
+// Let the unvisited look for a visited predecessor. Returns how many of the thread's vertices found one.
+__device__ __forceinline__ unsigned int pull_level(const I* indptr, const I* indices, long long n, int* level, int next,
+                                                   const unsigned int* visited, unsigned int* visited_then) {
+    unsigned int count = 0;
+    for (long long first = thread_number() - lane_number(); first < n; first += thread_count()) {
+        const long long v = first + lane_number();
+        const int l = v < n ? level[v] : -2;
+        I e = 0, end = 0;
+        bool found = false;
+        if (l == -1) {
+            e = indptr[v];
+            end = indptr[v + 1];
+            for (const I alone = end - e < ALONE ? end : e + ALONE; e < alone && !found; ++e)
+                found = is_visited(visited, indices[e]);
+        }
+        for (unsigned int left = __ballot_sync(WARP, !found && e < end); left != 0; left &= left - 1) {
+            const int owner = __ffs(left) - 1;
+            const I last = from_lane(end, owner);
+            for (I at = from_lane(e, owner); at < last; at += 32) {
+                const bool hit = lane_number() < last - at && is_visited(visited, indices[at + lane_number()]);
+                if (!__any_sync(WARP, hit)) continue;
+                if (lane_number() == owner) found = true;
+                break;
+            }
+        }
+        if (found) level[v] = next;
+        count += found;
+        const unsigned int bits = __ballot_sync(WARP, found || l >= 0);
+        if (lane_number() == 0) visited_then[first / 32] = bits;
+    }
+    return count;
+}
+
+// choice: 0 by Beamer's rule, 1 push, 2 pull.  deepest: the last level, or -1.  bits_a, bits_b, in_indptr, in_indices:
+// may be null where nothing is to be pulled.
+extern "C" __global__ void __launch_bounds__(WIDE_THREADS, WIDE_BLOCKS)
+    search(SearchControl* control, const I* indptr, const I* indices, const I* in_indptr, const I* in_indices, long long n,
+           long long nnz, int* level, unsigned int* bits_a, unsigned int* bits_b, I* rows, I* offsets, int choice,
+           double alpha, double beta, int deepest, unsigned long long last_step) {
+    __shared__ unsigned int of_block;
+    unsigned long long step = control->steps, pulls = 0, unexplored = control->unexplored;
+    bool pulling = control->pulling != 0, done = false;
+    for (; step < last_step; ++step) {
+        const int k = (int)step;
+        done = k == deepest;
+        if (done) break;
+        unsigned int* const visited = step % 2 == 0 ? bits_a : bits_b;
+        unsigned int* const visited_then = step % 2 == 0 ? bits_b : bits_a;
+        if (thread_number() == 0) {
+            control->queue[(step + 1) % 3] = 0;
+            control->found[(step + 1) % 3] = 0;
+        }
+        if (!pulling) {
+            list_level(indptr, n, level, k, visited, rows, offsets, control->queue + step % 3);
+            grid_barrier(&control->arrived);
+            const unsigned long long listed = now(control->queue + step % 3);
+            const unsigned long long count = listed & 0xffffffffu, edges = listed >> 32;
+            done = count == 0;
+            if (done) break;
+            unexplored -= edges;
+            pulling = choice == 2 || (choice == 0 && edges * alpha > (double)(unexplored + edges));
+            if (!pulling) {
+                Mark mark{indices, level, k + 1};
+                if (edges > 0) deal_edges(rows, offsets, (I)count, (I)edges, indptr, mark);
+                grid_barrier(&control->arrived);
+                continue;
+            }
+        }
+        ++pulls;
+        if (threadIdx.x == 0) of_block = 0;
+        __syncthreads();
+        const unsigned int own = pull_level(in_indptr, in_indices, n, level, k + 1, visited, visited_then);
+        if (own > 0) atomicAdd(&of_block, own);
+        __syncthreads();
+        if (threadIdx.x == 0 && of_block > 0) atomicAdd(control->found + step % 3, (unsigned long long)of_block);
+        grid_barrier(&control->arrived);
+        const unsigned long long found = now(control->found + step % 3);
+        done = found == 0;
+        if (done) break;
+        pulling = choice == 2 || found * beta > (double)n;
+    }
+    if (thread_number() == 0) {
+        control->done = done;
+        control->steps = step;
+        control->pulls += pulls;
+        control->unexplored = unexplored;
+        control->pulling = pulling;
+    }
+}
+
+// The parents of levels: of the predecessors one level nearer the smallest, which is the first, since columns ascend.
+extern "C" __global__ void parents_pulled(const I* __restrict__ indptr, const I* __restrict__ indices, long long n,
+                                          const int* __restrict__ level, I* __restrict__ parent) {
+    for (long long first = thread_number() - lane_number(); first < n; first += thread_count()) {
+        const long long v = first + lane_number();
+        const int nearer = v < n ? level[v] - 1 : -1;
+        I e = 0, end = 0, found = -1;
+        if (nearer >= 0) {
+            e = indptr[v];
+            end = indptr[v + 1];
+            for (const I alone = end - e < ALONE ? end : e + ALONE; e < alone && found < 0; ++e)
+                if (level[indices[e]] == nearer) found = indices[e];
+        }
+        for (unsigned int left = __ballot_sync(WARP, found < 0 && e < end); left != 0; left &= left - 1) {
+            const int owner = __ffs(left) - 1, wanted = from_lane(nearer, owner);
+            const I last = from_lane(end, owner);
+            for (I at = from_lane(e, owner); at < last; at += 32) {
+                const I u = lane_number() < last - at ? indices[at + lane_number()] : 0;
+                const unsigned int hits = __ballot_sync(WARP, lane_number() < last - at && level[u] == wanted);
+                if (hits == 0) continue;
+                const I chosen = from_lane(u, __ffs(hits) - 1);
+                if (lane_number() == owner) found = chosen;
+                break;
+            }
+        }
+        if (v < n) parent[v] = found;
+    }
+}
+
+// The same along the rows: every edge to the next level offers its beginning. parent is -1, the largest unsigned.
+struct Lead {
+    const I* indices;
+    const int* level;
+    I* parent;
+    int from;
+    I u;
+
+    __device__ __forceinline__ void row(I v, bool has) {
+        u = v;
+        from = has ? level[v] : -1;
+    }
+    __device__ __forceinline__ void edges(const int* owner, const I* place, const bool* inside) {
+#pragma unroll
+        for (int j = 0; j < AT_ONCE; ++j) {
+            const int l = from_lane(from, owner[j]);
+            const I candidate = from_lane(u, owner[j]);
+            if (!inside[j] || l < 0) continue;
+            const I x = __ldcs(indices + place[j]);
+            if (level[x] == l + 1) take_smaller(parent + x, candidate);
+        }
+    }
+};
+
+extern "C" __global__ void parents_pushed(const I* __restrict__ indptr, const I* __restrict__ indices, I n, I nnz,
+                                          const int* __restrict__ level, I* __restrict__ parent) {
+    Lead lead{indices, level, parent, 0, 0};
+    deal_edges(nullptr, indptr, n, nnz, indptr, lead);
+}

@@ -1,0 +1,104 @@
+// The shortest-path tree of distances d, as algorithms/parents.py defines it, in one kernel.
+//
+// Round 0 deals all edges out: of its nearer tight predecessors a vertex takes the smallest. Only where some reached
+// vertex is then without a parent, because an edge adds nothing, are there more rounds: those settled in the round before
+// are listed, and offer themselves along their tight edges to the unsettled. Traffic of round 0, per edge: an index, a
+// value, a gathered d.
+
+struct TreeControl {
+    unsigned int arrived, pad;
+    unsigned long long queue[3];
+    unsigned long long unsettled;   // 1 + the last round that began with a reached vertex without a parent
+    unsigned long long incomplete;  // is there such a vertex after round 0?
+};
+
+struct Offer {
+    Graph g;
+    const T* d;
+    I source, *parent;
+    const I* settled;  // null in round 0, when nearer predecessors are taken; else who has a parent already
+    T from;
+    I u;
+
+    __device__ __forceinline__ void row(I v, bool has) {
+        u = v;
+        from = has ? d[v] : ZERO;
+    }
+    __device__ __forceinline__ void edges(const int* owner, const I* place, const bool* inside) {
+        I x[AT_ONCE];
+        T w[AT_ONCE], reached[AT_ONCE];
+#pragma unroll
+        for (int j = 0; j < AT_ONCE; ++j) {
+            x[j] = inside[j] ? __ldcs(g.indices + place[j]) : 0;
+            w[j] = inside[j] ? g.values[place[j] * g.step] : ZERO;
+        }
+#pragma unroll
+        for (int j = 0; j < AT_ONCE; ++j) reached[j] = d[x[j]];
+#pragma unroll
+        for (int j = 0; j < AT_ONCE; ++j) {
+            const T a = from_lane(from, owner[j]);
+            const I candidate = from_lane(u, owner[j]);
+            if (!inside[j] || a == ZERO || w[j] == ZERO || reached[j] == ZERO || x[j] == source) continue;
+            if (product(w[j], a) != reached[j]) continue;
+            if (settled == nullptr ? better(a, reached[j]) : settled[x[j]] < 0) take_smaller(parent + x[j], candidate);
+        }
+    }
+};
+
+// parent, offered: -1 everywhere at first.  ordered: no edge makes a path better, so a nearer vertex came earlier.
+extern "C" __global__ void __launch_bounds__(WIDE_THREADS, WIDE_BLOCKS)
+    tree(TreeControl* control, const I* indptr, const I* indices, const T* values, I step, I n, I nnz, const T* d, I source,
+         bool ordered, I* parent, I* offered, I* rows, I* offsets) {
+    const Graph g{indptr, indices, values, step};
+    Offer offer{g, d, source, parent, nullptr, ZERO, 0};
+    if (ordered && nnz > 0) deal_edges(nullptr, indptr, n, nnz, indptr, offer);
+    grid_barrier(&control->arrived);
+    bool incomplete = false;
+    for (long long v = thread_number(); v < n; v += thread_count())
+        incomplete = incomplete || (v != source && parent[v] < 0 && d[v] != ZERO);
+    if (incomplete) control->incomplete = 1;
+    grid_barrier(&control->arrived);
+    if (now(&control->incomplete) == 0) return;
+    offer.settled = parent;
+    offer.parent = offered;
+    for (unsigned long long round = 0;; ++round) {
+        bool unsettled = false;
+        const long long tile = (long long)blockDim.x * LOOKED_AT;
+        for (long long base = blockIdx.x * tile; base < n; base += gridDim.x * tile) {
+            unsigned int wanted = 0, weight = 0;
+            bool newly[LOOKED_AT];
+#pragma unroll
+            for (int j = 0; j < LOOKED_AT; ++j) {
+                const long long v = base + j * blockDim.x + threadIdx.x;
+                newly[j] = false;
+                if (v >= n || d[v] == ZERO) continue;
+                const bool has = v == source || parent[v] >= 0;
+                if (round == 0) newly[j] = has;
+                else if (!has && offered[v] >= 0) {
+                    parent[v] = offered[v];
+                    newly[j] = true;
+                }
+                unsettled = unsettled || !(has || newly[j]);
+                newly[j] = newly[j] && indptr[v + 1] > indptr[v];
+                if (newly[j]) ++wanted, weight += (unsigned int)(indptr[v + 1] - indptr[v]);
+            }
+            if (!__syncthreads_or(wanted > 0)) continue;
+            Places place = reserve(wanted, weight, control->queue + round % 3);
+#pragma unroll
+            for (int j = 0; j < LOOKED_AT; ++j) {
+                const long long v = base + j * blockDim.x + threadIdx.x;
+                if (!newly[j]) continue;
+                rows[place.first] = (I)v;
+                offsets[place.first++] = (I)place.weight;
+                place.weight += (unsigned int)(indptr[v + 1] - indptr[v]);
+            }
+        }
+        if (unsettled) control->unsettled = round + 1;
+        if (thread_number() == 0) control->queue[(round + 1) % 3] = 0;
+        grid_barrier(&control->arrived);
+        const unsigned long long listed = now(control->queue + round % 3);
+        if (now(&control->unsettled) != round + 1 || listed == 0) break;
+        deal_edges(rows, offsets, (I)(listed & 0xffffffffu), (I)(listed >> 32), indptr, offer);
+        grid_barrier(&control->arrived);
+    }
+}
