@@ -13,7 +13,13 @@ import pytest
 ROOT = Path(__file__).parent.parent
 LAYERS = ("formats", "semiring", "algorithms", "bench")
 HEAVY = {"scipy", "networkx", "graphblas", "suitesparse_graphblas", "numba", "cupy", "igraph"}
-KERNELS = {"semiring/cpu/kernels.py", "semiring/cpu/cache.py"}
+KERNELS = {
+    "semiring/cpu/kernels.py",
+    "semiring/cpu/cache.py",
+    "algorithms/fused/cpu/words.py",
+    "algorithms/fused/cpu/atomics.py",
+    "algorithms/fused/cpu/relaxation.py",
+}
 """The modules that compile, and are themselves imported at the first product."""
 
 

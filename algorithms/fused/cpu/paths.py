@@ -1,1 +1,88 @@
-"""Shortest paths on the CPU as one compiled loop."""
+"""Shortest paths on the CPU as compiled loops, which are imported, and compiled, when they are called.
+
+What is registered takes the arguments of the core that it replaces, and gives its very answer: all algorithms have one
+fixpoint, d = e_s ⊕ d A, and floats, whose rounded sums are monotone, reach it in any order. Bellman-Ford's method and
+Δ-stepping become near-far relaxation by several threads, DA2CF and Dijkstra's algorithm a heap.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from algorithms.bellman_ford import bellman_ford
+from algorithms.bucket_width import bucket_width
+from algorithms.da2cf import da2cf
+from algorithms.da2cf_variants import find_plan
+from algorithms.delta_stepping import delta_stepping
+from algorithms.dijkstra import dijkstra
+from algorithms.parents import gains_by_length, shortest_path_tree
+from algorithms.single_source import Until
+from formats import CSR
+from semiring import MONOIDS, Law, Semiring
+from semiring.registry import Unsuited
+
+
+@bellman_ford.implement(CSR, "cpu")
+def _bellman_ford(A: CSR, source: int, s: Semiring, until: Until, *, schedule: str = "frontier") -> Any:
+    if schedule != "frontier":
+        return Unsuited(f"the schedule {schedule!r} is the definition's")
+    return unsuited(A, s) or _near_far(A, source, s, until, None)
+
+
+@delta_stepping.implement(CSR, "cpu")
+def _delta_stepping(A: CSR, source: int, s: Semiring, until: Until, *, delta: Any = None, split: str = "before") -> Any:
+    """split says how the definition finds light edges, and changes nothing about the answer: not used."""
+    return unsuited(A, s) or _near_far(A, source, s, until, None if delta is None else bucket_width(A, delta))
+
+
+@da2cf.implement(CSR, "cpu")
+def _da2cf(
+    A: CSR,
+    source: int,
+    s: Semiring,
+    until: Until,
+    *,
+    relax: str = "push",
+    passes: int = 2,
+    variant: str | None = None,
+) -> Any:
+    """relax and passes say how the definition goes about it, and change nothing about the answer: not used."""
+    plan = find_plan(relax, passes, variant, "cpu")
+    if "cuda" in (plan.relax_on, plan.minimum_on, plan.update_on):
+        return Unsuited(f"the variant {variant!r} moves vectors to the GPU and back")
+    return unsuited(A, s) or _by_heap(A, source, s, until)
+
+
+@dijkstra.implement(CSR, "cpu")
+def _dijkstra(A: CSR, source: int, s: Semiring, until: Until) -> Any:
+    return unsuited(A, s) or _by_heap(A, source, s, until)
+
+
+@shortest_path_tree.implement(CSR, "cpu")
+def _tree(A: CSR, d: Any, source: int, semiring: Semiring) -> Any:
+    if d.shape != (A.nrows,) or d.dtype != A.dtype or not 0 <= source < A.nrows:
+        return Unsuited("the distances are not of the matrix's dtype and extent")
+    from .trees import parents
+
+    return parents(A, d, source, semiring)
+
+
+def unsuited(A: CSR, s: Semiring) -> Unsuited | None:
+    """Why paths may not be found in whatever order; None if they may."""
+    if s.add == MONOIDS["any"] or not {Law.DISTRIBUTES_LEFT, Law.DISTRIBUTES_RIGHT} <= s.laws:
+        return Unsuited(f"{s.name} does not promise that an edge keeps the order of paths")
+    if gains_by_length(A, s):
+        return Unsuited("there are weights by which longer paths are better, and the definition watches for cycles")
+    return None
+
+
+def _near_far(A: CSR, source: int, s: Semiring, until: Until, delta: Any) -> Any:
+    from .near_far import near_far
+
+    return near_far(A, source, s, until, delta)
+
+
+def _by_heap(A: CSR, source: int, s: Semiring, until: Until) -> Any:
+    from .heap import by_heap
+
+    return by_heap(A, source, s, until)

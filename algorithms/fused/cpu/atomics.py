@@ -1,0 +1,101 @@
+"""Atomic operations on elements of arrays, for compiled loops that several threads run at the same time.
+
+Numba has none on the CPU. Each is one LLVM instruction, sequentially consistent: what a thread wrote before its own,
+another one sees after its own. Floats are compared and exchanged by their bits.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+ORDER = "seq_cst"
+
+
+def _pointer(context: Any, builder: Any, array_type: Any, array: Any, index: Any) -> Any:
+    """Where the element lies, as a pointer to an integer of its size; indices do not count from the end."""
+    parts = context.make_array(array_type)(context, builder, array)
+    pointer = builder.gep(parts.data, [index])
+    bits = context.get_abi_sizeof(context.get_data_type(array_type.dtype)) * 8
+    return builder.bitcast(pointer, ir.IntType(bits).as_pointer())
+
+
+def _as_bits(builder: Any, value: Any, pointer: Any) -> Any:
+    """A number as the integer that holds its bits; a Boolean as a byte."""
+    bits = pointer.type.pointee
+    return builder.zext(value, bits) if value.type == ir.IntType(1) else builder.bitcast(value, bits)
+
+
+@intrinsic
+def exchanged(typing: Any, array: Any, index: Any, expected: Any, value: Any) -> Any:
+    """x_i = value if x_i = expected, in one step; was it?"""
+
+    def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        array_type, index_type, *_ = signature.args
+        at = context.cast(builder, args[1], index_type, types.intp)
+        pointer = _pointer(context, builder, array_type, args[0], at)
+        old, new = (_as_bits(builder, arg, pointer) for arg in args[2:])
+        return builder.extract_value(builder.cmpxchg(pointer, old, new, ORDER, ORDER), 1)
+
+    return types.boolean(array, index, array.dtype, array.dtype), emit
+
+
+@intrinsic
+def added(typing: Any, array: Any, index: Any, value: Any) -> Any:
+    """x_i += value, in one step; what x_i was."""
+
+    def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        pointer = _pointer(context, builder, signature.args[0], args[0], args[1])
+        return builder.atomic_rmw("add", pointer, args[2], ORDER)
+
+    return array.dtype(array, types.intp, array.dtype), emit
+
+
+@intrinsic
+def lowered(typing: Any, array: Any, index: Any, value: Any) -> Any:
+    """x_i = min(x_i, value) of integers, in one step; what x_i was. Without a sign: -1 is the largest."""
+
+    def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        pointer = _pointer(context, builder, signature.args[0], args[0], args[1])
+        return builder.atomic_rmw("umin", pointer, args[2], ORDER)
+
+    return array.dtype(array, types.intp, array.dtype), emit
+
+
+@intrinsic
+def loaded(typing: Any, array: Any, index: Any) -> Any:
+    """x_i as it is now."""
+
+    def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        pointer = _pointer(context, builder, signature.args[0], args[0], args[1])
+        return builder.load_atomic(pointer, ORDER, 8)
+
+    return array.dtype(array, types.intp), emit
+
+
+@intrinsic
+def stored(typing: Any, array: Any, index: Any, value: Any) -> Any:
+    """x_i = value, after everything that was written before."""
+
+    def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        pointer = _pointer(context, builder, signature.args[0], args[0], args[1])
+        builder.store_atomic(args[2], pointer, ORDER, 8)
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp, array.dtype), emit
+
+
+@intrinsic
+def let_others_run(typing: Any) -> Any:
+    """Give the core to another thread that waits for one."""
+
+    def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        function = ir.FunctionType(ir.IntType(32), [])
+        builder.call(cgutils.get_or_insert_function(builder.module, function, "sched_yield"), [])
+        return context.get_dummy_value()
+
+    return types.void(), emit

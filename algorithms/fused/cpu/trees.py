@@ -1,0 +1,109 @@
+"""The shortest-path tree of distances in compiled passes over the edges; `algorithms.parents` has the rule.
+
+    round 0: p_j = min i with d_i ⊗ a_ij = d_j and d_i nearer than d_j       all rows at once, the minimum atomic
+    round k: p_j = min i with d_i ⊗ a_ij = d_j, i settled in round k - 1     for those on plateaus, if there are any
+
+Round 0 costs a pass over the edges, shared by the threads; the later rounds together one more.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from algorithms.parents import gains_by_length
+from formats import CSR
+from semiring import Semiring
+from semiring.cpu.threads import cut_evenly, run
+from semiring.explanation import explained, facts
+from semiring.registry import Unsuited
+
+from .near_far import full_values
+
+
+def parents(A: CSR, d: np.ndarray, source: int, s: Semiring) -> Any:
+    """The parent of each vertex; `Unsuited` if d is no fixpoint, which the definition tells."""
+    parent = np.full(A.nrows, -1, A.indices.dtype)
+    first_round, later_rounds, hanging = loops(s, A.dtype)
+    arrays = (A.indptr, A.indices, full_values(A), np.ascontiguousarray(d), parent)
+    if not gains_by_length(A, s):
+        parent_bits = parent.view(np.uint32 if parent.itemsize == 4 else np.uint64)
+        pieces = cut_evenly(A.indptr)
+        run(lambda *piece: first_round(source, *arrays[:4], parent_bits, *piece), pieces)
+    left, rounds = hanging(source, arrays[3], parent), 0
+    if left:
+        left, rounds = later_rounds(source, left, *arrays)
+        if left:
+            return Unsuited("the distances are no fixpoint")
+    if explained():
+        facts(rounds=1 + rounds)
+    return parent
+
+
+@lru_cache(maxsize=64)
+def loops(semiring: Semiring, dtype: np.dtype) -> tuple[Any, Any, Any]:
+    """(round 0, the later rounds, the number of vertices that are reached but have no parent) for a semiring."""
+    from semiring.cpu.kernels import compiled, product_function
+
+    from .atomics import lowered
+    from .relaxation import orders
+
+    zero = semiring.zero(dtype)
+    better_than, _ = orders(semiring)
+    product = product_function(semiring, dtype, matrix_first=False)
+
+    @compiled
+    def first_round(source, indptr, indices, values, d, parent, start, stop):
+        """parent: without a sign, so that none is the largest."""
+        for i in range(np.uintp(start), np.uintp(stop)):
+            x = d[i]
+            if x == zero:
+                continue
+            me = parent.dtype.type(i)
+            for e in range(np.uintp(indptr[i]), np.uintp(indptr[i + np.uintp(1)])):
+                j = np.uintp(indices[e])
+                t = product(values[e], x)
+                if t == d[j] and t != zero and better_than(x, t) and me < parent[j] and j != source:
+                    lowered(parent, j, me)
+
+    @compiled
+    def hanging(source, d, parent):
+        count = 0
+        for v in range(d.size):
+            count += (d[v] != zero) & (parent[v] < 0) & (v != source)
+        return count
+
+    @compiled
+    def later_rounds(source, left, indptr, indices, values, d, parent):
+        """(how many are still without a parent, rounds)."""
+        n = d.size
+        settled = parent >= 0
+        settled[source] = True
+        newly, next_ones, size, rounds = np.flatnonzero(settled), np.empty(n, np.int64), 0, 0
+        count = newly.size
+        while left and count:
+            size = 0
+            for k in range(count):
+                i = newly[k]
+                for e in range(np.uintp(indptr[i]), np.uintp(indptr[i + 1])):
+                    j = np.uintp(indices[e])
+                    if settled[j]:
+                        continue
+                    t = product(values[e], d[i])
+                    if t != zero and t == d[j]:
+                        if parent[j] < 0:
+                            next_ones[size] = j
+                            size += 1
+                            parent[j] = i
+                        else:
+                            parent[j] = min(parent[j], i)
+            for k in range(size):
+                settled[next_ones[k]] = True
+            newly, next_ones, count = next_ones, newly if newly.size == n else np.empty(n, np.int64), size
+            left -= size
+            rounds += 1
+        return left, rounds
+
+    return first_round, later_rounds, hanging
