@@ -1,1 +1,36 @@
-"""Searches, components and forests on the CPU as compiled loops."""
+"""Searches, components and forests on the CPU as compiled loops; what compiles is imported when it is called.
+
+What is registered takes the arguments of the core that it replaces, and gives its very answer.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from algorithms.bfs import bfs
+from algorithms.boruvka import boruvka
+from algorithms.scc import scc
+from algorithms.traversal import Direction
+from formats import CSR
+
+
+@bfs.implement(CSR, "cpu")
+def _bfs(A: CSR, source: int, outside: Any, how: Direction, deepest: int | None, return_parents: bool) -> Any:
+    from .bfs import search
+
+    return search(A, source, outside, how, deepest, return_parents)
+
+
+@scc.implement(CSR, "cpu")
+def _scc(A: CSR, weak: bool, trim: bool, pivot: str, seed: int, how: Direction) -> Any:
+    """trim, pivot, seed and how say how the definition searches, and change nothing about the answer: not used."""
+    from .scc import strong_components
+
+    return strong_components(A, weak)
+
+
+@boruvka.implement(CSR, "cpu")
+def _boruvka(A: CSR, symmetrize: bool, with_labels: bool) -> Any:
+    from .forest import forest
+
+    return forest(A, symmetrize, with_labels)

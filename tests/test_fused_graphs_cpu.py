@@ -1,0 +1,254 @@
+"""Searches, components and forests as compiled loops: the very answers of the definitions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from algorithms import bfs, boruvka, scc
+from formats import CSR, Matrix, from_edges
+from formats.orientation import has_columns
+from formats.orientation import is_symmetric as by_transpose
+from semiring import explain, threads
+
+from .graphs import Graph, graphs, sources
+from .test_bfs import DIRECTIONS
+from .test_scc import chained
+
+SIZES = st.integers(0, 2)
+weights_with_ties = st.sampled_from([-2, -1, 0, 1, 1, 3])
+float_weights = st.sampled_from([-0.0, 0.0, 5e-324, -1.5, 0.1 + 0.2, 0.3, float("inf"), float("-inf")])
+
+
+def fused(algorithm: Any, *arguments: Any, **options: Any) -> Any:
+    """The answer, of which `explain` says that no definition gave it."""
+    told = explain(algorithm, *arguments, **options)
+    assert {run.implementation for run in told.runs} == {"fused"}
+    assert all(run.facts for run in told.runs)
+    return told.result
+
+
+def assert_alike(A: Matrix, algorithm: Any, *arguments: Any, **options: Any) -> None:
+    """Fused twice, for what the first call keeps with the matrix, and as defined: equal to the last bit."""
+    expected = parts(algorithm(CSR.trusted(*A.components), *arguments, fused=False, **options))
+    for _ in range(2):
+        for actual, right in zip(parts(fused(algorithm, A, *arguments, **options)), expected, strict=True):
+            assert (actual.dtype, actual.shape) == (right.dtype, right.shape)
+            np.testing.assert_array_equal(actual.view(np.uint8), right.view(np.uint8))
+
+
+def parts(answer: Any) -> list[np.ndarray]:
+    """The arrays of an answer."""
+    if isinstance(answer, Matrix):
+        return list(answer.arrays)
+    return [part for piece in answer for part in parts(piece)] if isinstance(answer, tuple) else [answer]
+
+
+def mirrored(graph: Graph) -> Graph:
+    return Graph(graph.n, graph.edges + tuple((v, u, w) for u, v, w in graph.edges))
+
+
+def network(n: int, degree: int, *, seed: int = 0, symmetric: bool = False, weights: int = 4) -> Matrix:
+    """A random graph with hubs, and vertices without an edge; large enough for threads."""
+    rng = np.random.default_rng(seed)
+    u, v = ((n * rng.random(n * degree) ** power).astype(int) for power in (3, 2))
+    w = rng.integers(-weights, weights, u.size).astype(np.int32)
+    if symmetric:
+        u, v, w = np.append(u, v), np.append(v, u), np.append(w, w)
+    return from_edges(u, v, w, shape=n)
+
+
+def wide(A: Matrix) -> Matrix:
+    """The same with 64-bit indices, as only a matrix of more than 2^31 entries has them."""
+    return CSR.trusted(A.indptr.astype(np.int64), A.indices.astype(np.int64), A.values, A.shape)
+
+
+# --- breadth-first search ---------------------------------------------------------------------------------------------
+
+
+@given(
+    graph=graphs(st.just(1), max_n=12),
+    source=sources,
+    outside=st.sets(st.integers(0, 11)),
+    deepest=st.one_of(st.none(), st.integers(0, 3)),
+    direction=st.sampled_from(list(DIRECTIONS)),
+    trees=st.booleans(),
+)
+@settings(max_examples=60)
+def test_levels_and_parents_are_the_definitions(graph, source, outside, deepest, direction, trees):
+    source %= graph.n
+    mask = np.array(sorted((set(range(graph.n)) - outside) | {source}))
+    options = DIRECTIONS[direction] | {"max_level": deepest, "return_parents": trees}
+    options |= {"mask": np.isin(np.arange(graph.n), mask)} if outside else {}
+    assert_alike(graph.matrix(np.int32), bfs, source, **options)
+
+
+@pytest.mark.parametrize("symmetric", [False, True])
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_large_levels_are_searched_by_threads(count, symmetric):
+    A = network(6000, 30, symmetric=symmetric)
+    hub = int(np.diff(A.indptr).argmax())
+    mask = np.arange(A.nrows) % 7 != 3
+    mask[hub] = True
+    with threads(count):
+        for options in (*DIRECTIONS.values(), {"mask": mask}, {"mask": mask, "direction": "pull"}, {"max_level": 2}):
+            for trees in (False, True):
+                assert_alike(A, bfs, hub, return_parents=trees, **options)
+        told = explain(bfs, A, hub).runs[0].facts
+    assert told["threads"] == count
+    assert told["pulled"] > 0
+    assert told["levels"] == told["pushed"] + told["pulled"]
+
+
+def test_the_matrix_is_turned_at_the_second_search_that_would_pull():
+    A = network(6000, 30)
+    hub = int(np.diff(A.indptr).argmax())
+    for made in (False, True):
+        bfs(A, hub)
+        assert has_columns(A) == made
+
+
+def test_several_sources_are_several_runs():
+    A = network(300, 3)
+    told = explain(bfs, A, sources=[5, 0, 5], return_parents=True)
+    assert [run.implementation for run in told.runs] == ["fused"] * 3
+    for actual, right in zip(told.result, bfs(A, sources=[5, 0, 5], return_parents=True, fused=False), strict=True):
+        np.testing.assert_array_equal(actual, right)
+
+
+# --- components -------------------------------------------------------------------------------------------------------
+
+
+@given(graph=st.one_of(graphs(st.just(1), max_n=12), chained()), weak=st.booleans(), both=st.booleans())
+@settings(max_examples=80)
+def test_components_are_the_definitions(graph, weak, both):
+    assert_alike((mirrored(graph) if both else graph).matrix(np.int32), scc, weak=weak)
+
+
+def test_components_in_components():
+    """Cycles of two, three and four that edges lead into and out of, and cycles through cycles."""
+    edges = [(0, 1), (1, 0), (1, 2), (2, 3), (3, 4), (4, 2), (4, 5), (5, 6), (6, 7), (7, 8), (8, 5), (6, 5), (8, 7)]
+    for closing in ([], [(8, 3)], [(5, 4)], [(8, 0)], [(9, 0), (8, 9)]):
+        u, v = np.array(edges + closing).T
+        for order in (np.arange(12), np.arange(12)[::-1], np.random.default_rng(2).permutation(12)):
+            assert_alike(from_edges(order[u], order[v], shape=12), scc)
+
+
+@pytest.mark.parametrize("options", [{}, {"weak": True}, {"trim": False, "pivot": "random", "seed": 3}], ids=str)
+@pytest.mark.parametrize("symmetric", [False, True])
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_components_of_large_graphs(count, symmetric, options):
+    with threads(count):
+        for degree in (1, 8):
+            assert_alike(network(40_000 // degree, degree, seed=1, symmetric=symmetric), scc, **options)
+
+
+# --- forests ----------------------------------------------------------------------------------------------------------
+
+
+@given(graph=graphs(weights_with_ties, max_n=10), symmetrize=st.booleans())
+@settings(max_examples=40)
+def test_forests_are_the_definitions(graph, symmetrize):
+    A = (graph if symmetrize else mirrored(graph)).matrix(np.int32)
+    assert_alike(A, boruvka, symmetrize=symmetrize, return_labels=True)
+
+
+@given(graph=graphs(float_weights, max_n=8), symmetrize=st.booleans(), both=st.booleans())
+@settings(max_examples=40)
+def test_forests_of_floats_keep_the_sign_of_zero(graph, symmetrize, both):
+    both |= not symmetrize
+    A = (mirrored(graph) if both else graph).matrix(np.float64, dup="first")
+    if both and not by_transpose(A):
+        A = mirrored(graph).matrix(np.float64)
+    assert_alike(A, boruvka, symmetrize=symmetrize, return_labels=True)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+@pytest.mark.parametrize("symmetric", [False, True])
+def test_forests_of_large_graphs(count, symmetric):
+    with threads(count):
+        for degree in (1, 8):
+            A = network(40_000 // degree, degree, seed=3, symmetric=symmetric)
+            assert_alike(A, boruvka, symmetrize=not symmetric, return_labels=True)
+
+
+def test_a_pattern_is_spanned_by_its_smallest_edges():
+    A = network(500, 3, symmetric=True).pattern()
+    assert_alike(A, boruvka, return_labels=True)
+
+
+def test_an_edge_without_its_reverse_is_named_as_by_the_definition():
+    A = from_edges([0, 1, 1, 2], [1, 0, 2, 1], [4, 4, 5, 6], shape=3)
+    for _ in range(2):
+        with pytest.raises(ValueError, match="undirected: its edge 1 -> 2 has no reverse of the same weight"):
+            boruvka(A)
+
+
+@given(graph=graphs(SIZES, max_n=6), both=st.booleans())
+def test_symmetry_is_what_the_transpose_says(graph, both):
+    from algorithms.fused.cpu.symmetry import is_symmetric
+
+    A = (mirrored(graph) if both else graph).matrix(np.int32)
+    for pattern in (False, True):
+        assert is_symmetric(A, pattern=pattern) == by_transpose(CSR.trusted(*A.components), pattern=pattern)
+
+
+# --- all of them ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", [0, 1, 64, 65])
+def test_graphs_without_an_edge_to_another_vertex(n):
+    ids = np.arange(n)
+    for A in (from_edges([], [], shape=n), from_edges(ids, ids, shape=n)):
+        assert_alike(A, scc)
+        assert_alike(A, scc, weak=True)
+        assert_alike(A, boruvka, return_labels=True)
+        if n:
+            for options in DIRECTIONS.values():
+                assert_alike(A, bfs, n - 1, return_parents=True, **options)
+
+
+def test_wide_indices_give_the_same():
+    A = wide(network(6000, 12, symmetric=True))
+    assert_alike(A, bfs, 0, return_parents=True)
+    assert_alike(A, scc, weak=True)
+    assert_alike(A, boruvka, return_labels=True)
+    assert_alike(wide(network(600, 2)), scc)
+
+
+def test_a_million_vertices_in_a_row():
+    n = 1_000_000
+    ids = np.arange(n, dtype=np.int32)
+    order = np.random.default_rng(4).permutation(n).astype(np.int32)
+    path = from_edges(ids[:-1], ids[1:], shape=n)
+    cycle = from_edges(order, np.roll(order, 1), shape=n)
+    np.testing.assert_array_equal(fused(bfs, path, 0), ids)
+    np.testing.assert_array_equal(fused(scc, path), ids)
+    assert fused(scc, path, weak=True).max() == 0
+    assert fused(scc, cycle).max() == 0
+    assert fused(bfs, cycle, 7).max() == n - 1
+    F, label = fused(boruvka, path, symmetrize=True, return_labels=True)
+    assert (F.nnz, label.max()) == (n - 1, 0)
+    np.testing.assert_array_equal(F.rows, ids[:-1])
+
+
+@threads(2)
+def test_twenty_runs_are_identical():
+    A, B = network(20_000, 10, seed=5), network(20_000, 10, seed=5, symmetric=True)
+    hub = int(np.diff(A.indptr).argmax())
+    calls = [
+        lambda: bfs(A, hub, return_parents=True, direction="push"),
+        lambda: bfs(A, hub, return_parents=True, direction="pull"),
+        lambda: scc(A, weak=True),
+        lambda: scc(B),
+        lambda: boruvka(B, return_labels=True),
+    ]
+    for call in calls:
+        first = parts(call())
+        for _ in range(19):
+            for again, once in zip(parts(call()), first, strict=True):
+                np.testing.assert_array_equal(again, once)
