@@ -1,24 +1,25 @@
 // The least fixpoint  d = d0 ⊕ dA  of an idempotent, ordered semiring, in one kernel.
 //
-// The state is two vectors: d, and e, the value with which each vertex was last expanded. A vertex is *active* where
-// d ≠ e, and the fixpoint is reached when none is. Whatever else there is, queues or thresholds, only says which active
-// vertices come first, so a queue may be full, a launch may end after any step, and the answer is the same.
+// The state is d and a set of *active* vertices, a bit each: those that have improved since they were last expanded. The
+// fixpoint is reached when there is none. Whatever else there is, a queue or a threshold, only says which active vertices
+// come first; so a queue may be full, a launch may end after any step, and the answer is the same.
 //
 // A step expands the active vertices no worse than a threshold. When none is left the threshold becomes the best active
 // value ⊗ width: the unit of ⊗ makes it Dijkstra's order with compound frontiers, a Δ the near-far form of Δ-stepping
 // [1, 2], and the semiring's zero, no threshold at all, Bellman-Ford by frontiers.
 //
-// Two kernels, which may take turns on one state:
+// Two kernels:
 //
-// wide    a step is two passes. All vertices are looked at, and the near ones listed with the running sum of their
-//         degrees; then all warps get equal shares of those edges, so hubs and leaves cost what their edges cost. No
-//         list is written while edges are relaxed, so an improvement costs one atomic and nothing else. For graphs in
-//         which few steps have many edges. Per edge: an index, a value, a gathered d.
+// wide    a step is two passes. The active vertices that are near are listed with the running sum of their degrees; then
+//         all warps get equal shares of those edges, so hubs and leaves cost what their edges cost. No list is written
+//         while edges are relaxed: an improvement costs an atomic and a bit. For graphs in which few steps have many
+//         edges. Per edge: an index, a value, a gathered d, which of a hub comes from the first-level cache: a value
+//         there may be old, and then it only lets an atomic through that changes nothing.
 // deep    improved near vertices go to a queue. A warp relaxes its share of it and goes on from what that improved, in
-//         shared memory, for HOPS more hops before the next barrier: a monotone fixpoint may be relaxed in any order.
-//         An entry carries all that its expansion needs, and the bounds of a row are fetched while the atomic that may
-//         want them is under way, so a hop is a chain of two trips to the L2. For graphs of many short rows, in which
-//         the number of steps is everything.
+//         shared memory, for some more rounds before the next barrier: a monotone fixpoint may be relaxed in any order.
+//         An edge's record (16 bytes, made once) has the row of its end, so a round is one trip to the second-level
+//         cache: the atomic, while the rows that may come next are fetched. For graphs of many short rows, in which the
+//         number of steps is everything.
 //
 // [1] A. Davidson, S. Baxter, M. Garland, J. D. Owens, Work-efficient parallel GPU methods for single-source shortest
 //     paths, IPDPS 2014.
@@ -66,10 +67,14 @@ __device__ __forceinline__ void fold_into(Slot* slot, T value) {
     if (lane_number() == 0 && value != ZERO) atomic_add(&slot->value, value);
 }
 
+__device__ __forceinline__ void activate(unsigned int* active, I v) { atomicOr(active + v / 32, 1u << (v % 32)); }
+
 // d_x ⊕= d_v ⊗ a_vx for the edges that deal_edges deals out; within subgraphs, where colours are given.
 struct Relax {
     Graph g;
-    T *d, bound;
+    T* d;
+    unsigned int* active;
+    T bound;
     const I* colour;
     T from, nearest;
     I own;
@@ -88,7 +93,7 @@ struct Relax {
             w[j] = inside[j] ? g.values[place[j] * g.step] : ZERO;
         }
 #pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) seen[j] = now(d + x[j]);
+        for (int j = 0; j < AT_ONCE; ++j) seen[j] = d[x[j]];
 #pragma unroll
         for (int j = 0; j < AT_ONCE; ++j) {
             const T a = from_lane(from, owner[j]);
@@ -99,56 +104,72 @@ struct Relax {
             }
             t[j] = product(w[j], a);
             if (allowed && t[j] == ZERO && !absent(w[j], a)) saturated = true;
-            if (allowed && better(t[j], seen[j]) && no_worse(t[j], bound) && better(t[j], atomic_update(d + x[j], t[j])))
+            if (allowed && better(t[j], seen[j]) && no_worse(t[j], bound) && better(t[j], atomic_update(d + x[j], t[j]))) {
+                activate(active, x[j]);
                 nearest = add(nearest, t[j]);
+            }
         }
     }
 };
 
-// List the active vertices no worse than the threshold, with the running sum of their degrees, as expanded.
-// Returns the best value among those that are left.
-__device__ __forceinline__ T list_near(const I* indptr, long long n, const T* d, T* e, T threshold, bool every,
-                                       I* rows, I* offsets, unsigned long long* counter) {
+// List the active vertices no worse than the threshold, with the running sum of their degrees; they are then no longer
+// active. Returns the best value among the others. A block looks at a bit for 32 vertices of each of its threads, and only
+// where there is one at the vertices.
+__device__ __forceinline__ T list_near(const I* indptr, long long n, const T* d, unsigned int* active, T threshold,
+                                       bool every, I* rows, I* offsets, unsigned long long* counter) {
+    __shared__ unsigned int words[WIDE_THREADS];
+    constexpr int PARTS = 32 / LOOKED_AT, PART = WIDE_THREADS / PARTS;  // of a tile; words of a part
     T left = ZERO;
-    const long long tile = (long long)blockDim.x * LOOKED_AT;
+    const long long tile = WIDE_THREADS * 32ll;
     for (long long base = blockIdx.x * tile; base < n; base += gridDim.x * tile) {
-        bool near[LOOKED_AT];
-        I degree[LOOKED_AT];
-        unsigned int wanted = 0, weight = 0;
+        const long long word = base / 32 + threadIdx.x;
+        const unsigned int bits = word * 32 >= n ? 0 : every ? ~0u : active[word];
+        words[threadIdx.x] = bits;
+        if (!__syncthreads_or(bits != 0)) continue;
+        for (int part = 0; part < PARTS; ++part) {
+            bool some = false;
+            for (int i = lane_number(); i < PART; i += 32) some = some || words[part * PART + i] != 0;
+            if (!__any_sync(WARP, some)) continue;  // as every warp of the block finds
+            bool near[LOOKED_AT];
+            I degree[LOOKED_AT];
+            unsigned int wanted = 0, weight = 0;
 #pragma unroll
-        for (int j = 0; j < LOOKED_AT; ++j) {
-            const long long v = base + j * blockDim.x + threadIdx.x;
-            const T value = v < n ? d[v] : ZERO;
-            const bool active = value != ZERO && (every || value != e[v]);
-            near[j] = active && no_worse(value, threshold);
-            if (active && !near[j]) left = add(left, value);
-            degree[j] = 0;
-            if (near[j]) {
-                degree[j] = indptr[v + 1] - indptr[v];
-                e[v] = value;
+            for (int j = 0; j < LOOKED_AT; ++j) {
+                const int at = (part * LOOKED_AT + j) * (WIDE_THREADS / 32) + threadIdx.x / 32;
+                const unsigned int here = words[at];
+                const long long v = base + at * 32ll + lane_number();
+                T value = ZERO;
+                if ((here >> lane_number() & 1) && v < n) value = d[v];
+                near[j] = value != ZERO && no_worse(value, threshold);
+                if (value != ZERO && !near[j]) left = add(left, value);
+                const unsigned int taken = __ballot_sync(WARP, near[j]);
+                if (lane_number() == 0 && taken != 0) active[base / 32 + at] = here & ~taken;
+                degree[j] = near[j] ? indptr[v + 1] - indptr[v] : 0;
                 near[j] = degree[j] > 0;
+                wanted += near[j];
+                weight += (unsigned int)degree[j];
             }
-            wanted += near[j];
-            weight += (unsigned int)degree[j];
-        }
-        if (!__syncthreads_or(wanted > 0)) continue;
-        Places place = reserve(wanted, weight, counter);
+            if (!__syncthreads_or(wanted > 0)) continue;
+            Places place = reserve(wanted, weight, counter);
 #pragma unroll
-        for (int j = 0; j < LOOKED_AT; ++j)
-            if (near[j]) {
-                rows[place.first] = (I)(base + j * blockDim.x + threadIdx.x);
-                offsets[place.first] = (I)place.weight;
-                ++place.first;
-                place.weight += (unsigned int)degree[j];
-            }
+            for (int j = 0; j < LOOKED_AT; ++j)
+                if (near[j]) {
+                    const int at = (part * LOOKED_AT + j) * (WIDE_THREADS / 32) + threadIdx.x / 32;
+                    rows[place.first] = (I)(base + at * 32ll + lane_number());
+                    offsets[place.first] = (I)place.weight;
+                    ++place.first;
+                    place.weight += (unsigned int)degree[j];
+                }
+        }
+        __syncthreads();
     }
     return left;
 }
 
 // d_v ⊕= ⊕_u d_u ⊗ a_uv down the columns, for the vertices that may still become better: those worse than the best active
 // one. A thread looks through the first entries of its column, its warp through the rest. Returns the best improvement.
-__device__ __forceinline__ T pull(const Graph& g, long long n, T* d, T nearest, T bound, const I* colour,
-                                  bool& saturated) {
+__device__ __forceinline__ T pull(const Graph& g, long long n, T* d, unsigned int* active, T nearest, T bound,
+                                  const I* colour, bool& saturated) {
     T best = ZERO;
     for (long long first = thread_number() - lane_number(); first < n; first += thread_count()) {
         const long long v = first + lane_number();
@@ -178,7 +199,10 @@ __device__ __forceinline__ T pull(const Graph& g, long long n, T* d, T nearest, 
                 share = add(share, from_lane(share, lane_number() ^ distance));
             if (lane_number() == owner) t = add(t, share);
         }
-        if (better(t, had)) {
+        const bool improved = better(t, had);
+        const unsigned int all = __ballot_sync(WARP, improved);
+        if (lane_number() == 0 && all != 0) active[first / 32] |= all;
+        if (improved) {
             d[v] = t;
             best = add(best, t);
         }
@@ -186,11 +210,14 @@ __device__ __forceinline__ T pull(const Graph& g, long long n, T* d, T nearest, 
     return best;
 }
 
-// d = d0, e = 0: the state before the first step, with the source active, or every vertex that d holds a value for.
-extern "C" __global__ void begin(Control* control, long long n, T* d, T* e, long long source, T one, T threshold) {
-    for (long long v = thread_number(); v < n; v += thread_count()) {
-        if (source >= 0) d[v] = v == source ? one : ZERO;
-        e[v] = ZERO;
+// The state before the first step: d = e_source, or d as it is where there is no source; active where it has a value.
+extern "C" __global__ void begin(Control* control, long long n, T* d, unsigned int* active, long long source, T one,
+                                 T threshold) {
+    for (long long first = thread_number() - lane_number(); first < n; first += thread_count()) {
+        const long long v = first + lane_number();
+        if (source >= 0 && v < n) d[v] = v == source ? one : ZERO;
+        const unsigned int bits = __ballot_sync(WARP, v < n && (source >= 0 ? v == source : d[v] != ZERO));
+        if (lane_number() == 0) active[first / 32] = bits;
     }
     if (thread_number() != 0) return;
     *control = Control{};
@@ -203,14 +230,14 @@ extern "C" __global__ void begin(Control* control, long long n, T* d, T* e, long
 // raised, so that steps stay worth their barriers.  pull_from: edges from which a step pulls, down the columns given.
 extern "C" __global__ void __launch_bounds__(WIDE_THREADS, WIDE_BLOCKS)
     wide(Control* control, const I* indptr, const I* indices, const T* values, I value_step, const I* in_indptr,
-         const I* in_indices, const T* in_values, long long n, long long nnz, T* d, T* e, I* rows, I* offsets, T width,
+         const I* in_indices, const T* in_values, long long n, long long nnz, T* d, unsigned int* active, I* rows, I* offsets, T width,
          T limit, I target, const I* colour, bool every, unsigned long long few, unsigned long long pull_from,
          unsigned long long last_step) {
     const Graph g{indptr, indices, values, value_step}, columns{in_indptr, in_indices, in_values, value_step};
     unsigned long long step = control->steps, edges = 0, thresholds = 0, pulls = 0, before = control->before;
     T threshold = control->threshold.value;
     bool done = false;
-    Relax relax{g, d, limit, colour, ZERO, ZERO, 0, false};
+    Relax relax{g, d, active, limit, colour, ZERO, ZERO, 0, false};
     for (; step < last_step; ++step) {
         const T nearest = now(&control->nearest[step % 3].value);
         done = nearest == ZERO || !no_worse(nearest, relax.bound = bound_now(d, limit, target));
@@ -220,7 +247,7 @@ extern "C" __global__ void __launch_bounds__(WIDE_THREADS, WIDE_BLOCKS)
             ++thresholds;
         }
         Slot* const next = control->nearest + (step + 1) % 3;
-        fold_into(next, list_near(g.indptr, n, d, e, threshold, every, rows, offsets, control->queue + step % 3));
+        fold_into(next, list_near(g.indptr, n, d, active, threshold, every, rows, offsets, control->queue + step % 3));
         if (thread_number() == 0) {
             control->queue[(step + 1) % 3] = 0;
             control->nearest[(step + 2) % 3].value = ZERO;
@@ -230,7 +257,7 @@ extern "C" __global__ void __launch_bounds__(WIDE_THREADS, WIDE_BLOCKS)
         before = listed >> 32;
         relax.nearest = ZERO;
         if (before >= pull_from) {
-            relax.nearest = pull(columns, n, d, nearest, relax.bound, colour, relax.saturated);
+            relax.nearest = pull(columns, n, d, active, nearest, relax.bound, colour, relax.saturated);
             edges += nnz;
             ++pulls;
         } else if (before > 0) {
@@ -252,6 +279,21 @@ extern "C" __global__ void __launch_bounds__(WIDE_THREADS, WIDE_BLOCKS)
     }
 }
 
+// An edge as the deep kernel reads it: its end, the end's row, and the bits of a weight of 4 bytes.
+struct Hop {
+    I vertex, start, degree;
+    unsigned int weight;
+};
+
+extern "C" __global__ void record(const I* __restrict__ indptr, const I* __restrict__ indices,
+                                  const unsigned int* __restrict__ weights, I value_step, long long nnz,
+                                  Hop* __restrict__ hops) {
+    for (long long e = thread_number(); e < nnz; e += thread_count()) {
+        const I x = indices[e];
+        hops[e] = {x, indptr[x], indptr[x + 1] - indptr[x], weights == nullptr ? 0 : weights[e * value_step]};
+    }
+}
+
 // A vertex to expand, its value, and its row.
 struct Entry {
     T value;
@@ -259,138 +301,140 @@ struct Entry {
 };
 
 constexpr int DEEP_WARPS = DEEP_THREADS / 32;
-constexpr int LOCAL = 32768 / (2 * DEEP_WARPS * (int)sizeof(Entry));  // entries that a warp's queue holds
-constexpr int LONG_ROW = 32;
-constexpr int CHUNK = 4;  // edges of a row that a lane relaxes at once
+constexpr int RING = sizeof(Entry) > 16 ? 32 : 64;  // entries that a warp's queue holds
+constexpr int LANES = 4;   // of a warp that relax the edges of an entry
+constexpr int AT_A_TIME = 32 / LANES;
 
-// A warp's queue of improved vertices in shared memory, and where the rest goes.
-struct Queue {
-    Entry* local;
-    int count;
-    Entry* shared_by_all;
-    unsigned long long* counter;
-    unsigned long long capacity;
-    T* e;
+// The part of a matrix that the deep kernel reads.
+struct Hops {
+    const Hop* hops;
+    const T* values;  // null where the records have them
+    I value_step;
+    bool fixed;  // is every weight `weight`?
+    T weight;
 
-    // To the queue of all warps; what does not fit stays active, and is found when the queue is empty.
-    __device__ __forceinline__ void put(unsigned long long place, const Entry& entry) {
-        if (place < capacity) shared_by_all[place] = entry;
-        else e[entry.vertex] = ZERO;
-    }
-    __device__ __forceinline__ void add_where(bool wanted, const Entry& entry) {
-        const unsigned int all = __ballot_sync(WARP, wanted);
-        const int place = count + __popc(all & lanes_below());
-        if (wanted) {
-            e[entry.vertex] = entry.value;
-            if (place < LOCAL) local[place] = entry;
-            else put(atomicAdd(counter, 1ull), entry);
+    __device__ __forceinline__ Hop at(I place) const {
+        Hop hop;
+        if (sizeof(I) == 4) {
+            const int4 words = __ldg(reinterpret_cast<const int4*>(hops + place));
+            memcpy(&hop, &words, sizeof(int4));
+        } else {
+            hop = hops[place];
         }
-        count = min(count + __popc(all), LOCAL);
+        return hop;
     }
-    __device__ __forceinline__ void empty() {
+    __device__ __forceinline__ T of(const Hop& hop, I place) const {
+        if (fixed) return weight;
+        if (values != nullptr) return values[place * value_step];
+        T value;
+        memcpy(&value, &hop.weight, sizeof(T) < 4 ? sizeof(T) : 4);
+        return value;
+    }
+};
+
+// The queue of all warps. What does not fit becomes active again, and is found when the queue is empty.
+struct Queue {
+    Entry* entries;
+    unsigned long long *counter, capacity;
+    unsigned int* active;
+
+    __device__ __forceinline__ void put(unsigned long long place, const Entry& entry) const {
+        if (place < capacity) entries[place] = entry;
+        else activate(active, entry.vertex);
+    }
+};
+
+// A warp's own queue, in shared memory.
+struct Ring {
+    Entry* slots;
+    int head, count;
+
+    // Entries of some of the lanes are put in; before that, the ring is emptied into the other queue if they do not fit.
+    __device__ __forceinline__ void add_where(bool wanted, const Entry& entry, const Queue& rest) {
+        const unsigned int all = __ballot_sync(WARP, wanted);
+        if (count + __popc(all) > RING) empty(rest);
+        if (wanted) slots[(head + count + __popc(all & lanes_below())) % RING] = entry;
+        count += __popc(all);
         __syncwarp();
+    }
+    __device__ __forceinline__ void empty(const Queue& rest) {
         if (count == 0) return;
         unsigned long long base = 0;
-        if (lane_number() == 0) base = atomicAdd(counter, (unsigned long long)count);
+        if (lane_number() == 0) base = atomicAdd(rest.counter, (unsigned long long)count);
         base = from_lane(base, 0);
-        for (int i = lane_number(); i < count; i += 32) put(base + i, local[i]);
+        for (int i = lane_number(); i < count; i += 32) rest.put(base + i, slots[(head + i) % RING]);
         count = 0;
         __syncwarp();
     }
 };
 
-// Relax a chunk of edges: lane's edges `first`, `first + stride`, … below `end`, from `value`.
-__device__ __forceinline__ void relax_chunk(const Graph& g, T* d, const Entry& from, long long first, int stride,
-                                            long long end, T threshold, T bound, bool& saturated, Queue& queue) {
-    Entry to[CHUNK];
-    bool improved[CHUNK];
-    T w[CHUNK];
-#pragma unroll
-    for (int j = 0; j < CHUNK; ++j) {
-        const long long place = first + j * stride;
-        improved[j] = place < end;
-        to[j].vertex = improved[j] ? __ldg(g.indices + place) : 0;
-        w[j] = improved[j] ? g.values[place * g.step] : ZERO;
-    }
-#pragma unroll
-    for (int j = 0; j < CHUNK; ++j) {
-        to[j].value = product(w[j], from.value);
-        if (improved[j] && to[j].value == ZERO && !absent(w[j], from.value)) saturated = true;
-        improved[j] = improved[j] && to[j].value != ZERO && no_worse(to[j].value, bound);
-        to[j].start = improved[j] ? __ldg(g.indptr + to[j].vertex) : 0;
-        to[j].degree = improved[j] ? __ldg(g.indptr + to[j].vertex + 1) : 0;
-        improved[j] = improved[j] && better(to[j].value, atomic_update(d + to[j].vertex, to[j].value));
-    }
-#pragma unroll
-    for (int j = 0; j < CHUNK; ++j) {
-        to[j].degree -= to[j].start;
-        queue.add_where(improved[j] && no_worse(to[j].value, threshold), to[j]);
-    }
-}
-
-// Expand an entry of each lane: short rows by a lane each, long ones by all of the warp, one after the other.
-__device__ __forceinline__ void expand(const Graph& g, T* d, Entry entry, bool has, T threshold, T bound,
-                                       bool& saturated, Queue& queue) {
-    if (!has) entry.degree = 0, entry.start = 0, entry.vertex = 0, entry.value = ZERO;
-    if (has && better(now(d + entry.vertex), entry.value)) entry.degree = 0;  // somebody else has it, and better
-    const bool is_long = entry.degree > LONG_ROW;
-    const I end = is_long ? 0 : entry.degree;
-    for (I done = 0; __any_sync(WARP, done < end); done += CHUNK)
-        relax_chunk(g, d, entry, (long long)entry.start + done, 1, (long long)entry.start + end, threshold, bound,
-                    saturated, queue);
-    for (unsigned int left = __ballot_sync(WARP, is_long); left != 0; left &= left - 1) {
-        const int owner = __ffs(left) - 1;
-        const Entry row{from_lane(entry.value, owner), 0, from_lane(entry.start, owner), from_lane(entry.degree, owner)};
-        const long long stop = (long long)row.start + row.degree;
-        for (long long first = row.start; first < stop; first += 32 * CHUNK)
-            relax_chunk(g, d, row, first + lane_number(), 32, stop, threshold, bound, saturated, queue);
+// Expand the first entries of a ring, LANES lanes for each.
+__device__ __forceinline__ void expand(const Hops& g, T* d, Ring& ring, const Queue& rest, T threshold, T bound,
+                                       bool& saturated) {
+    const int taken = min(ring.count, AT_A_TIME);
+    Entry entry{ZERO, 0, 0, 0};
+    if (lane_number() / LANES < taken) entry = ring.slots[(ring.head + lane_number() / LANES) % RING];
+    ring.head = (ring.head + taken) % RING;
+    ring.count -= taken;
+    __syncwarp();
+    const T had = now(d + entry.vertex);
+    for (I k = lane_number() % LANES; __any_sync(WARP, k < entry.degree); k += LANES) {
+        bool improved = k < entry.degree;
+        const I place = entry.start + (improved ? k : 0);
+        Hop hop{0, 0, 0, 0};
+        T w = ZERO;
+        if (improved) {
+            hop = g.at(place);
+            w = g.of(hop, place);
+        }
+        const T t = product(w, entry.value);
+        if (improved && t == ZERO && !absent(w, entry.value)) saturated = true;
+        improved = improved && !better(had, entry.value) && t != ZERO && no_worse(t, bound);
+        if (improved) {
+            asm volatile("prefetch.global.L1 [%0];" ::"l"(g.hops + hop.start));
+            improved = better(t, atomic_update(d + hop.vertex, t));
+        }
+        const bool near = improved && no_worse(t, threshold);
+        if (improved && !near) activate(rest.active, hop.vertex);
+        ring.add_where(near, {t, hop.vertex, hop.start, hop.degree}, rest);
     }
 }
 
-// queues: of `capacity` entries each.  hops: of a warp within a step.
+// queues: of `capacity` entries each.  rounds: of a warp within a step, beyond its share of the queue.
 extern "C" __global__ void __launch_bounds__(DEEP_THREADS, 1)
-    deep(Control* control, const I* indptr, const I* indices, const T* values, I value_step, long long n, T* d, T* e,
-         Entry* queue_a, Entry* queue_b, unsigned long long capacity, T width, T limit, I target, int hops,
-         unsigned long long last_step) {
-    const Graph g{indptr, indices, values, value_step};
-    __shared__ Entry local[2][DEEP_WARPS][LOCAL];
+    deep(Control* control, const I* indptr, const Hop* hops, const T* values, I value_step, bool fixed, T weight,
+         long long n, T* d, unsigned int* active, Entry* queue_a, Entry* queue_b, unsigned long long capacity, T width,
+         T limit, I target, int rounds, unsigned long long last_step) {
+    __shared__ Entry slots[DEEP_WARPS][RING];
+    const Hops g{hops, values, value_step, fixed, weight};
     unsigned long long step = control->steps, entries = 0, thresholds = 0;
     T threshold = control->threshold.value;
     bool done = false, saturated = false, scanned = control->scanned != 0;
-    const int warp = threadIdx.x / 32;
+    Ring ring{slots[threadIdx.x / 32], 0, 0};
     const long long warps = thread_count() / 32, number = thread_number() / 32;
     for (; step < last_step; ++step) {
         const Entry* const present = step % 2 == 0 ? queue_a : queue_b;
+        const Queue rest{step % 2 == 0 ? queue_b : queue_a, control->queue + (step + 1) % 3, capacity, active};
         const unsigned long long seen = now(control->queue + step % 3);
         const long long count = (long long)(seen < capacity ? seen : capacity);
         const T bound = bound_now(d, limit, target);
-        Queue queue{local[0][warp], 0, step % 2 == 0 ? queue_b : queue_a, control->queue + (step + 1) % 3, capacity, e};
         if (count > 0) {
             scanned = false;
             entries += count;
             const long long each = (count + warps - 1) / warps;
             const long long end = min((number + 1) * each, count);
-            for (long long first = number * each; first < end; first += 32) {
-                const bool has = first + lane_number() < end;
-                Entry entry{ZERO, 0, 0, 0};
-                if (has) entry = present[first + lane_number()];
-                expand(g, d, entry, has, threshold, bound, saturated, queue);
-                for (int hop = 1; hop < hops; ++hop) {
-                    __syncwarp();
-                    const Entry* const found = queue.local;
-                    const int many = queue.count;
-                    queue.local = local[hop % 2][warp];
-                    queue.count = 0;
-                    for (int i = 0; i < many; i += 32) {
-                        const bool here = i + lane_number() < many;
-                        if (here) entry = found[i + lane_number()];
-                        expand(g, d, entry, here, threshold, bound, saturated, queue);
-                    }
-                    if (queue.count == 0) break;
+            long long next = number * each;
+            for (int round = 0; next < end || (round < rounds && ring.count > 0); ++round) {
+                if (ring.count < AT_A_TIME && next < end) {
+                    const bool has = lane_number() < AT_A_TIME && next + lane_number() < end;
+                    Entry entry{ZERO, 0, 0, 0};
+                    if (has) entry = present[next + lane_number()];
+                    ring.add_where(has, entry, rest);
+                    next += AT_A_TIME;
                 }
-                queue.empty();
-                queue.local = local[0][warp];
+                expand(g, d, ring, rest, threshold, bound, saturated);
             }
+            ring.empty(rest);
         } else {  // look for active vertices, now up to a worse threshold
             const T nearest = now(&control->nearest[step % 3].value);
             done = scanned && (nearest == ZERO || !no_worse(nearest, bound));
@@ -399,20 +443,28 @@ extern "C" __global__ void __launch_bounds__(DEEP_THREADS, 1)
             ++thresholds;
             scanned = true;
             T left = ZERO;
-            for (long long first = thread_number() - lane_number(); first < n; first += thread_count()) {
-                const long long v = first + lane_number();
-                Entry entry{v < n ? d[v] : ZERO, (I)v, 0, 0};
-                const bool active = entry.value != ZERO && entry.value != e[v];
-                const bool near = active && no_worse(entry.value, threshold);
-                if (active && !near) left = add(left, entry.value);
-                if (near) {
-                    entry.start = g.indptr[v];
-                    entry.degree = g.indptr[v + 1] - entry.start;
+            for (long long first = number * 1024; first < n; first += warps * 1024) {
+                const long long word = first / 32 + lane_number();
+                const unsigned int bits = word * 32 < n ? active[word] : 0;
+                for (unsigned int some = __ballot_sync(WARP, bits != 0); some != 0; some &= some - 1) {
+                    const int owner = __ffs(some) - 1;
+                    const unsigned int here = __shfl_sync(WARP, bits, owner);
+                    const bool has = (here >> lane_number() & 1) != 0;
+                    const long long v = has ? first + owner * 32 + lane_number() : 0;
+                    Entry entry{has ? d[v] : ZERO, (I)v, 0, 0};
+                    const bool near = has && no_worse(entry.value, threshold);
+                    if (has && !near) left = add(left, entry.value);
+                    if (near) {
+                        entry.start = indptr[v];
+                        entry.degree = indptr[v + 1] - entry.start;
+                    }
+                    const unsigned int far = here & ~__ballot_sync(WARP, near);
+                    if (lane_number() == owner) active[word] = far;
+                    __syncwarp();  // for what does not fit becomes active again
+                    ring.add_where(near, entry, rest);
                 }
-                queue.add_where(near, entry);
-                if (queue.count > LOCAL - 32) queue.empty();
             }
-            queue.empty();
+            ring.empty(rest);
             fold_into(control->nearest + (step + 1) % 3, left);
         }
         if (thread_number() == 0) {

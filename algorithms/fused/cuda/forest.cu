@@ -34,6 +34,21 @@ __device__ __forceinline__ void offer(unsigned long long* best, unsigned long lo
     if (key < now(best)) atomicMin(best, key);
 }
 
+// Offers to trees by one thread, which remembers what it last saw of one: most edges are of the giant tree, and nobody has
+// to ask for what that has already.
+struct Offers {
+    unsigned long long *best, seen;
+    I tree;
+
+    __device__ __forceinline__ void make(I to, unsigned long long key) {
+        if (to == tree && key >= seen) return;
+        const unsigned long long there = now(best + to);
+        if (key < there) atomicMin(best + to, key);
+        tree = to;
+        seen = key < there ? key : there;
+    }
+};
+
 // Offer every edge to its row's vertex. The key has the place in that row.
 struct Lightest {
     const I* indices;
@@ -57,15 +72,15 @@ struct Lightest {
             const I own = from_lane(u, owner[j]);
             unsigned long long key = ~0ull;
             if (inside[j] && x[j] != own) key = (unsigned long long)ordinal(w[j], real) << 32 | (unsigned int)place[j];
-            if (__all_sync(WARP, owner[j] == from_lane(owner[j], 0))) {  // one row: one offer
+            // The least of each row's lanes, which are neighbours, in the last of them.
 #pragma unroll
-                for (int distance = 16; distance > 0; distance /= 2) {
-                    const unsigned long long there = __shfl_xor_sync(WARP, key, distance);
-                    if (there < key) key = there;
-                }
-                if (lane_number() != 0) key = ~0ull;
+            for (int distance = 1; distance < 32; distance *= 2) {
+                const unsigned long long below = __shfl_up_sync(WARP, key, distance);
+                const int row = __shfl_up_sync(WARP, owner[j], distance);
+                if (lane_number() >= distance && row == owner[j] && below < key) key = below;
             }
-            if (key != ~0ull) offer(best + own, key);
+            const int next = __shfl_down_sync(WARP, owner[j], 1);
+            if ((lane_number() == 31 || next != owner[j]) && key != ~0ull) offer(best + own, key);
         }
     }
 };
@@ -90,7 +105,8 @@ struct ListBetween {
     unsigned int threshold;  // the first weight that is heavy
     const I* tree;
     Listed* list;
-    unsigned long long *counter, *best, *best_then;
+    unsigned long long* counter;
+    Offers offers;
     I u, of_u;
 
     __device__ __forceinline__ void row(I v, bool) {
@@ -129,8 +145,8 @@ struct ListBetween {
             if (wanted[j]) {
                 const unsigned long long key = (unsigned long long)w[j] << 32 | (unsigned int)place[j];
                 list[base + __popc(all[j] & lanes_below())] = {a[j], b[j], key};
-                offer(best + a[j], key);
-                offer(best + b[j], key);
+                offers.make(a[j], key);
+                offers.make(b[j], key);
             }
             base += __popc(all[j]);
         }
@@ -164,8 +180,8 @@ extern "C" __global__ void __launch_bounds__(WIDE_THREADS, WIDE_BLOCKS)
     unsigned long long *best = best_a, *best_then = best_b, rounds = 0;
     unsigned int slot = 0;
     for (int heavy = light == 0; heavy < 2; ++heavy) {
-        ListBetween between{indices, weights, step, real, heavy != 0, light, tree, list, control->queue + slot, best,
-                            best_then, 0, 0};
+        ListBetween between{indices, weights, step, real, heavy != 0, light, tree, list, control->queue + slot,
+                            {best, 0, (I)-1}, 0, 0};
         deal_edges(nullptr, indptr, n, nnz, indptr, between);
         if (thread_number() == 0) control->queue[(slot + 1) % 3] = 0;
         grid_barrier(&control->arrived);
@@ -185,6 +201,7 @@ extern "C" __global__ void __launch_bounds__(WIDE_THREADS, WIDE_BLOCKS)
             if (thread_number() == 0) control->queue[(slot + 1) % 3] = 0;
             grid_barrier(&control->arrived);
             // What is left of the list, by the new trees, is offered to them.
+            Offers offers{best_then, 0, (I)-1};
             for (unsigned long long first = thread_number() - lane_number(); first < count; first += thread_count()) {
                 Listed edge{0, 0, 0};
                 const bool here = first + lane_number() < count;
@@ -201,8 +218,8 @@ extern "C" __global__ void __launch_bounds__(WIDE_THREADS, WIDE_BLOCKS)
                 base = __shfl_sync(WARP, base, 0);
                 if (!left) continue;
                 other[base + __popc(all & lanes_below())] = edge;
-                offer(best_then + edge.a, edge.key);
-                offer(best_then + edge.b, edge.key);
+                offers.make(edge.a, edge.key);
+                offers.make(edge.b, edge.key);
             }
             grid_barrier(&control->arrived);
             count = now(control->queue + slot);

@@ -12,7 +12,7 @@ from algorithms.scc import scc
 from algorithms.traversal import Direction
 from formats import COO, CSR
 from formats.arrays import Array, cupy
-from formats.orientation import by_columns, has_columns, is_symmetric
+from formats.orientation import by_columns, is_symmetric
 from formats.weights import distinct
 from semiring import MinPlus
 from semiring.explanation import facts
@@ -72,10 +72,11 @@ def _(
     if too_large(A):
         return Unsuited(f"it counts edges in 32 bits, and there are {A.nnz:,}")
     k = kernels.graphs(A.indices.dtype)
+    choice = how.choice
     how = how.for_matrix(A)
-    pulls = how.choice == "pull" or (how.choice == "auto" and has_columns(A))
+    pulls = how.choice != "push"
     columns = columns_of(A) if pulls else None
-    if how.choice == "auto" and not limited and deep(A):
+    if choice == "auto" and not limited and deep(A):
         level = levels_by_hops(A, source)
     else:
         level = cp.where(outside, np.int32(-2), np.int32(-1))
@@ -90,15 +91,13 @@ def _(
 
 def levels_by_hops(A: CSR, source: int) -> Array:
     """Levels as distances with every edge of length 1, in any order."""
-    cp = cupy()
-    P = A.with_values(cp.broadcast_to(cp.ones(1, np.int32), A.nnz))
-    how = Schedule("buckets", np.int32(BFS_DELTA), deep=True, hops=BFS_HOPS)
-    level, _ = fixpoint(P, MinPlus, how, source=source)
+    how = Schedule("buckets", np.int32(BFS_DELTA), deep=True, rounds=BFS_ROUNDS)
+    level, _ = fixpoint(A, MinPlus, how, source=source, length=np.int32(1))
     level[level == MinPlus.zero(level.dtype)] = -1
     return level
 
 
-BFS_DELTA, BFS_HOPS = 64, 4
+BFS_DELTA, BFS_ROUNDS = 64, 16
 
 
 def search(

@@ -29,7 +29,7 @@ GRAPHS = ("persistent.cu", "components.cu", "search.cu", "strong.cu", "forest.cu
 WIDE_THREADS, WIDE_BLOCKS = 512, 2
 """Threads of a block, and blocks on a multiprocessor, of the kernels that go over many edges in a step."""
 
-DEEP_THREADS = 512
+DEEP_THREADS = 1024
 """Threads of the one block on a multiprocessor of the kernel whose steps are short: its barrier costs least."""
 
 NULL = np.uint64(0)

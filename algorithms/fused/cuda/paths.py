@@ -46,14 +46,14 @@ DEEP_DEGREE, DEEP_WIDEST = 5, 512
 class Schedule:
     """How the fixpoint is reached.
 
-    name: for `explain`.  width: of the threshold; None for no threshold.  deep: several hops between barriers.
-    hops: in a deep step.  few: edges of a wide step below which the threshold is raised.  every: sweeps.  pull: always.
+    name: for `explain`.  width: of the threshold; None for no threshold.  deep: many rounds of a warp between barriers,
+    so many.  few: edges of a wide step below which the threshold is raised.  every: sweeps.  pull: always.
     """
 
     name: str
     width: Any
     deep: bool = False
-    hops: int = 4
+    rounds: int = 16
     few: int = 0
     every: bool = False
     pull: bool = False
@@ -65,7 +65,8 @@ def _(A: CSR, source: int, s: Semiring, until: Until, *, schedule: str = "fronti
         return Unsuited(f"the queue of {schedule} is a sequence of single vertices")
     if gains_by_length(A, s):
         return Unsuited("weights make longer paths better, so a cycle may have to be found")
-    return solve(A, source, s, until, Schedule(schedule, None, deep(A), every=schedule == "sweep"))
+    sweeps = schedule == "sweep"
+    return solve(A, source, s, until, Schedule(schedule, None, deep(A) and not sweeps, every=sweeps))
 
 
 @delta_stepping.implement(CSR, "cuda")
@@ -97,7 +98,8 @@ def _(A: CSR, source: int, s: Semiring, until: Until) -> Any:
 
 def deep(A: CSR) -> bool:
     """Has A so many short rows that the number of steps is everything?"""
-    return A.nnz <= DEEP_DEGREE * A.nrows and widest(A) <= DEEP_WIDEST
+    narrow = A.indices.dtype == np.int32  # records of more than 16 bytes an edge would be too much
+    return narrow and 0 < A.nnz <= DEEP_DEGREE * A.nrows and widest(A) <= DEEP_WIDEST
 
 
 def buckets(A: CSR, delta: Any = None) -> Schedule:
@@ -110,12 +112,12 @@ def buckets(A: CSR, delta: Any = None) -> Schedule:
         width = as_bound(max(typical * (DEEP_MEANS if goes_deep else WIDE_MEANS), 1e-30), A.dtype, MinPlus)
     if A.dtype.kind == "i" and not width > 0:
         width = A.dtype.type(1)
-    return Schedule("buckets", width, goes_deep, hops=HOPS, few=0 if delta is not None else FEW)
+    return Schedule("buckets", width, goes_deep, rounds=ROUNDS, few=0 if delta is not None else FEW)
 
 
-DEEP_MEANS, WIDE_MEANS = 64.0, 0.25
+DEEP_MEANS, WIDE_MEANS = 256.0, 0.5
 """Mean weights in Δ."""
-HOPS, FEW = 4, 1 << 16
+ROUNDS, FEW = 16, 1 << 16
 
 
 def solve(A: CSR, source: int, s: Semiring, until: Until, how: Schedule) -> Any:
@@ -136,44 +138,66 @@ def fixpoint(
     limit: Any = None,
     target: int | None = None,
     colour: Array | None = None,
+    length: Any = None,
 ) -> tuple[Array, dict[str, int]]:
     """(the least d = d0 ⊕ dA, what happened), from e_source or from a given d, which is written to.
 
     limit, target: beyond which nothing need be found.  colour: (n,) of A's indices; edges between colours do not count.
+    length: of every edge, for the deep kernel, instead of A's values.
     """
     cp = cupy()
-    n, dtype, index_type = A.nrows, A.dtype, A.indices.dtype
+    n, dtype, index_type = A.nrows, A.dtype if length is None else length.dtype, A.indices.dtype
     k = kernels.paths(s, dtype, index_type)
     zero, one = s.zero(dtype), s.unit(dtype)
     width = zero if how.width is None else how.width
     d = cp.empty(n, dtype) if d is None else d
-    e = cp.empty(n, dtype)
+    active = cp.empty(-(-n // 32), np.uint32)
     control = cp.empty(CONTROL_WORDS, np.uint64)
-    start = dtype.type(one) if how.width is not None else zero
-    k.plain("begin", n, (control, np.int64(n), d, e, np.int64(source), one, start))
-    rows = A.indptr, A.indices, A.values, step_of(A, k.index)
+    start = zero if how.width is None else one
+    k.plain("begin", n, (control, np.int64(n), d, active, np.int64(source), one, start))
     ends = zero if limit is None else dtype.type(limit), k.index(-1 if target is None else target)
     work = n + A.nnz
-    if how.deep and colour is None and not how.pull and not how.every:
+    if how.deep:
         capacity = max(n // 4, 4096)
         queues = [cp.empty(capacity * entry_bytes(dtype, index_type), np.uint8) for _ in range(2)]
-        arguments = (control, *rows, np.int64(n), d, e, *queues, np.uint64(capacity), width, *ends, np.int32(how.hops))
-        state = k.stepwise("deep", work, arguments, control, deep=True)
-        facts(kernel="deep", hops=how.hops)
+        weights = (A.values, step_of(A, k.index)) if dtype.itemsize != 4 else (kernels.NULL, k.index(0))
+        fixed = np.bool_(length is not None), zero if length is None else length
+        state = k.stepwise(
+            "deep",
+            work,
+            (control, A.indptr, hops(A, k), *weights, *fixed, np.int64(n), d, active, *queues, np.uint64(capacity))
+            + (width, *ends, np.int32(how.rounds)),
+            control,
+            deep=True,
+        )
+        facts(kernel="deep", rounds=how.rounds)
     else:
         lists = [cp.empty(n, index_type) for _ in range(2)]
+        rows = A.indptr, A.indices, A.values, step_of(A, k.index)
         columns: Any = by_columns(A) if how.pull else None
         turned = (columns.indptr, columns.indices, columns.values) if how.pull else (kernels.NULL,) * 3
         tint = kernels.NULL if colour is None else colour
         pull_from = np.uint64(0 if how.pull else 2**64 - 1)
         sizes = np.int64(n), np.int64(A.nnz)
         choices = tint, np.bool_(how.every), np.uint64(how.few), pull_from
-        arguments = (control, *rows, *turned, *sizes, d, e, *lists, width, *ends, *choices)
+        arguments = (control, *rows, *turned, *sizes, d, active, *lists, width, *ends, *choices)
         state = k.stepwise("wide", work, arguments, control)
         facts(kernel="wide", few=how.few)
     known = {name: int(state[word]) for name, word in STATE.items()}
     facts(schedule=how.name, delta=how.width, direction="pull" if how.pull else "push", **known)
     return d, known
+
+
+def hops(A: CSR, k: kernels.Kernels) -> Array:
+    """The records of A's edges, which are made once and kept with A: 16 bytes an edge."""
+
+    def make() -> Array:
+        made = cupy().empty(4 * A.nnz, np.uint32)
+        weights = (A.values, step_of(A, k.index)) if A.dtype.itemsize == 4 else (kernels.NULL, k.index(0))
+        k.plain("record", A.nnz, (A.indptr, A.indices, *weights, np.int64(A.nnz), made))
+        return made
+
+    return A.keep("hops", make)
 
 
 def step_of(A: CSR, index: Any) -> Any:

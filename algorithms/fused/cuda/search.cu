@@ -30,7 +30,7 @@ struct Mark {
 #pragma unroll
         for (int j = 0; j < AT_ONCE; ++j) x[j] = inside[j] ? __ldcs(indices + place[j]) : 0;
 #pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) seen[j] = now(level + x[j]);
+        for (int j = 0; j < AT_ONCE; ++j) seen[j] = level[x[j]];
 #pragma unroll
         for (int j = 0; j < AT_ONCE; ++j)
             if (inside[j] && seen[j] == -1) level[x[j]] = next;
