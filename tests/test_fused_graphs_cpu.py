@@ -176,6 +176,19 @@ def test_forests_of_large_graphs(count, symmetric):
             assert_alike(A, boruvka, symmetrize=not symmetric, return_labels=True)
 
 
+@pytest.mark.parametrize("dtype", [np.int32, np.float64])
+def test_weights_are_sorted_by_all_of_their_bits(dtype):
+    from algorithms.fused.cpu.light_edges import ascending
+
+    rng = np.random.default_rng(6)
+    info = np.iinfo(dtype) if dtype is np.int32 else np.finfo(dtype)
+    ends = np.array([info.min, info.max, 0, 1], dtype)
+    for weights in (rng.integers(0, 300, 500), rng.random(500), 1 + rng.random(500) * 1e-12, np.zeros(5), ends):
+        weights = rng.permutation(np.append(weights, ends if weights is ends else weights[:0])).astype(dtype)
+        order = ascending(weights) & np.uint64(0xFFFFFFFF)
+        assert order.tolist() == np.argsort(weights, kind="stable").tolist()
+
+
 def test_a_pattern_is_spanned_by_its_smallest_edges():
     A = network(500, 3, symmetric=True).pattern()
     assert_alike(A, boruvka, return_labels=True)

@@ -4,12 +4,13 @@
 
 Entries compare by (weight, smaller end, larger end). Of the entries of one row with the same weight that is the order
 of their columns, so the first lightest one is the row's choice. Chosen edges are joined in a union-find (`components`),
-which refuses the second of two trees that chose the same edge. Three things make rounds short: in the first every
-vertex is a tree, and nothing is looked up; a vertex that no entry leads away from is not asked again; and a
-tree that has grown large never chooses, since every edge that leaves it also leaves one of the others, which does.
+which refuses the second of two trees that chose the same edge. What makes rounds short: in the first every vertex is a
+tree, and nothing is looked up; a vertex looks again only if its choice no longer leaves its tree, and no more if no
+entry does; and a tree that has grown large never chooses, since every edge that leaves it also leaves one of the
+others, which does. Before that the edges, of many the lightest, are sorted and joined in that order (`light_edges`).
 
 Where not every edge has its reverse, the columns are looked through as the rows are. At most log₂ n rounds and one of
-O(n + m); 36 bytes a vertex for weights of 8 bytes, and 8 more while the edges are sorted, by two counting sorts.
+O(n + m); 40 bytes a vertex for weights of 8 bytes.
 
 [1] O. Borůvka, O jistém problému minimálním, Práce moravské přírodovědecké společnosti 3, 1926.
 """
@@ -29,6 +30,7 @@ from semiring.edges import undirected_edges
 from semiring.explanation import facts
 
 from .components import flatten, join, most_frequent, side_by_side
+from .light_edges import LightEdges, Side, chosen_of, light_edges
 from .symmetry import is_symmetric
 from .words import atomic_add
 
@@ -44,74 +46,92 @@ def forest(A: CSR, symmetrize: bool, with_labels: bool) -> tuple[COO, np.ndarray
     both_ways = is_symmetric(A)
     if not both_ways and not symmetrize:
         undirected_edges(A)  # raises, and names an edge
-    n, vertex = A.nrows, index_dtype(A.nrows)
     sides = [_side(A)] if both_ways else [_side(A), _side(compressed(A, 1))]
-    f = np.arange(n, dtype=vertex)
-    u, v, w = _by_ends(*_grow(sides, f), n)
-    facts(method="union-find", threads=get_threads(), edges=u.size)
+    trees = _Trees(A.nrows, A.dtype)
+    edges = light_edges(sides)
+    if edges is not None:
+        trees.join(edges)
+    if edges is None or not edges.all:
+        trees.grow(sides)
+    facts(method="union-find", threads=get_threads(), rounds=trees.rounds, sorted=edges.weights.size if edges else 0)
+    u, v, w = trees.edges()
     if A.dtype.kind == "f":
         _restore_zeros(sides, u, v, w)
     index = A.indices.dtype
     F = COO.trusted(u.astype(index, copy=False), v.astype(index, copy=False), w, A.shape, 0)
-    return F, f if with_labels else None
+    return F, trees.f if with_labels else None
 
 
-def _side(A: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _side(A: Any) -> Side:
     """The arrays of A by rows or by columns; of a pattern, one value for each entry."""
     return A.indptr, A.indices, np.ascontiguousarray(A.values)
 
 
-def _grow(sides: list[Any], f: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Join trees in f until no entry leads from one to another; the ends and weights of the edges that are chosen."""
-    n, entries, dtype = f.size, int(sides[0][0][-1]), sides[0][2].dtype
-    active, choosers = np.arange(n, dtype=f.dtype), np.empty(n, f.dtype)
-    other, lightest, best = np.empty(n, f.dtype), np.empty(n, dtype), np.full(n, -1, f.dtype)
-    chosen, weight = np.empty((2, n), f.dtype), np.empty(n, dtype)
-    left, rounds, giant, count = n, 0, -1, np.zeros(1, np.int64)
-    while left:
-        for number, side in enumerate(sides):
-            parts = (*side, f, active[:left], other, lightest, rounds == 0, number > 0)
+class _Trees:
+    """Trees that grow along the lightest edges, in a union-find f, and the edges that they have chosen."""
+
+    def __init__(self, n: int, dtype: np.dtype) -> None:
+        vertex = index_dtype(n)
+        self.f = np.arange(n, dtype=vertex)
+        self.chosen, self.weight, self.count = np.empty((2, n), vertex), np.empty(n, dtype), np.zeros(1, np.int64)
+        self.rounds, self.giant = 0, -1
+
+    def join(self, edges: LightEdges) -> None:
+        """Join trees along the edges from the lightest to the heaviest."""
+        at = chosen_of(edges, self.f)
+        self.count[0] = at.size
+        self.chosen[0, : at.size], self.chosen[1, : at.size] = edges.u[at], edges.v[at]
+        self.weight[: at.size] = edges.weights[at]
+
+    def grow(self, sides: list[Side]) -> None:
+        """Join trees until no entry leads from one to another."""
+        f, n = self.f, self.f.size
+        other, best, choosers = np.empty_like(f), np.full_like(f, -1), np.empty_like(f)
+        lightest = np.empty_like(self.weight)
+        entries, active = int(sides[0][0][-1]), np.arange(n, dtype=f.dtype)
+        left, alone, known = self.without_giant(active, n), not self.count[0], False
+        while left:
+            parts = (*sides[0], *sides[-1], len(sides) == 2, f, active[:left], other, lightest, alone, known)
             side_by_side(lambda taken, parts=parts: _lightest(*parts, taken), entries)
-        left, choosing = _best_of_each(f, active, left, other, lightest, best, choosers, rounds == 0)
-        before, ends = int(count[0]), (choosers[:choosing], other, chosen, count)
-        side_by_side(lambda taken, ends=ends: _unite(f, *ends, taken), choosing)
-        new = slice(before, int(count[0]))
-        lightest.take(chosen[0, new], out=weight[new])
-        flatten(f)
-        if giant < 0:
-            root, share = most_frequent(f)
-            giant = root if share >= GIANT else -1
-        if giant >= 0:
-            left = _without(f, active, left, f[giant])
-        rounds += 1
-    facts(rounds=rounds)
-    return chosen[0, : int(count[0])], chosen[1, : int(count[0])], weight[: int(count[0])]
+            left, choosing = _best_of_each(f, active, left, other, lightest, best, choosers, alone)
+            before, ends = int(self.count[0]), (choosers[:choosing], other, self.chosen, self.count)
+            side_by_side(lambda taken, ends=ends: _unite(f, *ends, taken), choosing)
+            new = slice(before, int(self.count[0]))
+            self.weight[new] = lightest[self.chosen[0, new]]
+            left, alone, known = self.without_giant(active, left), False, True
+            self.rounds += 1
+
+    def without_giant(self, active: np.ndarray, left: int) -> int:
+        """Point at the roots; how many active vertices are left without those of one large tree, once there is one."""
+        flatten(self.f)
+        if self.giant < 0 and left:
+            root, share = most_frequent(self.f)
+            self.giant = root if share >= GIANT else -1
+        return left if self.giant < 0 else _without(self.f, active, left, self.f[self.giant])
+
+    def edges(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The edges (u, v, weights), u < v, sorted by (u, v)."""
+        (a, b), w = self.chosen[:, : int(self.count[0])], self.weight[: int(self.count[0])]
+        if not self.rounds:  # they were sorted
+            flatten(self.f)
+            return a, b, w
+        u, v, order = np.minimum(a, b), np.maximum(a, b), np.arange(a.size, dtype=a.dtype)
+        for key in (v, u):  # by v first and then, keeping that order, by u
+            places, sorted_order = np.zeros(self.f.size + 1, a.dtype), np.empty_like(order)
+            _sort(key, order, places, sorted_order)
+            order = sorted_order
+        return u[order], v[order], w[order]
 
 
-def _restore_zeros(sides: list[Any], u: np.ndarray, v: np.ndarray, w: np.ndarray) -> None:
+def _restore_zeros(sides: list[Side], u: np.ndarray, v: np.ndarray, w: np.ndarray) -> None:
     """The sign of zero weights, of which those of one edge's two entries may differ: that of the entry u < v."""
-    for at in np.flatnonzero(w == 0):
-        found = [_value(side, u[at], v[at]) for side in sides]
-        found = [value for value in found if value is not None]
-        w[at] = found[0] if len(found) == 1 else np.minimum(*found)
-
-
-def _value(side: Any, row: Any, col: Any) -> Any:
-    """The value at (row, col), or None."""
-    indptr, indices, values = side
-    start, stop = indptr[row], indptr[row + 1]
-    at = start + np.searchsorted(indices[start:stop], col)
-    return values[at] if at < stop and indices[at] == col else None
-
-
-def _by_ends(a: np.ndarray, b: np.ndarray, w: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The edges between a and b as (u, v, weights), u < v, sorted: by v first and then, keeping that order, by u."""
-    u, v, order = np.minimum(a, b), np.maximum(a, b), np.arange(a.size, dtype=a.dtype)
-    for key in (v, u):
-        places, sorted_order = np.zeros(n + 1, a.dtype), np.empty_like(order)
-        _sort(key, order, places, sorted_order)
-        order = sorted_order
-    return u[order], v[order], w[order]
+    at = np.flatnonzero(w == 0)
+    ends, found = (u[at], v[at]), []
+    for side in sides:
+        values = np.full(at.size, np.inf, w.dtype)
+        _look_up(*side, *ends, values)
+        found.append(values)
+    w[at] = np.minimum(found[0], found[-1])
 
 
 @inlined
@@ -123,11 +143,31 @@ def _comes_before(w, a, b, x, c, d):
     return low < high or (low == high and max(a, b) < max(c, d))
 
 
+@inlined
+def _leaving(indptr, indices, values, f, v, tree, alone):
+    """The first lightest entry of a row that leaves the tree; the row's end, if none does."""
+    e, stop = np.uintp(indptr[v]), np.uintp(indptr[v + np.uintp(1)])
+    while e < stop and (np.uintp(indices[e]) if alone else np.uintp(f[np.uintp(indices[e])])) == tree:
+        e += np.uintp(1)
+    if e < stop:
+        weight = values[e]
+        for later in range(e + np.uintp(1), stop):
+            if values[later] < weight:
+                u = np.uintp(indices[later])
+                if (u if alone else np.uintp(f[u])) != tree:
+                    e, weight = np.uintp(later), values[later]
+    return e
+
+
 @compiled
-def _lightest(indptr, indices, values, f, active, other, lightest, alone, again, taken):
+def _lightest(
+    indptr, indices, values, other_indptr, other_indices, other_values, both,
+    f, active, other, lightest, alone, known, taken,
+):  # fmt: skip
     """Of each active vertex the first lightest entry that leaves its tree; other = -1: there is none.
 
-    alone: every vertex is a tree.  again: compare with what was found among the rows.
+    both: look among the columns, too.  alone: every vertex is a tree.  known: what was found before is still the
+    lightest, if it leaves the tree.
     """
     one = np.uintp(1)
     while True:
@@ -136,24 +176,19 @@ def _lightest(indptr, indices, values, f, active, other, lightest, alone, again,
             break
         for at in range(first, min(first + GRAIN, active.size)):
             v = np.uintp(active[at])
-            e, stop, tree = np.uintp(indptr[v]), np.uintp(indptr[v + one]), np.uintp(f[v])
-            while e < stop and (np.uintp(indices[e]) if alone else np.uintp(f[np.uintp(indices[e])])) == tree:
-                e += one
-            if e == stop:
-                if not again:
-                    other[v] = -1
+            tree = np.uintp(f[v])
+            if known and np.uintp(f[np.uintp(other[v])]) != tree:
                 continue
-            best, weight = e, values[e]
-            for place in range(best + one, stop):
-                if values[place] < weight:
-                    near = np.uintp(indices[place])
-                    if (near if alone else np.uintp(f[near])) != tree:
-                        best, weight = place, values[place]
-            u = indices[best]
-            if again and other[v] >= 0:
-                if lightest[v] < weight or (lightest[v] == weight and other[v] <= u):
-                    continue
-            other[v], lightest[v] = u, weight
+            other[v] = -1
+            e = _leaving(indptr, indices, values, f, v, tree, alone)
+            if e < np.uintp(indptr[v + one]):
+                other[v], lightest[v] = indices[e], values[e]
+            if both:
+                e = _leaving(other_indptr, other_indices, other_values, f, v, tree, alone)
+                if e < np.uintp(other_indptr[v + one]):
+                    u, weight = other_indices[e], other_values[e]
+                    if other[v] < 0 or weight < lightest[v] or (weight == lightest[v] and u < other[v]):
+                        other[v], lightest[v] = u, weight
 
 
 @compiled
@@ -215,11 +250,28 @@ def _without(f, active, left, tree):
 def _sort(key, order, places, sorted_order):
     """A counting sort of the edges in `order` by the keys of each."""
     one = np.uintp(1)
-    for e in range(key.size):
-        places[np.uintp(key[e]) + one] += 1
+    for number in range(key.size):
+        places[np.uintp(key[number]) + one] += 1
     for k in range(1, places.size):
         places[k] += places[k - 1]
     for at in range(order.size):
         bucket = np.uintp(key[np.uintp(order[at])])
         sorted_order[np.uintp(places[bucket])] = order[at]
         places[bucket] += 1
+
+
+@compiled
+def _look_up(indptr, indices, values, rows, cols, out):
+    """The values at (row, col), where there is an entry."""
+    for at in range(rows.size):
+        row = np.uintp(rows[at])
+        low, stop = np.intp(indptr[row]), np.intp(indptr[row + np.uintp(1)])
+        high = stop
+        while low < high:
+            middle = (low + high) // 2
+            if indices[middle] < cols[at]:
+                low = middle + 1
+            else:
+                high = middle
+        if low < stop and indices[low] == cols[at]:
+            out[at] = values[low]

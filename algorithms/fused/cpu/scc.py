@@ -3,8 +3,8 @@
 Gabow's search [1]: vertices are numbered as they are found, and lie on a stack until their component is complete; a
 second stack holds where on it the components that may still grow into one begin. An edge to a vertex of a lower number
 that lies on the stack unites all that began since, so those beginnings are taken off; a vertex that is done, and still
-a beginning, has its component above it. Where every edge has its reverse, a strong component is a connected one
-(`components`), of which most edges are not read.
+a beginning, has its component above it. Where every edge is known to have its reverse, a strong component is a
+connected one (`components`), of which most edges are not read.
 
 O(n + m), sequential. 24 bytes a vertex (32 where edges are numbered in 64 bits) beside the answer.
 
@@ -23,12 +23,12 @@ from semiring.cpu.kernels import compiled
 from semiring.explanation import facts
 
 from .components import labels
-from .symmetry import is_symmetric
+from .symmetry import is_known_symmetric, is_symmetric
 
 
 def strong_components(A: CSR, weak: bool) -> np.ndarray:
     """The smallest vertex of each vertex's component."""
-    both_ways = is_symmetric(A, pattern=True)
+    both_ways = _counts_both_ways(A, ask=not weak)
     if weak or both_ways:
         return labels(A, both_ways)
     n, vertex = A.nrows, index_dtype(A.nrows)
@@ -36,6 +36,18 @@ def strong_components(A: CSR, weak: bool) -> np.ndarray:
     components = _search(A.indptr, A.indices, label, np.empty((4, n + 1), vertex), np.empty(n + 1, A.indptr.dtype))
     facts(method="depth-first search", components=int(components), threads=1)
     return label
+
+
+def _counts_both_ways(A: CSR, ask: bool) -> bool:
+    """Is it known that every edge's reverse is stored? Found out, if asked, at the second search of A.
+
+    Of a symmetric graph that takes longer than the first search, and shortens all others.
+    """
+    if ask and A.keeps("strong components found"):
+        return is_symmetric(A, pattern=True)
+    if ask:
+        A.keep("strong components found", lambda: True)
+    return is_known_symmetric(A)
 
 
 @compiled

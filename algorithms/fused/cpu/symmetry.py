@@ -15,15 +15,19 @@ from semiring.cpu.kernels import compiled
 NOT, PATTERN, VALUES = range(3)
 
 
+def is_known_symmetric(A: CSR) -> bool:
+    """Is it known, without looking, that every entry has its reverse, of whatever value?"""
+    return any(A.keeps(("symmetric", pattern)) and A.keep(("symmetric", pattern), bool) for pattern in (False, True))
+
+
 def is_symmetric(A: CSR, *, pattern: bool = False) -> bool:
     """Has every entry its reverse, of the same value? `formats.orientation.is_symmetric`, and kept as it keeps it."""
-    if pattern and A.keeps(("symmetric", False)) and A.keep(("symmetric", False), bool):
+    if pattern and is_known_symmetric(A):
         return True
     if not A.keeps(("symmetric", pattern)):
-        values = A.values if A.values.strides[0] else np.empty(0, bool)  # the pattern: all alike
-        found = _mirrored(
-            A.indptr, A.indices, values.view(f"i{values.itemsize}") if values.dtype.kind != "f" else values
-        )
+        values = A.values if A.values.strides[0] else np.empty(0, bool)  # of a pattern all are alike
+        bits = values if values.dtype.kind == "f" else values.view(f"i{values.itemsize}")
+        found = _mirrored(A.indptr, A.indices, bits)
         A.keep(("symmetric", True), lambda: found >= PATTERN)
         A.keep(("symmetric", False), lambda: found == VALUES)
     return A.keep(("symmetric", pattern), bool)

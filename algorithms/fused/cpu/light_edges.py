@@ -1,0 +1,228 @@
+"""The lightest edges of a graph, sorted, and which of them Kruskal's algorithm chooses.
+
+Of few edges all are listed, of many only the lightest, about one a vertex: their forest is a part of the whole one, as
+in filter-Kruskal [2], and connects most of the vertices. The limit is a quantile of some weights; that edges of its
+very weight are all in makes the list a beginning of the sorted edges, whatever their number.
+
+Sorting is by radix, of keys that are a weight's leading bits and the edge's number, so that ties go by (u, v). 8 bytes
+an entry for the list (of int32, 6) and 8 for sorting it.
+
+[1] J. B. Kruskal, On the shortest spanning subtree of a graph and the traveling salesman problem, Proceedings of the
+    AMS 7(1), 1956.
+[2] V. Osipov, P. Sanders, J. Singler, The filter-Kruskal minimum spanning tree algorithm, ALENEX 2009.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from formats.arrays import index_dtype
+from formats.weights import ordinals
+from semiring.cpu.kernels import compiled, inlined
+
+from .components import side_by_side
+from .words import atomic_add
+
+MANY = 12
+"""Entries a vertex from which on only light ones are listed."""
+
+LIGHT = 2
+"""Entries a vertex that are about as many as the light ones."""
+
+SAMPLED = 1 << 12
+"""Weights by which it is seen which are light."""
+
+DIGIT = 11
+"""Bits by which keys are sorted at a time: the 2048 counts lie in the L1 cache."""
+
+GRAIN = 256
+"""Vertices that a thread takes at a time."""
+
+Side = tuple[np.ndarray, np.ndarray, np.ndarray]
+"""indptr, indices and values of the rows, or of the columns, in which every vertex looks for entries."""
+
+
+@dataclass(frozen=True)
+class LightEdges:
+    """Edges u < v, each once, sorted by (u, v), of two directions the lighter. all: is no edge heavier?"""
+
+    u: np.ndarray
+    v: np.ndarray
+    weights: np.ndarray
+    all: bool
+
+
+def light_edges(sides: list[Side]) -> LightEdges | None:
+    """The edges of the lightest weights, of all with these weights; None where that would not be few of many."""
+    values, n = sides[0][2], sides[0][0].size - 1
+    entries = values.size * len(sides)
+    if entries == 0:
+        return None
+    some = np.sort(values[:: -(-values.size // SAMPLED)])
+    few = entries < MANY * n
+    limit = values.max() if few else some[int(some.size * LIGHT * n / entries)]
+    if not few and (some <= limit).sum() * 2 > some.size:
+        return None
+    ends, parts = np.zeros(n + 1, np.int64), (*sides[0], *sides[-1], len(sides) == 2, limit)
+    side_by_side(lambda taken: _count(*parts, ends, taken), values.size)
+    np.cumsum(ends, out=ends)
+    if not 0 < ends[-1] < 2**32:
+        return None
+    u, v = (np.empty(ends[-1], index_dtype(n)) for _ in range(2))
+    w = np.empty(ends[-1], values.dtype)
+    side_by_side(lambda taken: _write(*parts, ends, u, v, w, taken), values.size)
+    return LightEdges(u, v, w, few)
+
+
+def chosen_of(edges: LightEdges, f: np.ndarray) -> np.ndarray:
+    """The numbers of the edges that make a forest of the lightest, ascending; f, a union-find, is joined along them."""
+    chosen = np.zeros(edges.u.size, bool)
+    _kruskal(ascending(edges.weights), edges.u, edges.v, f, chosen)
+    return np.flatnonzero(chosen)
+
+
+def ascending(weights: np.ndarray) -> np.ndarray:
+    """In the low 32 bits, the numbers of the weights from the lightest to the heaviest, equal ones in their order.
+
+    weights: fewer than 2^32.  32 bits of each are sorted; should others be needed to tell two apart, all bits are.
+    """
+    ranks = ordinals(weights).astype(np.int64)
+    low, high = int(ranks.min()), int(ranks.max())
+    width = (high - low).bit_length()
+    ranks -= low
+    keys = ranks.view(np.uint64)
+    if width > 32:
+        keys = keys >> np.uint64(width - 32)
+    keys <<= np.uint64(32)
+    keys |= np.arange(weights.size, dtype=np.uint64)
+    keys = _sorted(keys, np.empty_like(keys), min(width, 32))
+    if width > 32 and not _ascends(keys, ranks.view(np.uint64)):
+        return np.argsort(ranks.view(np.uint64), kind="stable").astype(np.uint64)
+    return keys
+
+
+@inlined
+def _find(f, v):
+    """The root of v's tree, whose vertices on the way are pointed two steps on."""
+    above = f[v]
+    while above != v:
+        next_one = f[np.uintp(above)]
+        f[v] = next_one
+        v = np.uintp(next_one)
+        above = f[v]
+    return v
+
+
+@compiled
+def _kruskal(keys, u, v, f, chosen):
+    left = f.size - 1
+    for at in range(keys.size):
+        e = np.uintp(keys[at] & np.uint64(0xFFFFFFFF))
+        a, b = _find(f, np.uintp(u[e])), _find(f, np.uintp(v[e]))
+        if a != b:
+            f[max(a, b)] = min(a, b)
+            chosen[e] = True
+            left -= 1
+            if left == 0:
+                break
+
+
+@compiled
+def _sorted(keys, spare, bits):
+    """The keys sorted by bits from the 33rd on, in either array."""
+    counts, low = np.empty(1 << DIGIT, np.int64), np.uint64((1 << DIGIT) - 1)
+    for shift in range(32, 32 + bits, DIGIT):
+        counts[:] = 0
+        for key in keys:
+            counts[(key >> np.uint64(shift)) & low] += 1
+        total = 0
+        for digit in range(counts.size):
+            counts[digit], total = total, total + counts[digit]
+        for key in keys:
+            digit = (key >> np.uint64(shift)) & low
+            spare[counts[digit]] = key
+            counts[digit] += 1
+        keys, spare = spare, keys
+    return keys
+
+
+@compiled
+def _ascends(keys, ranks):
+    for at in range(1, keys.size):
+        before, after = keys[at - 1] & np.uint64(0xFFFFFFFF), keys[at] & np.uint64(0xFFFFFFFF)
+        if ranks[before] > ranks[after]:
+            return False
+    return True
+
+
+@inlined
+def _next(indices, values, e, stop, u, limit):
+    """The first place from e on of an entry beyond the diagonal that is light enough."""
+    while e < stop and (np.uintp(indices[e]) <= u or values[e] > limit):
+        e += np.uintp(1)
+    return e
+
+
+@compiled
+def _count(indptr, indices, values, other_indptr, other_indices, other_values, both, limit, counts, taken):
+    """counts[u + 1]: how many edges row u has above the diagonal; of both sides together, each once."""
+    n, one = np.uintp(indptr.size - 1), np.uintp(1)
+    while True:
+        first = np.uintp(atomic_add(taken, 0, GRAIN))
+        if first >= n:
+            break
+        for u in range(first, min(first + np.uintp(GRAIN), n)):
+            count = 0
+            e, stop = np.uintp(indptr[u]), np.uintp(indptr[u + one])
+            if not both:
+                for place in range(e, stop):
+                    count += (np.uintp(indices[place]) > u) & (values[place] <= limit)
+            else:
+                e = _next(indices, values, e, stop, u, limit)
+                x, end = np.uintp(other_indptr[u]), np.uintp(other_indptr[u + one])
+                x = _next(other_indices, other_values, x, end, u, limit)
+                while e < stop or x < end:
+                    rows = e < stop and (x == end or indices[e] <= other_indices[x])
+                    columns = x < end and (e == stop or other_indices[x] <= indices[e])
+                    e = _next(indices, values, e + one, stop, u, limit) if rows else e
+                    x = _next(other_indices, other_values, x + one, end, u, limit) if columns else x
+                    count += 1
+            counts[u + one] = count
+
+
+@compiled
+def _write(
+    indptr, indices, values, other_indptr, other_indices, other_values, both, limit, ends,
+    edge_u, edge_v, weight, taken,
+):  # fmt: skip
+    """The edges that `_count` has counted, those of row u from ends[u] on."""
+    n, one = np.uintp(indptr.size - 1), np.uintp(1)
+    while True:
+        first = np.uintp(atomic_add(taken, 0, GRAIN))
+        if first >= n:
+            break
+        for u in range(first, min(first + np.uintp(GRAIN), n)):
+            to, last = np.uintp(ends[u]), np.uintp(ends[u + one])
+            e, stop = np.uintp(indptr[u]), np.uintp(indptr[u + one])
+            if not both:
+                while to < last:  # written in any case, and kept by moving on
+                    edge_u[to], edge_v[to], weight[to] = u, indices[e], values[e]
+                    to += np.uintp((np.uintp(indices[e]) > u) & (values[e] <= limit))
+                    e += one
+                continue
+            e = _next(indices, values, e, stop, u, limit)
+            x, end = np.uintp(other_indptr[u]), np.uintp(other_indptr[u + one])
+            x = _next(other_indices, other_values, x, end, u, limit)
+            while to < last:
+                rows = e < stop and (x == end or indices[e] <= other_indices[x])
+                columns = x < end and (e == stop or other_indices[x] <= indices[e])
+                edge_u[to], edge_v[to] = u, indices[e] if rows else other_indices[x]
+                if rows and columns:
+                    weight[to] = min(values[e], other_values[x])
+                else:
+                    weight[to] = values[e] if rows else other_values[x]
+                to += one
+                e = _next(indices, values, e + one, stop, u, limit) if rows else e
+                x = _next(other_indices, other_values, x + one, end, u, limit) if columns else x
