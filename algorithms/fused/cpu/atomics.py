@@ -99,3 +99,20 @@ def let_others_run(typing: Any) -> Any:
         return context.get_dummy_value()
 
     return types.void(), emit
+
+
+@intrinsic
+def prefetched(typing: Any, array: Any, index: Any) -> Any:
+    """Have x_i fetched, for it will be looked at."""
+
+    def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        at = context.cast(builder, args[1], signature.args[1], types.intp)
+        parts = context.make_array(signature.args[0])(context, builder, args[0])
+        pointer = builder.bitcast(builder.gep(parts.data, [at]), ir.IntType(8).as_pointer())
+        flag = ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [pointer.type, flag, flag, flag])
+        fetch = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        builder.call(fetch, [pointer, flag(0), flag(3), flag(1)])
+        return context.get_dummy_value()
+
+    return types.void(array, index), emit

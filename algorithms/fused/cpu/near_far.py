@@ -9,6 +9,7 @@ weight, which on road networks is large; where a few vertices have most of the e
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,13 +17,16 @@ import numpy as np
 from algorithms.single_source import Exact, Until
 from formats import CSR
 from formats.arrays import read_only
+from formats.orientation import by_columns
 from semiring import MONOIDS, OPERATORS, Semiring
 from semiring.cpu.threads import SMALL, get_threads, run
 from semiring.explanation import explained, facts
 from semiring.statistics import mean
 from semiring.vectors import as_bound
 
-MEANS = 10
+from .light_rows import LightRows, light_rows
+
+MEANS = 7
 """Mean weights in Δ, where degrees are alike."""
 
 SKEWED = 16
@@ -33,64 +37,111 @@ ON_ONE_THREAD = 1 << 40
 SHARED = 64
 
 
+@dataclass(frozen=True)
+class Plan:
+    """threads: how many.  delta: None where ⊗ puts nothing ahead.  light: for a search in two parts, with `short` for Δ
+    in the first.
+    """
+
+    threads: int
+    delta: Any
+    light: LightRows | None = None
+    short: Any = None
+
+
 def near_far(A: CSR, source: int, s: Semiring, until: Until, delta: Any) -> Any:
     """Distances from `source`; `Exact` if no finite length has saturated.  delta: None for one that suits the graph."""
-    stepped = s.mul == OPERATORS["plus"]
-    if stepped and delta is None:
-        delta = step(A, s)
-    threads = get_threads() if A.nnz >= SMALL else 1
-    d, buckets, relaxed, farthest = solve(A, source, s, until, delta if stepped else None, threads)
-    if buckets < 0:  # a list was full: of one thread it never is
-        threads = 1
-        d, buckets, relaxed, farthest = solve(A, source, s, until, delta if stepped else None, threads)
+    plan = planned(A, s, delta)
+    answer = solve(A, source, s, until, plan)
+    if answer is None:  # a list was full: of one thread it never is
+        plan = Plan(1, plan.delta)
+        answer = solve(A, source, s, until, plan)
+    d, buckets, relaxed, edges, farthest = answer
     if explained():
-        facts(schedule="near-far", threads=threads, delta=delta, buckets=buckets, relaxed=relaxed)
+        how = "near-far" if plan.light is None else "lazy along light edges, pulled once, near-far"
+        facts(schedule=how, threads=plan.threads, delta=plan.delta, buckets=buckets, relaxed=relaxed, edges=edges)
     return Exact(d) if fits(A, farthest, s) else d
 
 
-def solve(A: CSR, source: int, s: Semiring, until: Until, delta: Any, threads: int) -> tuple[Any, int, int, Any]:
-    """(distances, buckets, relaxed vertices, the worst distance relaxed from), with that many threads."""
-    from .relaxation import COLUMNS, OWN, RELAXED, kernels
+def planned(A: CSR, s: Semiring, delta: Any) -> Plan:
+    """How to search A.
 
-    n, dtype, zero, unit = A.nrows, A.dtype, s.zero(A.dtype), s.unit(A.dtype)
-    loops = kernels(s, dtype, delta is not None, threads > 1)
-    room = 2 * n + 1024  # at most n entries count, wherever they are; half of a list may be read
-    if threads > 2:
-        room = min(room, 8 * n // threads + (1 << 16))
+    What a search in two parts needs costs more than a search: it is made for the second one, and kept.
+    """
+    threads = get_threads() if A.nnz >= SMALL else 1
+    if s.mul != OPERATORS["plus"]:
+        return Plan(threads, None)
+    if delta is not None:
+        return Plan(threads, delta)
+    delta, *lazily = steps(A, s)
+    if not lazily or A.nnz < SMALL:
+        return Plan(threads, delta)
+    if not A.keeps("paths found"):
+        A.keep("paths found", lambda: True)
+        return Plan(threads, delta)
+    light = light_rows(A, s)
+    return Plan(threads, delta) if light is None else Plan(threads, lazily[1], light, lazily[0])
+
+
+def solve(A: CSR, source: int, s: Semiring, until: Until, plan: Plan) -> Any:
+    """(distances, buckets, relaxed vertices, edges looked at, the worst distance relaxed from); None if it failed."""
+    from .relaxation import COLUMNS, DONE, EDGES, LAZY, OWN, RELAXED, STATE, kernel
+
+    n, dtype, zero, unit, threads = A.nrows, A.dtype, s.zero(A.dtype), s.unit(A.dtype), plan.threads
+    loop = kernel(s, dtype, plan.delta is not None, get_threads() > 1)
+    room = room_for(n, threads)
     d = np.full(n, zero, dtype)
     vertices, distances = np.empty((4 * threads, room), A.indices.dtype), np.empty((4 * threads, room), dtype)
     counts, marks = np.zeros((OWN + threads, COLUMNS), np.int64), np.full((1 + threads, 16), zero, dtype)
     marks[:, 1] = unit
-    arrays = (A.indptr, A.indices, full_values(A), d, vertices, distances, counts, marks)
-    limit = zero if until.limit is None else until.limit
+    rows = light = columns = (A.indptr, A.indices, full_values(A))
+    scalars = np.full(5, unit, dtype)
+    scalars[4] = zero if until.limit is None else until.limit
+    if plan.delta is not None:
+        scalars[1] = plan.delta
+    if plan.light is not None:
+        counts[STATE, LAZY] = A.nnz
+        scalars[2:4] = plan.short, plan.light.heaviest
+        light, C = (plan.light.indptr, plan.light.indices, plan.light.values), by_columns(A)
+        columns = (C.indptr, C.indices, C.values)  # type: ignore[attr-defined]
     target = -1 if until.target is None else until.target
     fuse = ON_ONE_THREAD if threads == 1 else SHARED
     buckets = 0
 
     def piece(thread: int, _: int) -> None:
         nonlocal buckets
-        if thread == 0:
-            step = unit if delta is None else delta
-            buckets = loops.lead(source, unit, step, limit, target, fuse, *arrays)
-        else:
-            loops.help(thread, fuse, *arrays)
+        try:
+            arrays = (*rows, *light, *columns, d, vertices, distances, counts, marks)
+            found = loop(thread, source, target, fuse, scalars, *arrays)
+            buckets = buckets if thread else found
+        finally:
+            if thread == 0:
+                counts[STATE, DONE] = 1  # also where the loop could not be compiled: nobody may wait for it
 
     run(piece, [(thread, threads) for thread in range(threads)])
-    return d, buckets, int(counts[OWN:, RELAXED].sum()), marks[0, 1]
+    if buckets < 0:
+        return None
+    return d, buckets, int(counts[OWN:, RELAXED].sum()), int(counts[OWN:, EDGES].sum()), marks[0, 1]
 
 
-def step(A: CSR, s: Semiring) -> Any:
-    """Δ by the weights and degrees of A, found once."""
-    return A.keep(("step", s), lambda: _step(A, s))
+def room_for(n: int, threads: int) -> int:
+    """Entries in a list: at most n count, wherever they are, and half of a list may be read while it is written to."""
+    room = 2 * n + 1024
+    return room if threads <= 2 else min(room, 8 * n // threads + (1 << 16))
 
 
-def _step(A: CSR, s: Semiring) -> Any:
+def steps(A: CSR, s: Semiring) -> tuple[Any, ...]:
+    """Δ by the weights and degrees of A, found once; if degrees are not alike, also for both parts of a lazy search."""
+    return A.keep(("steps", s), lambda: _steps(A, s))
+
+
+def _steps(A: CSR, s: Semiring) -> tuple[Any, ...]:
     degrees = np.diff(A.indptr)
-    usual = A.nnz / max(A.nrows, 1)
-    skewed = degrees.size and int(degrees.max()) > SKEWED * max(usual, 1)
-    means = 1.5 / max(usual, 1) if skewed else MEANS
-    Δ = mean(A, s) * means
-    return as_bound(Δ if math.isfinite(Δ) else math.copysign(np.finfo(A.dtype).max, Δ), A.dtype, s)
+    usual, weight = max(A.nnz / max(A.nrows, 1), 1), mean(A, s)
+    skewed = degrees.size > 0 and int(degrees.max()) > SKEWED * usual
+    means = (1 / usual, 1 / usual, 1) if skewed else (MEANS,)
+    end = math.copysign(float(np.finfo(np.float64).max), weight)
+    return tuple(as_bound(weight * k if math.isfinite(weight) else end, A.dtype, s) for k in means)
 
 
 def full_values(A: CSR) -> np.ndarray:

@@ -9,6 +9,15 @@ An entry of a list is a vertex with the distance that it had when it was put the
 the entry, for the improvement has an entry of its own. So nothing has to be marked, and whatever order threads relax
 in, they stop at the same distances: the best over all walks from the source.
 
+Most edges of a graph with hubs improve nothing: they lead from a hub to a vertex that is near already. Where its light
+edges, each vertex's best first, and its columns are at hand, such a graph is searched in two parts:
+
+    lazily: a vertex's light edges as far as they lead to distances no worse than `top`; the first that does not, waits
+        in the far list, under the distance that it would lead to, for a `top` that is
+    pulling, once: every vertex that is not settled takes the best of its column                d_j = ⊕_i d_i ⊗ a_ij
+
+and from there as before. Settled vertices' heavy edges are never looked at; the unsettled have few.
+
 One thread leads: it opens a phase over a list, takes chunks of it itself, and waits for those who took the others.
 Helpers take chunks of whatever phase is open. Nobody waits for a helper that has not come, so a phase ends even if no
 helper ever gets a core. Each thread writes to lists of its own, and goes on with what it has itself put into the near
@@ -18,12 +27,15 @@ list while that is short: the bucket fusion of GAP [2].
     paths, IPDPS 2014 (near and far).
 [2] S. Beamer, K. Asanović, D. Patterson, The GAP benchmark suite, 2015; Y. Zhang et al., Optimizing ordered graph
     algorithms with GraphIt, CGO 2020 (bucket fusion).
+[3] V. T. Chakaravarthy, F. Checconi, F. Petrini, Y. Sabharwal, Scalable single source shortest path algorithms for
+    massively parallel systems, IPDPS 2014 (pulling along heavy edges).
+[4] P. M. Spira, A new algorithm for finding all shortest paths in a graph of positive arcs in average time
+    O(n² log² n), SIAM Journal on Computing 2(1), 1973 (edges of a vertex by weight, each when its turn comes).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -33,7 +45,7 @@ from numba.extending import register_jitable
 from semiring import MONOIDS, Semiring, better, no_worse
 from semiring.cpu.kernels import compiled, inlined, product_function
 
-from .atomics import added, exchanged, let_others_run, loaded, stored
+from .atomics import added, exchanged, let_others_run, loaded, prefetched, stored
 
 Kernel = Callable[..., Any]
 
@@ -41,26 +53,24 @@ Kernel = Callable[..., Any]
 # open phase that nobody has taken, the helpers at work, how things stand, and then the threads.
 LEFT, BUSY, STATE, OWN = range(4)
 COLUMNS = 16
-DONE, PHASE, CHUNK, SIDE, FAR_SIDE, FULL = range(6)
-"""Columns of the state: is all done, the phase, its chunks' size, the lists that are read, was a list full?"""
-HEAD, END, RELAXED, ALONE = 0, 2, 6, 7
-"""Columns of a thread: where its two near lists begin; where its two near and two far lists end; the entries that it
-relaxed; chunks that it shares with nobody."""
+DONE, PHASE, CHUNK, SIDE, FAR_SIDE, FULL, LAZY = range(7)
+"""Columns of the state: is all done, the phase, its chunks' size, the lists that are read, was a list full, lazily?"""
+HEAD, END, RELAXED, EDGES, ALONE = 0, 2, 6, 7, 8
+"""Columns of a thread: where its two near lists begin; where its two near and two far lists end; the entries and edges
+that it looked at; chunks that it shares with nobody."""
 
-FROM_NEAR, FROM_FAR = 0, 1
+FROM_NEAR, FROM_FAR, PULL = range(3)
 SPINS = 1000
 """Looks at what another thread writes before the core is offered to somebody else."""
 
 FEW = 24
 """Entries that are not worth sharing."""
 
+LAZILY = 16
+"""Edges over the lazily relaxed ones, at which the rest is pulled."""
 
-@dataclass(frozen=True)
-class Kernels:
-    """lead: the thread that decides.  help: all others."""
-
-    lead: Kernel
-    help: Kernel
+AHEAD, SOON = 16, 6
+"""Entries of a list from one to that whose distance, and whose edges, are fetched meanwhile."""
 
 
 def orders(semiring: Semiring) -> tuple[Any, Any]:
@@ -80,9 +90,91 @@ def orders(semiring: Semiring) -> tuple[Any, Any]:
     return strictly, weakly
 
 
+@compiled
+def located(counts, taken):
+    """(the row, the first and the last entry) of a chunk of the open phase, by its number from 1."""
+    chunk, side, far_side = counts[STATE, CHUNK], counts[STATE, SIDE], counts[STATE, FAR_SIDE]
+    low = (taken - 1) * chunk
+    if counts[STATE, PHASE] == PULL:
+        return 0, low, low + chunk
+    for t in range(counts.shape[0] - OWN):
+        if counts[STATE, PHASE] == FROM_NEAR:
+            which, begin = side, counts[OWN + t, HEAD + side]
+        else:
+            which, begin = 2 + far_side, 0
+        end = counts[OWN + t, END + which]
+        if low < end - begin:
+            return 4 * t + which, begin + low, min(begin + low + chunk, end)
+        low -= (end - begin + chunk - 1) // chunk * chunk
+    return 0, 0, 0
+
+
+@compiled
+def opened(counts, phase, total):
+    """Open a phase over so many entries (vertices, to pull); a chunk for the leader, and where the others are left."""
+    threads, side, far_side = counts.shape[0] - OWN, counts[STATE, SIDE], counts[STATE, FAR_SIDE]
+    chunk, chunks = min(max(total // (4 * threads), 8), 4096 if phase == PULL else 256), 0
+    for t in range(threads):
+        count = counts[OWN + t, END + 2 + far_side]
+        if phase == FROM_NEAR:
+            count = counts[OWN + t, END + side] - counts[OWN + t, HEAD + side]
+        chunks += (count + chunk - 1) // chunk
+    if phase == PULL:
+        chunks = (total + chunk - 1) // chunk
+    counts[STATE, PHASE], counts[STATE, CHUNK] = phase, chunk
+    slot = OWN * COLUMNS + ALONE if total <= FEW or threads == 1 else LEFT * COLUMNS
+    stored(counts, slot, chunks)
+    return added(counts, slot, -1), slot
+
+
+@compiled
+def closed(counts):
+    """Wait for the helpers, and turn the lists over; False if one was full."""
+    spins, phase, side, far_side = 0, counts[STATE, PHASE], counts[STATE, SIDE], counts[STATE, FAR_SIDE]
+    while loaded(counts, BUSY * COLUMNS) != 0:
+        spins += 1
+        if spins > SPINS:
+            let_others_run()
+    for t in range(counts.shape[0] - OWN):
+        counts[OWN + t, HEAD + side], counts[OWN + t, END + side] = 0, 0
+        if phase != FROM_NEAR:
+            counts[OWN + t, END + 2 + far_side] = 0
+    counts[STATE, SIDE] = 1 - side
+    if phase != FROM_NEAR:
+        counts[STATE, FAR_SIDE] = 1 - far_side
+    return counts[STATE, FULL] == 0
+
+
+@compiled
+def waiting(counts, first, last):
+    """Entries in lists: in those that are read of near, or of far."""
+    total = 0
+    for t in range(counts.shape[0] - OWN):
+        total += counts[OWN + t, last] - (counts[OWN + t, first] if first >= 0 else 0)
+    return total
+
+
+@compiled
+def come(counts):
+    """A chunk of the open phase, when there is one, for a helper that is then at work; 0 if all is done."""
+    spins = 0
+    while loaded(counts, STATE * COLUMNS + DONE) == 0:
+        if loaded(counts, LEFT * COLUMNS) > 0:
+            added(counts, BUSY * COLUMNS, 1)
+            taken = added(counts, LEFT * COLUMNS, -1)
+            if taken > 0:
+                return taken
+            added(counts, BUSY * COLUMNS, -1)
+            spins = 0
+        spins += 1
+        if spins > SPINS:
+            let_others_run()
+    return 0
+
+
 @lru_cache(maxsize=128)
-def kernels(semiring: Semiring, dtype: np.dtype, stepped: bool, shared: bool) -> Kernels:
-    """The loops for a semiring and a dtype; `shared` by several threads, or for one alone.
+def kernel(semiring: Semiring, dtype: np.dtype, stepped: bool, shared: bool) -> Kernel:
+    """The loop for a semiring and a dtype; `shared` by several threads, or for one alone.
 
     stepped: is there a Δ that ⊗ puts a distance ahead by? If not, `top` is a quantile of the far distances.
     Lists are rows of two arrays, of the vertices and of their distances: two near and two far ones of each thread.
@@ -102,97 +194,14 @@ def kernels(semiring: Semiring, dtype: np.dtype, stepped: bool, shared: bool) ->
         return end
 
     @compiled
-    def work(me, taken, slot, fuse, indptr, indices, values, d, vertices, distances, counts, marks):
-        """Work on chunks of the open phase while there are any, then on what this thread itself puts into near.
-
-        taken: a chunk, by its number from 1.  slot: where in `counts` the number of chunks left is.
-        """
-        threads, room = counts.shape[0] - OWN, vertices.shape[1]
-        chunk, phase = counts[STATE, CHUNK], counts[STATE, PHASE]
-        side, far_side = counts[STATE, SIDE], counts[STATE, FAR_SIDE]
-        out, far_out = 1 - side, far_side ^ (phase == FROM_FAR)
-        near_row, far_row = np.uintp(4 * me + out), np.uintp(4 * me + 2 + far_out)
-        top, best, worst = marks[0, 0], marks[1 + me, 0], marks[1 + me, 1]
-        mine = OWN + me
-        head, near, far = counts[mine, HEAD + out], counts[mine, END + out], counts[mine, END + 2 + far_out]
-        relaxed, full = 0, False
-        while True:
-            if taken > 0:
-                low, high, row = (taken - 1) * chunk, 0, near_row
-                for t in range(threads):
-                    which = side if phase == FROM_NEAR else 2 + far_side
-                    begin = counts[OWN + t, HEAD + side] if phase == FROM_NEAR else 0
-                    end = counts[OWN + t, END + which]
-                    if low < end - begin:
-                        low, row = begin + low, np.uintp(4 * t + which)
-                        high = min(low + chunk, end)
-                        break
-                    low -= (end - begin + chunk - 1) // chunk * chunk
-            elif head < near and near - head <= fuse and near < room >> 1:
-                low, high, row, head, phase = head, near, near_row, near, FROM_NEAR
-            else:
-                break
-            for i in range(low, high):
-                v, x = np.uintp(vertices[row, np.uintp(i)]), distances[row, np.uintp(i)]
-                if d[v] != x:
-                    continue
-                if phase == FROM_FAR and not no_worse_than(x, top):
-                    vertices[far_row, np.uintp(far)], distances[far_row, np.uintp(far)] = v, x
-                    far += 1
-                    best = x if better_than(x, best) else best
-                    if far == room:
-                        far = live(vertices, distances, far_row, 0, far, d)
-                        full |= far == room
-                        far = min(far, room - 1)
-                    continue
-                relaxed += 1
-                worst = x if better_than(worst, x) else worst
-                for e in range(np.uintp(indptr[v]), np.uintp(indptr[v + np.uintp(1)])):
-                    j = np.uintp(indices[e])
-                    t = product(values[e], x)
-                    now = d[j]
-                    if not better_than(t, now):
-                        continue
-                    if shared:
-                        while better_than(t, now) and not exchanged(d, j, now, t):
-                            now = d[j]
-                        if not better_than(t, now):
-                            continue
-                    else:
-                        d[j] = t
-                    if no_worse_than(t, top):
-                        vertices[near_row, np.uintp(near)], distances[near_row, np.uintp(near)] = j, t
-                        near += 1
-                    else:
-                        vertices[far_row, np.uintp(far)], distances[far_row, np.uintp(far)] = j, t
-                        far += 1
-                        best = t if better_than(t, best) else best
-                    if max(near, far) == room:  # no entry may be lost: make room, or tell that there is none
-                        near = live(vertices, distances, near_row, head, near, d)
-                        far = live(vertices, distances, far_row, 0, far, d)
-                        full |= max(near, far) == room
-                        near, far = min(near, room - 1), min(far, room - 1)
-            if head == near:
-                head, near = 0, 0
-            if shared and taken > 0:
-                taken = added(counts, slot, -1)
-            else:
-                taken -= 1
-        counts[mine, HEAD + out], counts[mine, END + out], counts[mine, END + 2 + far_out] = head, near, far
-        counts[mine, RELAXED] += relaxed
-        marks[1 + me, 0], marks[1 + me, 1] = best, worst
-        if full:
-            counts[STATE, FULL] = 1
-
-    @compiled
-    def quantile(distances, counts, far_side):
+    def quantile(distances, counts):
         """A distance that about an eighth of a sample of the far lists is better than."""
-        sample, taken, threads = np.empty(64, distances.dtype), 0, counts.shape[0] - OWN
+        sample, taken, threads, side = np.empty(64, distances.dtype), 0, counts.shape[0] - OWN, counts[STATE, FAR_SIDE]
         for t in range(min(threads, 64)):
-            count = counts[OWN + t, END + 2 + far_side]
+            count = counts[OWN + t, END + 2 + side]
             share = min(max(64 // threads, 1), count)
             for k in range(share):
-                x = distances[4 * t + 2 + far_side, k * count // share]
+                x = distances[4 * t + 2 + side, k * count // share]
                 i = taken
                 while i > 0 and better_than(x, sample[i - 1]):
                     sample[i] = sample[i - 1]
@@ -202,90 +211,193 @@ def kernels(semiring: Semiring, dtype: np.dtype, stepped: bool, shared: bool) ->
         return sample[taken // 8]
 
     @compiled
-    def lead(
-        source, start, delta, limit, target, fuse, indptr, indices, values, d, vertices, distances, counts, marks
+    def decided(target, limit, delta, short, heaviest, d, distances, counts, marks):
+        """(the next phase, its entries), with `top` for it; no entries if all is settled."""
+        side, lazy, edges, threads = counts[STATE, SIDE], counts[STATE, LAZY], 0, counts.shape[0] - OWN
+        total, best, top = waiting(counts, HEAD + side, END + side), zero, marks[0, 0]
+        if total:
+            return FROM_NEAR, total
+        total = waiting(counts, -1, END + 2 + counts[STATE, FAR_SIDE])
+        for t in range(threads):
+            edges += counts[OWN + t, EDGES]
+            best = marks[1 + t, 0] if better_than(marks[1 + t, 0], best) else best
+            marks[1 + t, 0] = zero
+        if target >= 0 and better_than(d[target], limit):
+            limit = d[target]
+        if no_worse_than(limit, top):
+            return FROM_FAR, 0
+        if lazy and (total == 0 or edges * LAZILY > counts[STATE, LAZY] or better_than(heaviest, best)):
+            counts[STATE, LAZY] = 0
+            return PULL, d.size
+        if total == 0 or better_than(limit, best):
+            return FROM_FAR, 0
+        if lazy:
+            marks[0, 2] = top
+            top = product(short, best)
+            top = heaviest if better_than(heaviest, top) else top
+        else:
+            top = product(delta, best) if stepped else quantile(distances, counts)
+        top = best if better_than(top, best) else top
+        marks[0, 0] = limit if better_than(limit, top) else top
+        return FROM_FAR, total
+
+    @compiled
+    def loop(
+        me, source, target, fuse, scalars, indptr, indices, values, light_indptr, light_indices, light_values,
+        column_indptr, column_indices, column_values, d, vertices, distances, counts, marks,
     ):  # fmt: skip
         """Distances into d, which holds the zero everywhere; the number of buckets, or -1 if a list was full.
 
-        start: the unit.  limit: the zero for none.  target: -1 for none.  marks: `top` and the worst distance relaxed
-        from, then of each thread the best distance that it has put into far, and the worst that it has relaxed from.
+        me: 0 leads, and all others help.  target: -1 for none.  scalars: the unit, Δ, Δ for light edges, the heaviest
+        of these, and the limit, the zero for none.  marks: `top`, the worst distance relaxed from, `top` before it, and
+        in the rows of threads the best distance put into far and the worst relaxed from.
         """
-        threads, buckets, side, far_side = counts.shape[0] - OWN, 1, 0, 0
-        d[source] = start
-        vertices[0, 0], distances[0, 0] = source, start
-        counts[OWN, END] = 1
-        top = product(delta, start) if stepped else start
+        threads, room, mine, buckets, slot = counts.shape[0] - OWN, vertices.shape[1], OWN + me, 1, LEFT * COLUMNS
+        if me == 0:
+            d[source] = scalars[0]
+            vertices[0, 0], distances[0, 0] = source, scalars[0]
+            counts[OWN, END] = 1
+            top = scalars[0]
+            if stepped:
+                top = product(scalars[2] if counts[STATE, LAZY] else scalars[1], top)
+            marks[0, 0] = scalars[4] if better_than(scalars[4], top) else top
         while True:
-            phase, total = FROM_NEAR, 0
-            for t in range(threads):
-                total += counts[OWN + t, END + side] - counts[OWN + t, HEAD + side]
-            if total == 0:
-                phase, best = FROM_FAR, zero
-                for t in range(threads):
-                    total += counts[OWN + t, END + 2 + far_side]
-                    best = marks[1 + t, 0] if better_than(marks[1 + t, 0], best) else best
-                    marks[1 + t, 0] = zero
-                if target >= 0 and better_than(d[target], limit):
-                    limit = d[target]
-                if total == 0 or better_than(limit, best):
+            if me == 0:
+                phase, total = decided(
+                    target, scalars[4], scalars[1], scalars[2], scalars[3], d, distances, counts, marks
+                )  # fmt: skip
+                if total == 0:
                     break
-                top = product(delta, best) if stepped else quantile(distances, counts, far_side)
-                if better_than(top, best):
-                    top = best
-                buckets += 1
-            marks[0, 0] = limit if better_than(limit, top) else top
-            chunk, chunks = min(max(total // (4 * threads), 8), 256), 0
-            for t in range(threads):
-                count = counts[OWN + t, END + 2 + far_side]
-                if phase == FROM_NEAR:
-                    count = counts[OWN + t, END + side] - counts[OWN + t, HEAD + side]
-                chunks += (count + chunk - 1) // chunk
-            counts[STATE, PHASE], counts[STATE, CHUNK] = phase, chunk
-            counts[STATE, SIDE], counts[STATE, FAR_SIDE] = side, far_side
-            slot, taken = OWN * COLUMNS + ALONE, chunks
-            if shared:
-                slot = LEFT * COLUMNS if total > FEW else slot
-                stored(counts, slot, chunks)
-                taken = added(counts, slot, -1)
-            work(0, taken, slot, fuse, indptr, indices, values, d, vertices, distances, counts, marks)
-            if shared:
-                spins = 0
-                while loaded(counts, BUSY * COLUMNS) != 0:
-                    spins += 1
-                    if spins > SPINS:
-                        let_others_run()
-            for t in range(threads):
-                counts[OWN + t, HEAD + side], counts[OWN + t, END + side] = 0, 0
-                if phase == FROM_FAR:
-                    counts[OWN + t, END + 2 + far_side] = 0
-            side = 1 - side
-            if phase == FROM_FAR:
-                far_side = 1 - far_side
-            if counts[STATE, FULL]:
+                buckets += phase != FROM_NEAR
+                taken, slot = opened(counts, phase, total)
+            else:
+                taken = come(counts)
+                if taken == 0:
+                    break
+                phase = counts[STATE, PHASE]
+            lazy, far_out = counts[STATE, LAZY] != 0, counts[STATE, FAR_SIDE] ^ (phase != FROM_NEAR)
+            out = 1 - counts[STATE, SIDE]
+            near_row, far_row = np.uintp(4 * me + out), np.uintp(4 * me + 2 + far_out)
+            top, before, best, worst = marks[0, 0], marks[0, 2], marks[1 + me, 0], marks[1 + me, 1]
+            head, near, far = counts[mine, HEAD + out], counts[mine, END + out], counts[mine, END + 2 + far_out]
+            relaxed, edges, full = 0, 0, False
+            starts, ends, weights = indptr, indices, values
+            if lazy:
+                starts, ends, weights = light_indptr, light_indices, light_values
+            while True:
+                if taken > 0:
+                    place, low, high = located(counts, taken)
+                    row = np.uintp(place)
+                elif head < near and near - head <= fuse and near < room >> 1:
+                    low, high, row, head, phase = head, near, near_row, near, FROM_NEAR
+                else:
+                    break
+                if phase == PULL:
+                    for i in range(low, min(high, d.size)):
+                        v = np.uintp(i)
+                        x = d[v]
+                        if no_worse_than(x, top):
+                            continue
+                        for e in range(np.uintp(column_indptr[v]), np.uintp(column_indptr[v + np.uintp(1)])):
+                            t = product(column_values[e], d[np.uintp(column_indices[e])])
+                            x = t if better_than(t, x) else x
+                        d[v] = x
+                        if x != zero and indptr[v] < indptr[v + np.uintp(1)]:
+                            vertices[far_row, np.uintp(far)], distances[far_row, np.uintp(far)] = v, x
+                            best = x if better_than(x, best) else best
+                            far += 1
+                            full |= far == room
+                            far = min(far, room - 1)
+                    low = high
+                for i in range(low, high):
+                    v, key = np.uintp(vertices[row, np.uintp(i)]), distances[row, np.uintp(i)]
+                    if phase == FROM_FAR and not no_worse_than(key, top):
+                        vertices[far_row, np.uintp(far)], distances[far_row, np.uintp(far)] = v, key
+                        best = key if better_than(key, best) else best
+                        far += 1
+                        if far == room:
+                            far = far if lazy else live(vertices, distances, far_row, 0, far, d)
+                            full |= far == room
+                            far = min(far, room - 1)
+                        continue
+                    if i + AHEAD < high:
+                        ahead = np.uintp(vertices[row, np.uintp(i + AHEAD)])
+                        prefetched(d, ahead)
+                        prefetched(starts, ahead)
+                        ahead = np.uintp(starts[np.uintp(vertices[row, np.uintp(i + SOON)])])
+                        prefetched(ends, ahead)
+                        prefetched(weights, ahead)
+                    x = d[v]
+                    e, last = np.uintp(starts[v]), np.uintp(starts[v + np.uintp(1)])
+                    if lazy and phase == FROM_FAR:
+                        stop = last
+                        while e < stop:  # the first edge that leads beyond the top before
+                            middle = (e + stop) >> np.uintp(1)
+                            if no_worse_than(product(weights[middle], x), before):
+                                e = middle + np.uintp(1)
+                            else:
+                                stop = middle
+                        if e == last or product(weights[e], x) != key:
+                            continue
+                    elif x != key:
+                        continue
+                    else:
+                        relaxed += 1
+                        worst = x if better_than(worst, x) else worst
+                    edges += np.intp(last - e)
+                    for at in range(e, last):
+                        j, t = np.uintp(ends[at]), product(weights[at], x)
+                        nearby = no_worse_than(t, top)
+                        if lazy and not nearby:
+                            edges -= np.intp(last - at)
+                            if t == zero:
+                                break
+                            j = v
+                        else:
+                            now = d[j]
+                            if not better_than(t, now):
+                                continue
+                            if shared:
+                                while better_than(t, now) and not exchanged(d, j, now, t):
+                                    now = d[j]
+                                if not better_than(t, now):
+                                    continue
+                            else:
+                                d[j] = t
+                        if nearby:
+                            vertices[near_row, np.uintp(near)], distances[near_row, np.uintp(near)] = j, t
+                            near += 1
+                        else:
+                            vertices[far_row, np.uintp(far)], distances[far_row, np.uintp(far)] = j, t
+                            far += 1
+                            best = t if better_than(t, best) else best
+                        if max(near, far) == room:  # no entry may be lost: make room, or tell that there is none
+                            near = live(vertices, distances, near_row, head, near, d)
+                            far = far if lazy else live(vertices, distances, far_row, 0, far, d)
+                            full |= max(near, far) == room
+                            near, far = min(near, room - 1), min(far, room - 1)
+                        if lazy and not nearby:
+                            break
+                if head == near:
+                    head, near = 0, 0
+                if taken > 0:
+                    taken = added(counts, slot, -1) if shared else taken - 1
+            counts[mine, HEAD + out], counts[mine, END + out], counts[mine, END + 2 + far_out] = head, near, far
+            counts[mine, RELAXED] += relaxed
+            counts[mine, EDGES] += edges
+            marks[1 + me, 0], marks[1 + me, 1] = best, worst
+            if full:
+                counts[STATE, FULL] = 1
+            if me:
+                added(counts, BUSY * COLUMNS, -1)
+            elif not closed(counts):
                 buckets = -1
                 break
-        for t in range(threads):
-            worst = marks[1 + t, 1]
-            marks[0, 1] = worst if better_than(marks[0, 1], worst) else marks[0, 1]
-        if shared:
+        if me == 0:
+            for t in range(threads):
+                worst = marks[1 + t, 1]
+                marks[0, 1] = worst if better_than(marks[0, 1], worst) else marks[0, 1]
             stored(counts, STATE * COLUMNS + DONE, 1)
         return buckets
 
-    @compiled
-    def help(me, fuse, indptr, indices, values, d, vertices, distances, counts, marks):
-        """Take part in every phase until all is done."""
-        spins, slot = 0, LEFT * COLUMNS
-        while loaded(counts, STATE * COLUMNS + DONE) == 0:
-            if loaded(counts, slot) > 0:
-                added(counts, BUSY * COLUMNS, 1)
-                taken = added(counts, slot, -1)
-                if taken > 0:
-                    work(me, taken, slot, fuse, indptr, indices, values, d, vertices, distances, counts, marks)
-                added(counts, BUSY * COLUMNS, -1)
-                spins = 0
-            else:
-                spins += 1
-                if spins > SPINS:
-                    let_others_run()
-
-    return Kernels(lead, help)
+    return loop

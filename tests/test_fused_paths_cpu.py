@@ -1,0 +1,215 @@
+"""Shortest paths as compiled loops on the CPU: what the definitions find, to the last bit, by any number of threads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from algorithms import bellman_ford, da2cf, delta_stepping, dijkstra, path, shortest_path_tree
+from algorithms.fused.cpu import near_far
+from formats import CSR, Matrix, from_edges
+from semiring import OPERATORS, LorLand, MaxMin, MaxPlus, MinMax, MinPlus, Monoid, Semiring, explain
+from semiring.cpu.threads import threads
+
+from .graphs import Graph, graphs, small_weights, sources, wild_weights
+
+ALGORITHMS = [bellman_ford, delta_stepping, da2cf, dijkstra]
+Best = Monoid(
+    OPERATORS["max"].__class__("best", lambda a, b: b if b > a else a, "b > a ? b : a"), "lowest", selective=True
+)
+Likeliest = Semiring(Best, OPERATORS["times"], (np.dtype(np.float64),), one=1, laws=MaxMin.laws)
+"""Of the likeliest path, by operators of a user's own."""
+
+SEMIRINGS = [
+    *((MinPlus, dtype) for dtype in ("int32", "int64", "float32", "float64")),
+    (MaxPlus, "int32"),
+    (MaxPlus, "float64"),
+    (MinMax, "int64"),
+    (MaxMin, "float32"),
+    (LorLand, "bool"),
+    (Likeliest, "float64"),
+]
+
+
+def weighted(graph: Graph, semiring: Semiring, dtype: str) -> Matrix:
+    """The graph with weights by which no longer path is better."""
+    A = graph.matrix(dtype)
+    if semiring is MaxPlus:
+        return A.with_values(-A.values)
+    return A.with_values(1 / (1 + A.values)) if semiring is Likeliest else A
+
+
+def agree(algorithm: Any, A: Matrix, *args: Any, **kwargs: Any) -> Any:
+    """What the loops find, which is what the definition finds: distances, parents, or the same error."""
+    try:
+        right = algorithm(A, *args, return_parents=True, fused=False, **kwargs)
+    except OverflowError as error:
+        with pytest.raises(OverflowError, match=str(error).split(":")[0]):
+            algorithm(A, *args, return_parents=True, **kwargs)
+        return None
+    told = explain(algorithm, A, *args, return_parents=True, **kwargs)
+    assert {run.implementation for run in told.runs} == {"fused"}, told
+    for x, y in zip(told.result, right, strict=True):
+        assert x.dtype == y.dtype
+        np.testing.assert_array_equal(x, y)
+    return told.result
+
+
+@pytest.fixture(params=[1, 2, 3])
+def sharing(request: Any, monkeypatch: Any) -> Any:
+    """So many threads, which share graphs of any size."""
+    monkeypatch.setattr(near_far, "SMALL", 0)
+    with threads(request.param):
+        yield request.param
+
+
+@pytest.mark.parametrize(("semiring", "dtype"), SEMIRINGS, ids=lambda x: getattr(x, "name", x))
+@given(graph=graphs(small_weights(np.dtype(np.int32)), max_n=12), source=sources, data=st.data())
+@settings(max_examples=25)
+def test_every_semiring_and_dtype(semiring: Any, dtype: str, graph: Graph, source: int, data: Any) -> None:
+    A = weighted(graph, semiring, dtype)
+    limit = data.draw(st.none() | st.integers(-3, 20))
+    target = data.draw(st.none() | st.integers(0, graph.n - 1))
+    algorithms = [bellman_ford, dijkstra] if semiring is not MinPlus else ALGORITHMS
+    for algorithm in algorithms:
+        agree(algorithm, A, source % graph.n, semiring, limit=limit, target=target)
+
+
+@pytest.mark.parametrize("dtype", ["int32", "float32"])
+@given(graph=graphs(wild_weights(np.dtype(np.int32)), max_n=9), source=sources)
+@settings(max_examples=30)
+def test_weights_at_the_ends_of_the_range(dtype: str, graph: Graph, source: int) -> None:
+    weights = tuple((u, v, w if w < 100 else np.float32(w) * 4e29) for u, v, w in graph.edges)
+    A = (graph if dtype == "int32" else Graph(graph.n, weights)).matrix(dtype)
+    for algorithm in ALGORITHMS:
+        agree(algorithm, A, source % graph.n)
+
+
+def hubs(dtype: str, n: int = 3000, seed: int = 3) -> Matrix:
+    """A few vertices with most of the edges, many of which weigh nothing."""
+    rng = np.random.default_rng(seed)
+    src, dst = (n * rng.random((2, 12 * n)) ** 4).astype(np.int32)
+    weights = rng.integers(0, 60, src.size)
+    return from_edges(src, dst, weights.astype(dtype), shape=n, dup="min")
+
+
+def long_paths(dtype: str, rows: int = 60) -> Matrix:
+    """A grid."""
+    at = np.arange(rows * rows, dtype=np.int32).reshape(rows, rows)
+    src, dst = (
+        np.concatenate([at[:, :-1].ravel(), at[:-1].ravel()]),
+        np.concatenate([at[:, 1:].ravel(), at[1:].ravel()]),
+    )
+    weights = np.random.default_rng(1).integers(1, 1000, 2 * src.size)
+    both = np.concatenate([src, dst]), np.concatenate([dst, src])
+    return from_edges(*both, weights.astype(dtype), shape=rows * rows)
+
+
+@pytest.mark.parametrize("make", [hubs, long_paths])
+@pytest.mark.parametrize("dtype", ["int32", "float64"])
+def test_graphs_that_threads_share(make: Any, dtype: str, sharing: int) -> None:
+    A = make(dtype)
+    for algorithm in (bellman_ford, delta_stepping):
+        for source in (0, 1, 2):  # the second search of hubs is in two parts
+            d, _ = agree(algorithm, A, source)
+    middle = np.median(d[d != MinPlus.zero(d.dtype)]).item()
+    agree(bellman_ford, A, 2, limit=middle)
+    agree(bellman_ford, A, 2, limit=0)
+    agree(bellman_ford, A, 2, target=A.nrows // 2)
+    for delta in (1, 50, 10**9, "max/degree"):
+        agree(delta_stepping, A, 2, delta=delta, split="while")
+
+
+@pytest.mark.parametrize("semiring", [MinMax, MaxMin])
+def test_orders_without_a_step(semiring: Semiring, sharing: int) -> None:
+    for A in (hubs("float32"), long_paths("float32")):
+        agree(bellman_ford, A, 0, semiring)
+        agree(bellman_ford, A, 1, semiring, target=7)
+
+
+def test_it_says_what_it_chose(sharing: int) -> None:
+    A = hubs("int32")
+    first, second = (explain(bellman_ford, A, 0).runs[0].facts for _ in range(2))
+    assert first["schedule"] == "near-far"
+    assert second["schedule"].startswith("lazy")
+    assert first["threads"] == second["threads"] == sharing
+    assert second["edges"] < first["edges"]
+    assert explain(delta_stepping, A, 0, delta=7).runs[0].facts["delta"] == 7
+    assert explain(dijkstra, A, 0).runs[0].facts["schedule"] == "heap"
+
+
+def test_many_runs_are_one(sharing: int) -> None:
+    A = hubs("int32")
+    right = bellman_ford(A, 5, return_parents=True, fused=False)
+    for _ in range(20):
+        for x, y in zip(bellman_ford(A, 5, return_parents=True), right, strict=True):
+            np.testing.assert_array_equal(x, y)
+
+
+def test_lists_that_are_full(monkeypatch: Any) -> None:
+    """Then one thread begins again."""
+    monkeypatch.setattr(near_far, "SMALL", 0)
+    monkeypatch.setattr(near_far, "room_for", lambda n, threads: 2 * n + 1024 if threads == 1 else 20)
+    with threads(3):
+        A = hubs("int32")
+        agree(bellman_ford, A, 0)
+        assert explain(bellman_ford, A, 1).runs[0].facts["threads"] == 1
+
+
+def test_what_is_left_to_the_definitions() -> None:
+    def why(algorithm: Any, A: Matrix, *args: Any, **kwargs: Any) -> str:
+        told = explain(algorithm, A, *args, **kwargs).runs[0]
+        assert told.implementation == "definition"
+        return told.why
+
+    A = Graph(3, ((0, 1, 2), (1, 2, 3), (0, 2, -4))).matrix(np.int32)
+    assert "longer paths are better" in why(bellman_ford, A, 0)
+    A = Graph(3, ((0, 1, 2), (1, 2, 3))).matrix(np.int32)
+    assert "schedule 'fifo'" in why(bellman_ford, A, 0, schedule="fifo")
+    lawless = Semiring(MinPlus.add, MinPlus.mul, one=0)
+    assert "does not promise" in why(bellman_ford, A, 0, lawless)
+    assert "extent" in why(shortest_path_tree, A, np.array([0.0, 2.0, 5.0]), 0, MinPlus)
+    with pytest.raises(ValueError, match="not a fixpoint"):
+        shortest_path_tree(A, np.array([0, 2, 9], np.int32), 0, MinPlus)
+
+
+def test_trees_where_longer_paths_are_better() -> None:
+    A = Graph(5, ((0, 1, 2), (0, 3, 1), (3, 2, 1), (1, 2, 0), (4, 4, -1))).matrix(np.int32)
+    d = bellman_ford(A, 0)
+    told = explain(shortest_path_tree, A, d, 0, MinPlus)
+    assert told.runs[0].implementation == "fused"
+    assert told.result.tolist() == shortest_path_tree(A, d, 0, MinPlus, fused=False).tolist()
+
+
+def test_patterns_and_wide_indices() -> None:
+    A = Graph(5, ((0, 1, 1), (1, 2, 1), (2, 3, 1), (0, 3, 1))).matrix(np.int64).pattern()
+    assert bellman_ford(A, 0, LorLand).tolist() == [True] * 4 + [False]
+    ones = A.with_values(np.broadcast_to(np.int64(1), 4))
+    d, parent = agree(bellman_ford, ones, 0)
+    assert path(parent, 2) == [0, 1, 2]
+    assert d.tolist()[:4] == [0, 1, 2, 1]
+    wide = CSR.trusted(A.indptr.astype(np.int64), A.indices.astype(np.int64), np.ones(4, np.int64), (5, 5))
+    for algorithm in ALGORITHMS:
+        agree(algorithm, wide, 0)
+
+
+def test_a_single_vertex() -> None:
+    for edges in ((), ((0, 0, 0),), ((0, 0, 5),)):
+        A = from_edges(
+            *np.array(edges, np.int32).reshape(-1, 3).T[:2], np.array([e[2] for e in edges], np.int64), shape=1
+        )
+        for algorithm in ALGORITHMS:
+            assert [x.tolist() for x in agree(algorithm, A, 0)] == [[0], [-1]]
+
+
+def test_what_a_search_keeps() -> None:
+    """Beside an edge at most 16 bytes, and beside a vertex 40."""
+    for dtype in ("int32", "float64"):
+        A = hubs(dtype, n=20000)
+        for _ in range(3):
+            bellman_ford(A, 0, return_parents=True)
+        assert A.kept_nbytes <= 16 * A.nnz + 40 * A.nrows
