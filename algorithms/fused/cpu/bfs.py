@@ -23,7 +23,7 @@ from algorithms.traversal import Direction
 from formats import CSR
 from formats.arrays import index_dtype
 from formats.orientation import by_columns
-from semiring.cpu.kernels import compiled
+from semiring.cpu.kernels import compiled, inlined
 from semiring.cpu.threads import get_threads, run
 from semiring.explanation import facts
 
@@ -44,14 +44,14 @@ that no large frontier has had yet and those of this one."""
 
 
 def search(
-    A: CSR, source: int, outside: np.ndarray, how: Direction, deepest: int | None, return_parents: bool
+    A: CSR, source: int, outside: np.ndarray | None, how: Direction, deepest: int | None, return_parents: bool
 ) -> tuple[np.ndarray, np.ndarray | None]:
     """(levels, parents) from one source, as `algorithms.bfs.search` has them."""
     how = how.for_matrix(A)
     n, vertex = A.nrows, index_dtype(A.nrows)
     level = np.full(n, -1, np.int32)
     parent = np.full(n if return_parents else 0, -1, vertex)
-    masked = bool(outside.any())
+    masked = outside is not None
     if masked:
         level[outside] = -2
     _Search(A, level, parent, how, n if deepest is None else min(deepest, n)).run(source)
@@ -200,6 +200,14 @@ def _small_levels(indptr, indices, level, parent, queue, state, deepest, widest,
     state[0], state[1], state[2], state[3], state[4] = begin, end, k, unexplored, edges
 
 
+@inlined
+def _append(queue, buffer, count, taken):
+    """Reserve places at the queue's end, and fill them; by a loop, for of a slice Numba compiles the errors, too."""
+    to = np.uintp(atomic_add(taken, 1, count))
+    for at in range(np.uintp(count)):
+        queue[to + at] = buffer[at]
+
+
 @compiled
 def _push(indptr, indices, seen, found, level, parent, queue, taken, stop, k):
     """A thread's share of a level: frontier vertices taken[0] … stop, what is new to the queue from taken[1] on."""
@@ -222,11 +230,9 @@ def _push(indptr, indices, seen, found, level, parent, queue, taken, stop, k):
                 buffer[count] = v
                 count += 1
                 if count == BUFFER:
-                    to = atomic_add(taken, 1, count)
-                    queue[to : to + count] = buffer
+                    _append(queue, buffer, count, taken)
                     count = 0
-    to = atomic_add(taken, 1, count)
-    queue[to : to + count] = buffer[:count]
+    _append(queue, buffer, count, taken)
 
 
 @compiled

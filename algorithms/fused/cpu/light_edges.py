@@ -134,7 +134,8 @@ def _sorted(keys, spare, bits):
     """The keys sorted by bits from the 33rd on, in either array."""
     counts, low = np.empty(1 << DIGIT, np.int64), np.uint64((1 << DIGIT) - 1)
     for shift in range(32, 32 + bits, DIGIT):
-        counts[:] = 0
+        for digit in range(counts.size):
+            counts[digit] = 0
         for key in keys:
             counts[(key >> np.uint64(shift)) & low] += 1
         total = 0

@@ -33,7 +33,7 @@ def strong_components(A: CSR, weak: bool) -> np.ndarray:
         return labels(A, both_ways)
     n, vertex = A.nrows, index_dtype(A.nrows)
     label = np.empty(n, vertex)
-    components = _search(A.indptr, A.indices, label, np.empty((4, n + 1), vertex), np.empty(n + 1, A.indptr.dtype))
+    components = _search(A.indptr, A.indices, label, np.zeros((4, n + 1), vertex), np.empty(n + 1, A.indptr.dtype))
     facts(method="depth-first search", components=int(components), threads=1)
     return label
 
@@ -52,10 +52,12 @@ def _counts_both_ways(A: CSR, ask: bool) -> bool:
 
 @compiled
 def _search(indptr, indices, label, vectors, edge):
-    """Labels from a depth-first search; the number of components. edge: the next one of each vertex on the path."""
+    """Labels from a depth-first search; the number of components. edge: the next one of each vertex on the path.
+
+    number: 0 of a vertex that is not found yet, n + 1 in a complete component.
+    """
     n, one, components = label.size, np.uintp(1), 0
     number, stack, begins, path = vectors[0], vectors[1], vectors[2], vectors[3]
-    number[:] = 0  # not found yet; n + 1 or more: in a complete component
     found, stacked, begun, depth = 0, 0, 0, 0
     done = n + 1
     for start in range(n):
