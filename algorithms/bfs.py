@@ -53,22 +53,26 @@ def bfs(
     if deepest is not None and deepest < 0:
         raise ValueError(f"max_level must not be negative, got {max_level}")
     starts = starting_points(A, source, sources)
-    outside = excluded(A, mask, complement)
+    outside = excluded(A, mask, complement) if mask is not None else None
     for start in starts:
-        if bool(outside[start]):
+        if outside is not None and bool(outside[start]):
             raise ValueError(f"source {start} is not in the subgraph that the mask leaves")
     answers = []
     for start in starts:
         with running("bfs", A):
-            answers.append(search(A, start, outside.copy(), how, deepest, return_parents))
+            answers.append(search(A, start, outside, how, deepest, return_parents))
     return as_rows(answers, A, LEVEL, several=sources is not None, trees=return_parents)
 
 
 @bfs.core
 def search(
-    A: Matrix, source: int, visited: Any, how: Direction, deepest: int | None, return_parents: bool
+    A: Matrix, source: int, outside: Any, how: Direction, deepest: int | None, return_parents: bool
 ) -> tuple[Any, Any]:
-    """(levels, parents) from one source; no parents where nobody asked for them."""
+    """(levels, parents) from one source; no parents where nobody asked for them.
+
+    outside: (n,) Booleans, where not to go; None for everywhere.  deepest: the last level to find, None for all.
+    """
+    visited = full(all_vertices(A), False, bool) if outside is None else outside.copy()
     level = full(visited, -1, LEVEL)
     parent = full(visited, -1, all_vertices(A).dtype) if return_parents else None
     for k, f in enumerate(frontiers(A, flag(A, source), visited, how, parent)):  # f' = fA⟨¬visited⟩

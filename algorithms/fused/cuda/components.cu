@@ -44,7 +44,12 @@ __device__ __forceinline__ void join(I* parent, I u, I v) {
     }
 }
 
-// Every vertex under its first edges' ends. parent[v] = v at first.
+// Every vertex is a tree at first.
+extern "C" __global__ void start_trees(long long n, I* parent) {
+    for (long long v = thread_number(); v < n; v += thread_count()) parent[v] = (I)v;
+}
+
+// Every vertex under its first edges' ends.
 extern "C" __global__ void link_first(const I* __restrict__ indptr, const I* __restrict__ indices, long long n, int edges,
                                       I* parent) {
     for (long long v = thread_number(); v < n; v += thread_count()) {

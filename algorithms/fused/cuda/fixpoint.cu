@@ -38,13 +38,15 @@ union Slot {
 // cleared.
 struct Control {
     unsigned int arrived, done;
-    unsigned long long steps, edges, pulls, thresholds;
+    unsigned long long steps, edges, pulls, thresholds;  // edges: deep: expanded vertices
     unsigned long long queue[3];  // wide: edges and vertices of the frontier; deep: entries
     Slot nearest[3];              // the best active value
     Slot threshold;
     unsigned long long before;    // edges of the step before
     unsigned long long saturated; // has a finite product become the zero?
     unsigned long long scanned;   // deep: did the step before look for active vertices?
+    unsigned long long doublings; // deep: of the width
+    unsigned long long since[2];  // deep: steps and entries since the last change of the threshold
 };
 
 struct Graph {
@@ -370,12 +372,13 @@ struct Ring {
 
 // Expand the first entries of a ring, LANES lanes for each.
 __device__ __forceinline__ void expand(const Hops& g, T* d, Ring& ring, const Queue& rest, T threshold, T bound,
-                                       bool& saturated) {
+                                       bool& saturated, unsigned int& expanded) {
     const int taken = min(ring.count, AT_A_TIME);
     Entry entry{ZERO, 0, 0, 0};
     if (lane_number() / LANES < taken) entry = ring.slots[(ring.head + lane_number() / LANES) % RING];
     ring.head = (ring.head + taken) % RING;
     ring.count -= taken;
+    expanded += taken;
     __syncwarp();
     const T had = now(d + entry.vertex);
     for (I k = lane_number() % LANES; __any_sync(WARP, k < entry.degree); k += LANES) {
@@ -400,14 +403,24 @@ __device__ __forceinline__ void expand(const Hops& g, T* d, Ring& ring, const Qu
     }
 }
 
-// queues: of `capacity` entries each.  rounds: of a warp within a step, beyond its share of the queue.
+// width, doubled so many times.
+__device__ __forceinline__ T doubled(T width, unsigned long long times) {
+    for (; times > 0; --times) width = product(width, width);
+    return width;
+}
+
+// queues: of `capacity` entries each.  rounds: of a warp within a step, beyond its share of the queue.  few, many: the
+// width is doubled where between two thresholds a step has fewer entries than `few` on average, and halved again where it
+// has more than `many`.
 extern "C" __global__ void __launch_bounds__(DEEP_THREADS, 1)
     deep(Control* control, const I* indptr, const Hop* hops, const T* values, I value_step, bool fixed, T weight,
          long long n, T* d, unsigned int* active, Entry* queue_a, Entry* queue_b, unsigned long long capacity, T width,
-         T limit, I target, int rounds, unsigned long long last_step) {
+         T limit, I target, int rounds, unsigned long long few, unsigned long long many, unsigned long long last_step) {
     __shared__ Entry slots[DEEP_WARPS][RING];
     const Hops g{hops, values, value_step, fixed, weight};
-    unsigned long long step = control->steps, entries = 0, thresholds = 0;
+    unsigned long long step = control->steps, thresholds = 0, doublings = control->doublings;
+    unsigned long long steps_since = control->since[0], entries_since = control->since[1];
+    unsigned int expanded = 0;
     T threshold = control->threshold.value;
     bool done = false, saturated = false, scanned = control->scanned != 0;
     Ring ring{slots[threadIdx.x / 32], 0, 0};
@@ -420,7 +433,8 @@ extern "C" __global__ void __launch_bounds__(DEEP_THREADS, 1)
         const T bound = bound_now(d, limit, target);
         if (count > 0) {
             scanned = false;
-            entries += count;
+            ++steps_since;
+            entries_since += count;
             const long long each = (count + warps - 1) / warps;
             const long long end = min((number + 1) * each, count);
             long long next = number * each;
@@ -432,14 +446,18 @@ extern "C" __global__ void __launch_bounds__(DEEP_THREADS, 1)
                     ring.add_where(has, entry, rest);
                     next += AT_A_TIME;
                 }
-                expand(g, d, ring, rest, threshold, bound, saturated);
+                expand(g, d, ring, rest, threshold, bound, saturated, expanded);
             }
             ring.empty(rest);
         } else {  // look for active vertices, now up to a worse threshold
             const T nearest = now(&control->nearest[step % 3].value);
             done = scanned && (nearest == ZERO || !no_worse(nearest, bound));
             if (done) break;
-            if (scanned || threshold != ZERO) threshold = product(width, scanned ? nearest : threshold);
+            if (steps_since > 0 && entries_since < few * steps_since) ++doublings;
+            if (doublings > 0 && entries_since > many * steps_since) --doublings;
+            steps_since = entries_since = 0;
+            if (scanned || threshold != ZERO)
+                threshold = product(doubled(width, doublings), scanned ? nearest : threshold);
             ++thresholds;
             scanned = true;
             T left = ZERO;
@@ -477,9 +495,12 @@ extern "C" __global__ void __launch_bounds__(DEEP_THREADS, 1)
     if (thread_number() == 0) {
         control->done = done;
         control->steps = step;
-        control->edges += entries;
         control->thresholds += thresholds;
         control->threshold.value = threshold;
         control->scanned = scanned;
+        control->doublings = doublings;
+        control->since[0] = steps_since;
+        control->since[1] = entries_since;
     }
+    if (lane_number() == 0 && expanded > 0) atomicAdd(&control->edges, (unsigned long long)expanded);
 }

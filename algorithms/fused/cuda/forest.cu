@@ -21,8 +21,10 @@ struct Listed {
 struct ForestControl {
     unsigned int arrived, pad;
     unsigned long long queue[3];
-    unsigned long long rounds, listed, light;
+    unsigned long long rounds, listed, light, chosen;
 };
+
+__device__ __forceinline__ void choose(unsigned int* chosen, I place) { atomicOr(chosen + place / 32, 1u << (place % 32)); }
 
 // Weights as integers that compare as they do, unsigned. `bits`: of an int32, or of a float32 if `real`.
 __device__ __forceinline__ unsigned int ordinal(int bits, bool real) {
@@ -154,11 +156,12 @@ struct ListBetween {
 };
 
 // tree: 0, 1, … at first, and at the end the smallest vertex of each vertex's tree.  best_a, best_b: all ones at first.
-// chosen: 0 at first; 1 where an edge u < v of the forest lies.  light: edges below this ordinal go first.
+// chosen: a bit for each entry, 0 at first; 1 where an edge u < v of the forest lies.  light: edges below this ordinal go
+// first.  of_block: for each block, how many edges lie in its part of the matrix.  places, rows: of the forest's edges.
 extern "C" __global__ void __launch_bounds__(WIDE_THREADS, WIDE_BLOCKS)
     forest(ForestControl* control, const I* indptr, const I* indices, const int* weights, I step, bool real, I n, I nnz,
            unsigned int light, I* tree, unsigned long long* best_a, unsigned long long* best_b, Listed* list,
-           Listed* other, bool* chosen) {
+           Listed* other, unsigned int* chosen, unsigned int* of_block, I* places, I* rows) {
     Lightest lightest{indices, weights, step, real, best_a, 0};
     deal_edges(nullptr, indptr, n, nnz, indptr, lightest);
     grid_barrier(&control->arrived);
@@ -168,7 +171,7 @@ extern "C" __global__ void __launch_bounds__(WIDE_THREADS, WIDE_BLOCKS)
         const I place = (I)(unsigned int)key, x = indices[place];
         const unsigned long long there = best_a[x];
         if (v > x && there >> 32 == key >> 32 && indices[(I)(unsigned int)there] == v) continue;  // x chose it, too
-        chosen[v < x ? place : place_of(indptr, indices, x, (I)v)] = true;
+        choose(chosen, v < x ? place : place_of(indptr, indices, x, (I)v));
         join(tree, (I)v, x);
     }
     grid_barrier(&control->arrived);
@@ -194,7 +197,7 @@ extern "C" __global__ void __launch_bounds__(WIDE_THREADS, WIDE_BLOCKS)
                 const Listed edge = list[i];
                 best_then[edge.a] = best_then[edge.b] = ~0ull;
                 if (best[edge.a] != edge.key && best[edge.b] != edge.key) continue;
-                chosen[(I)(unsigned int)edge.key] = true;
+                choose(chosen, (I)(unsigned int)edge.key);
                 join(tree, edge.a, edge.b);
             }
             slot = (slot + 1) % 3;
@@ -239,5 +242,62 @@ extern "C" __global__ void __launch_bounds__(WIDE_THREADS, WIDE_BLOCKS)
         if (thread_number() == 0) control->queue[slot] = 0;
         grid_barrier(&control->arrived);
     }
+    // The chosen entries in their order: every block counts those of its part, and writes them behind those before.
+    const long long words = (nnz + 31ll) / 32, part = (words + gridDim.x - 1) / gridDim.x;
+    const long long from = min(blockIdx.x * part, words), to = min(from + part, words);
+    unsigned int own = 0;
+    for (long long w = from + threadIdx.x; w < to; w += blockDim.x) own += __popc(now(chosen + w));
+    __shared__ unsigned int total;
+    __shared__ unsigned long long next;
+    if (threadIdx.x == 0) total = 0;
+    __syncthreads();
+    if (own > 0) atomicAdd(&total, own);
+    __syncthreads();
+    if (threadIdx.x == 0) of_block[blockIdx.x] = total;
+    grid_barrier(&control->arrived);
+    if (threadIdx.x == 0) next = 0;
+    __syncthreads();
+    unsigned int before = 0, all = 0;
+    for (unsigned int b = threadIdx.x; b < gridDim.x; b += blockDim.x) {
+        all += of_block[b];
+        if (b < blockIdx.x) before += of_block[b];
+    }
+    if (before > 0) atomicAdd(&next, (unsigned long long)before);
+    if (blockIdx.x == 0 && all > 0) atomicAdd(&control->chosen, (unsigned long long)all);
+    __syncthreads();
+    for (long long first = from; first < to; first += blockDim.x) {
+        const long long w = first + threadIdx.x;
+        unsigned int bits = w < to ? now(chosen + w) : 0;
+        const unsigned long long begin = next;
+        __shared__ unsigned long long counter;
+        __syncthreads();
+        if (threadIdx.x == 0) counter = 0;
+        __syncthreads();
+        unsigned long long place = begin + reserve(__popc(bits), 0, &counter).first;
+        if (threadIdx.x == 0) next = begin + counter;
+        for (; bits != 0; bits &= bits - 1) {
+            const I entry = (I)(w * 32 + __ffs(bits) - 1);
+            places[place] = entry;
+            I low = 0, high = n;
+            while (high - low > 1) {
+                const I middle = low + (high - low) / 2;
+                if (indptr[middle] <= entry) low = middle;
+                else high = middle;
+            }
+            rows[place++] = low;
+        }
+        __syncthreads();
+    }
     if (thread_number() == 0) control->rounds = rounds + 1;
+}
+
+// What the forest starts from.
+extern "C" __global__ void start_forest(ForestControl* control, long long n, long long nnz, I* tree,
+                                        unsigned long long* best_a, unsigned long long* best_b, unsigned int* chosen) {
+    for (long long v = thread_number(); v < n; v += thread_count()) {
+        tree[v] = (I)v;
+        best_a[v] = best_b[v] = ~0ull;
+    }
+    for (long long w = thread_number(); w * 32 < nnz; w += thread_count()) chosen[w] = 0;
+    if (thread_number() == 0) *control = ForestControl{};
 }

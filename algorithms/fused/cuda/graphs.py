@@ -15,7 +15,7 @@ from formats.arrays import Array, cupy
 from formats.orientation import by_columns, is_symmetric
 from formats.weights import distinct
 from semiring import MinPlus
-from semiring.explanation import facts
+from semiring.explanation import explained, facts
 from semiring.registry import Unsuited
 
 from . import kernels
@@ -23,7 +23,7 @@ from .paths import Schedule, deep, fixpoint, step_of
 
 SEARCH_WORDS = 11
 STRONG_WORDS = 13
-FOREST_WORDS = 7
+FOREST_WORDS = 8
 """Of 8 bytes, in SearchControl, StrongControl and ForestControl."""
 
 MOST_ENTRIES = 2**32 - 1
@@ -65,70 +65,78 @@ def columns_of(A: CSR) -> Rows:
 
 @bfs.implement(CSR, "cuda")
 def _(
-    A: CSR, source: int, outside: Array, how: Direction, deepest: int | None, return_parents: bool
+    A: CSR, source: int, outside: Array | None, how: Direction, deepest: int | None, return_parents: bool
 ) -> tuple[Array, Array | None] | Unsuited:
-    cp = cupy()
-    limited = deepest is not None or bool(outside.any())
     if too_large(A):
         return Unsuited(f"it counts edges in 32 bits, and there are {A.nnz:,}")
     k = kernels.graphs(A.indices.dtype)
-    choice = how.choice
-    how = how.for_matrix(A)
-    pulls = how.choice != "push"
-    columns = columns_of(A) if pulls else None
-    if choice == "auto" and not limited and deep(A):
+    hops = how.choice == "auto" and outside is None and deepest is None and deep(A)
+    columns = None
+    if hops:
         level = levels_by_hops(A, source)
     else:
-        level = cp.where(outside, np.int32(-2), np.int32(-1))
-        level[source] = 0
-        state = search(k, rows_of(A), columns, A.nnz, level, how, deepest)
+        how = how.for_matrix(A)
+        columns = columns_of(A) if how.choice != "push" else None
+        level = cupy().empty(A.nrows, np.int32)
+        s = Search(k, rows_of(A), columns, A.nnz, level, how, deepest)
+        mask = kernels.NULL if outside is None else outside
+        k.plain("start_search", A.nrows, (s.control, np.int64(A.nrows), np.int64(A.nnz), mask, np.int64(source), level))
+        state = s.launch()()
         facts(kernel="search", levels=int(state[1]), pulled=int(state[2]), alpha=how.alpha, beta=how.beta)
-        if limited:
-            cp.maximum(level, -1, out=level)
-    facts(direction=how.choice, columns="kept with the matrix" if pulls else "not there, so every step is a push")
+        if outside is not None:
+            cupy().maximum(level, -1, out=level)
+    facts(direction=how.choice, columns="are not used" if columns is None else "are kept with the matrix")
     return level, parents(k, A, columns, level) if return_parents else None
 
 
 def levels_by_hops(A: CSR, source: int) -> Array:
     """Levels as distances with every edge of length 1, in any order."""
-    how = Schedule("buckets", np.int32(BFS_DELTA), deep=True, rounds=BFS_ROUNDS)
+    how = Schedule("buckets", np.int32(BFS_DELTA), True, BFS_ROUNDS, BFS_FEW, BFS_MANY)
     level, _ = fixpoint(A, MinPlus, how, source=source, length=np.int32(1))
     level[level == MinPlus.zero(level.dtype)] = -1
     return level
 
 
-BFS_DELTA, BFS_ROUNDS = 64, 16
+BFS_DELTA, BFS_ROUNDS, BFS_FEW, BFS_MANY = 64, 8, 4096, 16384
 
 
-def search(
-    k: kernels.Kernels,
-    rows: Rows,
-    columns: Rows | None,
-    nnz: int,
-    level: Array,
-    how: Direction,
-    deepest: int | None = None,
-) -> np.ndarray:
-    """Search from where `level` is 0 to where it is -1; returns what is left of the control."""
-    cp = cupy()
-    n, index_type = level.size, rows[1].dtype
-    control = cp.zeros(SEARCH_WORDS, np.uint64)
-    control[3] = nnz
-    lists = [cp.empty(n, index_type) for _ in range(2)]
-    bits = [cp.empty(-(-n // 32), np.uint32) for _ in range(2)] if columns is not None else [kernels.NULL] * 2
-    choice = np.int32(CHOICES[how.choice] if columns is not None else CHOICES["push"])
-    rule = choice, np.float64(how.alpha), np.float64(how.beta), np.int32(-1 if deepest is None else deepest)
-    turned = columns if columns is not None else (kernels.NULL, kernels.NULL)
-    arguments = (control, *rows, *turned, np.int64(n), np.int64(nnz), level, *bits, *lists, *rule)
-    return k.stepwise("search", n + nnz, arguments, control)
+class Search:
+    """A search from where `level` is 0 to where it is -1; `start_search` or `start_at_pivot` fills the control."""
+
+    def __init__(
+        self,
+        k: kernels.Kernels,
+        rows: Rows,
+        columns: Rows | None,
+        nnz: int,
+        level: Array,
+        how: Direction,
+        deepest: int | None = None,
+    ) -> None:
+        cp = cupy()
+        n, index_type = level.size, rows[1].dtype
+        self.k, self.work, self.control = k, n + nnz, cp.empty(SEARCH_WORDS, np.uint64)
+        lists = [cp.empty(n, index_type) for _ in range(2)]
+        bits = [cp.empty(-(-n // 32), np.uint32) for _ in range(2)] if columns is not None else [kernels.NULL] * 2
+        choice = np.int32(CHOICES[how.choice] if columns is not None else CHOICES["push"])
+        rule = choice, np.float64(how.alpha), np.float64(how.beta), np.int32(-1 if deepest is None else deepest)
+        turned = columns if columns is not None else (kernels.NULL, kernels.NULL)
+        sizes = np.int64(n), np.int64(nnz)
+        self.arguments = (self.control, *rows, *turned, *sizes, level, *bits, *lists, *rule)
+
+    def launch(self) -> Any:
+        """Start; returns what waits for the end and gives the control on the host."""
+        return self.k.stepwise("search", self.work, self.arguments, self.control)
 
 
 def parents(k: kernels.Kernels, A: CSR, columns: Rows | None, level: Array) -> Array:
     """Each vertex's smallest predecessor one level nearer."""
-    parent = cupy().full(A.nrows, -1, A.indices.dtype)
+    n = np.int64(A.nrows)
     if columns is not None:
-        k.plain("parents_pulled", A.nrows, (*columns, np.int64(A.nrows), level, parent))
+        parent = cupy().empty(A.nrows, A.indices.dtype)
+        k.plain("parents_pulled", A.nrows, (*columns, n, level, parent))
     else:
+        parent = cupy().full(A.nrows, -1, A.indices.dtype)
         sizes = k.index(A.nrows), k.index(A.nnz)
         k.plain("parents_pushed", A.nrows + A.nnz, (*rows_of(A), *sizes, level, parent))
     return parent
@@ -141,8 +149,6 @@ def parents(k: kernels.Kernels, A: CSR, columns: Rows | None, level: Array) -> A
 def _(A: CSR, weak: bool, trim: bool, pivot: str, seed: int, how: Direction) -> Array | Unsuited:
     if too_large(A):
         return Unsuited(f"it counts edges in 32 bits, and there are {A.nnz:,}")
-    if A.nrows == 0:
-        return cupy().empty(0, A.indices.dtype)
     k = kernels.graphs(A.indices.dtype)
     both_ways = is_symmetric(A, pattern=True)
     if weak or both_ways:
@@ -155,10 +161,13 @@ def connected(k: kernels.Kernels, A: CSR, both_ways: bool) -> Array:
     """The smallest vertex of each vertex's component, edges counting both ways."""
     cp = cupy()
     n, index_type = A.nrows, A.indices.dtype
-    label = cp.arange(n, dtype=index_type)
+    label = cp.empty(n, index_type)
+    if n == 0:
+        return label
     rows, sizes = rows_of(A), (k.index(n), k.index(A.nnz))
     giant = kernels.NULL
-    if both_ways and A.nnz > 4 * n // 3:
+    k.plain("start_trees", n, (np.int64(n), label))
+    if both_ways:
         giant = cp.empty(1, index_type)
         k.plain("link_first", n, (*rows, np.int64(n), np.int32(LINKED_FIRST), label))
         k.plain("flatten", n, (np.int64(n), label))
@@ -169,34 +178,35 @@ def connected(k: kernels.Kernels, A: CSR, both_ways: bool) -> Array:
 
 
 def strong(k: kernels.Kernels, A: CSR, trim: bool, how: Direction) -> Array:
-    """Trim, a search each way from one pivot, and colours for what is left."""
+    """Trim, a search each way from one pivot, and colours for what is left; the host waits once, at the end."""
     cp = cupy()
     n, index_type = A.nrows, A.indices.dtype
     rows, columns = rows_of(A), columns_of(A)
-    label = cp.full(n, -1, index_type)
-    control = cp.zeros(STRONG_WORDS, np.uint64)
-    control[2] = 2**64 - 1
+    label, control = cp.empty(n, index_type), cp.empty(STRONG_WORDS, np.uint64)
     forward, backward = cp.empty(n, np.int32), cp.empty(n, np.int32)
     size, work = np.int64(n), n + A.nnz
+    k.plain("start_strong", n, (control, size, label))
     k.persistent("trim", work, (control, *rows, *columns, size, label, np.int32(TRIMS if trim else 0)))
-    k.plain("start_at_pivot", n, (control, size, label, forward, backward))
-    there = search(k, rows, columns, A.nnz, forward, how)
-    back = search(k, columns, rows, A.nnz, backward, how)
+    there, back = Search(k, rows, columns, A.nnz, forward, how), Search(k, columns, rows, A.nnz, backward, how)
+    controls = there.control, back.control
+    k.plain("start_at_pivot", n, (control, size, np.int64(A.nnz), label, *controls, forward, backward))
+    searches = there.launch(), back.launch()
     part, smallest = cp.empty(n, index_type), cp.empty(n, index_type)
     colour, reaches = cp.empty(n, np.uint64), cp.empty(n, bool)
     lists = [cp.empty(n, index_type) for _ in range(2)]
     own = label, part, smallest, forward, backward, colour, reaches
-    k.persistent("rest", work, (control, *rows, *columns, size, *own, *lists))
+    arguments = (control, *controls, *rows, *columns, size, *own, *lists)
+    k.persistent("rest", work, arguments)
     state = control.get()
-    facts(
-        method="trim, two searches, colours",
-        trims=int(state[3]),
-        levels=(int(there[1]), int(back[1])),
-        pulled=(int(there[2]), int(back[2])),
-        rounds_of_colours=int(state[4]),
-        passes_of_colours=int(state[5]),
-        vertices_coloured=int(state[6]),
-    )
+    ends = [search() for search in searches] if explained() else None
+    if not state[0] >> np.uint64(32):  # a search had more steps than a launch
+        ends = [search() for search in searches]
+        k.persistent("rest", work, arguments)
+        state = control.get()
+    if ends is not None:
+        facts(levels=[int(end[1]) for end in ends], pulled=[int(end[2]) for end in ends])
+    known = {"trims": 3, "rounds_of_colours": 4, "passes_of_colours": 5, "vertices_coloured": 6}
+    facts(method="trim, two searches, colours", **{name: int(state[word]) for name, word in known.items()})
     return label
 
 
@@ -209,36 +219,32 @@ def _(A: CSR, symmetrize: bool, with_labels: bool) -> tuple[COO, Array | None] |
         return Unsuited(f"it counts edges in 32 bits, and there are {A.nnz:,}")
     if not is_symmetric(A):
         return Unsuited("the graph is directed")
-    if A.nrows == 0:
+    if A.nnz == 0:
         return Unsuited("there is nothing to do")
     cp = cupy()
     n, index_type = A.nrows, A.indices.dtype
     k = kernels.graphs(index_type)
     weights, real, step = comparable(A, k)
     light = A.keep("light", lambda: lightest_part(weights, A.nnz, n, real))
-    tree = cp.arange(n, dtype=index_type)
-    best = [cp.full(n, 2**64 - 1, np.uint64) for _ in range(2)]
-    listed = [cp.empty((A.nnz // 2 + 1) * (16 if index_type.itemsize == 4 else 24), np.uint8) for _ in range(2)]
-    chosen = cp.zeros(A.nnz, bool)
-    control = cp.zeros(FOREST_WORDS, np.uint64)
-    sizes = k.index(n), k.index(A.nnz)
-    k.persistent(
-        "forest",
-        n + A.nnz,
-        (control, *rows_of(A), weights, step, np.bool_(real), *sizes, np.uint32(light), tree, *best, *listed, chosen),
-    )
-    places = cp.flatnonzero(chosen)
-    ends = expand_at(A.indptr, places, index_type)
-    F = COO.trusted(ends, A.indices[places], A.values[places], A.shape, 0)
+    tree, control = cp.empty(n, index_type), cp.empty(FOREST_WORDS, np.uint64)
+    best = [cp.empty(n, np.uint64) for _ in range(2)]
+    listed = [cp.empty((A.nnz // 2 + 1) * listed_bytes(index_type), np.uint8) for _ in range(2)]
+    chosen, of_block = cp.empty(-(-A.nnz // 32), np.uint32), cp.empty(kernels.MOST_BLOCKS, np.uint32)
+    places, rows = cp.empty(n, index_type), cp.empty(n, index_type)
+    k.plain("start_forest", n, (control, np.int64(n), np.int64(A.nnz), tree, *best, chosen))
+    graph = *rows_of(A), weights, step, np.bool_(real), k.index(n), k.index(A.nnz), np.uint32(light)
+    k.persistent("forest", n + A.nnz, (control, *graph, tree, *best, *listed, chosen, of_block, places, rows))
     state = control.get()
+    edges = int(state[7])
     facts(rounds=int(state[4]), listed=int(state[5]), light=int(state[6]))
+    places = places[:edges]
+    F = COO.trusted(rows[:edges].copy(), A.indices[places], A.values[places], A.shape, 0)
     return F, tree if with_labels else None
 
 
-def expand_at(indptr: Array, places: Array, index_type: np.dtype) -> Array:
-    """The rows of the entries at ascending `places`."""
-    rows = cupy().searchsorted(indptr, places.astype(indptr.dtype), side="right") - 1
-    return rows.astype(index_type)
+def listed_bytes(index_dtype: np.dtype) -> int:
+    """The size of a Listed of forest.cu: two trees and a key."""
+    return 2 * index_dtype.itemsize + 8
 
 
 def comparable(A: CSR, k: kernels.Kernels) -> tuple[Array, bool, Any]:

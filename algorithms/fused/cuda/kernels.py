@@ -32,6 +32,9 @@ WIDE_THREADS, WIDE_BLOCKS = 512, 2
 DEEP_THREADS = 1024
 """Threads of the one block on a multiprocessor of the kernel whose steps are short: its barrier costs least."""
 
+MOST_BLOCKS = 1024
+"""Blocks of a persistent kernel."""
+
 NULL = np.uint64(0)
 """No array, as an argument."""
 
@@ -108,29 +111,35 @@ class Kernels:
         self._get(name, False)((blocks,), (threads,), arguments)
 
     def persistent(self, name: str, things: int, arguments: tuple[Any, ...], deep: bool = False) -> None:
-        """Launch a kernel with barriers on as many multiprocessors as there is work for."""
+        """Launch a kernel with barriers on as many multiprocessors as there is work for, at most MOST_BLOCKS blocks."""
         threads, each = (DEEP_THREADS, 1) if deep else (WIDE_THREADS, WIDE_BLOCKS)
-        blocks = min(max(things // threads, 1), each * self._multiprocessors)
+        blocks = min(max(things // threads, 1), each * self._multiprocessors, MOST_BLOCKS)
         self._get(name, True)((blocks,), (threads,), arguments)
 
     def stepwise(
         self, name: str, things: int, arguments: tuple[Any, ...], control: Any, deep: bool = False
-    ) -> np.ndarray:
-        """Launch a persistent kernel, whose last argument is the step to stop at, until it is done.
+    ) -> Callable[[], np.ndarray]:
+        """Launch a persistent kernel whose last argument is the step to stop at; returns what waits until all is done.
 
-        control: uint64; word 0 has the barrier's count and, above it, whether all is done, word 1 the steps.  Returns
-        it on the host.
+        control: uint64; word 0 has the barrier's count and, above it, whether all is done, word 1 the steps.  What is
+        returned gives it on the host.
         """
-        how, last = _launches.get(), 0
-        while True:
-            last += how.every
-            self.persistent(name, things, (*arguments, np.uint64(last)), deep)
-            state = control.get()
-            if how.progress is not None:
-                how.progress(int(state[1]))
-            if state[0] >> np.uint64(32):
-                return state
-            control[:1] = 0
+        how = _launches.get()
+        self.persistent(name, things, (*arguments, np.uint64(how.every)), deep)
+
+        def finish() -> np.ndarray:
+            last = how.every
+            while True:
+                state = control.get()
+                if how.progress is not None:
+                    how.progress(int(state[1]))
+                if state[0] >> np.uint64(32):
+                    return state
+                last += how.every
+                control[:1] = 0
+                self.persistent(name, things, (*arguments, np.uint64(last)), deep)
+
+        return finish
 
     def _get(self, name: str, cooperative: bool) -> Any:
         key = name, cooperative

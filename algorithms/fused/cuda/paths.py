@@ -27,7 +27,7 @@ from semiring.vectors import as_bound
 
 from . import kernels
 
-CONTROL_WORDS = 15
+CONTROL_WORDS = 18
 """Of 8 bytes, in Control."""
 STATE = {"steps": 1, "edges": 2, "pulls": 3, "thresholds": 4, "saturated": 13}
 """Words of Control that the host looks at."""
@@ -47,7 +47,8 @@ class Schedule:
     """How the fixpoint is reached.
 
     name: for `explain`.  width: of the threshold; None for no threshold.  deep: many rounds of a warp between barriers,
-    so many.  few: edges of a wide step below which the threshold is raised.  every: sweeps.  pull: always.
+    so many.  few: edges of a wide step below which the threshold is raised, or entries of a deep step below which the
+    width is doubled, until they are more than many.  every: sweeps.  pull: always.
     """
 
     name: str
@@ -55,6 +56,7 @@ class Schedule:
     deep: bool = False
     rounds: int = 16
     few: int = 0
+    many: int = 2**63
     every: bool = False
     pull: bool = False
 
@@ -112,12 +114,13 @@ def buckets(A: CSR, delta: Any = None) -> Schedule:
         width = as_bound(max(typical * (DEEP_MEANS if goes_deep else WIDE_MEANS), 1e-30), A.dtype, MinPlus)
     if A.dtype.kind == "i" and not width > 0:
         width = A.dtype.type(1)
-    return Schedule("buckets", width, goes_deep, rounds=ROUNDS, few=0 if delta is not None else FEW)
+    few, many = (DEEP_FEW, DEEP_MANY) if goes_deep else (WIDE_FEW, 2**63)
+    return Schedule("buckets", width, goes_deep, ROUNDS, few if delta is None else 0, many)
 
 
-DEEP_MEANS, WIDE_MEANS = 256.0, 0.5
+DEEP_MEANS, WIDE_MEANS = 64.0, 0.5
 """Mean weights in Δ."""
-ROUNDS, FEW = 16, 1 << 16
+ROUNDS, DEEP_FEW, DEEP_MANY, WIDE_FEW = 8, 4096, 16384, 1 << 16
 
 
 def solve(A: CSR, source: int, s: Semiring, until: Until, how: Schedule) -> Any:
@@ -166,10 +169,10 @@ def fixpoint(
             "deep",
             work,
             (control, A.indptr, hops(A, k), *weights, *fixed, np.int64(n), d, active, *queues, np.uint64(capacity))
-            + (width, *ends, np.int32(how.rounds)),
+            + (width, *ends, np.int32(how.rounds), np.uint64(how.few), np.uint64(how.many)),
             control,
             deep=True,
-        )
+        )()
         facts(kernel="deep", rounds=how.rounds)
     else:
         lists = [cp.empty(n, index_type) for _ in range(2)]
@@ -181,7 +184,7 @@ def fixpoint(
         sizes = np.int64(n), np.int64(A.nnz)
         choices = tint, np.bool_(how.every), np.uint64(how.few), pull_from
         arguments = (control, *rows, *turned, *sizes, d, active, *lists, width, *ends, *choices)
-        state = k.stepwise("wide", work, arguments, control)
+        state = k.stepwise("wide", work, arguments, control)()
         facts(kernel="wide", few=how.few)
     known = {name: int(state[word]) for name, word in STATE.items()}
     facts(schedule=how.name, delta=how.width, direction="pull" if how.pull else "push", **known)

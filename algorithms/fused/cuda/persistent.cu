@@ -42,8 +42,7 @@ template <> struct Unsigned<8> { using type = unsigned long long; };
 // The smaller of two vertices. They are compared unsigned: -1, for none, is the largest.
 __device__ __forceinline__ void take_smaller(I* place, I u) {
     using Number = typename Unsigned<sizeof(I)>::type;
-    Number* const number = reinterpret_cast<Number*>(place);
-    if ((Number)u < now(number)) atomicMin(number, (Number)u);
+    atomicMin(reinterpret_cast<Number*>(place), (Number)u);
 }
 
 // A value of any type from another lane. All of the warp take part.
@@ -69,7 +68,7 @@ __device__ __forceinline__ I last_at_most(const I* ascending, I count, I value) 
 // Deal the edges of some rows out to all warps of the grid evenly, whatever the rows' degrees.
 //
 // rows: their numbers, or null for rows 0, 1, …  offsets: ascending, the number of edges in the rows before.  count: of
-// rows.  total: of edges.  work.row(v, has) is told each lane's row; work.edges(owner, at, has) gets, for AT_ONCE
+// rows.  total: of edges.  work.row(v, has) is told each lane's row, and if it has edges; work.edges(owner, at, has) gets, for AT_ONCE
 // edges a lane, in which lane the edge's row is and where the edge lies in the matrix. All of the warp take part.
 constexpr int AT_ONCE = 4;
 
@@ -89,7 +88,7 @@ __device__ __forceinline__ void deal_edges(const I* rows, const I* offsets, I co
         const I begin = has ? offsets[f] : total;
         const I end = f + 1 < count ? offsets[f + 1] : total;
         const I shift = indptr[v] - offsets[f];
-        work.row(v, has);
+        work.row(v, has && end > begin);
         const I window_end = from_lane(end, 31);
         const long long stop = window_end < last ? (long long)window_end : last;
         for (; at < stop; at += 32 * AT_ONCE) {

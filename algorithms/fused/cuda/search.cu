@@ -105,6 +105,16 @@ __device__ __forceinline__ unsigned int pull_level(const I* indptr, const I* ind
     return count;
 }
 
+// Levels before the first step: 0 at the source, -2 outside, -1 elsewhere.
+extern "C" __global__ void start_search(SearchControl* control, long long n, long long nnz, const bool* outside,
+                                        long long source, int* level) {
+    for (long long v = thread_number(); v < n; v += thread_count())
+        level[v] = v == source ? 0 : outside != nullptr && outside[v] ? -2 : -1;
+    if (thread_number() != 0) return;
+    *control = SearchControl{};
+    control->unexplored = nnz;
+}
+
 // choice: 0 by Beamer's rule, 1 push, 2 pull.  deepest: the last level, or -1.  bits_a, bits_b, in_indptr, in_indices:
 // may be null where nothing is to be pulled.
 extern "C" __global__ void __launch_bounds__(WIDE_THREADS, WIDE_BLOCKS)
@@ -210,7 +220,8 @@ struct Lead {
             const I candidate = from_lane(u, owner[j]);
             if (!inside[j] || l < 0) continue;
             const I x = __ldcs(indices + place[j]);
-            if (level[x] == l + 1) take_smaller(parent + x, candidate);
+            // What the first-level cache has of a parent may be old, and then it is larger.
+            if (level[x] == l + 1 && (parent[x] < 0 || candidate < parent[x])) take_smaller(parent + x, candidate);
         }
     }
 };

@@ -11,7 +11,7 @@
 //     components and related problems, IPDPS 2014.
 
 struct StrongControl {
-    unsigned int arrived, pad;
+    unsigned int arrived, done;
     unsigned long long pivot, smallest, trims, rounds, passes, left_to_colour;
     unsigned long long changed[3];
     unsigned long long queue[3];
@@ -79,13 +79,24 @@ extern "C" __global__ void __launch_bounds__(WIDE_THREADS, WIDE_BLOCKS)
     if (threadIdx.x == 0 && best > 0) atomicMax(&control->pivot, best);
 }
 
+// All are living at first.
+extern "C" __global__ void start_strong(StrongControl* control, long long n, I* label) {
+    for (long long v = thread_number(); v < n; v += thread_count()) label[v] = -1;
+    if (thread_number() != 0) return;
+    *control = StrongControl{};
+    control->smallest = ~0ull;
+}
+
 // Levels for a search from the pivot among the living.
-extern "C" __global__ void start_at_pivot(const StrongControl* control, long long n, const I* label, int* forward,
-                                          int* backward) {
+extern "C" __global__ void start_at_pivot(const StrongControl* control, long long n, long long nnz, const I* label,
+                                          SearchControl* there, SearchControl* back, int* forward, int* backward) {
     const unsigned long long pivot = control->pivot;
     const long long start = pivot == 0 ? -1 : (long long)(0xffffffffu - (unsigned int)(pivot & 0xffffffffu));
     for (long long v = thread_number(); v < n; v += thread_count())
         forward[v] = backward[v] = label[v] >= 0 ? -2 : v == start ? 0 : -1;
+    if (thread_number() != 0) return;
+    *there = *back = SearchControl{};
+    there->unexplored = back->unexplored = nnz;
 }
 
 // A number for v that is different in every round, and for every v.
@@ -109,12 +120,14 @@ __device__ __forceinline__ void keep_alive(const I* list, long long count, const
     }
 }
 
-// forward, backward: the searches' levels; then, of the living, their part and the smallest vertex found of it.
+// there, back: of the searches, without whose end nothing is done.  forward, backward: their levels.
 extern "C" __global__ void __launch_bounds__(WIDE_THREADS, WIDE_BLOCKS)
-    rest(StrongControl* control, const I* indptr, const I* indices, const I* in_indptr, const I* in_indices, long long n,
+    rest(StrongControl* control, const SearchControl* there, const SearchControl* back, const I* indptr, const I* indices, const I* in_indptr, const I* in_indices, long long n,
          I* label, I* part, I* smallest, const int* forward, const int* backward, unsigned long long* colour,
          bool* reaches, I* list, I* other) {
     __shared__ unsigned long long least;
+    if (there->done == 0 || back->done == 0) return;
+    if (thread_number() == 0) control->done = 1;
     if (threadIdx.x == 0) least = ~0ull;
     __syncthreads();
     unsigned long long own = ~0ull;
