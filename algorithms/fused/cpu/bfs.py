@@ -5,10 +5,11 @@
 A frontier is a part of one queue, in which every vertex has a place once. Small levels, of which a road network has
 hundreds, follow each other in one sequential loop, without a branch at what is new: each vertex is written at the
 queue's end, which moves on if it was. A large level is a step of its own, to which threads help themselves by a few
-vertices at a time; what is visited is then a bitmap, an eighth of a byte a vertex, which stays in the caches. Pushed, a
-vertex goes to the thread that sets its bit first; pulled, to the one whose word it lies in. Beamer's rule chooses [1].
+vertices at a time; what is visited is then a bitmap, an eighth of a byte a vertex, which stays in the caches. Pushed,
+every thread sets bits of its own, since a word that two cores write to travels between them all the time; pulled, a
+vertex is found by the thread to which its word goes. Beamer's rule chooses [1].
 
-O(n + m) pushed. 4 bytes a vertex (8 of int64) for the queue and three bitmaps beside the answer.
+O(n + m) pushed. Beside the answer 4 bytes a vertex for the queue (8 of int64), three bitmaps, and one for each thread.
 
 [1] S. Beamer, K. Asanović, D. Patterson, Direction-optimizing breadth-first search, SC 2012.
 """
@@ -23,20 +24,17 @@ from algorithms.traversal import Direction
 from formats import CSR
 from formats.arrays import index_dtype
 from formats.orientation import by_columns
-from semiring.cpu.kernels import compiled, inlined
+from semiring.cpu.kernels import compiled
 from semiring.cpu.threads import get_threads, run
 from semiring.explanation import facts
 
-from .words import atomic_add, atomic_or, atomic_umin, bits_set, lowest_bit
+from .words import atomic_add, atomic_umin, bits_set, lowest_bit
 
 LARGE = 1 << 16
 """Edges of a level from which on it is worth handing to threads."""
 
 GRAIN = 64
 """Frontier vertices, and words of a bitmap, that a thread takes at a time."""
-
-BUFFER = 1024
-"""Vertices that a thread has found before it reserves places for them in the queue."""
 
 BEGIN, END, LEVEL, UNEXPLORED, EDGES = range(5)
 """What a search knows at a level: the frontier's part of the queue, its level, and, where they are counted, the edges
@@ -125,14 +123,15 @@ class _Search:
     def push(self) -> None:
         """A large level along the frontier's rows."""
         seen = self.visited()
-        self.found[:] = seen
-        begin, end, k = (int(self.state[at]) for at in (BEGIN, END, LEVEL))
-        taken = np.array([begin, end], np.int64)  # of the frontier, and places at the queue's end
-        parts = (self.A.indptr, self.A.indices, seen, self.found, self.level, self.parent, self.queue, taken)
-        run(lambda *_: _push(*parts, end, k + 1), [(0, 0)] * self.threads)
-        self.found ^= seen  # what is new
-        seen |= self.found
-        self.state[BEGIN], self.state[END], self.state[LEVEL] = end, taken[1], k + 1
+        end, k = int(self.state[END]), int(self.state[LEVEL])
+        reached, taken = np.tile(seen, (self.threads, 1)), self.state[BEGIN:END].copy()
+        parts = (self.A.indptr, self.A.indices, seen, self.parent, self.queue, taken, end)
+        run(lambda thread, _: _push(*parts, reached[thread]), [(thread, thread) for thread in range(self.threads)])
+        new = np.bitwise_or.reduce(reached, axis=0)
+        new ^= seen
+        seen |= new
+        self.state[BEGIN], self.state[END], self.state[LEVEL] = end, end + _list_places(new, self.queue[end:]), k + 1
+        _settle(self.queue, end, int(self.state[END]), self.level, k + 1)
         self.pushed += 1
 
     def pull(self, listed: bool) -> None:
@@ -200,18 +199,9 @@ def _small_levels(indptr, indices, level, parent, queue, state, deepest, widest,
     state[0], state[1], state[2], state[3], state[4] = begin, end, k, unexplored, edges
 
 
-@inlined
-def _append(queue, buffer, count, taken):
-    """Reserve places at the queue's end, and fill them; by a loop, for of a slice Numba compiles the errors, too."""
-    to = np.uintp(atomic_add(taken, 1, count))
-    for at in range(np.uintp(count)):
-        queue[to + at] = buffer[at]
-
-
 @compiled
-def _push(indptr, indices, seen, found, level, parent, queue, taken, stop, k):
-    """A thread's share of a level: frontier vertices taken[0] … stop, what is new to the queue from taken[1] on."""
-    buffer, count = np.empty(BUFFER, queue.dtype), 0
+def _push(indptr, indices, seen, parent, queue, taken, stop, reached):
+    """A thread's share of a level: frontier vertices from taken[0] to `stop`; sets what they lead to in `reached`."""
     one, low = np.uintp(1), np.uintp(63)
     while True:
         first = atomic_add(taken, 0, GRAIN)
@@ -222,17 +212,16 @@ def _push(indptr, indices, seen, found, level, parent, queue, taken, stop, k):
             for e in range(np.uintp(indptr[u]), np.uintp(indptr[u + one])):
                 v = np.uintp(indices[e])
                 word, bit = v >> np.uintp(6), np.uint64(1) << (v & low)
+                if not reached[word] & bit:
+                    reached[word] |= bit
                 if parent.size and not seen[word] & bit and np.uint64(parent[v]) > np.uint64(u):
                     atomic_umin(parent, v, u)
-                if found[word] & bit or atomic_or(found, word, bit) & bit:
-                    continue
-                level[v] = k
-                buffer[count] = v
-                count += 1
-                if count == BUFFER:
-                    _append(queue, buffer, count, taken)
-                    count = 0
-    _append(queue, buffer, count, taken)
+
+
+@compiled
+def _settle(queue, begin, end, level, k):
+    for f in range(begin, end):
+        level[np.uintp(queue[f])] = k
 
 
 @compiled
@@ -271,6 +260,7 @@ def _flag_places(queue, begin, end, flags):
 
 @compiled
 def _list_places(flags, queue):
+    """Write where bits are set to the queue; how many there are."""
     count = 0
     for word in range(flags.size):
         left = flags[word]
@@ -278,3 +268,4 @@ def _list_places(flags, queue):
             queue[count] = np.int64(word) * 64 + np.int64(lowest_bit(left))
             count += 1
             left &= left - np.uint64(1)
+    return count

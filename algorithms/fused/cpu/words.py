@@ -33,9 +33,6 @@ def _read_modify_write(operation: str) -> Any:
 atomic_add = _read_modify_write("add")
 """atomic_add(array, index, value): array[index] += value; what was there before."""
 
-atomic_or = _read_modify_write("or")
-"""atomic_or(array, index, value): array[index] |= value; what was there before."""
-
 atomic_umin = _read_modify_write("umin")
 """atomic_umin(array, index, value): the smaller of both, as unsigned numbers, so that -1 is the largest; what was."""
 
