@@ -99,7 +99,7 @@ struct Join {
 extern "C" __global__ void link_rest(const I* __restrict__ indptr, const I* __restrict__ indices, I n, I nnz,
                                      const I* giant, I* parent) {
     Join work{indices, parent, giant == nullptr ? (I)-1 : *giant, 0, false};
-    deal_edges(nullptr, indptr, n, nnz, indptr, work);
+    deal_all_edges(indptr, n, nnz, work);
 }
 
 // Every vertex right under its root.

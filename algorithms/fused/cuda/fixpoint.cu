@@ -92,7 +92,7 @@ struct Relax {
 #pragma unroll
         for (int j = 0; j < AT_ONCE; ++j) {
             x[j] = inside[j] ? __ldcs(g.indices + place[j]) : 0;
-            w[j] = inside[j] ? g.values[place[j] * g.step] : ZERO;
+            w[j] = inside[j] ? stream(g.values + place[j] * g.step) : ZERO;
         }
 #pragma unroll
         for (int j = 0; j < AT_ONCE; ++j) seen[j] = d[x[j]];

@@ -163,7 +163,7 @@ extern "C" __global__ void __launch_bounds__(WIDE_THREADS, WIDE_BLOCKS)
            unsigned int light, I* tree, unsigned long long* best_a, unsigned long long* best_b, Listed* list,
            Listed* other, unsigned int* chosen, unsigned int* of_block, I* places, I* rows) {
     Lightest lightest{indices, weights, step, real, best_a, 0};
-    deal_edges(nullptr, indptr, n, nnz, indptr, lightest);
+    deal_all_edges(indptr, n, nnz, lightest);
     grid_barrier(&control->arrived);
     for (long long v = thread_number(); v < n; v += thread_count()) {
         const unsigned long long key = best_a[v];
@@ -185,7 +185,7 @@ extern "C" __global__ void __launch_bounds__(WIDE_THREADS, WIDE_BLOCKS)
     for (int heavy = light == 0; heavy < 2; ++heavy) {
         ListBetween between{indices, weights, step, real, heavy != 0, light, tree, list, control->queue + slot,
                             {best, 0, (I)-1}, 0, 0};
-        deal_edges(nullptr, indptr, n, nnz, indptr, between);
+        deal_all_edges(indptr, n, nnz, between);
         if (thread_number() == 0) control->queue[(slot + 1) % 3] = 0;
         grid_barrier(&control->arrived);
         unsigned long long count = now(control->queue + slot);

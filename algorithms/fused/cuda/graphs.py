@@ -97,7 +97,7 @@ def levels_by_hops(A: CSR, source: int) -> Array:
     return level
 
 
-BFS_DELTA, BFS_ROUNDS, BFS_FEW, BFS_MANY = 64, 8, 4096, 16384
+BFS_DELTA, BFS_ROUNDS, BFS_FEW, BFS_MANY = 64, 16, 2048, 8192
 
 
 class Search:

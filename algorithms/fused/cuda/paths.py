@@ -118,9 +118,9 @@ def buckets(A: CSR, delta: Any = None) -> Schedule:
     return Schedule("buckets", width, goes_deep, ROUNDS, few if delta is None else 0, many)
 
 
-DEEP_MEANS, WIDE_MEANS = 64.0, 0.5
+DEEP_MEANS, WIDE_MEANS = 32.0, 0.75
 """Mean weights in Δ."""
-ROUNDS, DEEP_FEW, DEEP_MANY, WIDE_FEW = 8, 4096, 16384, 1 << 16
+ROUNDS, DEEP_FEW, DEEP_MANY, WIDE_FEW = 8, 2048, 8192, 1 << 17
 
 
 def solve(A: CSR, source: int, s: Semiring, until: Until, how: Schedule) -> Any:

@@ -51,12 +51,18 @@ template <> __device__ __forceinline__ bool from_lane(bool value, int lane) {
     return __shfl_sync(WARP, (int)value, lane) != 0;
 }
 
-// The last of `count` ascending numbers that is at most `value`; the first is. A warp looks at 32 places at once.
-__device__ __forceinline__ I last_at_most(const I* ascending, I count, I value) {
+// A word that is read once, and need not stay in the caches.
+template <class V> __device__ __forceinline__ V stream(const V* address) { return __ldcs(address); }
+template <> __device__ __forceinline__ bool stream(const bool* address) {
+    return __ldcs(reinterpret_cast<const unsigned char*>(address)) != 0;
+}
+
+// The last f of 0 … count - 1 with key(f) <= value, of ascending keys; the first is. A warp looks at 32 places at once.
+template <class Key> __device__ __forceinline__ I last_at_most(const Key& key, I count, long long value) {
     I low = 0, high = count;
     while (high - low > 1) {
         const long long width = high - low;
-        const bool below = ascending[low + (I)(width * (lane_number() + 1) / 33)] <= value;
+        const bool below = key(low + (I)(width * (lane_number() + 1) / 33)) <= value;
         const int passed = __popc(__ballot_sync(WARP, below));
         const I next = passed < 32 ? low + (I)(width * (passed + 1) / 33) : high;
         low += (I)(width * passed / 33);
@@ -65,31 +71,29 @@ __device__ __forceinline__ I last_at_most(const I* ascending, I count, I value) 
     return low;
 }
 
-// Deal the edges of some rows out to all warps of the grid evenly, whatever the rows' degrees.
+// Deal the edges [at, last) out to the lanes of a warp, of some rows from the `first` on, in which edge `at` lies.
 //
 // rows: their numbers, or null for rows 0, 1, …  offsets: ascending, the number of edges in the rows before.  count: of
-// rows.  total: of edges.  work.row(v, has) is told each lane's row, and if it has edges; work.edges(owner, at, has) gets, for AT_ONCE
-// edges a lane, in which lane the edge's row is and where the edge lies in the matrix. All of the warp take part.
+// rows.  total: of edges.  work.row(v, has) is told each lane's row, and if it has edges; work.edges(owner, at, has)
+// gets, for AT_ONCE edges a lane, in which lane the edge's row is and where the edge lies in the matrix. All of the warp
+// take part.
 constexpr int AT_ONCE = 4;
 
 template <class Work>
-__device__ __forceinline__ void deal_edges(const I* rows, const I* offsets, I count, I total, const I* indptr,
-                                           Work& work) {
-    const long long warps = thread_count() / 32;
-    const long long each = ((total + warps - 1) / warps + 31) / 32 * 32;
-    long long at = thread_number() / 32 * each;
-    const long long last = at + each < total ? at + each : (long long)total;
-    if (at >= last) return;
+__device__ __forceinline__ void deal_part(const I* rows, const I* offsets, I count, I total, const I* indptr, I first,
+                                          long long at, long long last, Work& work) {
     const int lane = lane_number();
-    for (I first = last_at_most(offsets, count, (I)at); at < last; first += 32) {
+    for (; at < last; first += 32) {
         const bool has = lane < count - first;
         const I f = has ? first + lane : count - 1;
         const I v = rows == nullptr ? f : rows[f];
-        const I begin = has ? offsets[f] : total;
+        const I offset = offsets[f];
+        const I begin = has ? offset : total;
         const I end = f + 1 < count ? offsets[f + 1] : total;
-        const I shift = indptr[v] - offsets[f];
-        work.row(v, has && end > begin);
         const I window_end = from_lane(end, 31);
+        if (window_end <= at) continue;
+        const I shift = rows == nullptr ? 0 : indptr[v] - offset;
+        work.row(v, has && end > begin);
         const long long stop = window_end < last ? (long long)window_end : last;
         for (; at < stop; at += 32 * AT_ONCE) {
             int owner[AT_ONCE];
@@ -110,6 +114,32 @@ __device__ __forceinline__ void deal_edges(const I* rows, const I* offsets, I co
         }
         at = stop;
     }
+}
+
+// The edges of listed rows, of which none is empty, to all warps of the grid: the same number of edges each, whatever the
+// rows' degrees.
+template <class Work>
+__device__ __forceinline__ void deal_edges(const I* rows, const I* offsets, I count, I total, const I* indptr,
+                                           Work& work) {
+    const long long warps = thread_count() / 32;
+    const long long each = ((total + warps - 1) / warps + 31) / 32 * 32;
+    const long long at = thread_number() / 32 * each;
+    const long long last = at + each < total ? at + each : (long long)total;
+    if (at >= last) return;
+    const auto offset = [=](I f) { return (long long)offsets[f]; };
+    deal_part(rows, offsets, count, total, indptr, last_at_most(offset, count, at), at, last, work);
+}
+
+// The edges of all rows: the same number of edges and rows each, for a matrix may have more rows than edges.
+template <class Work> __device__ __forceinline__ void deal_all_edges(const I* indptr, I n, I nnz, Work& work) {
+    const long long warps = thread_count() / 32, steps = (long long)n + nnz;
+    const long long each = (steps + warps - 1) / warps;
+    const long long from = thread_number() / 32 * each, to = from + each < steps ? from + each : steps;
+    if (from >= to || nnz == 0) return;
+    const auto step = [=](I f) { return (long long)indptr[f] + f; };
+    const I first = last_at_most(step, n, from), after = last_at_most(step, n, to);
+    const long long at = from - first, last = to - after < nnz ? to - after : (long long)nnz;
+    if (at < last) deal_part(nullptr, indptr, n, nnz, indptr, first, at, last, work);
 }
 
 // Places in a list for those of a block's threads that want one, by one atomic: thread t gets `wanted` places, and with

@@ -52,7 +52,7 @@ __device__ __forceinline__ void list_level(const I* indptr, long long n, const i
             const unsigned int bits = __ballot_sync(WARP, l >= 0);
             if (lane_number() == 0 && v < n && visited != nullptr) visited[v / 32] = bits;
             degree[j] = l == k ? indptr[v + 1] - indptr[v] : 0;
-            here[j] = l == k;
+            here[j] = degree[j] > 0;
             wanted += here[j];
             weight += (unsigned int)degree[j];
         }
@@ -229,5 +229,5 @@ struct Lead {
 extern "C" __global__ void parents_pushed(const I* __restrict__ indptr, const I* __restrict__ indices, I n, I nnz,
                                           const int* __restrict__ level, I* __restrict__ parent) {
     Lead lead{indices, level, parent, 0, 0};
-    deal_edges(nullptr, indptr, n, nnz, indptr, lead);
+    deal_all_edges(indptr, n, nnz, lead);
 }

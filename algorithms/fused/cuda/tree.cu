@@ -30,7 +30,7 @@ struct Offer {
 #pragma unroll
         for (int j = 0; j < AT_ONCE; ++j) {
             x[j] = inside[j] ? __ldcs(g.indices + place[j]) : 0;
-            w[j] = inside[j] ? g.values[place[j] * g.step] : ZERO;
+            w[j] = inside[j] ? stream(g.values + place[j] * g.step) : ZERO;
         }
 #pragma unroll
         for (int j = 0; j < AT_ONCE; ++j) reached[j] = d[x[j]];
@@ -51,7 +51,7 @@ extern "C" __global__ void __launch_bounds__(WIDE_THREADS, WIDE_BLOCKS)
          bool ordered, I* parent, I* offered, I* rows, I* offsets) {
     const Graph g{indptr, indices, values, step};
     Offer offer{g, d, source, parent, nullptr, ZERO, 0};
-    if (ordered && nnz > 0) deal_edges(nullptr, indptr, n, nnz, indptr, offer);
+    if (ordered) deal_all_edges(indptr, n, nnz, offer);
     grid_barrier(&control->arrived);
     bool incomplete = false;
     for (long long v = thread_number(); v < n; v += thread_count())
