@@ -69,6 +69,7 @@ FEW = 24
 LAZILY = 16
 """Edges over the lazily relaxed ones, at which the rest is pulled."""
 
+ONE = np.uintp(1)
 AHEAD, SOON = 16, 6
 """Entries of a list from one to that whose distance, and whose edges, are fetched meanwhile."""
 
@@ -184,14 +185,20 @@ def kernel(semiring: Semiring, dtype: np.dtype, stepped: bool, shared: bool) -> 
     product = product_function(semiring, dtype, matrix_first=False)
 
     @compiled
-    def live(vertices, distances, row, first, last, d):
-        """Move the entries of a list that still count to its front; where they end."""
-        end = first
-        for i in range(first, last):
-            if d[np.uintp(vertices[row, i])] == distances[row, i]:
-                vertices[row, end], distances[row, end] = vertices[row, i], distances[row, i]
-                end += 1
-        return end
+    def made_room(vertices, distances, near_row, far_row, head, near, far, lazy, d, counts):
+        """Move the entries of two lists that still count to their fronts; where they end. It is noted if all do."""
+        room, ends = vertices.shape[1], (near, far)
+        for row, first, last in ((near_row, head, near), (far_row, 0, far)):
+            end = first
+            for i in range(first, last):
+                if (lazy and row == far_row) or d[vertices[row, i]] == distances[row, i]:
+                    vertices[row, end], distances[row, end] = vertices[row, i], distances[row, i]
+                    end += 1
+            if end == room:
+                counts[STATE, FULL] = 1
+                end = first
+            ends = (ends[1], end)
+        return ends
 
     @compiled
     def quantile(distances, counts):
@@ -277,64 +284,64 @@ def kernel(semiring: Semiring, dtype: np.dtype, stepped: bool, shared: bool) -> 
                 phase = counts[STATE, PHASE]
             lazy, far_out = counts[STATE, LAZY] != 0, counts[STATE, FAR_SIDE] ^ (phase != FROM_NEAR)
             out = 1 - counts[STATE, SIDE]
-            near_row, far_row = np.uintp(4 * me + out), np.uintp(4 * me + 2 + far_out)
+            near_row, far_row = 4 * me + out, 4 * me + 2 + far_out
             top, before, best, worst = marks[0, 0], marks[0, 2], marks[1 + me, 0], marks[1 + me, 1]
             head, near, far = counts[mine, HEAD + out], counts[mine, END + out], counts[mine, END + 2 + far_out]
-            relaxed, edges, full = 0, 0, False
+            relaxed, edges = 0, 0
             starts, ends, weights = indptr, indices, values
             if lazy:
                 starts, ends, weights = light_indptr, light_indices, light_values
             while True:
                 if taken > 0:
-                    place, low, high = located(counts, taken)
-                    row = np.uintp(place)
+                    row, low, high = located(counts, taken)
                 elif head < near and near - head <= fuse and near < room >> 1:
-                    low, high, row, head, phase = head, near, near_row, near, FROM_NEAR
+                    row, low, high, head, phase = near_row, head, near, near, FROM_NEAR
                 else:
                     break
                 if phase == PULL:
-                    for i in range(low, min(high, d.size)):
-                        v = np.uintp(i)
+                    for v in range(low, min(high, d.size)):
                         x = d[v]
                         if no_worse_than(x, top):
                             continue
-                        for e in range(np.uintp(column_indptr[v]), np.uintp(column_indptr[v + np.uintp(1)])):
+                        for e in range(column_indptr[v], column_indptr[v + 1]):
                             t = product(column_values[e], d[np.uintp(column_indices[e])])
                             x = t if better_than(t, x) else x
                         d[v] = x
-                        if x != zero and indptr[v] < indptr[v + np.uintp(1)]:
-                            vertices[far_row, np.uintp(far)], distances[far_row, np.uintp(far)] = v, x
+                        if x != zero and indptr[v] < indptr[v + 1]:
+                            vertices[far_row, far], distances[far_row, far] = v, x
                             best = x if better_than(x, best) else best
                             far += 1
-                            full |= far == room
-                            far = min(far, room - 1)
+                            if far == room:
+                                near, far = made_room(
+                                    vertices, distances, near_row, far_row, head, near, far, lazy, d, counts
+                                )  # fmt: skip
                     low = high
                 for i in range(low, high):
-                    v, key = np.uintp(vertices[row, np.uintp(i)]), distances[row, np.uintp(i)]
+                    key = distances[row, i]
                     if phase == FROM_FAR and not no_worse_than(key, top):
-                        vertices[far_row, np.uintp(far)], distances[far_row, np.uintp(far)] = v, key
+                        vertices[far_row, far], distances[far_row, far] = vertices[row, i], key
                         best = key if better_than(key, best) else best
                         far += 1
                         if far == room:
-                            far = far if lazy else live(vertices, distances, far_row, 0, far, d)
-                            full |= far == room
-                            far = min(far, room - 1)
+                            near, far = made_room(
+                                vertices, distances, near_row, far_row, head, near, far, lazy, d, counts
+                            )  # fmt: skip
                         continue
                     if i + AHEAD < high:
-                        ahead = np.uintp(vertices[row, np.uintp(i + AHEAD)])
-                        prefetched(d, ahead)
-                        prefetched(starts, ahead)
-                        ahead = np.uintp(starts[np.uintp(vertices[row, np.uintp(i + SOON)])])
-                        prefetched(ends, ahead)
-                        prefetched(weights, ahead)
-                    x = d[v]
-                    e, last = np.uintp(starts[v]), np.uintp(starts[v + np.uintp(1)])
+                        v = np.uintp(vertices[row, i + AHEAD])
+                        prefetched(d, v)
+                        prefetched(starts, v)
+                        e = np.uintp(starts[np.uintp(vertices[row, i + SOON])])
+                        prefetched(ends, e)
+                        prefetched(weights, e)
+                    v = np.uintp(vertices[row, i])
+                    x, e, last = d[v], np.uintp(starts[v]), np.uintp(starts[v + ONE])
                     if lazy and phase == FROM_FAR:
                         stop = last
                         while e < stop:  # the first edge that leads beyond the top before
-                            middle = (e + stop) >> np.uintp(1)
+                            middle = (e + stop) >> ONE
                             if no_worse_than(product(weights[middle], x), before):
-                                e = middle + np.uintp(1)
+                                e = middle + ONE
                             else:
                                 stop = middle
                         if e == last or product(weights[e], x) != key:
@@ -344,12 +351,12 @@ def kernel(semiring: Semiring, dtype: np.dtype, stepped: bool, shared: bool) -> 
                     else:
                         relaxed += 1
                         worst = x if better_than(worst, x) else worst
-                    edges += np.intp(last - e)
+                    edges += last - e
                     for at in range(e, last):
                         j, t = np.uintp(ends[at]), product(weights[at], x)
                         nearby = no_worse_than(t, top)
                         if lazy and not nearby:
-                            edges -= np.intp(last - at)
+                            edges -= last - at
                             if t == zero:
                                 break
                             j = v
@@ -365,17 +372,16 @@ def kernel(semiring: Semiring, dtype: np.dtype, stepped: bool, shared: bool) -> 
                             else:
                                 d[j] = t
                         if nearby:
-                            vertices[near_row, np.uintp(near)], distances[near_row, np.uintp(near)] = j, t
+                            vertices[near_row, near], distances[near_row, near] = j, t
                             near += 1
                         else:
-                            vertices[far_row, np.uintp(far)], distances[far_row, np.uintp(far)] = j, t
-                            far += 1
+                            vertices[far_row, far], distances[far_row, far] = j, t
                             best = t if better_than(t, best) else best
-                        if max(near, far) == room:  # no entry may be lost: make room, or tell that there is none
-                            near = live(vertices, distances, near_row, head, near, d)
-                            far = far if lazy else live(vertices, distances, far_row, 0, far, d)
-                            full |= max(near, far) == room
-                            near, far = min(near, room - 1), min(far, room - 1)
+                            far += 1
+                        if near == room or far == room:
+                            near, far = made_room(
+                                vertices, distances, near_row, far_row, head, near, far, lazy, d, counts
+                            )  # fmt: skip
                         if lazy and not nearby:
                             break
                 if head == near:
@@ -386,8 +392,6 @@ def kernel(semiring: Semiring, dtype: np.dtype, stepped: bool, shared: bool) -> 
             counts[mine, RELAXED] += relaxed
             counts[mine, EDGES] += edges
             marks[1 + me, 0], marks[1 + me, 1] = best, worst
-            if full:
-                counts[STATE, FULL] = 1
             if me:
                 added(counts, BUSY * COLUMNS, -1)
             elif not closed(counts):

@@ -15,6 +15,7 @@ import numpy as np
 
 from algorithms.parents import gains_by_length
 from formats import CSR
+from formats.arrays import index_dtype
 from semiring import Semiring
 from semiring.cpu.threads import cut_evenly, run
 from semiring.explanation import explained, facts
@@ -25,7 +26,7 @@ from .near_far import full_values
 
 def parents(A: CSR, d: np.ndarray, source: int, s: Semiring) -> Any:
     """The parent of each vertex; `Unsuited` if d is no fixpoint, which the definition tells."""
-    parent = np.full(A.nrows, -1, A.indices.dtype)
+    parent = np.full(A.nrows, -1, index_dtype(A.nrows))
     first_round, later_rounds, hanging = loops(s, A.dtype)
     arrays = (A.indptr, A.indices, full_values(A), np.ascontiguousarray(d), parent)
     if not gains_by_length(A, s):
