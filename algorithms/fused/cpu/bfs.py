@@ -82,10 +82,9 @@ class _Search:
             before, pulling = pulling, self.pulls(pulling)
             if pulling:
                 self.pull(listed=not before)
+            elif before:
+                _list_places(self.found, self.queue)
             else:
-                if before:
-                    _list_places(self.found, self.queue)
-                    continue
                 self.push()
         facts(levels=self.pushed + self.pulled, pushed=self.pushed, pulled=self.pulled, threads=self.threads)
 

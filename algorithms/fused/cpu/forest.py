@@ -126,6 +126,8 @@ class _Trees:
 def _restore_zeros(sides: list[Side], u: np.ndarray, v: np.ndarray, w: np.ndarray) -> None:
     """The sign of zero weights, of which those of one edge's two entries may differ: that of the entry u < v."""
     at = np.flatnonzero(w == 0)
+    if at.size == 0:
+        return
     ends, found = (u[at], v[at]), []
     for side in sides:
         values = np.full(at.size, np.inf, w.dtype)
