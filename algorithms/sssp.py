@@ -6,11 +6,13 @@ from typing import Any
 
 from formats import Matrix
 from semiring import MinPlus, Semiring
+from semiring.algebra import find_semiring
 
 from .bellman_ford import bellman_ford
 from .da2cf import da2cf
 from .delta_stepping import delta_stepping
 from .dijkstra import dijkstra
+from .parents import gains_by_length
 from .single_source import SingleSource
 
 ALGORITHMS: dict[str, SingleSource] = {
@@ -32,17 +34,19 @@ def sssp(
 ) -> Any:
     """Distances from `source`, and with `return_parents` the shortest-path tree.
 
-    A: (n, n), A[u, v] = weight of u -> v.  algorithm: a name from `ALGORITHMS`, or "auto": Bellman-Ford, which takes
-    weights of any sign.  options: `sources`, `return_parents`, `limit`, `target` and the algorithm's own parameters.
+    A: (n, n), A[u, v] = weight of u -> v.  algorithm: a name from `ALGORITHMS`, or "auto": Δ-stepping for lengths that
+    are not negative, and Bellman-Ford for weights of any sign and other semirings.  options: `sources`,
+    `return_parents`, `limit`, `target` and the algorithm's own parameters.
     Returns and raises what the algorithm does; every algorithm gives the same answer.
     """
-    return find_algorithm(algorithm)(A, source, semiring, **options)
+    return find_algorithm(algorithm, A, semiring)(A, source, semiring, **options)
 
 
-def find_algorithm(name: str) -> SingleSource:
-    """The algorithm of that name ("auto": the one `sssp` chooses); ValueError lists the names."""
+def find_algorithm(name: str, A: Any = None, semiring: Semiring | str = MinPlus) -> SingleSource:
+    """The algorithm of that name ("auto": the one that `sssp` chooses for `A`); ValueError lists the names."""
     if name == "auto":
-        return bellman_ford
+        lengths = isinstance(A, Matrix) and find_semiring(semiring) == MinPlus and A.dtype in MinPlus.dtypes
+        return delta_stepping if lengths and not gains_by_length(A, MinPlus) else bellman_ford
     if name not in ALGORITHMS:
         raise ValueError(f"unknown algorithm {name!r}; there are auto, {', '.join(ALGORITHMS)}")
     return ALGORITHMS[name]

@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 
 from algorithms import cli
+from formats import CSR
+from formats.base import find_format
 
 
 @dataclass(frozen=True)
@@ -24,6 +26,11 @@ class Result:
         """The rows of the tables that were printed."""
         rows = [line.strip("│\n").split("│") for line in self.out.splitlines() if line.startswith("│")]
         return {name.strip(): value.strip() for name, value in rows}
+
+
+def computed_in(fmt: str, *, fused: bool = True) -> str:
+    """What the row of that name says; fused: is there an implementation for CSR that takes the task?"""
+    return f"{find_format(fmt).__name__} on cpu" + (", fused" if fused and find_format(fmt) is CSR else "")
 
 
 @pytest.fixture

@@ -15,9 +15,8 @@ import pytest
 import semiring
 from algorithms import cli, sssp
 from formats import CSR, Matrix, from_edges, read, write
-from formats.base import find_format
 
-from .commands import Result
+from .commands import Result, computed_in
 
 DATA = Path(__file__).parent / "data"
 INT32_MAX = np.iinfo(np.int32).max
@@ -41,7 +40,7 @@ def test_sssp(fine, file, fmt):
     expected = {
         "vertices": "4",
         "arcs": "4",
-        "computed in": f"{find_format(fmt).__name__} on cpu",
+        "computed in": computed_in(fmt, fused=False),
         "reached": "3",
         "farthest": "2",
         "sum of distances": "-3",
@@ -214,7 +213,7 @@ def test_demo(fine, fmt):
         result.table.items()
         >= {
             "vertices": "3,353",
-            "computed in": f"{find_format(fmt).__name__} on cpu",
+            "computed in": computed_in(fmt),
             "reached": "3,353",
             "farthest": "69102",
             "sum of distances": "116006476",

@@ -16,8 +16,8 @@ import algorithms
 import semiring
 from algorithms.cli import Format
 from formats import CSR, read, write
-from formats.base import find_format
 
+from .commands import computed_in
 from .files import DATA
 
 STEPS = ["reading", "converting", "preparing", "solving"]
@@ -44,7 +44,7 @@ def test_bfs(fine, file, fmt):
     expected = {
         "vertices": "6",
         "arcs": "6",
-        "computed in": f"{find_format(fmt).__name__} on cpu",
+        "computed in": computed_in(fmt),
         "reached": "5",
         "depth": "3",
         "vertices at that depth": "1",
@@ -117,7 +117,7 @@ def test_scc(fine, tmp_path, fmt):
     expected = {
         "vertices": "13",
         "arcs": "22",
-        "computed in": f"{find_format(fmt).__name__} on cpu",
+        "computed in": computed_in(fmt),
         "components": "5",
         "single vertices": "2",
     }
@@ -176,7 +176,7 @@ def test_mst(fine, fmt):
         "vertices": "8",
         "arcs": "32",
         "edges": "16",
-        "computed in": f"{find_format(fmt).__name__} on cpu",
+        "computed in": computed_in(fmt),
         "trees": "1",
         "of these, single vertices": "0",
         "edges of the forest": "7",

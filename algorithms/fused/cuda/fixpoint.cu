@@ -412,7 +412,7 @@ __device__ __forceinline__ T doubled(T width, unsigned long long times) {
 // queues: of `capacity` entries each.  rounds: of a warp within a step, beyond its share of the queue.  few, many: the
 // width is doubled where between two thresholds a step has fewer entries than `few` on average, and halved again where it
 // has more than `many`.
-extern "C" __global__ void __launch_bounds__(DEEP_THREADS, 1)
+extern "C" __global__ void __launch_bounds__(DEEP_THREADS, DEEP_BLOCKS)
     deep(Control* control, const I* indptr, const Hop* hops, const T* values, I value_step, bool fixed, T weight,
          long long n, T* d, unsigned int* active, Entry* queue_a, Entry* queue_b, unsigned long long capacity, T width,
          T limit, I target, int rounds, unsigned long long few, unsigned long long many, unsigned long long last_step) {

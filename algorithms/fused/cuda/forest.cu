@@ -158,7 +158,7 @@ struct ListBetween {
 // tree: 0, 1, … at first, and at the end the smallest vertex of each vertex's tree.  best_a, best_b: all ones at first.
 // chosen: a bit for each entry, 0 at first; 1 where an edge u < v of the forest lies.  light: edges below this ordinal go
 // first.  of_block: for each block, how many edges lie in its part of the matrix.  places, rows: of the forest's edges.
-extern "C" __global__ void __launch_bounds__(WIDE_THREADS, WIDE_BLOCKS)
+extern "C" __global__ void __launch_bounds__(FOREST_THREADS, FOREST_BLOCKS)
     forest(ForestControl* control, const I* indptr, const I* indices, const int* weights, I step, bool real, I n, I nnz,
            unsigned int light, I* tree, unsigned long long* best_a, unsigned long long* best_b, Listed* list,
            Listed* other, unsigned int* chosen, unsigned int* of_block, I* places, I* rows) {

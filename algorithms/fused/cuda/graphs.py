@@ -12,9 +12,10 @@ from algorithms.scc import scc
 from algorithms.traversal import Direction
 from formats import COO, CSR
 from formats.arrays import Array, cupy
+from formats.convert import compressed
 from formats.orientation import by_columns, is_symmetric
 from formats.weights import distinct
-from semiring import MinPlus
+from semiring import MinPlus, ewise_add
 from semiring.explanation import explained, facts
 from semiring.registry import Unsuited
 
@@ -36,7 +37,7 @@ LINKED_FIRST = 2
 TRIMS = 4
 """Passes of the trim before the pivot is chosen."""
 
-LIGHT = 2.0
+LIGHT = 0.5
 """Edges a vertex, about, that are light."""
 
 Rows = tuple[Array, Array]
@@ -97,7 +98,7 @@ def levels_by_hops(A: CSR, source: int) -> Array:
     return level
 
 
-BFS_DELTA, BFS_ROUNDS, BFS_FEW, BFS_MANY = 64, 16, 2048, 8192
+BFS_DELTA, BFS_ROUNDS, BFS_FEW, BFS_MANY = 64, 12, 2048, 8192
 
 
 class Search:
@@ -218,7 +219,9 @@ def _(A: CSR, symmetrize: bool, with_labels: bool) -> tuple[COO, Array | None] |
     if too_large(A):
         return Unsuited(f"it counts edges in 32 bits, and there are {A.nnz:,}")
     if not is_symmetric(A):
-        return Unsuited("the graph is directed")
+        if not symmetrize:
+            return Unsuited("an edge has no reverse of the same weight")
+        A = ewise_add(A, compressed(A, 1).T, "land" if A.dtype == bool else "min")  # both ways, the lighter weight
     if A.nnz == 0:
         return Unsuited("there is nothing to do")
     cp = cupy()

@@ -26,11 +26,11 @@ PATHS = ("persistent.cu", "fixpoint.cu", "tree.cu")
 GRAPHS = ("persistent.cu", "components.cu", "search.cu", "strong.cu", "forest.cu")
 """The files of the two kinds of unit."""
 
-WIDE_THREADS, WIDE_BLOCKS = 512, 2
-"""Threads of a block, and blocks on a multiprocessor, of the kernels that go over many edges in a step."""
-
-DEEP_THREADS = 1024
-"""Threads of the one block on a multiprocessor of the kernel whose steps are short: its barrier costs least."""
+SHAPES = {
+    "paths": {"wide": (512, 2), "deep": (1024, 1), "tree": (512, 3)},
+    "graphs": {"search": (512, 3), "trim": (512, 3), "rest": (512, 3), "forest": (512, 2)},
+}
+"""Of each kernel with barriers, by kind of unit: threads of a block, and blocks on a multiprocessor."""
 
 MOST_BLOCKS = 1024
 """Blocks of a persistent kernel."""
@@ -48,20 +48,22 @@ STEPS = 8192
 def paths_unit(semiring: Semiring, dtype: np.dtype, index_dtype: np.dtype) -> str:
     """The CUDA text of the fixpoint and of the tree; products are x ⊗ a."""
     first = Law.COMMUTATIVE in semiring.laws
-    head = prelude(semiring, dtype, index_dtype, matrix_first=first)
-    return _unit(head + f"constexpr int DEEP_THREADS = {DEEP_THREADS};\n", PATHS)
+    return _unit(prelude(semiring, dtype, index_dtype, matrix_first=first), "paths", PATHS)
 
 
 def graphs_unit(index_dtype: np.dtype) -> str:
     """The CUDA text of searches, components and forests."""
-    return _unit(f"using I = {C_TYPES[index_dtype.name]};\n", GRAPHS)
+    return _unit(f"using I = {C_TYPES[index_dtype.name]};\n", "graphs", GRAPHS)
 
 
-def _unit(head: str, names: tuple[str, ...]) -> str:
+def _unit(head: str, kind: str, names: tuple[str, ...]) -> str:
     here = Path(__file__).parent
     files = ((here / name).read_text(encoding="utf-8") for name in names)
-    sizes = f"constexpr int WIDE_THREADS = {WIDE_THREADS}, WIDE_BLOCKS = {WIDE_BLOCKS};\n"
-    return "\n".join((head, sizes, *files))
+    shapes = "".join(
+        f"constexpr int {kernel.upper()}_THREADS = {threads}, {kernel.upper()}_BLOCKS = {blocks};\n"
+        for kernel, (threads, blocks) in SHAPES[kind].items()
+    )
+    return "\n".join((head, shapes, *files))
 
 
 @dataclass(frozen=True)
@@ -97,9 +99,10 @@ def launches(every: int = STEPS, progress: Callable[[int], None] | None = None) 
 
 
 class Kernels:
-    """The compiled kernels of a unit."""
+    """The compiled kernels of a unit of a kind."""
 
-    def __init__(self, text: str, index_dtype: np.dtype) -> None:
+    def __init__(self, kind: str, text: str, index_dtype: np.dtype) -> None:
+        self.kind = kind
         self.index = index_dtype.type
         self._plain, self._persistent = load(text), load(text, cooperative=True)
         self._multiprocessors = cupy().cuda.Device().attributes["MultiProcessorCount"]
@@ -110,22 +113,20 @@ class Kernels:
         blocks = min(max(-(-things // threads), 1), 2048 // threads * self._multiprocessors)
         self._get(name, False)((blocks,), (threads,), arguments)
 
-    def persistent(self, name: str, things: int, arguments: tuple[Any, ...], deep: bool = False) -> None:
+    def persistent(self, name: str, things: int, arguments: tuple[Any, ...]) -> None:
         """Launch a kernel with barriers on as many multiprocessors as there is work for, at most MOST_BLOCKS blocks."""
-        threads, each = (DEEP_THREADS, 1) if deep else (WIDE_THREADS, WIDE_BLOCKS)
+        threads, each = SHAPES[self.kind][name]
         blocks = min(max(things // threads, 1), each * self._multiprocessors, MOST_BLOCKS)
         self._get(name, True)((blocks,), (threads,), arguments)
 
-    def stepwise(
-        self, name: str, things: int, arguments: tuple[Any, ...], control: Any, deep: bool = False
-    ) -> Callable[[], np.ndarray]:
+    def stepwise(self, name: str, things: int, arguments: tuple[Any, ...], control: Any) -> Callable[[], np.ndarray]:
         """Launch a persistent kernel whose last argument is the step to stop at; returns what waits until all is done.
 
         control: uint64; word 0 has the barrier's count and, above it, whether all is done, word 1 the steps.  What is
         returned gives it on the host.
         """
         how = _launches.get()
-        self.persistent(name, things, (*arguments, np.uint64(how.every)), deep)
+        self.persistent(name, things, (*arguments, np.uint64(how.every)))
 
         def finish() -> np.ndarray:
             last = how.every
@@ -137,7 +138,7 @@ class Kernels:
                     return state
                 last += how.every
                 control[:1] = 0
-                self.persistent(name, things, (*arguments, np.uint64(last)), deep)
+                self.persistent(name, things, (*arguments, np.uint64(last)))
 
         return finish
 
@@ -150,12 +151,12 @@ class Kernels:
 
 @lru_cache(maxsize=256)
 def _paths(semiring: Semiring, dtype: np.dtype, index_dtype: np.dtype, device: int) -> Kernels:
-    return Kernels(paths_unit(semiring, dtype, index_dtype), index_dtype)
+    return Kernels("paths", paths_unit(semiring, dtype, index_dtype), index_dtype)
 
 
 @lru_cache(maxsize=16)
 def _graphs(index_dtype: np.dtype, device: int) -> Kernels:
-    return Kernels(graphs_unit(index_dtype), index_dtype)
+    return Kernels("graphs", graphs_unit(index_dtype), index_dtype)
 
 
 def paths(semiring: Semiring, dtype: np.dtype, index_dtype: np.dtype) -> Kernels:

@@ -120,7 +120,7 @@ def buckets(A: CSR, delta: Any = None) -> Schedule:
 
 DEEP_MEANS, WIDE_MEANS = 32.0, 0.75
 """Mean weights in Δ."""
-ROUNDS, DEEP_FEW, DEEP_MANY, WIDE_FEW = 8, 2048, 8192, 1 << 17
+ROUNDS, DEEP_FEW, DEEP_MANY, WIDE_FEW = 12, 2048, 8192, 1 << 17
 
 
 def solve(A: CSR, source: int, s: Semiring, until: Until, how: Schedule) -> Any:
@@ -171,7 +171,6 @@ def fixpoint(
             (control, A.indptr, hops(A, k), *weights, *fixed, np.int64(n), d, active, *queues, np.uint64(capacity))
             + (width, *ends, np.int32(how.rounds), np.uint64(how.few), np.uint64(how.many)),
             control,
-            deep=True,
         )()
         facts(kernel="deep", rounds=how.rounds)
     else:
@@ -222,8 +221,9 @@ def _(A: CSR, d: Array, source: int, s: Semiring) -> Any:
     cp = cupy()
     n, index_type = A.nrows, A.indices.dtype
     k = kernels.paths(s, A.dtype, index_type)
-    control = cp.zeros(TREE_WORDS, np.uint64)
-    parent, offered = cp.full(n, -1, index_type), cp.full(n, -1, index_type)
+    control = cp.empty(TREE_WORDS, np.uint64)
+    parent, offered = cp.empty(n, index_type), cp.empty(n, index_type)
+    k.plain("start_tree", n, (control, np.int64(n), parent))
     lists = [cp.empty(n, index_type) for _ in range(2)]
     rows = A.indptr, A.indices, A.values, step_of(A, k.index)
     ordered = np.bool_(not gains_by_length(A, s))

@@ -117,7 +117,7 @@ extern "C" __global__ void start_search(SearchControl* control, long long n, lon
 
 // choice: 0 by Beamer's rule, 1 push, 2 pull.  deepest: the last level, or -1.  bits_a, bits_b, in_indptr, in_indices:
 // may be null where nothing is to be pulled.
-extern "C" __global__ void __launch_bounds__(WIDE_THREADS, WIDE_BLOCKS)
+extern "C" __global__ void __launch_bounds__(SEARCH_THREADS, SEARCH_BLOCKS)
     search(SearchControl* control, const I* indptr, const I* indices, const I* in_indptr, const I* in_indices, long long n,
            long long nnz, int* level, unsigned int* bits_a, unsigned int* bits_b, I* rows, I* offsets, int choice,
            double alpha, double beta, int deepest, unsigned long long last_step) {

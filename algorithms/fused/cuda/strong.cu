@@ -41,7 +41,7 @@ __device__ __forceinline__ bool any_in_row(const I* indptr, const I* indices, I 
 }
 
 // label: -1 for the living; at first, everywhere.  passes: at most.
-extern "C" __global__ void __launch_bounds__(WIDE_THREADS, WIDE_BLOCKS)
+extern "C" __global__ void __launch_bounds__(TRIM_THREADS, TRIM_BLOCKS)
     trim(StrongControl* control, const I* indptr, const I* indices, const I* in_indptr, const I* in_indices, long long n,
          I* label, int passes) {
     __shared__ unsigned long long best;
@@ -121,7 +121,7 @@ __device__ __forceinline__ void keep_alive(const I* list, long long count, const
 }
 
 // there, back: of the searches, without whose end nothing is done.  forward, backward: their levels.
-extern "C" __global__ void __launch_bounds__(WIDE_THREADS, WIDE_BLOCKS)
+extern "C" __global__ void __launch_bounds__(REST_THREADS, REST_BLOCKS)
     rest(StrongControl* control, const SearchControl* there, const SearchControl* back, const I* indptr, const I* indices, const I* in_indptr, const I* in_indices, long long n,
          I* label, I* part, I* smallest, const int* forward, const int* backward, unsigned long long* colour,
          bool* reaches, I* list, I* other) {

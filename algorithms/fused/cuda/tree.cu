@@ -45,8 +45,14 @@ struct Offer {
     }
 };
 
-// parent, offered: -1 everywhere at first.  ordered: no edge makes a path better, so a nearer vertex came earlier.
-extern "C" __global__ void __launch_bounds__(WIDE_THREADS, WIDE_BLOCKS)
+// Nobody has a parent at first.
+extern "C" __global__ void start_tree(TreeControl* control, long long n, I* parent) {
+    for (long long v = thread_number(); v < n; v += thread_count()) parent[v] = -1;
+    if (thread_number() == 0) *control = TreeControl{};
+}
+
+// offered: (n,), needs no values.  ordered: no edge makes a path better, so a nearer vertex came earlier.
+extern "C" __global__ void __launch_bounds__(TREE_THREADS, TREE_BLOCKS)
     tree(TreeControl* control, const I* indptr, const I* indices, const T* values, I step, I n, I nnz, const T* d, I source,
          bool ordered, I* parent, I* offered, I* rows, I* offsets) {
     const Graph g{indptr, indices, values, step};
@@ -59,6 +65,8 @@ extern "C" __global__ void __launch_bounds__(WIDE_THREADS, WIDE_BLOCKS)
     if (incomplete) control->incomplete = 1;
     grid_barrier(&control->arrived);
     if (now(&control->incomplete) == 0) return;
+    for (long long v = thread_number(); v < n; v += thread_count()) offered[v] = -1;
+    grid_barrier(&control->arrived);
     offer.settled = parent;
     offer.parent = offered;
     for (unsigned long long round = 0;; ++round) {
