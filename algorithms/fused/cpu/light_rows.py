@@ -34,8 +34,12 @@ class LightRows:
     heaviest: Any
 
     @property
+    def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return self.indptr, self.indices, self.values
+
+    @property
     def nbytes(self) -> int:
-        return self.indptr.nbytes + self.indices.nbytes + self.values.nbytes
+        return sum(array.nbytes for array in self.arrays)
 
 
 def light_rows(A: CSR, s: Semiring) -> LightRows | None:

@@ -22,7 +22,7 @@ from semiring import MONOIDS, OPERATORS, Semiring
 from semiring.cpu.threads import SMALL, get_threads, run
 from semiring.explanation import explained, facts
 from semiring.statistics import mean
-from semiring.vectors import as_bound
+from semiring.vectors import as_bound, product
 
 from .light_rows import LightRows, light_rows
 
@@ -102,8 +102,7 @@ def solve(A: CSR, source: int, s: Semiring, until: Until, plan: Plan) -> Any:
     if plan.light is not None:
         counts[STATE, LAZY] = A.nnz
         scalars[2:4] = plan.short, plan.light.heaviest
-        light, C = (plan.light.indptr, plan.light.indices, plan.light.values), by_columns(A)
-        columns = (C.indptr, C.indices, C.values)  # type: ignore[attr-defined]
+        light, columns = plan.light.arrays, columns_of(A)
     target = -1 if until.target is None else until.target
     fuse = ON_ONE_THREAD if threads == 1 else SHARED
     buckets = 0
@@ -122,6 +121,28 @@ def solve(A: CSR, source: int, s: Semiring, until: Until, plan: Plan) -> Any:
     if buckets < 0:
         return None
     return d, buckets, int(counts[OWN:, RELAXED].sum()), int(counts[OWN:, EDGES].sum()), marks[0, 1]
+
+
+def in_two_parts(A: CSR, s: Semiring, near: int) -> Any:
+    """(a distance of so many short steps, light edges, columns), if these have been kept with A; else None."""
+    light = light_rows(A, s) if A.keeps(("light rows", s)) else None
+    if light is None:
+        return None
+    top, step = s.unit(A.dtype), steps(A, s)[1]
+    for _ in range(near):
+        top = product(top, step, s)
+    return capped(top, light.heaviest, s), light.arrays, columns_of(A)
+
+
+def capped(x: Any, worst: Any, s: Semiring) -> Any:
+    """x, or `worst` if that is better."""
+    return worst if s.better(worst, x) else x
+
+
+def columns_of(A: CSR) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(indptr, indices, values) of A by columns, made once."""
+    C: Any = by_columns(A)
+    return C.indptr, C.indices, C.values
 
 
 def room_for(n: int, threads: int) -> int:

@@ -70,7 +70,7 @@ LAZILY = 16
 """Edges over the lazily relaxed ones, at which the rest is pulled."""
 
 ONE = np.uintp(1)
-AHEAD, SOON = 16, 6
+AHEAD, SOON = np.uintp(16), np.uintp(6)
 """Entries of a list from one to that whose distance, and whose edges, are fetched meanwhile."""
 
 
@@ -284,7 +284,7 @@ def kernel(semiring: Semiring, dtype: np.dtype, stepped: bool, shared: bool) -> 
                 phase = counts[STATE, PHASE]
             lazy, far_out = counts[STATE, LAZY] != 0, counts[STATE, FAR_SIDE] ^ (phase != FROM_NEAR)
             out = 1 - counts[STATE, SIDE]
-            near_row, far_row = 4 * me + out, 4 * me + 2 + far_out
+            near_row, far_row = np.uintp(4 * me + out), np.uintp(4 * me + 2 + far_out)
             top, before, best, worst = marks[0, 0], marks[0, 2], marks[1 + me, 0], marks[1 + me, 1]
             head, near, far = counts[mine, HEAD + out], counts[mine, END + out], counts[mine, END + 2 + far_out]
             relaxed, edges = 0, 0
@@ -293,9 +293,9 @@ def kernel(semiring: Semiring, dtype: np.dtype, stepped: bool, shared: bool) -> 
                 starts, ends, weights = light_indptr, light_indices, light_values
             while True:
                 if taken > 0:
-                    row, low, high = located(counts, taken)
+                    place, low, high = located(counts, taken)
                 elif head < near and near - head <= fuse and near < room >> 1:
-                    row, low, high, head, phase = near_row, head, near, near, FROM_NEAR
+                    place, low, high, head, phase = 4 * me + out, head, near, near, FROM_NEAR
                 else:
                     break
                 if phase == PULL:
@@ -303,7 +303,7 @@ def kernel(semiring: Semiring, dtype: np.dtype, stepped: bool, shared: bool) -> 
                         x = d[v]
                         if no_worse_than(x, top):
                             continue
-                        for e in range(column_indptr[v], column_indptr[v + 1]):
+                        for e in range(np.uintp(column_indptr[v]), np.uintp(column_indptr[v + 1])):
                             t = product(column_values[e], d[np.uintp(column_indices[e])])
                             x = t if better_than(t, x) else x
                         d[v] = x
@@ -316,7 +316,8 @@ def kernel(semiring: Semiring, dtype: np.dtype, stepped: bool, shared: bool) -> 
                                     vertices, distances, near_row, far_row, head, near, far, lazy, d, counts
                                 )  # fmt: skip
                     low = high
-                for i in range(low, high):
+                row, stop = np.uintp(place), np.uintp(high)
+                for i in range(np.uintp(low), stop):
                     key = distances[row, i]
                     if phase == FROM_FAR and not no_worse_than(key, top):
                         vertices[far_row, far], distances[far_row, far] = vertices[row, i], key
@@ -327,7 +328,7 @@ def kernel(semiring: Semiring, dtype: np.dtype, stepped: bool, shared: bool) -> 
                                 vertices, distances, near_row, far_row, head, near, far, lazy, d, counts
                             )  # fmt: skip
                         continue
-                    if i + AHEAD < high:
+                    if i + AHEAD < stop:
                         v = np.uintp(vertices[row, i + AHEAD])
                         prefetched(d, v)
                         prefetched(starts, v)
@@ -337,13 +338,13 @@ def kernel(semiring: Semiring, dtype: np.dtype, stepped: bool, shared: bool) -> 
                     v = np.uintp(vertices[row, i])
                     x, e, last = d[v], np.uintp(starts[v]), np.uintp(starts[v + ONE])
                     if lazy and phase == FROM_FAR:
-                        stop = last
-                        while e < stop:  # the first edge that leads beyond the top before
-                            middle = (e + stop) >> ONE
+                        beyond = last
+                        while e < beyond:  # the first edge that leads beyond the top before
+                            middle = (e + beyond) >> ONE
                             if no_worse_than(product(weights[middle], x), before):
                                 e = middle + ONE
                             else:
-                                stop = middle
+                                beyond = middle
                         if e == last or product(weights[e], x) != key:
                             continue
                     elif x != key:
@@ -352,11 +353,11 @@ def kernel(semiring: Semiring, dtype: np.dtype, stepped: bool, shared: bool) -> 
                         relaxed += 1
                         worst = x if better_than(worst, x) else worst
                     edges += last - e
-                    for at in range(e, last):
-                        j, t = np.uintp(ends[at]), product(weights[at], x)
+                    for edge in range(e, last):
+                        j, t = np.uintp(ends[edge]), product(weights[edge], x)
                         nearby = no_worse_than(t, top)
                         if lazy and not nearby:
-                            edges -= last - at
+                            edges -= last - edge
                             if t == zero:
                                 break
                             j = v
@@ -372,10 +373,12 @@ def kernel(semiring: Semiring, dtype: np.dtype, stepped: bool, shared: bool) -> 
                             else:
                                 d[j] = t
                         if nearby:
-                            vertices[near_row, near], distances[near_row, near] = j, t
+                            at = np.uintp(near)
+                            vertices[near_row, at], distances[near_row, at] = j, t
                             near += 1
                         else:
-                            vertices[far_row, far], distances[far_row, far] = j, t
+                            at = np.uintp(far)
+                            vertices[far_row, at], distances[far_row, at] = j, t
                             best = t if better_than(t, best) else best
                             far += 1
                         if near == room or far == room:
