@@ -1,8 +1,8 @@
 """compute-sanitizer over the kernels' tests: `python -m tests.sanitize [memcheck initcheck racecheck]`.
 
-A sample of `test_cuda_tiles`, in which every kernel runs, on matrices that it takes a sanitizer minutes to watch; dealt
-out to a few processes. CuPy's memory pool is off, so that an array ends where its memory ends. Exit status 0 if every
-tool finds nothing.
+Samples of `test_cuda_tiles` and `test_fused_kernels`, in which every kernel runs, on matrices that it takes a sanitizer
+minutes to watch; dealt out to a few processes. CuPy's memory pool is off, so that an array ends where its memory ends.
+Exit status 0 if every tool finds nothing.
 """
 
 from __future__ import annotations
@@ -13,16 +13,25 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-TESTS = "tests/test_cuda_tiles.py"
+TILES, FUSED = "tests/test_cuda_tiles.py", "tests/test_fused_kernels.py"
 
 CASES = {
-    "memcheck": "(min_plus-int32 or plus_times-int64 or lor_land) and (hub or mixed) or reductions and hub and int64",
-    "initcheck": "(min_plus or plus_times-int64 or lor_land) and (hub or mixed) or reductions",
-    "racecheck": "(min_plus-int32 or plus_times-int64) and (hub or mixed) and (dense or 0.05) or reductions and hub",
+    "memcheck": {
+        TILES: "(min_plus-int32 or plus_times-int64 or lor_land) and (hub or mixed) or reductions and hub and int64",
+        FUSED: "(hubs and not both or pairs) and (int32 or not schedule)",
+    },
+    "initcheck": {
+        TILES: "(min_plus or plus_times-int64 or lor_land) and (hub or mixed) or reductions",
+        FUSED: "hubs and not both and (int32 or not schedule)",
+    },
+    "racecheck": {
+        TILES: "(min_plus-int32 or plus_times-int64) and (hub or mixed) and (dense or 0.05) or reductions and hub",
+        FUSED: "hubs and not both and (int32 or not schedule)",
+    },
 }
 """The tools, and of the tests what each can watch in minutes. (racecheck watches shared memory.)"""
 
-OURS = ("gather_", "fold_", "push_", "join_")
+OURS = ("gather_", "fold_", "push_", "join_", "wide", "deep", "tree", "search", "trim", "rest", "forest", "find_giant")
 """What the names of our kernels with shared memory contain: racecheck would take hours over CuPy's sorts."""
 
 FILTERS = {"racecheck": [option for name in OURS for option in ("--kernel-name", f"kernel_substring={name}")]}
@@ -41,11 +50,14 @@ class Outcome:
     output: str
 
 
-def collect(cases: str) -> list[str]:
-    """The ids of the tests; none is an error."""
-    listing = [sys.executable, "-m", "pytest", "-q", "--collect-only", TESTS, "-k", cases]
-    done = subprocess.run(listing, capture_output=True, text=True, check=True)
-    return [line for line in done.stdout.splitlines() if line.startswith(TESTS)]
+def collect(cases: dict[str, str]) -> list[str]:
+    """The ids of the tests; none of a module is an error."""
+    found = []
+    for module, sample in cases.items():
+        listing = [sys.executable, "-m", "pytest", "-q", "--collect-only", module, "-k", sample]
+        done = subprocess.run(listing, capture_output=True, text=True, check=True)
+        found += [line for line in done.stdout.splitlines() if line.startswith(module)]
+    return found
 
 
 def watch(tool: str, tests: list[str]) -> Outcome:

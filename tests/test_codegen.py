@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from cuda.bindings import nvrtc
 
+from algorithms.fused.cuda.kernels import graphs_unit, paths_unit
 from semiring import MONOIDS, SEMIRINGS, BinaryOp, MinFirst, MinPlus, PlusTimes, Semiring
 from semiring.algebra import find_semiring
 from semiring.codegen import C_TYPES, OPTIONS, expression, literal, prelude
@@ -27,10 +28,15 @@ UNITS = [
 
 
 def compile_for_h100(text: str) -> str:
-    """Compile CUDA text for sm_90, without a device; the compiler's log, empty if there is not even a warning."""
+    """The compiler's log for sm_90; see `compile_for`."""
+    return compile_for("sm_90", text)
+
+
+def compile_for(architecture: str, text: str) -> str:
+    """Compile CUDA text, without a device; the compiler's log, empty if there is not even a warning."""
     error, program = nvrtc.nvrtcCreateProgram(text.encode(), b"unit.cu", 0, [], [])
     assert error == nvrtc.nvrtcResult.NVRTC_SUCCESS
-    options = ["--gpu-architecture=sm_90", *OPTIONS]
+    options = [f"--gpu-architecture={architecture}", *OPTIONS]
     (error,) = nvrtc.nvrtcCompileProgram(program, len(options), [option.encode() for option in options])
     _, size = nvrtc.nvrtcGetProgramLogSize(program)
     log = bytes(size + 1)  # which is written into; of one byte, Python has but one object for all
@@ -51,6 +57,32 @@ def test_kernels_for_long_rows_compile_too(semiring: Semiring, dtype: np.dtype) 
 )
 def test_every_kernel_compiles_for_an_h100(unit: tuple[Semiring, np.dtype, np.dtype, bool]) -> None:
     assert compile_for_h100(translation_unit(*unit)) == ""
+
+
+ORDERED = [s for s in SEMIRINGS.values() if s.add.selective and s.one is not None]
+
+
+@pytest.mark.parametrize("index", [INT32, INT64], ids=str)
+def test_persistent_kernels_of_patterns_compile_for_an_h100(index: np.dtype) -> None:
+    assert compile_for_h100(graphs_unit(index)) == ""
+
+
+@pytest.mark.parametrize(
+    ("semiring", "dtype", "index"),
+    [
+        *((semiring, dtype, INT32) for semiring in ORDERED for dtype in semiring.dtypes),
+        *((MinPlus, dtype, INT64) for dtype in MinPlus.dtypes),
+    ],
+    ids=str,
+)
+def test_persistent_kernels_of_paths_compile_for_an_h100(semiring: Semiring, dtype: np.dtype, index: np.dtype) -> None:
+    assert compile_for_h100(paths_unit(semiring, dtype, index)) == ""
+
+
+@pytest.mark.parametrize("text", [graphs_unit(INT32), paths_unit(MinPlus, INT32, INT32)], ids=["graphs", "paths"])
+def test_persistent_kernels_compile_for_the_oldest_device_that_the_compiler_knows(text: str) -> None:
+    """With fewer blocks on a multiprocessor, which are all that it is warned of."""
+    assert all("threads per SM" in line for line in compile_for("sm_75", text).splitlines() if line.strip("\0 "))
 
 
 def test_compiler_reports_an_operator_that_is_not_cuda() -> None:

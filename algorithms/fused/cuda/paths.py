@@ -42,6 +42,10 @@ DEEP_DEGREE, DEEP_WIDEST = 5, 512
 """Average and largest degrees up to which the deep kernel is faster: roads and grids."""
 
 
+QUEUE_SHARE, SMALLEST_QUEUE = 1 / 4, 4096
+"""Entries of a deep kernel's queue: so many for each vertex, and at least so many."""
+
+
 @dataclass(frozen=True)
 class Schedule:
     """How the fixpoint is reached.
@@ -161,7 +165,7 @@ def fixpoint(
     ends = zero if limit is None else dtype.type(limit), k.index(-1 if target is None else target)
     work = n + A.nnz
     if how.deep:
-        capacity = max(n // 4, 4096)
+        capacity = max(int(n * QUEUE_SHARE), SMALLEST_QUEUE)
         queues = [cp.empty(capacity * entry_bytes(dtype, index_type), np.uint8) for _ in range(2)]
         weights = (A.values, step_of(A, k.index)) if dtype.itemsize != 4 else (kernels.NULL, k.index(0))
         fixed = np.bool_(length is not None), zero if length is None else length

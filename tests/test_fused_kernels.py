@@ -1,0 +1,217 @@
+"""The persistent kernels one by one, in every way that they can be run, on small graphs: what a sanitizer watches.
+
+What they should find comes from the CPU's implementations, which other tests compare with their definitions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from algorithms import bellman_ford, bfs, boruvka, delta_stepping, scc, shortest_path_tree
+from algorithms.fused.cuda import graphs, launches, paths
+from algorithms.fused.cuda.paths import Schedule, fixpoint
+from algorithms.traversal import Direction
+from bench.fused import peak_bytes
+from bench.graphs import grid, rmat, rmat_both_ways
+from formats import CSR, from_edges
+from formats.arrays import to_device
+from semiring import MinPlus, explain, select
+
+from .conftest import Backend
+
+pytestmark = pytest.mark.backend(Backend.CUDA)
+
+
+def ring_of_pairs(n: int) -> CSR:
+    """2-cycles in a row, each leading to the next, in an order that says nothing: n / 2 strong components."""
+    place = np.random.default_rng(1).permutation(n)
+    v = np.arange(0, n, 2)
+    src, dst = np.concatenate((v, v + 1, v[:-1])), np.concatenate((v + 1, v, v[1:]))
+    return from_edges(place[src], place[dst], np.ones(src.size, np.int32), shape=n)
+
+
+def path(n: int) -> CSR:
+    v = np.arange(n - 1)
+    weights = np.tile(v % 5, 2).astype(np.int32)
+    return from_edges(np.append(v, v + 1), np.append(v + 1, v), weights, shape=n)
+
+
+GRAPHS: dict[str, Callable[[], CSR]] = {
+    "hubs": lambda: rmat(9, dtype=np.int32, high=9),
+    "hubs, both ways": lambda: rmat_both_ways(9, dtype=np.int32, high=9),
+    "a grid": lambda: grid(30, dtype=np.int32, high=9),
+    "a path": lambda: path(300),
+    "pairs": lambda: ring_of_pairs(200),
+    "one hub": lambda: from_edges(np.zeros(3000, int), np.arange(3000), np.arange(3000) % 7),
+}
+every_graph = pytest.mark.parametrize("name", GRAPHS)
+
+SCHEDULES = {
+    "buckets": Schedule("buckets", 3),
+    "buckets that widen": Schedule("buckets", 1, few=10**6),
+    "exact minimum": Schedule("exact minimum", 0),
+    "frontier": Schedule("frontier", None),
+    "sweep": Schedule("sweep", None, every=True),
+    "pull": Schedule("exact minimum", 0, pull=True),
+    "pulled buckets": Schedule("buckets", 3, pull=True),
+    "deep": Schedule("buckets", 3, deep=True),
+    "deep, one round": Schedule("buckets", 3, deep=True, rounds=1),
+    "deep, widths change": Schedule("buckets", 1, deep=True, few=50, many=60),
+    "deep, no threshold": Schedule("frontier", None, deep=True),
+}
+
+
+def on_both(name: str, dtype: Any = np.int32) -> tuple[CSR, CSR]:
+    """The graph on the CPU and on the GPU."""
+    A = GRAPHS[name]().astype(dtype)
+    return A, A.to(device="cuda")  # type: ignore[return-value]
+
+
+def typed(how: Schedule, dtype: Any) -> Schedule:
+    """The schedule with its width in the dtype."""
+    width = None if how.width is None else np.dtype(dtype).type(how.width)
+    return Schedule(how.name, width, how.deep, how.rounds, how.few, how.many, how.every, how.pull)
+
+
+def same(got: Any, expected: Any) -> None:
+    np.testing.assert_array_equal(to_device(got, "cpu"), expected)
+
+
+@every_graph
+@pytest.mark.parametrize("dtype", [np.int32, np.float32, np.float64, np.int64], ids=lambda t: np.dtype(t).name)
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_every_schedule_reaches_the_fixpoint(name, dtype, schedule):
+    A, G = on_both(name, dtype)
+    d, _ = fixpoint(G, MinPlus, typed(SCHEDULES[schedule], dtype), source=1)
+    same(d, bellman_ford(A, 1))
+
+
+@every_graph
+@pytest.mark.parametrize("schedule", ["buckets", "deep", "pulled buckets"])
+def test_a_launch_may_end_after_any_step(name, schedule):
+    A, G = on_both(name)
+    seen: list[int] = []
+    with launches(every=3, progress=seen.append):
+        d, state = fixpoint(G, MinPlus, typed(SCHEDULES[schedule], np.int32), source=0)
+        assert seen == sorted(seen)
+        assert seen[-1] == state["steps"] > 0
+        assert len(seen) == state["steps"] // 3 + 1
+        same(bfs(G, 0, direction="pull"), bfs(A, 0))
+        same(scc(G), scc(A))
+    same(d, bellman_ford(A, 0))
+
+
+def test_launches_of_no_steps_are_refused():
+    with pytest.raises(ValueError, match="every must be a positive number of steps, got 0"), launches(every=0):
+        pass
+
+
+@every_graph
+def test_a_queue_that_is_full_loses_nothing(name, monkeypatch):
+    monkeypatch.setattr(paths, "QUEUE_SHARE", 0)
+    monkeypatch.setattr(paths, "SMALLEST_QUEUE", 5)
+    A, G = on_both(name)
+    for how in ("deep", "deep, no threshold"):
+        d, _ = fixpoint(G, MinPlus, typed(SCHEDULES[how], np.int32), source=0)
+        same(d, bellman_ford(A, 0))
+
+
+@every_graph
+@pytest.mark.parametrize("schedule", ["buckets", "deep", "pull"])
+def test_nothing_is_looked_for_beyond_a_limit_or_a_target(name, schedule):
+    A, G = on_both(name)
+    how, whole = typed(SCHEDULES[schedule], np.int32), bellman_ford(A, 0)
+    for until, bound in (({"limit": np.int32(6)}, 6), ({"target": 7}, int(whole[7]))):
+        d, _ = fixpoint(G, MinPlus, how, source=0, **until)
+        near = whole <= bound
+        same(d[to_device(near, "cuda")], whole[near])
+
+
+@every_graph
+@pytest.mark.parametrize("schedule", ["buckets", "pull"])
+def test_paths_stay_within_their_colour(name, schedule):
+    A, G = on_both(name)
+    colour = (np.arange(A.nrows) // 10 % 2).astype(A.indices.dtype)
+    u, v, w = A.to_edges()
+    inside = colour[u] == colour[v]
+    B = from_edges(u[inside], v[inside], w[inside], shape=A.nrows)
+    d, _ = fixpoint(G, MinPlus, typed(SCHEDULES[schedule], np.int32), source=0, colour=to_device(colour, "cuda"))
+    same(d, bellman_ford(B, 0))
+
+
+@every_graph
+@pytest.mark.parametrize("factor", [0, 1])
+def test_trees_with_and_without_plateaus(name, factor):
+    A, _ = on_both(name)
+    A = A.with_values(A.values * factor)
+    G, d = A.to(device="cuda"), bellman_ford(A, 0)
+    same(shortest_path_tree(G, to_device(d, "cuda"), 0, MinPlus), shortest_path_tree(A, d, 0, MinPlus))
+
+
+@every_graph
+def test_searches_push_pull_and_hop(name):
+    A, G = on_both(name)
+    level, parent = bfs(A, 0, return_parents=True)
+    for options in ({"direction": "push"}, {"direction": "pull"}, {}, {"alpha": 2, "beta": 2}, {}):
+        got = bfs(G, 0, return_parents=True, **options)
+        same(got[0], level)
+        same(got[1], parent)
+    same(graphs.levels_by_hops(G, 0), level)  # type: ignore[arg-type]
+
+
+@every_graph
+@pytest.mark.parametrize("trims", [True, False])
+def test_components_by_colours_alone_and_after_searches(name, trims):
+    A, G = on_both(name)
+    k = graphs.kernels.graphs(A.indices.dtype)
+    same(graphs.strong(k, G, trims, Direction()), scc(A))
+    for both_ways, M in ((False, A), (True, boths(A))):
+        same(graphs.connected(k, M.to(device="cuda"), both_ways), scc(A, weak=True))  # type: ignore[arg-type]
+
+
+def boths(A: CSR) -> CSR:
+    u, v, w = A.to_edges()
+    return from_edges(np.append(u, v), np.append(v, u), np.append(w, w), shape=A.nrows)
+
+
+def test_many_small_components_need_few_rounds_of_colours():
+    A = ring_of_pairs(4000)
+    told = explain(scc, A.to(device="cuda"))
+    same(told.result, scc(A))
+    assert 1 < told.runs[0].facts["rounds_of_colours"] < 60
+
+
+@every_graph
+@pytest.mark.parametrize("light", [0.0, 0.3, 1.0])
+def test_forests_with_and_without_light_edges_first(name, light, monkeypatch):
+    monkeypatch.setattr(graphs, "LIGHT", light)
+    A = boths(GRAPHS[name]())
+    F, label = boruvka(A, return_labels=True)
+    told = explain(boruvka, A.to(device="cuda"), return_labels=True)
+    got, tree = told.result
+    for a, b in zip(got.to_edges(), F.to_edges(), strict=True):
+        same(a, b)
+    same(tree, label)
+    assert told.runs[0].implementation == "fused"
+
+
+def test_a_run_holds_no_more_than_it_may():
+    """40 bytes a vertex and 16 an edge, beside the matrix and what it keeps."""
+    for A in (rmat_both_ways(15, device="cuda"), grid(300, device="cuda")):
+        most = 40 * A.nrows + 16 * A.nnz + 2**17  # small arrays take 512 bytes each
+        for call in (
+            lambda A=A: delta_stepping(A, 0),
+            lambda A=A: delta_stepping(A, 0, return_parents=True),
+            lambda A=A: bfs(A, 0, return_parents=True),
+            lambda A=A: scc(A),
+            lambda A=A: boruvka(A),
+        ):
+            call()
+            assert peak_bytes(call, "cuda") <= most
+        assert A.kept_nbytes <= 16 * A.nnz + 8 * A.nnz + 16 * A.nrows  # records, and A by columns
+    D = select(rmat(15, device="cuda"), "offdiag")
+    assert peak_bytes(lambda: scc(D), "cuda") <= 40 * D.nrows + 16 * D.nnz + 2**17 + 12 * D.nnz
