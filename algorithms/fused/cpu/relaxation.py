@@ -69,7 +69,7 @@ FEW = 24
 LAZILY = 16
 """Edges over the lazily relaxed ones, at which the rest is pulled."""
 
-ONE = np.uintp(1)
+ONE: Any = np.uintp(1)
 AHEAD, SOON = np.uintp(16), np.uintp(6)
 """Entries of a list from one to that whose distance, and whose edges, are fetched meanwhile."""
 
@@ -299,16 +299,16 @@ def kernel(semiring: Semiring, dtype: np.dtype, stepped: bool, shared: bool) -> 
                 else:
                     break
                 if phase == PULL:
-                    for v in range(low, min(high, d.size)):
-                        x = d[v]
+                    for place in range(low, min(high, d.size)):
+                        x = d[place]
                         if no_worse_than(x, top):
                             continue
-                        for e in range(np.uintp(column_indptr[v]), np.uintp(column_indptr[v + 1])):
-                            t = product(column_values[e], d[np.uintp(column_indices[e])])
+                        for entry in range(np.uintp(column_indptr[place]), np.uintp(column_indptr[place + 1])):
+                            t = product(column_values[entry], d[np.uintp(column_indices[entry])])
                             x = t if better_than(t, x) else x
-                        d[v] = x
-                        if x != zero and indptr[v] < indptr[v + 1]:
-                            vertices[far_row, far], distances[far_row, far] = v, x
+                        d[place] = x
+                        if x != zero and indptr[place] < indptr[place + 1]:
+                            vertices[far_row, far], distances[far_row, far] = place, x
                             best = x if better_than(x, best) else best
                             far += 1
                             if far == room:
@@ -352,12 +352,12 @@ def kernel(semiring: Semiring, dtype: np.dtype, stepped: bool, shared: bool) -> 
                     else:
                         relaxed += 1
                         worst = x if better_than(worst, x) else worst
-                    edges += last - e
+                    edges += last - e  # type: ignore[assignment]
                     for edge in range(e, last):
                         j, t = np.uintp(ends[edge]), product(weights[edge], x)
                         nearby = no_worse_than(t, top)
                         if lazy and not nearby:
-                            edges -= last - edge
+                            edges -= last - edge  # type: ignore[assignment]
                             if t == zero:
                                 break
                             j = v
