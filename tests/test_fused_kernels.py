@@ -19,7 +19,7 @@ from bench.fused import peak_bytes
 from bench.graphs import grid, rmat, rmat_both_ways
 from formats import CSR, from_edges
 from formats.arrays import to_device
-from semiring import MinPlus, explain, select
+from semiring import MinPlus, explain
 
 from .conftest import Backend
 
@@ -189,6 +189,8 @@ def test_many_small_components_need_few_rounds_of_colours():
 @pytest.mark.parametrize("light", [0.0, 0.3, 1.0])
 def test_forests_with_and_without_light_edges_first(name, light, monkeypatch):
     monkeypatch.setattr(graphs, "LIGHT", light)
+    monkeypatch.setattr(graphs, "DENSE", 0)
+    monkeypatch.setattr(graphs, "short_rows", lambda A: light == 1)
     A = boths(GRAPHS[name]())
     F, label = boruvka(A, return_labels=True)
     told = explain(boruvka, A.to(device="cuda"), return_labels=True)
@@ -211,7 +213,9 @@ def test_a_run_holds_no_more_than_it_may():
             lambda A=A: boruvka(A),
         ):
             call()
+            call()  # a search turns the matrix when it is asked for a second time
             assert peak_bytes(call, "cuda") <= most
         assert A.kept_nbytes <= 16 * A.nnz + 8 * A.nnz + 16 * A.nrows  # records, and A by columns
-    D = select(rmat(15, device="cuda"), "offdiag")
-    assert peak_bytes(lambda: scc(D), "cuda") <= 40 * D.nrows + 16 * D.nnz + 2**17 + 12 * D.nnz
+    D = rmat(15, device="cuda")
+    scc(D)
+    assert peak_bytes(lambda: scc(D), "cuda") <= 40 * D.nrows + 16 * D.nnz + 2**17

@@ -20,7 +20,7 @@ from semiring.explanation import explained, facts
 from semiring.registry import Unsuited
 
 from . import kernels
-from .paths import Schedule, deep, fixpoint, step_of
+from .paths import Schedule, deep, fixpoint, short_rows, step_of
 
 SEARCH_WORDS = 11
 STRONG_WORDS = 13
@@ -37,8 +37,8 @@ LINKED_FIRST = 2
 TRIMS = 4
 """Passes of the trim before the pivot is chosen."""
 
-LIGHT = 0.5
-"""Edges a vertex, about, that are light."""
+LIGHT, DENSE = 0.25, 8
+"""Edges a vertex, about, that are light; and entries a vertex from which light edges go first."""
 
 Rows = tuple[Array, Array]
 """indptr and indices."""
@@ -235,7 +235,16 @@ def _(A: CSR, symmetrize: bool, with_labels: bool) -> tuple[COO, Array | None] |
     chosen, of_block = cp.empty(-(-A.nnz // 32), np.uint32), cp.empty(kernels.MOST_BLOCKS, np.uint32)
     places, rows = cp.empty(n, index_type), cp.empty(n, index_type)
     k.plain("start_forest", n, (control, np.int64(n), np.int64(A.nnz), tree, *best, chosen))
-    graph = *rows_of(A), weights, step, np.bool_(real), k.index(n), k.index(A.nnz), np.uint32(light)
+    graph = (
+        *rows_of(A),
+        weights,
+        step,
+        np.bool_(real),
+        k.index(n),
+        k.index(A.nnz),
+        np.bool_(short_rows(A)),
+        np.uint32(light),
+    )
     k.persistent("forest", n + A.nnz, (control, *graph, tree, *best, *listed, chosen, of_block, places, rows))
     state = control.get()
     edges = int(state[7])
@@ -259,9 +268,9 @@ def comparable(A: CSR, k: kernels.Kernels) -> tuple[Array, bool, Any]:
 
 
 def lightest_part(weights: Array, nnz: int, n: int, real: bool) -> int:
-    """The ordinal of a weight than which about LIGHT edges a vertex are lighter, by a sample; 0 if that is most."""
+    """The ordinal of a weight than which about LIGHT edges a vertex are lighter, by a sample; 0 if all go together."""
     share = 2 * LIGHT * n / max(nnz, 1)
-    if share > 0.5:
+    if nnz < DENSE * n or not 0 < share < 1:
         return 0
     cp = cupy()
     sample = (
