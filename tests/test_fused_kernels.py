@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from algorithms import bellman_ford, bfs, boruvka, delta_stepping, scc, shortest_path_tree
+from algorithms import bellman_ford, bfs, boruvka, da2cf, delta_stepping, scc, shortest_path_tree
 from algorithms.fused.cuda import graphs, launches, paths
 from algorithms.fused.cuda.paths import Schedule, fixpoint
 from algorithms.traversal import Direction
@@ -199,6 +199,27 @@ def test_forests_with_and_without_light_edges_first(name, light, monkeypatch):
         same(a, b)
     same(tree, label)
     assert told.runs[0].implementation == "fused"
+
+
+@every_graph
+def test_indices_may_have_64_bits(name):
+    A = boths(GRAPHS[name]())
+    wide = CSR.trusted(A.indptr.astype(np.int64), A.indices.astype(np.int64), A.values, A.shape)
+    G = wide.to(device="cuda")
+    assert G.indices.dtype == np.int64
+    for call in (
+        lambda M: delta_stepping(M, 0, return_parents=True),
+        lambda M: da2cf(M, 0, relax="pull"),
+        lambda M: bfs(M, 0, return_parents=True),
+        lambda M: bfs(M, 0, return_parents=True, direction="pull"),
+        lambda M: scc(M),
+        lambda M: boruvka(M, return_labels=True)[1],
+    ):
+        told = explain(call, G)
+        assert all(run.implementation == "fused" for run in told.runs)
+        for got, expected in zip(*(x if isinstance(x, tuple) else (x,) for x in (told.result, call(A))), strict=True):
+            assert got.dtype == expected.dtype
+            same(got, expected)
 
 
 def test_a_run_holds_no_more_than_it_may():

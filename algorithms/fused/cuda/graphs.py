@@ -20,7 +20,7 @@ from semiring.explanation import explained, facts
 from semiring.registry import Unsuited
 
 from . import kernels
-from .paths import Schedule, deep, fixpoint, short_rows, step_of
+from .paths import Schedule, as_vertices, deep, fixpoint, short_rows, step_of
 
 SEARCH_WORDS = 11
 STRONG_WORDS = 13
@@ -87,7 +87,7 @@ def _(
         if outside is not None:
             cupy().maximum(level, -1, out=level)
     facts(direction=how.choice, columns="are not used" if columns is None else "are kept with the matrix")
-    return level, parents(k, A, columns, level) if return_parents else None
+    return level, as_vertices(parents(k, A, columns, level)) if return_parents else None
 
 
 def levels_by_hops(A: CSR, source: int) -> Array:
@@ -154,8 +154,8 @@ def _(A: CSR, weak: bool, trim: bool, pivot: str, seed: int, how: Direction) -> 
     both_ways = is_symmetric(A, pattern=True)
     if weak or both_ways:
         facts(method="hooking", symmetric=both_ways)
-        return connected(k, A, both_ways)
-    return strong(k, A, trim, how)
+        return as_vertices(connected(k, A, both_ways))
+    return as_vertices(strong(k, A, trim, how))
 
 
 def connected(k: kernels.Kernels, A: CSR, both_ways: bool) -> Array:
@@ -251,7 +251,7 @@ def _(A: CSR, symmetrize: bool, with_labels: bool) -> tuple[COO, Array | None] |
     facts(rounds=int(state[4]), listed=int(state[5]), light=int(state[6]))
     places = places[:edges]
     F = COO.trusted(rows[:edges].copy(), A.indices[places], A.values[places], A.shape, 0)
-    return F, tree if with_labels else None
+    return F, as_vertices(tree) if with_labels else None
 
 
 def listed_bytes(index_dtype: np.dtype) -> int:

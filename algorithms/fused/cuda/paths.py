@@ -17,7 +17,7 @@ from algorithms.parents import gains_by_length, shortest_path_tree
 from algorithms.single_source import Exact, Until
 from algorithms.traversal import widest
 from formats import CSR
-from formats.arrays import Array, cupy
+from formats.arrays import Array, cupy, index_dtype
 from formats.orientation import by_columns
 from semiring import MinPlus, Semiring
 from semiring.explanation import facts
@@ -241,4 +241,9 @@ def _(A: CSR, d: Array, source: int, s: Semiring) -> Any:
     state = control.get()
     if int(state[4]) > 0 and int(state[1 + (int(state[4]) - 1) % 3]) == 0:
         raise ValueError("d is not a fixpoint of d = e_s ⊕ dA: a reached vertex hangs on no settled one")
-    return parent
+    return as_vertices(parent)
+
+
+def as_vertices(found: Array) -> Array:
+    """Vertices in the integers that (n,) of them have everywhere, whatever A's indices are."""
+    return found.astype(index_dtype(found.size), copy=False)
