@@ -133,8 +133,9 @@ def in_two_parts(A: CSR, s: Semiring, near: int) -> Any:
     if light is None:
         return None
     top, step = s.unit(A.dtype), steps(A, s)[1]
-    for _ in range(near):
-        top = product(top, step, s)
+    with np.errstate(over="ignore"):
+        for _ in range(near):
+            top = product(top, step, s)
     return capped(top, light.heaviest, s), light.arrays, columns_of(A)
 
 
@@ -185,7 +186,8 @@ def fits(A: CSR, farthest: Any, s: Semiring) -> bool:
         return False
     worst = A.keep(("worst", s), lambda: worst_weight(A, s))
     zero = s.zero(A.dtype)
-    return worst == zero or bool(s.mul(np.asarray([farthest]), np.asarray([worst]))[0] != zero)
+    with np.errstate(over="ignore"):
+        return worst == zero or bool(product(farthest, worst, s) != zero)
 
 
 def worst_weight(A: CSR, s: Semiring) -> Any:
