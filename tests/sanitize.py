@@ -15,18 +15,21 @@ from dataclasses import dataclass
 
 TILES, FUSED = "tests/test_cuda_tiles.py", "tests/test_fused_kernels.py"
 
+SMALL = "hubs and not both and (int32 or not schedule)"
+"""Of the persistent kernels' tests: every kernel on one graph, every schedule in one dtype."""
+
 CASES = {
     "memcheck": {
         TILES: "(min_plus-int32 or plus_times-int64 or lor_land) and (hub or mixed) or reductions and hub and int64",
-        FUSED: "(hubs and not both or pairs) and (int32 or not schedule)",
+        FUSED: SMALL,
     },
     "initcheck": {
         TILES: "(min_plus or plus_times-int64 or lor_land) and (hub or mixed) or reductions",
-        FUSED: "hubs and not both and (int32 or not schedule)",
+        FUSED: SMALL,
     },
     "racecheck": {
         TILES: "(min_plus-int32 or plus_times-int64) and (hub or mixed) and (dense or 0.05) or reductions and hub",
-        FUSED: "hubs and not both and (int32 or not schedule)",
+        FUSED: SMALL,
     },
 }
 """The tools, and of the tests what each can watch in minutes. (racecheck watches shared memory.)"""

@@ -160,7 +160,20 @@ def test_searches_push_pull_and_hop(name):
         got = bfs(G, 0, return_parents=True, **options)
         same(got[0], level)
         same(got[1], parent)
-    same(graphs.levels_by_hops(G, 0), level)  # type: ignore[arg-type]
+    same(graphs.levels_by_hops(G, 0), level)
+
+
+@every_graph
+def test_a_deep_run_that_becomes_crowded_goes_on_wide(name, monkeypatch):
+    monkeypatch.setattr(paths, "SMALLEST_CROWD", 3)
+    monkeypatch.setattr(paths, "CROWDED", 0)
+    A, G = on_both(name)
+    for how in ("deep", "deep, widths change", "deep, no threshold"):
+        d, state = fixpoint(G, MinPlus, typed(SCHEDULES[how], np.int32), source=0)
+        same(d, bellman_ford(A, 0))
+        assert state["crowded"] or name in ("a path", "pairs", "one hub")
+    level = graphs.levels_by_hops(G, 0)
+    assert level is None or name in ("a path", "pairs", "one hub")
 
 
 @every_graph
@@ -170,7 +183,7 @@ def test_components_by_colours_alone_and_after_searches(name, trims):
     k = graphs.kernels.graphs(A.indices.dtype)
     same(graphs.strong(k, G, trims, Direction()), scc(A))
     for both_ways, M in ((False, A), (True, boths(A))):
-        same(graphs.connected(k, M.to(device="cuda"), both_ways), scc(A, weak=True))  # type: ignore[arg-type]
+        same(graphs.connected(k, M.to(device="cuda"), both_ways), scc(A, weak=True))
 
 
 def boths(A: CSR) -> CSR:

@@ -47,6 +47,7 @@ struct Control {
     unsigned long long scanned;   // deep: did the step before look for active vertices?
     unsigned long long doublings; // deep: of the width
     unsigned long long since[2];  // deep: steps and entries since the last change of the threshold
+    unsigned long long crowded;   // deep: has it stopped for a step of too many entries?
 };
 
 struct Graph {
@@ -411,18 +412,20 @@ __device__ __forceinline__ T doubled(T width, unsigned long long times) {
 
 // queues: of `capacity` entries each.  rounds: of a warp within a step, beyond its share of the queue.  few, many: the
 // width is doubled where between two thresholds a step has fewer entries than `few` on average, and halved again where it
-// has more than `many`.
+// has more than `many`.  most: entries of a step beyond which it stops: there are few steps with many edges then, the other
+// kernel's work, which begins where this one ends.
 extern "C" __global__ void __launch_bounds__(DEEP_THREADS, DEEP_BLOCKS)
     deep(Control* control, const I* indptr, const Hop* hops, const T* values, I value_step, bool fixed, T weight,
-         long long n, T* d, unsigned int* active, Entry* queue_a, Entry* queue_b, unsigned long long capacity, T width,
-         T limit, I target, int rounds, unsigned long long few, unsigned long long many, unsigned long long last_step) {
+         long long n, T* d, unsigned int* active, Entry* queue_a, Entry* queue_b, unsigned long long capacity, T one, T width,
+         T limit, I target, int rounds, unsigned long long few, unsigned long long many, long long most,
+         unsigned long long last_step) {
     __shared__ Entry slots[DEEP_WARPS][RING];
     const Hops g{hops, values, value_step, fixed, weight};
     unsigned long long step = control->steps, thresholds = 0, doublings = control->doublings;
     unsigned long long steps_since = control->since[0], entries_since = control->since[1];
     unsigned int expanded = 0;
     T threshold = control->threshold.value;
-    bool done = false, saturated = false, scanned = control->scanned != 0;
+    bool done = false, crowded = false, saturated = false, scanned = control->scanned != 0;
     Ring ring{slots[threadIdx.x / 32], 0, 0};
     const long long warps = thread_count() / 32, number = thread_number() / 32;
     for (; step < last_step; ++step) {
@@ -493,7 +496,12 @@ extern "C" __global__ void __launch_bounds__(DEEP_THREADS, DEEP_BLOCKS)
     }
     if (saturated) control->saturated = 1;
     if (thread_number() == 0) {
-        control->done = done;
+        control->done = done || crowded;
+        control->crowded = crowded;
+        for (int i = 0; i < 3 && crowded; ++i) {
+            control->queue[i] = 0;
+            control->nearest[i].value = i == step % 3 ? one : ZERO;  // whatever is active is no better
+        }
         control->steps = step;
         control->thresholds += thresholds;
         control->threshold.value = threshold;

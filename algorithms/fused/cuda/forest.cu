@@ -113,11 +113,7 @@ __device__ __forceinline__ void lightest_of_rows(const I* indptr, const I* indic
                 const unsigned long long key = key_at(at, row);
                 if (key < share) share = key;
             }
-#pragma unroll
-            for (int distance = 16; distance > 0; distance /= 2) {
-                const unsigned long long there = __shfl_xor_sync(WARP, share, distance);
-                if (there < share) share = there;
-            }
+            share = least_of_warp(share);
             if (lane_number() == owner && share < least) least = share;
         }
         if (first + lane_number() < n) best[v] = least;

@@ -71,11 +71,10 @@ def _(
     if too_large(A):
         return Unsuited(f"it counts edges in 32 bits, and there are {A.nnz:,}")
     k = kernels.graphs(A.indices.dtype)
-    hops = how.choice == "auto" and outside is None and deepest is None and deep(A)
-    columns = None
-    if hops:
+    level, columns = None, None
+    if how.choice == "auto" and outside is None and deepest is None and deep(A):
         level = levels_by_hops(A, source)
-    else:
+    if level is None:
         how = how.for_matrix(A)
         columns = columns_of(A) if how.choice != "push" else None
         level = cupy().empty(A.nrows, np.int32)
@@ -90,10 +89,12 @@ def _(
     return level, as_vertices(parents(k, A, columns, level)) if return_parents else None
 
 
-def levels_by_hops(A: CSR, source: int) -> Array:
-    """Levels as distances with every edge of length 1, in any order."""
+def levels_by_hops(A: CSR, source: int) -> Array | None:
+    """Levels as distances with every edge of length 1, in any order; None if some are too wide for that."""
     how = Schedule("buckets", np.int32(BFS_DELTA), True, BFS_ROUNDS, BFS_FEW, BFS_MANY)
-    level, _ = fixpoint(A, MinPlus, how, source=source, length=np.int32(1))
+    level, state = fixpoint(A, MinPlus, how, source=source, length=np.int32(1))
+    if state["crowded"]:
+        return None
     level[level == MinPlus.zero(level.dtype)] = -1
     return level
 

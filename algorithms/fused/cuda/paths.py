@@ -27,10 +27,14 @@ from semiring.vectors import as_bound
 
 from . import kernels
 
-CONTROL_WORDS = 18
+CONTROL_WORDS = 19
 """Of 8 bytes, in Control."""
-STATE = {"steps": 1, "edges": 2, "pulls": 3, "thresholds": 4, "saturated": 13}
+CROWD = 18
+STATE = {"steps": 1, "edges": 2, "pulls": 3, "thresholds": 4, "saturated": 13, "crowded": CROWD}
 """Words of Control that the host looks at."""
+
+CROWDED, SMALLEST_CROWD = 1 / 16, 1 << 15
+"""Entries of a deep step that are too many for it: so many for each vertex, and more than so many."""
 
 TREE_WORDS = 6
 """Of 8 bytes, in TreeControl."""
@@ -168,21 +172,21 @@ def fixpoint(
     start = zero if how.width is None else one
     k.plain("begin", n, (control, np.int64(n), d, active, np.int64(source), one, start))
     ends = zero if limit is None else dtype.type(limit), k.index(-1 if target is None else target)
-    work = n + A.nnz
+    ran, state = [], None
     if how.deep:
         capacity = max(int(n * QUEUE_SHARE), SMALLEST_QUEUE)
         queues = [cp.empty(capacity * entry_bytes(dtype, index_type), np.uint8) for _ in range(2)]
         weights = (A.values, step_of(A, k.index)) if dtype.itemsize != 4 else (kernels.NULL, k.index(0))
         fixed = np.bool_(length is not None), zero if length is None else length
-        state = k.stepwise(
-            "deep",
-            work,
-            (control, A.indptr, hops(A, k), *weights, *fixed, np.int64(n), d, active, *queues, np.uint64(capacity))
-            + (width, *ends, np.int32(how.rounds), np.uint64(how.few), np.uint64(how.many)),
-            control,
-        )()
-        facts(kernel="deep", rounds=how.rounds)
-    else:
+        matrix = A.indptr, hops(A, k), *weights, *fixed, np.int64(n)
+        steering = one, width, *ends, np.int32(how.rounds), np.uint64(how.few), np.uint64(how.many)
+        most = np.int64(max(n * CROWDED, SMALLEST_CROWD))
+        arguments = (control, *matrix, d, active, *queues, np.uint64(capacity), *steering, most)
+        state = k.stepwise("deep", n + A.nnz, arguments, control)()
+        ran.append("deep")
+        del queues
+    if state is None or (state[CROWD] and length is None):
+        control[:1] = 0
         lists = [cp.empty(n, index_type) for _ in range(2)]
         rows = A.indptr, A.indices, A.values, step_of(A, k.index)
         columns: Any = by_columns(A) if how.pull else None
@@ -190,12 +194,19 @@ def fixpoint(
         tint = kernels.NULL if colour is None else colour
         pull_from = np.uint64(0 if how.pull else 2**64 - 1)
         sizes = np.int64(n), np.int64(A.nnz)
-        choices = tint, np.bool_(how.every), np.uint64(how.few), pull_from
+        few = WIDE_FEW if how.deep and how.few else how.few
+        choices = tint, np.bool_(how.every), np.uint64(few), pull_from
         arguments = (control, *rows, *turned, *sizes, d, active, *lists, width, *ends, *choices)
-        state = k.stepwise("wide", work, arguments, control)()
-        facts(kernel="wide", few=how.few)
+        state = k.stepwise("wide", n + A.nnz, arguments, control)()
+        ran.append("wide")
     known = {name: int(state[word]) for name, word in STATE.items()}
-    facts(schedule=how.name, delta=how.width, direction="pull" if how.pull else "push", **known)
+    facts(
+        kernel=", then ".join(ran),
+        schedule=how.name,
+        delta=how.width,
+        direction="pull" if how.pull else "push",
+        **known,
+    )
     return d, known
 
 

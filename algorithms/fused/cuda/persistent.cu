@@ -51,6 +51,16 @@ template <> __device__ __forceinline__ bool from_lane(bool value, int lane) {
     return __shfl_sync(WARP, (int)value, lane) != 0;
 }
 
+// The least of what the lanes of a warp have, in all of them.
+__device__ __forceinline__ unsigned long long least_of_warp(unsigned long long value) {
+#pragma unroll
+    for (int distance = 16; distance > 0; distance /= 2) {
+        const unsigned long long there = __shfl_xor_sync(WARP, value, distance);
+        if (there < value) value = there;
+    }
+    return value;
+}
+
 // A word that is read once, and need not stay in the caches.
 template <class V> __device__ __forceinline__ V stream(const V* address) { return __ldcs(address); }
 template <> __device__ __forceinline__ bool stream(const bool* address) {

@@ -40,6 +40,33 @@ __device__ __forceinline__ bool any_in_row(const I* indptr, const I* indices, I 
     return found;
 }
 
+// The least of `had` and what the entries of row v give, in the lanes that ask, likewise.
+template <class Gives>
+__device__ __forceinline__ unsigned long long least_in_row(const I* indptr, const I* indices, I v, bool asks,
+                                                           unsigned long long had, const Gives& gives) {
+    I e = 0, end = 0;
+    if (asks) {
+        e = indptr[v];
+        end = indptr[v + 1];
+        for (const I alone = end - e < ALONE ? end : e + ALONE; e < alone; ++e) {
+            const unsigned long long given = gives(v, indices[e]);
+            if (given < had) had = given;
+        }
+    }
+    for (unsigned int left = __ballot_sync(WARP, e < end); left != 0; left &= left - 1) {
+        const int owner = __ffs(left) - 1;
+        const I last = from_lane(end, owner), row = from_lane(v, owner);
+        unsigned long long least = ~0ull;
+        for (I at = from_lane(e, owner) + lane_number(); at < last; at += 32) {
+            const unsigned long long given = gives(row, indices[at]);
+            if (given < least) least = given;
+        }
+        least = least_of_warp(least);
+        if (lane_number() == owner && least < had) had = least;
+    }
+    return had;
+}
+
 // label: -1 for the living; at first, everywhere.  passes: at most.
 extern "C" __global__ void __launch_bounds__(TRIM_THREADS, TRIM_BLOCKS)
     trim(StrongControl* control, const I* indptr, const I* indices, const I* in_indptr, const I* in_indices, long long n,
@@ -169,17 +196,14 @@ extern "C" __global__ void __launch_bounds__(REST_THREADS, REST_BLOCKS)
         // The smallest colour spreads along the edges.
         for (bool again = true; again; slot = (slot + 1) % 3) {
             bool changed = false;
-            for (long long i = thread_number(); i < count; i += thread_count()) {
-                const I v = list[i];
-                if (now(label + v) >= 0) continue;
-                const unsigned long long had = now(colour + v);
-                unsigned long long least_seen = had;
-                for (I e = in_indptr[v]; e < in_indptr[v + 1]; ++e) {
-                    const I u = in_indices[e];
-                    if (!same_part(v, u)) continue;
-                    const unsigned long long c = now(colour + u);
-                    if (c < least_seen) least_seen = c;
-                }
+            for (long long first = thread_number() - lane_number(); first < count; first += thread_count()) {
+                const bool has = first + lane_number() < count;
+                const I v = has ? list[first + lane_number()] : 0;
+                const bool here = has && now(label + v) < 0;
+                const unsigned long long had = here ? now(colour + v) : 0;
+                const unsigned long long least_seen = least_in_row(in_indptr, in_indices, v, here, had, [=](I at, I u) {
+                    return same_part(at, u) ? now(colour + u) : ~0ull;
+                });
                 if (least_seen < had) {
                     colour[v] = least_seen;
                     changed = true;
@@ -196,15 +220,15 @@ extern "C" __global__ void __launch_bounds__(REST_THREADS, REST_BLOCKS)
         // Who leads to the colour's origin, within the colour, is of the origin's component.
         for (bool again = true; again; slot = (slot + 1) % 3) {
             bool changed = false;
-            for (long long i = thread_number(); i < count; i += thread_count()) {
-                const I v = list[i];
-                if (now(label + v) >= 0 || now(reaches + v)) continue;
-                bool found = (I)(unsigned int)colour[v] == v;
-                for (I e = indptr[v]; e < indptr[v + 1] && !found; ++e) {
-                    const I x = indices[e];
-                    found = same_part(v, x) && colour[x] == colour[v] && now(reaches + x);
-                }
-                if (found) {
+            for (long long first = thread_number() - lane_number(); first < count; first += thread_count()) {
+                const bool has = first + lane_number() < count;
+                const I v = has ? list[first + lane_number()] : 0;
+                const bool here = has && now(label + v) < 0 && !now(reaches + v);
+                const bool origin = here && (I)(unsigned int)colour[v] == v;
+                const bool leads = any_in_row(indptr, indices, v, here && !origin, [=](I at, I x) {
+                    return same_part(at, x) && colour[x] == colour[at] && now(reaches + x);
+                });
+                if (origin || leads) {
                     reaches[v] = true;
                     take_smaller(smallest + (I)(unsigned int)colour[v], v);
                     changed = true;
