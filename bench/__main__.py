@@ -92,11 +92,15 @@ def fused_command(
     repeats: Annotated[int, typer.Option(help="Timed runs of each row, fewer of slow ones.", min=1)] = 15,
     data: Annotated[Path | None, typer.Option(help="The folder of the road graphs' files.", exists=True)] = None,
     output: Annotated[Path | None, typer.Option(help="Append the JSON lines here, not to bench/results.")] = None,
+    rows: Annotated[str, typer.Option(help="SSSP, BFS, SCC, MST, with commas; by default all.")] = "",
     quick: Annotated[bool, typer.Option("--quick", help="Tiny graphs, to see that everything works.")] = False,
+    brief: Annotated[
+        bool, typer.Option("--brief", help="Check by equations where they settle it, not by SciPy.")
+    ] = False,
 ) -> None:
     """Algorithms that run as a whole: time, first call and memory, beside their targets; exit code 1 if one fails."""
-    names = [name for name in graphs.split(",") if name]
-    records = fused.run(device.value, names, repeats, data, output, quick=quick)
+    names, kinds = ([name for name in listed.split(",") if name] for listed in (graphs, rows))
+    records = fused.run(device.value, names, repeats, data, output, kinds, quick=quick, brief=brief)
     if any("error" in record for record in records):
         raise typer.Exit(1)
 

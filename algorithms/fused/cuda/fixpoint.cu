@@ -434,6 +434,12 @@ extern "C" __global__ void __launch_bounds__(DEEP_THREADS, DEEP_BLOCKS)
         const unsigned long long seen = now(control->queue + step % 3);
         const long long count = (long long)(seen < capacity ? seen : capacity);
         const T bound = bound_now(d, limit, target);
+        crowded = count > most;
+        if (crowded) {
+            for (long long i = thread_number(); i < count; i += thread_count()) activate(active, present[i].vertex);
+            grid_barrier(&control->arrived);
+            break;
+        }
         if (count > 0) {
             scanned = false;
             ++steps_since;

@@ -190,11 +190,13 @@ struct ListBetween {
 
 // tree: 0, 1, … at first, and at the end the smallest vertex of each vertex's tree.  best_a, best_b: all ones at first.
 // chosen: a bit for each entry, 0 at first; 1 where an edge u < v of the forest lies.  light: edges below this ordinal go
-// first.  short_rows: has no row many entries?  of_block: for each block, how many edges lie in its part of the matrix.  places, rows: of the forest's edges.
+// first.  short_rows: has no row many entries?  of_block: for each block, how many edges lie in its part of the matrix.  places, rows, columns, taken: where the forest's
+// edges lie, their ends, and the 32 bits of their weights.
 extern "C" __global__ void __launch_bounds__(FOREST_THREADS, FOREST_BLOCKS)
     forest(ForestControl* control, const I* indptr, const I* indices, const int* weights, I step, bool real, I n, I nnz,
            bool short_rows, unsigned int light, I* tree, unsigned long long* best_a, unsigned long long* best_b, Listed* list,
-           Listed* other, unsigned int* chosen, unsigned int* of_block, I* places, I* rows) {
+           Listed* other, unsigned int* chosen, unsigned int* of_block, I* places, I* rows,
+           I* columns, int* taken) {
     if (short_rows) {
         lightest_of_rows(indptr, indices, weights, step, real, n, best_a);
     } else {
@@ -321,6 +323,8 @@ extern "C" __global__ void __launch_bounds__(FOREST_THREADS, FOREST_BLOCKS)
                 if (indptr[middle] <= entry) low = middle;
                 else high = middle;
             }
+            columns[place] = indices[entry];
+            taken[place] = weights[entry * step];
             rows[place++] = low;
         }
         __syncthreads();

@@ -95,7 +95,8 @@ def levels_by_hops(A: CSR, source: int) -> Array | None:
     level, state = fixpoint(A, MinPlus, how, source=source, length=np.int32(1))
     if state["crowded"]:
         return None
-    level[level == MinPlus.zero(level.dtype)] = -1
+    n, absent = np.int64(A.nrows), MinPlus.zero(level.dtype)
+    kernels.graphs(A.indices.dtype).plain("mark_unreached", A.nrows, (n, level, absent))
     return level
 
 
@@ -234,7 +235,8 @@ def _(A: CSR, symmetrize: bool, with_labels: bool) -> tuple[COO, Array | None] |
     best = [cp.empty(n, np.uint64) for _ in range(2)]
     listed = [cp.empty((A.nnz // 2 + 1) * listed_bytes(index_type), np.uint8) for _ in range(2)]
     chosen, of_block = cp.empty(-(-A.nnz // 32), np.uint32), cp.empty(kernels.MOST_BLOCKS, np.uint32)
-    places, rows = cp.empty(n, index_type), cp.empty(n, index_type)
+    places, rows, columns = (cp.empty(n, index_type) for _ in range(3))
+    taken = cp.empty(n, np.int32)
     k.plain("start_forest", n, (control, np.int64(n), np.int64(A.nnz), tree, *best, chosen))
     graph = (
         *rows_of(A),
@@ -246,12 +248,14 @@ def _(A: CSR, symmetrize: bool, with_labels: bool) -> tuple[COO, Array | None] |
         np.bool_(short_rows(A)),
         np.uint32(light),
     )
-    k.persistent("forest", n + A.nnz, (control, *graph, tree, *best, *listed, chosen, of_block, places, rows))
+    k.persistent(
+        "forest", n + A.nnz, (control, *graph, tree, *best, *listed, chosen, of_block, places, rows, columns, taken)
+    )
     state = control.get()
     edges = int(state[7])
     facts(rounds=int(state[4]), listed=int(state[5]), light=int(state[6]))
-    places = places[:edges]
-    F = COO.trusted(rows[:edges].copy(), A.indices[places], A.values[places], A.shape, 0)
+    values = taken[:edges].view(A.dtype) if A.dtype.itemsize == 4 else A.values[places[:edges]]
+    F = COO.trusted(rows[:edges], columns[:edges], values, A.shape, 0)
     return F, as_vertices(tree) if with_labels else None
 
 
