@@ -203,7 +203,6 @@ def test_many_small_components_need_few_rounds_of_colours():
 def test_forests_with_and_without_light_edges_first(name, light, monkeypatch):
     monkeypatch.setattr(graphs, "LIGHT", light)
     monkeypatch.setattr(graphs, "DENSE", 0)
-    monkeypatch.setattr(graphs, "short_rows", lambda A: light == 1)
     A = boths(GRAPHS[name]())
     F, label = boruvka(A, return_labels=True)
     told = explain(boruvka, A.to(device="cuda"), return_labels=True)

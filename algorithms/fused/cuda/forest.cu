@@ -87,39 +87,6 @@ struct Lightest {
     }
 };
 
-// The same where rows are short: a lane looks through the first entries of its row, and the warp through the rest.
-__device__ __forceinline__ void lightest_of_rows(const I* indptr, const I* indices, const int* weights, I step, bool real,
-                                                 long long n, unsigned long long* best) {
-    const auto key_at = [=](I e, I v) {
-        return indices[e] == v ? ~0ull : (unsigned long long)ordinal(weights[e * step], real) << 32 | (unsigned int)e;
-    };
-    for (long long first = thread_number() - lane_number(); first < n; first += thread_count()) {
-        const I v = (I)(first + lane_number());
-        I e = 0, end = 0;
-        unsigned long long least = ~0ull;
-        if (first + lane_number() < n) {
-            e = indptr[v];
-            end = indptr[v + 1];
-            for (const I alone = end - e < ALONE ? end : e + ALONE; e < alone; ++e) {
-                const unsigned long long key = key_at(e, v);
-                if (key < least) least = key;
-            }
-        }
-        for (unsigned int left = __ballot_sync(WARP, e < end); left != 0; left &= left - 1) {
-            const int owner = __ffs(left) - 1;
-            const I last = from_lane(end, owner), row = from_lane(v, owner);
-            unsigned long long share = ~0ull;
-            for (I at = from_lane(e, owner) + lane_number(); at < last; at += 32) {
-                const unsigned long long key = key_at(at, row);
-                if (key < share) share = key;
-            }
-            share = least_of_warp(share);
-            if (lane_number() == owner && share < least) least = share;
-        }
-        if (first + lane_number() < n) best[v] = least;
-    }
-}
-
 // The place of the entry (u, v) in the matrix, which has it.
 __device__ __forceinline__ I place_of(const I* indptr, const I* indices, I u, I v) {
     I low = indptr[u], high = indptr[u + 1];
@@ -190,19 +157,15 @@ struct ListBetween {
 
 // tree: 0, 1, … at first, and at the end the smallest vertex of each vertex's tree.  best_a, best_b: all ones at first.
 // chosen: a bit for each entry, 0 at first; 1 where an edge u < v of the forest lies.  light: edges below this ordinal go
-// first.  short_rows: has no row many entries?  of_block: for each block, how many edges lie in its part of the matrix.  places, rows, columns, taken: where the forest's
+// first.  of_block: for each block, how many edges lie in its part of the matrix.  places, rows, columns, taken: where the forest's
 // edges lie, their ends, and the 32 bits of their weights.
 extern "C" __global__ void __launch_bounds__(FOREST_THREADS, FOREST_BLOCKS)
     forest(ForestControl* control, const I* indptr, const I* indices, const int* weights, I step, bool real, I n, I nnz,
-           bool short_rows, unsigned int light, I* tree, unsigned long long* best_a, unsigned long long* best_b, Listed* list,
+           unsigned int light, I* tree, unsigned long long* best_a, unsigned long long* best_b, Listed* list,
            Listed* other, unsigned int* chosen, unsigned int* of_block, I* places, I* rows,
            I* columns, int* taken) {
-    if (short_rows) {
-        lightest_of_rows(indptr, indices, weights, step, real, n, best_a);
-    } else {
-        Lightest lightest{indices, weights, step, real, best_a, 0};
-        deal_all_edges(indptr, n, nnz, lightest);
-    }
+    Lightest lightest{indices, weights, step, real, best_a, 0};
+    deal_all_edges(indptr, n, nnz, lightest);
     grid_barrier(&control->arrived);
     for (long long v = thread_number(); v < n; v += thread_count()) {
         const unsigned long long key = best_a[v];
@@ -314,18 +277,22 @@ extern "C" __global__ void __launch_bounds__(FOREST_THREADS, FOREST_BLOCKS)
         __syncthreads();
         unsigned long long place = begin + reserve(__popc(bits), 0, &counter).first;
         if (threadIdx.x == 0) next = begin + counter;
+        // The warp's words lie in few rows.
+        const long long warps_first = (w - lane_number()) * 32, warps_last = warps_first + 1023;
+        const auto start = [=](I f) { return (long long)indptr[f]; };
+        const I row = last_at_most(start, n, warps_first), last_row = last_at_most(start, n, warps_last);
         for (; bits != 0; bits &= bits - 1) {
             const I entry = (I)(w * 32 + __ffs(bits) - 1);
-            places[place] = entry;
-            I low = 0, high = n;
+            I low = row, high = last_row + 1;
             while (high - low > 1) {
                 const I middle = low + (high - low) / 2;
                 if (indptr[middle] <= entry) low = middle;
                 else high = middle;
             }
+            places[place] = entry;
+            rows[place] = low;
             columns[place] = indices[entry];
-            taken[place] = weights[entry * step];
-            rows[place++] = low;
+            taken[place++] = weights[entry * step];
         }
         __syncthreads();
     }

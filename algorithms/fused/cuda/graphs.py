@@ -20,7 +20,7 @@ from semiring.explanation import explained, facts
 from semiring.registry import Unsuited
 
 from . import kernels
-from .paths import Schedule, as_vertices, deep, fixpoint, short_rows, step_of
+from .paths import Schedule, as_vertices, deep, fixpoint, step_of
 
 SEARCH_WORDS = 11
 STRONG_WORDS = 13
@@ -245,7 +245,6 @@ def _(A: CSR, symmetrize: bool, with_labels: bool) -> tuple[COO, Array | None] |
         np.bool_(real),
         k.index(n),
         k.index(A.nnz),
-        np.bool_(short_rows(A)),
         np.uint32(light),
     )
     k.persistent(

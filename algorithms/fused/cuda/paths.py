@@ -109,12 +109,7 @@ def _(A: CSR, source: int, s: Semiring, until: Until) -> Any:
 def deep(A: CSR) -> bool:
     """Has A so many short rows that the number of steps is everything?"""
     narrow = A.indices.dtype == np.int32  # records of more than 16 bytes an edge would be too much
-    return narrow and A.nnz > 0 and short_rows(A)
-
-
-def short_rows(A: CSR) -> bool:
-    """Has no row many entries, and the average one few?"""
-    return A.nnz <= DEEP_DEGREE * A.nrows and widest(A) <= DEEP_WIDEST
+    return narrow and 0 < A.nnz <= DEEP_DEGREE * A.nrows and widest(A) <= DEEP_WIDEST
 
 
 def buckets(A: CSR, delta: Any = None) -> Schedule:
