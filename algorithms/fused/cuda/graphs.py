@@ -238,18 +238,9 @@ def _(A: CSR, symmetrize: bool, with_labels: bool) -> tuple[COO, Array | None] |
     places, rows, columns = (cp.empty(n, index_type) for _ in range(3))
     taken = cp.empty(n, np.int32)
     k.plain("start_forest", n, (control, np.int64(n), np.int64(A.nnz), tree, *best, chosen))
-    graph = (
-        *rows_of(A),
-        weights,
-        step,
-        np.bool_(real),
-        k.index(n),
-        k.index(A.nnz),
-        np.uint32(light),
-    )
-    k.persistent(
-        "forest", n + A.nnz, (control, *graph, tree, *best, *listed, chosen, of_block, places, rows, columns, taken)
-    )
+    graph = *rows_of(A), weights, step, np.bool_(real), k.index(n), k.index(A.nnz), np.uint32(light)
+    found = places, rows, columns, taken
+    k.persistent("forest", n + A.nnz, (control, *graph, tree, *best, *listed, chosen, of_block, *found))
     state = control.get()
     edges = int(state[7])
     facts(rounds=int(state[4]), listed=int(state[5]), light=int(state[6]))
@@ -267,8 +258,13 @@ def comparable(A: CSR, k: kernels.Kernels) -> tuple[Array, bool, Any]:
     """(32 bits of each weight, are they a float's, elements between weights); ranks where weights have 64."""
     if A.dtype.itemsize == 4:
         return A.values.view(np.int32), A.dtype.kind == "f", step_of(A, k.index)
-    ranks = A.keep("weight ranks", lambda: distinct(cupy().ascontiguousarray(A.values))[0].astype(np.int32))
+    ranks = A.keep("weight ranks", lambda: signed(distinct(cupy().ascontiguousarray(A.values))[0]))
     return ranks, False, k.index(1)
+
+
+def signed(ranks: Array) -> Array:
+    """Up to 2^32 numbers in 32 bits, in their order."""
+    return (ranks.astype(np.int64) - 2**31).astype(np.int32)
 
 
 def lightest_part(weights: Array, nnz: int, n: int, real: bool) -> int:
@@ -277,9 +273,7 @@ def lightest_part(weights: Array, nnz: int, n: int, real: bool) -> int:
     if nnz < DENSE * n or not 0 < share < 1:
         return 0
     cp = cupy()
-    sample = (
-        weights.astype(np.int64) if weights.size < 4096 else weights[:: max(weights.size // 4096, 1)].astype(np.int64)
-    )
+    sample = weights[:: max(weights.size // 4096, 1)].astype(np.int64)
     if real:
         sample = cp.where(sample < 0, -(sample & 0x7FFFFFFF), sample)
     return int(cp.sort(sample)[int(share * sample.size)]) + 2**31
