@@ -20,7 +20,7 @@ from ..codegen import OPTIONS
 def load(text: str, cooperative: bool = False) -> Any:
     """The module of a CUDA text, compiled for the device unless its machine code is on disk already.
 
-    cooperative: launch its kernels with all blocks on the device at once; CuPy then cuts a grid to what the device holds.
+    cooperative: launch its kernels with all blocks on the device at once; CuPy cuts a grid to what the device holds.
     """
     cp = cupy()
     capability = cp.cuda.Device().compute_capability
