@@ -13,12 +13,14 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
 from formats import Matrix
-from semiring import MinPlus, Semiring, lost, no_worse, reduce, select
+from semiring import Law, MinPlus, Semiring, lost, no_worse, reduce, select
 from semiring.algebra import find_semiring
+from semiring.explanation import definitions_only
 from semiring.registry import Fusible
 from semiring.vectors import all_vertices, as_bound, as_vertex, at_the_end, full, stacked, starting_points
 
@@ -155,7 +157,8 @@ class SingleSource(Fusible[..., Any]):
     ) -> tuple[Any, Any]:
         """(distances, parents) from one source; no parents where nobody asked for them."""
         free = self.any_sign and gains_by_length(A, s)  # then a path within the bound may lead beyond it
-        with running(self.name, A):
+        why = order_matters(s)
+        with running(self.name, A), definitions_only(why) if why else nullcontext():
             answer = self.solve(A, source, s, Until(s) if free else until, **parameters)
         d = answer.d if isinstance(answer, Exact) else answer
         bound = until.bound(d)
@@ -163,6 +166,13 @@ class SingleSource(Fusible[..., Any]):
             check_range(A, d, s)
         near = until.within(d, d)
         return near, shortest_path_tree(A, d if free else near, source, s) if return_parents else None
+
+
+def order_matters(s: Semiring) -> str:
+    """Why paths may not be found in whatever order, as fused implementations do; "" if they may."""
+    if s.add.name == "any" or not {Law.DISTRIBUTES_LEFT, Law.DISTRIBUTES_RIGHT} <= s.laws:
+        return f"{s.name} does not promise that an edge keeps the order of paths"
+    return ""
 
 
 def as_rows(answers: list[tuple[Any, Any]], A: Matrix, dtype: Any, *, several: bool, trees: bool) -> Any:

@@ -17,7 +17,7 @@ from algorithms.bellman_ford import SCHEDULES
 from bench.graphs import grid, rmat, rmat_both_ways
 from formats import CSR, DTYPES, Matrix, SparseVector, from_edges
 from formats.arrays import device_of, to_device
-from semiring import LorLand, MaxMin, MaxPlus, MinMax, MinPlus, Semiring, explain
+from semiring import BinaryOp, LorLand, MaxMin, MaxPlus, MinMax, MinPlus, Semiring, explain
 from semiring.registry import Fusible
 
 from .conftest import Backend
@@ -288,6 +288,19 @@ def test_sssp_is_fused_too(algorithm, fmt, backend):
         told = explain(sssp, A, 0, return_parents=True)
         assert_same(told.result, sssp(A, 0, return_parents=True, fused=False), backend)
         assert told.runs[0].implementation == "fused", told
+
+
+@every_cell("bellman_ford")
+def test_a_semiring_that_promises_no_order_is_left_to_the_definition(algorithm, fmt, backend):
+    """For in another order its paths might be others."""
+    wanders = Semiring(MinPlus.add, BinaryOp("wanders", lambda a, b: a + 1 + (b & 1), "a + 1 + (b & 1)"), one=0)
+    A = side_by_side(np.random.default_rng(11), 4, "ties", MinPlus, INT32).to(fmt, device=backend)
+    assert explain(algorithm, A, 0, MinPlus).runs[0].implementation == "fused"
+    run = explain(algorithm, A, 0, wanders).runs[0]
+    assert (run.implementation, run.why) == (
+        "definition",
+        "min_wanders does not promise that an edge keeps the order of paths",
+    )
 
 
 # --- searches ---------------------------------------------------------------------------------------------------------

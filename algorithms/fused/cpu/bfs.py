@@ -28,7 +28,8 @@ from semiring.cpu.kernels import compiled
 from semiring.cpu.threads import get_threads, run
 from semiring.explanation import facts
 
-from .words import atomic_add, atomic_umin, bits_set, lowest_bit
+from .atomics import added, lowered
+from .words import bits_set, lowest_bit
 
 LARGE = 1 << 16
 """Edges of a level from which on it is worth handing to threads."""
@@ -203,7 +204,7 @@ def _push(indptr, indices, seen, parent, queue, taken, stop, reached):
     """A thread's share of a level: frontier vertices from taken[0] to `stop`; sets what they lead to in `reached`."""
     one, low = np.uintp(1), np.uintp(63)
     while True:
-        first = atomic_add(taken, 0, GRAIN)
+        first = added(taken, 0, GRAIN)
         if first >= stop:
             break
         for f in range(first, min(first + GRAIN, stop)):
@@ -214,7 +215,7 @@ def _push(indptr, indices, seen, parent, queue, taken, stop, reached):
                 if not reached[word] & bit:
                     reached[word] |= bit
                 if parent.size and not seen[word] & bit and np.uint64(parent[v]) > np.uint64(u):
-                    atomic_umin(parent, v, u)
+                    lowered(parent, v, u)
 
 
 @compiled
@@ -228,7 +229,7 @@ def _pull(indptr, indices, seen, front, found, level, parent, taken, k):
     """A thread's share of a level: words of the bitmaps from taken[0] on; what is new is counted in taken[1]."""
     count, one, low = np.int64(0), np.uintp(1), np.uintp(63)
     while True:
-        first = atomic_add(taken, 0, GRAIN)
+        first = added(taken, 0, GRAIN)
         if first >= seen.size:
             break
         for word in range(first, min(first + GRAIN, seen.size)):
@@ -247,7 +248,7 @@ def _pull(indptr, indices, seen, front, found, level, parent, taken, k):
             found[word] = new
             seen[word] |= new
             count += np.int64(bits_set(new))
-    atomic_add(taken, 1, count)
+    added(taken, 1, count)
 
 
 @compiled

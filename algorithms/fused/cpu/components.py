@@ -22,7 +22,7 @@ from semiring.cpu.kernels import compiled, inlined
 from semiring.cpu.threads import cut, get_threads, run
 from semiring.explanation import facts
 
-from .words import atomic_add, exchanged
+from .atomics import added, exchanged
 
 SAMPLED = 2
 """Edges of each vertex that are joined before the giant component is looked for."""
@@ -95,7 +95,7 @@ def _hook_first(indptr, indices, f, taken):
     """Every vertex onto its first neighbour, where that is smaller: there can be no cycle."""
     n = f.size
     while True:
-        first = atomic_add(taken, 0, GRAIN)
+        first = added(taken, 0, GRAIN)
         if first >= n:
             break
         for u in range(np.uintp(first), np.uintp(min(first + GRAIN, n))):
@@ -108,7 +108,7 @@ def _hook_first(indptr, indices, f, taken):
 def _join_first(indptr, indices, f, taken):
     n = f.size
     while True:
-        first = atomic_add(taken, 0, GRAIN)
+        first = added(taken, 0, GRAIN)
         if first >= n:
             break
         for u in range(np.uintp(first), np.uintp(min(first + GRAIN, n))):
@@ -123,7 +123,7 @@ def _join_outside(indptr, indices, f, giant, taken):
     """The rest of the edges of the vertices that are not in the giant component: theirs to it are among them."""
     n = f.size
     while True:
-        first = atomic_add(taken, 0, GRAIN)
+        first = added(taken, 0, GRAIN)
         if first >= n:
             break
         for u in range(np.uintp(first), np.uintp(min(first + GRAIN, n))):
@@ -137,7 +137,7 @@ def _join_across(indptr, indices, f, inside, taken):
     """The rest of all edges, but those with both ends in the giant component."""
     n, three, seven = f.size, np.uintp(3), np.uintp(7)
     while True:
-        first = atomic_add(taken, 0, GRAIN)
+        first = added(taken, 0, GRAIN)
         if first >= n:
             break
         for u in range(np.uintp(first), np.uintp(min(first + GRAIN, n))):
@@ -156,7 +156,7 @@ def _join_across(indptr, indices, f, inside, taken):
 def _flatten(f, taken):
     n = f.size
     while True:
-        first = atomic_add(taken, 0, GRAIN)
+        first = added(taken, 0, GRAIN)
         if first >= n:
             break
         for v in range(np.uintp(first), np.uintp(min(first + GRAIN, n))):

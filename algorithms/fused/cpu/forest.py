@@ -29,10 +29,10 @@ from semiring.cpu.threads import get_threads
 from semiring.edges import undirected_edges
 from semiring.explanation import facts
 
+from .atomics import added
 from .components import flatten, join, most_frequent, side_by_side
 from .light_edges import LightEdges, Side, chosen_of, light_edges
 from .symmetry import is_symmetric
-from .words import atomic_add
 
 GRAIN = 256
 """Vertices that a thread takes at a time."""
@@ -173,7 +173,7 @@ def _lightest(
     """
     one = np.uintp(1)
     while True:
-        first = atomic_add(taken, 0, GRAIN)
+        first = added(taken, 0, GRAIN)
         if first >= active.size:
             break
         for at in range(first, min(first + GRAIN, active.size)):
@@ -226,14 +226,14 @@ def _best_of_each(f, active, left, other, lightest, best, choosers, alone):
 def _unite(f, choosers, other, chosen, count, taken):
     """Join the trees of every chooser's edge; those that were not one before have chosen it."""
     while True:
-        first = atomic_add(taken, 0, GRAIN)
+        first = added(taken, 0, GRAIN)
         if first >= choosers.size:
             break
         for at in range(first, min(first + GRAIN, choosers.size)):
             v = np.uintp(choosers[at])
             u = np.uintp(other[v])
             if join(f, u, v):
-                to = atomic_add(count, 0, 1)
+                to = added(count, 0, 1)
                 chosen[0, to], chosen[1, to] = v, u
 
 

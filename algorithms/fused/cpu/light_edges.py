@@ -22,8 +22,8 @@ from formats.arrays import index_dtype
 from formats.weights import ordinals
 from semiring.cpu.kernels import compiled, inlined
 
+from .atomics import added
 from .components import side_by_side
-from .words import atomic_add
 
 MANY = 12
 """Entries a vertex from which on only light ones are listed."""
@@ -171,7 +171,7 @@ def _count(indptr, indices, values, other_indptr, other_indices, other_values, b
     """counts[u + 1]: how many edges row u has above the diagonal; of both sides together, each once."""
     n, one = np.uintp(indptr.size - 1), np.uintp(1)
     while True:
-        first = np.uintp(atomic_add(taken, 0, GRAIN))
+        first = np.uintp(added(taken, 0, GRAIN))
         if first >= n:
             break
         for u in range(first, min(first + np.uintp(GRAIN), n)):
@@ -201,7 +201,7 @@ def _write(
     """The edges that `_count` has counted, those of row u from ends[u] on."""
     n, one = np.uintp(indptr.size - 1), np.uintp(1)
     while True:
-        first = np.uintp(atomic_add(taken, 0, GRAIN))
+        first = np.uintp(added(taken, 0, GRAIN))
         if first >= n:
             break
         for u in range(first, min(first + np.uintp(GRAIN), n)):

@@ -18,7 +18,7 @@ from algorithms.dijkstra import dijkstra
 from algorithms.parents import gains_by_length, shortest_path_tree
 from algorithms.single_source import Until
 from formats import CSR
-from semiring import MONOIDS, Law, Semiring
+from semiring import Semiring
 from semiring.registry import Unsuited
 
 
@@ -68,9 +68,7 @@ def _tree(A: CSR, d: Any, source: int, semiring: Semiring) -> Any:
 
 
 def unsuited(A: CSR, s: Semiring) -> Unsuited | None:
-    """Why paths may not be found in whatever order; None if they may."""
-    if s.add == MONOIDS["any"] or not {Law.DISTRIBUTES_LEFT, Law.DISTRIBUTES_RIGHT} <= s.laws:
-        return Unsuited(f"{s.name} does not promise that an edge keeps the order of paths")
+    """Why A's paths are not found here; None if they are."""
     if gains_by_length(A, s):
         return Unsuited("there are weights by which longer paths are better, and the definition watches for cycles")
     return None
