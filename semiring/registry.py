@@ -87,7 +87,7 @@ class Verb(Generic[P, R]):
 
 @dataclass(frozen=True)
 class Unsuited:
-    """What an implementation answers, before any work, if it is not for these arguments: the definition runs."""
+    """What an implementation answers, with nothing changed, if it is not for these arguments: the definition runs."""
 
     why: str
 

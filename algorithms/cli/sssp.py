@@ -141,8 +141,8 @@ def solve(graph: Graph, task: Task, format: Format, backend: Backend, trace_file
     if task.to is not None:
         graph.vertex(task.to, "--to")
     target = None if task.target is None else graph.vertex(task.target, "--target")
-    algorithm = find_algorithm(task.algorithm, graph.A, task.semiring)
-    algorithm = functools.partial(algorithm, semiring=task.semiring, limit=task.limit, **task.own)  # type: ignore[assignment]
+    chosen = find_algorithm(task.algorithm, graph.A, task.semiring)
+    algorithm = functools.partial(chosen, semiring=task.semiring, limit=task.limit, **task.own)
     s = find_semiring(task.semiring)
     weight = s.unit(graph.A.dtype) if graph.A.dtype in s.dtypes else 1
     try:
