@@ -134,7 +134,7 @@ class Kernels:
                 state = control.get()
                 if how.progress is not None:
                     how.progress(int(state[1]))
-                if state[0] >> np.uint64(32):
+                if state[0] >> np.uint64(32) or (most is not None and last >= most):
                     return state
                 last += how.every
                 control[:1] = 0

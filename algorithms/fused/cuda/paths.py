@@ -18,7 +18,7 @@ from algorithms.single_source import Exact, Until
 from algorithms.traversal import widest
 from formats import CSR
 from formats.arrays import Array, cupy, index_dtype
-from formats.orientation import by_columns
+from formats.orientation import by_columns, has_columns
 from semiring import MinPlus, Semiring
 from semiring.explanation import facts
 from semiring.registry import Unsuited
@@ -46,6 +46,12 @@ DEEP_DEGREE, DEEP_WIDEST = 5, 512
 """Average and largest degrees up to which the deep kernel is faster: roads and grids."""
 
 
+PULL_SHARE = 1 / 2
+"""Share of A's edges from which on a wide step is pulled."""
+
+GIVE_UP = 8192
+"""Steps without a fixpoint after which a cycle better than nothing is looked for."""
+
 QUEUE_SHARE, SMALLEST_QUEUE = 1 / 4, 4096
 """Entries of a deep kernel's queue: so many for each vertex, and at least so many."""
 
@@ -56,7 +62,8 @@ class Schedule:
 
     name: for `explain`.  width: of the threshold; None for no threshold.  deep: many rounds of a warp between barriers,
     so many.  few: edges of a wide step below which the threshold is raised, or entries of a deep step below which the
-    width is doubled, until they are more than many.  every: sweeps.  pull: always.
+    width is doubled, until they are more than many.  every: sweeps.  pull: always.  switches: may large wide steps be
+    pulled, where that costs no turning of A?
     """
 
     name: str
@@ -67,16 +74,16 @@ class Schedule:
     many: int = 2**63
     every: bool = False
     pull: bool = False
+    switches: bool = True
 
 
 @bellman_ford.implement(CSR, "cuda")
 def _(A: CSR, source: int, s: Semiring, until: Until, *, schedule: str = "frontier") -> Any:
     if schedule not in ("frontier", "sweep"):
         return Unsuited(f"the queue of {schedule} is a sequence of single vertices")
-    if gains_by_length(A, s):
-        return Unsuited("weights make longer paths better, so a cycle may have to be found")
-    sweeps = schedule == "sweep"
-    return solve(A, source, s, until, Schedule(schedule, None, deep(A) and not sweeps, every=sweeps))
+    sweeps, gains = schedule == "sweep", gains_by_length(A, s)
+    how = Schedule(schedule, None, deep(A) and not sweeps, every=sweeps, switches=not gains)
+    return solve(A, source, s, until, how, GIVE_UP if gains else None)
 
 
 @delta_stepping.implement(CSR, "cuda")
@@ -131,12 +138,18 @@ DEEP_MEANS, WIDE_MEANS = 32.0, 0.75
 ROUNDS, DEEP_FEW, DEEP_MANY, WIDE_FEW = 12, 2048, 8192, 1 << 17
 
 
-def solve(A: CSR, source: int, s: Semiring, until: Until, how: Schedule) -> Any:
-    """The fixpoint of d = e_source ⊕ dA."""
+def solve(A: CSR, source: int, s: Semiring, until: Until, how: Schedule, most: int | None = None) -> Any:
+    """The fixpoint of d = e_source ⊕ dA.
+
+    most: steps, where a cycle better than nothing may keep it from being reached, after which the definition, which
+    finds such cycles, is asked.
+    """
     if A.nnz > MOST_ENTRIES or A.nrows > MOST_ENTRIES // 2:
         return Unsuited(f"it counts edges in 32 bits, and there are {A.nnz:,}")
-    d, state = fixpoint(A, s, how, source=source, limit=until.limit, target=until.target)
-    return d if state["saturated"] else Exact(d)
+    d, state = fixpoint(A, s, how, source=source, limit=until.limit, target=until.target, most=most)
+    if not state["done"]:
+        return Unsuited(f"after {state['steps']} steps something still changed, so there may be a cycle to be found")
+    return d if state["saturated"] or most is not None else Exact(d)
 
 
 def fixpoint(
@@ -150,11 +163,12 @@ def fixpoint(
     target: int | None = None,
     colour: Array | None = None,
     length: Any = None,
+    most: int | None = None,
 ) -> tuple[Array, dict[str, int]]:
     """(the least d = d0 ⊕ dA, what happened), from e_source or from a given d, which is written to.
 
     limit, target: beyond which nothing need be found.  colour: (n,) of A's indices; edges between colours do not count.
-    length: of every edge, for the deep kernel, instead of A's values.
+    length: of every edge, for the deep kernel, instead of A's values.  most: steps, after which it is given up.
     """
     cp = cupy()
     n, dtype, index_type = A.nrows, A.dtype if length is None else length.dtype, A.indices.dtype
@@ -177,29 +191,30 @@ def fixpoint(
         steering = one, width, *ends, np.int32(how.rounds), np.uint64(how.few), np.uint64(how.many)
         most = np.int64(max(n * CROWDED, SMALLEST_CROWD))
         arguments = (control, *matrix, d, active, *queues, np.uint64(capacity), *steering, most)
-        state = k.stepwise("deep", n + A.nnz, arguments, control)()
+        state = k.stepwise("deep", n + A.nnz, arguments, control, most)()
         ran.append("deep")
         del queues
     if state is None or (state[CROWD] and length is None):
         control[:1] = 0
         lists = [cp.empty(n, index_type) for _ in range(2)]
         rows = A.indptr, A.indices, A.values, step_of(A, k.index)
-        columns: Any = by_columns(A) if how.pull else None
-        turned = (columns.indptr, columns.indices, columns.values) if how.pull else (kernels.NULL,) * 3
+        pulls = how.pull or (how.switches and has_columns(A))
+        columns: Any = by_columns(A) if pulls else None
+        turned = (columns.indptr, columns.indices, columns.values) if pulls else (kernels.NULL,) * 3
         tint = kernels.NULL if colour is None else colour
-        pull_from = np.uint64(0 if how.pull else 2**64 - 1)
+        pull_from = np.uint64(0 if how.pull else int(A.nnz * PULL_SHARE) if pulls else 2**64 - 1)
         sizes = np.int64(n), np.int64(A.nnz)
         few = WIDE_FEW if how.deep and how.few else how.few
         choices = tint, np.bool_(how.every), np.uint64(few), pull_from
         arguments = (control, *rows, *turned, *sizes, d, active, *lists, width, *ends, *choices)
-        state = k.stepwise("wide", n + A.nnz, arguments, control)()
+        state = k.stepwise("wide", n + A.nnz, arguments, control, most)()
         ran.append("wide")
-    known = {name: int(state[word]) for name, word in STATE.items()}
+    known = {name: int(state[word]) for name, word in STATE.items()} | {"done": int(state[0] >> np.uint64(32))}
     facts(
         kernel=", then ".join(ran),
         schedule=how.name,
         delta=how.width,
-        direction="pull" if how.pull else "push",
+        direction="pull" if how.pull else "push, pull" if known["pulls"] else "push",
         **known,
     )
     return d, known
