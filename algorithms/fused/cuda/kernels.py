@@ -119,9 +119,12 @@ class Kernels:
         blocks = min(max(things // threads, 1), each * self._multiprocessors, MOST_BLOCKS)
         self._get(name, True)((blocks,), (threads,), arguments)
 
-    def stepwise(self, name: str, things: int, arguments: tuple[Any, ...], control: Any) -> Callable[[], np.ndarray]:
+    def stepwise(
+        self, name: str, things: int, arguments: tuple[Any, ...], control: Any, most: int | None = None
+    ) -> Callable[[], np.ndarray]:
         """Launch a persistent kernel whose last argument is the step to stop at; returns what waits until all is done.
 
+        most: steps after which it is given up, done or not.
         control: uint64; word 0 has the barrier's count and, above it, whether all is done, word 1 the steps.  What is
         returned gives it on the host.
         """
