@@ -189,8 +189,8 @@ def fixpoint(
         fixed = np.bool_(length is not None), zero if length is None else length
         matrix = A.indptr, hops(A, k), *weights, *fixed, np.int64(n)
         steering = one, width, *ends, np.int32(how.rounds), np.uint64(how.few), np.uint64(how.many)
-        most = np.int64(max(n * CROWDED, SMALLEST_CROWD))
-        arguments = (control, *matrix, d, active, *queues, np.uint64(capacity), *steering, most)
+        crowd = np.int64(max(n * CROWDED, SMALLEST_CROWD))
+        arguments = (control, *matrix, d, active, *queues, np.uint64(capacity), *steering, crowd)
         state = k.stepwise("deep", n + A.nnz, arguments, control, most)()
         ran.append("deep")
         del queues
