@@ -6,6 +6,7 @@ What they should find comes from the CPU's implementations, which other tests co
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from bench.fused import peak_bytes
 from bench.graphs import grid, rmat, rmat_both_ways
 from formats import CSR, from_edges
 from formats.arrays import to_device
+from formats.orientation import by_columns
 from semiring import MinPlus, explain
 
 from .conftest import Backend
@@ -73,8 +75,7 @@ def on_both(name: str, dtype: Any = np.int32) -> tuple[CSR, CSR]:
 
 def typed(how: Schedule, dtype: Any) -> Schedule:
     """The schedule with its width in the dtype."""
-    width = None if how.width is None else np.dtype(dtype).type(how.width)
-    return Schedule(how.name, width, how.deep, how.rounds, how.few, how.many, how.every, how.pull)
+    return how if how.width is None else replace(how, width=np.dtype(dtype).type(how.width))
 
 
 def same(got: Any, expected: Any) -> None:
@@ -108,6 +109,63 @@ def test_a_launch_may_end_after_any_step(name, schedule):
 def test_launches_of_no_steps_are_refused():
     with pytest.raises(ValueError, match="every must be a positive number of steps, got 0"), launches(every=0):
         pass
+
+
+@every_graph
+def test_a_tree_of_plateaus_may_be_left_after_any_round(name):
+    A, _ = on_both(name)
+    A = A.with_values(A.values * 0)
+    d = bellman_ford(A, 0)
+    seen: list[int] = []
+    with launches(every=2, progress=seen.append):
+        parent = shortest_path_tree(A.to(device="cuda"), to_device(d, "cuda"), 0, MinPlus)
+    same(parent, shortest_path_tree(A, d, 0, MinPlus))
+    assert seen == sorted(seen)
+    assert len(seen) > 100 or name != "a path"
+
+
+def test_colours_may_be_left_after_any_pass():
+    A = ring_of_pairs(400)
+    with launches(every=1):
+        told = explain(scc, A.to(device="cuda"), trim=False)
+    same(told.result, scc(A))
+    assert told.runs[0].facts["passes_of_colours"] > 3
+
+
+@every_graph
+@pytest.mark.parametrize("share", [0, 1 / 8, 1 / 2])
+@pytest.mark.parametrize("schedule", ["buckets", "exact minimum", "frontier", "sweep"])
+def test_large_steps_are_pulled_where_columns_are_there(name, share, schedule, monkeypatch):
+    monkeypatch.setattr(paths, "PULL_SHARE", share)
+    A, G = on_both(name)
+    how = typed(SCHEDULES[schedule], np.int32)
+    _, before = fixpoint(G, MinPlus, how, source=1)
+    assert before["pulls"] == 0
+    by_columns(G)
+    d, state = fixpoint(G, MinPlus, how, source=1)
+    same(d, bellman_ford(A, 1))
+    assert 0 <= state["pulls"] <= state["steps"]
+    assert state["pulls"] > 0 or share > 0
+    assert fixpoint(G, MinPlus, replace(how, switches=False), source=1)[1]["pulls"] == 0
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.float64], ids=lambda t: np.dtype(t).name)
+def test_weights_of_any_sign_are_fused_unless_there_may_be_a_cycle(dtype, monkeypatch):
+    rng = np.random.default_rng(4)
+    A, _ = on_both("hubs")
+    potential = rng.integers(-50, 50, A.nrows)
+    u, v, w = A.to_edges()
+    P = from_edges(u, v, (w + potential[u] - potential[v]).astype(dtype), shape=A.nrows)
+    for schedule in ("frontier", "sweep"):
+        told = explain(bellman_ford, P.to(device="cuda"), 0, schedule=schedule)
+        same(told.result, bellman_ford(P, 0))
+        assert told.runs[0].implementation == "fused"
+    monkeypatch.setattr(paths, "GIVE_UP", 1)
+    with launches(every=1):
+        told = explain(bellman_ford, P.to(device="cuda"), 0)
+    same(told.result, bellman_ford(P, 0))
+    assert told.runs[0].implementation == "definition"
+    assert "after 1 steps something still changed" in told.runs[0].why
 
 
 @every_graph

@@ -228,12 +228,8 @@ extern "C" __global__ void __launch_bounds__(FOREST_THREADS, FOREST_BLOCKS)
             }
             grid_barrier(&control->arrived);
             count = now(control->queue + slot);
-            unsigned long long* const turned = best;
-            best = best_then;
-            best_then = turned;
-            Listed* const passed = list;
-            list = other;
-            other = passed;
+            exchange(best, best_then);
+            exchange(list, other);
         }
         // Trees as they are now, and nothing offered to any, for the heavy edges.
         for (long long v = thread_number(); v < n; v += thread_count()) {

@@ -23,7 +23,7 @@ from . import kernels
 from .paths import Schedule, as_vertices, deep, fixpoint, step_of
 
 SEARCH_WORDS = 11
-STRONG_WORDS = 13
+STRONG_WORDS = 14
 FOREST_WORDS = 8
 """Of 8 bytes, in SearchControl, StrongControl and ForestControl."""
 
@@ -31,6 +31,9 @@ MOST_ENTRIES = 2**32 - 1
 """Edges are counted in 32 bits."""
 
 CHOICES = {"auto": 0, "push": 1, "pull": 2}
+HOPS = Schedule("buckets", np.int32(64), True, rounds=12, few=2048, many=8192)
+"""How a search on roads and grids goes: as shortest paths with edges of length 1."""
+
 LINKED_FIRST = 2
 """Edges of each vertex that are linked before the giant component is looked for."""
 
@@ -65,7 +68,7 @@ def columns_of(A: CSR) -> Rows:
 
 
 @bfs.implement(CSR, "cuda")
-def _(
+def _bfs(
     A: CSR, source: int, outside: Array | None, how: Direction, deepest: int | None, return_parents: bool
 ) -> tuple[Array, Array | None] | Unsuited:
     if too_large(A):
@@ -91,16 +94,12 @@ def _(
 
 def levels_by_hops(A: CSR, source: int) -> Array | None:
     """Levels as distances with every edge of length 1, in any order; None if some are too wide for that."""
-    how = Schedule("buckets", np.int32(BFS_DELTA), True, BFS_ROUNDS, BFS_FEW, BFS_MANY)
-    level, state = fixpoint(A, MinPlus, how, source=source, length=np.int32(1))
+    level, state = fixpoint(A, MinPlus, HOPS, source=source, length=np.int32(1))
     if state["crowded"]:
         return None
     n, absent = np.int64(A.nrows), MinPlus.zero(level.dtype)
     kernels.graphs(A.indices.dtype).plain("mark_unreached", A.nrows, (n, level, absent))
     return level
-
-
-BFS_DELTA, BFS_ROUNDS, BFS_FEW, BFS_MANY = 64, 12, 2048, 8192
 
 
 class Search:
@@ -149,7 +148,7 @@ def parents(k: kernels.Kernels, A: CSR, columns: Rows | None, level: Array) -> A
 
 
 @scc.implement(CSR, "cuda")
-def _(A: CSR, weak: bool, trim: bool, pivot: str, seed: int, how: Direction) -> Array | Unsuited:
+def _scc(A: CSR, weak: bool, trim: bool, pivot: str, seed: int, how: Direction) -> Array | Unsuited:
     if too_large(A):
         return Unsuited(f"it counts edges in 32 bits, and there are {A.nnz:,}")
     k = kernels.graphs(A.indices.dtype)
@@ -199,16 +198,15 @@ def strong(k: kernels.Kernels, A: CSR, trim: bool, how: Direction) -> Array:
     lists = [cp.empty(n, index_type) for _ in range(2)]
     own = label, part, smallest, forward, backward, colour, reaches
     arguments = (control, *controls, *rows, *columns, size, *own, *lists)
-    k.persistent("rest", work, arguments)
+    rest = k.stepwise("rest", work, arguments, control)
     state = control.get()
-    ends = [search() for search in searches] if explained() else None
-    if not state[0] >> np.uint64(32):  # a search had more steps than a launch
-        ends = [search() for search in searches]
-        k.persistent("rest", work, arguments)
-        state = control.get()
+    over = bool(state[0] >> np.uint64(32))
+    ends = [search() for search in searches] if explained() or not over else None
+    if not over:  # a search, or the colours, had more steps than a launch
+        state = rest()
     if ends is not None:
         facts(levels=[int(end[1]) for end in ends], pulled=[int(end[2]) for end in ends])
-    known = {"trims": 3, "rounds_of_colours": 4, "passes_of_colours": 5, "vertices_coloured": 6}
+    known = {"passes_of_colours": 1, "trims": 4, "rounds_of_colours": 5, "vertices_coloured": 6}
     facts(method="trim, two searches, colours", **{name: int(state[word]) for name, word in known.items()})
     return label
 
@@ -217,7 +215,7 @@ def strong(k: kernels.Kernels, A: CSR, trim: bool, how: Direction) -> Array:
 
 
 @boruvka.implement(CSR, "cuda")
-def _(A: CSR, symmetrize: bool, with_labels: bool) -> tuple[COO, Array | None] | Unsuited:
+def _boruvka(A: CSR, symmetrize: bool, with_labels: bool) -> tuple[COO, Array | None] | Unsuited:
     if too_large(A):
         return Unsuited(f"it counts edges in 32 bits, and there are {A.nnz:,}")
     if not is_symmetric(A):

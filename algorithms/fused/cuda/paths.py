@@ -36,7 +36,7 @@ STATE = {"steps": 1, "edges": 2, "pulls": 3, "thresholds": 4, "saturated": 13, "
 CROWDED, SMALLEST_CROWD = 1 / 16, 1 << 15
 """Entries of a deep step that are too many for it: so many for each vertex, and more than so many."""
 
-TREE_WORDS = 6
+TREE_WORDS = 8
 """Of 8 bytes, in TreeControl."""
 
 MOST_ENTRIES = 2**32 - 1
@@ -45,6 +45,11 @@ MOST_ENTRIES = 2**32 - 1
 DEEP_DEGREE, DEEP_WIDEST = 5, 512
 """Average and largest degrees up to which the deep kernel is faster: roads and grids."""
 
+DEEP_MEANS, WIDE_MEANS = 32.0, 0.75
+"""Mean weights in Δ, where none is given."""
+
+ROUNDS, DEEP_FEW, DEEP_MANY, WIDE_FEW = 12, 2048, 8192, 1 << 17
+"""What `Schedule` calls rounds, few and many."""
 
 PULL_SHARE = 1 / 2
 """Share of A's edges from which on a wide step is pulled."""
@@ -78,7 +83,7 @@ class Schedule:
 
 
 @bellman_ford.implement(CSR, "cuda")
-def _(A: CSR, source: int, s: Semiring, until: Until, *, schedule: str = "frontier") -> Any:
+def _bellman_ford(A: CSR, source: int, s: Semiring, until: Until, *, schedule: str = "frontier") -> Any:
     if schedule not in ("frontier", "sweep"):
         return Unsuited(f"the queue of {schedule} is a sequence of single vertices")
     sweeps, gains = schedule == "sweep", gains_by_length(A, s)
@@ -87,12 +92,12 @@ def _(A: CSR, source: int, s: Semiring, until: Until, *, schedule: str = "fronti
 
 
 @delta_stepping.implement(CSR, "cuda")
-def _(A: CSR, source: int, s: Semiring, until: Until, *, delta: Any = None, split: str = "before") -> Any:
+def _delta_stepping(A: CSR, source: int, s: Semiring, until: Until, *, delta: Any = None, split: str = "before") -> Any:
     return solve(A, source, s, until, buckets(A, delta))
 
 
 @da2cf.implement(CSR, "cuda")
-def _(
+def _da2cf(
     A: CSR,
     source: int,
     s: Semiring,
@@ -109,7 +114,7 @@ def _(
 
 
 @dijkstra.implement(CSR, "cuda")
-def _(A: CSR, source: int, s: Semiring, until: Until) -> Any:
+def _dijkstra(A: CSR, source: int, s: Semiring, until: Until) -> Any:
     return solve(A, source, s, until, Schedule("exact minimum", s.unit(A.dtype)))
 
 
@@ -133,11 +138,6 @@ def buckets(A: CSR, delta: Any = None) -> Schedule:
     return Schedule("buckets", width, goes_deep, ROUNDS, few if delta is None else 0, many)
 
 
-DEEP_MEANS, WIDE_MEANS = 32.0, 0.75
-"""Mean weights in Δ."""
-ROUNDS, DEEP_FEW, DEEP_MANY, WIDE_FEW = 12, 2048, 8192, 1 << 17
-
-
 def solve(A: CSR, source: int, s: Semiring, until: Until, how: Schedule, most: int | None = None) -> Any:
     """The fixpoint of d = e_source ⊕ dA.
 
@@ -157,15 +157,14 @@ def fixpoint(
     s: Semiring,
     how: Schedule,
     *,
-    source: int = -1,
-    d: Array | None = None,
+    source: int,
     limit: Any = None,
     target: int | None = None,
     colour: Array | None = None,
     length: Any = None,
     most: int | None = None,
 ) -> tuple[Array, dict[str, int]]:
-    """(the least d = d0 ⊕ dA, what happened), from e_source or from a given d, which is written to.
+    """(the least d = e_source ⊕ dA, what happened).
 
     limit, target: beyond which nothing need be found.  colour: (n,) of A's indices; edges between colours do not count.
     length: of every edge, for the deep kernel, instead of A's values.  most: steps, after which it is given up.
@@ -175,8 +174,7 @@ def fixpoint(
     k = kernels.paths(s, dtype, index_type)
     zero, one = s.zero(dtype), s.unit(dtype)
     width = zero if how.width is None else how.width
-    d = cp.empty(n, dtype) if d is None else d
-    active = cp.empty(-(-n // 32), np.uint32)
+    d, active = cp.empty(n, dtype), cp.empty(-(-n // 32), np.uint32)
     control = cp.empty(CONTROL_WORDS, np.uint64)
     start = zero if how.width is None else one
     k.plain("begin", n, (control, np.int64(n), d, active, np.int64(source), one, start))
@@ -245,7 +243,7 @@ def entry_bytes(dtype: np.dtype, index_dtype: np.dtype) -> int:
 
 
 @shortest_path_tree.implement(CSR, "cuda")
-def _(A: CSR, d: Array, source: int, s: Semiring) -> Any:
+def _tree(A: CSR, d: Array, source: int, s: Semiring) -> Any:
     if A.nnz > MOST_ENTRIES:
         return Unsuited(f"it counts edges in 32 bits, and there are {A.nnz:,}")
     cp = cupy()
@@ -253,14 +251,15 @@ def _(A: CSR, d: Array, source: int, s: Semiring) -> Any:
     k = kernels.paths(s, A.dtype, index_type)
     control = cp.empty(TREE_WORDS, np.uint64)
     parent, offered = cp.empty(n, index_type), cp.empty(n, index_type)
-    k.plain("start_tree", n, (control, np.int64(n), parent))
+    k.plain("start_tree", n, (control, np.int64(n), d, np.int64(source), parent))
     lists = [cp.empty(n, index_type) for _ in range(2)]
     rows = A.indptr, A.indices, A.values, step_of(A, k.index)
     ordered = np.bool_(not gains_by_length(A, s))
     sizes = k.index(n), k.index(A.nnz)
-    k.persistent("tree", n + A.nnz, (control, *rows, *sizes, d, k.index(source), ordered, parent, offered, *lists))
-    state = control.get()
-    if int(state[4]) > 0 and int(state[1 + (int(state[4]) - 1) % 3]) == 0:
+    arguments = (control, *rows, *sizes, d, k.index(source), ordered, parent, offered, *lists)
+    state = k.stepwise("tree", n + A.nnz, arguments, control)()
+    unsettled = int(state[5])  # 1 + the last round that began with a vertex without a parent
+    if unsettled > 0 and int(state[2 + (unsettled - 1) % 3]) == 0:
         raise ValueError("d is not a fixpoint of d = e_s ⊕ dA: a reached vertex hangs on no settled one")
     return as_vertices(parent)
 

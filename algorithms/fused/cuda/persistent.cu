@@ -39,6 +39,12 @@ __device__ __forceinline__ void grid_barrier(unsigned int* arrived) {
 template <int BYTES> struct Unsigned { using type = unsigned int; };
 template <> struct Unsigned<8> { using type = unsigned long long; };
 
+template <class V> __device__ __forceinline__ void exchange(V& a, V& b) {
+    const V had = a;
+    a = b;
+    b = had;
+}
+
 // The smaller of two vertices. They are compared unsigned: -1, for none, is the largest.
 __device__ __forceinline__ void take_smaller(I* place, I u) {
     using Number = typename Unsigned<sizeof(I)>::type;

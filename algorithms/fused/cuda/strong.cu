@@ -10,11 +10,15 @@
 // [1] G. M. Slota, S. Rajamanickam, K. Madduri, BFS and coloring-based parallel algorithms for strongly connected
 //     components and related problems, IPDPS 2014.
 
+// Where `rest` is: about to start; with a list of what is left; while colours spread, and while they are followed back.
+enum Stage : unsigned long long { SEARCHED, LISTED, SPREADING, RETURNING };
+
 struct StrongControl {
     unsigned int arrived, done;
-    unsigned long long pivot, smallest, trims, rounds, passes, left_to_colour;
+    unsigned long long passes, pivot, smallest, trims, rounds, left_to_colour;
     unsigned long long changed[3];
     unsigned long long queue[3];
+    Stage stage;
 };
 
 // Is there an entry of row v that `holds`, in the lanes that ask? Few entries are looked at alone, more by the warp.
@@ -147,54 +151,69 @@ __device__ __forceinline__ void keep_alive(const I* list, long long count, const
     }
 }
 
-// there, back: of the searches, without whose end nothing is done.  forward, backward: their levels.
+// there, back: of the searches, without whose end nothing is done.  forward, backward: their levels.  stop_at: passes
+// after which the launch ends, wherever it is, for the next to go on.
 extern "C" __global__ void __launch_bounds__(REST_THREADS, REST_BLOCKS)
-    rest(StrongControl* control, const SearchControl* there, const SearchControl* back, const I* indptr, const I* indices, const I* in_indptr, const I* in_indices, long long n,
-         I* label, I* part, I* smallest, const int* forward, const int* backward, unsigned long long* colour,
-         bool* reaches, I* list, I* other) {
+    rest(StrongControl* control, const SearchControl* there, const SearchControl* back, const I* indptr,
+         const I* indices, const I* in_indptr, const I* in_indices, long long n, I* label, I* part, I* smallest,
+         const int* forward, const int* backward, unsigned long long* colour, bool* reaches, I* list, I* other,
+         unsigned long long stop_at) {
     __shared__ unsigned long long least;
     if (there->done == 0 || back->done == 0) return;
-    if (thread_number() == 0) control->done = 1;
-    if (threadIdx.x == 0) least = ~0ull;
-    __syncthreads();
-    unsigned long long own = ~0ull;
-    for (long long v = thread_number(); v < n; v += thread_count())
-        if (forward[v] >= 0 && backward[v] >= 0 && (unsigned long long)v < own) own = v;
-    if (own != ~0ull) atomicMin(&least, own);
-    __syncthreads();
-    if (threadIdx.x == 0 && least != ~0ull) atomicMin(&control->smallest, least);
-    grid_barrier(&control->arrived);
-    const I giant = (I)now(&control->smallest);
-    for (long long v = thread_number(); v < n; v += thread_count()) {
-        if (label[v] >= 0) continue;
-        if (forward[v] >= 0 && backward[v] >= 0) label[v] = giant;
-        else part[v] = forward[v] >= 0 ? 0 : backward[v] >= 0 ? 1 : 2;
-    }
-    grid_barrier(&control->arrived);
-    keep_alive(nullptr, n, label, list, control->queue);
-    grid_barrier(&control->arrived);
-    long long count = (long long)(now(control->queue) & 0xffffffffu);
-    if (thread_number() == 0) control->left_to_colour = count;
-    const auto same_part = [=](I v, I u) { return u != v && now(label + u) < 0 && part[u] == part[v]; };
-    unsigned int slot = 0;
-    for (unsigned int round = 1; count > 0; ++round) {
-        // Colours, and what is alone within its part.
-        for (long long first = thread_number() - lane_number(); first < count; first += thread_count()) {
-            const bool has = first + lane_number() < count;
-            const I v = has ? list[first + lane_number()] : 0;
-            const bool leads = any_in_row(indptr, indices, v, has, same_part);
-            const bool led_to = any_in_row(in_indptr, in_indices, v, has && leads, same_part);
-            if (has) {
-                if (!(leads && led_to)) label[v] = v;
-                colour[v] = drawn(v, round);
-                reaches[v] = false;
-                smallest[v] = v;
-            }
-        }
-        if (thread_number() == 0) control->changed[slot] = 0;
+    Stage stage = control->stage;
+    unsigned long long passes = control->passes;
+    unsigned int round = control->rounds;
+    grid_barrier(&control->arrived);  // before anything of that changes
+    if (stage == SEARCHED) {
+        if (threadIdx.x == 0) least = ~0ull;
+        __syncthreads();
+        unsigned long long own = ~0ull;
+        for (long long v = thread_number(); v < n; v += thread_count())
+            if (forward[v] >= 0 && backward[v] >= 0 && (unsigned long long)v < own) own = v;
+        if (own != ~0ull) atomicMin(&least, own);
+        __syncthreads();
+        if (threadIdx.x == 0 && least != ~0ull) atomicMin(&control->smallest, least);
+        if (thread_number() == 0) control->changed[0] = 0;
         grid_barrier(&control->arrived);
-        // The smallest colour spreads along the edges.
-        for (bool again = true; again; slot = (slot + 1) % 3) {
+        const I giant = (I)now(&control->smallest);
+        for (long long v = thread_number(); v < n; v += thread_count()) {
+            if (label[v] >= 0) continue;
+            if (forward[v] >= 0 && backward[v] >= 0) label[v] = giant;
+            else part[v] = forward[v] >= 0 ? 0 : backward[v] >= 0 ? 1 : 2;
+        }
+        grid_barrier(&control->arrived);
+        keep_alive(nullptr, n, label, list, control->queue);
+        grid_barrier(&control->arrived);
+        if (thread_number() == 0) control->left_to_colour = now(control->queue) & 0xffffffffu;
+        stage = LISTED;
+    }
+    if (round % 2 == 1) exchange(list, other);
+    long long count = (long long)(now(control->queue + round % 3) & 0xffffffffu);
+    const auto same_part = [=](I v, I u) { return u != v && now(label + u) < 0 && part[u] == part[v]; };
+    // After a pass: did it change anything?
+    const auto changed_anything = [=, &passes](bool changed) {
+        if (__syncthreads_or(changed) && threadIdx.x == 0) control->changed[passes % 3] = 1;
+        if (thread_number() == 0) control->changed[(passes + 1) % 3] = 0;
+        grid_barrier(&control->arrived);
+        return now(control->changed + passes++ % 3) != 0;
+    };
+    while (count > 0 && passes < stop_at) {
+        if (stage == LISTED) {  // Colours, and what is alone within its part.
+            for (long long first = thread_number() - lane_number(); first < count; first += thread_count()) {
+                const bool has = first + lane_number() < count;
+                const I v = has ? list[first + lane_number()] : 0;
+                const bool leads = any_in_row(indptr, indices, v, has, same_part);
+                const bool led_to = any_in_row(in_indptr, in_indices, v, has && leads, same_part);
+                if (has) {
+                    if (!(leads && led_to)) label[v] = v;
+                    colour[v] = drawn(v, round + 1);
+                    reaches[v] = false;
+                    smallest[v] = v;
+                }
+            }
+            grid_barrier(&control->arrived);
+            stage = SPREADING;
+        } else if (stage == SPREADING) {  // The smallest colour spreads along the edges.
             bool changed = false;
             for (long long first = thread_number() - lane_number(); first < count; first += thread_count()) {
                 const bool has = first + lane_number() < count;
@@ -209,16 +228,8 @@ extern "C" __global__ void __launch_bounds__(REST_THREADS, REST_BLOCKS)
                     changed = true;
                 }
             }
-            if (__syncthreads_or(changed) && threadIdx.x == 0) control->changed[slot] = 1;
-            if (thread_number() == 0) {
-                control->changed[(slot + 1) % 3] = 0;
-                ++control->passes;
-            }
-            grid_barrier(&control->arrived);
-            again = now(control->changed + slot) != 0;
-        }
-        // Who leads to the colour's origin, within the colour, is of the origin's component.
-        for (bool again = true; again; slot = (slot + 1) % 3) {
+            if (!changed_anything(changed)) stage = RETURNING;
+        } else {  // Who leads to the colour's origin, within the colour, is of the origin's component.
             bool changed = false;
             for (long long first = thread_number() - lane_number(); first < count; first += thread_count()) {
                 const bool has = first + lane_number() < count;
@@ -234,30 +245,26 @@ extern "C" __global__ void __launch_bounds__(REST_THREADS, REST_BLOCKS)
                     changed = true;
                 }
             }
-            if (__syncthreads_or(changed) && threadIdx.x == 0) control->changed[slot] = 1;
-            if (thread_number() == 0) {
-                control->changed[(slot + 1) % 3] = 0;
-                ++control->passes;
+            if (changed_anything(changed)) continue;
+            for (long long i = thread_number(); i < count; i += thread_count()) {
+                const I v = list[i], origin = (I)(unsigned int)colour[v];
+                if (label[v] >= 0) continue;
+                part[v] = origin;
+                if (reaches[v]) label[v] = smallest[origin];
             }
+            ++round;
+            if (thread_number() == 0) control->queue[(round + 1) % 3] = 0;
             grid_barrier(&control->arrived);
-            again = now(control->changed + slot) != 0;
+            keep_alive(list, count, label, other, control->queue + round % 3);
+            grid_barrier(&control->arrived);
+            count = (long long)(now(control->queue + round % 3) & 0xffffffffu);
+            exchange(list, other);
+            stage = LISTED;
         }
-        for (long long i = thread_number(); i < count; i += thread_count()) {
-            const I v = list[i], origin = (I)(unsigned int)colour[v];
-            if (label[v] >= 0) continue;
-            part[v] = origin;
-            if (reaches[v]) label[v] = smallest[origin];
-        }
-        if (thread_number() == 0) {
-            control->queue[(round + 1) % 3] = 0;
-            ++control->rounds;
-        }
-        grid_barrier(&control->arrived);
-        keep_alive(list, count, label, other, control->queue + round % 3);
-        grid_barrier(&control->arrived);
-        count = (long long)(now(control->queue + round % 3) & 0xffffffffu);
-        I* const turned = list;
-        list = other;
-        other = turned;
     }
+    if (thread_number() != 0) return;
+    control->stage = stage;
+    control->passes = passes;
+    control->rounds = round;
+    control->done = count == 0;
 }
