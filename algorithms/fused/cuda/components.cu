@@ -75,6 +75,7 @@ extern "C" __global__ void find_giant(long long n, const I* parent, I* giant) {
 }
 
 struct Join {
+    static constexpr int AT_ONCE = 4;
     const I* indices;
     I *parent, giant;
     I u;

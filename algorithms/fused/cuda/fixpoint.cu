@@ -74,6 +74,7 @@ __device__ __forceinline__ void activate(unsigned int* active, I v) { atomicOr(a
 
 // d_x ⊕= d_v ⊗ a_vx for the edges that deal_edges deals out; within subgraphs, where colours are given.
 struct Relax {
+    static constexpr int AT_ONCE = 4;
     Graph g;
     T* d;
     unsigned int* active;

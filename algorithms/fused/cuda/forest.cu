@@ -53,6 +53,7 @@ struct Offers {
 
 // Offer every edge to its row's vertex. The key has the place in that row.
 struct Lightest {
+    static constexpr int AT_ONCE = 4;
     const I* indices;
     const int* weights;
     I step;
@@ -100,6 +101,7 @@ __device__ __forceinline__ I place_of(const I* indptr, const I* indices, I u, I 
 
 // List the edges u < v whose trees differ, of weights on one side of the threshold.
 struct ListBetween {
+    static constexpr int AT_ONCE = 4;
     const I* indices;
     const int* weights;
     I step;

@@ -27,7 +27,7 @@ GRAPHS = ("persistent.cu", "components.cu", "search.cu", "strong.cu", "forest.cu
 """The files of the two kinds of unit."""
 
 SHAPES = {
-    "paths": {"wide": (512, 2), "deep": (1024, 1), "tree": (512, 2)},
+    "paths": {"wide": (512, 2), "deep": (1024, 1), "tree": (512, 3)},
     "graphs": {"search": (512, 3), "trim": (512, 3), "rest": (512, 3), "forest": (512, 2)},
 }
 """Of each kernel with barriers, by kind of unit: threads of a block, and blocks on a multiprocessor."""

@@ -18,7 +18,7 @@ from algorithms.single_source import Exact, Until
 from algorithms.traversal import widest
 from formats import CSR
 from formats.arrays import Array, cupy, index_dtype
-from formats.orientation import by_columns, has_columns
+from formats.orientation import by_columns
 from semiring import MinPlus, Semiring
 from semiring.explanation import facts
 from semiring.registry import Unsuited
@@ -36,7 +36,7 @@ STATE = {"steps": 1, "edges": 2, "pulls": 3, "thresholds": 4, "saturated": 13, "
 CROWDED, SMALLEST_CROWD = 1 / 16, 1 << 15
 """Entries of a deep step that are too many for it: so many for each vertex, and more than so many."""
 
-TREE_WORDS = 8
+TREE_WORDS = 7
 """Of 8 bytes, in TreeControl."""
 
 MOST_ENTRIES = 2**32 - 1
@@ -51,9 +51,6 @@ DEEP_MEANS, WIDE_MEANS = 32.0, 0.75
 ROUNDS, DEEP_FEW, DEEP_MANY, WIDE_FEW = 12, 2048, 8192, 1 << 17
 """What `Schedule` calls rounds, few and many."""
 
-PULL_SHARE = 1 / 2
-"""Share of A's edges from which on a wide step is pulled."""
-
 GIVE_UP = 8192
 """Steps without a fixpoint after which a cycle better than nothing is looked for."""
 
@@ -67,8 +64,8 @@ class Schedule:
 
     name: for `explain`.  width: of the threshold; None for no threshold.  deep: many rounds of a warp between barriers,
     so many.  few: edges of a wide step below which the threshold is raised, or entries of a deep step below which the
-    width is doubled, until they are more than many.  every: sweeps.  pull: always.  switches: may large wide steps be
-    pulled, where that costs no turning of A?
+    width is doubled, until they are more than many.  every: sweeps.  pull: the share of A's edges from which on a wide
+    step is pulled; 0, always; None, never, which is faster.
     """
 
     name: str
@@ -78,17 +75,16 @@ class Schedule:
     few: int = 0
     many: int = 2**63
     every: bool = False
-    pull: bool = False
-    switches: bool = True
+    pull: float | None = None
 
 
 @bellman_ford.implement(CSR, "cuda")
 def _bellman_ford(A: CSR, source: int, s: Semiring, until: Until, *, schedule: str = "frontier") -> Any:
     if schedule not in ("frontier", "sweep"):
         return Unsuited(f"the queue of {schedule} is a sequence of single vertices")
-    sweeps, gains = schedule == "sweep", gains_by_length(A, s)
-    how = Schedule(schedule, None, deep(A) and not sweeps, every=sweeps, switches=not gains)
-    return solve(A, source, s, until, how, GIVE_UP if gains else None)
+    sweeps = schedule == "sweep"
+    how = Schedule(schedule, None, deep(A) and not sweeps, every=sweeps)
+    return solve(A, source, s, until, how, GIVE_UP if gains_by_length(A, s) else None)
 
 
 @delta_stepping.implement(CSR, "cuda")
@@ -110,7 +106,9 @@ def _da2cf(
     plan = find_plan(relax, passes, variant, A.device)
     if {plan.relax_on, plan.minimum_on, plan.update_on} != {"cuda"}:
         return Unsuited(f"{variant} moves vectors between the devices")
-    return solve(A, source, s, until, Schedule("exact minimum", s.unit(A.dtype), pull=plan.relax == "pull"))
+    return solve(
+        A, source, s, until, Schedule("exact minimum", s.unit(A.dtype), pull=0 if plan.relax == "pull" else None)
+    )
 
 
 @dijkstra.implement(CSR, "cuda")
@@ -196,11 +194,10 @@ def fixpoint(
         control[:1] = 0
         lists = [cp.empty(n, index_type) for _ in range(2)]
         rows = A.indptr, A.indices, A.values, step_of(A, k.index)
-        pulls = how.pull or (how.switches and has_columns(A))
-        columns: Any = by_columns(A) if pulls else None
-        turned = (columns.indptr, columns.indices, columns.values) if pulls else (kernels.NULL,) * 3
+        columns: Any = by_columns(A) if how.pull is not None else None
+        turned = (columns.indptr, columns.indices, columns.values) if columns is not None else (kernels.NULL,) * 3
         tint = kernels.NULL if colour is None else colour
-        pull_from = np.uint64(0 if how.pull else int(A.nnz * PULL_SHARE) if pulls else 2**64 - 1)
+        pull_from = np.uint64(2**64 - 1 if how.pull is None else int(A.nnz * how.pull))
         sizes = np.int64(n), np.int64(A.nnz)
         few = WIDE_FEW if how.deep and how.few else how.few
         choices = tint, np.bool_(how.every), np.uint64(few), pull_from
@@ -212,7 +209,11 @@ def fixpoint(
         kernel=", then ".join(ran),
         schedule=how.name,
         delta=how.width,
-        direction="pull" if how.pull else "push, pull" if known["pulls"] else "push",
+        direction="push"
+        if how.pull is None
+        else "pull"
+        if how.pull == 0
+        else f"pull from {how.pull:g} of the edges on",
         **known,
     )
     return d, known
@@ -251,7 +252,7 @@ def _tree(A: CSR, d: Array, source: int, s: Semiring) -> Any:
     k = kernels.paths(s, A.dtype, index_type)
     control = cp.empty(TREE_WORDS, np.uint64)
     parent, offered = cp.empty(n, index_type), cp.empty(n, index_type)
-    k.plain("start_tree", n, (control, np.int64(n), d, np.int64(source), parent))
+    k.plain("start_tree", n, (control, np.int64(n), parent))
     lists = [cp.empty(n, index_type) for _ in range(2)]
     rows = A.indptr, A.indices, A.values, step_of(A, k.index)
     ordered = np.bool_(not gains_by_length(A, s))

@@ -91,13 +91,12 @@ template <class Key> __device__ __forceinline__ I last_at_most(const Key& key, I
 //
 // rows: their numbers, or null for rows 0, 1, …  offsets: ascending, the number of edges in the rows before.  count: of
 // rows.  total: of edges.  work.row(v, has) is told each lane's row, and if it has edges; work.edges(owner, at, has)
-// gets, for AT_ONCE edges a lane, in which lane the edge's row is and where the edge lies in the matrix. All of the warp
+// gets, for Work::AT_ONCE edges a lane, in which lane the edge's row is and where the edge lies in the matrix. All of the warp
 // take part.
-constexpr int AT_ONCE = 4;
-
 template <class Work>
 __device__ __forceinline__ void deal_part(const I* rows, const I* offsets, I count, I total, const I* indptr, I first,
                                           long long at, long long last, Work& work) {
+    constexpr int AT_ONCE = Work::AT_ONCE;
     const int lane = lane_number();
     for (; at < last; first += 32) {
         const bool has = lane < count - first;

@@ -20,6 +20,7 @@ struct SearchControl {
 };
 
 struct Mark {
+    static constexpr int AT_ONCE = 4;
     const I* indices;
     int *level, next;
 
@@ -209,6 +210,7 @@ extern "C" __global__ void parents_pulled(const I* __restrict__ indptr, const I*
 
 // The same along the rows: every edge to the next level offers its beginning. parent is -1, the largest unsigned.
 struct Lead {
+    static constexpr int AT_ONCE = 4;
     const I* indices;
     const int* level;
     I* parent;

@@ -3,7 +3,7 @@
 // Round 0 deals all edges out: of its nearer tight predecessors a vertex takes the smallest. Only where some reached
 // vertex is then without a parent, because an edge adds nothing, are there more rounds: those settled in the round before
 // are listed, and offer themselves along their tight edges to the unsettled. Traffic of round 0, per edge: an index, a
-// value, and a gathered d unless the edge leads beyond the farthest vertex, so that it cannot be tight.
+// value, a gathered d.
 
 struct TreeControl {
     unsigned int arrived, done;
@@ -11,43 +11,14 @@ struct TreeControl {
     unsigned long long queue[3];
     unsigned long long unsettled;   // 1 + the last round that began with a reached vertex without a parent
     unsigned long long incomplete;  // is there such a vertex after round 0?
-    Slot farthest;                  // the worst value of a reached vertex
 };
 
-// A slot's value or this one, whichever is worse.
-__device__ __forceinline__ void take_worse(Slot* slot, T value) {
-    Slot seen, wanted;
-    wanted.bits = 0;
-    wanted.value = value;
-    seen.bits = now(&slot->bits);
-    while (better(seen.value, value)) {
-        const unsigned long long found = atomicCAS(&slot->bits, seen.bits, wanted.bits);
-        if (found == seen.bits) break;
-        seen.bits = found;
-    }
-}
-
-// The worst value of a reached vertex, into a slot that has a reached one's: a warp's own first.
-__device__ __forceinline__ void find_farthest(const T* d, long long n, T source, Slot* farthest) {
-    T worst = source;
-    for (long long v = thread_number(); v < n; v += thread_count()) {
-        const T a = d[v];
-        if (a != ZERO && better(worst, a)) worst = a;
-    }
-#pragma unroll
-    for (int distance = 16; distance > 0; distance /= 2) {
-        const T there = from_lane(worst, lane_number() ^ distance);
-        if (better(worst, there)) worst = there;
-    }
-    if (lane_number() == 0) take_worse(farthest, worst);
-}
-
 struct Offer {
+    static constexpr int AT_ONCE = 2;
     Graph g;
     const T* d;
     I source, *parent;
     const I* settled;  // null in round 0, when nearer predecessors are taken; else who has a parent already
-    T farthest;
     T from;
     I u;
 
@@ -57,35 +28,29 @@ struct Offer {
     }
     __device__ __forceinline__ void edges(const int* owner, const I* place, const bool* inside) {
         I x[AT_ONCE];
-        T w[AT_ONCE], t[AT_ONCE], reached[AT_ONCE];
+        T w[AT_ONCE], reached[AT_ONCE];
 #pragma unroll
         for (int j = 0; j < AT_ONCE; ++j) {
             x[j] = inside[j] ? __ldcs(g.indices + place[j]) : 0;
             w[j] = inside[j] ? stream(g.values + place[j] * g.step) : ZERO;
         }
 #pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) {
-            const T a = from_lane(from, owner[j]);
-            t[j] = product(w[j], a);
-            const bool may = inside[j] && a != ZERO && w[j] != ZERO && !better(farthest, t[j]) && x[j] != source;
-            reached[j] = may ? d[x[j]] : ZERO;
-        }
+        for (int j = 0; j < AT_ONCE; ++j) reached[j] = d[x[j]];
 #pragma unroll
         for (int j = 0; j < AT_ONCE; ++j) {
             const T a = from_lane(from, owner[j]);
             const I candidate = from_lane(u, owner[j]);
-            if (reached[j] == ZERO || t[j] != reached[j]) continue;
+            if (!inside[j] || a == ZERO || w[j] == ZERO || reached[j] == ZERO || x[j] == source) continue;
+            if (product(w[j], a) != reached[j]) continue;
             if (settled == nullptr ? better(a, reached[j]) : settled[x[j]] < 0) take_smaller(parent + x[j], candidate);
         }
     }
 };
 
-// Nobody has a parent at first, and the source is the farthest.
-extern "C" __global__ void start_tree(TreeControl* control, long long n, const T* d, long long source, I* parent) {
+// Nobody has a parent at first.
+extern "C" __global__ void start_tree(TreeControl* control, long long n, I* parent) {
     for (long long v = thread_number(); v < n; v += thread_count()) parent[v] = -1;
-    if (thread_number() != 0) return;
-    *control = TreeControl{};
-    control->farthest.value = d[source];
+    if (thread_number() == 0) *control = TreeControl{};
 }
 
 // offered: (n,), needs no values.  ordered: no edge makes a path better, so a nearer vertex came earlier.  stop_at: rounds
@@ -95,11 +60,7 @@ extern "C" __global__ void __launch_bounds__(TREE_THREADS, TREE_BLOCKS)
          bool ordered, I* parent, I* offered, I* rows, I* offsets, unsigned long long stop_at) {
     const Graph g{indptr, indices, values, step};
     const unsigned long long before = control->rounds;
-    if (before == 0) find_farthest(d, n, d[source], &control->farthest);
-    grid_barrier(&control->arrived);
-    Slot farthest;
-    farthest.bits = now(&control->farthest.bits);
-    Offer offer{g, d, source, parent, nullptr, farthest.value, ZERO, 0};
+    Offer offer{g, d, source, parent, nullptr, ZERO, 0};
     if (before == 0) {
         if (ordered) deal_all_edges(indptr, n, nnz, offer);
         grid_barrier(&control->arrived);
