@@ -19,11 +19,11 @@ from algorithms.traversal import widest
 from formats import CSR
 from formats.arrays import Array, cupy, index_dtype
 from formats.orientation import by_columns
-from semiring import MinPlus, Semiring
+from semiring import MinPlus, Semiring, reduce
 from semiring.explanation import facts
 from semiring.registry import Unsuited
 from semiring.statistics import mean
-from semiring.vectors import as_bound
+from semiring.vectors import as_bound, at_the_end
 
 from . import kernels
 
@@ -147,7 +147,11 @@ def solve(A: CSR, source: int, s: Semiring, until: Until, how: Schedule, most: i
     d, state = fixpoint(A, s, how, source=source, limit=until.limit, target=until.target, most=most)
     if not state["done"]:
         return Unsuited(f"after {state['steps']} steps something still changed, so there may be a cycle to be found")
-    return d if state["saturated"] or most is not None else Exact(d)
+    if most is None:
+        return d if state["saturated"] else Exact(d)
+    if at_the_end(reduce(d, s.add), s):
+        return Unsuited("a distance is at the end of the range, as it would be after a cycle")
+    return d
 
 
 def fixpoint(
