@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -9,7 +10,9 @@ from typing import Annotated
 import typer
 
 from . import algorithms, da2cf, fused, prepare, spmv, spmv_cuda
-from .measure import append
+from .experiment import Experiment, Setting, perform
+from .experiments import EXPERIMENTS
+from .measure import Disagreement, append
 
 app = typer.Typer(add_completion=False, help="Benchmarks; each verifies what it times.")
 
@@ -21,9 +24,43 @@ class Device(StrEnum):
     CUDA = "cuda"
 
 
-@app.callback()
-def benchmarks() -> None:
+@app.callback(invoke_without_command=True)
+def benchmarks(
+    context: typer.Context,
+    listed: Annotated[bool, typer.Option("--list", help="Name the experiments, and what each redraws.")] = False,
+) -> None:
     """Choose a benchmark."""
+    if listed:
+        for experiment in EXPERIMENTS.values():
+            typer.echo(f"{experiment.name:18} {experiment.title} ({experiment.source})")
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+        raise typer.Exit(2)
+
+
+def command_of(experiment: Experiment) -> Callable[..., None]:
+    """The command that runs an experiment; exit code 1, and one sentence, where contenders disagree."""
+
+    def command(
+        device: Annotated[Device, typer.Option(help="Where to run.")] = Device.CPU,
+        quick: Annotated[bool, typer.Option("--quick", help="Tiny graphs, to see that everything works.")] = False,
+        data: Annotated[Path | None, typer.Option(help="The folder of the road graphs' files.", exists=True)] = None,
+        repeats: Annotated[int, typer.Option(help="Timed calls of each contender, fewer of slow ones.", min=1)] = 11,
+        output: Annotated[Path | None, typer.Option(help="The folder for rows and plot, not bench/results.")] = None,
+    ) -> None:
+        try:
+            perform(experiment, Setting(device.value, quick, data, repeats), output)
+        except (Disagreement, ValueError) as error:
+            typer.echo(f"{experiment.name}: {error}", err=True)
+            raise typer.Exit(1) from error
+
+    command.__doc__ = f"{experiment.title}. {experiment.source}."
+    return command
+
+
+for experiment in EXPERIMENTS.values():
+    app.command(experiment.name)(command_of(experiment))
 
 
 @app.command("spmv")

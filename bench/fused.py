@@ -19,9 +19,7 @@ them. Finding parents, too, may take 1.4 times as long as not.
 
 from __future__ import annotations
 
-import re
 import time
-import tracemalloc
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -33,13 +31,13 @@ from rich.console import Console
 from rich.table import Table
 
 from formats import CSR, Matrix
-from formats.arrays import Device, cupy, finish
+from formats.arrays import Device, cupy
 from semiring import explain
 from semiring.vectors import degrees
 
 from .algorithms import seconds
 from .fused_tasks import FORESTS, GRAPHS, Problem, Task, chosen, tasks
-from .measure import append, device_ms, machine, wall_ms
+from .measure import append, device_ms, machine, peak_bytes, rounded, slug, wall_ms
 
 RESULTS = Path(__file__).parent / "results"
 ROW_SECONDS = 4.0
@@ -292,33 +290,6 @@ def timed(ours: Callable[[], Any], peer: Callable[[], Any] | None, repeats: int,
     return {"repeats": count} | {figure: rounded(median(each)) for figure, each in taken.items()}
 
 
-def peak_bytes(call: Callable[[], Any], device: Device) -> int:
-    """Bytes that a call holds at most beside what was there before, as the allocator counts them."""
-    if device == "cpu":
-        tracemalloc.start()
-        try:
-            before = tracemalloc.get_traced_memory()[0]
-            answer = call()
-            return tracemalloc.get_traced_memory()[1] - before
-        finally:
-            tracemalloc.stop()
-    cp = cupy()
-    pool = cp.get_default_memory_pool()
-    before = most = pool.used_bytes()
-
-    def allocate(size: int) -> Any:
-        nonlocal most
-        memory = pool.malloc(size)
-        most = max(most, pool.used_bytes())
-        return memory
-
-    with cp.cuda.using_allocator(allocate):
-        answer = call()
-        finish(device)
-    del answer
-    return most - before
-
-
 def without_parents(records: list[dict[str, Any]], task: Task, graph: str) -> float | None:
     """Our time, in the records, for a task with parents without them."""
     if not task.parents:
@@ -348,16 +319,6 @@ def plain(x: Any) -> Any:
         return plain(x)
     finite = isinstance(x, float) and abs(x) < float("inf")
     return x if x is None or finite or isinstance(x, bool | int | str) else str(x)
-
-
-def rounded(x: float | None) -> float | None:
-    """To five significant digits."""
-    return None if x is None else float(f"{x:.5g}")
-
-
-def slug(name: str) -> str:
-    """A name as part of a file's."""
-    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
 
 
 def sentence(error: BaseException) -> str:

@@ -3,7 +3,8 @@
 On a GPU a contender has three times. `device_ms`, the one to compare: a call's share of a batch that keeps the GPU busy
 for BATCH_MS, between two events of the stream. A kernel of our own holds the stream while the batch is queued, so that
 the GPU never waits for Python and the figure has no gaps between launches. `event_ms`: one call between two events, its
-gaps included. `wall_ms`: one call and the synchronisation after it, by the host's clock.
+gaps included. `wall_ms`: one call and the synchronisation after it, by the host's clock. `contest` measures whole
+algorithms, which wait for their own results, by `event_ms`, and copies from and to the host as a figure of their own.
 """
 
 from __future__ import annotations
@@ -12,19 +13,23 @@ import functools
 import json
 import os
 import platform
+import re
 import subprocess
 import time
+import tracemalloc
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from statistics import median
+from statistics import median, quantiles
 from typing import Any
 
 from formats.arrays import Device, cupy, finish, namespace
 
 PACKAGES = ("semiring", "numpy", "scipy", "python-graphblas", "suitesparse-graphblas", "numba")
+THREE = 3
+"""Calls that are timed however slow they are."""
 BATCH_MS = 5.0
 MAX_BATCH = 200
 """Calls in a batch: with the few launches of each they must fit the stream's queue, of about a thousand."""
@@ -39,25 +44,82 @@ extern "C" __global__ void hold(long long nanoseconds) {
 """
 
 
+class Disagreement(AssertionError):
+    """Two ways to compute the same thing found different things, so neither is timed."""
+
+
 @dataclass(frozen=True)
 class Contender:
     """A way to compute something: `run()` gives an array, which must equal `expected`.
 
-    tolerance: the relative error that is allowed, for sums whose order is not fixed.
+    tolerance: the relative error that is allowed, for sums whose order is not fixed.  agrees: is asked about what
+    `run()` gives, instead of comparing it with `expected`.  with_transfers: the same, with operands that come from the
+    host and an answer that goes there.  device: whose clock counts.
     """
 
     name: str
     run: Callable[[], Any]
-    expected: Any
+    expected: Any = None
     tolerance: float = 0.0
+    agrees: Callable[[Any], bool] | None = None
+    with_transfers: Callable[[], Any] | None = None
+    device: Device = "cpu"
 
 
 def verify(contender: Contender) -> None:
-    """AssertionError unless the contender computes what is expected; also its warm-up."""
-    got, expected = contender.run(), contender.expected
-    same = got.dtype == expected.dtype and got.shape == expected.shape
-    if not (same and bool(_equal(got, expected, contender.tolerance))):
-        raise AssertionError(f"{contender.name} computes something else: it is not timed")
+    """Disagreement unless the contender computes what is expected; also its warm-up."""
+    for run in (contender.run, contender.with_transfers):
+        if run is not None and not _agrees(contender, run()):
+            raise Disagreement(f"{contender.name} computes something else: it is not timed")
+
+
+def contest(contenders: list[Contender], repeats: int = 11, *, seconds: float = 4.0) -> dict[str, dict[str, Any]]:
+    """Each contender's figures, verified first, and then measured in turns; slow ones less often than `repeats`.
+
+    `ms`, the median of one call: on a GPU between two events of the stream, else by the host's clock.  `low_ms` and
+    `high_ms`: its quartiles.  `with_transfers_ms`: likewise by the host's clock, copies included, where the contender
+    has them.  `peak_bytes`: what one call holds at most beside what was there (see `peak_bytes`).  `repeats`: of the
+    call.  seconds: that all calls of a contender may take, but for THREE of them.
+    """
+    for contender in contenders:
+        verify(contender)
+    clocks = [clock for contender in contenders for clock in _clocks(contender)]
+    counts = [max(THREE, min(repeats, int(seconds / max(_seconds(run), 1e-9)))) for _, _, run, _ in clocks]
+    taken: list[list[float]] = [[] for _ in clocks]
+    for turn in range(max(counts)):
+        for (_, _, run, clock), count, times in zip(clocks, counts, taken, strict=True):
+            if turn < count:
+                times.append(clock(run))
+    figures: dict[str, dict[str, Any]] = {}
+    for (name, figure, _, _), times in zip(clocks, taken, strict=True):
+        own = figures.setdefault(name, {"verified": True})
+        own[figure] = rounded(median(times))
+        if figure == "ms":
+            low, _, high = quantiles(times, n=4, method="inclusive")
+            own |= {"low_ms": rounded(low), "high_ms": rounded(high), "repeats": len(times)}
+    for contender in contenders:
+        figures[contender.name]["peak_bytes"] = peak_bytes(contender.run, contender.device)
+    return figures
+
+
+def _clocks(contender: Contender) -> list[tuple[str, str, Callable[[], Any], Callable[[Callable[[], Any]], float]]]:
+    """(contender, figure, call, what takes its milliseconds) for every figure."""
+    clock = event_ms if contender.device == "cuda" else host_ms
+    found = [(contender.name, "ms", contender.run, clock)]
+    if contender.with_transfers is not None:
+        found.append((contender.name, "with_transfers_ms", contender.with_transfers, host_ms))
+    return found
+
+
+def host_ms(run: Callable[[], Any]) -> float:
+    """Milliseconds, by the host's clock, of a call that returns when it has finished."""
+    start = time.perf_counter()
+    run()
+    return (time.perf_counter() - start) * 1e3
+
+
+def _seconds(run: Callable[[], Any]) -> float:
+    return host_ms(run) / 1e3
 
 
 def interleaved(contenders: list[Contender], repeats: int) -> dict[str, list[float]]:
@@ -144,6 +206,47 @@ def timed(solve: Callable[[], Any], repeats: int, device: Device) -> float:
     return median(taken)
 
 
+def peak_bytes(call: Callable[[], Any], device: Device) -> int:
+    """Bytes that a call holds at most beside what was there before, as the allocator counts them.
+
+    On a GPU CuPy's pool, on the CPU what Python's tracemalloc sees: NumPy's arrays, but not what compiled loops and
+    other libraries allocate for themselves.
+    """
+    if device == "cpu":
+        tracemalloc.start()
+        try:
+            before = tracemalloc.get_traced_memory()[0]
+            answer = call()
+            return tracemalloc.get_traced_memory()[1] - before
+        finally:
+            tracemalloc.stop()
+    cp = cupy()
+    pool = cp.get_default_memory_pool()
+    before = most = pool.used_bytes()
+
+    def allocate(size: int) -> Any:
+        nonlocal most
+        memory = pool.malloc(size)
+        most = max(most, pool.used_bytes())
+        return memory
+
+    with cp.cuda.using_allocator(allocate):
+        answer = call()
+        finish(device)
+    del answer
+    return most - before
+
+
+def rounded(x: float | None) -> float | None:
+    """To five significant digits."""
+    return None if x is None else float(f"{x:.5g}")
+
+
+def slug(name: str) -> str:
+    """A name as part of a file's."""
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+
+
 def call_us(run: Callable[[], Any], calls: int = 2000) -> float:
     """Microseconds of the host's time in one of `calls` calls that nothing synchronises between."""
     device = cupy().cuda.Device()
@@ -178,6 +281,14 @@ def append(path: Path, records: list[dict[str, Any]]) -> None:
     """Add the records to a file of JSON lines."""
     with path.open("a", encoding="utf-8") as lines:
         lines.writelines(json_line(record) + "\n" for record in records)
+
+
+def _agrees(contender: Contender, got: Any) -> bool:
+    if contender.agrees is not None:
+        return contender.agrees(got)
+    expected = contender.expected
+    same = got.dtype == expected.dtype and got.shape == expected.shape
+    return same and bool(_equal(got, expected, contender.tolerance))
 
 
 def _equal(got: Any, expected: Any, tolerance: float) -> Any:

@@ -16,8 +16,8 @@ from algorithms import bellman_ford, bfs, boruvka, da2cf, delta_stepping, scc, s
 from algorithms.fused.cuda import graphs, launches, paths
 from algorithms.fused.cuda.paths import Schedule, fixpoint
 from algorithms.traversal import Direction
-from bench.fused import peak_bytes
 from bench.graphs import grid, rmat, rmat_both_ways
+from bench.measure import peak_bytes
 from formats import CSR, from_edges
 from formats.arrays import to_device
 from semiring import MinPlus, explain

@@ -1,0 +1,7 @@
+"""The experiments, by name, in the order in which the report shows them."""
+
+from __future__ import annotations
+
+from bench.experiment import Experiment
+
+EXPERIMENTS: dict[str, Experiment] = {}
