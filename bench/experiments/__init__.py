@@ -4,4 +4,6 @@ from __future__ import annotations
 
 from bench.experiment import Experiment
 
-EXPERIMENTS: dict[str, Experiment] = {}
+from .everyone import PEERS
+
+EXPERIMENTS: dict[str, Experiment] = {experiment.name: experiment for experiment in (PEERS,)}

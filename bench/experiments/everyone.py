@@ -1,0 +1,138 @@
+"""`peers`: shortest paths, searches, components and forests by every library that is installed, in the same run.
+
+A graph is made or read once, and every library is given it in its own form before the clock starts; its answer is
+turned into a common form and compared with ours after the clock has stopped. What is timed is one call on a graph that
+is there. On a GPU ours has its graph on the device, and is timed once more with the copies of graph and answer. The
+source is the vertex of largest out-degree. A forest wants an undirected graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_args
+
+from algorithms import bfs, boruvka, scc, sssp
+from bench import plots
+from bench.experiment import Experiment, Row, Setting, released
+from bench.fused_tasks import GRAPHS
+from bench.measure import Contender, contest, rounded
+from bench.peers import Task, agreement, common, facts, rivals
+from formats import CSR
+from formats.arrays import Device, to_device
+from semiring.vectors import degrees
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+OURS = "semiring"
+SOLVE: dict[Task, Callable[[CSR, int], Any]] = {
+    "sssp": sssp,
+    "bfs": bfs,
+    "scc": lambda A, source: scc(A),
+    "mst": lambda A, source: boruvka(A),
+}
+TITLES: dict[Task, str] = {
+    "sssp": "Shortest paths",
+    "bfs": "Breadth-first search",
+    "scc": "Strong components",
+    "mst": "Spanning forest",
+}
+NAMES: dict[Device, tuple[str, ...]] = {
+    "cpu": ("NY", "rmat20", "rmat20s"),
+    "cuda": ("NE", "grid2k", "rmat20", "rmat22", "rmat22s", "unif8M"),
+}
+QUICK = ("grid32", "rmat10")
+MOST_EDGES = {
+    "NetworkX": 2_000_000,
+    "python-graphblas": 100_000_000,
+    "SciPy": 40_000_000,
+    "igraph": 40_000_000,
+    "NetworKit": 40_000_000,
+    "rustworkx": 20_000_000,
+    "Boost": 40_000_000,
+}
+"""Entries of the largest matrix that a library on the CPU is given: what it takes some seconds."""
+
+
+def rows(setting: Setting) -> Iterator[Row]:
+    """A row for each library, task and graph."""
+    for name in QUICK if setting.quick else NAMES[setting.device]:
+        origin = GRAPHS[name]
+        if origin.file and not (setting.data is not None and (setting.data / origin.file).exists()):
+            yield {"graph": name, "contender": OURS, "missing": f"{origin.file} is not there: say --data FOLDER"}
+            continue
+        released(setting.device)
+        A = origin.make(setting.device, setting.data or Path())
+        for task in get_args(Task):
+            if task != "mst" or origin.undirected:
+                yield from beside(task, name, A, setting)
+
+
+def beside(task: Task, name: str, A: CSR, setting: Setting) -> Iterator[Row]:
+    """The rows of a task on a graph: ours, and everyone's."""
+    source, solve, device = int(degrees(A).argmax()), SOLVE[task], setting.device
+    first = common(task, solve(A, source))
+    ours = Contender(
+        OURS,
+        lambda: solve(A, source),
+        agrees=lambda found: agreement(task, common(task, found), first),
+        with_transfers=copied(solve, A, source) if device == "cuda" else None,
+        device=device,
+    )
+    others, missing = rivals(task, A, source, first, most_edges=MOST_EDGES)
+    figures = contest([ours, *others], setting.repeats)
+    graph = {"graph": name, "task": task, "n": A.nrows, "nnz": A.nnz}
+    for contender, figure in figures.items():
+        ratio = rounded(figure["ms"] / figures[OURS]["ms"])
+        yield graph | {"contender": contender, "to_ours": ratio} | figure | facts(contender)
+    for row in missing:
+        yield graph | row
+
+
+def copied(solve: Callable[[CSR, int], Any], A: CSR, source: int) -> Callable[[], Any]:
+    """The call with the graph coming from the host's memory, and its answer going there."""
+    there: Any = A.to(device="cpu")
+
+    def call() -> Any:
+        answer = solve(there.to(device="cuda"), source)
+        return answer.to(device="cpu") if hasattr(answer, "to") else to_device(answer, "cpu")
+
+    return call
+
+
+def plot(rows: list[Row]) -> Figure:
+    """A panel for each task: milliseconds on each graph, a bar for each library."""
+    tasks = list(dict.fromkeys(row["task"] for row in rows))
+    figure, axes = plots.figure(len(tasks))
+    for ax, task in zip(axes, tasks, strict=True):
+        plots.bars(ax, [row for row in rows if row["task"] == task], "graph", "ms", log_y=True)
+        plots.label(ax, TITLES[task], "", "milliseconds")
+    return figure
+
+
+PEERS = Experiment(
+    name="peers",
+    title="Every library that is installed, on the same graph in the same run",
+    source="ours",
+    about=(
+        "Shortest paths, breadth-first search, strong components and spanning forests. Every library has the graph in "
+        "its own form before the clock starts, and its answer is compared with ours after it has stopped. Libraries "
+        "on the CPU are left out of graphs that would take them many seconds. Compare bars of one panel and one graph: "
+        "`to_ours` says how many times as long as ours a library takes."
+    ),
+    rows=rows,
+    columns=(
+        "graph",
+        "task",
+        "contender",
+        "threads",
+        "ms",
+        "low_ms",
+        "high_ms",
+        "with_transfers_ms",
+        "to_ours",
+        "repeats",
+    ),
+    plot=plot,
+)
