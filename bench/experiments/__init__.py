@@ -4,4 +4,6 @@ from __future__ import annotations
 
 from bench.experiment import Experiment
 
-EXPERIMENTS: dict[str, Experiment] = {}
+from . import martin
+
+EXPERIMENTS: dict[str, Experiment] = {experiment.name: experiment for experiment in (martin.FIG6, martin.FIG7)}
