@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from . import algorithms, da2cf, fused, prepare, spmv, spmv_cuda
+from . import algorithms, fused, prepare, spmv, spmv_cuda
 from .experiment import Experiment, Setting, perform
 from .experiments import EXPERIMENTS
 from .measure import Disagreement, append
@@ -77,20 +77,6 @@ def spmv_command(
         records = spmv.run(scale, repeats)
     else:
         records = spmv_cuda.run([name for name in graphs.split(",") if name], data, repeats)
-    if output is not None:
-        append(output, records)
-
-
-@app.command("da2cf")
-def da2cf_command(
-    device: Annotated[Device, typer.Option(help="Where to run.")] = Device.CPU,
-    millions: Annotated[int, typer.Option(help="Vertices, in 2^20.", min=1, max=64)] = 1,
-    repeats: Annotated[int, typer.Option(help="Timed runs of each implementation.", min=1)] = 3,
-    variants: Annotated[str, typer.Option(help="Names, with commas; by default all that the device allows.")] = "",
-    output: Annotated[Path | None, typer.Option(help="Append the JSON lines to this file.")] = None,
-) -> None:
-    """DA2CF in all of the paper's implementations, on its graphs of 7 predecessors."""
-    records = da2cf.run(millions, repeats, device.value, [name for name in variants.split(",") if name])
     if output is not None:
         append(output, records)
 

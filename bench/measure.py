@@ -102,6 +102,18 @@ def contest(contenders: list[Contender], repeats: int = 11, *, seconds: float = 
     return figures
 
 
+def once(contender: Contender) -> dict[str, Any]:
+    """The figures of one call, which is also verified, by the host's clock: of what is too slow for `contest`."""
+    finish(contender.device)
+    start = time.perf_counter()
+    got = contender.run()
+    finish(contender.device)
+    ms = rounded((time.perf_counter() - start) * 1e3)
+    if not _agrees(contender, got):
+        raise Disagreement(f"{contender.name} computes something else: its time does not count")
+    return {"verified": True, "ms": ms, "low_ms": ms, "high_ms": ms, "repeats": 1}
+
+
 def _clocks(contender: Contender) -> list[tuple[str, str, Callable[[], Any], Callable[[Callable[[], Any]], float]]]:
     """(contender, figure, call, what takes its milliseconds) for every figure."""
     clock = event_ms if contender.device == "cuda" else host_ms

@@ -20,6 +20,8 @@ INK = "#010203"
 """Stands for the page's text colour: no other element has it."""
 COLOURS = ("#3b82c4", "#e07b39", "#3f9e6b", "#c94f6d", "#8a6fc2", "#a8842c", "#2aa5a5", "#7f7f7f", "#b05fb0", "#6b8e23")
 MARKERS = "osD^vPX*<>"
+DASHES = ("-", "--", ":")
+"""Of the lines after as many as there are colours."""
 PNG_DOTS_PER_INCH = 150
 
 
@@ -70,6 +72,7 @@ def lines(
         points = sorted((row[x], row[y]) for row in rows if row[by] == name and row.get(y) is not None)
         if points:
             style = {"color": COLOURS[k % len(COLOURS)], "marker": MARKERS[k % len(MARKERS)]}
+            style["linestyle"] = DASHES[k // len(COLOURS) % len(DASHES)]
             ax.plot(*zip(*points, strict=True), label=name, markersize=4, linewidth=1.4, **style)  # type: ignore[arg-type]
     if log_x:
         ax.set_xscale("log", base=2)

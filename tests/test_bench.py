@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from bench import algorithms, da2cf, fused, fused_tasks, measure, prepare, spmv_cuda
+from bench import algorithms, fused, fused_tasks, measure, prepare, spmv_cuda
 from bench.__main__ import app
 from bench.graphs import grid, operand, rmat
 from bench.measure import Contender, interleaved
@@ -19,8 +19,6 @@ from formats import CSR, vertex_order
 from formats.arrays import Device
 from formats.renumbering import ORDERS
 from semiring import MinPlus, PlusTimes, mxv, vxm
-
-from .test_da2cf import counterexample
 
 PATH_OF_FIVE = "p tw 5 4\n1 2\n3 2\n3 4\n5 4\n"
 
@@ -94,24 +92,6 @@ def test_wrong_output_is_not_timed_on_the_gpu() -> None:
     wrong = Contender("wrong", lambda: cupy.ones(3), cupy.zeros(3))
     with pytest.raises(AssertionError, match="wrong computes something else"):
         measure.interleaved_on_gpu([wrong], repeats=1)
-
-
-def test_da2cf_is_timed_on_graphs_of_seven_predecessors(capsys: pytest.CaptureFixture[str]) -> None:
-    A = da2cf.predecessors(4096, "cpu")
-    assert degrees(A.T.to("csr")).max() == 7
-    assert degrees(A).max() > 7
-    (record,) = da2cf.run(1, 1, "cpu")
-    assert set(record["milliseconds"]) == {"F_CPU", "U_CPU"}
-    assert 30 < record["iterations"] < 60
-    assert "F_CPU" in capsys.readouterr().out
-
-
-@pytest.mark.backend("cuda")
-def test_without_atomics_distances_come_out_wrong() -> None:
-    """Why it is in the benchmarks alone: on the paper's counterexample it is seldom right."""
-    A = counterexample(1 << 16, directed=True, dtype="int32").to(device="cuda")
-    last = {int(da2cf.f_gpu_no_atomic(A, 0)[-1]) for _ in range(50)}
-    assert last != {2}
 
 
 @pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.backend("cuda"))])

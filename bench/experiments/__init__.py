@@ -4,6 +4,13 @@ from __future__ import annotations
 
 from bench.experiment import Experiment
 
-from .everyone import PEERS
+from . import everyone, martin
 
-EXPERIMENTS: dict[str, Experiment] = {experiment.name: experiment for experiment in (PEERS,)}
+EXPERIMENTS: dict[str, Experiment] = {
+    experiment.name: experiment
+    for experiment in (
+        everyone.PEERS,
+        martin.FIG6,
+        martin.FIG7,
+    )
+}
