@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from . import algorithms, fused, prepare, spmv, spmv_cuda
+from . import fused, prepare, spmv, spmv_cuda
 from .experiment import Experiment, Setting, perform
 from .experiments import EXPERIMENTS
 from .measure import Disagreement, append
@@ -91,19 +91,6 @@ def prepare_command(
 ) -> None:
     """What each step of preparation takes, and what a product gains by it."""
     records = prepare.run(scale, repeats, device.value, file)
-    if output is not None:
-        append(output, records)
-
-
-@app.command("algorithms")
-def algorithms_command(
-    device: Annotated[Device, typer.Option(help="Where ours run; SciPy's run on the CPU.")] = Device.CPU,
-    scale: Annotated[int, typer.Option(help="log2 of the number of vertices of the R-MAT graphs.", min=4)] = 20,
-    repeats: Annotated[int, typer.Option(help="Timed runs of each.", min=1)] = 5,
-    output: Annotated[Path | None, typer.Option(help="Append the JSON lines to this file.")] = None,
-) -> None:
-    """Breadth-first search, components and spanning forests beside SciPy's."""
-    records = algorithms.run(scale, repeats, device.value)
     if output is not None:
         append(output, records)
 

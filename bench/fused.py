@@ -31,13 +31,12 @@ from rich.console import Console
 from rich.table import Table
 
 from formats import CSR, Matrix
-from formats.arrays import Device, cupy
+from formats.arrays import Device, cupy, finish
 from semiring import explain
 from semiring.vectors import degrees
 
-from .algorithms import seconds
 from .fused_tasks import FORESTS, GRAPHS, Problem, Task, chosen, tasks
-from .measure import append, device_ms, machine, peak_bytes, rounded, slug, wall_ms
+from .measure import append, device_ms, host_ms, machine, peak_bytes, rounded, slug, wall_ms
 
 RESULTS = Path(__file__).parent / "results"
 ROW_SECONDS = 4.0
@@ -269,9 +268,11 @@ def same(got: tuple[Any, ...], expected: tuple[Any, ...]) -> bool:
 
 def stopwatch(call: Callable[[], Any], device: Device) -> tuple[float, Any]:
     """(seconds of the call, everything on the device finished; its result)."""
-    answer: list[Any] = []
-    taken = seconds(lambda: answer.append(call()), device)
-    return taken, answer[0]
+    finish(device)
+    start = time.perf_counter()
+    answer = call()
+    finish(device)
+    return time.perf_counter() - start, answer
 
 
 def timed(ours: Callable[[], Any], peer: Callable[[], Any] | None, repeats: int, one_seconds: float) -> dict[str, Any]:
@@ -280,8 +281,8 @@ def timed(ours: Callable[[], Any], peer: Callable[[], Any] | None, repeats: int,
         clocks = {"device_ms": lambda: device_ms(ours, 1), "wall_ms": lambda: wall_ms(ours)}
         one_seconds *= 3
     else:
-        clocks = {"wall_ms": lambda: seconds(ours, "cpu") * 1e3, "scipy_ms": lambda: seconds(peer, "cpu") * 1e3}
-        one_seconds += seconds(peer, "cpu")
+        clocks = {"wall_ms": lambda: host_ms(ours), "scipy_ms": lambda: host_ms(peer)}
+        one_seconds += host_ms(peer) / 1e3
     count = min(repeats, max(LEAST, int(ROW_SECONDS / one_seconds)))
     taken: dict[str, list[float]] = {figure: [] for figure in clocks}
     for _ in range(count):

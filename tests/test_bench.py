@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from bench import algorithms, fused, fused_tasks, measure, prepare, spmv_cuda
+from bench import fused, fused_tasks, measure, prepare, spmv_cuda
 from bench.__main__ import app
 from bench.graphs import grid, operand, rmat
 from bench.measure import Contender, interleaved
@@ -115,19 +115,6 @@ def test_a_step_that_cannot_be_undone_is_not_timed(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(prepare, "from_ranks", lambda R, weights: R)
     with pytest.raises(AssertionError, match="ranks to weights cannot be undone: it is not timed"):
         prepare.verify(A, {"degree": vertex_order(A)})
-
-
-def test_algorithms_are_verified_beside_scipys(capsys: pytest.CaptureFixture[str]) -> None:
-    directed, symmetric = algorithms.run(10, 1, "cpu")
-    assert set(directed["milliseconds"]) == {"bfs", "bfs, parents", "scc", "weak", "mst"}
-    assert symmetric["nnz"] > directed["nnz"]
-    assert "symmetric" in capsys.readouterr().out
-
-
-def test_algorithms_that_disagree_are_not_timed() -> None:
-    A = algorithms.both_ways(6, "cpu")
-    with pytest.raises(AssertionError, match="nothing is timed"):
-        algorithms.contest(A, lambda M: 1, lambda: 2, lambda ours, theirs: ours == theirs, 1, "cpu")
 
 
 # --- algorithms that run as a whole -----------------------------------------------------------------------------------

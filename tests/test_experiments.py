@@ -1,0 +1,99 @@
+"""Every experiment runs on a small machine, verifies each of its rows, and writes rows and plot."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from bench import experiment as harness
+from bench.__main__ import app
+from bench.experiment import Experiment, Setting, load, perform
+from bench.experiments import EXPERIMENTS
+from bench.measure import Contender, Disagreement, contest
+
+from .conftest import Backend
+
+FIGURES = ("ms", "low_ms", "high_ms", "repeats")
+CELLS = [
+    Backend(device).param(experiment, name=f"{name}-{device}")
+    for name, experiment in EXPERIMENTS.items()
+    for device in experiment.devices
+]
+
+
+@pytest.mark.parametrize(("experiment", "device"), CELLS)
+def test_every_experiment_runs_quickly_and_verifies_its_rows(
+    experiment: Experiment, device: Any, tmp_path: Path
+) -> None:
+    rows = perform(experiment, Setting(device, quick=True, repeats=3), tmp_path)
+    measured = [row for row in rows if "missing" not in row]
+    assert measured
+    for row in measured:
+        assert row["verified"] is True
+        assert {"graph", "n", "nnz", "contender", "date", "machine", "versions", "commit"} <= set(row)
+        assert ("gpu" in row) is (device == "cuda")
+        assert all(row[figure] > 0 for figure in FIGURES)
+        assert row["low_ms"] <= row["ms"] <= row["high_ms"]
+    (path,) = tmp_path.glob("*.jsonl")
+    assert load(path) == json.loads(json.dumps(rows))
+    assert {file.suffix for file in tmp_path.iterdir()} >= {".svg", ".png"}
+    assert "currentColor" in path.with_suffix(".svg").read_text()
+
+
+def test_the_list_names_every_experiment() -> None:
+    done = CliRunner().invoke(app, ["--list"])
+    assert done.exit_code == 0
+    assert [line.split()[0] for line in done.output.splitlines()] == list(EXPERIMENTS)
+
+
+def right(setting: Setting) -> Iterator[dict[str, Any]]:
+    yield {"graph": "none", "n": 1, "nnz": 0, "contender": "one"} | contest([Contender("one", lambda: 1, agrees=bool)])[
+        "one"
+    ]
+    yield {"graph": "none", "n": 1, "nnz": 0, "contender": "two", "missing": "not installed"}
+
+
+def wrong(setting: Setting) -> Iterator[dict[str, Any]]:
+    yield from right(setting)
+    contest([Contender("another", lambda: 0, agrees=bool)])
+
+
+SMALL = Experiment("small", "A small one", "nobody", "Shows nothing.", right, ("contender", "ms"), lambda rows: None)
+
+
+def test_contenders_that_disagree_stop_it_and_leave_the_results_as_they_were(tmp_path: Path) -> None:
+    perform(SMALL, Setting(), tmp_path)
+    (path,) = tmp_path.glob("small-*.jsonl")
+    before = path.read_text()
+    with pytest.raises(Disagreement, match="another computes something else: it is not timed"):
+        perform(replace(SMALL, rows=wrong), Setting(), tmp_path)
+    assert path.read_text() == before
+    assert len(load(next(tmp_path.glob("*.partial.jsonl")))) == 2  # what was measured is not lost
+
+
+def test_a_row_that_nothing_verified_is_refused(tmp_path: Path) -> None:
+    unverified = replace(SMALL, rows=lambda setting: iter([{"graph": "none", "contender": "one", "ms": 1.0}]))
+    with pytest.raises(AssertionError, match="a row that nothing verified"):
+        perform(unverified, Setting(), tmp_path)
+
+
+def test_what_is_missing_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    perform(SMALL, Setting(), tmp_path)
+    assert "not installed" in capsys.readouterr().out
+
+
+def test_a_quick_run_leaves_the_results_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(harness, "RESULTS", tmp_path / "results")
+    perform(SMALL, Setting(quick=True))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_device_that_an_experiment_does_not_run_on_is_refused() -> None:
+    with pytest.raises(ValueError, match="small runs on cpu, not on cuda"):
+        perform(replace(SMALL, devices=("cpu",)), Setting("cuda"))
