@@ -213,6 +213,16 @@ def test_a_peer_is_left_out_of_graphs_with_more_edges() -> None:
         assert rows == ([] if there else [{"contender": "SciPy", "missing": f"left out: more than {most:,} edges"}])
 
 
+def test_every_peer_of_plain_python_has_a_bound_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert all(bounds["NetworkX"] <= 1_000_000 for bounds in peers.MOST_EDGES.values())
+    A = rmat(5)
+    monkeypatch.setitem(peers.MOST_EDGES["bfs"], "NetworkX", 10)
+    _, rows = rivals("bfs", A, 0, expected("bfs", A), most_edges={"SciPy": 20})
+    reasons = {row["contender"]: row["missing"] for row in rows}
+    assert reasons["NetworkX"] == "left out: more than 10 edges"
+    assert reasons["SciPy"] == "left out: more than 20 edges"
+
+
 def test_an_unknown_peer_is_refused_by_name() -> None:
     with pytest.raises(ValueError, match="unknown peer 'Scipy'; there are SciPy, "):
         rivals("bfs", rmat(5), 0, None, names=["Scipy"])
