@@ -19,7 +19,6 @@ from bench import peers, spmv_cuda
 from bench.graphs import grid, operand, rmat
 from bench.measure import Contender, Disagreement, contest, verify
 from bench.peers import PEERS, Peer, Task, agreement, common, facts, product_rivals, rivals
-from bench.peers import boost as boost_peer
 from bench.peers.agreement import first_of_part
 from bench.peers.forms import levels_of_order, symmetric, undirected
 from bench.peers.peer import Prepared, absent
@@ -213,6 +212,16 @@ def test_a_peer_is_left_out_of_graphs_with_more_edges() -> None:
         assert rows == ([] if there else [{"contender": "SciPy", "missing": f"left out: more than {most:,} edges"}])
 
 
+def test_every_peer_of_plain_python_has_a_bound_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert all(bounds["NetworkX"] <= 1_000_000 for bounds in peers.MOST_EDGES.values())
+    A = rmat(5)
+    monkeypatch.setitem(peers.MOST_EDGES["bfs"], "NetworkX", 10)
+    _, rows = rivals("bfs", A, 0, expected("bfs", A), most_edges={"SciPy": 20})
+    reasons = {row["contender"]: row["missing"] for row in rows}
+    assert reasons["NetworkX"] == "left out: more than 10 edges"
+    assert reasons["SciPy"] == "left out: more than 20 edges"
+
+
 def test_an_unknown_peer_is_refused_by_name() -> None:
     with pytest.raises(ValueError, match="unknown peer 'Scipy'; there are SciPy, "):
         rivals("bfs", rmat(5), 0, None, names=["Scipy"])
@@ -257,60 +266,6 @@ def test_every_peer_imports_nothing_until_it_is_asked() -> None:
     )
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
     assert said.stdout.strip() == "set()"
-
-
-# --- Boost ------------------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def nothing_known(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Boost's compiler and headers, looked for anew."""
-    for known in (boost_peer.boost_version, boost_peer.compiled):
-        known.cache_clear()
-    yield
-    monkeypatch.undo()
-    for known in (boost_peer.boost_version, boost_peer.compiled):
-        known.cache_clear()
-
-
-def test_without_a_compiler_there_is_no_boost(nothing_known: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", "")
-    assert boost_peer.missing() == "there is no C++ compiler (g++)"
-
-
-needs_compiler = pytest.mark.skipif(boost_peer.shutil.which("g++") is None, reason="there is no C++ compiler (g++)")
-
-
-@needs_compiler
-def test_without_its_headers_there_is_no_boost(nothing_known: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(boost_peer, "PROBE", boost_peer.PROBE.replace("boost/graph/", "boost/absent/"))
-    assert boost_peer.missing() == "libboost-graph-dev is not installed"
-
-
-@needs_compiler
-def test_a_source_that_does_not_compile_is_a_reason(
-    nothing_known: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    (tmp_path / "boost.cpp").write_text("not C++", encoding="utf-8")
-    monkeypatch.setattr(boost_peer, "SOURCE", tmp_path / "boost.cpp")
-    monkeypatch.setattr(boost_peer, "PROBE", 'found "1_0"')
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert "does not compile" in str(boost_peer.missing())
-    assert not list(tmp_path.rglob("*.so"))
-
-
-@needs_compiler
-def test_the_library_is_compiled_once(nothing_known: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    (tmp_path / "boost.cpp").write_text('extern "C" int answer() { return 42; }', encoding="utf-8")
-    monkeypatch.setattr(boost_peer, "SOURCE", tmp_path / "boost.cpp")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert boost_peer.compiled().answer() == 42
-    (made,) = tmp_path.rglob("*.so")
-    when = made.stat().st_mtime_ns
-    boost_peer.compiled.cache_clear()
-    assert boost_peer.compiled().answer() == 42
-    assert made.stat().st_mtime_ns == when
-    assert [path.name for path in made.parent.iterdir()] == [made.name]
 
 
 # --- cuGraph, whose library cannot be had here ------------------------------------------------------------------------

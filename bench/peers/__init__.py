@@ -9,7 +9,7 @@ into a common form, untimed, and must agree with us (`agreement`). A peer that i
     mst    the weight of a spanning forest; edges count both ways
 
     ours = Contender("semiring", lambda: sssp(A, s), ...)
-    others, missing = rivals("sssp", A, s, common("sssp", sssp(A, s)), most_edges=MOST_EDGES["sssp"])
+    others, missing = rivals("sssp", A, s, common("sssp", sssp(A, s)))
     for name, figures in contest([ours, *others]).items():
         yield {"graph": ..., "contender": name} | figures | facts(name)
     yield from missing  # with the graph's name
@@ -41,6 +41,7 @@ from .scipy import SCIPY
 from .scipy import prepare_mxv as scipy_mxv
 
 __all__ = [
+    "MOST_EDGES",
     "PEERS",
     "PRODUCTS",
     "Peer",
@@ -58,6 +59,16 @@ Row = dict[str, Any]
 
 PEERS: tuple[Peer, ...] = (SCIPY, BOOST, IGRAPH, NETWORKIT, RUSTWORKX, NETWORKX, GRAPHBLAS, CUGRAPH)
 
+MILLIONS: dict[Task, dict[str, float]] = {
+    "sssp": {"SciPy": 20, "Boost": 20, "igraph": 5, "NetworKit": 20, "rustworkx": 5, "NetworkX": 1},
+    "bfs": {"SciPy": 70, "Boost": 70, "igraph": 5, "NetworKit": 20, "rustworkx": 5, "NetworkX": 1},
+    "scc": {"SciPy": 20, "Boost": 20, "igraph": 5, "NetworKit": 20, "rustworkx": 5, "NetworkX": 1},
+    "mst": {"SciPy": 10, "Boost": 5, "igraph": 2, "NetworKit": 5, "rustworkx": 5, "NetworkX": 0.3},
+}
+MOST_EDGES = {task: {name: int(most * 1e6) for name, most in bounds.items()} for task, bounds in MILLIONS.items()}
+"""Entries beyond which a call takes some seconds, or the graph's conversion ten: an estimate, from what R-MAT 18 and a
+grid of 2^20 vertices took on 2 cores of an Intel Xeon at 2.8 GHz, 2026-11-22."""
+
 SUM_TOLERANCE = 1e-4
 """The relative error of a product's sums in float32."""
 
@@ -74,15 +85,17 @@ def rivals(
     """Everyone else who can do the task, and a row for each who could but is missing.
 
     A: on either device; peers on a GPU take part where A is on one.  expected: our answer, in the common form.  names:
-    of peers, by default all.  most_edges: a peer is left out where A has more.  ValueError for an unknown name.
+    of peers, by default all.  most_edges: a peer is left out where A has more; by default, and for names that are not
+    there, MOST_EDGES.  ValueError for an unknown name.
     """
     contenders, rows = [], []
     host: Any = A.to(device="cpu")
+    bounds = MOST_EDGES[task] | dict(most_edges or {})
     for peer in chosen(names):
         if task not in peer.tasks or (peer.device == "cuda" and A.device == "cpu"):
             continue
         try:
-            contenders.append(contender(peer, task, host, source, expected, (most_edges or {}).get(peer.name)))
+            contenders.append(contender(peer, task, host, source, expected, bounds.get(peer.name)))
         except Unable as why:
             rows.append({"contender": peer.name, "missing": str(why)})
     return contenders, rows

@@ -6,12 +6,11 @@ not leave out. A forest comes with each edge in both directions.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from formats import CSR
+from formats import CSR, from_edges
 from formats.arrays import DeviceUnavailable, cupy, to_device
 
 from .forms import check_lengths, finite_below, symmetric, undirected
@@ -120,9 +119,7 @@ def mst(A: CSR, source: int) -> Prepared:
 
 def both(u: np.ndarray, v: np.ndarray, weights: np.ndarray, n: int) -> CSR:
     """The CSR of edges that count both ways."""
-    from formats import from_edges
-
-    join: Callable[..., np.ndarray] = np.concatenate
+    join = np.concatenate
     return from_edges(join((u, v)), join((v, u)), join((weights, weights)), shape=n)
 
 

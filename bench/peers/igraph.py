@@ -13,13 +13,14 @@ from .forms import check_lengths, levels_of_layers, undirected
 from .peer import Peer, Prepared, absent, released
 
 
-def graph(A: CSR, *, directed: bool = True) -> Any:
-    """The graph with an attribute "weight" on its edges."""
+def graph(A: CSR, *, directed: bool = True, weighted: bool = True) -> Any:
+    """The graph; weighted: with an attribute "weight" on its edges."""
     import igraph
 
     u, v, weights = A.to_edges()
-    G = igraph.Graph(n=A.nrows, edges=np.stack((u, v), axis=1).astype(np.int64), directed=directed)
-    G.es["weight"] = weights.astype(np.float64).tolist()
+    G = igraph.Graph(n=A.nrows, edges=list(zip(u.tolist(), v.tolist(), strict=True)), directed=directed)
+    if weighted:
+        G.es["weight"] = weights.astype(np.float64).tolist()
     return G
 
 
@@ -35,7 +36,7 @@ def sssp(A: CSR, source: int) -> Prepared:
 
 def bfs(A: CSR, source: int) -> Prepared:
     """`Graph.bfs`: vertices in order, and where each layer starts."""
-    G = graph(A)
+    G = graph(A, weighted=False)
 
     def levels(found):
         order, starts, _ = found
@@ -46,7 +47,7 @@ def bfs(A: CSR, source: int) -> Prepared:
 
 def scc(A: CSR, source: int) -> Prepared:
     """`Graph.connected_components`."""
-    G = graph(A)
+    G = graph(A, weighted=False)
     return Prepared(lambda: G.connected_components("strong"), lambda found: np.array(found.membership, np.int64))
 
 

@@ -14,7 +14,7 @@ def graph(A: CSR, make: str = "PyDiGraph") -> Any:
     """The graph, each edge with its weight as a float."""
     import rustworkx
 
-    G = getattr(rustworkx, make)(multigraph=False)
+    G = getattr(rustworkx, make)()  # no look for an edge that is there already: there is none
     G.add_nodes_from(range(A.nrows))
     u, v, weights = A.to_edges()
     G.add_edges_from(list(zip(u.tolist(), v.tolist(), weights.astype(float).tolist(), strict=True)))
