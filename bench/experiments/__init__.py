@@ -4,4 +4,10 @@ from __future__ import annotations
 
 from bench.experiment import Experiment
 
-EXPERIMENTS: dict[str, Experiment] = {}
+from .roofline import ROOFLINE
+from .storage import FORMATS
+
+EXPERIMENTS: dict[str, Experiment] = {
+    FORMATS.name: FORMATS,
+    ROOFLINE.name: ROOFLINE,
+}
