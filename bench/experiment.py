@@ -140,7 +140,7 @@ def cell(row: Row, column: str) -> str:
         return str(row["missing"]) if column == "ms" and "missing" in row else "–"
     if isinstance(value, bool) or not isinstance(value, int | float):
         return str(value)
-    return f"{value:,}" if isinstance(value, int) else f"{value:,.4g}"
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
 
 def draw(experiment: Experiment, rows: list[Row], path: Path) -> None:

@@ -23,13 +23,13 @@ INK = "#010203"
 COLOURS = ("#3b82c4", "#e07b39", "#3f9e6b", "#c94f6d", "#8a6fc2", "#a8842c", "#2aa5a5", "#7f7f7f", "#b05fb0", "#6b8e23")
 MARKERS = "osD^vPX*<>"
 PNG_DOTS_PER_INCH = 150
-LETTERS_ACROSS = 100
+LETTERS_ACROSS = 80
 """Of a legend below a panel of the usual width."""
-WIDE = 2.5
-"""Decades from which on an axis shows powers of ten only."""
+NARROW, WIDE = 0.8, 2.5
+"""Decades below which a logarithmic axis has evenly spaced numbers, and from which on powers of ten only."""
 
 
-def figure(panels: int = 1, *, width: float = 7.2, height: float = 4.2, columns: int = 2) -> tuple[Figure, list[Axes]]:
+def figure(panels: int = 1, *, width: float = 5.6, height: float = 3.6, columns: int = 2) -> tuple[Figure, list[Axes]]:
     """A figure of so many panels, so many of them side by side, inches each."""
     from matplotlib.figure import Figure as MatplotlibFigure
 
@@ -74,11 +74,14 @@ def reference(ax: Axes, y: float) -> None:
 
 def plain(axis: Axis) -> None:
     """Numbers, not powers, along a logarithmic axis; also between powers of ten if it spans few."""
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
     low, high = axis.get_view_interval()
     decades = math.log10(high / low) if 0 < low < high else 0
-    axis.set_major_locator(LogLocator(subs=(1, 2, 5) if decades < WIDE else (1,), numticks=12))
+    if decades < NARROW:
+        axis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
+    else:
+        axis.set_major_locator(LogLocator(subs=(1, 2, 5) if decades < WIDE else (1,), numticks=12))
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
     axis.set_minor_formatter(NullFormatter())
 
@@ -110,17 +113,30 @@ def lines(
 
 
 def bars(
-    ax: Axes, rows: list[Row], group: str, y: str, *, by: str = "contender", log_y: bool = False, base: float = 0
+    ax: Axes,
+    rows: list[Row],
+    group: str,
+    y: str,
+    *,
+    by: str = "contender",
+    order: Sequence[str] = (),
+    log_y: bool = False,
+    base: float = 0,
 ) -> None:
-    """A group of bars for each value of `group`, a bar in it for each value of `by`.  base: where they start."""
-    groups = list(dict.fromkeys(str(row[group]) for row in rows))
-    names = list(dict.fromkeys(str(row[by]) for row in rows))
+    """A group of bars for each value of `group`, a bar in it for each value of `by`.
+
+    order: of the bars; else as they come; panels of one order have the same colours.  base: where bars start.
+    """
+    groups = _values(rows, group)
+    colours = {name: COLOURS[k % len(COLOURS)] for k, name in enumerate(dict.fromkeys([*order, *_values(rows, by)]))}
+    there = set(_values(rows, by))
+    names = [name for name in colours if name in there]
     width = 0.8 / max(len(names), 1)
     for k, name in enumerate(names):
         found = {str(row[group]): row[y] for row in rows if str(row[by]) == name and row.get(y) is not None}
         places = [groups.index(g) - 0.4 + (k + 0.5) * width for g in found]
         heights = [value - base for value in found.values()]
-        ax.bar(places, heights, width * 0.92, bottom=base, label=name, color=COLOURS[k % len(COLOURS)])
+        ax.bar(places, heights, width * 0.92, bottom=base, label=name, color=colours[name])
     level = sum(map(len, groups)) <= LETTERS_ACROSS - 4 * len(groups)
     ax.set_xticks(range(len(groups)), groups, rotation=0 if level else 30, ha="center" if level else "right")
     ax.grid(False, axis="x")
@@ -128,6 +144,11 @@ def bars(
         ax.set_yscale("log")
         plain(ax.yaxis)
     legend(ax)
+
+
+def _values(rows: list[Row], by: str) -> list[str]:
+    """Of `by`, in the order in which they come."""
+    return list(dict.fromkeys(str(row[by]) for row in rows))
 
 
 def svg(made: Figure) -> str:

@@ -226,8 +226,9 @@ ROOFLINE = Experiment(
     about=(
         "Bytes that must be moved at least, each once, over the time they take, as a share of what a plain copy "
         "achieves in the same run. A product that reads its matrix at the memory's speed is at 100 %; what is missing "
-        "is the gather of the operand, or the start of short kernels. An algorithm looks at its edges more than once, or waits for step after "
-        "step, and is far below. Above 100 % is what stays in a cache, and a search that leaves a row at its first hit."
+        "is the gather of the operand, or the start of short kernels. An algorithm looks at its edges more than once, "
+        "or waits for step after step, and is far below. Above 100 % is what stays in a cache, and a search that "
+        "leaves a row at its first hit."
     ),
     rows=rows,
     columns=(

@@ -205,7 +205,7 @@ def measured(
     first = {name: first_ms(M, product, x) for name, M in matrices.items()}
     csr_ms = figures[CSR.__name__]["ms"]
     for name, found in figures.items():
-        row = {"contender": name, "product": product.name, "dtype": product.dtype}
+        row: Row = {"contender": name, "product": product.name, "dtype": product.dtype}
         row |= found | {"to_csr": rounded(found["ms"] / csr_ms)}
         if name in matrices:
             M = matrices[name]
@@ -272,15 +272,17 @@ def plot(rows: list[Row]) -> Figure | None:
 
     drawn = [row for row in rows if row["dtype"] == "float32"]
     names = list(dict.fromkeys(row["product"] for row in drawn))
+    order = list(dict.fromkeys(row["contender"] for row in drawn))
     if not names:
         return None
     made, axes = plots.figure(len(names) + 1)
     for ax, name in zip(axes, names, strict=False):
-        plots.bars(ax, [row for row in drawn if row["product"] == name], "graph", "to_csr", log_y=True, base=1)
+        ratios = [row for row in drawn if row["product"] == name and row["contender"] != CSR.__name__]
+        plots.bars(ax, ratios, "graph", "to_csr", order=order, log_y=True, base=1)
         plots.reference(ax, 1)
         plots.label(ax, f"{name} operand", "", "time, CSR = 1")
     sizes = [row for row in drawn if row["product"] == names[0] and row.get("bytes_per_entry") is not None]
-    plots.bars(axes[-1], sizes, "graph", "bytes_per_entry", log_y=True)
+    plots.bars(axes[-1], sizes, "graph", "bytes_per_entry", order=order, log_y=True)
     plots.label(axes[-1], "storage", "", "bytes an entry")
     return made
 
