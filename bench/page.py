@@ -8,7 +8,7 @@ from itertools import groupby
 
 from formats.arrays import Device
 
-from .experiment import Row, cell
+from .experiment import cell
 from .report import Run, Section
 
 LONG = 24
@@ -232,20 +232,19 @@ def table_of(section: Section, run: Run) -> str:
 
 def missing_of(run: Run) -> str:
     """What was not measured, and why: a line for each contender and reason."""
+    sizes: dict[str, set[int | None]] = {}
+    for row in run.missing:
+        sizes.setdefault(str(row.get("graph")), set()).add(row.get("n"))
     found: dict[tuple[str, str], list[str]] = {}
     for row in run.missing:
-        graphs = found.setdefault((str(row.get("contender")), str(row["missing"])), [])
-        graphs.append(place_of(row))
+        graph, n = str(row.get("graph")), row.get("n")
+        told = f"{graph} ({n:,} vertices)" if n is not None and len(sizes[graph]) > 1 else graph
+        found.setdefault((str(row.get("contender")), str(row["missing"])), []).append(told)
     lines = "".join(
         f"<li><b>{escape(contender)}</b> on {escape(', '.join(dict.fromkeys(graphs)))}: {escape(why)}</li>"
         for (contender, why), graphs in found.items()
     )
     return f'<div class="note"><p>Not measured:</p><ul>{lines}</ul></div>\n' if lines else ""
-
-
-def place_of(row: Row) -> str:
-    """The graph that a row is of, with its size where sizes alone tell rows apart."""
-    return str(row.get("graph") or "any graph")
 
 
 def scrolled(content: str, label: str) -> str:

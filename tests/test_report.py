@@ -198,6 +198,17 @@ def test_a_long_table_is_folded(folder: Path) -> None:
     assert "<summary>All 30 rows</summary>" in report(folder=folder).read_text()
 
 
+def test_what_is_missing_is_told_once_for_each_reason(folder: Path) -> None:
+    missing = [
+        {"graph": graph, "n": n, "nnz": n, "contender": "d", "missing": why}
+        for graph, n, why in (("g", 1000, "too large"), ("g", 2000, "too large"), ("h", 3, "too large"), ("h", 3, "no"))
+    ]
+    written(folder / "fake-cpu.jsonl", [*ROWS, *missing])
+    text = "".join(checked(report(folder=folder).read_text()).text)
+    assert "d on g (1,000 vertices), g (2,000 vertices), h: too large" in text
+    assert "d on h: no" in text
+
+
 @pytest.mark.parametrize(
     ("row", "said"),
     [

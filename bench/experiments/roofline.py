@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bench.experiment import Experiment, Row, Setting, released
-from bench.fused import parts
+from bench.fused import parts, plain
 from bench.fused import same as equal
 from bench.fused_tasks import Problem, Task, tasks
 from bench.graphs import library
@@ -175,7 +175,7 @@ def algorithm_rows(name: str, A: CSR, setting: Setting) -> Iterator[Row]:
             "contender": task.kind,
             "kind": "algorithm",
             "ran": told.runs[0].implementation if told.runs else "definition",
-            "edges_relaxed": told.runs[0].facts.get("edges") if told.runs else None,
+            "edges_relaxed": plain(told.runs[0].facts.get("edges")) if told.runs else None,
             "bytes_moved": least_bytes(task.kind, A, told.result),
             **found,
         }

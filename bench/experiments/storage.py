@@ -5,7 +5,8 @@ min-plus, with a dense operand, or with a sparse one of which one vertex in SPAR
 scatter by the array library's `minimum.at`; weights and operands are integers that float32 holds exactly, so the two
 must be equal.
 
-    ms              of one product; on a GPU its share of a batch, since products do not wait for the device
+    ms              of one product; on a GPU its share of a batch, since products do not wait for the device, but for
+                    a wait of the host where the size of a sparse result must be known
     to_csr          that time over CSR's
     stored_bytes    of the format's arrays, and for an entry bytes_per_entry
     kept_bytes      that products keep with the matrix beside them
