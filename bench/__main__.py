@@ -10,9 +10,10 @@ from typing import Annotated
 import typer
 
 from . import fused, prepare, spmv, spmv_cuda
-from .experiment import Experiment, Setting, perform
+from .experiment import RESULTS, Experiment, Setting, perform
 from .experiments import EXPERIMENTS
 from .measure import Disagreement, append
+from .report import report
 
 app = typer.Typer(add_completion=False, help="Benchmarks; each verifies what it times.")
 
@@ -113,6 +114,21 @@ def fused_command(
     records = fused.run(device.value, names, repeats, data, output, kinds, quick=quick, brief=brief)
     if any("error" in record for record in records):
         raise typer.Exit(1)
+
+
+@app.command("report")
+def report_command(
+    output: Annotated[Path | None, typer.Option(help="The page, not bench/results/report.html.")] = None,
+    results: Annotated[
+        Path, typer.Option(help="The folder of the rows.", exists=True, file_okay=False, show_default=False)
+    ] = RESULTS,
+) -> None:
+    """One HTML page of all results; exit code 1, and one sentence, if a row in them is not verified."""
+    try:
+        typer.echo(report(output, results))
+    except ValueError as error:
+        typer.echo(f"report: {error}", err=True)
+        raise typer.Exit(1) from error
 
 
 if __name__ == "__main__":

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 RESULTS = Path(__file__).parent / "results"
+COLUMN = 14
+"""Letters of a column of a table, however narrow the terminal is."""
 
 Row = dict[str, Any]
 
@@ -113,17 +115,22 @@ def progress(row: Row, seconds: float) -> str:
 
 
 def show(experiment: Experiment, rows: list[Row], console: Console) -> None:
-    """The table of all rows."""
+    """The table of what was measured, and below it what is missing, and why."""
     if not rows:
         return
     place = rows[0].get("gpu", f"{rows[0]['cores']} cores, {rows[0]['machine']}")
     table = Table(title=f"{experiment.title}\n{place}, {rows[0]['date']}", box=None, padding=(0, 1, 0, 0))
+    measured = [row for row in rows if "missing" not in row]
     for column in experiment.columns:
-        words = any(isinstance(row.get(column), str) for row in rows)
+        words = any(isinstance(row.get(column), str) for row in measured)
         table.add_column(column.replace("_", " "), justify="left" if words else "right", no_wrap=not words)
-    for row in rows:
+    for row in measured:
         table.add_row(*(cell(row, column) for column in experiment.columns))
+    console.width = max(console.width, COLUMN * len(experiment.columns))
     console.print(table)
+    for row in rows:
+        if "missing" in row:
+            console.print(f"{row['graph']}, {row['contender']}: {row['missing']}", highlight=False, markup=False)
 
 
 def cell(row: Row, column: str) -> str:
@@ -133,7 +140,7 @@ def cell(row: Row, column: str) -> str:
         return str(row["missing"]) if column == "ms" and "missing" in row else "–"
     if isinstance(value, bool) or not isinstance(value, int | float):
         return str(value)
-    return f"{value:,}" if isinstance(value, int) else f"{value:,.4g}"
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
 
 def draw(experiment: Experiment, rows: list[Row], path: Path) -> None:

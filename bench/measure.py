@@ -4,7 +4,8 @@ On a GPU a contender has three times. `device_ms`, the one to compare: a call's 
 for BATCH_MS, between two events of the stream. A kernel of our own holds the stream while the batch is queued, so that
 the GPU never waits for Python and the figure has no gaps between launches. `event_ms`: one call between two events, its
 gaps included. `wall_ms`: one call and the synchronisation after it, by the host's clock. `contest` measures whole
-algorithms, which wait for their own results, by `event_ms`, and copies from and to the host as a figure of their own.
+algorithms, which wait for their own results, by `event_ms`, products, which do not, in batches by `device_ms`, and
+copies from and to the host as a figure of their own.
 """
 
 from __future__ import annotations
@@ -54,7 +55,8 @@ class Contender:
 
     tolerance: the relative error that is allowed, for sums whose order is not fixed.  agrees: is asked about what
     `run()` gives, instead of comparing it with `expected`.  with_transfers: the same, with operands that come from the
-    host and an answer that goes there.  device: whose clock counts.
+    host and an answer that goes there.  device: whose clock counts.  batched: does `run()` leave a GPU at work when it
+    returns, as a product does? Then a batch of calls is timed, by `device_ms`.
     """
 
     name: str
@@ -64,6 +66,7 @@ class Contender:
     agrees: Callable[[Any], bool] | None = None
     with_transfers: Callable[[], Any] | None = None
     device: Device = "cpu"
+    batched: bool = False
 
 
 def verify(contender: Contender) -> None:
@@ -76,7 +79,8 @@ def verify(contender: Contender) -> None:
 def contest(contenders: list[Contender], repeats: int = 11, *, seconds: float = 4.0) -> dict[str, dict[str, Any]]:
     """Each contender's figures, verified first, and then measured in turns; slow ones less often than `repeats`.
 
-    `ms`, the median of one call: on a GPU between two events of the stream, else by the host's clock.  `low_ms` and
+    `ms`, the median of one call: on a GPU between two events of the stream, or a share of a batch, else by the host's
+    clock.  `low_ms` and
     `high_ms`: its quartiles.  `with_transfers_ms`: likewise by the host's clock, copies included, where the contender
     has them.  `peak_bytes`: what one call holds at most beside what was there (see `peak_bytes`).  `repeats`: of the
     call.  seconds: that all calls of a contender may take, but for THREE of them.
@@ -84,7 +88,7 @@ def contest(contenders: list[Contender], repeats: int = 11, *, seconds: float = 
     for contender in contenders:
         verify(contender)
     clocks = [clock for contender in contenders for clock in _clocks(contender)]
-    counts = [max(THREE, min(repeats, int(seconds / max(_seconds(run), 1e-9)))) for _, _, run, _ in clocks]
+    counts = [max(THREE, min(repeats, int(seconds / max(_seconds(run, clock), 1e-9)))) for _, _, run, clock in clocks]
     taken: list[list[float]] = [[] for _ in clocks]
     for turn in range(max(counts)):
         for (_, _, run, clock), count, times in zip(clocks, counts, taken, strict=True):
@@ -116,11 +120,17 @@ def once(contender: Contender) -> dict[str, Any]:
 
 def _clocks(contender: Contender) -> list[tuple[str, str, Callable[[], Any], Callable[[Callable[[], Any]], float]]]:
     """(contender, figure, call, what takes its milliseconds) for every figure."""
-    clock = event_ms if contender.device == "cuda" else host_ms
-    found = [(contender.name, "ms", contender.run, clock)]
+    found = [(contender.name, "ms", contender.run, _clock(contender))]
     if contender.with_transfers is not None:
         found.append((contender.name, "with_transfers_ms", contender.with_transfers, host_ms))
     return found
+
+
+def _clock(contender: Contender) -> Callable[[Callable[[], Any]], float]:
+    """What takes the milliseconds of a contender's call."""
+    if contender.device == "cpu":
+        return host_ms
+    return functools.partial(device_ms, calls=batch_of(contender.run)) if contender.batched else event_ms
 
 
 def host_ms(run: Callable[[], Any]) -> float:
@@ -130,8 +140,9 @@ def host_ms(run: Callable[[], Any]) -> float:
     return (time.perf_counter() - start) * 1e3
 
 
-def _seconds(run: Callable[[], Any]) -> float:
-    return host_ms(run) / 1e3
+def _seconds(run: Callable[[], Any], clock: Callable[[Callable[[], Any]], float]) -> float:
+    """Of the host's time, that timing it once takes."""
+    return host_ms(lambda: clock(run)) / 1e3
 
 
 def interleaved(contenders: list[Contender], repeats: int) -> dict[str, list[float]]:

@@ -5,13 +5,15 @@ Saved SVGs draw their text and axes in `currentColor`, so that a page's own colo
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
     from .experiment import Row
@@ -23,15 +25,23 @@ MARKERS = "osD^vPX*<>"
 DASHES = ("-", "--", ":")
 """Of the lines after as many as there are colours."""
 PNG_DOTS_PER_INCH = 150
+LETTERS_ACROSS = 80
+"""Of a legend below a panel of the usual width."""
+NARROW, WIDE = 0.8, 2.5
+"""Decades below which a logarithmic axis has evenly spaced numbers, and from which on powers of ten only."""
 
 
-def figure(panels: int = 1, *, width: float = 7.2, height: float = 4.2) -> tuple[Figure, list[Axes]]:
-    """A figure of so many panels side by side, inches each."""
+def figure(panels: int = 1, *, width: float = 5.6, height: float = 3.6, columns: int = 2) -> tuple[Figure, list[Axes]]:
+    """A figure of so many panels, so many of them side by side, inches each."""
     from matplotlib.figure import Figure as MatplotlibFigure
 
-    made = MatplotlibFigure(figsize=(width * panels, height), layout="constrained")
-    axes = made.subplots(1, panels, squeeze=False)[0].tolist()
-    for ax in axes:
+    across = min(panels, columns)
+    down = -(-panels // across)
+    made = MatplotlibFigure(figsize=(width * across, height * down), layout="constrained")
+    axes = made.subplots(down, across, squeeze=False).ravel().tolist()
+    for ax in axes[panels:]:
+        ax.remove()
+    for ax in axes[:panels]:
         ax.spines[["top", "right"]].set_visible(False)
         for spine in ax.spines.values():
             spine.set_color(INK)
@@ -40,7 +50,7 @@ def figure(panels: int = 1, *, width: float = 7.2, height: float = 4.2) -> tuple
         ax.set_axisbelow(True)
         ax.patch.set_alpha(0)
     made.patch.set_alpha(0)
-    return made, axes
+    return made, axes[:panels]
 
 
 def label(ax: Axes, title: str, x: str, y: str) -> None:
@@ -51,8 +61,31 @@ def label(ax: Axes, title: str, x: str, y: str) -> None:
 
 
 def legend(ax: Axes) -> None:
-    """What each colour is."""
-    ax.legend(frameon=False, labelcolor=INK, fontsize=8)
+    """What each colour is, below the axes, where it covers nothing."""
+    names = ax.get_legend_handles_labels()[1]
+    if names:
+        columns = max(1, min(len(names), LETTERS_ACROSS // (max(map(len, names)) + 6)))
+        place: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (0, -0.16), "borderaxespad": 0}
+        ax.legend(frameon=False, labelcolor=INK, fontsize=8, ncols=columns, **place)
+
+
+def reference(ax: Axes, y: float) -> None:
+    """A dashed line across, to compare with."""
+    ax.axhline(y, color=INK, linewidth=0.8, linestyle=(0, (4, 3)), alpha=0.6)
+
+
+def plain(axis: Axis) -> None:
+    """Numbers, not powers, along a logarithmic axis; also between powers of ten if it spans few."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
+
+    low, high = axis.get_view_interval()
+    decades = math.log10(high / low) if 0 < low < high else 0
+    if decades < NARROW:
+        axis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
+    else:
+        axis.set_major_locator(LogLocator(subs=(1, 2, 5) if decades < WIDE else (1,), numticks=12))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
+    axis.set_minor_formatter(NullFormatter())
 
 
 def lines(
@@ -78,33 +111,60 @@ def lines(
         ax.set_xscale("log", base=2)
     if log_y:
         ax.set_yscale("log")
+        plain(ax.yaxis)
     legend(ax)
 
 
-def bars(ax: Axes, rows: list[Row], group: str, y: str, *, by: str = "contender", log_y: bool = False) -> None:
-    """A group of bars for each value of `group`, a bar in it for each value of `by`."""
-    groups = list(dict.fromkeys(str(row[group]) for row in rows))
-    names = list(dict.fromkeys(str(row[by]) for row in rows))
+def bars(
+    ax: Axes,
+    rows: list[Row],
+    group: str,
+    y: str,
+    *,
+    by: str = "contender",
+    order: Sequence[str] = (),
+    log_y: bool = False,
+    base: float = 0,
+) -> None:
+    """A group of bars for each value of `group`, a bar in it for each value of `by`.
+
+    order: of the bars; else as they come; panels of one order have the same colours.  base: where bars start.
+    """
+    groups = _values(rows, group)
+    colours = {name: COLOURS[k % len(COLOURS)] for k, name in enumerate(dict.fromkeys([*order, *_values(rows, by)]))}
+    there = set(_values(rows, by))
+    names = [name for name in colours if name in there]
     width = 0.8 / max(len(names), 1)
     for k, name in enumerate(names):
         found = {str(row[group]): row[y] for row in rows if str(row[by]) == name and row.get(y) is not None}
         places = [groups.index(g) - 0.4 + (k + 0.5) * width for g in found]
-        ax.bar(places, list(found.values()), width * 0.92, label=name, color=COLOURS[k % len(COLOURS)])
-    ax.set_xticks(
-        range(len(groups)), groups, rotation=0 if len(groups) < 6 else 30, ha="center" if len(groups) < 6 else "right"
-    )
+        heights = [value - base for value in found.values()]
+        ax.bar(places, heights, width * 0.92, bottom=base, label=name, color=colours[name])
+    level = sum(map(len, groups)) <= LETTERS_ACROSS - 4 * len(groups)
+    ax.set_xticks(range(len(groups)), groups, rotation=0 if level else 30, ha="center" if level else "right")
     ax.grid(False, axis="x")
     if log_y:
         ax.set_yscale("log")
+        plain(ax.yaxis)
     legend(ax)
 
 
-def save(made: Figure, path: Path) -> None:
-    """As PATH with the suffixes .svg and .png."""
+def _values(rows: list[Row], by: str) -> list[str]:
+    """Of `by`, in the order in which they come."""
+    return list(dict.fromkeys(str(row[by]) for row in rows))
+
+
+def svg(made: Figure) -> str:
+    """The figure as an SVG file's text."""
     import matplotlib as mpl
 
     with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "semiring", "font.family": "sans-serif"}):
         text = StringIO()
         made.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
-        path.with_suffix(".svg").write_text(text.getvalue().replace(INK, "currentColor"), encoding="utf-8")
-        made.savefig(path.with_suffix(".png"), dpi=PNG_DOTS_PER_INCH, facecolor="white")
+    return text.getvalue().replace(INK, "currentColor")
+
+
+def save(made: Figure, path: Path) -> None:
+    """As PATH with the suffixes .svg and .png."""
+    path.with_suffix(".svg").write_text(svg(made), encoding="utf-8")
+    made.savefig(path.with_suffix(".png"), dpi=PNG_DOTS_PER_INCH, facecolor="white")

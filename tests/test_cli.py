@@ -222,6 +222,45 @@ def test_demo(fine, fmt):
     assert re.search(r"\nto 1700: length \d+, \d+ arcs\n1 -> [\d >-]+ -> 1700\n$", result.out)
 
 
+# --- bench ------------------------------------------------------------------------------------------------------------
+
+
+def test_bench_passes_on_what_follows_it(fine):
+    assert re.search(r"^formats  .*Storage formats", fine("bench", "--list").out, flags=re.MULTILINE)
+    listed = fine("bench", "--help").out
+    assert "semiring bench" in listed
+    assert "report" in listed
+    assert "--repeats" in fine("bench", "formats", "--help").out
+
+
+def test_bench_ends_as_the_benchmark_does(run, tmp_path):
+    (tmp_path / "rows.jsonl").write_text("{}\n")
+    result = run("bench", "report", "--results", tmp_path)
+    assert (result.code, result.out) == (1, "")
+    assert "rows.jsonl:1: " in result.err
+    assert run("bench", "none").code == 2
+    assert run("bench").code == 2
+
+
+def test_bench_is_loaded_only_when_it_is_asked_for():
+    code = "import sys, algorithms.cli; print('bench' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
+
+
+def test_bench_of_an_installed_package(refused, monkeypatch, tmp_path):
+    """A wheel holds no benchmarks, and another package of that name is not taken for them."""
+    monkeypatch.setattr(sys.modules["algorithms.cli.bench"], "ROOT", tmp_path)
+    (tmp_path / "bench").mkdir()
+    (tmp_path / "bench" / "__main__.py").touch()
+    assert refused("bench", "--list").startswith("the benchmarks are not part of the installed package: run semiring")
+
+
+def test_bench_that_cannot_be_imported(refused, monkeypatch):
+    monkeypatch.setitem(sys.modules, "bench.__main__", None)
+    assert refused("bench", "--list").startswith("the benchmarks cannot be imported: ")
+
+
 # --- how it fails -----------------------------------------------------------------------------------------------------
 
 

@@ -11,6 +11,7 @@ import typer
 
 from formats import DeviceUnavailable
 
+from .bench import ANYTHING, bench
 from .bfs import bfs
 from .files import convert, info
 from .mst import mst
@@ -28,6 +29,7 @@ app = typer.Typer(
 )
 for command in (sssp, bfs, scc, mst, info, convert, demo):
     app.command()(command)
+app.command(context_settings=ANYTHING)(bench)
 
 
 def main() -> None:

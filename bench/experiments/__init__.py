@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bench.experiment import Experiment
 
-from . import everyone, martin
+from . import everyone, martin, roofline, storage
 
 EXPERIMENTS: dict[str, Experiment] = {
     experiment.name: experiment
@@ -12,5 +12,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         everyone.PEERS,
         martin.FIG6,
         martin.FIG7,
+        storage.FORMATS,
+        roofline.ROOFLINE,
     )
 }

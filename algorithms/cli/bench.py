@@ -1,0 +1,35 @@
+"""`semiring bench`: the benchmarks' own command line, which is in the repository beside the packages."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from pathlib import Path
+
+import typer
+
+ROOT = Path(__file__).parents[2]
+"""Of the repository, if this is one: an installed wheel has the three packages and no benchmarks."""
+ANYTHING = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
+"""Settings of a command that passes on what follows it, --help too."""
+
+
+def bench(context: typer.Context) -> None:
+    """Run a benchmark by name, as `python -m bench` does; --list names the experiments, report makes the page."""
+    app = benchmarks()
+    sys.exit(typer.main.get_command(app).main(context.args, "semiring bench"))
+
+
+def benchmarks() -> typer.Typer:
+    """The application of the package `bench`, which is loaded here; ValueError in one sentence if it is not there."""
+    if not (ROOT / "bench" / "experiments" / "__init__.py").is_file():
+        raise ValueError(
+            "the benchmarks are not part of the installed package: run semiring bench from a checkout of the "
+            "repository, or pip install -e . there"
+        )
+    if str(ROOT) not in sys.path:
+        sys.path.insert(0, str(ROOT))
+    try:
+        return importlib.import_module("bench.__main__").app
+    except ImportError as error:
+        raise ValueError(f"the benchmarks cannot be imported: {error}") from error
