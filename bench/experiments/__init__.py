@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from bench.experiment import Experiment
 
-from . import martin
+from . import martin, sssp_c
 
-EXPERIMENTS: dict[str, Experiment] = {experiment.name: experiment for experiment in (martin.FIG6, martin.FIG7)}
+EXPERIMENTS: dict[str, Experiment] = {
+    experiment.name: experiment for experiment in (martin.FIG6, martin.FIG7, sssp_c.SSSP_C)
+}
