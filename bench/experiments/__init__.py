@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bench.experiment import Experiment
 
-from . import everyone, martin, roofline, storage
+from . import everyone, martin, roofline, sssp_c, storage
 
 EXPERIMENTS: dict[str, Experiment] = {
     experiment.name: experiment
@@ -12,6 +12,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         everyone.PEERS,
         martin.FIG6,
         martin.FIG7,
+        sssp_c.SSSP_C,
         storage.FORMATS,
         roofline.ROOFLINE,
     )

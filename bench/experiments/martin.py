@@ -233,7 +233,12 @@ def rows(family: Family, setting: Setting) -> Iterator[Row]:
             facts.append({"nnz": g.lists["cpu"].nnz, "iterations": iterations(g.right)})
             for name, figures in measured(family, g, size, setting, patience, graphs, first=seed == 1).items():
                 taken.setdefault(name, []).append(figures)
-        known = {"graph": f"{family.name}, {size} x {unit:,}", "n": size * unit, "size": size, **medians(facts)}
+        known = {
+            "graph": f"{family.name}, {size} x 2^{unit.bit_length() - 1}",
+            "n": size * unit,
+            "size": size,
+            **medians(facts),
+        }
         heap = medians(taken[FH]).get("ms") if FH in taken else None
         for name in (FH, *family.variants, *OURS):
             if name not in taken and size != sizes[0]:  # said once
@@ -305,7 +310,7 @@ def plot(family: Family, time: str, per_ms: float, rows: list[Row]) -> Figure | 
     unit = rows[0]["n"] // rows[0]["size"]
     made, (left, right) = plots.figure(2)
     shown = [row | {time: row["ms"] * per_ms} for row in rows]
-    axis = f"n / {unit:,}"
+    axis = f"n in 2^{unit.bit_length() - 1}"
     plots.lines(left, shown, "size", time, order=order, log_x=False)
     plots.label(left, "Time", axis, time)
     plots.lines(right, [row for row in shown if "speedup" in row], "size", "speedup", order=order, log_x=False)
