@@ -1,0 +1,83 @@
+"""R-MAT graphs [1]: every edge falls into a quadrant of the adjacency matrix, into a quadrant of that, and so on.
+
+A level decides one bit of both ends: quadrant a is (0, 0), b is (0, 1), c is (1, 0) and d is (1, 1). The quadrants'
+probabilities are the same on all levels and in all places, so that the degree of a vertex follows from the ones in its
+number: of m edges drawn, a vertex with k ones in s bits is the source of m (a+b)^(s-k) (c+d)^k on average. An edge
+drawn twice counts once, and a self-loop does not count.
+
+[1] D. Chakrabarti, Y. Zhan, C. Faloutsos, R-MAT: A Recursive Model for Graph Mining, SDM 2004.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy import uint64
+from numpy.typing import DTypeLike
+
+from formats import CSR
+from formats.arrays import Array, Device, namespace
+
+from .randomness import blocks, hashed, library, numbers, weighted
+
+QUADRANTS = (0.57, 0.19, 0.19)
+"""Probabilities of a, b and c as in Graph500; d is the rest."""
+
+
+def rmat(
+    scale: int,
+    edge_factor: int = 16,
+    probabilities: tuple[float, float, float] = QUADRANTS,
+    *,
+    seed: int = 1,
+    high: int = 255,
+    device: Device = "cpu",
+    dtype: DTypeLike = np.float32,
+) -> CSR:
+    """A directed R-MAT graph of 2^scale vertices, labels as they come, without self-loops and repeated edges.
+
+    edge_factor: edges per vertex before the removals.  probabilities: of the quadrants (a, b, c); d is the rest.
+    Weights 1..high.
+    """
+    src, dst = drawn(scale, edge_factor, probabilities, seed, device)
+    distinct = src != dst
+    return weighted(src[distinct], dst[distinct], 1 << scale, seed, high, dtype)
+
+
+def rmat_both_ways(
+    scale: int,
+    edge_factor: int = 8,
+    *,
+    seed: int = 1,
+    high: int = 255,
+    device: Device = "cpu",
+    dtype: DTypeLike = np.float32,
+) -> CSR:
+    """The symmetric sibling of an R-MAT graph: every edge in both directions, of one weight.
+
+    edge_factor: of the directed graph. With 8, half of `rmat`'s, there are about as many arcs as there: 65 M of them at
+    scale 22.
+    """
+    u, v, _ = rmat(scale, edge_factor, seed=seed, high=high, device=device, dtype=dtype).to_edges()
+    xp = namespace(u)
+    src, dst = xp.concatenate((u, v)), xp.concatenate((v, u))
+    return weighted(src, dst, 1 << scale, seed, high, dtype, symmetric=True)
+
+
+def drawn(
+    scale: int, edge_factor: int, probabilities: tuple[float, float, float], seed: int, device: Device
+) -> tuple[Array, Array]:
+    """(src, dst) of all edge_factor · 2^scale edges as they are drawn, self-loops and repeated ones among them."""
+    a, b, c = probabilities
+    in_a, in_ab, in_abc = (uint64(int(share * 2**64)) for share in (a, a + b, a + b + c))
+    xp = library(device)
+    src = xp.zeros(edge_factor << scale, np.int32)
+    dst = xp.zeros_like(src)
+    for block in blocks(src.size, device):
+        edges = numbers(block, device)
+        for level in range(scale):
+            draw = hashed(edges, seed, level)
+            lower = draw >= in_ab
+            right = ((draw >= in_a) & ~lower) | (draw >= in_abc)
+            src[block] = 2 * src[block] + lower
+            dst[block] = 2 * dst[block] + right
+    return src, dst
