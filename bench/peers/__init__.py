@@ -3,38 +3,170 @@
 A peer says for each of its tasks how it takes a graph, untimed, and what it then does, timed; what it found is turned
 into a common form, untimed, and must agree with us (`agreement`). A peer that is not installed says so.
 
-    tasks    sssp: distances from a source, n float64, infinite where unreached     bfs: levels, n int64, -1 likewise
-             scc: n labels, any numbers, equal within a component                    mst: the weight of a spanning forest
+    sssp   distances from a source, n float64, infinite where unreached
+    bfs    levels, n int64, -1 where unreached
+    scc    n labels, any numbers, equal within a component
+    mst    the weight of a spanning forest; edges count both ways
+
+    ours = Contender("semiring", lambda: sssp(A, s), ...)
+    others, missing = rivals("sssp", A, s, common("sssp", sssp(A, s)), most_edges=MOST_EDGES["sssp"])
+    for name, figures in contest([ours, *others]).items():
+        yield {"graph": ..., "contender": name} | figures | facts(name)
+    yield from missing  # with the graph's name
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from formats import CSR
-from formats.arrays import Device
+from formats.arrays import Array, Device
 
-Task = Literal["sssp", "bfs", "scc", "mst"]
+from ..measure import Contender
+from . import cusparse
+from .agreement import agreement, common
+from .boost import BOOST
+from .cugraph import CUGRAPH
+from .graphblas import GRAPHBLAS
+from .graphblas import prepare_mxv as graphblas_mxv
+from .igraph import IGRAPH
+from .networkit import NETWORKIT
+from .networkx import NETWORKX
+from .peer import Peer, Prepared, Task, Unable, first_line
+from .rustworkx import RUSTWORKX
+from .scipy import SCIPY
+from .scipy import prepare_mxv as scipy_mxv
+
+__all__ = [
+    "MOST_EDGES",
+    "PEERS",
+    "PRODUCTS",
+    "Peer",
+    "Prepared",
+    "Task",
+    "Unable",
+    "agreement",
+    "common",
+    "facts",
+    "product_rivals",
+    "rivals",
+]
+
+Row = dict[str, Any]
+
+PEERS: tuple[Peer, ...] = (SCIPY, BOOST, IGRAPH, NETWORKIT, RUSTWORKX, NETWORKX, GRAPHBLAS, CUGRAPH)
+
+SUM_TOLERANCE = 1e-4
+"""The relative error of a product's sums in float32."""
 
 
-@dataclass(frozen=True)
-class Prepared:
-    """A peer with a graph in its own form: `run()` is timed; `answer(found)` gives what it found in the common form."""
+def rivals(
+    task: Task,
+    A: CSR,
+    source: int,
+    expected: Any,
+    *,
+    names: Iterable[str] | None = None,
+    most_edges: Mapping[str, int] | None = None,
+) -> tuple[list[Contender], list[Row]]:
+    """Everyone else who can do the task, and a row for each who could but is missing.
 
-    run: Callable[[], Any]
-    answer: Callable[[Any], Any]
-
-
-@dataclass(frozen=True)
-class Peer:
-    """A library.  device: where it computes.  missing: why it cannot be used here; None if it can.
-
-    tasks: what it can do, each (A on the host, source) -> Prepared.
+    A: on either device; peers on a GPU take part where A is on one.  expected: our answer, in the common form.  names:
+    of peers, by default all.  most_edges: a peer is left out where A has more.  ValueError for an unknown name.
     """
+    contenders, rows = [], []
+    host: Any = A.to(device="cpu")
+    for peer in chosen(names):
+        if task not in peer.tasks or (peer.device == "cuda" and A.device == "cpu"):
+            continue
+        try:
+            contenders.append(contender(peer, task, host, source, expected, (most_edges or {}).get(peer.name)))
+        except Unable as why:
+            rows.append({"contender": peer.name, "missing": str(why)})
+    return contenders, rows
+
+
+def contender(peer: Peer, task: Task, A: CSR, source: int, expected: Any, most_edges: int | None) -> Contender:
+    """The peer with the graph, A on the host. Unable, with the reason, if it cannot be had."""
+    if reason := peer.missing():
+        raise Unable(reason)
+    if most_edges is not None and A.nnz > most_edges:
+        raise Unable(f"left out: more than {most_edges:,} edges")
+    try:
+        prepared = peer.tasks[task](A, source)
+        if peer.device == "cuda":
+            prepared.run()  # where the GPU's memory, or the library's version, does not do, it shows here
+    except Unable:
+        raise
+    except Exception as error:
+        raise Unable(f"fails: {first_line(error)}") from error
+
+    def agrees(found: Any) -> bool:
+        return agreement(task, expected, prepared.answer(found))
+
+    return Contender(peer.name, prepared.run, agrees=agrees, device=peer.device)
+
+
+def chosen(names: Iterable[str] | None) -> list[Peer]:
+    """The peers of those names, by default all, in the order of PEERS."""
+    if names is None:
+        return list(PEERS)
+    wanted = set(names)
+    if unknown := sorted(wanted - {peer.name for peer in PEERS}):
+        raise ValueError(f"unknown peer {unknown[0]!r}; there are {', '.join(peer.name for peer in PEERS)}")
+    return [peer for peer in PEERS if peer.name in wanted]
+
+
+def facts(name: str) -> Row:
+    """What a peer's row needs beside its figures; nothing for a contender that is no peer.
+
+    `library`: with its version.  `threads`: that it may use.  `peak_bytes`: None, since the harness sees NumPy's and
+    CuPy's memory, and a peer has memory of its own.
+    """
+    for peer in PEERS:
+        if peer.name == name:
+            return {"library": peer.library(), "threads": peer.threads(), "peak_bytes": None}
+    return {}
+
+
+# --- products ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Product:
+    """A library's product A x over plus-times.  prepare: (A, x), both on the device, -> Prepared, or Unable."""
 
     name: str
     device: Device
     missing: Callable[[], str | None]
-    tasks: Mapping[Task, Callable[[CSR, int], Prepared]]
+    prepare: Callable[[CSR, Array], Prepared]
+
+
+PRODUCTS: tuple[Product, ...] = (
+    Product("SciPy plus-times", "cpu", SCIPY.missing, scipy_mxv),
+    Product("python-graphblas plus-times", "cpu", GRAPHBLAS.missing, graphblas_mxv),
+    Product("cuSPARSE plus-times", "cuda", cusparse.missing, cusparse.prepare_mxv),
+)
+
+
+def product_rivals(A: CSR, x: Array, expected: Array) -> tuple[list[Contender], list[Row]]:
+    """The products that run where A is, and a row for each that is missing.
+
+    expected: A x over plus-times, in A's dtype, on its device (`spmv_cuda.plus_times`).
+    """
+    contenders: list[Contender] = []
+    rows: list[Row] = []
+    for product in PRODUCTS:
+        if product.device != A.device:
+            continue
+        try:
+            if reason := product.missing():
+                raise Unable(reason)
+            run = product.prepare(A, x).run
+        except Unable as why:
+            rows.append({"contender": product.name, "missing": str(why)})
+            continue
+        contenders.append(Contender(product.name, run, expected, SUM_TOLERANCE, device=product.device))
+    return contenders, rows
