@@ -1,4 +1,4 @@
-"""What preparing a graph costs, step by step, and what a product gains: renumbering, sorting by weight, ranks.
+"""What preparing a graph costs, step by step, and what a product gains: renumbering, sorting, reordering, ranks.
 
 Each step is verified before it is timed: undone, it gives the matrix again. What an order is worth is shown by
 the bandwidth max |i - j|, by the mean of |i - j| over the entries, and by the time of mxv over min-plus, beside the
@@ -23,6 +23,7 @@ from formats import (
     inverse_permutation,
     permute,
     read,
+    reorder_edges,
     to_ranks,
     vertex_order,
 )
@@ -34,6 +35,8 @@ from .graphs import operand, rmat
 from .measure import Contender, interleaved, interleaved_on_gpu, json_line, machine, medians_ms, timed
 
 MAX_OPERAND = 100_000
+SEGMENT_BYTES = 1 << 16
+"""Of reordered edges: what a core's second-level cache and a GPU's shared memory hold several times."""
 
 
 def run(scale: int = 16, repeats: int = 5, device: Device = "cpu", file: Path | None = None) -> list[dict[str, Any]]:
@@ -67,6 +70,7 @@ def steps(A: Matrix, permutations: dict[str, Array]) -> dict[str, Callable[[], A
         found[f"permute by {by}"] = lambda permutation=permutation: permute(A, permutation)
     return found | {
         "neighbours by weight": lambda: by_weight(A),
+        "edges by segments": lambda: reorder_edges(A, SEGMENT_BYTES),
         "weights to ranks": lambda: to_ranks(A),
         "ranks to weights": lambda: from_ranks(R, weights),
     }
@@ -80,6 +84,7 @@ def verify(A: Matrix, permutations: dict[str, Array]) -> None:
     back = inverse_permutation(near.order)
     same = bool((near.indices[back] == cols).all()) and bool((near.values[back] == values).all())
     check(same, "neighbours by weight")
+    check(reorder_edges(A, SEGMENT_BYTES).equals(A), "edges by segments")
     R, weights = to_ranks(A)
     check(from_ranks(R, weights).equals(A), "ranks to weights")
 

@@ -11,6 +11,7 @@ from .ell import ELL
 from .interop import from_cupyx, from_graphblas, from_networkx, from_scipy
 from .io import read, write
 from .renumbering import inverse_permutation, permute, renumber, vertex_order
+from .reordering import reorder_edges
 from .segmented import SegmentedCOO
 from .vector import SparseVector
 from .weights import NeighboursByWeight, by_weight, from_ranks, to_ranks
@@ -39,6 +40,7 @@ __all__ = [
     "permute",
     "read",
     "renumber",
+    "reorder_edges",
     "to_ranks",
     "vertex_order",
     "write",
