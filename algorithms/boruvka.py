@@ -7,8 +7,8 @@ become one. In matrices, with K of the edges' keys, each edge once, and P the me
     p_t = the tree at the other end of b_t                   p = p∘p       pointer jumping
     K = K⟨trees differ⟩                                       until no tree has an edge left
 
-A trace tells the phases of a round by the names of [2]'s procedures: search, cycles, merge, renumber; and drop, which is
-part of its search.
+A trace tells the phases of a round, [2]'s procedures: search, cycles, merge, renumber, and drop, the last line, which
+is part of the search there.
 
 A key is a weight and the edge's number in one integer, so no two are equal, and trees choose each other in pairs only:
 a cycle of three would need an edge lighter than itself. Ties go by (weight, smaller end, larger end), whatever the

@@ -4,4 +4,17 @@ from __future__ import annotations
 
 from bench.experiment import Experiment
 
-EXPERIMENTS: dict[str, Experiment] = {}
+from . import afanasyev, afanasyev_scc, kolganov
+
+EXPERIMENTS: dict[str, Experiment] = {
+    experiment.name: experiment
+    for experiment in (
+        afanasyev.FIGURE_4,
+        afanasyev.FIGURE_7,
+        afanasyev.FIGURE_8,
+        afanasyev_scc.FIGURE_9,
+        afanasyev_scc.FIGURE_10,
+        afanasyev_scc.FIGURE_11,
+        kolganov.MST,
+    )
+}

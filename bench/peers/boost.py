@@ -1,7 +1,7 @@
 """The Boost Graph Library [1], in C++: the sequential algorithms with which papers on GPUs compare their own.
 
-`boost.cpp` is compiled at its first use, and kept in the user's cache under a hash of what it is made from. The graph is
-built once, untimed; a run is one call from Python that fills a NumPy array. Weights and distances are doubles.
+`boost.cpp` is compiled at its first use, and kept in the user's cache under a hash of what it is made from. The graph
+is built once, untimed; a run is one call from Python that fills a NumPy array. Weights and distances are doubles.
 
 [1] J. G. Siek, L.-Q. Lee, A. Lumsdaine, The Boost Graph Library, Addison-Wesley 2001.
 """
@@ -43,7 +43,9 @@ def boost_version() -> str | None:
     """Of the headers that the compiler finds; None if there is no compiler or no Boost Graph Library."""
     if shutil.which("g++") is None:
         return None
-    said = subprocess.run(["g++", "-E", "-P", "-x", "c++", "-"], input=PROBE, capture_output=True, text=True, check=False)
+    said = subprocess.run(
+        ["g++", "-E", "-P", "-x", "c++", "-"], input=PROBE, capture_output=True, text=True, check=False
+    )
     lines = [line for line in said.stdout.splitlines() if line.startswith("found ")]
     return lines[0].removeprefix("found ").strip('"').replace("_", ".") if lines else None
 
