@@ -67,22 +67,20 @@ def ssca2(
     clique = expand(first)
     u, v = joins(scale, clique, between, seed, device)
     joined = from_edges(xp.concatenate((new[u], new[v])), xp.concatenate((new[v], new[u])), shape=n)
-    sizes = xp.diff(first)
-    nnz = int((sizes * (sizes - 1)).sum()) + joined.nnz
-    lengths, indices, values = xp.zeros(n + 1, np.int64), xp.empty(nnz, index_dtype(n, nnz)), xp.empty(nnz, dtype)
-    done = 0
+    indptr = xp.zeros(n + 1, np.int64)
+    xp.cumsum(xp.diff(first)[clique[old]] - 1 + xp.diff(joined.indptr), out=indptr[1:])
+    nnz = int(indptr[-1])
+    indices, values, done = xp.empty(nnz, index_dtype(n, nnz)), xp.empty(nnz, dtype), 0
     for block in blocks(n, device, max_clique):
-        members = old[block]
-        row, other = mates(members, first, clique)
+        row, other = mates(old[block], first, clique)
         keys = xp.concatenate((row * n + new[other], ends(joined, block, n)))
         keys.sort()
         row, col = keys >> scale, keys & (n - 1)
         part = slice(done, done + keys.size)
         indices[part] = col.astype(indices.dtype)
         values[part] = weights_of(row + block.start, col, n, seed, high, dtype, symmetric=True)
-        lengths[block.start + 1 : block.stop + 1] = xp.bincount(row, minlength=members.size)
         done = part.stop
-    return CSR.trusted(xp.cumsum(lengths).astype(indices.dtype), indices, values, (n, n))
+    return CSR.trusted(indptr.astype(indices.dtype), indices, values, (n, n))
 
 
 def cliques(n: int, max_clique: int, seed: int, device: Device) -> Array:

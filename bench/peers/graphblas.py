@@ -15,7 +15,10 @@ from formats import CSR
 from formats.arrays import Array
 from semiring.cpu.threads import configure_graphblas, get_threads
 
-from .peer import Peer, Prepared, absent, released
+from .peer import Peer, Prepared, Unable, absent, released
+
+MOST_WORK = 5_000_000_000
+"""Entries that all products of Bellman-Ford look at: what takes some seconds."""
 
 
 def graph(A: CSR) -> Any:
@@ -25,42 +28,47 @@ def graph(A: CSR) -> Any:
 
 
 def sssp(A: CSR, source: int) -> Prepared:
-    """Bellman-Ford: d = d min (d min.+ A)."""
+    """Bellman-Ford: d = d min (d min.+ A). Unable where a graph's levels make it too much work."""
+    rounds = int(searched(graph(A.pattern()), source).reduce("max").get(0)) + 1
+    if rounds * A.nnz > MOST_WORK:
+        raise Unable(f"left out: Bellman-Ford's {rounds:,} products or more of {A.nnz:,} entries each")
+    M = graph(A)
+    return Prepared(lambda: relaxed(M, source), lambda d: d.to_dense(fill_value=np.inf, dtype=np.float64))
+
+
+def relaxed(M: Any, source: int) -> Any:
+    """The distances, as a sparse vector."""
     from graphblas import Vector, binary, semiring
 
-    M = graph(A)
-
-    def run():
-        d = Vector(M.dtype, M.nrows)
-        d[source] = 0
-        for _ in range(M.nrows):
-            before = d.dup()
-            d(binary.min) << d.vxm(M, semiring.min_plus)
-            if d.isequal(before):
-                return d
-        raise ValueError("there is a negative cycle")
-
-    return Prepared(run, lambda d: d.to_dense(fill_value=np.inf, dtype=np.float64))
+    d = Vector(M.dtype, M.nrows)
+    d[source] = 0
+    for _ in range(M.nrows):
+        before = d.dup()
+        d(binary.min) << d.vxm(M, semiring.min_plus)
+        if d.isequal(before):
+            return d
+    raise ValueError("a negative cycle can be reached")
 
 
 def bfs(A: CSR, source: int) -> Prepared:
-    """Breadth-first search: level⟨frontier⟩ = depth; frontier⟨¬level⟩ = frontier any.pair A."""
+    """Breadth-first search."""
+    M = graph(A.pattern())
+    return Prepared(lambda: searched(M, source), lambda level: level.to_dense(fill_value=-1, dtype=np.int64))
+
+
+def searched(M: Any, source: int) -> Any:
+    """The levels, as a sparse vector: level⟨frontier⟩ = depth; frontier⟨¬level⟩ = frontier any.pair A."""
     from graphblas import Vector, dtypes, semiring
 
-    M = graph(A.pattern())
-
-    def run():
-        level = Vector(dtypes.INT64, M.nrows)
-        frontier = Vector(dtypes.BOOL, M.nrows)
-        frontier[source] = True
-        depth = 0
-        while frontier.nvals:
-            level(frontier.S)[:] = depth
-            frontier(~level.S, replace=True) << frontier.vxm(M, semiring.any_pair)
-            depth += 1
-        return level
-
-    return Prepared(run, lambda level: level.to_dense(fill_value=-1, dtype=np.int64))
+    level = Vector(dtypes.INT64, M.nrows)
+    frontier = Vector(dtypes.BOOL, M.nrows)
+    frontier[source] = True
+    depth = 0
+    while frontier.nvals:
+        level(frontier.S)[:] = depth
+        frontier(~level.S, replace=True) << frontier.vxm(M, semiring.any_pair)
+        depth += 1
+    return level
 
 
 def prepare_mxv(A: CSR, x: Array) -> Prepared:
@@ -68,7 +76,7 @@ def prepare_mxv(A: CSR, x: Array) -> Prepared:
     from graphblas import Vector, semiring
 
     M, v = graph(A), Vector.from_dense(x)
-    return Prepared(lambda: M.mxv(v, semiring.plus_times).new(), lambda y: y.to_dense(fill_value=0))
+    return Prepared(lambda: M.mxv(v, semiring.plus_times).new(), lambda y: y.to_dense(fill_value=0, dtype=A.dtype))
 
 
 GRAPHBLAS = Peer(

@@ -1,4 +1,4 @@
-"""igraph: a C library with a binary heap (Dijkstra), breadth-first search, Kosaraju's components, and Prim or Kruskal."""
+"""igraph: a C library. Weights and answers are Python lists, whose conversion is part of a call, as for its users."""
 
 from __future__ import annotations
 
