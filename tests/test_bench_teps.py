@@ -163,6 +163,17 @@ def test_levels_by_sweeps_are_levels():
     assert (bfs(A, 0) == -1).any()
 
 
+def test_a_call_with_copies_takes_a_fresh_matrix_from_the_host(monkeypatch):
+    """Devices apart: with every move noted, and nothing moved."""
+    A, moves = small().make(6, device="cpu"), []
+    monkeypatch.setattr(CSR, "to", lambda self, fmt=None, *, device=None: moves.append(device) or self)
+    contender, facts = teps.prepared(teps.Way("GPU", "cuda", bellman_ford), A, 0, bellman_ford(A, 0))
+    assert moves == ["cpu"]
+    assert contender.agrees(contender.with_transfers())
+    assert moves == ["cpu", "cuda"]
+    assert facts["device"] == "cuda"
+
+
 def test_a_line_with_copies_stands_beside_the_one_without():
     row = {"contender": "GPU, fused", "family": "R-MAT", "n": 64, "mteps": 5.0, "with_transfers_mteps": 1.0}
     assert [(point["line"], point["figure"]) for point in teps.curves([row])] == [
