@@ -7,6 +7,9 @@ become one. In matrices, with K of the edges' keys, each edge once, and P the me
     p_t = the tree at the other end of b_t                   p = p∘p       pointer jumping
     K = K⟨trees differ⟩                                       until no tree has an edge left
 
+A trace tells the phases of a round, [2]'s procedures: search, cycles, merge, renumber, and drop, the last line, which
+is part of the search there.
+
 A key is a weight and the edge's number in one integer, so no two are equal, and trees choose each other in pairs only:
 a cycle of three would need an edge lighter than itself. Ties go by (weight, smaller end, larger end), whatever the
 format and the device. Each round at least halves the trees that have edges: at most log₂ n rounds.
@@ -55,8 +58,9 @@ def boruvka(A: Matrix, *, symmetrize: bool = False, return_labels: bool = False)
 def forest(A: Matrix, symmetrize: bool, with_labels: bool) -> tuple[Any, Any]:
     """(the forest's edges, the smallest vertex of each vertex's tree); no labels where nobody asked for them."""
     E = undirected_edges(A, symmetrize=symmetrize)
+    K = keyed(E, A)
     with running("boruvka", A):
-        chosen, tree = _forest(keyed(E, A), E.rows, E.cols)
+        chosen, tree = _forest(K, E.rows, E.cols)
     F = edges_where(E, chosen)
     if not with_labels:
         return F, None
@@ -70,13 +74,20 @@ def _forest(K: Matrix, u: Any, v: Any) -> tuple[Any, Any]:
     chosen = full(u, False, bool)
     while K.nnz:
         b = lightest_of_each(K, tree, trees)
-        note(b, direction="pull", edges=K.nnz)
+        note(b, direction="pull", edges=K.nnz, phase="search")
         e = edge_numbers(b.values)
         chosen[e] = True
         other = tree[u[e]] + tree[v[e]] - b.indices  # the tree at the other end of b_t
-        number, trees = renumbered(roots(hooked(b.indices, other, trees)))
+        p = hooked(b.indices, other, trees)
+        note(b, phase="cycles", edges=0)
+        p = roots(p)  # p = p∘p
+        note(b, phase="merge", edges=0)
+        number, trees = renumbered(p)
         tree = number[tree]
+        note(b, phase="renumber", edges=0)
+        looked_at = K.nnz
         K = select(K, differs, row=tree, col=tree)  # K⟨trees differ⟩
+        note(b, phase="drop", direction="pull", edges=looked_at)
     return chosen, tree
 
 

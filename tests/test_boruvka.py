@@ -205,9 +205,19 @@ def test_a_trace_tells_how_many_trees_are_left():
     A = from_edges(np.arange(n - 1), np.arange(1, n), np.random.default_rng(0).permutation(n - 1), shape=n)
     with trace() as t:
         boruvka(A, symmetrize=True)
-    trees = [row.frontier for row in t.rounds]
+    trees = [row.frontier for row in t.rounds if row.phase == "search"]
     assert trees[0] == n
     assert all(2 * after <= before for before, after in zip(trees, trees[1:], strict=False))
+
+
+def test_a_trace_tells_the_procedures_of_a_round():
+    A = from_edges([0, 1, 2], [1, 2, 3], [1, 3, 2], shape=4)
+    with trace() as t:
+        boruvka(A, symmetrize=True)
+    procedures = ["search", "cycles", "merge", "renumber", "drop"]
+    assert [row.phase for row in t.rounds] == 2 * procedures
+    assert [row.edges for row in t.rounds if row.phase in ("search", "drop")] == [3, 3, 1, 1]
+    assert list(t.shares()) == procedures
 
 
 @every_dtype

@@ -346,6 +346,15 @@ def test_threads_are_set_for_a_block():
     assert get_threads() == before
 
 
+def test_threads_outside_a_block_are_kept():
+    with threads(2):
+        threading.run(lambda start, stop: None, [(0, 1), (1, 2)])
+        pool = threading._pool
+        with threads(1):
+            assert threading._pool is None
+        assert threading._pool is pool
+
+
 @pytest.mark.parametrize("fmt", FORMATS, ids=lambda fmt: fmt.__name__)
 @pytest.mark.parametrize("semiring", [MinPlus, "min_absdiff", PlusTimes], ids=str)
 def test_results_do_not_depend_on_the_number_of_threads(fmt, semiring, monkeypatch):

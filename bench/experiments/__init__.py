@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bench.experiment import Experiment
 
-from . import everyone, martin, roofline, sssp_c, storage
+from . import afanasyev, afanasyev_scc, everyone, kolganov, martin, roofline, sssp_c, storage
 
 EXPERIMENTS: dict[str, Experiment] = {
     experiment.name: experiment
@@ -12,6 +12,13 @@ EXPERIMENTS: dict[str, Experiment] = {
         everyone.PEERS,
         martin.FIG6,
         martin.FIG7,
+        afanasyev.FIGURE_4,
+        afanasyev.FIGURE_7,
+        afanasyev.FIGURE_8,
+        afanasyev_scc.FIGURE_9,
+        afanasyev_scc.FIGURE_10,
+        afanasyev_scc.FIGURE_11,
+        kolganov.MST,
         sssp_c.SSSP_C,
         storage.FORMATS,
         roofline.ROOFLINE,

@@ -38,13 +38,15 @@ def set_threads(count: int) -> None:
 
 @contextmanager
 def threads(count: int) -> Iterator[None]:
-    """Use `count` threads within a `with` block."""
-    before = get_threads()
+    """Use `count` threads within a `with` block; those outside stay as they are, to be used again."""
+    global _pool
+    before, pool = get_threads(), _pool
     set_threads(count)
     try:
         yield
     finally:
         set_threads(before)
+        _pool = pool
 
 
 def configure_graphblas() -> None:
