@@ -56,7 +56,7 @@ GRAPHS: dict[str, Source] = {
     "rmat22s": generated(rmat_both_ways, 22, undirected=True),
     "unif8M": generated(uniform, 1 << 23, 7),
     "grid32": generated(grid, 32, undirected=True),
-    "rmat20s": generated(rmat_both_ways, 20, undirected=True),
+    "rmat18s": generated(rmat_both_ways, 18, undirected=True),
     "rmat10": generated(rmat, 10),
 }
 BY_DEFAULT: dict[Device, tuple[str, ...]] = {
