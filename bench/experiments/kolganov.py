@@ -113,7 +113,7 @@ def stacked(ax: Any, rows: list[Row]) -> None:
     from bench import plots
 
     split = [row for row in rows if "search_share" in row]
-    device = "cuda" if any(row["device"] == "cuda" for row in split) else "cpu"
+    device: Device = "cuda" if any(row["device"] == "cuda" for row in split) else "cpu"
     split = [row for row in split if row["device"] == device]
     below = [0.0] * len(split)
     for (share, (name, _)), colour in zip(PROCEDURES.items(), plots.COLOURS, strict=False):

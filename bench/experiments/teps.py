@@ -137,7 +137,7 @@ def _rows(graph: Graph, ways: Sequence[Way], task: Task, setting: Setting, rival
     source = int(degrees(A).argmax())
     expected, checked = reference(task, A, source)
     known = graph.row | {"n": A.nrows, "nnz": A.nnz, "source": source}
-    host = functools.cache(lambda: A.to(device="cpu"))
+    host: Callable[[], Any] = functools.cache(lambda: A.to(device="cpu"))
     rows, facts, contenders = [], {}, []
     for way in ways:
         try:
