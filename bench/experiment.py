@@ -91,7 +91,7 @@ def perform(experiment: Experiment, setting: Setting, folder: Path | None = None
         if row.get("verified") is not True and not row.get("missing"):
             raise AssertionError(f"{experiment.name}: a row that nothing verified: {row}")
         rows.append(known | row)
-        console.print(progress(row, time.perf_counter() - start), highlight=False, markup=False)
+        console.print(progress(row, time.perf_counter() - start), highlight=False, markup=False, soft_wrap=True)
         if partial is not None:
             append(partial, rows[-1:])
     show(experiment, rows, console)
