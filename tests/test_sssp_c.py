@@ -16,7 +16,6 @@ from bench.experiments.no_atomic import CODE as WITHOUT_ATOMICS
 from bench.graphs import grid
 from bench.measure import Contender, Disagreement
 from formats.arrays import Device, to_device
-from semiring import MinPlus
 
 from .test_codegen import compile_for_h100
 
@@ -129,5 +128,4 @@ def test_a_reduction_finds_the_smallest_key(n: int, threads: int) -> None:
 
     keys = extract_min.keys_of(n)
     found = extract_min.reduction(cupy.asarray(keys), threads)()
-    assert int(to_device(found, "cpu")[0]) == int(keys.min())
-    assert int(found[0]) < MinPlus.zero(keys.dtype)
+    assert int(to_device(found, "cpu")) == int(keys.min())

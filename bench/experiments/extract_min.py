@@ -120,7 +120,7 @@ def heap(keys: np.ndarray) -> Callable[[], int]:
 def reduction(keys: Array, threads: int) -> Callable[[], Array]:
     """The two passes; the key stays on the GPU, where the relaxation would want it."""
     blocks = min(-(-keys.size // threads), BLOCKS)
-    parts, found = cupy().empty(blocks, np.int64), cupy().empty(1, np.int64)
+    parts, found = cupy().empty(blocks, np.int64), cupy().empty((), np.int64)
     shared, kernel = 8 * threads, _smallest()
     first, second = (keys, np.int64(keys.size), parts), (parts, np.int64(blocks), found)
 
