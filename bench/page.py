@@ -139,7 +139,7 @@ def section_of(section: Section, runs: list[Run]) -> str:
     )
     return (
         f'<section id="{escape(section.name)}">\n<h2>{escape(section.title)}</h2>\n'
-        f'<p class="soft">{escape(section.source)}</p>\n<p>{escape(section.about)}</p>\n'
+        f'<p class="soft">{escape(section.source)}</p>\n<p>{prose(section.about)}</p>\n'
         + "".join(run_of(section, run, f"{section.name}-{k}") for k, run in enumerate(runs))
         + f"{notes}</section>"
     )
@@ -250,6 +250,11 @@ def missing_of(run: Run) -> str:
 def scrolled(content: str, label: str) -> str:
     """In a box of its own that scrolls sideways."""
     return f'<div class="scroll" role="region" tabindex="0" aria-label="{escape(label)}">{content}</div>\n'
+
+
+def prose(text: str) -> str:
+    """Escaped; what stands in backticks as code."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
 
 
 def class_(names: str) -> str:

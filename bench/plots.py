@@ -60,13 +60,16 @@ def label(ax: Axes, title: str, x: str, y: str) -> None:
     ax.set_ylabel(y, color=INK)
 
 
-def legend(ax: Axes) -> None:
-    """What each colour is, below the axes, where it covers nothing."""
+def legend(ax: Axes, inches: float = 0.5) -> None:
+    """What each colour is, so far below the axes, past their numbers and name, where it covers nothing."""
+    from matplotlib.transforms import ScaledTranslation
+
     names = ax.get_legend_handles_labels()[1]
     if names:
         columns = max(1, min(len(names), LETTERS_ACROSS // (max(map(len, names)) + 6)))
-        place: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (0, -0.16), "borderaxespad": 0}
-        ax.legend(frameon=False, labelcolor=INK, fontsize=8, ncols=columns, **place)
+        below = ax.transAxes + ScaledTranslation(0, -inches, ax.get_figure(root=True).dpi_scale_trans)  # type: ignore[union-attr]
+        place: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (0, 0), "bbox_transform": below}
+        ax.legend(frameon=False, labelcolor=INK, fontsize=8, ncols=columns, borderaxespad=0, **place)
 
 
 def reference(ax: Axes, y: float) -> None:
@@ -146,7 +149,7 @@ def bars(
     if log_y:
         ax.set_yscale("log")
         plain(ax.yaxis)
-    legend(ax)
+    legend(ax, 0.5 if level else 0.9)
 
 
 def _values(rows: list[Row], by: str) -> list[str]:
