@@ -9,6 +9,8 @@ from typing import Annotated
 
 import typer
 
+from formats import DeviceUnavailable
+
 from . import fused, prepare, spmv, spmv_cuda
 from .experiment import RESULTS, Experiment, Setting, perform
 from .experiments import EXPERIMENTS
@@ -52,7 +54,7 @@ def command_of(experiment: Experiment) -> Callable[..., None]:
     ) -> None:
         try:
             perform(experiment, Setting(device.value, quick, data, repeats), output)
-        except (Disagreement, ValueError) as error:
+        except (Disagreement, DeviceUnavailable, ValueError) as error:
             typer.echo(f"{experiment.name}: {error}", err=True)
             raise typer.Exit(1) from error
 

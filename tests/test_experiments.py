@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -50,6 +51,13 @@ def test_the_list_names_every_experiment() -> None:
     done = CliRunner().invoke(app, ["--list"])
     assert done.exit_code == 0
     assert [line.split()[0] for line in done.output.splitlines()] == list(EXPERIMENTS)
+
+
+def test_a_device_that_is_not_there_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    done = CliRunner().invoke(app, ["roofline", "--quick", "--device", "cuda"])
+    assert done.exit_code == 1
+    assert done.output.startswith("roofline: device='cuda' needs CuPy")
 
 
 def right(setting: Setting) -> Iterator[dict[str, Any]]:
