@@ -90,7 +90,7 @@ def contest(contenders: list[Contender], repeats: int = 11, *, seconds: float = 
     clocks = [clock for contender in contenders for clock in _clocks(contender)]
     counts = [max(THREE, min(repeats, int(seconds / max(_seconds(run, clock), 1e-9)))) for _, _, run, clock in clocks]
     taken: list[list[float]] = [[] for _ in clocks]
-    for turn in range(max(counts)):
+    for turn in range(max(counts, default=0)):
         for (_, _, run, clock), count, times in zip(clocks, counts, taken, strict=True):
             if turn < count:
                 times.append(clock(run))

@@ -121,6 +121,13 @@ def test_a_row_has_the_medians_over_its_graphs() -> None:
     assert martin.medians([]) == {}
 
 
+def test_where_all_is_slow_each_is_called_once_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(martin, "SLOW_MS", 0.0)
+    row = next(martin.rows(martin.LISTS, Setting(quick=True)))
+    assert (row["contender"], row["repeats"]) == ("FH", 1)
+    assert contest([]) == {}
+
+
 def test_one_call_is_timed_and_verified_at_once() -> None:
     calls: list[int] = []
     slow = Contender("slow", lambda: calls.append(1) or np.ones(2), np.ones(2))
