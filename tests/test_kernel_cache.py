@@ -92,3 +92,23 @@ def test_a_kernel_is_found_again(tmp_path: Path, locks: str, monkeypatch: pytest
     again = adder(5)
     assert again(1) == 6
     assert sum(again.stats.cache_hits.values()) == 1
+
+
+def caller(constant: int) -> Any:
+    """A kernel that calls another one, which is compiled anew, as in another process."""
+    add = adder(constant)
+
+    def twice(x):
+        return add(add(x))
+
+    return compiled(twice)
+
+
+def test_a_kernel_that_calls_another_is_found_again_unless_that_one_has_changed() -> None:
+    assert caller(5)(1) == 11
+    again = caller(5)
+    assert again(1) == 11
+    assert sum(again.stats.cache_hits.values()) == 1
+    changed = caller(6)
+    assert changed(1) == 13
+    assert sum(changed.stats.cache_hits.values()) == 0

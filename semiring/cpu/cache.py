@@ -4,21 +4,38 @@ Numba (0.68) keeps the specializations of one function, all semirings' kernels o
 under one index. It reads the index, takes the next number, and writes index and file one after the other. Two processes
 that compile at the same time take the same number, and one's machine code is then found under the other's key: another
 semiring's product, without an error. Here a process reads or writes index and file while no other one writes.
+
+The key of a specialization holds what its function closes over, pickled, and a compiled function is pickled with a number
+that each process draws anew: a kernel that calls another would never be found again. Here the key holds that other one's
+code, and what it closes over in turn.
 """
 
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
 from numba.core.caching import FunctionCache
+from numba.core.dispatcher import Dispatcher
+from numba.core.serialize import dumps
+
+
+def content(function: Any) -> tuple[str, ...]:
+    """Hashes of a function's code and of what it closes over, the same in every process."""
+    cells = [cell.cell_contents for cell in function.__closure__ or ()]
+    closed_over = dumps([content(value.py_func) if isinstance(value, Dispatcher) else value for value in cells])
+    return tuple(hashlib.sha256(part).hexdigest() for part in (function.__code__.co_code, closed_over))
 
 
 class LockedCache(FunctionCache):
     """The cache of one function; processes that share its folder take turns."""
+
+    def _index_key(self, sig: Any, codegen: Any) -> Any:
+        return sig, codegen.magic_tuple(), content(self._py_func)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         with self._locked(fcntl.LOCK_SH):
