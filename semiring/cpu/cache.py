@@ -5,9 +5,9 @@ under one index. It reads the index, takes the next number, and writes index and
 that compile at the same time take the same number, and one's machine code is then found under the other's key: another
 semiring's product, without an error. Here a process reads or writes index and file while no other one writes.
 
-The key of a specialization holds what its function closes over, pickled, and a compiled function is pickled with a number
-that each process draws anew: a kernel that calls another would never be found again. Here the key holds that other one's
-code, and what it closes over in turn.
+The key of a specialization holds what its function closes over, pickled, and a compiled function or an intrinsic is
+pickled with a number that each process draws anew: a kernel that calls another would never be found again. Here the key
+holds that other one's code, and what it closes over in turn.
 """
 
 from __future__ import annotations
@@ -21,14 +21,21 @@ from typing import Any
 
 from numba.core.caching import FunctionCache
 from numba.core.dispatcher import Dispatcher
+from numba.core.extending import _Intrinsic
 from numba.core.serialize import dumps
 
 
 def content(function: Any) -> tuple[str, ...]:
     """Hashes of a function's code and of what it closes over, the same in every process."""
-    cells = [cell.cell_contents for cell in function.__closure__ or ()]
-    closed_over = dumps([content(value.py_func) if isinstance(value, Dispatcher) else value for value in cells])
+    closed_over = dumps([plain(cell.cell_contents) for cell in function.__closure__ or ()])
     return tuple(hashlib.sha256(part).hexdigest() for part in (function.__code__.co_code, closed_over))
+
+
+def plain(value: Any) -> Any:
+    """What stands for a value in a key: for what is compiled, its content."""
+    if isinstance(value, Dispatcher):
+        return content(value.py_func)
+    return content(value._defn) if isinstance(value, _Intrinsic) else value
 
 
 class LockedCache(FunctionCache):
