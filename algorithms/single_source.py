@@ -22,6 +22,7 @@ from semiring import Law, MinPlus, Semiring, lost, no_worse, reduce, select
 from semiring.algebra import find_semiring
 from semiring.explanation import definitions_only
 from semiring.registry import Fusible
+from semiring.statistics import sums_fit
 from semiring.vectors import all_vertices, as_bound, as_vertex, at_the_end, full, stacked, starting_points
 
 from .parents import as_weights, gains_by_length, shortest_path_tree
@@ -195,7 +196,7 @@ def _alike(s: Semiring, t: Semiring) -> bool:
 
 def check_range(A: Matrix, d: Any, s: Semiring) -> None:
     """OverflowError if a path's finite length has saturated, at either end of the dtype."""
-    if s.mul.saturating is None:
+    if s.mul.saturating is None or sums_fit(A, d, s):
         return
     L = select(A, lost(s), row=d, col=d)  # from a reached vertex an edge, to one that counts as not reached
     endless = A.dtype.kind == "f" and at_the_end(reduce(A, s.add), s)  # a weight of -inf makes distances of -inf

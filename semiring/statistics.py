@@ -27,6 +27,23 @@ def largest(A: Matrix, semiring: Semiring) -> float:
     return A.keep(("largest", semiring), lambda: _of(A, semiring, lambda xp, values: values.max()))
 
 
+def magnitude(A: Matrix, semiring: Semiring) -> float:
+    """The largest value without its sign, 0 of no entries."""
+    return A.keep(
+        ("magnitude", semiring), lambda: _of(A, semiring, lambda xp, values: max(-values.min(), values.max()))
+    )
+
+
+def sums_fit(A: Matrix, x: Array, semiring: Semiring) -> bool:
+    """Is ⊗ a sum, and that of any entries of x and of A so small that it cannot have left the dtype's range?"""
+    if semiring.mul.name != "plus" or A.dtype == bool or A.dtype != x.dtype:
+        return False
+    there = x[x != semiring.zero(x.dtype)]
+    most = max(-float(there.min()), float(there.max())) if there.size else 0.0
+    info: Any = np.iinfo(x.dtype) if x.dtype.kind == "i" else np.finfo(x.dtype)
+    return most + magnitude(A, semiring) < float(info.max) / 2
+
+
 def _of(A: Matrix, semiring: Semiring, statistic: Any) -> float:
     values: Array = A.values if A.values.ndim == 1 else A.to_edges()[2]
     values = values[values != semiring.zero(A.dtype)]

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from algorithms import NegativeCycle, bellman_ford
-from semiring import MinPlus
+from semiring import MaxMin, MinPlus
+from semiring.statistics import sums_fit
 
 from .graphs import (
     DTYPES,
@@ -116,3 +117,13 @@ def test_a_negative_cycle_of_huge_weights_is_one_nevertheless(verb, fmt, backend
     with pytest.raises(NegativeCycle) as caught:
         solve(ring.matrix(dtype), n, fmt, backend)
     assert_negative_cycle(caught.value.cycle, ring, n)
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_sums_that_surely_fit_are_told_by_the_largest_values(dtype):
+    most, absent = (np.iinfo(dtype) if dtype.kind == "i" else np.finfo(dtype)).max, MinPlus.zero(dtype)
+    A = Graph(2, ((0, 1, 7), (1, 0, -9))).matrix(dtype)
+    for entries, fit in (([0, 5], True), ([-5, absent], True), ([absent, absent], True), ([0, most // 4 * 3], False)):
+        assert sums_fit(A, np.array(entries, dtype), MinPlus) is fit
+    assert not sums_fit(A.with_values(A.values * 0 - most // 4 * 3), np.array([0, 5], dtype), MinPlus)
+    assert not sums_fit(A, np.array([0, 5], dtype), MaxMin)  # no sums
