@@ -7,6 +7,7 @@ came of a run on a GPU is recorded (`gpu_record.py`).
 
 from __future__ import annotations
 
+import gc
 import gzip
 import os
 from collections.abc import Callable
@@ -119,6 +120,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for k, item in enumerate(long):
         rest.insert(k + k * (len(items) - len(long)) // len(long), item)
     items[:] = rest
+
+
+def pytest_collection_finish() -> None:
+    """Let the collector of cyclic garbage pass over the thousands of tests, and come seldom: it takes a third of what
+    compiling takes."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 50)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

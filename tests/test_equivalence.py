@@ -5,6 +5,7 @@ Every cell of the verb tables runs; integers and idempotent semirings must agree
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import product
 from typing import Any
 
@@ -80,20 +81,31 @@ def fresh(rule: dict[str, Any], backend: str) -> dict[str, Any]:
     return own
 
 
+@cache
+def answers(
+    verb: Any, semiring: Semiring, dtype: np.dtype, transposed: bool, sparse: bool
+) -> tuple[Any, list[tuple[dict[str, Any], np.ndarray]]]:
+    """(x, the reference's answer by every rule) for the rich matrix, whatever format that is in."""
+    D = DenseReference.of(sts.rich_matrix(semiring, dtype).build(CSR))
+    D = D.T if transposed else D
+    size, result_size = D.shape if verb is vxm else D.shape[::-1]
+    x = sts.rich_vector(semiring, dtype, size, sparse=sparse)
+    rules = write_rules(semiring, dtype, result_size)
+    rules = rules[:5] if transposed else rules  # of a transpose, the masks are enough
+    return x, [(rule, multiply(verb, D, x, semiring, **rule)) for rule in rules]
+
+
 @pytest.mark.parametrize(("semiring", "dtype"), ALL, ids=sts.ids(ALL))
 @pytest.mark.cells("mxv", "vxm")
 def test_product_under_every_write_rule(verb, fmt, backend, semiring, dtype):
     entries = sts.rich_matrix(semiring, dtype)
     for transposed, sparse in product((False, True), (False, True)):
-        A, D = (entries.build(fmt).to(device=backend), DenseReference.of(entries.build(CSR)))
-        A, D = (A.T, D.T) if transposed else (A, D)
+        A = entries.build(fmt).to(device=backend)
+        A = A.T if transposed else A
         if (type(A), backend) not in verb.table:
             continue
-        size, result_size = A.shape if verb is vxm else A.shape[::-1]
-        x = sts.rich_vector(semiring, dtype, size, sparse=sparse)
-        rules = write_rules(semiring, dtype, result_size)
-        for rule in rules[:5] if transposed else rules:  # of a transpose, the masks are enough
-            expected = multiply(verb, D, x, semiring, **rule)
+        x, expected_by_rule = answers(verb, semiring, dtype, transposed, sparse)
+        for rule, expected in expected_by_rule:
             own = fresh(rule, backend)
             actual = multiply(verb, A, moved(x, backend), semiring, **own)
             if "out" in own:

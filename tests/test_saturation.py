@@ -41,7 +41,7 @@ def operand(values, dtype, *, sparse):
 def test_one_edge_at_the_ends_of_the_range(verb, fmt, backend, dtype):
     """d ⊗ w over one edge, for every pair of near-limit values, against Python's integers."""
     info = np.iinfo(dtype)
-    near = [info.max, info.max - 1, info.max - 5, info.min, info.min + 1, info.min + 5, -7, 0, 7]
+    near = [info.max, info.max - 1, info.min, info.min + 1, -7, 0, 7]
     for semiring, weight, distance in product((MinPlus, MaxPlus), near, near):
         zero = semiring.zero(dtype).item()
         A = sts.Entries((1, 1), dtype, {(0, 0): weight}).build(fmt).to(device=backend)
