@@ -56,7 +56,7 @@ class Contender:
     tolerance: the relative error that is allowed, for sums whose order is not fixed.  agrees: is asked about what
     `run()` gives, instead of comparing it with `expected`.  with_transfers: the same, with operands that come from the
     host and an answer that goes there.  device: whose clock counts.  batched: does `run()` leave a GPU at work when it
-    returns, as a product does? Then a batch of calls is timed, by `device_ms`.
+    returns, as a product does? Then a batch of calls is timed, by `device_ms`.  watched: can its memory be seen?
     """
 
     name: str
@@ -67,6 +67,7 @@ class Contender:
     with_transfers: Callable[[], Any] | None = None
     device: Device = "cpu"
     batched: bool = False
+    watched: bool = True
 
 
 def verify(contender: Contender) -> None:
@@ -80,20 +81,23 @@ def contest(contenders: list[Contender], repeats: int = 11, *, seconds: float = 
     """Each contender's figures, verified first, and then measured in turns; slow ones less often than `repeats`.
 
     `ms`, the median of one call: on a GPU between two events of the stream, or a share of a batch, else by the host's
-    clock.  `low_ms` and
-    `high_ms`: its quartiles.  `with_transfers_ms`: likewise by the host's clock, copies included, where the contender
-    has them.  `peak_bytes`: what one call holds at most beside what was there (see `peak_bytes`).  `repeats`: of the
-    call.  seconds: that all calls of a contender may take, but for THREE of them.
+    clock.  `low_ms` and `high_ms`: its quartiles.  `with_transfers_ms`: likewise by the host's clock, copies included,
+    where the contender has them.  `peak_bytes`: what one call holds at most beside what was there (see `peak_bytes`).
+    `repeats`: of the call.  seconds: that all calls of a contender may take, but for THREE of them.
     """
     for contender in contenders:
         verify(contender)
     clocks = [clock for contender in contenders for clock in _clocks(contender)]
-    counts = [max(THREE, min(repeats, int(seconds / max(_seconds(run, clock), 1e-9)))) for _, _, run, clock in clocks]
     taken: list[list[float]] = [[] for _ in clocks]
-    for turn in range(max(counts, default=0)):
-        for (_, _, run, clock), count, times in zip(clocks, counts, taken, strict=True):
-            if turn < count:
-                times.append(clock(run))
+    counts = [repeats] * len(clocks)
+    for turn in range(repeats if repeats > THREE else THREE):
+        for k, (_, _, run, clock) in enumerate(clocks):
+            if turn >= counts[k]:
+                continue
+            start = time.perf_counter()
+            taken[k].append(clock(run))
+            if turn == 0:  # what it took says how often there is time for it
+                counts[k] = max(THREE, min(repeats, int(seconds / (time.perf_counter() - start))))
     figures: dict[str, dict[str, Any]] = {}
     for (name, figure, _, _), times in zip(clocks, taken, strict=True):
         own = figures.setdefault(name, {"verified": True})
@@ -102,7 +106,8 @@ def contest(contenders: list[Contender], repeats: int = 11, *, seconds: float = 
             low, _, high = quantiles(times, n=4, method="inclusive")
             own |= {"low_ms": rounded(low), "high_ms": rounded(high), "repeats": len(times)}
     for contender in contenders:
-        figures[contender.name]["peak_bytes"] = peak_bytes(contender.run, contender.device)
+        peak = peak_bytes(contender.run, contender.device) if contender.watched else None
+        figures[contender.name]["peak_bytes"] = peak
     return figures
 
 
@@ -138,11 +143,6 @@ def host_ms(run: Callable[[], Any]) -> float:
     start = time.perf_counter()
     run()
     return (time.perf_counter() - start) * 1e3
-
-
-def _seconds(run: Callable[[], Any], clock: Callable[[Callable[[], Any]], float]) -> float:
-    """Of the host's time, that timing it once takes."""
-    return host_ms(lambda: clock(run)) / 1e3
 
 
 def interleaved(contenders: list[Contender], repeats: int) -> dict[str, list[float]]:

@@ -29,7 +29,7 @@ DEGREE = 32
 CPU_SEGMENT = 1 << 16
 """Bytes of a segment on the CPU: little of a core's second-level cache, where the paper takes half a tile's megabyte,
 but of 2^15 vertices there are two then, and of 2^20 enough for many threads, each of which takes segments."""
-CPU_LARGEST = 20
+CPU_LARGEST = 18
 """Scale up to which the CPU is asked beside a GPU."""
 
 

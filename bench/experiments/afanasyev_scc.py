@@ -80,7 +80,7 @@ def figure_9(setting: Setting) -> Iterator[Row]:
     there = setting.device == "cuda"
     scales = (8, 10) if setting.quick else range(18, 26 if there else 21)
     ways = searches("cuda") if there else []
-    ways += searches("cpu", CPU_LARGEST)
+    ways += searches("cpu", CPU_LARGEST if there else 63)
     for scale in scales:
         yield from measured(network(scale), ways, LEVELS, setting)
 
@@ -124,7 +124,7 @@ def strong(setting: Setting, forms: dict[str, Any], last: int) -> Iterator[Row]:
     there = setting.device == "cuda"
     scales = (8, 10) if setting.quick else range(18, last + 1 if there else 21)
     ways = components_of("cuda", forms) if there else []
-    ways += components_of("cpu", forms, CPU_LARGEST, DEFINITION_LARGEST)
+    ways += components_of("cpu", forms, *((CPU_LARGEST, DEFINITION_LARGEST) if there else ()))
     for scale in scales:
         yield from measured(network(scale), ways, STRONG, setting)
 

@@ -20,7 +20,7 @@ from bench.measure import THREE, rounded
 from formats import CSR, Matrix
 from formats.arrays import Device
 
-from .afanasyev import CPU_LARGEST, DEGREE, cliques
+from .afanasyev import DEGREE, cliques
 from .teps import FOREST, PLACE, Graph, Others, Way, implementation, measured, panel
 
 if TYPE_CHECKING:
@@ -33,8 +33,8 @@ PROCEDURES = {
     "renumber_share": ("renumbering", ("renumber",)),
 }
 """The paper's procedures: of each the figure, the name, and the phases of a trace that it is."""
-DEFINITION_LARGEST = 18
-"""Scale up to which the CPU runs the definition beside a GPU."""
+HOST_LARGEST, DEFINITION_LARGEST = 18, 16
+"""Scales up to which the CPU runs the fused call and the definition beside a GPU."""
 MOST_EDGES = dict.fromkeys(("SciPy", "igraph", "Boost"), 5_000_000)
 """Entries up to which another library is asked: what takes it about a second."""
 
@@ -88,7 +88,7 @@ def forests(setting: Setting) -> Iterator[Row]:
     there = setting.device == "cuda"
     scales = (8, 10) if setting.quick else range(16, 25 if there else 19)
     ways = ways_on("cuda") if there else []
-    ways += ways_on("cpu", CPU_LARGEST, DEFINITION_LARGEST)
+    ways += ways_on("cpu", HOST_LARGEST, DEFINITION_LARGEST) if there else ways_on("cpu")
     for make in (symmetric, cliques):
         for scale in scales:
             yield from measured(make(scale), ways, FOREST, setting, others)

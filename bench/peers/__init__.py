@@ -136,12 +136,11 @@ def chosen(names: Iterable[str] | None) -> list[Peer]:
 def facts(name: str) -> Row:
     """What a peer's row needs beside its figures; nothing for a contender that is no peer.
 
-    `library`: with its version.  `threads`: that it may use.  `peak_bytes`: None, since the harness sees NumPy's and
-    CuPy's memory, and a peer has memory of its own.
+    `library`: with its version.  `threads`: that it may use.
     """
     for peer in PEERS:
         if peer.name == name:
-            return {"library": peer.library(), "threads": peer.threads(), "peak_bytes": None}
+            return {"library": peer.library(), "threads": peer.threads()}
     return {}
 
 
