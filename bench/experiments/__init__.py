@@ -9,7 +9,7 @@ from . import afanasyev, afanasyev_scc, everyone, kolganov, martin, roofline, ss
 EXPERIMENTS: dict[str, Experiment] = {
     experiment.name: experiment
     for experiment in (
-        everyone.PEERS,
+        everyone.EVERYONE,
         martin.FIG6,
         martin.FIG7,
         afanasyev.FIGURE_4,
