@@ -123,8 +123,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Let the collector of cyclic garbage pass over the thousands of tests, and come seldom: it takes a third of what
-    compiling takes."""
+    """Let the collector of cyclic garbage leave the tests themselves alone, and come seldom while kernels compile."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)

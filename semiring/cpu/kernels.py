@@ -24,7 +24,7 @@ import numpy as np
 from numba.core.dispatcher import Dispatcher
 from numba.extending import register_jitable
 
-from ..algebra import Semiring
+from ..algebra import Law, Semiring
 from .cache import LockedCache
 
 Kernel = Callable[..., Any]
@@ -51,9 +51,17 @@ class Kernels:
     push_dense: Kernel
 
 
-@lru_cache(maxsize=512)
 def kernels(semiring: Semiring, dtype: np.dtype, matrix_first: bool, plain: bool = False) -> Kernels:
-    """The kernels that compute a ⊗ x (matrix_first) or x ⊗ a in `dtype`; `plain`: without any test (see `plain`)."""
+    """The kernels that compute a ⊗ x (matrix_first) or x ⊗ a in `dtype`; `plain`: without any test (see `plain`).
+
+    The same ones serve both where ⊗ commutes.
+    """
+    return _kernels(semiring, dtype, matrix_first or Law.COMMUTATIVE in semiring.laws, plain)
+
+
+@lru_cache(maxsize=512)
+def _kernels(semiring: Semiring, dtype: np.dtype, matrix_first: bool, plain: bool) -> Kernels:
+    """Likewise, by the order of ⊗'s operands in the code."""
     zero = semiring.zero(dtype)
     terminal = semiring.add.terminal
     add = inlined(semiring.add.op.scalar)
