@@ -25,7 +25,7 @@ MARKERS = "osD^vPX*<>"
 DASHES = ("-", "--", ":")
 """Of the lines after as many as there are colours."""
 PNG_DOTS_PER_INCH = 150
-LETTERS_ACROSS = 80
+LETTERS_ACROSS = 64
 """Of a legend below a panel of the usual width."""
 NARROW, WIDE = 0.8, 2.5
 """Decades below which a logarithmic axis has evenly spaced numbers, and from which on powers of ten only."""
