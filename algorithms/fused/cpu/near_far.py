@@ -26,8 +26,9 @@ from semiring.vectors import as_bound, product
 
 from .light_rows import LightRows, light_rows
 
-MEANS = 7
-"""Mean weights in Δ, where degrees are alike."""
+MEANS, MEANS_BY_DEGREE = 3, 12
+"""Mean weights in Δ, where degrees are alike: at most so many, and so many over the degree. Fewer expand a vertex of a
+random graph less often; of roads and grids there are then too many steps."""
 
 SKEWED = 16
 """Mean degrees in the largest one from which on degrees are not alike."""
@@ -168,7 +169,7 @@ def steps(A: CSR, s: Semiring) -> tuple[Any, ...]:
 
 def _steps(A: CSR, s: Semiring) -> tuple[Any, ...]:
     usual, weight = max(A.nnz / max(A.nrows, 1), 1), mean(A, s)
-    means = (1 / usual, 1 / usual, 1) if skewed(A) else (MEANS,)
+    means = (1 / usual, 1 / usual, 1) if skewed(A) else (min(MEANS, MEANS_BY_DEGREE / usual),)
     end = math.copysign(float(np.finfo(np.float64).max), weight)
     return tuple(as_bound(weight * k if math.isfinite(weight) else end, A.dtype, s) for k in means)
 
