@@ -90,7 +90,7 @@ def contest(contenders: list[Contender], repeats: int = 11, *, seconds: float = 
     clocks = [clock for contender in contenders for clock in _clocks(contender)]
     taken: list[list[float]] = [[] for _ in clocks]
     counts = [repeats] * len(clocks)
-    for turn in range(repeats if repeats > THREE else THREE):
+    for turn in range(max(repeats, THREE)):
         for k, (_, _, run, clock) in enumerate(clocks):
             if turn >= counts[k]:
                 continue

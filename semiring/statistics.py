@@ -10,6 +10,7 @@ from formats import Matrix
 from formats.arrays import Array, namespace
 
 from .algebra import Semiring
+from .ops import OPERATORS
 
 
 def mean(A: Matrix, semiring: Semiring) -> float:
@@ -36,7 +37,7 @@ def magnitude(A: Matrix, semiring: Semiring) -> float:
 
 def sums_fit(A: Matrix, x: Array, semiring: Semiring) -> bool:
     """Is ⊗ a sum, and that of any entries of x and of A so small that it cannot have left the dtype's range?"""
-    if semiring.mul.name != "plus" or A.dtype == bool or A.dtype != x.dtype:
+    if semiring.mul != OPERATORS["plus"] or A.dtype == bool or A.dtype != x.dtype:
         return False
     there = x[x != semiring.zero(x.dtype)]
     most = max(-float(there.min()), float(there.max())) if there.size else 0.0
