@@ -35,7 +35,7 @@ PROCEDURES = {
 """The paper's procedures: of each the figure, the name, and the phases of a trace that it is."""
 HOST_LARGEST, DEFINITION_LARGEST = 18, 16
 """Scales up to which the CPU runs the fused call and the definition beside a GPU."""
-MOST_EDGES = dict.fromkeys(("SciPy", "igraph", "Boost"), 5_000_000)
+MOST_EDGES = dict.fromkeys(("SciPy", "igraph", "Boost"), 3_000_000)
 """Entries up to which another library is asked: what takes it about a second."""
 
 
