@@ -28,34 +28,53 @@ from .base import Matrix, as_shape
 from .coo import COO
 from .csc import CSC
 from .csr import CSR
-from .dense import Dense, check_size, filled
-from .ell import ELL, check_width
+from .dense import Dense, filled
+from .ell import ELL
 from .segmented import SEGMENT, SegmentedCOO, segmented
+from .workspace import WORD, Needs, Sizes, unknown
 
 Converter = Callable[..., Matrix]
 CONVERSIONS: dict[tuple[type[Matrix], type[Matrix]], Converter] = {}
 """(source, target) -> the function that converts directly, without a format between."""
+NEEDS: dict[tuple[type[Matrix], type[Matrix]], Needs] = {}
+"""(source, target) -> what the direct conversion allocates, see `workspace`."""
 
 
-def conversion(source: type[Matrix], target: type[Matrix]) -> Callable[[Converter], Converter]:
-    """Register the direct conversion from `source` to `target`."""
+def conversion(
+    source: type[Matrix], target: type[Matrix], *, needs: Needs = unknown
+) -> Callable[[Converter], Converter]:
+    """Register the direct conversion from `source` to `target`, and what it allocates at most, see `workspace`."""
 
     def register(converter: Converter) -> Converter:
         CONVERSIONS[source, target] = converter
+        NEEDS[source, target] = needs
         return converter
 
     return register
 
 
 def convert(A: Matrix, target: type[Matrix], **options: Any) -> Matrix:
-    """`A` in the `target` format: itself, by a direct conversion, or by way of CSR and COO."""
+    """`A` in the `target` format: itself, by a direct conversion, or by way of CSR and COO.
+
+    Before any work, ValueError if padding is out of proportion, OutOfHostMemory or OutOfDeviceMemory if the conversion
+    is predicted not to fit.
+    """
+    from .footprint import check_conversion
+
     target._check_options(options)
-    if type(A) is target and A.major == target.major and A._suits(options):
+    if stays(A, target, options):
         return A
+    target._check_padding(A, options)
+    check_conversion(A, target, options)
     steps = route(type(A), target)
     for step in steps[:-1]:
         A = CONVERSIONS[type(A), step](A)
     return CONVERSIONS[type(A), target](A, **options)
+
+
+def stays(A: Matrix, target: type[Matrix], options: dict[str, Any]) -> bool:
+    """Is `A` in the `target` format already, with these options?"""
+    return type(A) is target and A.major == target.major and A._suits(options)
 
 
 def route(source: type[Matrix], target: type[Matrix]) -> tuple[type[Matrix], ...]:
@@ -115,17 +134,24 @@ def spread(values: Array, indptr: Array) -> Array:
     return np.repeat(values, np.diff(indptr)) if isinstance(values, np.ndarray) else values[expand(indptr)]
 
 
-@conversion(CSR, COO)
+def list_to_rows(s: Sizes, *_: int) -> int:
+    """Compressing what is sorted by row; what is sorted by column is turned."""
+    if s.major == 0:
+        return s.compress(0)
+    return max(s.compress(1), (s.shape[1] + 1) * s.index + s.turn(0))
+
+
+@conversion(CSR, COO, needs=lambda s, *_: s.expand(0))
 def _(A: CSR) -> COO:
     return COO.trusted(expand(A.indptr), A.indices, A.values, A.shape, 0)
 
 
-@conversion(CSC, COO)
+@conversion(CSC, COO, needs=lambda s, *_: max(s.turn(0), s.compressed(0) + s.expand(0)))
 def _(A: CSC) -> Matrix:
     return convert(convert(A, CSR), COO)
 
 
-@conversion(COO, CSR)
+@conversion(COO, CSR, needs=list_to_rows)
 def _(A: COO) -> Matrix:
     indptr = compress(A.outer, A.shape[A.major], A.outer.dtype)
     if A.major == 1:
@@ -133,12 +159,12 @@ def _(A: COO) -> Matrix:
     return CSR.trusted(indptr, A.inner, A.values, A.shape)
 
 
-@conversion(COO, CSC)
+@conversion(COO, CSC, needs=lambda s, *_: list_to_rows(s.T))
 def _(A: COO) -> Matrix:
     return convert(A.T, CSR).T
 
 
-@conversion(COO, COO)
+@conversion(COO, COO, needs=lambda s, *_: max(list_to_rows(s), s.compressed(0) + s.expand(0)))
 def _(A: COO) -> Matrix:
     """Sort by row what is sorted by column."""
     return convert(convert(A, CSR), COO)
@@ -147,12 +173,12 @@ def _(A: COO) -> Matrix:
 # --- rows <-> columns ---------------------------------------------------------------------------------------------
 
 
-@conversion(CSR, CSC)
+@conversion(CSR, CSC, needs=lambda s, *_: s.turn(1))
 def _(A: CSR) -> CSC:
     return CSC.trusted(*turn(A.indptr, A.indices, A.values, A.shape), A.shape)
 
 
-@conversion(CSC, CSR)
+@conversion(CSC, CSR, needs=lambda s, *_: s.turn(0))
 def _(A: CSC) -> CSR:
     return CSR.trusted(*turn(A.indptr, A.indices, A.values, A.shape[::-1]), A.shape)
 
@@ -170,16 +196,30 @@ def turn(indptr: Array, indices: Array, values: Array, shape: tuple[int, int]) -
     return compress(indices[order], shape[1], indices.dtype), expand(indptr)[order], values[order]
 
 
+def turned(A: Matrix) -> CSR:
+    """The transpose of the CSR `A`, by rows. Not by A.T: it and `A` form a cycle, which Python frees late."""
+    assert isinstance(A, CSR)
+    return CSR.trusted(*turn(A.indptr, A.indices, A.values, A.shape), A.shape[::-1])
+
+
 # --- ELL ----------------------------------------------------------------------------------------------------------
 
 
-@conversion(CSR, ELL)
-def _(A: CSR, *, force: bool = False) -> ELL:
-    xp = namespace(A.values)
-    lengths = xp.diff(A.indptr)
-    width = int(lengths.max()) if lengths.size else 0
-    if not force:
-        check_width(width, A.nrows, A.nnz, A.dtype.itemsize, A.indices.itemsize)
+def rows_to_slots(s: Sizes, source: int, target: int) -> int:
+    """Beside the slots, of each entry its row and slot, also as words."""
+    return target + 2 * s.nnz * s.index + max(s.look_up(2), s.expand(0) - s.nnz * s.index)
+
+
+def slots_to_rows(s: Sizes, source: int, target: int) -> int:
+    """Beside the rows, a Boolean for each place, and counts in words; padded columns are turned."""
+    nmajor = s.shape[s.major]
+    gathered = s.mask(source // (s.value + s.index)) + nmajor * WORD + s.compressed(s.major)
+    return gathered if s.major == 0 else max(gathered, s.compressed(1) + s.turn(0))
+
+
+@conversion(CSR, ELL, needs=rows_to_slots)
+def _(A: CSR, **_: Any) -> ELL:
+    xp, width = namespace(A.values), A.longest()
     index_type = index_dtype(*A.shape, width * A.nrows)
     indices = xp.full((width, A.nrows), -1, index_type)
     values = xp.zeros((width, A.nrows), A.dtype)
@@ -190,10 +230,10 @@ def _(A: CSR, *, force: bool = False) -> ELL:
     return ELL.trusted(indices, values, A.shape, 0)
 
 
-@conversion(ELL, CSR)
+@conversion(ELL, CSR, needs=slots_to_rows)
 def _(A: ELL) -> Matrix:
     if A.major == 1:
-        return convert(convert(A.T, CSR).T, CSR)
+        return turned(convert(A.T, CSR))
     xp = namespace(A.values)
     present = A.indices.T >= 0
     index_type = index_dtype(*A.shape, A.nnz)
@@ -203,7 +243,7 @@ def _(A: ELL) -> Matrix:
     return CSR.trusted(indptr, A.indices.T[present].astype(index_type, copy=False), A.values.T[present], A.shape)
 
 
-@conversion(ELL, ELL)
+@conversion(ELL, ELL, needs=lambda s, *sizes: max(slots_to_rows(s, *sizes), s.compressed(0) + rows_to_slots(s, *sizes)))
 def _(A: ELL, **options: Any) -> Matrix:
     """Padded rows from padded columns."""
     return convert(convert(A, CSR), ELL, **options)
@@ -212,21 +252,36 @@ def _(A: ELL, **options: Any) -> Matrix:
 # --- SegmentedCOO -------------------------------------------------------------------------------------------------
 
 
-@conversion(CSR, SegmentedCOO)
+def segmenting(s: Sizes) -> int:
+    """From columns: of each entry column, segment (twice), order in words, offset, and the result."""
+    held = s.nnz * (2 * s.index + 2 + WORD + s.index)
+    sorting = s.nnz * (s.index + WORD) if s.on_gpu else 0
+    return held + max(sorting, s.nnz * WORD, s.nnz * (4 + s.index + s.value) - s.nnz * s.index, 0) + s.shape[1] * WORD
+
+
+def segments_to_rows(s: Sizes, *_: int) -> int:
+    """Of each entry its row, then a counting sort, on a GPU a sort; segments of columns are turned."""
+    t = s if s.major == 0 else s.T
+    sorting = 2 * t.nnz * WORD + t.nnz * t.index if t.on_gpu else 0
+    made = t.nnz * t.index + max(t.expand(0) + t.nnz * t.index, sorting + t.compressed(0))
+    return made if s.major == 0 else max(made, s.compressed(1) + s.turn(0))
+
+
+@conversion(CSR, SegmentedCOO, needs=lambda s, *_: max(s.turn(1), s.compressed(1) + segmenting(s)))
 def _(A: CSR, *, segment: int = SEGMENT) -> SegmentedCOO:
     by_column: Any = convert(A, CSC)
     return segmented(by_column.indices, expand(by_column.indptr), by_column.values, A.shape, segment)
 
 
-@conversion(CSC, SegmentedCOO)
+@conversion(CSC, SegmentedCOO, needs=lambda s, *_: segmenting(s))
 def _(A: CSC, *, segment: int = SEGMENT) -> SegmentedCOO:
     return segmented(A.indices, expand(A.indptr), A.values, A.shape, segment)
 
 
-@conversion(SegmentedCOO, CSR)
+@conversion(SegmentedCOO, CSR, needs=segments_to_rows)
 def _(A: SegmentedCOO) -> Matrix:
     if A.major == 1:
-        return convert(convert(A.T, CSR).T, CSR)
+        return turned(convert(A.T, CSR))
     rows = A.outer  # in a segment, a row's entries ascend already
     if isinstance(rows, np.ndarray):
         from scipy.sparse import coo_array
@@ -238,7 +293,11 @@ def _(A: SegmentedCOO) -> Matrix:
     return CSR.trusted(compress(rows, A.nrows, A.indices.dtype), A.indices[order], A.values[order], A.shape)
 
 
-@conversion(SegmentedCOO, SegmentedCOO)
+@conversion(
+    SegmentedCOO,
+    SegmentedCOO,
+    needs=lambda s, *_: max(segments_to_rows(s), s.compressed(0) + s.compressed(1) + segmenting(s)),
+)
 def _(A: SegmentedCOO, **options: Any) -> Matrix:
     """Segments of rows from segments of columns, or of another length."""
     return convert(convert(A, CSR), SegmentedCOO, **(A.options | options))
@@ -247,25 +306,37 @@ def _(A: SegmentedCOO, **options: Any) -> Matrix:
 # --- Dense --------------------------------------------------------------------------------------------------------
 
 
-@conversion(CSR, Dense)
-def _(A: CSR, *, force: bool = False, fill: Any = None) -> Dense:
-    if not force:
-        check_size(A.shape, A.nnz, A.dtype.itemsize, A.indices.itemsize)
+def rows_to_positions(s: Sizes, source: int, target: int) -> int:
+    """Beside the values, a Boolean for each position, and while that is set, of each entry its row and words."""
+    return s.mask(s.places) + max(target, s.expand(0) + s.look_up(2))
+
+
+def positions_to_rows(s: Sizes, source: int, target: int) -> int:
+    """Beside the rows, a Boolean for each position, and of each entry its position in words; columns are turned."""
+    t = s if s.major == 0 else s.T
+    found = t.nnz * 2 * (WORD + t.index) + t.mask(t.places)
+    stored = t.shape[0] * t.index + t.mask(t.places) + t.nnz * t.value
+    made = max(found, t.nnz * 2 * t.index + max(t.compress(0), stored))
+    return made if s.major == 0 else max(made, s.compressed(1) + s.turn(0))
+
+
+@conversion(CSR, Dense, needs=rows_to_positions)
+def _(A: CSR, *, fill: Any = None, **_: Any) -> Dense:
     present = namespace(A.values).zeros(A.shape, bool)
     present[expand(A.indptr), A.indices] = True
     return filled(present, A.values, 0, fill)
 
 
-@conversion(Dense, CSR)
+@conversion(Dense, CSR, needs=positions_to_rows)
 def _(A: Dense) -> Matrix:
     if A.major == 1:
-        return convert(convert(A.T, CSR).T, CSR)
+        return turned(convert(A.T, CSR))
     index_type = index_dtype(*A.shape, A.nnz)
     rows, cols = (part.astype(index_type) for part in namespace(A.values).nonzero(A.present))
     return CSR.trusted(compress(rows, A.nrows, index_type), cols, A.stored, A.shape)
 
 
-@conversion(Dense, Dense)
+@conversion(Dense, Dense, needs=lambda s, source, target: 2 * target + s.mask(s.places) + s.nnz * s.value)
 def _(A: Dense, *, force: bool = True, fill: Any = None) -> Dense:
     """Rows from columns, or another fill."""
     if A.major == 1:

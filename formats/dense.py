@@ -109,6 +109,18 @@ class Dense(Matrix):
     def _suits(self, options: dict[str, Any]) -> bool:
         return options.get("fill", self.fill) == self.fill
 
+    @classmethod
+    def _check_padding(cls, A: Matrix, options: dict[str, Any]) -> None:
+        if not options.get("force"):
+            check_size(A.shape, A.nnz, A.dtype.itemsize, A._index_dtype.itemsize)
+
+    def lengths(self, axis: int = 0) -> Array:
+        return self.present.sum(axis=1 if axis == self.major else 0)
+
+    @classmethod
+    def predicted_nbytes(cls, A: Matrix, **options: Any) -> int:
+        return A.nrows * A.ncols * A.dtype.itemsize
+
     def _transposed(self) -> Dense:
         return Dense.trusted(self.values, self.fill, 1 - self.major)
 

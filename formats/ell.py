@@ -17,6 +17,7 @@ from .arrays import (
     check_range,
     contiguous,
     index_dtype,
+    namespace,
     position_of,
     read_only,
     same_device,
@@ -95,6 +96,22 @@ class ELL(Matrix):
     @classmethod
     def _check_options(cls, options: dict[str, Any]) -> None:
         super()._check_options({name: value for name, value in options.items() if name != "force"})
+
+    @classmethod
+    def _check_padding(cls, A: Matrix, options: dict[str, Any]) -> None:
+        if not options.get("force"):
+            check_width(A.longest(), A.nrows, A.nnz, A.dtype.itemsize, A._index_dtype.itemsize)
+
+    def lengths(self, axis: int = 0) -> Array:
+        present = self.indices >= 0
+        if axis == self.major:
+            return present.sum(axis=0)
+        return namespace(self.values).bincount(self.indices[present], minlength=self.shape[axis])
+
+    @classmethod
+    def predicted_nbytes(cls, A: Matrix, **options: Any) -> int:
+        places = A.longest(0) * A.nrows
+        return places * (index_dtype(*A.shape, places).itemsize + A.dtype.itemsize)
 
     def _transposed(self) -> ELL:
         return ELL.trusted(self.indices, self.values, self.shape[::-1], 1 - self.major)

@@ -122,6 +122,21 @@ class SegmentedCOO(Matrix):
         """The column of every entry (the row, of a transpose)."""
         return self.indices
 
+    def lengths(self, axis: int = 0) -> Array:
+        ends = self.outer if axis == self.major else self.inner
+        return namespace(self.values).bincount(ends, minlength=self.shape[axis])
+
+    @classmethod
+    def predicted_nbytes(cls, A: Matrix, **options: Any) -> int:
+        length = options.get("segment", A.segment if isinstance(A, SegmentedCOO) else SEGMENT)
+        index_bytes = A._index_dtype.itemsize
+        starts = segments(A.nrows, as_segment(length)) + 1
+        return A.nnz * (2 + index_bytes + A.dtype.itemsize) + starts * index_bytes
+
+    @property
+    def _index_dtype(self) -> np.dtype:
+        return self.indices.dtype
+
     def _transposed(self) -> SegmentedCOO:
         return SegmentedCOO.trusted(*self.components[:4], self.shape[::-1], self.segment, 1 - self.major)
 
