@@ -11,8 +11,22 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import Array, as_array, as_values, cast, check_not_nan, contiguous, is_array, namespace, read_only
+from .arrays import (
+    Array,
+    as_array,
+    as_values,
+    cast,
+    check_not_nan,
+    contiguous,
+    index_dtype,
+    is_array,
+    namespace,
+    read_only,
+)
 from .base import Matrix
+from .convert import compress, conversion, convert, expand, turned
+from .csr import CSR
+from .workspace import WORD, Sizes
 
 ABSENT_BOOL = 2
 """The byte for an absent Boolean."""
@@ -185,3 +199,44 @@ def check_size(shape: tuple[int, int], nnz: int, value_bytes: int, index_bytes: 
             f"{dense_bytes / csr_bytes:,.0f} times the CSR's {csr_bytes / 2**20:,.1f} MiB; "
             "pass force=True to have it anyway"
         )
+
+
+# --- conversions --------------------------------------------------------------------------------------------------
+
+
+def rows_to_positions(s: Sizes, source: int, target: int) -> int:
+    """Beside the values, a Boolean for each position, and while that is set, of each entry its row and words."""
+    return s.mask(s.places) + max(target, s.expand(0) + s.look_up(2))
+
+
+def positions_to_rows(s: Sizes, source: int, target: int) -> int:
+    """Beside the rows, a Boolean for each position, and of each entry its position in words; columns are turned."""
+    t = s if s.major == 0 else s.T
+    found = t.nnz * 2 * (WORD + t.index) + t.mask(t.places)
+    stored = t.shape[0] * t.index + t.mask(t.places) + t.nnz * t.value
+    made = max(found, t.nnz * 2 * t.index + max(t.compress(0), stored))
+    return made if s.major == 0 else max(made, s.compressed(1) + s.turn(0))
+
+
+@conversion(CSR, Dense, needs=rows_to_positions)
+def _(A: CSR, *, fill: Any = None, **_: Any) -> Dense:
+    present = namespace(A.values).zeros(A.shape, bool)
+    present[expand(A.indptr), A.indices] = True
+    return filled(present, A.values, 0, fill)
+
+
+@conversion(Dense, CSR, needs=positions_to_rows)
+def _(A: Dense) -> Matrix:
+    if A.major == 1:
+        return turned(convert(A.T, CSR))
+    index_type = index_dtype(*A.shape, A.nnz)
+    rows, cols = (part.astype(index_type) for part in namespace(A.values).nonzero(A.present))
+    return CSR.trusted(compress(rows, A.nrows, index_type), cols, A.stored, A.shape)
+
+
+@conversion(Dense, Dense, needs=lambda s, source, target: 2 * target + s.mask(s.places) + s.nnz * s.value)
+def _(A: Dense, *, force: bool = True, fill: Any = None) -> Dense:
+    """Rows from columns, or another fill."""
+    if A.major == 1:
+        A = Dense.trusted(namespace(A.values).ascontiguousarray(A.values.T), A.fill, 0)
+    return A if fill is None or fill == A.fill else filled(A.present, A.stored, 0, fill)

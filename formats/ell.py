@@ -23,6 +23,9 @@ from .arrays import (
     same_device,
 )
 from .base import Matrix, as_shape
+from .convert import conversion, convert, expand, turned
+from .csr import CSR
+from .workspace import WORD, Sizes
 
 MAX_RATIO_TO_CSR = 8
 MAX_UNQUESTIONED_BYTES = 64 * 2**20
@@ -90,6 +93,10 @@ class ELL(Matrix):
         return self.keep("nnz", lambda: int((self.indices >= 0).sum()))
 
     @property
+    def stored(self) -> Array:
+        return self.values[self.indices >= 0]
+
+    @property
     def options(self) -> dict[str, Any]:
         return {"force": True}
 
@@ -133,3 +140,50 @@ def check_width(width: int, nmajor: int, nnz: int, value_bytes: int, index_bytes
             f"ELL of width {width} needs {ell_bytes / 2**20:,.0f} MiB, {ell_bytes / csr_bytes:,.0f} times the CSR's "
             f"{csr_bytes / 2**20:,.1f} MiB: a long row pads all {nmajor:,} others; pass force=True to have it anyway"
         )
+
+
+# --- conversions --------------------------------------------------------------------------------------------------
+
+
+def rows_to_slots(s: Sizes, source: int, target: int) -> int:
+    """Beside the slots, of each entry its row and slot, also as words."""
+    return target + 2 * s.nnz * s.index + max(s.look_up(2), s.expand(0) - s.nnz * s.index)
+
+
+def slots_to_rows(s: Sizes, source: int, target: int) -> int:
+    """Beside the rows, a Boolean for each place, and counts in words; padded columns are turned."""
+    nmajor = s.shape[s.major]
+    gathered = s.mask(source // (s.value + s.index)) + nmajor * WORD + s.compressed(s.major)
+    return gathered if s.major == 0 else max(gathered, s.compressed(1) + s.turn(0))
+
+
+@conversion(CSR, ELL, needs=rows_to_slots)
+def _(A: CSR, **_: Any) -> ELL:
+    xp, width = namespace(A.values), A.longest()
+    index_type = index_dtype(*A.shape, width * A.nrows)
+    indices = xp.full((width, A.nrows), -1, index_type)
+    values = xp.zeros((width, A.nrows), A.dtype)
+    rows = expand(A.indptr)
+    slots = xp.arange(A.nnz, dtype=A.indptr.dtype) - A.indptr[:-1][rows]
+    indices[slots, rows] = A.indices
+    values[slots, rows] = A.values
+    return ELL.trusted(indices, values, A.shape, 0)
+
+
+@conversion(ELL, CSR, needs=slots_to_rows)
+def _(A: ELL) -> Matrix:
+    if A.major == 1:
+        return turned(convert(A.T, CSR))
+    xp = namespace(A.values)
+    present = A.indices.T >= 0
+    index_type = index_dtype(*A.shape, A.nnz)
+    indptr = xp.zeros(A.nrows + 1, index_type)
+    if A.nrows:
+        xp.cumsum(present.sum(axis=1), out=indptr[1:])
+    return CSR.trusted(indptr, A.indices.T[present].astype(index_type, copy=False), A.values.T[present], A.shape)
+
+
+@conversion(ELL, ELL, needs=lambda s, *sizes: max(slots_to_rows(s, *sizes), s.compressed(0) + rows_to_slots(s, *sizes)))
+def _(A: ELL, **options: Any) -> Matrix:
+    """Padded rows from padded columns."""
+    return convert(convert(A, CSR), ELL, **options)

@@ -114,7 +114,11 @@ def check_conversion(A: Matrix, target: type[Matrix], options: dict[str, Any]) -
     value_and_index = A.dtype.itemsize + 8
     if 2 * value_and_index * max(A.nrows * A.ncols, A.nnz) <= UNQUESTIONED_BYTES:
         return
-    if (needed := conversion_peak(A, target, options, A.device)) > UNQUESTIONED_BYTES:
+    try:
+        needed = conversion_peak(A, target, options, A.device)
+    except NotImplementedError:  # a format that cannot tell
+        return
+    if needed > UNQUESTIONED_BYTES:
         available = available_bytes(A.device)
         if available is not None and needed > available:
             footprint(A, target, A.device, {}, options).check()
