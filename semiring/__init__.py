@@ -23,7 +23,7 @@ from .registry import Vector, Verb, fusible
 from .schedules import pulls_by
 from .verbs import apply, assign, ewise_add, ewise_mult, extract, mxm, mxv, reduce, select, transpose, vxm
 
-from . import cpu, cuda, generic  # isort: skip  # registers the implementations of the verbs above
+from . import cpu, cuda, generic, needs  # isort: skip  # registers the implementations of the verbs above
 from .cpu.threads import get_threads, set_threads, threads
 
 __all__ = [
@@ -66,6 +66,7 @@ __all__ = [
     "mxm",
     "mxv",
     "nearer",
+    "needs",
     "no_worse",
     "pulls_by",
     "reduce",

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from algorithms import bellman_ford, bfs, boruvka, delta_stepping, scc
 from bench.graphs import rmat, uniform
 from formats import (
     COO,
@@ -28,7 +29,7 @@ from formats import (
 from formats.arrays import cupy, finish
 from formats.convert import stays
 from formats.footprint import conversion_peak, footprint
-from semiring import LorLand, MinPlus
+from semiring import LorLand, MinPlus, mxv, vxm
 
 from .strategies import BOOL, FLOAT64, FORMATS, INT32, OPTIONS, matrices
 
@@ -265,3 +266,59 @@ def test_a_footprint_of_work_needs_somebody_who_knows_it(monkeypatch: pytest.Mon
     A = uniform(16, 2)
     with pytest.raises(ValueError, match="no mxv is known here: import semiring"):
         footprint(A, CSR, "cpu", {"verb": "mxv", "algorithm": None}, {})
+
+
+# --- work -----------------------------------------------------------------------------------------------------------
+
+
+@every_format
+@pytest.mark.parametrize("verb", [mxv, vxm], ids=["mxv", "vxm"])
+def test_a_product_takes_what_its_footprint_says(fmt: type[Matrix], verb: Any) -> None:
+    A = uniform(1 << 13, 8)
+    if fmt.predicted_nbytes(A) > 64 * MIB:
+        A = uniform(1 << 10, 50)
+    M, x = stored(A, fmt), np.ones(A.nrows, A.dtype)
+    found = M.footprint(verb=verb.name)
+    verb(*((M, x) if verb is mxv else (x, M)), MinPlus)
+    kept = sum(size for part, size in found.work.items() if part.endswith("kept"))
+    assert M.kept_nbytes <= kept + SLACK
+    assert kept <= 1.1 * M.kept_nbytes + SLACK
+    assert found.work["x and y"] == 2 * x.nbytes
+    assert found.total == sum(found.work.values())
+
+
+@pytest.mark.parametrize("fmt", [CSR, COO])
+@pytest.mark.parametrize(
+    ("name", "call"),
+    [
+        ("bellman_ford", lambda A: bellman_ford(A, 0)),
+        ("delta_stepping", lambda A: delta_stepping(A, 0)),
+        ("bfs", lambda A: bfs(A, 0)),
+        ("scc", scc),
+        ("boruvka", lambda A: boruvka(A, symmetrize=True)),
+    ],
+    ids=lambda case: case if isinstance(case, str) else "",
+)
+def test_an_algorithm_takes_no_more_than_its_footprint_says(
+    fmt: type[Matrix], name: str, call: Callable[[Matrix], Any]
+) -> None:
+    for make in (lambda: uniform(1 << 12, 8), lambda: rmat(12)):
+        call(make().to(fmt))  # compiles
+        A = fresh(make().to(fmt))
+        assert peak(lambda A=A: call(A)) <= A.footprint(algorithm=name).total + 8 * SLACK  # type: ignore[misc]
+
+
+def test_an_unknown_verb_or_algorithm_is_named() -> None:
+    A = uniform(16, 2)
+    with pytest.raises(ValueError, match="no verb is called 'mvx'; there are mxv, vxm"):
+        A.footprint(verb="mvx")
+    with pytest.raises(ValueError, match="no algorithm is called 'dfs'; there are bellman_ford, bfs"):
+        A.footprint(algorithm="dfs")
+
+
+def test_an_algorithm_whose_vectors_do_not_fit_is_refused_before_any_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("formats.memory.available_bytes", lambda device: 1000)
+    n = 1 << 23
+    A = CSR.trusted(np.zeros(n + 1, np.int32), np.zeros(0, np.int32), np.zeros(0, np.int32), (n, n))
+    with pytest.raises(OutOfHostMemory, match=r"bfs on 8,388,608 vertices, for its .* needs 142,606,336 bytes"):
+        bfs(A, 0)
