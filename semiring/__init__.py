@@ -16,6 +16,7 @@ from .algebra import (
     PlusTimes,
     Semiring,
 )
+from .comparison import Comparison, compare
 from .explanation import Explanation, explain
 from .ops import OPERATORS, BinaryOp, Saturating, UnaryOp
 from .predicates import Predicate, better, differs, lost, nearer, no_worse, tight, within
@@ -32,6 +33,7 @@ __all__ = [
     "SEMIRINGS",
     "AnyPair",
     "BinaryOp",
+    "Comparison",
     "Explanation",
     "Law",
     "LorLand",
@@ -52,6 +54,7 @@ __all__ = [
     "apply",
     "assign",
     "better",
+    "compare",
     "cpu",
     "cuda",
     "differs",
