@@ -2,29 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from .arrays import Device
 from .base import Matrix
 from .convert import NEEDS, route, stays
+from .hooks import ask
 from .memory import UNQUESTIONED_BYTES, available_bytes, no_room
 from .workspace import Sizes
 
 MIB = 2**20
-
-Work = Callable[[Matrix, type[Matrix], Device, dict[str, Any]], dict[str, int]]
-_work: list[Work] = []
-
-
-def tells_of_work(work: Work) -> Work:
-    """Let `work(A, fmt, device, {"verb": …, "algorithm": …})` say what a verb or an algorithm takes, part by part.
-
-    Formats know nothing of verbs: whoever has them registers this.
-    """
-    _work[:] = [work]
-    return work
 
 
 @dataclass(frozen=True)
@@ -79,9 +67,7 @@ def footprint(
     matrix, peak = predicted(A, target, options), conversion_peak(A, target, options, device)
     added = moved if not peak else min(matrix, peak)
     wanted = {name: value for name, value in work.items() if value is not None}
-    if wanted and not _work:
-        raise ValueError(f"no {' or '.join(wanted.values())} is known here: import semiring and algorithms first")
-    parts = _work[0](A, target, device, wanted) if wanted else {}
+    parts = ask("work", A, target, device, wanted, what=" or ".join(wanted.values())) if wanted else {}
     what = f"{A.nrows:,} × {A.ncols:,} with {A.nnz:,} entries as {target.__name__}"
     temporary = max(0, moved + peak - added)
     return Footprint(what, matrix, added, temporary, available_bytes(device), device, parts)

@@ -166,7 +166,7 @@ def compare(
     for fmt, M in made.items():
         if not same(expected, call(M), s):
             raise Disagreement(f"{fmt.__name__} and {type(A).__name__} give different answers: nothing is timed")
-    calls = [(lambda M=M: call(M)) for M in made.values()]  # type: ignore[misc]
+    calls = [(lambda M=M: call(M)) for M in made.values()]
     taken = in_turns([(run, batched_clock(run, device)) for run in calls], repeats, seconds)
     costs = {fmt: _median_ms(lambda fmt=fmt: unkept(A).to(fmt), device) for fmt in made}  # type: ignore[misc]
     firsts = {fmt: _first_ms(M, call, device) for fmt, M in made.items()}
@@ -176,13 +176,8 @@ def compare(
         ms, changes = median(times), fmt is not type(A)
         low, _, high = quantiles(times, n=4, method="inclusive")
         start = costs[fmt] + firsts[fmt] if changes else 0.0
-        row: dict[str, Any] = {
-            "format": fmt.__name__.lower(),
-            "ms": rounded(ms),
-            "low_ms": rounded(low),
-            "high_ms": rounded(high),
-        }
-        row |= {"ratio": rounded(ms / own_ms)} | storage(M)
+        row: dict[str, Any] = {"format": fmt.__name__.lower(), "ms": rounded(ms)}
+        row |= {"low_ms": rounded(low), "high_ms": rounded(high), "ratio": rounded(ms / own_ms)} | storage(M)
         row |= {"conversion_ms": rounded(costs[fmt]) if changes else 0.0, "first_ms": rounded(firsts[fmt])}
         row["break_even"] = break_even(start, ms, firsts[type(A)], own_ms) if changes else None
         rows.append(row | {"why": None})

@@ -6,12 +6,12 @@ from typing import Any
 
 from formats import Matrix
 from formats.arrays import Device
-from formats.footprint import tells_of_work
+from formats.hooks import answers
 
 from .registry import Fusible, Verb
 
 
-@tells_of_work
+@answers("work")
 def work(A: Matrix, fmt: type[Matrix], device: Device, wanted: dict[str, Any]) -> dict[str, int]:
     """Bytes of each part of a verb's or an algorithm's work on A in a format.
 

@@ -262,9 +262,9 @@ def test_a_control_groups_limit_counts(version: int, tmp_path: Any, monkeypatch:
 
 
 def test_a_footprint_of_work_needs_somebody_who_knows_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("formats.footprint._work", [])
+    monkeypatch.setattr("formats.hooks._answers", {})
     A = uniform(16, 2)
-    with pytest.raises(ValueError, match="no mxv is known here: import semiring"):
+    with pytest.raises(ValueError, match="mxv is not known to formats alone: import semiring"):
         footprint(A, CSR, "cpu", {"verb": "mxv", "algorithm": None}, {})
 
 
