@@ -111,15 +111,22 @@ class Matrix:
     def to(self, fmt: type[Matrix] | str | None = None, *, device: Device | None = None, **options: Any) -> Matrix:
         """The same matrix in another format, on another device, or both; `self` where nothing changes.
 
-        fmt: a format or its lower-case name.  options: the target format's own, `force=True` of ELL and
-        Dense, `segment=` of SegmentedCOO, `fill=` of Dense.
-        OutOfDeviceMemory, before anything moves, if the GPU has no room; DeviceUnavailable if there is none.
+        fmt: a format or its lower-case name; or "auto", which is the one in which so many `calls` of a `verb` take the
+        least time, as `semiring.choose` predicts it, whose options it takes.  options: the target format's own,
+        `force=True` of ELL and Dense, `segment=` of SegmentedCOO, `fill=` of Dense.
+        OutOfDeviceMemory or OutOfHostMemory, with the figures, before any work that is predicted not to fit;
+        DeviceUnavailable if there is no GPU.
         """
         from .convert import convert
 
         moved = self
         if device is not None and device != self.device:
             moved = type(self).trusted(*move(self.components, device, self))
+        if fmt == "auto":
+            from .hooks import ask
+
+            chosen = ask("choice", moved, options, what="which format to choose")
+            return moved if chosen == type(moved).__name__.lower() else convert(moved, find_format(chosen))
         return moved if fmt is None else convert(moved, find_format(fmt), **options)
 
     def astype(self, dtype: DTypeLike) -> Self:

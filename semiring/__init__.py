@@ -16,6 +16,7 @@ from .algebra import (
     PlusTimes,
     Semiring,
 )
+from .choice import Choice, choose
 from .comparison import Comparison, compare
 from .explanation import Explanation, explain
 from .ops import OPERATORS, BinaryOp, Saturating, UnaryOp
@@ -33,6 +34,7 @@ __all__ = [
     "SEMIRINGS",
     "AnyPair",
     "BinaryOp",
+    "Choice",
     "Comparison",
     "Explanation",
     "Law",
@@ -54,6 +56,7 @@ __all__ = [
     "apply",
     "assign",
     "better",
+    "choose",
     "compare",
     "cpu",
     "cuda",

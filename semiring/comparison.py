@@ -161,7 +161,7 @@ def compare(
 
     chosen = [find_format(fmt) for fmt in formats] if formats is not None else []
     tried = dict.fromkeys([type(A), *(chosen or [fmt for fmt, backend in product.table if backend == device])])
-    made, refused = _stored(A, tried)
+    made, refused = stored(A, tried)
     expected, dtype = call(made[type(A)]), common_dtype(s, A, operand)
     for fmt, M in made.items():
         if not same(expected, call(M), s):
@@ -245,7 +245,7 @@ def _operand(
     return SparseVector(present[present < size], values[present[present < size]], size).to(device=device)
 
 
-def _stored(A: Matrix, formats: Iterable[type[Matrix]]) -> tuple[dict[type[Matrix], Matrix], dict[type[Matrix], str]]:
+def stored(A: Matrix, formats: Iterable[type[Matrix]]) -> tuple[dict[type[Matrix], Matrix], dict[type[Matrix], str]]:
     """(A in every format that takes it, why the others do not)."""
     made: dict[type[Matrix], Matrix] = {}
     refused: dict[type[Matrix], str] = {}

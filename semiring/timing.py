@@ -61,9 +61,9 @@ def in_turns(calls: Sequence[tuple[Callable[[], Any], Clock]], repeats: int, sec
     return taken
 
 
-def batched_clock(run: Callable[[], Any], device: Device) -> Clock:
-    """The clock for a product: `host_ms` on a CPU, on a GPU `device_ms` in batches of a fit size."""
-    return host_ms if device == "cpu" else functools.partial(device_ms, calls=batch_of(run))
+def batched_clock(run: Callable[[], Any], device: Device, batch_ms: float = BATCH_MS) -> Clock:
+    """The clock for a product: `host_ms` on a CPU, on a GPU `device_ms` in batches that take so long."""
+    return host_ms if device == "cpu" else functools.partial(device_ms, calls=batch_of(run, batch_ms))
 
 
 def finished_ms(run: Callable[[], Any], device: Device) -> float:
@@ -82,9 +82,9 @@ def host_ms(run: Callable[[], Any]) -> float:
     return (time.perf_counter() - start) * 1e3
 
 
-def batch_of(run: Callable[[], Any]) -> int:
-    """How many calls keep the GPU busy for BATCH_MS, at most MAX_BATCH."""
-    return min(MAX_BATCH, 1 + int(BATCH_MS / device_ms(run, 10)))
+def batch_of(run: Callable[[], Any], batch_ms: float = BATCH_MS) -> int:
+    """How many calls keep the GPU busy for `batch_ms`, at most MAX_BATCH."""
+    return min(MAX_BATCH, 1 + int(batch_ms / device_ms(run, 10)))
 
 
 def device_ms(run: Callable[[], Any], calls: int) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bench.experiment import Experiment
 
-from . import afanasyev, afanasyev_scc, everyone, kolganov, martin, roofline, sssp_c, storage
+from . import afanasyev, afanasyev_scc, choice, everyone, kolganov, martin, roofline, sssp_c, storage
 
 EXPERIMENTS: dict[str, Experiment] = {
     experiment.name: experiment
@@ -21,6 +21,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         kolganov.MST,
         sssp_c.SSSP_C,
         storage.FORMATS,
+        choice.CHOICE,
         roofline.ROOFLINE,
     )
 }
