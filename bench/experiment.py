@@ -71,7 +71,7 @@ class Experiment:
     name: on the command line.  title: of table and plot.  source: the paper's figure that it redraws.  about: a
     paragraph for the report: what is compared, and what to look for.  rows: measures; a row at a time, without what
     `machine` says.  columns: of the table, keys of the rows.  plot: of all rows; None where there is nothing to draw.
-    devices: where it runs.
+    devices: where it runs.  roads: does it read the road graphs' files, in the folder that --data names?
     """
 
     name: str
@@ -82,6 +82,7 @@ class Experiment:
     columns: tuple[str, ...]
     plot: Callable[[list[Row]], Figure | None]
     devices: tuple[Device, ...] = ("cpu", "cuda")
+    roads: bool = False
 
 
 def perform(experiment: Experiment, setting: Setting, folder: Path | None = None, *, resume: bool = False) -> list[Row]:

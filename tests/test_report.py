@@ -193,6 +193,44 @@ def test_a_quick_run_is_called_one(folder: Path) -> None:
     assert "Not run yet on a CPU: python -m bench fake" in text
 
 
+def test_a_run_that_was_stopped_says_so_and_how_it_goes_on(folder: Path) -> None:
+    partial = written(folder / "other-gpu.partial.jsonl", ROWS, KNOWN | GPU | {"experiment": "other"})
+    text = "".join(checked(report(folder=folder).read_text()).text)
+    assert "This run was stopped before its end" in text
+    assert "python -m bench other --device cuda --resume" in text
+    assert "a GPU <&> more, stopped before its end" in text
+    assert "Not run yet on a GPU: python -m bench other" not in text
+    assert len(collected(folder)["other"][0].rows) == len(ROWS)
+    partial.write_text(partial.read_text() + '{"graph": "cut')  # what the interruption left of a line
+    assert len(collected(folder)["other"][0].rows) == len(ROWS)
+    written(folder / "other-gpu.jsonl", ROWS[:1], KNOWN | GPU | {"experiment": "other"})  # an earlier run is whole
+    text = "".join(checked(report(folder=folder).read_text()).text)
+    assert "stopped before its end" not in text
+    assert "--resume" not in text
+
+
+def test_rows_of_a_stopped_run_are_checked_like_others(folder: Path) -> None:
+    path = written(folder / "other-gpu.partial.jsonl", [*ROWS, {"graph": "g", "ms": 1.0}], {"experiment": "other"})
+    with pytest.raises(ValueError, match=f"{path}:4: a row that is not verified is not shown"):
+        report(folder=folder)
+
+
+def test_a_run_that_went_on_later_has_all_its_dates_and_commits(folder: Path) -> None:
+    later = KNOWN | {"date": "2026-01-03", "commit": "def5678"}
+    written(folder / "fake-cpu.jsonl", [*ROWS, later | ROWS[0]])
+    text = "".join(checked(report(folder=folder).read_text()).text)
+    assert "2026-01-02, 2026-01-03 · commit abc1234, def5678" in text
+
+
+def test_the_command_names_the_folder_of_roads_where_it_is_needed(folder: Path, monkeypatch: Any) -> None:
+    monkeypatch.setitem(reports.EXPERIMENTS, "fake", replace(FAKE, roads=True))
+    text = "".join(checked(report(folder=folder).read_text()).text)
+    assert "python -m bench fake --device cuda --data FOLDER" in text
+    assert "python -m bench other --device cuda --data" not in text
+    assert "python -m bench fused --device cuda --data FOLDER" in text
+    assert {name for name, experiment in EXPERIMENTS.items() if experiment.roads} == {"peers", "formats", "roofline"}
+
+
 def test_a_long_table_is_folded(folder: Path) -> None:
     written(folder / "fake-cpu.jsonl", ROWS[:1] * 30)
     assert "<summary>All 30 rows</summary>" in report(folder=folder).read_text()

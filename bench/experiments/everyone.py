@@ -146,4 +146,5 @@ EVERYONE = Experiment(
         "repeats",
     ),
     plot=plot,
+    roads=True,
 )

@@ -248,4 +248,5 @@ ROOFLINE = Experiment(
         "edges_relaxed",
     ),
     plot=plot,
+    roads=True,
 )

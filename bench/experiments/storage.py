@@ -326,4 +326,5 @@ FORMATS = Experiment(
         "break_even",
     ),
     plot=plot,
+    roads=True,
 )
