@@ -343,6 +343,37 @@ def test_panels_are_two_in_a_row() -> None:
     assert (width, height) == tuple(2 * one.get_size_inches())
 
 
+def test_a_long_legend_makes_the_figure_higher_and_leaves_the_axes_as_they_are() -> None:
+    heights = []
+    for names in ("ab", "abcdefghi"):
+        made, (left, _) = plots.figure(2)
+        rows = [{"n": n, "ms": 1.0 + k, "contender": 50 * name} for k, name in enumerate(names) for n in (1, 2)]
+        plots.lines(left, rows, "n", "ms")
+        plots.legend(left)  # in the place of the first
+        made.draw_without_rendering()
+        heights.append((made.get_figheight(), left.get_position().height * made.get_figheight()))
+    (low, few), (high, many) = heights
+    assert high > low == plots.HEIGHT
+    assert many == pytest.approx(few, rel=0.05)
+
+
+def test_short_names_stand_side_by_side_in_a_legend_and_long_ones_do_not() -> None:
+    _, (ax,) = plots.figure(1)
+    assert plots._columns(ax, ["a", "b", "c"]) == 3
+    assert plots._columns(ax, ["a", "b", "c" * 40, "d" * 30]) == 2  # column by column
+    assert plots._columns(ax, ["a", "c" * 40, "b", "d" * 30]) == 1
+
+
+def test_a_line_with_an_end_to_its_name_is_the_other_one_dotted() -> None:
+    _, (ax,) = plots.figure(1)
+    rows = [{"n": n, "ms": n, "contender": f"{name}{end}"} for end in ("", ", more") for name in "ab" for n in (1, 2)]
+    plots.lines(ax, rows, "n", "ms", dotted=", more")
+    a, b, a_more, b_more, _ = ax.get_lines()
+    assert (a_more.get_color(), b_more.get_color()) == (a.get_color(), b.get_color())
+    assert [line.get_linestyle() for line in (a, b, a_more, b_more)] == ["-", "-", ":", ":"]
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["a", "b", "more"]
+
+
 @pytest.mark.parametrize(
     ("low", "high", "shown"), [(0.7, 1.6, "0.8"), (3, 200, "5"), (0.01, 2e4, "1,000")], ids=["narrow", "usual", "wide"]
 )

@@ -246,8 +246,6 @@ def panel(ax: Axes, question: str, rows: list[Row]) -> None:
         plots.label(ax, question, "vertices", "milliseconds")
     else:
         plots.bars(ax, rows, "graph", "ms", log_y=True)
-        low, high = ax.get_ylim()
-        ax.set_ylim(low, high * (high / low) ** 0.5)  # room for the legend
         plots.label(ax, question, "", "milliseconds")
 
 

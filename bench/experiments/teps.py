@@ -274,5 +274,5 @@ def panel(ax: Any, rows: list[Row], family: str) -> None:
     from bench import plots
 
     points = curves([row for row in rows if row["family"] == family])
-    plots.lines(ax, points, "n", "figure", by="line")
+    plots.lines(ax, points, "n", "figure", by="line", dotted=f", {COPIES}")
     plots.label(ax, family, "vertices", "MTEPS")
