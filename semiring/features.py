@@ -23,6 +23,9 @@ CACHES = (1 << 15, 1 << 20, 1 << 25)
 BLOCK = 1 << 14
 """Rows of a block whose part of y a fast memory holds."""
 
+THREADED = 1 << 15
+"""Entries from which on work is handed to threads, or fills a GPU, roughly."""
+
 
 @dataclass(frozen=True)
 class Features:
@@ -104,6 +107,7 @@ def terms(f: Features, nbytes: int) -> dict[str, float]:
     blocks = -(-f.nrows // BLOCK)
     return {
         "call": 1.0,
+        "call of threads": float(f.nnz >= THREADED),
         "bytes": float(nbytes),
         "rows": float(f.nrows),
         "columns": float(f.ncols),
