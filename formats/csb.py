@@ -133,6 +133,12 @@ class CSB(Matrix):
         return (self.rows, self.cols) if self.major == 0 else (self.cols, self.rows)
 
     @property
+    def strips(self) -> Array:
+        """Where the entries of each row of blocks start, and nnz; of each column of blocks, of a transpose."""
+        nmajor, nminor = self.grid
+        return self.starts[namespace(self.starts).arange(nmajor + 1) * nminor]
+
+    @property
     def outer(self) -> Array:
         """The row of every entry (the column, of a transpose), which takes an array to tell."""
         return self._positions(self.starts.dtype)[0]
@@ -227,9 +233,7 @@ def _(A: CSR, *, block: int = BLOCK, force: bool = False) -> CSB:
 def _(A: CSB) -> Matrix:
     if A.major == 1:
         return convert(convert(A.T, CSR).T, CSR)
-    nrows, ncols = A.grid
-    starts = A.starts[namespace(A.values).arange(nrows + 1) * ncols]
-    return convert(SegmentedCOO.trusted(A.rows, A.inner, A.values, starts, A.shape, A.block, 0), CSR)
+    return convert(SegmentedCOO.trusted(A.rows, A.inner, A.values, A.strips, A.shape, A.block, 0), CSR)
 
 
 @conversion(CSB, CSB)
