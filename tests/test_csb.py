@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from formats import COO, CSB, CSR, SegmentedCOO, from_edges
-from semiring import PlusTimes
+from semiring import MinPlus, PlusTimes, mxv, transpose, vxm
+from semiring.cuda import blocks
 
 from . import strategies as sts
 
@@ -58,6 +59,7 @@ def test_a_transpose_exchanges_rows_and_columns():
     by_rows = A.T.to(CSB)
     assert (by_rows.major, by_rows.block) == (0, 2)
     assert by_rows.equals(A.T)
+    assert transpose(A).block == 2
 
 
 def test_the_size_of_a_block_is_an_option():
@@ -153,3 +155,97 @@ def test_every_block_size_keeps_every_entry(data):
         rows_and_cols = (side.outer, side.inner) if side.major == 0 else (side.inner, side.outer)
         listed = list(zip(*(n.tolist() for n in rows_and_cols), strict=True))
         assert listed == [(row, col) for row, col, _ in entries_of(side)]
+
+
+# --- pieces: what the GPU's kernels are given, found by NumPy ---------------------------------------------------------
+
+
+def random_blocks(block: int, shape: tuple[int, int] = (300, 230), nnz: int = 9000) -> CSB:
+    """Half of the entries in one corner, so that some blocks are of many pieces, and others empty."""
+    rng = np.random.default_rng(7)
+    rows, cols = (rng.integers(0, extent, nnz) for extent in shape)
+    rows[: nnz // 2] //= 8
+    weights = rng.integers(1, 100, nnz).astype(np.float32)
+    A = from_edges(rows, cols, weights, shape=shape).to(CSB, block=block)
+    assert isinstance(A, CSB)
+    return A
+
+
+def visits(pieces: blocks.Pieces) -> list[tuple[int, int]]:
+    """(segment, piece) as the kernels' shares come to them."""
+    found = []
+    for first, last in zip(pieces.cuts[:-1].tolist(), pieces.cuts[1:].tolist(), strict=True):
+        for piece in range(first, last):
+            found.append((int(np.searchsorted(pieces.firsts, piece, side="right")) - 1, piece))
+    return found
+
+
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("by_columns", [False, True])
+@pytest.mark.parametrize("block", [1, 16, 128, 512])
+def test_every_entry_is_in_one_piece_of_its_segment(block, by_columns, turned):
+    A: CSB = random_blocks(block)
+    A = A.T if turned else A
+    pieces = blocks.cut_blocks(A, by_columns, 5)
+    lengths = pieces.ends - pieces.begins
+    assert lengths.min() > 0
+    assert lengths.max() <= blocks.PIECE
+    covered = np.concatenate([np.arange(b, e) for b, e in zip(pieces.begins, pieces.ends, strict=True)])
+    assert np.array_equal(np.sort(covered), np.arange(A.nnz))
+    assert by_columns or np.array_equal(covered, np.arange(A.nnz)), "by rows of blocks, as entries lie"
+    segments, others = (A.inner, A.outer) if by_columns else (A.outer, A.inner)
+    assert [piece for _, piece in visits(pieces)] == list(range(lengths.size))
+    for segment, piece in visits(pieces):
+        entries = slice(pieces.begins[piece], pieces.ends[piece])
+        assert (segments[entries] // block == segment).all()
+        assert (others[entries] // block == pieces.others[piece]).all()
+    assert pieces.nbytes == 4 * (3 * lengths.size + pieces.firsts.size + pieces.cuts.size)
+
+
+def test_pieces_but_a_blocks_first_begin_at_a_sector():
+    A = random_blocks(128)
+    pieces = blocks.cut_blocks(A, True, 5)
+    inside = ~np.isin(pieces.begins, A.starts)
+    assert inside.any()
+    assert (pieces.begins[inside] % blocks.ALIGN == 0).all()
+
+
+@pytest.mark.parametrize("by_columns", [False, True])
+def test_shares_are_of_about_equal_cost(by_columns):
+    A = random_blocks(64, (2000, 2000), 200_000)
+    pieces = blocks.cut_blocks(A, by_columns, 8)
+    assert pieces.cuts.size == 9
+    lengths = pieces.ends - pieces.begins + blocks.PIECE_COST
+    cost = [lengths[first:last].sum() for first, last in zip(pieces.cuts[:-1], pieces.cuts[1:], strict=True)]
+    assert max(cost) < 1.1 * min(cost)
+
+
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("matrix_first", [True, False])
+def test_two_phases_over_the_pieces_are_the_product(matrix_first, turned):
+    """What the kernels of blocks.cu do, by NumPy."""
+    A: CSB = random_blocks(64)
+    A = A.T if turned else A
+    gathers = (A.major == 0) == matrix_first
+    x = np.arange(A.ncols if matrix_first else A.nrows, dtype=np.float32) % 97
+    along, across = A.offsets if gathers else A.offsets[::-1]
+    products = np.full(A.nnz, np.nan, np.float32)
+    pieces = blocks.cut_blocks(A, gathers, 5)
+    for segment, piece in visits(pieces):
+        e = slice(pieces.begins[piece], pieces.ends[piece])
+        products[e] = A.values[e] + x[segment * A.block + across[e].astype(int)]
+    y = np.full(A.nrows if matrix_first else A.ncols, np.inf, np.float32)
+    pieces = blocks.cut_blocks(A, not gathers, 5)
+    for segment, piece in visits(pieces):
+        e = slice(pieces.begins[piece], pieces.ends[piece])
+        np.minimum.at(y, segment * A.block + along[e].astype(int), products[e])
+    assert np.array_equal(y, mxv(A, x, MinPlus) if matrix_first else vxm(x, A, MinPlus))
+
+
+def test_sectors_are_counted_where_they_change():
+    """8 values of 4 bytes in each: of two rows of blocks with columns 0..15, two sectors each."""
+    cols = np.tile(np.arange(16), 4)
+    rows = np.repeat([0, 1, 16, 17], 16)
+    A = from_edges(rows, cols, np.ones(64, np.float32), shape=32).to(CSB, block=16)
+    assert blocks.sectors(A) == 4
+    assert blocks.sectors(A.T) == 4

@@ -21,8 +21,12 @@ from .compile import load
 PRODUCTS = "products"
 """The unit that most formats share."""
 
+BLOCKS = "blocks"
+"""The unit of compressed sparse blocks."""
+
 UNITS: dict[str, tuple[str, ...]] = {
     PRODUCTS: ("common.cu", "tiles.cu", "padded.cu", "push.cu", "pull.cu", "segments.cu", "dense.cu"),
+    BLOCKS: ("common.cu", "blocks.cu"),
 }
 """The files of each translation unit behind the prelude, in their order. A format may bring a unit of its own."""
 
