@@ -17,6 +17,9 @@ from .experiments import EXPERIMENTS
 from .measure import Disagreement, append
 from .report import report
 
+INTERRUPTED = 130
+"""The exit code of a command that Ctrl-C has stopped, as shells have it."""
+
 app = typer.Typer(add_completion=False, help="Benchmarks; each verifies what it times.")
 
 
@@ -43,7 +46,7 @@ def benchmarks(
 
 
 def command_of(experiment: Experiment) -> Callable[..., None]:
-    """The command that runs an experiment; exit code 1, and one sentence, where contenders disagree."""
+    """The command that runs an experiment; exit code 1, and one sentence, where contenders disagree; 130 at Ctrl-C."""
 
     def command(
         device: Annotated[Device, typer.Option(help="Where to run.")] = Device.CPU,
@@ -51,12 +54,16 @@ def command_of(experiment: Experiment) -> Callable[..., None]:
         data: Annotated[Path | None, typer.Option(help="The folder of the road graphs' files.", exists=True)] = None,
         repeats: Annotated[int, typer.Option(help="Timed calls of each contender, fewer of slow ones.", min=1)] = 11,
         output: Annotated[Path | None, typer.Option(help="The folder for rows and plot, not bench/results.")] = None,
+        resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was interrupted.")] = False,
     ) -> None:
         try:
-            perform(experiment, Setting(device.value, quick, data, repeats), output)
+            perform(experiment, Setting(device.value, quick, data, repeats), output, resume=resume)
         except (Disagreement, DeviceUnavailable, ValueError) as error:
             typer.echo(f"{experiment.name}: {error}", err=True)
             raise typer.Exit(1) from error
+        except KeyboardInterrupt as stop:
+            typer.echo(f"{experiment.name}: {str(stop) or 'stopped'}", err=True)
+            raise typer.Exit(INTERRUPTED) from stop
 
     command.__doc__ = f"{experiment.title}. {experiment.source}."
     return command

@@ -50,7 +50,7 @@ from .storage import Product, formats_of, graphs, products, same, stored, unkept
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-COPY = "copy"
+COPY, NO_GRAPH = "copy", "none"
 COPIED = {"quick": 1 << 22, "cpu": 1 << 28, "cuda": 1 << 30}
 """Bytes that are copied: on a full run more than any cache holds."""
 FOREST_EDGE = 12
@@ -59,10 +59,15 @@ FOREST_EDGE = 12
 
 def rows(setting: Setting) -> Iterator[Row]:
     """The copy, then every product and every algorithm on every graph."""
-    row = copied(setting)
+    kept = setting.kept_rows(NO_GRAPH)
+    row = kept[0] if kept else copied(setting)
     peak = row["gb_per_second"]
     yield row
-    for name, A in graphs(setting):
+    for name, make in graphs(setting):
+        if kept := setting.kept_rows(name):
+            yield from kept
+            continue
+        A = make()
         if isinstance(A, str):
             yield {"graph": name, "n": None, "nnz": None, "contender": "everything", "missing": A}
             continue
@@ -94,7 +99,7 @@ def copied(setting: Setting) -> Row:
     )
     figures = contest([contender], setting.repeats)[COPY]
     return {
-        "graph": "none",
+        "graph": NO_GRAPH,
         "n": None,
         "nnz": None,
         "contender": COPY,
@@ -243,4 +248,5 @@ ROOFLINE = Experiment(
         "edges_relaxed",
     ),
     plot=plot,
+    roads=True,
 )

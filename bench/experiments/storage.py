@@ -85,14 +85,18 @@ FAMILIES = (
 """But for the roads, which are in a file."""
 
 
-def graphs(setting: Setting) -> Iterator[tuple[str, CSR | str]]:
-    """(name, graph on the device) of each family, or why it is missing."""
-    if setting.data is not None and (setting.data / ROADS).exists():
-        yield "roads", roads(setting.data / ROADS, device=setting.device)
-    else:
-        yield "roads", f"left out: needs --data with {ROADS}"
+def graphs(setting: Setting) -> Iterator[tuple[str, Callable[[], CSR | str]]]:
+    """(name, what makes the graph on the device, or says why it is missing) of each family."""
+    yield "roads", partial(road_graph, setting)
     for family in FAMILIES:
-        yield family.name, family.make(*family.size(setting), device=setting.device)
+        yield family.name, partial(family.make, *family.size(setting), device=setting.device)
+
+
+def road_graph(setting: Setting) -> CSR | str:
+    """The roads on the device, or why they are missing."""
+    if setting.data is None or not (setting.data / ROADS).exists():
+        return f"left out: needs --data with {ROADS}"
+    return roads(setting.data / ROADS, device=setting.device)
 
 
 # --- products ---------------------------------------------------------------------------------------------------------
@@ -169,7 +173,11 @@ def stored(A: CSR, device: Device) -> tuple[dict[type[Matrix], Matrix], dict[str
 
 def rows(setting: Setting) -> Iterator[Row]:
     """Every product in every format on every graph; what a graph's formats take to make is measured once."""
-    for name, A in graphs(setting):
+    for name, make in graphs(setting):
+        if kept := setting.kept_rows(name):
+            yield from kept
+            continue
+        A = make()
         if isinstance(A, str):
             yield {"graph": name, "n": None, "nnz": None, "contender": "every format", "missing": A}
             continue
@@ -318,4 +326,5 @@ FORMATS = Experiment(
         "break_even",
     ),
     plot=plot,
+    roads=True,
 )
