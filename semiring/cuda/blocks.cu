@@ -28,6 +28,12 @@ template <> __device__ __forceinline__ void stream_out(bool* address, bool value
     __stcs(reinterpret_cast<unsigned char*>(address), (unsigned char)value);
 }
 
+// A segment of a vector: all of the shared memory that a launch asks for.
+__device__ __forceinline__ T* segment_memory() {
+    extern __shared__ __align__(16) unsigned char memory[];
+    return reinterpret_cast<T*>(memory);
+}
+
 // What a warp takes of the streams from `base` on: the entries early … end - 1, counted from there.
 struct Span {
     I base;
@@ -57,8 +63,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
 multiply_blocks(const I* __restrict__ begins, const I* __restrict__ ends, const I* __restrict__ firsts, I count,
                 const I* __restrict__ cuts, I block, const unsigned short* __restrict__ offsets,
                 const T* __restrict__ values, I step, I extent, const T* __restrict__ x, T* __restrict__ products) {
-    extern __shared__ __align__(16) unsigned char memory[];
-    T* const part = reinterpret_cast<T*>(memory);
+    T* const part = segment_memory();
     each_segment(firsts, count, cuts, [&](I s, I p, I q) {
         const I first = s * block;
         const int size = (int)min(block, extent - first);
@@ -120,8 +125,7 @@ template <class Terms>
 __device__ __forceinline__ void fold_pieces(const I* begins, const I* ends, const I* firsts, I count, const I* cuts,
                                             I block, const unsigned short* offsets, const Terms& terms, I extent,
                                             T* y) {
-    extern __shared__ __align__(16) unsigned char memory[];
-    T* const part = reinterpret_cast<T*>(memory);
+    T* const part = segment_memory();
     each_segment(firsts, count, cuts, [&](I s, I p, I q) {
         const bool whole = p == firsts[s] && q == firsts[s + 1];
         const I first = s * block;

@@ -81,7 +81,7 @@ def translation_unit(
         "SEGMENT_THREADS": SEGMENT_SHAPE.threads, "SEGMENT_ITEMS": SEGMENT_SHAPE.items,
         "SEGMENT_BLOCKS": SEGMENT_BLOCKS,
     }  # fmt: skip
-    sizes = "".join(f"constexpr int {name} = {size};\n" for name, size in constants.items())
+    sizes = "".join(f"[[maybe_unused]] constexpr int {name} = {size};\n" for name, size in constants.items())
     return "\n".join((prelude(semiring, dtype, index_dtype, matrix_first), sizes, *files))
 
 
