@@ -1,4 +1,4 @@
-"""`python -m bench spmv`: run a benchmark by name."""
+"""`python -m bench NAME`: run a benchmark by name."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import typer
 
 from formats import DeviceUnavailable
 
-from . import fused, prepare, spmv, spmv_cuda
+from . import fused, prepare
 from .experiment import RESULTS, Experiment, Setting, perform
 from .experiments import EXPERIMENTS
 from .measure import Disagreement, append
@@ -71,24 +71,6 @@ def command_of(experiment: Experiment) -> Callable[..., None]:
 
 for experiment in EXPERIMENTS.values():
     app.command(experiment.name)(command_of(experiment))
-
-
-@app.command("spmv")
-def spmv_command(
-    device: Annotated[Device, typer.Option(help="Where to run.")] = Device.CPU,
-    scale: Annotated[int, typer.Option(help="On the CPU: log2 of the number of rows.", min=4)] = 20,
-    repeats: Annotated[int, typer.Option(help="Timed runs of each contender.", min=1)] = 15,
-    graphs: Annotated[str, typer.Option(help="On a GPU: names of graphs, with commas; by default all.")] = "",
-    data: Annotated[Path | None, typer.Option(help="On a GPU: the folder of NE's file.", exists=True)] = None,
-    output: Annotated[Path | None, typer.Option(help="Append the JSON lines to this file.")] = None,
-) -> None:
-    """SpMV over min-plus: our formats beside bare python-graphblas, or on a GPU beside cuSPARSE's plus-times."""
-    if device is Device.CPU:
-        records = spmv.run(scale, repeats)
-    else:
-        records = spmv_cuda.run([name for name in graphs.split(",") if name], data, repeats)
-    if output is not None:
-        append(output, records)
 
 
 @app.command("prepare")

@@ -228,7 +228,12 @@ def test_the_command_names_the_folder_of_roads_where_it_is_needed(folder: Path, 
     assert "python -m bench fake --device cuda --data FOLDER" in text
     assert "python -m bench other --device cuda --data" not in text
     assert "python -m bench fused --device cuda --data FOLDER" in text
-    assert {name for name, experiment in EXPERIMENTS.items() if experiment.roads} == {"peers", "formats", "roofline"}
+    assert {name for name, experiment in EXPERIMENTS.items() if experiment.roads} == {
+        "peers",
+        "spmv",
+        "formats",
+        "roofline",
+    }
 
 
 def test_a_long_table_is_folded(folder: Path) -> None:

@@ -26,7 +26,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -38,7 +37,7 @@ from bench.fused import same as equal
 from bench.fused_tasks import Problem, Task, tasks
 from bench.graphs import library
 from bench.measure import Contender, contest, rounded
-from bench.spmv_cuda import cusparse
+from bench.products import cusparse
 from formats import CSR
 from formats.arrays import Array
 from formats.orientation import is_symmetric
@@ -151,7 +150,7 @@ def one_product(A: CSR, product: Product, made: dict[Any, Any], setting: Setting
         for name, M in matrices.items()
     ]
     if setting.device == "cuda" and product.verb is mxv:
-        contenders.append(replace(cusparse(A, x), device="cuda", batched=True))
+        contenders.append(cusparse(A, x))
     for name, found in contest(contenders, setting.repeats).items():
         moved = matrices[name].nbytes if name in matrices else A.nbytes
         yield {"contender": name, "kind": product.verb.name, "bytes_moved": moved + vectors, **found}

@@ -29,7 +29,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from statistics import median
 from typing import TYPE_CHECKING, Any
@@ -40,8 +40,7 @@ from bench.experiment import Experiment, Row, Setting, released
 from bench.fused import stopwatch
 from bench.graphs import ROADS, grid, operand, rmat, roads, uniform
 from bench.measure import Contender, contest, rounded
-from bench.spmv import bare
-from bench.spmv_cuda import cusparse, min_plus
+from bench.products import BARE, bare, cusparse, min_plus
 from formats import CSR, Matrix, SparseVector
 from formats.arrays import Array, Device, namespace
 from semiring import MinPlus, Verb, mxv, vxm
@@ -49,7 +48,6 @@ from semiring import MinPlus, Verb, mxv, vxm
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-BARE = "bare python-graphblas"
 MAX_OPERAND = 100_000
 SPARSE = 64
 """Of so many vertices one is in a sparse operand: few enough for it not to be multiplied as a dense one."""
@@ -232,7 +230,7 @@ def others(A: CSR, product: Product, x: Any, expected: Array, setting: Setting) 
         return []
     M = unkept(A)
     if setting.device == "cuda":
-        return [replace(cusparse(M, x), device="cuda", batched=True)]
+        return [cusparse(M, x)]
     return [Contender(BARE, lambda: bare(M, x, np.inf), agrees=partial(same, expected))]
 
 
