@@ -77,14 +77,14 @@ def _features(A: Matrix) -> Features:
     width = min(WINDOW, inner.size)
     count = min(SAMPLE // width, inner.size // width)
     starts = (xp.arange(count, dtype=xp.int64) * max(inner.size - width, 0)) // max(count - 1, 1)
-    windows = xp.sort(inner[(starts[:, None] + xp.arange(width))] * value, axis=1)
-    touched = windows // LINE
+    windows = xp.sort(inner[(starts[:, None] + xp.arange(width))], axis=1)
+    touched = windows // (LINE // value)
     fresh = 1 + (touched[:, 1:] != touched[:, :-1]).sum(axis=1)
     lines = float(fresh.mean()) / width
     together = xp.sort(touched.ravel())
     distinct = (1 + int((together[1:] != together[:-1]).sum())) / max(float(fresh.sum()), 1.0)
     spans = (windows[:, width * 7 // 8] - windows[:, width // 8]).mean()
-    span = min(float(spans) + LINE, float(A.ncols * value))
+    span = min(float(spans) * value + LINE, float(A.ncols * value))
     return Features(A.nrows, A.ncols, A.nnz, value, A.longest(0), variation, lines, min(distinct, 1.0), span)
 
 
