@@ -13,6 +13,7 @@ import numpy as np
 from formats import CSB
 from formats.arrays import Array, cupy, namespace
 from formats.convert import expand
+from formats.csb import BLOCK
 
 from ..algebra import Semiring
 from .kernels import BLOCKS, Kernels, Shape
@@ -119,12 +120,17 @@ class Blocks(Products):
     def shape(self, A: CSB) -> tuple[Shape, np.dtype]:
         return SHAPE, A.starts.dtype
 
-    def gathers(self, A: CSB, semiring: Semiring) -> bool:
+    def gathers(self, A: Any, semiring: Semiring) -> bool:
         """Is there shared memory for a segment of a vector, too?"""
-        return in_any_order(semiring) and A.block * A.dtype.itemsize <= attribute("MaxSharedMemoryPerBlockOptin")
+        block = getattr(A, "block", BLOCK)  # A is of another format where `footprint` asks
+        return in_any_order(semiring) and block * A.dtype.itemsize <= attribute("MaxSharedMemoryPerBlockOptin")
 
-    def scatters(self, A: CSB, semiring: Semiring) -> bool:
+    def scatters(self, A: Any, semiring: Semiring) -> bool:
         return self.gathers(A, semiring)
+
+    def holds(self, A: Any) -> dict[str, int]:
+        """Of two phases. The pieces, some bytes for a thousand entries, do not count. A may be of another format."""
+        return {"products of the entries": A.nnz * A.dtype.itemsize}
 
     def gather(self, k: Kernels, A: CSB, x: Array, semiring: Semiring, allowed: Array | None) -> Array:
         y = cupy().full(A.shape[A.major], semiring.zero(A.dtype), A.dtype)
