@@ -13,6 +13,7 @@ from .io import read, write
 from .renumbering import inverse_permutation, permute, renumber, vertex_order
 from .reordering import reorder_edges
 from .segmented import SegmentedCOO
+from .sell import SELL
 from .vector import SparseVector
 from .weights import NeighboursByWeight, by_weight, from_ranks, to_ranks
 
@@ -22,6 +23,7 @@ __all__ = [
     "CSR",
     "DTYPES",
     "ELL",
+    "SELL",
     "Dense",
     "DeviceUnavailable",
     "Matrix",
