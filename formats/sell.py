@@ -186,9 +186,19 @@ class SELL(Matrix):
         return count_by_position(self.indices >= 0, self)
 
     @property
+    def positions(self) -> Array:
+        """(nrows,), where each row stands: the inverse of `rows`, made once and kept with the matrix."""
+        base: Any = self if self.major == 0 else self.T  # which keeps it for both
+        return base.keep("positions", lambda: read_only(positions_of(base.rows)))
+
+    @property
     def nnz(self) -> int:
         """Number of stored entries, padding not counted."""
         return self.keep("nnz", lambda: int((self.indices >= 0).sum()))
+
+    @property
+    def stored(self) -> Array:
+        return self.values[self.indices >= 0]
 
     @property
     def padding(self) -> float:
@@ -315,6 +325,9 @@ def places_of(indptr: Array, rows: Array, starts: Array, chunk: int) -> Array:
     first = starts[chunk_of].astype(np.int64) + lane
     shifts = spread(first - indptr[:-1].astype(np.int64) * chunk, indptr)
     return xp.arange(shifts.size) * chunk + shifts
+
+
+# --- conversions --------------------------------------------------------------------------------------------------
 
 
 @conversion(CSR, SELL)
