@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bench.graphs import rmat
-from formats import CSR, SELL, Matrix, from_edges
-from semiring import PlusTimes, transpose
+from formats import CSR, SELL, Matrix, SparseVector, from_edges
+from semiring import PlusTimes, mxv, transpose, vxm
+from semiring.cuda.sell import cut_strips
 
 from . import strategies as sts
 
@@ -104,6 +105,47 @@ def test_any_chunk_and_window_keep_every_entry(data):
     turned.check()
     assert (turned.chunk, turned.window, turned.major) == (chunk, window, 0)
     assert turned.equals(A.T)
+
+
+# --- products ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["any_first", "any_second", "min_first", "plus_times"])
+@pytest.mark.parametrize("matrix", [rmat(9), rmat(9).T.to(CSR), star(300)], ids=["R-MAT", "R-MAT turned", "star"])
+def test_products_of_many_chunks_are_those_of_compressed_rows(matrix, name):
+    """Bit for bit, and `any` the first of a row or column, in whatever order chunks hold them."""
+    A = matrix.astype(np.int64)
+    dense = np.arange(A.nrows, dtype=np.int64) % 7 + 1
+    sparse = SparseVector(np.arange(0, A.nrows, 9), dense[::9], A.nrows)
+    for options in ({"chunk": 4, "window": 64}, {"chunk": 32}, {"chunk": 5, "window": 1}):
+        B = A.to(SELL, force=True, **options)
+        for M, N in ((A, B), (A.T, B.T)):
+            for x in (dense, sparse):
+                for expected, got in ((mxv(M, x, name), mxv(N, x, name)), (vxm(x, M, name), vxm(x, N, name))):
+                    pairs = zip(parts_of(expected), parts_of(got), strict=True)
+                    assert all(np.array_equal(one, other) for one, other in pairs)
+
+
+def parts_of(y: Any) -> tuple[np.ndarray, ...]:
+    return (y.indices, y.values) if isinstance(y, SparseVector) else (y,)
+
+
+def test_positions_are_kept_once_for_a_matrix_and_its_transpose():
+    A = example(chunk=2, window=3)
+    assert A.positions.tolist() == [0, 2, 1, 4, 3]
+    assert A.T.positions is A.positions
+    assert A.kept_nbytes == A.T.kept_nbytes == A.positions.nbytes
+
+
+def test_wide_strips_are_cut_for_the_gpu_into_parts_of_equal_width():
+    A: Any = star(300).to(SELL, window=1, force=True)  # 10 strips, the first of 299 slots
+    cuts = cut_strips(A, piece=64)
+    assert cuts.first_part.tolist() == [0, *[5] * 10]
+    assert (cuts.strip_of.tolist(), cuts.strips.tolist()) == ([0] * 5, [0])
+    whole = cut_strips(A, piece=299)
+    assert (whole.first_part.tolist(), whole.strip_of.size, whole.strips.size) == ([0] * 11, 0, 0)
+    B: Any = star(300).to(SELL, chunk=48, force=True)  # a strip has the slots of its widest chunk
+    assert cut_strips(B, piece=150).first_part.tolist() == [0, 2, *[4] * 9]
 
 
 # --- options ----------------------------------------------------------------------------------------------------------
