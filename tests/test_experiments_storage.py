@@ -77,7 +77,8 @@ def test_roads_are_timed_where_their_file_is(tmp_path: Path) -> None:
     import gzip
 
     (tmp_path / ROADS).write_bytes(gzip.compress(b"p tw 5 4\n1 2\n3 2\n3 4\n5 4\n"))
-    name, A = next(storage.graphs(Setting(data=tmp_path)))
+    name, make = next(storage.graphs(Setting(data=tmp_path)))
+    A = make()
     assert isinstance(A, CSR)
     assert (name, A.shape, A.nnz) == ("roads", (5, 5), 8)
 
