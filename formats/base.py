@@ -109,8 +109,8 @@ class Matrix:
     def to(self, fmt: type[Matrix] | str | None = None, *, device: Device | None = None, **options: Any) -> Matrix:
         """The same matrix in another format, on another device, or both; `self` where nothing changes.
 
-        fmt: a format or its lower-case name.  options: the target format's own, `force=True` of ELL and
-        Dense, `segment=` of SegmentedCOO, `fill=` of Dense.
+        fmt: a format or its lower-case name.  options: the target format's own, `force=True` of ELL, SELL and
+        Dense, `chunk=` and `window=` of SELL, `segment=` of SegmentedCOO, `fill=` of Dense.
         OutOfDeviceMemory, before anything moves, if the GPU has no room; DeviceUnavailable if there is none.
         """
         from .convert import convert

@@ -156,7 +156,7 @@ class SELL(Matrix):
 
     def _check_order(self) -> None:
         """ValueError unless rows stand by descending length in each window, those of one length in their order."""
-        lengths, rows = self.lengths, self.rows
+        lengths, rows = self._lengths, self.rows
         broken = (lengths[1:] > lengths[:-1]) | (lengths[1:] == lengths[:-1]) & (rows[1:] < rows[:-1])
         broken[self.window - 1 :: self.window] = False  # between two windows anything goes
         if bool(broken.any()):
@@ -181,7 +181,7 @@ class SELL(Matrix):
         return self.indices.reshape(self.indices.size // self.chunk, self.chunk)
 
     @property
-    def lengths(self) -> Array:
+    def _lengths(self) -> Array:
         """(nrows,), the number of entries of the row at each position, which takes an array to tell."""
         return count_by_position(self.indices >= 0, self)
 
@@ -352,7 +352,7 @@ def _(A: SELL) -> Matrix:
     xp = namespace(A.values)
     index_type = index_dtype(*A.shape, A.nnz)
     indptr = xp.zeros(A.nrows + 1, index_type)
-    indptr[1 + A.rows] = A.lengths
+    indptr[1 + A.rows] = A._lengths
     indptr = xp.cumsum(indptr, dtype=index_type)
     places = places_of(indptr, A.rows, A.starts, A.chunk)
     return CSR.trusted(indptr, A.indices[places].astype(index_type, copy=False), A.values[places], A.shape)
