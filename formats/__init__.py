@@ -8,8 +8,10 @@ from .csc import CSC
 from .csr import CSR
 from .dense import Dense
 from .ell import ELL
+from .footprint import Footprint
 from .interop import from_cupyx, from_graphblas, from_networkx, from_scipy
 from .io import read, write
+from .memory import OutOfHostMemory
 from .renumbering import inverse_permutation, permute, renumber, vertex_order
 from .reordering import reorder_edges
 from .segmented import SegmentedCOO
@@ -26,9 +28,11 @@ __all__ = [
     "SELL",
     "Dense",
     "DeviceUnavailable",
+    "Footprint",
     "Matrix",
     "NeighboursByWeight",
     "OutOfDeviceMemory",
+    "OutOfHostMemory",
     "SegmentedCOO",
     "SparseVector",
     "by_weight",

@@ -34,8 +34,9 @@ from .arrays import (
     same_device,
 )
 from .base import Matrix, as_shape
-from .convert import conversion, convert, spread
+from .convert import conversion, convert, spread, turned
 from .csr import CSR
+from .workspace import WORD, Sizes
 
 CHUNK = 32
 """Rows in a chunk: the lanes of a warp, and two vector registers of 4-byte values."""
@@ -182,8 +183,19 @@ class SELL(Matrix):
 
     @property
     def _lengths(self) -> Array:
-        """(nrows,), the number of entries of the row at each position, which takes an array to tell."""
-        return count_by_position(self.indices >= 0, self)
+        """(nrows,), the number of entries of the row at each position."""
+        xp, starts = namespace(self.indices), self.starts // self.chunk
+        before = xp.zeros((self.indices.size // self.chunk + 1, self.chunk), self.indices.dtype)
+        xp.cumsum(self._by_slot >= 0, axis=0, dtype=before.dtype, out=before[1:])
+        return (before[starts[1:]] - before[starts[:-1]]).reshape(-1)[: self.rows.size]
+
+    def lengths(self, axis: int = 0) -> Array:
+        xp, extent = namespace(self.indices), self.shape[axis]
+        if axis != self.major:
+            return xp.bincount(self.indices[self.indices >= 0], minlength=extent)
+        lengths = xp.empty(extent, self.indices.dtype)
+        lengths[self.rows] = self._lengths
+        return lengths
 
     @property
     def positions(self) -> Array:
@@ -221,10 +233,13 @@ class SELL(Matrix):
         return wanted == (self.chunk, self.window)
 
     @classmethod
-    def predicted_nbytes(cls, A: CSR, *, chunk: int = CHUNK, window: int = WINDOW, force: bool = False) -> int:
-        """The bytes that `A.to(SELL, …)` would take, found from its rows' lengths."""
-        _, starts = sorted_chunks(namespace(A.indptr).diff(A.indptr), chunk, window)
-        return nbytes_of(A, starts)
+    def _check_padding(cls, A: Matrix, options: dict[str, Any]) -> None:
+        if not options.get("force"):
+            check_padding(A, *options_for(A, options))
+
+    @classmethod
+    def predicted_nbytes(cls, A: Matrix, **options: Any) -> int:
+        return chunked_nbytes(A, *options_for(A, options))
 
     def _transposed(self) -> SELL:
         return SELL.trusted(*self.components[:4], self.shape[::-1], self.chunk, self.window, 1 - self.major)
@@ -284,30 +299,28 @@ def sorted_chunks(lengths: Array, chunk: int, window: int) -> tuple[Array, Array
     return rows, starts
 
 
-def nbytes_of(A: CSR, starts: Array) -> int:
-    """Bytes of the entries of `A` in chunks that start there."""
-    slots = int(starts[-1])
+def options_for(A: Matrix, options: dict[str, Any]) -> tuple[int, int]:
+    """(chunk, window) for `A`: as asked for, else its own if it has some, else the format's."""
+    own = (A.chunk, A.window) if isinstance(A, SELL) else (CHUNK, WINDOW)
+    return as_chunk(options.get("chunk", own[0])), as_window(options.get("window", own[1]))
+
+
+def chunked_nbytes(A: Matrix, chunk: int, window: int) -> int:
+    """Bytes of the rows of `A` in such chunks. The number of slots is found once, and kept."""
+    slots = A.keep(("slots", chunk, window), lambda: int(sorted_chunks(A.lengths(0), chunk, window)[1][-1]))
     index_bytes = index_dtype(*A.shape, slots).itemsize
-    return slots * (A.dtype.itemsize + index_bytes) + (starts.size + A.nrows) * index_bytes
+    return slots * (A.dtype.itemsize + index_bytes) + (chunks(A.nrows, chunk) + 1 + A.nrows) * index_bytes
 
 
-def check_padding(nbytes: int, A: CSR, chunk: int, window: int) -> None:
-    """ValueError with the sizes if so many bytes are out of proportion to the CSR."""
-    csr_bytes = A.nnz * (A.dtype.itemsize + A.indices.itemsize) + A.indptr.nbytes
+def check_padding(A: Matrix, chunk: int, window: int) -> None:
+    """ValueError with the sizes if the chunks are out of proportion to the CSR."""
+    nbytes, csr_bytes = chunked_nbytes(A, chunk, window), CSR.predicted_nbytes(A)
     if nbytes > MAX_RATIO_TO_CSR * csr_bytes and nbytes > MAX_UNQUESTIONED_BYTES:
         raise ValueError(
             f"SELL with chunk={chunk} and window={window} needs {nbytes / 2**20:,.0f} MiB, {nbytes / csr_bytes:,.0f} "
             f"times the CSR's {csr_bytes / 2**20:,.1f} MiB: long rows pad the others of their chunks; pass a larger "
             "window, a smaller chunk, or force=True to have it anyway"
         )
-
-
-def count_by_position(flags: Array, A: SELL) -> Array:
-    """(nrows,), how many of the places of the row at each position are flagged. flags: (slots,), Boolean."""
-    xp, starts = namespace(flags), A.starts // A.chunk
-    before = xp.zeros((flags.size // A.chunk + 1, A.chunk), A.indices.dtype)
-    xp.cumsum(flags.reshape(before.shape[0] - 1, A.chunk), axis=0, dtype=before.dtype, out=before[1:])
-    return (before[starts[1:]] - before[starts[:-1]]).reshape(-1)[: A.rows.size]
 
 
 def positions_of(rows: Array) -> Array:
@@ -323,32 +336,53 @@ def places_of(indptr: Array, rows: Array, starts: Array, chunk: int) -> Array:
     xp = namespace(indptr)
     chunk_of, lane = xp.divmod(positions_of(rows), chunk)
     first = starts[chunk_of].astype(np.int64) + lane
-    shifts = spread(first - indptr[:-1].astype(np.int64) * chunk, indptr)
-    return xp.arange(shifts.size) * chunk + shifts
+    first -= indptr[:-1].astype(np.int64) * chunk
+    places = xp.arange(int(indptr[-1]))
+    places *= chunk
+    places += spread(first, indptr)
+    return places
 
 
 # --- conversions --------------------------------------------------------------------------------------------------
 
 
-@conversion(CSR, SELL)
-def _(A: CSR, *, chunk: int = CHUNK, window: int = WINDOW, force: bool = False) -> SELL:
+def placing(s: Sizes, axis: int) -> int:
+    """Of `places_of`: of each entry two words; of each row of its arguments and itself some."""
+    return 2 * s.nnz * WORD + 5 * s.shape[axis] * WORD + (s.expand(axis) if s.on_gpu else 0)
+
+
+def rows_to_chunks(s: Sizes, source: int, target: int) -> int:
+    """Sorting takes some words a row; the slots come when each entry has its place."""
+    rows = s.shape[0] * WORD
+    return max(5 * rows, 2 * rows + placing(s, 0), rows + s.nnz * WORD + target + (s.look_up(1) if s.on_gpu else 0))
+
+
+def chunks_to_rows(s: Sizes, source: int, target: int) -> int:
+    """Counts of every slot; then places and entries. Chunks of columns are turned."""
+    slots, columns = source // (s.value + s.index), s.shape[s.major]
+    counting = slots * (1 + s.index) + (slots * s.index if s.on_gpu else 0) + 2 * columns * WORD
+    made = columns * s.index + max(placing(s, s.major), s.nnz * WORD + s.compressed(s.major))
+    gathered = max(counting, made)
+    return gathered if s.major == 0 else max(gathered, s.compressed(1) + s.turn(0))
+
+
+@conversion(CSR, SELL, needs=rows_to_chunks)
+def _(A: CSR, *, chunk: int = CHUNK, window: int = WINDOW, **_: Any) -> SELL:
     xp = namespace(A.values)
     rows, starts = sorted_chunks(xp.diff(A.indptr), chunk, window)
-    if not force:
-        check_padding(nbytes_of(A, starts), A, chunk, window)
+    places = places_of(A.indptr, rows, starts, chunk)
     slots = int(starts[-1])
     index_type = index_dtype(*A.shape, slots)
     indices, values = xp.full(slots, -1, index_type), xp.zeros(slots, A.dtype)
-    places = places_of(A.indptr, rows, starts, chunk)
     indices[places] = A.indices
     values[places] = A.values
     return SELL.trusted(indices, values, starts.astype(index_type), rows.astype(index_type), A.shape, chunk, window, 0)
 
 
-@conversion(SELL, CSR)
+@conversion(SELL, CSR, needs=chunks_to_rows)
 def _(A: SELL) -> Matrix:
     if A.major == 1:
-        return convert(convert(A.T, CSR).T, CSR)
+        return turned(convert(A.T, CSR))
     xp = namespace(A.values)
     index_type = index_dtype(*A.shape, A.nnz)
     indptr = xp.zeros(A.nrows + 1, index_type)
@@ -358,8 +392,12 @@ def _(A: SELL) -> Matrix:
     return CSR.trusted(indptr, A.indices[places].astype(index_type, copy=False), A.values[places], A.shape)
 
 
-@conversion(SELL, SELL)
-def _(A: SELL, *, chunk: int | None = None, window: int | None = None, force: bool = False) -> Matrix:
+@conversion(
+    SELL,
+    SELL,
+    needs=lambda s, *sizes: max(chunks_to_rows(s, *sizes), s.compressed(0) + rows_to_chunks(s, *sizes)),
+)
+def _(A: SELL, *, force: bool = False, **options: Any) -> Matrix:
     """Chunks of rows from chunks of columns, or of another height or order."""
-    wanted = {"chunk": A.chunk if chunk is None else chunk, "window": A.window if window is None else window}
-    return convert(convert(A, CSR), SELL, **wanted, force=force)
+    chunk, window = options_for(A, options)
+    return convert(convert(A, CSR), SELL, chunk=chunk, window=window, force=force)

@@ -42,9 +42,10 @@ from formats import CSR
 from formats.arrays import Array
 from formats.orientation import is_symmetric
 from semiring import explain, get_threads, mxv
+from semiring.timing import unkept
 from semiring.vectors import degrees
 
-from .storage import Product, formats_of, graphs, products, same, stored, unkept
+from .storage import Product, formats_of, graphs, products, same, stored
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -26,9 +26,10 @@ from bench.products import BARE, CUSPARSE, bare, cusparse, min_plus
 from formats import CSR, from_edges
 from formats.arrays import Array, cupy, namespace
 from semiring import MinPlus, mxv
+from semiring.timing import unkept
 
 from .roofline import NO_GRAPH, copied
-from .storage import stored, unkept
+from .storage import stored
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

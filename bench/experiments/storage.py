@@ -27,7 +27,6 @@ lists with matrices [2], Afanasyev and Voevodin an edge list with a reordered on
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -44,6 +43,7 @@ from bench.products import BARE, bare, cusparse, min_plus
 from formats import CSR, Matrix, SparseVector
 from formats.arrays import Array, Device, namespace
 from semiring import MinPlus, Verb, mxv, vxm
+from semiring.timing import break_even, unkept
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -234,11 +234,6 @@ def others(A: CSR, product: Product, x: Any, expected: Array, setting: Setting) 
     return [Contender(BARE, lambda: bare(M, x, np.inf), agrees=partial(same, expected))]
 
 
-def unkept(M: Any) -> Any:
-    """The same matrix, which keeps nothing yet."""
-    return type(M).trusted(*M.components)
-
-
 def storage(M: Matrix) -> dict[str, Any]:
     """What a matrix and what it keeps take."""
     return {
@@ -260,14 +255,6 @@ def first_ms(M: Matrix, product: Product, x: Any) -> float:
     """Of a product by a matrix that keeps nothing yet."""
     new = [unkept(M) for _ in range(CONVERSIONS)]
     return 1e3 * median(stopwatch(lambda: product.of(new.pop(), x), M.device)[0] for _ in range(CONVERSIONS))
-
-
-def break_even(start: float, ms: float, csr_start: float, csr_ms: float) -> int | None:
-    """The fewest products k with start + (k - 1)·ms <= csr_start + (k - 1)·csr_ms; None where CSR's are as fast.
-
-    start: conversion and first product, milliseconds.  ms: of a further product.
-    """
-    return None if ms >= csr_ms else 1 + max(0, math.ceil((start - csr_start) / (csr_ms - ms)))
 
 
 # --- plot -------------------------------------------------------------------------------------------------------------
