@@ -4,6 +4,7 @@ from .arrays import DTYPES, DeviceUnavailable, OutOfDeviceMemory
 from .base import Matrix
 from .convert import from_edges
 from .coo import COO
+from .csb import CSB
 from .csc import CSC
 from .csr import CSR
 from .dense import Dense
@@ -21,6 +22,7 @@ from .weights import NeighboursByWeight, by_weight, from_ranks, to_ranks
 
 __all__ = [
     "COO",
+    "CSB",
     "CSC",
     "CSR",
     "DTYPES",

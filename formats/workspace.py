@@ -50,13 +50,13 @@ class Sizes:
         return (self.shape[axis] + 1) * self.index + self.nnz * (self.index + self.value)
 
     def compress(self, axis: int) -> int:
-        """Of `convert.compress`: counts in words, indptr, and on the host the indices in words."""
-        return self.shape[axis] * (WORD + self.index) + (0 if self.on_gpu else self.nnz * WORD)
+        """Of `convert.compress`: counts in words, indptr, and the indices in words, on a GPU as Booleans."""
+        return self.shape[axis] * (WORD + self.index) + self.nnz * (1 if self.on_gpu else WORD)
 
     def expand(self, axis: int) -> int:
         """Of `convert.expand`, the index of each entry; on a GPU it counts starts in words first."""
         if self.on_gpu:
-            return self.nnz * (WORD + self.index) + self.shape[axis] * self.index
+            return self.nnz * (WORD + 2 * self.index) + self.shape[axis] * self.index
         return self.nnz * self.index + self.shape[axis] * (2 * self.index + WORD)
 
     def turn(self, axis: int) -> int:
@@ -71,8 +71,8 @@ class Sizes:
         return self.nnz * WORD * (axes + (1 if self.on_gpu else 0))
 
     def mask(self, places: int) -> int:
-        """Of a choice by a Boolean for each of so many places; on a GPU it is scanned in words."""
-        return places * (1 + WORD if self.on_gpu else 1)
+        """Of a choice by a Boolean for each of so many places; on a GPU these are made words, and summed up."""
+        return places * (1 + 2 * WORD if self.on_gpu else 1)
 
 
 Needs = Callable[[Sizes, int, int], int]

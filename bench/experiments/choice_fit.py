@@ -1,8 +1,9 @@
 """The coefficients of `semiring.choice`, fitted to rows of the experiment "choice".
 
-Nonnegative least squares [1] on the relative error: the rows of a (product, format) say Σ_t c_t t = ms, each divided by
-its ms. Times of formats that decide, those close to the best, weigh more: where a matrix has a format that is far
-slower than the best one, it is enough to know that.
+Nonnegative least squares [1] on the logarithm of the error: the rows of a (product, format) say Σ_t c_t t = ms, each
+divided by the geometric mean of its ms and what the round before said of it, so that too much and too little count
+alike, and rows that are far off, which something disturbed, count less. Times of formats that decide, those close to
+the best, weigh more: where a matrix has a format that is far slower than the best one, it is enough to know that.
 
 [1] C. Lawson, R. Hanson, Solving Least Squares Problems, Prentice-Hall, 1974, chapter 23.
 """
@@ -22,6 +23,9 @@ from semiring.features import Features, terms
 Row = dict[str, Any]
 FAR = 0.35
 """Of a format that takes k times as long as the best one, the row weighs 1 / k^FAR as much."""
+ROUNDS = 6
+FAR_OFF = 10
+"""Ratio of a time to what is said of it from which on it is all the same."""
 LEAST_MS = 1e-4
 """Setups and conversions below it are none."""
 
@@ -60,7 +64,12 @@ def solved(seen: list[tuple[Features, int]], ms: np.ndarray, weights: np.ndarray
     T = np.array([[each[name] for name in names] for each in known])
     scale = np.maximum(np.median(T, axis=0), 1e-9) if len(T) else np.ones(len(names))
     target = np.maximum(ms, LEAST_MS)
-    coefficients, _ = nnls(T / scale / target[:, None] * weights[:, None], (ms / target) * weights)
+    said = target
+    for _ in range(ROUNDS):
+        unsure = 1 + np.abs(np.log(said / target))
+        scales = weights / np.sqrt(said * target) / unsure
+        coefficients, _ = nnls(T / scale * scales[:, None], ms * scales)
+        said = np.maximum(T / scale @ coefficients, target / FAR_OFF)
     found = zip(names, coefficients / scale, strict=True)
     return {name: rounded(float(c)) or 0.0 for name, c in found if c > 0}
 
