@@ -16,6 +16,7 @@ from .memory import OutOfHostMemory
 from .renumbering import inverse_permutation, permute, renumber, vertex_order
 from .reordering import reorder_edges
 from .segmented import SegmentedCOO
+from .sell import SELL
 from .vector import SparseVector
 from .weights import NeighboursByWeight, by_weight, from_ranks, to_ranks
 
@@ -26,6 +27,7 @@ __all__ = [
     "CSR",
     "DTYPES",
     "ELL",
+    "SELL",
     "Dense",
     "DeviceUnavailable",
     "Footprint",

@@ -113,7 +113,8 @@ class Matrix:
 
         fmt: a format or its lower-case name; or "auto", which is the one in which so many `calls` of a `verb` take the
         least time, as `semiring.choose` predicts it, whose options it takes.  options: the target format's own,
-        `force=True` of ELL and Dense, `segment=` of SegmentedCOO, `fill=` of Dense.
+        `force=True` of ELL, SELL, CSB and Dense, `chunk=` and `window=` of SELL, `segment=` of SegmentedCOO, `block=`
+        of CSB, `fill=` of Dense.
         OutOfDeviceMemory or OutOfHostMemory, with the figures, before any work that is predicted not to fit;
         DeviceUnavailable if there is no GPU.
         """

@@ -39,10 +39,11 @@ from .arrays import (
     same_device,
 )
 from .base import Matrix, as_shape
-from .convert import conversion, convert, expand
+from .convert import conversion, convert, expand, turned
 from .coo import out_of_order
 from .csr import CSR
-from .segmented import SegmentedCOO, segments
+from .segmented import SegmentedCOO, segmenting, segments, segments_to_rows
+from .workspace import WORD, Sizes
 
 BLOCK = 1 << 14
 """Rows and columns of a block: 64 KiB of 4-byte values, of which a GPU's multiprocessor holds two and a core's L2 cache
@@ -172,10 +173,22 @@ class CSB(Matrix):
         return options.get("block", self.block) == self.block
 
     @classmethod
-    def predicted_nbytes(cls, A: CSR, *, block: int = BLOCK, force: bool = False) -> int:
-        """The bytes that `A.to(CSB, block=block)` would have. Nothing is converted, and nothing refused."""
-        blocks = segments(A.nrows, as_block(block)) * segments(A.ncols, block)
-        return A.nnz * (4 + A.dtype.itemsize) + (blocks + 1) * index_dtype(*A.shape, A.nnz).itemsize
+    def _check_padding(cls, A: Matrix, options: dict[str, Any]) -> None:
+        if not options.get("force"):
+            check_blocks(A.shape, _block(A, options), A.nnz, A.dtype.itemsize, A._index_dtype.itemsize)
+
+    @classmethod
+    def predicted_nbytes(cls, A: Matrix, **options: Any) -> int:
+        nrows, ncols = (segments(extent, _block(A, options)) for extent in A.shape)
+        return A.nnz * (4 + A.dtype.itemsize) + (nrows * ncols + 1) * A._index_dtype.itemsize
+
+    @property
+    def _index_dtype(self) -> np.dtype:
+        return self.starts.dtype
+
+    def lengths(self, axis: int = 0) -> Array:
+        ends = self.outer if axis == self.major else self.inner
+        return namespace(self.values).bincount(ends, minlength=self.shape[axis])
 
     def _lookup(self, row: int, col: int) -> Any:
         position, (_, width) = (row, col) if self.major == 0 else (col, row), self.grid
@@ -198,6 +211,11 @@ def as_block(block: Any) -> int:
     return size
 
 
+def _block(A: Matrix, options: dict[str, Any]) -> int:
+    """The size of the blocks that `A` would have."""
+    return as_block(options.get("block", A.block if isinstance(A, CSB) else BLOCK))
+
+
 def check_blocks(shape: tuple[int, int], block: int, nnz: int, value_bytes: int, index_bytes: int) -> None:
     """ValueError with the sizes if the starts of the blocks take more than the entries."""
     nrows, ncols = (segments(extent, block) for extent in shape)
@@ -213,15 +231,28 @@ def check_blocks(shape: tuple[int, int], block: int, nnz: int, value_bytes: int,
 # --- conversions ----------------------------------------------------------------------------------------------------
 
 
-@conversion(CSR, CSB)
+def blocking(s: Sizes, _source: int, target: int) -> int:
+    """From rows: a SegmentedCOO, then of each entry its segment, its block in words (twice), and the starts."""
+    ordered = s.nnz * (2 + s.index + s.value) + s.shape[0] * s.index
+    blocks = max(target - s.nnz * (4 + s.value), 0) // s.index
+    numbers = s.nnz * (2 * s.index + 2 * WORD) + blocks * (s.index + WORD)
+    made = max(s.turn(1), s.compressed(1) + segmenting(s))
+    return max(made, ordered + numbers)
+
+
+def blocks_to_rows(s: Sizes, source: int, target: int) -> int:
+    """Of each entry its block, row and column, then as a SegmentedCOO; blocks of columns are turned."""
+    blocks = max(source - s.nnz * (4 + s.value), 0) // s.index
+    numbers = s.nnz * 6 * s.index + blocks * (2 * s.index + WORD)
+    return max(numbers, s.nnz * s.index + segments_to_rows(s))
+
+
+@conversion(CSR, CSB, needs=blocking)
 def _(A: CSR, *, block: int = BLOCK, force: bool = False) -> CSB:
-    index_type = index_dtype(*A.shape, A.nnz)
-    if not force:
-        check_blocks(A.shape, block, A.nnz, A.dtype.itemsize, index_type.itemsize)
     ordered: Any = convert(A, SegmentedCOO, segment=block)  # whose order is the same
     nrows, ncols = (segments(extent, block) for extent in A.shape)
     xp = namespace(A.values)
-    starts = xp.zeros(nrows * ncols + 1, index_type)
+    starts = xp.zeros(nrows * ncols + 1, ordered.starts.dtype)
     if A.nnz:
         numbers = expand(ordered.starts).astype(np.int64) * ncols + ordered.indices // block
         xp.cumsum(xp.bincount(numbers, minlength=nrows * ncols), out=starts[1:])
@@ -229,14 +260,20 @@ def _(A: CSR, *, block: int = BLOCK, force: bool = False) -> CSB:
     return CSB.trusted(ordered.offsets, cols, ordered.values, starts, A.shape, block, 0)
 
 
-@conversion(CSB, CSR)
+@conversion(CSB, CSR, needs=blocks_to_rows)
 def _(A: CSB) -> Matrix:
     if A.major == 1:
-        return convert(convert(A.T, CSR).T, CSR)
+        return turned(convert(A.T, CSR))
     return convert(SegmentedCOO.trusted(A.rows, A.inner, A.values, A.strips, A.shape, A.block, 0), CSR)
 
 
-@conversion(CSB, CSB)
+@conversion(
+    CSB,
+    CSB,
+    needs=lambda s, source, target: max(
+        blocks_to_rows(s, source, target), s.compressed(0) + blocking(s, source, target)
+    ),
+)
 def _(A: CSB, **options: Any) -> Matrix:
     """Blocks by rows from blocks by columns, or of another size."""
     return convert(convert(A, CSR), CSB, **(A.options | options))

@@ -126,7 +126,7 @@ def ordinals(values: Array) -> Array:
 
 def _entries(A: Matrix) -> Matrix:
     """A itself, or the compressed form of a format that has places for what is absent: one value for each entry."""
-    if A.values.ndim == 1:
+    if A.values.shape == (A.nnz,):
         return A
     return A.to(CSR) if A.major == 0 else A.T.to(CSR).T
 

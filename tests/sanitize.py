@@ -34,7 +34,21 @@ CASES = {
 }
 """The tools, and of the tests what each can watch in minutes. (racecheck watches shared memory.)"""
 
-OURS = ("gather_", "fold_", "push_", "join_", "wide", "deep", "tree", "search", "trim", "rest", "forest", "find_giant")
+OURS = (
+    "gather_",
+    "multiply_",
+    "fold_",
+    "push_",
+    "join_",
+    "wide",
+    "deep",
+    "tree",
+    "search",
+    "trim",
+    "rest",
+    "forest",
+    "find_giant",
+)
 """What the names of our kernels with shared memory contain: racecheck would take hours over CuPy's sorts."""
 
 FILTERS = {"racecheck": [option for name in OURS for option in ("--kernel-name", f"kernel_substring={name}")]}

@@ -249,3 +249,8 @@ def test_sectors_are_counted_where_they_change():
     A = from_edges(rows, cols, np.ones(64, np.float32), shape=32).to(CSB, block=16)
     assert blocks.sectors(A) == 4
     assert blocks.sectors(A.T) == 4
+
+
+def test_scratch_memory_of_two_phases_is_told_whatever_the_format():
+    A = random_blocks(64)
+    assert blocks.Blocks().holds(A) == blocks.Blocks().holds(A.to(CSR)) == {"products of the entries": 4 * A.nnz}

@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from formats import COO, CSC, CSR, ELL, Dense, Matrix, SegmentedCOO, SparseVector, from_edges
+from formats import COO, CSB, CSC, CSR, ELL, Dense, Matrix, SegmentedCOO, SparseVector, from_edges
 from formats.arrays import to_device
 from semiring import AnyPair, LorLand, MaxMin, MinFirst, MinPlus, PlusTimes, Semiring, mxm, mxv, reduce, vxm
 from semiring.algebra import find_semiring
+from semiring.cuda import blocks
+from semiring.cuda.kernels import BLOCKS, kernels_for
 
 from .strategies import FORMATS, AbsDiff, moved
 
@@ -23,6 +25,7 @@ OPTIONS: dict[type[Matrix], dict[str, Any]] = {
     ELL: {"force": True},
     Dense: {"force": True},
     SegmentedCOO: {"segment": 1100},
+    CSB: {"block": 1024},
 }
 INT32, INT64, FLOAT32, FLOAT64, BOOL = (np.dtype(name) for name in ("int32", "int64", "float32", "float64", "bool"))
 
@@ -178,14 +181,14 @@ def test_matrix_products(semiring: Semiring, dtype: np.dtype) -> None:
 
 
 @every_kind
-@pytest.mark.parametrize("fmt", [CSR, COO, SegmentedCOO])
+@pytest.mark.parametrize("fmt", [CSR, COO, SegmentedCOO, CSB])
 def test_indices_of_64_bits(fmt: type[Matrix], kind: str) -> None:
     A = matrix(kind, INT32)
     x = operand(MinPlus, INT32, 0.9, sparse=False)
     G: Any = A.to(fmt).to(device="cuda")
     indices = ("indptr", "indices", "rows", "cols", "starts")
     wide = [
-        part.astype(np.int64) if field.name in indices else part
+        part.astype(np.int64) if field.name in indices and part.dtype != np.uint16 else part
         for field, part in zip(fields(G), G.components, strict=True)
     ]
     W = fmt.trusted(*wide)
@@ -196,12 +199,36 @@ def test_indices_of_64_bits(fmt: type[Matrix], kind: str) -> None:
 
 
 @every_kind
-def test_segments_that_shared_memory_has_no_room_for(kind: str) -> None:
+@pytest.mark.parametrize(
+    "large", [(SegmentedCOO, {"segment": 65536}), (CSB, {"block": 65536})], ids=lambda f: f[0].__name__
+)
+def test_segments_that_shared_memory_has_no_room_for(kind: str, large: tuple[type[Matrix], dict[str, Any]]) -> None:
     A = matrix(kind, INT32)
     x = operand(MinPlus, INT32, 0.9, sparse=False)
-    G = A.to(device="cuda").to(SegmentedCOO, segment=65536)
+    fmt, options = large
+    G = A.to(device="cuda").to(fmt, **options)
     for product, right in zip(both_ways(G, to_device(x, "cuda"), MinPlus), both_ways(A, x, MinPlus), strict=True):
         assert_same(product(), right(), MinPlus)
+
+
+@every_kind
+@pytest.mark.parametrize("dtype", [INT32, FLOAT64], ids=str)
+@pytest.mark.parametrize("block", [64, 4096])
+def test_blocks_in_one_phase_and_in_two(kind: str, dtype: np.dtype, block: int) -> None:
+    A = matrix(kind, dtype)
+    x = operand(MinPlus, dtype, 0.9, sparse=False)
+    G: Any = A.to(device="cuda").to(CSB, block=block)
+    k = kernels_for(MinPlus, dtype, G.starts.dtype, shape=blocks.SHAPE, unit=BLOCKS)
+    there = to_device(x, "cuda")
+    ways: dict[str, Callable[[Any], None]] = {
+        "mxv, at once": lambda y: blocks.gather_at_once(k, G, there, y),
+        "mxv": lambda y: blocks.in_two_phases(k, G, there, y, gathers=True),
+        "vxm": lambda y: blocks.in_two_phases(k, G, there, y, gathers=False),
+    }
+    for name, way in ways.items():
+        y = to_device(np.full(N, MinPlus.zero(dtype), dtype), "cuda")
+        way(y)
+        assert_same(y, vxm(x, A, MinPlus) if name == "vxm" else mxv(A, x, MinPlus), MinPlus)
 
 
 def test_a_floating_sum_is_the_same_every_time() -> None:

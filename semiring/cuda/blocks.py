@@ -13,6 +13,7 @@ import numpy as np
 from formats import CSB
 from formats.arrays import Array, cupy, namespace
 from formats.convert import expand
+from formats.csb import BLOCK
 
 from ..algebra import Semiring
 from .kernels import BLOCKS, Kernels, Shape
@@ -38,9 +39,9 @@ PIECE_COST = 64
 SECTOR = 32
 """Bytes that the L2 gives for one x."""
 
-REUSE = 3
-"""Entries that a sector of x must serve, within a row of blocks, for one phase to be the faster way. A prediction: an
-entry streams 8 bytes in one phase and 16 in two, at 3.0 TB/s, and a sector takes 6 to 10 ps."""
+REUSE, REUSE_IN_L2 = 4.0, 1.5
+"""Entries that a sector of x must serve, within a row of blocks, for one phase to be the faster way; and where x takes
+no more than half of the L2. Predictions: see "Blocks" in docs/architecture.md."""
 
 
 @dataclass(frozen=True)
@@ -119,18 +120,25 @@ class Blocks(Products):
     def shape(self, A: CSB) -> tuple[Shape, np.dtype]:
         return SHAPE, A.starts.dtype
 
-    def gathers(self, A: CSB, semiring: Semiring) -> bool:
+    def gathers(self, A: Any, semiring: Semiring) -> bool:
         """Is there shared memory for a segment of a vector, too?"""
-        return in_any_order(semiring) and A.block * A.dtype.itemsize <= attribute("MaxSharedMemoryPerBlockOptin")
+        block = getattr(A, "block", BLOCK)  # A is of another format where `footprint` asks
+        return in_any_order(semiring) and block * A.dtype.itemsize <= attribute("MaxSharedMemoryPerBlockOptin")
 
-    def scatters(self, A: CSB, semiring: Semiring) -> bool:
+    def scatters(self, A: Any, semiring: Semiring) -> bool:
         return self.gathers(A, semiring)
+
+    def holds(self, A: Any) -> dict[str, int]:
+        """Of two phases. The pieces, some bytes for a thousand entries, do not count. A may be of another format."""
+        return {"products of the entries": A.nnz * A.dtype.itemsize}
 
     def gather(self, k: Kernels, A: CSB, x: Array, semiring: Semiring, allowed: Array | None) -> Array:
         y = cupy().full(A.shape[A.major], semiring.zero(A.dtype), A.dtype)
         if A.nnz:
-            at_once = A.keep("at once", lambda: A.nnz >= REUSE * sectors(A))
-            (gather_at_once if at_once else in_two_phases)(k, A, x, y, gathers=True)
+            if A.keep("at once", lambda: _reuses(A, x.nbytes)):
+                gather_at_once(k, A, x, y)
+            else:
+                in_two_phases(k, A, x, y, gathers=True)
         return y
 
     def scatter(self, k: Kernels, A: CSB, x: Array, semiring: Semiring) -> Array:
@@ -159,12 +167,17 @@ def fold(k: Kernels, A: CSB, products: Array, y: Array, *, gathers: bool) -> Non
     _launch(k.fold_blocks, k, A, not gathers, A.offsets[0 if gathers else 1], products, k.index(y.size), y)
 
 
-def gather_at_once(k: Kernels, A: CSB, x: Array, y: Array, *, gathers: bool = True) -> None:
+def gather_at_once(k: Kernels, A: CSB, x: Array, y: Array) -> None:
     """y_i = ⊕_k a_ik ⊗ x_k in one phase. y is the zero at first."""
     to, source = A.offsets
     others = _pieces(A, by_columns=False).others
     entries = (to, others, source, A.values, step_of(A.values, k.index), x)
     _launch(k.gather_blocks, k, A, False, *entries, k.index(y.size), y)
+
+
+def _reuses(A: CSB, x_bytes: int) -> bool:
+    """Do so many entries share a sector of x that one phase is faster? Waits for the device."""
+    return A.nnz >= (REUSE_IN_L2 if 2 * x_bytes <= attribute("L2CacheSize") else REUSE) * sectors(A)
 
 
 def _launch(kernel: Any, k: Kernels, A: CSB, by_columns: bool, *arguments: Any) -> None:

@@ -24,9 +24,13 @@ PRODUCTS = "products"
 BLOCKS = "blocks"
 """The unit of compressed sparse blocks."""
 
+CHUNKS = "chunks"
+"""The unit of SELL."""
+
 UNITS: dict[str, tuple[str, ...]] = {
     PRODUCTS: ("common.cu", "tiles.cu", "padded.cu", "push.cu", "pull.cu", "segments.cu", "dense.cu"),
     BLOCKS: ("common.cu", "blocks.cu"),
+    CHUNKS: ("common.cu", "push.cu", "sell.cu"),
 }
 """The files of each translation unit behind the prelude, in their order. A format may bring a unit of its own."""
 

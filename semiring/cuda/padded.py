@@ -31,10 +31,16 @@ class Padded(Products):
     def push(
         self, k: Kernels, A: Any, x: SparseVector, semiring: Semiring, *, matrix_first: bool
     ) -> SparseVector | None:
-        return push(k, A, x, semiring) if by_atomics(semiring, A.dtype) else None
+        return push(k, A, x, semiring, _push_slots) if by_atomics(semiring, A.dtype) else None
 
 
 def _slots(k: Kernels, A: Any) -> tuple[Any, ...]:
     """What kernels on padded rows take first."""
     width, nrows = A.indices.shape
     return A.indices, A.values, step_of(A.values, k.index), k.index(width), k.index(nrows)
+
+
+def _push_slots(k: Kernels, A: ELL, rows: Array, weights: Array, y: Array, reached: Array, nreached: Array) -> None:
+    """Every slot of the given rows."""
+    arguments = (rows, weights, k.index(rows.size), *_slots(k, A), y, reached, nreached)
+    k.push_padded(k.grid(rows.size * A.width), k.block, arguments)

@@ -64,10 +64,10 @@ def _product(A: Matrix, x: Any, semiring: Semiring, write: VectorWrite, *, matri
 
 
 def _needs(A: Matrix, fmt: type[Matrix], *, matrix_first: bool) -> dict[str, int]:
-    """Bytes kept by a product with a dense vector, A being in a format."""
+    """Bytes kept or held by a product with a dense vector, A being in a format."""
     along = getattr(fmt, "major", 0) == (0 if matrix_first else 1)
     if fmt in STORED and (along or STORED[fmt].scatters(A, MinPlus)):
-        return {}
+        return STORED[fmt].holds(A)
     return {"rows or columns, kept": (CSR if matrix_first else CSC).predicted_nbytes(A)}
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from formats import COO, CSC, CSR, ELL, Matrix, SparseVector
+from formats import COO, CSC, CSR, Matrix, SparseVector
 from formats.arrays import Array, cupy
 
 from ..algebra import Semiring
@@ -17,9 +18,14 @@ SCAN_FROM = 1 / 8
 """Share of y above which finding the reached places by a scan of y is faster than sorting them."""
 
 
-def push(k: Kernels, A: Matrix, x: SparseVector, semiring: Semiring) -> SparseVector:
+Launch = Callable[[Kernels, Any, Array, Array, Array, Array, Array], None]
+"""(k, A, rows, weights, y, reached, nreached): y_k ⊕= a_ik ⊗ weights_i for the given rows, noting places reached."""
+
+
+def push(k: Kernels, A: Matrix, x: SparseVector, semiring: Semiring, launch: Launch | None = None) -> SparseVector:
     """y_k ⊕= a_ik ⊗ x_i over the present x_i. ⊕ is idempotent. Waits for the device: the result's size is a number.
 
+    launch: of the kernels for A's storage; None for rows that are spans of entries.
     y is kept with the matrix, and is the zero everywhere between calls; two calls at a time never share it.
     """
     cp = cupy()
@@ -31,10 +37,7 @@ def push(k: Kernels, A: Matrix, x: SparseVector, semiring: Semiring) -> SparseVe
     y, reached = A.take(key) or (cp.full(size, zero, A.dtype), cp.empty(size, index_type))
     rows, weights = x.indices.astype(index_type, copy=False), cp.ascontiguousarray(x.values)
     nreached = cp.zeros(1, np.uint64)
-    if isinstance(A, ELL):
-        _push_padded(k, A, rows, weights, y, reached, nreached)
-    else:
-        _push_spans(k, A, rows, weights, y, reached, nreached)
+    (launch or _push_spans)(k, A, rows, weights, y, reached, nreached)
     count = int(nreached[0])
     if count > size * SCAN_FROM:
         places = cp.flatnonzero(y != zero).astype(index_type)
@@ -61,10 +64,3 @@ def _push_spans(k: Kernels, A: Any, rows: Array, weights: Array, y: Array, reach
     ends = cupy().cumsum(lengths, dtype=rows.dtype)
     entries = (inner, A.values, step_of(A.values, k.index))
     k.push_spans(k.grid(A.nnz, PUSHED), k.block, (starts, ends, weights, count, *entries, y, reached, nreached))
-
-
-def _push_padded(k: Kernels, A: ELL, rows: Array, weights: Array, y: Array, reached: Array, nreached: Array) -> None:
-    width, nrows = A.indices.shape
-    entries = (A.indices, A.values, step_of(A.values, k.index), k.index(width), k.index(nrows))
-    arguments = (rows, weights, k.index(rows.size), *entries, y, reached, nreached)
-    k.push_padded(k.grid(rows.size * width), k.block, arguments)

@@ -48,6 +48,10 @@ class Products:
         """Is there a `scatter`?"""
         return in_any_order(semiring)
 
+    def holds(self, A: Any) -> dict[str, int]:
+        """Bytes of what a product with a dense vector holds, or keeps, beside x and y."""
+        return {}
+
     def gather(self, k: Kernels, A: Any, x: Array, semiring: Semiring, allowed: Array | None) -> Array:
         """y along the stored rows.  x: C-contiguous.  allowed: of each row, whether anybody asks for it."""
         raise NotImplementedError
