@@ -17,7 +17,7 @@ BLOCK = 1 << 14
 
 @stored(ELL)
 class Padded(Loops):
-    """A piece is rows; a slot of all of them comes after the other, but where the first term decides, and rows' order."""
+    """A piece is rows; slot by slot of all of them, or row by row where the first term decides."""
 
     def __init__(self, t: Terms) -> None:
         zero, add, product, relax, terminal = t.zero, t.add, t.product, t.relax, t.terminal
