@@ -23,6 +23,9 @@ CACHES = (1 << 15, 1 << 20, 1 << 25)
 BLOCK = 1 << 14
 """Rows of a block whose part of y a fast memory holds."""
 
+THREADED = 1 << 15
+"""Entries from which on work is handed to threads, or fills a GPU, roughly."""
+
 
 @dataclass(frozen=True)
 class Features:
@@ -74,14 +77,14 @@ def _features(A: Matrix) -> Features:
     width = min(WINDOW, inner.size)
     count = min(SAMPLE // width, inner.size // width)
     starts = (xp.arange(count, dtype=xp.int64) * max(inner.size - width, 0)) // max(count - 1, 1)
-    windows = xp.sort(inner[(starts[:, None] + xp.arange(width))] * value, axis=1)
-    touched = windows // LINE
+    windows = xp.sort(inner[(starts[:, None] + xp.arange(width))], axis=1)
+    touched = windows // (LINE // value)
     fresh = 1 + (touched[:, 1:] != touched[:, :-1]).sum(axis=1)
     lines = float(fresh.mean()) / width
     together = xp.sort(touched.ravel())
     distinct = (1 + int((together[1:] != together[:-1]).sum())) / max(float(fresh.sum()), 1.0)
     spans = (windows[:, width * 7 // 8] - windows[:, width // 8]).mean()
-    span = min(float(spans) + LINE, float(A.ncols * value))
+    span = min(float(spans) * value + LINE, float(A.ncols * value))
     return Features(A.nrows, A.ncols, A.nnz, value, A.longest(0), variation, lines, min(distinct, 1.0), span)
 
 
@@ -104,6 +107,7 @@ def terms(f: Features, nbytes: int) -> dict[str, float]:
     blocks = -(-f.nrows // BLOCK)
     return {
         "call": 1.0,
+        "call of threads": float(f.nnz >= THREADED),
         "bytes": float(nbytes),
         "rows": float(f.nrows),
         "columns": float(f.ncols),

@@ -49,7 +49,7 @@ CONVERSIONS = 2
 """Times that a conversion is timed; the shorter one counts, for the first compiles."""
 SECONDS = 0.25
 """That a format's repeats of a product may take, but for three."""
-BATCH_MS, MOST_ON_GPU = 1.0, 5
+BATCH_MS, MOST_ON_GPU = 1.0, 3
 """Milliseconds of a batch of calls on a GPU, and repeats there: the whole set has to be timed in two minutes."""
 SEMIRINGS: dict[bool, Semiring] = {True: MinPlus, False: PlusTimes}
 """By which an idempotent ⊕, and one that is not, are timed."""
