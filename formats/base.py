@@ -78,6 +78,11 @@ class Matrix:
         return device_of(self.values)
 
     @property
+    def stored(self) -> Array:
+        """(nnz,), the values of the entries, in the format's own order."""
+        return self.values
+
+    @property
     def nbytes(self) -> int:
         """Bytes of the arrays of this format, without what a backend keeps beside them (`kept_nbytes`)."""
         return sum(array.nbytes for array in self.arrays)

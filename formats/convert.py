@@ -28,9 +28,6 @@ from .base import Matrix, as_shape
 from .coo import COO
 from .csc import CSC
 from .csr import CSR
-from .dense import Dense, check_size, filled
-from .ell import ELL, check_width
-from .segmented import SEGMENT, SegmentedCOO, segmented
 
 Converter = Callable[..., Matrix]
 CONVERSIONS: dict[tuple[type[Matrix], type[Matrix]], Converter] = {}
@@ -168,109 +165,6 @@ def turn(indptr: Array, indices: Array, values: Array, shape: tuple[int, int]) -
         )
     order = namespace(indices).argsort(indices, kind="stable")
     return compress(indices[order], shape[1], indices.dtype), expand(indptr)[order], values[order]
-
-
-# --- ELL ----------------------------------------------------------------------------------------------------------
-
-
-@conversion(CSR, ELL)
-def _(A: CSR, *, force: bool = False) -> ELL:
-    xp = namespace(A.values)
-    lengths = xp.diff(A.indptr)
-    width = int(lengths.max()) if lengths.size else 0
-    if not force:
-        check_width(width, A.nrows, A.nnz, A.dtype.itemsize, A.indices.itemsize)
-    index_type = index_dtype(*A.shape, width * A.nrows)
-    indices = xp.full((width, A.nrows), -1, index_type)
-    values = xp.zeros((width, A.nrows), A.dtype)
-    rows = expand(A.indptr)
-    slots = xp.arange(A.nnz, dtype=A.indptr.dtype) - A.indptr[:-1][rows]
-    indices[slots, rows] = A.indices
-    values[slots, rows] = A.values
-    return ELL.trusted(indices, values, A.shape, 0)
-
-
-@conversion(ELL, CSR)
-def _(A: ELL) -> Matrix:
-    if A.major == 1:
-        return convert(convert(A.T, CSR).T, CSR)
-    xp = namespace(A.values)
-    present = A.indices.T >= 0
-    index_type = index_dtype(*A.shape, A.nnz)
-    indptr = xp.zeros(A.nrows + 1, index_type)
-    if A.nrows:
-        xp.cumsum(present.sum(axis=1), out=indptr[1:])
-    return CSR.trusted(indptr, A.indices.T[present].astype(index_type, copy=False), A.values.T[present], A.shape)
-
-
-@conversion(ELL, ELL)
-def _(A: ELL, **options: Any) -> Matrix:
-    """Padded rows from padded columns."""
-    return convert(convert(A, CSR), ELL, **options)
-
-
-# --- SegmentedCOO -------------------------------------------------------------------------------------------------
-
-
-@conversion(CSR, SegmentedCOO)
-def _(A: CSR, *, segment: int = SEGMENT) -> SegmentedCOO:
-    by_column: Any = convert(A, CSC)
-    return segmented(by_column.indices, expand(by_column.indptr), by_column.values, A.shape, segment)
-
-
-@conversion(CSC, SegmentedCOO)
-def _(A: CSC, *, segment: int = SEGMENT) -> SegmentedCOO:
-    return segmented(A.indices, expand(A.indptr), A.values, A.shape, segment)
-
-
-@conversion(SegmentedCOO, CSR)
-def _(A: SegmentedCOO) -> Matrix:
-    if A.major == 1:
-        return convert(convert(A.T, CSR).T, CSR)
-    rows = A.outer  # in a segment, a row's entries ascend already
-    if isinstance(rows, np.ndarray):
-        from scipy.sparse import coo_array
-
-        by_row = coo_array((np.ascontiguousarray(A.values), (rows, A.indices)), shape=A.shape).tocsr()
-        indptr, indices = (part.astype(A.indices.dtype, copy=False) for part in (by_row.indptr, by_row.indices))
-        return CSR.trusted(indptr, indices, by_row.data, A.shape)
-    order = rows.argsort(kind="stable")
-    return CSR.trusted(compress(rows, A.nrows, A.indices.dtype), A.indices[order], A.values[order], A.shape)
-
-
-@conversion(SegmentedCOO, SegmentedCOO)
-def _(A: SegmentedCOO, **options: Any) -> Matrix:
-    """Segments of rows from segments of columns, or of another length."""
-    return convert(convert(A, CSR), SegmentedCOO, **(A.options | options))
-
-
-# --- Dense --------------------------------------------------------------------------------------------------------
-
-
-@conversion(CSR, Dense)
-def _(A: CSR, *, force: bool = False, fill: Any = None) -> Dense:
-    if not force:
-        check_size(A.shape, A.nnz, A.dtype.itemsize, A.indices.itemsize)
-    present = namespace(A.values).zeros(A.shape, bool)
-    present[expand(A.indptr), A.indices] = True
-    return filled(present, A.values, 0, fill)
-
-
-@conversion(Dense, CSR)
-def _(A: Dense) -> Matrix:
-    if A.major == 1:
-        return convert(convert(A.T, CSR).T, CSR)
-    index_type = index_dtype(*A.shape, A.nnz)
-    rows, cols = (part.astype(index_type) for part in namespace(A.values).nonzero(A.present))
-    return CSR.trusted(compress(rows, A.nrows, index_type), cols, A.stored, A.shape)
-
-
-@conversion(Dense, Dense)
-def _(A: Dense, *, force: bool = True, fill: Any = None) -> Dense:
-    """Rows from columns, or another fill."""
-    if A.major == 1:
-        A = Dense.trusted(namespace(A.values).ascontiguousarray(A.values.T), A.fill, 0)
-    return A if fill is None or fill == A.fill else filled(A.present, A.stored, 0, fill)
 
 
 # --- edges and dense arrays -----------------------------------------------------------------------------------------

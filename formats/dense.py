@@ -11,8 +11,21 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import Array, as_array, as_values, cast, check_not_nan, contiguous, is_array, namespace, read_only
+from .arrays import (
+    Array,
+    as_array,
+    as_values,
+    cast,
+    check_not_nan,
+    contiguous,
+    index_dtype,
+    is_array,
+    namespace,
+    read_only,
+)
 from .base import Matrix
+from .convert import compress, conversion, convert, expand
+from .csr import CSR
 
 ABSENT_BOOL = 2
 """The byte for an absent Boolean."""
@@ -173,3 +186,32 @@ def check_size(shape: tuple[int, int], nnz: int, value_bytes: int, index_bytes: 
             f"{dense_bytes / csr_bytes:,.0f} times the CSR's {csr_bytes / 2**20:,.1f} MiB; "
             "pass force=True to have it anyway"
         )
+
+
+# --- conversions --------------------------------------------------------------------------------------------------
+
+
+@conversion(CSR, Dense)
+def _(A: CSR, *, force: bool = False, fill: Any = None) -> Dense:
+    if not force:
+        check_size(A.shape, A.nnz, A.dtype.itemsize, A.indices.itemsize)
+    present = namespace(A.values).zeros(A.shape, bool)
+    present[expand(A.indptr), A.indices] = True
+    return filled(present, A.values, 0, fill)
+
+
+@conversion(Dense, CSR)
+def _(A: Dense) -> Matrix:
+    if A.major == 1:
+        return convert(convert(A.T, CSR).T, CSR)
+    index_type = index_dtype(*A.shape, A.nnz)
+    rows, cols = (part.astype(index_type) for part in namespace(A.values).nonzero(A.present))
+    return CSR.trusted(compress(rows, A.nrows, index_type), cols, A.stored, A.shape)
+
+
+@conversion(Dense, Dense)
+def _(A: Dense, *, force: bool = True, fill: Any = None) -> Dense:
+    """Rows from columns, or another fill."""
+    if A.major == 1:
+        A = Dense.trusted(namespace(A.values).ascontiguousarray(A.values.T), A.fill, 0)
+    return A if fill is None or fill == A.fill else filled(A.present, A.stored, 0, fill)

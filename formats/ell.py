@@ -17,11 +17,14 @@ from .arrays import (
     check_range,
     contiguous,
     index_dtype,
+    namespace,
     position_of,
     read_only,
     same_device,
 )
 from .base import Matrix, as_shape
+from .convert import conversion, convert, expand
+from .csr import CSR
 
 MAX_RATIO_TO_CSR = 8
 MAX_UNQUESTIONED_BYTES = 64 * 2**20
@@ -89,6 +92,10 @@ class ELL(Matrix):
         return self.keep("nnz", lambda: int((self.indices >= 0).sum()))
 
     @property
+    def stored(self) -> Array:
+        return self.values[self.indices >= 0]
+
+    @property
     def options(self) -> dict[str, Any]:
         return {"force": True}
 
@@ -116,3 +123,42 @@ def check_width(width: int, nmajor: int, nnz: int, value_bytes: int, index_bytes
             f"ELL of width {width} needs {ell_bytes / 2**20:,.0f} MiB, {ell_bytes / csr_bytes:,.0f} times the CSR's "
             f"{csr_bytes / 2**20:,.1f} MiB: a long row pads all {nmajor:,} others; pass force=True to have it anyway"
         )
+
+
+# --- conversions --------------------------------------------------------------------------------------------------
+
+
+@conversion(CSR, ELL)
+def _(A: CSR, *, force: bool = False) -> ELL:
+    xp = namespace(A.values)
+    lengths = xp.diff(A.indptr)
+    width = int(lengths.max()) if lengths.size else 0
+    if not force:
+        check_width(width, A.nrows, A.nnz, A.dtype.itemsize, A.indices.itemsize)
+    index_type = index_dtype(*A.shape, width * A.nrows)
+    indices = xp.full((width, A.nrows), -1, index_type)
+    values = xp.zeros((width, A.nrows), A.dtype)
+    rows = expand(A.indptr)
+    slots = xp.arange(A.nnz, dtype=A.indptr.dtype) - A.indptr[:-1][rows]
+    indices[slots, rows] = A.indices
+    values[slots, rows] = A.values
+    return ELL.trusted(indices, values, A.shape, 0)
+
+
+@conversion(ELL, CSR)
+def _(A: ELL) -> Matrix:
+    if A.major == 1:
+        return convert(convert(A.T, CSR).T, CSR)
+    xp = namespace(A.values)
+    present = A.indices.T >= 0
+    index_type = index_dtype(*A.shape, A.nnz)
+    indptr = xp.zeros(A.nrows + 1, index_type)
+    if A.nrows:
+        xp.cumsum(present.sum(axis=1), out=indptr[1:])
+    return CSR.trusted(indptr, A.indices.T[present].astype(index_type, copy=False), A.values.T[present], A.shape)
+
+
+@conversion(ELL, ELL)
+def _(A: ELL, **options: Any) -> Matrix:
+    """Padded rows from padded columns."""
+    return convert(convert(A, CSR), ELL, **options)

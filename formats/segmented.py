@@ -35,7 +35,10 @@ from .arrays import (
     same_device,
 )
 from .base import Matrix, as_shape
+from .convert import compress, conversion, convert, expand
 from .coo import out_of_order
+from .csc import CSC
+from .csr import CSR
 
 SEGMENT = 1 << 14
 """Rows in a segment: 64 KiB of 4-byte results, of which a GPU's multiprocessor holds two and a core's L2 cache many."""
@@ -85,8 +88,6 @@ class SegmentedCOO(Matrix):
         self.check()
 
     def check(self) -> None:
-        from .convert import expand
-
         same_device(self.offsets, self.indices, self.values, self.starts)
         if not self.offsets.shape == self.indices.shape == self.values.shape:
             raise ValueError(
@@ -113,8 +114,6 @@ class SegmentedCOO(Matrix):
     @property
     def outer(self) -> Array:
         """The row of every entry (the column, of a transpose), which takes an array to tell."""
-        from .convert import expand
-
         return expand(self.starts) * self.segment + self.offsets.astype(self.indices.dtype)
 
     @property
@@ -174,3 +173,38 @@ def segmented(rows: Array, cols: Array, values: Array, shape: tuple[int, int], s
         xp.cumsum(xp.bincount(numbers, minlength=count), out=starts[1:])
     offsets = (rows - numbers * segment).astype(np.uint16)
     return SegmentedCOO.trusted(offsets[order], cols[order], values[order], starts, shape, segment, 0)
+
+
+# --- conversions --------------------------------------------------------------------------------------------------
+
+
+@conversion(CSR, SegmentedCOO)
+def _(A: CSR, *, segment: int = SEGMENT) -> SegmentedCOO:
+    by_column: Any = convert(A, CSC)
+    return segmented(by_column.indices, expand(by_column.indptr), by_column.values, A.shape, segment)
+
+
+@conversion(CSC, SegmentedCOO)
+def _(A: CSC, *, segment: int = SEGMENT) -> SegmentedCOO:
+    return segmented(A.indices, expand(A.indptr), A.values, A.shape, segment)
+
+
+@conversion(SegmentedCOO, CSR)
+def _(A: SegmentedCOO) -> Matrix:
+    if A.major == 1:
+        return convert(convert(A.T, CSR).T, CSR)
+    rows = A.outer  # in a segment, a row's entries ascend already
+    if isinstance(rows, np.ndarray):
+        from scipy.sparse import coo_array
+
+        by_row = coo_array((np.ascontiguousarray(A.values), (rows, A.indices)), shape=A.shape).tocsr()
+        indptr, indices = (part.astype(A.indices.dtype, copy=False) for part in (by_row.indptr, by_row.indices))
+        return CSR.trusted(indptr, indices, by_row.data, A.shape)
+    order = rows.argsort(kind="stable")
+    return CSR.trusted(compress(rows, A.nrows, A.indices.dtype), A.indices[order], A.values[order], A.shape)
+
+
+@conversion(SegmentedCOO, SegmentedCOO)
+def _(A: SegmentedCOO, **options: Any) -> Matrix:
+    """Segments of rows from segments of columns, or of another length."""
+    return convert(convert(A, CSR), SegmentedCOO, **(A.options | options))

@@ -39,7 +39,10 @@ class Verb(Generic[P, R]):
     """A public function that checks its arguments and dispatches to an implementation.
 
     Call it like the function it wraps. `verb.implement(CSR, "cuda")` registers an implementation, and that is all it
-    does: nothing is imported or compiled before the first call.
+    does: nothing is imported or compiled before the first call. One for `Matrix` is for every format that has none of
+    its own, also for formats that are defined later.
+
+    cells: what is registered, by (format, backend).
     """
 
     all: ClassVar[dict[str, Verb[..., Any]]] = {}
@@ -49,7 +52,7 @@ class Verb(Generic[P, R]):
         functools.update_wrapper(self, front)
         self.name = front.__name__
         self.front = front
-        self.table: dict[tuple[type, str], Implementation] = {}
+        self.cells: dict[tuple[type, str], Implementation] = {}
         type(self).all[self.name] = self
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -63,20 +66,31 @@ class Verb(Generic[P, R]):
         def register(implementation: Implementation) -> Implementation:
             for backend in backends:
                 for fmt in formats:
-                    self.table[fmt, backend] = implementation
+                    self.cells[fmt, backend] = implementation
             return implementation
 
         return register
 
+    @property
+    def table(self) -> dict[tuple[type, str], Implementation]:
+        """Everything that is supported: the implementation of each (format, backend)."""
+        found = {}
+        for (fmt, backend), implementation in self.cells.items():
+            for each in Matrix.formats.values() if fmt is Matrix else (fmt,):
+                found[each, backend] = self.cells.get((each, backend), implementation)
+        return found
+
     def find(self, fmt: type, backend: str) -> Implementation:
         """The implementation for a format on a backend; NotImplementedError names what is missing."""
-        try:
-            return self.table[fmt, backend]
-        except KeyError:
+        own = self.cells.get((fmt, backend))
+        if own is None and issubclass(fmt, Matrix):
+            own = self.cells.get((Matrix, backend))
+        if own is None:
             have = ", ".join(f"{f.__name__} on {b}" for f, b in self.table) or "nothing"
             raise NotImplementedError(
                 f"{self.name} is not implemented for {fmt.__name__} on {backend}; it is for {have}"
-            ) from None
+            )
+        return own
 
     def __repr__(self) -> str:
         return f"<verb {self.name}>"
@@ -144,7 +158,7 @@ class Fusible(Verb[P, R]):
         why = why_not_fused()
         if why:
             return None, why
-        whole = self.table.get((type(A), A.device))
+        whole = self.cells.get((type(A), A.device))
         return whole, "" if whole else f"no fused implementation for {type(A).__name__} on {A.device}"
 
 

@@ -46,7 +46,6 @@ def sums_fit(A: Matrix, x: Array, semiring: Semiring) -> bool:
 
 
 def _of(A: Matrix, semiring: Semiring, statistic: Any) -> float:
-    values: Array = A.values if A.values.ndim == 1 else A.to_edges()[2]
-    values = values[values != semiring.zero(A.dtype)]
+    values = A.stored[A.stored != semiring.zero(A.dtype)]
     with np.errstate(over="ignore"):  # of the largest floats the sum is infinite
         return float(statistic(namespace(values), values.astype(np.float64))) if values.size else 0.0

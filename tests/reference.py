@@ -344,7 +344,7 @@ ON_VECTORS: dict[Verb[..., Any], Callable[..., Any]] = {
 @contextmanager
 def registered(*, vectors: bool = False) -> Iterator[None]:
     """Within the block, verbs take a DenseReference; with `vectors`, the vector verbs are the reference's as well."""
-    tables = {verb: dict(verb.table) for verb in Verb.all.values()}
+    tables = {verb: dict(verb.cells) for verb in Verb.all.values()}
     for verb, implementation in ON_MATRICES.items():
         verb.implement(DenseReference, "cpu")(implementation)
     for verb, implementation in ON_VECTORS.items() if vectors else ():
@@ -353,5 +353,5 @@ def registered(*, vectors: bool = False) -> Iterator[None]:
         yield
     finally:
         for verb, table in tables.items():
-            verb.table.clear()
-            verb.table.update(table)
+            verb.cells.clear()
+            verb.cells.update(table)

@@ -273,7 +273,7 @@ def test_rome(verb, fmt, backend, rome):
 def test_an_implementation_of_the_whole_runs_unless_it_is_told_not_to(monkeypatch):
     A = CLRS.matrix(np.int32)
     whole = np.arange(5, dtype=np.int32)
-    monkeypatch.setitem(bellman_ford.table, (CSR, "cpu"), lambda A, source, s, until, **options: whole)
+    monkeypatch.setitem(bellman_ford.cells, (CSR, "cpu"), lambda A, source, s, until, **options: whole)
     assert bellman_ford(A, 0) is whole
     assert sssp(A, 0) is whole  # for A has a negative weight
     assert bellman_ford(A.to("coo"), 0).tolist() == [0, 2, 4, 7, -2]

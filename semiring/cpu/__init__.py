@@ -1,5 +1,5 @@
 """The CPU backend. Importing it registers implementations; GraphBLAS and Numba start at the first product."""
 
-from . import products, reductions
+from . import loops, products, reductions
 
-__all__ = ["products", "reductions"]
+__all__ = ["loops", "products", "reductions"]

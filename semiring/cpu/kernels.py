@@ -1,21 +1,15 @@
-"""Compiled products: three loops (gather, scatter, push) over four kinds of storage (compressed, list, padded, dense).
+"""What compiled loops are made of: ⊕, ⊗ and the zero of one semiring and dtype, and Numba's compiler with a disk cache.
 
-    gather   y_i = ⊕_k a_ik ⊗ x_k     reads x at random, writes y in order
-    scatter  y_k ⊕= a_ik ⊗ x_i        reads x in order, writes y at random
-    push     the scatter of a sparse x: only the rows that it has
-
-"Row" is the stored orientation's: a column of CSC or of a transposed list. The same functions serve every semiring:
-Numba compiles them with ⊕ and ⊗ put in, and keeps the machine code on disk. (Indices are made unsigned where they are
-used: of a signed one Numba asks whether it counts from the end, which costs a third of a push.) The product is exact
-at the ends of the range: an operand equal to the zero contributes nothing, whatever ⊗ makes of it, and int32 is
-computed in 64 bits and clamped. The plain kernels do neither, which halves their time on int32.
+The loops themselves are in `loops`, a file for each way of storage. The same functions serve every semiring: Numba
+compiles them with ⊕ and ⊗ put in, and keeps the machine code on disk. The product is exact at the ends of the range: an
+operand equal to the zero contributes nothing, whatever ⊗ makes of it, and int32 is computed in 64 bits and clamped. The
+plain terms do neither, which halves the time on int32.
 """
 
 from __future__ import annotations
 
 import types
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -26,102 +20,24 @@ from numba.extending import register_jitable
 
 from ..algebra import Law, Semiring
 from .cache import LockedCache
+from .storage import Terms
 
 Kernel = Callable[..., Any]
 
-LIST_BLOCK = 2048
-"""Entries of a list that are multiplied before they are added up: 8 to 16 KiB of products."""
 
-
-@dataclass(frozen=True)
-class Kernels:
-    """The twelve kernels of one semiring, dtype and order of ⊗'s operands."""
-
-    gather_compressed: Kernel
-    gather_list: Kernel
-    gather_padded: Kernel
-    scatter_compressed: Kernel
-    scatter_list: Kernel
-    scatter_padded: Kernel
-    push_compressed: Kernel
-    push_list: Kernel
-    push_padded: Kernel
-    gather_dense: Kernel
-    scatter_dense: Kernel
-    push_dense: Kernel
-
-
-def kernels(semiring: Semiring, dtype: np.dtype, matrix_first: bool, plain: bool = False) -> Kernels:
-    """The kernels that compute a ⊗ x (matrix_first) or x ⊗ a in `dtype`; `plain`: without any test (see `plain`).
+def terms(semiring: Semiring, dtype: np.dtype, matrix_first: bool, plain: bool = False) -> Terms:
+    """What loops compute a ⊗ x (matrix_first) or x ⊗ a with, in `dtype`; `plain`: without any test (see `plain`).
 
     The same ones serve both where ⊗ commutes.
     """
-    return _kernels(semiring, dtype, matrix_first or Law.COMMUTATIVE in semiring.laws, plain)
+    return _terms(semiring, dtype, matrix_first or Law.COMMUTATIVE in semiring.laws, plain)
 
 
 @lru_cache(maxsize=512)
-def _kernels(semiring: Semiring, dtype: np.dtype, matrix_first: bool, plain: bool) -> Kernels:
+def _terms(semiring: Semiring, dtype: np.dtype, matrix_first: bool, plain: bool) -> Terms:
     """Likewise, by the order of ⊗'s operands in the code."""
     zero = semiring.zero(dtype)
-    terminal = semiring.add.terminal
     add = inlined(semiring.add.op.scalar)
-    product = (plain_product if plain else product_function)(semiring, dtype, matrix_first)
-
-    @compiled
-    def gather_compressed(indptr, indices, values, x, y, allowed, masked, start, stop):
-        for i in range(start, stop):
-            total = zero
-            if not masked or allowed[i]:
-                for e in range(indptr[i], indptr[i + 1]):
-                    total = add(total, product(values[e], x[np.uintp(indices[e])]))
-                    if terminal and total != zero:
-                        break
-            y[i] = total
-
-    @compiled
-    def gather_list(outer, inner, values, x, y, start, stop):
-        products = np.empty(LIST_BLOCK, values.dtype)
-        row, total = -1, zero
-        for first in range(start, stop, LIST_BLOCK):
-            count = min(LIST_BLOCK, stop - first)
-            for i in range(count):  # multiply a block, so that gathers of x overlap
-                products[i] = product(values[first + i], x[np.uintp(inner[first + i])])
-            for i in range(count):  # then add up its segments, without a branch
-                total = add(total, products[i]) if outer[first + i] == row else products[i]
-                row = outer[first + i]
-                y[row] = total
-
-    @compiled
-    def gather_padded(indices, values, x, y, start, stop):
-        for i in range(start, stop):
-            y[i] = zero
-        for s in range(indices.shape[0]):
-            for i in range(start, stop):
-                k = indices[s, i]
-                t = product(values[s, i], x[np.uintp(max(k, 0))])
-                y[i] = add(y[i], zero if k < 0 else t)
-
-    @compiled
-    def scatter_compressed(indptr, indices, values, x, y, start, stop):
-        for i in range(start, stop):
-            if x[i] != zero:
-                for e in range(indptr[i], indptr[i + 1]):
-                    k = np.uintp(indices[e])
-                    y[k] = add(y[k], product(values[e], x[i]))
-
-    @compiled
-    def scatter_list(outer, inner, values, x, y, start, stop):
-        for e in range(start, stop):
-            k = np.uintp(inner[e])
-            y[k] = add(y[k], product(values[e], x[np.uintp(outer[e])]))
-
-    @compiled
-    def scatter_padded(indices, values, x, y, start, stop):
-        for s in range(indices.shape[0]):
-            for i in range(start, stop):
-                k = indices[s, i]
-                if k >= 0:
-                    y[np.uintp(k)] = add(y[np.uintp(k)], product(values[s, i], x[i]))
 
     @register_jitable
     def relax(k, t, y, reached, count):
@@ -131,92 +47,8 @@ def _kernels(semiring: Semiring, dtype: np.dtype, matrix_first: bool, plain: boo
         reached[count] = k
         return min(count + ((before == zero) & (t != zero)), reached.size - 1)
 
-    @compiled
-    def push_compressed(indptr, indices, values, rows, weights, y, reached):
-        count = 0
-        for f in range(rows.size):
-            row, weight = np.uintp(rows[f]), weights[f]
-            for e in range(np.uintp(indptr[row]), np.uintp(indptr[row + np.uintp(1)])):
-                count = relax(np.uintp(indices[e]), product(values[e], weight), y, reached, count)
-        return count
-
-    @compiled
-    def push_list(outer, inner, values, rows, weights, y, reached):
-        count, low = 0, 0
-        for f in range(rows.size):
-            high, step = low, 1
-            while high < outer.size and outer[high] < rows[f]:  # rows ascend: gallop on from the one before
-                low, high, step = high + 1, high + step, 2 * step
-            high = min(high, outer.size)
-            while low < high:  # the first entry of the row
-                middle = (low + high) // 2
-                if outer[middle] < rows[f]:
-                    low = middle + 1
-                else:
-                    high = middle
-            while low < outer.size and outer[low] == rows[f]:
-                count = relax(np.uintp(inner[low]), product(values[low], weights[f]), y, reached, count)
-                low += 1
-        return count
-
-    @compiled
-    def push_padded(indices, values, rows, weights, y, reached):
-        count = 0
-        for f in range(rows.size):
-            for s in range(indices.shape[0]):
-                k = indices[s, rows[f]]
-                if k < 0:
-                    break
-                count = relax(np.uintp(k), product(values[s, rows[f]], weights[f]), y, reached, count)
-        return count
-
-    number = dtype.type  # Booleans of a dense matrix are bytes
-
-    @compiled
-    def gather_dense(values, fill, x, y, allowed, masked, start, stop):
-        for i in range(start, stop):
-            total = zero
-            if not masked or allowed[i]:
-                for k in range(values.shape[1]):
-                    a = values[i, k]
-                    t = product(number(a), x[k])
-                    total = add(total, t if (a != fill) & (a == a) else zero)
-                    if terminal and total != zero:
-                        break
-            y[i] = total
-
-    @compiled
-    def scatter_dense(values, fill, x, y, start, stop):
-        for i in range(start, stop):
-            if x[i] != zero:
-                for k in range(values.shape[1]):
-                    a = values[i, k]
-                    t = product(number(a), x[i])
-                    y[k] = add(y[k], t if (a != fill) & (a == a) else zero)
-
-    @compiled
-    def push_dense(values, fill, rows, weights, y):
-        for f in range(rows.size):
-            i = np.uintp(rows[f])
-            for k in range(values.shape[1]):
-                a = values[i, k]
-                t = product(number(a), weights[f])
-                y[k] = add(y[k], t if (a != fill) & (a == a) else zero)
-
-    return Kernels(
-        gather_compressed,
-        gather_list,
-        gather_padded,
-        scatter_compressed,
-        scatter_list,
-        scatter_padded,
-        push_compressed,
-        push_list,
-        push_padded,
-        gather_dense,
-        scatter_dense,
-        push_dense,
-    )
+    product = (plain_product if plain else product_function)(semiring, dtype, matrix_first)
+    return Terms(zero, add, product, relax, semiring.add.terminal, dtype.type, compiled)
 
 
 def product_function(semiring: Semiring, dtype: np.dtype, matrix_first: bool) -> Callable[[Any, Any], Any]:

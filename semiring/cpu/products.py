@@ -1,8 +1,8 @@
 """mxv, vxm and mxm on the CPU: which implementation serves which format.
 
 CSR and CSC with a dense operand are SuiteSparse:GraphBLAS's, unless it has no such semiring or could leave the range.
-COO, ELL, SegmentedCOO and Dense are compiled loops over their own storage, so that comparing formats compares formats.
-So are sparse operands, but where a format's storage does not suit them, see `compiled`.
+All others are compiled loops over their own storage, so that comparing formats compares formats, and so are sparse
+operands, but where a format's storage does not suit them, see `compiled`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from formats import COO, CSC, CSR, ELL, Dense, Matrix, SegmentedCOO, SparseVector
+from formats import CSC, CSR, Matrix, SparseVector
 from formats.convert import expand
 
 from .. import merge
@@ -41,12 +41,12 @@ def _product(A: CSR | CSC, x: Any, semiring: Semiring, write: VectorWrite, *, ma
     return compiled.product(A, x, semiring, write, matrix_first=matrix_first)
 
 
-@mxv.implement(COO, ELL, SegmentedCOO, Dense, "cpu")
+@mxv.implement(Matrix, "cpu")
 def _(A: Matrix, x: Any, semiring: Semiring, write: VectorWrite) -> Any:
     return compiled.product(A, x, semiring, write, matrix_first=True)
 
 
-@vxm.implement(COO, ELL, SegmentedCOO, Dense, "cpu")
+@vxm.implement(Matrix, "cpu")
 def _(x: Any, A: Matrix, semiring: Semiring, write: VectorWrite) -> Any:
     return compiled.product(A, x, semiring, write, matrix_first=False)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from formats import COO, CSC, CSR, ELL, Dense, Matrix, SegmentedCOO
+from formats import COO, CSC, CSR, Matrix, SegmentedCOO
 
 from ..algebra import Semiring
 from ..ops import Interval
@@ -31,41 +31,28 @@ def interval(values: np.ndarray, zero: Any) -> Interval:
 
 def matrix_interval(A: Matrix, zero: Any) -> Interval:
     """(low, high) of A's entries other than `zero`, found once."""
-    return _base(A).keep(("interval", zero), lambda: interval(entries(A).reshape(-1), zero))
+    return _base(A).keep(("interval", zero), lambda: interval(A.stored, zero))
 
 
 def all_finite(A: Matrix, zero: Any) -> bool:
     """Are A's entries other than `zero` finite? Found once."""
-    return _base(A).keep(("finite", zero), lambda: bool((np.isfinite(entries(A)) | (entries(A) == zero)).all()))
+    return _base(A).keep(("finite", zero), lambda: bool((np.isfinite(A.stored) | (A.stored == zero)).all()))
 
 
 def holds_zero(A: Matrix, zero: Any) -> bool:
     """Has `A` a stored entry equal to `zero`? Found once."""
-    return _base(A).keep(("holds", zero), lambda: bool((entries(A) == zero).any()))
-
-
-def entries(A: Matrix) -> np.ndarray:
-    """The values of A's entries, without an ELL's padding or what a Dense has for absent."""
-    if isinstance(A, Dense):
-        return A.stored
-    return A.values[A.indices >= 0] if isinstance(A, ELL) else A.values
+    return _base(A).keep(("holds", zero), lambda: bool((A.stored == zero).any()))
 
 
 def longest(A: Matrix) -> int:
     """The number of entries of A's longest row or column: so many products are added at most."""
 
     def count() -> int:
-        if isinstance(A, CSR | CSC):
-            rows: Any = A
-            lengths = [np.diff(rows.indptr), np.bincount(rows.indices, minlength=1)]
-        elif isinstance(A, COO | SegmentedCOO):
+        if isinstance(A, COO | SegmentedCOO):
             lengths = [np.bincount(A.outer, minlength=1), np.bincount(A.inner, minlength=1)]
-        elif isinstance(A, Dense):
-            lengths = [A.present.sum(axis=axis) for axis in (0, 1)]
         else:
-            padded: Any = A
-            columns = np.bincount(padded.indices[padded.indices >= 0], minlength=1)
-            lengths = [np.array([padded.width]), columns]
+            rows: Any = A if isinstance(A, CSR | CSC) else A.to(CSR)
+            lengths = [np.diff(rows.indptr), np.bincount(rows.indices, minlength=1)]
         return max((int(part.max()) for part in lengths if part.size), default=0)
 
     return _base(A).keep("longest", count)

@@ -6,14 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from formats import COO, CSC, CSR, ELL, Dense, Matrix, SegmentedCOO, SparseVector
+from formats import COO, CSC, CSR, Matrix, SparseVector
 from formats.convert import compressed, expand
 
 from ..algebra import Monoid
 from ..masks import VectorWrite
 from ..registry import Vector
 from ..verbs import reduce
-from .ranges import entries
 
 
 @reduce.implement(Vector, "cpu")
@@ -21,12 +20,12 @@ def _(u: Any, monoid: Monoid) -> Any:
     return fold(monoid, u.values if isinstance(u, SparseVector) else u)
 
 
-@reduce.implement(CSR, CSC, COO, ELL, SegmentedCOO, Dense, "cpu")
+@reduce.implement(Matrix, "cpu")
 def _(A: Matrix, monoid: Monoid, axis: int | None, write: VectorWrite) -> Any:
     if axis is None:
-        return fold(monoid, entries(A))
+        return fold(monoid, A.stored)
     outer: np.ndarray
-    if isinstance(A, ELL | SegmentedCOO | Dense) or A.major == axis:  # entries of one result do not lie together
+    if not isinstance(A, CSR | CSC | COO) or A.major == axis:  # entries of one result do not lie together
         rows: Any = compressed(A, 1 - axis)
         outer, values = expand(rows.indptr), rows.values
     else:

@@ -1,5 +1,5 @@
 """The CUDA backend. Importing it registers implementations; CuPy starts, and kernels compile, at the first product."""
 
-from . import products, reductions
+from . import compressed, dense, listed, padded, products, reductions, segments
 
-__all__ = ["products", "reductions"]
+__all__ = ["compressed", "dense", "listed", "padded", "products", "reductions", "segments"]

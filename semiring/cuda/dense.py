@@ -5,24 +5,49 @@ from __future__ import annotations
 import numpy as np
 
 from formats import Dense, SparseVector
-from formats.arrays import Array, cupy
+from formats.arrays import Array, cupy, index_dtype
 
-from .kernels import Kernels
+from ..algebra import Semiring
+from .kernels import SHORT_ROWS, Kernels, Shape
+from .storage import Products, stored
 
 BLOCKS_PER_MULTIPROCESSOR = 8
 ROWS_OF_A_SLAB = 64
 """Fewer rows are not worth another block."""
 
 
-def gather(k: Kernels, A: Dense, x: Array, allowed: Array | None) -> Array:
-    """y_i = ⊕_k a_ik ⊗ x_k along the stored rows, or along the allowed ones alone."""
-    nrows, ncols = A.values.shape
-    y = cupy().empty(nrows, A.dtype)
-    if nrows:
-        mask = np.uintp(0) if allowed is None else cupy().ascontiguousarray(allowed)
-        arguments = (A.values, A.fill, k.index(nrows), k.index(ncols), x, mask, y)
-        k.gather_dense(k.grid(nrows, k.block[0] // 32), k.block, arguments)
-    return y
+@stored(Dense)
+class EveryPosition(Products):
+    """A warp for each row, or a thread for each column, which leaves out the rows that x has not."""
+
+    push_below = float("inf")
+
+    def shape(self, A: Dense) -> tuple[Shape, np.dtype]:
+        return SHORT_ROWS, index_dtype(*A.shape)
+
+    def gathers(self, A: Dense, semiring: Semiring) -> bool:
+        """Not for `any`, which wants the first entry of a row: lanes take turns along it."""
+        return semiring.add.name != "any"
+
+    def scatters(self, A: Dense, semiring: Semiring) -> bool:
+        return True
+
+    def gather(self, k: Kernels, A: Dense, x: Array, semiring: Semiring, allowed: Array | None) -> Array:
+        nrows, ncols = A.values.shape
+        y = cupy().empty(nrows, A.dtype)
+        if nrows:
+            mask = np.uintp(0) if allowed is None else cupy().ascontiguousarray(allowed)
+            arguments = (A.values, A.fill, k.index(nrows), k.index(ncols), x, mask, y)
+            k.gather_dense(k.grid(nrows, k.block[0] // 32), k.block, arguments)
+        return y
+
+    def scatter(self, k: Kernels, A: Dense, x: Array, semiring: Semiring) -> Array:
+        return fold_rows(k, A, x)
+
+    def push(
+        self, k: Kernels, A: Dense, x: SparseVector, semiring: Semiring, *, matrix_first: bool
+    ) -> SparseVector | None:
+        return SparseVector.from_dense(fold_rows(k, A, x), semiring.zero(A.dtype))
 
 
 def fold_rows(k: Kernels, A: Dense, x: Array | SparseVector) -> Array:

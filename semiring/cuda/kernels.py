@@ -18,11 +18,16 @@ from ..algebra import Law, Semiring
 from ..codegen import prelude, sum_bytes
 from .compile import load
 
-SOURCES = ("tiles.cu", "padded.cu", "push.cu", "pull.cu", "segments.cu", "dense.cu")
-"""The kernels, in the order of the translation unit."""
+PRODUCTS = "products"
+"""The unit that most formats share."""
+
+UNITS: dict[str, tuple[str, ...]] = {
+    PRODUCTS: ("common.cu", "tiles.cu", "padded.cu", "push.cu", "pull.cu", "segments.cu", "dense.cu"),
+}
+"""The files of each translation unit behind the prelude, in their order. A format may bring a unit of its own."""
 
 TERMINAL_SOURCES = ("found.cu",)
-"""Those that stop where a sum is final, for a terminal ⊕."""
+"""What PRODUCTS also has for a terminal ⊕: kernels that stop where a sum is final."""
 
 
 @dataclass(frozen=True)
@@ -56,11 +61,16 @@ SEGMENT_BLOCKS = 2
 
 
 def translation_unit(
-    semiring: Semiring, dtype: np.dtype, index_dtype: np.dtype, matrix_first: bool = True, shape: Shape = SHORT_ROWS
+    semiring: Semiring,
+    dtype: np.dtype,
+    index_dtype: np.dtype,
+    matrix_first: bool = True,
+    shape: Shape = SHORT_ROWS,
+    unit: str = PRODUCTS,
 ) -> str:
-    """The CUDA text of all kernels for a semiring."""
+    """The CUDA text of a unit's kernels for a semiring."""
     here = Path(__file__).parent
-    names = SOURCES + TERMINAL_SOURCES if semiring.add.terminal else SOURCES
+    names = UNITS[unit] + TERMINAL_SOURCES if unit == PRODUCTS and semiring.add.terminal else UNITS[unit]
     files = [(here / name).read_text(encoding="utf-8") for name in names]
     constants = {
         "THREADS": shape.threads, "ITEMS": shape.items, "ALIGN": ALIGN, "PUSHED": PUSHED,
@@ -79,9 +89,9 @@ class Kernels:
     """
 
     def __init__(
-        self, semiring: Semiring, dtype: np.dtype, index_dtype: np.dtype, matrix_first: bool, shape: Shape
+        self, semiring: Semiring, dtype: np.dtype, index_dtype: np.dtype, matrix_first: bool, shape: Shape, unit: str
     ) -> None:
-        self._module = load(translation_unit(semiring, dtype, index_dtype, matrix_first, shape))
+        self._module = load(translation_unit(semiring, dtype, index_dtype, matrix_first, shape, unit))
         self._largest = 2048 // shape.threads * cupy().cuda.Device().attributes["MultiProcessorCount"]
         self.index = index_dtype.type
         self.block = (shape.threads,)
@@ -102,10 +112,15 @@ class Kernels:
 
 
 def kernels_for(
-    semiring: Semiring, dtype: np.dtype, index_dtype: np.dtype, matrix_first: bool = True, shape: Shape = SHORT_ROWS
+    semiring: Semiring,
+    dtype: np.dtype,
+    index_dtype: np.dtype,
+    matrix_first: bool = True,
+    shape: Shape = SHORT_ROWS,
+    unit: str = PRODUCTS,
 ) -> Kernels:
     """The kernels that compute a ⊗ x (matrix_first) or x ⊗ a. One unit serves both where ⊗ commutes."""
-    return _kernels(semiring, dtype, index_dtype, matrix_first or Law.COMMUTATIVE in semiring.laws, shape)
+    return _kernels(semiring, dtype, index_dtype, matrix_first or Law.COMMUTATIVE in semiring.laws, shape, unit)
 
 
 def shape_for(nnz: int, nrows: int) -> Shape:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from formats import COO, CSC, CSR, ELL, Dense, Matrix, SegmentedCOO, SparseVector
+from formats import COO, CSC, CSR, Matrix, SparseVector
 from formats.arrays import Array, cupy, index_dtype
 from formats.convert import compress, compressed
 
@@ -22,12 +22,11 @@ def _(u: Any, monoid: Monoid) -> Any:
     return _folded(monoid, u.values if isinstance(u, SparseVector) else u)
 
 
-@reduce.implement(CSR, CSC, COO, ELL, SegmentedCOO, Dense, "cuda")
+@reduce.implement(Matrix, "cuda")
 def _(A: Matrix, monoid: Monoid, axis: int | None, write: VectorWrite) -> Any:
     if axis is None:
-        stored = A.stored if isinstance(A, Dense) else A.values[A.indices >= 0] if isinstance(A, ELL) else A.values
-        return _folded(monoid, stored)
-    if isinstance(A, ELL | SegmentedCOO | Dense) or A.major == axis:  # entries of one result do not lie together
+        return _folded(monoid, A.stored)
+    if not isinstance(A, CSR | CSC | COO) or A.major == axis:  # entries of one result do not lie together
         lines: Any = compressed(A, 1 - axis)
         indptr = lines.indptr
     elif isinstance(A, COO):

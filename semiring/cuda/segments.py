@@ -7,34 +7,43 @@ from typing import Any
 from formats import SegmentedCOO
 from formats.arrays import Array, cupy
 
+from ..algebra import Semiring
 from .kernels import SEGMENT_BLOCKS, SEGMENT_SHAPE, Kernels
+from .storage import Products, in_any_order, stored
 from .tiles import step_of
 
 RESERVED = 1024
 """Bytes of shared memory that the system takes of each block."""
 
 
-def fits(A: SegmentedCOO) -> bool:
-    """Is there shared memory for a segment's results?"""
-    return A.segment * A.dtype.itemsize <= _attribute("MaxSharedMemoryPerBlockOptin")
+@stored(SegmentedCOO)
+class Segmented(Products):
+    """Atomics decide, so ⊕ is idempotent; sums go through kept rows or columns."""
 
+    turned = True
+    push_below = 0.0
 
-def gather(k: Kernels, A: SegmentedCOO, x: Array, y: Array) -> None:
-    """y_i = ⊕_k a_ik ⊗ x_k along the segments' rows. y is the zero at first, and ⊕ idempotent."""
-    if A.nnz == 0:
-        return
-    shared = -(-A.segment * A.dtype.itemsize // 4) * 4  # an atomic on a Boolean takes the word around it
-    kernel, most = k.gather_segments, _attribute("MaxSharedMemoryPerBlockOptin")
-    if kernel.max_dynamic_shared_size_bytes < most:  # the same from every thread
-        kernel.max_dynamic_shared_size_bytes = most
-    resident = _attribute("MaxSharedMemoryPerMultiprocessor") // (shared + RESERVED)
-    kernel(_grid(A, resident), _BLOCK, (*_entries(k, A), k.index(y.size), x, y), shared_mem=shared)
+    def gathers(self, A: SegmentedCOO, semiring: Semiring) -> bool:
+        """Is there shared memory for a segment's results, too?"""
+        return in_any_order(semiring) and A.segment * A.dtype.itemsize <= attribute("MaxSharedMemoryPerBlockOptin")
 
+    def gather(self, k: Kernels, A: SegmentedCOO, x: Array, semiring: Semiring, allowed: Array | None) -> Array:
+        y = cupy().full(A.shape[A.major], semiring.zero(A.dtype), A.dtype)
+        if A.nnz == 0:
+            return y
+        shared = -(-A.segment * A.dtype.itemsize // 4) * 4  # an atomic on a Boolean takes the word around it
+        kernel, most = k.gather_segments, attribute("MaxSharedMemoryPerBlockOptin")
+        if kernel.max_dynamic_shared_size_bytes < most:  # the same from every thread
+            kernel.max_dynamic_shared_size_bytes = most
+        resident = attribute("MaxSharedMemoryPerMultiprocessor") // (shared + RESERVED)
+        kernel(_grid(A, resident), _BLOCK, (*_entries(k, A), k.index(y.size), x, y), shared_mem=shared)
+        return y
 
-def scatter(k: Kernels, A: SegmentedCOO, x: Array, y: Array) -> None:
-    """y_k ⊕= a_ik ⊗ x_i across the segments. y is the zero at first, and ⊕ idempotent."""
-    if A.nnz:
-        k.scatter_segments(_grid(A, SEGMENT_BLOCKS), _BLOCK, (*_entries(k, A), x, y))
+    def scatter(self, k: Kernels, A: SegmentedCOO, x: Array, semiring: Semiring) -> Array:
+        y = cupy().full(A.shape[1 - A.major], semiring.zero(A.dtype), A.dtype)
+        if A.nnz:
+            k.scatter_segments(_grid(A, SEGMENT_BLOCKS), _BLOCK, (*_entries(k, A), x, y))
+        return y
 
 
 _BLOCK = (SEGMENT_SHAPE.threads,)
@@ -48,9 +57,10 @@ def _entries(k: Kernels, A: SegmentedCOO) -> tuple[Any, ...]:
 
 def _grid(A: SegmentedCOO, resident: int) -> tuple[int]:
     """As many blocks as the device runs at a time, and no more than have something to do."""
-    most = max(1, min(resident, SEGMENT_BLOCKS)) * _attribute("MultiProcessorCount")
+    most = max(1, min(resident, SEGMENT_BLOCKS)) * attribute("MultiProcessorCount")
     return (min(most, -(-A.nnz // (SEGMENT_SHAPE.threads * SEGMENT_SHAPE.items))),)
 
 
-def _attribute(name: str) -> int:
+def attribute(name: str) -> int:
+    """A number that the device says of itself."""
     return int(cupy().cuda.Device().attributes[name])

@@ -27,40 +27,6 @@ constexpr int PADDED = ENTRIES + ENTRIES / 32;  // shared words, with one left o
 
 __device__ __forceinline__ int padded(int i) { return i + (i >> 5); }
 
-// A word that is read once, and need not stay in the cache; and one that others read, too, and nobody writes.
-template <class V> __device__ __forceinline__ V stream(const V* address) { return __ldcs(address); }
-template <class V> __device__ __forceinline__ V fetch(const V* address) { return __ldg(address); }
-template <> __device__ __forceinline__ bool stream(const bool* address) {
-    return __ldcs(reinterpret_cast<const unsigned char*>(address)) != 0;
-}
-template <> __device__ __forceinline__ bool fetch(const bool* address) {
-    return __ldg(reinterpret_cast<const unsigned char*>(address)) != 0;
-}
-
-// Loops over more than the grid: for (long long i = thread_number(); i < n; i += thread_count()).
-__device__ __forceinline__ long long thread_number() { return blockIdx.x * (long long)blockDim.x + threadIdx.x; }
-__device__ __forceinline__ long long thread_count() { return gridDim.x * (long long)blockDim.x; }
-
-// What a thread of a higher number holds, `distance` on within the same `width` threads.
-template <class V> __device__ __forceinline__ V from_above(V value, int distance, int width) {
-    constexpr int WORDS = (sizeof(V) + 3) / 4;
-    unsigned int words[WORDS] = {};
-    memcpy(words, &value, sizeof(V));
-#pragma unroll
-    for (int w = 0; w < WORDS; ++w) words[w] = __shfl_down_sync(0xffffffffu, words[w], distance, width);
-    memcpy(&value, words, sizeof(V));
-    return value;
-}
-
-// ⊕ of the totals of `width` neighbouring threads, in their order, in the first of them. All of a warp take part.
-__device__ __forceinline__ Sum fold_lanes(Sum total, int width) {
-    for (int distance = 1; distance < width; distance *= 2) {
-        const Sum above = from_above(total, distance, width);
-        if ((threadIdx.x & (2 * distance - 1)) == 0) total = combine(total, above);
-    }
-    return total;
-}
-
 // ⊕ of terms [from, to), the share of one of `width` threads, whose shares lie one after the other.
 __device__ __forceinline__ Sum fold_share(const Term* terms, int from, int to, int width) {
     const int each = (to - from + width - 1) / width, lane = threadIdx.x & (width - 1);

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from formats import COO, CSC, CSR, ELL, Dense, Matrix, SegmentedCOO, SparseVector
+from formats import COO, CSC, CSR, ELL, Matrix, SegmentedCOO, SparseVector
 from formats.arrays import Array, namespace
-from formats.convert import compressed, expand, spread
+from formats.convert import expand, spread
 
 from .. import merge
 from ..algebra import Monoid
@@ -99,7 +99,7 @@ def _placed(out: CSR, value: Any, rows: Array, cols: Array) -> tuple[Array, Arra
     return keys[order], values[order]
 
 
-@transpose.implement(CSR, CSC, COO, ELL, SegmentedCOO, Dense, "cpu", "cuda")
+@transpose.implement(Matrix, "cpu", "cuda")
 def _(A: Matrix, write: MatrixWrite) -> Matrix:
     turned: Any = A.T.to(type(A), **A.options)
     if write.mask is None and write.out is None:
@@ -110,11 +110,11 @@ def _(A: Matrix, write: MatrixWrite) -> Matrix:
 # --- select ---------------------------------------------------------------------------------------------------------
 
 
-@select.implement(CSR, CSC, COO, ELL, SegmentedCOO, Dense, "cpu", "cuda")
+@select.implement(Matrix, "cpu", "cuda")
 def _(A: Any, predicate: Predicate, row: Any, col: Any, write: MatrixWrite) -> Any:
-    if isinstance(A, Dense):
-        chosen = select.find(CSR, A.device)(compressed(A, 0), predicate, row, col, write)
-        return chosen if write.out is not None else chosen.to(Dense, **A.options)
+    if not isinstance(A, CSR | CSC | COO | ELL | SegmentedCOO):
+        chosen = select.find(CSR, A.device)(A.to(CSR), predicate, row, col, write)
+        return chosen if write.out is not None else chosen.to(type(A), **A.options)
     part = _restricted(A, row) if isinstance(A, CSR) and isinstance(row, SparseVector) else A
     keep = _holds(part, predicate, row, col)
     kept: Matrix

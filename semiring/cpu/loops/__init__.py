@@ -1,0 +1,5 @@
+"""Compiled loops, a file for each way of storage. Importing it registers them; Numba is loaded at the first product."""
+
+from . import compressed, dense, listed, padded, segmented
+
+__all__ = ["compressed", "dense", "listed", "padded", "segmented"]

@@ -1,0 +1,69 @@
+"""Loops over every position of a matrix."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from formats import Dense
+
+from ..storage import Loops, Piece, Terms, stored
+from ..threads import cut, get_threads
+from .compressed import ANY
+
+
+@stored(Dense)
+class EveryPosition(Loops):
+    """A piece is rows. Booleans are bytes, hence `number`."""
+
+    def __init__(self, t: Terms) -> None:
+        zero, add, product, terminal, number = t.zero, t.add, t.product, t.terminal, t.number
+
+        @t.compiled
+        def gather(values, fill, x, y, allowed, masked, start, stop):
+            for i in range(start, stop):
+                total = zero
+                if not masked or allowed[i]:
+                    for k in range(values.shape[1]):
+                        a = values[i, k]
+                        t = product(number(a), x[k])
+                        total = add(total, t if (a != fill) & (a == a) else zero)
+                        if terminal and total != zero:
+                            break
+                y[i] = total
+
+        @t.compiled
+        def scatter(values, fill, x, y, start, stop):
+            for i in range(start, stop):
+                if x[i] != zero:
+                    for k in range(values.shape[1]):
+                        a = values[i, k]
+                        t = product(number(a), x[i])
+                        y[k] = add(y[k], t if (a != fill) & (a == a) else zero)
+
+        @t.compiled
+        def push(values, fill, rows, weights, y):
+            for f in range(rows.size):
+                i = np.uintp(rows[f])
+                for k in range(values.shape[1]):
+                    a = values[i, k]
+                    t = product(number(a), weights[f])
+                    y[k] = add(y[k], t if (a != fill) & (a == a) else zero)
+
+        self._gather, self._scatter, self._push = gather, scatter, push
+
+    def pieces(self, A: Dense, per_thread: int) -> list[Piece]:
+        nrows = A.values.shape[0]
+        return cut(nrows, max(1, -(-nrows // (get_threads() * per_thread))), A.values.size)
+
+    def gather(self, A: Any, x: np.ndarray, y: np.ndarray, allowed: np.ndarray | None, start: int, stop: int) -> None:
+        mask = ANY if allowed is None else allowed
+        self._gather(A.values, A.fill, x, y, mask, allowed is not None, start, stop)
+
+    def scatter(self, A: Any, x: np.ndarray, y: np.ndarray, start: int, stop: int) -> None:
+        self._scatter(A.values, A.fill, x, y, start, stop)
+
+    def push(self, A: Any, rows: np.ndarray, weights: np.ndarray, y: np.ndarray, reached: np.ndarray) -> int:
+        self._push(A.values, A.fill, rows, weights, y)
+        return y.size  # rows reach everywhere

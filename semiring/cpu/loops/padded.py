@@ -1,0 +1,69 @@
+"""Loops over ELL's padded rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from formats import ELL
+
+from ..storage import Loops, Piece, Terms, stored
+from ..threads import cut, get_threads
+
+BLOCK = 1 << 14
+"""Rows whose part of y stays in the L1 cache while slots stream by."""
+
+
+@stored(ELL)
+class Padded(Loops):
+    """A piece is rows; a slot of all of them comes after the other."""
+
+    def __init__(self, t: Terms) -> None:
+        zero, add, product, relax = t.zero, t.add, t.product, t.relax
+
+        @t.compiled
+        def gather(indices, values, x, y, start, stop):
+            for first in range(start, stop, BLOCK):
+                last = min(first + BLOCK, stop)
+                for i in range(first, last):
+                    y[i] = zero
+                for s in range(indices.shape[0]):
+                    for i in range(first, last):
+                        k = indices[s, i]
+                        t = product(values[s, i], x[np.uintp(max(k, 0))])
+                        y[i] = add(y[i], zero if k < 0 else t)
+
+        @t.compiled
+        def scatter(indices, values, x, y, start, stop):
+            for s in range(indices.shape[0]):
+                for i in range(start, stop):
+                    k = indices[s, i]
+                    if k >= 0:
+                        y[np.uintp(k)] = add(y[np.uintp(k)], product(values[s, i], x[i]))
+
+        @t.compiled
+        def push(indices, values, rows, weights, y, reached):
+            count = 0
+            for f in range(rows.size):
+                for s in range(indices.shape[0]):
+                    k = indices[s, rows[f]]
+                    if k < 0:
+                        break
+                    count = relax(np.uintp(k), product(values[s, rows[f]], weights[f]), y, reached, count)
+            return count
+
+        self._gather, self._scatter, self._push = gather, scatter, push
+
+    def pieces(self, A: ELL, per_thread: int) -> list[Piece]:
+        nrows = A.indices.shape[1]
+        return cut(nrows, max(1, -(-nrows // (get_threads() * per_thread))), A.indices.size)
+
+    def gather(self, A: Any, x: np.ndarray, y: np.ndarray, allowed: np.ndarray | None, start: int, stop: int) -> None:
+        self._gather(A.indices, A.values, x, y, start, stop)
+
+    def scatter(self, A: Any, x: np.ndarray, y: np.ndarray, start: int, stop: int) -> None:
+        self._scatter(A.indices, A.values, x, y, start, stop)
+
+    def push(self, A: Any, rows: np.ndarray, weights: np.ndarray, y: np.ndarray, reached: np.ndarray) -> int:
+        return self._push(A.indices, A.values, rows, weights, y, reached)

@@ -1,0 +1,107 @@
+"""Products over a format's own storage on the CPU: what a format brings, and the table of those that do.
+
+    gather   y_i = ⊕_k a_ik ⊗ x_k     reads x at random, writes y in order
+    scatter  y_k ⊕= a_ik ⊗ x_i        reads x in order, writes y at random
+    push     the scatter of a sparse x: only the rows that it has
+
+"Row" is the stored orientation's: a column of CSC or of a transposed list. A format without loops is multiplied through
+kept compressed rows or columns. Nothing here loads Numba, so that registering is quick.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, ClassVar
+
+import numpy as np
+
+from formats import Matrix
+
+from ..algebra import Law, Semiring
+
+Piece = tuple[int, int]
+"""What a thread takes: rows, segments or entries [start, stop), as the loops understand it."""
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What loops are compiled with, for one semiring, dtype and order of ⊗'s operands.
+
+    zero: absent.  add: ⊕.  product: (matrix value, vector value) -> ⊗ of both, in the right order.  relax: (k, t, y,
+    reached, count) -> count: y_k ⊕= t, noting k in `reached` where y was the zero.  terminal: may a sum end at its
+    first term?  number: the dtype's scalar type.  compiled: the decorator that makes machine code of a loop.
+    """
+
+    zero: Any
+    add: Callable[[Any, Any], Any]
+    product: Callable[[Any, Any], Any]
+    relax: Callable[..., Any]
+    terminal: bool
+    number: type
+    compiled: Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+class Loops:
+    """Products over one format's storage, compiled from `Terms` by `__init__`. Threads call them side by side.
+
+    (Indices are best made unsigned where they are used: of a signed one Numba asks whether it counts from the end,
+    which costs a third of a push.)
+    """
+
+    fills: ClassVar[bool] = True
+    """Does `gather` write every y_i of its piece, so that y need not be the zero at first?"""
+
+    pushes: ClassVar[bool] = True
+    """Do a row's entries lie together, so that there is a `push`?"""
+
+    turned: ClassVar[bool] = False
+    """May compressed rows or columns be kept for a sparse x whose entries do not lie together here?"""
+
+    def __init__(self, t: Terms) -> None:
+        raise NotImplementedError
+
+    def pieces(self, A: Any, per_thread: int) -> list[Piece]:
+        """The work on A in pieces of about equal size, so many for each thread."""
+        raise NotImplementedError
+
+    def gather(self, A: Any, x: np.ndarray, y: np.ndarray, allowed: np.ndarray | None, start: int, stop: int) -> None:
+        """y_i = ⊕_k a_ik ⊗ x_k for a piece.  allowed: of each row, whether anybody asks for it."""
+        raise NotImplementedError
+
+    def scatter(self, A: Any, x: np.ndarray, y: np.ndarray, start: int, stop: int) -> None:
+        """y_k ⊕= a_ik ⊗ x_i for a piece."""
+        raise NotImplementedError
+
+    def push(self, A: Any, rows: np.ndarray, weights: np.ndarray, y: np.ndarray, reached: np.ndarray) -> int:
+        """y_k ⊕= a_ik ⊗ weights_i for the given rows; how many places, listed in `reached`, y has left the zero at."""
+        raise NotImplementedError
+
+
+STORED: dict[type[Matrix], type[Loops]] = {}
+"""The loops of each format that has some."""
+
+
+def stored(*formats: type[Matrix]) -> Callable[[type[Loops]], type[Loops]]:
+    """Register the decorated loops for the formats."""
+
+    def register(loops: type[Loops]) -> type[Loops]:
+        for fmt in formats:
+            STORED[fmt] = loops
+        return loops
+
+    return register
+
+
+def loops_for(A: Matrix, semiring: Semiring, matrix_first: bool, plain: bool = False) -> Any:
+    """The loops for A's storage that compute a ⊗ x (matrix_first) or x ⊗ a; `plain`: without any test (see `plain`)."""
+    loops: Any = STORED[type(A)]
+    return _compiled(loops, semiring, A.dtype, matrix_first or Law.COMMUTATIVE in semiring.laws, plain)
+
+
+@lru_cache(maxsize=2048)
+def _compiled(loops: Any, semiring: Semiring, dtype: np.dtype, matrix_first: bool, plain: bool) -> Loops:
+    from .kernels import terms
+
+    return loops(terms(semiring, dtype, matrix_first, plain))

@@ -1,0 +1,35 @@
+// What the kernels of every unit share: loads with a hint, loops over more than the grid, sums over lanes.
+
+// A word that is read once, and need not stay in the cache; and one that others read, too, and nobody writes.
+template <class V> __device__ __forceinline__ V stream(const V* address) { return __ldcs(address); }
+template <class V> __device__ __forceinline__ V fetch(const V* address) { return __ldg(address); }
+template <> __device__ __forceinline__ bool stream(const bool* address) {
+    return __ldcs(reinterpret_cast<const unsigned char*>(address)) != 0;
+}
+template <> __device__ __forceinline__ bool fetch(const bool* address) {
+    return __ldg(reinterpret_cast<const unsigned char*>(address)) != 0;
+}
+
+// Loops over more than the grid: for (long long i = thread_number(); i < n; i += thread_count()).
+__device__ __forceinline__ long long thread_number() { return blockIdx.x * (long long)blockDim.x + threadIdx.x; }
+__device__ __forceinline__ long long thread_count() { return gridDim.x * (long long)blockDim.x; }
+
+// What a thread of a higher number holds, `distance` on within the same `width` threads.
+template <class V> __device__ __forceinline__ V from_above(V value, int distance, int width) {
+    constexpr int WORDS = (sizeof(V) + 3) / 4;
+    unsigned int words[WORDS] = {};
+    memcpy(words, &value, sizeof(V));
+#pragma unroll
+    for (int w = 0; w < WORDS; ++w) words[w] = __shfl_down_sync(0xffffffffu, words[w], distance, width);
+    memcpy(&value, words, sizeof(V));
+    return value;
+}
+
+// ⊕ of the totals of `width` neighbouring threads, in their order, in the first of them. All of a warp take part.
+__device__ __forceinline__ Sum fold_lanes(Sum total, int width) {
+    for (int distance = 1; distance < width; distance *= 2) {
+        const Sum above = from_above(total, distance, width);
+        if ((threadIdx.x & (2 * distance - 1)) == 0) total = combine(total, above);
+    }
+    return total;
+}

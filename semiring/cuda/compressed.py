@@ -1,0 +1,61 @@
+"""Products over compressed rows: tiles of them, or, where a mask says which rows are asked for, a thread a row."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from formats import CSC, CSR, SparseVector
+from formats.arrays import Array, cupy
+
+from .. import merge
+from ..algebra import Semiring
+from ..schedules import pull_kernel
+from . import tiles
+from .expand import expand_and_combine
+from .kernels import Kernels, Shape, shape_for
+from .push import push
+from .storage import Products, by_atomics, stored
+from .tiles import step_of
+
+
+@stored(CSR, CSC)
+class Compressed(Products):
+    """Sums are in the order of the entries: across the rows through the kept transpose."""
+
+    turned = True
+
+    def shape(self, A: Any) -> tuple[Shape, np.dtype]:
+        return shape_for(A.nnz, A.shape[A.major]), A.indices.dtype
+
+    def scatters(self, A: Any, semiring: Semiring) -> bool:
+        return False
+
+    def gather(self, k: Kernels, A: Any, x: Array, semiring: Semiring, allowed: Array | None) -> Array:
+        y = cupy().empty(A.shape[A.major], A.dtype)
+        kernel = None if allowed is None else pull_kernel() or ("gather_until_found" if semiring.add.terminal else None)
+        if kernel is None:
+            tiles.gather_compressed(k, A, x, y)
+        elif y.size:
+            rows = (A.indptr, k.index(y.size), A.indices, A.values, step_of(A.values, k.index))
+            getattr(k, kernel)(k.grid(y.size), k.block, (*rows, x, cupy().ascontiguousarray(allowed), y))
+        return y
+
+    def push(
+        self, k: Kernels, A: Any, x: SparseVector, semiring: Semiring, *, matrix_first: bool
+    ) -> SparseVector | None:
+        if by_atomics(semiring, A.dtype):
+            return push(k, A, x, semiring)
+        return _combined(A, x, semiring, matrix_first)
+
+
+def _combined(A: Any, x: SparseVector, semiring: Semiring, matrix_first: bool) -> SparseVector:
+    """The rows that x selects, by expanding and sorting them: for sums, in an order that is always the same."""
+    x = merge.drop(x, semiring.zero(A.dtype))
+    index = A.indices.dtype
+    xp = cupy()
+    as_row = CSR.trusted(xp.array([0, x.nnz], index), x.indices.astype(index, copy=False), x.values, (1, x.size))
+    rows = A if A.major == 0 else A.T
+    y = expand_and_combine(as_row, rows, semiring, swapped=matrix_first)
+    return SparseVector.trusted(y.indices, y.values, y.ncols)

@@ -1,0 +1,40 @@
+"""Products over padded rows: launches of padded.cu, a thread for each row."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from formats import ELL, SparseVector
+from formats.arrays import Array, cupy
+
+from ..algebra import Semiring
+from .kernels import Kernels
+from .push import push
+from .storage import Products, by_atomics, stored
+from .tiles import step_of
+
+
+@stored(ELL)
+class Padded(Products):
+    def gather(self, k: Kernels, A: Any, x: Array, semiring: Semiring, allowed: Array | None) -> Array:
+        y = cupy().empty(A.shape[A.major], A.dtype)
+        if y.size:
+            k.gather_padded((-(-y.size // k.block[0]),), k.block, (*_slots(k, A), x, y))
+        return y
+
+    def scatter(self, k: Kernels, A: Any, x: Array, semiring: Semiring) -> Array:
+        y = cupy().full(A.shape[1 - A.major], semiring.zero(A.dtype), A.dtype)
+        if A.nnz:
+            k.scatter_padded((-(-A.shape[A.major] // k.block[0]),), k.block, (*_slots(k, A), x, y))
+        return y
+
+    def push(
+        self, k: Kernels, A: Any, x: SparseVector, semiring: Semiring, *, matrix_first: bool
+    ) -> SparseVector | None:
+        return push(k, A, x, semiring) if by_atomics(semiring, A.dtype) else None
+
+
+def _slots(k: Kernels, A: Any) -> tuple[Any, ...]:
+    """What kernels on padded rows take first."""
+    width, nrows = A.indices.shape
+    return A.indices, A.values, step_of(A.values, k.index), k.index(width), k.index(nrows)

@@ -1,0 +1,88 @@
+"""Products over a format's own storage on the GPU: what a format brings, and the table of those that do.
+
+    gather   y_i = ⊕_k a_ik ⊗ x_k, along the stored rows     scatter  y_k ⊕= a_ik ⊗ x_i, across them
+    push     the scatter of a sparse x: only the rows that it has
+
+"Row" is the stored orientation's: a column of CSC or of a transposed list. A format without products of its own is
+multiplied through kept compressed rows or columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+
+from formats import Matrix, SparseVector
+from formats.arrays import Array
+
+from ..algebra import Semiring, counts
+from .kernels import PRODUCTS, SHORT_ROWS, Kernels, Shape
+
+GATHER_FROM = 1 / 8
+"""Share of present elements from which a sparse operand is gathered as a dense one."""
+
+
+class Products:
+    """Launches of the kernels on one format's storage. What a format does not have is done by kept rows or columns."""
+
+    unit: ClassVar[str] = PRODUCTS
+    """The translation unit, of `kernels.UNITS`, that has the kernels."""
+
+    turned: ClassVar[bool] = False
+    """May compressed rows or columns be kept for a sparse x whose entries do not lie together here?"""
+
+    push_below: ClassVar[float] = GATHER_FROM
+    """Share of present elements below which a sparse x is pushed along the stored rows; 0 where there is no push."""
+
+    def shape(self, A: Any) -> tuple[Shape, np.dtype]:
+        """The kernels' shape, and the index type, for a matrix."""
+        return SHORT_ROWS, A.indices.dtype
+
+    def gathers(self, A: Any, semiring: Semiring) -> bool:
+        """Is there a `gather` for this matrix and semiring?"""
+        return True
+
+    def scatters(self, A: Any, semiring: Semiring) -> bool:
+        """Is there a `scatter`?"""
+        return in_any_order(semiring)
+
+    def gather(self, k: Kernels, A: Any, x: Array, semiring: Semiring, allowed: Array | None) -> Array:
+        """y along the stored rows.  x: C-contiguous.  allowed: of each row, whether anybody asks for it."""
+        raise NotImplementedError
+
+    def scatter(self, k: Kernels, A: Any, x: Array, semiring: Semiring) -> Array:
+        """y across the stored rows."""
+        raise NotImplementedError
+
+    def push(
+        self, k: Kernels, A: Any, x: SparseVector, semiring: Semiring, *, matrix_first: bool
+    ) -> SparseVector | None:
+        """y across the stored rows that x has; None for a semiring that this cannot be done for."""
+        raise NotImplementedError
+
+
+STORED: dict[type[Matrix], Products] = {}
+"""The products of each format that has some."""
+
+
+def stored(*formats: type[Matrix]) -> Callable[[type[Products]], type[Products]]:
+    """Register the decorated products for the formats."""
+
+    def register(products: type[Products]) -> type[Products]:
+        for fmt in formats:
+            STORED[fmt] = products()
+        return products
+
+    return register
+
+
+def in_any_order(semiring: Semiring) -> bool:
+    """Does ⊕ give the same whatever the order, so that atomics may decide it? `any` takes what comes first."""
+    return semiring.add.idempotent and not (semiring.add.name == "any" and semiring.mul.reads)
+
+
+def by_atomics(semiring: Semiring, dtype: np.dtype) -> bool:
+    """May atomics push a sparse operand: is a y that has left the zero never there again, whatever the order?"""
+    return in_any_order(semiring) or counts(semiring, dtype)
