@@ -10,6 +10,7 @@ from .dense import Dense
 from .ell import ELL
 from .interop import from_cupyx, from_graphblas, from_networkx, from_scipy
 from .io import read, write
+from .packed import CompressedCSR
 from .renumbering import inverse_permutation, permute, renumber, vertex_order
 from .reordering import reorder_edges
 from .segmented import SegmentedCOO
@@ -20,6 +21,7 @@ __all__ = [
     "COO",
     "CSC",
     "CSR",
+    "CompressedCSR",
     "DTYPES",
     "ELL",
     "Dense",

@@ -17,7 +17,6 @@ from .expand import expand_and_combine
 from .kernels import Kernels, Shape, shape_for
 from .push import push
 from .storage import Products, by_atomics, stored
-from .tiles import step_of
 
 
 @stored(CSR, CSC)
@@ -38,7 +37,7 @@ class Compressed(Products):
         if kernel is None:
             tiles.gather_compressed(k, A, x, y)
         elif y.size:
-            rows = (A.indptr, k.index(y.size), A.indices, A.values, step_of(A.values, k.index))
+            rows = tiles.rows_of(k, A, A.indices)
             getattr(k, kernel)(k.grid(y.size), k.block, (*rows, x, cupy().ascontiguousarray(allowed), y))
         return y
 

@@ -21,8 +21,12 @@ from .compile import load
 PRODUCTS = "products"
 """The unit that most formats share."""
 
+PACKED = "packed"
+"""The unit of CompressedCSR."""
+
 UNITS: dict[str, tuple[str, ...]] = {
     PRODUCTS: ("common.cu", "tiles.cu", "padded.cu", "push.cu", "pull.cu", "segments.cu", "dense.cu"),
+    PACKED: ("common.cu", "tiles.cu", "push.cu", "found.cu", "packed.cu"),
 }
 """The files of each translation unit behind the prelude, in their order. A format may bring a unit of its own."""
 
@@ -77,7 +81,7 @@ def translation_unit(
         "SEGMENT_THREADS": SEGMENT_SHAPE.threads, "SEGMENT_ITEMS": SEGMENT_SHAPE.items,
         "SEGMENT_BLOCKS": SEGMENT_BLOCKS,
     }  # fmt: skip
-    sizes = "".join(f"constexpr int {name} = {size};\n" for name, size in constants.items())
+    sizes = "".join(f"[[maybe_unused]] constexpr int {name} = {size};\n" for name, size in constants.items())
     return "\n".join((prelude(semiring, dtype, index_dtype, matrix_first), sizes, *files))
 
 

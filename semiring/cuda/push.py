@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from formats import COO, CSC, CSR, ELL, Matrix, SparseVector
+from formats import COO, CSC, CSR, ELL, CompressedCSR, Matrix, SparseVector
 from formats.arrays import Array, cupy
 
 from ..algebra import Semiring
@@ -49,18 +49,20 @@ def push(k: Kernels, A: Matrix, x: SparseVector, semiring: Semiring) -> SparseVe
 
 def _push_spans(k: Kernels, A: Any, rows: Array, weights: Array, y: Array, reached: Array, nreached: Array) -> None:
     """Rows of a compressed or listed matrix, which are spans of its entries."""
-    assert isinstance(A, CSR | CSC | COO)
+    assert isinstance(A, CSR | CSC | CompressedCSR | COO)
     starts, lengths = (cupy().empty(rows.size, rows.dtype) for _ in range(2))
     count = k.index(rows.size)
     if isinstance(A, COO):
-        inner = A.inner
         k.spans_list(k.grid(rows.size), k.block, (rows, count, A.outer, k.index(A.nnz), starts, lengths))
     else:
-        inner = A.indices
         k.spans_compressed(k.grid(rows.size), k.block, (rows, count, A.indptr, starts, lengths))
     ends = cupy().cumsum(lengths, dtype=rows.dtype)
-    entries = (inner, A.values, step_of(A.values, k.index))
-    k.push_spans(k.grid(A.nnz, PUSHED), k.block, (starts, ends, weights, count, *entries, y, reached, nreached))
+    if isinstance(A, CompressedCSR):
+        kernel, columns = k.push_packed, (A.words, A.bases, A.starts)
+    else:
+        kernel, columns = k.push_spans, (A.inner if isinstance(A, COO) else A.indices,)
+    entries = (*columns, A.values, step_of(A.values, k.index))
+    kernel(k.grid(A.nnz, PUSHED), k.block, (starts, ends, weights, count, *entries, y, reached, nreached))
 
 
 def _push_padded(k: Kernels, A: ELL, rows: Array, weights: Array, y: Array, reached: Array, nreached: Array) -> None:
