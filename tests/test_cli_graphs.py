@@ -14,8 +14,7 @@ import pytest
 
 import algorithms
 import semiring
-from algorithms.cli import Format
-from formats import CSR, read, write
+from formats import CSR, Matrix, read, write
 
 from .commands import computed_in
 from .files import DATA
@@ -33,7 +32,7 @@ def rome() -> Path:
     return Path(str(resources.files("algorithms.data") / "rome99.gr"))
 
 
-every_format = pytest.mark.parametrize("fmt", Format)
+every_format = pytest.mark.parametrize("fmt", sorted(Matrix.formats))
 
 # --- bfs --------------------------------------------------------------------------------------------------------------
 

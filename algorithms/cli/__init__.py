@@ -15,11 +15,11 @@ from .bench import ANYTHING, bench
 from .bfs import bfs
 from .files import convert, info
 from .mst import mst
-from .options import Backend, Format
+from .options import Backend
 from .scc import scc
 from .sssp import demo, sssp
 
-__all__ = ["Backend", "Format", "app", "main"]
+__all__ = ["Backend", "app", "main"]
 
 app = typer.Typer(
     help="Graph algorithms as sparse linear algebra over semirings.",

@@ -17,7 +17,7 @@ from formats.arrays import finish
 from semiring import explain, set_threads
 
 from ..trace import Trace, trace
-from .options import Backend, Format
+from .options import Backend
 
 
 @dataclass
@@ -72,7 +72,7 @@ class Graph:
         run: Callable[[Matrix], Any],
         rehearse: Callable[[Matrix], Any],
         sample: Matrix,
-        format: Format,
+        format: str,
         backend: Backend,
         trace_file: Path | None,
     ) -> tuple[Any, Trace | None]:
@@ -82,10 +82,10 @@ class Graph:
         disk.
         """
         with self.watch.step("converting"):
-            A = self.A.to(format.value, device=backend.value)
+            A = self.A.to(format, device=backend.value)
         self.facts["computed in"] = f"{type(A).__name__} on {A.device}"
         with self.watch.step("preparing"):
-            rehearse(sample.to(format.value, device=backend.value))
+            rehearse(sample.to(format, device=backend.value))
         with trace() if trace_file is not None else nullcontext() as record, self.watch.step("solving"):
             told = explain(run, A)
             finish(A.device)

@@ -18,7 +18,6 @@ from .options import (
     Backend,
     Device,
     FileArgument,
-    Format,
     StorageFormat,
     Threads,
     TraceFile,
@@ -34,7 +33,7 @@ SAMPLE = [(0, 1), (1, 0), (1, 2), (2, 1), (2, 0), (0, 2)]
 def mst(
     file: FileArgument,
     symmetrize: Annotated[bool, typer.Option("--symmetrize", help="Of two directions, take the lighter.")] = False,
-    format: StorageFormat = Format.csr,
+    format: StorageFormat = "csr",
     backend: Device = Backend.cpu,
     output: Annotated[
         Path | None, typer.Option(help="Write the forest's edges: .tsv, with weights, or .npy (vertex numbers).")

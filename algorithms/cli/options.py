@@ -8,20 +8,11 @@ from typing import Annotated, Any
 
 import typer
 
+from formats import Matrix
+
 from ..trace import check_trace_file
 from ..traversal import CHOICES, Direction
 from .output import check_output
-
-
-class Format(StrEnum):
-    """Storage formats by name."""
-
-    csr = "csr"
-    csc = "csc"
-    coo = "coo"
-    ell = "ell"
-    segmentedcoo = "segmentedcoo"
-    dense = "dense"
 
 
 class Backend(StrEnum):
@@ -35,7 +26,20 @@ FileArgument = Annotated[Path, typer.Argument(help="A graph: .mtx, .gr, .txt, .e
 Sources = Annotated[
     list[int], typer.Option("--source", help="The vertex to start from, by its id in the file; may repeat.")
 ]
-StorageFormat = Annotated[Format, typer.Option(help="Storage format to compute in.")]
+FORMATS = sorted(Matrix.formats)
+"""Storage formats by name."""
+
+
+def check_format(name: str) -> str:
+    """The name, which is a usage error if no format has it."""
+    if name not in FORMATS:
+        raise typer.BadParameter(f"{name!r} is not one of {', '.join(FORMATS)}.")
+    return name
+
+
+StorageFormat = Annotated[
+    str, typer.Option(help="Storage format to compute in.", metavar=f"[{'|'.join(FORMATS)}]", callback=check_format)
+]
 Device = Annotated[Backend, typer.Option(help="Where to compute.")]
 SearchDirection = Annotated[str, typer.Option(help=f"Of searches: {', '.join(CHOICES)}.")]
 TraceFile = Annotated[Path | None, typer.Option(help="Write what every round did: .jsonl or .csv.")]

@@ -23,7 +23,6 @@ from .options import (
     Backend,
     Device,
     FileArgument,
-    Format,
     Sources,
     StorageFormat,
     Threads,
@@ -40,7 +39,7 @@ def sssp(
     source: Sources,
     algorithm: Annotated[str, typer.Option(help=f"auto, {', '.join(ALGORITHMS)}.")] = "auto",
     semiring: Annotated[str, typer.Option(help="min_plus, or max_min, min_max, lor_land, …")] = "min_plus",
-    format: StorageFormat = Format.csr,
+    format: StorageFormat = "csr",
     backend: Device = Backend.cpu,
     limit: Annotated[float | None, typer.Option(help="Look no farther than this distance.")] = None,
     target: Annotated[int | None, typer.Option(help="Stop when this vertex is settled.")] = None,
@@ -68,7 +67,7 @@ def sssp(
         save(output, answer)
 
 
-def demo(format: StorageFormat = Format.csr, backend: Device = Backend.cpu) -> None:
+def demo(format: StorageFormat = "csr", backend: Device = Backend.cpu) -> None:
     """Shortest paths in Rome's road network, which comes with the package."""
     with resources.as_file(resources.files("algorithms.data") / "rome99.gr") as file:
         graph = load(file, title="Rome's roads (metres)")
@@ -135,7 +134,7 @@ class Answer:
                 show_path(self.parents[row], end, graph.labels, self.reached[row][end], length, within)
 
 
-def solve(graph: Graph, task: Task, format: Format, backend: Backend, trace_file: Path | None) -> Answer:
+def solve(graph: Graph, task: Task, format: str, backend: Backend, trace_file: Path | None) -> Answer:
     """Run an algorithm from a file's vertices."""
     starts = [graph.vertex(source, "--source") for source in task.sources]
     if task.to is not None:
