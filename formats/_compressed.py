@@ -66,12 +66,12 @@ def check_indptr(indptr: Array, nnz: int, nmajor: int, major: int) -> None:
     check_starts("indptr", indptr, nnz, nmajor, "row" if major == 0 else "column")
 
 
-def check_starts(name: str, starts: Array, nnz: int, count: int, part: str) -> None:
-    """ValueError, which names the array, unless `starts` cuts nnz entries into `count` parts, which `part` names."""
+def check_starts(name: str, starts: Array, total: int, count: int, part: str, of: str = "nnz") -> None:
+    """ValueError, which names the array, unless `starts` cuts the `total` that `of` names into `count` `part`s."""
     if starts.shape != (count + 1,):
         raise ValueError(f"{name} must have {count + 1} elements, one more than there are {part}s, got {starts.size}")
-    if int(starts[0]) != 0 or int(starts[-1]) != nnz:
-        raise ValueError(f"{name} must run from 0 to nnz = {nnz}, got {starts[0]} to {starts[-1]}")
+    if int(starts[0]) != 0 or int(starts[-1]) != total:
+        raise ValueError(f"{name} must run from 0 to {of} = {total}, got {starts[0]} to {starts[-1]}")
     descending = starts[1:] < starts[:-1]
     if bool(descending.any()):
         raise ValueError(f"{name} must not descend, but it does after {part} {int(descending.argmax())}")

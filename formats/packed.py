@@ -1,4 +1,4 @@
-"""CompressedCSR, compressed rows whose columns are packed: groups of 32 entries, each in as few bits as its range takes.
+"""CompressedCSR, compressed rows whose columns are packed: 32 entries at a time, in the bits that their range takes.
 
 Groups of 32 consecutive entries, across the ends of rows, have a base, their smallest column, and hold each column's
 offset from it in b bits, as many as the largest offset needs: frame of reference [1, 2]. 32 offsets of b bits are
@@ -57,9 +57,9 @@ class CompressedCSR(Matrix):
     indptr: (nrows + 1,), where rows begin among the entries.  bases: (groups,), of 32 entries each, the last of what is
     left: its smallest column.  starts: (groups + 1,), where each group's words begin; group g has
     b = starts[g+1] - starts[g] of them.  words: (starts[-1] + spare,), uint32; entry e = 32 g + l is in column
-    bases[g] + bits l·b .. l·b + b - 1 of the group's words, the lowest first.  spare: two words for int32 columns, three
-    for int64, so that as many may be read wherever an offset begins.  values: (nnz,).  shape: (nrows, ncols).  major: 0;
-    1 in a transpose, which has compressed columns.  In a row, columns ascend, none twice.
+    bases[g] + bits l·b .. l·b + b - 1 of the group's words, the lowest first.  spare: two words for int32 columns,
+    three for int64, so that as many may be read wherever an offset begins.  values: (nnz,).  shape: (nrows, ncols).
+    major: 0; 1 in a transpose, which has compressed columns.  In a row, columns ascend, none twice.
     ValueError names the first broken rule.
     """
 
@@ -98,9 +98,9 @@ class CompressedCSR(Matrix):
         if self.bases.shape != (groups,):
             raise ValueError(f"bases must have {groups} elements, one for {GROUP} entries, got {self.bases.size}")
         spare = spare_words(self.bases.dtype)
-        check_starts("starts", self.starts, max(self.words.size - spare, 0), groups, "group")
         if self.words.size < spare:
-            raise ValueError(f"words must end with {spare} spare, got {self.words.size} in all")
+            raise ValueError(f"words must end with {spare} spare ones, got {self.words.size} in all")
+        check_starts("starts", self.starts, self.words.size - spare, groups, "group", f"the words but {spare}")
         widths = self.starts[1:] - self.starts[:-1]
         check_range(widths, "the bits of an offset", max_width(self.bases.dtype) + 1)
         columns = self._unpacked(0, self.nnz, np.dtype(np.int64))
@@ -206,7 +206,7 @@ def _pack_lanes(lanes: Array, bases: Array, starts: Array, widths: Array, words:
 
 
 def unpack(words: Array, bases: Array, starts: Array, dtype: np.dtype) -> Array:
-    """The columns of consecutive groups, 32 of each, in `dtype`: the inverse of `pack`, but for the last group's end."""
+    """The columns of consecutive groups, 32 of each, in `dtype`. The end of a last group repeats its last entry."""
     columns = namespace(words).empty((bases.size, GROUP), dtype)
     for groups in _blocks(columns.reshape(-1)):
         begins, ends = starts[groups], starts[1:][groups]

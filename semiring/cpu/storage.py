@@ -65,7 +65,7 @@ class Loops:
 
     @classmethod
     def along(cls, A: Matrix, axis: int) -> Matrix:
-        """A with the entries of a row (axis 0) or column (1) together, for which there are loops: made once, kept."""
+        """A with the entries of a row (axis 0) or column (1) together, in a format of the table: made once, kept."""
         return compressed(A, axis)
 
     def pieces(self, A: Any, per_thread: int) -> list[Piece]:

@@ -57,6 +57,8 @@ def _push_spans(k: Kernels, A: Any, rows: Array, weights: Array, y: Array, reach
     else:
         k.spans_compressed(k.grid(rows.size), k.block, (rows, count, A.indptr, starts, lengths))
     ends = cupy().cumsum(lengths, dtype=rows.dtype)
+    kernel: Any
+    columns: tuple[Array, ...]
     if isinstance(A, CompressedCSR):
         kernel, columns = k.push_packed, (A.words, A.bases, A.starts)
     else:

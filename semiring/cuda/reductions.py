@@ -26,7 +26,7 @@ def _(u: Any, monoid: Monoid) -> Any:
 def _(A: Matrix, monoid: Monoid, axis: int | None, write: VectorWrite) -> Any:
     if axis is None:
         return _folded(monoid, A.stored)
-    if not isinstance(A, CSR | CSC | CompressedCSR | COO) or A.major == axis:  # entries of one result do not lie together
+    if not isinstance(A, CSR | CSC | CompressedCSR | COO) or A.major == axis:  # a result's do not lie together
         lines: Any = compressed(A, 1 - axis)
         indptr = lines.indptr
     elif isinstance(A, COO):

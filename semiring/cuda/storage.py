@@ -42,7 +42,7 @@ class Products:
         return SHORT_ROWS, A.indices.dtype
 
     def along(self, A: Matrix, axis: int) -> Matrix:
-        """A with the entries of a row (axis 0) or column (1) together, for which there are products: made once, kept."""
+        """A with the entries of a row (axis 0) or column (1) together, in a format of the table: made once, kept."""
         return compressed(A, axis)
 
     def gathers(self, A: Any, semiring: Semiring) -> bool:
