@@ -103,7 +103,7 @@ def test_loops_decode_what_is_packed(width):
         while e < end:
             base, bit, width, last = group(bases, starts, e, end)
             while e < last:
-                out[e] = base + offset(words, bit, width)
+                out[e] = base + offset(words, bases, bit, width)
                 e, bit = e + np.uintp(1), bit + width
 
     out = np.zeros_like(columns)

@@ -35,7 +35,7 @@ class Packed(Loops):
                     while e < end:
                         base, bit, width, last = group(bases, starts, e, end)
                         while e < last:
-                            total = add(total, product(values[e], x[base + offset(words, bit, width)]))
+                            total = add(total, product(values[e], x[base + offset(words, bases, bit, width)]))
                             e, bit = e + one, bit + width
                             if terminal and total != zero:
                                 last = end = e
@@ -49,7 +49,7 @@ class Packed(Loops):
                     while e < end:
                         base, bit, width, last = group(bases, starts, e, end)
                         while e < last:
-                            k = base + offset(words, bit, width)
+                            k = base + offset(words, bases, bit, width)
                             y[k] = add(y[k], product(values[e], x[i]))
                             e, bit = e + one, bit + width
 
@@ -62,7 +62,7 @@ class Packed(Loops):
                 while e < end:
                     base, bit, width, last = group(bases, starts, e, end)
                     while e < last:
-                        k = base + offset(words, bit, width)
+                        k = base + offset(words, bases, bit, width)
                         count = relax(k, product(values[e], weight), y, reached, count)
                         e, bit = e + one, bit + width
             return count
