@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 from formats import Matrix
 from semiring import fusible
+from semiring.registry import Holds
 from semiring.vectors import all_vertices, excluded, flag, full, places, starting_points
 
 from .single_source import as_rows
@@ -62,6 +63,9 @@ def bfs(
         with running("bfs", A):
             answers.append(search(A, start, outside, how, deepest, return_parents))
     return as_rows(answers, A, LEVEL, several=sources is not None, trees=return_parents)
+
+
+bfs.holds = Holds(fused=(17, 9), written=(32, 20))
 
 
 @bfs.core

@@ -31,6 +31,7 @@ from formats.orientation import by_columns, by_rows, is_symmetric
 from semiring import MinFirst, ewise_add, fusible, select, vxm, within
 from semiring.algebra import find_semiring
 from semiring.edges import without_loops
+from semiring.registry import Holds
 from semiring.vectors import (
     all_vertices,
     at,
@@ -87,6 +88,9 @@ def scc(
         raise ValueError(f"pivot must be 'degree' or 'random', got {pivot!r}")
     with running("scc", A):
         return strong_components(A, weak, trim, pivot, seed, how)
+
+
+scc.holds = Holds(fused=(54, 9), written=(64, 36))
 
 
 @scc.core

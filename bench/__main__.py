@@ -1,4 +1,4 @@
-"""`python -m bench spmv`: run a benchmark by name."""
+"""`python -m bench NAME`: run a benchmark by name."""
 
 from __future__ import annotations
 
@@ -11,11 +11,14 @@ import typer
 
 from formats import DeviceUnavailable
 
-from . import fused, prepare, spmv, spmv_cuda
+from . import fused, prepare
 from .experiment import RESULTS, Experiment, Setting, perform
 from .experiments import EXPERIMENTS
 from .measure import Disagreement, append
 from .report import report
+
+INTERRUPTED = 130
+"""The exit code of a command that Ctrl-C has stopped, as shells have it."""
 
 app = typer.Typer(add_completion=False, help="Benchmarks; each verifies what it times.")
 
@@ -43,7 +46,7 @@ def benchmarks(
 
 
 def command_of(experiment: Experiment) -> Callable[..., None]:
-    """The command that runs an experiment; exit code 1, and one sentence, where contenders disagree."""
+    """The command that runs an experiment; exit code 1, and one sentence, where contenders disagree; 130 at Ctrl-C."""
 
     def command(
         device: Annotated[Device, typer.Option(help="Where to run.")] = Device.CPU,
@@ -51,12 +54,16 @@ def command_of(experiment: Experiment) -> Callable[..., None]:
         data: Annotated[Path | None, typer.Option(help="The folder of the road graphs' files.", exists=True)] = None,
         repeats: Annotated[int, typer.Option(help="Timed calls of each contender, fewer of slow ones.", min=1)] = 11,
         output: Annotated[Path | None, typer.Option(help="The folder for rows and plot, not bench/results.")] = None,
+        resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was interrupted.")] = False,
     ) -> None:
         try:
-            perform(experiment, Setting(device.value, quick, data, repeats), output)
+            perform(experiment, Setting(device.value, quick, data, repeats), output, resume=resume)
         except (Disagreement, DeviceUnavailable, ValueError) as error:
             typer.echo(f"{experiment.name}: {error}", err=True)
             raise typer.Exit(1) from error
+        except KeyboardInterrupt as stop:
+            typer.echo(f"{experiment.name}: {str(stop) or 'stopped'}", err=True)
+            raise typer.Exit(INTERRUPTED) from stop
 
     command.__doc__ = f"{experiment.title}. {experiment.source}."
     return command
@@ -64,24 +71,6 @@ def command_of(experiment: Experiment) -> Callable[..., None]:
 
 for experiment in EXPERIMENTS.values():
     app.command(experiment.name)(command_of(experiment))
-
-
-@app.command("spmv")
-def spmv_command(
-    device: Annotated[Device, typer.Option(help="Where to run.")] = Device.CPU,
-    scale: Annotated[int, typer.Option(help="On the CPU: log2 of the number of rows.", min=4)] = 20,
-    repeats: Annotated[int, typer.Option(help="Timed runs of each contender.", min=1)] = 15,
-    graphs: Annotated[str, typer.Option(help="On a GPU: names of graphs, with commas; by default all.")] = "",
-    data: Annotated[Path | None, typer.Option(help="On a GPU: the folder of NE's file.", exists=True)] = None,
-    output: Annotated[Path | None, typer.Option(help="Append the JSON lines to this file.")] = None,
-) -> None:
-    """SpMV over min-plus: our formats beside bare python-graphblas, or on a GPU beside cuSPARSE's plus-times."""
-    if device is Device.CPU:
-        records = spmv.run(scale, repeats)
-    else:
-        records = spmv_cuda.run([name for name in graphs.split(",") if name], data, repeats)
-    if output is not None:
-        append(output, records)
 
 
 @app.command("prepare")

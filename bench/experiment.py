@@ -2,17 +2,22 @@
 
     python -m bench martin-fig6 --device cuda          # JSON lines, a table, a plot, in bench/results
     python -m bench martin-fig6 --quick                # tiny, to see that everything works; nothing is written
+    python -m bench martin-fig6 --device cuda --resume # the rest of a run that was interrupted
 
 A row is a flat dict. It says of one contender on one graph either that what it computed was verified, and its figures
 (`measure.contest`), or in `missing` why there are none: a package is not installed, a graph does not fit.
+
+The rows of a graph follow each other, and are in a file as soon as they are measured, NAME-MACHINE.partial.jsonl until
+all are there. A run that goes on after an interruption measures the last graph in that file again, whose rows may not
+all be there, and leaves out the graphs before it: their rows stay as they are, with their own date and commit.
 """
 
 from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +26,7 @@ from rich.table import Table
 
 from formats.arrays import Device, cupy
 
-from .measure import append, machine, slug
+from .measure import append, json_line, machine, slug
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -30,7 +35,14 @@ RESULTS = Path(__file__).parent / "results"
 COLUMN = 14
 """Letters of a column of a table, however narrow the terminal is."""
 
+PARTIAL = ".partial.jsonl"
+"""How the file of an experiment ends that still runs, or was interrupted."""
+SAME = ("experiment", "quick", "gpu", "machine", "cores")
+"""What rows and a run that is to go on after them must have in common."""
+
 Row = dict[str, Any]
+Part = tuple[str | None, str]
+"""(question, graph): what is measured in full or again.  question: None where an experiment has only one."""
 
 
 @dataclass(frozen=True)
@@ -38,13 +50,18 @@ class Setting:
     """Where and how large an experiment is run.
 
     quick: tiny graphs, to see that everything works.  data: the folder of the road graphs' files.  repeats: timed calls
-    of each contender, fewer of slow ones.
+    of each contender, fewer of slow ones.  kept: rows of an interrupted run, by what they are of.
     """
 
     device: Device = "cpu"
     quick: bool = False
     data: Path | None = None
     repeats: int = 11
+    kept: Mapping[Part, list[Row]] = field(default_factory=dict)
+
+    def kept_rows(self, graph: str, question: str | None = None) -> list[Row]:
+        """What an interrupted run has of a graph, which is not measured again; no rows if it is to be measured."""
+        return self.kept.get((question, graph), [])
 
 
 @dataclass(frozen=True)
@@ -54,7 +71,7 @@ class Experiment:
     name: on the command line.  title: of table and plot.  source: the paper's figure that it redraws.  about: a
     paragraph for the report: what is compared, and what to look for.  rows: measures; a row at a time, without what
     `machine` says.  columns: of the table, keys of the rows.  plot: of all rows; None where there is nothing to draw.
-    devices: where it runs.
+    devices: where it runs.  roads: does it read the road graphs' files, in the folder that --data names?
     """
 
     name: str
@@ -65,40 +82,67 @@ class Experiment:
     columns: tuple[str, ...]
     plot: Callable[[list[Row]], Figure | None]
     devices: tuple[Device, ...] = ("cpu", "cuda")
+    roads: bool = False
 
 
-def perform(experiment: Experiment, setting: Setting, folder: Path | None = None) -> list[Row]:
+def perform(experiment: Experiment, setting: Setting, folder: Path | None = None, *, resume: bool = False) -> list[Row]:
     """Run it, tell of every row when it is there, show the table, and write rows and plot into the folder.
 
-    A row is written as soon as it is measured, to a file that is renamed when all are there.  folder: by default
-    RESULTS; nowhere if `quick`.  Raises Disagreement, and stops, if contenders disagree; ValueError for a device that
-    the experiment does not run on.
+    A row is written as soon as it is measured, to a file that ends in PARTIAL until all are there.  folder: by default
+    RESULTS; nowhere if `quick`.  resume: go on after the rows in that file.  Raises Disagreement, and stops, if
+    contenders disagree; ValueError for a device that the experiment does not run on, for such a file unless `resume`,
+    and with it if there is none, or its rows are of another setting; KeyboardInterrupt that says what is written.
     """
     if setting.device not in experiment.devices:
         raise ValueError(f"{experiment.name} runs on {' and '.join(experiment.devices)}, not on {setting.device}")
     known = machine(setting.device) | {"experiment": experiment.name, "quick": setting.quick}
     if folder is None and not setting.quick:
         folder = RESULTS
-    path = None
+    path = partial = None
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"{experiment.name}-{slug(known.get('gpu', known['machine']))}.jsonl"
-    partial = None if path is None else path.with_suffix(".partial.jsonl")
-    if partial is not None:
+        partial = path.with_suffix(PARTIAL)
+    kept = resumed(partial, known) if resume else []
+    if not resume and partial is not None:
+        refuse_rows(partial)
+    console = Console()
+    if resume:
+        console.print(f"{len(kept)} rows are kept from {partial}", highlight=False, markup=False, soft_wrap=True)
+    try:
+        rows = measured(experiment, setting, known, kept, partial, console)
+    except KeyboardInterrupt as stop:
+        raise KeyboardInterrupt(left(partial)) from stop
+    show(experiment, rows, console)
+    if path is not None and partial is not None:
+        write(path, rows)
         partial.unlink(missing_ok=True)
-    console, start, rows = Console(), time.perf_counter(), []
-    for row in experiment.rows(setting):
+        draw(experiment, rows, path)
+        console.print(f"{path} has the rows, the files beside it the plot", highlight=False, markup=False)
+    return rows
+
+
+def measured(
+    experiment: Experiment, setting: Setting, known: Row, kept: list[Row], partial: Path | None, console: Console
+) -> list[Row]:
+    """All rows in the experiment's order, kept ones as they are; each new one is told of, and written to the file.
+
+    The file is as the interrupted run left it until the first new row is there; then it has what is kept and new rows.
+    """
+    parts: dict[Part, list[Row]] = {}
+    for row in kept:
+        parts.setdefault(part(row), []).append(row)
+    start, rows, first = time.perf_counter(), [], True
+    for row in experiment.rows(replace(setting, kept=parts)):
         if row.get("verified") is not True and not row.get("missing"):
             raise AssertionError(f"{experiment.name}: a row that nothing verified: {row}")
         rows.append(known | row)
+        if "experiment" in row:  # kept
+            continue
         console.print(progress(row, time.perf_counter() - start), highlight=False, markup=False, soft_wrap=True)
         if partial is not None:
-            append(partial, rows[-1:])
-    show(experiment, rows, console)
-    if path is not None and partial is not None:
-        partial.replace(path)
-        draw(experiment, rows, path)
-        console.print(f"{path} has the rows, the files beside it the plot", highlight=False, markup=False)
+            write(partial, [*kept, rows[-1]]) if first else append(partial, rows[-1:])
+        first = False
     return rows
 
 
@@ -106,6 +150,78 @@ def released(device: Device) -> None:
     """Give the GPU's cached memory back, before a graph that is larger than the one before."""
     if device == "cuda":
         cupy().get_default_memory_pool().free_all_blocks()
+
+
+# --- interrupted runs -------------------------------------------------------------------------------------------------
+
+
+def part(row: Row) -> Part:
+    """What a row is of."""
+    return row.get("question"), row["graph"]
+
+
+def refuse_rows(partial: Path) -> None:
+    """ValueError if an interrupted run has left rows, which a new one would write over."""
+    if partial.exists() and (rows := partial.read_text(encoding="utf-8").count("\n")):
+        raise ValueError(
+            f"an interrupted run has left {rows} rows in {partial}: "
+            "go on with --resume, or delete the file to start anew"
+        )
+
+
+def resumed(partial: Path | None, known: Row) -> list[Row]:
+    """The rows of an interrupted run that are kept: of the graphs before the last, if anything was measured on them.
+
+    known: what rows of this run say of it.  ValueError if there is no such run, or it was of another setting.
+    """
+    if partial is None:
+        raise ValueError("a quick run writes nothing without --output, so there is nothing to resume")
+    if not partial.exists():
+        raise ValueError(f"there is nothing to resume: {partial} is not there")
+    rows = load(partial)
+    for fact in SAME:
+        for row in rows:
+            if row.get(fact) != known.get(fact):
+                raise ValueError(
+                    f"{partial} is of another setting, {fact} {row.get(fact)}, not {known.get(fact)}: "
+                    "go on with it there, or delete the file to start anew"
+                )
+    whole = {part(row) for row in rows if "missing" not in row} - {part(row) for row in rows[-1:]}
+    return [row for row in rows if part(row) in whole]
+
+
+def left(partial: Path | None) -> str:
+    """A sentence about what an interruption leaves."""
+    if partial is None or not partial.exists():
+        return "stopped, and nothing is written"
+    return f"stopped; {partial} has what was measured, and the same command with --resume goes on after it"
+
+
+def load(path: Path) -> list[Row]:
+    """The rows in a file of JSON lines; ValueError with file and line for what is none.
+
+    Of an interrupted run's file a last line without an end is left out: the interruption has cut it.
+    """
+    text = path.read_text(encoding="utf-8")
+    if path.name.endswith(PARTIAL):
+        text = text[: text.rfind("\n") + 1]
+    rows = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        try:
+            rows.append(json.loads(line))
+        except json.JSONDecodeError as error:
+            raise ValueError(f"{path}:{number}: not a line of JSON: {error}") from error
+    return rows
+
+
+def write(path: Path, rows: list[Row]) -> None:
+    """A file of these rows alone, which is there as a whole or not at all."""
+    new = path.with_suffix(".new")
+    new.write_text("".join(json_line(row) + "\n" for row in rows), encoding="utf-8")
+    new.replace(path)
+
+
+# --- what is shown ----------------------------------------------------------------------------------------------------
 
 
 def progress(row: Row, seconds: float) -> str:
@@ -119,7 +235,8 @@ def show(experiment: Experiment, rows: list[Row], console: Console) -> None:
     if not rows:
         return
     place = rows[0].get("gpu", f"{rows[0]['cores']} cores, {rows[0]['machine']}")
-    table = Table(title=f"{experiment.title}\n{place}, {rows[0]['date']}", box=None, padding=(0, 1, 0, 0))
+    dates = ", ".join(dict.fromkeys(row["date"] for row in rows))
+    table = Table(title=f"{experiment.title}\n{place}, {dates}", box=None, padding=(0, 1, 0, 0))
     measured = [row for row in rows if "missing" not in row]
     for column in experiment.columns:
         words = any(isinstance(row.get(column), str) for row in measured)
@@ -150,8 +267,3 @@ def draw(experiment: Experiment, rows: list[Row], path: Path) -> None:
     figure = experiment.plot([row for row in rows if "missing" not in row])
     if figure is not None:
         plots.save(figure, path)
-
-
-def load(path: Path) -> list[Row]:
-    """The rows in a file of JSON lines."""
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]

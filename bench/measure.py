@@ -1,16 +1,13 @@
 """The harness: contenders take turns, medians count, and nothing is timed whose output was not checked.
 
-On a GPU a contender has three times. `device_ms`, the one to compare: a call's share of a batch that keeps the GPU busy
-for BATCH_MS, between two events of the stream. A kernel of our own holds the stream while the batch is queued, so that
-the GPU never waits for Python and the figure has no gaps between launches. `event_ms`: one call between two events, its
-gaps included. `wall_ms`: one call and the synchronisation after it, by the host's clock. `contest` measures whole
-algorithms, which wait for their own results, by `event_ms`, products, which do not, in batches by `device_ms`, and
-copies from and to the host as a figure of their own.
+On a GPU a contender has three times (`semiring.timing`). `device_ms`, the one to compare: a call's share of a batch
+without gaps. `event_ms`: one call between two events, its gaps included. `wall_ms`: one call and the synchronisation
+after it, by the host's clock. `contest` measures whole algorithms, which wait for their own results, by `event_ms`,
+products, which do not, in batches by `device_ms`, and copies from and to the host as a figure of their own.
 """
 
 from __future__ import annotations
 
-import functools
 import json
 import os
 import platform
@@ -27,26 +24,43 @@ from statistics import median, quantiles
 from typing import Any
 
 from formats.arrays import Device, cupy, finish, namespace
+from semiring.timing import (
+    THREE,
+    Disagreement,
+    batch_of,
+    batched_clock,
+    device_ms,
+    event_ms,
+    host_ms,
+    in_turns,
+    rounded,
+    wall_ms,
+)
+
+__all__ = [
+    "THREE",
+    "Contender",
+    "Disagreement",
+    "append",
+    "call_us",
+    "contest",
+    "device_ms",
+    "host_ms",
+    "interleaved",
+    "interleaved_on_gpu",
+    "json_line",
+    "machine",
+    "medians_ms",
+    "once",
+    "peak_bytes",
+    "rounded",
+    "slug",
+    "timed",
+    "verify",
+    "wall_ms",
+]
 
 PACKAGES = ("semiring", "numpy", "scipy", "python-graphblas", "suitesparse-graphblas", "numba")
-THREE = 3
-"""Calls that are timed however slow they are."""
-BATCH_MS = 5.0
-MAX_BATCH = 200
-"""Calls in a batch: with the few launches of each they must fit the stream's queue, of about a thousand."""
-HOLD = """
-extern "C" __global__ void hold(long long nanoseconds) {
-    unsigned long long start, now;
-    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(start));
-    do {
-        asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
-    } while (now - start < nanoseconds);
-}
-"""
-
-
-class Disagreement(AssertionError):
-    """Two ways to compute the same thing found different things, so neither is timed."""
 
 
 @dataclass(frozen=True)
@@ -88,16 +102,7 @@ def contest(contenders: list[Contender], repeats: int = 11, *, seconds: float = 
     for contender in contenders:
         verify(contender)
     clocks = [clock for contender in contenders for clock in _clocks(contender)]
-    taken: list[list[float]] = [[] for _ in clocks]
-    counts = [repeats] * len(clocks)
-    for turn in range(max(repeats, THREE)):
-        for k, (_, _, run, clock) in enumerate(clocks):
-            if turn >= counts[k]:
-                continue
-            start = time.perf_counter()
-            taken[k].append(clock(run))
-            if turn == 0:  # what it took says how often there is time for it
-                counts[k] = max(THREE, min(repeats, int(seconds / (time.perf_counter() - start))))
+    taken = in_turns([(run, clock) for _, _, run, clock in clocks], repeats, seconds)
     figures: dict[str, dict[str, Any]] = {}
     for (name, figure, _, _), times in zip(clocks, taken, strict=True):
         own = figures.setdefault(name, {"verified": True})
@@ -133,16 +138,8 @@ def _clocks(contender: Contender) -> list[tuple[str, str, Callable[[], Any], Cal
 
 def _clock(contender: Contender) -> Callable[[Callable[[], Any]], float]:
     """What takes the milliseconds of a contender's call."""
-    if contender.device == "cpu":
-        return host_ms
-    return functools.partial(device_ms, calls=batch_of(contender.run)) if contender.batched else event_ms
-
-
-def host_ms(run: Callable[[], Any]) -> float:
-    """Milliseconds, by the host's clock, of a call that returns when it has finished."""
-    start = time.perf_counter()
-    run()
-    return (time.perf_counter() - start) * 1e3
+    waits = contender.device == "cuda" and not contender.batched
+    return event_ms if waits else batched_clock(contender.run, contender.device)
 
 
 def interleaved(contenders: list[Contender], repeats: int) -> dict[str, list[float]]:
@@ -180,41 +177,6 @@ def interleaved_on_gpu(contenders: list[Contender], repeats: int) -> dict[str, d
     return {
         name: {figure: round(median(taken), 5) for figure, taken in figures.items()} for name, figures in times.items()
     }
-
-
-def batch_of(run: Callable[[], Any]) -> int:
-    """How many calls keep the GPU busy for BATCH_MS, at most MAX_BATCH."""
-    return min(MAX_BATCH, 1 + int(BATCH_MS / device_ms(run, 10)))
-
-
-def device_ms(run: Callable[[], Any], calls: int) -> float:
-    """Milliseconds of GPU time of one of `calls` calls in a row, which are all queued before the first starts."""
-    queueing_ms = _queueing_ms(run, calls)
-    cupy().cuda.Device().synchronize()
-    _hold()((1,), (1,), (int((1.5 * queueing_ms + 0.2) * 1e6),))
-    return event_ms(run, calls) / calls
-
-
-def event_ms(run: Callable[[], Any], calls: int = 1) -> float:
-    """Milliseconds between two events of the stream, recorded before and after the calls."""
-    cuda = cupy().cuda
-    start, end = cuda.Event(), cuda.Event()
-    start.record()
-    for _ in range(calls):
-        run()
-    end.record()
-    end.synchronize()
-    return cuda.get_elapsed_time(start, end)
-
-
-def wall_ms(run: Callable[[], Any]) -> float:
-    """Milliseconds, by the host's clock, of a call and the synchronisation after it."""
-    device = cupy().cuda.Device()
-    device.synchronize()
-    start = time.perf_counter()
-    run()
-    device.synchronize()
-    return (time.perf_counter() - start) * 1e3
 
 
 def timed(solve: Callable[[], Any], repeats: int, device: Device) -> float:
@@ -258,11 +220,6 @@ def peak_bytes(call: Callable[[], Any], device: Device) -> int:
         finish(device)
     del answer
     return most - before
-
-
-def rounded(x: float | None) -> float | None:
-    """To five significant digits."""
-    return None if x is None else float(f"{x:.5g}")
 
 
 def slug(name: str) -> str:
@@ -317,20 +274,6 @@ def _agrees(contender: Contender, got: Any) -> bool:
 def _equal(got: Any, expected: Any, tolerance: float) -> Any:
     xp = namespace(expected)
     return xp.allclose(got, expected, rtol=tolerance, atol=0) if tolerance else (got == expected).all()
-
-
-def _queueing_ms(run: Callable[[], Any], calls: int) -> float:
-    """Milliseconds that the host takes to queue the calls."""
-    cupy().cuda.Device().synchronize()
-    start = time.perf_counter()
-    for _ in range(calls):
-        run()
-    return (time.perf_counter() - start) * 1e3
-
-
-@functools.cache
-def _hold() -> Any:
-    return cupy().RawKernel(HOLD, "hold")
 
 
 def _gpu() -> dict[str, Any]:

@@ -79,6 +79,11 @@ INTRODUCTION = (
     "verified. Contenders take turns in one process, and medians count. What could not be measured is said below its "
     "table."
 )
+QUICK = '<div class="note"><p>A quick run on tiny graphs: it shows that everything works, not how fast.</p></div>\n'
+STOPPED = (
+    '<div class="note"><p>This run was stopped before its end, and shows what it had measured by then. The command '
+    "above continues it.</p></div>\n"
+)
 GLOSSARY = {
     "ms": "median milliseconds of one call: on a GPU between two events of its stream, or a share of a batch of calls, "
     "on a CPU by the clock",
@@ -115,10 +120,11 @@ def overview(told: list[tuple[Section, list[Run]]]) -> str:
     for section, runs in told:
         name = f'<td class="word"><a href="#{escape(section.name)}">{escape(section.name)}</a></td>'
         for k, run in enumerate(runs):
-            what = f"{escape(run.place)}{', quick' if run.first.get('quick') else ''}"
+            what = escape(run.place) + ", quick" * run.quick + ", stopped before its end" * run.stopped
+            date = escape(several(run, "date"))
             lines.append(
                 f"<tr{class_('first') if k == 0 else ''}>{name if k == 0 else blank()}<td{class_('word')}>{what}</td>"
-                f"<td>{escape(run.first['date'])}</td><td>{len(run.measured):,}</td><td>{len(run.missing):,}</td></tr>"
+                f"<td>{date}</td><td>{len(run.measured):,}</td><td>{len(run.missing):,}</td></tr>"
             )
         if not runs:
             lines.append(f"<tr{class_('first')}>{name}<td{class_('word soft')}>not run yet</td>{'<td>–</td>' * 3}</tr>")
@@ -130,11 +136,11 @@ def overview(told: list[tuple[Section, list[Run]]]) -> str:
 
 def section_of(section: Section, runs: list[Run]) -> str:
     """An experiment: what it is, its runs one after the other, and where it was not run yet."""
-    there = {run.device for run in runs if not run.first.get("quick")}
+    there = {run.device for run in runs if not run.quick}
     absent = [device for device in section.devices if device not in there]
     notes = "".join(
         f'<div class="note"><p>Not run yet on {DEVICES[device]}: '
-        f"<code>{escape(command(section, device))}</code></p></div>\n"
+        f"<code>{escape(section.command(device))}</code></p></div>\n"
         for device in absent
     )
     return (
@@ -148,16 +154,16 @@ def section_of(section: Section, runs: list[Run]) -> str:
 def run_of(section: Section, run: Run, name: str) -> str:
     """One machine's run: where, when, how again, plot, table, and what is missing.  name: unique on the page."""
     first = run.first
-    facts = [first["date"], f"commit {first['commit']}"]
+    facts = [several(run, "date"), f"commit {several(run, 'commit')}"]
     facts += [f"{first['cores']} cores of {first['machine']}"] if run.device == "cuda" else []
-    facts += [f"driver {first['driver']}, CuPy {first['cupy']}"] if run.device == "cuda" else []
-    facts += [f"Python {first['python']}", run.path.name]
-    again = command(section, run.device) + (" --quick" if first.get("quick") else "")
-    quick = '<div class="note"><p>A quick run on tiny graphs: it shows that everything works, not how fast.</p></div>\n'
+    facts += [f"driver {several(run, 'driver')}, CuPy {several(run, 'cupy')}"] if run.device == "cuda" else []
+    facts += [f"Python {several(run, 'python')}", run.path.name]
+    again = section.command(run.device, quick=run.quick) + " --resume" * run.stopped
     return (
         f'<div class="run" id="{escape(name)}">\n<h3>{escape(run.place)}</h3>\n'
-        f'<p class="soft">{escape(" · ".join(map(str, facts)))}</p>\n<pre><code>{escape(again)}</code></pre>\n'
-        + (quick if first.get("quick") else "")
+        f'<p class="soft">{escape(" · ".join(facts))}</p>\n<pre><code>{escape(again)}</code></pre>\n'
+        + STOPPED * run.stopped
+        + QUICK * run.quick
         + plot_of(section, run, name)
         + table_of(section, run)
         + missing_of(run)
@@ -165,9 +171,9 @@ def run_of(section: Section, run: Run, name: str) -> str:
     )
 
 
-def command(section: Section, device: Device) -> str:
-    """What measures it again."""
-    return section.command + (" --device cuda" if device == "cuda" else "")
+def several(run: Run, fact: str) -> str:
+    """What the rows say of a fact, each once: a run that went on after it was stopped has two dates."""
+    return ", ".join(dict.fromkeys(str(row[fact]) for row in run.rows))
 
 
 # --- plot -------------------------------------------------------------------------------------------------------------

@@ -22,22 +22,31 @@ INK = "#010203"
 """Stands for the page's text colour: no other element has it."""
 COLOURS = ("#3b82c4", "#e07b39", "#3f9e6b", "#c94f6d", "#8a6fc2", "#a8842c", "#2aa5a5", "#7f7f7f", "#b05fb0", "#6b8e23")
 MARKERS = "osD^vPX*<>"
-DASHES = ("-", "--", ":")
+DASHES = ("-", "--", "-.")
 """Of the lines after as many as there are colours."""
 PNG_DOTS_PER_INCH = 150
+HEIGHT = 3.6
+"""Inches of a panel with a legend of LINES_INSIDE lines."""
+LINES_INSIDE = 2
+LETTER, LINE = 0.065, 0.165
+"""Inches of a legend's letter, and of its line."""
+ENTRY = 9
+"""Letters that an entry of a legend takes beside its name."""
+MARGIN = 0.75
+"""Inches of a panel left of its axes."""
 LETTERS_ACROSS = 64
-"""Of a legend below a panel of the usual width."""
+"""Of groups below bars in a panel of the usual width."""
 NARROW, WIDE = 0.8, 2.5
 """Decades below which a logarithmic axis has evenly spaced numbers, and from which on powers of ten only."""
 
 
-def figure(panels: int = 1, *, width: float = 5.6, height: float = 3.6, columns: int = 2) -> tuple[Figure, list[Axes]]:
-    """A figure of so many panels, so many of them side by side, inches each."""
+def figure(panels: int = 1, *, width: float = 5.6, columns: int = 2) -> tuple[Figure, list[Axes]]:
+    """A figure of so many panels, so many of them side by side, each so many inches wide."""
     from matplotlib.figure import Figure as MatplotlibFigure
 
     across = min(panels, columns)
     down = -(-panels // across)
-    made = MatplotlibFigure(figsize=(width * across, height * down), layout="constrained")
+    made = MatplotlibFigure(figsize=(width * across, HEIGHT * down), layout="constrained")
     axes = made.subplots(down, across, squeeze=False).ravel().tolist()
     for ax in axes[panels:]:
         ax.remove()
@@ -61,15 +70,43 @@ def label(ax: Axes, title: str, x: str, y: str) -> None:
 
 
 def legend(ax: Axes, inches: float = 0.5) -> None:
-    """What each colour is, so far below the axes, past their numbers and name, where it covers nothing."""
+    """What each colour is, so far below the axes, past their numbers and name, where it covers nothing.
+
+    The figure grows by what a long one takes, so that the axes keep their height.
+    """
     from matplotlib.transforms import ScaledTranslation
 
     names = ax.get_legend_handles_labels()[1]
     if names:
-        columns = max(1, min(len(names), LETTERS_ACROSS // (max(map(len, names)) + 6)))
-        below = ax.transAxes + ScaledTranslation(0, -inches, ax.get_figure(root=True).dpi_scale_trans)  # type: ignore[union-attr]
+        made: Any = ax.get_figure(root=True)
+        below = ax.transAxes + ScaledTranslation(0, -inches, made.dpi_scale_trans)
         place: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (0, 0), "bbox_transform": below}
+        columns = _columns(ax, names)
         ax.legend(frameon=False, labelcolor=INK, fontsize=8, ncols=columns, borderaxespad=0, **place)
+        lines = [0] * _grid(ax).nrows
+        for other in made.axes:
+            if (shown := other.get_legend()) is not None:
+                row, texts = other.get_subplotspec().rowspan.start, [text.get_text() for text in shown.get_texts()]
+                lines[row] = max(lines[row], -(-len(texts) // _columns(other, texts)))
+        made.set_figheight(sum(HEIGHT + LINE * max(0, count - LINES_INSIDE) for count in lines))
+
+
+def _columns(ax: Axes, names: list[str]) -> int:
+    """The most columns in which these names, column by column, fit below the axes."""
+    made: Any = ax.get_figure(root=True)
+    letters = (made.get_figwidth() / _grid(ax).ncols - MARGIN) / LETTER
+    for columns in range(len(names), 1, -1):
+        lines, longer = divmod(len(names), columns)
+        ends = [lines * k + min(k, longer) for k in range(columns + 1)]
+        if sum(ENTRY + max(map(len, names[a:b])) for a, b in zip(ends[:-1], ends[1:], strict=True)) <= letters:
+            return columns
+    return 1
+
+
+def _grid(ax: Axes) -> Any:
+    """The grid of panels that the axes are one of."""
+    spec: Any = ax.get_subplotspec()
+    return spec.get_gridspec()
 
 
 def reference(ax: Axes, y: float) -> None:
@@ -99,19 +136,33 @@ def lines(
     *,
     by: str = "contender",
     order: Sequence[str] = (),
+    dotted: str = "",
     log_x: bool = True,
     log_y: bool = True,
 ) -> None:
-    """A line for each value of `by`: figure `y` over figure `x`, ascending.  order: of the lines; else as they come."""
-    names = list(dict.fromkeys([*order, *(row[by] for row in rows)]))
-    for k, name in enumerate(names):
+    """A line for each value of `by`: figure `y` over figure `x`, ascending.
+
+    order: of the lines; else as they come.  dotted: how a value ends whose line is a dotted one in the colour of the
+    value without this end; the legend says it once.
+    """
+    from matplotlib.ticker import MaxNLocator
+
+    names = dict.fromkeys([*order, *(row[by] for row in rows)])
+    places = {name: k for k, name in enumerate(dict.fromkeys(name.removesuffix(dotted) for name in names))}
+    for name in names:
         points = sorted((row[x], row[y]) for row in rows if row[by] == name and row.get(y) is not None)
         if points:
+            k = places[own := name.removesuffix(dotted)]
             style = {"color": COLOURS[k % len(COLOURS)], "marker": MARKERS[k % len(MARKERS)]}
-            style["linestyle"] = DASHES[k // len(COLOURS) % len(DASHES)]
-            ax.plot(*zip(*points, strict=True), label=name, markersize=4, linewidth=1.4, **style)  # type: ignore[arg-type]
+            style["linestyle"] = DASHES[k // len(COLOURS) % len(DASHES)] if name == own else ":"
+            style["label"] = name if name == own else "_" + name  # the legend leaves it out
+            ax.plot(*zip(*points, strict=True), markersize=4, linewidth=1.4, **style)  # type: ignore[arg-type]
+    if any(name not in places for name in names):
+        ax.plot([], [], color=INK, linestyle=":", linewidth=1.4, label=dotted.strip(", "))
     if log_x:
         ax.set_xscale("log", base=2)
+    else:
+        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     if log_y:
         ax.set_yscale("log")
         plain(ax.yaxis)

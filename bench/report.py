@@ -2,14 +2,14 @@
 
     python -m bench report                     # bench/results/report.html
 
-The page needs nothing else, neither network nor script. It shows every experiment in the order of EXPERIMENTS, and what
-was not run yet, and the benchmark of algorithms as a whole, whose rows have names of their own. A row that nothing
-verified, or that says of no experiment what it is of, stops it: ValueError with the file and the line.
+The page needs nothing else, neither network nor script. It shows every experiment in the order of EXPERIMENTS, what
+was not run yet, what was stopped before its end and how it goes on, and the benchmark of algorithms as a whole, whose
+rows have names of their own. A row that nothing verified, or that says of no experiment what it is of, stops it:
+ValueError with the file and the line.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from formats.arrays import Device
 
-from .experiment import RESULTS, Experiment, Row
+from .experiment import PARTIAL, RESULTS, Experiment, Row, load
 from .experiments import EXPERIMENTS
 
 if TYPE_CHECKING:
@@ -27,15 +27,13 @@ FUSED = "fused"
 """How the files of algorithms as a whole begin."""
 OWN = "prototype"
 """Among a row's peers what is no other's: kernels of our own that did only this."""
-PARTIAL = ".partial.jsonl"
-"""How the file of an experiment ends that still runs, or was stopped."""
 
 
 @dataclass(frozen=True)
 class Section:
     """What the page says of an experiment.
 
-    Fields as in Experiment.  command: that measures it, without its device.
+    Fields as in Experiment.
     """
 
     name: str
@@ -45,10 +43,12 @@ class Section:
     columns: tuple[str, ...]
     plot: Callable[[list[Row]], Figure | None]
     devices: tuple[Device, ...]
+    roads: bool
 
-    @property
-    def command(self) -> str:
-        return f"python -m bench {self.name}"
+    def command(self, device: Device, *, quick: bool = False) -> str:
+        """What measures it."""
+        options = [" --device cuda"] * (device == "cuda") + [" --quick" if quick else " --data FOLDER" * self.roads]
+        return f"python -m bench {self.name}{''.join(options)}"
 
 
 @dataclass(frozen=True)
@@ -70,6 +70,15 @@ class Run:
     def place(self) -> str:
         """The machine, as a reader knows it."""
         return self.first.get("gpu") or f"{self.first['cores']} cores, {self.first['machine']}"
+
+    @property
+    def quick(self) -> bool:
+        return bool(self.first.get("quick"))
+
+    @property
+    def stopped(self) -> bool:
+        """Was it stopped before all rows were there?"""
+        return self.path.name.endswith(PARTIAL)
 
     @property
     def measured(self) -> list[Row]:
@@ -97,7 +106,7 @@ def report(output: Path | None = None, folder: Path = RESULTS) -> Path:
 def sections(experiments: Iterable[Experiment]) -> list[Section]:
     """A section for each experiment, and at the end one of algorithms as a whole."""
     return [
-        *(Section(e.name, e.title, e.source, e.about, e.columns, e.plot, e.devices) for e in experiments),
+        *(Section(e.name, e.title, e.source, e.about, e.columns, e.plot, e.devices, e.roads) for e in experiments),
         WHOLE,
     ]
 
@@ -106,24 +115,29 @@ def sections(experiments: Iterable[Experiment]) -> list[Section]:
 
 
 def collected(folder: Path) -> dict[str, list[Run]]:
-    """The runs in a folder's files, by their experiment's name; those on GPUs first."""
+    """The runs in a folder's files, by their experiment's name; those on GPUs first.
+
+    A stopped run is one of them if it has rows, and no earlier one was whole.
+    """
     runs: dict[str, list[Run]] = {}
     for path in sorted(folder.glob("*.jsonl")):
-        if not path.name.endswith(PARTIAL):
-            name, rows = checked(path)
-            runs.setdefault(name, []).append(Run(path, rows))
+        if path.name.endswith(PARTIAL) and (whole_of(path).exists() or not load(path)):
+            continue
+        name, rows = checked(path)
+        runs.setdefault(name, []).append(Run(path, rows))
     return {name: sorted(found, key=lambda run: (run.device != "cuda", run.place)) for name, found in runs.items()}
+
+
+def whole_of(partial: Path) -> Path:
+    """Where the rows of a stopped run would be if they were all there."""
+    return partial.with_name(f"{partial.name.removesuffix(PARTIAL)}.jsonl")
 
 
 def checked(path: Path) -> tuple[str, tuple[Row, ...]]:
     """(experiment's name, rows) of a file; ValueError with file and line for a row that the page must not show."""
     rows, name = [], None
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+    for number, row in enumerate(load(path), start=1):
         where = f"{path}:{number}"
-        try:
-            row = json.loads(line)
-        except json.JSONDecodeError as error:
-            raise ValueError(f"{where}: not a line of JSON: {error}") from error
         if path.name.startswith(f"{FUSED}-") and "experiment" not in row:
             row = whole(row)
         found = row.get("experiment")
@@ -195,4 +209,5 @@ WHOLE = Section(
     ),
     whole_plot,
     ("cpu", "cuda"),
+    roads=True,
 )

@@ -4,12 +4,15 @@ from .arrays import DTYPES, DeviceUnavailable, OutOfDeviceMemory
 from .base import Matrix
 from .convert import from_edges
 from .coo import COO
+from .csb import CSB
 from .csc import CSC
 from .csr import CSR
 from .dense import Dense
 from .ell import ELL
+from .footprint import Footprint
 from .interop import from_cupyx, from_graphblas, from_networkx, from_scipy
 from .io import read, write
+from .memory import OutOfHostMemory
 from .packed import CompressedCSR
 from .renumbering import inverse_permutation, permute, renumber, vertex_order
 from .reordering import reorder_edges
@@ -19,6 +22,7 @@ from .weights import NeighboursByWeight, by_weight, from_ranks, to_ranks
 
 __all__ = [
     "COO",
+    "CSB",
     "CSC",
     "CSR",
     "CompressedCSR",
@@ -26,9 +30,11 @@ __all__ = [
     "ELL",
     "Dense",
     "DeviceUnavailable",
+    "Footprint",
     "Matrix",
     "NeighboursByWeight",
     "OutOfDeviceMemory",
+    "OutOfHostMemory",
     "SegmentedCOO",
     "SparseVector",
     "by_weight",

@@ -12,6 +12,7 @@ from .arrays import (
     check_range,
     contiguous,
     index_dtype,
+    namespace,
     position_of,
     read_only,
     same_device,
@@ -19,6 +20,7 @@ from .arrays import (
 from .base import as_shape
 
 if TYPE_CHECKING:
+    from .base import Matrix
     from .csc import CSC
     from .csr import CSR
 
@@ -83,6 +85,18 @@ def out_of_order_within(indptr: Array, indices: Array) -> Array:
     starts = indptr[1:-1]
     broken[starts[(starts > 0) & (starts < indices.size)] - 1] = False  # between two rows anything goes
     return broken
+
+
+def lengths_compressed(A: CSR | CSC, axis: int) -> Array:
+    """See `Matrix.lengths`."""
+    xp = namespace(A.values)
+    return xp.diff(A.indptr) if axis == A.major else xp.bincount(A.indices, minlength=A.shape[axis])
+
+
+def compressed_nbytes(A: Matrix, axis: int) -> int:
+    """Bytes of A compressed along an axis: 0 for CSR, 1 for CSC."""
+    index_bytes = A._index_dtype.itemsize
+    return (A.shape[axis] + 1) * index_bytes + A.nnz * (index_bytes + A.dtype.itemsize)
 
 
 def lookup_compressed(A: CSR | CSC, major: int, minor: int) -> Any:

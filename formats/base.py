@@ -15,13 +15,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 import numpy as np
 from numpy.typing import DTypeLike
 
-from .arrays import Array, Device, cast, device_of, is_array, move, namespace, read_only
+from .arrays import Array, Device, cast, device_of, index_dtype, is_array, move, namespace, read_only
 
 if TYPE_CHECKING:
     import cupyx.scipy.sparse
     import graphblas
     import networkx
     import scipy.sparse
+
+    from .footprint import Footprint
 
 Kept = TypeVar("Kept")
 
@@ -109,15 +111,22 @@ class Matrix:
     def to(self, fmt: type[Matrix] | str | None = None, *, device: Device | None = None, **options: Any) -> Matrix:
         """The same matrix in another format, on another device, or both; `self` where nothing changes.
 
-        fmt: a format or its lower-case name.  options: the target format's own, `force=True` of ELL and
-        Dense, `segment=` of SegmentedCOO, `fill=` of Dense.
-        OutOfDeviceMemory, before anything moves, if the GPU has no room; DeviceUnavailable if there is none.
+        fmt: a format or its lower-case name; or "auto", which is the one in which so many `calls` of a `verb` take the
+        least time, as `semiring.choose` predicts it, whose options it takes.  options: the target format's own,
+        `force=True` of ELL and Dense, `segment=` of SegmentedCOO, `fill=` of Dense.
+        OutOfDeviceMemory or OutOfHostMemory, with the figures, before any work that is predicted not to fit;
+        DeviceUnavailable if there is no GPU.
         """
         from .convert import convert
 
         moved = self
         if device is not None and device != self.device:
             moved = type(self).trusted(*move(self.components, device, self))
+        if fmt == "auto":
+            from .hooks import ask
+
+            chosen = ask("choice", moved, options, what="which format to choose")
+            return moved if chosen == type(moved).__name__.lower() else convert(moved, find_format(chosen))
         return moved if fmt is None else convert(moved, find_format(fmt), **options)
 
     def astype(self, dtype: DTypeLike) -> Self:
@@ -206,6 +215,50 @@ class Matrix:
         name = type(self).__name__ + (".T" if self.major != getattr(type(self), "major", 0) else "")
         return f"<{name} {self.nrows}×{self.ncols}, {self.nnz} entries, {self.dtype}, {self.device}>"
 
+    # --- how large, and which format ------------------------------------------------------------------------------
+
+    def lengths(self, axis: int = 0) -> Array:
+        """(nrows,), how many entries each row has; axis=1: (ncols,), each column."""
+        xp, made = namespace(self.values), self.to(("csr", "csc")[axis])
+        return xp.diff(made.indptr)  # type: ignore[attr-defined]
+
+    def longest(self, axis: int = 0) -> int:
+        """Entries of the longest row, or column (axis=1): found once, and kept."""
+
+        def find() -> int:
+            lengths = self.lengths(axis)
+            return int(lengths.max()) if lengths.size else 0
+
+        return self.keep(("longest", axis), find)
+
+    @classmethod
+    def predicted_nbytes(cls, A: Matrix, **options: Any) -> int:
+        """Exactly the `nbytes` that `A.to(cls, **options)` would have, found without converting.
+
+        A: of any format.  NotImplementedError if the format cannot tell.
+        """
+        raise NotImplementedError(f"{cls.__name__} does not predict its bytes")
+
+    def footprint(
+        self,
+        fmt: type[Matrix] | str | None = None,
+        *,
+        verb: str | None = None,
+        algorithm: str | None = None,
+        device: Device | None = None,
+        **options: Any,
+    ) -> Footprint:
+        """The bytes that the matrix takes in a format, that conversion and work on it take, and what there is.
+
+        fmt: a format or its lower-case name, by default the matrix's own.  verb, algorithm: by name, such as "mxv" and
+        "bfs"; then the vectors and what is kept beside them count.  device: by default the matrix's own.  options: the
+        format's own.  Nothing is converted or moved.
+        """
+        from .footprint import footprint
+
+        work = {"verb": verb, "algorithm": algorithm}
+        return footprint(self, find_format(fmt or type(self)), device or self.device, work, options)
+
     # --- what formats provide -------------------------------------------------------------------------------------
 
     def _transposed(self) -> Matrix:
@@ -221,6 +274,15 @@ class Matrix:
         """TypeError or ValueError for an option of `to` that the format does not have, or a value that it cannot be."""
         for name in options:
             raise TypeError(f"{cls.__name__} has no option {name!r}")
+
+    @classmethod
+    def _check_padding(cls, A: Matrix, options: dict[str, Any]) -> None:
+        """ValueError with the sizes if `A` would take far more in this format than its entries do."""
+
+    @property
+    def _index_dtype(self) -> np.dtype:
+        """Of the indices that the matrix has as CSR, CSC or COO."""
+        return index_dtype(*self.shape, self.nnz)
 
     def _suits(self, options: dict[str, Any]) -> bool:
         """Does the matrix have these options already?"""

@@ -28,31 +28,50 @@ from .base import Matrix, as_shape
 from .coo import COO
 from .csc import CSC
 from .csr import CSR
+from .workspace import Needs, Sizes, unknown
 
 Converter = Callable[..., Matrix]
 CONVERSIONS: dict[tuple[type[Matrix], type[Matrix]], Converter] = {}
 """(source, target) -> the function that converts directly, without a format between."""
+NEEDS: dict[tuple[type[Matrix], type[Matrix]], Needs] = {}
+"""(source, target) -> what the direct conversion allocates, see `workspace`."""
 
 
-def conversion(source: type[Matrix], target: type[Matrix]) -> Callable[[Converter], Converter]:
-    """Register the direct conversion from `source` to `target`."""
+def conversion(
+    source: type[Matrix], target: type[Matrix], *, needs: Needs = unknown
+) -> Callable[[Converter], Converter]:
+    """Register the direct conversion from `source` to `target`, and what it allocates at most, see `workspace`."""
 
     def register(converter: Converter) -> Converter:
         CONVERSIONS[source, target] = converter
+        NEEDS[source, target] = needs
         return converter
 
     return register
 
 
 def convert(A: Matrix, target: type[Matrix], **options: Any) -> Matrix:
-    """`A` in the `target` format: itself, by a direct conversion, or by way of CSR and COO."""
+    """`A` in the `target` format: itself, by a direct conversion, or by way of CSR and COO.
+
+    Before any work, ValueError if padding is out of proportion, OutOfHostMemory or OutOfDeviceMemory if the conversion
+    is predicted not to fit.
+    """
+    from .footprint import check_conversion
+
     target._check_options(options)
-    if type(A) is target and A.major == target.major and A._suits(options):
+    if stays(A, target, options):
         return A
+    target._check_padding(A, options)
+    check_conversion(A, target, options)
     steps = route(type(A), target)
     for step in steps[:-1]:
         A = CONVERSIONS[type(A), step](A)
     return CONVERSIONS[type(A), target](A, **options)
+
+
+def stays(A: Matrix, target: type[Matrix], options: dict[str, Any]) -> bool:
+    """Is `A` in the `target` format already, with these options?"""
+    return type(A) is target and A.major == target.major and A._suits(options)
 
 
 def route(source: type[Matrix], target: type[Matrix]) -> tuple[type[Matrix], ...]:
@@ -112,17 +131,24 @@ def spread(values: Array, indptr: Array) -> Array:
     return np.repeat(values, np.diff(indptr)) if isinstance(values, np.ndarray) else values[expand(indptr)]
 
 
-@conversion(CSR, COO)
+def list_to_rows(s: Sizes, *_: int) -> int:
+    """Compressing what is sorted by row; what is sorted by column is turned."""
+    if s.major == 0:
+        return s.compress(0)
+    return max(s.compress(1), (s.shape[1] + 1) * s.index + s.turn(0))
+
+
+@conversion(CSR, COO, needs=lambda s, *_: s.expand(0))
 def _(A: CSR) -> COO:
     return COO.trusted(expand(A.indptr), A.indices, A.values, A.shape, 0)
 
 
-@conversion(CSC, COO)
+@conversion(CSC, COO, needs=lambda s, *_: max(s.turn(0), s.compressed(0) + s.expand(0)))
 def _(A: CSC) -> Matrix:
     return convert(convert(A, CSR), COO)
 
 
-@conversion(COO, CSR)
+@conversion(COO, CSR, needs=list_to_rows)
 def _(A: COO) -> Matrix:
     indptr = compress(A.outer, A.shape[A.major], A.outer.dtype)
     if A.major == 1:
@@ -130,12 +156,12 @@ def _(A: COO) -> Matrix:
     return CSR.trusted(indptr, A.inner, A.values, A.shape)
 
 
-@conversion(COO, CSC)
+@conversion(COO, CSC, needs=lambda s, *_: list_to_rows(s.T))
 def _(A: COO) -> Matrix:
     return convert(A.T, CSR).T
 
 
-@conversion(COO, COO)
+@conversion(COO, COO, needs=lambda s, *_: max(list_to_rows(s), s.compressed(0) + s.expand(0)))
 def _(A: COO) -> Matrix:
     """Sort by row what is sorted by column."""
     return convert(convert(A, CSR), COO)
@@ -144,12 +170,12 @@ def _(A: COO) -> Matrix:
 # --- rows <-> columns ---------------------------------------------------------------------------------------------
 
 
-@conversion(CSR, CSC)
+@conversion(CSR, CSC, needs=lambda s, *_: s.turn(1))
 def _(A: CSR) -> CSC:
     return CSC.trusted(*turn(A.indptr, A.indices, A.values, A.shape), A.shape)
 
 
-@conversion(CSC, CSR)
+@conversion(CSC, CSR, needs=lambda s, *_: s.turn(0))
 def _(A: CSC) -> CSR:
     return CSR.trusted(*turn(A.indptr, A.indices, A.values, A.shape[::-1]), A.shape)
 
@@ -165,6 +191,12 @@ def turn(indptr: Array, indices: Array, values: Array, shape: tuple[int, int]) -
         )
     order = namespace(indices).argsort(indices, kind="stable")
     return compress(indices[order], shape[1], indices.dtype), expand(indptr)[order], values[order]
+
+
+def turned(A: Matrix) -> CSR:
+    """The transpose of the CSR `A`, by rows. Not by A.T: it and `A` form a cycle, which Python frees late."""
+    assert isinstance(A, CSR)
+    return CSR.trusted(*turn(A.indptr, A.indices, A.values, A.shape), A.shape[::-1])
 
 
 # --- edges and dense arrays -----------------------------------------------------------------------------------------

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from .arrays import (
     Array,
     as_array,
@@ -83,6 +85,18 @@ class COO(Matrix):
     def inner(self) -> Array:
         """The index that entries are sorted by second."""
         return self.cols if self.major == 0 else self.rows
+
+    def lengths(self, axis: int = 0) -> Array:
+        ends = self.outer if axis == self.major else self.inner
+        return namespace(self.values).bincount(ends, minlength=self.shape[axis])
+
+    @classmethod
+    def predicted_nbytes(cls, A: Matrix, **options: Any) -> int:
+        return A.nnz * (2 * A._index_dtype.itemsize + A.dtype.itemsize)
+
+    @property
+    def _index_dtype(self) -> np.dtype:
+        return self.rows.dtype
 
     def _transposed(self) -> COO:
         return COO.trusted(self.cols, self.rows, self.values, self.shape[::-1], 1 - self.major)

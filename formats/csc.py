@@ -8,7 +8,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ._compressed import check_compressed, coerce_compressed, lookup_compressed
+import numpy as np
+
+from ._compressed import (
+    check_compressed,
+    coerce_compressed,
+    compressed_nbytes,
+    lengths_compressed,
+    lookup_compressed,
+)
 from .arrays import Array
 from .base import Matrix
 from .csr import CSR
@@ -34,6 +42,17 @@ class CSC(Matrix):
 
     def check(self) -> None:
         check_compressed(self)
+
+    def lengths(self, axis: int = 0) -> Array:
+        return lengths_compressed(self, axis)
+
+    @classmethod
+    def predicted_nbytes(cls, A: Matrix, **options: Any) -> int:
+        return compressed_nbytes(A, 1)
+
+    @property
+    def _index_dtype(self) -> np.dtype:
+        return self.indices.dtype
 
     def _transposed(self) -> CSR:
         return CSR.trusted(self.indptr, self.indices, self.values, self.shape[::-1])

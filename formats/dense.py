@@ -24,8 +24,9 @@ from .arrays import (
     read_only,
 )
 from .base import Matrix
-from .convert import compress, conversion, convert, expand
+from .convert import compress, conversion, convert, expand, turned
 from .csr import CSR
+from .workspace import WORD, Sizes
 
 ABSENT_BOOL = 2
 """The byte for an absent Boolean."""
@@ -122,6 +123,18 @@ class Dense(Matrix):
     def _suits(self, options: dict[str, Any]) -> bool:
         return options.get("fill", self.fill) == self.fill
 
+    @classmethod
+    def _check_padding(cls, A: Matrix, options: dict[str, Any]) -> None:
+        if not options.get("force"):
+            check_size(A.shape, A.nnz, A.dtype.itemsize, A._index_dtype.itemsize)
+
+    def lengths(self, axis: int = 0) -> Array:
+        return self.present.sum(axis=1 if axis == self.major else 0)
+
+    @classmethod
+    def predicted_nbytes(cls, A: Matrix, **options: Any) -> int:
+        return A.nrows * A.ncols * A.dtype.itemsize
+
     def _transposed(self) -> Dense:
         return Dense.trusted(self.values, self.fill, 1 - self.major)
 
@@ -191,25 +204,37 @@ def check_size(shape: tuple[int, int], nnz: int, value_bytes: int, index_bytes: 
 # --- conversions --------------------------------------------------------------------------------------------------
 
 
-@conversion(CSR, Dense)
-def _(A: CSR, *, force: bool = False, fill: Any = None) -> Dense:
-    if not force:
-        check_size(A.shape, A.nnz, A.dtype.itemsize, A.indices.itemsize)
+def rows_to_positions(s: Sizes, source: int, target: int) -> int:
+    """Beside the values, a Boolean for each position, and while that is set, of each entry its row and words."""
+    return s.mask(s.places) + max(target, s.expand(0) + s.look_up(2))
+
+
+def positions_to_rows(s: Sizes, source: int, target: int) -> int:
+    """Beside the rows, a Boolean for each position, and of each entry its position in words; columns are turned."""
+    t = s if s.major == 0 else s.T
+    found = t.nnz * 2 * (WORD + t.index) + t.mask(t.places)
+    stored = t.shape[0] * t.index + t.mask(t.places) + t.nnz * t.value
+    made = max(found, t.nnz * 2 * t.index + max(t.compress(0), stored))
+    return made if s.major == 0 else max(made, s.compressed(1) + s.turn(0))
+
+
+@conversion(CSR, Dense, needs=rows_to_positions)
+def _(A: CSR, *, fill: Any = None, **_: Any) -> Dense:
     present = namespace(A.values).zeros(A.shape, bool)
     present[expand(A.indptr), A.indices] = True
     return filled(present, A.values, 0, fill)
 
 
-@conversion(Dense, CSR)
+@conversion(Dense, CSR, needs=positions_to_rows)
 def _(A: Dense) -> Matrix:
     if A.major == 1:
-        return convert(convert(A.T, CSR).T, CSR)
+        return turned(convert(A.T, CSR))
     index_type = index_dtype(*A.shape, A.nnz)
     rows, cols = (part.astype(index_type) for part in namespace(A.values).nonzero(A.present))
     return CSR.trusted(compress(rows, A.nrows, index_type), cols, A.stored, A.shape)
 
 
-@conversion(Dense, Dense)
+@conversion(Dense, Dense, needs=lambda s, source, target: 2 * target + s.mask(s.places) + s.nnz * s.value)
 def _(A: Dense, *, force: bool = True, fill: Any = None) -> Dense:
     """Rows from columns, or another fill."""
     if A.major == 1:

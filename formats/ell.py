@@ -23,8 +23,9 @@ from .arrays import (
     same_device,
 )
 from .base import Matrix, as_shape
-from .convert import conversion, convert, expand
+from .convert import conversion, convert, expand, turned
 from .csr import CSR
+from .workspace import WORD, Sizes
 
 MAX_RATIO_TO_CSR = 8
 MAX_UNQUESTIONED_BYTES = 64 * 2**20
@@ -103,6 +104,22 @@ class ELL(Matrix):
     def _check_options(cls, options: dict[str, Any]) -> None:
         super()._check_options({name: value for name, value in options.items() if name != "force"})
 
+    @classmethod
+    def _check_padding(cls, A: Matrix, options: dict[str, Any]) -> None:
+        if not options.get("force"):
+            check_width(A.longest(), A.nrows, A.nnz, A.dtype.itemsize, A._index_dtype.itemsize)
+
+    def lengths(self, axis: int = 0) -> Array:
+        present = self.indices >= 0
+        if axis == self.major:
+            return present.sum(axis=0)
+        return namespace(self.values).bincount(self.indices[present], minlength=self.shape[axis])
+
+    @classmethod
+    def predicted_nbytes(cls, A: Matrix, **options: Any) -> int:
+        places = A.longest(0) * A.nrows
+        return places * (index_dtype(*A.shape, places).itemsize + A.dtype.itemsize)
+
     def _transposed(self) -> ELL:
         return ELL.trusted(self.indices, self.values, self.shape[::-1], 1 - self.major)
 
@@ -128,13 +145,21 @@ def check_width(width: int, nmajor: int, nnz: int, value_bytes: int, index_bytes
 # --- conversions --------------------------------------------------------------------------------------------------
 
 
-@conversion(CSR, ELL)
-def _(A: CSR, *, force: bool = False) -> ELL:
-    xp = namespace(A.values)
-    lengths = xp.diff(A.indptr)
-    width = int(lengths.max()) if lengths.size else 0
-    if not force:
-        check_width(width, A.nrows, A.nnz, A.dtype.itemsize, A.indices.itemsize)
+def rows_to_slots(s: Sizes, source: int, target: int) -> int:
+    """Beside the slots, of each entry its row and slot, also as words."""
+    return target + 2 * s.nnz * s.index + max(s.look_up(2), s.expand(0) - s.nnz * s.index)
+
+
+def slots_to_rows(s: Sizes, source: int, target: int) -> int:
+    """Beside the rows, a Boolean for each place, and counts in words; padded columns are turned."""
+    nmajor = s.shape[s.major]
+    gathered = s.mask(source // (s.value + s.index)) + nmajor * WORD + s.compressed(s.major)
+    return gathered if s.major == 0 else max(gathered, s.compressed(1) + s.turn(0))
+
+
+@conversion(CSR, ELL, needs=rows_to_slots)
+def _(A: CSR, **_: Any) -> ELL:
+    xp, width = namespace(A.values), A.longest()
     index_type = index_dtype(*A.shape, width * A.nrows)
     indices = xp.full((width, A.nrows), -1, index_type)
     values = xp.zeros((width, A.nrows), A.dtype)
@@ -145,10 +170,10 @@ def _(A: CSR, *, force: bool = False) -> ELL:
     return ELL.trusted(indices, values, A.shape, 0)
 
 
-@conversion(ELL, CSR)
+@conversion(ELL, CSR, needs=slots_to_rows)
 def _(A: ELL) -> Matrix:
     if A.major == 1:
-        return convert(convert(A.T, CSR).T, CSR)
+        return turned(convert(A.T, CSR))
     xp = namespace(A.values)
     present = A.indices.T >= 0
     index_type = index_dtype(*A.shape, A.nnz)
@@ -158,7 +183,7 @@ def _(A: ELL) -> Matrix:
     return CSR.trusted(indptr, A.indices.T[present].astype(index_type, copy=False), A.values.T[present], A.shape)
 
 
-@conversion(ELL, ELL)
+@conversion(ELL, ELL, needs=lambda s, *sizes: max(slots_to_rows(s, *sizes), s.compressed(0) + rows_to_slots(s, *sizes)))
 def _(A: ELL, **options: Any) -> Matrix:
     """Padded rows from padded columns."""
     return convert(convert(A, CSR), ELL, **options)

@@ -37,8 +37,9 @@ from .arrays import (
     same_device,
 )
 from .base import Matrix, as_shape
-from .convert import conversion, convert, expand
+from .convert import conversion, convert, expand, turned
 from .csr import CSR
+from .workspace import WORD, Sizes
 
 GROUP = 32
 """Entries of a group, so that offsets of b bits fill b words of 32."""
@@ -139,9 +140,21 @@ class CompressedCSR(Matrix):
         super()._check_options({name: value for name, value in options.items() if name != "force"})
 
     @classmethod
-    def predicted_nbytes(cls, A: CSR, *, force: bool = True) -> int:
-        """Bytes of `A.to(CompressedCSR, force=True)`, from each group's range, without packing it."""
-        return int(A.indptr.nbytes + _packed_nbytes(A.indices) + A.values.nbytes)
+    def predicted_nbytes(cls, A: Matrix, **options: Any) -> int:
+        """From the range of each group; see `Matrix.predicted_nbytes`. Of entries not by row, by way of CSR."""
+        if isinstance(A, CompressedCSR) and A.major == 0:
+            return A.nbytes
+        rows: Any = convert(A, CSR)
+        return int(rows.indptr.nbytes + _packed_nbytes(rows.indices) + A.nnz * A.dtype.itemsize)
+
+    @property
+    def _index_dtype(self) -> np.dtype:
+        return self.bases.dtype
+
+    def lengths(self, axis: int = 0) -> Array:
+        if axis == self.major:
+            return namespace(self.indptr).diff(self.indptr)
+        return namespace(self.indptr).bincount(self.inner, minlength=self.shape[axis])
 
     def _transposed(self) -> CompressedCSR:
         return CompressedCSR.trusted(*self.components[:5], self.shape[::-1], 1 - self.major)
@@ -271,7 +284,23 @@ def _packed_nbytes(indices: Array) -> int:
 # --- conversions ----------------------------------------------------------------------------------------------------
 
 
-@conversion(CSR, CompressedCSR)
+def packing(s: Sizes, source: int, target: int) -> int:
+    """The columns, three words of each group, and of the groups at a time their entries twice and six words."""
+    groups = groups_of(s.nnz)
+    at_a_time = groups if s.on_gpu else min(groups, GROUPS_AT_A_TIME)
+    columns = target - (s.shape[0] + 1) * s.index - s.nnz * s.value
+    return columns + groups * 3 * WORD + at_a_time * (2 * GROUP * s.index + 6 * WORD)
+
+
+def unpacking(s: Sizes, *_: int) -> int:
+    """The columns, and of the groups at a time their columns once more and ten words; columns of rows are turned."""
+    groups = groups_of(s.nnz)
+    at_a_time = groups if s.on_gpu else min(groups, GROUPS_AT_A_TIME)
+    made = groups * GROUP * s.index + at_a_time * (GROUP * s.index + 10 * WORD)
+    return made if s.major == 0 else max(made, groups * GROUP * s.index + s.turn(0))
+
+
+@conversion(CSR, CompressedCSR, needs=packing)
 def _(A: CSR, *, force: bool = False) -> CompressedCSR:
     if not force:
         _check_gain(A)
@@ -292,14 +321,18 @@ def _check_gain(A: CSR) -> None:
         )
 
 
-@conversion(CompressedCSR, CSR)
+@conversion(CompressedCSR, CSR, needs=unpacking)
 def _(A: CompressedCSR) -> Matrix:
     if A.major == 1:
-        return convert(convert(A.T, CSR).T, CSR)
+        return turned(convert(A.T, CSR))
     return CSR.trusted(A.indptr, A.inner, A.values, A.shape)
 
 
-@conversion(CompressedCSR, CompressedCSR)
+@conversion(
+    CompressedCSR,
+    CompressedCSR,
+    needs=lambda s, *sizes: max(unpacking(s, *sizes), s.compressed(0) + packing(s, *sizes)),
+)
 def _(A: CompressedCSR, **options: Any) -> Matrix:
     """Compressed rows from compressed columns."""
     return convert(convert(A, CSR), CompressedCSR, **options)

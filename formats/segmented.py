@@ -35,10 +35,11 @@ from .arrays import (
     same_device,
 )
 from .base import Matrix, as_shape
-from .convert import compress, conversion, convert, expand
+from .convert import compress, conversion, convert, expand, turned
 from .coo import out_of_order
 from .csc import CSC
 from .csr import CSR
+from .workspace import WORD, Sizes
 
 SEGMENT = 1 << 14
 """Rows in a segment: 64 KiB of 4-byte results, of which a GPU's multiprocessor holds two and a core's L2 cache many."""
@@ -121,6 +122,21 @@ class SegmentedCOO(Matrix):
         """The column of every entry (the row, of a transpose)."""
         return self.indices
 
+    def lengths(self, axis: int = 0) -> Array:
+        ends = self.outer if axis == self.major else self.inner
+        return namespace(self.values).bincount(ends, minlength=self.shape[axis])
+
+    @classmethod
+    def predicted_nbytes(cls, A: Matrix, **options: Any) -> int:
+        length = options.get("segment", A.segment if isinstance(A, SegmentedCOO) else SEGMENT)
+        index_bytes = A._index_dtype.itemsize
+        starts = segments(A.nrows, as_segment(length)) + 1
+        return A.nnz * (2 + index_bytes + A.dtype.itemsize) + starts * index_bytes
+
+    @property
+    def _index_dtype(self) -> np.dtype:
+        return self.indices.dtype
+
     def _transposed(self) -> SegmentedCOO:
         return SegmentedCOO.trusted(*self.components[:4], self.shape[::-1], self.segment, 1 - self.major)
 
@@ -178,21 +194,36 @@ def segmented(rows: Array, cols: Array, values: Array, shape: tuple[int, int], s
 # --- conversions --------------------------------------------------------------------------------------------------
 
 
-@conversion(CSR, SegmentedCOO)
+def segmenting(s: Sizes) -> int:
+    """From columns: of each entry column, segment (twice), order in words, offset, and the result."""
+    held = s.nnz * (2 * s.index + 2 + WORD + s.index)
+    sorting = s.nnz * (s.index + WORD) if s.on_gpu else 0
+    return held + max(sorting, s.nnz * WORD, s.nnz * (4 + s.index + s.value) - s.nnz * s.index, 0) + s.shape[1] * WORD
+
+
+def segments_to_rows(s: Sizes, *_: int) -> int:
+    """Of each entry its row, then a counting sort, on a GPU a sort; segments of columns are turned."""
+    t = s if s.major == 0 else s.T
+    sorting = 2 * t.nnz * WORD + t.nnz * t.index if t.on_gpu else 0
+    made = t.nnz * t.index + max(t.expand(0) + t.nnz * t.index, sorting + t.compressed(0))
+    return made if s.major == 0 else max(made, s.compressed(1) + s.turn(0))
+
+
+@conversion(CSR, SegmentedCOO, needs=lambda s, *_: max(s.turn(1), s.compressed(1) + segmenting(s)))
 def _(A: CSR, *, segment: int = SEGMENT) -> SegmentedCOO:
     by_column: Any = convert(A, CSC)
     return segmented(by_column.indices, expand(by_column.indptr), by_column.values, A.shape, segment)
 
 
-@conversion(CSC, SegmentedCOO)
+@conversion(CSC, SegmentedCOO, needs=lambda s, *_: segmenting(s))
 def _(A: CSC, *, segment: int = SEGMENT) -> SegmentedCOO:
     return segmented(A.indices, expand(A.indptr), A.values, A.shape, segment)
 
 
-@conversion(SegmentedCOO, CSR)
+@conversion(SegmentedCOO, CSR, needs=segments_to_rows)
 def _(A: SegmentedCOO) -> Matrix:
     if A.major == 1:
-        return convert(convert(A.T, CSR).T, CSR)
+        return turned(convert(A.T, CSR))
     rows = A.outer  # in a segment, a row's entries ascend already
     if isinstance(rows, np.ndarray):
         from scipy.sparse import coo_array
@@ -204,7 +235,11 @@ def _(A: SegmentedCOO) -> Matrix:
     return CSR.trusted(compress(rows, A.nrows, A.indices.dtype), A.indices[order], A.values[order], A.shape)
 
 
-@conversion(SegmentedCOO, SegmentedCOO)
+@conversion(
+    SegmentedCOO,
+    SegmentedCOO,
+    needs=lambda s, *_: max(segments_to_rows(s), s.compressed(0) + s.compressed(1) + segmenting(s)),
+)
 def _(A: SegmentedCOO, **options: Any) -> Matrix:
     """Segments of rows from segments of columns, or of another length."""
     return convert(convert(A, CSR), SegmentedCOO, **(A.options | options))

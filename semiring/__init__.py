@@ -16,6 +16,8 @@ from .algebra import (
     PlusTimes,
     Semiring,
 )
+from .choice import Choice, choose
+from .comparison import Comparison, compare
 from .explanation import Explanation, explain
 from .ops import OPERATORS, BinaryOp, Saturating, UnaryOp
 from .predicates import Predicate, better, differs, lost, nearer, no_worse, tight, within
@@ -23,7 +25,7 @@ from .registry import Vector, Verb, fusible
 from .schedules import pulls_by
 from .verbs import apply, assign, ewise_add, ewise_mult, extract, mxm, mxv, reduce, select, transpose, vxm
 
-from . import cpu, cuda, generic  # isort: skip  # registers the implementations of the verbs above
+from . import cpu, cuda, generic, needs  # isort: skip  # registers the implementations of the verbs above
 from .cpu.threads import get_threads, set_threads, threads
 
 __all__ = [
@@ -32,6 +34,8 @@ __all__ = [
     "SEMIRINGS",
     "AnyPair",
     "BinaryOp",
+    "Choice",
+    "Comparison",
     "Explanation",
     "Law",
     "LorLand",
@@ -52,6 +56,8 @@ __all__ = [
     "apply",
     "assign",
     "better",
+    "choose",
+    "compare",
     "cpu",
     "cuda",
     "differs",
@@ -66,6 +72,7 @@ __all__ = [
     "mxm",
     "mxv",
     "nearer",
+    "needs",
     "no_worse",
     "pulls_by",
     "reduce",

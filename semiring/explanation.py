@@ -3,7 +3,8 @@
     explain(delta_stepping, A, 0)        # or explain(lambda: delta_stepping(A, 0))
 
 runs the call and says of every algorithm in it whether a backend ran it as a whole ("fused") or as it is written in
-verbs ("definition"), and what was chosen on the way: schedule, Δ, direction switches.
+verbs ("definition"), and what was chosen on the way: schedule, Δ, direction switches; of `A.to("auto", …)` the formats
+that could have been chosen, and what was predicted of them.
 """
 
 from __future__ import annotations
@@ -38,15 +39,18 @@ class Run:
 
 @dataclass(frozen=True)
 class Explanation:
-    """What a call returned, and the algorithms that ran in it, in the order in which they began."""
+    """What a call returned, the algorithms that ran in it, in the order in which they began, and formats it chose."""
 
     result: Any
     runs: list[Run]
+    choices: list[Any] = field(default_factory=list)
 
     def __str__(self) -> str:
-        return "\n".join(map(str, self.runs)) or "no algorithm ran that could have been fused"
+        told = "\n".join(map(str, [*self.choices, *self.runs]))
+        return told or "no algorithm ran that could have been fused"
 
 
+_choices: ContextVar[list[Any] | None] = ContextVar("choices", default=None)
 _runs: ContextVar[list[Run] | None] = ContextVar("runs", default=None)
 _current: ContextVar[Run | None] = ContextVar("current", default=None)
 _definitions: ContextVar[str] = ContextVar("definitions", default="")
@@ -55,12 +59,21 @@ _definitions: ContextVar[str] = ContextVar("definitions", default="")
 def explain(call: Callable[..., Any], *args: Any, **kwargs: Any) -> Explanation:
     """Run `call(*args, **kwargs)` and tell which implementations ran in it, and why."""
     runs: list[Run] = []
-    token = _runs.set(runs)
+    choices: list[Any] = []
+    token, other = _runs.set(runs), _choices.set(choices)
     try:
         result = call(*args, **kwargs)
     finally:
         _runs.reset(token)
-    return Explanation(result, runs)
+        _choices.reset(other)
+    return Explanation(result, runs, choices)
+
+
+def note_choice(choice: Any) -> None:
+    """Tell which format was chosen, and why; nothing happens unless somebody asks."""
+    choices = _choices.get()
+    if choices is not None:
+        choices.append(choice)
 
 
 def explained() -> bool:

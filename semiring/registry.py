@@ -13,12 +13,15 @@ from typing import Any, ClassVar, Generic, ParamSpec, TypeVar
 
 from formats import Matrix
 from formats.arrays import out_of_memory
+from formats.memory import check_room
 
 from .explanation import definitions_only, running_as, why_not_fused
 
 P = ParamSpec("P")
 R = TypeVar("R")
 Implementation = Callable[..., Any]
+Needs = Callable[[Matrix, type[Matrix]], dict[str, int]]
+"""(A, format) -> bytes, part by part, that a product by A in the format takes or keeps beside its vectors."""
 
 
 def guarded(name: str, compute: Callable[[], R]) -> R:
@@ -42,7 +45,7 @@ class Verb(Generic[P, R]):
     does: nothing is imported or compiled before the first call. One for `Matrix` is for every format that has none of
     its own, also for formats that are defined later.
 
-    cells: what is registered, by (format, backend).
+    cells: what is registered, by (format, backend).  needs: likewise, of verbs that are asked for their memory.
     """
 
     all: ClassVar[dict[str, Verb[..., Any]]] = {}
@@ -53,13 +56,17 @@ class Verb(Generic[P, R]):
         self.name = front.__name__
         self.front = front
         self.cells: dict[tuple[type, str], Implementation] = {}
+        self.needs: dict[tuple[type, str], Needs] = {}
         type(self).all[self.name] = self
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         return guarded(self.name, lambda: self.front(*args, **kwargs))
 
-    def implement(self, *cells: type | str) -> Callable[[Implementation], Implementation]:
-        """Register the decorated function for one or more formats and, after them, one or more backends."""
+    def implement(self, *cells: type | str, needs: Needs | None = None) -> Callable[[Implementation], Implementation]:
+        """Register the decorated function for one or more formats and, after them, one or more backends.
+
+        needs: what it takes beside its vectors, for `Matrix.footprint`.
+        """
         formats = [cell for cell in cells if not isinstance(cell, str)]
         backends = [cell for cell in cells if isinstance(cell, str)]
 
@@ -67,6 +74,8 @@ class Verb(Generic[P, R]):
             for backend in backends:
                 for fmt in formats:
                     self.cells[fmt, backend] = implementation
+                    if needs is not None:
+                        self.needs[fmt, backend] = needs
             return implementation
 
         return register
@@ -106,6 +115,17 @@ class Unsuited:
     why: str
 
 
+@dataclass(frozen=True)
+class Holds:
+    """What an algorithm holds and keeps at most, in bytes for each (vertex, entry) of 4-byte weights, as measured.
+
+    fused: run as a whole.  written: by its definition, in a format whose products keep rows or columns beside it.
+    """
+
+    fused: tuple[int, int]
+    written: tuple[int, int]
+
+
 class Fusible(Verb[P, R]):
     """An algorithm written in verbs, which a backend may also run as a whole.
 
@@ -119,8 +139,12 @@ class Fusible(Verb[P, R]):
     """Every fusible algorithm by name."""
 
     written: Implementation
+    holds = Holds(fused=(56, 18), written=(64, 56))
 
     def __call__(self, *args: Any, fused: bool = True, **kwargs: Any) -> R:  # type: ignore[override]
+        if args and isinstance(args[0], Matrix):
+            A, vectors = args[0], self.holds.fused[0] * args[0].nrows
+            check_room(f"{self.name} on {A.nrows:,} vertices, for its vectors alone,", vectors, A.device)
         with nullcontext() if fused else definitions_only("fused=False"):
             return super().__call__(*args, **kwargs)
 

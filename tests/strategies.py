@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from formats import DTYPES, ELL, Dense, Matrix, SegmentedCOO, SparseVector, from_edges
+from formats import CSB, DTYPES, ELL, Dense, Matrix, SegmentedCOO, SparseVector, from_edges
 from formats.arrays import is_array, to_device
 from semiring import MONOIDS, SEMIRINGS, BinaryOp, Monoid, Semiring
 
@@ -25,6 +25,7 @@ OPTIONS: dict[type[Matrix], dict[str, Any]] = {
     ELL: {"force": True},
     Dense: {"force": True},
     SegmentedCOO: {"segment": 3},
+    CSB: {"block": 2},
 }
 """How small matrices get into a format so that they are like large ones: of several segments, however padded."""
 

@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from bench import fused, fused_tasks, measure, prepare, spmv_cuda
+from bench import fused, fused_tasks, measure, prepare
 from bench.__main__ import app
 from bench.graphs import grid, operand, rmat
 from bench.measure import Contender, interleaved
+from bench.products import min_plus, plus_times
 from formats import CSR, vertex_order
 from formats.arrays import Device
 from formats.renumbering import ORDERS
@@ -69,20 +70,12 @@ def test_the_independent_products_are_ours(dtype: type) -> None:
     A = rmat(10, dtype=dtype)
     x = operand(A.ncols, 1000, dtype=dtype)
     assert (degrees(A) == 0).any()
-    assert np.array_equal(spmv_cuda.min_plus(A, x), mxv(A, x, MinPlus))
-    assert np.array_equal(spmv_cuda.min_plus(A, x, transposed=True), vxm(x, A, MinPlus))
-    np.testing.assert_allclose(spmv_cuda.plus_times(A, x), mxv(A, x, PlusTimes), rtol=1e-5)
+    assert np.array_equal(min_plus(A, x), mxv(A, x, MinPlus))
+    assert np.array_equal(min_plus(A, x, transposed=True), vxm(x, A, MinPlus))
+    np.testing.assert_allclose(plus_times(A, x), mxv(A, x, PlusTimes), rtol=1e-5)
 
 
 # --- on a GPU -----------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.backend("cuda")
-def test_contenders_are_verified_and_timed_on_the_gpu() -> None:
-    A = rmat(10, device="cuda")
-    record = spmv_cuda.compare("rmat10", A, spmv_cuda.contenders(A), repeats=1)
-    assert {"cuSPARSE plus-times", "CSR", "COO", "CSC", "vxm CSR", "CSR int32"} <= record["milliseconds"].keys()
-    assert all(time > 0 for figures in record["milliseconds"].values() for time in figures.values())
 
 
 @pytest.mark.backend("cuda")

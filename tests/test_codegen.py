@@ -12,7 +12,8 @@ from algorithms.fused.cuda.kernels import graphs_unit, paths_unit
 from semiring import MONOIDS, SEMIRINGS, BinaryOp, MinFirst, MinPlus, PlusTimes, Semiring
 from semiring.algebra import find_semiring
 from semiring.codegen import C_TYPES, OPTIONS, expression, literal, prelude
-from semiring.cuda.kernels import LONG_ROWS, SHORT_ROWS, UNITS, translation_unit
+from semiring.cuda import blocks
+from semiring.cuda.kernels import BLOCKS, LONG_ROWS, SHORT_ROWS, UNITS, translation_unit
 
 ABSDIFF = Semiring(MONOIDS["min"], BinaryOp("absdiff", lambda a, b: abs(a - b), "a < b ? b - a : a - b"))
 INT32, INT64 = np.dtype(np.int32), np.dtype(np.int64)
@@ -50,6 +51,16 @@ def compile_for(architecture: str, text: str) -> str:
 @pytest.mark.parametrize("semiring", [MinPlus, PlusTimes], ids=lambda semiring: semiring.name)
 def test_kernels_for_long_rows_compile_too(semiring: Semiring, dtype: np.dtype) -> None:
     assert compile_for_h100(translation_unit(semiring, dtype, INT32, shape=LONG_ROWS)) == ""
+
+
+@pytest.mark.parametrize("index", [INT32, INT64], ids=str)
+@pytest.mark.parametrize(
+    ("semiring", "dtype"),
+    [*((MinPlus, dtype) for dtype in MinPlus.dtypes), (find_semiring("lor_land"), np.dtype(bool))],
+    ids=str,
+)
+def test_kernels_of_blocks_compile_in_their_own_shape(semiring: Semiring, dtype: np.dtype, index: np.dtype) -> None:
+    assert compile_for_h100(translation_unit(semiring, dtype, index, shape=blocks.SHAPE, unit=BLOCKS)) == ""
 
 
 @pytest.mark.parametrize("unit", UNITS)

@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from typer.testing import CliRunner
 
 from bench import experiment as harness
 from bench.__main__ import app
-from bench.experiment import Experiment, Setting, load, perform
+from bench.experiment import Experiment, Part, Setting, load, part, perform
 from bench.experiments import EXPERIMENTS
 from bench.measure import Contender, Disagreement, contest
 
@@ -45,6 +46,20 @@ def test_every_experiment_runs_quickly_and_verifies_its_rows(
     assert load(path) == json.loads(json.dumps(rows))
     assert {file.suffix for file in tmp_path.iterdir()} >= {".svg", ".png"}
     assert "currentColor" in path.with_suffix(".svg").read_text()
+    parts = [of for of, _ in groupby(rows, part)]  # a graph's rows follow each other
+    assert parts == looked_up(experiment, Setting(device, quick=True))
+
+
+def looked_up(experiment: Experiment, setting: Setting) -> list[Part]:
+    """What a resumed run asks for rows of, where nothing is left to be measured."""
+
+    class Everything(dict[Part, Any]):
+        def get(self, of: Part, default: Any = None) -> Any:
+            return self.setdefault(of, [{"contender": "kept", "nnz": 1, "ms": 1.0, "gb_per_second": 1.0}])
+
+    kept = Everything()
+    assert all(row["contender"] == "kept" for row in experiment.rows(replace(setting, kept=kept)))
+    return list(kept)
 
 
 def test_the_list_names_every_experiment() -> None:

@@ -77,7 +77,8 @@ def test_roads_are_timed_where_their_file_is(tmp_path: Path) -> None:
     import gzip
 
     (tmp_path / ROADS).write_bytes(gzip.compress(b"p tw 5 4\n1 2\n3 2\n3 4\n5 4\n"))
-    name, A = next(storage.graphs(Setting(data=tmp_path)))
+    name, make = next(storage.graphs(Setting(data=tmp_path)))
+    A = make()
     assert isinstance(A, CSR)
     assert (name, A.shape, A.nnz) == ("roads", (5, 5), 8)
 
@@ -107,11 +108,11 @@ def test_a_format_that_multiplies_wrongly_stops_the_experiment(monkeypatch: pyte
 
 
 def test_products_after_which_a_conversion_has_paid() -> None:
-    assert break_even(start=10, ms=1, csr_start=2, csr_ms=2) == 9  # 10 + 8 = 2 + 16
-    assert break_even(start=10, ms=1.9, csr_start=2, csr_ms=2) == 81
-    assert break_even(start=1, ms=1, csr_start=2, csr_ms=2) == 1
-    assert break_even(start=1, ms=2, csr_start=2, csr_ms=2) is None
-    assert break_even(start=1, ms=3, csr_start=2, csr_ms=2) is None
+    assert break_even(start=10, ms=1, other_start=2, other_ms=2) == 9  # 10 + 8 = 2 + 16
+    assert break_even(start=10, ms=1.9, other_start=2, other_ms=2) == 81
+    assert break_even(start=1, ms=1, other_start=2, other_ms=2) == 1
+    assert break_even(start=1, ms=2, other_start=2, other_ms=2) is None
+    assert break_even(start=1, ms=3, other_start=2, other_ms=2) is None
 
 
 # --- bandwidths -------------------------------------------------------------------------------------------------------

@@ -15,13 +15,14 @@ import numpy as np
 import pytest
 
 from algorithms import bfs, boruvka, scc, sssp
-from bench import peers, spmv_cuda
+from bench import peers
 from bench.graphs import grid, operand, rmat
 from bench.measure import Contender, Disagreement, contest, verify
 from bench.peers import PEERS, Peer, Task, agreement, common, facts, product_rivals, rivals
 from bench.peers.agreement import first_of_part
 from bench.peers.forms import levels_of_order, symmetric, undirected
 from bench.peers.peer import Prepared, absent
+from bench.products import plus_times
 from formats import CSR, from_edges
 
 ROOT = Path(__file__).parent.parent
@@ -366,11 +367,11 @@ def test_a_graph_is_symmetric_if_every_edge_has_a_reverse() -> None:
 def test_products_are_verified() -> None:
     A = rmat(8)
     x = operand(A.ncols, 100)
-    contenders, rows = product_rivals(A, x, spmv_cuda.plus_times(A, x))
+    contenders, rows = product_rivals(A, x, plus_times(A, x))
     assert [contender.name for contender in contenders] == ["SciPy plus-times", "python-graphblas plus-times"]
     assert rows == []
     assert all(figures["verified"] for figures in contest(contenders, 1).values())
-    wrong, _ = product_rivals(A, x, spmv_cuda.plus_times(A, x) + 1)
+    wrong, _ = product_rivals(A, x, plus_times(A, x) + 1)
     with pytest.raises(Disagreement):
         verify(wrong[0])
 
@@ -379,7 +380,7 @@ def test_products_are_verified() -> None:
 def test_cusparse_multiplies_floats_and_says_so_of_integers() -> None:
     A = rmat(8, device="cuda")
     x = operand(A.ncols, 100, device="cuda")
-    (contender,), _ = product_rivals(A, x, spmv_cuda.plus_times(A, x))
+    (contender,), _ = product_rivals(A, x, plus_times(A, x))
     assert isinstance(contender, Contender)
     verify(contender)
     contenders, rows = product_rivals(A.astype(np.int32), x.astype(np.int32), x)

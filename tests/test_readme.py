@@ -9,7 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from bench.experiment import RESULTS, load
+
 from .support_table import README, with_table
+
+H100 = "nvidia-h100-80gb-hbm3"
 
 
 def test_support_table_is_the_verbs_tables() -> None:
@@ -27,3 +31,33 @@ def test_programs_run_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     for program in programs:
         exec(program, names)
     assert names["d"][7] < 2**31 - 1  # type: ignore[index]
+
+
+FIGURES = {
+    "martin-fig6": ("lists, 11 x 2^20", "F_GPU", "da2cf, fused"),
+    "martin-fig7": ("matrix, 15 x 2^10", "F_GPU", "da2cf, fused"),
+    "afanasyev-fig4": ("R-MAT 24", "GPU, edges reordered", "GPU, CSR, fused"),
+    "afanasyev-fig9": ("R-MAT 24", "GPU, sweeps over reordered edges", "GPU, fused"),
+    "afanasyev-fig10": ("R-MAT 24", "GPU, CSR, definition", "GPU, CSR, fused"),
+    "kolganov-mst": ("R-MAT 24", "GPU, definition", "GPU, fused"),
+}
+"""Of each experiment in the table: the graph, the contender that is the paper's way, and the fused one."""
+
+
+def test_figures_of_experiments_are_those_of_their_rows() -> None:
+    table = README.read_text().partition("<!-- figures: begin -->")[2].partition("<!-- figures: end -->")[0]
+    lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in table.split("\n") if line.startswith("| `")]
+    found = {}
+    for name, (graph, papers, fused) in FIGURES.items():
+        rows = {row["contender"]: row for row in load(RESULTS / f"{name}-{H100}.jsonl") if row["graph"] == graph}
+        figures = (rows[papers]["ms"], rows[fused]["ms"], rows[fused]["with_transfers_ms"])
+        assert {row["date"] for row in rows.values()} == {"2026-11-22"}
+        assert 5 <= min(rows[papers]["repeats"], rows[fused]["repeats"]) <= 11
+        found[f"`{name}`"] = [f"{ms:.3g}" for ms in figures]
+    assert {line[0]: line[3:] for line in lines} == found
+
+
+def test_plots_that_are_shown_are_there() -> None:
+    shown = re.findall(r"!\[[^]]+\]\(([^)]+)\)", README.read_text())
+    assert shown
+    assert all((README.parent / path).exists() for path in shown)

@@ -193,6 +193,49 @@ def test_a_quick_run_is_called_one(folder: Path) -> None:
     assert "Not run yet on a CPU: python -m bench fake" in text
 
 
+def test_a_run_that_was_stopped_says_so_and_how_it_goes_on(folder: Path) -> None:
+    partial = written(folder / "other-gpu.partial.jsonl", ROWS, KNOWN | GPU | {"experiment": "other"})
+    text = "".join(checked(report(folder=folder).read_text()).text)
+    assert "This run was stopped before its end" in text
+    assert "python -m bench other --device cuda --resume" in text
+    assert "a GPU <&> more, stopped before its end" in text
+    assert "Not run yet on a GPU: python -m bench other" not in text
+    assert len(collected(folder)["other"][0].rows) == len(ROWS)
+    partial.write_text(partial.read_text() + '{"graph": "cut')  # what the interruption left of a line
+    assert len(collected(folder)["other"][0].rows) == len(ROWS)
+    written(folder / "other-gpu.jsonl", ROWS[:1], KNOWN | GPU | {"experiment": "other"})  # an earlier run is whole
+    text = "".join(checked(report(folder=folder).read_text()).text)
+    assert "stopped before its end" not in text
+    assert "--resume" not in text
+
+
+def test_rows_of_a_stopped_run_are_checked_like_others(folder: Path) -> None:
+    path = written(folder / "other-gpu.partial.jsonl", [*ROWS, {"graph": "g", "ms": 1.0}], {"experiment": "other"})
+    with pytest.raises(ValueError, match=f"{path}:4: a row that is not verified is not shown"):
+        report(folder=folder)
+
+
+def test_a_run_that_went_on_later_has_all_its_dates_and_commits(folder: Path) -> None:
+    later = KNOWN | {"date": "2026-01-03", "commit": "def5678"}
+    written(folder / "fake-cpu.jsonl", [*ROWS, later | ROWS[0]])
+    text = "".join(checked(report(folder=folder).read_text()).text)
+    assert "2026-01-02, 2026-01-03 · commit abc1234, def5678" in text
+
+
+def test_the_command_names_the_folder_of_roads_where_it_is_needed(folder: Path, monkeypatch: Any) -> None:
+    monkeypatch.setitem(reports.EXPERIMENTS, "fake", replace(FAKE, roads=True))
+    text = "".join(checked(report(folder=folder).read_text()).text)
+    assert "python -m bench fake --device cuda --data FOLDER" in text
+    assert "python -m bench other --device cuda --data" not in text
+    assert "python -m bench fused --device cuda --data FOLDER" in text
+    assert {name for name, experiment in EXPERIMENTS.items() if experiment.roads} == {
+        "peers",
+        "spmv",
+        "formats",
+        "roofline",
+    }
+
+
 def test_a_long_table_is_folded(folder: Path) -> None:
     written(folder / "fake-cpu.jsonl", ROWS[:1] * 30)
     assert "<summary>All 30 rows</summary>" in report(folder=folder).read_text()
@@ -303,6 +346,37 @@ def test_panels_are_two_in_a_row() -> None:
     width, height = made.get_size_inches()
     one, _ = plots.figure(1)
     assert (width, height) == tuple(2 * one.get_size_inches())
+
+
+def test_a_long_legend_makes_the_figure_higher_and_leaves_the_axes_as_they_are() -> None:
+    heights = []
+    for names in ("ab", "abcdefghi"):
+        made, (left, _) = plots.figure(2)
+        rows = [{"n": n, "ms": 1.0 + k, "contender": 50 * name} for k, name in enumerate(names) for n in (1, 2)]
+        plots.lines(left, rows, "n", "ms")
+        plots.legend(left)  # in the place of the first
+        made.draw_without_rendering()
+        heights.append((made.get_figheight(), left.get_position().height * made.get_figheight()))
+    (low, few), (high, many) = heights
+    assert high > low == plots.HEIGHT
+    assert many == pytest.approx(few, rel=0.05)
+
+
+def test_short_names_stand_side_by_side_in_a_legend_and_long_ones_do_not() -> None:
+    _, (ax,) = plots.figure(1)
+    assert plots._columns(ax, ["a", "b", "c"]) == 3
+    assert plots._columns(ax, ["a", "b", "c" * 40, "d" * 30]) == 2  # column by column
+    assert plots._columns(ax, ["a", "c" * 40, "b", "d" * 30]) == 1
+
+
+def test_a_line_with_an_end_to_its_name_is_the_other_one_dotted() -> None:
+    _, (ax,) = plots.figure(1)
+    rows = [{"n": n, "ms": n, "contender": f"{name}{end}"} for end in ("", ", more") for name in "ab" for n in (1, 2)]
+    plots.lines(ax, rows, "n", "ms", dotted=", more")
+    a, b, a_more, b_more, _ = ax.get_lines()
+    assert (a_more.get_color(), b_more.get_color()) == (a.get_color(), b.get_color())
+    assert [line.get_linestyle() for line in (a, b, a_more, b_more)] == ["-", "-", ":", ":"]
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["a", "b", "more"]
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bench.experiment import Experiment
 
-from . import afanasyev, afanasyev_scc, everyone, kolganov, martin, roofline, sssp_c, storage
+from . import afanasyev, afanasyev_scc, choice, everyone, kolganov, martin, roofline, spmv, sssp_c, storage
 
 EXPERIMENTS: dict[str, Experiment] = {
     experiment.name: experiment
@@ -20,7 +20,9 @@ EXPERIMENTS: dict[str, Experiment] = {
         afanasyev_scc.FIGURE_11,
         kolganov.MST,
         sssp_c.SSSP_C,
+        spmv.SPMV,
         storage.FORMATS,
+        choice.CHOICE,
         roofline.ROOFLINE,
     )
 }

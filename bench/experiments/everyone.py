@@ -57,6 +57,9 @@ DEEP = ("NY", "NE", "grid2k")
 def rows(setting: Setting) -> Iterator[Row]:
     """A row for each library, task and graph."""
     for name in QUICK if setting.quick else NAMES[setting.device]:
+        if kept := setting.kept_rows(name):
+            yield from kept
+            continue
         origin = GRAPHS[name]
         if origin.file and not (setting.data is not None and (setting.data / origin.file).exists()):
             yield {"graph": name, "contender": OURS, "missing": f"{origin.file} is not there: say --data FOLDER"}
@@ -143,4 +146,5 @@ EVERYONE = Experiment(
         "repeats",
     ),
     plot=plot,
+    roads=True,
 )

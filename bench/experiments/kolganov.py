@@ -123,6 +123,7 @@ def stacked(ax: Any, rows: list[Row]) -> None:
     ax.set_xticks(range(len(split)), [row["graph"] for row in split], rotation=60, ha="right", fontsize=8)
     ax.grid(False, axis="x")
     ax.set_ylim(0, 130)
+    ax.set_yticks(range(0, 101, 20))
     ax.legend(frameon=False, labelcolor=plots.INK, fontsize=8, loc="upper center", ncols=2)
     plots.label(ax, f"The definition's time on the {PLACE[device]}", "", "% of a forest's time")
 

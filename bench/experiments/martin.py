@@ -218,6 +218,10 @@ class Patience:
         would = ms * nnz / before
         return f"left out: a call would take about {would / 1e3:.0f} s" if name != FH and would > LIMIT_MS else None
 
+    def recall(self, kept: list[Row]) -> None:
+        """What an interrupted run has measured of a size."""
+        self.known |= {row["contender"]: (row["nnz"], row["ms"]) for row in kept if "ms" in row}
+
 
 def rows(family: Family, setting: Setting) -> Iterator[Row]:
     """A row for each size and implementation, with the medians over the graphs of that size."""
@@ -225,6 +229,11 @@ def rows(family: Family, setting: Setting) -> Iterator[Row]:
     graphs = GRAPHS if setting.device == "cuda" and not setting.quick else 1
     patience = Patience(family)
     for size in sizes:
+        graph = f"{family.name}, {size} x 2^{unit.bit_length() - 1}"
+        if kept := setting.kept_rows(graph):
+            patience.recall(kept)
+            yield from kept
+            continue
         taken: dict[str, list[Row]] = {}
         facts: list[Row] = []
         for seed in range(1, graphs + 1):
@@ -233,12 +242,7 @@ def rows(family: Family, setting: Setting) -> Iterator[Row]:
             facts.append({"nnz": g.lists["cpu"].nnz, "iterations": iterations(g.right)})
             for name, figures in measured(family, g, size, setting, patience, graphs, first=seed == 1).items():
                 taken.setdefault(name, []).append(figures)
-        known = {
-            "graph": f"{family.name}, {size} x 2^{unit.bit_length() - 1}",
-            "n": size * unit,
-            "size": size,
-            **medians(facts),
-        }
+        known = {"graph": graph, "n": size * unit, "size": size, **medians(facts)}
         heap = medians(taken[FH]).get("ms") if FH in taken else None
         for name in (FH, *family.variants, *OURS):
             if name not in taken and size != sizes[0]:  # said once

@@ -26,7 +26,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -38,19 +37,20 @@ from bench.fused import same as equal
 from bench.fused_tasks import Problem, Task, tasks
 from bench.graphs import library
 from bench.measure import Contender, contest, rounded
-from bench.spmv_cuda import cusparse
+from bench.products import cusparse
 from formats import CSR
 from formats.arrays import Array
 from formats.orientation import is_symmetric
 from semiring import explain, get_threads, mxv
+from semiring.timing import unkept
 from semiring.vectors import degrees
 
-from .storage import Product, formats_of, graphs, products, same, stored, unkept
+from .storage import Product, formats_of, graphs, products, same, stored
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-COPY = "copy"
+COPY, NO_GRAPH = "copy", "none"
 COPIED = {"quick": 1 << 22, "cpu": 1 << 28, "cuda": 1 << 30}
 """Bytes that are copied: on a full run more than any cache holds."""
 FOREST_EDGE = 12
@@ -59,10 +59,15 @@ FOREST_EDGE = 12
 
 def rows(setting: Setting) -> Iterator[Row]:
     """The copy, then every product and every algorithm on every graph."""
-    row = copied(setting)
+    kept = setting.kept_rows(NO_GRAPH)
+    row = kept[0] if kept else copied(setting)
     peak = row["gb_per_second"]
     yield row
-    for name, A in graphs(setting):
+    for name, make in graphs(setting):
+        if kept := setting.kept_rows(name):
+            yield from kept
+            continue
+        A = make()
         if isinstance(A, str):
             yield {"graph": name, "n": None, "nnz": None, "contender": "everything", "missing": A}
             continue
@@ -94,7 +99,7 @@ def copied(setting: Setting) -> Row:
     )
     figures = contest([contender], setting.repeats)[COPY]
     return {
-        "graph": "none",
+        "graph": NO_GRAPH,
         "n": None,
         "nnz": None,
         "contender": COPY,
@@ -146,7 +151,7 @@ def one_product(A: CSR, product: Product, made: dict[Any, Any], setting: Setting
         for name, M in matrices.items()
     ]
     if setting.device == "cuda" and product.verb is mxv:
-        contenders.append(replace(cusparse(A, x), device="cuda", batched=True))
+        contenders.append(cusparse(A, x))
     for name, found in contest(contenders, setting.repeats).items():
         moved = matrices[name].nbytes if name in matrices else A.nbytes
         yield {"contender": name, "kind": product.verb.name, "bytes_moved": moved + vectors, **found}
@@ -243,4 +248,5 @@ ROOFLINE = Experiment(
         "edges_relaxed",
     ),
     plot=plot,
+    roads=True,
 )

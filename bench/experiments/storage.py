@@ -27,9 +27,8 @@ lists with matrices [2], Afanasyev and Voevodin an edge list with a reordered on
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from statistics import median
 from typing import TYPE_CHECKING, Any
@@ -40,16 +39,15 @@ from bench.experiment import Experiment, Row, Setting, released
 from bench.fused import stopwatch
 from bench.graphs import ROADS, grid, operand, rmat, roads, uniform
 from bench.measure import Contender, contest, rounded
-from bench.spmv import bare
-from bench.spmv_cuda import cusparse, min_plus
+from bench.products import BARE, bare, cusparse, min_plus
 from formats import CSR, Matrix, SparseVector
 from formats.arrays import Array, Device, namespace
 from semiring import MinPlus, Verb, mxv, vxm
+from semiring.timing import break_even, unkept
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-BARE = "bare python-graphblas"
 MAX_OPERAND = 100_000
 SPARSE = 64
 """Of so many vertices one is in a sparse operand: few enough for it not to be multiplied as a dense one."""
@@ -85,14 +83,18 @@ FAMILIES = (
 """But for the roads, which are in a file."""
 
 
-def graphs(setting: Setting) -> Iterator[tuple[str, CSR | str]]:
-    """(name, graph on the device) of each family, or why it is missing."""
-    if setting.data is not None and (setting.data / ROADS).exists():
-        yield "roads", roads(setting.data / ROADS, device=setting.device)
-    else:
-        yield "roads", f"left out: needs --data with {ROADS}"
+def graphs(setting: Setting) -> Iterator[tuple[str, Callable[[], CSR | str]]]:
+    """(name, what makes the graph on the device, or says why it is missing) of each family."""
+    yield "roads", partial(road_graph, setting)
     for family in FAMILIES:
-        yield family.name, family.make(*family.size(setting), device=setting.device)
+        yield family.name, partial(family.make, *family.size(setting), device=setting.device)
+
+
+def road_graph(setting: Setting) -> CSR | str:
+    """The roads on the device, or why they are missing."""
+    if setting.data is None or not (setting.data / ROADS).exists():
+        return f"left out: needs --data with {ROADS}"
+    return roads(setting.data / ROADS, device=setting.device)
 
 
 # --- products ---------------------------------------------------------------------------------------------------------
@@ -169,7 +171,11 @@ def stored(A: CSR, device: Device) -> tuple[dict[type[Matrix], Matrix], dict[str
 
 def rows(setting: Setting) -> Iterator[Row]:
     """Every product in every format on every graph; what a graph's formats take to make is measured once."""
-    for name, A in graphs(setting):
+    for name, make in graphs(setting):
+        if kept := setting.kept_rows(name):
+            yield from kept
+            continue
+        A = make()
         if isinstance(A, str):
             yield {"graph": name, "n": None, "nnz": None, "contender": "every format", "missing": A}
             continue
@@ -224,13 +230,8 @@ def others(A: CSR, product: Product, x: Any, expected: Array, setting: Setting) 
         return []
     M = unkept(A)
     if setting.device == "cuda":
-        return [replace(cusparse(M, x), device="cuda", batched=True)]
+        return [cusparse(M, x)]
     return [Contender(BARE, lambda: bare(M, x, np.inf), agrees=partial(same, expected))]
-
-
-def unkept(M: Any) -> Any:
-    """The same matrix, which keeps nothing yet."""
-    return type(M).trusted(*M.components)
 
 
 def storage(M: Matrix) -> dict[str, Any]:
@@ -254,14 +255,6 @@ def first_ms(M: Matrix, product: Product, x: Any) -> float:
     """Of a product by a matrix that keeps nothing yet."""
     new = [unkept(M) for _ in range(CONVERSIONS)]
     return 1e3 * median(stopwatch(lambda: product.of(new.pop(), x), M.device)[0] for _ in range(CONVERSIONS))
-
-
-def break_even(start: float, ms: float, csr_start: float, csr_ms: float) -> int | None:
-    """The fewest products k with start + (k - 1)·ms <= csr_start + (k - 1)·csr_ms; None where CSR's are as fast.
-
-    start: conversion and first product, milliseconds.  ms: of a further product.
-    """
-    return None if ms >= csr_ms else 1 + max(0, math.ceil((start - csr_start) / (csr_ms - ms)))
 
 
 # --- plot -------------------------------------------------------------------------------------------------------------
@@ -318,4 +311,5 @@ FORMATS = Experiment(
         "break_even",
     ),
     plot=plot,
+    roads=True,
 )

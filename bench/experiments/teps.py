@@ -47,10 +47,14 @@ class Graph:
     make: Callable[..., CSR]
 
     @property
+    def name(self) -> str:
+        return f"{self.family} {self.scale}"
+
+    @property
     def row(self) -> Row:
         """What a row says of it before it is there."""
         return {
-            "graph": f"{self.family} {self.scale}",
+            "graph": self.name,
             "family": self.family,
             "scale": self.scale,
             "n": 1 << self.scale,
@@ -115,9 +119,12 @@ def measured(
 ) -> Iterator[Row]:
     """A row for each way on one graph, which is made once: figures that were verified, or why there are none.
 
-    The expected answer is our fused one, once it has passed the task's independent checks. Disagreement if it has not,
-    or if a way, or a rival, finds something else.
+    Of a graph that an interrupted run has measured, its rows. The expected answer is our fused one, once it has passed
+    the task's independent checks. Disagreement if it has not, or if a way, or a rival, finds something else.
     """
+    if kept := setting.kept_rows(graph.name):
+        yield from kept
+        return
     released(setting.device)
     left_out = [way for way in ways if graph.scale > way.largest]
     ways = [way for way in ways if graph.scale <= way.largest]
@@ -267,5 +274,5 @@ def panel(ax: Any, rows: list[Row], family: str) -> None:
     from bench import plots
 
     points = curves([row for row in rows if row["family"] == family])
-    plots.lines(ax, points, "n", "figure", by="line")
+    plots.lines(ax, points, "n", "figure", by="line", dotted=f", {COPIES}")
     plots.label(ax, family, "vertices", "MTEPS")

@@ -167,7 +167,7 @@ PRODUCTS: tuple[Product, ...] = (
 def product_rivals(A: CSR, x: Array, expected: Array) -> tuple[list[Contender], list[Row]]:
     """The products that run where A is, and a row for each that is missing.
 
-    expected: A x over plus-times, in A's dtype, on its device (`spmv_cuda.plus_times`).
+    expected: A x over plus-times, in A's dtype, on its device (`products.plus_times`).
     """
     contenders: list[Contender] = []
     rows: list[Row] = []

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from formats import Matrix, SparseVector
+from formats import CSC, CSR, Matrix, SparseVector
 from formats.arrays import index_dtype, read_only
 from formats.convert import compressed
 
@@ -20,7 +20,7 @@ from . import exact
 from .plain import Operand, plain_operand
 from .ranges import holds_zero
 from .storage import STORED, loops_for
-from .threads import PIECES_PER_THREAD, run
+from .threads import PIECES_PER_THREAD, get_threads, run
 
 GATHER_FROM = 1 / 8
 """Share of present elements from which a sparse operand is gathered as a dense one, where the matrix must be turned."""
@@ -48,6 +48,14 @@ def product(A: Matrix, x: Any, semiring: Semiring, write: VectorWrite, *, matrix
     if gathers:
         return write(gather(A, x, semiring, matrix_first, write))
     return write(scatter(A, x, semiring, matrix_first))
+
+
+def needs(A: Matrix, fmt: type[Matrix], *, matrix_first: bool) -> dict[str, int]:
+    """Bytes that a product with a dense vector takes beside x and y, A being in a format."""
+    kept = 0 if fmt in STORED else (CSR if matrix_first else CSC).predicted_nbytes(A)
+    along = getattr(fmt, "major", 0) == (0 if matrix_first else 1) or bool(kept)
+    size = 0 if along else (A.nrows if matrix_first else A.ncols) * A.dtype.itemsize
+    return {"rows or columns, kept": kept, "y of each further thread": (get_threads() - 1) * size}
 
 
 def selected_by(A: Matrix, x: SparseVector, matrix_first: bool, gathers: bool) -> Matrix | None:

@@ -22,12 +22,12 @@ from . import compiled, suitesparse
 from .reductions import fold_runs
 
 
-@mxv.implement(CSR, CSC, "cpu")
+@mxv.implement(CSR, CSC, "cpu", needs=lambda A, fmt: {"GraphBLAS handle, kept": suitesparse.handle_bytes(A, fmt)})
 def _(A: Any, x: Any, semiring: Semiring, write: VectorWrite) -> Any:
     return _product(A, x, semiring, write, matrix_first=True)
 
 
-@vxm.implement(CSR, CSC, "cpu")
+@vxm.implement(CSR, CSC, "cpu", needs=lambda A, fmt: {"GraphBLAS handle, kept": suitesparse.handle_bytes(A, fmt)})
 def _(x: Any, A: Any, semiring: Semiring, write: VectorWrite) -> Any:
     return _product(A, x, semiring, write, matrix_first=False)
 
@@ -41,12 +41,12 @@ def _product(A: CSR | CSC, x: Any, semiring: Semiring, write: VectorWrite, *, ma
     return compiled.product(A, x, semiring, write, matrix_first=matrix_first)
 
 
-@mxv.implement(Matrix, "cpu")
+@mxv.implement(Matrix, "cpu", needs=lambda A, fmt: compiled.needs(A, fmt, matrix_first=True))
 def _(A: Matrix, x: Any, semiring: Semiring, write: VectorWrite) -> Any:
     return compiled.product(A, x, semiring, write, matrix_first=True)
 
 
-@vxm.implement(Matrix, "cpu")
+@vxm.implement(Matrix, "cpu", needs=lambda A, fmt: compiled.needs(A, fmt, matrix_first=False))
 def _(x: Any, A: Matrix, semiring: Semiring, write: VectorWrite) -> Any:
     return compiled.product(A, x, semiring, write, matrix_first=False)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from formats import COO, CSC, CSR, Matrix, SegmentedCOO
+from formats import COO, CSB, CSC, CSR, Matrix, SegmentedCOO
 
 from ..algebra import Semiring
 from ..ops import Interval
@@ -48,7 +48,7 @@ def longest(A: Matrix) -> int:
     """The number of entries of A's longest row or column: so many products are added at most."""
 
     def count() -> int:
-        if isinstance(A, COO | SegmentedCOO):
+        if isinstance(A, COO | CSB | SegmentedCOO):
             lengths = [np.bincount(A.outer, minlength=1), np.bincount(A.inner, minlength=1)]
         else:
             rows: Any = A if isinstance(A, CSR | CSC) else A.to(CSR)

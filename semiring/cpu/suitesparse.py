@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from formats import CSC, CSR
+from formats import CSC, CSR, Matrix
 from formats.arrays import index_dtype
 
 from ..algebra import Semiring
@@ -93,6 +93,12 @@ def handle(A: Compressed, semiring: Semiring) -> graphblas.Matrix:
     zero = semiring.zero(A.dtype)
     prunes = semiring.mul.reads != "" and holds_zero(rows, zero)
     return rows.keep(("graphblas", zero if prunes else None), lambda: _import(rows, zero if prunes else None)).matrix
+
+
+def handle_bytes(A: Matrix, fmt: type[Matrix]) -> int:
+    """Bytes of the handle of A as CSR or CSC: 64-bit indices, and the values."""
+    nmajor = A.shape[getattr(fmt, "major", 0)]
+    return 8 * (nmajor + 1 + A.nnz) + A.nnz * A.dtype.itemsize
 
 
 def _import(A: CSR, leave_out: Any | None) -> Handle:

@@ -1,5 +1,5 @@
 """The CUDA backend. Importing it registers implementations; CuPy starts, and kernels compile, at the first product."""
 
-from . import compressed, dense, listed, packed, padded, products, reductions, segments
+from . import blocks, compressed, dense, listed, packed, padded, products, reductions, segments
 
-__all__ = ["compressed", "dense", "listed", "packed", "padded", "products", "reductions", "segments"]
+__all__ = ["blocks", "compressed", "dense", "listed", "packed", "padded", "products", "reductions", "segments"]

@@ -1,4 +1,4 @@
-// What the kernels of every unit share: loads with a hint, loops over more than the grid, sums over lanes.
+// What the kernels of every unit share: loads with a hint, loops over more than the grid, sums over lanes, a search.
 
 // A word that is read once, and need not stay in the cache; and one that others read, too, and nobody writes.
 template <class V> __device__ __forceinline__ V stream(const V* address) { return __ldcs(address); }
@@ -40,4 +40,15 @@ __device__ __forceinline__ Sum fold_lanes(Sum total, int width) {
         if ((threadIdx.x & (2 * distance - 1)) == 0) total = combine(total, above);
     }
     return total;
+}
+
+// The last segment that starts at entry e or before.
+__device__ __forceinline__ I segment_of(const I* starts, I count, I e) {
+    I low = 0, high = count - 1;
+    while (low < high) {
+        const I middle = low + (high - low + 1) / 2;
+        if (starts[middle] <= e) low = middle;
+        else high = middle - 1;
+    }
+    return low;
 }

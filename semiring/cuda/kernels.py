@@ -24,8 +24,12 @@ PRODUCTS = "products"
 PACKED = "packed"
 """The unit of CompressedCSR."""
 
+BLOCKS = "blocks"
+"""The unit of compressed sparse blocks."""
+
 UNITS: dict[str, tuple[str, ...]] = {
     PRODUCTS: ("common.cu", "tiles.cu", "padded.cu", "push.cu", "pull.cu", "segments.cu", "dense.cu"),
+    BLOCKS: ("common.cu", "blocks.cu"),
     PACKED: ("common.cu", "tiles.cu", "push.cu", "found.cu", "packed.cu"),
 }
 """The files of each translation unit behind the prelude, in their order. A format may bring a unit of its own."""

@@ -15,7 +15,7 @@ from formats import CSC, CSR, Matrix, SparseVector
 from formats.arrays import Array, cupy, is_array
 from formats.convert import compressed
 
-from ..algebra import Semiring
+from ..algebra import MinPlus, Semiring
 from ..masks import MatrixWrite, VectorWrite
 from ..verbs import mxm, mxv, vxm
 from .expand import expand_and_combine
@@ -23,12 +23,12 @@ from .kernels import Kernels, kernels_for
 from .storage import GATHER_FROM, STORED
 
 
-@mxv.implement(Matrix, "cuda")
+@mxv.implement(Matrix, "cuda", needs=lambda A, fmt: _needs(A, fmt, matrix_first=True))
 def _(A: Matrix, x: Any, semiring: Semiring, write: VectorWrite) -> Any:
     return write(_product(A, x, semiring, write, matrix_first=True))
 
 
-@vxm.implement(Matrix, "cuda")
+@vxm.implement(Matrix, "cuda", needs=lambda A, fmt: _needs(A, fmt, matrix_first=False))
 def _(x: Any, A: Matrix, semiring: Semiring, write: VectorWrite) -> Any:
     return write(_product(A, x, semiring, write, matrix_first=False))
 
@@ -61,6 +61,14 @@ def _product(A: Matrix, x: Any, semiring: Semiring, write: VectorWrite, *, matri
     zero = semiring.zero(A.dtype)
     y = _dense_product(A, x.to_dense(zero), semiring, allowed, matrix_first, gathers)
     return SparseVector.from_dense(y, zero)
+
+
+def _needs(A: Matrix, fmt: type[Matrix], *, matrix_first: bool) -> dict[str, int]:
+    """Bytes kept by a product with a dense vector, A being in a format."""
+    along = getattr(fmt, "major", 0) == (0 if matrix_first else 1)
+    if fmt in STORED and (along or STORED[fmt].scatters(A, MinPlus)):
+        return {}
+    return {"rows or columns, kept": (CSR if matrix_first else CSC).predicted_nbytes(A)}
 
 
 def _pushed_along(A: Matrix, x: SparseVector, matrix_first: bool, gathers: bool) -> Matrix | None:

@@ -19,17 +19,6 @@ __device__ __forceinline__ Share share_of(I nnz) {
     return {(I)begin, (I)min(begin + each, (long long)nnz)};
 }
 
-// The last segment that starts at entry e or before.
-__device__ __forceinline__ I segment_of(const I* starts, I count, I e) {
-    I low = 0, high = count - 1;
-    while (low < high) {
-        const I middle = low + (high - low + 1) / 2;
-        if (starts[middle] <= e) low = middle;
-        else high = middle - 1;
-    }
-    return low;
-}
-
 // y[to[e]] ⊕= values[e] ⊗ x[from[e]] for the entries begin … end - 1.
 template <class From, class To>
 __device__ __forceinline__ void combine_products(const From* from, const To* to, const T* values, I step, I begin,

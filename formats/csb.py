@@ -1,0 +1,242 @@
+"""CSB, compressed sparse blocks: an edge list in square blocks, with 16 bits for a row and for a column in its block.
+
+An entry takes 8 bytes with 4-byte values. Blocks lie by rows, and `starts` finds each, so a product may take them by
+rows as well as by columns: one storage serves A ⊗ x and x ⊗ A alike, with no part of y shared between threads [1].
+The vectors' parts that a block meets are short enough for a cache, or for a GPU's shared memory; the order is also
+that of edges cut by segments of their sources and of their destinations [2].
+
+Within a block entries ascend by column, then by row, so the whole is in the order of a SegmentedCOO. Neighbours have
+one column or two near ones and, in general, different rows: the operand is read in order, and results that are combined
+side by side seldom meet.
+
+[1] A. Buluç, J. T. Fineman, M. Frigo, J. R. Gilbert, C. E. Leiserson, Parallel sparse matrix-vector and
+    matrix-transpose-vector multiplication using compressed sparse blocks, SPAA 2009.
+[2] I. Afanasyev, V. Voevodin, The comparison of large-scale graph processing algorithms implementation methods for
+    Intel KNL and NVIDIA GPU, Supercomputing, RuSCDays 2017.
+"""
+
+from __future__ import annotations
+
+import operator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ._compressed import check_starts
+from .arrays import (
+    Array,
+    as_array,
+    as_indices,
+    as_values,
+    check_not_nan,
+    check_range,
+    contiguous,
+    index_dtype,
+    namespace,
+    position_of,
+    read_only,
+    same_device,
+)
+from .base import Matrix, as_shape
+from .convert import conversion, convert, expand
+from .coo import out_of_order
+from .csr import CSR
+from .segmented import SegmentedCOO, segments
+
+BLOCK = 1 << 14
+"""Rows and columns of a block: 64 KiB of 4-byte values, of which a GPU's multiprocessor holds two and a core's L2 cache
+many."""
+
+MAX_BLOCK = 1 << 16
+"""A row or column within its block is 16 bits."""
+
+MAX_UNQUESTIONED_BYTES = 64 * 2**20
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CSB(Matrix):
+    """Compressed sparse blocks.
+
+    rows, cols: (nnz,), of each entry, its row and column within its block.  values: (nnz,).  starts: (blocks + 1,),
+    where each block's entries start, and nnz.  shape: (nrows, ncols).  block: rows and columns of a block, a power of
+    two up to 65536.  With C = ⌈ncols / block⌉, block r·C + c holds rows from r·block and columns from c·block on; its
+    entries ascend by (cols, rows), none twice.  major: 0; 1 in a transpose, whose blocks lie by columns, and whose
+    entries ascend by (rows, cols).
+    ValueError names the first broken rule.
+
+    A row of blocks, or a column, is what a thread of a CPU takes, so a matrix of few is multiplied by few.
+    """
+
+    rows: Array
+    cols: Array
+    values: Array
+    starts: Array
+    shape: tuple[int, int]
+    block: int = BLOCK
+    major: int = 0
+
+    def __post_init__(self) -> None:
+        shape, block = as_shape(self.shape), as_block(self.block)
+        if not isinstance(self.major, int) or self.major not in (0, 1):
+            raise ValueError(f"major must be 0 (blocks by rows) or 1 (by columns), got {self.major!r}")
+        values = as_values(self.values)
+        nnz = values.shape[0]
+        coerced = {
+            "rows": as_indices(self.rows, "rows", block, np.dtype(np.uint16)),
+            "cols": as_indices(self.cols, "cols", block, np.dtype(np.uint16)),
+            "values": values,
+            "starts": as_indices(self.starts, "starts", nnz + 1, index_dtype(*shape, nnz)),
+        }
+        for name, array in coerced.items():
+            object.__setattr__(self, name, read_only(contiguous(as_array(array))))
+        object.__setattr__(self, "shape", shape)
+        object.__setattr__(self, "block", block)
+        self.check()
+
+    def check(self) -> None:
+        same_device(self.rows, self.cols, self.values, self.starts)
+        if not self.rows.shape == self.cols.shape == self.values.shape:
+            raise ValueError(
+                f"rows, cols and values must be of one length, got {self.rows.size}, {self.cols.size} and "
+                f"{self.values.size}"
+            )
+        nmajor, nminor = self.grid
+        check_starts("starts", self.starts, self.nnz, nmajor * nminor, "block")
+        check_range(self.rows, "rows", self.block)
+        check_range(self.cols, "cols", self.block)
+        outer, inner = self._positions(np.dtype(np.int64))
+        for axis, numbers in ((self.major, outer), (1 - self.major, inner)):
+            check_range(numbers, ("rows", "columns")[axis], self.shape[axis])
+        first, second = (self.cols, self.rows) if self.major == 0 else (self.rows, self.cols)
+        broken = out_of_order(first, second)
+        begins = self.starts[1:-1]
+        broken[begins[(begins > 0) & (begins < self.nnz)] - 1] = False  # between two blocks anything goes
+        if bool(broken.any()):
+            at = int(broken.argmax()) + 1
+            names = "(cols, rows)" if self.major == 0 else "(rows, cols)"
+            raise ValueError(
+                f"entries of a block must ascend by {names} and none may repeat, but "
+                f"({first[at]}, {second[at]}) follows ({first[at - 1]}, {second[at - 1]})"
+            )
+        check_not_nan(self.values)
+
+    @property
+    def grid(self) -> tuple[int, int]:
+        """How many rows of blocks there are and how many blocks in each; columns first, of a transpose."""
+        nmajor, nminor = self.shape if self.major == 0 else self.shape[::-1]
+        return segments(nmajor, self.block), segments(nminor, self.block)
+
+    @property
+    def offsets(self) -> tuple[Array, Array]:
+        """Of every entry its row and its column within the block; column first, of a transpose."""
+        return (self.rows, self.cols) if self.major == 0 else (self.cols, self.rows)
+
+    @property
+    def strips(self) -> Array:
+        """Where the entries of each row of blocks start, and nnz; of each column of blocks, of a transpose."""
+        nmajor, nminor = self.grid
+        return self.starts[namespace(self.starts).arange(nmajor + 1) * nminor]
+
+    @property
+    def outer(self) -> Array:
+        """The row of every entry (the column, of a transpose), which takes an array to tell."""
+        return self._positions(self.starts.dtype)[0]
+
+    @property
+    def inner(self) -> Array:
+        """The column of every entry (the row, of a transpose), which takes an array to tell."""
+        return self._positions(self.starts.dtype)[1]
+
+    def _positions(self, dtype: np.dtype) -> tuple[Array, Array]:
+        """(outer, inner)."""
+        numbers, (_, width) = expand(self.starts), self.grid
+        major, minor = self.offsets
+        outer = (numbers // max(width, 1)).astype(dtype) * self.block + major.astype(dtype)
+        return outer, (numbers % max(width, 1)).astype(dtype) * self.block + minor.astype(dtype)
+
+    def _transposed(self) -> CSB:
+        parts = (self.cols, self.rows, self.values, self.starts)
+        return CSB.trusted(*parts, self.shape[::-1], self.block, 1 - self.major)
+
+    @property
+    def options(self) -> dict[str, Any]:
+        return {"block": self.block, "force": True}
+
+    @classmethod
+    def _check_options(cls, options: dict[str, Any]) -> None:
+        super()._check_options({name: value for name, value in options.items() if name not in ("block", "force")})
+        as_block(options.get("block", BLOCK))
+
+    def _suits(self, options: dict[str, Any]) -> bool:
+        return options.get("block", self.block) == self.block
+
+    @classmethod
+    def predicted_nbytes(cls, A: CSR, *, block: int = BLOCK, force: bool = False) -> int:
+        """The bytes that `A.to(CSB, block=block)` would have. Nothing is converted, and nothing refused."""
+        blocks = segments(A.nrows, as_block(block)) * segments(A.ncols, block)
+        return A.nnz * (4 + A.dtype.itemsize) + (blocks + 1) * index_dtype(*A.shape, A.nnz).itemsize
+
+    def _lookup(self, row: int, col: int) -> Any:
+        position, (_, width) = (row, col) if self.major == 0 else (col, row), self.grid
+        (r, row_in), (c, col_in) = (divmod(place, self.block) for place in position)
+        major, minor = self.offsets
+        start, stop = (int(self.starts[r * width + c + k]) for k in (0, 1))
+        left, right = (start + position_of(col_in, minor[start:stop], side) for side in ("left", "right"))
+        at = left + position_of(row_in, major[left:right])
+        return self.values[at] if at < right and int(major[at]) == row_in else None
+
+
+def as_block(block: Any) -> int:
+    """`block` as a number of rows and columns; TypeError unless an integer, ValueError unless a power of two to 2¹⁶."""
+    try:
+        size = operator.index(block)
+    except TypeError:
+        raise TypeError(f"block must be an integer, got {block!r}") from None
+    if not 1 <= size <= MAX_BLOCK or size & (size - 1):
+        raise ValueError(f"block must be a power of two in [1, {MAX_BLOCK}], got {size}")
+    return size
+
+
+def check_blocks(shape: tuple[int, int], block: int, nnz: int, value_bytes: int, index_bytes: int) -> None:
+    """ValueError with the sizes if the starts of the blocks take more than the entries."""
+    nrows, ncols = (segments(extent, block) for extent in shape)
+    start_bytes, entry_bytes = (nrows * ncols + 1) * index_bytes, nnz * (4 + value_bytes)
+    if start_bytes > entry_bytes and start_bytes > MAX_UNQUESTIONED_BYTES:
+        raise ValueError(
+            f"a CSB of {nrows:,} × {ncols:,} blocks needs {start_bytes / 2**20:,.0f} MiB to say where they start, and "
+            f"{entry_bytes / 2**20:,.1f} MiB for the entries: take larger blocks than {block}, or pass force=True to "
+            "have it anyway"
+        )
+
+
+# --- conversions ----------------------------------------------------------------------------------------------------
+
+
+@conversion(CSR, CSB)
+def _(A: CSR, *, block: int = BLOCK, force: bool = False) -> CSB:
+    index_type = index_dtype(*A.shape, A.nnz)
+    if not force:
+        check_blocks(A.shape, block, A.nnz, A.dtype.itemsize, index_type.itemsize)
+    ordered: Any = convert(A, SegmentedCOO, segment=block)  # whose order is the same
+    nrows, ncols = (segments(extent, block) for extent in A.shape)
+    xp = namespace(A.values)
+    starts = xp.zeros(nrows * ncols + 1, index_type)
+    if A.nnz:
+        numbers = expand(ordered.starts).astype(np.int64) * ncols + ordered.indices // block
+        xp.cumsum(xp.bincount(numbers, minlength=nrows * ncols), out=starts[1:])
+    cols = (ordered.indices % block).astype(np.uint16)
+    return CSB.trusted(ordered.offsets, cols, ordered.values, starts, A.shape, block, 0)
+
+
+@conversion(CSB, CSR)
+def _(A: CSB) -> Matrix:
+    if A.major == 1:
+        return convert(convert(A.T, CSR).T, CSR)
+    return convert(SegmentedCOO.trusted(A.rows, A.inner, A.values, A.strips, A.shape, A.block, 0), CSR)
+
+
+@conversion(CSB, CSB)
+def _(A: CSB, **options: Any) -> Matrix:
+    """Blocks by rows from blocks by columns, or of another size."""
+    return convert(convert(A, CSR), CSB, **(A.options | options))

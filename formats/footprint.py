@@ -1,0 +1,114 @@
+"""Memory before it is taken: what a matrix needs in a format, and what conversion and work on it take beside it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from .arrays import Device
+from .base import Matrix
+from .convert import NEEDS, route, stays
+from .hooks import ask
+from .memory import UNQUESTIONED_BYTES, available_bytes, no_room
+from .workspace import Sizes
+
+MIB = 2**20
+
+
+@dataclass(frozen=True)
+class Footprint:
+    """Bytes that a matrix in a format needs, and that there are.
+
+    matrix: of the format's arrays, `A.to(fmt).nbytes`.  added: of them, what is not there already.  temporary: held
+    beside them while they are made, at most.  work: vectors of a verb or an algorithm and what is kept beside them,
+    part by part.  available: on the device; None where nobody knows.
+    """
+
+    what: str
+    matrix: int
+    added: int
+    temporary: int
+    available: int | None
+    device: Device
+    work: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def total(self) -> int:
+        """Bytes to be allocated at most at one time, beside what is there."""
+        return self.added + max(self.temporary, sum(self.work.values()))
+
+    @property
+    def fits(self) -> bool:
+        """Is there room? True where nobody knows."""
+        return self.available is None or self.total <= self.available
+
+    def check(self) -> None:
+        """OutOfHostMemory or OutOfDeviceMemory, with the figures, unless it fits."""
+        if self.available is not None and not self.fits:
+            raise no_room(self.what, self.total, self.available, self.device)
+
+    def __str__(self) -> str:
+        parts = {"matrix": self.matrix, "conversion": self.temporary, **self.work}
+        notes = {"matrix": "" if self.added else "there already", "conversion": "while it is made"}
+        room = "" if self.available is None else f" of {_mib(self.available)} available"
+        parts["at most"] = self.total
+        notes["at most"] = f"at one time{room}: {'fits' if self.fits else 'does not fit'}"
+        width = max(map(len, parts))
+        lines = [f"  {name:{width}} {_mib(size):>14}  {notes.get(name, '')}".rstrip() for name, size in parts.items()]
+        return "\n".join([f"{self.what}, on the {'GPU' if self.device == 'cuda' else 'host'}", *lines])
+
+
+def footprint(
+    A: Matrix, target: type[Matrix], device: Device, work: dict[str, Any], options: dict[str, Any]
+) -> Footprint:
+    """See `Matrix.footprint`."""
+    target._check_options(options)
+    moved = A.nbytes if device != A.device else 0
+    matrix, peak = predicted(A, target, options), conversion_peak(A, target, options, device)
+    added = moved if not peak else min(matrix, peak)
+    wanted = {name: value for name, value in work.items() if value is not None}
+    parts = ask("work", A, target, device, wanted, what=" or ".join(wanted.values())) if wanted else {}
+    what = f"{A.nrows:,} × {A.ncols:,} with {A.nnz:,} entries as {target.__name__}"
+    temporary = max(0, moved + peak - added)
+    return Footprint(what, matrix, added, temporary, available_bytes(device), device, parts)
+
+
+def predicted(A: Matrix, target: type[Matrix], options: dict[str, Any]) -> int:
+    """`A.to(target, **options).nbytes`, found without converting."""
+    return A.nbytes if stays(A, target, options) else target.predicted_nbytes(A, **options)
+
+
+def conversion_peak(A: Matrix, target: type[Matrix], options: dict[str, Any], device: Device) -> int:
+    """Bytes that the conversion allocates at most at one time, the result and formats on the way among them."""
+    if stays(A, target, options):
+        return 0
+    sizes, source, made, between, peak = Sizes.of(A, device), type(A), A.nbytes, 0, 0
+    for step in route(type(A), target):
+        size = predicted(A, step, options if step is target else {})
+        peak = max(peak, between + NEEDS[source, step](sizes, made, size))
+        sizes = Sizes(sizes.shape, getattr(step, "major", 0), sizes.nnz, sizes.value, sizes.index, device)
+        source, made, between = step, size, size
+    return peak
+
+
+def check_conversion(A: Matrix, target: type[Matrix], options: dict[str, Any]) -> None:
+    """OutOfHostMemory or OutOfDeviceMemory, with the figures, if the conversion would not fit: before any of it.
+
+    Nothing is asked where even all positions, stored, would be few; else it takes what predicting the format's bytes
+    does.
+    """
+    value_and_index = A.dtype.itemsize + 8
+    if 2 * value_and_index * max(A.nrows * A.ncols, A.nnz) <= UNQUESTIONED_BYTES:
+        return
+    try:
+        needed = conversion_peak(A, target, options, A.device)
+    except NotImplementedError:  # a format that cannot tell
+        return
+    if needed > UNQUESTIONED_BYTES:
+        available = available_bytes(A.device)
+        if available is not None and needed > available:
+            footprint(A, target, A.device, {}, options).check()
+
+
+def _mib(size: int) -> str:
+    return f"{size / MIB:,.1f} MiB"

@@ -1,0 +1,83 @@
+"""What a conversion allocates at most, from a matrix's extents alone.
+
+A conversion is registered with `needs`, a function (sizes, source bytes, target bytes) -> bytes that it allocates at
+most at one time, the result among them and what it shares with its source not. The figures follow the arrays that the
+code makes; NumPy turns every index array into 64 bits before it looks up or counts by it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from .arrays import Device
+from .base import Matrix
+
+WORD = 8
+"""Bytes of an index as NumPy and CuPy look up, count and sort by it."""
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """A matrix's extents: shape, major axis, entries, bytes of a value and of an index, and where it is."""
+
+    shape: tuple[int, int]
+    major: int
+    nnz: int
+    value: int
+    index: int
+    device: Device
+
+    @classmethod
+    def of(cls, A: Matrix, device: Device) -> Sizes:
+        return cls(A.shape, A.major, A.nnz, A.dtype.itemsize, A._index_dtype.itemsize, device)
+
+    @property
+    def T(self) -> Sizes:
+        return Sizes(self.shape[::-1], 1 - self.major, self.nnz, self.value, self.index, self.device)
+
+    @property
+    def on_gpu(self) -> bool:
+        return self.device == "cuda"
+
+    @property
+    def places(self) -> int:
+        """Positions of the matrix, absent ones too."""
+        return self.shape[0] * self.shape[1]
+
+    def compressed(self, axis: int) -> int:
+        """Bytes of CSR (axis 0) or CSC (axis 1)."""
+        return (self.shape[axis] + 1) * self.index + self.nnz * (self.index + self.value)
+
+    def compress(self, axis: int) -> int:
+        """Of `convert.compress`: counts in words, indptr, and the indices in words, on a GPU as Booleans."""
+        return self.shape[axis] * (WORD + self.index) + self.nnz * (1 if self.on_gpu else WORD)
+
+    def expand(self, axis: int) -> int:
+        """Of `convert.expand`, the index of each entry; on a GPU it counts starts in words first."""
+        if self.on_gpu:
+            return self.nnz * (WORD + 2 * self.index) + self.shape[axis] * self.index
+        return self.nnz * self.index + self.shape[axis] * (2 * self.index + WORD)
+
+    def turn(self, axis: int) -> int:
+        """Of `convert.turn`, compressed along `axis` afterwards; on a GPU it sorts, with words for the order."""
+        patterns = self.nnz if self.value == 1 else 0  # which are made an array first
+        if self.on_gpu:
+            return self.compressed(axis) + self.nnz * (2 * WORD + self.index) + self.shape[axis] * WORD + patterns
+        return self.compressed(axis) + patterns
+
+    def look_up(self, axes: int) -> int:
+        """Of a look-up of every entry by arrays of indices along so many axes."""
+        return self.nnz * WORD * (axes + (1 if self.on_gpu else 0))
+
+    def mask(self, places: int) -> int:
+        """Of a choice by a Boolean for each of so many places; on a GPU these are made words, and summed up."""
+        return places * (1 + 2 * WORD if self.on_gpu else 1)
+
+
+Needs = Callable[[Sizes, int, int], int]
+
+
+def unknown(s: Sizes, source: int, target: int) -> int:
+    """Of a conversion that was registered without its needs: the target twice, and the source as CSR and in order."""
+    return 2 * target + s.compressed(0) + s.nnz * WORD

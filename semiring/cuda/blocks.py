@@ -1,0 +1,195 @@
+"""Products over compressed sparse blocks: how blocks are cut into pieces and dealt out, and launches of blocks.cu.
+
+The pieces depend on the matrix alone. They are found on the device at the first product and kept with the matrix.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from formats import CSB
+from formats.arrays import Array, cupy, namespace
+from formats.convert import expand
+
+from ..algebra import Semiring
+from .kernels import BLOCKS, Kernels, Shape
+from .segments import RESERVED, attribute
+from .storage import Products, in_any_order, stored
+from .tiles import step_of
+
+SHAPE = Shape(1024, 4)
+"""Threads of a block, and entries that each has under way: what 32 registers hold without a spill."""
+
+RESIDENT = 2
+"""Such blocks on a multiprocessor; one, of values of 8 bytes."""
+
+ALIGN = 32
+"""Entries of a warp's read, and where one begins."""
+
+PIECE = 1024
+"""Entries of a piece at most."""
+
+PIECE_COST = 64
+"""What a piece costs beside its entries, in entries. Assumed, not measured: a warp's wait for where it begins."""
+
+SECTOR = 32
+"""Bytes that the L2 gives for one x."""
+
+REUSE = 3
+"""Entries that a sector of x must serve, within a row of blocks, for one phase to be the faster way. A prediction: an
+entry streams 8 bytes in one phase and 16 in two, at 3.0 TB/s, and a sector takes 6 to 10 ps."""
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """Runs of entries, each of one block, by the rows of blocks or by the columns, which are called segments here.
+
+    begins, ends: (pieces,), entries.  others: (pieces,), of each its block's number within the segment.
+    firsts: (segments + 1,), where each segment's pieces begin.  cuts: (shares + 1,), where each share's do, of about
+    equal cost.
+    """
+
+    begins: Array
+    ends: Array
+    others: Array
+    firsts: Array
+    cuts: Array
+
+    @property
+    def nbytes(self) -> int:
+        return sum(part.nbytes for part in (self.begins, self.ends, self.others, self.firsts, self.cuts))
+
+
+def cut_blocks(A: CSB, by_columns: bool, most: int) -> Pieces:
+    """The pieces of A's rows of blocks, or columns, in `most` shares or fewer. Waits for the device.
+
+    "Row" is the stored orientation's.
+    """
+    xp, starts, (rows, width) = namespace(A.starts), A.starts, A.grid
+    count, each = (width, rows) if by_columns else (rows, width)
+    numbers = xp.arange(rows * width)
+    if by_columns:
+        numbers = numbers.reshape(rows, width).T.ravel()
+    begins, ends = starts[numbers], starts[numbers + 1]
+    lines = begins // ALIGN * ALIGN  # where pieces begin but for a block's first: at a sector's boundary
+    lengths = ends - lines
+    before = xp.zeros(rows * width + 1, starts.dtype)
+    xp.cumsum(xp.where(ends > begins, -(-lengths // PIECE), 0), out=before[1:])
+    block = expand(before)  # of each piece, its block in this order
+    from_line = (xp.arange(block.size, dtype=starts.dtype) - before[block]) * PIECE
+    ends = lines[block] + xp.minimum(from_line + PIECE, lengths[block])
+    begins = xp.maximum(begins[block], lines[block] + from_line)
+    firsts = before[xp.arange(count + 1) * each]
+    cuts = _shares(ends - begins, firsts, A.block, min(most, -(-block.size // (SHAPE.threads // 32))))
+    return Pieces(begins, ends, (block % max(each, 1)).astype(starts.dtype), firsts, cuts.astype(starts.dtype))
+
+
+def _shares(lengths: Array, firsts: Array, block: int, count: int) -> Array:
+    """(count + 1,): pieces of these lengths in shares of about equal cost. A new segment costs its part of a vector."""
+    xp = namespace(lengths)
+    cost = lengths.astype(np.int64) + PIECE_COST
+    filled = firsts[:-1][firsts[1:] > firsts[:-1]]
+    cost[filled] += block // 2  # 4 bytes a value, where an entry takes about 8
+    total = xp.cumsum(cost)
+    within = xp.arange(1, count, dtype=np.int64) * int(total[-1]) // count
+    ends = xp.array([0]), xp.searchsorted(total, within), xp.array([lengths.size])
+    return xp.concatenate(ends)
+
+
+def sectors(A: CSB) -> int:
+    """How many sectors of x the rows of blocks read in all, in their order. Waits for the device."""
+    numbers = A.offsets[1] // np.uint16(max(SECTOR // A.dtype.itemsize, 1))
+    return 1 + int((numbers[1:] != numbers[:-1]).sum())
+
+
+@stored(CSB)
+class Blocks(Products):
+    """Atomics decide, so ⊕ is idempotent; sums go through kept rows or columns.
+
+    Two phases take scratch memory for nnz values, from CuPy's pool and for the time of the call.
+    """
+
+    unit = BLOCKS
+    turned = True
+    push_below = 0.0
+
+    def shape(self, A: CSB) -> tuple[Shape, np.dtype]:
+        return SHAPE, A.starts.dtype
+
+    def gathers(self, A: CSB, semiring: Semiring) -> bool:
+        """Is there shared memory for a segment of a vector, too?"""
+        return in_any_order(semiring) and A.block * A.dtype.itemsize <= attribute("MaxSharedMemoryPerBlockOptin")
+
+    def scatters(self, A: CSB, semiring: Semiring) -> bool:
+        return self.gathers(A, semiring)
+
+    def gather(self, k: Kernels, A: CSB, x: Array, semiring: Semiring, allowed: Array | None) -> Array:
+        y = cupy().full(A.shape[A.major], semiring.zero(A.dtype), A.dtype)
+        if A.nnz:
+            at_once = A.keep("at once", lambda: A.nnz >= REUSE * sectors(A))
+            (gather_at_once if at_once else in_two_phases)(k, A, x, y, gathers=True)
+        return y
+
+    def scatter(self, k: Kernels, A: CSB, x: Array, semiring: Semiring) -> Array:
+        y = cupy().full(A.shape[1 - A.major], semiring.zero(A.dtype), A.dtype)
+        if A.nnz:
+            in_two_phases(k, A, x, y, gathers=False)
+        return y
+
+
+def in_two_phases(k: Kernels, A: CSB, x: Array, y: Array, *, gathers: bool) -> None:
+    """y_i = ⊕_k a_ik ⊗ x_k, or with not `gathers` y_k = ⊕_i a_ik ⊗ x_i. y is the zero at first."""
+    products = cupy().empty(A.nnz, A.dtype)
+    multiply(k, A, x, products, gathers=gathers)
+    fold(k, A, products, y, gathers=gathers)
+
+
+def multiply(k: Kernels, A: CSB, x: Array, products: Array, *, gathers: bool) -> None:
+    """The first phase: products (nnz,) of every entry with its x."""
+    offsets = A.offsets[1 if gathers else 0]
+    entries = (offsets, A.values, step_of(A.values, k.index))
+    _launch(k.multiply_blocks, k, A, gathers, *entries, k.index(x.size), x, products)
+
+
+def fold(k: Kernels, A: CSB, products: Array, y: Array, *, gathers: bool) -> None:
+    """The second phase: ⊕ of the products of each y."""
+    _launch(k.fold_blocks, k, A, not gathers, A.offsets[0 if gathers else 1], products, k.index(y.size), y)
+
+
+def gather_at_once(k: Kernels, A: CSB, x: Array, y: Array, *, gathers: bool = True) -> None:
+    """y_i = ⊕_k a_ik ⊗ x_k in one phase. y is the zero at first."""
+    to, source = A.offsets
+    others = _pieces(A, by_columns=False).others
+    entries = (to, others, source, A.values, step_of(A.values, k.index), x)
+    _launch(k.gather_blocks, k, A, False, *entries, k.index(y.size), y)
+
+
+def _launch(kernel: Any, k: Kernels, A: CSB, by_columns: bool, *arguments: Any) -> None:
+    """A kernel on the shares of the pieces, with shared memory for one segment."""
+    pieces, most = _pieces(A, by_columns), attribute("MaxSharedMemoryPerBlockOptin")
+    if kernel.max_dynamic_shared_size_bytes < most:  # the same from every thread
+        kernel.max_dynamic_shared_size_bytes = most
+    listed = (pieces.begins, pieces.ends, pieces.firsts, k.index(pieces.firsts.size - 1), pieces.cuts)
+    grid = (pieces.cuts.size - 1,)
+    kernel(grid, k.block, (*listed, k.index(A.block), *arguments), shared_mem=_shared(A))
+
+
+def _pieces(A: CSB, by_columns: bool) -> Pieces:
+    """Found once; a matrix and its transpose keep one."""
+    base: Any = A if A.major == 0 else A.T
+    return base.keep(("pieces", by_columns), lambda: cut_blocks(A, by_columns, _resident(A)))
+
+
+def _resident(A: CSB) -> int:
+    """How many blocks of threads the device runs at a time."""
+    most = 1 if A.dtype.itemsize > 4 else RESIDENT
+    fits = attribute("MaxSharedMemoryPerMultiprocessor") // (_shared(A) + RESERVED)
+    return max(1, min(most, fits)) * attribute("MultiProcessorCount")
+
+
+def _shared(A: CSB) -> int:
+    """Bytes of a segment: an atomic on a Boolean takes the word around it."""
+    return -(-A.block * A.dtype.itemsize // 4) * 4
