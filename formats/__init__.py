@@ -13,6 +13,7 @@ from .footprint import Footprint
 from .interop import from_cupyx, from_graphblas, from_networkx, from_scipy
 from .io import read, write
 from .memory import OutOfHostMemory
+from .packed import CompressedCSR
 from .renumbering import inverse_permutation, permute, renumber, vertex_order
 from .reordering import reorder_edges
 from .segmented import SegmentedCOO
@@ -25,6 +26,7 @@ __all__ = [
     "CSB",
     "CSC",
     "CSR",
+    "CompressedCSR",
     "DTYPES",
     "ELL",
     "SELL",

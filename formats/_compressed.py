@@ -69,10 +69,7 @@ def check_indptr(indptr: Array, nnz: int, nmajor: int, major: int) -> None:
 
 
 def check_starts(name: str, starts: Array, total: int, count: int, part: str, of: str = "nnz") -> None:
-    """ValueError, which names the array, unless `starts` cuts so many entries into `count` parts, which `part` names.
-
-    of: what the total is.
-    """
+    """ValueError, which names the array, unless `starts` cuts the `total` that `of` names into `count` `part`s."""
     if starts.shape != (count + 1,):
         raise ValueError(f"{name} must have {count + 1} elements, one more than there are {part}s, got {starts.size}")
     if int(starts[0]) != 0 or int(starts[-1]) != total:

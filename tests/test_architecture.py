@@ -16,6 +16,7 @@ HEAVY = {"scipy", "networkx", "graphblas", "suitesparse_graphblas", "numba", "cu
 KERNELS = {
     "semiring/cpu/kernels.py",
     "semiring/cpu/cache.py",
+    "semiring/cpu/packed.py",
     "algorithms/fused/cpu/words.py",
     "algorithms/fused/cpu/atomics.py",
     "algorithms/fused/cpu/relaxation.py",

@@ -209,3 +209,23 @@ def test_formats_agree_on_a_larger_matrix(verb, semiring, dtype):
         results = {fmt: dense(multiply(verb, entries.build(fmt), x, semiring), semiring) for fmt in formats}
         for fmt in formats:
             assert_same(results[fmt], results[CSR], semiring, f"{fmt.__name__} and CSR, sparse={sparse}")
+
+
+@pytest.mark.parametrize("semiring", ["any_first", "any_second"])
+@pytest.mark.cells("mxv", "vxm")
+def test_any_takes_the_term_of_the_smallest_index(verb, fmt, backend, semiring):
+    """Of the first column that a row has, or the first row that a column has, whatever the storage's order."""
+    rng = np.random.default_rng(3)
+    at = {(int(i), int(j)): int(rng.integers(1, 100)) for i, j in rng.integers(0, 40, (300, 2))}
+    entries = sts.Entries((40, 40), sts.INT32, at)
+    x = rng.integers(1, 100, 40).astype(np.int32)
+    expected = np.zeros(40, np.int32)
+    for (i, j), a in sorted(at.items(), reverse=True):
+        to, k = (i, j) if verb is mxv else (j, i)
+        first, second = (a, int(x[k])) if verb is mxv else (int(x[k]), a)
+        expected[to] = first if semiring == "any_first" else second
+    A = entries.build(fmt).to(device=backend)
+    actual = multiply(verb, A, moved(x, backend), semiring)
+    assert np.array_equal(moved(actual, "cpu"), expected)
+    actual = multiply(verb, A.T.to(fmt, **sts.OPTIONS.get(fmt, {})).T, moved(x, backend), semiring)
+    assert np.array_equal(moved(actual, "cpu"), expected)

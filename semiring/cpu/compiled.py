@@ -65,7 +65,7 @@ def selected_by(A: Matrix, x: SparseVector, matrix_first: bool, gathers: bool) -
         return A
     if not loops.turned or x.nnz >= x.size * GATHER_FROM:
         return None
-    return compressed(A, 1 if matrix_first else 0)
+    return loops.along(A, 1 if matrix_first else 0)
 
 
 def prepared(A: Matrix, x: np.ndarray, semiring: Semiring, matrix_first: bool) -> tuple[Any, Operand]:

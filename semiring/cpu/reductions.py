@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from formats import COO, CSC, CSR, Matrix, SparseVector
+from formats import COO, CSC, CSR, CompressedCSR, Matrix, SparseVector
 from formats.convert import compressed, expand
 
 from ..algebra import Monoid
@@ -25,7 +25,7 @@ def _(A: Matrix, monoid: Monoid, axis: int | None, write: VectorWrite) -> Any:
     if axis is None:
         return fold(monoid, A.stored)
     outer: np.ndarray
-    if not isinstance(A, CSR | CSC | COO) or A.major == axis:  # entries of one result do not lie together
+    if not isinstance(A, CSR | CSC | CompressedCSR | COO) or A.major == axis:  # a result's do not lie together
         rows: Any = compressed(A, 1 - axis)
         outer, values = expand(rows.indptr), rows.values
     else:

@@ -18,6 +18,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from formats import Matrix
+from formats.convert import compressed
 
 from ..algebra import Law, Semiring
 
@@ -61,6 +62,11 @@ class Loops:
 
     def __init__(self, t: Terms) -> None:
         raise NotImplementedError
+
+    @classmethod
+    def along(cls, A: Matrix, axis: int) -> Matrix:
+        """A with the entries of a row (axis 0) or column (1) together, in a format of the table: made once, kept."""
+        return compressed(A, axis)
 
     def pieces(self, A: Any, per_thread: int) -> list[Piece]:
         """The work on A in pieces of about equal size, so many for each thread."""

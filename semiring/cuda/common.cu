@@ -10,6 +10,14 @@ template <> __device__ __forceinline__ bool fetch(const bool* address) {
     return __ldg(reinterpret_cast<const unsigned char*>(address)) != 0;
 }
 
+// The columns of entries, an array of them. `streamed` is for a column that is read once.
+struct Indices {
+    const I* __restrict__ indices;
+
+    __device__ __forceinline__ I operator[](I e) const { return indices[e]; }
+    __device__ __forceinline__ I streamed(I e) const { return stream(indices + e); }
+};
+
 // Loops over more than the grid: for (long long i = thread_number(); i < n; i += thread_count()).
 __device__ __forceinline__ long long thread_number() { return blockIdx.x * (long long)blockDim.x + threadIdx.x; }
 __device__ __forceinline__ long long thread_count() { return gridDim.x * (long long)blockDim.x; }

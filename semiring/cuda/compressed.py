@@ -15,9 +15,8 @@ from ..schedules import pull_kernel
 from . import tiles
 from .expand import expand_and_combine
 from .kernels import Kernels, Shape, shape_for
-from .push import push
+from .push import Marks, compressed_spans, push, push_spans
 from .storage import Products, by_atomics, stored
-from .tiles import step_of
 
 
 @stored(CSR, CSC)
@@ -38,7 +37,7 @@ class Compressed(Products):
         if kernel is None:
             tiles.gather_compressed(k, A, x, y)
         elif y.size:
-            rows = (A.indptr, k.index(y.size), A.indices, A.values, step_of(A.values, k.index))
+            rows = tiles.rows_of(k, A, A.indices)
             getattr(k, kernel)(k.grid(y.size), k.block, (*rows, x, cupy().ascontiguousarray(allowed), y))
         return y
 
@@ -46,8 +45,12 @@ class Compressed(Products):
         self, k: Kernels, A: Any, x: SparseVector, semiring: Semiring, *, matrix_first: bool
     ) -> SparseVector | None:
         if by_atomics(semiring, A.dtype):
-            return push(k, A, x, semiring)
+            return push(k, A, x, semiring, _push_rows)
         return _combined(A, x, semiring, matrix_first)
+
+
+def _push_rows(k: Kernels, A: Any, rows: Array, weights: Array, marks: Marks) -> None:
+    push_spans(k, k.push_spans, A, (A.indices,), compressed_spans(k, A.indptr, rows), weights, marks)
 
 
 def _combined(A: Any, x: SparseVector, semiring: Semiring, matrix_first: bool) -> SparseVector:

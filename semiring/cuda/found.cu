@@ -7,9 +7,9 @@
 
 constexpr int LOOKED_AT_ALONE = 8;
 
-extern "C" __global__ void gather_until_found(const I* __restrict__ indptr, I nrows, const I* __restrict__ indices,
-                                              const T* __restrict__ values, I step, const T* __restrict__ x,
-                                              const bool* __restrict__ allowed, T* __restrict__ y) {
+template <class Columns>
+__device__ __forceinline__ void look_until_found(const I* indptr, I nrows, const Columns& columns, const T* values,
+                                                 I step, const T* x, const bool* allowed, T* y) {
     constexpr unsigned int WARP = 0xffffffffu;
     const int lane = threadIdx.x % 32;
     for (long long first = thread_number() - lane; first < nrows; first += thread_count()) {
@@ -20,7 +20,7 @@ extern "C" __global__ void gather_until_found(const I* __restrict__ indptr, I nr
             e = fetch(indptr + i);
             end = fetch(indptr + i + 1);
             for (const I alone = end - e < LOOKED_AT_ALONE ? end : e + LOOKED_AT_ALONE; e < alone && found == ZERO; ++e)
-                found = finish(lift(term(stream(values + e * step), fetch(x + stream(indices + e)))));
+                found = finish(lift(term(stream(values + e * step), fetch(x + columns.streamed(e)))));
         }
         for (unsigned int left = __ballot_sync(WARP, found == ZERO && e < end); left != 0; left &= left - 1) {
             const int owner = __ffs(left) - 1;
@@ -29,7 +29,7 @@ extern "C" __global__ void gather_until_found(const I* __restrict__ indptr, I nr
                 const bool inside = lane < last - begin;
                 const I at = begin + lane;
                 T t = ZERO;
-                if (inside) t = finish(lift(term(stream(values + at * step), fetch(x + stream(indices + at)))));
+                if (inside) t = finish(lift(term(stream(values + at * step), fetch(x + columns.streamed(at)))));
                 const unsigned int hits = __ballot_sync(WARP, t != ZERO);
                 if (hits == 0) continue;
                 t = __shfl_sync(WARP, t, __ffs(hits) - 1);
@@ -39,4 +39,10 @@ extern "C" __global__ void gather_until_found(const I* __restrict__ indptr, I nr
         }
         if (i < nrows) y[i] = found;
     }
+}
+
+extern "C" __global__ void gather_until_found(const I* __restrict__ indptr, I nrows, const I* __restrict__ indices,
+                                              const T* __restrict__ values, I step, const T* __restrict__ x,
+                                              const bool* __restrict__ allowed, T* __restrict__ y) {
+    look_until_found(indptr, nrows, Indices{indices}, values, step, x, allowed, y);
 }

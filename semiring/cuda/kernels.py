@@ -21,6 +21,9 @@ from .compile import load
 PRODUCTS = "products"
 """The unit that most formats share."""
 
+PACKED = "packed"
+"""The unit of CompressedCSR."""
+
 BLOCKS = "blocks"
 """The unit of compressed sparse blocks."""
 
@@ -31,6 +34,7 @@ UNITS: dict[str, tuple[str, ...]] = {
     PRODUCTS: ("common.cu", "tiles.cu", "padded.cu", "push.cu", "pull.cu", "segments.cu", "dense.cu"),
     BLOCKS: ("common.cu", "blocks.cu"),
     CHUNKS: ("common.cu", "push.cu", "sell.cu"),
+    PACKED: ("common.cu", "tiles.cu", "push.cu", "found.cu", "packed.cu"),
 }
 """The files of each translation unit behind the prelude, in their order. A format may bring a unit of its own."""
 

@@ -12,7 +12,7 @@ from formats.arrays import Array, cupy
 from ..algebra import Semiring
 from . import tiles
 from .kernels import Kernels, Shape, shape_for
-from .push import push
+from .push import Marks, push, push_spans
 from .storage import Products, by_atomics, stored
 from .tiles import step_of
 
@@ -37,4 +37,11 @@ class Listed(Products):
     def push(
         self, k: Kernels, A: Any, x: SparseVector, semiring: Semiring, *, matrix_first: bool
     ) -> SparseVector | None:
-        return push(k, A, x, semiring) if by_atomics(semiring, A.dtype) else None
+        return push(k, A, x, semiring, _push_rows) if by_atomics(semiring, A.dtype) else None
+
+
+def _push_rows(k: Kernels, A: Any, rows: Array, weights: Array, marks: Marks) -> None:
+    """Each row's entries, found by bisection."""
+    starts, lengths = (cupy().empty(rows.size, rows.dtype) for _ in range(2))
+    k.spans_list(k.grid(rows.size), k.block, (rows, k.index(rows.size), A.outer, k.index(A.nnz), starts, lengths))
+    push_spans(k, k.push_spans, A, (A.inner,), (starts, lengths), weights, marks)

@@ -9,7 +9,7 @@ from formats.arrays import Array, cupy
 
 from ..algebra import Semiring
 from .kernels import Kernels
-from .push import push
+from .push import Marks, push
 from .storage import Products, by_atomics, stored
 from .tiles import step_of
 
@@ -40,7 +40,7 @@ def _slots(k: Kernels, A: Any) -> tuple[Any, ...]:
     return A.indices, A.values, step_of(A.values, k.index), k.index(width), k.index(nrows)
 
 
-def _push_slots(k: Kernels, A: ELL, rows: Array, weights: Array, y: Array, reached: Array, nreached: Array) -> None:
+def _push_slots(k: Kernels, A: ELL, rows: Array, weights: Array, marks: Marks) -> None:
     """Every slot of the given rows."""
-    arguments = (rows, weights, k.index(rows.size), *_slots(k, A), y, reached, nreached)
+    arguments = (rows, weights, k.index(rows.size), *_slots(k, A), *marks)
     k.push_padded(k.grid(rows.size * A.width), k.block, arguments)

@@ -78,7 +78,7 @@ def _pushed_along(A: Matrix, x: SparseVector, matrix_first: bool, gathers: bool)
         return A if x.nnz < x.size * own.push_below else None
     if not own.turned or x.nnz >= x.size * GATHER_FROM:
         return None
-    return compressed(A, 1 if matrix_first else 0)
+    return own.along(A, 1 if matrix_first else 0)
 
 
 def _dense_product(
@@ -88,7 +88,7 @@ def _dense_product(
         x = cupy().ascontiguousarray(x)
     own = STORED[type(A)]
     if not (own.gathers if gathers else own.scatters)(A, semiring):
-        A, gathers = compressed(A, 0 if matrix_first else 1), True
+        A, gathers = own.along(A, 0 if matrix_first else 1), True
         own = STORED[type(A)]
     k = _kernels(A, semiring, matrix_first)
     return own.gather(k, A, x, semiring, allowed) if gathers else own.scatter(k, A, x, semiring)

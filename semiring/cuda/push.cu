@@ -57,10 +57,10 @@ __device__ __forceinline__ I owner(const I* ends, I low, I high, I e) {
 }
 
 // ends[f]: the number of entries in spans 0 … f.  stride: from an entry of a span to the next.
-__device__ __forceinline__ void push_entries(const I* __restrict__ starts, const I* __restrict__ ends,
-                                             const T* __restrict__ weights, I count, const I* __restrict__ inner,
-                                             const T* __restrict__ values, I step, I stride, T* __restrict__ y,
-                                             I* __restrict__ reached, unsigned long long* __restrict__ nreached) {
+template <class Columns>
+__device__ __forceinline__ void push_along(const I* starts, const I* ends, const T* weights, I count,
+                                           const Columns& columns, const T* values, I step, I stride, T* y, I* reached,
+                                           unsigned long long* nreached) {
     __shared__ I bounds[2];
     const I total = ends[count - 1];
     for (long long begin = blockIdx.x * (long long)PUSHED; begin < total; begin += gridDim.x * (long long)PUSHED) {
@@ -71,7 +71,7 @@ __device__ __forceinline__ void push_entries(const I* __restrict__ starts, const
         for (I e = (I)begin + threadIdx.x; e < end; e += blockDim.x) {
             const I f = owner(ends, bounds[0], bounds[1], e);
             const I at = starts[f] + (e - (f > 0 ? ends[f - 1] : (I)0)) * stride;
-            const I k = inner[at];
+            const I k = columns[at];
             note(relax(y, k, product(values[at * step], weights[f])), k, reached, nreached);
         }
     }
@@ -81,7 +81,7 @@ extern "C" __global__ void push_spans(const I* __restrict__ starts, const I* __r
                                       const T* __restrict__ weights, I count, const I* __restrict__ inner,
                                       const T* __restrict__ values, I step, T* __restrict__ y,
                                       I* __restrict__ reached, unsigned long long* __restrict__ nreached) {
-    push_entries(starts, ends, weights, count, inner, values, step, 1, y, reached, nreached);
+    push_along(starts, ends, weights, count, Indices{inner}, values, step, 1, y, reached, nreached);
 }
 
 // A thread for each slot of each row that is present.

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from formats import COO, CSC, CSR, Matrix, SparseVector
+from formats import Matrix, SparseVector
 from formats.arrays import Array, cupy
 
 from ..algebra import Semiring
@@ -17,15 +17,17 @@ from .tiles import step_of
 SCAN_FROM = 1 / 8
 """Share of y above which finding the reached places by a scan of y is faster than sorting them."""
 
+Marks = tuple[Array, Array, Array]
+"""y, the places that it has left the zero at, and how many."""
 
-Launch = Callable[[Kernels, Any, Array, Array, Array, Array, Array], None]
-"""(k, A, rows, weights, y, reached, nreached): y_k ⊕= a_ik ⊗ weights_i for the given rows, noting places reached."""
+Launch = Callable[[Kernels, Any, Array, Array, Marks], None]
+"""(k, A, rows, weights, marks): y_k ⊕= a_ik ⊗ weights_i for the given rows."""
 
 
-def push(k: Kernels, A: Matrix, x: SparseVector, semiring: Semiring, launch: Launch | None = None) -> SparseVector:
+def push(k: Kernels, A: Matrix, x: SparseVector, semiring: Semiring, launch: Launch) -> SparseVector:
     """y_k ⊕= a_ik ⊗ x_i over the present x_i. ⊕ is idempotent. Waits for the device: the result's size is a number.
 
-    launch: of the kernels for A's storage; None for rows that are spans of entries.
+    launch: of the kernels for A's storage.
     y is kept with the matrix, and is the zero everywhere between calls; two calls at a time never share it.
     """
     cp = cupy()
@@ -37,7 +39,7 @@ def push(k: Kernels, A: Matrix, x: SparseVector, semiring: Semiring, launch: Lau
     y, reached = A.take(key) or (cp.full(size, zero, A.dtype), cp.empty(size, index_type))
     rows, weights = x.indices.astype(index_type, copy=False), cp.ascontiguousarray(x.values)
     nreached = cp.zeros(1, np.uint64)
-    (launch or _push_spans)(k, A, rows, weights, y, reached, nreached)
+    launch(k, A, rows, weights, (y, reached, nreached))
     count = int(nreached[0])
     if count > size * SCAN_FROM:
         places = cp.flatnonzero(y != zero).astype(index_type)
@@ -50,17 +52,25 @@ def push(k: Kernels, A: Matrix, x: SparseVector, semiring: Semiring, launch: Lau
     return SparseVector.trusted(places, values, size)
 
 
-def _push_spans(k: Kernels, A: Any, rows: Array, weights: Array, y: Array, reached: Array, nreached: Array) -> None:
-    """Rows of a compressed or listed matrix, which are spans of its entries."""
-    assert isinstance(A, CSR | CSC | COO)
+def compressed_spans(k: Kernels, indptr: Array, rows: Array) -> tuple[Array, Array]:
+    """(starts, lengths) of the given rows' entries among those of compressed rows."""
     starts, lengths = (cupy().empty(rows.size, rows.dtype) for _ in range(2))
-    count = k.index(rows.size)
-    if isinstance(A, COO):
-        inner = A.inner
-        k.spans_list(k.grid(rows.size), k.block, (rows, count, A.outer, k.index(A.nnz), starts, lengths))
-    else:
-        inner = A.indices
-        k.spans_compressed(k.grid(rows.size), k.block, (rows, count, A.indptr, starts, lengths))
-    ends = cupy().cumsum(lengths, dtype=rows.dtype)
-    entries = (inner, A.values, step_of(A.values, k.index))
-    k.push_spans(k.grid(A.nnz, PUSHED), k.block, (starts, ends, weights, count, *entries, y, reached, nreached))
+    k.spans_compressed(k.grid(rows.size), k.block, (rows, k.index(rows.size), indptr, starts, lengths))
+    return starts, lengths
+
+
+def push_spans(
+    k: Kernels,
+    kernel: Any,
+    A: Matrix,
+    columns: tuple[Any, ...],
+    spans: tuple[Array, Array],
+    weights: Array,
+    marks: Marks,
+) -> None:
+    """Push spans of A's entries by a kernel that takes their columns so."""
+    starts, lengths = spans
+    ends = cupy().cumsum(lengths, dtype=lengths.dtype)
+    entries = (*columns, A.values, step_of(A.values, k.index))
+    arguments = (starts, ends, weights, k.index(starts.size), *entries, *marks)
+    kernel(k.grid(A.nnz, PUSHED), k.block, arguments)

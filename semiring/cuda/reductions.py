@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from formats import COO, CSC, CSR, Matrix, SparseVector
+from formats import COO, CSC, CSR, CompressedCSR, Matrix, SparseVector
 from formats.arrays import Array, cupy, index_dtype
 from formats.convert import compress, compressed
 
@@ -26,7 +26,7 @@ def _(u: Any, monoid: Monoid) -> Any:
 def _(A: Matrix, monoid: Monoid, axis: int | None, write: VectorWrite) -> Any:
     if axis is None:
         return _folded(monoid, A.stored)
-    if not isinstance(A, CSR | CSC | COO) or A.major == axis:  # entries of one result do not lie together
+    if not isinstance(A, CSR | CSC | CompressedCSR | COO) or A.major == axis:  # a result's do not lie together
         lines: Any = compressed(A, 1 - axis)
         indptr = lines.indptr
     elif isinstance(A, COO):

@@ -12,8 +12,8 @@ from formats.arrays import Array, cupy, namespace
 from formats.convert import expand
 
 from ..algebra import Semiring
-from .kernels import CHUNKS, PUSHED, Kernels
-from .push import push
+from .kernels import CHUNKS, Kernels
+from .push import Marks, push, push_spans
 from .storage import Products, by_atomics, stored
 from .tiles import step_of
 
@@ -98,11 +98,9 @@ def _work(k: Kernels, A: Any) -> tuple[Cuts, tuple[Any, ...], tuple[int]]:
     return cuts, (*entries, *sizes, *work), (-(-(nparts + nstrips) * LANES // k.block[0]),)
 
 
-def _push_chunks(k: Kernels, A: Any, rows: Array, weights: Array, y: Array, reached: Array, nreached: Array) -> None:
+def _push_chunks(k: Kernels, A: Any, rows: Array, weights: Array, marks: Marks) -> None:
     """Rows of chunks, which are spans with a stride."""
     firsts, lengths = (cupy().empty(rows.size, rows.dtype) for _ in range(2))
-    count, chunk = k.index(rows.size), k.index(A.chunk)
-    k.spans_sell(k.grid(rows.size), k.block, (rows, count, A.indices, A.starts, A.positions, chunk, firsts, lengths))
-    ends = cupy().cumsum(lengths, dtype=rows.dtype)
-    entries = (A.indices, A.values, step_of(A.values, k.index), chunk)
-    k.push_sell(k.grid(A.nnz, PUSHED), k.block, (firsts, ends, weights, count, *entries, y, reached, nreached))
+    places = (A.indices, A.starts, A.positions, k.index(A.chunk))
+    k.spans_sell(k.grid(rows.size), k.block, (rows, k.index(rows.size), *places, firsts, lengths))
+    push_spans(k, k.push_sell, A, (k.index(A.chunk), A.indices), (firsts, lengths), weights, marks)

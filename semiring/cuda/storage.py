@@ -16,6 +16,7 @@ import numpy as np
 
 from formats import Matrix, SparseVector
 from formats.arrays import Array
+from formats.convert import compressed
 
 from ..algebra import Semiring, counts
 from .kernels import PRODUCTS, SHORT_ROWS, Kernels, Shape
@@ -39,6 +40,10 @@ class Products:
     def shape(self, A: Any) -> tuple[Shape, np.dtype]:
         """The kernels' shape, and the index type, for a matrix."""
         return SHORT_ROWS, A.indices.dtype
+
+    def along(self, A: Matrix, axis: int) -> Matrix:
+        """A with the entries of a row (axis 0) or column (1) together, in a format of the table: made once, kept."""
+        return compressed(A, axis)
 
     def gathers(self, A: Any, semiring: Semiring) -> bool:
         """Is there a `gather` for this matrix and semiring?"""

@@ -88,9 +88,9 @@ template <class Load> __device__ __forceinline__ void load_terms(Load load, I ba
     }
 }
 
-// Terms a ⊗ x. All indices and values are asked for before any x is, and all x before any is used.
-struct Products {
-    const I* __restrict__ indices;
+// Terms a ⊗ x. All columns and values are asked for before any x is, and all x before any is used.
+template <class Columns> struct Products {
+    Columns columns;
     const T* __restrict__ values;
     const T* __restrict__ x;
     I step;  // 1, or 0 where all entries have one value
@@ -101,7 +101,7 @@ struct Products {
 #pragma unroll
         for (int k = 0; k < ITEMS; ++k) {
             const I e = base + max(min((int)threadIdx.x + k * THREADS, count - 1), early);
-            at[k] = stream(indices + e);
+            at[k] = columns.streamed(e);
             a[k] = stream(values + e * step);
         }
 #pragma unroll
@@ -185,7 +185,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
 gather_compressed(const I* __restrict__ indptr, I nrows, const I* __restrict__ indices, const T* __restrict__ values,
                   I step, const T* __restrict__ x, const I* __restrict__ first_row, T* __restrict__ y,
                   Sum* __restrict__ parts) {
-    fold_rows(Products{indices, values, x, step}, indptr, nrows, first_row, y, parts);
+    fold_rows(Products<Indices>{{indices}, values, x, step}, indptr, nrows, first_row, y, parts);
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS)
@@ -262,7 +262,7 @@ gather_list(const I* __restrict__ outer, const I* __restrict__ inner, const T* _
     const I begin = t * ENTRIES;
     const int count = (int)min((I)ENTRIES, nnz - begin);
     const I end = begin + count;
-    load_terms(Products{inner, values, x, step}, begin, 0, count, terms);
+    load_terms(Products<Indices>{{inner}, values, x, step}, begin, 0, count, terms);
     const int nrows = find_starts(outer + begin, count, starts);
     __syncthreads();
     const bool begun = begin > 0 && outer[begin] == outer[begin - 1];

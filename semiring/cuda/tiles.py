@@ -89,16 +89,26 @@ def step_of(values: Array, index: Any) -> Any:
     return index(0 if values.size and 0 in values.strides else 1)
 
 
-def gather_compressed(k: Kernels, A: CSR | CSC, x: Array, y: Array) -> None:
-    """y_i = ⊕_k a_ik ⊗ x_k along the stored rows."""
+def rows_of(k: Kernels, A: Any, *columns: Array) -> tuple[Any, ...]:
+    """What kernels on compressed rows take first; `columns` are the arrays that tell the entries' columns."""
+    nrows = k.index(A.shape[A.major])
+    return A.keep("rows", lambda: (A.indptr, nrows, *columns, A.values, step_of(A.values, k.index)))
+
+
+def gather_rows(k: Kernels, kernel: Any, A: Any, rows: tuple[Any, ...], x: Array, y: Array) -> None:
+    """y_i = ⊕_k a_ik ⊗ x_k along compressed rows, by a kernel for their columns. rows: see `rows_of`."""
     if y.size == 0:
         return
     cuts = A.keep("cuts", lambda: cut_rows(k, A.indptr, A.nnz))
-    fixed = A.keep("gather", lambda: (A.indptr, k.index(y.size), A.indices, A.values, step_of(A.values, k.index)))
     key, parts = cuts.take_parts(k)
-    k.gather_compressed((cuts.count,), k.block, (*fixed, x, cuts.first_row, y, parts))
+    kernel((cuts.count,), k.block, (*rows, x, cuts.first_row, y, parts))
     join(k, cuts, parts, y)
     cuts.kept[key] = parts
+
+
+def gather_compressed(k: Kernels, A: CSR | CSC, x: Array, y: Array) -> None:
+    """y_i = ⊕_k a_ik ⊗ x_k along the stored rows."""
+    gather_rows(k, k.gather_compressed, A, rows_of(k, A, A.indices), x, y)
 
 
 def fold_compressed(k: Kernels, indptr: Array, values: Array, y: Array) -> None:

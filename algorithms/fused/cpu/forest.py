@@ -21,10 +21,11 @@ from typing import Any
 
 import numpy as np
 
-from formats import COO, CSR
+from formats import COO, CSR, CompressedCSR
 from formats.arrays import index_dtype
-from formats.convert import compressed
+from formats.orientation import by_columns
 from semiring.cpu.kernels import compiled, inlined
+from semiring.cpu.packed import column, columns_of
 from semiring.cpu.threads import get_threads
 from semiring.edges import undirected_edges
 from semiring.explanation import facts
@@ -41,12 +42,12 @@ GIANT = 1 / 4
 """Share of the vertices from which on a tree no longer chooses: from then on this one, and no other."""
 
 
-def forest(A: CSR, symmetrize: bool, with_labels: bool) -> tuple[COO, np.ndarray | None]:
+def forest(A: CSR | CompressedCSR, symmetrize: bool, with_labels: bool) -> tuple[COO, np.ndarray | None]:
     """(the forest's edges, the smallest vertex of each vertex's tree), as `algorithms.boruvka.forest` has them."""
     both_ways = is_symmetric(A)
     if not both_ways and not symmetrize:
         undirected_edges(A)  # raises, and names an edge
-    sides = [_side(A)] if both_ways else [_side(A), _side(compressed(A, 1))]
+    sides = [_side(A)] if both_ways else [_side(A), _side(by_columns(A))]
     trees = _Trees(A.nrows, A.dtype)
     edges = light_edges(sides)
     if edges is not None:
@@ -57,14 +58,14 @@ def forest(A: CSR, symmetrize: bool, with_labels: bool) -> tuple[COO, np.ndarray
     u, v, w = trees.edges()
     if A.dtype.kind == "f":
         _restore_zeros(sides, u, v, w)
-    index = A.indices.dtype
+    index = A.indptr.dtype
     F = COO.trusted(u.astype(index, copy=False), v.astype(index, copy=False), w, A.shape, 0)
     return F, trees.f if with_labels else None
 
 
 def _side(A: Any) -> Side:
     """The arrays of A by rows or by columns; of a pattern, one value for each entry."""
-    return A.indptr, A.indices, np.ascontiguousarray(A.values)
+    return A.indptr, columns_of(A), np.ascontiguousarray(A.values)
 
 
 class _Trees:
@@ -146,16 +147,16 @@ def _comes_before(w, a, b, x, c, d):
 
 
 @inlined
-def _leaving(indptr, indices, values, f, v, tree, alone):
+def _leaving(indptr, columns, values, f, v, tree, alone):
     """The first lightest entry of a row that leaves the tree; the row's end, if none does."""
     e, stop = np.uintp(indptr[v]), np.uintp(indptr[v + np.uintp(1)])
-    while e < stop and (np.uintp(indices[e]) if alone else np.uintp(f[np.uintp(indices[e])])) == tree:
+    while e < stop and (np.uintp(column(columns, e)) if alone else np.uintp(f[np.uintp(column(columns, e))])) == tree:
         e += np.uintp(1)
     if e < stop:
         weight = values[e]
         for later in range(e + np.uintp(1), stop):
             if values[later] < weight:
-                u = np.uintp(indices[later])
+                u = np.uintp(column(columns, later))
                 if (u if alone else np.uintp(f[u])) != tree:
                     e, weight = np.uintp(later), values[later]
     return e
@@ -163,7 +164,7 @@ def _leaving(indptr, indices, values, f, v, tree, alone):
 
 @compiled
 def _lightest(
-    indptr, indices, values, other_indptr, other_indices, other_values, both,
+    indptr, columns, values, other_indptr, other_columns, other_values, both,
     f, active, other, lightest, alone, known, taken,
 ):  # fmt: skip
     """Of each active vertex the first lightest entry that leaves its tree; other = -1: there is none.
@@ -182,13 +183,13 @@ def _lightest(
             if known and np.uintp(f[np.uintp(other[v])]) != tree:
                 continue
             other[v] = -1
-            e = _leaving(indptr, indices, values, f, v, tree, alone)
+            e = _leaving(indptr, columns, values, f, v, tree, alone)
             if e < np.uintp(indptr[v + one]):
-                other[v], lightest[v] = indices[e], values[e]
+                other[v], lightest[v] = column(columns, e), values[e]
             if both:
-                e = _leaving(other_indptr, other_indices, other_values, f, v, tree, alone)
+                e = _leaving(other_indptr, other_columns, other_values, f, v, tree, alone)
                 if e < np.uintp(other_indptr[v + one]):
-                    u, weight = other_indices[e], other_values[e]
+                    u, weight = column(other_columns, e), other_values[e]
                     if other[v] < 0 or weight < lightest[v] or (weight == lightest[v] and u < other[v]):
                         other[v], lightest[v] = u, weight
 
@@ -263,7 +264,7 @@ def _sort(key, order, places, sorted_order):
 
 
 @compiled
-def _look_up(indptr, indices, values, rows, cols, out):
+def _look_up(indptr, columns, values, rows, cols, out):
     """The values at (row, col), where there is an entry."""
     for at in range(rows.size):
         row = np.uintp(rows[at])
@@ -271,9 +272,9 @@ def _look_up(indptr, indices, values, rows, cols, out):
         high = stop
         while low < high:
             middle = (low + high) // 2
-            if indices[middle] < cols[at]:
+            if column(columns, middle) < cols[at]:
                 low = middle + 1
             else:
                 high = middle
-        if low < stop and indices[low] == cols[at]:
+        if low < stop and column(columns, low) == cols[at]:
             out[at] = values[low]

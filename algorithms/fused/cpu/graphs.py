@@ -11,7 +11,8 @@ from algorithms.bfs import bfs
 from algorithms.boruvka import boruvka
 from algorithms.scc import scc
 from algorithms.traversal import Direction
-from formats import CSR
+from formats import CSR, CompressedCSR
+from semiring.registry import Unsuited
 
 
 @bfs.implement(CSR, "cpu")
@@ -29,8 +30,10 @@ def _scc(A: CSR, weak: bool, trim: bool, pivot: str, seed: int, how: Direction) 
     return strong_components(A, weak)
 
 
-@boruvka.implement(CSR, "cpu")
-def _boruvka(A: CSR, symmetrize: bool, with_labels: bool) -> Any:
+@boruvka.implement(CSR, CompressedCSR, "cpu")
+def _boruvka(A: CSR | CompressedCSR, symmetrize: bool, with_labels: bool) -> Any:
     from .forest import forest
 
+    if A.major == 1:
+        return Unsuited("its columns lie together, and rows are asked for first")
     return forest(A, symmetrize, with_labels)

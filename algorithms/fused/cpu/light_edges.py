@@ -21,6 +21,7 @@ import numpy as np
 from formats.arrays import index_dtype
 from formats.weights import ordinals
 from semiring.cpu.kernels import compiled, inlined
+from semiring.cpu.packed import Columns, column
 
 from .atomics import added
 from .components import side_by_side
@@ -40,8 +41,8 @@ DIGIT = 11
 GRAIN = 256
 """Vertices that a thread takes at a time."""
 
-Side = tuple[np.ndarray, np.ndarray, np.ndarray]
-"""indptr, indices and values of the rows, or of the columns, in which every vertex looks for entries."""
+Side = tuple[np.ndarray, Columns, np.ndarray]
+"""indptr, columns and values of the rows, or of the columns, in which every vertex looks for entries."""
 
 
 @dataclass(frozen=True)
@@ -159,15 +160,15 @@ def _ascends(keys, ranks):
 
 
 @inlined
-def _next(indices, values, e, stop, u, limit):
+def _next(columns, values, e, stop, u, limit):
     """The first place from e on of an entry beyond the diagonal that is light enough."""
-    while e < stop and (np.uintp(indices[e]) <= u or values[e] > limit):
+    while e < stop and (np.uintp(column(columns, e)) <= u or values[e] > limit):
         e += np.uintp(1)
     return e
 
 
 @compiled
-def _count(indptr, indices, values, other_indptr, other_indices, other_values, both, limit, counts, taken):
+def _count(indptr, columns, values, other_indptr, other_columns, other_values, both, limit, counts, taken):
     """counts[u + 1]: how many edges row u has above the diagonal; of both sides together, each once."""
     n, one = np.uintp(indptr.size - 1), np.uintp(1)
     while True:
@@ -179,23 +180,23 @@ def _count(indptr, indices, values, other_indptr, other_indices, other_values, b
             e, stop = np.uintp(indptr[u]), np.uintp(indptr[u + one])
             if not both:
                 for place in range(e, stop):
-                    count += (np.uintp(indices[place]) > u) & (values[place] <= limit)
+                    count += (np.uintp(column(columns, place)) > u) & (values[place] <= limit)
             else:
-                e = _next(indices, values, e, stop, u, limit)
+                e = _next(columns, values, e, stop, u, limit)
                 x, end = np.uintp(other_indptr[u]), np.uintp(other_indptr[u + one])
-                x = _next(other_indices, other_values, x, end, u, limit)
+                x = _next(other_columns, other_values, x, end, u, limit)
                 while e < stop or x < end:
-                    rows = e < stop and (x == end or indices[e] <= other_indices[x])
-                    columns = x < end and (e == stop or other_indices[x] <= indices[e])
-                    e = _next(indices, values, e + one, stop, u, limit) if rows else e
-                    x = _next(other_indices, other_values, x + one, end, u, limit) if columns else x
+                    in_rows = e < stop and (x == end or column(columns, e) <= column(other_columns, x))
+                    in_columns = x < end and (e == stop or column(other_columns, x) <= column(columns, e))
+                    e = _next(columns, values, e + one, stop, u, limit) if in_rows else e
+                    x = _next(other_columns, other_values, x + one, end, u, limit) if in_columns else x
                     count += 1
             counts[u + one] = count
 
 
 @compiled
 def _write(
-    indptr, indices, values, other_indptr, other_indices, other_values, both, limit, ends,
+    indptr, columns, values, other_indptr, other_columns, other_values, both, limit, ends,
     edge_u, edge_v, weight, taken,
 ):  # fmt: skip
     """The edges that `_count` has counted, those of row u from ends[u] on."""
@@ -209,21 +210,21 @@ def _write(
             e, stop = np.uintp(indptr[u]), np.uintp(indptr[u + one])
             if not both:
                 while to < last:  # written in any case, and kept by moving on
-                    edge_u[to], edge_v[to], weight[to] = u, indices[e], values[e]
-                    to += np.uintp((np.uintp(indices[e]) > u) & (values[e] <= limit))
+                    edge_u[to], edge_v[to], weight[to] = u, column(columns, e), values[e]
+                    to += np.uintp((np.uintp(column(columns, e)) > u) & (values[e] <= limit))
                     e += one
                 continue
-            e = _next(indices, values, e, stop, u, limit)
+            e = _next(columns, values, e, stop, u, limit)
             x, end = np.uintp(other_indptr[u]), np.uintp(other_indptr[u + one])
-            x = _next(other_indices, other_values, x, end, u, limit)
+            x = _next(other_columns, other_values, x, end, u, limit)
             while to < last:
-                rows = e < stop and (x == end or indices[e] <= other_indices[x])
-                columns = x < end and (e == stop or other_indices[x] <= indices[e])
-                edge_u[to], edge_v[to] = u, indices[e] if rows else other_indices[x]
-                if rows and columns:
+                in_rows = e < stop and (x == end or column(columns, e) <= column(other_columns, x))
+                in_columns = x < end and (e == stop or column(other_columns, x) <= column(columns, e))
+                edge_u[to], edge_v[to] = u, column(columns, e) if in_rows else column(other_columns, x)
+                if in_rows and in_columns:
                     weight[to] = min(values[e], other_values[x])
                 else:
-                    weight[to] = values[e] if rows else other_values[x]
+                    weight[to] = values[e] if in_rows else other_values[x]
                 to += one
-                e = _next(indices, values, e + one, stop, u, limit) if rows else e
-                x = _next(other_indices, other_values, x + one, end, u, limit) if columns else x
+                e = _next(columns, values, e + one, stop, u, limit) if in_rows else e
+                x = _next(other_columns, other_values, x + one, end, u, limit) if in_columns else x

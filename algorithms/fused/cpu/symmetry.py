@@ -9,43 +9,44 @@ from __future__ import annotations
 
 import numpy as np
 
-from formats import CSR
+from formats import CSR, CompressedCSR
 from semiring.cpu.kernels import compiled
+from semiring.cpu.packed import column, columns_of
 
 NOT, PATTERN, VALUES = range(3)
 
 
-def is_known_symmetric(A: CSR) -> bool:
+def is_known_symmetric(A: CSR | CompressedCSR) -> bool:
     """Is it known, without looking, that every entry has its reverse, of whatever value?"""
     return any(A.keeps(("symmetric", pattern)) and A.keep(("symmetric", pattern), bool) for pattern in (False, True))
 
 
-def is_symmetric(A: CSR, *, pattern: bool = False) -> bool:
+def is_symmetric(A: CSR | CompressedCSR, *, pattern: bool = False) -> bool:
     """Has every entry its reverse, of the same value? `formats.orientation.is_symmetric`, and kept as it keeps it."""
     if pattern and is_known_symmetric(A):
         return True
     if not A.keeps(("symmetric", pattern)):
         values = A.values if A.values.strides[0] else np.empty(0, bool)  # of a pattern all are alike
         bits = values if values.dtype.kind == "f" else values.view(f"i{values.itemsize}")
-        found = _mirrored(A.indptr, A.indices, bits)
+        found = _mirrored(A.indptr, columns_of(A), bits)
         A.keep(("symmetric", True), lambda: found >= PATTERN)
         A.keep(("symmetric", False), lambda: found == VALUES)
     return A.keep(("symmetric", pattern), bool)
 
 
 @compiled
-def _mirrored(indptr, indices, values):
+def _mirrored(indptr, columns, values):
     place, alike = indptr.copy(), True
     for i in range(indptr.size - 1):
         u = np.uintp(i)
         for e in range(np.uintp(place[u]), np.uintp(indptr[u + np.uintp(1)])):
-            j = np.uintp(indices[e])
+            j = np.uintp(column(columns, e))
             if j < u:
                 return NOT  # (i, j) was not asked for by row j
             if j == u:
                 continue
             at = np.uintp(place[j])
-            if at >= np.uintp(indptr[j + np.uintp(1)]) or np.uintp(indices[at]) != u:
+            if at >= np.uintp(indptr[j + np.uintp(1)]) or np.uintp(column(columns, at)) != u:
                 return NOT
             place[j] = at + np.uintp(1)
             if values.size:

@@ -17,10 +17,10 @@ BLOCK = 1 << 14
 
 @stored(ELL)
 class Padded(Loops):
-    """A piece is rows; a slot of all of them comes after the other."""
+    """A piece is rows; slot by slot of all of them, or row by row where the first term decides."""
 
     def __init__(self, t: Terms) -> None:
-        zero, add, product, relax = t.zero, t.add, t.product, t.relax
+        zero, add, product, relax, terminal = t.zero, t.add, t.product, t.relax, t.terminal
 
         @t.compiled
         def gather(indices, values, x, y, start, stop):
@@ -36,11 +36,13 @@ class Padded(Loops):
 
         @t.compiled
         def scatter(indices, values, x, y, start, stop):
-            for s in range(indices.shape[0]):
-                for i in range(start, stop):
-                    k = indices[s, i]
-                    if k >= 0:
-                        y[np.uintp(k)] = add(y[np.uintp(k)], product(values[s, i], x[i]))
+            rows = 1 if terminal else stop - start
+            for first in range(start, stop, max(rows, 1)):
+                for s in range(indices.shape[0]):
+                    for i in range(first, first + rows):
+                        k = indices[s, i]
+                        if k >= 0:
+                            y[np.uintp(k)] = add(y[np.uintp(k)], product(values[s, i], x[i]))
 
         @t.compiled
         def push(indices, values, rows, weights, y, reached):

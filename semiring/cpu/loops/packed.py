@@ -1,0 +1,92 @@
+"""Loops over compressed rows whose columns are packed: `compressed`, with each column decoded where it is used."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from formats import CompressedCSR, Matrix
+from formats.orientation import by_columns, by_rows
+
+from ..storage import Loops, Piece, Terms, stored
+from ..threads import cut_evenly
+from .compressed import ANY
+
+
+@stored(CompressedCSR)
+class Packed(Loops):
+    """A row ends early where its sum is final, and is left out where nobody asks for it."""
+
+    turned = True
+
+    def __init__(self, t: Terms) -> None:
+        from ..packed import group, offset
+
+        zero, add, product, relax, terminal = t.zero, t.add, t.product, t.relax, t.terminal
+        one = np.uintp(1)
+
+        @t.compiled
+        def gather(indptr, words, bases, starts, values, x, y, allowed, masked, start, stop):
+            for i in range(start, stop):
+                total = zero
+                if not masked or allowed[i]:
+                    e, end = np.uintp(indptr[i]), np.uintp(indptr[i + 1])
+                    while e < end:
+                        base, bit, width, last = group(bases, starts, e, end)
+                        while e < last:
+                            total = add(total, product(values[e], x[base + offset(words, bases, bit, width)]))
+                            e, bit = e + one, bit + width
+                            if terminal and total != zero:
+                                last = end = e
+                y[i] = total
+
+        @t.compiled
+        def scatter(indptr, words, bases, starts, values, x, y, start, stop):
+            for i in range(start, stop):
+                if x[i] != zero:
+                    e, end = np.uintp(indptr[i]), np.uintp(indptr[i + 1])
+                    while e < end:
+                        base, bit, width, last = group(bases, starts, e, end)
+                        while e < last:
+                            k = base + offset(words, bases, bit, width)
+                            y[k] = add(y[k], product(values[e], x[i]))
+                            e, bit = e + one, bit + width
+
+        @t.compiled
+        def push(indptr, words, bases, starts, values, rows, weights, y, reached):
+            count = 0
+            for f in range(rows.size):
+                row, weight = np.uintp(rows[f]), weights[f]
+                e, end = np.uintp(indptr[row]), np.uintp(indptr[row + one])
+                while e < end:
+                    base, bit, width, last = group(bases, starts, e, end)
+                    while e < last:
+                        k = base + offset(words, bases, bit, width)
+                        count = relax(k, product(values[e], weight), y, reached, count)
+                        e, bit = e + one, bit + width
+            return count
+
+        self._gather, self._scatter, self._push = gather, scatter, push
+
+    def pieces(self, A: Any, per_thread: int) -> list[Piece]:
+        return cut_evenly(A.indptr, per_thread)
+
+    @classmethod
+    def along(cls, A: Matrix, axis: int) -> Matrix:
+        return by_rows(A) if axis == 0 else by_columns(A)
+
+    def gather(self, A: Any, x: np.ndarray, y: np.ndarray, allowed: np.ndarray | None, start: int, stop: int) -> None:
+        mask = ANY if allowed is None else allowed
+        self._gather(*_rows(A), x, y, mask, allowed is not None, start, stop)
+
+    def scatter(self, A: Any, x: np.ndarray, y: np.ndarray, start: int, stop: int) -> None:
+        self._scatter(*_rows(A), x, y, start, stop)
+
+    def push(self, A: Any, rows: np.ndarray, weights: np.ndarray, y: np.ndarray, reached: np.ndarray) -> int:
+        return self._push(*_rows(A), rows, weights, y, reached)
+
+
+def _rows(A: CompressedCSR) -> tuple[np.ndarray, ...]:
+    """What each loop takes first."""
+    return A.indptr, A.words, A.bases, A.starts, A.values

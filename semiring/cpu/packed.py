@@ -1,0 +1,101 @@
+"""What compiled loops read packed columns with (`formats.packed`): the entries of a row, a group at a time, or any one.
+
+A loop over entries [e, end) of a row asks `group` for what the first of them have in common, goes through these with
+`bit += width`, and asks again. Decoding costs about a nanosecond an entry, whether inline or by groups into a buffer;
+inline a row may end early, be left out, or be one of a few.
+
+A loop that asks `column` serves both storages: Numba compiles it for what it is given.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic, overload
+from numba.np.numpy_support import as_dtype
+
+from formats import CSC, CSR, CompressedCSR
+
+from .kernels import inlined
+
+Columns = np.ndarray | tuple[np.ndarray, np.ndarray, np.ndarray]
+"""Of entries in their order: an array, or words, bases and starts."""
+
+
+def columns_of(A: CSR | CSC | CompressedCSR) -> Columns:
+    """The columns of A's entries (rows, where columns lie together), for `column`."""
+    return (A.words, A.bases, A.starts) if isinstance(A, CompressedCSR) else A.indices
+
+
+def _unowned(typing: Any, columns: Any) -> Any:
+    """(words, bases, starts) as pointers: of arrays Numba counts the references, which takes ten times the decoding."""
+
+    def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        parts = cgutils.unpack_tuple(builder, args[0])
+        arrays = zip(columns, parts, strict=True)
+        data = [context.make_array(kind)(context, builder, part).data for kind, part in arrays]
+        return context.make_tuple(builder, signature.return_type, data)
+
+    return types.Tuple([types.CPointer(array.dtype) for array in columns])(columns), emit
+
+
+unowned: Any = intrinsic(_unowned)
+
+
+@inlined
+def group(bases, starts, e, end):
+    """(base, the first one's bit, bits of each, where they end) of the entries from e on in its group, up to `end`."""
+    g = e >> np.uintp(5)
+    first = np.uintp(starts[g])
+    width = np.uintp(starts[g + np.uintp(1)]) - first
+    bit = (first << np.uintp(5)) + (e & np.uintp(31)) * width
+    return np.uintp(bases[g]), bit, width, min(end, (g + np.uintp(1)) << np.uintp(5))
+
+
+@inlined
+def _narrow(words, bases, bit, width):
+    at, shift = bit >> np.uintp(5), np.uint64(bit & np.uintp(31))
+    bits = (np.uint64(words[at]) | np.uint64(words[at + np.uintp(1)]) << np.uint64(32)) >> shift
+    return np.uintp(bits & ((np.uint64(1) << np.uint64(width)) - np.uint64(1)))
+
+
+@inlined
+def _wide(words, bases, bit, width):
+    at, shift = bit >> np.uintp(5), np.uint64(bit & np.uintp(31))
+    bits = (np.uint64(words[at]) | np.uint64(words[at + np.uintp(1)]) << np.uint64(32)) >> shift
+    bits |= np.uint64(words[at + np.uintp(2)]) << np.uint64(1) << (np.uint64(63) - shift)
+    return np.uintp(bits & ((np.uint64(1) << np.uint64(width)) - np.uint64(1)))
+
+
+def offset(words, bases, bit, width):
+    """The number in the `width` bits from `bit` on, of at most 31 where bases are int32. Within compiled code."""
+    raise NotImplementedError
+
+
+@overload(offset)
+def _offset(words, bases, bit, width):
+    read = _wide if bases.dtype == types.int64 else _narrow
+    return lambda words, bases, bit, width: read(words, bases, bit, width)
+
+
+def column(columns, e):
+    """The column of entry e, within compiled code."""
+    raise NotImplementedError
+
+
+@overload(column)
+def _column(columns, e):
+    if isinstance(columns, types.Array):
+        return lambda columns, e: columns[e]
+    number = as_dtype(columns[1].dtype).type
+
+    def decoded(columns, e):
+        words, bases, starts = unowned(columns)
+        at = np.uintp(e)
+        base, bit, width, _ = group(bases, starts, at, at)
+        return number(base + offset(words, bases, bit, width))
+
+    return decoded
