@@ -109,3 +109,13 @@ def test_the_constructor_of_the_page_refuses_what_is_no_matrix(dia: Any) -> None
         dia([1, 0], np.zeros((2, 2), bool), np.ones((2, 2), np.int32), (2, 2))
     with pytest.raises(ValueError, match="must be \\(1, 3\\)"):
         dia([1], [[True, True]], one, (3, 3))
+
+
+@pytest.mark.parametrize("dia", ["without loops"], indirect=True)
+def test_the_format_of_the_page_says_what_it_takes_and_refuses_what_is_absurd(dia: Any) -> None:
+    A = from_edges([0, 1, 2], [1, 2, 0], [5, 6, 7])
+    assert A.footprint("dia").matrix == dia.predicted_nbytes(A) == A.to("dia").nbytes
+    ends = np.random.default_rng(2).integers(0, 20_000, (2, 20_000))
+    with pytest.raises(ValueError, match="too many diagonals; force=True has it anyway"):
+        from_edges(*ends, shape=20_000).to("dia")
+    assert A.to("dia", force=True).equals(A)
