@@ -51,6 +51,9 @@ SECONDS = 0.25
 """That a format's repeats of a product may take, but for three."""
 BATCH_MS, MOST_ON_GPU = 1.0, 3
 """Milliseconds of a batch of calls on a GPU, and repeats there: the whole set has to be timed in two minutes."""
+TIMES, CHOSEN, REGRET = "times", "chosen", "regret"
+"""What a row answers."""
+ALL = "all matrices"
 SEMIRINGS: dict[bool, Semiring] = {True: MinPlus, False: PlusTimes}
 """By which an idempotent ⊕, and one that is not, are timed."""
 
@@ -198,6 +201,7 @@ def measured(name: str, family: str, A: CSR, setting: Setting) -> Iterator[Row]:
         best = min(times, key=times.__getitem__)
         low, _, high = quantiles(taken[list(times).index(best)], n=4, method="inclusive")
         yield {
+            "question": TIMES,
             "graph": name,
             "family": family,
             "n": A.nrows,
@@ -243,42 +247,51 @@ def conversion_ms(A: CSR, M: Matrix, device: Device) -> tuple[float | None, floa
 
 
 def rows(setting: Setting) -> Iterator[Row]:
-    """All products of all matrices as they are measured; then the fit, and what the model chooses."""
+    """All products of all matrices as they are measured; then what the model chooses, and the regret of all."""
     gathered: list[Row] = []
-    for family in FAMILIES:
-        for size in family.sizes(setting):
-            name = f"{family.name}, 2^{size}"
-            if kept := [row for row in setting.kept_rows(name) if "times" in row]:
-                gathered += kept
-                yield from kept
-                continue
-            A = family.make(size, setting.device)
-            for row in measured(name, family.name, A, setting):
-                gathered.append(row)
-                yield row
-            del A
-            released(setting.device)
+    named = [(f"{family.name}, 2^{size}", family, size) for family in FAMILIES for size in family.sizes(setting)]
+    for name, family, size in named:
+        if kept := setting.kept_rows(name, TIMES):
+            gathered += kept
+            yield from kept
+            continue
+        A = family.make(size, setting.device)
+        for row in measured(name, family.name, A, setting):
+            gathered.append(row)
+            yield row
+        del A
+        released(setting.device)
+    found: dict[str, list[Row]] = {}
+    for name, _, _ in named:
+        if not (kept := setting.kept_rows(name, CHOSEN)):
+            found = found or judged(gathered, setting)
+            kept = found[name]
+        yield from kept
+    yield from setting.kept_rows(ALL, REGRET) or summed_up(found or judged(gathered, setting))
+
+
+def judged(gathered: list[Row], setting: Setting) -> dict[str, list[Row]]:
+    """By matrix, what the model, which is written, chooses for each product, and one without the matrix's family."""
     model = fit(gathered)
     if not setting.quick:
         write_model(model, setting.device, machine(setting.device))
-    yield from judged(gathered, model)
-
-
-def judged(gathered: list[Row], model: Model) -> Iterator[Row]:
-    """What the model chooses of each row, and one without the matrix's family; then the median and the worst."""
     unseen = {name: fit([row for row in gathered if row["family"] != name]) for name in {r["family"] for r in gathered}}
-    by_product: dict[str, list[Row]] = {}
+    found: dict[str, list[Row]] = {}
     for row in gathered:
         blind = verdict(row, unseen[row["family"]])["regret"]
-        by_product.setdefault(row["product"], []).append(verdict(row, model) | {"regret_unseen": blind})
-    for found in by_product.values():
-        yield from found
-    for product, found in by_product.items():
-        middle = {"regret": median_low, "regret_unseen": median_low}
-        for name, pick in (("median", middle), ("worst", dict.fromkeys(middle, max))):
-            figures = {key: choose(row[key] for row in found) for key, choose in pick.items()}
-            (row, *_) = (row for row in found if row["regret"] == figures["regret"])
-            yield row | figures | {"graph": f"{name} of {len(found)} matrices, {row['graph']}", "product": product}
+        found.setdefault(row["graph"], []).append(verdict(row, model) | {"regret_unseen": blind})
+    return found
+
+
+def summed_up(found: dict[str, list[Row]]) -> Iterator[Row]:
+    """The median and the worst regret of each product, with the matrix that has it."""
+    for product in PRODUCTS:
+        of_product = [row for rows in found.values() for row in rows if row["product"] == product]
+        for name, pick in (("median", median_low), ("worst", max)):
+            figures = {key: pick(row[key] for row in of_product) for key in ("regret", "regret_unseen")}
+            (row, *_) = (row for row in of_product if row["regret"] == figures["regret"])
+            which = f"{name} of {len(of_product)}: {row['graph']}"
+            yield row | figures | {"question": REGRET, "graph": ALL, "contender": which}
 
 
 def verdict(row: Row, model: Model) -> Row:
@@ -289,6 +302,7 @@ def verdict(row: Row, model: Model) -> Row:
     chosen, best = min(known, key=lambda name: known[name]), min(row["times"], key=row["times"].__getitem__)
     ms, best_ms = row["times"][chosen], row["times"][best]
     return {key: row[key] for key in ("graph", "family", "n", "nnz", "product", "verified", "repeats")} | {
+        "question": CHOSEN,
         "contender": f"auto: {chosen}",
         "best": best,
         "ms": ms,
@@ -307,7 +321,7 @@ def plot(rows: list[Row]) -> Figure | None:
     """Regret over the share of matrices, for each product, by the model of all and without the family."""
     from bench import plots
 
-    rows = [row for row in rows if "predicted" in row and " matrices, " not in row["graph"]]
+    rows = [row for row in rows if row["question"] == CHOSEN]
     names = list(dict.fromkeys(row["product"] for row in rows))
     if not names:
         return None
