@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from algorithms import cli
-from formats import CSR
 from formats.base import find_format
+from semiring.registry import Fusible
 
 
 @dataclass(frozen=True)
@@ -28,9 +28,10 @@ class Result:
         return {name.strip(): value.strip() for name, value in rows}
 
 
-def computed_in(fmt: str, *, fused: bool = True) -> str:
-    """What the row of that name says; fused: is there an implementation for CSR that takes the task?"""
-    return f"{find_format(fmt).__name__} on cpu" + (", fused" if fused and find_format(fmt) is CSR else "")
+def computed_in(fmt: str, algorithm: Fusible[..., Any] | None = None) -> str:
+    """What the row of that name says.  algorithm: whose implementations take the task; None: none does."""
+    fused = algorithm is not None and (find_format(fmt), "cpu") in algorithm.table
+    return f"{find_format(fmt).__name__} on cpu" + (", fused" if fused else "")
 
 
 @pytest.fixture

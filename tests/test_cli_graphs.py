@@ -43,7 +43,7 @@ def test_bfs(fine, file, fmt):
     expected = {
         "vertices": "6",
         "arcs": "6",
-        "computed in": computed_in(fmt),
+        "computed in": computed_in(fmt, algorithms.bfs),
         "reached": "5",
         "depth": "3",
         "vertices at that depth": "1",
@@ -116,7 +116,7 @@ def test_scc(fine, tmp_path, fmt):
     expected = {
         "vertices": "13",
         "arcs": "22",
-        "computed in": computed_in(fmt),
+        "computed in": computed_in(fmt, algorithms.scc),
         "components": "5",
         "single vertices": "2",
     }
@@ -175,7 +175,7 @@ def test_mst(fine, fmt):
         "vertices": "8",
         "arcs": "32",
         "edges": "16",
-        "computed in": computed_in(fmt),
+        "computed in": computed_in(fmt, algorithms.boruvka),
         "trees": "1",
         "of these, single vertices": "0",
         "edges of the forest": "7",

@@ -16,6 +16,7 @@ from algorithms import bellman_ford, bfs, boruvka, delta_stepping, scc
 from bench.graphs import rmat, uniform
 from formats import (
     COO,
+    CSC,
     CSR,
     ELL,
     Dense,
@@ -27,7 +28,7 @@ from formats import (
     memory,
 )
 from formats.arrays import cupy, finish
-from formats.convert import stays
+from formats.convert import CONVERSIONS, stays
 from formats.footprint import conversion_peak, footprint
 from semiring import LorLand, MinPlus, mxv, vxm
 
@@ -106,12 +107,16 @@ def peak(call: Callable[[], Any]) -> int:
 
 
 def conversions(A: CSR) -> Iterator[tuple[Matrix, type[Matrix], dict[str, Any]]]:
-    """(a matrix, another format for it, options), both orientations, without what would be absurdly padded."""
+    """(a matrix, another format for it, options) of the direct conversions and one by way of others, both orientations.
+
+    Without what would be absurdly padded.
+    """
     small = [fmt for fmt in FORMATS if fmt.predicted_nbytes(A) < 64 * MIB]
     for source in small:
         for M in (stored(A, source), stored(A, source).T):
             for target in small:
-                if not stays(M, target, {}) and target.predicted_nbytes(M) < 64 * MIB:
+                direct = (source, target) in CONVERSIONS or (source, target) == (ELL, CSC)
+                if direct and not stays(M, target, {}) and target.predicted_nbytes(M) < 64 * MIB:
                     yield M, target, {"force": True} if "force" in OPTIONS.get(target, {}) else {}
 
 
