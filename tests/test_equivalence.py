@@ -105,6 +105,8 @@ def test_product_under_every_write_rule(verb, fmt, backend, semiring, dtype):
         if (type(A), backend) not in verb.table:
             continue
         x, expected_by_rule = answers(verb, semiring, dtype, transposed, sparse)
+        if fmt is not CSR:  # a rule is applied by code that all formats share: the masks, and some of the others
+            expected_by_rule = expected_by_rule[:5] + expected_by_rule[5::7]
         for rule, expected in expected_by_rule:
             own = fresh(rule, backend)
             actual = multiply(verb, A, moved(x, backend), semiring, **own)
@@ -117,7 +119,7 @@ def test_product_under_every_write_rule(verb, fmt, backend, semiring, dtype):
 
 @pytest.mark.cells("mxv", "vxm")
 @given(data=st.data())
-@settings(max_examples=150)
+@settings(max_examples=100)
 def test_product_of_random_operands(verb, fmt, backend, data):
     semiring, dtype = data.draw(st.sampled_from(sts.SHIPPED))
     entries = data.draw(sts.matrices(semiring, dtype))
@@ -135,7 +137,7 @@ def test_product_of_random_operands(verb, fmt, backend, data):
 
 @pytest.mark.cells("mxv", "vxm")
 @given(data=st.data())
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_product_of_mixed_dtypes(verb, fmt, backend, data):
     semiring = data.draw(st.sampled_from([s for s, _ in sts.SHIPPED]))
     from_matrix, from_vector = (data.draw(st.sampled_from(semiring.dtypes)) for _ in range(2))
