@@ -128,3 +128,10 @@ def test_importing_everything_takes_less_than_half_a_second():
     )
     numpy, ours = min((tuple(map(float, fresh(code).split())) for _ in range(5)), key=sum)
     assert numpy + ours < 0.5 or ours < numpy, f"best of five: {numpy:.2f} s for NumPy and {ours:.2f} s for the rest"
+
+
+def test_every_folder_of_code_is_installed() -> None:
+    """The build finds packages by their __init__.py, so a folder without one would be missing from a wheel."""
+    for package in LAYERS[:3]:
+        for folder in {file.parent for ending in ("py", "cu", "gr") for file in (ROOT / package).rglob(f"*.{ending}")}:
+            assert (folder / "__init__.py").exists(), folder
