@@ -71,8 +71,11 @@ multiply_blocks(const I* __restrict__ begins, const I* __restrict__ ends, const 
 #pragma unroll 4
         for (int i = threadIdx.x; i < size; i += THREADS) part[i] = fetch(x + first + i);
         __syncthreads();
-        for (p += threadIdx.x / 32; p < q; p += WARPS) {
-            const Span span = span_of(begins[p], ends[p]);
+        p += threadIdx.x / 32;
+        I begin = p < q ? begins[p] : 0, end = p < q ? ends[p] : 0;
+        for (; p < q; p += WARPS) {
+            const Span span = span_of(begin, end);
+            if (p + WARPS < q) begin = begins[p + WARPS], end = ends[p + WARPS];  // the next piece's, while this one's wait
             const unsigned short* const at = offsets + span.base;
             const T* const a = values + span.base * step;
             T* const to = products + span.base;

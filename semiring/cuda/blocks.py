@@ -39,9 +39,13 @@ PIECE_COST = 64
 SECTOR = 32
 """Bytes that the L2 gives for one x."""
 
-REUSE, REUSE_IN_L2 = 4.0, 1.5
-"""Entries that a sector of x must serve, within a row of blocks, for one phase to be the faster way; and where x takes
-no more than half of the L2. Predictions: see "Blocks" in docs/architecture.md."""
+REUSE = 1.6
+"""Entries that a sector of x must serve, within a row of blocks, for one phase to be the faster way where x takes more
+than the L2; in less than that it always is. Measured: see "Blocks" in docs/architecture.md."""
+
+UNEVEN = 1.1
+"""What a share of whole segments may cost, over an even share. Whole ones are preferred: a segment that two blocks of
+threads share goes through atomics in memory."""
 
 
 @dataclass(frozen=True)
@@ -89,14 +93,22 @@ def cut_blocks(A: CSB, by_columns: bool, most: int) -> Pieces:
 
 
 def _shares(lengths: Array, firsts: Array, block: int, count: int) -> Array:
-    """(count + 1,): pieces of these lengths in shares of about equal cost. A new segment costs its part of a vector."""
+    """(count + 1,) or fewer: pieces of these lengths in shares of about equal cost, of whole segments where these are.
+
+    A new segment costs its part of a vector.
+    """
     xp = namespace(lengths)
     cost = lengths.astype(np.int64) + PIECE_COST
     filled = firsts[:-1][firsts[1:] > firsts[:-1]]
     cost[filled] += block // 2  # 4 bytes a value, where an entry takes about 8
-    total = xp.cumsum(cost)
-    within = xp.arange(1, count, dtype=np.int64) * int(total[-1]) // count
-    ends = xp.array([0]), xp.searchsorted(total, within), xp.array([lengths.size])
+    before = xp.zeros(cost.size + 1, np.int64)
+    xp.cumsum(cost, out=before[1:])
+    total = int(before[-1])
+    whole = xp.append(firsts[: -1 : -(-(firsts.size - 1) // count)], firsts[-1:])
+    if int(xp.diff(before[whole]).max()) * count <= UNEVEN * total:
+        return whole
+    within = xp.arange(1, count, dtype=np.int64) * total // count
+    ends = xp.array([0]), xp.searchsorted(before[1:], within), xp.array([lengths.size])
     return xp.concatenate(ends)
 
 
@@ -176,8 +188,8 @@ def gather_at_once(k: Kernels, A: CSB, x: Array, y: Array) -> None:
 
 
 def _reuses(A: CSB, x_bytes: int) -> bool:
-    """Do so many entries share a sector of x that one phase is faster? Waits for the device."""
-    return A.nnz >= (REUSE_IN_L2 if 2 * x_bytes <= attribute("L2CacheSize") else REUSE) * sectors(A)
+    """Is x in the L2, or do so many entries share a sector of it, that one phase is faster? Waits for the device."""
+    return x_bytes <= attribute("L2CacheSize") or A.nnz >= REUSE * sectors(A)
 
 
 def _launch(kernel: Any, k: Kernels, A: CSB, by_columns: bool, *arguments: Any) -> None:
