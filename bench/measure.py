@@ -42,7 +42,6 @@ __all__ = [
     "Contender",
     "Disagreement",
     "append",
-    "call_us",
     "contest",
     "device_ms",
     "host_ms",
@@ -51,6 +50,7 @@ __all__ = [
     "json_line",
     "machine",
     "medians_ms",
+    "on_the_host",
     "once",
     "peak_bytes",
     "rounded",
@@ -227,17 +227,20 @@ def slug(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
 
 
-def call_us(run: Callable[[], Any], calls: int = 2000) -> float:
-    """Microseconds of the host's time in one of `calls` calls that nothing synchronises between."""
+def on_the_host(run: Callable[[], Any], calls: int = 400, repeats: int = 5) -> dict[str, Any]:
+    """The figures of the host's time in a call that launches on a GPU: one of `calls`, between which nothing waits."""
     device = cupy().cuda.Device()
     run()
+    times = []
+    for _ in range(repeats):
+        device.synchronize()
+        start = time.perf_counter()
+        for _ in range(calls):
+            run()
+        times.append((time.perf_counter() - start) * 1e3 / calls)
     device.synchronize()
-    start = time.perf_counter()
-    for _ in range(calls):
-        run()
-    microseconds = (time.perf_counter() - start) * 1e6 / calls
-    device.synchronize()
-    return round(microseconds, 2)
+    low, middle, high = quantiles(times, n=4, method="inclusive")
+    return {"ms": rounded(middle), "low_ms": rounded(low), "high_ms": rounded(high), "repeats": repeats}
 
 
 def machine(device: Device = "cpu") -> dict[str, Any]:

@@ -11,6 +11,7 @@ from .arrays import (
     check_not_nan,
     check_range,
     contiguous,
+    counts,
     index_dtype,
     namespace,
     position_of,
@@ -89,8 +90,7 @@ def out_of_order_within(indptr: Array, indices: Array) -> Array:
 
 def lengths_compressed(A: CSR | CSC, axis: int) -> Array:
     """See `Matrix.lengths`."""
-    xp = namespace(A.values)
-    return xp.diff(A.indptr) if axis == A.major else xp.bincount(A.indices, minlength=A.shape[axis])
+    return namespace(A.indptr).diff(A.indptr) if axis == A.major else counts(A.indices, A.shape[axis])
 
 
 def compressed_nbytes(A: Matrix, axis: int) -> int:

@@ -24,6 +24,9 @@ Device = Literal["cpu", "cuda"]
 INT32_MAX = np.iinfo(np.int32).max
 
 # The smallest supported dtype that holds every value of an unsupported one.
+COUNTERS = 1024
+"""CuPy's bincount counts in memory of its own for every block of threads, of which so many may be resident:
+https://github.com/NVIDIA/cccl/issues/912."""
 _PROMOTIONS = {"int8": "int32", "int16": "int32", "uint8": "int32", "uint16": "int32", "uint32": "int64"}
 _PROMOTIONS |= {"float16": "float32"}
 
@@ -141,6 +144,16 @@ def device_of(array: Array) -> Device:
 def namespace(array: Array) -> Any:
     """The module, `numpy` or `cupy`, whose functions work on `array`."""
     return np if isinstance(array, np.ndarray) else sys.modules["cupy"]
+
+
+def counts(numbers: Array, size: int) -> Array:
+    """(size,), 64-bit integers: how often each of 0 … size - 1 is among the numbers, which are below `size`."""
+    xp = namespace(numbers)
+    if xp is np or size * COUNTERS <= numbers.size:
+        return xp.bincount(numbers, minlength=size)
+    found = xp.zeros(size, np.uint64)
+    xp.add.at(found, numbers, 1)
+    return found.view(np.int64)
 
 
 def is_array(obj: object) -> bool:

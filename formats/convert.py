@@ -18,6 +18,7 @@ from .arrays import (
     as_indices,
     as_values,
     check_not_nan,
+    counts,
     filled_dtype,
     index_dtype,
     namespace,
@@ -109,9 +110,11 @@ def compressed(A: Matrix, axis: int) -> Any:
 def compress(outer: Array, nmajor: int, index_type: np.dtype) -> Array:
     """indptr (nmajor + 1,) of the sorted indices `outer`."""
     xp = namespace(outer)
+    if xp is not np and outer.size:
+        return xp.searchsorted(outer, xp.arange(nmajor + 1, dtype=outer.dtype)).astype(index_type)
     indptr = xp.zeros(nmajor + 1, index_type)
     if outer.size:
-        xp.cumsum(xp.bincount(outer, minlength=nmajor), out=indptr[1:])
+        np.cumsum(np.bincount(outer, minlength=nmajor), out=indptr[1:])
     return indptr
 
 
@@ -122,7 +125,7 @@ def expand(indptr: Array) -> Array:
     xp, nnz = namespace(indptr), int(indptr[-1])
     if nnz == 0 or indptr.size == 2:
         return xp.zeros(nnz, indptr.dtype)
-    starts = xp.bincount(indptr[1:-1], minlength=nnz + 1)[:nnz]  # how many rows but the first begin at each entry
+    starts = counts(indptr[1:-1], nnz + 1)[:nnz]  # how many rows but the first begin at each entry
     return xp.cumsum(starts, dtype=indptr.dtype)
 
 

@@ -19,6 +19,7 @@ from .arrays import (
     check_not_nan,
     check_range,
     contiguous,
+    counts,
     index_dtype,
     namespace,
     position_of,
@@ -88,7 +89,7 @@ class COO(Matrix):
 
     def lengths(self, axis: int = 0) -> Array:
         ends = self.outer if axis == self.major else self.inner
-        return namespace(self.values).bincount(ends, minlength=self.shape[axis])
+        return counts(ends, self.shape[axis])
 
     @classmethod
     def predicted_nbytes(cls, A: Matrix, **options: Any) -> int:

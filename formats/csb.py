@@ -32,6 +32,7 @@ from .arrays import (
     check_not_nan,
     check_range,
     contiguous,
+    counts,
     index_dtype,
     namespace,
     position_of,
@@ -39,7 +40,7 @@ from .arrays import (
     same_device,
 )
 from .base import Matrix, as_shape
-from .convert import conversion, convert, expand, turned
+from .convert import compress, conversion, convert, expand, turned
 from .coo import out_of_order
 from .csr import CSR
 from .segmented import SegmentedCOO, segmenting, segments, segments_to_rows
@@ -188,7 +189,7 @@ class CSB(Matrix):
 
     def lengths(self, axis: int = 0) -> Array:
         ends = self.outer if axis == self.major else self.inner
-        return namespace(self.values).bincount(ends, minlength=self.shape[axis])
+        return counts(ends, self.shape[axis])
 
     def _lookup(self, row: int, col: int) -> Any:
         position, (_, width) = (row, col) if self.major == 0 else (col, row), self.grid
@@ -235,7 +236,7 @@ def blocking(s: Sizes, _source: int, target: int) -> int:
     """From rows: a SegmentedCOO, then of each entry its segment, its block in words (twice), and the starts."""
     ordered = s.nnz * (2 + s.index + s.value) + s.shape[0] * s.index
     blocks = max(target - s.nnz * (4 + s.value), 0) // s.index
-    numbers = s.nnz * (2 * s.index + 2 * WORD) + blocks * (s.index + WORD)
+    numbers = s.nnz * (2 * s.index + 2 * WORD) + blocks * (WORD + (WORD if s.on_gpu else s.index))
     made = max(s.turn(1), s.compressed(1) + segmenting(s))
     return max(made, ordered + numbers)
 
@@ -251,11 +252,8 @@ def blocks_to_rows(s: Sizes, source: int, target: int) -> int:
 def _(A: CSR, *, block: int = BLOCK, force: bool = False) -> CSB:
     ordered: Any = convert(A, SegmentedCOO, segment=block)  # whose order is the same
     nrows, ncols = (segments(extent, block) for extent in A.shape)
-    xp = namespace(A.values)
-    starts = xp.zeros(nrows * ncols + 1, ordered.starts.dtype)
-    if A.nnz:
-        numbers = expand(ordered.starts).astype(np.int64) * ncols + ordered.indices // block
-        xp.cumsum(xp.bincount(numbers, minlength=nrows * ncols), out=starts[1:])
+    numbers = expand(ordered.starts).astype(np.int64) * ncols + ordered.indices // block
+    starts = compress(numbers, nrows * ncols, ordered.starts.dtype)
     cols = (ordered.indices % block).astype(np.uint16)
     return CSB.trusted(ordered.offsets, cols, ordered.values, starts, A.shape, block, 0)
 

@@ -16,6 +16,7 @@ from .arrays import (
     check_not_nan,
     check_range,
     contiguous,
+    counts,
     index_dtype,
     namespace,
     position_of,
@@ -113,7 +114,7 @@ class ELL(Matrix):
         present = self.indices >= 0
         if axis == self.major:
             return present.sum(axis=0)
-        return namespace(self.values).bincount(self.indices[present], minlength=self.shape[axis])
+        return counts(self.indices[present], self.shape[axis])
 
     @classmethod
     def predicted_nbytes(cls, A: Matrix, **options: Any) -> int:

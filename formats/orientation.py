@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .arrays import Array, namespace
+from .arrays import Array, counts, namespace
 from .base import Matrix
 from .convert import compressed, convert, from_edges, known_symmetric
 from .csc import CSC
@@ -60,7 +60,7 @@ def _mirrored(A: Matrix, pattern: bool) -> bool:
     if A.nrows != A.ncols:
         return False
     rows, xp = compressed(A, 0), namespace(A.values)
-    if not bool((xp.bincount(rows.indices, minlength=A.nrows) == xp.diff(rows.indptr)).all()):
+    if not bool((counts(rows.indices, A.nrows) == xp.diff(rows.indptr)).all()):
         return False
     columns: Any = compressed(rows, 1) if rows.keeps(CSC) else convert(rows, CSC)
     positions = bool((columns.indices == rows.indices).all())

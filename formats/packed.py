@@ -30,6 +30,7 @@ from .arrays import (
     check_not_nan,
     check_range,
     contiguous,
+    counts,
     index_dtype,
     namespace,
     position_of,
@@ -154,7 +155,7 @@ class CompressedCSR(Matrix):
     def lengths(self, axis: int = 0) -> Array:
         if axis == self.major:
             return namespace(self.indptr).diff(self.indptr)
-        return namespace(self.indptr).bincount(self.inner, minlength=self.shape[axis])
+        return counts(self.inner, self.shape[axis])
 
     def _transposed(self) -> CompressedCSR:
         return CompressedCSR.trusted(*self.components[:5], self.shape[::-1], 1 - self.major)

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .arrays import Array, as_array, as_indices, index_dtype, namespace, same_device, to_device
+from .arrays import Array, as_array, as_indices, counts, index_dtype, namespace, same_device, to_device
 from .base import Matrix
 from .convert import convert, turn
 from .csr import CSR
@@ -123,7 +123,7 @@ def check_square(A: Matrix) -> None:
 def _by_degree(A: Matrix) -> Array:
     rows = _rows(A)
     xp = namespace(rows.indices)
-    degree = xp.diff(rows.indptr) + xp.bincount(rows.indices, minlength=A.nrows)
+    degree = xp.diff(rows.indptr) + counts(rows.indices, A.nrows)
     return xp.argsort(-degree, kind="stable")
 
 

@@ -28,6 +28,7 @@ from .arrays import (
     check_not_nan,
     check_range,
     contiguous,
+    counts,
     index_dtype,
     namespace,
     position_of,
@@ -124,7 +125,7 @@ class SegmentedCOO(Matrix):
 
     def lengths(self, axis: int = 0) -> Array:
         ends = self.outer if axis == self.major else self.inner
-        return namespace(self.values).bincount(ends, minlength=self.shape[axis])
+        return counts(ends, self.shape[axis])
 
     @classmethod
     def predicted_nbytes(cls, A: Matrix, **options: Any) -> int:
@@ -186,7 +187,7 @@ def segmented(rows: Array, cols: Array, values: Array, shape: tuple[int, int], s
     order = xp.argsort(narrow, kind="stable")
     starts = xp.zeros(count + 1, cols.dtype)
     if values.size:
-        xp.cumsum(xp.bincount(numbers, minlength=count), out=starts[1:])
+        xp.cumsum(counts(numbers, count), out=starts[1:])
     offsets = (rows - numbers * segment).astype(np.uint16)
     return SegmentedCOO.trusted(offsets[order], cols[order], values[order], starts, shape, segment, 0)
 
@@ -232,7 +233,7 @@ def _(A: SegmentedCOO) -> Matrix:
         indptr, indices = (part.astype(A.indices.dtype, copy=False) for part in (by_row.indptr, by_row.indices))
         return CSR.trusted(indptr, indices, by_row.data, A.shape)
     order = rows.argsort(kind="stable")
-    return CSR.trusted(compress(rows, A.nrows, A.indices.dtype), A.indices[order], A.values[order], A.shape)
+    return CSR.trusted(compress(rows[order], A.nrows, A.indices.dtype), A.indices[order], A.values[order], A.shape)
 
 
 @conversion(

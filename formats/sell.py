@@ -27,6 +27,7 @@ from .arrays import (
     check_not_nan,
     check_range,
     contiguous,
+    counts,
     index_dtype,
     namespace,
     position_of,
@@ -117,7 +118,7 @@ class SELL(Matrix):
         if self.rows.shape != (extent,):
             raise ValueError(f"rows must have one element for each {axis}, {extent}, got {self.rows.size}")
         check_range(self.rows, "rows", extent)
-        times = xp.bincount(self.rows, minlength=extent) if extent else self.rows
+        times = counts(self.rows, extent) if extent else self.rows
         if bool((times != 1).any()):
             raise ValueError(f"rows must have each {axis} once, but {axis} {int((times > 1).argmax())} comes again")
         strays = self.rows // self.window != xp.arange(extent) // self.window
@@ -192,7 +193,7 @@ class SELL(Matrix):
     def lengths(self, axis: int = 0) -> Array:
         xp, extent = namespace(self.indices), self.shape[axis]
         if axis != self.major:
-            return xp.bincount(self.indices[self.indices >= 0], minlength=extent)
+            return counts(self.indices[self.indices >= 0], extent)
         lengths = xp.empty(extent, self.indices.dtype)
         lengths[self.rows] = self._lengths
         return lengths

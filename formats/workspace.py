@@ -50,8 +50,8 @@ class Sizes:
         return (self.shape[axis] + 1) * self.index + self.nnz * (self.index + self.value)
 
     def compress(self, axis: int) -> int:
-        """Of `convert.compress`: counts in words, indptr, and the indices in words, on a GPU as Booleans."""
-        return self.shape[axis] * (WORD + self.index) + self.nnz * (1 if self.on_gpu else WORD)
+        """Of `convert.compress`: counts in words, indptr, and the indices in words, where they are counted."""
+        return self.shape[axis] * (WORD + self.index) + (0 if self.on_gpu else self.nnz * WORD)
 
     def expand(self, axis: int) -> int:
         """Of `convert.expand`, the index of each entry; on a GPU it counts starts in words first."""

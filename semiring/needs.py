@@ -16,7 +16,7 @@ def work(A: Matrix, fmt: type[Matrix], device: Device, wanted: dict[str, Any]) -
     """Bytes of each part of a verb's or an algorithm's work on A in a format.
 
     Of a product with a dense vector, x and y and what is kept or held beside them, ⊕ idempotent; of an algorithm its
-    vectors and what it keeps, at most.  ValueError for a name that nobody knows.
+    vectors and what it keeps and holds, at most.  ValueError for a name that nobody knows.
     """
     parts: dict[str, int] = {}
     if (name := wanted.get("verb")) is not None:
@@ -31,6 +31,8 @@ def work(A: Matrix, fmt: type[Matrix], device: Device, wanted: dict[str, Any]) -
         vertex, entry = algorithm.holds.fused if fused else algorithm.holds.written
         parts["vectors"] = vertex * A.nrows
         parts["kept, at most"] = entry * A.nnz
+        if fused and (fmt, device) in algorithm.needs:
+            parts |= algorithm.needs[fmt, device](A, fmt)
     return parts
 
 

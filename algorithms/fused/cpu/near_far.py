@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from algorithms.single_source import Exact, Until
-from formats import CSR
+from formats import CSR, Matrix
 from formats.arrays import read_only
 from formats.orientation import by_columns
 from semiring import MONOIDS, OPERATORS, Semiring
@@ -40,6 +40,8 @@ are too few at a time."""
 ON_ONE_THREAD = 1 << 40
 """Own near vertices with which a thread goes on where there is no other; and where there are others."""
 SHARED = 64
+LISTS = 4
+"""Of each thread: two of near vertices and two of far ones, one to read and one to write."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +98,8 @@ def solve(A: CSR, source: int, s: Semiring, until: Until, plan: Plan) -> Any:
     loop = kernel(s, dtype, plan.delta is not None, threads > 1)
     room = room_for(n, threads)
     d = np.full(n, zero, dtype)
-    vertices, distances = np.empty((4 * threads, room), A.indices.dtype), np.empty((4 * threads, room), dtype)
+    shape = (LISTS * threads, room)
+    vertices, distances = np.empty(shape, A.indices.dtype), np.empty(shape, dtype)
     counts, marks = np.zeros((OWN + threads, COLUMNS), np.int64), np.full((1 + threads, 16), zero, dtype)
     marks[:, 1] = unit
     rows = light = columns = (A.indptr, A.indices, full_values(A))
@@ -155,6 +158,12 @@ def room_for(n: int, threads: int) -> int:
     """Entries in a list: at most n count, wherever they are, and half of a list may be read while it is written to."""
     room = 2 * n + 1024
     return room if threads <= 2 else min(room, 8 * n // threads + (1 << 16))
+
+
+def list_bytes(A: Matrix) -> int:
+    """Bytes of all threads' lists at most."""
+    threads = get_threads() if A.nnz >= SMALL else 1
+    return LISTS * threads * room_for(A.nrows, threads) * (A._index_dtype.itemsize + A.dtype.itemsize)
 
 
 def skewed(A: CSR) -> bool:

@@ -22,14 +22,21 @@ from semiring import Semiring
 from semiring.registry import Unsuited
 
 
-@bellman_ford.implement(CSR, "cpu")
+def lists(A: Any, fmt: type) -> dict[str, int]:
+    """What `Matrix.footprint` does not know of near-far relaxation: memory that is asked for, and hardly touched."""
+    from .near_far import list_bytes
+
+    return {"lists of near and far vertices": list_bytes(A)}
+
+
+@bellman_ford.implement(CSR, "cpu", needs=lists)
 def _bellman_ford(A: CSR, source: int, s: Semiring, until: Until, *, schedule: str = "frontier") -> Any:
     if schedule != "frontier":
         return Unsuited(f"the schedule {schedule!r} is the definition's")
     return unsuited(A, s) or _near_far(A, source, s, until, None)
 
 
-@delta_stepping.implement(CSR, "cpu")
+@delta_stepping.implement(CSR, "cpu", needs=lists)
 def _delta_stepping(A: CSR, source: int, s: Semiring, until: Until, *, delta: Any = None, split: str = "before") -> Any:
     """split says how the definition finds light edges, and changes nothing about the answer: not used."""
     return unsuited(A, s) or _near_far(A, source, s, until, None if delta is None else bucket_width(A, delta))
