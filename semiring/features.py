@@ -23,6 +23,9 @@ CACHES = (1 << 15, 1 << 20, 1 << 25)
 BLOCK = 1 << 14
 """Rows of a block whose part of y a fast memory holds."""
 
+ROUNDS = 64
+"""Entries of a row that a thread or warp takes one after the other, roughly; longer rows are shared among several."""
+
 THREADED = 1 << 15
 """Entries from which on work is handed to threads, or fills a GPU, roughly."""
 
@@ -119,5 +122,9 @@ def terms(f: Features, nbytes: int) -> dict[str, float]:
         "uneven rows": f.nrows * min(f.variation, 4.0),
         "short rows": f.nrows / (1.0 + f.mean),
         "longest row": float(f.longest),
+        "rounds of a row": float(min(f.longest, ROUNDS)),
+        "a row in parts": float(f.longest > ROUNDS),
+        "entries of a column": f.nnz / max(f.ncols, 1),
+        "entries that share an x": f.nnz * max(0.0, 1.0 - f.lines * LINE / f.value),
         "lines of blocks": blocks * min(f.nnz / max(blocks, 1), f.ncols * f.value / LINE),
     }

@@ -11,14 +11,12 @@ import pytest
 
 from bench.experiment import RESULTS, load
 
-from .support_table import README, with_table
-
-H100 = "nvidia-h100-80gb-hbm3"
+from .readme_tables import GPU, README, with_tables
 
 
-def test_support_table_is_the_verbs_tables() -> None:
+def test_tables_are_those_of_the_verbs_and_of_the_results() -> None:
     text = README.read_text()
-    assert text == with_table(text), "run: python -m tests.support_table"
+    assert text == with_tables(text), "run: python -m tests.readme_tables"
 
 
 def test_programs_run_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -49,7 +47,7 @@ def test_figures_of_experiments_are_those_of_their_rows() -> None:
     lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in table.split("\n") if line.startswith("| `")]
     found = {}
     for name, (graph, papers, fused) in FIGURES.items():
-        rows = {row["contender"]: row for row in load(RESULTS / f"{name}-{H100}.jsonl") if row["graph"] == graph}
+        rows = {row["contender"]: row for row in load(RESULTS / f"{name}-{GPU}.jsonl") if row["graph"] == graph}
         figures = (rows[papers]["ms"], rows[fused]["ms"], rows[fused]["with_transfers_ms"])
         assert {row["date"] for row in rows.values()} == {"2026-11-22"}
         assert 5 <= min(rows[papers]["repeats"], rows[fused]["repeats"]) <= 11

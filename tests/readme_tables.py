@@ -1,0 +1,112 @@
+"""The README's tables of what is supported and how fast it is: `python -m tests.readme_tables` rewrites them.
+
+Each stands between <!-- NAME: begin --> and <!-- NAME: end -->, and is made from the verbs' own tables, or from rows of
+`bench/results`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bench.experiment import RESULTS, load
+from semiring import Vector, Verb
+from semiring.choice import PRODUCTS
+
+from .strategies import FORMATS
+
+README = Path(__file__).parent.parent / "README.md"
+GPU, CPU = "nvidia-h100-80gb-hbm3", "intel-r-xeon-r-processor-2-80ghz"
+GRAPHS = {
+    "NE": "roads, US North-East",
+    "rmat20": "R-MAT, scale 20",
+    "rmat22": "R-MAT, scale 22",
+    "rmat24": "R-MAT, scale 24",
+    "unif8M": "random, 2^23 rows of 7",
+    "unif1M": "random, 2^20 rows of 32",
+    "grid4k": "grid, 4096 × 4096",
+}
+PEER = "cuSPARSE plus-times"
+ON_GPU = ("CSR", "COO", "ELL", "SELL", "SegmentedCOO", "CSB", "CompressedCSR")
+PRODUCT = {
+    "mxv, dense": "`mxv`, dense operand, min-plus",
+    "vxm, dense": "`vxm`, dense, min-plus",
+    "mxv, sparse": "`mxv`, sparse",
+    "vxm, sparse": "`vxm`, sparse",
+    "mxv, dense, sums": "`mxv`, dense, plus-times",
+    "vxm, dense, sums": "`vxm`, dense, plus-times",
+}
+
+
+def table(*lines: list[str]) -> str:
+    """Markdown; the first line is the head."""
+    head, *body = (f"| {' | '.join(line)} |" for line in lines)
+    return "\n".join((head, "|---" * len(lines[0]) + "|", *body))
+
+
+def support() -> str:
+    """A row a verb, a column a format, and in each cell the backends that have it."""
+    formats = [Vector, *FORMATS]
+    lines = [["verb", *(fmt.__name__ for fmt in formats)]]
+    for verb in Verb.all.values():
+        cells = [", ".join(backend for fmt, backend in verb.table if fmt is column) or "–" for column in formats]
+        lines.append([f"`{verb.name}`", *cells])
+    return table(*lines)
+
+
+def products_on_a_gpu() -> str:
+    """Of float32 values: ms, the ratio to cuSPARSE's, and the share of a copy's bandwidth of the fastest format."""
+    rows = load(RESULTS / f"spmv-{GPU}.jsonl")
+    found = {(row["graph"], row["contender"]): row for row in rows if row.get("dtype") == "float32" and "ms" in row}
+    lines = [["", "entries", "cuSPARSE", *ON_GPU, "fastest, share of a copy"]]
+    ratios: dict[str, list[float]] = {}
+    for graph, name in GRAPHS.items():
+        peer, cells = found[graph, PEER], []
+        there = {fmt: found[graph, fmt] for fmt in ON_GPU if (graph, fmt) in found}
+        best = min(there, key=lambda fmt: there[fmt]["ms"])
+        for fmt in ON_GPU:
+            if fmt in there:
+                ratios.setdefault(fmt, []).append(there[fmt]["to_peer"])
+                cell = f"{there[fmt]['ms']:.3f} ({there[fmt]['to_peer']:.2f})"
+                cells.append(f"**{cell}**" if fmt == best else cell)
+            else:
+                cells.append("–")
+        share = f"{100 * there[best]['share_of_copy']:.0f} %"
+        lines.append([name, f"{peer['nnz'] / 1e6:.3g} M", f"{peer['ms']:.3f}", *cells, share])
+    means = [f"{np.exp(np.mean(np.log(r))):.2f}" if len(r) == len(GRAPHS) else "" for r in map(ratios.get, ON_GPU) if r]
+    return table(*lines, ["geometric mean of ratios", "", "", *means, ""])
+
+
+def regrets() -> str:
+    """Of the chosen format over the best one: median and worst, by the model of all families, and without the own."""
+    figures = ("median", "worst", "unseen, worst")
+    head = ["product", *(f"{place}, {figure}" for place in ("CPU", "GPU") for figure in figures)]
+    rows = [load(RESULTS / f"choice-{place}.jsonl") for place in (CPU, GPU)]
+    lines = [[PRODUCT[product], *(f"{x:.2f}" for some in rows for x in regret(some, product))] for product in PRODUCTS]
+    return table(head, *lines)
+
+
+def regret(rows: list[dict[str, Any]], product: str) -> tuple[float, float, float]:
+    """(median, worst, worst of a matrix whose family the model has not seen) of a product."""
+    middle, worst = (row for row in rows if row["question"] == "regret" and row["product"] == product)
+    return middle["regret"], worst["regret"], worst["regret_unseen"]
+
+
+TABLES: dict[str, Callable[[], str]] = {"support": support, "products": products_on_a_gpu, "regret": regrets}
+
+
+def with_tables(text: str) -> str:
+    """The README's text with the tables as they are now."""
+    for name, made in TABLES.items():
+        begin, end = (f"<!-- {name}: {which} -->" for which in ("begin", "end"))
+        head, found, rest = text.partition(begin)
+        assert found, f"the README has no {begin}"
+        text = f"{head}{begin}\n{made()}\n{end}{rest.partition(end)[2]}"
+    return text
+
+
+if __name__ == "__main__":
+    README.write_text(with_tables(README.read_text(encoding="utf-8")), encoding="utf-8")
