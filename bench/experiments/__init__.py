@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bench.experiment import Experiment
 
-from . import afanasyev, afanasyev_scc, choice, everyone, kolganov, martin, roofline, spmv, sssp_c, storage
+from . import afanasyev, afanasyev_scc, choice, everyone, kolganov, martin, packing, roofline, spmv, sssp_c, storage
 
 EXPERIMENTS: dict[str, Experiment] = {
     experiment.name: experiment
@@ -23,6 +23,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         spmv.SPMV,
         storage.FORMATS,
         choice.CHOICE,
+        packing.PACKING,
         roofline.ROOFLINE,
     )
 }
