@@ -9,6 +9,7 @@ operators bring a form of their own. Operators of yours are made the same way:
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -62,7 +63,7 @@ class BinaryOp:
 
             return elementwise.binary(self, a, b)
         dtype = np.result_type(a, b)
-        apply = self.array if self.array is not None else _vectorized(self.scalar)
+        apply = self.array if self.array is not None else functools.partial(_elementwise, self.scalar)
         if self.boolean or dtype.kind != "i":
             return apply(a, b)
         if dtype == np.int64 and self.saturating is not None:
@@ -80,9 +81,14 @@ def _on_gpu(obj: Any) -> bool:
     return is_array(obj) and not isinstance(obj, np.ndarray)
 
 
+def _elementwise(scalar: Scalar, a: Any, b: Any) -> Any:
+    """`scalar` of arrays or scalars, compiled at the first call on their dtypes."""
+    return _vectorized(scalar, np.result_type(a), np.result_type(b))(a, b)
+
+
 @lru_cache(maxsize=256)
-def _vectorized(scalar: Scalar) -> Callable[[Any, Any], Any]:
-    """`scalar` as a NumPy ufunc, compiled at the first call on each dtype."""
+def _vectorized(scalar: Scalar, *dtypes: np.dtype) -> Callable[[Any, Any], Any]:
+    """`scalar` as a NumPy ufunc for the dtypes: one that was compiled for floats would take integers for such."""
     import numba
 
     return numba.vectorize(scalar)

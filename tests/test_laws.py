@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from semiring import MONOIDS, OPERATORS, SEMIRINGS, Law, Monoid, Semiring
+from semiring import MONOIDS, OPERATORS, SEMIRINGS, BinaryOp, Law, Monoid, Semiring
 
 from . import strategies as sts
 
@@ -151,6 +151,14 @@ def test_a_law_that_is_not_declared_is_false(name, law):
 def test_a_wrong_identity_is_caught():
     wrong = Monoid(OPERATORS["max"], 0, idempotent=True, selective=True)
     assert "0 is no identity for -3" in monoid_faults(wrong, sts.INT32)
+
+
+def test_an_operator_of_the_users_own_that_was_used_on_floats_is_exact_on_integers():
+    """The machine code for floats would take integers, too, and round them."""
+    off = BinaryOp("off", scalar=lambda a, b: a - b, cuda="a - b")
+    assert off(np.float64(0.5), np.float64(0.25)) == 0.25
+    assert off(np.int64(2**62 + 1), np.int64(0)) == 2**62 + 1
+    assert off(np.float32(0.5), np.float32(0.25)).dtype == np.float32
 
 
 @pytest.mark.parametrize(
