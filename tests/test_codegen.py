@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 from cuda.bindings import nvrtc
 
-from algorithms.fused.cuda.kernels import graphs_unit, paths_unit
+from algorithms.fused.cuda.kernels import graphs_unit, packed_unit, paths_unit
 from semiring import MONOIDS, SEMIRINGS, BinaryOp, MinFirst, MinPlus, PlusTimes, Semiring
 from semiring.algebra import find_semiring
 from semiring.codegen import C_TYPES, OPTIONS, expression, literal, prelude
@@ -83,8 +84,9 @@ ORDERED = [s for s in SEMIRINGS.values() if s.add.selective and s.one is not Non
 
 
 @pytest.mark.parametrize("index", [INT32, INT64], ids=str)
-def test_persistent_kernels_of_patterns_compile_for_an_h100(index: np.dtype) -> None:
-    assert compile_for_h100(graphs_unit(index)) == ""
+@pytest.mark.parametrize("unit", [graphs_unit, packed_unit], ids=["graphs", "packed"])
+def test_persistent_kernels_of_patterns_compile_for_an_h100(unit: Callable[[np.dtype], str], index: np.dtype) -> None:
+    assert compile_for_h100(unit(index)) == ""
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from algorithms.fused.cuda.paths import Schedule, fixpoint
 from algorithms.traversal import Direction
 from bench.graphs import grid, rmat, rmat_both_ways
 from bench.measure import peak_bytes
-from formats import CSR, from_edges
+from formats import CSR, CompressedCSR, from_edges
 from formats.arrays import to_device
 from semiring import MinPlus, explain
 
@@ -256,13 +256,16 @@ def test_many_small_components_need_few_rounds_of_colours():
 
 @every_graph
 @pytest.mark.parametrize("light", [0.0, 0.3, 1.0])
-def test_forests_with_and_without_light_edges_first(name, light, monkeypatch):
+@pytest.mark.parametrize("fmt", [CSR, CompressedCSR], ids=lambda fmt: fmt.__name__)
+def test_forests_with_and_without_light_edges_first(name, light, fmt, monkeypatch):
     monkeypatch.setattr(graphs, "LIGHT", light)
     monkeypatch.setattr(graphs, "DENSE", 0)
     A = boths(GRAPHS[name]())
     F, label = boruvka(A, return_labels=True)
-    told = explain(boruvka, A.to(device="cuda"), return_labels=True)
+    G = A.to(fmt, device="cuda", **({"force": True} if fmt is CompressedCSR else {}))
+    told = explain(boruvka, G, return_labels=True)
     got, tree = told.result
+    assert fmt is CSR or not G.keeps(CSR)  # packed columns are read as they are
     for a, b in zip(got.to_edges(), F.to_edges(), strict=True):
         same(a, b)
     same(tree, label)
@@ -282,6 +285,7 @@ def test_indices_may_have_64_bits(name):
         lambda M: bfs(M, 0, return_parents=True, direction="pull"),
         lambda M: scc(M),
         lambda M: boruvka(M, return_labels=True)[1],
+        lambda M: boruvka(M.to(CompressedCSR, force=True), return_labels=True)[1],
     ):
         told = explain(call, G)
         assert all(run.implementation == "fused" for run in told.runs)

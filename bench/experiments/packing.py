@@ -54,6 +54,7 @@ def graphs(setting: Setting) -> Iterator[tuple[str, Callable[[], CSR] | None, tu
         there = not source.file or (setting.data is not None and (setting.data / source.file).exists())
         yield name, partial(source.make, device, setting.data or Path()) if there else None, orders
     yield "ssca2 20", partial(ssca2, 20, device=device), (MADE, "bfs", "rcm")
+    yield "ssca2 20, cliques together", partial(ssca2, 20, device=device, permute=False), (MADE,)
 
 
 def rows(setting: Setting) -> Iterator[Row]:

@@ -1,22 +1,4 @@
-// What the kernels of every unit share: loads with a hint, loops over more than the grid, sums over lanes, a search.
-
-// A word that is read once, and need not stay in the cache; and one that others read, too, and nobody writes.
-template <class V> __device__ __forceinline__ V stream(const V* address) { return __ldcs(address); }
-template <class V> __device__ __forceinline__ V fetch(const V* address) { return __ldg(address); }
-template <> __device__ __forceinline__ bool stream(const bool* address) {
-    return __ldcs(reinterpret_cast<const unsigned char*>(address)) != 0;
-}
-template <> __device__ __forceinline__ bool fetch(const bool* address) {
-    return __ldg(reinterpret_cast<const unsigned char*>(address)) != 0;
-}
-
-// The columns of entries, an array of them. `streamed` is for a column that is read once.
-struct Indices {
-    const I* __restrict__ indices;
-
-    __device__ __forceinline__ I operator[](I e) const { return indices[e]; }
-    __device__ __forceinline__ I streamed(I e) const { return stream(indices + e); }
-};
+// What the kernels of every unit share: loops over more than the grid, sums over lanes, a search.
 
 // Loops over more than the grid: for (long long i = thread_number(); i < n; i += thread_count()).
 __device__ __forceinline__ long long thread_number() { return blockIdx.x * (long long)blockDim.x + threadIdx.x; }

@@ -31,10 +31,10 @@ CHUNKS = "chunks"
 """The unit of SELL."""
 
 UNITS: dict[str, tuple[str, ...]] = {
-    PRODUCTS: ("common.cu", "tiles.cu", "padded.cu", "push.cu", "pull.cu", "segments.cu", "dense.cu"),
-    BLOCKS: ("common.cu", "blocks.cu"),
-    CHUNKS: ("common.cu", "push.cu", "sell.cu"),
-    PACKED: ("common.cu", "tiles.cu", "push.cu", "found.cu", "packed.cu"),
+    PRODUCTS: ("columns.cu", "common.cu", "tiles.cu", "padded.cu", "push.cu", "pull.cu", "segments.cu", "dense.cu"),
+    BLOCKS: ("columns.cu", "common.cu", "blocks.cu"),
+    CHUNKS: ("columns.cu", "common.cu", "push.cu", "sell.cu"),
+    PACKED: ("columns.cu", "common.cu", "tiles.cu", "push.cu", "found.cu", "packed.cu"),
 }
 """The files of each translation unit behind the prelude, in their order. A format may bring a unit of its own."""
 

@@ -52,9 +52,9 @@ struct Offers {
 };
 
 // Offer every edge to its row's vertex. The key has the place in that row.
-struct Lightest {
+template <class Columns> struct Lightest {
     static constexpr int AT_ONCE = 4;
-    const I* indices;
+    Columns columns;
     const int* weights;
     I step;
     bool real;
@@ -67,7 +67,7 @@ struct Lightest {
         int w[AT_ONCE];
 #pragma unroll
         for (int j = 0; j < AT_ONCE; ++j) {
-            x[j] = inside[j] ? __ldcs(indices + place[j]) : 0;
+            x[j] = inside[j] ? columns.streamed(place[j]) : 0;
             w[j] = inside[j] ? weights[place[j] * step] : 0;
         }
 #pragma unroll
@@ -89,20 +89,21 @@ struct Lightest {
 };
 
 // The place of the entry (u, v) in the matrix, which has it.
-__device__ __forceinline__ I place_of(const I* indptr, const I* indices, I u, I v) {
+template <class Columns>
+__device__ __forceinline__ I place_of(const I* indptr, const Columns& columns, I u, I v) {
     I low = indptr[u], high = indptr[u + 1];
     while (high - low > 1) {
         const I middle = low + (high - low) / 2;
-        if (indices[middle] <= v) low = middle;
+        if (columns[middle] <= v) low = middle;
         else high = middle;
     }
     return low;
 }
 
 // List the edges u < v whose trees differ, of weights on one side of the threshold.
-struct ListBetween {
+template <class Columns> struct ListBetween {
     static constexpr int AT_ONCE = 4;
-    const I* indices;
+    Columns columns;
     const int* weights;
     I step;
     bool real, heavy;
@@ -125,7 +126,7 @@ struct ListBetween {
         for (int j = 0; j < AT_ONCE; ++j) {
             const I own = from_lane(u, owner[j]);
             a[j] = from_lane(of_u, owner[j]);
-            x[j] = inside[j] ? __ldcs(indices + place[j]) : 0;
+            x[j] = inside[j] ? columns.streamed(place[j]) : 0;
             wanted[j] = inside[j] && own < x[j];
         }
 #pragma unroll
@@ -157,25 +158,26 @@ struct ListBetween {
     }
 };
 
-// tree: 0, 1, … at first, and at the end the smallest vertex of each vertex's tree.  best_a, best_b: all ones at first.
-// chosen: a bit for each entry, 0 at first; 1 where an edge u < v of the forest lies.  light: edges below this ordinal go
-// first.  of_block: for each block, how many edges lie in its part of the matrix.  places, rows, columns, taken: where the forest's
-// edges lie, their ends, and the 32 bits of their weights.
-extern "C" __global__ void __launch_bounds__(FOREST_THREADS, FOREST_BLOCKS)
-    forest(ForestControl* control, const I* indptr, const I* indices, const int* weights, I step, bool real, I n, I nnz,
-           unsigned int light, I* tree, unsigned long long* best_a, unsigned long long* best_b, Listed* list,
-           Listed* other, unsigned int* chosen, unsigned int* of_block, I* places, I* rows,
-           I* columns, int* taken) {
-    Lightest lightest{indices, weights, step, real, best_a, 0};
+// All of the forest's kernel. tree: 0, 1, … at first, and at the end the smallest vertex of each vertex's tree.  best_a,
+// best_b: all ones at first.  chosen: a bit for each entry, 0 at first; 1 where an edge u < v of the forest lies.  light:
+// edges below this ordinal go first.  of_block: for each block, how many edges lie in its part of the matrix.  places,
+// rows, ends, taken: where the forest's edges lie, their ends, and the 32 bits of their weights.
+template <class Columns>
+__device__ __forceinline__ void grow_forest(ForestControl* control, const I* indptr, const Columns columns,
+                                            const int* weights, I step, bool real, I n, I nnz, unsigned int light,
+                                            I* tree, unsigned long long* best_a, unsigned long long* best_b,
+                                            Listed* list, Listed* other, unsigned int* chosen, unsigned int* of_block,
+                                            I* places, I* rows, I* ends, int* taken) {
+    Lightest<Columns> lightest{columns, weights, step, real, best_a, 0};
     deal_all_edges(indptr, n, nnz, lightest);
     grid_barrier(&control->arrived);
     for (long long v = thread_number(); v < n; v += thread_count()) {
         const unsigned long long key = best_a[v];
         if (key == ~0ull) continue;
-        const I place = (I)(unsigned int)key, x = indices[place];
+        const I place = (I)(unsigned int)key, x = columns[place];
         const unsigned long long there = best_a[x];
-        if (v > x && there >> 32 == key >> 32 && indices[(I)(unsigned int)there] == v) continue;  // x chose it, too
-        choose(chosen, v < x ? place : place_of(indptr, indices, x, (I)v));
+        if (v > x && there >> 32 == key >> 32 && columns[(I)(unsigned int)there] == v) continue;  // x chose it, too
+        choose(chosen, v < x ? place : place_of(indptr, columns, x, (I)v));
         join(tree, (I)v, x);
     }
     grid_barrier(&control->arrived);
@@ -187,8 +189,8 @@ extern "C" __global__ void __launch_bounds__(FOREST_THREADS, FOREST_BLOCKS)
     unsigned long long *best = best_a, *best_then = best_b, rounds = 0;
     unsigned int slot = 0;
     for (int heavy = light == 0; heavy < 2; ++heavy) {
-        ListBetween between{indices, weights, step, real, heavy != 0, light, tree, list, control->queue + slot,
-                            {best, 0, (I)-1}, 0, 0};
+        ListBetween<Columns> between{columns, weights, step, real, heavy != 0, light, tree, list,
+                                     control->queue + slot, {best, 0, (I)-1}, 0, 0};
         deal_all_edges(indptr, n, nnz, between);
         if (thread_number() == 0) control->queue[(slot + 1) % 3] = 0;
         grid_barrier(&control->arrived);
@@ -289,12 +291,20 @@ extern "C" __global__ void __launch_bounds__(FOREST_THREADS, FOREST_BLOCKS)
             }
             places[place] = entry;
             rows[place] = low;
-            columns[place] = indices[entry];
+            ends[place] = columns[entry];
             taken[place++] = weights[entry * step];
         }
         __syncthreads();
     }
     if (thread_number() == 0) control->rounds = rounds + 1;
+}
+
+extern "C" __global__ void __launch_bounds__(FOREST_THREADS, FOREST_BLOCKS)
+forest(ForestControl* control, const I* indptr, const I* indices, const int* weights, I step, bool real, I n, I nnz,
+       unsigned int light, I* tree, unsigned long long* best_a, unsigned long long* best_b, Listed* list, Listed* other,
+       unsigned int* chosen, unsigned int* of_block, I* places, I* rows, I* ends, int* taken) {
+    grow_forest(control, indptr, Indices{indices}, weights, step, real, n, nnz, light, tree, best_a, best_b, list, other,
+                chosen, of_block, places, rows, ends, taken);
 }
 
 // What the forest starts from.

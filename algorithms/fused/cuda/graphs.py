@@ -10,9 +10,9 @@ from algorithms.bfs import bfs
 from algorithms.boruvka import boruvka
 from algorithms.scc import scc
 from algorithms.traversal import Direction
-from formats import COO, CSR
+from formats import COO, CSR, CompressedCSR
 from formats.arrays import Array, cupy
-from formats.convert import compressed
+from formats.convert import compressed, convert
 from formats.orientation import by_columns, is_symmetric
 from formats.weights import distinct
 from semiring import MinPlus, ewise_add
@@ -47,7 +47,7 @@ Rows = tuple[Array, Array]
 """indptr and indices."""
 
 
-def too_large(A: CSR) -> Unsuited | None:
+def too_large(A: CSR | CompressedCSR) -> Unsuited | None:
     """What to answer for a matrix whose edges cannot be counted."""
     if A.nnz <= MOST_ENTRIES and A.nrows <= MOST_ENTRIES // 2:
         return None
@@ -214,36 +214,42 @@ def strong(k: kernels.Kernels, A: CSR, trim: bool, how: Direction) -> Array:
 # --- spanning forests -------------------------------------------------------------------------------------------------
 
 
-@boruvka.implement(CSR, "cuda")
-def _boruvka(A: CSR, symmetrize: bool, with_labels: bool) -> tuple[COO, Array | None] | Unsuited:
+@boruvka.implement(CSR, CompressedCSR, "cuda")
+def _boruvka(A: Any, symmetrize: bool, with_labels: bool) -> tuple[COO, Array | None] | Unsuited:
     if too_large(A):
         return Unsuited(f"it counts edges in 32 bits, and there are {A.nnz:,}")
-    if not is_symmetric(A):
+    if A.major == 1:
+        return Unsuited("its columns lie together, and rows are asked for first")
+    packed = isinstance(A, CompressedCSR)
+    if not (A.keep(("symmetric", False), lambda: is_symmetric(convert(A, CSR))) if packed else is_symmetric(A)):
         if not symmetrize:
             return Unsuited("an edge has no reverse of the same weight")
+        packed, A = False, convert(A, CSR)
         A = ewise_add(A, compressed(A, 1).T, "land" if A.dtype == bool else "min")  # both ways, the lighter weight
     if A.nnz == 0:
         return Unsuited("there is nothing to do")
     cp = cupy()
-    n, index_type = A.nrows, A.indices.dtype
-    k = kernels.graphs(index_type)
+    n, index_type = A.nrows, A.indptr.dtype
+    k = kernels.packed(index_type) if packed else kernels.graphs(index_type)
+    columns = (A.words, A.bases, A.starts) if packed else (A.indices,)
     weights, real, step = comparable(A, k)
     light = A.keep("light", lambda: lightest_part(weights, A.nnz, n, real))
     tree, control = cp.empty(n, index_type), cp.empty(FOREST_WORDS, np.uint64)
     best = [cp.empty(n, np.uint64) for _ in range(2)]
     listed = [cp.empty((A.nnz // 2 + 1) * listed_bytes(index_type), np.uint8) for _ in range(2)]
     chosen, of_block = cp.empty(-(-A.nnz // 32), np.uint32), cp.empty(kernels.MOST_BLOCKS, np.uint32)
-    places, rows, columns = (cp.empty(n, index_type) for _ in range(3))
+    places, starts, ends = (cp.empty(n, index_type) for _ in range(3))
     taken = cp.empty(n, np.int32)
     k.plain("start_forest", n, (control, np.int64(n), np.int64(A.nnz), tree, *best, chosen))
-    graph = *rows_of(A), weights, step, np.bool_(real), k.index(n), k.index(A.nnz), np.uint32(light)
-    found = places, rows, columns, taken
-    k.persistent("forest", n + A.nnz, (control, *graph, tree, *best, *listed, chosen, of_block, *found))
+    graph = A.indptr, *columns, weights, step, np.bool_(real), k.index(n), k.index(A.nnz), np.uint32(light)
+    found = places, starts, ends, taken
+    arguments = control, *graph, tree, *best, *listed, chosen, of_block, *found
+    k.persistent("forest_packed" if packed else "forest", n + A.nnz, arguments)
     state = control.get()
     edges = int(state[7])
     facts(rounds=int(state[4]), listed=int(state[5]), light=int(state[6]))
     values = taken[:edges].view(A.dtype) if A.dtype.itemsize == 4 else A.values[places[:edges]]
-    F = COO.trusted(rows[:edges], columns[:edges], values, A.shape, 0)
+    F = COO.trusted(starts[:edges], ends[:edges], values, A.shape, 0)
     return F, as_vertices(tree) if with_labels else None
 
 
@@ -252,7 +258,7 @@ def listed_bytes(index_dtype: np.dtype) -> int:
     return 2 * index_dtype.itemsize + 8
 
 
-def comparable(A: CSR, k: kernels.Kernels) -> tuple[Array, bool, Any]:
+def comparable(A: CSR | CompressedCSR, k: kernels.Kernels) -> tuple[Array, bool, Any]:
     """(32 bits of each weight, are they a float's, elements between weights); ranks where weights have 64."""
     if A.dtype.itemsize == 4:
         return A.values.view(np.int32), A.dtype.kind == "f", step_of(A, k.index)

@@ -1,7 +1,8 @@
 """The persistent kernels: which files make a translation unit, and how a kernel of one is launched.
 
-Two kinds of unit: `paths`, of a semiring, a dtype and an index type, with the same prelude that products are compiled
-with; and `graphs`, of an index type alone, whose kernels follow the pattern.
+Three kinds of unit: `paths`, of a semiring, a dtype and an index type, with the same prelude that products are compiled
+with; `graphs`, of an index type alone, whose kernels follow the pattern; and `packed`, those of them that read packed
+columns, too.
 """
 
 from __future__ import annotations
@@ -20,15 +21,18 @@ from formats.arrays import cupy
 from semiring import Semiring
 from semiring.algebra import Law
 from semiring.codegen import C_TYPES, prelude
-from semiring.cuda.compile import load
+from semiring.cuda import compile
 
 PATHS = ("persistent.cu", "fixpoint.cu", "tree.cu")
 GRAPHS = ("persistent.cu", "components.cu", "search.cu", "strong.cu", "forest.cu")
-"""The files of the two kinds of unit."""
+PACKED = ("persistent.cu", "components.cu", "forest.cu", "forest_packed.cu")
+"""The files of the kinds of unit, behind COLUMNS."""
+COLUMNS = Path(compile.__file__).with_name("columns.cu")
 
 SHAPES = {
     "paths": {"wide": (512, 2), "deep": (1024, 1), "tree": (512, 3)},
     "graphs": {"search": (512, 3), "trim": (512, 3), "rest": (512, 3), "forest": (512, 2)},
+    "packed": {"forest": (512, 2), "forest_packed": (512, 2)},
 }
 """Of each kernel with barriers, by kind of unit: threads of a block, and blocks on a multiprocessor."""
 
@@ -56,9 +60,14 @@ def graphs_unit(index_dtype: np.dtype) -> str:
     return _unit(f"using I = {C_TYPES[index_dtype.name]};\n", "graphs", GRAPHS)
 
 
+def packed_unit(index_dtype: np.dtype) -> str:
+    """The CUDA text of forests on packed columns."""
+    return _unit(f"using I = {C_TYPES[index_dtype.name]};\n", "packed", PACKED)
+
+
 def _unit(head: str, kind: str, names: tuple[str, ...]) -> str:
-    here = Path(__file__).parent
-    files = ((here / name).read_text(encoding="utf-8") for name in names)
+    paths = (COLUMNS, *(Path(__file__).parent / name for name in names))
+    files = (path.read_text(encoding="utf-8") for path in paths)
     shapes = "".join(
         f"constexpr int {kernel.upper()}_THREADS = {threads}, {kernel.upper()}_BLOCKS = {blocks};\n"
         for kernel, (threads, blocks) in SHAPES[kind].items()
@@ -104,7 +113,7 @@ class Kernels:
     def __init__(self, kind: str, text: str, index_dtype: np.dtype) -> None:
         self.kind = kind
         self.index = index_dtype.type
-        self._plain, self._persistent = load(text), load(text, cooperative=True)
+        self._plain, self._persistent = compile.load(text), compile.load(text, cooperative=True)
         self._multiprocessors = cupy().cuda.Device().attributes["MultiProcessorCount"]
         self._known: dict[tuple[str, bool], Any] = {}
 
@@ -162,6 +171,11 @@ def _graphs(index_dtype: np.dtype, device: int) -> Kernels:
     return Kernels("graphs", graphs_unit(index_dtype), index_dtype)
 
 
+@lru_cache(maxsize=16)
+def _packed(index_dtype: np.dtype, device: int) -> Kernels:
+    return Kernels("packed", packed_unit(index_dtype), index_dtype)
+
+
 def paths(semiring: Semiring, dtype: np.dtype, index_dtype: np.dtype) -> Kernels:
     """The kernels of `paths_unit` on the current device."""
     return _paths(semiring, dtype, index_dtype, cupy().cuda.Device().id)
@@ -170,3 +184,8 @@ def paths(semiring: Semiring, dtype: np.dtype, index_dtype: np.dtype) -> Kernels
 def graphs(index_dtype: np.dtype) -> Kernels:
     """The kernels of `graphs_unit` on the current device."""
     return _graphs(index_dtype, cupy().cuda.Device().id)
+
+
+def packed(index_dtype: np.dtype) -> Kernels:
+    """The kernels of `packed_unit` on the current device."""
+    return _packed(index_dtype, cupy().cuda.Device().id)

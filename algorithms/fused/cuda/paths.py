@@ -235,7 +235,7 @@ def hops(A: CSR, k: kernels.Kernels) -> Array:
     return A.keep("hops", make)
 
 
-def step_of(A: CSR, index: Any) -> Any:
+def step_of(A: Any, index: Any) -> Any:
     """Elements between values: 0 where all are one."""
     return index(A.values.strides[0] // A.dtype.itemsize)
 

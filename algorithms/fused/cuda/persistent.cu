@@ -6,8 +6,9 @@
 // loads, which the first-level cache may serve: the barrier empties it) or written by others (`now`).
 
 constexpr unsigned int WARP = 0xffffffffu;
-constexpr int LOOKED_AT = 4;  // vertices that a thread looks at for each place in a list that its block asks for
-constexpr int ALONE = 8;      // entries of a row that a thread looks through before its warp helps
+// Vertices that a thread looks at for each place in a list that its block asks for; entries of a row that it looks
+// through before its warp helps.
+[[maybe_unused]] constexpr int LOOKED_AT = 4, ALONE = 8;
 
 __device__ __forceinline__ long long thread_number() { return blockIdx.x * (long long)blockDim.x + threadIdx.x; }
 __device__ __forceinline__ long long thread_count() { return gridDim.x * (long long)blockDim.x; }
@@ -65,12 +66,6 @@ __device__ __forceinline__ unsigned long long least_of_warp(unsigned long long v
         if (there < value) value = there;
     }
     return value;
-}
-
-// A word that is read once, and need not stay in the caches.
-template <class V> __device__ __forceinline__ V stream(const V* address) { return __ldcs(address); }
-template <> __device__ __forceinline__ bool stream(const bool* address) {
-    return __ldcs(reinterpret_cast<const unsigned char*>(address)) != 0;
 }
 
 // The last f of 0 … count - 1 with key(f) <= value, of ascending keys; the first is. A warp looks at 32 places at once.
