@@ -31,6 +31,18 @@ GRAPHS = {
 }
 PEER = "cuSPARSE plus-times"
 ON_GPU = ("CSR", "COO", "ELL", "SELL", "SegmentedCOO", "CSB", "CompressedCSR")
+PACKED = {
+    "NE, as made": "roads, US North-East, as they come",
+    "NE, bfs": "the same, in the order of a search",
+    "NE, rcm": "the same, reverse Cuthill-McKee",
+    "rmat22s, as made": "R-MAT 22, symmetric",
+    "rmat22s, degree": "the same, by degree",
+    "rmat22s, bfs": "the same, in the order of a search",
+    "ssca2 20, as made": "SSCA-2 20, shuffled",
+    "ssca2 20, bfs": "the same, in the order of a search",
+    "ssca2 20, rcm": "the same, reverse Cuthill-McKee",
+    "ssca2 20, cliques together, as made": "the same, cliques together",
+}
 PRODUCT = {
     "mxv, dense": "`mxv`, dense operand, min-plus",
     "vxm, dense": "`vxm`, dense, min-plus",
@@ -95,7 +107,27 @@ def regret(rows: list[dict[str, Any]], product: str) -> tuple[float, float, floa
     return middle["regret"], worst["regret"], worst["regret_unseen"]
 
 
-TABLES: dict[str, Callable[[], str]] = {"support": support, "products": products_on_a_gpu, "regret": regrets}
+def packed_columns() -> str:
+    """Bytes of packed columns, how many times as small they are, and times in CSR and packed, on the CPU."""
+    found: dict[str, dict[str, dict[str, Any]]] = {}
+    for row in load(RESULTS / f"packing-{CPU}.jsonl"):
+        found.setdefault(row["graph"], {})[row["contender"]] = row
+    lines = [["graph", "entries", "bytes of a column", "`mxv`, ms, CSR", "packed", "`boruvka`, ms, CSR", "packed"]]
+    for graph, rows in found.items():
+        size = rows["CompressedCSR, mxv"]
+        timed = [rows[f"{fmt}, {task}"]["ms"] for task in ("mxv", "boruvka") for fmt in ("CSR", "CompressedCSR")]
+        times = [f"{ms:,.0f}" if ms >= 100 else f"{ms:.3g}" for ms in timed]
+        columns = f"{size['columns_bytes']:.2f} ({size['smaller']:.2f} ×)"
+        lines.append([PACKED.get(graph, graph), f"{size['nnz'] / 1e6:.3g} M", columns, *times])
+    return table(*lines)
+
+
+TABLES: dict[str, Callable[[], str]] = {
+    "support": support,
+    "products": products_on_a_gpu,
+    "regret": regrets,
+    "packing": packed_columns,
+}
 
 
 def with_tables(text: str) -> str:
