@@ -23,10 +23,11 @@ Array = Any
 Device = Literal["cpu", "cuda"]
 INT32_MAX = np.iinfo(np.int32).max
 
-# The smallest supported dtype that holds every value of an unsupported one.
+# CuPy's bincount counts in memory of its own for every block of threads, of which so many may be resident:
+# https://github.com/NVIDIA/cccl/issues/912
 COUNTERS = 1024
-"""CuPy's bincount counts in memory of its own for every block of threads, of which so many may be resident:
-https://github.com/NVIDIA/cccl/issues/912."""
+
+# The smallest supported dtype that holds every value of an unsupported one.
 _PROMOTIONS = {"int8": "int32", "int16": "int32", "uint8": "int32", "uint16": "int32", "uint32": "int64"}
 _PROMOTIONS |= {"float16": "float32"}
 
@@ -148,8 +149,8 @@ def namespace(array: Array) -> Any:
 
 def counts(numbers: Array, size: int) -> Array:
     """(size,), 64-bit integers: how often each of 0 … size - 1 is among the numbers, which are below `size`."""
-    xp = namespace(numbers)
-    if xp is np or size * COUNTERS <= numbers.size:
+    xp, most = namespace(numbers), max(size, numbers.size)
+    if xp is np or size * COUNTERS <= numbers.size or most > INT32_MAX:  # CuPy numbers what it adds to in 32 bits
         return xp.bincount(numbers, minlength=size)
     found = xp.zeros(size, np.uint64)
     xp.add.at(found, numbers, 1)

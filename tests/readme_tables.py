@@ -88,7 +88,8 @@ def products_on_a_gpu() -> str:
                 cells.append("–")
         share = f"{100 * there[best]['share_of_copy']:.0f} %"
         lines.append([name, f"{peer['nnz'] / 1e6:.3g} M", f"{peer['ms']:.3f}", *cells, share])
-    means = [f"{np.exp(np.mean(np.log(r))):.2f}" if len(r) == len(GRAPHS) else "" for r in map(ratios.get, ON_GPU) if r]
+    complete = {fmt: found for fmt, found in ratios.items() if len(found) == len(GRAPHS)}
+    means = [f"{np.exp(np.mean(np.log(complete[fmt]))):.2f}" if fmt in complete else "" for fmt in ON_GPU]
     return table(*lines, ["geometric mean of ratios", "", "", *means, ""])
 
 
@@ -111,7 +112,8 @@ def packed_columns() -> str:
     """Bytes of packed columns, how many times as small they are, and times in CSR and packed, on the CPU."""
     found: dict[str, dict[str, dict[str, Any]]] = {}
     for row in load(RESULTS / f"packing-{CPU}.jsonl"):
-        found.setdefault(row["graph"], {})[row["contender"]] = row
+        if "missing" not in row:
+            found.setdefault(row["graph"], {})[row["contender"]] = row
     lines = [["graph", "entries", "bytes of a column", "`mxv`, ms, CSR", "packed", "`boruvka`, ms, CSR", "packed"]]
     for graph, rows in found.items():
         size = rows["CompressedCSR, mxv"]
@@ -134,8 +136,9 @@ def with_tables(text: str) -> str:
     """The README's text with the tables as they are now."""
     for name, made in TABLES.items():
         begin, end = (f"<!-- {name}: {which} -->" for which in ("begin", "end"))
-        head, found, rest = text.partition(begin)
-        assert found, f"the README has no {begin}"
+        assert begin in text, f"the README has no {begin}"
+        assert end in text.partition(begin)[2], f"the README has no {end} behind {begin}"
+        head, _, rest = text.partition(begin)
         text = f"{head}{begin}\n{made()}\n{end}{rest.partition(end)[2]}"
     return text
 

@@ -108,7 +108,11 @@ def test_persistent_kernels_of_paths_assemble_for_an_h100(dtype: np.dtype) -> No
     assert compile_for_h100(paths_unit(MinPlus, dtype, INT32)) == ""
 
 
-@pytest.mark.parametrize("text", [graphs_unit(INT32), paths_unit(MinPlus, INT32, INT32)], ids=["graphs", "paths"])
+@pytest.mark.parametrize(
+    "text",
+    [graphs_unit(INT32), packed_unit(INT32), paths_unit(MinPlus, INT32, INT32)],
+    ids=["graphs", "packed", "paths"],
+)
 def test_persistent_kernels_compile_for_the_oldest_device_that_the_compiler_knows(text: str) -> None:
     """With fewer blocks on a multiprocessor, which are all that it is warned of."""
     assert all("threads per SM" in line for line in compile_for("sm_75", text).splitlines() if line.strip("\0 "))

@@ -74,7 +74,7 @@ def rows(setting: Setting) -> Iterator[Row]:
             B: Any = A if order == MADE else renumber(A, by=order)[0]
             yield from ordered(label, B, setting)
             B.forget()
-        del A
+        A = B = None
         released(setting.device)
 
 

@@ -11,7 +11,7 @@
 // about equal cost, in order (cuts), and changes the segment where a new row or column of blocks begins (firsts).
 // Warps begin at multiples of 32 entries, for whole sectors, and leave out what comes before their piece.
 //
-// gather_blocks does both in one phase, with x from the L2, for matrices in which neighbours share sectors of x.
+// gather_blocks does both in one phase, with x from the L2, where x fits it or neighbours share sectors of x.
 //
 // ⊕ is idempotent: atomics decide the order.
 //

@@ -40,8 +40,8 @@ SECTOR = 32
 """Bytes that the L2 gives for one x."""
 
 REUSE = 1.6
-"""Entries that a sector of x must serve, within a row of blocks, for one phase to be the faster way where x takes more
-than the L2; in less than that it always is. Measured: see "Blocks" in docs/architecture.md."""
+"""Entries that a sector of x must serve, within a row of blocks, for one phase to be the faster way where x has more
+elements than the L2 has words; below, it always is. Interpolated: see "Blocks" in docs/architecture.md."""
 
 UNEVEN = 1.1
 """What a share of whole segments may cost, over an even share. Whole ones are preferred: a segment that two blocks of
@@ -147,7 +147,7 @@ class Blocks(Products):
     def gather(self, k: Kernels, A: CSB, x: Array, semiring: Semiring, allowed: Array | None) -> Array:
         y = cupy().full(A.shape[A.major], semiring.zero(A.dtype), A.dtype)
         if A.nnz:
-            if A.keep("at once", lambda: _reuses(A, x.nbytes)):
+            if A.keep("at once", lambda: _reuses(A, x.size)):
                 gather_at_once(k, A, x, y)
             else:
                 in_two_phases(k, A, x, y, gathers=True)
@@ -187,9 +187,9 @@ def gather_at_once(k: Kernels, A: CSB, x: Array, y: Array) -> None:
     _launch(k.gather_blocks, k, A, False, *entries, k.index(y.size), y)
 
 
-def _reuses(A: CSB, x_bytes: int) -> bool:
+def _reuses(A: CSB, extent: int) -> bool:
     """Is x in the L2, or do so many entries share a sector of it, that one phase is faster? Waits for the device."""
-    return x_bytes <= attribute("L2CacheSize") or A.nnz >= REUSE * sectors(A)
+    return 4 * extent <= attribute("L2CacheSize") or A.nnz >= REUSE * sectors(A)
 
 
 def _launch(kernel: Any, k: Kernels, A: CSB, by_columns: bool, *arguments: Any) -> None:

@@ -15,6 +15,7 @@ from formats.arrays import Array, cupy
 from formats.convert import compressed, convert
 from formats.orientation import by_columns, is_symmetric
 from formats.weights import distinct
+from formats.workspace import Sizes
 from semiring import MinPlus, ewise_add
 from semiring.explanation import explained, facts
 from semiring.registry import Unsuited
@@ -214,22 +215,27 @@ def strong(k: kernels.Kernels, A: CSR, trim: bool, how: Direction) -> Array:
 # --- spanning forests -------------------------------------------------------------------------------------------------
 
 
-@boruvka.implement(CSR, CompressedCSR, "cuda")
+def unpacked(A: Any, fmt: type) -> dict[str, int]:
+    """What `Matrix.footprint` does not know of: plain columns, and the transpose that they are compared with."""
+    sizes = Sizes.of(A, "cuda")
+    return {"plain columns, and the transpose, once": A.nnz * sizes.index + sizes.turn(1)}
+
+
+@boruvka.implement(CSR, "cuda")
+@boruvka.implement(CompressedCSR, "cuda", needs=unpacked)
 def _boruvka(A: Any, symmetrize: bool, with_labels: bool) -> tuple[COO, Array | None] | Unsuited:
     if too_large(A):
         return Unsuited(f"it counts edges in 32 bits, and there are {A.nnz:,}")
     if A.major == 1:
         return Unsuited("its columns lie together, and rows are asked for first")
-    packed = isinstance(A, CompressedCSR)
-    if not (A.keep(("symmetric", False), lambda: is_symmetric(convert(A, CSR))) if packed else is_symmetric(A)):
+    if not symmetric(A):
         if not symmetrize:
             return Unsuited("an edge has no reverse of the same weight")
-        packed, A = False, convert(A, CSR)
-        A = ewise_add(A, compressed(A, 1).T, "land" if A.dtype == bool else "min")  # both ways, the lighter weight
+        A = symmetrized(A)
     if A.nnz == 0:
         return Unsuited("there is nothing to do")
     cp = cupy()
-    n, index_type = A.nrows, A.indptr.dtype
+    n, index_type, packed = A.nrows, A.indptr.dtype, isinstance(A, CompressedCSR)
     k = kernels.packed(index_type) if packed else kernels.graphs(index_type)
     columns = (A.words, A.bases, A.starts) if packed else (A.indices,)
     weights, real, step = comparable(A, k)
@@ -251,6 +257,29 @@ def _boruvka(A: Any, symmetrize: bool, with_labels: bool) -> tuple[COO, Array | 
     values = taken[:edges].view(A.dtype) if A.dtype.itemsize == 4 else A.values[places[:edges]]
     F = COO.trusted(starts[:edges], ends[:edges], values, A.shape, 0)
     return F, as_vertices(tree) if with_labels else None
+
+
+def symmetric(A: CSR | CompressedCSR) -> bool:
+    """Has every entry its reverse? Found once; of packed columns by plain ones, which are not kept."""
+    if isinstance(A, CSR):
+        return is_symmetric(A)
+
+    def found() -> bool:
+        rows = convert(A, CSR)
+        answer = is_symmetric(rows)
+        rows.forget()
+        return answer
+
+    return A.keep(("symmetric", False), found)
+
+
+def symmetrized(A: CSR | CompressedCSR) -> CSR:
+    """A with its edges both ways, the lighter weight of two."""
+    rows: Any = convert(A, CSR)
+    both = ewise_add(rows, compressed(rows, 1).T, "land" if A.dtype == bool else "min")
+    if rows is not A:
+        rows.forget()
+    return both
 
 
 def listed_bytes(index_dtype: np.dtype) -> int:
