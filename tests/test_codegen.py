@@ -14,7 +14,7 @@ from semiring import MONOIDS, SEMIRINGS, BinaryOp, MinFirst, MinPlus, PlusTimes,
 from semiring.algebra import find_semiring
 from semiring.codegen import C_TYPES, OPTIONS, expression, literal, prelude
 from semiring.cuda import blocks
-from semiring.cuda.kernels import BLOCKS, LONG_ROWS, SHORT_ROWS, UNITS, translation_unit
+from semiring.cuda.kernels import BLOCKS, LONG_ROWS, PACKED, SHORT_ROWS, UNITS, translation_unit
 
 ABSDIFF = Semiring(MONOIDS["min"], BinaryOp("absdiff", lambda a, b: abs(a - b), "a < b ? b - a : a - b"))
 INT32, INT64 = np.dtype(np.int32), np.dtype(np.int64)
@@ -64,9 +64,14 @@ def test_kernels_of_blocks_compile_in_their_own_shape(semiring: Semiring, dtype:
     assert compile_for_h100(translation_unit(semiring, dtype, index, shape=blocks.SHAPE, unit=BLOCKS)) == ""
 
 
-@pytest.mark.parametrize("unit", UNITS)
+UNIT_CASES = [(case, unit) for unit in UNITS for case in (CASES[::3] if unit == PACKED else CASES)]
+"""The kernels of packed columns are those of tiles and pushes with another reader."""
+
+
 @pytest.mark.parametrize(
-    "case", CASES, ids=[f"{semiring.name}-{dtype}-{index}-{first}" for semiring, dtype, index, first in CASES]
+    ("case", "unit"),
+    UNIT_CASES,
+    ids=[f"{semiring.name}-{dtype}-{index}-{first}-{unit}" for (semiring, dtype, index, first), unit in UNIT_CASES],
 )
 def test_every_kernel_is_valid_for_an_h100(case: tuple[Semiring, np.dtype, np.dtype, bool], unit: str) -> None:
     """As far as portable code: the assembler, which takes longer, has some of them in the next test."""

@@ -143,7 +143,7 @@ def test_product_under_every_write_rule(verb, fmt, semiring, dtype, backend):
             continue
         x, expected_by_rule = answers(verb, semiring, dtype, transposed, sparse)
         if fmt is not CSR:  # a rule is applied by code that all formats share: the masks, and some of the others
-            expected_by_rule = expected_by_rule[:5] + expected_by_rule[5::7]
+            expected_by_rule = expected_by_rule[:5] + expected_by_rule[5::11]
         for rule, expected in expected_by_rule:
             own = fresh(rule, backend)
             actual = multiply(verb, A, moved(x, backend), semiring, **own)
@@ -156,7 +156,7 @@ def test_product_under_every_write_rule(verb, fmt, semiring, dtype, backend):
 
 @pytest.mark.cells("mxv", "vxm")
 @given(data=st.data())
-@settings(max_examples=100)
+@settings(max_examples=60)
 def test_product_of_random_operands(verb, fmt, backend, data):
     semiring, dtype = data.draw(st.sampled_from([pair for pair in shares(fmt) if pair in sts.SHIPPED]))
     entries = data.draw(sts.matrices(semiring, dtype))

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from algorithms import bellman_ford, bfs, boruvka, delta_stepping, scc
@@ -66,6 +66,7 @@ def stored(A: CSR, fmt: type[Matrix]) -> Matrix:
 @every_source
 @every_format
 @given(data=st.data())
+@settings(max_examples=30)
 def test_a_formats_bytes_are_predicted_exactly_from_every_other_format(
     source: type[Matrix], fmt: type[Matrix], data: st.DataObject
 ) -> None:
