@@ -122,16 +122,23 @@ def plot(rows: list[Row]) -> Figure | None:
     """Bytes of a column, and times over CSR's, by graph and order."""
     from bench import plots
 
-    drawn = [row | {"case": row["graph"].replace(", ", "\n")} for row in rows if row["format"] == "CompressedCSR"]
+    drawn = []
+    for row in rows:
+        name, *order = row["graph"].split(", ")
+        if row["format"] == "CompressedCSR":
+            drawn.append(row | {"case": name, "order": order[0]})
     if not drawn:
         return None
-    made, (left, right) = plots.figure(2)
-    plots.bars(left, [row | {"contender": "columns"} for row in drawn if row["task"] == MXV], "case", "columns_bytes")
+    made, (left, *times) = plots.figure(3, width=4.2, columns=3)
+    orders = list(dict.fromkeys(row["order"] for row in drawn))
+    plots.bars(left, [row for row in drawn if row["task"] == MXV], "case", "columns_bytes", by="order", order=orders)
     plots.label(left, "packed columns, in CSR 4", "", "bytes an entry")
-    plots.bars(right, [row | {"contender": row["task"]} for row in drawn], "case", "to_csr", base=1)
-    plots.reference(right, 1)
-    plots.label(right, "time, CSR = 1", "", "")
-    plots.legend(right)
+    for ax, task in zip(times, (MXV, FORESTS), strict=True):
+        plots.bars(
+            ax, [row for row in drawn if row["task"] == task], "case", "to_csr", by="order", order=orders, base=1
+        )
+        plots.reference(ax, 1)
+        plots.label(ax, f"{task}: time, CSR = 1", "", "")
     return made
 
 
