@@ -161,11 +161,13 @@ def plot(rows: list[Row]) -> Figure | None:
         return None
     made, (left, right) = plots.figure(2)
     ratios = [row for row in drawn if row["contender"] not in (BARE, CUSPARSE) and row.get("to_peer")]
-    plots.bars(left, ratios, "graph", "to_peer", log_y=True, base=1)
-    plots.reference(left, 1)
     peer = BARE if rows[0].get("threads") else CUSPARSE
+    order = [*dict.fromkeys(row["contender"] for row in ratios), peer]
+    plots.bars(left, ratios, "graph", "to_peer", order=order, log_y=True, base=1)
+    plots.reference(left, 1)
     plots.label(left, "mxv, dense operand", "", f"time, {peer} = 1")
-    plots.bars(right, [row | {"percent": 100 * row["share_of_copy"]} for row in drawn], "graph", "percent")
+    shares = [row | {"percent": 100 * row["share_of_copy"]} for row in drawn]
+    plots.bars(right, shares, "graph", "percent", order=order)
     plots.reference(right, 100)
     plots.label(right, "Bandwidth", "", "% of a copy's")
     return made
