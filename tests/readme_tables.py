@@ -30,6 +30,7 @@ GRAPHS = {
     "grid4k": "grid, 4096 × 4096",
 }
 PEER = "cuSPARSE plus-times"
+ON_CPU = ("CSR", "COO", "ELL", "SELL", "SegmentedCOO", "CSB", "CompressedCSR")
 ON_GPU = ("CSR", "COO", "ELL", "SELL", "SegmentedCOO", "CSB", "CompressedCSR")
 PACKED = {
     "NE, as made": "roads, US North-East, as they come",
@@ -93,6 +94,22 @@ def products_on_a_gpu() -> str:
     return table(*lines, ["geometric mean of ratios", "", "", *means, ""])
 
 
+def products_on_a_cpu() -> str:
+    """Milliseconds in every format, beside python-graphblas."""
+    rows = load(RESULTS / f"spmv-{CPU}.jsonl")
+    found = {
+        (row["dtype"], row["contender"], row["graph"]): row["ms"] for row in rows if "ms" in row and "dtype" in row
+    }
+    graphs = {"unif1M d16": "2^20 rows, 16 random entries each", "unif1M d8": "2^20 rows, 8 each", "rmat20": "R-MAT 20"}
+    lines = [["milliseconds", *graphs.values()]]
+    for dtype, how in (("float32", ""), ("int32", " with absent entries")):
+        for name in ("bare python-graphblas", *ON_CPU):
+            times = [found.get((dtype, name, graph)) for graph in graphs]
+            label = f"python-graphblas, {dtype}" if name not in ON_CPU else f"{name}, {dtype}{how}"
+            lines.append([label, *("–" if ms is None else f"{ms:.1f}" for ms in times)])
+    return table(*lines)
+
+
 def regrets() -> str:
     """Of the chosen format over the best one: median and worst, by the model of all families, and without the own."""
     figures = ("median", "worst", "unseen, worst")
@@ -126,6 +143,7 @@ def packed_columns() -> str:
 
 TABLES: dict[str, Callable[[], str]] = {
     "support": support,
+    "products on a CPU": products_on_a_cpu,
     "products": products_on_a_gpu,
     "regret": regrets,
     "packing": packed_columns,
