@@ -73,7 +73,6 @@ def rows(setting: Setting) -> Iterator[Row]:
             A = make() if A is None else A
             B: Any = A if order == MADE else renumber(A, by=order)[0]
             yield from ordered(label, B, setting)
-            B.forget()
         A = B = None
         released(setting.device)
 
