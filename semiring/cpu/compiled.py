@@ -20,7 +20,7 @@ from . import exact
 from .plain import Operand, plain_operand
 from .ranges import holds_zero
 from .storage import STORED, loops_for
-from .threads import PIECES_PER_THREAD, get_threads, run
+from .threads import PIECES_PER_THREAD, get_threads, joined, run
 
 GATHER_FROM = 1 / 8
 """Share of present elements from which a sparse operand is gathered as a dense one, where the matrix must be turned."""
@@ -55,7 +55,13 @@ def needs(A: Matrix, fmt: type[Matrix], *, matrix_first: bool) -> dict[str, int]
     kept = 0 if fmt in STORED else (CSR if matrix_first else CSC).predicted_nbytes(A)
     along = getattr(fmt, "major", 0) == (0 if matrix_first else 1) or bool(kept)
     size = 0 if along else (A.nrows if matrix_first else A.ncols) * A.dtype.itemsize
-    return {"rows or columns, kept": kept, "y of each further thread": (get_threads() - 1) * size}
+    further = min(get_threads(), most_parts(A, size // A.dtype.itemsize)) - 1
+    return {"rows or columns, kept": kept, "y of each further thread": further * size}
+
+
+def most_parts(A: Matrix, extent: int) -> int:
+    """How many y's a scatter may have: adding them up takes no longer than scattering the entries."""
+    return max(1, A.nnz // max(extent, 1))
 
 
 def selected_by(A: Matrix, x: SparseVector, matrix_first: bool, gathers: bool) -> Matrix | None:
@@ -89,16 +95,16 @@ def gather(A: Matrix, x: np.ndarray, semiring: Semiring, matrix_first: bool, wri
 
 
 def scatter(A: Matrix, x: np.ndarray, semiring: Semiring, matrix_first: bool) -> np.ndarray:
-    """y_k ⊕= a_ik ⊗ x_i, each thread into a y of its own, added up at the end."""
+    """y_k ⊕= a_ik ⊗ x_i, each thread into a y of its own, added up at the end; fewer threads where entries are few."""
     loops, operand = prepared(A, x, semiring, matrix_first)
     x, zero = read_only(np.ascontiguousarray(operand.values)), semiring.zero(A.dtype)
-    parts: dict[int, np.ndarray] = {}
+    extent, parts = A.shape[1 - A.major], dict[int, np.ndarray]()
 
     def work(start: int, stop: int) -> None:
-        y = parts[start] = np.full(A.shape[1 - A.major], zero, A.dtype)
+        y = parts[start] = np.full(extent, zero, A.dtype)
         loops.scatter(A, x, y, start, stop)
 
-    run(work, loops.pieces(A, 1))
+    run(work, joined(loops.pieces(A, 1), most_parts(A, extent)))
     total, *others = (parts[start] for start in sorted(parts))  # in order, for `any` takes the first
     for part in others:
         total = semiring.add(total, part)

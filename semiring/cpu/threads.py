@@ -69,6 +69,12 @@ def run(work: Callable[..., Any], pieces: list[tuple[int, int]]) -> None:
         pass
 
 
+def joined(pieces: list[tuple[int, int]], most: int) -> list[tuple[int, int]]:
+    """The same work in at most `most` pieces, each of some that follow each other."""
+    each = -(-len(pieces) // most)
+    return [(pieces[k][0], pieces[min(k + each, len(pieces)) - 1][1]) for k in range(0, len(pieces), each)]
+
+
 def cut(total: int, size: int, entries: int) -> list[tuple[int, int]]:
     """[0, total) in pieces of at most `size`; one piece where there are few `entries` in all."""
     if entries < SMALL or total == 0:
