@@ -211,7 +211,7 @@ def entries_equal(x: Array, value: Any) -> SparseVector:
     """x⟨x = value⟩ of a dense vector. Waits for the device."""
     xp = namespace(x)
     places = xp.flatnonzero(x == value).astype(index_dtype(x.size))
-    return SparseVector.trusted(places, xp.full(places.shape, value, x.dtype), x.size)
+    return SparseVector.trusted(places, x[places], x.size)
 
 
 def entry(x: Array, i: int) -> SparseVector:
