@@ -77,7 +77,7 @@ def rows(setting: Setting) -> Iterator[Row]:
         del A
         released(setting.device)
     if setting.device == "cuda":
-        yield from host_time()
+        yield from setting.kept_rows(TINY) or host_time()
 
 
 def measured(A: CSR, setting: Setting, peak: float) -> Iterator[Row]:
