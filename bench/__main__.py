@@ -14,6 +14,7 @@ from formats import DeviceUnavailable
 from . import fused, prepare
 from .experiment import RESULTS, Experiment, Setting, perform
 from .experiments import EXPERIMENTS
+from .experiments.choice import refit
 from .measure import Disagreement, append
 from .report import report
 
@@ -105,6 +106,18 @@ def fused_command(
     records = fused.run(device.value, names, repeats, data, output, kinds, quick=quick, brief=brief)
     if any("error" in record for record in records):
         raise typer.Exit(1)
+
+
+@app.command("refit")
+def refit_command(
+    rows: Annotated[Path, typer.Argument(help="Of a whole run of the experiment choice.", exists=True, dir_okay=False)],
+) -> None:
+    """Fit the model that chooses formats again, to times that were measured before."""
+    try:
+        refit(rows)
+    except ValueError as error:
+        typer.echo(f"refit: {error}", err=True)
+        raise typer.Exit(1) from error
 
 
 @app.command("report")

@@ -2,6 +2,7 @@
 
     python -m bench choice                    # times, fits, and writes semiring/choice_cpu.json
     python -m bench choice --device cuda
+    python -m bench refit ROWS.jsonl          # the same of times that a run has measured, when model or fit has changed
 
 A named set of matrices, families × sizes, each in every format that takes it. Every product is timed in every format,
 after all answers were found equal. Then the coefficients of each (product, format) are fitted, with nonnegative least
@@ -24,12 +25,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from statistics import median, median_low, quantiles
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bench.experiment import Experiment, Row, Setting, released
+from bench.experiment import Experiment, Row, Setting, draw, load, released, write
 from bench.graphs import fifth, grid, predecessors, rmat, ssca2, uniform
 from bench.measure import machine
 from formats import CSR, Matrix, SparseVector, from_edges, permute
@@ -49,13 +51,28 @@ CONVERSIONS = 2
 """Times that a conversion is timed; the shorter one counts, for the first compiles."""
 SECONDS = 0.25
 """That a format's repeats of a product may take, but for three."""
-BATCH_MS = 1.0
-MOST_ON_GPU = {False: 7, True: 15}
-"""Milliseconds of a batch of calls on a GPU, and repeats there by whether the operand is sparse, which takes mostly
-Python's time: the whole set has to be timed in five minutes."""
+BATCH_MS, MOST_ON_GPU = 1.0, 7
+"""Milliseconds of a batch of calls on a GPU, and repeats there: the whole set has to be timed in five minutes."""
+SPARSE_REPEATS = 5
+"""Times as many repeats of a product with a sparse operand on a GPU: most of it is Python's time, which varies."""
 TIMES, CHOSEN, REGRET = "times", "chosen", "regret"
 """What a row answers."""
 ALL = "all matrices"
+FACTS = (
+    "date",
+    "machine",
+    "cores",
+    "python",
+    "versions",
+    "commit",
+    "gpu",
+    "driver",
+    "cuda",
+    "cupy",
+    "experiment",
+    "quick",
+)
+"""What a row says of the run."""
 SEMIRINGS: dict[bool, Semiring] = {True: MinPlus, False: PlusTimes}
 """By which an idempotent ⊕, and one that is not, are timed."""
 
@@ -196,7 +213,9 @@ def measured(name: str, family: str, A: CSR, setting: Setting) -> Iterator[Row]:
             if not same(expected, call(M, product, x), SEMIRINGS[product.idempotent]):
                 raise Disagreement(f"{fmt.__name__} computes something else under {product.name} of {name}")
         runs = [(lambda M=M, x=x, product=product: call(M, product, x)) for M in made.values()]  # type: ignore[misc]
-        repeats = min(setting.repeats, MOST_ON_GPU[product.sparse]) if device == "cuda" else setting.repeats
+        repeats = setting.repeats
+        if device == "cuda":
+            repeats = min(repeats, MOST_ON_GPU) * (SPARSE_REPEATS if product.sparse else 1)
         taken = in_turns([(run, batched_clock(run, device, BATCH_MS)) for run in runs], repeats, SECONDS)
         times = {fmt.__name__.lower(): median(t) for fmt, t in zip(made, taken, strict=True)}
         setups = {fmt.__name__.lower(): setup_ms(M, product, x, device) for fmt, M in made.items()}
@@ -277,6 +296,11 @@ def judged(gathered: list[Row], setting: Setting) -> dict[str, list[Row]]:
     model = fit(gathered)
     if not setting.quick:
         write_model(model, setting.device, machine(setting.device))
+    return verdicts(gathered, model)
+
+
+def verdicts(gathered: list[Row], model: Model) -> dict[str, list[Row]]:
+    """By matrix, what the model chooses for each product, and one that was fitted without the matrix's family."""
     unseen = {name: fit([row for row in gathered if row["family"] != name]) for name in {r["family"] for r in gathered}}
     found: dict[str, list[Row]] = {}
     for row in gathered:
@@ -294,6 +318,24 @@ def summed_up(found: dict[str, list[Row]]) -> Iterator[Row]:
             (row, *_) = (row for row in of_product if row["regret"] == figures["regret"])
             which = f"{name} of {len(of_product)}: {row['graph']}"
             yield row | figures | {"question": REGRET, "graph": ALL, "contender": which}
+
+
+def refit(path: Path) -> None:
+    """Fit the model again to the times of a whole run; write it, the rows with what it now chooses, and the plot.
+
+    Places and dates stay those of the times. ValueError for a file that has none, or of a quick run.
+    """
+    times = [row for row in load(path) if row.get("question") == TIMES]
+    if not times or times[0]["quick"]:
+        raise ValueError(f"{path} has no times of a whole run of the experiment choice")
+    place = {key: value for key, value in times[0].items() if key in FACTS}
+    model = fit(times)
+    write_model(model, "cuda" if "gpu" in place else "cpu", place)
+    found = verdicts(times, model)
+    chosen = [row for of_graph in found.values() for row in of_graph]
+    rows = [*times, *(place | row for row in (*chosen, *summed_up(found)))]
+    write(path, rows)
+    draw(CHOICE, rows, path)
 
 
 def verdict(row: Row, model: Model) -> Row:
