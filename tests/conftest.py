@@ -147,4 +147,5 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     outcome = gpu_record.counts(reporter.stats)
     if exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED) and any(outcome.values()):
         if Backend.CUDA.missing is None:
-            gpu_record.write(gpu_record.machine(), outcome, config.invocation_params.args)
+            failed = gpu_record.failures(reporter.stats)
+            gpu_record.write(gpu_record.machine(), outcome, failed, config.invocation_params.args)

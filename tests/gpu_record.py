@@ -54,16 +54,26 @@ def counts(stats: Mapping[str, Sequence[Any]]) -> dict[str, int]:
     return {name: sum(len(stats.get(kind, ())) for kind in parts) for name, parts in kinds.items()}
 
 
+def failures(stats: Mapping[str, Sequence[Any]]) -> list[str]:
+    """The names of the tests that failed, in the order of the run."""
+    return [report.nodeid for kind in ("failed", "error") for report in stats.get(kind, ())]
+
+
 def write(
-    where: Mapping[str, str], outcome: Mapping[str, int], arguments: Sequence[str], root: Path = ROOT
+    where: Mapping[str, str],
+    outcome: Mapping[str, int],
+    failed: Sequence[str],
+    arguments: Sequence[str],
+    root: Path = ROOT,
 ) -> dict[str, Any]:
-    """Record that pytest with these arguments had this outcome on the sources as they are now."""
+    """Record that pytest with these arguments had this outcome, `failed` by name, on the sources as they are now."""
     files = sources(root)
     record = {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         **where,
         "arguments": list(arguments),
         **outcome,
+        "failures": list(failed),
         "hash": combined(files),
         "files": files,
     }
@@ -81,7 +91,8 @@ def check(root: Path = ROOT) -> tuple[int, str]:
         changed = sorted(name for name in {*now, *then} if now.get(name) != then.get(name))
         return 1, f"changed since {RECORD} was written: {', '.join(changed)}; run pytest --require cuda on a GPU"
     outcome = ", ".join(f"{record[name]} {name}" for name in ("passed", "failed", "skipped"))
-    return 0, f"{RECORD} is of these CUDA sources: {outcome} on {record['device']}, {record['date']}"
+    which = "".join(f"; {name} failed" for name in record.get("failures", ()))
+    return 0, f"{RECORD} is of these CUDA sources: {outcome} on {record['device']}, {record['date']}{which}"
 
 
 if __name__ == "__main__":

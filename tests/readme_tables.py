@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 
 from bench.experiment import RESULTS, load
+from bench.experiments.everyone import OURS
+from bench.peers import PEERS
 from semiring import Vector, Verb
 from semiring.choice import PRODUCTS
 
@@ -43,6 +45,22 @@ PACKED = {
     "ssca2 20, bfs": "the same, in the order of a search",
     "ssca2 20, rcm": "the same, reverse Cuthill-McKee",
     "ssca2 20, cliques together, as made": "the same, cliques together",
+}
+TASKS = {"sssp": "`sssp`", "bfs": "`bfs`", "scc": "`scc`", "mst": "`boruvka`"}
+PEERS_GRAPHS = {
+    CPU: {
+        "NY": "New York's roads, 0.7 M arcs",
+        "rmat20": "R-MAT 20, 16 M edges",
+        "rmat18s": "R-MAT 18, symmetric, 3.9 M arcs",
+    },
+    GPU: {
+        "NE": "roads, US North-East",
+        "grid2k": "grid, 2048 × 2048",
+        "rmat20": "R-MAT 20",
+        "rmat22": "R-MAT 22",
+        "rmat22s": "the same, symmetric",
+        "unif8M": "random, 2^23 rows of 7",
+    },
 }
 PRODUCT = {
     "mxv, dense": "`mxv`, dense operand, min-plus",
@@ -126,19 +144,68 @@ def regret(rows: list[dict[str, Any]], product: str) -> tuple[float, float, floa
 
 
 def packed_columns() -> str:
-    """Bytes of packed columns, how many times as small they are, and times in CSR and packed, on the CPU."""
-    found: dict[str, dict[str, dict[str, Any]]] = {}
-    for row in load(RESULTS / f"packing-{CPU}.jsonl"):
-        if "missing" not in row:
-            found.setdefault(row["graph"], {})[row["contender"]] = row
-    lines = [["graph", "entries", "bytes of a column", "`mxv`, ms, CSR", "packed", "`boruvka`, ms, CSR", "packed"]]
+    """Bytes of packed columns, how many times as small they are, and times in CSR and packed, on either device."""
+    found: dict[str, dict[tuple[str, str], dict[str, Any]]] = {}
+    for place in (CPU, GPU):
+        for row in load(RESULTS / f"packing-{place}.jsonl"):
+            if "missing" not in row:
+                found.setdefault(row["graph"], {})[place, row["contender"]] = row
+    timed = [(device, place, verb) for device, place in (("CPU", CPU), ("GPU", GPU)) for verb in ("mxv", "boruvka")]
+    lines = [["graph", "entries", "bytes of a column", *(f"`{verb}`, {device}" for device, _, verb in timed)]]
     for graph, rows in found.items():
-        size = rows["CompressedCSR, mxv"]
-        timed = [rows[f"{fmt}, {task}"]["ms"] for task in ("mxv", "boruvka") for fmt in ("CSR", "CompressedCSR")]
-        times = [f"{ms:,.0f}" if ms >= 100 else f"{ms:.3g}" for ms in timed]
+        size = rows[CPU, "CompressedCSR, mxv"]
+        cells = []
+        for _, place, verb in timed:
+            plain, packed = (figure(rows[place, f"{fmt}, {verb}"]["ms"]) for fmt in ("CSR", "CompressedCSR"))
+            cells.append(f"{plain}, {packed}")
         columns = f"{size['columns_bytes']:.2f} ({size['smaller']:.2f} ×)"
-        lines.append([PACKED.get(graph, graph), f"{size['nnz'] / 1e6:.3g} M", columns, *times])
+        lines.append([PACKED.get(graph, graph), f"{size['nnz'] / 1e6:.3g} M", columns, *cells])
     return table(*lines)
+
+
+def peers_on_a_cpu() -> str:
+    """Milliseconds of every library, task by task."""
+    found, order = peers(CPU)
+    lines = [["milliseconds", "on", *order]]
+    for task, name in TASKS.items():
+        for graph, label in PEERS_GRAPHS[CPU].items():
+            times = found.get((task, graph), {})
+            if len(times) > 1:
+                cells = (figure(times[each]["ms"]) if each in times else "–" for each in order)
+                lines.append([name, label, *cells])
+    return table(*lines)
+
+
+def peers_on_a_gpu() -> str:
+    """Milliseconds of ours, with copies too, and of the fastest library on the host."""
+    found, order = peers(GPU)
+    graphs = PEERS_GRAPHS[GPU]
+    lines = [["milliseconds", "", *graphs.values()]]
+    for task, name in TASKS.items():
+        ours, rivals = [], []
+        for graph in graphs:
+            times = dict(found.get((task, graph), {}))
+            own = times.pop(order[0], None)
+            ours.append(f"{figure(own['ms'])} ({figure(own['with_transfers_ms'])})" if own else "–")
+            best = min(times, key=lambda each: times[each]["ms"], default=None)
+            rivals.append(f"{figure(times[best]['ms'])}, {best}" if best else "–")
+        lines += [[name, "semiring", *ours], ["", "fastest other", *rivals]]
+    return table(*lines)
+
+
+def peers(place: str) -> tuple[dict[tuple[str, str], dict[str, dict[str, Any]]], list[str]]:
+    """({(task, graph): {library: row}}, the libraries in their order) of what was timed."""
+    found: dict[tuple[str, str], dict[str, dict[str, Any]]] = {}
+    for row in load(RESULTS / f"peers-{place}.jsonl"):
+        if "missing" not in row:
+            found.setdefault((row["task"], row["graph"]), {})[row["contender"]] = row
+    there = {name for times in found.values() for name in times}
+    return found, [OURS, *(peer.name for peer in PEERS if peer.name in there)]
+
+
+def figure(ms: float) -> str:
+    """Milliseconds, to three digits; whole ones from 100 on."""
+    return f"{ms:,.0f}" if ms >= 100 else f"{ms:#.3g}"
 
 
 TABLES: dict[str, Callable[[], str]] = {
@@ -147,6 +214,8 @@ TABLES: dict[str, Callable[[], str]] = {
     "products": products_on_a_gpu,
     "regret": regrets,
     "packing": packed_columns,
+    "peers on a CPU": peers_on_a_cpu,
+    "peers on a GPU": peers_on_a_gpu,
 }
 
 

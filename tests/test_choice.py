@@ -6,11 +6,13 @@ import json
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from bench.experiment import load, perform, write
 from bench.experiments import choice as experiment
 from bench.experiments.choice_fit import fit
 from bench.graphs import grid, rmat, uniform
@@ -250,6 +252,29 @@ def test_a_machine_that_is_a_sum_of_terms_is_found_again() -> None:
             assert said["predicted"][name] == pytest.approx(ms, rel=0.02)
         f = Features(**row["features"])
         assert cost(made["conversions"], "csr", "from", f, 0) == pytest.approx(2.0, rel=0.02)
+
+
+def test_a_choice_that_costs_much_weighs_more_than_many_that_cost_little() -> None:
+    def times(f: Features) -> dict[str, float]:  # least squares alone take the list for fast on all
+        return {"csr": 0.1 + 1e-5 * f.nnz, "coo": (0.3 if f.nnz == grid(9).nnz else 0.02) + 1.2e-5 * f.nnz}
+
+    rows = rows_of(times)
+    made = fit(rows)
+    assert max(experiment.verdict(row, made)["regret"] for row in rows) < 1.2
+
+
+def test_times_that_were_measured_are_fitted_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(experiment, "FAMILIES", experiment.FAMILIES[:2])
+    monkeypatch.setattr("bench.experiments.choice_fit.path_of", lambda device: tmp_path / f"choice_{device}.json")
+    rows = perform(experiment.CHOICE, experiment.Setting(quick=True, repeats=3), tmp_path)
+    (path,) = tmp_path.glob("*.jsonl")
+    with pytest.raises(ValueError, match="has no times of a whole run"):
+        experiment.refit(path)
+    whole = [row | {"quick": False, "date": "2001-02-03"} for row in rows]
+    write(path, [row | ({"regret": 99.0} if "regret" in row else {}) for row in whole])
+    experiment.refit(path)
+    assert load(path) == json.loads(json.dumps(whole))
+    assert json.loads((tmp_path / "choice_cpu.json").read_text())["date"] == "2001-02-03"
 
 
 @pytest.mark.parametrize("device", ["cpu", "cuda"])

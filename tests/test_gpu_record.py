@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -19,7 +20,8 @@ def root(tmp_path: Path) -> Path:
     (tmp_path / "semiring" / "cuda").mkdir(parents=True)
     for name in ("codegen.py", "ops.py", "cuda/gather.cu", "cuda/push.cu"):
         (tmp_path / "semiring" / name).write_text(name)
-    gpu_record.write(WHERE, {"passed": 5, "failed": 1, "skipped": 2}, ["--require", "cuda"], tmp_path)
+    outcome = {"passed": 5, "failed": 1, "skipped": 2}
+    gpu_record.write(WHERE, outcome, ["tests/test_laws.py::test_one"], ["--require", "cuda"], tmp_path)
     return tmp_path
 
 
@@ -38,6 +40,7 @@ def test_a_record_of_the_sources_as_they_are(root: Path) -> None:
     assert line.startswith(
         "tests/gpu_record.json is of these CUDA sources: 5 passed, 1 failed, 2 skipped on some GPU, "
     )
+    assert line.endswith("; tests/test_laws.py::test_one failed")
     assert "\n" not in line
 
 
@@ -63,6 +66,11 @@ def test_no_record(root: Path) -> None:
         1,
         "tests/gpu_record.json is missing: run pytest --require cuda on a machine with a GPU",
     )
+
+
+def test_tests_that_failed_are_named() -> None:
+    stats = {"error": [SimpleNamespace(nodeid="a")], "failed": [SimpleNamespace(nodeid="b")], "passed": [1]}
+    assert gpu_record.failures(stats) == ["b", "a"]
 
 
 def test_errors_count_as_failed() -> None:
