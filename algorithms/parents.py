@@ -17,7 +17,7 @@ import operator
 from typing import Any
 
 from formats import Matrix
-from formats.arrays import as_array, to_device
+from formats.arrays import as_array, differs, to_device
 from semiring import MinFirst, Semiring, extract, fusible, nearer, reduce, select, tight, vxm
 from semiring.checks import check_matrix
 from semiring.operands import common_dtype, typed_matrix
@@ -65,7 +65,7 @@ def tree(A: Matrix, d: Any, source: int, semiring: Semiring) -> Any:
         parent[chosen.indices] = chosen.values
         settled[chosen.indices] = True
         newly = where(settled)
-    reached = d != semiring.zero(d.dtype)
+    reached = differs(d, semiring.zero(d.dtype))
     edges = T.pattern()
     while bool((reached & ~settled).any()):
         chosen = vxm(newly, edges, MinFirst, mask=settled, complement=True)  # p_j = min i: t_ij, i settled before

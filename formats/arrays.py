@@ -5,6 +5,7 @@ A matrix or vector lives where its arrays live; nothing here moves data unless i
 
 from __future__ import annotations
 
+import operator
 import sys
 from collections.abc import Iterable
 from types import ModuleType
@@ -26,6 +27,9 @@ INT32_MAX = np.iinfo(np.int32).max
 # CuPy's bincount counts in memory of its own for every block of threads, of which so many may be resident:
 # https://github.com/NVIDIA/cccl/issues/912
 COUNTERS = 1024
+
+UNSIGNED = np.uint32(0x7FFFFFFF)
+"""The bits of a float32 but for its sign."""
 
 # The smallest supported dtype that holds every value of an unsupported one.
 _PROMOTIONS = {"int8": "int32", "int16": "int32", "uint8": "int32", "uint16": "int32", "uint32": "int64"}
@@ -145,6 +149,33 @@ def device_of(array: Array) -> Device:
 def namespace(array: Array) -> Any:
     """The module, `numpy` or `cupy`, whose functions work on `array`."""
     return np if isinstance(array, np.ndarray) else sys.modules["cupy"]
+
+
+def equals(x: Array, other: Any) -> Array:
+    """x == other for each element; other: an array or a scalar of x's dtype. No element is NaN."""
+    return _compared(x, other, operator.eq)
+
+
+def differs(x: Array, other: Any) -> Array:
+    """x != other for each element; other: an array or a scalar of x's dtype. No element is NaN."""
+    return _compared(x, other, operator.ne)
+
+
+def _compared(x: Array, other: Any, compare: Any) -> Array:
+    if device_of(x) == "cpu" or x.dtype != np.float32:
+        return compare(x, other)
+    return compared_bits(x, other, compare)  # CuPy's comparisons of float32 take subnormal numbers for zero
+
+
+def compared_bits(x: Array, other: Any, compare: Any) -> Array:
+    """Float32 compared by their bits; -0.0 is 0.0.  compare: operator.eq or operator.ne."""
+    xp, bits = namespace(x), x.view(np.uint32)
+    if is_array(other):
+        others = other.view(np.uint32)
+        return compare(*(xp.where(each & UNSIGNED, each, np.uint32(0)) for each in (bits, others)))
+    if other == 0:
+        return compare(bits & UNSIGNED, np.uint32(0))
+    return compare(bits, np.float32(other).view(np.uint32))
 
 
 def counts(numbers: Array, size: int) -> Array:

@@ -18,6 +18,8 @@ from .arrays import (
     cast,
     check_not_nan,
     contiguous,
+    differs,
+    equals,
     index_dtype,
     is_array,
     namespace,
@@ -86,7 +88,7 @@ class Dense(Matrix):
     @property
     def present(self) -> Array:
         """(nrows, ncols), of a transpose (ncols, nrows): where entries are."""
-        return self.values == self.values if self.fill != self.fill else self.values != self.fill
+        return self.values == self.values if self.fill != self.fill else differs(self.values, self.fill)
 
     @property
     def stored(self) -> Array:
@@ -156,7 +158,7 @@ def filled(present: Array, stored: Array, major: int, fill: Any = None) -> Dense
         raise ValueError(f"of Booleans the fill is not to be chosen, got {fill!r}: absent is the byte 2")
     else:
         fill = as_fill(fill, stored.dtype)
-        if stored.size and bool((stored == fill).any()):
+        if stored.size and bool(equals(stored, fill).any()):
             raise ValueError(f"fill must not be the value of an entry, got {fill}")
     values = xp.full(present.shape, fill, dtype)
     values[present] = stored

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .arrays import Array, counts, namespace
+from .arrays import Array, counts, equals, namespace
 from .base import Matrix
 from .convert import compressed, convert, from_edges, known_symmetric
 from .csc import CSC
@@ -64,7 +64,7 @@ def _mirrored(A: Matrix, pattern: bool) -> bool:
         return False
     columns: Any = compressed(rows, 1) if rows.keeps(CSC) else convert(rows, CSC)
     positions = bool((columns.indices == rows.indices).all())
-    values = positions and bool((columns.values == rows.values).all())
+    values = positions and bool(equals(columns.values, rows.values).all())
     if values:
         A.keep(("symmetric", False), lambda: True)
     else:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from formats import CSR, SparseVector
-from formats.arrays import Array, index_dtype, namespace
+from formats.arrays import Array, differs, equals, index_dtype, namespace
 from formats.convert import compress, expand
 
 from .algebra import Monoid
@@ -87,14 +87,14 @@ def union_dense(x: Array, y: Array, op: Combiner, zero: Any) -> Array:
     if zero is None or keeps(op, x.dtype, zero):
         return combined
     xp = namespace(x)
-    return xp.where(x == zero, y, xp.where(y == zero, x, combined))
+    return xp.where(equals(x, zero), y, xp.where(equals(y, zero), x, combined))
 
 
 def intersect_dense(x: Array, y: Array, op: Combiner, zero: Any) -> Array:
     """op where both are present, `zero` elsewhere; zero None: all are present."""
     with np.errstate(invalid="ignore"):  # what an absent ∞ makes of the other operand is not used
         combined = op(x, y)
-    return combined if zero is None else namespace(x).where((x == zero) | (y == zero), zero, combined)
+    return combined if zero is None else namespace(x).where(equals(x, zero) | equals(y, zero), zero, combined)
 
 
 def keeps(op: Combiner, dtype: np.dtype, zero: Any) -> bool:
@@ -106,7 +106,7 @@ def drop(v: SparseVector, zero: Any) -> SparseVector:
     """`v` without the entries that are `zero`; zero None: `v`."""
     if zero is None:
         return v
-    present = v.values != zero
+    present = differs(v.values, zero)
     if bool(present.all()):
         return v
     return SparseVector.trusted(v.indices[present], v.values[present], v.size)

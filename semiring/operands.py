@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from formats import Matrix, SparseVector
-from formats.arrays import Array, cast, check_not_nan, is_array, namespace
+from formats.arrays import Array, cast, check_not_nan, differs, equals, is_array, namespace
 
 from .algebra import BOOL, Semiring
 
@@ -75,7 +75,7 @@ def _held(values: Array, dtype: np.dtype, semiring: Semiring | None) -> Array:
         return values
     if semiring is None or values.dtype not in semiring.dtypes:
         return cast(values, dtype)
-    present = values != semiring.zero(values.dtype)
+    present = differs(values, semiring.zero(values.dtype))
     held = namespace(values).full(values.shape, semiring.zero(dtype), dtype)
     held[present] = cast(values[present], dtype)
     return held
@@ -87,5 +87,5 @@ def _translated(values: Array, dtype: np.dtype, old_zero: Any, new_zero: Any) ->
         return xp.broadcast_to(_translated(values[:1].copy(), dtype, old_zero, new_zero), values.shape)
     cast = values.astype(dtype)
     if old_zero is not None and old_zero != new_zero:
-        cast[values == old_zero] = new_zero
+        cast[equals(values, old_zero)] = new_zero
     return cast

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from formats import COO, Matrix, SparseVector
-from formats.arrays import Array, Device, as_indices, device_of, index_dtype, namespace, to_device
+from formats.arrays import Array, Device, as_indices, device_of, equals, index_dtype, namespace, to_device
 
 from .algebra import Semiring, end_of_range
 from .checks import check_matrix
@@ -210,7 +210,7 @@ def with_root(parent: Array) -> Array:
 def entries_equal(x: Array, value: Any) -> SparseVector:
     """x⟨x = value⟩ of a dense vector. Waits for the device."""
     xp = namespace(x)
-    places = xp.flatnonzero(x == value).astype(index_dtype(x.size))
+    places = xp.flatnonzero(equals(x, value)).astype(index_dtype(x.size))
     return SparseVector.trusted(places, x[places], x.size)
 
 

@@ -105,6 +105,16 @@ def test_huge_and_tiny_weights(verb, fmt, backend, method, data, source):
 
 @every_format
 @every_method
+def test_the_smallest_weight_is_not_zero(verb, fmt, backend, method):
+    tiny = float(np.finfo(np.float32).smallest_subnormal)
+    graph = Graph(3, ((0, 1, 2 * tiny), (0, 2, 0.0), (2, 1, tiny)))
+    d, parent = run(method, graph.matrix(np.float32).to(fmt, device=backend), 0, return_parents=True)
+    assert d.tolist() == [0, tiny, 0]
+    assert parent.tolist() == [-1, 2, 0]
+
+
+@every_format
+@every_method
 @given(graph=graphs(st.integers(0, 1), max_n=9), source=sources)
 @settings(max_examples=10)
 def test_parents_where_zero_weights_close_cycles(verb, fmt, backend, method, graph, source):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from formats import COO, CSC, CSR, ELL, Matrix, SegmentedCOO, SparseVector
-from formats.arrays import Array, namespace
+from formats.arrays import Array, differs, namespace
 from formats.convert import expand, spread
 
 from .. import merge
@@ -37,7 +37,7 @@ def _(A: CSR, B: CSR, op: Combiner, zero: Any, write: MatrixWrite) -> CSR:
 
 def _entries(A: CSR, zero: Any) -> tuple[Array, Array]:
     """(keys, values) of A's entries other than `zero`."""
-    present = slice(None) if zero is None else A.values != zero
+    present = slice(None) if zero is None else differs(A.values, zero)
     return merge.keys_of(A)[present], A.values[present]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from formats import SparseVector
-from formats.arrays import Array, namespace
+from formats.arrays import Array, equals, namespace
 
 from .. import merge
 from ..algebra import Monoid
@@ -55,7 +55,7 @@ def _(u: Any, function: Callable[[Any], Any], zero: Any, write: VectorWrite) -> 
         return write(SparseVector.trusted(u.indices, namespace(u.values).asarray(function(u.values)), u.size))
     w = namespace(u).array(function(u), dtype=write.dtype)
     if zero is not None:
-        w[u == zero] = write.zero
+        w[equals(u, zero)] = write.zero
     return write(w)
 
 
