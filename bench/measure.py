@@ -23,7 +23,7 @@ from pathlib import Path
 from statistics import median, quantiles
 from typing import Any
 
-from formats.arrays import Device, cupy, finish, namespace
+from formats.arrays import Device, cupy, equals, finish, namespace
 from semiring.timing import (
     THREE,
     Disagreement,
@@ -243,6 +243,10 @@ def on_the_host(run: Callable[[], Any], calls: int = 400, repeats: int = 5) -> d
     return {"ms": rounded(middle), "low_ms": rounded(low), "high_ms": rounded(high), "repeats": repeats}
 
 
+MACHINE = ("date", "machine", "cores", "python", "versions", "commit", "gpu", "driver", "cuda", "cupy")
+"""What `machine` says."""
+
+
 def machine(device: Device = "cpu") -> dict[str, Any]:
     """What a time needs beside it to mean something: machine, date, versions, commit, and the GPU if it is used."""
     return {
@@ -276,7 +280,7 @@ def _agrees(contender: Contender, got: Any) -> bool:
 
 def _equal(got: Any, expected: Any, tolerance: float) -> Any:
     xp = namespace(expected)
-    return xp.allclose(got, expected, rtol=tolerance, atol=0) if tolerance else (got == expected).all()
+    return xp.allclose(got, expected, rtol=tolerance, atol=0) if tolerance else equals(got, expected).all()
 
 
 def _gpu() -> dict[str, Any]:

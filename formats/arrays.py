@@ -28,7 +28,7 @@ INT32_MAX = np.iinfo(np.int32).max
 # https://github.com/NVIDIA/cccl/issues/912
 COUNTERS = 1024
 
-UNSIGNED = np.uint32(0x7FFFFFFF)
+MAGNITUDE = np.uint32(0x7FFFFFFF)
 """The bits of a float32 but for its sign."""
 
 # The smallest supported dtype that holds every value of an unsupported one.
@@ -152,12 +152,12 @@ def namespace(array: Array) -> Any:
 
 
 def equals(x: Array, other: Any) -> Array:
-    """x == other for each element; other: an array or a scalar of x's dtype. No element is NaN."""
+    """x == other for each element, subnormal or not; other: an array or a scalar of x's dtype. No element is NaN."""
     return _compared(x, other, operator.eq)
 
 
 def differs(x: Array, other: Any) -> Array:
-    """x != other for each element; other: an array or a scalar of x's dtype. No element is NaN."""
+    """x != other for each element, subnormal or not; other: an array or a scalar of x's dtype. No element is NaN."""
     return _compared(x, other, operator.ne)
 
 
@@ -172,9 +172,9 @@ def compared_bits(x: Array, other: Any, compare: Any) -> Array:
     xp, bits = namespace(x), x.view(np.uint32)
     if is_array(other):
         others = other.view(np.uint32)
-        return compare(*(xp.where(each & UNSIGNED, each, np.uint32(0)) for each in (bits, others)))
+        return compare(*(xp.where(each & MAGNITUDE, each, np.uint32(0)) for each in (bits, others)))
     if other == 0:
-        return compare(bits & UNSIGNED, np.uint32(0))
+        return compare(bits & MAGNITUDE, np.uint32(0))
     return compare(bits, np.float32(other).view(np.uint32))
 
 
@@ -308,7 +308,7 @@ def cast(values: Array, dtype: DTypeLike) -> Array:
         low, high = (info.min, info.max) if info else (0, 1)
         bad = (values < low) | (values > high)
         if values.dtype.kind == "f":
-            bad |= values != namespace(values).floor(values)
+            bad |= differs(values, namespace(values).floor(values))
             bad |= values >= float(high) + 1
         if bool(bad.any()):
             raise ValueError(f"value {values[bad][0]} cannot be stored as {target}")

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 import numpy as np
 from numpy.typing import DTypeLike
 
-from .arrays import Array, Device, cast, device_of, index_dtype, is_array, move, namespace, read_only
+from .arrays import Array, Device, cast, device_of, equals, index_dtype, is_array, move, namespace, read_only
 
 if TYPE_CHECKING:
     import cupyx.scipy.sparse
@@ -206,7 +206,7 @@ class Matrix:
         """Same shape, dtype and entries, whatever the formats."""
         if self.shape != other.shape or self.dtype != other.dtype or self.nnz != other.nnz:
             return False
-        return all(bool((a == b).all()) for a, b in zip(self.to_edges(), other.to_edges(), strict=True))
+        return all(bool(equals(a, b).all()) for a, b in zip(self.to_edges(), other.to_edges(), strict=True))
 
     def check(self) -> None:
         """ValueError that names the first broken rule of the format. The public constructor calls it."""

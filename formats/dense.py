@@ -88,7 +88,10 @@ class Dense(Matrix):
     @property
     def present(self) -> Array:
         """(nrows, ncols), of a transpose (ncols, nrows): where entries are."""
-        return self.values == self.values if self.fill != self.fill else differs(self.values, self.fill)
+        return self._present(self.values)
+
+    def _present(self, values: Array) -> Array:
+        return values == values if self.fill != self.fill else differs(values, self.fill)
 
     @property
     def stored(self) -> Array:
@@ -141,8 +144,9 @@ class Dense(Matrix):
         return Dense.trusted(self.values, self.fill, 1 - self.major)
 
     def _lookup(self, row: int, col: int) -> Any:
-        value = self.values[(row, col) if self.major == 0 else (col, row)]
-        return None if value == self.fill or value != value else value.astype(self.dtype)
+        major, minor = (row, col) if self.major == 0 else (col, row)
+        value = self.values[major, minor : minor + 1]
+        return value[0].astype(self.dtype) if bool(self._present(value)[0]) else None
 
 
 def filled(present: Array, stored: Array, major: int, fill: Any = None) -> Dense:

@@ -73,7 +73,7 @@ class SparseVector:
         """The entries of the dense vector `x` that differ from `zero`."""
         if x.ndim != 1:
             raise ValueError(f"a dense vector is one-dimensional, got {x.ndim} dimensions")
-        present = namespace(x).flatnonzero(differs(x, zero)).astype(index_dtype(x.size), copy=False)
+        present = namespace(x).flatnonzero(differs(x, x.dtype.type(zero))).astype(index_dtype(x.size), copy=False)
         return cls.trusted(present, x[present], int(x.size))
 
     def check(self) -> None:

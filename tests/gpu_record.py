@@ -1,7 +1,7 @@
 """Which CUDA sources the tests last ran on, on a GPU, and what came of it: `gpu_record.json`.
 
 `pytest --require cuda` writes it on a machine with a GPU. `python -m tests.gpu_record --check` says, without one,
-whether the sources are still those: exit 0 if so, 1 if not.
+whether the sources are still those, and nothing failed: exit 0 if so, 1 if not.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def counts(stats: Mapping[str, Sequence[Any]]) -> dict[str, int]:
 
 
 def failures(stats: Mapping[str, Sequence[Any]]) -> list[str]:
-    """The names of the tests that failed, in the order of the run."""
+    """The names of the tests that failed, then of those that broke before or after they ran."""
     return [report.nodeid for kind in ("failed", "error") for report in stats.get(kind, ())]
 
 
@@ -82,7 +82,7 @@ def write(
 
 
 def check(root: Path = ROOT) -> tuple[int, str]:
-    """(exit code, one line): 0 if the record is of the sources as they are now, else 1 and which files changed."""
+    """(exit code, one line): 0 if all passed on the sources as they are now, else 1 and what failed, or has changed."""
     if not (root / RECORD).exists():
         return 1, f"{RECORD} is missing: run pytest --require cuda on a machine with a GPU"
     record = json.loads((root / RECORD).read_text(encoding="utf-8"))
@@ -92,7 +92,9 @@ def check(root: Path = ROOT) -> tuple[int, str]:
         return 1, f"changed since {RECORD} was written: {', '.join(changed)}; run pytest --require cuda on a GPU"
     outcome = ", ".join(f"{record[name]} {name}" for name in ("passed", "failed", "skipped"))
     which = "".join(f"; {name} failed" for name in record.get("failures", ()))
-    return 0, f"{RECORD} is of these CUDA sources: {outcome} on {record['device']}, {record['date']}{which}"
+    return int(
+        record["failed"] > 0
+    ), f"{RECORD} is of these CUDA sources: {outcome} on {record['device']}, {record['date']}{which}"
 
 
 if __name__ == "__main__":

@@ -130,17 +130,23 @@ def products_on_a_cpu() -> str:
 
 def regrets() -> str:
     """Of the chosen format over the best one: median and worst, by the model of all families, and without the own."""
-    figures = ("median", "worst", "unseen, worst")
+    figures = ("median", "worst", "worst, unseen")
     head = ["product", *(f"{place}, {figure}" for place in ("CPU", "GPU") for figure in figures)]
-    rows = [load(RESULTS / f"choice-{place}.jsonl") for place in (CPU, GPU)]
-    lines = [[PRODUCT[product], *(f"{x:.2f}" for some in rows for x in regret(some, product))] for product in PRODUCTS]
-    return table(head, *lines)
+    lines = [head]
+    for product in PRODUCTS:
+        found = (regret(place, product, figure) for place in (CPU, GPU) for figure in figures)
+        lines.append([PRODUCT[product], *(f"{x:.2f}" for x in found)])
+    return table(*lines)
 
 
-def regret(rows: list[dict[str, Any]], product: str) -> tuple[float, float, float]:
-    """(median, worst, worst of a matrix whose family the model has not seen) of a product."""
-    middle, worst = (row for row in rows if row["question"] == "regret" and row["product"] == product)
-    return middle["regret"], worst["regret"], worst["regret_unseen"]
+def regret(place: str, product: str, figure: str) -> float:
+    """A figure of a product, on a place."""
+    (row,) = (
+        row
+        for row in load(RESULTS / f"choice-{place}.jsonl")
+        if row["question"] == "regret" and row["product"] == product and row["figure"] == figure
+    )
+    return row["regret_unseen" if "unseen" in figure else "regret"]
 
 
 def packed_columns() -> str:
@@ -205,13 +211,13 @@ def peers(place: str) -> tuple[dict[tuple[str, str], dict[str, dict[str, Any]]],
 
 def figure(ms: float) -> str:
     """Milliseconds, to three digits; whole ones from 100 on."""
-    return f"{ms:,.0f}" if ms >= 100 else f"{ms:#.3g}"
+    return f"{ms:,.0f}" if ms >= 99.95 else f"{ms:#.3g}"
 
 
 TABLES: dict[str, Callable[[], str]] = {
     "support": support,
     "products on a CPU": products_on_a_cpu,
-    "products": products_on_a_gpu,
+    "products on a GPU": products_on_a_gpu,
     "regret": regrets,
     "packing": packed_columns,
     "peers on a CPU": peers_on_a_cpu,

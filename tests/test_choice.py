@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bench.experiment import load, perform, write
+from bench.experiment import RESULTS, load, perform, write
 from bench.experiments import choice as experiment
 from bench.experiments.choice_fit import fit
 from bench.graphs import grid, rmat, uniform
+from bench.measure import MACHINE, machine
 from formats import COO, CSC, CSR, ELL, Matrix, from_edges
 from semiring import MinPlus, PlusTimes, choice, choose, explain, mxv
 from semiring.choice import PRODUCTS, cost, model_of
@@ -264,17 +265,30 @@ def test_a_choice_that_costs_much_weighs_more_than_many_that_cost_little() -> No
 
 
 def test_times_that_were_measured_are_fitted_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(experiment, "FAMILIES", experiment.FAMILIES[:2])
+    small = [replace(family, cpu=family.quick) for family in experiment.FAMILIES[:2]]
+    monkeypatch.setattr(experiment, "FAMILIES", small)
     monkeypatch.setattr("bench.experiments.choice_fit.path_of", lambda device: tmp_path / f"choice_{device}.json")
     rows = perform(experiment.CHOICE, experiment.Setting(quick=True, repeats=3), tmp_path)
     (path,) = tmp_path.glob("*.jsonl")
-    with pytest.raises(ValueError, match="has no times of a whole run"):
-        experiment.refit(path)
-    whole = [row | {"quick": False, "date": "2001-02-03"} for row in rows]
+    whole = [row | {"date": "2001-02-03"} for row in rows]
     write(path, [row | ({"regret": 99.0} if "regret" in row else {}) for row in whole])
     experiment.refit(path)
     assert load(path) == json.loads(json.dumps(whole))
     assert json.loads((tmp_path / "choice_cpu.json").read_text())["date"] == "2001-02-03"
+    assert set(machine()) <= set(MACHINE)
+
+
+def test_times_of_a_part_of_the_matrices_are_not_fitted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("bench.experiments.choice_fit.path_of", lambda device: tmp_path / f"choice_{device}.json")
+    measured = load(next(RESULTS.glob("choice-intel*.jsonl")))
+    for rows in ([], measured[6:], measured[:300], [row | {"experiment": "formats"} for row in measured]):
+        path = tmp_path / "choice-some.jsonl"
+        write(path, rows)
+        before = path.read_text()
+        with pytest.raises(ValueError, match="does not have the times of a whole run"):
+            experiment.refit(path)
+        assert [file.name for file in tmp_path.iterdir()] == [path.name]
+        assert path.read_text() == before
 
 
 @pytest.mark.parametrize("device", ["cpu", "cuda"])

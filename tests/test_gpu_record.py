@@ -20,9 +20,13 @@ def root(tmp_path: Path) -> Path:
     (tmp_path / "semiring" / "cuda").mkdir(parents=True)
     for name in ("codegen.py", "ops.py", "cuda/gather.cu", "cuda/push.cu"):
         (tmp_path / "semiring" / name).write_text(name)
-    outcome = {"passed": 5, "failed": 1, "skipped": 2}
-    gpu_record.write(WHERE, outcome, ["tests/test_laws.py::test_one"], ["--require", "cuda"], tmp_path)
+    written(tmp_path)
     return tmp_path
+
+
+def written(root: Path, *failed: str) -> None:
+    outcome = {"passed": 5, "failed": len(failed), "skipped": 2}
+    gpu_record.write(WHERE, outcome, failed, ["--require", "cuda"], root)
 
 
 def test_a_record_of_the_sources_as_they_are(root: Path) -> None:
@@ -38,10 +42,17 @@ def test_a_record_of_the_sources_as_they_are(root: Path) -> None:
     code, line = gpu_record.check(root)
     assert code == 0
     assert line.startswith(
-        "tests/gpu_record.json is of these CUDA sources: 5 passed, 1 failed, 2 skipped on some GPU, "
+        "tests/gpu_record.json is of these CUDA sources: 5 passed, 0 failed, 2 skipped on some GPU, "
     )
-    assert line.endswith("; tests/test_laws.py::test_one failed")
     assert "\n" not in line
+
+
+def test_what_failed_is_named(root: Path) -> None:
+    written(root, "tests/test_laws.py::test_one", "tests/test_laws.py::test_two")
+    code, line = gpu_record.check(root)
+    assert code == 1
+    assert ": 5 passed, 2 failed, 2 skipped on some GPU, " in line
+    assert line.endswith("; tests/test_laws.py::test_one failed; tests/test_laws.py::test_two failed")
 
 
 def test_a_changed_a_new_and_a_removed_file_are_named(root: Path) -> None:
@@ -68,7 +79,7 @@ def test_no_record(root: Path) -> None:
     )
 
 
-def test_tests_that_failed_are_named() -> None:
+def test_names_of_failed_tests_and_of_errors() -> None:
     stats = {"error": [SimpleNamespace(nodeid="a")], "failed": [SimpleNamespace(nodeid="b")], "passed": [1]}
     assert gpu_record.failures(stats) == ["b", "a"]
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from formats import COO, CSR, ELL, SparseVector, from_edges
 from semiring import (
@@ -358,7 +360,7 @@ def test_threads_outside_a_block_are_kept():
 @pytest.mark.parametrize("fmt", FORMATS, ids=lambda fmt: fmt.__name__)
 @pytest.mark.parametrize("semiring", [MinPlus, "min_absdiff", PlusTimes], ids=str)
 def test_results_do_not_depend_on_the_number_of_threads(fmt, semiring, monkeypatch):
-    """With work cut for four threads, however little there is; integers, so that sums are exact."""
+    """With work cut for many threads, however little there is; integers, so that sums are exact."""
     if semiring == "min_absdiff":
         absdiff = BinaryOp("absdiff", scalar=lambda a, b: abs(a - b), cuda="a < b ? b - a : a - b")
         semiring = Semiring(MinPlus.add, absdiff)
@@ -368,7 +370,16 @@ def test_results_do_not_depend_on_the_number_of_threads(fmt, semiring, monkeypat
     A = from_edges(src, dst, weights, shape=(200, 150), dtype=np.int32).to(fmt, **OPTIONS.get(fmt, {}))
     x, y = (rng.integers(0, 99, n).astype(np.int32) for n in A.shape[::-1])
     results = []
-    for count in (1, 2, 4):
+    for count in (1, 2, 4, 16):
         with threads(count):
             results.append([mxv(A, x, semiring).tolist(), vxm(y, A, semiring).tolist()])
-    assert results[0] == results[1] == results[2]
+    assert all(result == results[0] for result in results)
+
+
+@given(count=st.integers(0, 40), most=st.integers(1, 50))
+def test_joined_pieces_are_the_same_work_in_the_same_order(count, most):
+    pieces = [(10 * k, 10 * k + 10) for k in range(count)]
+    joined = threading.joined(pieces, most)
+    assert len(joined) <= most
+    assert [k for start, stop in joined for k in range(start, stop)] == list(range(10 * count))
+    assert len(threading.joined(pieces, max(count, 1))) == count

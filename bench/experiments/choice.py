@@ -5,9 +5,9 @@
     python -m bench refit ROWS.jsonl          # the same of times that a run has measured, when model or fit has changed
 
 A named set of matrices, families × sizes, each in every format that takes it. Every product is timed in every format,
-after all answers were found equal. Then the coefficients of each (product, format) are fitted, with nonnegative least
-squares on the relative error, and `regret` is the time of the format that the model chooses over the time of the best
-one: 1 where the choice is right. `regret_unseen` is the same by a model that was fitted without the matrix's family.
+after all answers were found equal. Then the coefficients of each (product, format) are fitted (`choice_fit`), and
+`regret` is the time of the format that the model chooses over the time of the best one: 1 where the choice is right.
+`regret_unseen` is the same by a model that was fitted without the matrix's family.
 
 A row is a product on a matrix, once as it was measured, and once as the model chooses:
 
@@ -33,7 +33,7 @@ import numpy as np
 
 from bench.experiment import Experiment, Row, Setting, draw, load, released, write
 from bench.graphs import fifth, grid, predecessors, rmat, ssca2, uniform
-from bench.measure import machine
+from bench.measure import MACHINE, machine
 from formats import CSR, Matrix, SparseVector, from_edges, permute
 from formats.arrays import Device, namespace
 from semiring import MinPlus, PlusTimes, Semiring, mxv, vxm
@@ -58,20 +58,7 @@ SPARSE_REPEATS = 5
 TIMES, CHOSEN, REGRET = "times", "chosen", "regret"
 """What a row answers."""
 ALL = "all matrices"
-FACTS = (
-    "date",
-    "machine",
-    "cores",
-    "python",
-    "versions",
-    "commit",
-    "gpu",
-    "driver",
-    "cuda",
-    "cupy",
-    "experiment",
-    "quick",
-)
+FACTS = (*MACHINE, "experiment", "quick")
 """What a row says of the run."""
 SEMIRINGS: dict[bool, Semiring] = {True: MinPlus, False: PlusTimes}
 """By which an idempotent ⊕, and one that is not, are timed."""
@@ -267,11 +254,17 @@ def conversion_ms(A: CSR, M: Matrix, device: Device) -> tuple[float | None, floa
     return taken[0], taken[1]
 
 
+def named(setting: Setting) -> Iterator[tuple[str, Family, int]]:
+    """(name, family, size) of every matrix."""
+    for family in FAMILIES:
+        for size in family.sizes(setting):
+            yield f"{family.name}, 2^{size}", family, size
+
+
 def rows(setting: Setting) -> Iterator[Row]:
     """All products of all matrices as they are measured; then what the model chooses, and the regret of all."""
     gathered: list[Row] = []
-    named = [(f"{family.name}, 2^{size}", family, size) for family in FAMILIES for size in family.sizes(setting)]
-    for name, family, size in named:
+    for name, family, size in named(setting):
         if kept := setting.kept_rows(name, TIMES):
             gathered += kept
             yield from kept
@@ -283,7 +276,7 @@ def rows(setting: Setting) -> Iterator[Row]:
         del A
         released(setting.device)
     found: dict[str, list[Row]] = {}
-    for name, _, _ in named:
+    for name, _, _ in named(setting):
         if not (kept := setting.kept_rows(name, CHOSEN)):
             found = found or judged(gathered, setting)
             kept = found[name]
@@ -294,9 +287,10 @@ def rows(setting: Setting) -> Iterator[Row]:
 def judged(gathered: list[Row], setting: Setting) -> dict[str, list[Row]]:
     """By matrix, what the model, which is written, chooses for each product, and one without the matrix's family."""
     model = fit(gathered)
+    found = verdicts(gathered, model)
     if not setting.quick:
         write_model(model, setting.device, machine(setting.device))
-    return verdicts(gathered, model)
+    return found
 
 
 def verdicts(gathered: list[Row], model: Model) -> dict[str, list[Row]]:
@@ -310,30 +304,35 @@ def verdicts(gathered: list[Row], model: Model) -> dict[str, list[Row]]:
 
 
 def summed_up(found: dict[str, list[Row]]) -> Iterator[Row]:
-    """The median and the worst regret of each product, with the matrix that has it."""
+    """The median and the worst of each product, of `regret` and of `regret_unseen`, as rows of their matrices."""
     for product in PRODUCTS:
         of_product = [row for rows in found.values() for row in rows if row["product"] == product]
-        for name, pick in (("median", median_low), ("worst", max)):
-            figures = {key: pick(row[key] for row in of_product) for key in ("regret", "regret_unseen")}
-            (row, *_) = (row for row in of_product if row["regret"] == figures["regret"])
-            which = f"{name} of {len(of_product)}: {row['graph']}"
-            yield row | figures | {"question": REGRET, "graph": ALL, "contender": which}
+        for figure, unseen in (("regret", ""), ("regret_unseen", ", unseen")):
+            for name, pick in (("median", median_low), ("worst", max)):
+                value = pick(row[figure] for row in of_product)
+                (row, *_) = (row for row in of_product if row[figure] == value)
+                which = f"{name} of {len(of_product)}{unseen}: {row['graph']}"
+                yield row | {"question": REGRET, "graph": ALL, "contender": which, "figure": f"{name}{unseen}"}
 
 
 def refit(path: Path) -> None:
     """Fit the model again to the times of a whole run; write it, the rows with what it now chooses, and the plot.
 
-    Places and dates stay those of the times. ValueError for a file that has none, or of a quick run.
+    Places and dates stay those of the times. ValueError, and nothing is written, unless the file has every product of
+    every matrix.
     """
-    times = [row for row in load(path) if row.get("question") == TIMES]
-    if not times or times[0]["quick"]:
-        raise ValueError(f"{path} has no times of a whole run of the experiment choice")
-    place = {key: value for key, value in times[0].items() if key in FACTS}
+    times = [row for row in load(path) if row.get("experiment") == "choice" and row.get("question") == TIMES]
+    device: Device = "cuda" if times and "gpu" in times[0] else "cpu"
+    wanted = [(name, product) for name, _, _ in named(Setting(device)) for product in PRODUCTS]
+    if [(row["graph"], row["product"]) for row in times] != wanted:
+        raise ValueError(f"{path} does not have the times of a whole run of the experiment choice")
+    places = {row["graph"]: {key: row[key] for key in FACTS if key in row} for row in times}
     model = fit(times)
-    write_model(model, "cuda" if "gpu" in place else "cpu", place)
     found = verdicts(times, model)
-    chosen = [row for of_graph in found.values() for row in of_graph]
-    rows = [*times, *(place | row for row in (*chosen, *summed_up(found)))]
+    chosen = [places[row["graph"]] | row for of_graph in found.values() for row in of_graph]
+    last = places[times[-1]["graph"]]
+    write_model(model, device, last)
+    rows = [*times, *chosen, *(last | row for row in summed_up(found))]
     write(path, rows)
     draw(CHOICE, rows, path)
 

@@ -34,7 +34,7 @@ FAR = 0.35
 """Of a format that takes k times as long as the best one, the row weighs 1 / k^FAR as much."""
 ROUNDS = 6
 FAR_OFF = 10
-"""Ratio of a time to what is said of it from which on it is all the same."""
+"""What is said of a time counts as at least 1 / FAR_OFF of it."""
 LEAST_MS = 1e-4
 """Setups and conversions below it are none."""
 
@@ -63,7 +63,7 @@ class Design:
         return cls(names, T / scale, scale)
 
     def solved(self, ms: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """The coefficients of the scaled terms."""
+        """(terms,), >= 0: of T's columns, to give `ms`, (matrices,) milliseconds, with weights, (matrices,)."""
         from scipy.optimize import nnls
 
         said = target = np.maximum(ms, LEAST_MS)
@@ -75,7 +75,7 @@ class Design:
         return coefficients
 
     def named(self, coefficients: np.ndarray) -> Coefficients:
-        """{term: coefficient}, without zeros."""
+        """{term: milliseconds for one of it}, without zeros."""
         found = zip(self.names, coefficients / self.scale, strict=True)
         return {name: rounded(float(c)) or 0.0 for name, c in found if c > 0}
 

@@ -55,13 +55,14 @@ def needs(A: Matrix, fmt: type[Matrix], *, matrix_first: bool) -> dict[str, int]
     kept = 0 if fmt in STORED else (CSR if matrix_first else CSC).predicted_nbytes(A)
     along = getattr(fmt, "major", 0) == (0 if matrix_first else 1) or bool(kept)
     size = 0 if along else (A.nrows if matrix_first else A.ncols) * A.dtype.itemsize
-    further = min(get_threads(), most_parts(A, size // A.dtype.itemsize)) - 1
+    places = fmt.predicted_nbytes(A) // A.dtype.itemsize  # at most: a part of it are indices
+    further = min(get_threads(), most_parts(places, size // A.dtype.itemsize)) - 1
     return {"rows or columns, kept": kept, "y of each further thread": further * size}
 
 
-def most_parts(A: Matrix, extent: int) -> int:
-    """How many y's a scatter may have: adding them up takes no longer than scattering the entries."""
-    return max(1, A.nnz // max(extent, 1))
+def most_parts(places: int, extent: int) -> int:
+    """How many y's a scatter of so many places may have: a y has fewer elements than its thread scatters places."""
+    return max(1, places // max(extent, 1))
 
 
 def selected_by(A: Matrix, x: SparseVector, matrix_first: bool, gathers: bool) -> Matrix | None:
@@ -104,7 +105,7 @@ def scatter(A: Matrix, x: np.ndarray, semiring: Semiring, matrix_first: bool) ->
         y = parts[start] = np.full(extent, zero, A.dtype)
         loops.scatter(A, x, y, start, stop)
 
-    run(work, joined(loops.pieces(A, 1), most_parts(A, extent)))
+    run(work, joined(loops.pieces(A, 1), most_parts(A.values.size, extent)))
     total, *others = (parts[start] for start in sorted(parts))  # in order, for `any` takes the first
     for part in others:
         total = semiring.add(total, part)

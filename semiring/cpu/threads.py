@@ -71,7 +71,7 @@ def run(work: Callable[..., Any], pieces: list[tuple[int, int]]) -> None:
 
 def joined(pieces: list[tuple[int, int]], most: int) -> list[tuple[int, int]]:
     """The same work in at most `most` pieces, each of some that follow each other."""
-    each = -(-len(pieces) // most)
+    each = max(1, -(-len(pieces) // most))
     return [(pieces[k][0], pieces[min(k + each, len(pieces)) - 1][1]) for k in range(0, len(pieces), each)]
 
 

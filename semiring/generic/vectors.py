@@ -103,7 +103,7 @@ def _(out: Any, value: Any, indices: Array | None, accum: Combiner | None, write
     new = value.to_dense(write.zero) if isinstance(value, SparseVector) else value
     if accum is not None and is_scalar(new):  # which is present, also where it equals the zero
         old = out[places]
-        new = xp.where(old == write.zero, new, accum(old, xp.full(places.shape, new, out.dtype)))
+        new = xp.where(equals(old, write.zero), new, accum(old, xp.full(places.shape, new, out.dtype)))
     elif accum is not None:
         new = merge.union_dense(out[places], new, accum, write.zero)
     w[places] = new
