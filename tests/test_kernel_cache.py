@@ -94,6 +94,11 @@ def test_a_kernel_is_found_again(tmp_path: Path, locks: str, monkeypatch: pytest
     assert sum(again.stats.cache_hits.values()) == 1
 
 
+def test_machine_code_outlives_no_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(numba.config, "CACHE_DIR", "")
+    assert Path(__file__).parent not in Path(adder(5)._cache.cache_path).parents
+
+
 def caller(constant: int) -> Any:
     """A kernel that calls another one, which is compiled anew, as in another process."""
     add = adder(constant)

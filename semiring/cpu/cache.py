@@ -5,6 +5,9 @@ under one index. It reads the index, takes the next number, and writes index and
 that compile at the same time take the same number, and one's machine code is then found under the other's key: another
 semiring's product, without an error. Here a process reads or writes index and file while no other one writes.
 
+It is kept in the user's cache, or where NUMBA_CACHE_DIR says. In the package's own folder, where Numba would put it, it
+outlives an uninstall, and Python then imports what is left of the folder in place of the package.
+
 The key of a specialization holds what its function closes over, pickled, and a compiled function or an intrinsic is
 pickled with a number that each process draws anew: a kernel that calls another would never be found again. Here the key
 holds that other one's code, and what it closes over in turn.
@@ -19,7 +22,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from numba.core.caching import FunctionCache
+from numba.core.caching import CompileResultCacheImpl, FunctionCache
 from numba.core.dispatcher import Dispatcher
 from numba.core.extending import _Intrinsic
 from numba.core.serialize import dumps
@@ -38,8 +41,16 @@ def plain(value: Any) -> Any:
     return content(value._defn) if isinstance(value, _Intrinsic) else value
 
 
+class UserCache(CompileResultCacheImpl):
+    """Numba's places for machine code, the package's own folder last."""
+
+    _locator_classes = sorted(CompileResultCacheImpl._locator_classes, key=lambda place: "InTree" in place.__name__)
+
+
 class LockedCache(FunctionCache):
     """The cache of one function; processes that share its folder take turns."""
+
+    _impl_class = UserCache
 
     def _index_key(self, sig: Any, codegen: Any) -> Any:
         return sig, codegen.magic_tuple(), content(self._py_func)

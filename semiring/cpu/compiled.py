@@ -25,6 +25,9 @@ from .threads import PIECES_PER_THREAD, get_threads, joined, run
 GATHER_FROM = 1 / 8
 """Share of present elements from which a sparse operand is gathered as a dense one, where the matrix must be turned."""
 
+PLACES_OF_A_THREAD = 8
+"""Places for each element of y from which on another thread, with a y of its own, makes a scatter faster."""
+
 SCAN_FROM = 1 / 4
 """Share of y above which finding the reached places by a scan of y is faster than sorting them."""
 
@@ -61,8 +64,8 @@ def needs(A: Matrix, fmt: type[Matrix], *, matrix_first: bool) -> dict[str, int]
 
 
 def most_parts(places: int, extent: int) -> int:
-    """How many y's a scatter of so many places may have: a y has fewer elements than its thread scatters places."""
-    return max(1, places // max(extent, 1))
+    """How many y's a scatter of so many places may have: making and adding them up takes less than it saves."""
+    return max(1, places // (PLACES_OF_A_THREAD * max(extent, 1)))
 
 
 def selected_by(A: Matrix, x: SparseVector, matrix_first: bool, gathers: bool) -> Matrix | None:
