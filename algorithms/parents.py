@@ -81,9 +81,11 @@ def path(parent: Any, v: int) -> list[int]:
     """The vertices from the source to `v`, along the parents.
 
     parent: (n,) integers as algorithms return them; where all are -1 the path is `v` alone.
-    Raises ValueError if v lies outside, was not reached, or if the parents close a cycle.
+    Raises ValueError if v lies outside, was not reached, if parents close a cycle, or for several trees: take a row.
     """
     parent = to_device(as_array(parent), "cpu")
+    if parent.ndim != 1 or parent.dtype.kind != "i":
+        raise ValueError(f"parent must be a vector of integers, one tree, got {parent.dtype} of shape {parent.shape}")
     n, vertex = len(parent), operator.index(v)
     if not 0 <= vertex < n:
         raise ValueError(f"vertex must be in [0, {n}), got {vertex}")

@@ -47,6 +47,6 @@ def find_algorithm(name: str, A: Any = None, semiring: Semiring | str = MinPlus)
     if name == "auto":
         lengths = isinstance(A, Matrix) and find_semiring(semiring) == MinPlus and A.dtype in MinPlus.dtypes
         return delta_stepping if lengths and not gains_by_length(A, MinPlus) else bellman_ford
-    if name not in ALGORITHMS:
+    if (known := ALGORITHMS.get(name.replace("_", "-"))) is None:
         raise ValueError(f"unknown algorithm {name!r}; there are auto, {', '.join(ALGORITHMS)}")
-    return ALGORITHMS[name]
+    return known

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from formats import Matrix, SparseVector
 from formats.arrays import finish, to_device
+from formats.optional import optional
 from semiring.explanation import definitions_only
 from semiring.vectors import degrees
 
@@ -117,15 +118,13 @@ class Trace:
 
     def to_frame(self) -> pandas.DataFrame:
         """The rounds as a pandas frame, a row each."""
-        import pandas as pd
-
-        return pd.DataFrame([asdict(row) for row in self.rounds], columns=[part.name for part in fields(Round)])
+        return optional("pandas", "a frame").DataFrame(
+            [asdict(row) for row in self.rounds], columns=[part.name for part in fields(Round)]
+        )
 
     def plot(self) -> matplotlib.axes.Axes:
         """Frontier and edges of every round, by matplotlib; returns the axes."""
-        import matplotlib.pyplot as plt
-
-        _, axes = plt.subplots()
+        _, axes = optional("matplotlib.pyplot", "a plot").subplots()
         at = range(1, len(self.rounds) + 1)
         axes.plot(at, [row.frontier for row in self.rounds], label="vertices in the frontier")
         axes.plot(at, [row.edges for row in self.rounds], label="edges relaxed")

@@ -59,7 +59,7 @@ def command_of(experiment: Experiment) -> Callable[..., None]:
     ) -> None:
         try:
             perform(experiment, Setting(device.value, quick, data, repeats), output, resume=resume)
-        except (Disagreement, DeviceUnavailable, ValueError) as error:
+        except (Disagreement, DeviceUnavailable, ValueError, ModuleNotFoundError) as error:
             typer.echo(f"{experiment.name}: {error}", err=True)
             raise typer.Exit(1) from error
         except KeyboardInterrupt as stop:
@@ -127,10 +127,10 @@ def report_command(
         Path, typer.Option(help="The folder of the rows.", exists=True, file_okay=False, show_default=False)
     ] = RESULTS,
 ) -> None:
-    """One HTML page of all results; exit code 1, and one sentence, if a row in them is not verified."""
+    """One HTML page of all results; exit code 1, and one sentence, for unverified rows, or without matplotlib."""
     try:
         typer.echo(report(output, results))
-    except ValueError as error:
+    except (ValueError, ModuleNotFoundError) as error:
         typer.echo(f"report: {error}", err=True)
         raise typer.Exit(1) from error
 

@@ -11,6 +11,8 @@ from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from formats.optional import optional
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
@@ -42,11 +44,9 @@ NARROW, WIDE = 0.8, 2.5
 
 def figure(panels: int = 1, *, width: float = 5.6, columns: int = 2) -> tuple[Figure, list[Axes]]:
     """A figure of so many panels, so many of them side by side, each so many inches wide."""
-    from matplotlib.figure import Figure as MatplotlibFigure
-
     across = min(panels, columns)
     down = -(-panels // across)
-    made = MatplotlibFigure(figsize=(width * across, HEIGHT * down), layout="constrained")
+    made = optional("matplotlib.figure", "a plot").Figure(figsize=(width * across, HEIGHT * down), layout="constrained")
     axes = made.subplots(down, across, squeeze=False).ravel().tolist()
     for ax in axes[panels:]:
         ax.remove()
@@ -210,9 +210,9 @@ def _values(rows: list[Row], by: str) -> list[str]:
 
 def svg(made: Figure) -> str:
     """The figure as an SVG file's text."""
-    import matplotlib as mpl
-
-    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "semiring", "font.family": "sans-serif"}):
+    with optional("matplotlib", "a plot").rc_context(
+        {"svg.fonttype": "none", "svg.hashsalt": "semiring", "font.family": "sans-serif"}
+    ):
         text = StringIO()
         made.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
     return text.getvalue().replace(INK, "currentColor")

@@ -64,7 +64,7 @@ def _usable_cupy() -> ModuleType:
     if len(installed) > 1:
         raise DeviceUnavailable(
             f"device='cuda' needs one CuPy, but {' and '.join(installed)} are installed together: uninstall them all, "
-            "then install one, pip install 'semiring[cuda13]' (or [cuda12])"
+            "then install one, pip install cupy-cuda13x (or cupy-cuda12x)"
         )
     try:
         import cupy as cp
@@ -72,7 +72,7 @@ def _usable_cupy() -> ModuleType:
         if error.name != "cupy":
             raise DeviceUnavailable(f"device='cuda' needs CuPy, which cannot be imported: {_clause(error)}") from error
         raise DeviceUnavailable(
-            "device='cuda' needs CuPy, which is not installed here: pip install 'semiring[cuda13]' (or [cuda12])"
+            "device='cuda' needs CuPy, which is not installed here: pip install cupy-cuda13x (or cupy-cuda12x)"
         ) from error
     except ImportError as error:  # CuPy wraps the error that tells why in a page of advice
         raise DeviceUnavailable(

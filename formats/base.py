@@ -128,7 +128,9 @@ class Matrix:
 
             chosen = ask("choice", moved, options, what="which format to choose")
             return moved if chosen == type(moved).__name__.lower() else convert(moved, find_format(chosen))
-        return moved if fmt is None else convert(moved, find_format(fmt), **options)
+        if fmt is None and not options:
+            return moved
+        return convert(moved, find_format(type(self) if fmt is None else fmt), **options)
 
     def astype(self, dtype: DTypeLike) -> Self:
         """The same matrix with values of `dtype`; a value that cannot be kept is a ValueError."""
@@ -386,11 +388,13 @@ def _bytes_of(kept: Any, seen: set[int]) -> int:
 
 
 def find_format(fmt: type[Matrix] | str) -> type[Matrix]:
-    """The format given by class or by lower-case name; ValueError lists the names."""
+    """The format given by class or by lower-case name; ValueError lists the names, TypeError for what is neither."""
     if isinstance(fmt, str):
         if fmt.lower() not in Matrix.formats:
             raise ValueError(f"unknown format {fmt!r}; there are {', '.join(sorted(Matrix.formats))}")
         return Matrix.formats[fmt.lower()]
+    if not (isinstance(fmt, type) and issubclass(fmt, Matrix)):
+        raise TypeError(f"a format is a class or its name, one of {', '.join(sorted(Matrix.formats))}, got {fmt!r}")
     return fmt
 
 

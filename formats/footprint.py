@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, get_args
 
 from .arrays import Device
 from .base import Matrix
@@ -63,6 +63,8 @@ def footprint(
 ) -> Footprint:
     """See `Matrix.footprint`."""
     target._check_options(options)
+    if device not in get_args(Device):
+        raise ValueError(f"device must be 'cpu' or 'cuda', got {device!r}")
     moved = A.nbytes if device != A.device else 0
     matrix, peak = predicted(A, target, options), conversion_peak(A, target, options, device)
     added = moved if not peak else min(matrix, peak)

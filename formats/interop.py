@@ -15,6 +15,7 @@ from .convert import check_dup, expand, from_edges
 from .coo import COO, out_of_order
 from .csc import CSC
 from .csr import CSR
+from .optional import optional
 
 if TYPE_CHECKING:
     import cupyx.scipy.sparse
@@ -114,6 +115,8 @@ def from_networkx(
     weight: the edge attribute to read; an edge without it weighs 1.  Parallel edges combine with min.
     return_labels: also return the nodes, in order.
     """
+    if not hasattr(G, "nodes") or not hasattr(G, "edges"):
+        raise TypeError(f"G must be a NetworkX graph, got {G!r}")
     nodes = list(G.nodes)
     number = {node: i for i, node in enumerate(nodes)}
     edges = list(G.edges(data=weight, default=1) if weight else ((u, v, 1) for u, v in G.edges()))
@@ -134,8 +137,7 @@ def from_networkx(
 
 def to_networkx(A: Matrix, labels: Any = None) -> networkx.DiGraph:
     """See `Matrix.to_networkx`."""
-    import networkx as nx
-
+    nx = optional("networkx", "a NetworkX graph")
     check_on_cpu(A)
     if A.nrows != A.ncols:
         raise ValueError(f"a graph needs a square matrix, got shape {A.shape}")

@@ -87,6 +87,10 @@ class Semiring:
     laws: frozenset[Law] = field(default=frozenset())
 
     def __post_init__(self) -> None:
+        if not isinstance(self.add, Monoid):
+            raise TypeError(f"add must be a Monoid, as MONOIDS['min'], got {self.add!r}")
+        if not isinstance(self.mul, BinaryOp):
+            raise TypeError(f"mul must be a BinaryOp, as OPERATORS['plus'], got {self.mul!r}")
         object.__setattr__(self, "dtypes", tuple(np.dtype(d) for d in self.dtypes or self.add.dtypes))
         object.__setattr__(self, "laws", frozenset(self.laws))
 

@@ -16,12 +16,13 @@ SpMV on GPU Using Probabilistic Modeling, IEEE TPDS 26(1), 2015.
 from __future__ import annotations
 
 import json
-import operator
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from formats import Matrix
 from formats.arrays import Device
@@ -75,7 +76,7 @@ class Choice:
 
     chosen: the format's name.  own: that which the matrix has.  candidates: dicts, the cheapest first: `format`, `ms`
     of a call, `conversion_ms`, `setup_ms`, `total_ms` of all calls, as predicted, `nbytes`; `why` it cannot be chosen,
-    or None.
+    or None.  fitted: the machine on which what is predicted was measured, and when.
     """
 
     what: str
@@ -83,6 +84,7 @@ class Choice:
     chosen: str
     calls: int
     candidates: list[dict[str, Any]]
+    fitted: str = ""
 
     @property
     def why(self) -> str:
@@ -108,6 +110,8 @@ class Choice:
             else:
                 lines.append(f"    {row['format']:14}{row['why']}")
         lines.insert(1, f"    {'':14}{'a call':>10}{'convert':>10}{'first':>10}{'in all':>10}")
+        if self.fitted:
+            lines.append(f"    as measured on {self.fitted}; python -m bench choice measures this machine")
         return "\n".join(lines)
 
     __repr__ = __str__
@@ -131,8 +135,8 @@ def choose(
     s = find_semiring(semiring)
     if operand not in ("dense", "sparse"):
         raise ValueError(f"operand must be 'dense' or 'sparse', got {operand!r}")
-    if (calls := operator.index(calls)) < 1:
-        raise ValueError(f"calls must be at least 1, got {calls}")
+    if not isinstance(calls, int | np.integer) or calls < 1:
+        raise ValueError(f"calls must be a whole number from 1 on, got {calls!r}")
     name = verb.name if isinstance(verb, Verb) else verb
     product = Product(name, operand == "sparse", s.add.idempotent or operand == "sparse")
     if product.name not in PRODUCTS:
@@ -147,7 +151,13 @@ def choose(
     chosen = rows[0] if stays else min(able, key=lambda row: row["total_ms"])
     rows.sort(key=lambda row: row["total_ms"] if row["why"] is None else float("inf"))
     what = f"{product.name}, {s.name}: {A.nrows:,} × {A.ncols:,}, {A.nnz:,} entries, {A.device}"
-    return Choice(what, _name(own), chosen["format"], calls, rows)
+    return Choice(what, _name(own), chosen["format"], calls, rows, _fitted(model))
+
+
+def _fitted(model: Model) -> str:
+    """Where and when the model's times were measured; "" if it does not say."""
+    place = model.get("gpu") or f"{model.get('cores')} cores of {model.get('machine')}"
+    return f"{place}, {model['date']}" if "date" in model else ""
 
 
 @answers("choice")

@@ -12,6 +12,7 @@ and medians count. Storage formats on GPUs were first compared like this by Bell
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from statistics import median, quantiles
@@ -22,6 +23,7 @@ import numpy as np
 from formats import Matrix, SparseVector
 from formats.arrays import Array, Device, equals, move, namespace
 from formats.base import find_format
+from formats.optional import optional
 
 from .algebra import BOOL, MinPlus, Semiring, find_semiring
 from .checks import check_matrix
@@ -85,15 +87,12 @@ class Comparison:
 
     def to_pandas(self) -> pandas.DataFrame:
         """The rows as a table of pandas, which has to be installed."""
-        import pandas
-
-        return pandas.DataFrame(self.rows)
+        return optional("pandas", "a frame").DataFrame(self.rows)
 
     def plot(self) -> Figure:
         """Milliseconds and bytes an entry of each format, as a figure of matplotlib, which has to be installed."""
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(9, 0.6 + 0.45 * len(self.measured)), layout="constrained")
+        size = 9, 0.6 + 0.45 * len(self.measured)
+        figure = optional("matplotlib.figure", "a plot").Figure(figsize=size, layout="constrained")
         names = [row["format"] for row in self.measured][::-1]
         panels = {"ms": "milliseconds a call", "bytes_per_entry": "bytes an entry"}
         axes = figure.subplots(1, len(panels), sharey=True)
@@ -147,10 +146,12 @@ def compare(
     repeats: timed calls of each format, fewer of slow ones: of a format no more than `seconds`, but for three.
     show: print the table.
     Operands are on the device before the clock starts.  On a GPU a call is its share of a batch, see `timing`.
-    Raises ValueError for a verb, a format or a frontier that there is not, Disagreement if two formats give different
-    answers: bits where ⊕ is idempotent or of integers, else within RELATIVE_ERROR.
+    Raises ValueError for a verb, a format, a frontier or repeats that cannot be, Disagreement if two formats give
+    different answers: bits where ⊕ is idempotent or of integers, else within RELATIVE_ERROR.
     """
     check_matrix("A", A)
+    if operator.index(repeats) < 1:
+        raise ValueError(f"repeats must be at least 1, got {repeats}")
     product, s = _product(verb), find_semiring(semiring)
     device = device or A.device
     A = A.to(device=device)

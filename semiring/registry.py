@@ -142,6 +142,8 @@ class Fusible(Verb[P, R]):
     holds = Holds(fused=(56, 18), written=(64, 56))
 
     def __call__(self, *args: Any, fused: bool = True, **kwargs: Any) -> R:  # type: ignore[override]
+        if not isinstance(fused, bool):
+            raise TypeError(f"fused must be True or False, got {fused!r}")
         if args and isinstance(args[0], Matrix):
             A, vectors = args[0], self.holds.fused[0] * args[0].nrows
             check_room(f"{self.name} on {A.nrows:,} vertices, for its vectors alone,", vectors, A.device)

@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
 import pytest
 
-from algorithms import bellman_ford
-from formats import CSR, SparseVector, from_edges, from_scipy, write
-from semiring import OPERATORS, MinPlus, Predicate, apply, assign, ewise_add, ewise_mult, extract, mxv, reduce, select
+from algorithms import bellman_ford, path
+from formats import CSR, SparseVector, from_edges, from_networkx, from_scipy, write
+from semiring import (
+    OPERATORS,
+    BinaryOp,
+    MinPlus,
+    Predicate,
+    Semiring,
+    apply,
+    assign,
+    compare,
+    ewise_add,
+    ewise_mult,
+    extract,
+    mxv,
+    reduce,
+    select,
+)
 
 INT32_MAX = 2**31 - 1
 
@@ -151,3 +167,54 @@ def test_from_scipy_looks_at_dup_before_it_needs_it() -> None:
 def test_a_folder_that_is_not_there_is_named(tmp_path: Any) -> None:
     with pytest.raises(FileNotFoundError, match="nowhere'$"):
         write(tmp_path / "nowhere" / "a.mtx", graph())
+
+
+# --- what cannot be meant ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda A: A.to(dtype="float32"), TypeError, "CSR has no option 'dtype'"),
+        (lambda A: A.to(5), TypeError, "a format is a class or its name, one of .*, got 5"),
+        (lambda A: A.to("auto", calls="x"), ValueError, "calls must be a whole number from 1 on, got 'x'"),
+        (lambda A: A.footprint(device="gpu"), ValueError, "device must be 'cpu' or 'cuda', got 'gpu'"),
+        (lambda A: compare(A, repeats=0), ValueError, "repeats must be at least 1, got 0"),
+        (lambda A: Semiring("min", OPERATORS["plus"]), TypeError, "add must be a Monoid, .*, got 'min'"),
+        (lambda A: Semiring(MinPlus.add, "plus"), TypeError, "mul must be a BinaryOp, .*, got 'plus'"),
+        (lambda A: bellman_ford(A, 0, fused="no"), TypeError, "fused must be True or False, got 'no'"),
+        (lambda A: path(np.zeros(3), 1), ValueError, "a vector of integers, one tree, got float64"),
+        (lambda A: path(np.zeros((2, 3), int), 1), ValueError, r"one tree, got int64 of shape \(2, 3\)"),
+        (lambda A: from_networkx(5), TypeError, "G must be a NetworkX graph, got 5"),
+    ],
+    ids=lambda case: case[:30] if isinstance(case, str) else "",
+)
+def test_an_argument_that_cannot_be_meant_is_named(call: Any, error: type[Exception], words: str) -> None:
+    with pytest.raises(error, match=words):
+        call(graph())
+
+
+@pytest.mark.parametrize(
+    ("scalar", "why"),
+    [
+        (lambda a, b: nowhere(a), "name 'nowhere' is not defined"),  # type: ignore[name-defined]  # noqa: F821
+        (lambda a: a, "2 argument types given, but function takes 1"),
+        (lambda a, b: "x", "not a number"),
+        (lambda a, b: a.length, "Unknown attribute 'length'"),
+    ],
+)
+def test_an_operator_that_does_not_compile_says_why_in_a_sentence(scalar: Any, why: str) -> None:
+    odd = Semiring(MinPlus.add, BinaryOp("odd", scalar=scalar, cuda="a"))
+    with pytest.raises(ValueError, match=f"scalar of the operator 'odd' does not compile for int32: .*{why}") as caught:
+        mxv(graph(), np.ones(3, np.int32), odd)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_package_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "networkx", None)
+    with pytest.raises(ModuleNotFoundError, match="a NetworkX graph needs networkx: pip install networkx"):
+        graph().to_networkx()
+
+
+def test_options_alone_convert_to_the_same_format() -> None:
+    assert graph().to("sell").to(chunk=4).chunk == 4  # type: ignore[attr-defined]

@@ -156,7 +156,7 @@ def test_candidates_come_the_cheapest_first(known: Any, A: CSR) -> None:
 def test_what_there_is_not_is_named(A: CSR) -> None:
     with pytest.raises(ValueError, match="verb must be one of mxv, vxm, got 'mxm'"):
         A.to("auto", verb="mxm")
-    with pytest.raises(ValueError, match="calls must be at least 1, got 0"):
+    with pytest.raises(ValueError, match="calls must be a whole number from 1 on, got 0"):
         A.to("auto", calls=0)
     with pytest.raises(ValueError, match="operand must be 'dense' or 'sparse', got 'thin'"):
         A.to("auto", operand="thin")

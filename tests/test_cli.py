@@ -193,6 +193,12 @@ def test_convert_says_when_ids_are_lost(fine, file, tmp_path):
     assert "no vertex ids" not in fine("convert", graph, tmp_path / "graph.npz").out
 
 
+def test_convert_does_not_write_over_its_input(refused, file):
+    graph = file("graph.txt", SNAP)
+    assert refused("convert", graph, graph) == f"{graph} is the file to read: name another one to write"
+    assert graph.read_text() == SNAP
+
+
 def test_convert_undirected_and_oblong(fine, file, tmp_path):
     fine("convert", file("graph.gr", DIMACS), tmp_path / "both.npz", "--undirected")
     assert read(tmp_path / "both.npz").equals(read(tmp_path / "graph.gr", directed=False))
@@ -251,12 +257,16 @@ def test_bench_is_loaded_only_when_it_is_asked_for():
     assert done.stdout == "False\n"
 
 
-def test_bench_of_an_installed_package(refused, monkeypatch, tmp_path):
+def test_bench_of_an_installed_package(refused, run, monkeypatch, tmp_path):
     """A wheel holds no benchmarks, and another package of that name is not taken for them."""
+    root = Path(sys.modules["algorithms.cli.bench"].ROOT)
     monkeypatch.setattr(sys.modules["algorithms.cli.bench"], "ROOT", tmp_path)
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "bench").mkdir()
     (tmp_path / "bench" / "__main__.py").touch()
     assert refused("bench", "--list").startswith("the benchmarks are not part of the installed package: run semiring")
+    monkeypatch.chdir(root)  # a checkout
+    assert "martin-fig6" in run("bench", "--list").out
 
 
 def test_bench_that_cannot_be_imported(refused, monkeypatch):
@@ -344,6 +354,22 @@ def test_every_algorithm_and_its_parameters(fine, file, tmp_path, options):
     lines = [json.loads(line) for line in rounds.read_text().splitlines()]
     assert {line["algorithm"] for line in lines} == {options[1].replace("-", "_")}
     assert lines[0]["frontier"] == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "algorithm"),
+    [
+        (["--delta", "median"], "delta_stepping"),
+        (["--schedule", "slf"], "bellman_ford"),
+        (["--relax", "pull"], "da2cf"),
+        (["--algorithm", "bellman_ford"], "bellman_ford"),
+    ],
+    ids=lambda case: " ".join(case) if isinstance(case, list) else "",
+)
+def test_a_parameter_names_its_algorithm_and_names_may_have_underscores(fine, file, tmp_path, options, algorithm):
+    rounds = tmp_path / "rounds.jsonl"
+    fine("sssp", file("roads.gr", ROADS), "--source", 1, "--trace", rounds, *options)
+    assert {json.loads(line)["algorithm"] for line in rounds.read_text().splitlines()} == {algorithm}
 
 
 def test_several_sources_make_a_table_and_a_column_each(fine, file, tmp_path):

@@ -158,7 +158,7 @@ def test_no_cupy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "cupy", None)
     monkeypatch.setattr("formats.arrays._installed_cupys", list)
     error = refusal()
-    assert "CuPy, which is not installed here: pip install 'semiring[cuda13]'" in str(error)
+    assert "CuPy, which is not installed here: pip install cupy-cuda13x" in str(error)
     assert isinstance(error.__cause__, ImportError)
 
 

@@ -22,13 +22,13 @@ def bench(context: typer.Context) -> None:
 
 def benchmarks() -> typer.Typer:
     """The application of the package `bench`, which is loaded here; ValueError in one sentence if it is not there."""
-    if not (ROOT / "bench" / "experiments" / "__init__.py").is_file():
+    places = [place for place in (ROOT, Path.cwd()) if (place / "bench" / "experiments" / "__init__.py").is_file()]
+    if not places:
         raise ValueError(
-            "the benchmarks are not part of the installed package: run semiring bench from a checkout of the "
-            "repository, or pip install -e . there"
+            "the benchmarks are not part of the installed package: run semiring bench in a checkout of the repository"
         )
-    if str(ROOT) not in sys.path:
-        sys.path.insert(0, str(ROOT))
+    if str(places[0]) not in sys.path:
+        sys.path.insert(0, str(places[0]))
     try:
         return importlib.import_module("bench.__main__").app
     except ImportError as error:

@@ -54,6 +54,8 @@ def convert(
     undirected: Undirected = False,
 ) -> None:
     """Write a graph file in another file format."""
+    if target.exists() and target.samefile(source):
+        raise ValueError(f"{target} is the file to read: name another one to write")
     A, labels = read(source, directed=not undirected, return_labels=True)
     write(target, A, labels=labels if A.nrows == A.ncols else None)
     typer.echo(f"{target}: {A.nrows:,} × {A.ncols:,}, {A.nnz:,} entries")

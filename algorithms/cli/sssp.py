@@ -59,12 +59,20 @@ def sssp(
     check_written(output, trace)
     own = {"schedule": schedule, "delta": as_delta(delta), "split": split, "relax": relax, "passes": passes}
     own["variant"] = variant
-    task = Task(algorithm, semiring, source, to, target, limit, {k: v for k, v in own.items() if v is not None})
+    own = {name: value for name, value in own.items() if value is not None}
+    task = Task(that_has(own, algorithm), semiring, source, to, target, limit, own)
     task.check()
     answer = solve(load(file, undirected=undirected, threads=threads), task, format, backend, trace)
     answer.show()
     if output is not None:
         save(output, answer)
+
+
+def that_has(own: dict[str, Any], algorithm: str) -> str:
+    """The algorithm, or for auto the one whose parameters these are."""
+    if algorithm != "auto" or not own:
+        return algorithm
+    return next((name for name, known in ALGORITHMS.items() if own.keys() <= known.parameters), algorithm)
 
 
 def demo(format: StorageFormat = "csr", backend: Device = Backend.cpu) -> None:

@@ -16,9 +16,12 @@ from typing import Any
 import numba
 import numpy as np
 from numba.core.dispatcher import Dispatcher
+from numba.core.errors import NumbaError
+from numba.core.types import Boolean, Number
 from numba.extending import register_jitable
 
 from ..algebra import Law, Semiring
+from ..ops import OPERATORS, BinaryOp
 from .cache import LockedCache
 from .storage import Terms
 
@@ -37,6 +40,8 @@ def terms(semiring: Semiring, dtype: np.dtype, matrix_first: bool, plain: bool =
 def _terms(semiring: Semiring, dtype: np.dtype, matrix_first: bool, plain: bool) -> Terms:
     """Likewise, by the order of ⊗'s operands in the code."""
     zero = semiring.zero(dtype)
+    for op in (semiring.add.op, semiring.mul):
+        check_operator(op, dtype)
     add = inlined(semiring.add.op.scalar)
 
     @register_jitable
@@ -49,6 +54,24 @@ def _terms(semiring: Semiring, dtype: np.dtype, matrix_first: bool, plain: bool)
 
     product = (plain_product if plain else product_function)(semiring, dtype, matrix_first)
     return Terms(zero, add, product, relax, semiring.add.terminal, dtype.type, compiled)
+
+
+def check_operator(op: BinaryOp, dtype: np.dtype) -> None:
+    """ValueError with the operator and the reason, if a user's own one does not compile, or gives no number."""
+    if OPERATORS.get(op.name) == op:
+        return
+    kind = numba.from_dtype(np.dtype(np.int64) if dtype.kind == "i" else dtype)
+    kernel: Any = numba.njit(op.scalar.py_func if isinstance(op.scalar, Dispatcher) else op.scalar)
+    why = ""
+    try:
+        kernel.compile((kind, kind))
+    except (NumbaError, TypeError) as error:
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        why = next((line for line in lines if not line.startswith("Failed in")), type(error).__name__)
+    if not why and not isinstance(given := kernel.nopython_signatures[0].return_type, Number | Boolean):
+        why = f"it gives {given}, not a number"
+    if why:
+        raise ValueError(f"scalar of the operator {op.name!r} does not compile for {dtype}: {why}")
 
 
 def product_function(semiring: Semiring, dtype: np.dtype, matrix_first: bool) -> Callable[[Any, Any], Any]:
