@@ -16,4 +16,5 @@ class NegativeCycle(ValueError):
     def __init__(self, cycle: Sequence[int]) -> None:
         self.cycle = list(cycle)
         shown = self.cycle if len(self.cycle) <= 12 else [*self.cycle[:6], "…", *self.cycle[-5:]]
-        super().__init__(f"a negative cycle is reachable from the source: {' -> '.join(map(str, shown))}")
+        walk = " -> ".join(map(str, shown))
+        super().__init__(f"an improving cycle, in min_plus a negative one, is reachable from the source: {walk}")

@@ -11,8 +11,8 @@ from ..parents import path
 
 
 def number(value: Any) -> str:
-    """An integer in full, a real in at most ten significant digits."""
-    return f"{value:.10g}" if isinstance(value, float | np.floating) else f"{int(value)}"
+    """An integer in full, a real in at most ten significant digits; with commas, as all of a table's numbers."""
+    return f"{value:,.10g}" if isinstance(value, float | np.floating) else f"{int(value):,}"
 
 
 def total(values: np.ndarray) -> Any:
