@@ -67,7 +67,7 @@ class Comparison:
     format that the matrix has.  `nbytes` of the format's arrays, `bytes_per_entry`, `padding`, stored places for an
     entry, `kept_bytes`, of what products keep beside them.  `conversion_ms`, `first_ms` of a matrix's first product,
     with what it makes and keeps.  `break_even`: calls after which converting has taken less time, all counted, than
-    staying would have; None where it never does.  `why`: the format cannot be had; then there are no figures.
+    staying would have; None where it never does.  `why`: the format cannot be had; then all figures are None.
     own: the format that the matrix has.  what: verb, semiring, matrix and device, in words.
     """
 
@@ -183,7 +183,7 @@ def compare(
         row["break_even"] = break_even(start, ms, firsts[type(A)], own_ms) if changes else None
         rows.append(row | {"why": None})
     rows.sort(key=lambda row: row["ms"])
-    rows += [{"format": fmt.__name__.lower(), "why": why} for fmt, why in refused.items()]
+    rows += [dict.fromkeys(rows[0]) | {"format": fmt.__name__.lower(), "why": why} for fmt, why in refused.items()]
     kind = f"{operand.nnz:,} elements of x" if isinstance(operand, SparseVector) else "a dense x"
     size = f"{A.nrows:,} × {A.ncols:,}, {A.nnz:,} entries, {dtype}"
     found = Comparison(f"{product.name}, {s.name}, {kind}: {size}, {device}", type(A).__name__, rows)

@@ -59,6 +59,8 @@ def test_a_format_that_refuses_is_a_row_that_says_why(monkeypatch: pytest.Monkey
     found = quick(hub, formats=["coo", "ell"])
     assert found.rows[-1]["format"] == "ell"
     assert "pads all" in found.rows[-1]["why"]
+    assert found.rows[-1].keys() == found.best.keys()
+    assert found.rows[-1]["ms"] is None
     assert "ell: ELL of width 500" in repr(found)
     assert len(found.measured) == 2
 
