@@ -9,7 +9,7 @@ import operator
 import sys
 from collections.abc import Iterable
 from types import ModuleType
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
@@ -146,6 +146,12 @@ def device_of(array: Array) -> Device:
     return "cpu" if isinstance(array, np.ndarray) else "cuda"
 
 
+def check_device_name(device: Any) -> None:
+    """ValueError for what names no device."""
+    if device not in get_args(Device):
+        raise ValueError(f"device must be 'cpu' or 'cuda', got {device!r}")
+
+
 def namespace(array: Array) -> Any:
     """The module, `numpy` or `cupy`, whose functions work on `array`."""
     return np if isinstance(array, np.ndarray) else sys.modules["cupy"]
@@ -221,8 +227,7 @@ def move(parts: Iterable[Any], device: Device, what: object) -> tuple[Any, ...]:
 
     Either all arrays move or none: OutOfDeviceMemory, which names `what`, comes before the first is moved.
     """
-    if device not in ("cpu", "cuda"):
-        raise ValueError(f"device must be 'cpu' or 'cuda', got {device!r}")
+    check_device_name(device)
     parts = tuple(parts)
     moving = [is_array(part) and device_of(part) != device for part in parts]
     if not any(moving):

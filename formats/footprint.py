@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, get_args
+from typing import Any
 
-from .arrays import Device
+from .arrays import Device, check_device_name
 from .base import Matrix
 from .convert import NEEDS, route, stays
 from .hooks import ask
@@ -63,8 +63,7 @@ def footprint(
 ) -> Footprint:
     """See `Matrix.footprint`."""
     target._check_options(options)
-    if device not in get_args(Device):
-        raise ValueError(f"device must be 'cpu' or 'cuda', got {device!r}")
+    check_device_name(device)
     moved = A.nbytes if device != A.device else 0
     matrix, peak = predicted(A, target, options), conversion_peak(A, target, options, device)
     added = moved if not peak else min(matrix, peak)

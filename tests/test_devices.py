@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -25,7 +24,7 @@ from formats import (
     from_edges,
     from_scipy,
 )
-from formats.arrays import as_array, compared_bits, cupy, differs, equals, out_of_memory, to_device
+from formats.arrays import as_array, cupy, out_of_memory, to_device
 
 from .strategies import FORMATS
 
@@ -35,34 +34,6 @@ every_format = pytest.mark.parametrize("fmt", FORMATS, ids=lambda fmt: fmt.__nam
 
 def example() -> CSR:
     return from_edges([0, 0, 2, 3], [1, 2, 0, 3], [5, 0, 3, 1], shape=4)
-
-
-# --- numbers near zero ----------------------------------------------------------------------------------------------
-
-NEAR = np.array([0.0, -0.0, 1e-45, -1e-45, 1.2e-38, 1.0, -1.0, np.inf, -np.inf], np.float32)
-DEVICES = ["cpu", pytest.param("cuda", marks=on_a_gpu)]
-
-
-@pytest.mark.parametrize("compare", [operator.eq, operator.ne])
-def test_bits_compare_as_the_numbers_do(compare: Any) -> None:
-    for other in (*NEAR, *(np.roll(NEAR, k) for k in range(NEAR.size))):
-        np.testing.assert_array_equal(compared_bits(NEAR, other, compare), compare(NEAR, other))
-
-
-@pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("dtype", ["float32", "float64", "int32"])
-def test_elements_are_compared_on_every_device_as_by_numpy(dtype: str, device: Any) -> None:
-    x = np.array([0, 1, 2], dtype) if dtype == "int32" else NEAR.astype(dtype)
-    for other in x:
-        for ours, numpys in ((equals, operator.eq), (differs, operator.ne)):
-            found = to_device(ours(to_device(x, device), other), "cpu")
-            np.testing.assert_array_equal(found, numpys(x, other))
-
-
-@pytest.mark.parametrize("device", DEVICES)
-def test_a_subnormal_element_is_an_entry(device: Any) -> None:
-    v = SparseVector.from_dense(to_device(np.array([0, 1e-45, 0, 1], np.float32), device), 0)
-    assert to_device(v.indices, "cpu").tolist() == [1, 3]
 
 
 # --- a CuPy that is not there ---------------------------------------------------------------------------------------

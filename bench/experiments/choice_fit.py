@@ -124,6 +124,7 @@ def of_product(rows: list[Row]) -> dict[str, dict[str, Coefficients]]:
 
 
 def setups(design: Design, ms: list[float]) -> Coefficients:
+    """The coefficients of what first products take beyond further ones, all matrices alike."""
     return design.named(design.solved(np.array(ms), np.ones(len(ms))))
 
 
