@@ -6,7 +6,6 @@ A new format is a module that declares a `FileKind`, and a line in `KINDS`.
 from __future__ import annotations
 
 import os
-import re
 from typing import Literal, overload
 
 import numpy as np
@@ -16,7 +15,7 @@ from ..arrays import Array
 from ..base import Matrix
 from . import algs4, dimacs, edge_list, matrix_market, npz, pace
 from .kind import FileKind
-from .source import is_gzip, open_source
+from .source import Source, is_gzip, open_source
 from .writing import replacing
 
 KINDS = (  # of kinds that share a suffix the last is the usual one, the others are told by how the file opens
@@ -28,7 +27,6 @@ KINDS = (  # of kinds that share a suffix the last is the usual one, the others 
     edge_list.CSV,
     npz.KIND,
 )
-OPENING_BYTES = 1 << 16
 
 Path = str | os.PathLike[str]
 
@@ -42,6 +40,7 @@ def read(
     dtype: DTypeLike | None = ...,
     return_labels: Literal[False] = ...,
     progress: bool | None = ...,
+    force: bool = ...,
 ) -> Matrix: ...
 @overload
 def read(
@@ -52,6 +51,7 @@ def read(
     dtype: DTypeLike | None = ...,
     return_labels: Literal[True],
     progress: bool | None = ...,
+    force: bool = ...,
 ) -> tuple[Matrix, Array]: ...
 def read(
     path: Path,
@@ -61,6 +61,7 @@ def read(
     dtype: DTypeLike | None = None,
     return_labels: bool = False,
     progress: bool | None = None,
+    force: bool = False,
 ) -> Matrix | tuple[Matrix, Array]:
     """The matrix of the graph in a file, A[u, v] = weight of u -> v: a CSR, or what an .npz archive holds.
 
@@ -70,18 +71,24 @@ def read(
     give float64, and edges without a weight an int32 1.  `inf` is a weight like any other.
     return_labels: also return the file's own id of every vertex: 1..n in .mtx and .gr, 0..n-1 in algs4, the ids that
     occur, ascending, in an edge list.
-    progress: show a bar on stderr; by default for large files on a terminal.
-    Raises ValueError `file:line: what was expected` for a malformed file, and for a weight that `dtype` cannot hold.
+    progress: show a bar on stderr; by default on a terminal, once reading takes longer than a second.
+    force: also read a file that says it has more than 2**22 vertices, and 64 for each edge, or an archive that unpacks
+    to more than 64 MiB and 200 times its size.
+    Raises ValueError `file:line: what was expected` for a malformed file, and for a weight that `dtype` cannot hold;
+    OSError if the file cannot be opened.
     """
     name = os.fspath(path)
-    kind = _kind_of(name) if format is None else _kind_called(format)
-    with open_source(name, progress) as source:
+    with open_source(name, progress, force) as source:
+        kind = _kind_of(source) if format is None else _kind_called(format)
         content = kind.read(source)
     try:
         A = content.matrix(directed, dtype)
+        labels = content.labels if return_labels else range(0)
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from error
-    return (A, content.labels) if return_labels else A
+    if not return_labels:
+        return A
+    return A, np.arange(labels.start, labels.stop) if isinstance(labels, range) else labels
 
 
 def write(path: Path, A: Matrix, *, labels: ArrayLike | None = None, format: str | None = None) -> None:
@@ -123,14 +130,10 @@ def _kinds_with_suffix_of(path: str) -> list[FileKind]:
     return kinds
 
 
-def _kind_of(path: str) -> FileKind:
+def _kind_of(source: Source) -> FileKind:
     """The kind that the suffix and, where several share it, the file's opening tell."""
-    kinds = _kinds_with_suffix_of(path)
-    if len(kinds) == 1:
-        return kinds[0]
-    with open_source(path, progress=False) as source:
-        opening = source.stream.read(OPENING_BYTES)
-    return next(kind for kind in kinds if re.match(kind.opening, opening))
+    kinds = _kinds_with_suffix_of(source.path)
+    return next(kind for kind in kinds if kind is kinds[-1] or source.opens_like(kind.comment, kind.opening))
 
 
 def _check_labels(labels: Array, n: int) -> Array:

@@ -13,11 +13,9 @@ from __future__ import annotations
 
 from typing import BinaryIO
 
-import numpy as np
-
 from ..arrays import Array
 from ..base import Matrix
-from .edges import Edges, check_sizes
+from .edges import Edges, check_found, check_header
 from .kind import FileKind
 from .lines import BLANKS, edge_line_like_first, read_edge_lines
 from .source import Source
@@ -30,10 +28,11 @@ def read(source: Source) -> Edges:
     (n,) = source.header(rb"(\d{1,18})", "n", COMMENT)
     vertices_line = source.line_number
     (m,) = source.header(rb"(\d{1,18})", "m", COMMENT)
+    check_header(source, vertices_line, n, m)
     line = edge_line_like_first(source, COMMENT, BLANKS)
     src, dst, weights = read_edge_lines(source, line, first=0, shape=(n, n))
-    check_sizes(source, vertices_line, (n, n), promised=m, found=len(src))
-    return Edges(src, dst, weights, (n, n), labels=np.arange(n))
+    check_found(source, vertices_line, promised=m, found=len(src))
+    return Edges(src, dst, weights, (n, n), labels=range(n))
 
 
 def write(stream: BinaryIO, A: Matrix, labels: Array | None) -> None:
@@ -49,5 +48,6 @@ KIND = FileKind(
     suffixes=(".txt",),
     read=read,
     write=write,
-    opening=rb"\s*+\d++[ \t]*+\r?+\n\s*+\d++[ \t]*+(?:\r?+\n|\Z)",
+    comment=COMMENT,
+    opening=rb"[ \t]*+\d++[ \t]*+[\r\n]\s*+\d++[ \t]*+[\r\n]",
 )

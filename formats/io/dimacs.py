@@ -14,11 +14,9 @@ from __future__ import annotations
 
 from typing import BinaryIO
 
-import numpy as np
-
 from ..arrays import Array
 from ..base import Matrix
-from .edges import Edges, check_sizes
+from .edges import Edges, check_found, check_header
 from .kind import FileKind
 from .lines import REAL, EdgeLine, read_edge_lines
 from .source import Source
@@ -30,9 +28,10 @@ ARC = EdgeLine("a u v w", comment=b"c", prefix=b"a", weight=REAL)
 def read(source: Source) -> Edges:
     n, m = source.header(rb"p\s+sp\s+(\d{1,18})\s+(\d{1,18})", "p sp n m", ARC.comment)
     header_line = source.line_number
+    check_header(source, header_line, n, m)
     src, dst, weights = read_edge_lines(source, ARC, first=1, shape=(n, n))
-    check_sizes(source, header_line, (n, n), promised=m, found=len(src))
-    return Edges(src, dst, weights, (n, n), labels=np.arange(1, n + 1))
+    check_found(source, header_line, promised=m, found=len(src))
+    return Edges(src, dst, weights, (n, n), labels=range(1, n + 1))
 
 
 def write(stream: BinaryIO, A: Matrix, labels: Array | None) -> None:

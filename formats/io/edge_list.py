@@ -15,10 +15,9 @@ from __future__ import annotations
 from functools import partial
 from typing import BinaryIO
 
-import numpy as np
-
 from ..arrays import Array
 from ..base import Matrix
+from .compaction import compact
 from .edges import Edges
 from .kind import FileKind
 from .lines import BLANKS_OR_COMMA, edge_line_like_first, read_edge_lines
@@ -32,13 +31,11 @@ def read(source: Source) -> Edges:
     opening = source.data_line(COMMENT)
     is_heading = opening is not None and b"," in opening and opening[:1].isalpha()
     if opening is not None and not is_heading:
-        source.unread(opening)
+        source.unread()
     line = edge_line_like_first(source, COMMENT, BLANKS_OR_COMMA)
     src, dst, weights = read_edge_lines(source, line, first=0)
-    ids = np.sort(np.concatenate((src, dst)))
-    labels = np.concatenate((ids[:1], ids[1:][ids[1:] != ids[:-1]]))  # np.unique takes three times as much memory
-    vertices = np.searchsorted(labels, src), np.searchsorted(labels, dst)
-    return Edges(*vertices, weights, (len(labels), len(labels)), labels)
+    labels, src, dst = compact(src, dst)
+    return Edges(src, dst, weights, (len(labels), len(labels)), labels)
 
 
 def write(stream: BinaryIO, A: Matrix, labels: Array | None, *, heading: str, separator: str) -> None:

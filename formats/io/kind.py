@@ -17,7 +17,7 @@ class Content(Protocol):
     """What a reader returns: a matrix still to be built, and the file's own vertex ids."""
 
     @property
-    def labels(self) -> Array: ...
+    def labels(self) -> Array | range: ...
 
     def matrix(self, directed: bool, dtype: DTypeLike | None) -> Matrix: ...
 
@@ -30,4 +30,5 @@ class FileKind:
     read: Callable[[Source], Content]
     write: Callable[[BinaryIO, Matrix, Array | None], Any]  # the last argument: vertex ids to write, if it keeps them
     keeps_labels: bool = False  # can the file hold vertex ids other than the ones it counts itself?
-    opening: bytes = b""  # pattern of the first bytes, to tell it from the kinds below it with the same suffix
+    comment: bytes = b""  # the characters that open a comment line before the opening
+    opening: bytes = b""  # pattern of the first data, to tell it from the kinds below it with the same suffix

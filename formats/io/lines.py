@@ -1,28 +1,34 @@
-"""Lines of numbers, read into arrays: one regular expression checks them, NumPy converts them, a block at a time.
+"""Lines of numbers, read into arrays a block at a time.
 
-A block of about a megabyte is matched as a whole, (edge | comment | blank line)*. Where the match stops before the
-block ends, there the first bad line begins; no second, careful reader is needed to find it. Cost: a few passes in C
-over the text, and memory for one block beside the result.
+One regular expression checks a block, and NumPy converts it. The expression matches the block as a whole, (edge |
+comment | blank line)*, so the first bad line begins where the match stops. This reader defines what a file means. A
+large file is read by a compiled loop (`compiled.py`), which passes on to this one what it does not take.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..arrays import Array, index_dtype
-from .source import Source
+from .edges import narrow
+from .source import Buffer, Source
 
 INTEGER = rb"[-+]?+\d++"
 REAL = rb"[-+]?+(?:(?:\d++(?:\.\d*+)?+|\.\d++)(?:[eE][-+]?+\d++)?+|(?i:inf(?:inity)?+))"  # NaN is no number here
 BLANKS = rb"[ \t]++"
 BLANKS_OR_COMMA = rb"(?:[ \t]++(?:,[ \t]*+)?+|,[ \t]*+)"
 
-INTEGER_CHARACTERS = b"0123456789+- \t\r\n"
+INTEGER_CHARACTERS = b"0123456789+- \t\n"
+COMPILED_FROM_BYTES = 1 << 19
+LOADED_FROM_BYTES = 1 << 22
+
 EXACT_IN_FLOAT = 2**53
+LOWEST, HIGHEST = -(2**63), 2**63 - 1
 EXACT_IN_FROMSTRING = 10**18  # np.fromstring saturates silently at 2**63: look closer well before that
 
 
@@ -36,6 +42,7 @@ class EdgeLine:
     separator: bytes = BLANKS
     weight: bytes | None = REAL  # INTEGER, REAL, or None for lines without a weight
     always_real: bool = False  # are weights that look like integers real, too?
+    lowest: int = LOWEST  # the least integer weight
 
     @property
     def columns(self) -> int:
@@ -45,8 +52,8 @@ class EdgeLine:
         """The pattern of any number of good lines."""
         numbers = [INTEGER, INTEGER] + ([] if self.weight is None else [self.weight])
         fields = [self.prefix, self.separator.join(numbers)] if self.prefix else [self.separator.join(numbers)]
-        edge = BLANKS.join(fields) + rb"[ \t]*+\r?+\n"
-        other = rb"(?:[%s][^\n]*+)?+\r?+\n" % re.escape(self.comment)
+        edge = BLANKS.join(fields) + rb"[ \t]*+\n"
+        other = rb"(?:[%s][^\n]*+)?+\n" % re.escape(self.comment)
         return re.compile(rb"(?:[ \t]*+(?:%s|%s))*+" % (edge, other))
 
     def numbers(self, block: bytes) -> bytes:
@@ -70,7 +77,7 @@ def edge_line_like_first(source: Source, comment: bytes, separator: bytes) -> Ed
     columns = len(re.split(separator, first))
     if columns not in (2, 3):
         raise source.mismatch("u v [w]", first, source.line_number)
-    source.unread(first)
+    source.unread()
     has_weight = columns == 3
     return EdgeLine("u v w" if has_weight else "u v", comment, b"", separator, REAL if has_weight else None)
 
@@ -78,31 +85,51 @@ def edge_line_like_first(source: Source, comment: bytes, separator: bytes) -> Ed
 def read_edge_lines(
     source: Source, line: EdgeLine, first: int, shape: tuple[int, int] | None = None
 ) -> tuple[Array, Array, Array | None]:
-    """(src, dst, weights) of the rest of the file, ids counted from 0; weights int64 or float64, or None.
+    """(src, dst, weights) of the rest of the file, ids counted from 0; weights int32, int64 or float64, or None.
 
     first: the file's smallest id, 0 or 1.  shape: the numbers of ids allowed as source and as target; None: any.
     Raises ValueError that names the line which is no edge, or holds an id out of range or a number above 64 bits.
     """
-    parts = [read_block(source, line, block, first, shape) for block in good_blocks(source, line)]
-    if not parts:
-        parts.append(_no_edges(line))
-    src, dst, *weights = (np.concatenate(column) for column in zip(*parts, strict=True))
+    read, parts, read_bytes = read_block, [_no_edges(line)], 0
+    for block in source.blocks():
+        if read is read_block and worth_compiling(len(block), read_bytes):
+            from .compiled import read_block as read
+        parts.append(read(source, line, block, first, shape))
+        read_bytes += len(block)
+    columns = [list(column) for column in zip(*parts, strict=True)]
+    parts.clear()
+    joined = []
+    for column in columns:  # one after the other, so that only one is there twice
+        joined.append(np.concatenate(column))
+        column.clear()
+    src, dst, *weights = joined
     return src, dst, weights[0] if weights else None
 
 
-def good_blocks(source: Source, line: EdgeLine) -> Iterator[bytes]:
-    """The rest of the file in blocks of whole lines, all as `line` says; ValueError names the first that is not."""
-    good_lines = line.lines()
-    for block in source.blocks():
-        end = good_lines.match(block).end()  # type: ignore[union-attr]
-        end = block.rfind(b"\n", 0, end) + 1  # CPython before 3.11.5 may stop inside the bad line
-        yield block[:end]
-        if end < len(block):
-            bad = block[end : block.index(b"\n", end)]
-            raise source.mismatch(line.expected, bad, source.line_number + block.count(b"\n", 0, end) + 1)
+def worth_compiling(block_bytes: int, read_bytes: int) -> bool:
+    """Is a block of a file, after so many bytes of it, the place to go over to the compiled loop?
+
+    Loading the loop takes as long as reading some megabytes without it.
+    """
+    loaded = f"{__package__}.compiled" in sys.modules
+    return read_bytes + block_bytes > (COMPILED_FROM_BYTES if loaded else LOADED_FROM_BYTES)
 
 
 def read_block(
+    source: Source, line: EdgeLine, lines: Buffer, first: int, shape: tuple[int, int] | None
+) -> tuple[Array, ...]:
+    """(src, dst) or (src, dst, weights) of a block of whole lines; `source.line_number` then counts them, too."""
+    block = bytes(lines).replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    end = line.lines().match(block).end()  # type: ignore[union-attr]
+    end = block.rfind(b"\n", 0, end) + 1  # CPython before 3.11.5 may stop inside the bad line
+    part = _read_good_lines(source, line, block[:end], first, shape)
+    source.line_number += block.count(b"\n", 0, end)
+    if end < len(block):
+        raise source.mismatch(line.expected, block[end : block.index(b"\n", end)], source.line_number + 1)
+    return part
+
+
+def _read_good_lines(
     source: Source, line: EdgeLine, block: bytes, first: int, shape: tuple[int, int] | None
 ) -> tuple[Array, ...]:
     def error(message: str, row: int) -> ValueError:
@@ -113,15 +140,22 @@ def read_block(
         return _no_edges(line)
     src, dst, *weights = _columns(text, line, error)
 
-    last_src, last_dst = (np.inf, np.inf) if shape is None else (first + extent - 1 for extent in shape)
+    last_src, last_dst = (HIGHEST, HIGHEST) if shape is None else (first + extent - 1 for extent in shape)
     bad_src = (src < first) | (src > last_src)
     bad = bad_src | (dst < first) | (dst > last_dst)
     if bad.any():
         row = int(bad.argmax())
         vertex, last = (src[row], last_src) if bad_src[row] else (dst[row], last_dst)
         raise error(f"vertex {vertex} is {'negative' if shape is None else f'not in {first}..{last}'}", row)
-    index_type = np.int64 if shape is None else index_dtype(*shape)
-    return (src - first).astype(index_type), (dst - first).astype(index_type), *weights
+    if weights and weights[0].dtype.kind == "i" and (low := weights[0] < line.lowest).any():
+        raise error(f"{line.lowest - 1} has no counterpart of the other sign in 64 bits", int(low.argmax()))
+    return narrowed(src, first, shape), narrowed(dst, first, shape), *map(narrow, weights)
+
+
+def narrowed(ids: Array, first: int, shape: tuple[int, int] | None) -> Array:
+    """Ids counted from 0, in 32 bits if the shape or, where there is none, these ids themselves fit."""
+    index_type = index_dtype(int(ids.max(initial=0))) if shape is None else index_dtype(*shape)
+    return (ids - first if first else ids).astype(index_type)
 
 
 def _columns(text: bytes, line: EdgeLine, error: Callable[[str, int], ValueError]) -> list[Array]:
@@ -138,15 +172,20 @@ def _columns_of_large_numbers(
     text: bytes, line: EdgeLine, real: bool, error: Callable[[str, int], ValueError]
 ) -> list[Array]:
     """As `_columns`, number by number, for integers that NumPy's text reader might not keep."""
-    fields = text.split()
-    for i, field in enumerate(fields):
-        is_integer = i % line.columns < 2 or not (line.always_real or re.fullmatch(INTEGER, field) is None)
-        if is_integer and (len(field.lstrip(b"+-0")) > 19 or not -(2**63) <= int(field) < 2**63):
-            raise error(f"{field[:30].decode()} does not fit into 64 bits", i // line.columns)
-    src, dst, *weights = (fields[column :: line.columns] for column in range(line.columns))
-    ids = [np.array([int(field) for field in column], dtype=np.int64) for column in (src, dst)]
-    number, dtype = (float, np.float64) if real else (int, np.int64)
-    return ids + [np.array([number(field) for field in column], dtype=dtype) for column in weights]
+    columns = [text.split()[column :: line.columns] for column in range(line.columns)]
+    found: list[Array] = []
+    for column, fields in enumerate(columns):
+        exact = not real or column < 2
+        numbers = []
+        for row, field in enumerate(fields):
+            is_integer = column < 2 or not (line.always_real or re.fullmatch(INTEGER, field) is None)
+            digits = field.lstrip(b"+-0") or b"0"
+            number = int(digits[:20]) * (-1 if field[:1] == b"-" else 1) if is_integer else 0
+            if not LOWEST <= number <= HIGHEST:
+                raise error(f"{field[:30].decode()} does not fit into 64 bits", row)
+            numbers.append(number if exact else float(field))
+        found.append(np.array(numbers, np.int64 if exact else np.float64))
+    return found
 
 
 def _reach(numbers: Array, limit: int) -> bool:
@@ -154,4 +193,5 @@ def _reach(numbers: Array, limit: int) -> bool:
 
 
 def _no_edges(line: EdgeLine) -> tuple[Array, ...]:
-    return tuple(np.empty(0, dtype=np.int64) for _ in range(line.columns))
+    weights = np.empty(0, np.float64 if line.always_real else np.int32)
+    return (np.empty(0, np.int32), np.empty(0, np.int32), weights)[: line.columns]

@@ -15,17 +15,14 @@ Source: R. F. Boisvert, R. Pozo, K. A. Remington, The Matrix Market Exchange For
 
 from __future__ import annotations
 
-import io
-import re
-from typing import Any, BinaryIO
-
-import numpy as np
+from dataclasses import replace
+from typing import BinaryIO
 
 from ..arrays import Array
 from ..base import Matrix
-from .edges import Edges, check_sizes
+from .edges import Edges, check_found, check_header
 from .kind import FileKind
-from .lines import INTEGER, REAL, EdgeLine, good_blocks, read_block
+from .lines import INTEGER, LOWEST, REAL, EdgeLine, read_edge_lines
 from .source import Source
 from .writing import write_lines
 
@@ -44,30 +41,14 @@ def read(source: Source) -> Edges:
     size_line = source.line_number
     if symmetry != "general" and nrows != ncols:
         raise source.error(f"a {symmetry} matrix must be square, this one is {nrows} x {ncols}", size_line)
-    line, blocks = ENTRY[field], []
-    for block in good_blocks(source, line):
-        blocks.append((source.line_number, block))
-    entries = re.sub(rb"(?m)^[ \t\r]*\n", b"", b"".join(line.numbers(block) for _, block in blocks))
-    check_sizes(source, size_line, (nrows, ncols), promised=nnz, found=entries.count(b"\n"))
-    header = f"%%MatrixMarket matrix coordinate {field} {symmetry}\n{nrows} {ncols} {nnz}\n".encode()
-    try:
-        A = _mmread(header + entries)
-    except (ValueError, OverflowError) as error:
-        for source.line_number, block in blocks:
-            read_block(source, line, block, first=1, shape=(nrows, ncols))  # names the line
-        raise source.error(str(error)) from error
-    weights = None if field == "pattern" else A.data
-    return Edges(A.row, A.col, weights, (nrows, ncols), labels=np.arange(1, max(nrows, ncols) + 1))
-
-
-def _mmread(text: bytes) -> Any:
-    """SciPy's coo_array: repeated entries apart, the other triangle of a symmetric matrix filled in.
-
-    SciPy reads `3x` as 3 and allocates what the header promises, so the text must have been checked before.
-    """
-    from scipy.io import mmread
-
-    return mmread(io.BytesIO(text), spmatrix=False)
+    check_header(source, size_line, max(nrows, ncols), nnz)
+    entry = ENTRY[field]
+    if symmetry == "skew-symmetric":
+        entry = replace(entry, lowest=LOWEST + 1)  # -2**63 cannot be negated
+    rows, cols, values = read_edge_lines(source, entry, first=1, shape=(nrows, ncols))
+    check_found(source, size_line, promised=nnz, found=len(rows))
+    entries = Edges(rows, cols, values, (nrows, ncols), labels=range(1, max(nrows, ncols) + 1))
+    return entries if symmetry == "general" else entries.mirrored(negated=symmetry == "skew-symmetric")
 
 
 def _read_banner(source: Source) -> tuple[str, str]:

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..base import Matrix
-from .edges import Edges, check_sizes
+from .edges import Edges, check_found, check_header
 from .kind import FileKind
 from .lines import EdgeLine, read_edge_lines
 from .source import Source
@@ -28,9 +28,10 @@ EDGE = EdgeLine("u v", comment=b"c", weight=None)
 def read(source: Source) -> Edges:
     n, m = source.header(rb"p\s+tw\s+(\d{1,18})\s+(\d{1,18})", "p tw n m", EDGE.comment)
     header_line = source.line_number
+    check_header(source, header_line, n, m)
     src, dst, _ = read_edge_lines(source, EDGE, first=1, shape=(n, n))
-    check_sizes(source, header_line, (n, n), promised=m, found=len(src))
-    return Edges(src, dst, None, (n, n), labels=np.arange(1, n + 1)).mirrored()
+    check_found(source, header_line, promised=m, found=len(src))
+    return Edges(src, dst, None, (n, n), labels=range(1, n + 1)).mirrored()
 
 
 def write(stream: BinaryIO, A: Matrix, labels: Array | None) -> None:
@@ -52,5 +53,6 @@ KIND = FileKind(
     suffixes=(".gr",),
     read=read,
     write=write,
-    opening=rb"(?:\s*+(?:c[^\n]*+)?+\n)*+\s*+p\s+tw\s",
+    comment=EDGE.comment,
+    opening=rb"[ \t]*+p[ \t]+tw[ \t]",
 )

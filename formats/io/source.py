@@ -1,47 +1,86 @@
-"""A file being read: plain or gzip, line by line or in blocks of whole lines, with errors that name the line."""
+"""A file being read: plain or gzip, line by line or in blocks of whole lines, with errors that name the line.
+
+A line ends with a line feed, a carriage return, or both, as with Python's universal newlines. Two limits keep a small
+compressed file from asking for much: LINE_BYTES for a line, and HEADER_BYTES for the comments before the data.
+"""
 
 from __future__ import annotations
 
 import os
 import re
 import sys
+import time
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
-from typing import BinaryIO, cast
+from contextlib import ExitStack, contextmanager
+from typing import Any, BinaryIO, cast
 
 BLOCK_BYTES = 1 << 20
-BAR_FROM_BYTES = 20 << 20
+LINE_BYTES = 1 << 20
+HEADER_BYTES = 1 << 24
+OPENING_BYTES = 1 << 12
+BAR_AFTER_SECONDS = 1.0
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-GZIP_RATIO = 4  # a guess at how much smaller a compressed graph is
+Buffer = bytes | memoryview
+LINE_END = re.compile(rb"\r\n?+|\n")
 
 
 class Source:
-    """The rest of an open file. `line_number` counts the lines already handed out."""
+    """The rest of an open file. `line_number` counts the lines already handed out.
 
-    def __init__(self, path: str, stream: BinaryIO) -> None:
+    force: read what a limit would refuse as absurdly large.
+    """
+
+    def __init__(self, path: str, stream: BinaryIO, bar: Bar, force: bool = False) -> None:
         self.path = path
         self.stream = stream
+        self.bar = bar
+        self.force = force
         self.line_number = 0
-        self._unread = b""
+        self._text = b""  # of which the part up to _at was handed out, and the part up to _whole is whole lines
+        self._at = self._whole = self._last_line_at = 0
+        self._begun = self._ended = False
 
     def line(self) -> bytes | None:
         """The next line without the blanks around it, None at the end; ValueError if the file is empty."""
-        text, self._unread = self._unread or self.stream.readline(), b""
-        if not text:
-            if self.line_number == 0:
-                raise self.error("the file is empty", 1)
-            return None
-        if self.line_number == 0:
-            text = text.removeprefix(BYTE_ORDER_MARK)
+        while self._at == self._whole:
+            if not self._fill():
+                if self.line_number == 0:
+                    raise self.error("the file is empty", 1)
+                return None
+        end = LINE_END.search(self._text, self._at)
+        assert end is not None
+        self._last_line_at, self._at = self._at, end.end()
         self.line_number += 1
-        return text.strip(b" \t\r\n")
+        return self._text[self._last_line_at : end.start()].strip(b" \t")
+
+    def unread(self) -> None:
+        """Give back the line that was read last."""
+        self._at = self._last_line_at
+        self.line_number -= 1
+
+    def skip(self, comment: bytes) -> None:
+        """Pass over the blank lines and comments that come next."""
+        lines, skipped = re.compile(rb"(?:[ \t]*+(?:[%s][^\r\n]*+)?+(?:\r\n?+|\n))*+" % re.escape(comment)), 0
+        while self._at < self._whole or self._fill():
+            start, self._at = self._at, lines.match(self._text, self._at, self._whole).end()  # type: ignore[union-attr]
+            self.line_number += count_lines(self._text[start : self._at])
+            skipped += self._at - start
+            if self._at < self._whole:
+                return
+            if skipped > HEADER_BYTES:
+                raise self.error(f"expected data, got {skipped:,} bytes of comments and blank lines", self.line_number)
 
     def data_line(self, comment: bytes) -> bytes | None:
         """The next line that is neither blank nor a comment, None at the end."""
-        while (line := self.line()) is not None:
-            if line and line[0] not in comment:
-                return line
-        return None
+        self.skip(comment)
+        return self.line()
+
+    def opens_like(self, comment: bytes, pattern: bytes) -> bool:
+        """Does what comes after blank lines and comments match?"""
+        self.skip(comment)
+        while len(self._text) - self._at < OPENING_BYTES and self._fill():
+            pass
+        return re.compile(pattern).match(self._text, self._at) is not None
 
     def header(self, pattern: bytes, expected: str, comment: bytes) -> tuple[int, ...]:
         """The integers that `pattern` finds in the next data line."""
@@ -51,17 +90,12 @@ class Source:
             raise self.mismatch(expected, line, self.line_number)
         return tuple(int(number) for number in match.groups())
 
-    def unread(self, line: bytes) -> None:
-        """Give back the line that was read last."""
-        self._unread = line + b"\n"
-        self.line_number -= 1
-
-    def blocks(self) -> Iterator[bytes]:
-        """The rest of the file in blocks of whole lines; `line_number` counts the lines before the current block."""
-        while block := self._unread + self.stream.read(BLOCK_BYTES) + self.stream.readline():
-            self._unread = b""
-            yield block if block.endswith(b"\n") else block + b"\n"
-            self.line_number += block.count(b"\n")
+    def blocks(self) -> Iterator[Buffer]:
+        """The rest of the file in blocks of whole lines. Who takes one adds its lines to `line_number`."""
+        while self._at < self._whole or self._fill():
+            start, self._at = self._at, self._whole
+            if start < self._whole:
+                yield memoryview(self._text)[start : self._whole]
 
     def error(self, message: str, line: int | None = None) -> ValueError:
         """ValueError `file:line: message`."""
@@ -72,19 +106,49 @@ class Source:
         text = "the end of the file" if got is None else repr(got[:60].decode("utf-8", "backslashreplace").strip())
         return self.error(f"expected {expected!r}, got {text}", line)
 
+    def _fill(self) -> bool:
+        """Read on; False at the end. Whole lines may not have become more."""
+        if self._ended:
+            return False
+        block = self.stream.read(BLOCK_BYTES if self._begun else max(BLOCK_BYTES, len(BYTE_ORDER_MARK)))
+        self.bar.update()
+        if not self._begun:
+            self._begun, block = True, block.removeprefix(BYTE_ORDER_MARK)
+            self._ended = not block
+        elif not block:
+            self._ended = True
+        self._text, self._at = self._text[self._at :] + block, 0
+        if self._ended:
+            if self._text and self._text[-1] not in b"\r\n":
+                self._text += b"\n"
+            self._whole = len(self._text)
+        else:  # a line feed may follow a carriage return at the end
+            self._whole = 1 + max(self._text.rfind(b"\n"), self._text.rfind(b"\r", 0, -1))
+        if len(self._text) - self._whole > LINE_BYTES:
+            line = self.line_number + count_lines(self._text[: self._whole]) + 1
+            raise self.error(f"a line has at most {LINE_BYTES:,} bytes, this one is longer", line)
+        return not self._ended or self._whole > 0
+
+
+def count_lines(block: bytes) -> int:
+    """How many lines end in the block."""
+    returns = block.count(b"\r")
+    return block.count(b"\n") + (returns - block.count(b"\r\n") if returns else 0)
+
 
 @contextmanager
-def open_source(path: str, progress: bool | None = None) -> Iterator[Source]:
+def open_source(path: str, progress: bool | None = None, force: bool = False) -> Iterator[Source]:
     """The file at `path` as a Source; damaged gzip is a ValueError."""
     with ExitStack() as stack:
-        stream = stack.enter_context(_open_with_bar(path) if _wants_bar(path, progress) else open(path, "rb"))
+        file = stack.enter_context(open(path, "rb"))
+        bar = stack.enter_context(Bar(path, file, progress))
         if not is_gzip(path):
-            yield Source(path, stream)
+            yield Source(path, file, bar, force)
             return
         import gzip
         import zlib
 
-        source = Source(path, cast(BinaryIO, stack.enter_context(gzip.open(stream))))
+        source = Source(path, cast(BinaryIO, stack.enter_context(gzip.open(file))), bar, force)
         try:
             yield source
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
@@ -96,17 +160,41 @@ def is_gzip(path: str) -> bool:
     return path.lower().endswith(".gz")
 
 
-def _wants_bar(path: str, progress: bool | None) -> bool:
-    if progress is not None:
-        return progress
-    size = os.path.getsize(path) * (GZIP_RATIO if is_gzip(path) else 1)
-    return size > BAR_FROM_BYTES and sys.stderr is not None and sys.stderr.isatty()
+class Bar:
+    """How much of a file has been read, shown on stderr once that takes longer than BAR_AFTER_SECONDS.
+
+    progress: None shows it on a terminal only, True at once, False never.
+    """
+
+    def __init__(self, path: str, file: BinaryIO, progress: bool | None) -> None:
+        self._path, self._file = path, file
+        self._wanted = sys.stderr is not None and sys.stderr.isatty() if progress is None else progress
+        self._from = time.monotonic() + (0 if progress else BAR_AFTER_SECONDS)
+        self._shown: Any = None
+
+    def __enter__(self) -> Bar:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._shown is not None:
+            self._shown.stop()
+
+    def update(self) -> None:
+        """Show how far the file has been read from the disk, if it is time."""
+        if not self._wanted or time.monotonic() < self._from or not self._file.seekable():
+            return
+        if self._shown is None:
+            self._shown = _start_bar(os.path.basename(self._path), os.fstat(self._file.fileno()).st_size)
+        self._shown.update(0, completed=self._file.tell())
 
 
-def _open_with_bar(path: str) -> AbstractContextManager[BinaryIO]:
-    """`path` opened for reading, with a bar on stderr that follows the bytes read from the disk."""
-    import rich.console
-    import rich.progress
+def _start_bar(name: str, size: int) -> Any:
+    """A bar of rich's, with one task."""
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
-    console = rich.console.Console(stderr=True)
-    return rich.progress.open(path, "rb", description=os.path.basename(path), console=console, transient=True)
+    columns = TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn()
+    bar = Progress(*columns, console=Console(stderr=True), transient=True)
+    bar.add_task(name, total=size)
+    bar.start()
+    return bar
