@@ -14,6 +14,7 @@ from .interop import from_cupyx, from_graphblas, from_networkx, from_scipy
 from .io import read, write
 from .memory import OutOfHostMemory
 from .packed import CompressedCSR
+from .performance import PerformanceWarning
 from .renumbering import inverse_permutation, permute, renumber, vertex_order
 from .reordering import reorder_edges
 from .segmented import SegmentedCOO
@@ -37,6 +38,7 @@ __all__ = [
     "NeighboursByWeight",
     "OutOfDeviceMemory",
     "OutOfHostMemory",
+    "PerformanceWarning",
     "SegmentedCOO",
     "SparseVector",
     "by_weight",

@@ -6,13 +6,17 @@ A matrix or vector lives where its arrays live; nothing here moves data unless i
 from __future__ import annotations
 
 import operator
+import os
 import sys
 from collections.abc import Iterable
+from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
+
+from .hooks import answer
 
 type_names = ("bool", "int32", "int64", "float32", "float64")
 DTYPES = tuple(np.dtype(name) for name in type_names)
@@ -59,6 +63,19 @@ def cupy() -> ModuleType:
     return _usable
 
 
+def _let_cupy_compile() -> None:
+    """Have CuPy keep its kernels in memory where it cannot write them to its folder, which it takes for an error."""
+    import tempfile
+
+    folder = Path(os.environ.get("CUPY_CACHE_DIR") or os.path.expanduser("~/.cupy/kernel_cache"))
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError:
+        os.environ.setdefault("CUPY_CACHE_IN_MEMORY", "1")
+
+
 def _usable_cupy() -> ModuleType:
     installed = _installed_cupys()
     if len(installed) > 1:
@@ -66,6 +83,7 @@ def _usable_cupy() -> ModuleType:
             f"device='cuda' needs one CuPy, but {' and '.join(installed)} are installed together: uninstall them all, "
             "then install one, pip install cupy-cuda13x (or cupy-cuda12x)"
         )
+    _let_cupy_compile()
     try:
         import cupy as cp
     except ModuleNotFoundError as error:
@@ -165,6 +183,13 @@ def equals(x: Array, other: Any) -> Array:
 def differs(x: Array, other: Any) -> Array:
     """x != other for each element, subnormal or not; other: an array or a scalar of x's dtype. No element is NaN."""
     return _compared(x, other, operator.ne)
+
+
+def all_of(flags: Array) -> bool:
+    """Are all Booleans True? On a GPU by a minimum of bytes, as CuPy would compile a kernel for `all`, in seconds."""
+    if isinstance(flags, np.ndarray):
+        return bool(flags.all())
+    return flags.size == 0 or bool(flags.view(np.uint8).min())
 
 
 def _compared(x: Array, other: Any, compare: Any) -> Array:
@@ -317,7 +342,15 @@ def cast(values: Array, dtype: DTypeLike) -> Array:
             bad |= values >= float(high) + 1
         if bool(bad.any()):
             raise ValueError(f"value {values[bad][0]} cannot be stored as {target}")
-    return values.astype(target, copy=False)
+    return astype(values, target)
+
+
+def astype(values: Array, dtype: np.dtype) -> Array:
+    """`values` as `dtype`, itself where it is that already. CuPy's casts would take subnormal numbers for zero."""
+    if isinstance(values, np.ndarray) or values.dtype == dtype or not values.dtype.kind == dtype.kind == "f":
+        return values.astype(dtype, copy=False)
+    by_kernel = answer("casts on the GPU")
+    return values.astype(dtype) if by_kernel is None else by_kernel(values, dtype)
 
 
 def fits(values: Array, dtype: DTypeLike) -> bool:
@@ -350,7 +383,13 @@ def as_indices(obj: ArrayLike | Array, name: str, bound: int, dtype: np.dtype | 
 
 def check_range(indices: Array, name: str, bound: int, low: int = 0) -> None:
     """ValueError unless low <= indices < bound; the message names the first offender."""
-    if indices.size and (int(indices.min()) < low or int(indices.max()) >= bound):
+    if indices.size == 0:
+        return
+    if low == 0 and indices.dtype.kind == "i":  # as unsigned numbers, negative ones are beyond every bound: one pass
+        outside = int(indices.view(indices.dtype.str.replace("i", "u")).max()) >= max(bound, 0)
+    else:
+        outside = int(indices.min()) < low or int(indices.max()) >= bound
+    if outside:
         bad = indices[(indices < low) | (indices >= bound)][0]
         raise ValueError(f"{name} must be in [{low}, {bound}), got {bad}")
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 import numpy as np
 from numpy.typing import DTypeLike
 
-from .arrays import Array, Device, cast, device_of, equals, index_dtype, is_array, move, namespace, read_only
+from .arrays import Array, Device, all_of, cast, device_of, equals, index_dtype, is_array, move, namespace, read_only
 
 if TYPE_CHECKING:
     import cupyx.scipy.sparse
@@ -162,7 +162,7 @@ class Matrix:
         return default if found is None else found[()]
 
     def __contains__(self, position: tuple[int, int]) -> bool:
-        return self.get(*position) is not None
+        return self.get(*self._position(position)) is not None
 
     def to_edges(self) -> tuple[Array, Array, Array]:
         """(rows, cols, values) of all entries, sorted by row, then by column, whatever the format."""
@@ -208,7 +208,7 @@ class Matrix:
         """Same shape, dtype and entries, whatever the formats."""
         if self.shape != other.shape or self.dtype != other.dtype or self.nnz != other.nnz:
             return False
-        return all(bool(equals(a, b).all()) for a, b in zip(self.to_edges(), other.to_edges(), strict=True))
+        return all(all_of(equals(a, b)) for a, b in zip(self.to_edges(), other.to_edges(), strict=True))
 
     def check(self) -> None:
         """ValueError that names the first broken rule of the format. The public constructor calls it."""
@@ -357,7 +357,11 @@ class Matrix:
             object.__setattr__(self, "_twin", twin)
 
     def _position(self, position: tuple[int, int]) -> tuple[int, int]:
-        row, col = (operator.index(i) for i in position)
+        if not isinstance(position, tuple) or len(position) != 2 or not all(map(_is_integer, position)):
+            raise TypeError(
+                f"an entry is A[u, v] with two integers, got {position!r}: extract(A, rows, cols) takes parts"
+            )
+        row, col = map(operator.index, position)
         for i, extent, axis in ((row, self.nrows, "row"), (col, self.ncols, "column")):
             if not 0 <= i < extent:
                 raise IndexError(f"{axis} must be in [0, {extent}), got {i}")
@@ -365,6 +369,15 @@ class Matrix:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self).trusted, self.components
+
+
+def _is_integer(obj: object) -> bool:
+    """Is `obj` one integer, also an array of no dimensions?"""
+    try:
+        operator.index(obj)  # type: ignore[arg-type]
+    except TypeError:
+        return False
+    return True
 
 
 def _address(array: Array) -> int:

@@ -13,7 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
 from .arrays import (
+    INT32_MAX,
     Array,
+    all_of,
     as_array,
     as_indices,
     as_values,
@@ -29,6 +31,8 @@ from .base import Matrix, as_shape
 from .coo import COO
 from .csc import CSC
 from .csr import CSR
+from .hooks import answer
+from .performance import warn_slow
 from .workspace import Needs, Sizes, unknown
 
 Converter = Callable[..., Matrix]
@@ -100,8 +104,23 @@ def compressed(A: Matrix, axis: int) -> Any:
     elif isinstance(base, CSR) and known_symmetric(base):
         made = base.T
     else:
-        made = base.keep(target, lambda: convert(base, target))
+        made = base.keep(target, lambda: _converted_aside(base, target, CSR if axis == 0 else CSC))
     return made if base is A else made.T
+
+
+def _converted_aside(A: Matrix, target: type[Matrix], asked: type[Matrix]) -> Matrix:
+    """`A` in the compressed format that a product needs; says so if A is in a format of another kind.
+
+    asked: the same format, as the caller sees A, whose transpose may be what is converted.
+    """
+    if not isinstance(A, CSR):
+        warn_slow(
+            f"this call converts a {type(A).__name__} of {A.nnz:,} entries to {asked.__name__} and keeps the copy with "
+            f"the matrix; convert it yourself, once: A.to({asked.__name__})",
+            A.nnz,
+            inside="algorithms",
+        )
+    return convert(A, target)
 
 
 # --- compressed <-> list ------------------------------------------------------------------------------------------
@@ -192,6 +211,9 @@ def turn(indptr: Array, indices: Array, values: Array, shape: tuple[int, int]) -
         return tuple(part.astype(indices.dtype, copy=False) for part in (turned.indptr, turned.indices)) + (
             turned.data,
         )
+    by_kernels = answer("turned on the GPU")
+    if by_kernels is not None:
+        return by_kernels(indptr, indices, values, shape[1])
     order = namespace(indices).argsort(indices, kind="stable")
     return compress(indices[order], shape[1], indices.dtype), expand(indptr)[order], values[order]
 
@@ -264,7 +286,7 @@ def _sort_and_combine(
         fresh = (rows[order][1:] != rows[order][:-1]) | (cols[order][1:] != cols[order][:-1])
     if order is not None:
         rows, cols, values = rows.take(order), cols.take(order), values.take(order)
-    if bool(fresh.all()):
+    if all_of(fresh):
         return rows, cols, values
     if dup == "error":
         at = int(fresh.argmin())
@@ -285,6 +307,8 @@ def _combine(values: Array, first: Array, dup: str) -> Array:
     run = at - xp.arange(1, at.size + 1)  # of each repeat, its run: how many firsts came before it, less one
     if values.dtype == bool:  # which CuPy's minimum.at does not take
         return _combine(values.astype(np.int32), first, dup) != 0
+    if xp is not np and values.dtype == np.float32 and dup != "sum":  # CuPy's atomics take subnormal numbers for zero
+        return _as_float(_combine(_as_ordered(values), first, dup))
     combined, repeats = values[first], values[at]
     getattr(xp, _COMBINE[dup]).at(combined, run, repeats)
     if dup == "sum" and values.dtype.kind == "i":
@@ -293,6 +317,17 @@ def _combine(values: Array, first: Array, dup: str) -> Array:
         if bool((abs(exact - combined) > 1 + 1e-9 * abs(exact)).any()):
             raise OverflowError(f"the sum of duplicate edges does not fit {values.dtype}; pass dtype='float64'")
     return combined
+
+
+def _as_ordered(values: Array) -> Array:
+    """Float32 as integers of the same order: the bits, of a negative number all but the sign turned round."""
+    bits = values.view(np.int32)
+    return bits ^ ((bits >> 31) & INT32_MAX)
+
+
+def _as_float(ordered: Array) -> Array:
+    """The inverse of `_as_ordered`."""
+    return (ordered ^ ((ordered >> 31) & INT32_MAX)).view(np.float32)
 
 
 def to_dense(A: Matrix, fill: Any) -> Array:

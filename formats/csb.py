@@ -43,6 +43,7 @@ from .base import Matrix, as_shape
 from .convert import compress, conversion, convert, expand, turned
 from .coo import out_of_order
 from .csr import CSR
+from .hooks import answer
 from .segmented import SegmentedCOO, segmenting, segments, segments_to_rows
 from .workspace import WORD, Sizes
 
@@ -250,6 +251,10 @@ def blocks_to_rows(s: Sizes, source: int, target: int) -> int:
 
 @conversion(CSR, CSB, needs=blocking)
 def _(A: CSR, *, block: int = BLOCK, force: bool = False) -> CSB:
+    by_kernels = answer("blocks on the GPU") if A.device == "cuda" else None
+    made = None if by_kernels is None else by_kernels(A, block, block)
+    if made is not None:
+        return CSB.trusted(*made, A.shape, block, 0)
     ordered: Any = convert(A, SegmentedCOO, segment=block)  # whose order is the same
     nrows, ncols = (segments(extent, block) for extent in A.shape)
     numbers = expand(ordered.starts).astype(np.int64) * ncols + ordered.indices // block

@@ -2,8 +2,10 @@
 
     work     (A, format, device, {"verb": …, "algorithm": …}) -> bytes of each part of the work: `Matrix.footprint`
     choice   (A, options) -> the format to convert A to: `A.to("auto", …)`
+    kernel   (function) -> the function as machine code that is kept on disk, without the interpreter's lock
+    … on the GPU   steps of conversions that array functions would take many passes for, and kernels do in one or two
 
-`semiring` answers both when it is imported.
+`semiring` answers all of them when it is imported.
 """
 
 from __future__ import annotations
@@ -25,8 +27,18 @@ def answers(question: str) -> Callable[[F], F]:
     return register
 
 
+def knows(question: str) -> bool:
+    """Is there anybody to ask?"""
+    return question in _answers
+
+
+def answer(question: str) -> Callable[..., Any] | None:
+    """The function that answers; None if nobody was imported who knows."""
+    return _answers.get(question)
+
+
 def ask(question: str, *args: Any, what: str) -> Any:
     """The answer; ValueError, which names what was asked for, if nobody was imported who knows."""
-    if question not in _answers:
+    if not knows(question):
         raise ValueError(f"{what} is not known to formats alone: import semiring (and algorithms) first")
     return _answers[question](*args)

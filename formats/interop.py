@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Hashable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -108,24 +109,46 @@ def to_cupyx(A: Matrix) -> cupyx.scipy.sparse.spmatrix:
 
 
 def from_networkx(
-    G: networkx.Graph, weight: str | None = "weight", *, dtype: DTypeLike | None = None, return_labels: bool = False
+    G: networkx.Graph,
+    weight: Hashable | Callable[[Any, Any, Any], Any] | None = "weight",
+    *,
+    dtype: DTypeLike | None = None,
+    return_labels: bool = False,
 ) -> CSR | tuple[CSR, list[Any]]:
     """The CSR of a NetworkX graph: vertex i is the i-th node of `G`, an undirected edge counts both ways.
 
-    weight: the edge attribute to read; an edge without it weighs 1.  Parallel edges combine with min.
-    return_labels: also return the nodes, in order.
+    Args:
+        G: any NetworkX graph. Parallel edges combine with min.
+        weight: the name of an edge attribute; an edge without it weighs 1, as in NetworkX. Or a function of
+            (u, v, data), as NetworkX takes it: None means that there is no edge, and data is G[u][v], which in a
+            multigraph holds all parallel edges by key. None: every edge weighs 1.
+        dtype: the dtype of the weights.
+        return_labels: also return the nodes, in order.
+
+    Returns:
+        The CSR, or the CSR and the list of nodes.
+
+    Raises:
+        ValueError: no edge has the attribute, unless that is "weight"; or a weight is not a number.
+        TypeError: G is no graph, or weight is a bool.
+
+    Example:
+        from_networkx(G, lambda u, v, data: data["km"] / data["speed"])
     """
     if not hasattr(G, "nodes") or not hasattr(G, "edges"):
         raise TypeError(f"G must be a NetworkX graph, got {G!r}")
+    if isinstance(weight, bool):
+        raise TypeError(f"weight must be an attribute's name, a function of (u, v, data) or None, got {weight!r}")
     nodes = list(G.nodes)
     number = {node: i for i, node in enumerate(nodes)}
-    edges = list(G.edges(data=weight, default=1) if weight else ((u, v, 1) for u, v in G.edges()))
+    edges = _edges_by_function(G, weight) if callable(weight) else _edges_by_name(G, weight)
     src = np.fromiter((number[u] for u, _, _ in edges), np.int64, len(edges))
     dst = np.fromiter((number[v] for _, v, _ in edges), np.int64, len(edges))
     weights = np.asarray([w for _, _, w in edges]) if edges else np.ones(0, np.int32)
-    if weights.dtype == object:
-        raise ValueError(f"attribute {weight!r} must be a number on every edge")
-    if not G.is_directed():
+    if weights.dtype.kind not in "biuf" or weights.ndim != 1:
+        what = "the function's result" if callable(weight) else f"attribute {weight!r}"
+        raise ValueError(f"{what} must be a number on every edge")
+    if not G.is_directed() and not callable(weight):
         loops = src == dst
         src, dst = np.concatenate((src, dst[~loops])), np.concatenate((dst, src[~loops]))
         weights = np.concatenate((weights, weights[~loops]))
@@ -133,6 +156,27 @@ def from_networkx(
         src, dst, weights if weights.dtype.kind == "f" or not edges else weights.tolist(), shape=len(nodes), dtype=dtype
     )
     return (A, nodes) if return_labels else A
+
+
+def _edges_by_name(G: networkx.Graph, weight: Hashable | None) -> list[tuple[Any, Any, Any]]:
+    """(u, v, the attribute or 1) for each edge; ValueError if no edge has it, unless its name is "weight"."""
+    if weight is None:
+        return [(u, v, 1) for u, v in G.edges()]
+    missing = object()
+    edges = list(G.edges(data=weight, default=missing))
+    if edges and weight != "weight" and all(w is missing for _, _, w in edges):
+        seen: dict[Any, None] = {}
+        for _, _, data in G.edges(data=True):
+            seen.update(dict.fromkeys(data))
+        has = f"their attributes are {', '.join(map(repr, seen))}" if seen else "they have no attributes"
+        raise ValueError(f"no edge has the attribute {weight!r}: {has}; weight=None makes every edge weigh 1")
+    return [(u, v, 1 if w is missing else w) for u, v, w in edges]
+
+
+def _edges_by_function(G: networkx.Graph, weight: Callable[[Any, Any, Any], Any]) -> list[tuple[Any, Any, Any]]:
+    """(u, v, weight(u, v, G[u][v])) for each edge, an undirected one once for each direction; None is no edge."""
+    found = ((u, v, weight(u, v, data)) for u, near in G.adjacency() for v, data in near.items())
+    return [(u, v, w) for u, v, w in found if w is not None]
 
 
 def to_networkx(A: Matrix, labels: Any = None) -> networkx.DiGraph:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .arrays import Array, counts, equals, namespace
+from .arrays import Array, all_of, counts, equals, namespace
 from .base import Matrix
 from .convert import compressed, convert, from_edges, known_symmetric
 from .csc import CSC
@@ -60,11 +60,11 @@ def _mirrored(A: Matrix, pattern: bool) -> bool:
     if A.nrows != A.ncols:
         return False
     rows, xp = compressed(A, 0), namespace(A.values)
-    if not bool((counts(rows.indices, A.nrows) == xp.diff(rows.indptr)).all()):
+    if not all_of(counts(rows.indices, A.nrows) == xp.diff(rows.indptr)):
         return False
     columns: Any = compressed(rows, 1) if rows.keeps(CSC) else convert(rows, CSC)
-    positions = bool((columns.indices == rows.indices).all())
-    values = positions and bool(equals(columns.values, rows.values).all())
+    positions = all_of(columns.indices == rows.indices)
+    values = positions and all_of(equals(columns.values, rows.values))
     if values:
         A.keep(("symmetric", False), lambda: True)
     else:

@@ -15,6 +15,7 @@ algorithm into two bits of a multiple of 256 and a byte, from a base for each ro
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,6 +41,7 @@ from .arrays import (
 from .base import Matrix, as_shape
 from .convert import conversion, convert, expand, turned
 from .csr import CSR
+from .hooks import answer
 from .workspace import WORD, Sizes
 
 GROUP = 32
@@ -47,6 +49,9 @@ GROUP = 32
 
 MAX_UNQUESTIONED_BYTES = 1 << 16
 """Columns of so few bytes are packed even if that takes more."""
+
+RANGES = "ranges of packed columns"
+"""What a matrix keeps between the prediction of its packed bytes and the packing."""
 
 GROUPS_AT_A_TIME = 1 << 14
 """That NumPy packs or unpacks, a lane at a time: what it makes on the way stays in the cache."""
@@ -146,7 +151,7 @@ class CompressedCSR(Matrix):
         if isinstance(A, CompressedCSR) and A.major == 0:
             return A.nbytes
         rows: Any = convert(A, CSR)
-        return int(rows.indptr.nbytes + _packed_nbytes(rows.indices) + A.nnz * A.dtype.itemsize)
+        return int(rows.indptr.nbytes + _packed_nbytes(rows) + A.nnz * A.dtype.itemsize)
 
     @property
     def _index_dtype(self) -> np.dtype:
@@ -192,16 +197,31 @@ def max_width(index_type: DTypeLike) -> int:
 # --- packing --------------------------------------------------------------------------------------------------------
 
 
-def pack(indices: Array) -> tuple[Array, Array, Array]:
-    """(words, bases, starts) of the columns of entries in their order; see `CompressedCSR`."""
-    xp, dtype = namespace(indices), indices.dtype
-    bases, widths = _ranges(indices)
-    starts = xp.zeros(widths.size + 1, dtype)
-    xp.cumsum(widths, out=starts[1:])
-    words = xp.zeros(int(starts[-1]) + spare_words(dtype), np.uint32)
+def pack(
+    indices: Array, check: Callable[[int], None] | None = None, ranges: tuple[Array, Array] | None = None
+) -> tuple[Array, Array, Array]:
+    """(words, bases, starts) of the columns of entries in their order; see `CompressedCSR`.
+
+    check: called with the number of words before they are made.  ranges: see `_ranges`, if they are known.
+    """
+    bases, starts = _ranges(indices) if ranges is None else ranges
+    count = int(starts[-1]) + spare_words(indices.dtype)
+    if check is not None:
+        check(count)
+    words = namespace(indices).zeros(count, np.uint32)
+    by_kernels = _on_gpu(indices, "packed on the GPU")
+    if by_kernels is not None:
+        by_kernels(indices, bases, starts, words)
+        return words, bases, starts
     for groups in _blocks(indices):
-        _pack_lanes(_lanes(indices, groups), bases[groups], starts[groups], widths[groups], words)
+        begins, ends = starts[groups], starts[1:][groups]
+        _pack_lanes(_lanes(indices, groups), bases[groups], begins, ends - begins, words)
     return words, bases, starts
+
+
+def _on_gpu(array: Array, step: str) -> Callable[..., Any] | None:
+    """What does a step by kernels, for an array on a GPU."""
+    return None if isinstance(array, np.ndarray) or array.size == 0 else answer(step)
 
 
 def _pack_lanes(lanes: Array, bases: Array, starts: Array, widths: Array, words: Array) -> None:
@@ -221,6 +241,9 @@ def _pack_lanes(lanes: Array, bases: Array, starts: Array, widths: Array, words:
 
 def unpack(words: Array, bases: Array, starts: Array, dtype: np.dtype) -> Array:
     """The columns of consecutive groups, 32 of each, in `dtype`. The end of a last group repeats its last entry."""
+    by_kernels = _on_gpu(bases, "unpacked on the GPU")
+    if by_kernels is not None:
+        return by_kernels(words, bases, starts, bases.size * GROUP).astype(dtype, copy=False)
     columns = namespace(words).empty((bases.size, GROUP), dtype)
     for groups in _blocks(columns.reshape(-1)):
         begins, ends = starts[groups], starts[1:][groups]
@@ -248,14 +271,19 @@ def _place(lane: int, starts: Array, widths: Array) -> tuple[Array, Array]:
 
 
 def _ranges(indices: Array) -> tuple[Array, Array]:
-    """(bases, bits of the largest offset) of the groups of 32 entries."""
+    """(bases, where their words start) of the groups of 32 entries: the largest offset takes so many bits as words."""
     xp, dtype = namespace(indices), indices.dtype
+    by_kernels = _on_gpu(indices, "packed ranges on the GPU")
+    if by_kernels is not None:
+        return by_kernels(indices)
     lows, highs = (xp.empty(groups_of(indices.size), dtype) for _ in range(2))
     for groups in _blocks(indices):
         lanes = _lanes(indices, groups)
         lows[groups], highs[groups] = lanes.min(axis=0), lanes.max(axis=0)
     powers = xp.asarray([1 << bit for bit in range(max_width(dtype))], dtype)
-    return lows, xp.searchsorted(powers, highs - lows, side="right").astype(dtype)
+    starts = xp.zeros(lows.size + 1, dtype)
+    xp.cumsum(xp.searchsorted(powers, highs - lows, side="right"), out=starts[1:])
+    return lows, starts
 
 
 def _lanes(indices: Array, groups: slice) -> Array:
@@ -275,11 +303,15 @@ def _blocks(indices: Array) -> list[slice]:
     return [slice(first, min(first + each, count)) for first in range(0, count, each)]
 
 
-def _packed_nbytes(indices: Array) -> int:
-    """Bytes of the words, bases and starts that `pack` would make."""
-    _, widths = _ranges(indices)
-    words = int(widths.sum(dtype=np.int64)) + spare_words(indices.dtype)
-    return 4 * words + (2 * widths.size + 1) * indices.dtype.itemsize
+def _packed_nbytes(A: CSR) -> int:
+    """Bytes of the words, bases and starts that `pack` would make. The ranges are kept for it."""
+    _, starts = A.keep(RANGES, lambda: _ranges(A.indices))
+    return _nbytes_of(A.indices, int(starts[-1]) + spare_words(A.indices.dtype))
+
+
+def _nbytes_of(indices: Array, words: int) -> int:
+    """Bytes of so many words, and of the bases and starts."""
+    return 4 * words + (2 * groups_of(indices.size) + 1) * indices.dtype.itemsize
 
 
 # --- conversions ----------------------------------------------------------------------------------------------------
@@ -303,17 +335,16 @@ def unpacking(s: Sizes, *_: int) -> int:
 
 @conversion(CSR, CompressedCSR, needs=packing)
 def _(A: CSR, *, force: bool = False) -> CompressedCSR:
-    if not force:
-        _check_gain(A)
-    return CompressedCSR.trusted(A.indptr, *pack(A.indices), A.values, A.shape, 0)
+    packed = pack(A.indices, None if force else lambda words: _check_gain(A, words), A.take(RANGES))
+    return CompressedCSR.trusted(A.indptr, *packed, A.values, A.shape, 0)
 
 
-def _check_gain(A: CSR) -> None:
+def _check_gain(A: CSR, words: int) -> None:
     """ValueError with the sizes if packed columns take no fewer bytes than A's, and A's are many."""
     plain = A.indices.nbytes
     if plain <= MAX_UNQUESTIONED_BYTES:
         return
-    packed = _packed_nbytes(A.indices)
+    packed = _nbytes_of(A.indices, words)
     if packed >= plain:
         raise ValueError(
             f"packed columns would take {packed:,} bytes, the CSR's take {plain:,}: the columns of {GROUP} consecutive "

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .arrays import Array, as_array, as_indices, counts, index_dtype, namespace, same_device, to_device
+from .arrays import Array, all_of, as_array, as_indices, counts, index_dtype, namespace, same_device, to_device
 from .base import Matrix
 from .convert import convert, turn
 from .csr import CSR
@@ -95,7 +95,7 @@ def as_permutation(permutation: ArrayLike | Array, n: int | None = None) -> Arra
     old = as_indices(given, "permutation", int(given.size))
     seen = namespace(old).zeros(old.size, bool)
     seen[old] = True
-    if not bool(seen.all()):
+    if not all_of(seen):
         host = to_device(old, "cpu")
         again = np.ones(host.size, bool)
         again[np.unique(host, return_index=True)[1]] = False

@@ -40,6 +40,7 @@ from .convert import compress, conversion, convert, expand, turned
 from .coo import out_of_order
 from .csc import CSC
 from .csr import CSR
+from .hooks import answer
 from .workspace import WORD, Sizes
 
 SEGMENT = 1 << 14
@@ -212,6 +213,10 @@ def segments_to_rows(s: Sizes, *_: int) -> int:
 
 @conversion(CSR, SegmentedCOO, needs=lambda s, *_: max(s.turn(1), s.compressed(1) + segmenting(s)))
 def _(A: CSR, *, segment: int = SEGMENT) -> SegmentedCOO:
+    by_kernels = answer("blocks on the GPU") if A.device == "cuda" else None
+    made = None if by_kernels is None else by_kernels(A, segment)
+    if made is not None:
+        return SegmentedCOO.trusted(*made, A.shape, segment, 0)
     by_column: Any = convert(A, CSC)
     return segmented(by_column.indices, expand(by_column.indptr), by_column.values, A.shape, segment)
 

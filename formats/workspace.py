@@ -60,10 +60,10 @@ class Sizes:
         return self.nnz * self.index + self.shape[axis] * (2 * self.index + WORD)
 
     def turn(self, axis: int) -> int:
-        """Of `convert.turn`, compressed along `axis` afterwards; on a GPU it sorts, with words for the order."""
+        """Of `convert.turn`, compressed along `axis` afterwards; a GPU holds the entries of two passes."""
         patterns = self.nnz if self.value == 1 else 0  # which are made an array first
         if self.on_gpu:
-            return self.compressed(axis) + self.nnz * (2 * WORD + self.index) + self.shape[axis] * WORD + patterns
+            return self.compressed(axis) + self.nnz * (3 * self.index + self.value + 2) + patterns
         return self.compressed(axis) + patterns
 
     def look_up(self, axes: int) -> int:
