@@ -1,5 +1,6 @@
 """The algebra of sparse matrices: semirings, and the verbs that compute in them on any format and device."""
 
+from . import siblings  # isort: skip  # first: raises if `formats` is another project's
 from .algebra import (
     MONOIDS,
     SEMIRINGS,
@@ -19,13 +20,14 @@ from .algebra import (
 from .choice import Choice, choose
 from .comparison import Comparison, compare
 from .explanation import Explanation, explain
+from .laws import LawCheck, check_laws
 from .ops import OPERATORS, BinaryOp, Saturating, UnaryOp
 from .predicates import Predicate, better, differs, lost, nearer, no_worse, tight, within
 from .registry import Vector, Verb, fusible
 from .schedules import pulls_by
 from .verbs import apply, assign, ewise_add, ewise_mult, extract, mxm, mxv, reduce, select, transpose, vxm
 
-from . import cpu, cuda, generic, needs  # isort: skip  # registers the implementations of the verbs above
+from . import generic, cpu, cuda, needs  # isort: skip  # registers the implementations of the verbs above
 from .cpu.threads import get_threads, set_threads, threads
 
 __all__ = [
@@ -38,6 +40,7 @@ __all__ = [
     "Comparison",
     "Explanation",
     "Law",
+    "LawCheck",
     "LorLand",
     "MaxMin",
     "MaxPlus",
@@ -56,6 +59,7 @@ __all__ = [
     "apply",
     "assign",
     "better",
+    "check_laws",
     "choose",
     "compare",
     "cpu",
@@ -78,6 +82,7 @@ __all__ = [
     "reduce",
     "select",
     "set_threads",
+    "siblings",
     "threads",
     "tight",
     "transpose",

@@ -65,8 +65,13 @@ class Monoid:
         """The identity as a scalar of `dtype`."""
         return end_of_range(dtype, self.identity) if isinstance(self.identity, str) else dtype.type(self.identity)
 
+    def on(self, dtype: np.dtype) -> BinaryOp:
+        """The operator on `dtype`. That of `any` takes the first operand unless it is the monoid's identity."""
+        shipped = self.op != OPERATORS["any"] or self.identity == 0
+        return self.op if shipped else _any_but(self.zero(dtype), dtype)
+
     def __call__(self, a: Any, b: Any) -> Any:
-        return self.op(a, b)
+        return self.on(np.result_type(a, b))(a, b)
 
     def __repr__(self) -> str:
         return f"Monoid({self.name!r})"
@@ -76,7 +81,9 @@ class Monoid:
 class Semiring:
     """A monoid ⊕ and an operator ⊗.
 
-    dtypes: those it is defined on.  laws: those it promises.  one: the unit of ⊗ (see `Monoid.identity`), if any.
+    dtypes: those it is defined on.  laws: those it promises; `check_laws` looks for counterexamples.  one: the unit of
+    ⊗ (see `Monoid.identity`), if any.  domain: (low, high), between which finite values obey the laws; None for all.
+    Algorithms for paths refuse other weights.
     A semiring of your own is usable wherever a shipped one is, on every format and backend.
     """
 
@@ -85,6 +92,7 @@ class Semiring:
     dtypes: tuple[np.dtype, ...] = ()
     one: Identity | None = None
     laws: frozenset[Law] = field(default=frozenset())
+    domain: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.add, Monoid):
@@ -98,11 +106,11 @@ class Semiring:
         """Found once: semirings are the keys of compiled kernels, and looked up in every product."""
         known = self.__dict__.get("_hash")
         if known is None:
-            known = self.__dict__["_hash"] = hash((self.add, self.mul, self.dtypes, self.one, self.laws))
+            known = self.__dict__["_hash"] = hash((self.add, self.mul, self.dtypes, self.one, self.laws, self.domain))
         return known
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Semiring, (self.add, self.mul, self.dtypes, self.one, self.laws)
+        return Semiring, (self.add, self.mul, self.dtypes, self.one, self.laws, self.domain)
 
     @property
     def name(self) -> str:
@@ -116,8 +124,15 @@ class Semiring:
     def unit(self, dtype: np.dtype) -> Any:
         """The unit of ⊗: the length of the empty path. ValueError if the semiring has none."""
         if self.one is None:
-            raise ValueError(f"{self.name} has no unit, so no path can start: choose a semiring with one, as MinPlus")
+            raise ValueError(
+                f"{self.name} has no unit, so no path can start: choose a semiring with one, as MinPlus, or declare "
+                "one with Semiring(…, one=…)"
+            )
         return end_of_range(dtype, self.one) if isinstance(self.one, str) else dtype.type(self.one)
+
+    def may_lack_order(self, dtype: np.dtype) -> bool:
+        """Can a product be NaN, which ⊕'s order has no place for? Such a product, 0 times ∞, counts as absent."""
+        return dtype.kind == "f" and self.add.selective and self.mul == OPERATORS["times"]
 
     def better(self, a: Any, b: Any) -> Any:
         """Is `a` strictly better than `b` in ⊕'s order: a ⊕ b = a ≠ b?"""
@@ -134,6 +149,19 @@ def end_of_range(dtype: np.dtype, end: str) -> Any:
     if dtype.kind == "i":
         low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
     return dtype.type(low if end == "lowest" else high)
+
+
+@lru_cache(maxsize=64)
+def _any_but(zero: Any, dtype: np.dtype) -> BinaryOp:
+    """`any` on `dtype` where `zero` is what is absent."""
+    from .codegen import literal
+
+    return BinaryOp(
+        "any",
+        lambda a, b: a if a != zero else b,
+        f"a != {literal(zero, dtype)} ? a : b",
+        lambda a, b: np.where(np.not_equal(a, zero), a, b),
+    )
 
 
 Min = Monoid(OPERATORS["min"], "highest", idempotent=True, selective=True)
@@ -173,6 +201,43 @@ SEMIRINGS: dict[str, Semiring] = {
 """Every shipped semiring by its GraphBLAS name."""
 
 
+_SELECTIVE = {
+    # Where ⊗ is the order's own operator, its unit is the zero, which no path can start from.
+    "min_min": {Law.ASSOCIATIVE, Law.COMMUTATIVE} | _DISTRIBUTES,
+    "max_max": {Law.ASSOCIATIVE, Law.COMMUTATIVE} | _DISTRIBUTES,
+    "lor_lor": {Law.ASSOCIATIVE, Law.COMMUTATIVE} | _DISTRIBUTES,
+    "land_land": {Law.ASSOCIATIVE, Law.COMMUTATIVE} | _DISTRIBUTES,
+    "min_minus": {Law.DISTRIBUTES_RIGHT},
+    "max_minus": {Law.DISTRIBUTES_RIGHT},
+}
+"""Laws of ⊗ by the semiring's name, where ⊕ selects."""
+
+_WITH_UNIT: dict[str, dict[str, Any]] = {
+    # A factor that is not negative keeps the order of paths. The zero is an infinity, and times 0 it would be NaN.
+    "max_times": {"one": 1, "laws": _PRODUCT - _ANNIHILATES, "domain": (0, np.inf)},
+    "min_times": {"one": 1, "laws": _PRODUCT - _ANNIHILATES, "domain": (0, np.inf)},
+    "land_lor": {"one": False, "laws": _PRODUCT},
+}
+"""Semirings of paths that have no object of their own: reliability (max_times, weights in [0, 1]), and others."""
+
+_READS = {"a": {Law.DISTRIBUTES_RIGHT, Law.ANNIHILATES_LEFT}, "b": {Law.DISTRIBUTES_LEFT, Law.ANNIHILATES_RIGHT}}
+"""Laws of an operator that gives one of its operands, whatever ⊕ is."""
+
+
+def named(add: Monoid, mul: BinaryOp) -> Semiring:
+    """The semiring of two shipped parts, with the unit and the laws that are known of it."""
+    name = f"{add.name}_{mul.name}"
+    known = dict(_WITH_UNIT.get(name, {}))
+    laws = set(known.pop("laws", _SELECTIVE.get(name, set())))
+    laws |= {Law.IDEMPOTENT} if add.idempotent else set()
+    laws |= {Law.SELECTIVE} if add.selective else set()
+    if mul.name in ("first", "second"):
+        laws |= {Law.ASSOCIATIVE} | _READS[mul.reads] | (_DISTRIBUTES if add.idempotent else set())
+    if mul.name == "pair":
+        laws |= {Law.ASSOCIATIVE, Law.COMMUTATIVE} | (_DISTRIBUTES if add.idempotent else set())
+    return Semiring(add, mul, laws=frozenset(laws), **known)
+
+
 def find_semiring(semiring: Semiring | str) -> Semiring:
     """The semiring given by object or GraphBLAS name.
 
@@ -190,7 +255,7 @@ def find_semiring(semiring: Semiring | str) -> Semiring:
             f"unknown semiring {semiring!r}; there are {', '.join(SEMIRINGS)}, and <monoid>_<operator> of "
             f"{', '.join(MONOIDS)} and {', '.join(OPERATORS)}"
         )
-    return Semiring(MONOIDS[add], OPERATORS[mul])
+    return named(MONOIDS[add], OPERATORS[mul])
 
 
 def counts(semiring: Semiring, dtype: np.dtype) -> bool:

@@ -33,6 +33,7 @@ def check_operand(name: str, x: Any, size: int, A: Matrix) -> None:
     """TypeError or ValueError unless `x` is a vector of `size` elements that can be multiplied with `A`."""
     check_vector(name, x, size, A.device)
     check_dtype(name, x)
+    check_numbers(name, x)
 
 
 def check_vectors(*vectors: Any) -> str:
@@ -44,6 +45,7 @@ def check_vectors(*vectors: Any) -> str:
     for x in vectors:
         check_vector("each vector", x, first.size, device)
         check_dtype("each vector", x)
+        check_numbers("each vector", x)
     return device
 
 
@@ -80,6 +82,19 @@ def check_dtype(name: str, x: Any) -> None:
         raise TypeError(f"{name} must be of dtype {', '.join(d.name for d in DTYPES)}, got {x.dtype}")
 
 
+def check_numbers(name: str, x: Any) -> None:
+    """ValueError if a vector on the CPU holds NaN, with its position: no semiring here can order or add it.
+
+    The check is one pass over the values. On a GPU the host would have to wait for its result, so there is none.
+    """
+    values = x.values if isinstance(x, SparseVector) else x
+    if values.dtype.kind != "f" or not values.size or not isinstance(values, np.ndarray):
+        return
+    if np.isnan(np.minimum.reduce(values)):
+        at = int(np.isnan(values).argmax())
+        raise ValueError(f"{name} must not hold NaN, got NaN at position {x.indices[at] if x is not values else at}")
+
+
 def is_index(obj: Any) -> bool:
     """Is `obj` a single integer?"""
     return isinstance(obj, int | np.integer) and not isinstance(obj, bool)
@@ -92,6 +107,11 @@ def is_scalar(obj: Any) -> bool:
 
 def distinct(indices: Array, name: str) -> Array:
     """`indices`; ValueError if one of them repeats."""
+    if device_of(indices) == "cuda":
+        from .cuda.entries import ascend
+
+        if ascend(indices):
+            return indices
     ordered = namespace(indices).sort(indices)
     if bool((ordered[1:] == ordered[:-1]).any()):
         raise ValueError(f"{name} must not repeat, but {ordered[1:][ordered[1:] == ordered[:-1]][0]} does")

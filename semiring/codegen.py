@@ -167,7 +167,7 @@ def prelude(semiring: Semiring, dtype: np.dtype, index_dtype: np.dtype, matrix_f
         value_type=C_TYPES[dtype.name],
         index_type=C_TYPES[index_dtype.name],
         zero=literal(semiring.zero(dtype), dtype),
-        add=expression(semiring.add.op, dtype),
+        add=expression(semiring.add.on(dtype), dtype),
         mul=expression(semiring.mul, dtype),
         wide=_wide(dtype),
         absent="x == ZERO" if semiring.mul.reads == "" else "a == ZERO || x == ZERO",
@@ -213,7 +213,7 @@ def _terms(semiring: Semiring, dtype: np.dtype, matrix_first: bool) -> str:
     # The operator on wide operands, and not clamped. One of the user's in int64 has to look after itself.
     wide = "T" if dtype == np.int64 and semiring.mul.array is None else exact["term"]
     product = f"""
-__device__ __forceinline__ {exact["term"]} exactly({wide} a, {wide} b) {{ return {semiring.mul.cuda}; }}
+__device__ __forceinline__ {exact["term"]} exactly({wide} a, {wide} b) {{ return {semiring.mul.expression(dtype)}; }}
 """
     extra = _LIMBS if exact["sum"] == "Limbs" else _STOPPED if "stopped" in exact["lift"] else ""
     return extra + product + _TERMS.format(multiply=f"exactly({', '.join(operands)})", **exact)
@@ -225,8 +225,8 @@ def expression(op: BinaryOp, dtype: np.dtype) -> str:
         return op.saturating.cuda
     if dtype == np.int32 and (op.saturating is not None or op.array is None):
         info = np.iinfo(dtype)
-        return f"(T)min(max((long long)({op.cuda}), {info.min}LL), {info.max}LL)"
-    return f"(T)({op.cuda})"
+        return f"(T)min(max((long long)({op.expression(dtype)}), {info.min}LL), {info.max}LL)"
+    return f"(T)({op.expression(dtype)})"
 
 
 def literal(value: Any, dtype: np.dtype) -> str:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from formats import Matrix, SparseVector
-from formats.arrays import Array, Device, equals, move, namespace
+from formats.arrays import Array, Device, all_of, equals, move, namespace
 from formats.base import find_format
 from formats.optional import optional
 
@@ -214,7 +214,7 @@ def same(expected: Any, got: Any, s: Semiring) -> bool:
     if a.dtype != b.dtype or a.shape != b.shape:
         return False
     if s.add.idempotent or a.dtype.kind != "f":
-        return bool(equals(a, b).all())
+        return all_of(equals(a, b))
     error = RELATIVE_ERROR[a.dtype.name] * float(abs(a).max()) if a.size else 0.0
     return bool(namespace(a).allclose(a, b, rtol=0, atol=error))
 

@@ -54,6 +54,7 @@ _choices: ContextVar[list[Any] | None] = ContextVar("choices", default=None)
 _runs: ContextVar[list[Run] | None] = ContextVar("runs", default=None)
 _current: ContextVar[Run | None] = ContextVar("current", default=None)
 _definitions: ContextVar[str] = ContextVar("definitions", default="")
+_asked: ContextVar[bool] = ContextVar("asked", default=False)
 
 
 def explain(call: Callable[..., Any], *args: Any, **kwargs: Any) -> Explanation:
@@ -105,15 +106,21 @@ def running_as(algorithm: str, A: Matrix) -> Iterator[Run]:
 
 
 @contextmanager
-def definitions_only(why: str) -> Iterator[None]:
-    """Run every algorithm within the block as it is written."""
-    token = _definitions.set(why)
+def definitions_only(why: str, *, asked: bool = True) -> Iterator[None]:
+    """Run every algorithm within the block as it is written.  asked: does the user want it so?"""
+    token, other = _definitions.set(why), _asked.set(asked or _asked.get())
     try:
         yield
     finally:
         _definitions.reset(token)
+        _asked.reset(other)
 
 
 def why_not_fused() -> str:
     """Why nothing may be fused now; "" if it may."""
     return _definitions.get()
+
+
+def definition_asked_for() -> bool:
+    """Does the user want algorithms to run as they are written?"""
+    return _asked.get()

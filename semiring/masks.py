@@ -19,7 +19,7 @@ import numpy as np
 from formats import CSR, Matrix, SparseVector
 from formats.arrays import Array, is_array, namespace
 
-from . import merge
+from . import merge, steps
 from .algebra import Monoid, find_combiner
 from .checks import check_accum, check_device, check_vector
 from .ops import BinaryOp
@@ -209,32 +209,23 @@ class MatrixWrite:
     def __call__(self, T: CSR) -> CSR:
         if self.mask is None and self.out is None:
             return T
-        keys, values = merge.keys_of(T), T.values
         if self.out is not None and self.accum is not None:
-            keys, values = merge.union_keys(merge.keys_of(self.out), self.out.values, keys, values, self.accum)
+            T = steps.united(self.out, T, self.accum)
         if self.mask is not None:
-            keep = self._allowed(keys)
-            keys, values = keys[keep], values[keep]
+            mask: Any = self.mask.to(CSR) if isinstance(self.mask, Matrix) else self.mask
+            written: Any = steps.kept(T, self._allowed(T, mask))
             if self.out is not None and not self.replace:
-                old = merge.keys_of(self.out)
-                stay = ~self._allowed(old)
-                first = find_combiner("first", "mul")
-                keys, values = merge.union_keys(keys, values, old[stay], self.out.values[stay], first)
-        result = merge.from_keys(keys, values, self.shape)
+                stays: Any = steps.kept(self.out, ~self._allowed(self.out, mask))
+                written = steps.united(written, stays, find_combiner("first", "mul"))
+            T = written
         if self.out is None:
-            return result
-        self.out.overwrite(result)
+            return T
+        self.out.overwrite(T)
         return self.out
 
-    def _allowed(self, keys: Array) -> Array:
-        """For each position: does the mask allow it?"""
-        xp = namespace(keys)
-        if isinstance(self.mask, Matrix):
-            structure: Any = self.mask.to(CSR)
-            inside = merge.contains(merge.keys_of(structure), keys)
-        else:
-            assert self.mask is not None
-            inside = xp.ravel(self.mask)[keys]
+    def _allowed(self, A: CSR, mask: Any) -> Array:
+        """For each entry of `A`: does the mask allow its place?"""
+        inside = steps.shared(A, mask) if isinstance(mask, CSR) else namespace(mask).ravel(mask)[merge.keys_of(A)]
         return ~inside if self.complement else inside
 
 

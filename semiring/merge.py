@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from formats import CSR, SparseVector
-from formats.arrays import Array, differs, equals, index_dtype, namespace
+from formats.arrays import Array, all_of, differs, equals, index_dtype, namespace
 from formats.convert import compress, expand
 
 from .algebra import Monoid
@@ -83,7 +83,8 @@ def union_dense(x: Array, y: Array, op: Combiner, zero: Any) -> Array:
 
     zero None: all are present.
     """
-    combined = op(x, y)
+    with np.errstate(invalid="ignore"):  # what an absent ∞ makes of the other operand is not used
+        combined = op(x, y)
     if zero is None or keeps(op, x.dtype, zero):
         return combined
     xp = namespace(x)
@@ -107,6 +108,6 @@ def drop(v: SparseVector, zero: Any) -> SparseVector:
     if zero is None:
         return v
     present = differs(v.values, zero)
-    if bool(present.all()):
+    if all_of(present):
         return v
     return SparseVector.trusted(v.indices[present], v.values[present], v.size)

@@ -11,9 +11,10 @@ from typing import Any, TypeVar
 import numpy as np
 
 from formats import Matrix, SparseVector
-from formats.arrays import Array, cast, check_not_nan, differs, equals, is_array, namespace
+from formats.arrays import Array, astype, cast, check_not_nan, differs, equals, is_array, namespace
 
 from .algebra import BOOL, Semiring
+from .checks import check_numbers
 
 M = TypeVar("M", bound=Matrix)
 
@@ -61,8 +62,10 @@ def value_for(out_dtype: np.dtype, value: Any, semiring: Semiring | None) -> Any
     if isinstance(value, Matrix):
         return value.astype(out_dtype)
     if isinstance(value, SparseVector):
+        check_numbers("value", value)
         return SparseVector.trusted(value.indices, _held(value.values, out_dtype, semiring), value.size)
     if is_array(value) and value.ndim:
+        check_numbers("value", value)
         return _held(value, out_dtype, semiring)
     one = np.asarray([value.item() if is_array(value) else value])
     check_not_nan(one)
@@ -85,7 +88,7 @@ def _translated(values: Array, dtype: np.dtype, old_zero: Any, new_zero: Any) ->
     xp = namespace(values)
     if values.ndim == 1 and values.size and values.strides == (0,):  # a pattern: one value, seen many times
         return xp.broadcast_to(_translated(values[:1].copy(), dtype, old_zero, new_zero), values.shape)
-    cast = values.astype(dtype)
+    cast = astype(values, dtype)
     if old_zero is not None and old_zero != new_zero:
         cast[equals(values, old_zero)] = new_zero
     return cast

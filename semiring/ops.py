@@ -4,7 +4,8 @@ A `BinaryOp` carries the scalar function that Numba compiles, the array function
 expression. Integers saturate: int32 is computed in 64 bits and clamped, whatever the operator; for int64 the arithmetic
 operators bring a form of their own. Operators of yours are made the same way:
 
-    absdiff = BinaryOp("absdiff", scalar=lambda a, b: abs(a - b), cuda="a < b ? b - a : a - b")
+    absdiff = BinaryOp("absdiff", scalar=lambda a, b: abs(a - b))                # CUDA is made from it
+    hypot = BinaryOp("hypot", scalar=lambda a, b: math.hypot(a, b), cuda="hypot(a, b)")    # or given beside it
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from typing import Any
 import numpy as np
 
 from formats.arrays import is_array
+
+from .translation import INTEGER, Untranslatable, cuda_expression
 
 Scalar = Callable[[Any, Any], Any]
 Interval = tuple[int, int]
@@ -41,7 +44,8 @@ class Saturating:
 class BinaryOp:
     """A function of two values.
 
-    scalar: (a, b) -> value, in the Python that Numba compiles.  cuda: a CUDA expression in `a` and `b`.
+    scalar: (a, b) -> value, in the Python that Numba compiles.  cuda: a CUDA expression in `a` and `b`; None: it is
+    made from `scalar` (see `translation`), when a GPU first needs it. `check_laws` compares the two.
     array: the same on NumPy arrays; made from `scalar` where it is None.  saturating: the int64 form, if results can
     leave the range.  boolean: the result is a bool.  reads: the operands whose values matter, "ab", "a", "b" or "";
     `pair` reads none: it follows the pattern.  graphblas: GraphBLAS has this operator, under the same name.
@@ -49,7 +53,7 @@ class BinaryOp:
 
     name: str
     scalar: Scalar
-    cuda: str
+    cuda: str | None = None
     array: Callable[[Any, Any], Any] | None = None
     saturating: Saturating | None = None
     boolean: bool = False
@@ -73,8 +77,25 @@ class BinaryOp:
             return np.clip(apply(np.asarray(a, np.int64), np.asarray(b, np.int64)), info.min, info.max).astype(dtype)
         return apply(np.asarray(a, dtype), np.asarray(b, dtype))
 
+    def expression(self, dtype: np.dtype) -> str:
+        """The CUDA expression for operands of `dtype`; ValueError if there is none, and none can be made."""
+        text = self.cuda if self.cuda is not None else _translated(self)
+        return text.replace(INTEGER, "double" if dtype.kind == "f" else "long long")
+
     def __repr__(self) -> str:
         return f"BinaryOp({self.name!r})"
+
+
+@lru_cache(maxsize=256)
+def _translated(op: BinaryOp) -> str:
+    """The CUDA expression of the operator's `scalar`."""
+    try:
+        return cuda_expression(op.scalar)
+    except Untranslatable as error:
+        raise ValueError(
+            f"the operator {op.name!r} needs cuda=, a CUDA expression in a and b, to run on a GPU: none can be made "
+            f"from its scalar, for {error}"
+        ) from None
 
 
 def _on_gpu(obj: Any) -> bool:

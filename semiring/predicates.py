@@ -17,6 +17,7 @@ import numpy as np
 from .algebra import MONOIDS, Semiring
 from .checks import is_scalar
 from .ops import OPERATORS, SYMBOLS, BinaryOp, find_op
+from .translation import Untranslatable, cuda_expression
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ def on_position(name: str, diagonal: int = 0) -> Predicate:
     return Predicate(
         f"{name}_{diagonal}",
         lambda i, j, value, row, col: compare(j - i, diagonal),
-        compare.cuda.replace("a", "(long long)j - i").replace("b", f"{diagonal}LL"),
+        (compare.cuda or "").replace("a", "(long long)j - i").replace("b", f"{diagonal}LL"),
         reads=("i", "j"),
     )
 
@@ -136,6 +137,14 @@ _ORDERS = {"min": ("lt", "le"), "max": ("gt", "ge")}
 """Monoids whose order, strict and not, is a comparison that there is an operator for."""
 
 
+def _compared(add: BinaryOp, text: str) -> str | None:
+    """The text with ⊕'s CUDA expression in it; None if that cannot be made, and the GPU is to say why."""
+    try:
+        return text.format(add.cuda if add.cuda is not None else cuda_expression(add.scalar))
+    except Untranslatable:
+        return None
+
+
 @lru_cache(maxsize=64)
 def better(semiring: Semiring) -> BinaryOp:
     """The comparison a ⊕ b = a ≠ b: is a strictly better than b in ⊕'s order?"""
@@ -145,7 +154,7 @@ def better(semiring: Semiring) -> BinaryOp:
     return BinaryOp(
         f"better_{semiring.name}",
         lambda a, b: (scalar(a, b) == a) & (a != b),
-        f"(T)({add.cuda}) == a && a != b",
+        _compared(add, "(T)({}) == a && a != b"),
         array=semiring.better,
         boolean=True,
     )
@@ -160,7 +169,7 @@ def no_worse(semiring: Semiring) -> BinaryOp:
     return BinaryOp(
         f"no_worse_{semiring.name}",
         lambda a, b: add.op.scalar(a, b) == a,
-        f"(T)({add.op.cuda}) == a",
+        _compared(add.op, "(T)({}) == a"),
         array=lambda a, b: add(a, b) == a,
         boolean=True,
     )

@@ -14,8 +14,10 @@ from typing import Any, ClassVar, Generic, ParamSpec, TypeVar
 from formats import Matrix
 from formats.arrays import out_of_memory
 from formats.memory import check_room
+from formats.performance import warn_slow
 
-from .explanation import definitions_only, running_as, why_not_fused
+from .explanation import definition_asked_for, definitions_only, running_as, why_not_fused
+from .interrupts import interruptible
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -171,13 +173,28 @@ class Fusible(Verb[P, R]):
             whole, why = self._whole(A)
             if whole is not None:
                 run.implementation, run.why = "fused", f"registered for {type(A).__name__} on {A.device}"
-                answer = whole(A, *args, **kwargs)
+                entries = A.nnz if A.device == "cpu" else 0
+                answer = interruptible(functools.partial(whole, A, *args, **kwargs), entries)
                 if not isinstance(answer, Unsuited):
+                    if relied := self.relies_on(A, *args, **kwargs):
+                        run.facts["laws"] = relied
                     return answer
                 why = answer.why
             run.implementation, run.why = "definition", why
             run.facts.clear()
+            if not definition_asked_for():
+                self._warn_of_definition(A, why, registered=whole is not None or bool(why_not_fused()))
             return self.written(A, *args, **kwargs)
+
+    def relies_on(self, A: Matrix, *args: Any, **kwargs: Any) -> str:
+        """What a fused run of these arguments takes from the user's word, in words; "" for nothing."""
+        return ""
+
+    def _warn_of_definition(self, A: Matrix, why: str, *, registered: bool) -> None:
+        """Say that the definition runs though nobody asked for it, and the way out."""
+        fused = [fmt.__name__ for fmt, backend in self.table if backend == A.device]
+        way_out = f"; A.to({fused[0]}) runs fused" if fused and not registered else ""
+        warn_slow(f"{self.name} runs unfused, as written, on {A.nnz:,} entries: {why}{way_out}", A.nnz)
 
     def _whole(self, A: Matrix) -> tuple[Implementation | None, str]:
         """The registered implementation for A; or None, and why."""

@@ -28,6 +28,11 @@ def largest(A: Matrix, semiring: Semiring) -> float:
     return A.keep(("largest", semiring), lambda: _of(A, semiring, lambda xp, values: values.max()))
 
 
+def smallest(A: Matrix, semiring: Semiring) -> float:
+    """The smallest value, 0 of no entries."""
+    return A.keep(("smallest", semiring), lambda: _of(A, semiring, lambda xp, values: values.min()))
+
+
 def magnitude(A: Matrix, semiring: Semiring) -> float:
     """The largest value without its sign, 0 of no entries."""
     return A.keep(

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from formats import COO, Matrix, SparseVector
-from formats.arrays import Array, Device, as_indices, device_of, equals, index_dtype, namespace, to_device
+from formats.arrays import Array, Device, all_of, as_indices, device_of, equals, index_dtype, namespace, to_device
 
 from .algebra import Semiring, end_of_range
 from .checks import check_matrix
@@ -186,7 +186,7 @@ def roots(parent: Array) -> Array:
     """
     while True:
         grand = parent.take(parent)  # p' = p∘p
-        if bool((grand == parent).all()):
+        if all_of(grand == parent):
             return parent
         parent = grand
 

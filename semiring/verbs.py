@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from formats import CSR, Matrix, SparseVector
-from formats.arrays import Array, as_array, as_indices, check_not_nan, namespace, to_device
+from formats.arrays import Array, as_array, as_indices, astype, check_not_nan, namespace, to_device
 
 from .algebra import Monoid, Semiring, find_combiner, find_monoid, find_semiring
 from .checks import (
@@ -333,13 +333,13 @@ def extract(
     if is_index(rows) or is_index(cols):
         axis, at = (0, rows) if is_index(rows) else (1, cols)
         line = u if axis == 0 else u.T
-        one = _places("rows" if axis == 0 else "cols", [operator.index(at)], line.nrows, u.device)
+        one = as_indices([operator.index(at)], "rows" if axis == 0 else "cols", line.nrows)  # on the host
         others = cols if axis == 0 else rows
         chosen = None if others is None else _places("indices", others, line.ncols, u.device)
         size = line.ncols if chosen is None else chosen.size
         write = VectorWrite.checked(size, u.dtype, u.dtype.type(0), u.device, *rule)
         part = extract.find(type(line), u.device)(line, one, chosen, lambda T: T)
-        return write(SparseVector.trusted(part.indices, part.values, size))
+        return write(part if isinstance(part, SparseVector) else SparseVector.trusted(part.indices, part.values, size))
     chosen_rows = None if rows is None else _places("rows", rows, u.nrows, u.device)
     chosen_cols = None if cols is None else _places("cols", cols, u.ncols, u.device)
     shape = (
@@ -418,8 +418,8 @@ def _result_dtype(combiner: Monoid | BinaryOp, dtype: np.dtype) -> np.dtype:
 
 def _cast_vector(x: VectorLike, dtype: np.dtype) -> VectorLike:
     if isinstance(x, SparseVector):
-        return SparseVector.trusted(x.indices, x.values.astype(dtype, copy=False), x.size)
-    return x.astype(dtype, copy=False)
+        return SparseVector.trusted(x.indices, astype(x.values, dtype), x.size)
+    return astype(x, dtype)
 
 
 def _places(name: str, indices: Any, bound: int, device: Any) -> Array:

@@ -1,5 +1,18 @@
 """The CPU backend. Importing it registers implementations; GraphBLAS and Numba start at the first product."""
 
-from . import loops, products, reductions
+from collections.abc import Callable
+from typing import Any
 
-__all__ = ["loops", "products", "reductions"]
+from formats.hooks import answers
+
+from . import loops, matrices, products, reductions
+
+__all__ = ["loops", "matrices", "products", "reductions"]
+
+
+@answers("kernel")
+def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function as machine code, see `kernels.compiled`."""
+    from .kernels import compiled
+
+    return compiled(function)

@@ -1,31 +1,27 @@
-"""What compiled loops are made of: ⊕, ⊗ and the zero of one semiring and dtype, and Numba's compiler with a disk cache.
+"""What compiled loops are made of: ⊕, ⊗ and the zero of one semiring and dtype.
 
-The loops themselves are in `loops`, a file for each way of storage. The same functions serve every semiring: Numba
-compiles them with ⊕ and ⊗ put in, and keeps the machine code on disk. The product is exact at the ends of the range: an
+The loops themselves are in `loops`, a file for each way of storage. The same functions serve every semiring: they are
+compiled with ⊕ and ⊗ put in (`jit`). The product is exact at the ends of the range: an
 operand equal to the zero contributes nothing, whatever ⊗ makes of it, and int32 is computed in 64 bits and clamped. The
 plain terms do neither, which halves the time on int32.
 """
 
 from __future__ import annotations
 
-import types
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
-import numba
 import numpy as np
-from numba.core.dispatcher import Dispatcher
-from numba.core.errors import NumbaError
-from numba.core.types import Boolean, Number
-from numba.extending import register_jitable
 
 from ..algebra import Law, Semiring
 from ..ops import OPERATORS, BinaryOp
-from .cache import LockedCache
+from .jit import Kernel
+from .references import made_for
 from .storage import Terms
 
-Kernel = Callable[..., Any]
+compiled = Kernel
+"""The decorator of functions that are called as machine code."""
 
 
 def terms(semiring: Semiring, dtype: np.dtype, matrix_first: bool, plain: bool = False) -> Terms:
@@ -40,11 +36,11 @@ def terms(semiring: Semiring, dtype: np.dtype, matrix_first: bool, plain: bool =
 def _terms(semiring: Semiring, dtype: np.dtype, matrix_first: bool, plain: bool) -> Terms:
     """Likewise, by the order of ⊗'s operands in the code."""
     zero = semiring.zero(dtype)
-    for op in (semiring.add.op, semiring.mul):
+    addition = semiring.add.on(dtype)
+    for op in (addition, semiring.mul):
         check_operator(op, dtype)
-    add = inlined(semiring.add.op.scalar)
+    add = inlined(addition.scalar)
 
-    @register_jitable
     def relax(k, t, y, reached, count):
         """y_k ⊕= t, noting k where y was the zero before; the number of places noted so far. Without a branch."""
         before = y[k]
@@ -60,8 +56,12 @@ def check_operator(op: BinaryOp, dtype: np.dtype) -> None:
     """ValueError with the operator and the reason, if a user's own one does not compile, or gives no number."""
     if OPERATORS.get(op.name) == op:
         return
+    import numba
+    from numba.core.errors import NumbaError
+    from numba.core.types import Boolean, Number
+
     kind = numba.from_dtype(np.dtype(np.int64) if dtype.kind == "i" else dtype)
-    kernel: Any = numba.njit(op.scalar.py_func if isinstance(op.scalar, Dispatcher) else op.scalar)
+    kernel: Any = numba.njit(inlined(op.scalar))
     why = ""
     try:
         kernel.compile((kind, kind))
@@ -85,7 +85,6 @@ def product_function(semiring: Semiring, dtype: np.dtype, matrix_first: bool) ->
     if dtype == np.int32:
         low, high = np.int32(np.iinfo(dtype).min), np.int32(np.iinfo(dtype).max)
 
-        @register_jitable
         def ordered(a, b):
             t = multiply(np.int64(a), np.int64(b)) if matrix_first else multiply(np.int64(b), np.int64(a))
             clamped = high if t > high else np.int32(t)
@@ -93,48 +92,34 @@ def product_function(semiring: Semiring, dtype: np.dtype, matrix_first: bool) ->
     else:
         convert = dtype.type
 
-        @register_jitable
         def ordered(a, b):
             return convert(multiply(a, b) if matrix_first else multiply(b, a))
 
-    @register_jitable
+    @made_for(semiring.name, dtype)
     def product(a, b):
         t = ordered(a, b)  # before the test, so that the test becomes a selection and not a branch
         absent = b == zero if by_pattern else (a == zero) | (b == zero)
         return zero if absent else t
 
-    return product
+    @made_for(semiring.name, dtype)
+    def product_with_an_order(a, b):
+        t = ordered(a, b)
+        return zero if (a == zero) | (b == zero) | (t != t) else t
+
+    return product_with_an_order if semiring.may_lack_order(dtype) else product
 
 
 def plain_product(semiring: Semiring, dtype: np.dtype, matrix_first: bool) -> Callable[[Any, Any], Any]:
     """(matrix value, vector value) -> their product, for operands of which nothing is absent and nothing can wrap."""
     multiply, convert = inlined(semiring.mul.scalar), dtype.type
 
-    @register_jitable
+    @made_for(semiring.name, dtype)
     def product(a, b):
         return convert(multiply(a, b) if matrix_first else multiply(b, a))
 
     return product
 
 
-@lru_cache(maxsize=512)
 def inlined(scalar: Callable[..., Any]) -> Callable[..., Any]:
-    """`scalar` as a function that kernels may call.
-
-    It is made to look like one of `__main__`, so that the key of the kernels' disk cache holds its code and not its
-    name: a changed operator is never served by an old kernel.
-    """
-    if isinstance(scalar, Dispatcher):
-        scalar = scalar.py_func
-    copy = types.FunctionType(
-        scalar.__code__, scalar.__globals__, scalar.__name__, scalar.__defaults__, scalar.__closure__
-    )
-    copy.__module__ = "__main__"
-    return register_jitable(copy)
-
-
-def compiled(function: Callable[..., Any]) -> Kernel:
-    """The function as machine code, without the interpreter's lock, and kept on disk."""
-    kernel: Any = numba.njit(function, nogil=True, error_model="numpy")
-    kernel._cache = LockedCache(function)  # as cache=True, but for the lock
-    return kernel
+    """`scalar` as a function that kernels may call."""
+    return getattr(scalar, "py_func", scalar)  # Numba's compiled functions have one

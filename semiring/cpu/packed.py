@@ -12,15 +12,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from llvmlite import ir  # type: ignore[import-untyped]
-from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic, overload
-from numba.np.numpy_support import as_dtype
 
 from formats import CSC, CSR, CompressedCSR
 
-from .kernels import inlined
+from .references import choice, operation, tools
 
 Columns = np.ndarray | tuple[np.ndarray, np.ndarray, np.ndarray]
 """Of entries in their order: an array, or words, bases and starts."""
@@ -31,22 +26,21 @@ def columns_of(A: CSR | CSC | CompressedCSR) -> Columns:
     return (A.words, A.bases, A.starts) if isinstance(A, CompressedCSR) else A.indices
 
 
-def _unowned(typing: Any, columns: Any) -> Any:
+@operation
+def unowned(typing: Any, columns: Any) -> Any:
     """(words, bases, starts) as pointers: of arrays Numba counts the references, which takes ten times the decoding."""
 
     def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        parts = cgutils.unpack_tuple(builder, args[0])
+        parts = tools.cgutils.unpack_tuple(builder, args[0])
         arrays = zip(columns, parts, strict=True)
         data = [context.make_array(kind)(context, builder, part).data for kind, part in arrays]
         return context.make_tuple(builder, signature.return_type, data)
 
-    return types.Tuple([types.CPointer(array.dtype) for array in columns])(columns), emit
+    return tools.types.Tuple([tools.types.CPointer(array.dtype) for array in columns])(columns), emit
 
 
-unowned: Any = intrinsic(_unowned)
-
-
-def _single(typing: Any, bit: Any) -> Any:
+@operation
+def single(typing: Any, bit: Any) -> Any:
     """The number itself, through no instruction, but one that LLVM does not make vectors of.
 
     Of integers, whose ⊕ may be reordered, it would make gathers of words and of x, three times as slow as single loads.
@@ -54,15 +48,11 @@ def _single(typing: Any, bit: Any) -> Any:
 
     def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         kind = context.get_value_type(bit)
-        return builder.asm(ir.FunctionType(kind, [kind]), "", "=r,0", args, side_effect=True)
+        return builder.asm(tools.ir.FunctionType(kind, [kind]), "", "=r,0", args, side_effect=True)
 
     return bit(bit), emit
 
 
-single: Any = intrinsic(_single)
-
-
-@inlined
 def group(bases, starts, e, end):
     """(base, the first one's bit, bits of each, where they end) of the entries from e on in its group, up to `end`."""
     g = e >> np.uintp(5)
@@ -72,7 +62,6 @@ def group(bases, starts, e, end):
     return np.uintp(bases[g]), bit, width, min(end, (g + np.uintp(1)) << np.uintp(5))
 
 
-@inlined
 def _narrow(words, bases, bit, width):
     bit = single(bit)
     at, shift = bit >> np.uintp(5), np.uint64(bit & np.uintp(31))
@@ -80,7 +69,6 @@ def _narrow(words, bases, bit, width):
     return np.uintp(bits & ((np.uint64(1) << np.uint64(width)) - np.uint64(1)))
 
 
-@inlined
 def _wide(words, bases, bit, width):
     bit = single(bit)
     at, shift = bit >> np.uintp(5), np.uint64(bit & np.uintp(31))
@@ -89,27 +77,22 @@ def _wide(words, bases, bit, width):
     return np.uintp(bits & ((np.uint64(1) << np.uint64(width)) - np.uint64(1)))
 
 
+@choice
 def offset(words, bases, bit, width):
-    """The number in the `width` bits from `bit` on, of at most 31 where bases are int32. Within compiled code."""
-    raise NotImplementedError
+    """The number in the `width` bits from `bit` on, of at most 31 where bases are int32."""
+    return _wide if bases.dtype.bitwidth == 64 else _narrow
 
 
-@overload(offset)
-def _offset(words, bases, bit, width):
-    read = _wide if bases.dtype == types.int64 else _narrow
-    return lambda words, bases, bit, width: read(words, bases, bit, width)
+def _listed(columns, e):
+    return columns[e]
 
 
+@choice
 def column(columns, e):
-    """The column of entry e, within compiled code."""
-    raise NotImplementedError
-
-
-@overload(column)
-def _column(columns, e):
-    if isinstance(columns, types.Array):
-        return lambda columns, e: columns[e]
-    number = as_dtype(columns[1].dtype).type
+    """The column of entry e."""
+    if not isinstance(columns, tools.types.BaseTuple):
+        return _listed
+    number = np.int64 if columns[1].dtype.bitwidth == 64 else np.int32
 
     def decoded(columns, e):
         words, bases, starts = unowned(columns)

@@ -51,6 +51,8 @@ def plain_operand(A: Matrix, x: np.ndarray, semiring: Semiring, matrix_first: bo
     if A.dtype.kind == "f":
         if semiring.mul.saturating is not None and not all_finite(A, zero):
             return None
+        if semiring.may_lack_order(A.dtype) and not np.isfinite(x).all():
+            return None
     elif semiring.mul.name == "plus" and semiring.add.name in ("min", "max"):
         return _clamped(A, x, zero, sign=1 if semiring.add.name == "min" else -1)
     elif could_saturate(semiring):

@@ -53,7 +53,7 @@ def _(x: Any, A: Matrix, semiring: Semiring, write: VectorWrite) -> Any:
 
 @mxm.implement(CSR, "cpu")
 def _(A: CSR, B: CSR, semiring: Semiring, write: MatrixWrite) -> CSR:
-    C = suitesparse.multiply(A, B, semiring)
+    C = suitesparse.multiply(A, B, semiring, write)
     return write(C if C is not None else _expand_and_combine(A, B, semiring))
 
 
@@ -109,5 +109,8 @@ def _products(A: CSR, B: CSR, start: int, stop: int, semiring: Semiring) -> tupl
         assert isinstance(semiring.add.op.array, np.ufunc)
         sums = semiring.add.op.array.reduceat(terms, starts) if starts.size else terms
         return key[starts], np.clip(sums, info.min, info.max).astype(A.dtype)
-    terms = semiring.mul(a, b).astype(A.dtype, copy=False)[order]
+    with np.errstate(invalid="ignore"):
+        terms = semiring.mul(a, b).astype(A.dtype, copy=False)[order]
+    if semiring.may_lack_order(A.dtype):
+        terms[np.isnan(terms)] = zero
     return key[starts], fold_runs(semiring.add, terms, starts) if starts.size else terms

@@ -1,20 +1,36 @@
-"""Compiled steps on whole matrices, a piece of rows to each thread: look up, keep some entries, unite two matrices.
+"""Compiled steps on whole matrices, a piece of rows to each thread.
 
-NumPy does each in several passes over all entries, on one thread. Here entries are read once to count, where their
-number is not known, and once to write.
+    taken        x[at]
+    kept         the entries of a matrix at which a Boolean array is true
+    flagged      such an array, made a block at a time      numbered      the row of each entry
+    united       the union of two matrices' entries         intersected   their intersection
+    shared       for each entry of a matrix: has another one an entry there?
+    picked       some rows and columns                      spliced       other rows in place of some
+
+NumPy does each in several passes over all entries, on one thread. Here a kernel reads the entries once and writes the
+result. Where several threads write, entries are counted first, so that each thread knows its part of the result.
+
+Kernels move values as unsigned integers of their size, so that Numba compiles them for a size and not for a dtype.
+What an operator makes of two values is computed by NumPy in blocks that stay in a cache.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from formats import CSC, CSR
-from formats.arrays import read_only
+from formats.arrays import index_dtype, read_only
 
 from .kernels import compiled
 from .threads import PIECES_PER_THREAD, cut, cut_evenly, get_threads, run
+
+BLOCK = 1 << 17
+"""Entries that an operator or a predicate is given at a time."""
+
+Counts = Callable[[int, int], int]
 
 
 def taken(x: np.ndarray, at: np.ndarray) -> np.ndarray:
@@ -28,41 +44,235 @@ def taken(x: np.ndarray, at: np.ndarray) -> np.ndarray:
 
 def kept(A: CSR | CSC, keep: np.ndarray) -> CSR | CSC:
     """The entries of `A` at which the Boolean array `keep` is true."""
-    pieces, keep = cut_evenly(A.indptr), read_only(keep)
-    counts = np.empty(A.indptr.size - 1, A.indptr.dtype)
-    run(lambda *piece: _count_kept(A.indptr, keep, counts, *piece), pieces)
-    indptr = _ends(counts)
-    indices, values = np.empty(indptr[-1], A.indices.dtype), np.empty(indptr[-1], A.dtype)
-    parts = (A.indptr, A.indices, A.values, keep, indptr, indices, values)
-    run(lambda *piece: _write_kept(*parts, *piece), pieces)
-    return type(A).trusted(indptr, indices, values, A.shape)
+    keep = read_only(keep)
+
+    def count(start: int, stop: int) -> int:
+        return int(np.count_nonzero(keep[A.indptr[start] : A.indptr[stop]]))
+
+    part = Part(A.indptr, A.indices.dtype, A.dtype, A.nnz, count)
+    part.fill(lambda *piece: _keep(A.indptr, A.indices, bits(A.values), keep, *part.arrays, *piece))
+    return type(A).trusted(*part.finished(), A.shape)
+
+
+def flagged(A: CSR | CSC, flags: Callable[[Any, int, int], np.ndarray]) -> np.ndarray:
+    """For each entry of `A`, what flags(block, first, last) says of it; a block has rows (or columns) [first, last)."""
+    if A.nnz <= BLOCK:
+        return flags(A, 0, A.indptr.size - 1)
+    found = np.empty(A.nnz, bool)
+
+    def work(start: int, stop: int) -> None:
+        for e in range(start, stop, BLOCK):
+            till = min(e + BLOCK, stop)
+            ends_of_block = np.array((e, till - 1), A.indptr.dtype)  # of another dtype, NumPy would cast all of indptr
+            first, last = np.searchsorted(A.indptr, ends_of_block, side="right").tolist()
+            indptr = A.indptr[first - 1 : last + 1].clip(e, till) - A.indptr.dtype.type(e)
+            shape = (last - first + 1, A.shape[1 - A.major])
+            parts = (indptr, A.indices[e:till], A.values[e:till], shape if A.major == 0 else shape[::-1])
+            found[e:till] = flags(type(A).trusted(*parts), first - 1, last)
+
+    run(work, cut(A.nnz, -(-A.nnz // (get_threads() * PIECES_PER_THREAD)) or 1, A.nnz))
+    return found
+
+
+def numbered(indptr: np.ndarray, first: int) -> np.ndarray:
+    """For each entry, its row, the rows being numbered from `first` on."""
+    out = np.empty(indptr[-1], indptr.dtype)
+    _number(read_only(indptr), first, out)
+    return out
 
 
 def united(A: CSR, B: CSR, op: Any) -> CSR:
     """The union of the entries of `A` and `B`; op(a, b) where both have one."""
-    index_type = np.result_type(A.indptr.dtype, B.indptr.dtype, _index_type(A, B))
-    pieces = cut_evenly(A.indptr + B.indptr.astype(index_type, copy=False))
-    counts, shared = (np.empty(A.nrows, index_type) for _ in range(2))
-    run(lambda *piece: _count_union(A.indptr, A.indices, B.indptr, B.indices, counts, shared, *piece), pieces)
-    indptr, begins = _ends(counts), _ends(shared)
-    indices, values = np.empty(indptr[-1], index_type), np.empty(indptr[-1], A.dtype)
-    places, others = np.empty(begins[-1], index_type), np.empty(begins[-1], B.dtype)
-    parts = (A.indptr, A.indices, A.values, B.indptr, B.indices, B.values)
-    run(lambda *piece: _write_union(*parts, indptr, begins, indices, values, places, others, *piece), pieces)
-    values[places] = op(values[places], others)
+    if same_pattern(A, B):
+        return CSR.trusted(A.indptr, A.indices, combined(op, A.values, B.values).astype(A.dtype, copy=False), A.shape)
+    a, b, work = _pair(A, B)
+
+    def count(start: int, stop: int) -> int:
+        entries = int(work[stop] - work[start])
+        return entries - int(_count_shared(*a[:2], *b[:2], start, stop))
+
+    part = Part(work, work.dtype, A.dtype, A.nnz + B.nnz, count)
+
+    def write(start: int, stop: int, to: int, limit: int) -> None:
+        most = min(a[0][stop] - a[0][start], b[0][stop] - b[0][start])
+        places, others = np.empty(most + 1, work.dtype), np.empty(most + 1, B.dtype)
+        parts = (*part.arrays, places, bits(others))
+        found = _unite(*a, *b, *parts, start, stop, to)
+        for e in range(0, found, BLOCK):
+            at = places[e : min(e + BLOCK, found)]
+            part.values[at] = op(part.values.take(at), others[e : min(e + BLOCK, found)])
+
+    part.fill(write)
+    return CSR.trusted(*part.finished(), A.shape)
+
+
+def intersected(A: CSR, B: CSR, op: Any) -> CSR:
+    """op(a, b) where both `A` and `B` have an entry."""
+    if same_pattern(A, B):
+        return CSR.trusted(A.indptr, A.indices, combined(op, A.values, B.values), A.shape)
+    a, b, work = _pair(A, B)
+
+    def count(start: int, stop: int) -> int:
+        return int(_count_shared(*a[:2], *b[:2], start, stop))
+
+    part = Part(work, work.dtype, A.dtype, min(A.nnz, B.nnz), count)
+    others = np.empty(part.values.size, B.dtype)
+    part.fill(lambda *piece: _intersect(*a, *b, *part.arrays, bits(others), *piece))
+    indptr, indices, values = part.finished()
+    return CSR.trusted(indptr, indices, combined(op, values, others[: values.size]), A.shape)
+
+
+def shared(A: CSR, B: CSR) -> np.ndarray:
+    """For each entry of `A`: has `B` an entry at its place? B's values do not count."""
+    a, b, work = _pair(A, B)
+    found = np.empty(A.nnz, bool)
+    run(lambda *piece: _share(*a[:2], *b[:2], found, *piece), cut_evenly(work))
+    return found
+
+
+def picked(A: CSR, rows: np.ndarray | None, cols: np.ndarray | None = None) -> CSR:
+    """The given rows of `A`, in their order, and of these the given columns, which ascend; None for all."""
+    rows = np.arange(A.nrows) if rows is None else rows
+    lengths = A.indptr[1:].take(rows) - A.indptr.take(rows)
+    ncols = A.ncols if cols is None else cols.size
+    work = ends(lengths, index_dtype(rows.size, ncols, int(lengths.sum(dtype=np.int64))))
+    source = (A.indptr, A.indices, bits(A.values), read_only(rows))
+    if cols is None:
+        indices, values = np.empty(work[-1], work.dtype), np.empty(work[-1], A.dtype)
+        run(lambda *piece: _copy_rows(*source, work, indices, bits(values), *piece), cut_evenly(work))
+        return CSR.trusted(work, indices, values, (rows.size, ncols))
+    position = np.full(A.ncols, -1, work.dtype)
+    position[cols] = np.arange(cols.size, dtype=work.dtype)
+
+    def count(start: int, stop: int) -> int:
+        return int(_count_picked(A.indptr, A.indices, source[3], position, start, stop))
+
+    part = Part(work, work.dtype, A.dtype, int(work[-1]), count)
+    part.fill(lambda *piece: _pick(*source, position, *part.arrays, *piece))
+    return CSR.trusted(*part.finished(), (rows.size, ncols))
+
+
+def column(A: CSR, at: int) -> tuple[np.ndarray, np.ndarray]:
+    """(rows, values) of one column of `A`, by a binary search in each row."""
+    pieces = cut_evenly(A.indptr)
+    found = [np.empty(stop - start, A.indices.dtype) for start, stop in pieces]
+    values = [np.empty(stop - start, A.dtype) for start, stop in pieces]
+    counts = dict[int, int]()
+    number = {start: k for k, (start, _) in enumerate(pieces)}
+
+    def search(start: int, stop: int) -> None:
+        k = number[start]
+        counts[k] = _search_column(A.indptr, A.indices, bits(A.values), at, found[k], bits(values[k]), start, stop)
+
+    run(search, pieces)
+    parts = [(found[k][: counts[k]], values[k][: counts[k]]) for k in range(len(pieces))]
+    return np.concatenate([rows for rows, _ in parts]), np.concatenate([each for _, each in parts])
+
+
+def spliced(A: CSR, rows: np.ndarray, part: CSR) -> CSR:
+    """`A` with the rows of `part` in place of the given ones, which ascend; what lies between them is copied whole."""
+    lengths = np.diff(A.indptr).astype(np.int64)
+    before = ends(lengths.take(rows), np.dtype(np.int64))
+    lengths[rows] = np.diff(part.indptr)
+    nnz = A.nnz - int(before[-1]) + part.nnz
+    indptr = ends(lengths, index_dtype(*A.shape, nnz))
+    indices, values = np.empty(nnz, indptr.dtype), np.empty(nnz, A.dtype)
+    source = (A.indptr, A.indices, bits(A.values), part.indptr, part.indices, bits(part.values), read_only(rows))
+    work = np.concatenate((indptr[:1], indptr[1:].take(rows)))
+    work[-1] = nnz
+    run(lambda *piece: _splice(*source, indptr, indices, bits(values), *piece), cut_evenly(work))
     return CSR.trusted(indptr, indices, values, A.shape)
 
 
-def _index_type(A: CSR, B: CSR) -> np.dtype:
-    """int64 where both together have more entries than int32 counts."""
-    return np.dtype(np.int32 if A.nnz + B.nnz < 2**31 else np.int64)
+def replaced(A: CSR, rows: np.ndarray, values: np.ndarray) -> CSR:
+    """`A` with other values in the given rows, which ascend; the pattern is shared."""
+    new, rows = np.array(A.values), read_only(rows)
+    starts = ends(A.indptr[1:].take(rows) - A.indptr.take(rows), A.indptr.dtype)
+    run(lambda *piece: _replace(A.indptr, bits(new), rows, starts, bits(values), *piece), cut_evenly(starts))
+    return CSR.trusted(A.indptr, A.indices, new, A.shape)
 
 
-def _ends(counts: np.ndarray) -> np.ndarray:
+def same_pattern(A: CSR, B: CSR) -> bool:
+    """Have `A` and `B` their entries in the same places? Found at the first block that differs."""
+    if A.nnz != B.nnz or A.indices.dtype != B.indices.dtype:
+        return False
+    for a, b in ((A.indptr, B.indptr), (A.indices, B.indices)):
+        if a is not b and not all(np.array_equal(a[e : e + BLOCK], b[e : e + BLOCK]) for e in range(0, a.size, BLOCK)):
+            return False
+    return True
+
+
+def combined(op: Any, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """op(a, b) of two arrays, in blocks."""
+    if a.size <= BLOCK:
+        return op(a, b)
+    out = np.empty(a.size, op(a[:1], b[:1]).dtype)
+    errors = np.geterr()
+
+    def work(start: int, stop: int) -> None:
+        with np.errstate(**errors):  # a thread has settings of its own
+            for e in range(start, stop, BLOCK):
+                till = min(e + BLOCK, stop)
+                out[e:till] = op(a[e:till], b[e:till])
+
+    run(work, cut(a.size, -(-a.size // (get_threads() * PIECES_PER_THREAD)), a.size))
+    return out
+
+
+def bits(values: np.ndarray) -> np.ndarray:
+    """The values as unsigned integers of their size, as kernels move them; of a pattern, one for each entry."""
+    return np.ascontiguousarray(values).view(f"u{values.dtype.itemsize}")
+
+
+def ends(counts: np.ndarray, dtype: np.dtype) -> np.ndarray:
     """0 and the running totals of `counts`."""
-    totals = np.zeros(counts.size + 1, counts.dtype)
+    totals = np.zeros(counts.size + 1, dtype)
     np.cumsum(counts, out=totals[1:])
     return totals
+
+
+class Part:
+    """The arrays of a matrix that threads write, each from its own place on.
+
+    work: like an indptr, how much there is to do before each row.  most: entries that there can be.  count: (start,
+    stop) -> entries of these rows, asked where there are several threads.
+    """
+
+    def __init__(self, work: np.ndarray, index_type: np.dtype, dtype: np.dtype, most: int, count: Counts) -> None:
+        self.pieces = cut_evenly(work)
+        totals = np.array([0, most])
+        if len(self.pieces) > 1:
+            found = dict[int, int]()
+            run(lambda start, stop: found.__setitem__(start, count(start, stop)), self.pieces)
+            totals = np.cumsum([0, *(found[start] for start, _ in self.pieces)])
+        self.edges = dict(
+            zip((start for start, _ in self.pieces), zip(totals[:-1], totals[1:], strict=True), strict=True)
+        )
+        self.counts = np.empty(work.size - 1, index_type)
+        self.indices, self.values = np.empty(totals[-1], index_type), np.empty(totals[-1], dtype)
+        self.arrays = (self.counts, self.indices, bits(self.values))
+
+    def fill(self, write: Callable[[int, int, int, int], Any]) -> None:
+        """Call write(start, stop, to, limit) for each piece: its rows, and the places of the result that it owns."""
+        run(lambda start, stop: write(start, stop, *self.edges[start]), self.pieces)
+
+    def finished(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(indptr, indices, values), cut off where the entries end."""
+        indptr = ends(self.counts, self.counts.dtype)
+        del self.arrays
+        for array in (self.indices, self.values):
+            array.resize(indptr[-1], refcheck=False)
+        return indptr, self.indices, self.values
+
+
+def _pair(A: CSR, B: CSR) -> tuple[Any, Any, np.ndarray]:
+    """The arrays of both with indices of one type, and how many entries lie before each row."""
+    index_type = np.result_type(A.indptr.dtype, B.indptr.dtype, np.int32 if A.nnz + B.nnz < 2**31 else np.int64)
+    a, b = (
+        (M.indptr.astype(index_type, copy=False), M.indices.astype(index_type, copy=False), bits(M.values))
+        for M in (A, B)
+    )
+    return a, b, a[0] + b[0]
 
 
 @compiled
@@ -72,53 +282,184 @@ def _take(x, at, out, start, stop):
 
 
 @compiled
-def _count_kept(indptr, keep, counts, start, stop):
-    for i in range(start, stop):
-        count = 0
-        for e in range(indptr[i], indptr[i + 1]):
-            count += keep[e]
-        counts[i] = count
+def _number(indptr, first, out):
+    for i in range(indptr.size - 1):
+        e, end = np.uintp(indptr[i]), np.uintp(indptr[i + 1])
+        while e < end:
+            out[e] = i + first
+            e += np.uintp(1)
 
 
 @compiled
-def _write_kept(indptr, indices, values, keep, new_indptr, new_indices, new_values, start, stop):
+def _keep(indptr, indices, values, keep, counts, new_indices, new_values, start, stop, to, limit):
+    to, limit = np.uintp(to), np.uintp(limit)
     for i in range(start, stop):
-        to = new_indptr[i]
-        for e in range(indptr[i], indptr[i + 1]):
-            if keep[e]:
-                new_indices[to], new_values[to] = indices[e], values[e]
-                to += 1
+        e, end, begin = np.uintp(indptr[i]), np.uintp(indptr[i + 1]), to
+        while e < end and to < limit:
+            new_indices[to], new_values[to] = indices[e], values[e]
+            to += np.uintp(keep[e])
+            e += np.uintp(1)
+        counts[i] = to - begin
 
 
 @compiled
-def _count_union(a_indptr, a_indices, b_indptr, b_indices, counts, shared, start, stop):
+def _count_shared(a_indptr, a_indices, b_indptr, b_indices, start, stop):
+    both = np.uintp(0)
     for i in range(start, stop):
-        a, a_end, b, b_end, both = a_indptr[i], a_indptr[i + 1], b_indptr[i], b_indptr[i + 1], 0
-        size = (a_end - a) + (b_end - b)
+        a, a_end = np.uintp(a_indptr[i]), np.uintp(a_indptr[i + 1])
+        b, b_end = np.uintp(b_indptr[i]), np.uintp(b_indptr[i + 1])
         while a < a_end and b < b_end:
             u, v = a_indices[a], b_indices[b]
-            both += u == v
-            a += u <= v
-            b += v <= u
-        counts[i], shared[i] = size - both, both
+            both += np.uintp(u == v)
+            a += np.uintp(u <= v)
+            b += np.uintp(v <= u)
+    return both
 
 
 @compiled
-def _write_union(
+def _unite(
     a_indptr, a_indices, a_values, b_indptr, b_indices, b_values,
-    indptr, begins, indices, values, places, others, start, stop,
+    counts, indices, values, places, others, start, stop, to,
 ):  # fmt: skip
+    to, both = np.uintp(to), np.uintp(0)
     for i in range(start, stop):
-        a, a_end, b, b_end = a_indptr[i], a_indptr[i + 1], b_indptr[i], b_indptr[i + 1]
-        both = begins[i]
-        for to in range(indptr[i], indptr[i + 1]):
-            if b == b_end or (a < a_end and a_indices[a] <= b_indices[b]):
-                indices[to], values[to] = a_indices[a], a_values[a]
-                if b < b_end and a_indices[a] == b_indices[b]:
-                    places[both], others[both] = to, b_values[b]
-                    both += 1
-                    b += 1
-                a += 1
+        a, a_end = np.uintp(a_indptr[i]), np.uintp(a_indptr[i + 1])
+        b, b_end, begin = np.uintp(b_indptr[i]), np.uintp(b_indptr[i + 1]), to
+        while a < a_end and b < b_end:  # without a branch: which of the two comes first is random
+            u, v, x, y = a_indices[a], b_indices[b], a_values[a], b_values[b]
+            indices[to], values[to] = min(u, v), x if u <= v else y
+            places[both], others[both] = to, y
+            both += np.uintp(u == v)
+            a += np.uintp(u <= v)
+            b += np.uintp(v <= u)
+            to += np.uintp(1)
+        while a < a_end:
+            indices[to], values[to] = a_indices[a], a_values[a]
+            a += np.uintp(1)
+            to += np.uintp(1)
+        while b < b_end:
+            indices[to], values[to] = b_indices[b], b_values[b]
+            b += np.uintp(1)
+            to += np.uintp(1)
+        counts[i] = to - begin
+    return both
+
+
+@compiled
+def _intersect(
+    a_indptr, a_indices, a_values, b_indptr, b_indices, b_values,
+    counts, indices, values, others, start, stop, to, limit,
+):  # fmt: skip
+    to, limit = np.uintp(to), np.uintp(limit)
+    for i in range(start, stop):
+        a, a_end = np.uintp(a_indptr[i]), np.uintp(a_indptr[i + 1])
+        b, b_end, begin = np.uintp(b_indptr[i]), np.uintp(b_indptr[i + 1]), to
+        while a < a_end and b < b_end and to < limit:
+            u, v = a_indices[a], b_indices[b]
+            indices[to], values[to], others[to] = u, a_values[a], b_values[b]
+            to += np.uintp(u == v)
+            a += np.uintp(u <= v)
+            b += np.uintp(v <= u)
+        counts[i] = to - begin
+
+
+@compiled
+def _share(a_indptr, a_indices, b_indptr, b_indices, found, start, stop):
+    for i in range(start, stop):
+        a, a_end = np.uintp(a_indptr[i]), np.uintp(a_indptr[i + 1])
+        b, b_end = np.uintp(b_indptr[i]), np.uintp(b_indptr[i + 1])
+        while a < a_end and b < b_end:
+            u, v = a_indices[a], b_indices[b]
+            found[a] = u == v
+            a += np.uintp(u <= v)
+            b += np.uintp(v < u)
+        while a < a_end:
+            found[a] = False
+            a += np.uintp(1)
+
+
+@compiled
+def _copy_rows(indptr, indices, values, rows, new_indptr, new_indices, new_values, start, stop):
+    for r in range(start, stop):
+        e, to, end = np.uintp(indptr[rows[r]]), np.uintp(new_indptr[r]), np.uintp(new_indptr[r + 1])
+        while to < end:
+            new_indices[to], new_values[to] = indices[e], values[e]
+            e += np.uintp(1)
+            to += np.uintp(1)
+
+
+@compiled
+def _count_picked(indptr, indices, rows, position, start, stop):
+    count = np.uintp(0)
+    for r in range(start, stop):
+        e, end = np.uintp(indptr[rows[r]]), np.uintp(indptr[rows[r] + 1])
+        while e < end:
+            count += np.uintp(position[np.uintp(indices[e])] >= 0)
+            e += np.uintp(1)
+    return count
+
+
+@compiled
+def _pick(indptr, indices, values, rows, position, counts, new_indices, new_values, start, stop, to, limit):
+    to, limit = np.uintp(to), np.uintp(limit)
+    for r in range(start, stop):
+        e, end, begin = np.uintp(indptr[rows[r]]), np.uintp(indptr[rows[r] + 1]), to
+        while e < end and to < limit:
+            at = position[np.uintp(indices[e])]
+            new_indices[to], new_values[to] = at, values[e]
+            to += np.uintp(at >= 0)
+            e += np.uintp(1)
+        counts[r] = to - begin
+
+
+@compiled
+def _search_column(indptr, indices, values, column, found, new_values, start, stop):
+    to = 0
+    for i in range(start, stop):
+        low, high = np.uintp(indptr[i]), np.uintp(indptr[i + 1])
+        end = high
+        while low < high:
+            middle = (low + high) >> np.uintp(1)
+            if indices[middle] < column:
+                low = middle + np.uintp(1)
             else:
-                indices[to], values[to] = b_indices[b], b_values[b]
-                b += 1
+                high = middle
+        if low < end and indices[low] == column:
+            found[to], new_values[to] = i, values[low]
+            to += 1
+    return to
+
+
+@compiled
+def _splice(
+    indptr, indices, values, part_indptr, part_indices, part_values, rows,
+    new_indptr, new_indices, new_values, start, stop,
+):  # fmt: skip
+    nrows = indptr.size - 1
+    begin = rows[start - 1] + 1 if start else 0
+    for k in range(start, stop + 1):  # the rows before each of the given ones, and it; at the end, the rows after all
+        if k == stop and stop < rows.size:
+            break
+        row = rows[k] if k < rows.size else nrows
+        e, end, to = np.uintp(indptr[begin]), np.uintp(indptr[row]), np.uintp(new_indptr[begin])
+        while e < end:
+            new_indices[to], new_values[to] = indices[e], values[e]
+            e += np.uintp(1)
+            to += np.uintp(1)
+        if k < stop:
+            e, end = np.uintp(part_indptr[k]), np.uintp(part_indptr[k + 1])
+            while e < end:
+                new_indices[to], new_values[to] = part_indices[e], part_values[e]
+                e += np.uintp(1)
+                to += np.uintp(1)
+        begin = row + 1
+
+
+@compiled
+def _replace(indptr, values, rows, starts, new_values, start, stop):
+    for k in range(start, stop):
+        to, e, end = np.uintp(indptr[rows[k]]), np.uintp(starts[k]), np.uintp(starts[k + 1])
+        while e < end:
+            values[to] = new_values[e]
+            e += np.uintp(1)
+            to += np.uintp(1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -19,6 +20,7 @@ PIECES_PER_THREAD = 4
 
 _count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
 _pool: ThreadPoolExecutor | None = None
+_within = threading.local()
 
 
 def get_threads() -> int:
@@ -57,16 +59,24 @@ def configure_graphblas() -> None:
 
 
 def run(work: Callable[..., Any], pieces: list[tuple[int, int]]) -> None:
-    """Call work(start, stop) for every piece, side by side; an exception in one is raised here."""
+    """Call work(start, stop) for every piece, side by side; an exception in one is raised here.
+
+    Work that calls `run` itself does its pieces one after the other: threads that wait would keep others from working.
+    """
     global _pool
-    if len(pieces) <= 1 or _count == 1:
+    if len(pieces) <= 1 or _count == 1 or getattr(_within, "work", False):
         for piece in pieces:
             work(*piece)
         return
     if _pool is None:
-        _pool = ThreadPoolExecutor(_count, thread_name_prefix="semiring")
+        _pool = ThreadPoolExecutor(_count, thread_name_prefix="semiring", initializer=_enter)
     for _ in _pool.map(lambda piece: work(*piece), pieces):
         pass
+
+
+def _enter() -> None:
+    """Mark the calling thread as one of the pool's."""
+    _within.work = True
 
 
 def joined(pieces: list[tuple[int, int]], most: int) -> list[tuple[int, int]]:

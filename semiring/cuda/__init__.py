@@ -1,12 +1,13 @@
 """The CUDA backend. Importing it registers implementations; CuPy starts, and kernels compile, at the first product."""
 
-from . import blocks, compressed, dense, listed, packed, padded, products, reductions, segments, sell
+from . import blocks, compressed, dense, listed, matrices, packed, padded, products, reductions, segments, sell
 
 __all__ = [
     "blocks",
     "compressed",
     "dense",
     "listed",
+    "matrices",
     "packed",
     "padded",
     "products",

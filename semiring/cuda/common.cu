@@ -1,8 +1,4 @@
-// What the kernels of every unit share: loops over more than the grid, sums over lanes, a search.
-
-// Loops over more than the grid: for (long long i = thread_number(); i < n; i += thread_count()).
-__device__ __forceinline__ long long thread_number() { return blockIdx.x * (long long)blockDim.x + threadIdx.x; }
-__device__ __forceinline__ long long thread_count() { return gridDim.x * (long long)blockDim.x; }
+// What the kernels of every product share: sums over lanes, a search.
 
 // What a thread of a higher number holds, `distance` on within the same `width` threads.
 template <class V> __device__ __forceinline__ V from_above(V value, int distance, int width) {

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from formats.arrays import Array, is_array, supported_dtype
+from formats.hooks import answers
 
 from ..algebra import Semiring
 from ..codegen import C_TYPES, CONSTANTS, expression, prelude
@@ -39,6 +40,12 @@ def unary(op: UnaryOp, a: Array) -> Array:
     """`op` on an array, with the dtype that it has on the CPU."""
     dtype = supported_dtype(a.dtype)
     return _unary_kernel(op, dtype)(_operand(a, dtype))
+
+
+@answers("casts on the GPU")
+def cast(values: Array, dtype: np.dtype) -> Array:
+    """Floating-point `values` as another floating-point dtype."""
+    return _cast_kernel(values.dtype, dtype)(values)
 
 
 def predicate(condition: Predicate, i: Array, j: Array, value: Array, row: Any, col: Any) -> Array:
@@ -69,12 +76,22 @@ def _fits(x: Any, dtype: np.dtype) -> bool:
 
 @lru_cache(maxsize=512)
 def _binary_kernel(op: BinaryOp, dtype: np.dtype, types: tuple[np.dtype, np.dtype]) -> Any:
-    return Pointwise({"a": types[0], "b": types[1]}, _binary_dtype(op, dtype), binary_text(op, dtype))
+    return Pointwise({"a": types[0], "b": types[1]}, binary_dtype(op, dtype), binary_text(op, dtype))
 
 
 @lru_cache(maxsize=512)
 def _unary_kernel(op: UnaryOp, dtype: np.dtype) -> Any:
     return Pointwise({"a": dtype}, _unary_dtype(op, dtype), unary_text(op, dtype))
+
+
+@lru_cache(maxsize=8)
+def _cast_kernel(source: np.dtype, dtype: np.dtype) -> Any:
+    target = C_TYPES[dtype.name]
+    return Pointwise(
+        {"a": source},
+        dtype,
+        _text(f"__device__ inline {target} apply({C_TYPES[source.name]} a) {{ return ({target})a; }}\n"),
+    )
 
 
 @lru_cache(maxsize=512)
@@ -116,7 +133,7 @@ def _types(dtype: np.dtype, index_dtype: np.dtype | None = None) -> str:
 
 def _function(name: str, op: BinaryOp, dtype: np.dtype) -> str:
     """The operator as a function of that name, with int32 computed in 64 bits."""
-    result, body = ("bool", op.cuda) if op.boolean else ("T", expression(op, dtype))
+    result, body = ("bool", op.expression(dtype)) if op.boolean else ("T", expression(op, dtype))
     wide = "long long" if dtype == np.int32 and not op.boolean else "T"
     return f"__device__ inline {result} {name}({wide} a, {wide} b) {{ return {body}; }}\n"
 
@@ -124,7 +141,7 @@ def _function(name: str, op: BinaryOp, dtype: np.dtype) -> str:
 # --- their results' dtypes, found by trying them on the CPU ---------------------------------------------------------
 
 
-def _binary_dtype(op: BinaryOp, dtype: np.dtype) -> np.dtype:
+def binary_dtype(op: BinaryOp, dtype: np.dtype) -> np.dtype:
     if op.boolean:
         return _BOOL
     one = np.ones(1, dtype)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from formats import CSR
-from formats.arrays import Array, cupy, index_dtype
+from formats.arrays import Array, cupy, differs, index_dtype
 from formats.convert import expand
 
 from .. import merge
@@ -46,7 +46,7 @@ def expand_and_combine(A: CSR, B: CSR, semiring: Semiring, *, swapped: bool = Fa
             values.append(batch[1])
         start = stop
     all_keys, all_values = cp.concatenate(keys), cp.concatenate(values)
-    present = all_values != zero
+    present = differs(all_values, zero)
     return merge.from_keys(all_keys[present], all_values[present], shape)
 
 

@@ -30,11 +30,26 @@ BLOCKS = "blocks"
 CHUNKS = "chunks"
 """The unit of SELL."""
 
+FOLDS = "folds"
+"""The unit of reductions."""
+
 UNITS: dict[str, tuple[str, ...]] = {
-    PRODUCTS: ("columns.cu", "common.cu", "tiles.cu", "padded.cu", "push.cu", "pull.cu", "segments.cu", "dense.cu"),
-    BLOCKS: ("columns.cu", "common.cu", "blocks.cu"),
-    CHUNKS: ("columns.cu", "common.cu", "push.cu", "sell.cu"),
-    PACKED: ("columns.cu", "common.cu", "tiles.cu", "push.cu", "found.cu", "packed.cu"),
+    PRODUCTS: (
+        "threads.cu",
+        "columns.cu",
+        "common.cu",
+        "tiles.cu",
+        "padded.cu",
+        "prefix.cu",
+        "push.cu",
+        "pull.cu",
+        "segments.cu",
+        "dense.cu",
+    ),
+    FOLDS: ("threads.cu", "columns.cu", "common.cu", "tiles.cu"),
+    BLOCKS: ("threads.cu", "columns.cu", "common.cu", "blocks.cu"),
+    CHUNKS: ("threads.cu", "columns.cu", "common.cu", "prefix.cu", "push.cu", "sell.cu"),
+    PACKED: ("threads.cu", "columns.cu", "common.cu", "tiles.cu", "prefix.cu", "push.cu", "found.cu", "packed.cu"),
 }
 """The files of each translation unit behind the prelude, in their order. A format may bring a unit of its own."""
 
@@ -65,6 +80,9 @@ ALIGN = 32
 PUSHED = 1024
 """Entries that a block pushes at a time."""
 
+SORTED_AT_ONCE = 2048
+"""Places that a block sorts in shared memory after a push."""
+
 SEGMENT_SHAPE = Shape(1024, 2)
 """For segments of rows: two such blocks leave a thread 32 registers, and more entries at a time spill more of them."""
 
@@ -86,8 +104,8 @@ def translation_unit(
     files = [(here / name).read_text(encoding="utf-8") for name in names]
     constants = {
         "THREADS": shape.threads, "ITEMS": shape.items, "ALIGN": ALIGN, "PUSHED": PUSHED,
-        "SEGMENT_THREADS": SEGMENT_SHAPE.threads, "SEGMENT_ITEMS": SEGMENT_SHAPE.items,
-        "SEGMENT_BLOCKS": SEGMENT_BLOCKS,
+        "SORTED_AT_ONCE": SORTED_AT_ONCE, "SEGMENT_THREADS": SEGMENT_SHAPE.threads,
+        "SEGMENT_ITEMS": SEGMENT_SHAPE.items, "SEGMENT_BLOCKS": SEGMENT_BLOCKS,
     }  # fmt: skip
     sizes = "".join(f"[[maybe_unused]] constexpr int {name} = {size};\n" for name, size in constants.items())
     return "\n".join((prelude(semiring, dtype, index_dtype, matrix_first), sizes, *files))
@@ -103,7 +121,8 @@ class Kernels:
     def __init__(
         self, semiring: Semiring, dtype: np.dtype, index_dtype: np.dtype, matrix_first: bool, shape: Shape, unit: str
     ) -> None:
-        self._module = load(translation_unit(semiring, dtype, index_dtype, matrix_first, shape, unit))
+        text = translation_unit(semiring, dtype, index_dtype, matrix_first, shape, unit)
+        self._module = load(text, f"{semiring.name}, {dtype}")
         self._largest = 2048 // shape.threads * cupy().cuda.Device().attributes["MultiProcessorCount"]
         self.index = index_dtype.type
         self.block = (shape.threads,)

@@ -12,7 +12,7 @@ from formats.arrays import Array, cupy
 from ..algebra import Semiring
 from . import tiles
 from .kernels import Kernels, Shape, shape_for
-from .push import Marks, push, push_spans
+from .push import Marks, ends_of, push, push_spans
 from .storage import Products, by_atomics, stored
 from .tiles import step_of
 
@@ -44,4 +44,4 @@ def _push_rows(k: Kernels, A: Any, rows: Array, weights: Array, marks: Marks) ->
     """Each row's entries, found by bisection."""
     starts, lengths = (cupy().empty(rows.size, rows.dtype) for _ in range(2))
     k.spans_list(k.grid(rows.size), k.block, (rows, k.index(rows.size), A.outer, k.index(A.nnz), starts, lengths))
-    push_spans(k, k.push_spans, A, (A.inner,), (starts, lengths), weights, marks)
+    push_spans(k, k.push_spans, A, (A.inner,), (starts, ends_of(lengths)), weights, marks)

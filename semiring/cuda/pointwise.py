@@ -40,7 +40,7 @@ class Pointwise:
         )
         self._dtypes = tuple(operands.values())
         self._result = result
-        self._kernel = load(text + kernel).get_function("pointwise")
+        self._kernel = load(text + kernel, "operators on arrays").get_function("pointwise")
 
     def __call__(self, *operands: Any) -> Array:
         cp = cupy()

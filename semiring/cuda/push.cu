@@ -14,6 +14,24 @@ extern "C" __global__ void spans_compressed(const I* __restrict__ rows, I count,
     }
 }
 
+// The same of few rows, and their scan, by one block: spans_f = where row f starts, spans_{count + f} = entries up to it.
+extern "C" __global__ void __launch_bounds__(THREADS)
+spans_scanned(const I* __restrict__ rows, I count, const I* __restrict__ indptr, I* __restrict__ spans) {
+    I base = 0;
+    for (I first = 0; first < count; first += THREADS) {
+        const I f = first + threadIdx.x;
+        I length = 0, all;
+        if (f < count) {
+            const I start = indptr[rows[f]];
+            spans[f] = start;
+            length = indptr[rows[f] + 1] - start;
+        }
+        const I before = sum_before(length, all);
+        if (f < count) spans[count + f] = base + before + length;
+        base += all;
+    }
+}
+
 __device__ __forceinline__ I lower_bound(const I* sorted, I low, I high, I value) {
     while (low < high) {
         const I middle = low + (high - low) / 2;
@@ -102,5 +120,44 @@ extern "C" __global__ void take_reached(const I* __restrict__ places, I count, T
     for (long long i = thread_number(); i < count; i += thread_count()) {
         taken[i] = y[places[i]];
         y[places[i]] = ZERO;
+    }
+}
+
+// The same where SORTED_AT_ONCE places or fewer were reached, which one block sorts; else nothing is taken. The host is
+// told how many there were, and none are noted for the next product.
+extern "C" __global__ void __launch_bounds__(THREADS)
+take_sorted(const I* __restrict__ reached, unsigned long long* __restrict__ nreached, unsigned long long* told,
+            T* __restrict__ y, I* __restrict__ places, T* __restrict__ taken) {
+    __shared__ I sorted[SORTED_AT_ONCE];
+    const unsigned long long found = *nreached;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        *told = found;
+        *nreached = 0;
+    }
+    if (found > SORTED_AT_ONCE) return;
+    const int count = (int)found;
+    int size = 1;
+    while (size < count) size *= 2;
+    for (int i = threadIdx.x; i < size; i += THREADS) sorted[i] = i < count ? reached[i] : (I)(~0ull >> (65 - 8 * sizeof(I)));
+    for (int run = 2; run <= size; run *= 2) {  // bitonic: runs ascend and descend in turns
+        for (int distance = run / 2; distance > 0; distance /= 2) {
+            __syncthreads();
+            for (int i = threadIdx.x; i < size / 2; i += THREADS) {
+                const int low = i / distance * 2 * distance + i % distance, high = low + distance;
+                const I a = sorted[low], b = sorted[high];
+                if ((a > b) == ((low & run) == 0)) {
+                    sorted[low] = b;
+                    sorted[high] = a;
+                }
+            }
+        }
+    }
+    __syncthreads();
+    for (int i = threadIdx.x; i < count; i += THREADS) {
+        const I at = sorted[i];
+        places[i] = at;
+        taken[i] = y[at];
+        y[at] = ZERO;
     }
 }

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
-from formats import COO, CSC, CSR, CompressedCSR, Matrix, SparseVector
+from formats import CSC, CSR, CompressedCSR, Matrix, SparseVector
 from formats.arrays import Array, cupy, index_dtype
-from formats.convert import compress, compressed
+from formats.convert import compressed
 
 from ..algebra import Monoid, Semiring
 from ..masks import VectorWrite
@@ -14,7 +15,7 @@ from ..ops import OPERATORS
 from ..registry import Vector
 from ..verbs import reduce
 from . import tiles
-from .kernels import Kernels, kernels_for
+from .kernels import FOLDS, SHORT_ROWS, Kernels, Shape, kernels_for, shape_for
 
 
 @reduce.implement(Vector, "cuda")
@@ -26,16 +27,10 @@ def _(u: Any, monoid: Monoid) -> Any:
 def _(A: Matrix, monoid: Monoid, axis: int | None, write: VectorWrite) -> Any:
     if axis is None:
         return _folded(monoid, A.stored)
-    if not isinstance(A, CSR | CSC | CompressedCSR | COO) or A.major == axis:  # a result's do not lie together
-        lines: Any = compressed(A, 1 - axis)
-        indptr = lines.indptr
-    elif isinstance(A, COO):
-        lines, indptr = A, compress(A.outer, A.shape[A.major], A.outer.dtype)
-    else:
-        lines = A
-        indptr = lines.indptr
+    along = isinstance(A, CSR | CSC | CompressedCSR) and A.major != axis  # else a result's entries do not lie together
+    lines: Any = A if along else compressed(A, 1 - axis)
     y = cupy().empty(A.shape[1 - axis], A.dtype)
-    tiles.fold_compressed(_kernels(monoid, A.dtype, indptr.dtype), indptr, lines.values, y)
+    tiles.fold_compressed(_kernels(monoid, A.dtype, lines.indptr.dtype, shape_for(lines.nnz, y.size)), lines, y)
     return write(y)
 
 
@@ -57,6 +52,7 @@ def fold_blocks(monoid: Monoid, values: Array) -> Array:
     return tiles.fold_blocks(k, cupy().ascontiguousarray(values))
 
 
-def _kernels(monoid: Monoid, dtype: Any, index: Any) -> Kernels:
+@lru_cache(maxsize=128)
+def _kernels(monoid: Monoid, dtype: Any, index: Any, shape: Shape = SHORT_ROWS) -> Kernels:
     """The kernels of a semiring with this ⊕. Its ⊗ is not used."""
-    return kernels_for(Semiring(monoid, OPERATORS["first"], dtypes=(dtype,)), dtype, index)
+    return kernels_for(Semiring(monoid, OPERATORS["first"], dtypes=(dtype,)), dtype, index, True, shape, FOLDS)

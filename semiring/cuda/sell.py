@@ -13,7 +13,7 @@ from formats.convert import expand
 
 from ..algebra import Semiring
 from .kernels import CHUNKS, Kernels
-from .push import Marks, push, push_spans
+from .push import Marks, ends_of, push, push_spans
 from .storage import Products, by_atomics, stored
 from .tiles import step_of
 
@@ -103,4 +103,4 @@ def _push_chunks(k: Kernels, A: Any, rows: Array, weights: Array, marks: Marks) 
     firsts, lengths = (cupy().empty(rows.size, rows.dtype) for _ in range(2))
     places = (A.indices, A.starts, A.positions, k.index(A.chunk))
     k.spans_sell(k.grid(rows.size), k.block, (rows, k.index(rows.size), *places, firsts, lengths))
-    push_spans(k, k.push_sell, A, (k.index(A.chunk), A.indices), (firsts, lengths), weights, marks)
+    push_spans(k, k.push_sell, A, (k.index(A.chunk), A.indices), (firsts, ends_of(lengths)), weights, marks)

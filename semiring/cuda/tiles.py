@@ -111,15 +111,16 @@ def gather_compressed(k: Kernels, A: CSR | CSC, x: Array, y: Array) -> None:
     gather_rows(k, k.gather_compressed, A, rows_of(k, A, A.indices), x, y)
 
 
-def fold_compressed(k: Kernels, indptr: Array, values: Array, y: Array) -> None:
-    """y_i = ⊕ of the values of each row."""
+def fold_compressed(k: Kernels, A: Any, y: Array) -> None:
+    """y_i = ⊕ of the values of each stored row."""
     if y.size == 0:
         return
-    cuts = cut_rows(k, indptr, values.size)
-    fixed = (indptr, k.index(y.size), values, step_of(values, k.index))
-    _, parts = cuts.take_parts(k)
+    cuts = A.keep("cuts", lambda: cut_rows(k, A.indptr, A.nnz))
+    key, parts = cuts.take_parts(k)
+    fixed = (A.indptr, k.index(y.size), A.values, step_of(A.values, k.index))
     k.fold_compressed((cuts.count,), k.block, (*fixed, cuts.first_row, y, parts))
     join(k, cuts, parts, y)
+    cuts.kept[key] = parts
 
 
 def gather_list(k: Kernels, A: COO, x: Array, y: Array) -> None:

@@ -8,27 +8,26 @@ from typing import Any
 import numpy as np
 
 from formats import COO, CSC, CSR, ELL, Matrix, SegmentedCOO, SparseVector
-from formats.arrays import Array, differs, namespace
+from formats.arrays import Array, astype, differs, namespace
 from formats.convert import expand, spread
 
-from .. import merge
+from .. import merge, steps
 from ..algebra import Monoid
 from ..masks import MatrixWrite
 from ..ops import BinaryOp, find_op
 from ..predicates import Predicate
 from ..verbs import apply, assign, ewise_add, ewise_mult, extract, select, transpose
-from . import steps
 
 Combiner = Monoid | BinaryOp
 
 
-@ewise_add.implement(CSR, "cpu", "cuda")
-def _(A: CSR, B: CSR, op: Combiner, zero: Any, write: MatrixWrite) -> CSR:
-    return write(steps.united(A, B, op))
+@ewise_add.implement(CSR, "cuda")
+def union_by_keys(A: CSR, B: CSR, op: Combiner, zero: Any, write: MatrixWrite) -> CSR:
+    return write(steps.united_by_arrays(A, B, op))
 
 
-@ewise_mult.implement(CSR, "cpu", "cuda")
-def _(A: CSR, B: CSR, op: Combiner, zero: Any, write: MatrixWrite) -> CSR:
+@ewise_mult.implement(CSR, "cuda")
+def intersection_by_keys(A: CSR, B: CSR, op: Combiner, zero: Any, write: MatrixWrite) -> CSR:
     by_pattern = isinstance(op, BinaryOp) and op.reads == ""
     absent = None if by_pattern else zero
     merged = merge.intersect_keys(*_entries(A, absent), *_entries(B, absent), op)
@@ -47,8 +46,8 @@ def _(A: CSR, function: Callable[[Any], Any], write: MatrixWrite) -> CSR:
     return write(CSR.trusted(A.indptr, A.indices, values, A.shape))
 
 
-@extract.implement(CSR, CSC, "cpu", "cuda")
-def _(A: Any, rows: Array | None, cols: Array | None, write: Callable[[CSR], Any]) -> Any:
+@extract.implement(CSR, CSC, "cuda")
+def part_by_gathers(A: Any, rows: Array | None, cols: Array | None, write: Callable[[CSR], Any]) -> Any:
     by_row: Any = A.to(CSR)
     part: Any = CSR.trusted(*by_row.components) if rows is None else _rows(by_row, rows)  # never A itself
     if cols is not None:
@@ -68,8 +67,10 @@ def _rows(A: CSR, rows: Array) -> CSR:
     return CSR.trusted(indptr, A.indices[at], A.values[at], (rows.size, A.ncols))
 
 
-@assign.implement(CSR, "cpu", "cuda")
-def _(out: CSR, value: Any, rows: Array | None, cols: Array | None, accum: Combiner | None, write: MatrixWrite) -> CSR:
+@assign.implement(CSR, "cuda")
+def assigned_by_keys(
+    out: CSR, value: Any, rows: Array | None, cols: Array | None, accum: Combiner | None, write: MatrixWrite
+) -> CSR:
     xp = namespace(out.values)
     row_places = xp.arange(out.nrows) if rows is None else rows
     col_places = xp.arange(out.ncols) if cols is None else cols
@@ -142,14 +143,29 @@ def _restricted(A: CSR, row: SparseVector) -> CSR:
 
 def _holds(A: Any, predicate: Predicate, row: Any, col: Any) -> Array:
     """For each stored place of `A`: is it an entry that is kept?"""
+    of_major, of_minor = (_dense(x) for x in ((row, col) if A.major == 0 else (col, row)))
+    if not isinstance(A, CSR | CSC):
+        return _holds_in(A, predicate, of_major, of_minor)
+
+    def holds(block: Any, first: int, last: int) -> Array:
+        of_block = tuple(None if x is None else x[first:last] for x in of_major)
+        return _holds_in(block, predicate, of_block, of_minor, first)
+
+    return steps.flagged(A, holds)
+
+
+def _holds_in(A: Any, predicate: Predicate, of_major: Any, of_minor: Any, first: int = 0) -> Array:
+    """The same, of a matrix of the rows (or columns) from `first` on.
+
+    of_major, of_minor: (what a vector holds along the axis, where it has an entry); None for no vector, or everywhere.
+    """
     xp, present = namespace(A.values), None
     minor = A.indices if isinstance(A, CSR | CSC | ELL) else A.inner
     if isinstance(A, ELL):
         minor, present = xp.maximum(minor, 0), minor >= 0
-    of_major, of_minor = (row, col) if A.major == 0 else (col, row)
-    major_values, in_major = _along(A, of_major)
-    minor_values, in_minor = _looked_up(of_minor, minor)
-    numbers = _major_numbers(A) if {"i", "j"} & set(predicate.reads) else minor
+    major_values, in_major = (None if x is None else _along(A, x) for x in of_major)
+    minor_values, in_minor = (None if x is None else steps.taken(x, minor) for x in of_minor)
+    numbers = _major_numbers(A, first) if {"i", "j"} & set(predicate.reads) else minor
     i, j = (numbers, minor) if A.major == 0 else (minor, numbers)
     values = (major_values, minor_values) if A.major == 0 else (minor_values, major_values)
     value = A.values if "value" in predicate.reads else next((x for x in values if x is not None), minor)
@@ -161,37 +177,23 @@ def _holds(A: Any, predicate: Predicate, row: Any, col: Any) -> Array:
     return keep
 
 
-def _major_numbers(A: Any) -> Array:
-    """For each stored place of `A`, its row, or its column where columns lie together."""
+def _major_numbers(A: Any, first: int) -> Array:
+    """For each stored place of `A`, its row, or its column where columns lie together; counted from `first` on."""
     if isinstance(A, ELL):
         xp = namespace(A.values)
         return xp.broadcast_to(xp.arange(A.indices.shape[1], dtype=A.indices.dtype), A.indices.shape)
-    return A.outer if isinstance(A, COO | SegmentedCOO) else expand(A.indptr)
+    return A.outer if isinstance(A, COO | SegmentedCOO) else steps.numbered(A.indptr, first)
 
 
-def _along(A: Any, x: Any) -> tuple[Any, Any]:
-    """(what x holds for each place's row, where x has an entry for it); of columns, where these lie together."""
-    if x is None or isinstance(A, COO | SegmentedCOO):
-        return _looked_up(x, None if x is None else A.outer)
-    dense, flags = _dense(x)
-    return _spread(A, dense), None if flags is None else _spread(A, flags)
-
-
-def _spread(A: Any, values: Array) -> Array:
-    """For each place of a matrix whose rows' entries lie together, what `values` holds for its row."""
+def _along(A: Any, values: Array) -> Array:
+    """For each place, what `values` holds for its row; of columns, where these lie together."""
+    if isinstance(A, COO | SegmentedCOO):
+        return steps.taken(values, A.outer)
     return namespace(values).broadcast_to(values, A.indices.shape) if isinstance(A, ELL) else spread(values, A.indptr)
 
 
-def _looked_up(x: Any, at: Any) -> tuple[Any, Any]:
-    """(x[at], where x has an entry): None for no vector, and None for a vector that has them all."""
-    if x is None:
-        return None, None
-    dense, flags = _dense(x)
-    return steps.taken(dense, at), None if flags is None else steps.taken(flags, at)
-
-
-def _dense(x: Any) -> tuple[Array, Array | None]:
-    """(x as an array, where it has an entry): None for a vector that has them all."""
+def _dense(x: Any) -> tuple[Array | None, Array | None]:
+    """(x as an array, where it has an entry): None for no vector, and for a vector that has them all."""
     if not isinstance(x, SparseVector):
         return x, None
     flags = namespace(x.values).zeros(x.size, bool)
@@ -202,7 +204,7 @@ def _dense(x: Any) -> tuple[Array, Array | None]:
 def _common(*values: Any) -> list[Any]:
     """The arrays among `values` in NumPy's common dtype."""
     dtype = np.result_type(*(v.dtype for v in values if v is not None))
-    return [None if v is None else v.astype(dtype, copy=False) for v in values]
+    return [None if v is None else astype(v, dtype) for v in values]
 
 
 def _segments_of(A: SegmentedCOO, keep: Array) -> SegmentedCOO:

@@ -1,0 +1,61 @@
+"""What is said, and counted, while kernels are compiled for a processor or a GPU."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+SAID_AFTER = 0.5
+"""Seconds of compiling after which a terminal or a notebook is told."""
+
+
+class _Clock:
+    """Seconds that kernels were compiled for in this process, and by label, and what has been said."""
+
+    def __init__(self) -> None:
+        self.lock = threading.RLock()
+        self.depth = 0
+        self.total = 0.0
+        self.by_label: dict[str, float] = {}
+
+
+_clock = _Clock()
+
+
+def seconds_of_compiling() -> float:
+    """Seconds that this process has compiled kernels for."""
+    return _clock.total
+
+
+@contextmanager
+def compiling(label: str) -> Iterator[None]:
+    """Count the block's seconds; if those of the label get long, say once what is being compiled."""
+    with _clock.lock:  # one at a time, as Numba does in any case
+        before = _clock.by_label.get(label, 0.0)
+        timer = threading.Timer(max(SAID_AFTER - before, 0.0), _say, (label,))
+        timer.daemon = True
+        if before < SAID_AFTER and _is_watched():
+            timer.start()
+        _clock.depth += 1
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            timer.cancel()
+            _clock.depth -= 1
+            seconds = time.perf_counter() - start
+            _clock.by_label[label] = before + seconds
+            if _clock.depth == 0:
+                _clock.total += seconds
+
+
+def _is_watched() -> bool:
+    """Does somebody look at what is printed to stderr: on a terminal, or in a notebook?"""
+    return (sys.stderr is not None and sys.stderr.isatty()) or "ipykernel" in sys.modules
+
+
+def _say(label: str) -> None:
+    print(f"compiling kernels for {label} (once)", file=sys.stderr, flush=True)

@@ -1,0 +1,170 @@
+"""Kernels: functions as machine code, loaded from disk or compiled when they are first called.
+
+Loading needs LLVM's library, but not Numba, which takes most of a second to import. Machine code is kept under a hash
+of the function's content (`references`), the kinds of its arguments, the processor and the versions of what compiles.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import platform
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from importlib.metadata import version
+from pathlib import Path
+from threading import RLock
+from typing import Any
+
+import numpy as np
+
+from ..compiling import compiling
+from ..machine_code import CPU
+from .references import Helper, content, label
+
+
+@dataclass(frozen=True)
+class MachineCode:
+    """An object file with an entry, as `entry` describes it.  allocates: does it need Numba's allocator?"""
+
+    code: bytes
+    allocates: bool
+
+
+class Kernel(Helper):
+    """A function as machine code, for arguments of any kinds that it compiles for.
+
+    A kernel runs without the interpreter's lock, returns nothing, a number or a tuple of numbers, and may write to its
+    arrays, also to those that Python must not.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)
+        self._entries: dict[tuple[Any, ...], Callable[..., Any]] = {}
+
+    def __call__(self, *arguments: Any) -> Any:
+        for entry in self._entries.values():
+            if (result := entry(arguments)) is not NotImplemented:
+                return result
+        kinds = tuple(map(kind, arguments))
+        return self._entry(kinds)(tuple(map(plain, arguments)))
+
+    @cached_property
+    def numbas(self) -> Any:
+        from .compiler import for_numba
+
+        return for_numba(self.parts[0])
+
+    def _entry(self, kinds: tuple[Any, ...]) -> Callable[..., Any]:
+        """What calls the kernel with a tuple of arguments of those kinds."""
+        with _one_at_a_time:
+            if kinds not in self._entries:
+                entry = _loaded(*_found(self.parts[0], kinds), kinds)
+                self._entries = self._entries | {kinds: entry}  # others may be at it
+            return self._entries[kinds]
+
+
+def kind(x: Any) -> Any:
+    """What of an argument machine code depends on: the dtype and layout of arrays, the dtype of numbers."""
+    if isinstance(x, np.ndarray):
+        return x.dtype, x.ndim, x.flags.num & (C_CONTIGUOUS | ALIGNED)
+    if isinstance(x, np.generic):
+        return x.dtype
+    if isinstance(x, tuple):
+        return tuple(map(kind, x))
+    if type(x) in PLAIN:
+        return PLAIN[type(x)]
+    raise TypeError(f"kernels take arrays, numbers and tuples of these, not {type(x).__name__}")
+
+
+def plain(x: Any) -> Any:
+    """An argument as an object of the very type that entries look for: no subclass of an array, no second dtype."""
+    if isinstance(x, np.ndarray):
+        same = np.dtype(x.dtype.str)
+        return x if type(x) is np.ndarray and x.dtype is same else np.asarray(x).view(same)
+    return tuple(map(plain, x)) if isinstance(x, tuple) else np.dtype(kind(x).str).type(x)
+
+
+def expected(kinds: tuple[Any, ...]) -> Iterator[Any]:
+    """The types and dtypes that an entry compares arguments with, in its order."""
+    for each in kinds:
+        if isinstance(each, np.dtype):
+            yield np.dtype(each.str).type
+            yield from (python for python, dtype in PLAIN.items() if dtype == each)
+        elif isinstance(each[0], np.dtype):
+            yield from (np.ndarray, np.dtype(each[0].str))
+        else:
+            yield tuple
+            yield from expected(each)
+
+
+C_CONTIGUOUS, ALIGNED = 0x1, 0x100
+"""NumPy's flags of arrays."""
+
+ALLOCATES = b"A"
+"""What is kept before machine code that needs Numba's allocator."""
+
+PLAIN: dict[type, np.dtype] = {bool: np.dtype(bool), int: np.dtype(np.int64), float: np.dtype(np.float64)}
+"""The dtypes of Python's own numbers."""
+
+
+_one_at_a_time = RLock()
+
+
+def _found(function: Any, kinds: tuple[Any, ...]) -> tuple[str, MachineCode]:
+    """(the name of a kernel, its machine code): from disk, or else compiled and kept there."""
+    key = hashlib.sha256(repr((content(function), kinds, _identity())).encode()).hexdigest()
+    name = f"kernel_{key}"
+    if (kept := CPU.find(name)) is not None:
+        return name, MachineCode(kept[1:], kept[:1] == ALLOCATES)
+    with compiling(label(function)):
+        from .compiler import machine_code
+
+        made = machine_code(function, kinds, name)
+    CPU.keep(name, (ALLOCATES if made.allocates else b" ") + made.code)
+    return name, made
+
+
+@lru_cache(maxsize=1)
+def _identity() -> tuple[Any, ...]:
+    """What machine code depends on beside the function: versions, our own compiler's text, and the processor."""
+    from llvmlite import binding as llvm
+
+    text = Path(__file__).with_name("compiler.py").read_bytes()
+    processor = llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten(), llvm.get_process_triple()
+    versions = version("numba"), version("llvmlite"), np.__version__, platform.python_version()
+    return hashlib.sha256(text).hexdigest(), *versions, *processor
+
+
+@lru_cache(maxsize=1)
+def _engine() -> Any:
+    """LLVM's loader of machine code."""
+    from llvmlite import binding as llvm
+
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    machine = llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine()
+    return llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
+
+
+def _loaded(name: str, made: MachineCode, kinds: tuple[Any, ...]) -> Callable[..., Any]:
+    """What calls machine code with a tuple of arguments, if they are of those kinds; else it gives NotImplemented."""
+    from llvmlite import binding as llvm
+
+    if made.allocates:
+        from .compiler import initialize_allocator
+
+        initialize_allocator()
+    engine = _engine()
+    engine.add_object_file(llvm.ObjectFileRef.from_data(made.code))
+    engine.finalize_object()
+    entry = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.py_object, ctypes.c_void_p)(engine.get_function_address(name))
+    known = (NotImplemented, *expected(kinds))
+    table = (ctypes.c_void_p * len(known))(*map(id, known))
+    at = ctypes.addressof(table)
+
+    def call(arguments: tuple[Any, ...], kept: Any = (known, table)) -> Any:
+        return entry(arguments, at)
+
+    return call

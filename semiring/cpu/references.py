@@ -1,0 +1,167 @@
+"""What compiled functions are made of, before anything is compiled: helpers, and the key of machine code on disk.
+
+A function refers to others by its closure and its module's names. The key of its machine code holds the content of all
+of these: code, constants and closures, and theirs in turn, but no names of files. So a changed helper or operator never
+finds old machine code, and equal kernels in two processes find each other's.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+
+
+class Tools:
+    """Modules that operations are written with, imported when an operation is compiled."""
+
+    @property
+    def ir(self) -> Any:
+        from llvmlite import ir
+
+        return ir
+
+    @property
+    def types(self) -> Any:
+        from numba import types
+
+        return types
+
+    @property
+    def cgutils(self) -> Any:
+        from numba.core import cgutils
+
+        return cgutils
+
+
+tools = Tools()
+
+
+class Helper:
+    """What compiled functions call, beside plain functions; it cannot be called from Python.
+
+    parts: the functions that it is made of.
+    """
+
+    def __init__(self, *parts: Any) -> None:
+        self.parts = parts
+        self.__name__, self.__doc__ = parts[0].__name__, parts[0].__doc__
+
+    @cached_property
+    def numbas(self) -> Any:
+        """The same for Numba, which is imported here."""
+        raise NotImplementedError
+
+    def __call__(self, *arguments: Any) -> Any:
+        raise NotImplementedError(f"{self.__name__} is for compiled functions")
+
+
+class Operation(Helper):
+    """Instructions of LLVM's: a function (typing context, types) -> (signature, what emits them)."""
+
+    @cached_property
+    def numbas(self) -> Any:
+        from numba.extending import intrinsic
+
+        return intrinsic(self.parts[0])
+
+
+class Choice(Helper):
+    """A function that is chosen by the types of the arguments: (types) -> function."""
+
+    @cached_property
+    def numbas(self) -> Any:
+        from .compiler import chosen
+
+        return chosen(self.parts[0])
+
+
+def operation(emitter: Callable[..., Any]) -> Any:
+    """Decorate a function (typing context, types) -> (signature, what emits the instructions)."""
+    return Operation(emitter)
+
+
+def choice(choose: Callable[..., Any]) -> Any:
+    """Decorate a function (types of the arguments) -> the function to compile for these."""
+    return Choice(choose)
+
+
+def made_for(*parts: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Decorate a helper: messages about kernels that call it name these parts."""
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        function.__dict__["made_for"] = ", ".join(map(str, parts))
+        return function
+
+    return decorate
+
+
+def names(code: CodeType) -> Iterator[str]:
+    """The names that a function's code, or that of a function within, looks up."""
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from names(constant)
+
+
+def references(function: FunctionType) -> dict[str, Any]:
+    """What a function's names stand for: those of its closure, and of its module."""
+    closure = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+    known = function.__globals__
+    return {name: known[name] for name in dict.fromkeys(names(function.__code__)) if name in known} | {
+        name: cell.cell_contents for name, cell in closure
+    }
+
+
+def content(value: Any) -> Any:
+    """A value of tuples, strings and numbers that is equal, and has the same repr, wherever `value` means the same.
+
+    TypeError for what means something in this process alone.
+    """
+    return _content(value, [])
+
+
+def _content(value: Any, within: list[Any]) -> Any:
+    if isinstance(value, Helper):
+        return type(value).__name__, *(_content(part, within) for part in value.parts)
+    function = getattr(value, "py_func", value)  # Numba's compiled functions have it
+    if isinstance(function, FunctionType):
+        if function in within:  # it calls itself
+            return "within", within.index(function)
+        known = references(function).items()
+        deeper = [*within, function]
+        return _code(function.__code__), function.__defaults__, *((k, _content(v, deeper)) for k, v in known)
+    if isinstance(value, ModuleType):
+        return value.__name__, getattr(value, "__version__", "")
+    if isinstance(value, Tools):
+        return ("tools",)
+    if isinstance(value, type | BuiltinFunctionType | np.ufunc):
+        return getattr(value, "__module__", ""), value.__name__
+    if isinstance(value, tuple | list):
+        return type(value).__name__, *(_content(item, within) for item in value)
+    if isinstance(value, np.ndarray):
+        return value.dtype.str, value.shape, value.tobytes()
+    if value is None or isinstance(value, bool | int | float | complex | str | bytes | np.generic):
+        return type(value).__name__, repr(value)
+    return pickle.dumps(value)
+
+
+def _code(code: CodeType) -> tuple[Any, ...]:
+    """Code by what it does: without line numbers and the name of its file."""
+    constants = (_code(constant) if isinstance(constant, CodeType) else repr(constant) for constant in code.co_consts)
+    return code.co_code, code.co_names, code.co_varnames, code.co_flags, code.co_exceptiontable, *constants
+
+
+def label(function: FunctionType) -> str:
+    """What a kernel is for: the semiring and dtype of the terms that it is made with, or else its module's subject."""
+    for value in references(function).values():
+        if isinstance(value, FunctionType) and (named := getattr(value, "made_for", "")):
+            return named
+    for value in references(function).values():
+        if isinstance(value, Helper) and "<locals>" in value.parts[0].__qualname__:
+            return label(value.parts[0])
+    return function.__module__.rpartition(".")[2].replace("_", " ")

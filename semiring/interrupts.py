@@ -1,0 +1,44 @@
+"""Compiled loops that Ctrl-C does not have to wait for."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future, wait
+from contextvars import copy_context
+from typing import TypeVar
+
+from formats.performance import Held, hold, warn_slow
+
+R = TypeVar("R")
+
+LONG = 1 << 18
+"""Entries from which on a compiled loop may take long: then handing it to another thread costs little beside it."""
+
+LISTENING_SECONDS = 0.2
+"""How often the main thread looks for a signal that another thread has received."""
+
+
+def interruptible(call: Callable[[], R], entries: int) -> R:
+    """`call()`, of which KeyboardInterrupt makes an end at once, and not when a compiled loop returns.
+
+    Python hears a signal between two instructions of the main thread alone. So another thread calls, and the main
+    thread waits. After an interruption the loop goes on to its end, and nobody takes its result.
+    """
+    if entries < LONG or threading.current_thread() is not threading.main_thread():
+        return call()
+    context, future, held = copy_context(), Future[R](), Held()
+    context.run(hold, held)
+
+    def work() -> None:
+        try:
+            future.set_result(context.run(call))
+        except BaseException as error:
+            future.set_exception(error)
+
+    threading.Thread(target=work, name="semiring loop", daemon=True).start()
+    while not future.done():
+        wait([future], LISTENING_SECONDS)
+    for message, large, inside in held:
+        warn_slow(message, large, inside=inside)
+    return future.result()

@@ -1,0 +1,108 @@
+"""Steps on whole matrices: the CPU has compiled loops for them (`cpu/rows.py`), the GPU kernels or array operations.
+
+united    the union of two matrices' entries      kept    some entries of a matrix      taken    x[at]
+shared    which entries of a matrix have another one at their place      flagged  which entries a function flags
+numbered  the row of each entry
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from formats import CSC, CSR
+from formats.arrays import Array, namespace
+from formats.convert import expand
+
+from . import merge
+
+
+def united(A: CSR, B: CSR, op: Any) -> CSR:
+    """The union of the entries of `A` and `B`; op(a, b) where both have one."""
+    if A.device == "cpu":
+        from .cpu import rows
+
+        return rows.united(A, B, op)
+    from .cuda import merging
+
+    return merging.united(A, B, op)
+
+
+def united_by_arrays(A: CSR, B: CSR, op: Any) -> CSR:
+    """The same by sorting positions, which OverflowError says do not fit where the matrix is too large."""
+    merged = merge.union_keys(merge.keys_of(A), A.values, merge.keys_of(B), B.values, op)
+    return merge.from_keys(*merged, A.shape)
+
+
+def kept(A: CSR | CSC, keep: Array) -> CSR | CSC:
+    """The entries of `A` at which the Boolean array `keep` is true."""
+    if A.device == "cpu":
+        from .cpu import rows
+
+        return rows.kept(A, keep)
+    if A.nnz:
+        from .cuda import entries
+
+        return entries.kept(A, entries.flagged(A, keep))
+    return kept_by_arrays(A, keep)
+
+
+def kept_by_arrays(A: CSR | CSC, keep: Array) -> CSR | CSC:
+    """The same by the places that are true."""
+    places = namespace(keep).flatnonzero(keep)
+    indptr = kept_before(keep, A.indptr.dtype)[A.indptr]
+    return type(A).trusted(indptr, A.indices.take(places), A.values.take(places), A.shape)
+
+
+def kept_before(keep: Array, dtype: np.dtype) -> Array:
+    """How many entries are kept before each place, and in all."""
+    xp = namespace(keep)
+    before = xp.zeros(keep.size + 1, dtype)
+    xp.cumsum(keep, dtype=dtype, out=before[1:])
+    return before
+
+
+def shared(A: CSR, B: CSR) -> Array:
+    """For each entry of `A`: has `B` an entry at its place?"""
+    if A.device == "cpu":
+        from .cpu import rows
+
+        return rows.shared(A, B)
+    return shared_by_arrays(A, B)
+
+
+def shared_by_arrays(A: CSR, B: CSR) -> Array:
+    """The same by looking positions up."""
+    return merge.contains(merge.keys_of(B), merge.keys_of(A))
+
+
+def flagged(A: CSR | CSC, flags: Callable[[Any, int, int], Array]) -> Array:
+    """For each entry of `A`, what flags(block, first, last) says of it, a block having the rows [first, last) of `A`.
+
+    On the CPU blocks stay in a cache, may begin and end within a row, and are shared by threads.
+    """
+    if A.device == "cpu":
+        from .cpu import rows
+
+        return rows.flagged(A, flags)
+    return flags(A, 0, A.indptr.size - 1)
+
+
+def numbered(indptr: Array, first: int) -> Array:
+    """For each entry, its row, the rows being numbered from `first` on."""
+    if isinstance(indptr, np.ndarray):
+        from .cpu import rows
+
+        return rows.numbered(indptr, first)
+    return expand(indptr) + indptr.dtype.type(first) if first else expand(indptr)
+
+
+def taken(x: Array, at: Array) -> Array:
+    """x[at]."""
+    if not isinstance(at, np.ndarray) or at.ndim > 1:
+        return x[at]
+    from .cpu import rows
+
+    return rows.taken(x, at)
