@@ -61,7 +61,7 @@ def bellman_ford(A: Matrix, source: int, s: Semiring, until: Until, *, schedule:
     """
     f = unit(A, source, s)
     d = densified(f, s)  # d = f = e_s
-    watch = CycleWatch(A, d, s)
+    watch = CycleWatch(A, d, s, steps_of_a_round(A, schedule))
     if schedule == "sweep":
         return by_sweeps(A, d, s, until, watch)
     if schedule in DISCIPLINES:
@@ -73,7 +73,16 @@ def bellman_ford(A: Matrix, source: int, s: Semiring, until: Until, *, schedule:
         ewise_add(d, improved, s, out=d)  # d = d ⊕ f'
         watch.look(f, improved)
         f = improved
+    watch.search()
     return d
+
+
+def steps_of_a_round(A: Matrix, schedule: str) -> int:
+    """Steps in which each vertex is relaxed once at most.
+
+    A queue that is not first in, first out, may take exponentially many, so no number of steps proves anything: 2^63.
+    """
+    return {"frontier": 1, "sweep": 1, "fifo": A.nrows}.get(schedule, 1 << 63)
 
 
 def by_sweeps(A: Matrix, d: Any, s: Semiring, until: Until, watch: CycleWatch) -> Any:
@@ -83,6 +92,7 @@ def by_sweeps(A: Matrix, d: Any, s: Semiring, until: Until, watch: CycleWatch) -
         note(lambda: present(d, s))
         improved = until.within(d, present(select(t, better(s), d, semiring=s), s))
         if is_empty(improved):
+            watch.search()
             return d
         watch.look(d, improved)
         ewise_add(d, improved, s, out=d)
@@ -99,4 +109,5 @@ def by_queue(A: Matrix, f: SparseVector, d: Any, s: Semiring, until: Until, watc
         ewise_add(d, improved, s, out=d)
         watch.look(f, improved)
         queue.add(improved)
+    watch.search()
     return d

@@ -25,11 +25,14 @@ from typing import Any, Literal
 from formats import Matrix, SparseVector
 from formats.orientation import by_columns
 from semiring import Semiring, ewise_add, vxm
-from semiring.vectors import densified, entries_equal, full, unit
+from semiring.vectors import densified, entries_equal, full, is_empty, unit
 
 from .da2cf_variants import find_plan
+from .errors import broken_law
 from .single_source import Until, single_source
 from .trace import note
+
+NONE_OF_THEM = "the best of some distances is none of them"
 
 
 @single_source(check=find_plan)
@@ -64,6 +67,8 @@ def da2cf(
                 return plan.back(d)
             q, d, resolved = plan.on_update(q, d, resolved)
             f = entries_equal(q, μ)  # f = q⟨q = μ⟩
+            if is_empty(f):
+                raise ValueError(broken_law(s, NONE_OF_THEM))
             resolve(f, q, d, resolved, s)
             q = relaxed(B, s, *plan.on_relax(f, q, resolved))  # q = q ⊕ fA⟨unresolved⟩
             note(f, minimum=μ, direction=plan.relax, resolved=resolved)

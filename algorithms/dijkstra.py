@@ -18,9 +18,10 @@ from typing import Any
 
 from formats import Matrix
 from semiring import Semiring, ewise_add, reduce, vxm
-from semiring.vectors import densified, entries_equal, first_entry, full, unit
+from semiring.vectors import densified, entries_equal, first_entry, full, is_empty, unit
 
-from .da2cf import resolve
+from .da2cf import NONE_OF_THEM, resolve
+from .errors import broken_law
 from .single_source import Until, single_source
 from .trace import note
 
@@ -42,6 +43,8 @@ def dijkstra(A: Matrix, source: int, s: Semiring, until: Until) -> Any:
         if until.passed(d, μ):
             return d
         f = first_entry(entries_equal(q, μ))
+        if is_empty(f):
+            raise ValueError(broken_law(s, NONE_OF_THEM))
         resolve(f, q, d, settled, s)
         t = vxm(f, A, s, mask=settled, complement=True)
         ewise_add(q, t, s, out=q)  # q = q ⊕ fA⟨unsettled⟩

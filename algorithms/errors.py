@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from semiring import Semiring
 
 
 class NegativeCycle(ValueError):
     """A cycle that improves every time it is walked is reachable, so there are no shortest distances.
 
     cycle: its vertices, closed (the first is also the last), beginning with the smallest. Check it in one line:
-    `sum(A[u, v] for u, v in itertools.pairwise(error.cycle)) < 0`. (For MaxPlus it is a positive cycle, > 0. In
-    floating point a cycle may owe its gain to rounding alone: then the sum is not below 0, and there are no distances.)
+    `math.fsum(A[u, v] for u, v in itertools.pairwise(error.cycle)) < 0`. (For MaxPlus it is a positive cycle, > 0.) A
+    cycle of floats that gains by rounding alone, and not by the exact sum, is not reported.
     """
 
     def __init__(self, cycle: Sequence[int]) -> None:
@@ -18,3 +22,8 @@ class NegativeCycle(ValueError):
         shown = self.cycle if len(self.cycle) <= 12 else [*self.cycle[:6], "…", *self.cycle[-5:]]
         walk = " -> ".join(map(str, shown))
         super().__init__(f"an improving cycle, in min_plus a negative one, is reachable from the source: {walk}")
+
+
+def broken_law(s: Semiring, seen: str) -> str:
+    """What is said of a semiring whose paths have done what its laws exclude."""
+    return f"{s.name} breaks a law that it declares, for {seen}: check_laws({s.name}, dtype) looks for a counterexample"

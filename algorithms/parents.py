@@ -14,6 +14,7 @@ alone.
 from __future__ import annotations
 
 import operator
+from collections.abc import Iterator
 from typing import Any
 
 from formats import Matrix
@@ -102,6 +103,14 @@ def path(parent: Any, v: int) -> list[int]:
 def cycle_among(parent: Any) -> list[int] | None:
     """A cycle that the parents close, as a closed list from its smallest vertex on; None if they form trees.
 
+    parent: (n,) integers, -1 for none.
+    """
+    return next(cycles_among(parent), None)
+
+
+def cycles_among(parent: Any) -> Iterator[list[int]]:
+    """Every cycle that the parents close, each as a closed list from its smallest vertex on.
+
     parent: (n,) integers, -1 for none. By pointer jumping: after 2^k ≥ n steps only vertices that lead into a cycle
     have not arrived at the root. Cost: O(n log n).
     """
@@ -111,12 +120,15 @@ def cycle_among(parent: Any) -> list[int] | None:
         jump = extract(jump, jump)  # p' = p∘p
     astray = (jump != n).nonzero()[0]
     if len(astray) == 0:
-        return None
-    start = vertex = int(jump[int(astray[0])])
-    parent = to_device(parent, "cpu")
-    cycle = [start]
-    while (vertex := int(parent[vertex])) != start:
-        cycle.append(vertex)
-    cycle.reverse()  # parents point backwards
-    smallest = cycle.index(min(cycle))
-    return [*cycle[smallest:], *cycle[:smallest], cycle[smallest]]
+        return
+    starts, parent, seen = to_device(jump[astray], "cpu").tolist(), to_device(parent, "cpu"), set[int]()
+    for start in starts:
+        if start in seen:
+            continue
+        cycle, vertex = [start], start
+        while (vertex := int(parent[vertex])) != start:
+            cycle.append(vertex)
+        seen.update(cycle)
+        cycle.reverse()  # parents point backwards
+        smallest = cycle.index(min(cycle))
+        yield [*cycle[smallest:], *cycle[:smallest], cycle[smallest]]

@@ -12,19 +12,23 @@ algorithm still gives the same one, however far it has looked.
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
 from formats import Matrix
-from semiring import Law, MinPlus, Semiring, lost, no_worse, reduce, select
-from semiring.algebra import find_semiring
+from semiring import MONOIDS, OPERATORS, Law, MinPlus, Semiring, lost, no_worse, reduce, select
+from semiring.algebra import INT32, INT64, find_semiring
 from semiring.explanation import definitions_only
+from semiring.laws import broken
+from semiring.operands import typed_matrix
 from semiring.registry import Fusible, Holds
-from semiring.statistics import sums_fit
+from semiring.statistics import largest, smallest, sums_fit
 from semiring.vectors import all_vertices, as_bound, as_vertex, at_the_end, full, stacked, starting_points
 
+from .exact_cycles import check_exactly
 from .parents import as_weights, gains_by_length, shortest_path_tree
 from .trace import running
 
@@ -143,6 +147,7 @@ class SingleSource(Fusible[..., Any]):
         if self.takes is not None and not any(_alike(s, known) for known in self.takes):
             names = ", ".join(known.name for known in self.takes)
             raise ValueError(f"{self.name} is for {names}, not for {s.name}: take another algorithm, as bellman_ford")
+        check_domain(A, s)
         if not self.any_sign and gains_by_length(A, s):
             best = reduce(A, s.add)
             unit_of_s = f"weights no better than the unit {s.unit(A.dtype)} of {s.name}"
@@ -160,21 +165,64 @@ class SingleSource(Fusible[..., Any]):
     ) -> tuple[Any, Any]:
         """(distances, parents) from one source; no parents where nobody asked for them."""
         free = self.any_sign and gains_by_length(A, s)  # then a path within the bound may lead beyond it
-        why = order_matters(s)
-        with running(self.name, A), definitions_only(why) if why else nullcontext():
-            answer = self.solve(A, source, s, Until(s) if free else until, **parameters)
+        why = order_matters(s, A.dtype)
+        with running(self.name, A), definitions_only(why, asked=False) if why else nullcontext():
+            try:
+                answer = self.solve(A, source, s, Until(s) if free else until, **parameters)
+            except FloatingPointError:
+                check_exactly(A, source, s)  # rounding may hide a cycle that gains
+                raise
         d = answer.d if isinstance(answer, Exact) else answer
         bound = until.bound(d)
         if d is answer and (free or bound is None or bound == s.zero(d.dtype)):
-            check_range(A, d, s)
+            self._check_range(A, source, d, s)
         near = until.within(d, d)
-        return near, shortest_path_tree(A, d if free else near, source, s) if return_parents else None
+        return near, grown_tree(A, d if free else near, source, s) if return_parents else None
+
+    def relies_on(self, A: Matrix, *args: Any, **parameters: Any) -> str:
+        """What a fused run takes from the user's word: the laws of a semiring that is not ours."""
+        s: Semiring = args[1]
+        shipped = MONOIDS.get(s.add.name) == s.add and OPERATORS.get(s.mul.name) == s.mul
+        return (
+            ""
+            if shipped
+            else f"relied on as {s.name} declares them: check_laws({s.name}, {A.dtype}) looks for counterexamples"
+        )
+
+    def _check_range(self, A: Matrix, source: int, d: Any, s: Semiring) -> None:
+        """OverflowError if a finite length has saturated; NegativeCycle if that has hidden an improving cycle."""
+        try:
+            check_range(A, d, s)
+        except OverflowError:
+            if self.any_sign and gains_by_length(A, s):
+                if A.dtype == INT32 and s.mul == OPERATORS["plus"]:  # of int64, so many sums stay within the range
+                    self.solve(typed_matrix(A, s, INT64), source, s, Until(s))
+                else:
+                    check_exactly(A, source, s)
+            raise
 
 
-def order_matters(s: Semiring) -> str:
+def grown_tree(A: Matrix, d: Any, source: int, s: Semiring) -> Any:
+    """The tree of distances that have settled; FloatingPointError where rounding leaves it without a root."""
+    try:
+        return shortest_path_tree(A, d, source, s)
+    except ValueError as error:
+        if A.dtype.kind != "f" or not gains_by_length(A, s):
+            raise
+        raise FloatingPointError(
+            f"in {A.dtype}, rounding alone improves distances along a cycle, whose vertices hang on no other: "
+            "there is no tree. Convert the weights to integers, or to more precision, or ask for no parents"
+        ) from error
+
+
+def order_matters(s: Semiring, dtype: Any) -> str:
     """Why paths may not be found in whatever order, as fused implementations do; "" if they may."""
-    if s.add.name == "any" or not {Law.DISTRIBUTES_LEFT, Law.DISTRIBUTES_RIGHT} <= s.laws:
-        return f"{s.name} does not promise that an edge keeps the order of paths"
+    if s.add.name == "any":
+        return f"{s.name} takes any path, and which one depends on the order"
+    if not {Law.DISTRIBUTES_LEFT, Law.DISTRIBUTES_RIGHT} <= s.laws:
+        return f"{s.name} does not declare both distributive laws; pass them as laws= if they hold"
+    if law := broken(s, dtype):
+        return f"{s.name} breaks a law: check_laws({s.name}, {dtype}) has a counterexample of {law}"
     return ""
 
 
@@ -184,6 +232,17 @@ def as_rows(answers: list[tuple[Any, Any]], A: Matrix, dtype: Any, *, several: b
         return answers[0] if trees else answers[0][0]
     d = stacked([distances for distances, _ in answers], like=full(all_vertices(A), 0, dtype))
     return (d, stacked([parents for _, parents in answers], like=all_vertices(A))) if trees else d
+
+
+def check_domain(A: Matrix, s: Semiring) -> None:
+    """ValueError for a weight outside the values on which the semiring's laws hold."""
+    if s.domain is None or A.nnz == 0:
+        return
+    low, high = s.domain
+    for value in (smallest(A, s), largest(A, s)):
+        if not low <= value <= high or abs(value) == math.inf:
+            end = ")" if high == math.inf else "]"
+            raise ValueError(f"{s.name} orders paths of weights in [{low:g}, {high:g}{end} alone, got {value:g}")
 
 
 def single_source(**rules: Any) -> Callable[[Callable[..., Any]], SingleSource]:

@@ -6,6 +6,8 @@ Vertex ids are the file's own. Results go to stdout, errors to stderr in one sen
 from __future__ import annotations
 
 import sys
+import warnings
+from typing import Any
 
 import typer
 
@@ -18,6 +20,7 @@ from .mst import mst
 from .options import Backend
 from .scc import scc
 from .sssp import demo, sssp
+from .warm_up import warm_up
 
 __all__ = ["Backend", "app", "main"]
 
@@ -27,7 +30,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for command in (sssp, bfs, scc, mst, info, convert, demo):
+for command in (sssp, bfs, scc, mst, info, convert, demo, warm_up):
     app.command()(command)
 app.command(context_settings=ANYTHING)(bench)
 
@@ -35,7 +38,9 @@ app.command(context_settings=ANYTHING)(bench)
 def main() -> None:
     """Run the command line; an expected failure is one sentence on stderr and exit code 2."""
     try:
-        app()
+        with warnings.catch_warnings():
+            warnings.showwarning = tell  # type: ignore[assignment]
+            app()
     except (ValueError, TypeError, OverflowError, NotImplementedError, OSError, DeviceUnavailable) as error:
         fail(f"{error.strerror}: {error.filename}" if isinstance(error, OSError) and error.strerror else str(error))
     except MemoryError as error:
@@ -43,6 +48,11 @@ def main() -> None:
     except KeyboardInterrupt:
         typer.echo("interrupted", err=True)
         sys.exit(130)
+
+
+def tell(message: Warning | str, *where: Any) -> None:
+    """Write a warning as one sentence on stderr, without the line of code it comes from."""
+    typer.echo(f"semiring: warning: {' '.join(str(message).split())}", err=True)
 
 
 def fail(message: str) -> None:

@@ -41,7 +41,9 @@ def bfs(
     alpha: Annotated[float, typer.Option(help="auto: pull above one in alpha of the unexplored edges.")] = 15,
     beta: Annotated[float, typer.Option(help="auto: push again below one in beta of the vertices.")] = 18,
     max_level: Annotated[int | None, typer.Option(help="Look no farther than this many edges.", min=0)] = None,
-    to: Annotated[int | None, typer.Option(help="Also print a path with the fewest edges to this vertex.")] = None,
+    to: Annotated[
+        list[int] | None, typer.Option(help="Also print a path with the fewest edges to this vertex; may repeat.")
+    ] = None,
     format: StorageFormat = "csr",
     backend: Device = Backend.cpu,
     output: Annotated[Path | None, typer.Option(help="Write the levels: .npy (vertex order) or .tsv.")] = None,
@@ -54,8 +56,8 @@ def bfs(
     check_direction(direction, alpha=alpha, beta=beta)
     graph = load(file, undirected=undirected, threads=threads)
     starts = [graph.vertex(start, "--source") for start in source]
-    end = None if to is None else graph.vertex(to, "--to")
-    run: Any = functools.partial(search, alpha=alpha, beta=beta, return_parents=to is not None)
+    ends = [graph.vertex(end, "--to") for end in to or []]
+    run: Any = functools.partial(search, alpha=alpha, beta=beta, return_parents=bool(ends))
     answer, _ = graph.solve(
         lambda A: run(A, sources=starts, direction=direction, max_level=max_level),
         lambda A: [run(A, 0, direction=way) for way in directions(direction)],
@@ -64,15 +66,16 @@ def bfs(
         backend,
         trace,
     )
-    levels, parents = answer if to is not None else (answer, None)
+    parents: Any = None
+    levels, parents = answer if ends else (answer, None)
     levels = to_device(levels, "cpu")
     for row, start in enumerate(source):
         rows = (graph.facts if row == 0 else {}) | summary(levels[row])
         rows |= graph.watch.rows if row == len(source) - 1 else {}
         show_table(f"{graph.title}, from vertex {start}", rows)
         show_table("vertices by level", by_level(levels[row]), ("level", "vertices"))
-        if end is not None and parents is not None:
-            within = "" if max_level is None else " within the bound"
+        within = "" if max_level is None else " within the bound"
+        for end in ends:
             show_path(to_device(parents[row], "cpu"), end, graph.labels, levels[row][end] >= 0, within=within)
     if output is not None:
         save_vectors(output, graph.labels, levels, levels >= 0, absent="none")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass, field
-from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,6 +15,7 @@ from semiring.algebra import find_semiring
 
 from ..bellman_ford import SCHEDULES
 from ..da2cf_variants import VARIANTS
+from ..data import rome99
 from ..errors import NegativeCycle
 from ..sssp import ALGORITHMS, find_algorithm
 from .graph import Graph, load, sample
@@ -49,7 +49,7 @@ def sssp(
     relax: Annotated[str | None, typer.Option(help="da2cf: push or pull.")] = None,
     passes: Annotated[int | None, typer.Option(help="da2cf: 1 or 2, of a minimum on a GPU.")] = None,
     variant: Annotated[str | None, typer.Option(help=f"da2cf: {', '.join(VARIANTS)}.")] = None,
-    to: Annotated[int | None, typer.Option(help="Also print a best path to this vertex.")] = None,
+    to: Annotated[list[int] | None, typer.Option(help="Also print a best path to this vertex; may repeat.")] = None,
     output: Annotated[Path | None, typer.Option(help="Write the distances: .npy (vertex order) or .tsv.")] = None,
     trace: TraceFile = None,
     undirected: Undirected = False,
@@ -60,7 +60,7 @@ def sssp(
     own = {"schedule": schedule, "delta": as_delta(delta), "split": split, "relax": relax, "passes": passes}
     own["variant"] = variant
     own = {name: value for name, value in own.items() if value is not None}
-    task = Task(that_has(own, algorithm), semiring, source, to, target, limit, own)
+    task = Task(that_has(own, algorithm), semiring, source, to or [], target, limit, own)
     task.check()
     answer = solve(load(file, undirected=undirected, threads=threads), task, format, backend, trace)
     answer.show()
@@ -77,22 +77,21 @@ def that_has(own: dict[str, Any], algorithm: str) -> str:
 
 def demo(format: StorageFormat = "csr", backend: Device = Backend.cpu) -> None:
     """Shortest paths in Rome's road network, which comes with the package."""
-    with resources.as_file(resources.files("algorithms.data") / "rome99.gr") as file:
-        graph = load(file, title="Rome's roads (metres)")
-    solve(graph, Task("auto", "min_plus", [1], to=1700), format, backend, None).show()
+    graph = load(rome99, title="Rome's roads (metres)")
+    solve(graph, Task("auto", "min_plus", [1], to=[1700]), format, backend, None).show()
 
 
 @dataclass(frozen=True)
 class Task:
     """What to compute; vertices by the file's ids.
 
-    own: the algorithm's own parameters.
+    to: the vertices to which a path is shown.  own: the algorithm's own parameters.
     """
 
     algorithm: str
     semiring: str
     sources: list[int]
-    to: int | None = None
+    to: list[int] = field(default_factory=list)
     target: int | None = None
     limit: float | None = None
     own: dict[str, Any] = field(default_factory=dict)
@@ -116,7 +115,7 @@ class Answer:
     graph: Graph
     task: Task
     d: np.ndarray
-    parents: np.ndarray | None
+    parents: Any
 
     @property
     def reached(self) -> np.ndarray:
@@ -135,8 +134,8 @@ class Answer:
                 if find_semiring(self.task.semiring).mul.name == "plus":
                     rows |= {"sum of distances": number(total(found))}
             show_table(f"{graph.title}, from vertex {source}", rows | (graph.watch.rows if last else {}))
-            if self.parents is not None and self.task.to is not None:
-                end = graph.vertex(self.task.to, "--to")
+            ends = [] if self.parents is None else [graph.vertex(end, "--to") for end in self.task.to]
+            for end in ends:
                 within = "" if self.task.limit is None and self.task.target is None else " within the bound"
                 length = number(self.d[row][end])
                 show_path(self.parents[row], end, graph.labels, self.reached[row][end], length, within)
@@ -145,8 +144,8 @@ class Answer:
 def solve(graph: Graph, task: Task, format: str, backend: Backend, trace_file: Path | None) -> Answer:
     """Run an algorithm from a file's vertices."""
     starts = [graph.vertex(source, "--source") for source in task.sources]
-    if task.to is not None:
-        graph.vertex(task.to, "--to")
+    for end in task.to:
+        graph.vertex(end, "--to")
     target = None if task.target is None else graph.vertex(task.target, "--target")
     chosen = find_algorithm(task.algorithm, graph.A, task.semiring)
     algorithm = functools.partial(chosen, semiring=task.semiring, limit=task.limit, **task.own)
@@ -154,7 +153,7 @@ def solve(graph: Graph, task: Task, format: str, backend: Backend, trace_file: P
     weight = s.unit(graph.A.dtype) if graph.A.dtype in s.dtypes else 1
     try:
         answer, _ = graph.solve(
-            lambda A: algorithm(A, sources=starts, target=target, return_parents=task.to is not None),
+            lambda A: algorithm(A, sources=starts, target=target, return_parents=bool(task.to)),
             lambda one: algorithm(one, 0, return_parents=True),
             sample([(0, 0)], weight, graph.A),
             format,
@@ -163,7 +162,7 @@ def solve(graph: Graph, task: Task, format: str, backend: Backend, trace_file: P
         )
     except NegativeCycle as error:
         raise NegativeCycle([int(graph.labels[v]) for v in error.cycle]) from None
-    d, parents = answer if task.to is not None else (answer, None)
+    d, parents = answer if task.to else (answer, None)
     return Answer(graph, task, to_device(d, "cpu"), None if parents is None else to_device(parents, "cpu"))
 
 

@@ -6,21 +6,11 @@ another one sees after its own. Floats are compared and exchanged by their bits.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-from llvmlite import ir  # type: ignore[import-untyped]
-from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic
+from semiring.cpu.references import operation, tools
 
 ORDER = "seq_cst"
-
-
-def operation(emitter: Callable[..., Any]) -> Callable[..., Any]:
-    """A function for compiled code, of the arguments that follow Numba's typing context."""
-    made: Callable[..., Any] = intrinsic(emitter)
-    return made
 
 
 def _pointer(context: Any, builder: Any, array_type: Any, array: Any, index: Any) -> Any:
@@ -28,13 +18,13 @@ def _pointer(context: Any, builder: Any, array_type: Any, array: Any, index: Any
     parts = context.make_array(array_type)(context, builder, array)
     pointer = builder.gep(parts.data, [index])
     bits = context.get_abi_sizeof(context.get_data_type(array_type.dtype)) * 8
-    return builder.bitcast(pointer, ir.IntType(bits).as_pointer())
+    return builder.bitcast(pointer, tools.ir.IntType(bits).as_pointer())
 
 
 def _as_bits(builder: Any, value: Any, pointer: Any) -> Any:
     """A number as the integer that holds its bits; a Boolean as a byte."""
     bits = pointer.type.pointee
-    return builder.zext(value, bits) if value.type == ir.IntType(1) else builder.bitcast(value, bits)
+    return builder.zext(value, bits) if value.type == tools.ir.IntType(1) else builder.bitcast(value, bits)
 
 
 @operation
@@ -43,12 +33,12 @@ def exchanged(typing: Any, array: Any, index: Any, expected: Any, value: Any) ->
 
     def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         array_type, index_type, *_ = signature.args
-        at = context.cast(builder, args[1], index_type, types.intp)
+        at = context.cast(builder, args[1], index_type, tools.types.intp)
         pointer = _pointer(context, builder, array_type, args[0], at)
         old, new = (_as_bits(builder, arg, pointer) for arg in args[2:])
         return builder.extract_value(builder.cmpxchg(pointer, old, new, ORDER, ORDER), 1)
 
-    return types.boolean(array, index, array.dtype, array.dtype), emit
+    return tools.types.boolean(array, index, array.dtype, array.dtype), emit
 
 
 @operation
@@ -59,7 +49,7 @@ def added(typing: Any, array: Any, index: Any, value: Any) -> Any:
         pointer = _pointer(context, builder, signature.args[0], args[0], args[1])
         return builder.atomic_rmw("add", pointer, args[2], ORDER)
 
-    return array.dtype(array, types.intp, array.dtype), emit
+    return array.dtype(array, tools.types.intp, array.dtype), emit
 
 
 @operation
@@ -70,7 +60,7 @@ def lowered(typing: Any, array: Any, index: Any, value: Any) -> Any:
         pointer = _pointer(context, builder, signature.args[0], args[0], args[1])
         return builder.atomic_rmw("umin", pointer, args[2], ORDER)
 
-    return array.dtype(array, types.intp, array.dtype), emit
+    return array.dtype(array, tools.types.intp, array.dtype), emit
 
 
 @operation
@@ -81,7 +71,7 @@ def loaded(typing: Any, array: Any, index: Any) -> Any:
         pointer = _pointer(context, builder, signature.args[0], args[0], args[1])
         return builder.load_atomic(pointer, ORDER, 8)
 
-    return array.dtype(array, types.intp), emit
+    return array.dtype(array, tools.types.intp), emit
 
 
 @operation
@@ -93,7 +83,7 @@ def stored(typing: Any, array: Any, index: Any, value: Any) -> Any:
         builder.store_atomic(args[2], pointer, ORDER, 8)
         return context.get_dummy_value()
 
-    return types.void(array, types.intp, array.dtype), emit
+    return tools.types.void(array, tools.types.intp, array.dtype), emit
 
 
 @operation
@@ -101,11 +91,11 @@ def let_others_run(typing: Any) -> Any:
     """Give the core to another thread that waits for one."""
 
     def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        function = ir.FunctionType(ir.IntType(32), [])
-        builder.call(cgutils.get_or_insert_function(builder.module, function, "sched_yield"), [])
+        function = tools.ir.FunctionType(tools.ir.IntType(32), [])
+        builder.call(tools.cgutils.get_or_insert_function(builder.module, function, "sched_yield"), [])
         return context.get_dummy_value()
 
-    return types.void(), emit
+    return tools.types.void(), emit
 
 
 @operation
@@ -113,13 +103,13 @@ def prefetched(typing: Any, array: Any, index: Any) -> Any:
     """Have x_i fetched, for it will be looked at."""
 
     def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        at = context.cast(builder, args[1], signature.args[1], types.intp)
+        at = context.cast(builder, args[1], signature.args[1], tools.types.intp)
         parts = context.make_array(signature.args[0])(context, builder, args[0])
-        pointer = builder.bitcast(builder.gep(parts.data, [at]), ir.IntType(8).as_pointer())
-        flag = ir.IntType(32)
-        kind = ir.FunctionType(ir.VoidType(), [pointer.type, flag, flag, flag])
-        fetch = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        pointer = builder.bitcast(builder.gep(parts.data, [at]), tools.ir.IntType(8).as_pointer())
+        flag = tools.ir.IntType(32)
+        kind = tools.ir.FunctionType(tools.ir.VoidType(), [pointer.type, flag, flag, flag])
+        fetch = tools.cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
         builder.call(fetch, [pointer, flag(0), flag(3), flag(1)])
         return context.get_dummy_value()
 
-    return types.void(array, index), emit
+    return tools.types.void(array, index), emit

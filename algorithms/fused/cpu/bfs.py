@@ -29,10 +29,19 @@ from semiring.cpu.threads import get_threads, run
 from semiring.explanation import facts
 
 from .atomics import added, lowered
-from .words import bits_set, lowest_bit
+from .words import as_words, bits_set, lowest_bit
 
 LARGE = 1 << 16
 """Edges of a level from which on it is worth handing to threads."""
+
+SMALL = 1 << 17
+"""Entries of a matrix below which all levels are pushed in one loop: to choose takes longer."""
+
+WORTH_THREADS = 1 << 20
+"""Entries of a matrix below which one thread is faster than several."""
+
+PAUSE = 1 << 24
+"""Vertices that a compiled loop finds before it returns to Python, where a signal is heard."""
 
 GRAIN = 64
 """Frontier vertices, and words of a bitmap, that a thread takes at a time."""
@@ -67,7 +76,7 @@ class _Search:
         self.queue = np.empty(A.nrows + 1, index_dtype(A.nrows))
         self.state = np.zeros(5, np.int64)
         self.pushed = self.pulled = 0
-        self.threads = get_threads()
+        self.threads = get_threads() if A.nnz >= WORTH_THREADS else 1
         self.seen: np.ndarray | None = None  # made at the first large level, and again where small ones came between
 
     def run(self, source: int) -> None:
@@ -100,10 +109,11 @@ class _Search:
     def small_levels(self) -> None:
         """Push until a level is large enough for threads, or for pulling."""
         A, before = self.A, int(self.state[LEVEL])
-        widest = A.keep("widest", lambda: int(_widest(A.indptr)))
+        widest = 0 if A.nnz < SMALL else A.keep("widest", lambda: int(_widest(A.indptr)))  # of 0 no level is large
         alpha = float(self.how.alpha) if self.how.choice == "auto" else 0.0
         parts = (A.indptr, A.indices, self.level, self.parent, self.queue, self.state)
-        _small_levels(*parts, self.deepest, widest, LARGE, alpha)
+        while _small_levels(*parts, self.deepest, widest, LARGE, alpha, int(self.state[END]) + PAUSE):
+            pass
         if self.state[LEVEL] != before:
             self.pushed += int(self.state[LEVEL]) - before
             self.seen = None
@@ -111,12 +121,7 @@ class _Search:
     def visited(self) -> np.ndarray:
         """The bitmap of the vertices that have a level, or are not to get one."""
         if self.seen is None:
-            n = self.A.nrows
-            bits = np.packbits(self.level != -1, bitorder="little")
-            words = np.full(-(-n // 64), -1, np.int64).view(np.uint64)  # no vertex from n on is left to find
-            words.view(np.uint8)[: bits.size] = bits
-            if n % 8:
-                words.view(np.uint8)[bits.size - 1] |= np.uint8(0xFF << n % 8 & 0xFF)
+            words = as_words(self.level != -1, beyond=True)  # no vertex from n on is left to find
             self.seen, self.found = words, np.zeros_like(words)
         return self.seen
 
@@ -145,8 +150,7 @@ class _Search:
             self.front, self.found = self.found, self.front
         taken = np.zeros(2, np.int64)  # words, and vertices found
         parts = (columns.indptr, columns.indices, seen, self.front, self.found, self.level, self.parent, taken)
-        threads = self.threads if self.A.nnz >= LARGE else 1
-        run(lambda *_: _pull(*parts, k + 1), [(0, 0)] * threads)
+        run(lambda *_: _pull(*parts, k + 1), [(0, 0)] * self.threads)
         self.state[BEGIN], self.state[END], self.state[LEVEL] = 0, taken[1], k + 1
         self.pulled += 1
 
@@ -160,10 +164,11 @@ def _widest(indptr):
 
 
 @compiled
-def _small_levels(indptr, indices, level, parent, queue, state, deepest, widest, large, alpha):
+def _small_levels(indptr, indices, level, parent, queue, state, deepest, widest, large, alpha, pause):
+    """Push small levels; was there a pause, since the queue has got so long?"""
     begin, end, k, unexplored = state[0], state[1], state[2], state[3]
     edges, one = np.int64(0), np.uintp(1)
-    while begin < end and k < deepest:
+    while begin < end < pause and k < deepest:
         most = (end - begin) * widest
         if most >= large or most * alpha > unexplored:
             edges = np.int64(0)
@@ -197,6 +202,7 @@ def _small_levels(indptr, indices, level, parent, queue, state, deepest, widest,
                     tail += np.uintp(fresh)
         begin, end = end, np.int64(tail)
     state[0], state[1], state[2], state[3], state[4] = begin, end, k, unexplored, edges
+    return end >= pause
 
 
 @compiled
@@ -212,8 +218,7 @@ def _push(indptr, indices, seen, parent, queue, taken, stop, reached):
             for e in range(np.uintp(indptr[u]), np.uintp(indptr[u + one])):
                 v = np.uintp(indices[e])
                 word, bit = v >> np.uintp(6), np.uint64(1) << (v & low)
-                if not reached[word] & bit:
-                    reached[word] |= bit
+                reached[word] |= bit
                 if parent.size and not seen[word] & bit and np.uint64(parent[v]) > np.uint64(u):
                     lowered(parent, v, u)
 

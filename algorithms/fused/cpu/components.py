@@ -1,9 +1,11 @@
 """Connected components by union-find: trees of vertices whose roots are the smallest, and most edges left unread.
 
 A vertex points at a smaller one of its component, f; an edge joins two trees, the larger root hooked onto the smaller
-in one atomic exchange, so that threads need no order. After the first two edges of every vertex nearly all vertices of
-a graph with a giant component are in it, and an edge within it need not be joined: only its other vertices look at the
-rest of their edges (Afforest [1]), of a directed graph all do, but past a bitmap of the giant.
+in one atomic exchange, so that threads need no order. The first edge of every vertex is joined, and the largest tree is
+found in a sample, as in Afforest [1]. Every other vertex then looks along its edges as far as the first that leads into
+that tree, and joins it, which leaves few outside a giant component. These join all their edges. An edge from the inside
+to the outside is seen from the outside, where edges count both ways or the columns are at hand. Else all rows of the
+inside are looked through, past a bitmap, unless nothing is outside.
 
 About O(n + m), in practice less where edges count both ways. 4 bytes a vertex (8 of int64) and a bitmap.
 
@@ -14,24 +16,34 @@ About O(n + m), in practice less where edges count both ways. 4 bytes a vertex (
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from formats import CSR
 from formats.arrays import index_dtype
+from formats.orientation import by_columns, has_columns
 from semiring.cpu.kernels import compiled, inlined
-from semiring.cpu.threads import cut, get_threads, run
+from semiring.cpu.threads import get_threads, run
 from semiring.explanation import facts
 
 from .atomics import added, exchanged
-
-SAMPLED = 2
-"""Edges of each vertex that are joined before the giant component is looked for."""
+from .words import as_words
 
 LOOKED_AT = 1024
 """Vertices of which the most frequent tree is taken for the giant component."""
 
+DENSE = 4
+"""Edges a vertex below which a second edge of every vertex is joined instead: many components are small, or long."""
+
+PASSES = 2
+"""How often the vertices outside look for an edge that leads inside."""
+
 GRAIN = 1 << 10
-"""Vertices that a thread takes at a time."""
+"""Vertices that a thread takes at a time: whole words of a bitmap."""
+
+SMALL = 1 << 20
+"""Entries below which one thread is faster than several."""
 
 
 def labels(A: CSR, both_ways: bool) -> np.ndarray:
@@ -44,24 +56,39 @@ def labels(A: CSR, both_ways: bool) -> np.ndarray:
     facts(method="union-find", threads=get_threads())
     if A.nnz == 0:
         return f
-    side_by_side(lambda taken: _hook_first(A.indptr, A.indices, f, taken), A.nnz)
+    rows = (A.indptr, A.indices, f)
+    side_by_side(lambda taken: _hook_first(*rows, taken), A.nnz)
     flatten(f)
-    side_by_side(lambda taken: _join_first(A.indptr, A.indices, f, taken), A.nnz)
+    if A.nnz < n * DENSE:
+        side_by_side(lambda taken: _join_second(*rows, taken), A.nnz)
+    else:
+        giant, _ = most_frequent(f)
+        inside = as_words(f == giant)
+        for _ in range(PASSES):
+            side_by_side(lambda taken: _join_giant(*rows, giant, inside, taken), A.nnz)
     flatten(f)
     giant, _ = most_frequent(f)
-    if both_ways:
-        side_by_side(lambda taken: _join_outside(A.indptr, A.indices, f, giant, taken), A.nnz)
+    within = f == giant
+    if within.all():
+        return f
+    inside = as_words(within)
+    if both_ways or not has_columns(A):
+        side_by_side(lambda taken: _join_rest(*rows, inside, both_ways, taken), A.nnz)
     else:
-        inside = np.packbits(f == giant, bitorder="little")
-        side_by_side(lambda taken: _join_across(A.indptr, A.indices, f, inside, taken), A.nnz)
+        columns: Any = by_columns(A)
+        for part in (A, columns):
+            side_by_side(lambda taken, M=part: _join_rest(M.indptr, M.indices, f, inside, True, taken), A.nnz)
     flatten(f)
     return f
 
 
-def side_by_side(work, entries: int) -> None:
+def side_by_side(work: Any, entries: int) -> None:
     """Call `work` with a counter that is shared by as many threads as so many entries are worth."""
     taken = np.zeros(1, np.int64)
-    run(lambda *_: work(taken), [(0, 0)] * (get_threads() if len(cut(2, 1, entries)) > 1 else 1))
+    if entries < SMALL:
+        work(taken)
+    else:
+        run(lambda *_: work(taken), [(0, 0)] * get_threads())
 
 
 def flatten(f: np.ndarray) -> None:
@@ -71,8 +98,11 @@ def flatten(f: np.ndarray) -> None:
 
 def most_frequent(f: np.ndarray) -> tuple[int, float]:
     """(the root of most of some vertices, evenly spread; its share of them)."""
-    roots, counts = np.unique(f[:: -(-f.size // LOOKED_AT)], return_counts=True)
-    return int(roots[counts.argmax()]), float(counts.max() / counts.sum())
+    some = np.sort(f[:: -(-f.size // LOOKED_AT)])
+    ends = np.append(np.flatnonzero(some[1:] != some[:-1]), some.size - 1)
+    counts = np.diff(ends, prepend=-1)
+    most = int(counts.argmax())
+    return int(some[ends[most]]), float(counts[most] / some.size)
 
 
 @inlined
@@ -105,51 +135,62 @@ def _hook_first(indptr, indices, f, taken):
 
 
 @compiled
-def _join_first(indptr, indices, f, taken):
-    n = f.size
+def _join_second(indptr, indices, f, taken):
+    """Every vertex with its second neighbour."""
+    n, one = f.size, np.uintp(1)
     while True:
         first = added(taken, 0, GRAIN)
         if first >= n:
             break
         for u in range(np.uintp(first), np.uintp(min(first + GRAIN, n))):
-            start, stop = np.uintp(indptr[u]), np.uintp(indptr[u + np.uintp(1)])
-            hooked = start < stop and np.uintp(indices[start]) < u
-            for e in range(start + np.uintp(hooked), min(start + np.uintp(SAMPLED), stop)):
-                join(f, u, np.uintp(indices[e]))
+            second = np.uintp(indptr[u]) + one
+            if second < np.uintp(indptr[u + one]):
+                join(f, u, np.uintp(indices[second]))
 
 
 @compiled
-def _join_outside(indptr, indices, f, giant, taken):
-    """The rest of the edges of the vertices that are not in the giant component: theirs to it are among them."""
-    n = f.size
+def _join_giant(indptr, indices, f, giant, inside, taken):
+    """Join the vertices outside with the giant, of which an edge leads inside; then they are inside, too."""
+    n, one, low = f.size, np.uintp(1), np.uintp(63)
     while True:
         first = added(taken, 0, GRAIN)
         if first >= n:
             break
         for u in range(np.uintp(first), np.uintp(min(first + GRAIN, n))):
-            if f[u] != giant:
-                for e in range(np.uintp(indptr[u]) + np.uintp(SAMPLED), np.uintp(indptr[u + np.uintp(1)])):
-                    join(f, u, np.uintp(indices[e]))
-
-
-@compiled
-def _join_across(indptr, indices, f, inside, taken):
-    """The rest of all edges, but those with both ends in the giant component."""
-    n, three, seven = f.size, np.uintp(3), np.uintp(7)
-    while True:
-        first = added(taken, 0, GRAIN)
-        if first >= n:
-            break
-        for u in range(np.uintp(first), np.uintp(min(first + GRAIN, n))):
-            start, stop = np.uintp(indptr[u]) + np.uintp(SAMPLED), np.uintp(indptr[u + np.uintp(1)])
-            if inside[u >> three] >> (u & seven) & 1:
-                for e in range(start, stop):
+            if not inside[u >> np.uintp(6)] >> np.uint64(u & low) & np.uint64(1):
+                e, stop = np.uintp(indptr[u]), np.uintp(indptr[u + one])
+                while e < stop:
                     v = np.uintp(indices[e])
-                    if not inside[v >> three] >> (v & seven) & 1:
-                        join(f, u, v)
-            else:
-                for e in range(start, stop):
+                    if inside[v >> np.uintp(6)] >> np.uint64(v & low) & np.uint64(1):
+                        join(f, u, np.uintp(giant))
+                        if u > giant:  # nobody hooks what is no root
+                            f[u] = giant
+                        inside[u >> np.uintp(6)] |= np.uint64(1) << np.uint64(u & low)
+                        break
+                    e += one
+
+
+@compiled
+def _join_rest(indptr, indices, f, inside, seen_outside, taken):
+    """Join along all edges that are not inside; seen_outside: each that leads there is found again from there."""
+    n, one, low = f.size, np.uintp(1), np.uintp(63)
+    while True:
+        first = added(taken, 0, GRAIN)
+        if first >= n:
+            break
+        for u in range(np.uintp(first), np.uintp(min(first + GRAIN, n))):
+            e, stop = np.uintp(indptr[u]), np.uintp(indptr[u + one])
+            if not inside[u >> np.uintp(6)] >> np.uint64(u & low) & np.uint64(1):
+                while e < stop:
                     join(f, u, np.uintp(indices[e]))
+                    e += one
+            elif not seen_outside:
+                while e < stop:
+                    v = np.uintp(indices[e])
+                    if not inside[v >> np.uintp(6)] >> np.uint64(v & low) & np.uint64(1):
+                        join(f, u, v)
+                        inside[v >> np.uintp(6)] |= np.uint64(1) << np.uint64(v & low)
+                    e += one
 
 
 @compiled

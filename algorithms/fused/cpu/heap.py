@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from algorithms.errors import broken_law
 from algorithms.single_source import Exact, Until
 from formats import CSR
 from semiring import Semiring
@@ -34,6 +35,8 @@ def by_heap(A: CSR, source: int, s: Semiring, until: Until) -> Any:
     limit = zero if until.limit is None else until.limit
     target = -1 if until.target is None else until.target
     settled, farthest = settle(s, dtype)(source, limit, target, A.indptr, A.indices, full_values(A), d, heap, place)
+    if settled > n:
+        raise ValueError(broken_law(s, "an edge has improved a best distance"))
     if explained():
         facts(schedule="heap", threads=1, settled=settled)
     return Exact(d) if fits(A, dtype.type(farthest), s) else d
@@ -57,7 +60,7 @@ def settle(semiring: Semiring, dtype: np.dtype) -> Any:
         """
         heap[0], place[source] = source, 0
         size, settled, x = 1, 0, d[source]
-        while size:
+        while size and settled <= d.size:  # more, if an edge has made a settled distance better
             v = np.uintp(heap[0])
             if better_than(limit, d[v]) or (target >= 0 and better_than(d[target], d[v])):
                 break

@@ -23,7 +23,7 @@ from formats.weights import ordinals
 from semiring.cpu.kernels import compiled, inlined
 from semiring.cpu.packed import Columns, column
 
-from .atomics import added
+from .atomics import added, prefetched
 from .components import side_by_side
 
 MANY = 12
@@ -37,6 +37,9 @@ SAMPLED = 1 << 12
 
 DIGIT = 11
 """Bits by which keys are sorted at a time: the 2048 counts lie in the L1 cache."""
+
+AHEAD = 8
+"""Edges ahead of Kruskal's algorithm that the ends of the edge, and before that the edge, are fetched."""
 
 GRAIN = 256
 """Vertices that a thread takes at a time."""
@@ -98,7 +101,9 @@ def ascending(weights: np.ndarray) -> np.ndarray:
         keys = keys >> np.uint64(width - 32)
     keys <<= np.uint64(32)
     keys |= np.arange(weights.size, dtype=np.uint64)
-    keys = _sorted(keys, np.empty_like(keys), min(width, 32))
+    spare = np.empty_like(keys)
+    if _sort(keys, spare, min(width, 32), np.empty(1 << DIGIT, np.int64)):
+        keys = spare
     if width > 32 and not _ascends(keys, ranks.view(np.uint64)):
         return np.argsort(ranks.view(np.uint64), kind="stable").astype(np.uint64)
     return keys
@@ -118,9 +123,16 @@ def _find(f, v):
 
 @compiled
 def _kruskal(keys, u, v, f, chosen):
-    left = f.size - 1
+    left, low = f.size - 1, np.uint64(0xFFFFFFFF)
     for at in range(keys.size):
-        e = np.uintp(keys[at] & np.uint64(0xFFFFFFFF))
+        if at + 2 * AHEAD < keys.size:
+            later = np.uintp(keys[at + 2 * AHEAD] & low)
+            prefetched(u, later)
+            prefetched(v, later)
+            soon = np.uintp(keys[at + AHEAD] & low)
+            prefetched(f, np.uintp(u[soon]))
+            prefetched(f, np.uintp(v[soon]))
+        e = np.uintp(keys[at] & low)
         a, b = _find(f, np.uintp(u[e])), _find(f, np.uintp(v[e]))
         if a != b:
             f[max(a, b)] = min(a, b)
@@ -131,9 +143,9 @@ def _kruskal(keys, u, v, f, chosen):
 
 
 @compiled
-def _sorted(keys, spare, bits):
-    """The keys sorted by bits from the 33rd on, in either array."""
-    counts, low = np.empty(1 << DIGIT, np.int64), np.uint64((1 << DIGIT) - 1)
+def _sort(keys, spare, bits, counts):
+    """Sort the keys by bits from the 33rd on; are they in the spare array now?  counts: room for a number a digit."""
+    low, moved = np.uint64(counts.size - 1), False
     for shift in range(32, 32 + bits, DIGIT):
         for digit in range(counts.size):
             counts[digit] = 0
@@ -146,8 +158,8 @@ def _sorted(keys, spare, bits):
             digit = (key >> np.uint64(shift)) & low
             spare[counts[digit]] = key
             counts[digit] += 1
-        keys, spare = spare, keys
-    return keys
+        keys, spare, moved = spare, keys, not moved
+    return moved
 
 
 @compiled

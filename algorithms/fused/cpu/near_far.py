@@ -1,7 +1,7 @@
 """Near-far relaxation of a matrix: its threads, its Δ, and whether a finite length has saturated.
 
 Δ is the step of `top`, the farthest distance that is relaxed from before the rest is looked at again. Small, it lets a
-vertex be relaxed only once; large, it gives threads more to share. Where nobody chooses it is a multiple of the mean
+vertex be relaxed only once; large, it has far looked at less often. Where nobody chooses it is a multiple of the mean
 weight, which on road networks is large; where a few vertices have most of the edges, distances lie close together, and
 Δ is small.
 """
@@ -14,17 +14,15 @@ from typing import Any
 
 import numpy as np
 
+from algorithms.cycle_watch import ENDLESS
+from algorithms.errors import broken_law
 from algorithms.single_source import Exact, Until
 from formats import CSR, Matrix
 from formats.arrays import read_only
-from formats.orientation import by_columns
 from semiring import MONOIDS, OPERATORS, Semiring
-from semiring.cpu.threads import SMALL, get_threads, run
+from semiring.cpu.threads import get_threads, run
 from semiring.explanation import explained, facts
-from semiring.statistics import mean
 from semiring.vectors import as_bound, product
-
-from .light_rows import LightRows, light_rows
 
 MEANS, MEANS_BY_DEGREE = 3, 12
 """Mean weights in Δ, where degrees are alike: at most so many, and so many over the degree. Fewer expand a vertex of a
@@ -33,114 +31,146 @@ random graph less often; of roads and grids there are then too many steps."""
 SKEWED = 16
 """Mean degrees in the largest one from which on degrees are not alike."""
 
-LARGE = 1 << 22
-"""Entries from which on threads share a graph whose degrees are alike: of road networks with fewer, the near vertices
-are too few at a time."""
+SMALL = 1 << 20
+"""Entries from which on other threads may gain what they cost."""
 
-ON_ONE_THREAD = 1 << 40
-"""Own near vertices with which a thread goes on where there is no other; and where there are others."""
-SHARED = 64
-LISTS = 4
-"""Of each thread: two of near vertices and two of far ones, one to read and one to write."""
+FEWEST = 4
+"""Threads from which on they do: two that share their lists, and tell each other of every improvement, relax no faster
+than one alone."""
+
+SAMPLE = 1 << 12
+"""Weights that Δ is made of: a few more or less cost little, and all of them a pass."""
+
+WORTH = 1 << 16
+"""Edges of near entries from which on threads share a step."""
+
+LAZY = 1 / 256
+"""Share of the edges after which those that are left are looked at once, and no more lazily."""
+
+LISTS = 2
+"""Of each thread, and of all: near vertices and far ones."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """threads: how many.  delta: None where ⊗ puts nothing ahead.  light: for a search in two parts, with `short` for Δ
-    in the first.
-    """
+    """threads: how many.  delta: None where ⊗ puts nothing ahead."""
 
     threads: int
     delta: Any
-    light: LightRows | None = None
-    short: Any = None
 
 
 def near_far(A: CSR, source: int, s: Semiring, until: Until, delta: Any) -> Any:
     """Distances from `source`; `Exact` if no finite length has saturated.  delta: None for one that suits the graph."""
     plan = planned(A, s, delta)
-    answer = solve(A, source, s, until, plan)
-    if answer is None:  # a list was full: of one thread it never is
-        plan = Plan(1, plan.delta)
-        answer = solve(A, source, s, until, plan)
-    d, buckets, relaxed, edges, farthest = answer
+    search = Search(A, source, s, until, plan)
+    search.run()
     if explained():
-        how = "near-far" if plan.light is None else "lazy along light edges, pulled once, near-far"
-        facts(schedule=how, threads=plan.threads, delta=plan.delta, buckets=buckets, relaxed=relaxed, edges=edges)
-    return Exact(d) if fits(A, farthest, s) else d
+        _, relaxed, edges, buckets = search.counts.tolist()
+        facts(
+            schedule="near-far", threads=plan.threads, delta=plan.delta, buckets=buckets, relaxed=relaxed, edges=edges
+        )
+    return Exact(search.d) if fits(A, search.top, s) else search.d
 
 
 def planned(A: CSR, s: Semiring, delta: Any) -> Plan:
-    """How to search A.
-
-    What a search in two parts needs costs more than a search: it is made for the second one, and kept.
-    """
-    threads = get_threads() if A.nnz >= (SMALL if skewed(A) else LARGE) else 1
+    """How to search A."""
+    threads = threads_for(A)
     if s.mul != OPERATORS["plus"]:
         return Plan(threads, None)
     if delta is not None:
         return Plan(threads, delta)
-    delta, *lazily = steps(A, s)
-    if not lazily or A.nnz < SMALL:
-        return Plan(threads, delta)
-    if not A.keeps("paths found"):
-        A.keep("paths found", lambda: True)
-        return Plan(threads, delta)
-    light = light_rows(A, s)
-    return Plan(threads, delta) if light is None else Plan(threads, lazily[1], light, lazily[0])
+    return Plan(threads, step(A, s))
 
 
-def solve(A: CSR, source: int, s: Semiring, until: Until, plan: Plan) -> Any:
-    """(distances, buckets, relaxed vertices, edges looked at, the worst distance relaxed from); None if it failed."""
-    from .relaxation import COLUMNS, DONE, EDGES, LAZY, OWN, RELAXED, STATE, kernel
-
-    n, dtype, zero, unit, threads = A.nrows, A.dtype, s.zero(A.dtype), s.unit(A.dtype), plan.threads
-    loop = kernel(s, dtype, plan.delta is not None, threads > 1)
-    room = room_for(n, threads)
-    d = np.full(n, zero, dtype)
-    shape = (LISTS * threads, room)
-    vertices, distances = np.empty(shape, A.indices.dtype), np.empty(shape, dtype)
-    counts, marks = np.zeros((OWN + threads, COLUMNS), np.int64), np.full((1 + threads, 16), zero, dtype)
-    marks[:, 1] = unit
-    rows = light = columns = (A.indptr, A.indices, full_values(A))
-    scalars = np.full(5, unit, dtype)
-    scalars[4] = zero if until.limit is None else until.limit
-    if plan.delta is not None:
-        scalars[1] = plan.delta
-    if plan.light is not None:
-        counts[STATE, LAZY] = A.nnz
-        scalars[2:4] = plan.short, plan.light.heaviest
-        light, columns = plan.light.arrays, columns_of(A)
-    target = -1 if until.target is None else until.target
-    fuse = ON_ONE_THREAD if threads == 1 else SHARED
-    buckets = 0
-
-    def piece(thread: int, _: int) -> None:
-        nonlocal buckets
-        try:
-            arrays = (*rows, *light, *columns, d, vertices, distances, counts, marks)
-            found = loop(thread, source, target, fuse, scalars, *arrays)
-            buckets = buckets if thread else found
-        finally:
-            if thread == 0:
-                counts[STATE, DONE] = 1  # also where the loop could not be compiled: nobody may wait for it
-
-    run(piece, [(thread, threads) for thread in range(threads)])
-    if buckets < 0:
-        return None
-    return d, buckets, int(counts[OWN:, RELAXED].sum()), int(counts[OWN:, EDGES].sum()), marks[0, 1]
+def threads_for(A: Matrix) -> int:
+    """How many threads A is worth."""
+    return get_threads() if A.nnz >= SMALL and get_threads() >= FEWEST else 1
 
 
-def in_two_parts(A: CSR, s: Semiring, near: int) -> Any:
-    """(a distance of so many short steps, light edges, columns), if these have been kept with A; else None."""
-    light = light_rows(A, s) if A.keeps(("light rows", s)) else None
-    if light is None:
-        return None
-    top, step = s.unit(A.dtype), steps(A, s)[1]
-    with np.errstate(over="ignore"):
-        for _ in range(near):
-            top = product(top, step, s)
-    return capped(top, light.heaviest, s), light.arrays, columns_of(A)
+@dataclass(frozen=True)
+class Own:
+    """A thread's lists.  counts: where far ends, entries relaxed from, edges looked at, where near ends."""
+
+    near: tuple[np.ndarray, np.ndarray]
+    far: tuple[np.ndarray, np.ndarray]
+    counts: np.ndarray
+
+
+class Search:
+    """One search: its distances d, its lists, and what it counts.
+
+    top: no distance is worse that was relaxed from.  counts: where far ends, entries relaxed from, edges looked at,
+    buckets.
+    """
+
+    def __init__(self, A: CSR, source: int, s: Semiring, until: Until, plan: Plan) -> None:
+        self.A, self.s, self.source, self.plan = A, s, source, plan
+        self.zero, self.rows = s.zero(A.dtype), (A.indptr, A.indices, full_values(A))
+        self.limit = self.zero if until.limit is None else until.limit
+        self.target = -1 if until.target is None else until.target
+        self.near, self.far = self.lists(), self.lists()
+        self.owned: list[Own] = []
+        self.d, self.counts = np.full(A.nrows, self.zero, A.dtype), np.zeros(4, np.int64)
+        self.top = s.unit(A.dtype)
+
+    def lists(self) -> tuple[np.ndarray, np.ndarray]:
+        """Room for entries: vertices, and their distances."""
+        room = room_for(self.A.nrows)
+        return np.empty(room, self.A.indices.dtype), np.empty(room, self.A.dtype)
+
+    def run(self) -> None:
+        """Find the distances."""
+        from .relaxation import most_relaxed, search
+
+        s, dtype, delta, limit, best, size = self.s, self.A.dtype, self.plan.delta, self.limit, self.zero, 1
+        loop = search(s, dtype, delta is not None)
+        delta = s.unit(dtype) if delta is None else delta
+        self.d[self.source] = self.near[1][0] = s.unit(dtype)
+        self.near[0][0] = self.source
+        self.top = capped(delta, limit, s)
+        many = self.A.nrows * WORTH // max(self.A.nnz, 1) if self.plan.threads > 1 else self.near[0].size
+        while True:
+            lists = self.near, self.far, size, many, self.counts
+            size, *found = loop(self.target, limit, delta, self.top, best, self.rows, self.d, *lists)
+            limit, self.top, best = map(dtype.type, found)
+            if self.counts[0] < 0 or self.counts[1] > most_relaxed(self.A.nrows):
+                raise ValueError(broken_law(s, ENDLESS))
+            if not size:
+                return
+            size, left = self.shared(size)
+            best = capped(best, left, s)
+
+    def shared(self, size: int) -> tuple[int, Any]:
+        """Relax from the first `size` near entries by all threads; (how many entries are near, the best put into far).
+
+        Each thread takes what nobody has taken, and puts what it finds into lists of its own, which are gathered.
+        """
+        from .relaxation import gather, kept, share
+
+        step = share(self.s, self.A.dtype)
+        while len(self.owned) < self.plan.threads:
+            self.owned.append(Own(self.lists(), self.lists(), np.zeros(4, np.int64)))
+        taken, found = np.zeros(1, np.int64), [self.zero] * self.plan.threads
+
+        def piece(thread: int, _: int) -> None:
+            own = self.owned[thread]
+            own.counts[:] = 0
+            lists = self.near, size, own.near, own.far
+            found[thread] = step(taken, self.top, self.rows, self.d, *lists, own.counts)
+
+        run(piece, [(thread, thread + 1) for thread in range(self.plan.threads)])
+        end, best = 0, self.zero
+        for own, distance in zip(self.owned, found, strict=True):
+            best = capped(best, self.A.dtype.type(distance), self.s)
+            last, (far, relaxed, edges, near) = int(self.counts[0]), own.counts.tolist()
+            if far < 0:
+                raise ValueError(broken_law(self.s, ENDLESS))
+            if last + far > self.far[0].size:
+                last = kept(*self.far, 0, last, self.d)
+            self.counts[0] = gather(own.far, far, self.far, last, self.d)
+            self.counts[1:3] += relaxed, edges
+            end = gather(own.near, near, self.near, end, self.d)
+        return end, best
 
 
 def capped(x: Any, worst: Any, s: Semiring) -> Any:
@@ -148,22 +178,16 @@ def capped(x: Any, worst: Any, s: Semiring) -> Any:
     return worst if s.better(worst, x) else x
 
 
-def columns_of(A: CSR) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(indptr, indices, values) of A by columns, made once."""
-    C: Any = by_columns(A)
-    return C.indptr, C.indices, C.values
-
-
-def room_for(n: int, threads: int) -> int:
-    """Entries in a list: at most n count, wherever they are, and half of a list may be read while it is written to."""
-    room = 2 * n + 1024
-    return room if threads <= 2 else min(room, 8 * n // threads + (1 << 16))
+def room_for(n: int) -> int:
+    """Entries in a list: at most n count, and those are moved together where it would be full."""
+    return 2 * n + 1024
 
 
 def list_bytes(A: Matrix) -> int:
     """Bytes of all threads' lists at most."""
-    threads = get_threads() if A.nnz >= SMALL else 1
-    return LISTS * threads * room_for(A.nrows, threads) * (A._index_dtype.itemsize + A.dtype.itemsize)
+    threads = threads_for(A)
+    lists = LISTS * (threads + 1 if threads > 1 else 1)
+    return lists * room_for(A.nrows) * (A._index_dtype.itemsize + A.dtype.itemsize)
 
 
 def skewed(A: CSR) -> bool:
@@ -171,16 +195,24 @@ def skewed(A: CSR) -> bool:
     return A.keep("skewed", lambda: int(np.diff(A.indptr).max(initial=0)) * A.nrows > SKEWED * max(A.nnz, A.nrows))
 
 
-def steps(A: CSR, s: Semiring) -> tuple[Any, ...]:
-    """Δ by the weights and degrees of A, found once; if degrees are not alike, also for both parts of a lazy search."""
-    return A.keep(("steps", s), lambda: _steps(A, s))
+def step(A: CSR, s: Semiring) -> Any:
+    """Δ by the weights and degrees of A, found once."""
+    return A.keep(("step", s), lambda: _step(A, s))
 
 
-def _steps(A: CSR, s: Semiring) -> tuple[Any, ...]:
-    usual, weight = max(A.nnz / max(A.nrows, 1), 1), mean(A, s)
-    means = (1 / usual, 1 / usual, 1) if skewed(A) else (min(MEANS, MEANS_BY_DEGREE / usual),)
+def _step(A: CSR, s: Semiring) -> Any:
+    usual, weight = max(A.nnz / max(A.nrows, 1), 1), typical(A, s)
+    means = 1 / usual if skewed(A) else min(MEANS, MEANS_BY_DEGREE / usual)
     end = math.copysign(float(np.finfo(np.float64).max), weight)
-    return tuple(as_bound(weight * k if math.isfinite(weight) else end, A.dtype, s) for k in means)
+    return as_bound(weight * means if math.isfinite(weight) else end, A.dtype, s)
+
+
+def typical(A: CSR, s: Semiring) -> float:
+    """The mean of a sample of the weights, 0 of no weights."""
+    sample = A.values[:: max(A.nnz // SAMPLE, 1)]
+    sample = sample[sample != s.zero(A.dtype)]
+    with np.errstate(over="ignore"):
+        return float(sample.mean(dtype=np.float64)) if sample.size else 0.0
 
 
 def full_values(A: CSR) -> np.ndarray:
@@ -202,8 +234,11 @@ def fits(A: CSR, farthest: Any, s: Semiring) -> bool:
 
 def worst_weight(A: CSR, s: Semiring) -> Any:
     """The weight that makes a path the worst, of those that are there; the zero if there is none."""
-    zero = s.zero(A.dtype)
-    present = A.values[A.values != zero]
+    zero, values = s.zero(A.dtype), A.values
+    worst = values.max() if s.add == MONOIDS["min"] else values.min()
+    if worst != zero:
+        return worst
+    present = values[values != zero]
     if present.size == 0:
         return zero
     return present.max() if s.add == MONOIDS["min"] else present.min()

@@ -2,7 +2,8 @@
 
 What is registered takes the arguments of the core that it replaces, and gives its very answer: all algorithms have one
 fixpoint, d = e_s ⊕ d A, and floats, whose rounded sums are monotone, reach it in any order. Bellman-Ford's method and
-Δ-stepping become near-far relaxation by several threads, DA2CF and Dijkstra's algorithm a heap.
+Δ-stepping become near-far relaxation by several threads, DA2CF and Dijkstra's algorithm a heap. Where longer paths may
+be better, Bellman-Ford's method has a queue and a tree in which cycles close.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from algorithms.dijkstra import dijkstra
 from algorithms.parents import gains_by_length, shortest_path_tree
 from algorithms.single_source import Until
 from formats import CSR
+from formats.performance import warn_slow
 from semiring import Semiring
 from semiring.registry import Unsuited
 
@@ -31,15 +33,21 @@ def lists(A: Any, fmt: type) -> dict[str, int]:
 
 @bellman_ford.implement(CSR, "cpu", needs=lists)
 def _bellman_ford(A: CSR, source: int, s: Semiring, until: Until, *, schedule: str = "frontier") -> Any:
-    if schedule != "frontier":
-        return Unsuited(f"the schedule {schedule!r} is the definition's")
-    return unsuited(A, s) or _near_far(A, source, s, until, None)
+    if schedule == "sweep":
+        return Unsuited("the schedule 'sweep' is the definition's")
+    if schedule != "frontier" or gains_by_length(A, s):
+        from .label_correcting import by_queue
+
+        if schedule != "frontier":
+            say_one_thread(A, f"bellman_ford with schedule={schedule!r}", "schedule='frontier'")
+        return by_queue(A, source, s, until, "fifo" if schedule == "frontier" else schedule)
+    return _near_far(A, source, s, until, None)
 
 
 @delta_stepping.implement(CSR, "cpu", needs=lists)
 def _delta_stepping(A: CSR, source: int, s: Semiring, until: Until, *, delta: Any = None, split: str = "before") -> Any:
     """split says how the definition finds light edges, and changes nothing about the answer: not used."""
-    return unsuited(A, s) or _near_far(A, source, s, until, None if delta is None else bucket_width(A, delta))
+    return _near_far(A, source, s, until, None if delta is None else bucket_width(A, delta))
 
 
 @da2cf.implement(CSR, "cpu")
@@ -57,12 +65,14 @@ def _da2cf(
     plan = find_plan(relax, passes, variant, "cpu")
     if "cuda" in (plan.relax_on, plan.minimum_on, plan.update_on):
         return Unsuited(f"the variant {variant!r} moves vectors to the GPU and back")
-    return unsuited(A, s) or _by_heap(A, source, s, until)
+    say_one_thread(A, "da2cf", "delta_stepping")
+    return _by_heap(A, source, s, until)
 
 
 @dijkstra.implement(CSR, "cpu")
 def _dijkstra(A: CSR, source: int, s: Semiring, until: Until) -> Any:
-    return unsuited(A, s) or _by_heap(A, source, s, until)
+    say_one_thread(A, "dijkstra", "delta_stepping")
+    return _by_heap(A, source, s, until)
 
 
 @shortest_path_tree.implement(CSR, "cpu")
@@ -74,11 +84,12 @@ def _tree(A: CSR, d: Any, source: int, semiring: Semiring) -> Any:
     return parents(A, d, source, semiring)
 
 
-def unsuited(A: CSR, s: Semiring) -> Unsuited | None:
-    """Why A's paths are not found here; None if they are."""
-    if gains_by_length(A, s):
-        return Unsuited("there are weights by which longer paths are better, and the definition watches for cycles")
-    return None
+def say_one_thread(A: CSR, what: str, instead: str) -> None:
+    """Warn that an algorithm cannot use the threads there are, and name one that can."""
+    from .near_far import threads_for
+
+    if (count := threads_for(A)) > 1:
+        warn_slow(f"{what} runs on one thread; {instead} finds the same distances on {count} threads", A.nnz)
 
 
 def _near_far(A: CSR, source: int, s: Semiring, until: Until, delta: Any) -> Any:

@@ -28,15 +28,16 @@ def is_symmetric(A: CSR | CompressedCSR, *, pattern: bool = False) -> bool:
     if not A.keeps(("symmetric", pattern)):
         values = A.values if A.values.strides[0] else np.empty(0, bool)  # of a pattern all are alike
         bits = values if values.dtype.kind == "f" else values.view(f"i{values.itemsize}")
-        found = _mirrored(A.indptr, columns_of(A), bits)
+        found = _mirrored(A.indptr, columns_of(A), bits, A.indptr.copy())
         A.keep(("symmetric", True), lambda: found >= PATTERN)
         A.keep(("symmetric", False), lambda: found == VALUES)
     return A.keep(("symmetric", pattern), bool)
 
 
 @compiled
-def _mirrored(indptr, columns, values):
-    place, alike = indptr.copy(), True
+def _mirrored(indptr, columns, values, place):
+    """place: a copy of `indptr`."""
+    alike = True
     for i in range(indptr.size - 1):
         u = np.uintp(i)
         for e in range(np.uintp(place[u]), np.uintp(indptr[u + np.uintp(1)])):

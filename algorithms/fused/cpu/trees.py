@@ -3,9 +3,7 @@
     round 0: p_j = min i with d_i ⊗ a_ij = d_j and d_i nearer than d_j       all rows at once, the minimum atomic
     round k: p_j = min i with d_i ⊗ a_ij = d_j, i settled in round k - 1     for those on plateaus, if there are any
 
-Round 0 costs a pass over the edges, shared by the threads; the later rounds together one more. Where light edges and
-columns are at hand (`relaxation`), round 0 looks along light edges for those who are near, and down the columns of the
-others, which are few.
+Round 0 costs a pass over the edges, shared by the threads; the later rounds together one more.
 """
 
 from __future__ import annotations
@@ -19,29 +17,21 @@ from algorithms.parents import gains_by_length
 from formats import CSR
 from formats.arrays import index_dtype
 from semiring import Semiring
-from semiring.cpu.threads import cut_evenly, get_threads, run
+from semiring.cpu.threads import cut_evenly, run
 from semiring.explanation import explained, facts
 from semiring.registry import Unsuited
 
-from .near_far import full_values, in_two_parts
-
-NEAR = 3
-"""Steps of the lazy search, within which a vertex is near."""
+from .near_far import full_values
 
 
 def parents(A: CSR, d: np.ndarray, source: int, s: Semiring) -> Any:
     """The parent of each vertex; `Unsuited` if d is no fixpoint, which the definition tells."""
     parent = np.full(A.nrows, -1, index_dtype(A.nrows))
-    row_round, column_round, later_rounds, hanging = loops(s, A.dtype)
+    row_round, later_rounds, hanging = loops(s, A.dtype)
     rows, d = (A.indptr, A.indices, full_values(A)), np.ascontiguousarray(d)
     if not gains_by_length(A, s):
-        bits, top = parent.view(np.uint32 if parent.itemsize == 4 else np.uint64), s.zero(A.dtype)
-        parts = in_two_parts(A, s, NEAR)
-        if parts is not None:
-            top, light, columns = parts
-            run(lambda *piece: column_round(top, *columns, d, bits, *piece), cut_evenly(columns[0]))
-        first, alone = rows if parts is None else light, get_threads() == 1
-        run(lambda *piece: row_round(top, alone, *first, d, bits, *piece), cut_evenly(first[0]))
+        bits, pieces = parent.view(np.uint32 if parent.itemsize == 4 else np.uint64), cut_evenly(A.indptr)
+        run(lambda *piece: row_round(len(pieces) == 1, *rows, d, bits, *piece), pieces)
         parent[source] = -1
     left, rounds = hanging(source, d, parent), 0
     if left:
@@ -55,51 +45,36 @@ def parents(A: CSR, d: np.ndarray, source: int, s: Semiring) -> Any:
 
 @lru_cache(maxsize=64)
 def loops(semiring: Semiring, dtype: np.dtype) -> tuple[Any, ...]:
-    """(round 0 along rows, and down columns, the later rounds, the number of reached ones without a parent)."""
+    """(round 0, the later rounds, the number of reached ones without a parent)."""
     from semiring.cpu.kernels import compiled, product_function
 
     from .atomics import lowered
-    from .relaxation import orders
+    from .relaxation import length, orders
 
     zero = semiring.zero(dtype)
-    better_than, no_worse_than = orders(semiring)
+    better_than, _ = orders(semiring)
+    lengthened = length(semiring, dtype)
     product = product_function(semiring, dtype, matrix_first=False)
 
     @compiled
-    def row_round(top, alone, indptr, indices, values, d, parent, start, stop):
-        """The smallest parents of those no worse than `top`; if that is not the zero, the best edges come first.
+    def row_round(alone, indptr, indices, values, d, parent, start, stop):
+        """The smallest parents.
 
         parent: without a sign, so that none is the largest.  alone: does nobody else write to it? Then rows ascend.
         """
         for i in range(np.uintp(start), np.uintp(stop)):
             x = d[i]
-            if x == zero or not no_worse_than(x, top):
+            if x == zero:
                 continue
             me = parent.dtype.type(i)
             for e in range(np.uintp(indptr[i]), np.uintp(indptr[i + np.uintp(1)])):
-                t = product(values[e], x)
-                if not no_worse_than(t, top):
-                    break
-                j = np.uintp(indices[e])
+                t, j = lengthened(values[e], x), np.uintp(indices[e])
                 if (t == d[j]) & (t != zero) & better_than(x, t):
                     if me < parent[j]:
                         if alone:
                             parent[j] = me
                         else:
                             lowered(parent, j, me)
-
-    @compiled
-    def column_round(top, indptr, indices, values, d, parent, start, stop):
-        """The smallest parents of those worse than `top`."""
-        for j in range(np.uintp(start), np.uintp(stop)):
-            y = d[j]
-            if y == zero or no_worse_than(y, top):
-                continue
-            for e in range(np.uintp(indptr[j]), np.uintp(indptr[j + np.uintp(1)])):
-                x = d[np.uintp(indices[e])]
-                if (product(values[e], x) == y) & better_than(x, y):
-                    parent[j] = parent.dtype.type(indices[e])
-                    break
 
     @compiled
     def hanging(source, d, parent):
@@ -139,4 +114,4 @@ def loops(semiring: Semiring, dtype: np.dtype) -> tuple[Any, ...]:
             rounds += 1
         return left, rounds
 
-    return row_round, column_round, later_rounds, hanging
+    return row_round, later_rounds, hanging

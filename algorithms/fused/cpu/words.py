@@ -1,11 +1,22 @@
-"""Bits of words in compiled loops, for bitmaps: each is one instruction."""
+"""Bitmaps as 64-bit words, and operations on them in compiled loops, each of which is one instruction."""
 
 from __future__ import annotations
 
-from numba import types
-from numba.core import cgutils
+import numpy as np
 
-from .atomics import operation
+from semiring.cpu.references import operation, tools
+
+
+def as_words(flags: np.ndarray, beyond: bool = False) -> np.ndarray:
+    """Booleans as the bits of 64-bit words, the lowest first; beyond: what the last word's other bits are."""
+    padded = np.full(-(-flags.size // 64) * 64, beyond)
+    padded[: flags.size] = flags
+    return np.packbits(padded, bitorder="little").view(np.uint64)
+
+
+def as_flags(words: np.ndarray, count: int) -> np.ndarray:
+    """The first `count` bits of words as Booleans."""
+    return np.unpackbits(words.view(np.uint8), count=count, bitorder="little").view(bool)
 
 
 @operation
@@ -13,9 +24,9 @@ def lowest_bit(typing, word):
     """The number of the lowest bit that is set in a word other than 0."""
 
     def emit(context, builder, signature, args):
-        return builder.cttz(args[0], cgutils.true_bit)
+        return builder.cttz(args[0], tools.cgutils.true_bit)
 
-    return types.uint64(types.uint64), emit
+    return tools.types.uint64(tools.types.uint64), emit
 
 
 @operation
@@ -25,4 +36,4 @@ def bits_set(typing, word):
     def emit(context, builder, signature, args):
         return builder.ctpop(args[0])
 
-    return types.uint64(types.uint64), emit
+    return tools.types.uint64(tools.types.uint64), emit

@@ -21,10 +21,10 @@ from semiring.explanation import explained, facts
 from semiring.registry import Unsuited
 
 from . import kernels
-from .paths import Schedule, as_vertices, deep, fixpoint, step_of
+from .paths import HOPS, as_vertices, deep, fixpoint, narrow, step_of
 
 SEARCH_WORDS = 11
-STRONG_WORDS = 14
+STRONG_WORDS = 15
 FOREST_WORDS = 8
 """Of 8 bytes, in SearchControl, StrongControl and ForestControl."""
 
@@ -32,14 +32,14 @@ MOST_ENTRIES = 2**32 - 1
 """Edges are counted in 32 bits."""
 
 CHOICES = {"auto": 0, "push": 1, "pull": 2}
-HOPS = Schedule("buckets", np.int32(64), True, rounds=12, few=2048, many=8192)
-"""How a search on roads and grids goes: as shortest paths with edges of length 1."""
+MOST_LEVELS = 256
+"""Levels after which a search begins anew as shortest paths, which do not take a step for each."""
 
 LINKED_FIRST = 2
 """Edges of each vertex that are linked before the giant component is looked for."""
 
-TRIMS = 4
-"""Passes of the trim before the pivot is chosen."""
+TRIMS, LEVELS = 64, 100
+"""Passes of the trim before the pivot is chosen, and levels of the searches from it, at most."""
 
 LIGHT, DENSE = 0.25, 8
 """Edges a vertex, about, that are light; and entries a vertex from which light edges go first."""
@@ -74,9 +74,10 @@ def _bfs(
 ) -> tuple[Array, Array | None] | Unsuited:
     if too_large(A):
         return Unsuited(f"it counts edges in 32 bits, and there are {A.nnz:,}")
-    k = kernels.graphs(A.indices.dtype)
+    k = kernels.pattern("search", A.indices.dtype)
     level, columns = None, None
-    if how.choice == "auto" and outside is None and deepest is None and deep(A):
+    hops_serve = how.choice == "auto" and outside is None and deepest is None and narrow(A)
+    if hops_serve and deep(A):
         level = levels_by_hops(A, source)
     if level is None:
         how = how.for_matrix(A)
@@ -85,21 +86,23 @@ def _bfs(
         s = Search(k, rows_of(A), columns, A.nnz, level, how, deepest)
         mask = kernels.NULL if outside is None else outside
         k.plain("start_search", A.nrows, (s.control, np.int64(A.nrows), np.int64(A.nnz), mask, np.int64(source), level))
-        state = s.launch()()
+        state = s.launch(MOST_LEVELS if hops_serve else None)()
         facts(kernel="search", levels=int(state[1]), pulled=int(state[2]), alpha=how.alpha, beta=how.beta)
+        if hops_serve and not state[0] >> np.uint64(32):
+            level = levels_by_hops(A, source, turns=True)
         if outside is not None:
             cupy().maximum(level, -1, out=level)
     facts(direction=how.choice, columns="are not used" if columns is None else "are kept with the matrix")
     return level, as_vertices(parents(k, A, columns, level)) if return_parents else None
 
 
-def levels_by_hops(A: CSR, source: int) -> Array | None:
-    """Levels as distances with every edge of length 1, in any order; None if some are too wide for that."""
-    level, state = fixpoint(A, MinPlus, HOPS, source=source, length=np.int32(1))
-    if state["crowded"]:
+def levels_by_hops(A: CSR, source: int, turns: bool = False) -> Array | None:
+    """Levels as distances with every edge of length 1, in any order; None if one is too wide, but for taking turns."""
+    level, state = fixpoint(A, MinPlus, HOPS, source=source, length=np.int32(1), turns=turns)
+    if state["crowded"] and not turns:
         return None
     n, absent = np.int64(A.nrows), MinPlus.zero(level.dtype)
-    kernels.graphs(A.indices.dtype).plain("mark_unreached", A.nrows, (n, level, absent))
+    kernels.pattern("search", A.indices.dtype).plain("mark_unreached", A.nrows, (n, level, absent))
     return level
 
 
@@ -119,17 +122,17 @@ class Search:
         cp = cupy()
         n, index_type = level.size, rows[1].dtype
         self.k, self.work, self.control = k, n + nnz, cp.empty(SEARCH_WORDS, np.uint64)
-        lists = [cp.empty(n, index_type) for _ in range(2)]
+        self.lists = [cp.empty(n, index_type) for _ in range(2)]
         bits = [cp.empty(-(-n // 32), np.uint32) for _ in range(2)] if columns is not None else [kernels.NULL] * 2
         choice = np.int32(CHOICES[how.choice] if columns is not None else CHOICES["push"])
         rule = choice, np.float64(how.alpha), np.float64(how.beta), np.int32(-1 if deepest is None else deepest)
         turned = columns if columns is not None else (kernels.NULL, kernels.NULL)
         sizes = np.int64(n), np.int64(nnz)
-        self.arguments = (self.control, *rows, *turned, *sizes, level, *bits, *lists, *rule)
+        self.arguments = (self.control, *rows, *turned, *sizes, level, *bits, *self.lists, *rule)
 
-    def launch(self) -> Any:
-        """Start; returns what waits for the end and gives the control on the host."""
-        return self.k.stepwise("search", self.work, self.arguments, self.control)
+    def launch(self, most: int | None = None) -> Any:
+        """Start; returns what waits for the end, or for so many levels, and gives the control on the host."""
+        return self.k.stepwise("search", self.work, self.arguments, self.control, most)
 
 
 def parents(k: kernels.Kernels, A: CSR, columns: Rows | None, level: Array) -> Array:
@@ -152,19 +155,18 @@ def parents(k: kernels.Kernels, A: CSR, columns: Rows | None, level: Array) -> A
 def _scc(A: CSR, weak: bool, trim: bool, pivot: str, seed: int, how: Direction) -> Array | Unsuited:
     if too_large(A):
         return Unsuited(f"it counts edges in 32 bits, and there are {A.nnz:,}")
-    k = kernels.graphs(A.indices.dtype)
     both_ways = is_symmetric(A, pattern=True)
     if weak or both_ways:
         facts(method="hooking", symmetric=both_ways)
-        return as_vertices(connected(k, A, both_ways))
-    return as_vertices(strong(k, A, trim, how))
+        return as_vertices(connected(A, both_ways))
+    return as_vertices(strong(A, trim, how))
 
 
-def connected(k: kernels.Kernels, A: CSR, both_ways: bool) -> Array:
+def connected(A: CSR, both_ways: bool) -> Array:
     """The smallest vertex of each vertex's component, edges counting both ways."""
     cp = cupy()
     n, index_type = A.nrows, A.indices.dtype
-    label = cp.empty(n, index_type)
+    k, label = kernels.pattern("components", index_type), cp.empty(n, index_type)
     if n == 0:
         return label
     rows, sizes = rows_of(A), (k.index(n), k.index(A.nnz))
@@ -180,25 +182,25 @@ def connected(k: kernels.Kernels, A: CSR, both_ways: bool) -> Array:
     return label
 
 
-def strong(k: kernels.Kernels, A: CSR, trim: bool, how: Direction) -> Array:
+def strong(A: CSR, trim: bool, how: Direction) -> Array:
     """Trim, a search each way from one pivot, and colours for what is left; the host waits once, at the end."""
     cp = cupy()
     n, index_type = A.nrows, A.indices.dtype
+    k, searches_of = kernels.pattern("strong", index_type), kernels.pattern("search", index_type)
     rows, columns = rows_of(A), columns_of(A)
     label, control = cp.empty(n, index_type), cp.empty(STRONG_WORDS, np.uint64)
     forward, backward = cp.empty(n, np.int32), cp.empty(n, np.int32)
     size, work = np.int64(n), n + A.nnz
     k.plain("start_strong", n, (control, size, label))
     k.persistent("trim", work, (control, *rows, *columns, size, label, np.int32(TRIMS if trim else 0)))
-    there, back = Search(k, rows, columns, A.nnz, forward, how), Search(k, columns, rows, A.nnz, backward, how)
+    there = Search(searches_of, rows, columns, A.nnz, forward, how, LEVELS)
+    back = Search(searches_of, columns, rows, A.nnz, backward, how, LEVELS)
     controls = there.control, back.control
     k.plain("start_at_pivot", n, (control, size, np.int64(A.nnz), label, *controls, forward, backward))
     searches = there.launch(), back.launch()
-    part, smallest = cp.empty(n, index_type), cp.empty(n, index_type)
-    colour, reaches = cp.empty(n, np.uint64), cp.empty(n, bool)
-    lists = [cp.empty(n, index_type) for _ in range(2)]
-    own = label, part, smallest, forward, backward, colour, reaches
-    arguments = (control, *controls, *rows, *columns, size, *own, *lists)
+    part, *colours = (cp.empty(n, np.uint64) for _ in range(3))
+    own = label, forward, backward, part, *colours
+    arguments = (control, *controls, np.uint64(LEVELS), *rows, *columns, size, *own, *there.lists)
     rest = k.stepwise("rest", work, arguments, control)
     state = control.get()
     over = bool(state[0] >> np.uint64(32))
@@ -236,7 +238,7 @@ def _boruvka(A: Any, symmetrize: bool, with_labels: bool) -> tuple[COO, Array | 
         return Unsuited("there is nothing to do")
     cp = cupy()
     n, index_type, packed = A.nrows, A.indptr.dtype, isinstance(A, CompressedCSR)
-    k = kernels.packed(index_type) if packed else kernels.graphs(index_type)
+    k = kernels.pattern("packed" if packed else "forest", index_type)
     columns = (A.words, A.bases, A.starts) if packed else (A.indices,)
     weights, real, step = comparable(A, k)
     light = A.keep("light", lambda: lightest_part(weights, A.nnz, n, real))

@@ -1,8 +1,8 @@
 """The persistent kernels: which files make a translation unit, and how a kernel of one is launched.
 
-Three kinds of unit: `paths`, of a semiring, a dtype and an index type, with the same prelude that products are compiled
-with; `graphs`, of an index type alone, whose kernels follow the pattern; and `packed`, those of them that read packed
-columns, too.
+Units of `PATHS` are of a semiring, a dtype and an index type, with the same prelude that products are compiled with.
+Those of `PATTERNS` are of an index type alone: their kernels follow the pattern. Units are small, for the first call
+waits for the compiler.
 """
 
 from __future__ import annotations
@@ -23,15 +23,31 @@ from semiring.algebra import Law
 from semiring.codegen import C_TYPES, prelude
 from semiring.cuda import compile
 
-PATHS = ("persistent.cu", "fixpoint.cu", "tree.cu")
-GRAPHS = ("persistent.cu", "components.cu", "search.cu", "strong.cu", "forest.cu")
-PACKED = ("persistent.cu", "components.cu", "forest.cu", "forest_packed.cu")
-"""The files of the kinds of unit, behind COLUMNS."""
+PATHS = {
+    "wide": ("persistent.cu", "order.cu", "fixpoint.cu", "wide.cu"),
+    "deep": ("persistent.cu", "order.cu", "fixpoint.cu", "deep.cu"),
+    "tree": ("persistent.cu", "order.cu", "tree.cu"),
+    "cycles": ("persistent.cu", "order.cu", "cycles.cu"),
+}
+PATTERNS = {
+    "search": ("persistent.cu", "search_control.cu", "search.cu"),
+    "components": ("persistent.cu", "components.cu"),
+    "strong": ("persistent.cu", "search_control.cu", "strong.cu"),
+    "forest": ("persistent.cu", "components.cu", "forest.cu"),
+    "packed": ("persistent.cu", "components.cu", "forest.cu", "forest_packed.cu"),
+}
+"""The files of the kinds of unit, behind COLUMNS; `packed` is the forest on packed columns."""
 COLUMNS = Path(compile.__file__).with_name("columns.cu")
 
 SHAPES = {
-    "paths": {"wide": (512, 2), "deep": (1024, 1), "tree": (512, 3)},
-    "graphs": {"search": (512, 3), "trim": (512, 3), "rest": (512, 3), "forest": (512, 2)},
+    "wide": {"wide": (512, 2)},
+    "deep": {"deep": (1024, 1)},
+    "tree": {"tree": (512, 3)},
+    "cycles": {},
+    "search": {"search": (512, 3)},
+    "components": {},
+    "strong": {"trim": (512, 3), "rest": (512, 3)},
+    "forest": {"forest": (512, 2)},
     "packed": {"forest": (512, 2), "forest_packed": (512, 2)},
 }
 """Of each kernel with barriers, by kind of unit: threads of a block, and blocks on a multiprocessor."""
@@ -49,20 +65,15 @@ STEPS = 8192
 """Steps of a launch, about 50 ms, after which the host may be interrupted."""
 
 
-def paths_unit(semiring: Semiring, dtype: np.dtype, index_dtype: np.dtype) -> str:
-    """The CUDA text of the fixpoint and of the tree; products are x ⊗ a."""
+def path_unit(kind: str, semiring: Semiring, dtype: np.dtype, index_dtype: np.dtype) -> str:
+    """The CUDA text of a unit of `PATHS`; products are x ⊗ a."""
     first = Law.COMMUTATIVE in semiring.laws
-    return _unit(prelude(semiring, dtype, index_dtype, matrix_first=first), "paths", PATHS)
+    return _unit(prelude(semiring, dtype, index_dtype, matrix_first=first), kind, PATHS[kind])
 
 
-def graphs_unit(index_dtype: np.dtype) -> str:
-    """The CUDA text of searches, components and forests."""
-    return _unit(f"using I = {C_TYPES[index_dtype.name]};\n", "graphs", GRAPHS)
-
-
-def packed_unit(index_dtype: np.dtype) -> str:
-    """The CUDA text of forests on packed columns."""
-    return _unit(f"using I = {C_TYPES[index_dtype.name]};\n", "packed", PACKED)
+def pattern_unit(kind: str, index_dtype: np.dtype) -> str:
+    """The CUDA text of a unit of `PATTERNS`."""
+    return _unit(f"using I = {C_TYPES[index_dtype.name]};\n", kind, PATTERNS[kind])
 
 
 def _unit(head: str, kind: str, names: tuple[str, ...]) -> str:
@@ -110,10 +121,11 @@ def launches(every: int = STEPS, progress: Callable[[int], None] | None = None) 
 class Kernels:
     """The compiled kernels of a unit of a kind."""
 
-    def __init__(self, kind: str, text: str, index_dtype: np.dtype) -> None:
+    def __init__(self, kind: str, text: str, index_dtype: np.dtype, label: str) -> None:
         self.kind = kind
         self.index = index_dtype.type
-        self._plain, self._persistent = compile.load(text), compile.load(text, cooperative=True)
+        code = compile.machine_code(text, label)
+        self._plain, self._persistent = compile.Module(code), compile.Module(code, cooperative=True)
         self._multiprocessors = cupy().cuda.Device().attributes["MultiProcessorCount"]
         self._known: dict[tuple[str, bool], Any] = {}
 
@@ -129,26 +141,33 @@ class Kernels:
         self._get(name, True)((blocks,), (threads,), arguments)
 
     def stepwise(
-        self, name: str, things: int, arguments: tuple[Any, ...], control: Any, most: int | None = None
+        self,
+        name: str,
+        things: int,
+        arguments: tuple[Any, ...],
+        control: Any,
+        most: int | None = None,
+        begun: int = 0,
     ) -> Callable[[], np.ndarray]:
         """Launch a persistent kernel whose last argument is the step to stop at; returns what waits until all is done.
 
-        most: steps after which it is given up, done or not.
+        most: steps after which it waits no longer, done or not.  begun: steps that were taken before.
         control: uint64; word 0 has the barrier's count and, above it, whether all is done, word 1 the steps.  What is
         returned gives it on the host.
         """
         how = _launches.get()
-        self.persistent(name, things, (*arguments, np.uint64(how.every)))
+        first = begun + how.every if most is None else min(begun + how.every, most)
+        self.persistent(name, things, (*arguments, np.uint64(first)))
 
         def finish() -> np.ndarray:
-            last = how.every
+            last = first
             while True:
                 state = control.get()
                 if how.progress is not None:
                     how.progress(int(state[1]))
                 if state[0] >> np.uint64(32) or (most is not None and last >= most):
                     return state
-                last += how.every
+                last = last + how.every if most is None else min(last + how.every, most)
                 control[:1] = 0
                 self.persistent(name, things, (*arguments, np.uint64(last)))
 
@@ -161,31 +180,21 @@ class Kernels:
         return self._known[key]
 
 
-@lru_cache(maxsize=256)
-def _paths(semiring: Semiring, dtype: np.dtype, index_dtype: np.dtype, device: int) -> Kernels:
-    return Kernels("paths", paths_unit(semiring, dtype, index_dtype), index_dtype)
+@lru_cache(maxsize=512)
+def _path(kind: str, semiring: Semiring, dtype: np.dtype, index_dtype: np.dtype, device: int) -> Kernels:
+    return Kernels(kind, path_unit(kind, semiring, dtype, index_dtype), index_dtype, f"{semiring.name}, {dtype}")
 
 
-@lru_cache(maxsize=16)
-def _graphs(index_dtype: np.dtype, device: int) -> Kernels:
-    return Kernels("graphs", graphs_unit(index_dtype), index_dtype)
+@lru_cache(maxsize=64)
+def _pattern(kind: str, index_dtype: np.dtype, device: int) -> Kernels:
+    return Kernels(kind, pattern_unit(kind, index_dtype), index_dtype, kind.replace("_", " "))
 
 
-@lru_cache(maxsize=16)
-def _packed(index_dtype: np.dtype, device: int) -> Kernels:
-    return Kernels("packed", packed_unit(index_dtype), index_dtype)
+def path(kind: str, semiring: Semiring, dtype: np.dtype, index_dtype: np.dtype) -> Kernels:
+    """The kernels of a `path_unit` on the current device."""
+    return _path(kind, semiring, dtype, index_dtype, cupy().cuda.Device().id)
 
 
-def paths(semiring: Semiring, dtype: np.dtype, index_dtype: np.dtype) -> Kernels:
-    """The kernels of `paths_unit` on the current device."""
-    return _paths(semiring, dtype, index_dtype, cupy().cuda.Device().id)
-
-
-def graphs(index_dtype: np.dtype) -> Kernels:
-    """The kernels of `graphs_unit` on the current device."""
-    return _graphs(index_dtype, cupy().cuda.Device().id)
-
-
-def packed(index_dtype: np.dtype) -> Kernels:
-    """The kernels of `packed_unit` on the current device."""
-    return _packed(index_dtype, cupy().cuda.Device().id)
+def pattern(kind: str, index_dtype: np.dtype) -> Kernels:
+    """The kernels of a `pattern_unit` on the current device."""
+    return _pattern(kind, index_dtype, cupy().cuda.Device().id)

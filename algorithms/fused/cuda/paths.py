@@ -17,19 +17,19 @@ from algorithms.parents import gains_by_length, shortest_path_tree
 from algorithms.single_source import Exact, Until
 from algorithms.traversal import widest
 from formats import CSR
-from formats.arrays import Array, cupy, index_dtype
+from formats.arrays import Array, cupy, differs, index_dtype
 from formats.orientation import by_columns
-from semiring import MinPlus, Semiring, reduce
+from semiring import MinPlus, Semiring, reduce, select, tight
 from semiring.explanation import facts
 from semiring.registry import Unsuited
 from semiring.statistics import mean
 from semiring.vectors import as_bound, at_the_end
 
-from . import kernels
+from . import cycles, kernels
 
-CONTROL_WORDS = 19
+CONTROL_WORDS = 20
 """Of 8 bytes, in Control."""
-CROWD = 18
+CROWD, CALM = 18, 19
 STATE = {"steps": 1, "edges": 2, "pulls": 3, "thresholds": 4, "saturated": 13, "crowded": CROWD}
 """Words of Control that the host looks at."""
 
@@ -39,11 +39,20 @@ CROWDED, SMALLEST_CROWD = 1 / 16, 1 << 15
 TREE_WORDS = 7
 """Of 8 bytes, in TreeControl."""
 
+TREE_ROUNDS = 128
+"""Rounds of a tree after which the rest of them are found as levels, which do not take a step for each."""
+
 MOST_ENTRIES = 2**32 - 1
 """Edges and vertices of a frontier are counted in 32 bits."""
 
 DEEP_DEGREE, DEEP_WIDEST = 5, 512
-"""Average and largest degrees up to which the deep kernel is faster: roads and grids."""
+"""Average and largest degrees up to which a run begins deep, which is faster there: roads and grids."""
+
+CHUNK = 64
+"""CHUNK of fixpoint.cu: edges of an entry of a deep kernel's queue."""
+
+CALM_EDGES = 4096
+"""Edges of a wide step below which it is calm: many such in a row are the deep kernel's work."""
 
 DEEP_MEANS, WIDE_MEANS = 32.0, 0.75
 """Mean weights in Δ, where none is given."""
@@ -51,8 +60,14 @@ DEEP_MEANS, WIDE_MEANS = 32.0, 0.75
 ROUNDS, DEEP_FEW, DEEP_MANY, WIDE_FEW = 12, 2048, 8192, 1 << 17
 """What `Schedule` calls rounds, few and many."""
 
-GIVE_UP = 8192
-"""Steps without a fixpoint after which a cycle better than nothing is looked for."""
+FIRST_LOOK = 16
+"""Steps after which a run whose paths may gain by length takes turns with one that looks for improving cycles."""
+
+STEPS_A_VERTEX, FEWEST_STEPS = 8, 4096
+"""Steps after which a fixpoint is given up: so many for each vertex, and these. Where the laws hold it has fewer."""
+
+ASTRAY = "d is not a fixpoint of d = e_s ⊕ dA: a reached vertex hangs on no settled one"
+"""What is said of distances that have no tree."""
 
 QUEUE_SHARE, SMALLEST_QUEUE = 1 / 4, 4096
 """Entries of a deep kernel's queue: so many for each vertex, and at least so many."""
@@ -64,7 +79,8 @@ class Schedule:
 
     name: for `explain`.  width: of the threshold; None for no threshold.  deep: many rounds of a warp between barriers,
     so many.  few: edges of a wide step below which the threshold is raised, or entries of a deep step below which the
-    width is doubled, until they are more than many.  every: sweeps.  pull: the share of A's edges from which on a wide
+    width is doubled, until they are more than many.  deepens: may a run that begins wide go deep after many calm steps?
+    every: sweeps.  pull: the share of A's edges from which on a wide
     step is pulled; 0, always; None, never, which is faster.
     """
 
@@ -74,17 +90,24 @@ class Schedule:
     rounds: int = 16
     few: int = 0
     many: int = 2**63
+    deepens: bool = False
     every: bool = False
     pull: float | None = None
+
+
+HOPS = Schedule("buckets", np.int32(64), True, rounds=12, few=2048, many=8192)
+"""How levels are found on roads and grids: as shortest paths with edges of length 1."""
 
 
 @bellman_ford.implement(CSR, "cuda")
 def _bellman_ford(A: CSR, source: int, s: Semiring, until: Until, *, schedule: str = "frontier") -> Any:
     if schedule not in ("frontier", "sweep"):
         return Unsuited(f"the queue of {schedule} is a sequence of single vertices")
-    sweeps = schedule == "sweep"
-    how = Schedule(schedule, None, deep(A) and not sweeps, every=sweeps)
-    return solve(A, source, s, until, how, GIVE_UP if gains_by_length(A, s) else None)
+    sweeps, gains = schedule == "sweep", gains_by_length(A, s)
+    if gains and not sweeps and s == MinPlus:
+        return solve(A, source, s, until, buckets(A), gains)
+    how = Schedule(schedule, None, deep(A) and not sweeps, deepens=narrow(A) and not sweeps, every=sweeps)
+    return solve(A, source, s, until, how, gains)
 
 
 @delta_stepping.implement(CSR, "cuda")
@@ -118,14 +141,18 @@ def _dijkstra(A: CSR, source: int, s: Semiring, until: Until) -> Any:
 
 def deep(A: CSR) -> bool:
     """Has A so many short rows that the number of steps is everything?"""
-    narrow = A.indices.dtype == np.int32  # records of more than 16 bytes an edge would be too much
-    return narrow and 0 < A.nnz <= DEEP_DEGREE * A.nrows and widest(A) <= DEEP_WIDEST
+    return narrow(A) and 0 < A.nnz <= DEEP_DEGREE * A.nrows and widest(A) <= DEEP_WIDEST
+
+
+def narrow(A: CSR) -> bool:
+    """Has the record of an edge no more than 16 bytes?"""
+    return bool(A.indices.dtype == np.int32)
 
 
 def buckets(A: CSR, delta: Any = None) -> Schedule:
     """Near and far vertices, by a Δ that suits the graph unless one is given."""
     goes_deep = deep(A)
-    typical = mean(A, MinPlus)
+    typical = mean_length(A)
     if delta is not None:
         width = bucket_width(A, delta)
     else:
@@ -133,94 +160,156 @@ def buckets(A: CSR, delta: Any = None) -> Schedule:
     if A.dtype.kind == "i" and not width > 0:
         width = A.dtype.type(1)
     few, many = (DEEP_FEW, DEEP_MANY) if goes_deep else (WIDE_FEW, 2**63)
-    return Schedule("buckets", width, goes_deep, ROUNDS, few if delta is None else 0, many)
+    return Schedule("buckets", width, goes_deep, ROUNDS, few if delta is None else 0, many, narrow(A))
 
 
-def solve(A: CSR, source: int, s: Semiring, until: Until, how: Schedule, most: int | None = None) -> Any:
+def mean_length(A: CSR) -> float:
+    """The mean weight without its sign."""
+    if not gains_by_length(A, MinPlus):
+        return mean(A, MinPlus)
+    return A.keep("mean length", lambda: float(cupy().abs(A.values.astype(np.float64)).mean()))
+
+
+def solve(A: CSR, source: int, s: Semiring, until: Until, how: Schedule, gains: bool = False) -> Any:
     """The fixpoint of d = e_source ⊕ dA.
 
-    most: steps, where a cycle better than nothing may keep it from being reached, after which the definition, which
-    finds such cycles, is asked.
+    gains: may a path be better for being longer? Then cycles that improve are looked for.
     """
     if A.nnz > MOST_ENTRIES or A.nrows > MOST_ENTRIES // 2:
         return Unsuited(f"it counts edges in 32 bits, and there are {A.nnz:,}")
-    d, state = fixpoint(A, s, how, source=source, limit=until.limit, target=until.target, most=most)
-    if not state["done"]:
-        return Unsuited(f"after {state['steps']} steps something still changed, so there may be a cycle to be found")
-    if most is None:
+    run = Run(A, s, how, source=source, limit=until.limit, target=until.target)
+    most = STEPS_A_VERTEX * A.nrows + FEWEST_STEPS
+    run.go_on(FIRST_LOOK if gains else most)
+    if not run.done and gains:
+        alike = Schedule("reachability", None, how.deep, deepens=how.deepens)
+        reached, _ = fixpoint(A, s, alike, source=source, length=s.unit(A.dtype))
+        out = cycles.Lookout(A, s, Run(A, s, Schedule("step by step", None), start=reached))
+        while not run.done and run.steps < most:
+            out.go_on(4 * run.steps)
+            run.go_on(min(2 * run.steps, most))
+    d, state = run.d, run.known()
+    if not run.done:
+        return Unsuited(f"after {run.steps} steps something still changed")
+    if not gains:
         return d if state["saturated"] else Exact(d)
     if at_the_end(reduce(d, s.add), s):
         return Unsuited("a distance is at the end of the range, as it would be after a cycle")
     return d
 
 
-def fixpoint(
-    A: CSR,
-    s: Semiring,
-    how: Schedule,
-    *,
-    source: int,
-    limit: Any = None,
-    target: int | None = None,
-    colour: Array | None = None,
-    length: Any = None,
-    most: int | None = None,
-) -> tuple[Array, dict[str, int]]:
-    """(the least d = e_source ⊕ dA, what happened).
+class Run:
+    """A fixpoint of d = e_source ⊕ dA on its way, which can be left after any step.
 
+    start: the least d = start ⊕ dA instead, in steps that depend on nothing but the step before; it is written over.
     limit, target: beyond which nothing need be found.  colour: (n,) of A's indices; edges between colours do not count.
-    length: of every edge, for the deep kernel, instead of A's values.  most: steps, after which it is given up.
+    length: of every edge, instead of A's values.  turns: may the kernels take turns? Else a deep run ends where it
+    becomes crowded.
+
+    d: the distances.  active: a bit for each vertex that has improved since it was expanded.  when: the step, counted
+    from 1, that last expanded each vertex, if there is a start.  done: is nothing active, or nothing that counts?
     """
-    cp = cupy()
-    n, dtype, index_type = A.nrows, A.dtype if length is None else length.dtype, A.indices.dtype
-    k = kernels.paths(s, dtype, index_type)
-    zero, one = s.zero(dtype), s.unit(dtype)
-    width = zero if how.width is None else how.width
-    d, active = cp.empty(n, dtype), cp.empty(-(-n // 32), np.uint32)
-    control = cp.empty(CONTROL_WORDS, np.uint64)
-    start = zero if how.width is None else one
-    k.plain("begin", n, (control, np.int64(n), d, active, np.int64(source), one, start))
-    ends = zero if limit is None else dtype.type(limit), k.index(-1 if target is None else target)
-    ran, state = [], None
-    if how.deep:
-        capacity = max(int(n * QUEUE_SHARE), SMALLEST_QUEUE)
-        queues = [cp.empty(capacity * entry_bytes(dtype, index_type), np.uint8) for _ in range(2)]
-        weights = (A.values, step_of(A, k.index)) if dtype.itemsize != 4 else (kernels.NULL, k.index(0))
-        fixed = np.bool_(length is not None), zero if length is None else length
+
+    def __init__(
+        self,
+        A: CSR,
+        s: Semiring,
+        how: Schedule,
+        *,
+        source: int = -1,
+        start: Array | None = None,
+        limit: Any = None,
+        target: int | None = None,
+        colour: Array | None = None,
+        length: Any = None,
+        turns: bool = True,
+    ) -> None:
+        cp = cupy()
+        n, dtype, self.index_type = A.nrows, A.dtype if length is None else length.dtype, A.indices.dtype
+        self.A, self.how, self.colour, self.length, self.turns, self.dtype = A, how, colour, length, turns, dtype
+        self.s, self.ran = s, ["deep" if how.deep else "wide"]
+        k = self.kernels()
+        self.zero, self.one = s.zero(dtype), s.unit(dtype)
+        self.width = self.zero if how.width is None else how.width
+        self.d, self.active = cp.empty(n, dtype) if start is None else start, cp.empty(-(-n // 32), np.uint32)
+        self.noted: Any = None if start is None else cp.empty(n, dtype)
+        self.when: Any = None if start is None else cp.zeros(n, np.int32)
+        self.control = cp.empty(CONTROL_WORDS, np.uint64)
+        first = np.int64(-1 if start is not None else source)
+        threshold = self.zero if how.width is None else self.one
+        k.plain("begin", n, (self.control, np.int64(n), self.d, self.active, first, self.one, threshold))
+        self.ends = self.zero if limit is None else dtype.type(limit), k.index(-1 if target is None else target)
+        self.steps, self.done, self.state = 0, False, np.zeros(CONTROL_WORDS, np.uint64)
+        self._made: dict[str, tuple[Any, ...]] = {}
+
+    def kernels(self) -> kernels.Kernels:
+        """The unit of the kernel whose turn it is."""
+        return kernels.path(self.ran[-1], self.s, self.dtype, self.index_type)
+
+    def go_on(self, upto: int | None = None) -> None:
+        """Take steps until all is done, or there have been that many."""
+        while not self.done and (upto is None or self.steps < upto):
+            kernel = self.ran[-1]
+            if kernel not in self._made:
+                self._made[kernel] = self._deep() if kernel == "deep" else self._wide()
+            arguments, size = self._made[kernel], self.A.nrows + self.A.nnz
+            self.control[:1] = 0
+            self.state = state = self.kernels().stepwise(kernel, size, arguments, self.control, upto, self.steps)()
+            self.steps, self.done = int(state[1]), bool(state[0] >> np.uint64(32))
+            if self.turns and self.done and state[CROWD if kernel == "deep" else CALM]:
+                self.ran.append("wide" if kernel == "deep" else "deep")
+                self.done = False
+
+    def _deep(self) -> tuple[Any, ...]:
+        cp, A, k, how, n = cupy(), self.A, self.kernels(), self.how, self.A.nrows
+        capacity = max(int(n * QUEUE_SHARE), SMALLEST_QUEUE, -(-widest(A) // CHUNK))
+        queues = [cp.empty(capacity * entry_bytes(self.dtype, self.index_type), np.uint8) for _ in range(2)]
+        weights = (A.values, step_of(A, k.index)) if self.dtype.itemsize != 4 else (kernels.NULL, k.index(0))
+        fixed = np.bool_(self.length is not None), self.zero if self.length is None else self.length
         matrix = A.indptr, hops(A, k), *weights, *fixed, np.int64(n)
-        steering = one, width, *ends, np.int32(how.rounds), np.uint64(how.few), np.uint64(how.many)
+        few, many = (how.few, how.many) if how.deep or not how.few else (DEEP_FEW, DEEP_MANY)
+        steering = self.one, self.width, *self.ends, np.int32(how.rounds), np.uint64(few), np.uint64(many)
         crowd = np.int64(max(n * CROWDED, SMALLEST_CROWD))
-        arguments = (control, *matrix, d, active, *queues, np.uint64(capacity), *steering, crowd)
-        state = k.stepwise("deep", n + A.nnz, arguments, control, most)()
-        ran.append("deep")
-        del queues
-    if state is None or (state[CROWD] and length is None):
-        control[:1] = 0
-        lists = [cp.empty(n, index_type) for _ in range(2)]
-        rows = A.indptr, A.indices, A.values, step_of(A, k.index)
+        return self.control, *matrix, self.d, self.active, *queues, np.uint64(capacity), *steering, crowd
+
+    def _wide(self) -> tuple[Any, ...]:
+        cp, A, k, how, n = cupy(), self.A, self.kernels(), self.how, self.A.nrows
+        lists = [cp.empty(n, self.index_type) for _ in range(2)]
+        weights = (A.values, step_of(A, k.index)) if self.length is None else (cp.full(1, self.length), k.index(0))
         columns: Any = by_columns(A) if how.pull is not None else None
         turned = (columns.indptr, columns.indices, columns.values) if columns is not None else (kernels.NULL,) * 3
-        tint = kernels.NULL if colour is None else colour
+        rows = A.indptr, A.indices, *weights, *turned, np.int64(n), np.int64(A.nnz)
         pull_from = np.uint64(2**64 - 1 if how.pull is None else int(A.nnz * how.pull))
-        sizes = np.int64(n), np.int64(A.nnz)
-        few = WIDE_FEW if how.deep and how.few else how.few
-        choices = tint, np.bool_(how.every), np.uint64(few), pull_from
-        arguments = (control, *rows, *turned, *sizes, d, active, *lists, width, *ends, *choices)
-        state = k.stepwise("wide", n + A.nnz, arguments, control, most)()
-        ran.append("wide")
-    known = {name: int(state[word]) for name, word in STATE.items()} | {"done": int(state[0] >> np.uint64(32))}
-    facts(
-        kernel=", then ".join(ran),
-        schedule=how.name,
-        delta=how.width,
-        direction="push"
-        if how.pull is None
-        else "pull"
-        if how.pull == 0
-        else f"pull from {how.pull:g} of the edges on",
-        **known,
-    )
-    return d, known
+        few = np.uint64(WIDE_FEW if how.deep and how.few else how.few)
+        tint = kernels.NULL if self.colour is None else self.colour
+        notes = (kernels.NULL,) * 2 if self.noted is None else (self.noted, self.when)
+        calm = np.uint64(CALM_EDGES if how.deep or how.deepens else 0)
+        steering = self.width, *self.ends, tint, np.bool_(how.every), few, pull_from, *notes, calm
+        return self.control, *rows, self.d, self.active, *lists, *steering
+
+    def known(self) -> dict[str, int]:
+        """What happened, which `explain` is told, too."""
+        how = self.how
+        known = {name: int(self.state[word]) for name, word in STATE.items()} | {"done": int(self.done)}
+        known["crowded"] |= len(self.ran) > 1
+        facts(
+            kernel=", then ".join(self.ran if len(self.ran) < 4 else [*self.ran[:2], "in turns"]),
+            schedule=how.name,
+            delta=how.width,
+            direction="push"
+            if how.pull is None
+            else "pull"
+            if how.pull == 0
+            else f"pull from {how.pull:g} of the edges on",
+            **known,
+        )
+        return known
+
+
+def fixpoint(A: CSR, s: Semiring, how: Schedule, **start: Any) -> tuple[Array, dict[str, int]]:
+    """(the least d = e_source ⊕ dA, what happened); see `Run` for what it may start from."""
+    run = Run(A, s, how, **start)
+    run.go_on()
+    return run.d, run.known()
 
 
 def hops(A: CSR, k: kernels.Kernels) -> Array:
@@ -253,7 +342,7 @@ def _tree(A: CSR, d: Array, source: int, s: Semiring) -> Any:
         return Unsuited(f"it counts edges in 32 bits, and there are {A.nnz:,}")
     cp = cupy()
     n, index_type = A.nrows, A.indices.dtype
-    k = kernels.paths(s, A.dtype, index_type)
+    k = kernels.path("tree", s, A.dtype, index_type)
     control = cp.empty(TREE_WORDS, np.uint64)
     parent, offered = cp.empty(n, index_type), cp.empty(n, index_type)
     k.plain("start_tree", n, (control, np.int64(n), parent))
@@ -262,11 +351,29 @@ def _tree(A: CSR, d: Array, source: int, s: Semiring) -> Any:
     ordered = np.bool_(not gains_by_length(A, s))
     sizes = k.index(n), k.index(A.nnz)
     arguments = (control, *rows, *sizes, d, k.index(source), ordered, parent, offered, *lists)
-    state = k.stepwise("tree", n + A.nnz, arguments, control)()
+    state = k.stepwise("tree", n + A.nnz, arguments, control, TREE_ROUNDS if narrow(A) else None)()
+    if not state[0] >> np.uint64(32):
+        settle_by_hops(A, d, source, s, parent)
+        return as_vertices(parent)
     unsettled = int(state[5])  # 1 + the last round that began with a vertex without a parent
     if unsettled > 0 and int(state[2 + (unsettled - 1) % 3]) == 0:
-        raise ValueError("d is not a fixpoint of d = e_s ⊕ dA: a reached vertex hangs on no settled one")
+        raise ValueError(ASTRAY)
     return as_vertices(parent)
+
+
+def settle_by_hops(A: CSR, d: Array, source: int, s: Semiring, parent: Array) -> None:
+    """Parents of the vertices that have none yet: a vertex's round is its level in T = A⟨d_i ⊗ a_ij = d_j⟩."""
+    cp = cupy()
+    n, absent = A.nrows, MinPlus.zero(np.dtype(np.int32))
+    T: Any = select(A, tight(s), row=d, col=d)
+    settled = parent >= 0
+    settled[source] = True
+    level, _ = fixpoint(T, MinPlus, HOPS, start=cp.where(settled, 0, absent).astype(np.int32), length=np.int32(1))
+    k = kernels.pattern("search", A.indices.dtype)
+    k.plain("mark_unreached", n, (np.int64(n), level, absent))
+    if bool(((level < 0) & differs(d, s.zero(d.dtype))).any()):
+        raise ValueError(ASTRAY)
+    k.plain("parents_pushed", n + T.nnz, (T.indptr, T.indices, k.index(n), k.index(T.nnz), level, parent))
 
 
 def as_vertices(found: Array) -> Array:

@@ -12,13 +12,6 @@
 //
 // The choice is Beamer's [1].  [1] S. Beamer, K. Asanović, D. Patterson, Direction-optimizing BFS, SC 2012.
 
-struct SearchControl {
-    unsigned int arrived, done;
-    unsigned long long steps, pulls, unexplored, pulling;
-    unsigned long long queue[3];
-    unsigned long long found[3];
-};
-
 struct Mark {
     static constexpr int AT_ONCE = 4;
     const I* indices;

@@ -1,0 +1,90 @@
+"""Cycles that improve every time they are walked, looked for on the GPU while a fixpoint runs (cycles.cu).
+
+Distances in the middle of a run depend on who came first, and so does the cycle that they close. What is reported is
+therefore found by a run of its own that has the same steps every time: all that is reached begins with the unit, as if
+a new vertex led everywhere, and every step reads what the one before has left. A cycle is then closed about as soon as
+it has been walked, wherever it lies. The two runs take turns, so that neither waits for the other.
+"""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from algorithms.cycle_watch import gains
+from algorithms.errors import NegativeCycle
+from algorithms.parents import cycles_among
+from formats import CSR
+from formats.arrays import Array, cupy, to_device
+from semiring import Semiring
+
+from . import kernels
+
+if TYPE_CHECKING:
+    from .paths import Run
+
+FIRST_LOOK = 8
+"""Steps after which a cycle is looked for, and again whenever there have been twice as many."""
+
+
+class Lookout:
+    """Looks for improving cycles along a run whose steps depend on the graph alone."""
+
+    def __init__(self, A: CSR, s: Semiring, run: Run) -> None:
+        self.A, self.s, self.run = A, s, run
+        self.k = kernels.path("cycles", s, A.dtype, A.indices.dtype)
+        self.step = self.k.index(A.values.strides[0] // A.dtype.itemsize)
+        self.next = FIRST_LOOK
+
+    def go_on(self, steps: int) -> None:
+        """Let the run take that many steps in all, or until nothing improves; NegativeCycle once one is closed."""
+        while not self.run.done and self.run.steps < steps:
+            self.run.go_on(self.next)
+            self.next *= 2
+            if not self.run.done:
+                self.look()
+
+    def look(self) -> None:
+        """NegativeCycle if one is closed, and not by rounding alone; first the one of the smallest vertex."""
+        found = self.closed()
+        if found is None:
+            return
+        parent, start = to_device(found[0], "cpu"), found[1]
+        cycle, vertex = [start], int(parent[start])
+        while vertex != start:
+            cycle.append(vertex)
+            vertex = int(parent[vertex])
+        cycle = [start, *reversed(cycle)]  # parents point backwards
+        for each in chain([cycle], cycles_among(found[0])):
+            if self.improves(each):
+                raise NegativeCycle(each)
+
+    def closed(self) -> tuple[Array, int] | None:
+        """(a predecessor of each vertex, -1 for none, and the smallest vertex on a cycle of them); None without one."""
+        cp, A, k = cupy(), self.A, self.k
+        n, index_type = A.nrows, A.indices.dtype
+        best, parent = cp.empty(n, A.dtype), cp.empty(n, index_type)
+        ways, smallest = [cp.empty((n + 1, 2), index_type) for _ in range(2)], cp.empty(1, np.uint64)
+        size, matrix = np.int64(n), (A.indptr, A.indices, A.values, self.step, k.index(n), k.index(A.nnz))
+        state = self.run.d, self.run.active, self.run.when, self.s.unit(A.dtype)
+        k.plain("start_offers", n, (size, best, parent, smallest))
+        k.plain("offer_values", n + A.nnz, (*matrix, *state, best))
+        k.plain("offer_vertices", n + A.nnz, (*matrix, *state, best, parent))
+        k.plain("start_ways", n + 1, (size, parent, ways[0]))
+        for _ in range(n.bit_length()):
+            k.plain("follow", n + 1, (size, *ways))
+            ways.reverse()
+        k.plain("find_smallest", n, (size, ways[0], smallest))
+        found = int(smallest.get()[0])
+        return (parent, found) if found < n else None
+
+    def improves(self, cycle: list[int]) -> bool:
+        """Is it better to walk the closed list than to stay?"""
+        cp, A = cupy(), self.A
+        ends = cp.asarray(np.array(cycle, A.indices.dtype))
+        weights = cp.empty(len(cycle) - 1, A.dtype)
+        rows = A.indptr, A.indices, A.values, self.step, np.int64(weights.size)
+        self.k.plain("values_at", weights.size, (*rows, ends[:-1], ends[1:], weights))
+        return gains(to_device(weights, "cpu").tolist(), A.dtype, self.s)

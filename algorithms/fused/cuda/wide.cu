@@ -1,0 +1,212 @@
+// The kernel `wide` of fixpoint.cu: lists of what is near, and its edges dealt out evenly.
+
+// d_x ⊕= d_v ⊗ a_vx for the edges that deal_edges deals out; within subgraphs, where colours are given. `listed`: d as the
+// listing found it, so that a step has one outcome, or d itself.
+struct Relax {
+    static constexpr int AT_ONCE = 4;
+    Graph g;
+    T* d;
+    const T* listed;
+    unsigned int* active;
+    T bound;
+    const I* colour;
+    T from, nearest;
+    I own;
+    bool saturated;
+
+    __device__ __forceinline__ void row(I v, bool has) {
+        from = has ? now(listed + v) : ZERO;
+        if (colour != nullptr) own = colour[v];
+    }
+    __device__ __forceinline__ void edges(const int* owner, const I* place, const bool* inside) {
+        I x[AT_ONCE];
+        T w[AT_ONCE], t[AT_ONCE], seen[AT_ONCE];
+#pragma unroll
+        for (int j = 0; j < AT_ONCE; ++j) {
+            x[j] = inside[j] ? __ldcs(g.indices + place[j]) : 0;
+            w[j] = inside[j] ? stream(g.values + place[j] * g.step) : ZERO;
+        }
+#pragma unroll
+        for (int j = 0; j < AT_ONCE; ++j) seen[j] = d[x[j]];
+#pragma unroll
+        for (int j = 0; j < AT_ONCE; ++j) {
+            const T a = from_lane(from, owner[j]);
+            bool allowed = inside[j];
+            if (colour != nullptr) {
+                const I there = from_lane(own, owner[j]);
+                allowed = allowed && colour[x[j]] == there;
+            }
+            t[j] = product(w[j], a);
+            if (allowed && t[j] == ZERO && !absent(w[j], a)) saturated = true;
+            if (allowed && better(t[j], seen[j]) && no_worse(t[j], bound) && better(t[j], atomic_update(d + x[j], t[j]))) {
+                activate(active, x[j]);
+                nearest = add(nearest, t[j]);
+            }
+        }
+    }
+};
+
+// List the active vertices no worse than the threshold, with the running sum of their degrees, and note their values and
+// the step where `noted` is given; they are then no longer active. Returns the best value among the others. A block looks at a bit for 32 vertices of each of its threads, and only
+// where there is one at the vertices.
+__device__ __forceinline__ T list_near(const I* indptr, long long n, const T* d, unsigned int* active, T threshold,
+                                       bool every, T* noted, int* when, int step, I* rows, I* offsets, unsigned long long* counter) {
+    __shared__ unsigned int words[WIDE_THREADS];
+    constexpr int PARTS = 32 / LOOKED_AT, PART = WIDE_THREADS / PARTS;  // of a tile; words of a part
+    T left = ZERO;
+    const long long tile = WIDE_THREADS * 32ll;
+    for (long long base = blockIdx.x * tile; base < n; base += gridDim.x * tile) {
+        const long long word = base / 32 + threadIdx.x;
+        const unsigned int bits = word * 32 >= n ? 0 : every ? ~0u : active[word];
+        words[threadIdx.x] = bits;
+        if (!__syncthreads_or(bits != 0)) continue;
+        for (int part = 0; part < PARTS; ++part) {
+            bool some = false;
+            for (int i = lane_number(); i < PART; i += 32) some = some || words[part * PART + i] != 0;
+            if (!__any_sync(WARP, some)) continue;  // as every warp of the block finds
+            bool near[LOOKED_AT];
+            I degree[LOOKED_AT];
+            unsigned int wanted = 0, weight = 0;
+#pragma unroll
+            for (int j = 0; j < LOOKED_AT; ++j) {
+                const int at = (part * LOOKED_AT + j) * (WIDE_THREADS / 32) + threadIdx.x / 32;
+                const unsigned int here = words[at];
+                const long long v = base + at * 32ll + lane_number();
+                T value = ZERO;
+                if ((here >> lane_number() & 1) && v < n) value = d[v];
+                near[j] = value != ZERO && no_worse(value, threshold);
+                if (near[j] && noted != nullptr) noted[v] = value, when[v] = step;
+                if (value != ZERO && !near[j]) left = add(left, value);
+                const unsigned int taken = __ballot_sync(WARP, near[j]);
+                if (lane_number() == 0 && taken != 0) active[base / 32 + at] = here & ~taken;
+                degree[j] = near[j] ? indptr[v + 1] - indptr[v] : 0;
+                near[j] = degree[j] > 0;
+                wanted += near[j];
+                weight += (unsigned int)degree[j];
+            }
+            if (!__syncthreads_or(wanted > 0)) continue;
+            Places place = reserve(wanted, weight, counter);
+#pragma unroll
+            for (int j = 0; j < LOOKED_AT; ++j)
+                if (near[j]) {
+                    const int at = (part * LOOKED_AT + j) * (WIDE_THREADS / 32) + threadIdx.x / 32;
+                    rows[place.first] = (I)(base + at * 32ll + lane_number());
+                    offsets[place.first] = (I)place.weight;
+                    ++place.first;
+                    place.weight += (unsigned int)degree[j];
+                }
+        }
+        __syncthreads();
+    }
+    return left;
+}
+
+// d_v ⊕= ⊕_u d_u ⊗ a_uv down the columns, for the vertices that may still become better: those worse than the best active
+// one. A thread looks through the first entries of its column, its warp through the rest. Returns the best improvement.
+__device__ __forceinline__ T pull(const Graph& g, long long n, T* d, unsigned int* active, T nearest, T bound,
+                                  const I* colour, bool& saturated) {
+    T best = ZERO;
+    for (long long first = thread_number() - lane_number(); first < n; first += thread_count()) {
+        const long long v = first + lane_number();
+        const T had = v < n ? now(d + v) : ZERO;
+        const auto relaxed = [&](I u, T w, I at) {
+            const T from = colour == nullptr || colour[u] == colour[at] ? now(d + u) : ZERO;
+            const T t = product(w, from);
+            if (t == ZERO && !absent(w, from)) saturated = true;
+            return no_worse(t, bound) ? t : ZERO;
+        };
+        I e = 0, end = 0;
+        T t = ZERO;
+        if (v < n && better(nearest, had)) {
+            e = g.indptr[v];
+            end = g.indptr[v + 1];
+            for (const I alone = end - e < ALONE ? end : e + ALONE; e < alone; ++e)
+                t = add(t, relaxed(g.indices[e], g.values[e * g.step], (I)v));
+        }
+        for (unsigned int left = __ballot_sync(WARP, e < end); left != 0; left &= left - 1) {
+            const int owner = __ffs(left) - 1;
+            const I last = from_lane(end, owner), row = from_lane((I)v, owner);
+            T share = ZERO;
+            for (I at = from_lane(e, owner) + lane_number(); at < last; at += 32)
+                share = add(share, relaxed(g.indices[at], g.values[at * g.step], row));
+#pragma unroll
+            for (int distance = 16; distance > 0; distance /= 2)
+                share = add(share, from_lane(share, lane_number() ^ distance));
+            if (lane_number() == owner) t = add(t, share);
+        }
+        const bool improved = better(t, had);
+        const unsigned int all = __ballot_sync(WARP, improved);
+        if (lane_number() == 0 && all != 0) active[first / 32] |= all;
+        if (improved) {
+            d[v] = t;
+            best = add(best, t);
+        }
+    }
+    return best;
+}
+
+constexpr int CALM_STEPS = 64;
+
+// every: a step expands all that is reached, not only what is active.  few: edges of a step below which the threshold is
+// raised, so that steps stay worth their barriers.  pull_from: edges from which a step pulls, down the columns given.
+// noted: (n,), or null.  With it d after a step depends on d before it alone, and not on who came first.  when: (n,), the
+// last step, counted from 1, that has expanded each vertex.  calm: edges below which a step is calm; after CALM_STEPS of them in a row it stops, for the other kernel to begin.
+extern "C" __global__ void __launch_bounds__(WIDE_THREADS, WIDE_BLOCKS)
+    wide(Control* control, const I* indptr, const I* indices, const T* values, I value_step, const I* in_indptr,
+         const I* in_indices, const T* in_values, long long n, long long nnz, T* d, unsigned int* active, I* rows, I* offsets, T width,
+         T limit, I target, const I* colour, bool every, unsigned long long few, unsigned long long pull_from, T* noted,
+         int* when, unsigned long long calm, unsigned long long last_step) {
+    const Graph g{indptr, indices, values, value_step}, columns{in_indptr, in_indices, in_values, value_step};
+    unsigned long long step = control->steps, edges = 0, thresholds = 0, pulls = 0, before = control->before;
+    T threshold = control->threshold.value;
+    bool done = false;
+    int calm_steps = 0;
+    Relax relax{g, d, noted == nullptr ? d : noted, active, limit, colour, ZERO, ZERO, 0, false};
+    for (; step < last_step && calm_steps < CALM_STEPS; ++step) {
+        const T nearest = now(&control->nearest[step % 3].value);
+        done = nearest == ZERO || !no_worse(nearest, relax.bound = bound_now(d, limit, target));
+        if (done) break;
+        if (better(threshold, nearest) || before < few) {
+            threshold = product(width, better(threshold, nearest) ? nearest : threshold);
+            ++thresholds;
+        }
+        Slot* const next = control->nearest + (step + 1) % 3;
+        fold_into(next, list_near(g.indptr, n, d, active, threshold, every, noted, when, (int)step + 1, rows, offsets, control->queue + step % 3));
+        if (thread_number() == 0) {
+            control->queue[(step + 1) % 3] = 0;
+            control->nearest[(step + 2) % 3].value = ZERO;
+        }
+        grid_barrier(&control->arrived);
+        const unsigned long long listed = now(control->queue + step % 3);
+        before = listed >> 32;
+        calm_steps = before < calm ? calm_steps + 1 : 0;
+        relax.nearest = ZERO;
+        if (before >= pull_from) {
+            relax.nearest = pull(columns, n, d, active, nearest, relax.bound, colour, relax.saturated);
+            edges += nnz;
+            ++pulls;
+        } else if (before > 0) {
+            deal_edges(rows, offsets, (I)(listed & 0xffffffffu), (I)before, g.indptr, relax);
+            edges += before;
+        }
+        fold_into(next, relax.nearest);
+        grid_barrier(&control->arrived);
+    }
+    if (relax.saturated) control->saturated = 1;
+    if (thread_number() == 0) {
+        const bool stopped = !done && calm_steps == CALM_STEPS;
+        control->done = done || stopped;
+        control->calm = stopped;
+        for (int i = 0; i < 3 && stopped; ++i) {
+            control->queue[i] = 0;
+            control->nearest[i].value = ZERO;  // the other kernel looks for what is active
+        }
+        if (stopped) control->scanned = 0;
+        control->steps = step;
+        control->edges += edges;
+        control->pulls += pulls;
+        control->thresholds += thresholds;
+        control->before = before;
+        control->threshold.value = threshold;
+    }
+}
