@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -12,10 +13,11 @@ import typer
 from formats import DeviceUnavailable
 
 from . import fused, prepare
-from .experiment import RESULTS, Experiment, Setting, perform
+from .cliffs.table import CLIFFS
+from .experiment import Experiment, Setting, perform
 from .experiments import EXPERIMENTS
 from .experiments.choice import refit
-from .measure import Disagreement, append
+from .measure import RESULTS, Disagreement, append, machine, rows_file
 from .report import report
 
 INTERRUPTED = 130
@@ -46,6 +48,19 @@ def benchmarks(
         raise typer.Exit(2)
 
 
+@contextmanager
+def told(name: str) -> Iterator[None]:
+    """End a command with one sentence: exit code 1 for what cannot be run, 130 at Ctrl-C."""
+    try:
+        yield
+    except (Disagreement, DeviceUnavailable, ValueError, OSError, ModuleNotFoundError) as error:
+        typer.echo(f"{name}: {error}", err=True)
+        raise typer.Exit(1) from error
+    except KeyboardInterrupt as stop:
+        typer.echo(f"{name}: {str(stop) or 'stopped'}", err=True)
+        raise typer.Exit(INTERRUPTED) from stop
+
+
 def command_of(experiment: Experiment) -> Callable[..., None]:
     """The command that runs an experiment; exit code 1, and one sentence, where contenders disagree; 130 at Ctrl-C."""
 
@@ -57,20 +72,14 @@ def command_of(experiment: Experiment) -> Callable[..., None]:
         output: Annotated[Path | None, typer.Option(help="The folder for rows and plot, not bench/results.")] = None,
         resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was interrupted.")] = False,
     ) -> None:
-        try:
+        with told(experiment.name):
             perform(experiment, Setting(device.value, quick, data, repeats), output, resume=resume)
-        except (Disagreement, DeviceUnavailable, ValueError, ModuleNotFoundError) as error:
-            typer.echo(f"{experiment.name}: {error}", err=True)
-            raise typer.Exit(1) from error
-        except KeyboardInterrupt as stop:
-            typer.echo(f"{experiment.name}: {str(stop) or 'stopped'}", err=True)
-            raise typer.Exit(INTERRUPTED) from stop
 
     command.__doc__ = f"{experiment.title}. {experiment.source}."
     return command
 
 
-for experiment in EXPERIMENTS.values():
+for experiment in (*EXPERIMENTS.values(), CLIFFS):
     app.command(experiment.name)(command_of(experiment))
 
 
@@ -80,12 +89,14 @@ def prepare_command(
     scale: Annotated[int, typer.Option(help="log2 of the number of vertices of an R-MAT graph.", min=4)] = 16,
     file: Annotated[Path | None, typer.Option(help="A graph to prepare instead.", exists=True, dir_okay=False)] = None,
     repeats: Annotated[int, typer.Option(help="Timed runs of each step.", min=1)] = 5,
-    output: Annotated[Path | None, typer.Option(help="Append the JSON lines to this file.")] = None,
+    output: Annotated[Path | None, typer.Option(help="The folder whose file of rows to append to.")] = None,
 ) -> None:
     """What each step of preparation takes, and what a product gains by it."""
-    records = prepare.run(scale, repeats, device.value, file)
-    if output is not None:
-        append(output, records)
+    with told("prepare"):
+        lines = None if output is None else rows_file("prepare", machine(device.value), output)
+        records = prepare.run(scale, repeats, device.value, file)
+    if lines is not None:
+        append(lines, records)
 
 
 @app.command("fused")
@@ -94,7 +105,7 @@ def fused_command(
     graphs: Annotated[str, typer.Option(help="Names of graphs, with commas; by default the device's.")] = "",
     repeats: Annotated[int, typer.Option(help="Timed runs of each row, fewer of slow ones.", min=1)] = 15,
     data: Annotated[Path | None, typer.Option(help="The folder of the road graphs' files.", exists=True)] = None,
-    output: Annotated[Path | None, typer.Option(help="Append the JSON lines here, not to bench/results.")] = None,
+    output: Annotated[Path | None, typer.Option(help="The folder for rows, not bench/results.")] = None,
     rows: Annotated[str, typer.Option(help="SSSP, BFS, SCC, MST, with commas; by default all.")] = "",
     quick: Annotated[bool, typer.Option("--quick", help="Tiny graphs, to see that everything works.")] = False,
     brief: Annotated[
@@ -103,7 +114,8 @@ def fused_command(
 ) -> None:
     """Algorithms that run as a whole: time, first call and memory, beside their targets; exit code 1 if one fails."""
     names, kinds = ([name for name in listed.split(",") if name] for listed in (graphs, rows))
-    records = fused.run(device.value, names, repeats, data, output, kinds, quick=quick, brief=brief)
+    with told("fused"):
+        records = fused.run(device.value, names, repeats, data, output, kinds, quick=quick, brief=brief)
     if any("error" in record for record in records):
         raise typer.Exit(1)
 
@@ -113,11 +125,8 @@ def refit_command(
     rows: Annotated[Path, typer.Argument(help="Of a whole run of the experiment choice.", exists=True, dir_okay=False)],
 ) -> None:
     """Fit the model that chooses formats again, to times that were measured before."""
-    try:
+    with told("refit"):
         refit(rows)
-    except ValueError as error:
-        typer.echo(f"refit: {error}", err=True)
-        raise typer.Exit(1) from error
 
 
 @app.command("report")
@@ -128,11 +137,8 @@ def report_command(
     ] = RESULTS,
 ) -> None:
     """One HTML page of all results; exit code 1, and one sentence, for unverified rows, or without matplotlib."""
-    try:
+    with told("report"):
         typer.echo(report(output, results))
-    except (ValueError, ModuleNotFoundError) as error:
-        typer.echo(f"report: {error}", err=True)
-        raise typer.Exit(1) from error
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import json
 import time
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -24,14 +25,14 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.table import Table
 
+from formats import PerformanceWarning
 from formats.arrays import Device, cupy
 
-from .measure import append, json_line, machine, slug
+from .measure import RESULTS, append, json_line, machine, rows_file
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-RESULTS = Path(__file__).parent / "results"
 COLUMN = 14
 """Letters of a column of a table, however narrow the terminal is."""
 
@@ -100,8 +101,7 @@ def perform(experiment: Experiment, setting: Setting, folder: Path | None = None
         folder = RESULTS
     path = partial = None
     if folder is not None:
-        folder.mkdir(parents=True, exist_ok=True)
-        path = folder / f"{experiment.name}-{slug(known.get('gpu', known['machine']))}.jsonl"
+        path = rows_file(experiment.name, known, folder)
         partial = path.with_suffix(PARTIAL)
     kept = resumed(partial, known) if resume else []
     if not resume and partial is not None:
@@ -110,7 +110,9 @@ def perform(experiment: Experiment, setting: Setting, folder: Path | None = None
     if resume:
         console.print(f"{len(kept)} rows are kept from {partial}", highlight=False, markup=False, soft_wrap=True)
     try:
-        rows = measured(experiment, setting, known, kept, partial, console)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", PerformanceWarning)  # what is slow is what is measured
+            rows = measured(experiment, setting, known, kept, partial, console)
     except KeyboardInterrupt as stop:
         raise KeyboardInterrupt(left(partial)) from stop
     show(experiment, rows, console)

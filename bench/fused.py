@@ -36,9 +36,8 @@ from semiring import explain
 from semiring.vectors import degrees
 
 from .fused_tasks import FORESTS, GRAPHS, Problem, Task, chosen, tasks
-from .measure import append, device_ms, host_ms, machine, peak_bytes, rounded, slug, wall_ms
+from .measure import append, device_ms, host_ms, machine, peak_bytes, rounded, rows_file, wall_ms
 
-RESULTS = Path(__file__).parent / "results"
 ROW_SECONDS = 4.0
 """Of timed runs of a row: slow ones are repeated less often, but at least LEAST times."""
 LEAST = 3
@@ -145,21 +144,19 @@ def run(
 ) -> list[dict[str, Any]]:
     """Verify and time every row on the named graphs, or those of the named kinds, and print a table at the end.
 
-    A record is written to `output` as soon as it is there, by default in `RESULTS` (but not if `quick`). What raises
-    is a record with an "error".  data: the folder of the road graphs.  brief: SSSP and BFS are checked by their
-    equation alone, which settles them, the others by their definition, and SciPy is not asked.
+    A record is written into the folder `output` as soon as it is there, by default `RESULTS` (but nowhere if `quick`).
+    What raises is a record with an "error".  data: the folder of the road graphs.  brief: SSSP and BFS are checked by
+    their equation alone, which settles them, the others by their definition, and SciPy is not asked.
     """
     known, folder = machine(device), data or Path()
-    if output is None and not quick:
-        RESULTS.mkdir(exist_ok=True)
-        output = RESULTS / f"fused-{slug(known.get('gpu', known['machine']))}.jsonl"
+    lines = None if output is None and quick else rows_file("fused", known, output)
     records: list[dict[str, Any]] = []
 
     def tell(record: dict[str, Any]) -> None:
         records.append(known | record)
         print(progress(record), flush=True)
-        if output is not None:
-            append(output, records[-1:])
+        if lines is not None:
+            append(lines, records[-1:])
 
     for name in chosen(names or [], device, folder, quick=quick):
         start = time.perf_counter()

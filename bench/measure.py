@@ -38,6 +38,7 @@ from semiring.timing import (
 )
 
 __all__ = [
+    "RESULTS",
     "THREE",
     "Contender",
     "Disagreement",
@@ -54,11 +55,15 @@ __all__ = [
     "once",
     "peak_bytes",
     "rounded",
+    "rows_file",
     "slug",
     "timed",
     "verify",
     "wall_ms",
 ]
+
+RESULTS = Path(__file__).parent / "results"
+"""The folder of the rows that are kept."""
 
 PACKAGES = ("semiring", "numpy", "scipy", "python-graphblas", "suitesparse-graphblas", "numba")
 
@@ -262,6 +267,18 @@ def machine(device: Device = "cpu") -> dict[str, Any]:
 def json_line(record: dict[str, Any]) -> str:
     """The record as one line of JSON."""
     return json.dumps(record, separators=(", ", ": "))
+
+
+def rows_file(name: str, known: dict[str, Any], folder: Path | None = None) -> Path:
+    """NAME-MACHINE.jsonl in the folder, which is made if it is not there; by default in RESULTS.
+
+    known: what `machine` says.  Raises ValueError if the folder's name is a file's.
+    """
+    folder = folder or RESULTS
+    if folder.exists() and not folder.is_dir():
+        raise ValueError(f"--output must name a folder, and {folder} is a file")
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder / f"{name}-{slug(known.get('gpu', known['machine']))}.jsonl"
 
 
 def append(path: Path, records: list[dict[str, Any]]) -> None:

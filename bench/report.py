@@ -17,8 +17,13 @@ from typing import TYPE_CHECKING, Any
 
 from formats.arrays import Device
 
-from .experiment import PARTIAL, RESULTS, Experiment, Row, load
-from .experiments import EXPERIMENTS
+from . import experiments
+from .cliffs.table import CLIFFS
+from .experiment import PARTIAL, Experiment, Row, load
+from .measure import RESULTS
+
+EXPERIMENTS = experiments.EXPERIMENTS | {CLIFFS.name: CLIFFS}
+"""What the page shows, in order."""
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

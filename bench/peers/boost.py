@@ -1,7 +1,7 @@
 """The Boost Graph Library [1], in C++: the sequential algorithms with which papers on GPUs compare their own.
 
-`boost.cpp` is compiled at its first use, and kept in the user's cache under a hash of what it is made from. The graph
-is built once, untimed; a run is one call from Python that fills a NumPy array. Weights and distances are doubles.
+`boost.cpp` is compiled at its first use (`native`). The graph is built once, untimed; a run is one call from Python
+that fills a NumPy array. Weights and distances are doubles.
 
 [1] J. G. Siek, L.-Q. Lee, A. Lumsdaine, The Boost Graph Library, Addison-Wesley 2001.
 """
@@ -10,11 +10,8 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import hashlib
-import os
 import shutil
 import subprocess
-import tempfile
 import weakref
 from pathlib import Path
 from typing import Any
@@ -24,10 +21,10 @@ import numpy as np
 from formats import CSR
 
 from .forms import check_lengths, undirected
+from .native import built, pointer, why_not
 from .peer import Peer, Prepared, Unable
 
 SOURCE = Path(__file__).with_suffix(".cpp")
-FLAGS = ("-std=c++17", "-O3", "-DNDEBUG", "-shared", "-fPIC")
 PROBE = """
 #if __has_include(<boost/graph/compressed_sparse_row_graph.hpp>)
 #include <boost/version.hpp>
@@ -59,8 +56,7 @@ def missing() -> str | None:
     try:
         compiled()
     except (OSError, subprocess.CalledProcessError) as error:
-        said = (getattr(error, "stderr", None) or str(error)).strip().splitlines()
-        return f"boost.cpp does not compile: {said[0] if said else 'no reason given'}"
+        return why_not(error, SOURCE)
     return None
 
 
@@ -71,22 +67,8 @@ def library() -> str:
 
 @functools.cache
 def compiled() -> Any:
-    """The library made from boost.cpp, from the cache or new."""
-    compiler = subprocess.run(["g++", "--version"], capture_output=True, text=True, check=True).stdout
-    made_from = "\n".join([SOURCE.read_text(encoding="utf-8"), compiler, *FLAGS, str(boost_version())])
-    path = cache_folder() / f"boost-{hashlib.sha256(made_from.encode()).hexdigest()[:32]}.so"
-    if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=path.parent) as folder:  # renamed when complete: others may be reading
-            new = Path(folder) / path.name
-            subprocess.run(["g++", *FLAGS, str(SOURCE), "-o", str(new)], capture_output=True, text=True, check=True)
-            new.replace(path)
-    return ctypes.CDLL(str(path))
-
-
-def cache_folder() -> Path:
-    """The user's, for this project."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "semiring"
+    """The library made from boost.cpp."""
+    return built(SOURCE, str(boost_version()))
 
 
 class Graph:
@@ -107,11 +89,6 @@ class Graph:
     def fill(self, function: str, *arguments: Any) -> None:
         """Call a function of the library on the graph."""
         check(getattr(self.functions, function)(self.handle, *arguments))
-
-
-def pointer(array: np.ndarray) -> ctypes.c_void_p:
-    """To the first element."""
-    return array.ctypes.data_as(ctypes.c_void_p)
 
 
 def check(status: int) -> None:
