@@ -22,7 +22,7 @@ from formats import DeviceUnavailable
 from formats.arrays import cupy
 from semiring import Verb
 
-from . import gpu_record
+from . import fuzzing, gpu_record
 from .commands import fine, refused, run
 
 __all__ = ["fine", "refused", "run"]
@@ -94,6 +94,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="allocate each CuPy array by itself, so that compute-sanitizer sees where it ends",
     )
+    parser.addoption(
+        "--fuzz-cases", type=int, default=fuzzing.CASES, help="random cases of each fuzzer (default: %(default)s)"
+    )
+    parser.addoption(
+        "--fuzz-seed", type=int, default=fuzzing.SEED, help="what fuzzers draw their cases from (default: %(default)s)"
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -101,12 +107,17 @@ def pytest_configure(config: pytest.Config) -> None:
         "markers", "cells(*names): run for each cell of the verbs' tables, as verb, fmt and backend"
     )
     config.addinivalue_line("markers", "backend(backend): needs the backend; skipped with a reason where it is missing")
+    config.addinivalue_line("markers", "quick: one of a few hundred tests that touch everything; `pytest -m quick`")
     config.addinivalue_line("markers", "long: takes many seconds; such tests are spread over the run")
     if config.getoption("--no-memory-pool"):
         cupy().cuda.set_allocator(None)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "fuzz_seeds" in metafunc.fixturenames:
+        config = metafunc.config
+        blocks = fuzzing.blocks(config.getoption("--fuzz-seed"), config.getoption("--fuzz-cases"))
+        metafunc.parametrize("fuzz_seeds", blocks, ids=[f"seeds-{block.start}-to-{block.stop - 1}" for block in blocks])
     for marker in metafunc.definition.iter_markers("cells"):
         names = [name for name in ("verb", "fmt", "backend") if name in metafunc.fixturenames]
         assert names == ["verb", "fmt", "backend"], f"{metafunc.function.__name__} must take verb, fmt and backend"

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from formats import Matrix, from_edges, read
+from formats.io import lines
 
 DATA = Path(__file__).parent / "data"
 
@@ -28,6 +29,11 @@ THE_GRAPH_AS = {  # the same three vertices and edges, in every text format
 
 def edges(A: Matrix) -> list[tuple]:
     return list(zip(*(column.tolist() for column in A.to_edges()), strict=True))
+
+
+def read_by(loop: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have all text read by the "careful" or the "compiled" loop, whatever the file's size."""
+    monkeypatch.setattr(lines, "worth_compiling", lambda block_bytes, read_bytes: loop == "compiled")
 
 
 def error_of(path: Path, **options) -> str:

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from bench.experiment import RESULTS, load
+from bench.experiment import load
 from bench.experiments.everyone import OURS
+from bench.measure import RESULTS
 from bench.peers import PEERS
 from semiring import Vector, Verb
 from semiring.choice import PRODUCTS
@@ -83,7 +84,9 @@ def support() -> str:
     formats = [Vector, *FORMATS]
     lines = [["verb", *(fmt.__name__ for fmt in formats)]]
     for verb in Verb.all.values():
-        cells = [", ".join(backend for fmt, backend in verb.table if fmt is column) or "–" for column in formats]
+        cells = [
+            ", ".join(sorted(backend for fmt, backend in verb.table if fmt is column)) or "–" for column in formats
+        ]
         lines.append([f"`{verb.name}`", *cells])
     return table(*lines)
 

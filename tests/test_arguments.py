@@ -25,6 +25,7 @@ from semiring import (
     mxv,
     reduce,
     select,
+    vxm,
 )
 
 INT32_MAX = 2**31 - 1
@@ -57,6 +58,42 @@ def test_assign_refuses_nan_and_arrays_into_a_matrix() -> None:
 def test_what_is_absent_stays_absent_when_it_is_assigned() -> None:
     out = assign(np.zeros(2), np.array([INT32_MAX, 1], np.int32), semiring=MinPlus)
     assert out.tolist() == [np.inf, 1]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_a_vector_with_nan_is_refused_with_its_position(dtype: Any, sparse: bool) -> None:
+    A = graph().astype(dtype)
+    x = np.array([1, 2, np.nan], dtype)
+    x = SparseVector.trusted(np.array([0, 1, 2], np.int32), x, 3) if sparse else x
+    calls = [
+        lambda: mxv(A, x, MinPlus),
+        lambda: vxm(x, A, "plus_times"),
+        lambda: ewise_add(x, np.ones(3, dtype), MinPlus),
+        lambda: ewise_mult(np.ones(3, dtype), x, MinPlus),
+        lambda: apply(x, "abs"),
+        lambda: select(x, "<", 3, semiring=MinPlus),
+        lambda: select(A, "<", 3, row=x),
+        lambda: reduce(x, "min"),
+        lambda: extract(x, [0]),
+        lambda: assign(np.zeros(3, dtype), x),
+    ]
+    for call in calls:
+        with pytest.raises(ValueError, match="must not hold NaN, got NaN at position 2"):
+            call()
+
+
+def test_what_is_absent_on_both_sides_is_subtracted_without_a_warning() -> None:
+    absent, out = np.full(3, np.inf), np.array([np.inf, 2, np.inf])
+    assert ewise_add(absent, np.array([np.inf, 5, 1]), MinPlus, accum="minus", out=out).tolist() == [np.inf, -3, 1]
+
+
+@pytest.mark.parametrize("place", [[0, 1], 0, (0,), (0, 1, 2), (slice(None), 0), np.array([0, 1]), (0, 1.0)])
+def test_an_entry_is_looked_up_by_two_integers_alone(place: Any) -> None:
+    for lookup in (lambda: graph()[place], lambda: place in graph()):
+        with pytest.raises(TypeError, match=r"an entry is A\[u, v\] with two integers.* extract\(A, rows, cols\)"):
+            lookup()
+    assert graph()[np.int64(0), np.array(1)] == 5
 
 
 @pytest.mark.parametrize(("accum", "expected"), [("min", 0), ("times", 0), ("second", 0), ("plus", 5)])
@@ -127,13 +164,6 @@ def test_without_out_the_result_is_new() -> None:
 def test_an_accumulator_that_is_none_of_them(accum: Any) -> None:
     with pytest.raises((TypeError, ValueError), match=r"expected a|unknown"):
         mxv(graph(), np.ones(3, np.int32), MinPlus, accum=accum, out=np.ones(3, np.int32))
-
-
-def test_positions_beyond_64_bits_are_an_overflow() -> None:
-    M = CSR([0, 1, 1, 1, 1, 2, 2], np.array([5, 5]), [1, 2], (6, 2**62))
-    with pytest.raises(OverflowError, match="do not fit 64 bits"):
-        ewise_mult(M, M, "plus")
-    assert ewise_add(M, M, "plus").values.tolist() == [2, 4]  # which needs no numbers of positions
 
 
 def test_a_dense_array_holds_its_fill() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-from importlib import resources
 from typing import Any
 
 import networkx as nx
@@ -14,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from algorithms import NegativeCycle, bellman_ford, sssp
+from algorithms.data import rome99
 from formats import CSR, Matrix, from_edges, read
 from semiring import AnyPair, MinPlus, PlusTimes
 
@@ -246,8 +246,7 @@ def test_published_distances(verb, fmt, backend, name, source, distances):
 
 @pytest.fixture(scope="module")
 def rome() -> Matrix:
-    with resources.as_file(resources.files("algorithms.data") / "rome99.gr") as file:
-        return read(file)
+    return read(rome99)
 
 
 @every_format

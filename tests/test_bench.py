@@ -117,8 +117,8 @@ def test_a_step_that_cannot_be_undone_is_not_timed(monkeypatch: pytest.MonkeyPat
 def test_rows_are_verified_timed_and_written(
     device: Device, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    path = tmp_path / "rows.jsonl"
-    records = fused.run(device, repeats=1, output=path, quick=True)
+    records = fused.run(device, repeats=1, output=tmp_path / "rows", quick=True)
+    (path,) = (tmp_path / "rows").glob("fused-*.jsonl")
     assert [json.loads(line) for line in path.read_text().splitlines()] == records
     assert {record["graph"] for record in records} == set(fused_tasks.QUICK)
     rows = [record["algorithm"] for record in records if record["graph"] == "grid32"]
@@ -143,6 +143,14 @@ def test_a_row_that_is_wrong_is_an_error_and_not_timed(monkeypatch: pytest.Monke
     assert done.exit_code == 1
     assert "AssertionError: SCC on grid32 computes something else than its definition" in done.output
     assert "failed" in done.output
+
+
+@pytest.mark.parametrize("command", [["fused", "--quick", "--graphs", "grid32"], ["prepare", "--scale", "4"], ["spmv"]])
+def test_an_output_that_is_a_file_is_refused_in_one_sentence(command: list[str], tmp_path: Path) -> None:
+    (tmp_path / "rows").write_text("")
+    done = CliRunner().invoke(app, [*command, "--output", str(tmp_path / "rows")])
+    assert done.exit_code == 1
+    assert done.output == f"{command[0]}: --output must name a folder, and {tmp_path / 'rows'} is a file\n"
 
 
 @pytest.mark.parametrize("task", list(fused_tasks.tasks()), ids=lambda task: task.name)
@@ -190,3 +198,11 @@ def test_graphs_in_files_need_their_folder(tmp_path: Path) -> None:
     assert fused_tasks.chosen([], "cpu", tmp_path, quick=False) == ["rmat20"]
     with pytest.raises(ValueError, match="unknown graph 'NE'; there are grid2k, "):
         fused_tasks.chosen(["NE"], "cuda", tmp_path, quick=False)
+
+
+def test_rows_of_paths_one_step_aside_are_verified_and_beside_a_peer(tmp_path):
+    from bench.cliffs.paths import rows
+
+    found = list(rows(tmp_path, quick=True, repeats=1))
+    assert {"negative weights", "a planted cycle", "a first search", "schedule slf"} <= {row.case for row in found}
+    assert all(row.ms > 0 and row.peer_ms > 0 for row in found)

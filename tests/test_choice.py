@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bench.experiment import RESULTS, load, perform, write
+from bench.experiment import load, perform, write
 from bench.experiments import choice as experiment
 from bench.experiments.choice_fit import fit
 from bench.graphs import grid, rmat, uniform
-from bench.measure import MACHINE, machine
+from bench.measure import MACHINE, RESULTS, machine
 from formats import COO, CSC, CSR, ELL, Matrix, from_edges
 from semiring import MinPlus, PlusTimes, choice, choose, explain, mxv
 from semiring.choice import PRODUCTS, cost, model_of

@@ -6,7 +6,6 @@ import csv
 import json
 import re
 import sys
-from importlib import resources
 from pathlib import Path
 
 import numpy as np
@@ -14,12 +13,13 @@ import pytest
 
 import algorithms
 import semiring
+from algorithms.data import rome99
 from formats import CSR, Matrix, read, write
 
 from .commands import computed_in
 from .files import DATA
 
-STEPS = ["reading", "converting", "preparing", "solving"]
+STEPS = ["reading", "converting", "compiling", "solving"]
 ids_with_gaps = "10 20\n20 30\n10 40\n40 30\n30 50\n70 10\n"
 TINY_SIZES = {"0": "5", "9": "4", "6": "2", "1": "1", "7": "1"}
 TINY_LABELS = [0, 1, 0, 0, 0, 0, 6, 7, 6, 9, 9, 9, 9]
@@ -29,7 +29,7 @@ GNUTELLA = DATA / "p2p-Gnutella08.txt.gz"
 @pytest.fixture(scope="session")
 def rome() -> Path:
     """Rome's roads; the package is installed as files."""
-    return Path(str(resources.files("algorithms.data") / "rome99.gr"))
+    return rome99
 
 
 every_format = pytest.mark.parametrize("fmt", sorted(Matrix.formats))
@@ -90,6 +90,8 @@ def test_bfs_within_a_bound_and_both_ways(fine, file):
     assert near.table.items() >= {"reached": "3", "depth": "1"}.items()
     assert near.out.endswith("30 cannot be reached within the bound\n")
     assert fine("bfs", graph, "--source", 10, "--to", 70).out.endswith("70 cannot be reached\n")
+    several = fine("bfs", graph, "--source", 10, "--to", 70, "--to", 30).out
+    assert several.endswith("70 cannot be reached\nto 30: 2 arcs\n10 -> 20 -> 30\n")
     both = fine("bfs", graph, "--source", 10, "--to", 70, "--undirected", "--alpha", 2, "--beta", 3)
     assert both.table.items() >= {"arcs": "12", "reached": "6"}.items()
     assert both.out.endswith("to 70: 1 arcs\n10 -> 70\n")

@@ -3,18 +3,33 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 import numpy as np
 import pytest
 from cuda.bindings import nvrtc
 
-from algorithms.fused.cuda.kernels import graphs_unit, packed_unit, paths_unit
-from semiring import MONOIDS, SEMIRINGS, BinaryOp, MinFirst, MinPlus, PlusTimes, Semiring
+from algorithms.fused.cuda.kernels import PATHS, PATTERNS, path_unit, pattern_unit
+from semiring import (
+    MONOIDS,
+    OPERATORS,
+    SEMIRINGS,
+    BinaryOp,
+    MinFirst,
+    MinPlus,
+    PlusTimes,
+    Predicate,
+    Semiring,
+    tight,
+    within,
+)
 from semiring.algebra import find_semiring
 from semiring.codegen import C_TYPES, OPTIONS, expression, literal, prelude
 from semiring.cuda import blocks
+from semiring.cuda.entries import mark_head
 from semiring.cuda.kernels import BLOCKS, LONG_ROWS, PACKED, SHORT_ROWS, UNITS, translation_unit
+from semiring.cuda.merging import merge_head
+from semiring.cuda.steps import ENTRIES, MARK, MERGE, PACK, RADIX, SCAN, step_text
+from semiring.predicates import on_position
 
 ABSDIFF = Semiring(MONOIDS["min"], BinaryOp("absdiff", lambda a, b: abs(a - b), "a < b ? b - a : a - b"))
 INT32, INT64 = np.dtype(np.int32), np.dtype(np.int64)
@@ -89,9 +104,9 @@ ORDERED = [s for s in SEMIRINGS.values() if s.add.selective and s.one is not Non
 
 
 @pytest.mark.parametrize("index", [INT32, INT64], ids=str)
-@pytest.mark.parametrize("unit", [graphs_unit, packed_unit], ids=["graphs", "packed"])
-def test_persistent_kernels_of_patterns_compile_for_an_h100(unit: Callable[[np.dtype], str], index: np.dtype) -> None:
-    assert compile_for_h100(unit(index)) == ""
+@pytest.mark.parametrize("kind", PATTERNS)
+def test_persistent_kernels_of_patterns_compile_for_an_h100(kind: str, index: np.dtype) -> None:
+    assert compile_for_h100(pattern_unit(kind, index)) == ""
 
 
 @pytest.mark.parametrize(
@@ -105,22 +120,58 @@ def test_persistent_kernels_of_patterns_compile_for_an_h100(unit: Callable[[np.d
 def test_persistent_kernels_of_paths_are_valid_for_an_h100(
     semiring: Semiring, dtype: np.dtype, index: np.dtype
 ) -> None:
-    assert compile_for("compute_90", paths_unit(semiring, dtype, index)) == ""
+    for kind in PATHS:
+        assert compile_for("compute_90", path_unit(kind, semiring, dtype, index)) == ""
 
 
 @pytest.mark.parametrize("dtype", MinPlus.dtypes, ids=str)
 def test_persistent_kernels_of_paths_assemble_for_an_h100(dtype: np.dtype) -> None:
-    assert compile_for_h100(paths_unit(MinPlus, dtype, INT32)) == ""
+    for kind in PATHS:
+        assert compile_for_h100(path_unit(kind, MinPlus, dtype, INT32)) == ""
 
 
 @pytest.mark.parametrize(
     "text",
-    [graphs_unit(INT32), packed_unit(INT32), paths_unit(MinPlus, INT32, INT32)],
-    ids=["graphs", "packed", "paths"],
+    [
+        *(pattern_unit(kind, INT32) for kind in PATTERNS),
+        *(path_unit(kind, MinPlus, INT32, INT32) for kind in PATHS),
+    ],
+    ids=[*PATTERNS, *PATHS],
 )
 def test_persistent_kernels_compile_for_the_oldest_device_that_the_compiler_knows(text: str) -> None:
     """With fewer blocks on a multiprocessor, which are all that it is warned of."""
     assert all("threads per SM" in line for line in compile_for("sm_75", text).splitlines() if line.strip("\0 "))
+
+
+@pytest.mark.parametrize("unit", [ENTRIES, RADIX, PACK, SCAN], ids=["entries", "radix", "pack", "scan"])
+@pytest.mark.parametrize(("index", "value_bytes"), [(INT32, 1), (INT32, 4), (INT64, 8)], ids=str)
+def test_kernels_that_move_entries_assemble_for_an_h100(
+    unit: tuple[str, ...], index: np.dtype, value_bytes: int
+) -> None:
+    assert compile_for_h100(step_text(unit, index, value_bytes)) == ""
+
+
+MERGED = [
+    *((name, dtype, None) for name in ("min", "first", "any") for dtype in (INT32, np.dtype(np.float32))),
+    *((name, INT64, 0) for name in ("plus", "times", "lt")),
+    ("plus", np.dtype(np.float64), np.inf),
+    ("lor", np.dtype(bool), False),
+    ("absdiff", INT32, None),
+]
+
+
+@pytest.mark.parametrize(("name", "dtype", "zero"), MERGED, ids=str)
+def test_kernels_that_join_matrices_are_valid_for_an_h100(name: str, dtype: np.dtype, zero: object) -> None:
+    op = ABSDIFF.mul if name == "absdiff" else OPERATORS[name]
+    head = merge_head(op, dtype, zero, both_only=zero is not None)
+    assert compile_for("compute_90", step_text(MERGE, INT64 if zero is None else INT32, 4, head)) == ""
+
+
+@pytest.mark.parametrize("by_columns", [False, True])
+@pytest.mark.parametrize("predicate", [on_position("tril"), tight(MinPlus), within], ids=lambda p: p.name)
+def test_kernels_of_predicates_are_valid_for_an_h100(predicate: Predicate, by_columns: bool) -> None:
+    head = mark_head(predicate, np.dtype(np.float32), INT32, by_columns, reads_major=not by_columns)
+    assert compile_for("compute_90", step_text(MARK, INT32, 4, head)) == ""
 
 
 def test_compiler_reports_an_operator_that_is_not_cuda() -> None:

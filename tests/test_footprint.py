@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from algorithms import bellman_ford, bfs, boruvka, delta_stepping, scc
+from algorithms.fused.cpu import near_far
 from bench.graphs import rmat, uniform
 from formats import (
     COO,
@@ -328,7 +329,8 @@ def test_an_algorithm_takes_no_more_than_its_footprint_says_on_few_cores_and_on_
 
 
 @pytest.mark.parametrize("algorithm", [bellman_ford, delta_stepping])
-def test_the_lists_of_many_threads_count(algorithm: Any) -> None:
+def test_the_lists_of_many_threads_count(algorithm: Any, monkeypatch: Any) -> None:
+    monkeypatch.setattr(near_far, "SMALL", 0)
     with threads(32):
         algorithm(rmat(12), 0)  # compiles
         A = fresh(rmat(12))

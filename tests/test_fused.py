@@ -299,7 +299,7 @@ def test_a_semiring_that_promises_no_order_is_left_to_the_definition(algorithm, 
     run = explain(algorithm, A, 0, wanders).runs[0]
     assert (run.implementation, run.why) == (
         "definition",
-        "min_wanders does not promise that an edge keeps the order of paths",
+        "min_wanders does not declare both distributive laws; pass them as laws= if they hold",
     )
 
 

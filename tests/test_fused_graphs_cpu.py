@@ -8,10 +8,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.sparse import csgraph
 
+import algorithms.fused.cpu.bfs as search
+import algorithms.fused.cpu.components as weak
+import algorithms.fused.cpu.scc as strong
 from algorithms import bfs, boruvka, scc
 from formats import CSR, Matrix, from_edges
-from formats.orientation import has_columns
+from formats.orientation import by_columns, has_columns
 from formats.orientation import is_symmetric as by_transpose
 from semiring import explain, threads
 
@@ -89,7 +93,8 @@ def test_levels_and_parents_are_the_definitions(graph, source, outside, deepest,
 
 @pytest.mark.parametrize("symmetric", [False, True])
 @pytest.mark.parametrize("count", [1, 2, 3])
-def test_large_levels_are_searched_by_threads(count, symmetric):
+def test_large_levels_are_searched_by_threads(count, symmetric, monkeypatch):
+    monkeypatch.setattr(search, "WORTH_THREADS", 1)
     A = network(6000, 30, symmetric=symmetric)
     hub = int(np.diff(A.indptr).argmax())
     mask = np.arange(A.nrows) % 7 != 3
@@ -102,6 +107,20 @@ def test_large_levels_are_searched_by_threads(count, symmetric):
     assert told["threads"] == count
     assert told["pulled"] > 0
     assert told["levels"] == told["pushed"] + told["pulled"]
+
+
+def test_a_small_graph_is_searched_by_one_thread_that_pushes():
+    A = network(2000, 10)
+    with threads(3):
+        for _ in range(3):
+            told = explain(bfs, A, 0).runs[0].facts
+    assert (told["threads"], told["pulled"]) == (1, 0)
+
+
+def test_a_search_that_pauses_often_finds_the_same_levels(monkeypatch):
+    monkeypatch.setattr(search, "PAUSE", 3)
+    for A in (network(3000, 2, seed=7), network(6000, 30)):
+        assert_alike(A, bfs, 0, return_parents=True)
 
 
 def test_the_matrix_is_turned_at_the_second_search_that_would_pull():
@@ -145,6 +164,91 @@ def test_components_of_large_graphs(count, symmetric, options):
     with threads(count):
         for degree in (1, 8):
             assert_alike(network(40_000 // degree, degree, seed=1, symmetric=symmetric), scc, **options)
+
+
+@pytest.mark.parametrize("columns", [False, True])
+@pytest.mark.parametrize("fewest", [1, 4, 20])
+def test_a_giant_is_found_beside_all_other_components_whenever_the_search_pauses(fewest, columns, monkeypatch):
+    for name, value in {"FEWEST": fewest, "FIRST_LOOK": 0, "LAST_LOOK": 1, "DENSE": 0, "PAUSE": 64}.items():
+        monkeypatch.setattr(strong, name, value)
+    giants = 0
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        monkeypatch.setattr(strong, "GIANT", rng.choice([0.1, 0.5]))
+        monkeypatch.setattr(strong, "WORTHWHILE", rng.choice([0.01, 0.5, 2.0]))
+        A = tangled(rng)
+        if columns:
+            by_columns(A)
+        told = explain(scc, A)
+        giants += told.runs[0].facts["giant"] > 0
+        np.testing.assert_array_equal(told.result, smallest_of_each(A, "strong"), err_msg=f"seed {seed}")
+    assert giants > 50
+
+
+@pytest.mark.parametrize("columns", [False, True])
+@pytest.mark.parametrize("count", [1, 3])
+def test_weak_components_are_the_same_however_a_giant_is_joined(count, columns, monkeypatch):
+    monkeypatch.setattr(weak, "GRAIN", 64)
+    monkeypatch.setattr(weak, "SMALL", 1)
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        monkeypatch.setattr(weak, "DENSE", rng.choice([0, 4, 99]))
+        A = tangled(rng)
+        if columns:
+            by_columns(A)
+        with threads(count):
+            np.testing.assert_array_equal(scc(A, weak=True), smallest_of_each(A, "weak"), err_msg=f"seed {seed}")
+
+
+def tangled(rng: np.random.Generator) -> CSR:
+    """A random graph of at most 150 vertices: a dense part, a long path or a cycle, a hub, in any numbering."""
+    n, core, length = int(rng.integers(2, 150)), int(rng.integers(1, 40)), int(rng.integers(1, 100))
+    edges = [rng.integers(0, min(core, n), (2, core * int(rng.integers(0, 4)))), rng.integers(0, n, (2, n // 8))]
+    path = rng.permutation(n)[:length]
+    edges.append(np.array([path, np.roll(path, -1)])[:, int(rng.integers(0, 2)) :])
+    hub = rng.permutation(n)[: int(rng.integers(0, n))]
+    edges.append(np.array([hub, np.full_like(hub, n - 1)])[:: int(rng.choice([-1, 1]))])
+    u, v = rng.permutation(n)[np.concatenate(edges, axis=1)]
+    return from_edges(u, v, shape=n)
+
+
+def smallest_of_each(A: Matrix, connection: str) -> np.ndarray:
+    """The smallest vertex of each one's component, as SciPy finds components."""
+    count, part = csgraph.connected_components(A.to_scipy(), connection=connection)
+    first = np.full(count, A.nrows)
+    np.minimum.at(first, part, np.arange(A.nrows))
+    return first[part]
+
+
+def test_components_beside_a_giant_are_the_definitions(monkeypatch):
+    """A giant in the middle of a bow tie, with long tails, self-loops and a hub that nothing else leads to."""
+    monkeypatch.setattr(strong, "FEWEST", 256)
+    monkeypatch.setattr(strong, "LAST_LOOK", 1)
+    giant = network(20_000, 20, seed=4)
+    n, (u, v, _) = giant.nrows, giant.to_edges()
+    before, after, loop = np.arange(n, 2 * n - n % 3).reshape(3, -1)
+    total = int(loop[-1]) + 1
+    order = np.random.default_rng(5).permutation(total)
+    hub = int(np.diff(giant.indptr).argmax())
+    src = np.concatenate((u, before, after, loop, [hub, before[-1], hub, loop[-1]], np.full(n, before[0]), after[::9]))
+    dst = np.concatenate((v, before + 1, after + 1, loop, [after[0], hub, loop[0], hub], np.arange(n), after[::9] + 1))
+    dst[dst == total] = hub
+    for number in (order, np.arange(total), np.arange(total)[::-1]):
+        A = from_edges(number[src], number[dst], shape=total)
+        assert_alike(A, scc)
+        assert explain(scc, A).runs[0].facts["giant"] > n // 8
+
+
+def test_an_acyclic_graph_and_one_of_small_components_have_no_giant():
+    rng = np.random.default_rng(6)
+    u, v = np.sort(rng.integers(0, 30_000, (2, 300_000)), axis=0)
+    assert explain(scc, from_edges(u, v, shape=30_000)).runs[0].facts["giant"] == 0
+    vertices = np.arange(30_000)
+    rings = vertices, vertices // 100 * 100 + (vertices + 1) % 100
+    within = np.arange(300_000) // 1000 * 100 + rng.integers(0, 100, (2, 300_000))
+    A = from_edges(*np.append(rings, within, axis=1), shape=30_000)
+    assert explain(scc, A).runs[0].facts["giant"] == 0
+    np.testing.assert_array_equal(scc(A), vertices // 100 * 100)
 
 
 # --- forests ----------------------------------------------------------------------------------------------------------

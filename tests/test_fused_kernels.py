@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
 
-from algorithms import bellman_ford, bfs, boruvka, da2cf, delta_stepping, scc, shortest_path_tree
+from algorithms import NegativeCycle, bellman_ford, bfs, boruvka, da2cf, delta_stepping, scc, shortest_path_tree
 from algorithms.fused.cuda import graphs, launches, paths
 from algorithms.fused.cuda.paths import Schedule, fixpoint
 from algorithms.traversal import Direction
@@ -47,6 +48,9 @@ GRAPHS: dict[str, Callable[[], CSR]] = {
     "a grid": lambda: grid(30, dtype=np.int32, high=9),
     "a path": lambda: path(300),
     "pairs": lambda: ring_of_pairs(200),
+    "a path into a star": lambda: from_edges(
+        np.append(np.arange(299), np.full(2000, 299)), np.arange(1, 2300), np.arange(2299) % 7
+    ),
     "one hub": lambda: from_edges(np.zeros(3000, int), np.arange(3000), np.arange(3000) % 7),
 }
 every_graph = pytest.mark.parametrize("name", GRAPHS)
@@ -111,7 +115,8 @@ def test_launches_of_no_steps_are_refused():
 
 
 @every_graph
-def test_a_tree_of_plateaus_may_be_left_after_any_round(name):
+def test_a_tree_of_plateaus_may_be_left_after_any_round(name, monkeypatch):
+    monkeypatch.setattr(paths, "TREE_ROUNDS", 10**6)
     A, _ = on_both(name)
     A = A.with_values(A.values * 0)
     d = bellman_ford(A, 0)
@@ -121,6 +126,23 @@ def test_a_tree_of_plateaus_may_be_left_after_any_round(name):
     same(parent, shortest_path_tree(A, d, 0, MinPlus))
     assert seen == sorted(seen)
     assert len(seen) > 100 or name != "a path"
+
+
+@every_graph
+@pytest.mark.parametrize("rounds", [1, 2, 20])
+@pytest.mark.parametrize("weights", ["zeros", "of any sign"])
+def test_the_rounds_of_a_tree_may_be_found_as_levels(name, rounds, weights, monkeypatch):
+    monkeypatch.setattr(paths, "TREE_ROUNDS", rounds)
+    A, _ = on_both(name)
+    A = A.with_values(A.values * 0) if weights == "zeros" else with_potentials(A)
+    d = bellman_ford(A, 0)
+    G, found = A.to(device="cuda"), to_device(d, "cuda")
+    same(shortest_path_tree(G, found, 0, MinPlus), shortest_path_tree(A, d, 0, MinPlus))
+    if name == "a path":
+        astray = d.copy()
+        astray[150:] -= 1
+        with pytest.raises(ValueError, match="hangs on no settled one"):
+            shortest_path_tree(G, to_device(astray, "cuda"), 0, MinPlus)
 
 
 def test_colours_may_be_left_after_any_pass():
@@ -147,23 +169,83 @@ def test_large_steps_may_be_pulled_and_small_ones_pushed(name, schedule):
     assert pulls[3] > 0
 
 
-@pytest.mark.parametrize("dtype", [np.int32, np.float64], ids=lambda t: np.dtype(t).name)
-def test_weights_of_any_sign_are_fused_unless_there_may_be_a_cycle(dtype, monkeypatch):
-    rng = np.random.default_rng(4)
-    A, _ = on_both("hubs")
-    potential = rng.integers(-50, 50, A.nrows)
+def with_potentials(A: CSR, dtype: Any = np.int32) -> CSR:
+    """The graph with weights of any sign and the same best paths: w + p_u - p_v."""
+    potential = np.random.default_rng(4).integers(-50, 50, A.nrows)
     u, v, w = A.to_edges()
-    P = from_edges(u, v, (w + potential[u] - potential[v]).astype(dtype), shape=A.nrows)
+    return from_edges(u, v, (w + potential[u] - potential[v]).astype(dtype), shape=A.nrows)
+
+
+@every_graph
+@pytest.mark.parametrize("dtype", [np.int32, np.float64], ids=lambda t: np.dtype(t).name)
+@pytest.mark.parametrize("first_look", [1, 16])
+def test_weights_of_any_sign_are_fused(name, dtype, first_look, monkeypatch):
+    monkeypatch.setattr(paths, "FIRST_LOOK", first_look)
+    A, _ = on_both(name)
+    P = with_potentials(A, dtype)
     for schedule in ("frontier", "sweep"):
         told = explain(bellman_ford, P.to(device="cuda"), 0, schedule=schedule)
         same(told.result, bellman_ford(P, 0))
         assert told.runs[0].implementation == "fused"
-    monkeypatch.setattr(paths, "GIVE_UP", 1)
-    with launches(every=1):
-        told = explain(bellman_ford, P.to(device="cuda"), 0)
-    same(told.result, bellman_ford(P, 0))
+
+
+@every_graph
+@pytest.mark.parametrize("length", [1, 2, 30])
+@pytest.mark.parametrize("dtype", [np.int32, np.float32], ids=lambda t: np.dtype(t).name)
+def test_a_negative_cycle_is_found_on_the_device_and_is_the_same_every_time(name, length, dtype, monkeypatch):
+    monkeypatch.setattr(bellman_ford, "written", None)  # the definition must not be asked
+    A, _ = on_both(name)
+    reached = np.flatnonzero(bfs(A, 0) >= 0)
+    u, v, w = with_potentials(A).to_edges()
+    ring = np.random.default_rng(length).choice(reached, min(length, reached.size), replace=False)
+    closing = np.append(np.full(ring.size - 1, 3), -300 - 3 * ring.size)
+    src, dst, weights = np.append(u, ring), np.append(v, np.roll(ring, -1)), np.append(w, closing)
+    B = from_edges(src, dst, weights.astype(dtype), shape=A.nrows, dup="min")
+    cycles = []
+    for _ in range(5):
+        with pytest.raises(NegativeCycle) as caught:
+            bellman_ford(B.to(device="cuda"), 0)
+        cycles.append(caught.value.cycle)
+    cycle = cycles[0]
+    assert all(other == cycle for other in cycles)
+    assert cycle[0] == cycle[-1] == min(cycle)
+    assert len(set(cycle)) == len(cycle) - 1
+    assert sum(B[edge].item() for edge in pairwise(cycle)) < 0
+
+
+def test_cycles_that_add_nothing_are_no_improving_ones():
+    """All cycles have the length 0 where an edge's is p_u - p_v, until one edge is a little shorter."""
+    rng = np.random.default_rng(5)
+    src, dst = rng.integers(0, 200, (2, 1000))
+    for dtype in (np.int32, np.float64):
+        potential = rng.integers(-3, 4, 200)
+        A = from_edges(src, dst, (potential[src] - potential[dst]).astype(dtype), shape=200, dup="first")
+        same(bellman_ford(A.to(device="cuda"), 0), bellman_ford(A, 0))
+        B = A.with_values(A.values - (np.arange(A.nnz) == A.nnz // 2).astype(dtype))
+        with pytest.raises(NegativeCycle) as caught:
+            bellman_ford(B.to(device="cuda"), 0)
+        assert sum(B[edge].item() for edge in pairwise(caught.value.cycle)) == -1
+
+
+def test_a_run_that_has_too_many_steps_is_left_to_the_definition(monkeypatch):
+    monkeypatch.setattr(paths, "STEPS_A_VERTEX", 0)
+    monkeypatch.setattr(paths, "FEWEST_STEPS", 1)
+    A, G = on_both("a grid")
+    told = explain(bellman_ford, G, 0)
+    same(told.result, bellman_ford(A, 0))
     assert told.runs[0].implementation == "definition"
     assert "after 1 steps something still changed" in told.runs[0].why
+
+
+@every_graph
+def test_the_kernels_take_turns(name, monkeypatch):
+    monkeypatch.setattr(paths, "SMALLEST_CROWD", 3)
+    monkeypatch.setattr(paths, "CROWDED", 0)
+    monkeypatch.setattr(paths, "CALM_EDGES", 10**9)
+    A, G = on_both(name)
+    for how in ("deep", "deep, widths change", "deep, no threshold", "frontier", "buckets that widen"):
+        d, _ = fixpoint(G, MinPlus, replace(typed(SCHEDULES[how], np.int32), deepens=True), source=0)
+        same(d, bellman_ford(A, 0))
 
 
 @every_graph
@@ -227,19 +309,83 @@ def test_a_deep_run_that_becomes_crowded_goes_on_wide(name, monkeypatch):
     for how in ("deep", "deep, widths change", "deep, no threshold"):
         d, state = fixpoint(G, MinPlus, typed(SCHEDULES[how], np.int32), source=0)
         same(d, bellman_ford(A, 0))
-        assert state["crowded"] or name in ("a path", "pairs", "one hub")
+        assert state["crowded"] or name in ("a path", "pairs", "one hub", "a path into a star")
     level = graphs.levels_by_hops(G, 0)
-    assert level is None or name in ("a path", "pairs", "one hub")
+    assert level is None or name in ("a path", "pairs", "one hub", "a path into a star")
 
 
 @every_graph
 @pytest.mark.parametrize("trims", [True, False])
 def test_components_by_colours_alone_and_after_searches(name, trims):
     A, G = on_both(name)
-    k = graphs.kernels.graphs(A.indices.dtype)
-    same(graphs.strong(k, G, trims, Direction()), scc(A))
+    same(graphs.strong(G, trims, Direction()), scc(A))
     for both_ways, M in ((False, A), (True, boths(A))):
-        same(graphs.connected(k, M.to(device="cuda"), both_ways), scc(A, weak=True))
+        same(graphs.connected(M.to(device="cuda"), both_ways), scc(A, weak=True))
+
+
+def in_disorder(n: int, src: Any, dst: Any) -> CSR:
+    """The graph with its vertices in an order that says nothing."""
+    place = np.random.default_rng(n).permutation(n)
+    return from_edges(place[src], place[dst], np.ones(src.size, np.int32), shape=n)
+
+
+def cycles_in_a_row(count: int, length: int) -> CSR:
+    """Cycles, each leading to the next from the vertex that the one before leads to."""
+    v = np.arange(count * length)
+    around = np.where(v % length == length - 1, v - length + 1, v + 1)
+    return in_disorder(v.size, np.append(v, v[:-length:length]), np.append(around, v[length::length]))
+
+
+def two_lanes(n: int) -> CSR:
+    """A ring on which one may go on by one or two: no chains, and one component that is wide."""
+    v = np.arange(n)
+    return in_disorder(n, np.append(v, v), np.append((v + 1) % n, (v + 2) % n))
+
+
+LONG_TAILS: dict[str, Callable[[], CSR]] = {
+    "cycles in a row": lambda: cycles_in_a_row(300, 9),
+    "cycles apart": lambda: in_disorder(900, np.arange(900), np.arange(900) // 9 * 9 + (np.arange(900) + 1) % 9),
+    "one way": lambda: in_disorder(1000, np.arange(999), np.arange(1, 1000)),
+    "a ring": lambda: in_disorder(1000, np.arange(1000), np.append(np.arange(1, 1000), 0)),
+    "two lanes": lambda: two_lanes(1500),
+    "hubs with tails": lambda: with_tails(rmat(8), 40, 25),
+}
+
+
+def with_tails(core: CSR, count: int, length: int) -> CSR:
+    """Paths of 2-cycles that lead into, or out of, vertices of a graph."""
+    u, v, _ = core.to_edges()
+    first = core.nrows + 2 * length * np.arange(count)
+    i = (first[:, None] + 2 * np.arange(length)).ravel()
+    on = i[(np.arange(i.size) + 1) % length != 0]
+    hub = np.random.default_rng(count).integers(0, core.nrows, count)
+    into, out = np.where(np.arange(count) % 2, hub, first), np.where(np.arange(count) % 2, first, hub)
+    src, dst = np.concatenate((u, i, i + 1, on, out)), np.concatenate((v, i + 1, i, on + 2, into))
+    return in_disorder(core.nrows + 2 * length * count, src, dst)
+
+
+@pytest.mark.parametrize("levels", [1, 5, 100])
+@pytest.mark.parametrize("name", LONG_TAILS)
+def test_components_with_long_tails_need_few_passes(name, levels, monkeypatch):
+    monkeypatch.setattr(graphs, "LEVELS", levels)
+    A = LONG_TAILS[name]()
+    G = A.to(device="cuda")
+    for every in (8192, 3):
+        with launches(every=every):
+            told = explain(scc, G)
+        same(told.result, scc(A))
+        assert told.runs[0].facts["passes_of_colours"] < 300
+
+
+def test_a_search_of_many_levels_begins_anew_by_hops(monkeypatch):
+    monkeypatch.setattr(graphs, "MOST_LEVELS", 20)
+    monkeypatch.setattr(paths, "DEEP_WIDEST", 0)  # or it would begin so
+    for name in GRAPHS:
+        A, G = on_both(name)
+        for _ in range(2):
+            got = bfs(G, 0, return_parents=True)
+            for mine, expected in zip(got, bfs(A, 0, return_parents=True), strict=True):
+                same(mine, expected)
 
 
 def boths(A: CSR) -> CSR:

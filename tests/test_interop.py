@@ -10,6 +10,7 @@ import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
 
+from algorithms import bellman_ford
 from formats import COO, CSC, CSR, from_edges, from_graphblas, from_networkx, from_scipy
 
 from . import strategies as sts
@@ -178,6 +179,46 @@ def test_networkx_without_edges_or_with_words_for_weights():
     G.add_edge(0, 1, weight=None)
     with pytest.raises(ValueError, match="attribute 'weight' must be a number on every edge"):
         from_networkx(G)
+
+
+def test_a_weight_function_is_called_as_networkx_calls_it():
+    G = nx.DiGraph()
+    G.add_edge("a", "b", km=6, speed=3)
+    G.add_edge("b", "c", km=5, speed=2, closed=True)
+    G.add_edge("a", "c", km=9, speed=1)
+    hours = lambda u, v, data: None if data.get("closed") else data["km"] / data["speed"]  # noqa: E731
+    A, labels = from_networkx(G, hours, return_labels=True)
+    assert edges(A) == [(0, 1, 2.0), (0, 2, 9.0)]
+    expected = nx.single_source_dijkstra_path_length(G, "a", weight=hours)
+    assert {labels[v]: x for v, x in enumerate(bellman_ford(A, 0)) if x < np.inf} == expected
+
+
+def test_a_weight_function_may_tell_the_directions_of_an_undirected_edge_apart():
+    G = nx.Graph([(0, 1), (1, 1)])
+    assert edges(from_networkx(G, lambda u, v, data: 10 * u + v)) == [(0, 1, 1), (1, 0, 10), (1, 1, 11)]
+
+
+def test_a_weight_function_sees_all_parallel_edges_of_a_multigraph():
+    G = nx.MultiDiGraph()
+    G.add_weighted_edges_from([(0, 1, 4), (0, 1, 3)])
+    assert from_networkx(G, lambda u, v, data: sum(d["weight"] for d in data.values()))[0, 1] == 7
+
+
+def test_a_misspelt_weight_is_refused_and_a_missing_one_weighs_1():
+    G = nx.Graph()
+    G.add_edge(0, 1, length=7)
+    G.add_edge(1, 2)
+    with pytest.raises(ValueError, match="no edge has the attribute 'lenght': their attributes are 'length'"):
+        from_networkx(G, "lenght")
+    with pytest.raises(ValueError, match="no edge has the attribute 'length': they have no attributes"):
+        from_networkx(nx.path_graph(3), "length")
+    assert from_networkx(G, "length")[2, 1] == 1
+    assert from_networkx(nx.path_graph(3)).values.tolist() == [1, 1, 1, 1]  # NetworkX's default name, and no weights
+    assert from_networkx(nx.empty_graph(3), "length").nnz == 0
+    with pytest.raises(TypeError, match="weight must be an attribute's name, a function .* or None, got True"):
+        from_networkx(G, True)
+    with pytest.raises(ValueError, match="the function's result must be a number on every edge"):
+        from_networkx(G, lambda u, v, data: data)
 
 
 @FORMATS

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import gzip
 import os
+import threading
 import tracemalloc
+import zipfile
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from formats import CSR, from_edges, read, write
+from formats import COO, CSR, from_edges, read, write
 from formats.io import source
 
-from .files import A_SMALL, DATA, MATRIX_MARKET, error_of
+from .files import A_SMALL, DATA, MATRIX_MARKET, THE_GRAPH_AS, error_of, read_by
 
 HEAD = MATRIX_MARKET + "integer general\n"
 
@@ -83,7 +85,15 @@ MALFORMED = [
     ("a.mtx", HEAD + "3 2 1\n1 3 5\n", "3: vertex 3 is not in 1..2"),
     ("a.mtx", MATRIX_MARKET + "real general\n2 2 1\n1 2 nan\n", "3: expected 'row column value', got '1 2 nan'"),
     ("a.mtx", MATRIX_MARKET + "real symmetric\n2 3 0\n", "2: a symmetric matrix must be square, this one is 2 x 3"),
+    (
+        "a.mtx",
+        MATRIX_MARKET + f"integer skew-symmetric\n3 3 2\n2 1 5\n3 1 {-(2**63)}\n",
+        "4: -9223372036854775808 has no counterpart of the other sign in 64 bits",
+    ),
     ("a.mtx", "", "1: the file is empty"),
+    ("a.gr", "\ufeff", "1: the file is empty"),
+    ("a.gr", "\n\n", "2: expected 'p sp n m', got the end of the file"),
+    ("a.gr", "c\r\n\r\nc\rp sp 3 1\r\r\na 1 x 3\r", "6: expected 'a u v w', got 'a 1 x 3'"),
 ]
 
 
@@ -93,10 +103,12 @@ def test_error_names_the_line(file, name, text, message, ending):
     assert error_of(file(name + ending, text)) == message
 
 
-@pytest.mark.parametrize("block_bytes", [1, 10])
+@pytest.mark.parametrize("loop", ["careful", "compiled"])
+@pytest.mark.parametrize("block_bytes", [1, 10, 2000])
 @pytest.mark.parametrize(("name", "text", "message"), MALFORMED, ids=lambda value: None)
-def test_error_names_the_line_in_any_block(file, monkeypatch, name, text, message, block_bytes):
+def test_error_names_the_line_in_any_block(file, monkeypatch, name, text, message, block_bytes, loop):
     monkeypatch.setattr(source, "BLOCK_BYTES", block_bytes)
+    read_by(loop, monkeypatch)
     assert error_of(file(name, text)) == message
 
 
@@ -247,3 +259,103 @@ def test_memory_is_a_small_multiple_of_the_file(tmp_path, name):
     A = from_edges(*((src, dst) if special != "pace" else (np.append(src, dst), np.append(dst, src))), shape=n)
     write(tmp_path / name, A, format=special)
     assert peak_bytes(lambda: read(tmp_path / name)) < 10 * os.path.getsize(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b" " * 3_000_000, "1: a line has at most 1,048,576 bytes, this one is longer"),
+        (b"# c\n0 1\n" + b"#" * 3_000_000, "3: a line has at most 1,048,576 bytes, this one is longer"),
+        (b"#\n" * 9_000_000, "8912896: expected data, got 17,825,792 bytes of comments and blank lines"),
+    ],
+)
+def test_a_small_file_of_much_text_is_refused_early(file, content, message):
+    path = file("bomb.txt.gz", content)
+    assert error_of(path) == message
+    assert peak_bytes(lambda: error_of(path)) < 10_000_000
+
+
+def test_blank_lines_among_edges_take_no_memory(file):
+    path = file("sparse.txt.gz", b"0 1\n" + b"\n" * 12_000_000 + b"1 2\n")
+    read(path)  # compiles
+    assert peak_bytes(lambda: read(path)) < 20_000_000
+
+
+def test_an_archive_of_few_bytes_takes_few(tmp_path):
+    A = COO(np.zeros(0, int), np.zeros(0, int), np.zeros(0), (2**29, 2**29))
+    write(tmp_path / "empty.npz", A)
+    assert peak_bytes(lambda: read(tmp_path / "empty.npz")) < 1_000_000
+    said = error_of(tmp_path / "empty.npz", return_labels=True)
+    assert said == " 536870912 vertices, absurdly many for 0 edges (force=True reads it)"
+
+
+@pytest.mark.parametrize("ending", ["", ".gz"])
+def test_an_archive_that_unpacks_to_absurdly_much_is_refused_without_force(tmp_path, ending):
+    n = 4_000_000
+    zeros = dict.fromkeys(CSR_ARRAYS, np.zeros(n, int))
+    np.savez_compressed(tmp_path / "a.npz", format="csr", shape=(n, n), **zeros)
+    path = tmp_path / f"a.npz{ending}"
+    if ending:
+        path.write_bytes(gzip.compress((tmp_path / "a.npz").read_bytes(), 1))
+    error_of(path)  # imports what it needs
+    assert peak_bytes(lambda: error_of(path)) < 5_000_000
+    assert "unpack to 96,000,016: force=True reads it" in error_of(path)
+
+
+def test_what_an_archive_holds_besides_is_not_read(tmp_path):
+    np.savez_compressed(tmp_path / "a.npz", other=np.zeros(10**7), **good_parts())
+    assert peak_bytes(lambda: read(tmp_path / "a.npz")) < 1_000_000
+
+
+def test_an_array_whose_header_promises_what_is_not_there_is_refused(tmp_path):
+    np.savez(tmp_path / "good.npz", **good_parts())
+    with zipfile.ZipFile(tmp_path / "good.npz") as good, zipfile.ZipFile(tmp_path / "a.npz", "w") as bad:
+        for name in good.namelist():
+            bad.writestr(name, good.read(name).replace(b"(3,)", b"(9,)"))
+    assert "promises" in error_of(tmp_path / "a.npz")
+
+
+@pytest.mark.parametrize("text", ["p sp 4194305 1\na 1 2 3\n", "p tw 4194305 1\n1 2\n"])
+def test_force_reads_more_vertices_than_the_limit(file, text):
+    path = file("wide.gr", text)
+    assert error_of(path) == "1: the header promises 4194305 vertices, absurdly many for 1 edges (force=True reads it)"
+    assert read(path, force=True).shape == (4194305, 4194305)
+
+
+# --- what is no file --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["nowhere", "nowhere.docx", "nowhere.txt.gz"])
+def test_a_missing_file_is_said_to_be_missing_whatever_its_suffix(tmp_path, name):
+    with pytest.raises(FileNotFoundError, match=f"No such file or directory: '{tmp_path / name}'"):
+        read(tmp_path / name)
+
+
+def test_a_folder_is_said_to_be_one(tmp_path):
+    with pytest.raises(IsADirectoryError, match=f"Is a directory: '{tmp_path}'"):
+        read(tmp_path)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_file_that_may_not_be_read_is_named(file):
+    path = file("secret.txt", "0 1\n")
+    path.chmod(0)
+    with pytest.raises(PermissionError, match=str(path)):
+        read(path)
+
+
+@pytest.mark.parametrize("name", ["graph.gr", "graph.txt", "graph.csv", "algs4.txt", "graph.mtx", "a.npz"])
+def test_a_pipe_is_read_like_a_file(file, tmp_path, name):
+    content = THE_GRAPH_AS[name].encode() if name in THE_GRAPH_AS else None
+    if content is None:
+        write(tmp_path / "stored.npz", A_SMALL)
+        content = (tmp_path / "stored.npz").read_bytes()
+    (tmp_path / "pipes").mkdir()
+    pipe = tmp_path / "pipes" / name
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_bytes, args=(content,))
+    writer.start()
+    try:
+        assert read(pipe).equals(read(file(name, content)))
+    finally:
+        writer.join()

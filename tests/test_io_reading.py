@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 import scipy.io
 
-from formats import CSR, read
+from formats import CSR, from_edges, read
 from formats.io import KINDS, source
 
-from .files import DATA, MATRIX_MARKET, THE_GRAPH, THE_GRAPH_AS, edges, error_of
+from .files import DATA, MATRIX_MARKET, THE_GRAPH, THE_GRAPH_AS, edges, error_of, read_by
 
 # --- what is read -----------------------------------------------------------------------------------------------------
 
@@ -33,29 +33,66 @@ def test_every_text_format_gives_the_same_matrix(file, name, ending):
     "change",
     [
         lambda text: text.replace("\n", "\r\n"),
+        lambda text: text.replace("\n", "\r"),
+        lambda text: text.replace("\n", "\r\r\n"),
+        lambda text: text.replace("\n", "\r \n"),
+        lambda text: text.replace("\n", "\r\n", 2).replace("\n", "\r", 1),
+        lambda text: "\ufeff" + text,
+        lambda text: "\ufeff" + text.replace("\n", "\r\n").removesuffix("\r\n"),
         lambda text: text.removesuffix("\n"),
         lambda text: text.replace("\n", " \t\n"),
         lambda text: text + "\n \n\t\n",
         lambda text: text.upper() if "Matrix" in text else text,
     ],
-    ids=["windows line ends", "no final newline", "trailing blanks", "blank lines at the end", "capitals"],
+    ids=[
+        *("windows line ends", "old line ends", "line ends converted twice", "a blank between line ends"),
+        *("mixed line ends", "byte-order mark", "mark, windows, no final newline"),
+        *("no final newline", "trailing blanks", "blank lines at the end", "capitals"),
+    ],
 )
 def test_layout_does_not_matter(file, name, change):
     assert edges(read(file(name, change(THE_GRAPH_AS[name])))) == THE_GRAPH
 
 
-def test_byte_order_mark_is_skipped(file):
-    assert edges(read(file("excel.csv", "\ufeffsource,target\n3,4\n"))) == [(0, 1, 1)]
+@pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r", "\r\r\n", "\r \n"])
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("excel.csv", "source,target\n1,2\n"),
+        ("pace.gr", "c\n\nc\np tw 2 1\n1 2\n"),
+        ("dimacs.gr", "c\n\np sp 2 2\na 1 2 1\na 2 1 1\n"),
+        ("algs4.txt", "# c\n2\n1\n0 1\n"),
+        ("list.txt", "% c\n1 2\n"),
+        ("m.mtx", MATRIX_MARKET + "pattern symmetric\n%\n\n2 2 1\n2 1\n"),
+    ],
+)
+def test_kinds_are_told_apart_with_any_line_ends(file, name, text, mark, line_end):
+    found = edges(read(file(name, (mark + text.replace("\n", line_end)).encode())))
+    assert found == ([(0, 1, 1)] if name in ("excel.csv", "algs4.txt", "list.txt") else [(0, 1, 1), (1, 0, 1)])
+
+
+def test_comments_of_any_length_come_before_a_kind(file):
+    assert read(file("road.gr", "c " + "x" * 100 + "\n" + "c\n" * 100_000 + "p tw 2 1\n1 2\n")).nnz == 2
+
+
+@pytest.mark.parametrize(("weight", "mirrored"), [(2**31 - 1, 1 - 2**31), (-(2**31), 2**31), (1 - 2**63, 2**63 - 1)])
+def test_skew_symmetric_weights_change_their_sign(file, weight, mirrored):
+    A = read(file("skew.mtx", f"{MATRIX_MARKET}integer skew-symmetric\n2 2 1\n2 1 {weight}\n"))
+    assert edges(A) == [(0, 1, mirrored), (1, 0, weight)]
+    assert A.dtype == np.int64
 
 
 def test_comments_need_not_be_utf8(file):
     assert read(file("old.gr", "c Erd\xf6s\np sp 2 1\na 1 2 3\n".encode("latin-1"))).nnz == 1
 
 
-@pytest.mark.parametrize("block_bytes", [1, 7, 40])
+@pytest.mark.parametrize("loop", ["careful", "compiled"])
+@pytest.mark.parametrize("block_bytes", [1, 7, 40, 1000])
 @pytest.mark.parametrize("name", THE_GRAPH_AS)
-def test_blocks_do_not_show(file, monkeypatch, name, block_bytes):
+def test_blocks_do_not_show(file, monkeypatch, name, block_bytes, loop):
     monkeypatch.setattr(source, "BLOCK_BYTES", block_bytes)
+    read_by(loop, monkeypatch)
     assert edges(read(file(name, THE_GRAPH_AS[name]))) == THE_GRAPH
 
 
@@ -140,6 +177,7 @@ def test_comments_alone_are_an_empty_graph(file):
 # --- weights ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("loop", ["careful", "compiled"])
 @pytest.mark.parametrize(
     ("weights", "dtype"),
     [
@@ -156,7 +194,8 @@ def test_comments_alone_are_an_empty_graph(file):
         (["-Infinity", "9007199254740993"], "float64"),
     ],
 )
-def test_weights_choose_their_dtype(file, weights, dtype):
+def test_weights_choose_their_dtype(file, monkeypatch, weights, dtype, loop):
+    read_by(loop, monkeypatch)
     A = read(file("w.txt", f"0 1 {weights[0]}\n1 0 {weights[1]}\n"))
     assert A.dtype == dtype
     assert A.values.tolist() == [np.dtype(dtype).type(weight or 1) for weight in weights]
@@ -178,6 +217,34 @@ def test_dtype_is_obeyed(file, dtype):
 )
 def test_lossy_cast_to_integers_is_refused(file, weight, dtype):
     assert f"cannot be stored as {dtype}" in error_of(file("w.txt", f"0 1 {weight}\n"), dtype=dtype)
+
+
+def reals() -> list[str]:
+    """Numbers that are hard to round, beside easy ones."""
+    random = np.random.default_rng(0)
+    bits = random.integers(0, 2**63, 3000).view(np.float64)
+    some = [x for x in bits.tolist() if x < np.inf] + random.random(2000).tolist()
+    written = [form.format(x) for x in some for form in ("{!r}", "{:.18e}", "{:.16g}", "{:.17g}", "{:+.3e}")]
+    halfway = [int(x) * 2 + 1 for x in random.integers(2**53, 2**54, 500)]
+    near = [f"{m + off}e{e}" for m in halfway for off in (-1, 0, 1) for e in (0, 5, -5, 30)]
+    edge = ["9007199254740993.0", "0.0", "-0.0", "1e400", "-1e-400", "5e-324", "1.7976931348623157e308", "00000.5"]
+    zeros = [
+        "0.00000000000000000000000012345678901234567",
+        "0" * 40 + ".25",
+        "1e0000000000",
+        "1E+5",
+        "inf",
+        "-Infinity",
+    ]
+    return written + near + edge + zeros + [f"0.{m:019d}" for m in random.integers(0, 2**63, 500).tolist()]
+
+
+@pytest.mark.parametrize("loop", ["careful", "compiled"])
+def test_reals_are_rounded_as_python_rounds_them(file, monkeypatch, loop):
+    read_by(loop, monkeypatch)
+    written = reals()
+    A = read(file("w.txt", "".join(f"0 {i} {x}\n" for i, x in enumerate(written))))
+    np.testing.assert_array_equal(A.values.view(np.int64), np.array([float(x) for x in written]).view(np.int64))
 
 
 def test_parallel_edges_keep_the_least_weight(file):
@@ -209,11 +276,43 @@ def test_labels_are_the_ids_in_the_file(file, name, labels):
     assert edges(A) == THE_GRAPH
 
 
+@pytest.mark.parametrize("loop", ["careful", "compiled"])
 @pytest.mark.parametrize("weight", ["1", "0.5"])
-def test_ids_of_64_bits_stay_exact(file, weight):
+def test_ids_of_64_bits_stay_exact(file, monkeypatch, weight, loop):
+    read_by(loop, monkeypatch)
     ids = [2**53 + 1, 2**60 + 1, 2**63 - 1]
     path = file("big.txt", "".join(f"{u} {v} {weight}\n" for u, v in zip(ids, ids[1:], strict=False)))
     assert read(path, return_labels=True)[1].tolist() == ids
+
+
+@pytest.mark.parametrize("spread", [1, 3, 7919, 2**40])
+@pytest.mark.parametrize("ends", [[], [0, 2**63 - 1]])
+def test_many_ids_with_gaps_are_numbered_in_order(file, spread, ends):
+    random = np.random.default_rng(spread)
+    src, dst = random.integers(0, 20_000, (2, 50_000)) * spread
+    src[: len(ends)] = ends
+    weights = random.integers(-9, 9, src.size)
+    path = file("gaps.tsv", "".join(map("{}\t{}\t{}\n".format, src.tolist(), dst.tolist(), weights.tolist())))
+    A, labels = read(path, return_labels=True)
+    expected, places = np.unique(np.concatenate((src, dst)), return_inverse=True)
+    assert labels.tolist() == expected.tolist()
+    assert A.equals(from_edges(places[: src.size], places[src.size :], weights.astype("int32"), shape=expected.size))
+
+
+@pytest.mark.parametrize("weighted", [True, False])
+@pytest.mark.parametrize("order", ["random", "by row", "sorted", "one row", "one column"])
+def test_many_edges_in_any_order_become_rows(file, order, weighted):
+    random = np.random.default_rng(7)
+    n, m = 300, 40_000
+    rows, cols = random.integers(0, n, (2, m)) * [[order != "one row"], [order != "one column"]]
+    if order != "random":
+        by = np.lexsort((cols, rows)) if order == "sorted" else np.argsort(rows, kind="stable")
+        rows, cols = rows[by], cols[by]
+    weights = random.integers(-99, 99, m) if weighted else np.ones(m, np.int64)
+    path = file("a.txt", f"{n} {m}\n".replace(" ", "\n") + "".join(map("{} {} {}\n".format, rows, cols, weights)))
+    A = read(path)
+    A.check()
+    assert A.equals(from_edges(rows, cols, weights.astype("int32"), shape=n))
 
 
 # --- the rest ---------------------------------------------------------------------------------------------------------
@@ -226,20 +325,21 @@ def test_kinds_are_distinct_and_each_suffix_has_a_default():
     assert all(kind.opening == b"" for kind in last.values())
 
 
+@pytest.mark.parametrize("name", ["graph.gr.gz", "graph.mtx"])
 @pytest.mark.parametrize(
-    ("progress", "terminal", "large", "shown"),
+    ("progress", "terminal", "slow", "shown"),
     [(None, True, True, True), (None, True, False, False), (None, False, True, False), (True, False, False, True)]
     + [(False, True, True, False)],
 )
-def test_progress_bar(file, monkeypatch, progress, terminal, large, shown):
-    opened = []
-    with_bar = source._open_with_bar
-    monkeypatch.setattr(source, "_open_with_bar", lambda path: opened.append(path) or with_bar(path))
-    monkeypatch.setattr(source, "BAR_FROM_BYTES", 1 if large else 10**9)
+def test_progress_bar(file, monkeypatch, name, progress, terminal, slow, shown):
+    started = []
+    start = source._start_bar
+    monkeypatch.setattr(source, "_start_bar", lambda name, size: started.append((name, size)) or start(name, size))
+    monkeypatch.setattr(source, "BAR_AFTER_SECONDS", 0.0 if slow else 1e9)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal, raising=False)
-    path = file("graph.gr.gz", THE_GRAPH_AS["graph.gr"])
+    path = file(name, THE_GRAPH_AS[name.removesuffix(".gz")])
     assert edges(read(path, progress=progress)) == THE_GRAPH
-    assert opened == ([str(path)] if shown else [])
+    assert started == ([(name, path.stat().st_size)] if shown else [])
 
 
 def test_importing_formats_loads_nothing_heavy():

@@ -1,119 +1,295 @@
-"""Machine code on disk: processes that compile at the same time never find each other's."""
+"""Machine code on disk: kernels find each other's, nobody else's, and run where nothing can be kept."""
 
 from __future__ import annotations
 
 import errno
-import fcntl
-import time
-from concurrent.futures import ThreadPoolExecutor
+import os
+import subprocess
+import sys
+import warnings
+from collections.abc import Callable
 from pathlib import Path
-from threading import Barrier
 from typing import Any
 
-import numba
+import numpy as np
 import pytest
-from numba.core.caching import FunctionCache, IndexDataCacheFile
 
-from semiring.cpu.cache import LockedCache
+import semiring.cpu.jit as jit
+from formats import arrays
 from semiring.cpu.kernels import compiled
+from semiring.machine_code import CUDA, Store
+
+ROOT = Path(__file__).parent.parent
 
 
-def adder(constant: int, cache: type[FunctionCache] = LockedCache) -> Any:
-    """A kernel of which all specializations share an index, as those of a product do."""
+@pytest.fixture
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
+    """Where kernels are kept during a test."""
+    own = Store("CPU kernels", "NUMBA_CACHE_DIR", lambda: tmp_path)
+    monkeypatch.setattr(jit, "CPU", own)
+    return own
+
+
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of the kernels that a test has compiled, and not found."""
+    import semiring.cpu.compiler as compiler
+
+    names: list[str] = []
+    original = compiler.machine_code
+
+    def noting(function: Any, kinds: Any, name: str) -> Any:
+        names.append(function.__name__)
+        return original(function, kinds, name)
+
+    monkeypatch.setattr(compiler, "machine_code", noting)
+    return names
+
+
+def adder(constant: int) -> Any:
+    """A kernel with a constant in its closure, made anew, as in another process."""
 
     def add(x):
         return x + constant
 
-    kernel: Any = compiled(add)
-    assert type(kernel._cache) is LockedCache
-    kernel._cache = cache(add)
-    return kernel
+    return compiled(add)
 
 
-@pytest.fixture(autouse=True)
-def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+def twice(call: Callable[..., Any], constant: int) -> Any:
+    """A kernel that calls another kernel, or a plain function."""
+
+    def apply(x):
+        return call(call(x)) + constant
+
+    return compiled(apply)
 
 
-def save_at_once(kernels: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Save every kernel while the others have read the index and not written it yet, as far as they let it come so."""
-    for kernel in kernels:
-        kernel._cache.disable()
-        kernel(0)
-        kernel._cache.enable()
-    ready, load_index = Barrier(len(kernels)), IndexDataCacheFile._load_index
+def plus(constant: int) -> Callable[[Any], Any]:
+    def helper(x):
+        return x + constant
 
-    def slowly(self: Any) -> Any:
-        index = load_index(self)
-        time.sleep(0.1)
-        return index
-
-    def save(kernel: Any) -> None:
-        (signature,) = kernel.overloads
-        ready.wait()
-        kernel._cache.save_overload(signature, kernel.overloads[signature])
-
-    monkeypatch.setattr(IndexDataCacheFile, "_load_index", slowly)
-    with ThreadPoolExecutor(len(kernels)) as pool:
-        list(pool.map(save, kernels))
-    monkeypatch.setattr(IndexDataCacheFile, "_load_index", load_index)
+    return helper
 
 
-def test_kernels_saved_at_the_same_time_are_all_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    save_at_once([adder(constant) for constant in (1, 2, 3, 4)], monkeypatch)
-    for constant in (1, 2, 3, 4):
-        kernel = adder(constant)
-        assert kernel(10) == 10 + constant
-        assert sum(kernel.stats.cache_hits.values()) == 1
+def folder_of(store: Store) -> Path:
+    base = store.base()
+    assert base is not None
+    return base / f"semiring-{os.geteuid()}"
 
 
-def test_numbas_own_cache_loses_some(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Why there is a lock. When this fails, Numba has one, and ours can go."""
-    save_at_once([adder(constant, FunctionCache) for constant in (1, 2, 3, 4)], monkeypatch)
-    found = [adder(constant, FunctionCache) for constant in (1, 2, 3, 4)]
-    right = [kernel(10) == 10 + constant for constant, kernel in enumerate(found, 1)]
-    hits = [sum(kernel.stats.cache_hits.values()) for kernel in found]
-    assert not (all(right) and all(hits))
+@pytest.mark.quick
+def test_a_kernel_is_found_again(store: Store, made: list[str]) -> None:
+    assert [adder(5)(1), adder(6)(1), adder(5)(2)] == [6, 7, 7]
+    assert made == ["add", "add"]
+    assert len(list(folder_of(store).iterdir())) == 2
 
 
-def no_locks(*arguments: Any) -> None:
-    raise OSError(errno.ENOLCK, "No locks available")
+@pytest.mark.parametrize("make", [adder, plus], ids=["a kernel", "a function"])
+def test_a_kernel_is_found_again_unless_what_it_calls_has_changed(
+    make: Callable[[int], Any], store: Store, made: list[str]
+) -> None:
+    assert [twice(make(5), 0)(1), twice(make(5), 0)(1), twice(make(6), 0)(1)] == [11, 11, 13]
+    assert made == ["apply", "apply"]
 
 
-@pytest.mark.parametrize("locks", ["can be made", "cannot be made", "are not there"])
-def test_a_kernel_is_found_again(tmp_path: Path, locks: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    if locks == "are not there":
-        monkeypatch.setattr(fcntl, "flock", no_locks)
+OTHER_PLACE = "def add(x):\n    return x + number"
+
+
+def test_a_kernel_is_compiled_anew_when_a_name_of_its_module_means_something_else(
+    store: Store, made: list[str]
+) -> None:
+    answers = []
+    for number in (1, 2, 1):
+        module: dict[str, Any] = {"number": number, "__name__": "elsewhere"}
+        exec(OTHER_PLACE, module)
+        answers.append(compiled(module["add"])(1))
+    assert answers == [2, 3, 2]
+    assert made == ["add", "add"]
+
+
+def test_kernels_take_numbers_arrays_and_tuples_of_every_kind(store: Store, made: list[str]) -> None:
+    @compiled
+    def mixed(a, b, x, y, z, w, t, k):
+        a[0] = b[1, 1] + t[0][0]
+        return x + y, z * np.float32(2), w, b.shape[1], not w, k
+
+    class Own(np.ndarray):
+        pass
+
+    a, b, t, k = np.zeros(3, np.int32), np.arange(6).reshape(2, 3), (np.arange(3) + 7,), np.uint8(200)
+    assert mixed(a, b, 1, 2.5, np.float32(1.25), True, t, k) == (3.5, 2.5, True, 3, False, 200)
+    assert a[0] == 11
+    same = (np.int64(-5), np.float64(2.5), np.float32(1.25), np.bool_(False), t, k)
+    assert mixed(a.view(Own), b, *same) == (-2.5, 2.5, False, 3, True, 200)
+    assert mixed(a, b.astype(np.longlong), np.longlong(-5), *same[1:]) == (-2.5, 2.5, False, 3, True, 200)
+    assert made == ["mixed"]
+    assert mixed(a, b.T, *same) == (-2.5, 2.5, False, 2, True, 200)
+    assert made == ["mixed", "mixed"]
+    with pytest.raises(OverflowError):
+        mixed(a, b, 1 << 70, *same[1:])
+    with pytest.raises(TypeError, match="kernels take arrays, numbers and tuples"):
+        mixed(a, b, "1", *same[1:])
+
+
+def test_a_kernel_that_returns_an_array_is_refused(store: Store) -> None:
+    with pytest.raises(TypeError, match="kernels return numbers and tuples of these"):
+        compiled(lambda x: x)(np.zeros(1))
+
+
+def test_kernels_may_make_arrays(store: Store) -> None:
+    def total(n):
+        return np.arange(n).sum()
+
+    for _ in range(2):
+        assert compiled(total)(5) == 10
+
+
+def refused(store: Store, why: str, made: list[str]) -> None:
+    """Kernels run, are compiled each time, and one warning says why and how to change that."""
+    message = f"compiled anew in every process.*{why}.*set NUMBA_CACHE_DIR"
+    with pytest.warns(RuntimeWarning, match=message) as told:
+        assert [adder(5)(1), adder(5)(1)] == [6, 6]
+    assert len(told) == 1
+    assert made == ["add", "add"]
+
+
+@pytest.mark.quick
+def test_without_a_place_kernels_are_compiled_in_each_process(tmp_path: Path, store: Store, made: list[str]) -> None:
+    (tmp_path / "file").touch()
+    store.base = lambda: tmp_path / "file"
+    refused(store, "Not a directory", made)
+
+
+def test_without_a_home_kernels_are_compiled_in_each_process(store: Store, made: list[str]) -> None:
+    store.base = lambda: None
+    refused(store, "no home", made)
+
+
+def test_on_a_full_disk_kernels_still_run(store: Store, made: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*arguments: Any) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "replace", full)
+    refused(store, "No space left", made)
+    assert not list(folder_of(store).iterdir())
+
+
+def test_a_folder_that_others_may_write_to_is_not_used(store: Store, made: list[str]) -> None:
+    folder_of(store).mkdir()
+    folder_of(store).chmod(0o777)
+    refused(store, "other users may write", made)
+
+
+def test_machine_code_that_others_may_have_written_is_not_run(store: Store, made: list[str]) -> None:
     assert adder(5)(1) == 6
-    (lock,) = tmp_path.rglob("*.lock")
-    if locks == "cannot be made":
-        lock.unlink()
-        lock.mkdir()
-    again = adder(5)
-    assert again(1) == 6
-    assert sum(again.stats.cache_hits.values()) == 1
+    (file,) = folder_of(store).iterdir()
+    file.chmod(0o666)
+    with pytest.warns(RuntimeWarning, match="other users may write"):
+        assert adder(5)(1) == 6
+    assert made == ["add", "add"]
 
 
-def test_machine_code_outlives_no_package(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(numba.config, "CACHE_DIR", "")
-    assert Path(__file__).parent not in Path(adder(5)._cache.cache_path).parents
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+@pytest.mark.parametrize("what", ["the folder", "a file"])
+def test_machine_code_of_another_user_is_not_run(what: str, store: Store, made: list[str]) -> None:
+    assert adder(5)(1) == 6
+    (file,) = folder_of(store).iterdir()
+    os.chown(file if what == "a file" else folder_of(store), 12345, -1)
+    with pytest.warns(RuntimeWarning, match="other users may write"):
+        assert adder(5)(1) == 6
+    assert made == ["add", "add"]
 
 
-def caller(constant: int) -> Any:
-    """A kernel that calls another one, which is compiled anew, as in another process."""
-    add = adder(constant)
+@pytest.mark.parametrize(
+    "damage", [lambda code: code[:-1], lambda code: b"", lambda code: code[:99] + b"!" + code[100:]]
+)
+def test_damaged_machine_code_is_not_run(damage: Callable[[bytes], bytes], store: Store, made: list[str]) -> None:
+    assert adder(5)(1) == 6
+    (file,) = folder_of(store).iterdir()
+    file.write_bytes(damage(file.read_bytes()))
+    assert adder(5)(1) == 6
+    assert adder(5)(1) == 6
+    assert made == ["add", "add"]
 
-    def twice(x):
-        return add(add(x))
 
-    return compiled(twice)
+def test_machine_code_under_another_name_is_not_run(store: Store, made: list[str]) -> None:
+    assert adder(5)(1) == 6
+    (file,) = folder_of(store).iterdir()
+    assert adder(6)(1) == 7
+    other = next(each for each in folder_of(store).iterdir() if each != file)
+    other.write_bytes(file.read_bytes())
+    assert adder(6)(1) == 7
+    assert made == ["add", "add", "add"]
 
 
-def test_a_kernel_that_calls_another_is_found_again_unless_that_one_has_changed() -> None:
-    assert caller(5)(1) == 11
-    again = caller(5)
-    assert again(1) == 11
-    assert sum(again.stats.cache_hits.values()) == 1
-    changed = caller(6)
-    assert changed(1) == 13
-    assert sum(changed.stats.cache_hits.values()) == 0
+def test_nobody_else_can_read_or_write_what_is_kept(store: Store) -> None:
+    assert adder(5)(1) == 6
+    for path in (folder_of(store), *folder_of(store).iterdir()):
+        assert path.stat().st_mode & 0o077 == 0
+
+
+def test_machine_code_lies_where_the_environment_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CUPY_CACHE_DIR", str(tmp_path))
+    CUDA.keep("x.cubin", b"code")
+    assert CUDA.find("x.cubin") == b"code"
+    assert (tmp_path / f"semiring-{os.geteuid()}" / "x.cubin").is_file()
+
+
+EVERYTHING_READ_ONLY = """
+set -e
+mount --rbind / /mnt && mount -o remount,bind,ro /mnt
+if mountpoint -q /mnt/tmp; then mount -o remount,bind,ro /mnt/tmp; fi
+exec chroot /mnt env -i HOME=/nobody PYTHONPATH="$1" "$2" -c "$3"
+"""
+
+
+def test_everything_runs_where_nothing_can_be_written() -> None:
+    """In a mount namespace whose root is read-only, without an environment and with a home that does not exist.
+
+    The user's own home may hold the machine code already, from the tests before: then nothing would be missed.
+    """
+    code = (
+        "import warnings; warnings.simplefilter('always')\n"
+        "import os, numpy as np\n"
+        "try: open('/tmp/x', 'w')\n"
+        "except OSError: pass\n"
+        "else: raise SystemExit('not read-only')\n"
+        "from formats import ELL, from_edges; from algorithms import bfs, scc\n"
+        "from semiring import MinPlus, ewise_add, mxv\n"
+        "A = from_edges([0, 1, 2, 3], [1, 2, 3, 0], np.array([1, 2, 3, 4]))\n"
+        "print(bfs(A, 0), scc(A), mxv(A.to(ELL), np.arange(4), MinPlus), ewise_add(A, A, 'min').nnz)\n"
+    )
+    unshare = ["unshare", "-m" if os.geteuid() == 0 else "-rm", "bash", "-c"]
+    try:
+        probe = subprocess.run([*unshare, "mount --rbind / /mnt"], capture_output=True, check=False)
+    except FileNotFoundError:
+        pytest.skip("there is no `unshare` here")
+    if probe.returncode:
+        pytest.skip("mount namespaces are not allowed here")
+    command = [*unshare, EVERYTHING_READ_ONLY, "-", str(ROOT), sys.executable, code]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == "[0 1 2 3] [0 0 0 0] [2 4 6 4] 4".split()
+    assert done.stderr.count("set NUMBA_CACHE_DIR") == 1
+
+
+def test_a_warning_is_given_once_for_each_kind() -> None:
+    store = Store("CPU kernels", "NUMBA_CACHE_DIR", lambda: None)
+    with pytest.warns(RuntimeWarning, match="NUMBA_CACHE_DIR"):
+        store.keep("a", b"")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        store.keep("b", b"")
+        assert store.find("b") is None
+
+
+@pytest.mark.parametrize("place", ["a file", "a folder"])
+def test_cupy_keeps_its_kernels_in_memory_where_it_cannot_write(
+    place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a file").touch()
+    monkeypatch.setenv("CUPY_CACHE_DIR", str(tmp_path / place / "kernels"))
+    monkeypatch.setenv("CUPY_CACHE_IN_MEMORY", "")
+    monkeypatch.delenv("CUPY_CACHE_IN_MEMORY")
+    arrays._let_cupy_compile()
+    assert os.environ.get("CUPY_CACHE_IN_MEMORY") == ("1" if place == "a file" else None)

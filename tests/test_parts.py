@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from formats import CSC, Matrix, SparseVector, from_edges
 from formats.arrays import to_device
 from formats.orientation import by_columns, by_rows, has_columns, is_symmetric, with_edges
-from semiring import LorLand, Monoid, Semiring, differs, mxv, select, vxm, within
+from semiring import LorLand, Monoid, Semiring, differs, mxv, select, steps, vxm, within
 from semiring.edges import undirected_edges
-from semiring.generic import steps
 from semiring.ops import OPERATORS
 from semiring.vectors import hashed, membership, renumbered, roots, unweighted
 

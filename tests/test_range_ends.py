@@ -8,7 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from algorithms import NegativeCycle, bellman_ford
-from semiring import MaxMin, MinPlus
+from formats import CSR, SparseVector, from_edges
+from semiring import MaxMin, MinPlus, mxm, mxv, vxm
+from semiring.algebra import find_semiring
 from semiring.statistics import sums_fit
 
 from .graphs import (
@@ -24,6 +26,7 @@ from .graphs import (
     solve,
     sources,
 )
+from .strategies import FORMATS, OPTIONS
 
 
 def limits(dtype: np.dtype) -> tuple[int, int]:
@@ -127,3 +130,18 @@ def test_sums_that_surely_fit_are_told_by_the_largest_values(dtype):
         assert sums_fit(A, np.array(entries, dtype), MinPlus) is fit
     assert not sums_fit(A.with_values(A.values * 0 - most // 4 * 3), np.array([0, 5], dtype), MinPlus)
     assert not sums_fit(A, np.array([0, 5], dtype), MaxMin)  # no sums
+
+
+@pytest.mark.parametrize("name", ["max_times", "min_times"])
+@pytest.mark.parametrize("fmt", FORMATS, ids=lambda fmt: fmt.__name__)
+def test_zero_times_infinity_has_no_place_in_an_order(fmt, name):
+    s = find_semiring(name)
+    zero = s.zero(np.dtype(np.float64))
+    A = from_edges([0, 0, 1], [0, 1, 0], [0.0, 2.0, 0.0], shape=2).to(fmt, **OPTIONS.get(fmt, {}))
+    x = np.array([-zero, 3.0])
+    for operand in (x, SparseVector.from_dense(x, zero)):
+        for y in (mxv(A, operand, s), vxm(operand, A.T, s)):
+            assert (y if isinstance(y, np.ndarray) else y.to_dense(zero)).tolist() == [6, zero]
+    if fmt is CSR:
+        C = mxm(A, from_edges([0, 1], [0, 0], x, shape=2), s)
+        assert C.to_dense(zero).tolist() == [[6, zero], [zero, zero]]

@@ -14,8 +14,9 @@ from typer.testing import CliRunner
 from bench import plots
 from bench import report as reports
 from bench.__main__ import app
-from bench.experiment import RESULTS, Experiment, cell
+from bench.experiment import Experiment, cell
 from bench.experiments import EXPERIMENTS
+from bench.measure import RESULTS
 from bench.page import inline
 from bench.report import collected, report, sections
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import operator
 import pickle
-from importlib import resources
 from typing import Any
 
 import networkx as nx
@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from algorithms import NegativeCycle, bellman_ford, da2cf, delta_stepping, dijkstra, sssp, trace
+from algorithms.data import rome99
 from algorithms.sssp import ALGORITHMS
 from formats import CSR, Dense, Matrix, from_edges, read
 from semiring import AnyPair, LorLand, MaxMin, MinMax, MinPlus, no_worse, vxm
@@ -382,8 +383,7 @@ def test_tiny_ewd(verb, fmt, backend, method):
 
 @pytest.fixture(scope="module")
 def rome() -> Matrix:
-    with resources.as_file(resources.files("algorithms.data") / "rome99.gr") as file:
-        return read(file)
+    return read(rome99)
 
 
 QUEUES = [name for name in ANY_SIGN if METHODS[name][1].get("schedule") in ("fifo", "slf", "lll", "slf+lll")]
@@ -495,3 +495,46 @@ def test_large_labels_go_last_also_where_the_sources_is_infinite():
             bellman_ford(A, 0, MaxMin, schedule=schedule)
         rounds.append(len(t.rounds))
     assert rounds[0] < rounds[1]
+
+
+# --- semirings by name ------------------------------------------------------------------------------------------------
+
+RELIABLE = (sssp, bellman_ford, da2cf, dijkstra)
+
+
+@pytest.mark.parametrize("fused", [True, False])
+@pytest.mark.parametrize("algorithm", RELIABLE, ids=lambda algorithm: getattr(algorithm, "name", "sssp"))
+@settings(max_examples=15)
+@given(graph=graphs(st.sampled_from([0.0, 0.25, 0.5, 0.9, 1.0])), at=sources)
+def test_max_times_finds_the_most_reliable_paths(algorithm, fused, graph, at):
+    source = at % graph.n
+    reliability = Paths(operator.mul, operator.gt, np.float64(1))
+    weights = graph.weights(np.float64, max)
+    lengths = reliability.distances(graph.n, weights, source)
+    A = graph.matrix(np.float64, dup="max")
+    d = algorithm(A, source, "max_times", fused=fused)
+    assert d.tolist() == [-INF if x is None else x for x in lengths]
+
+
+@pytest.mark.parametrize("name", ["max_times", "min_times"])
+def test_products_order_paths_of_finite_weights_alone_that_are_not_negative(name):
+    for wrong in (-0.5, INF if name == "max_times" else -INF):
+        with pytest.raises(ValueError, match=rf"{name} orders paths of weights in \[0, inf\) alone, got {wrong}"):
+            sssp(from_edges([0], [1], [wrong]), 0, name)
+    absent = from_edges([0, 1], [1, 2], [0.5, -INF if name == "max_times" else INF])
+    assert sssp(absent, 0, name).tolist() == [1, 0.5, absent[1, 2]]
+
+
+def test_factors_that_improve_a_path_may_close_an_improving_cycle():
+    gains = from_edges([0, 1, 2], [1, 2, 0], [0.5, 2.0, 1.25])
+    with pytest.raises(NegativeCycle) as found:
+        sssp(gains, 0, "max_times")
+    assert found.value.cycle == [0, 1, 2, 0]
+    with pytest.raises(ValueError, match="dijkstra needs weights no better than the unit 1.0 of max_times, got 2.0"):
+        dijkstra(gains, 0, "max_times")
+
+
+@pytest.mark.parametrize("name", ["min_min", "max_first", "max_pair"])
+def test_a_semiring_without_a_unit_starts_no_path(name):
+    with pytest.raises(ValueError, match=f"{name} has no unit, so no path can start: .* or declare one"):
+        sssp(from_edges([0], [1], [0.5]), 0, name)

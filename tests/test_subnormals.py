@@ -10,7 +10,7 @@ import pytest
 
 from formats import Dense, SparseVector, from_edges
 from formats.arrays import compared_bits, differs, equals, to_device
-from semiring import assign
+from semiring import OPERATORS, Monoid, PlusTimes, Semiring, assign, mxm, mxv, vxm
 
 NEAR = np.array([0.0, -0.0, 1e-45, -1e-45, 1.2e-38, 1.0, -1.0, np.inf, -np.inf], np.float32)
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.backend("cuda"))]
@@ -62,3 +62,45 @@ def test_a_subnormal_is_no_integer(device: Any) -> None:
 def test_what_is_assigned_is_joined_with_a_subnormal(device: Any) -> None:
     out = to_device(np.array([1e-45, 0], np.float32), device)
     assert to_device(assign(out, 5.0, accum="min"), "cpu").tolist() == [np.float32(1e-45), 5]
+
+
+NON_NEGATIVE = Semiring(Monoid(OPERATORS["max"], 0, idempotent=True, selective=True), OPERATORS["times"])
+"""max-times of numbers that are not negative, where 0 is absent."""
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_a_subnormal_entry_of_a_product_of_matrices_is_kept(device: Any) -> None:
+    A = from_edges([0, 1], [1, 2], np.array([1, 1e-45], np.float32), shape=3).to(device=device)
+    C = mxm(A, A, PlusTimes)
+    assert C.nnz == 1
+    assert float(C[0, 2]) == np.float32(1e-45)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("semiring", [NON_NEGATIVE, PlusTimes], ids=["max_times", "plus_times"])
+@pytest.mark.parametrize("n", [8, 64])
+def test_a_sparse_product_finds_the_subnormal_elements_that_it_reaches(n: int, semiring: Semiring, device: Any) -> None:
+    """Of 8 places they are found by looking through all, of 64 among those that were noted."""
+    v = SparseVector(np.array([0]), np.array([1], np.float32), n).to(device=device)
+    A = from_edges([0, 0], [1, 2], np.array([1e-45, 1], np.float32), shape=n).to(device=device)
+    y = vxm(v, A, semiring).to(device="cpu")
+    assert (y.indices.tolist(), y.values.tolist()) == ([1, 2], [np.float32(1e-45), 1])
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("dup", ["min", "max"])
+def test_duplicate_edges_with_subnormal_weights_combine(dup: str, device: Any) -> None:
+    weights = np.array([2e-45, 1e-45, -1e-45, 0, 1, -1], np.float32)
+    for a in weights:
+        for b in weights:
+            parts = (to_device(np.array(part), device) for part in ([0, 0], [1, 1]))
+            A = from_edges(*parts, to_device(np.array([a, b]), device), shape=2, dup=dup).to(device="cpu")
+            assert A.values.tolist() == [getattr(np, {"min": "minimum", "max": "maximum"}[dup])(a, b)]
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_a_subnormal_weight_stays_in_another_dtype(device: Any) -> None:
+    A = from_edges([0], [1], np.array([1e-45], np.float32), shape=2).to(device=device)
+    assert float(A.astype("float64")[0, 1]) == float(np.float32(1e-45))
+    y = mxv(A, to_device(np.ones(2), device), PlusTimes)
+    assert to_device(y, "cpu").tolist() == [float(np.float32(1e-45)), 0]

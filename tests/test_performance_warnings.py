@@ -1,0 +1,127 @@
+"""What is slow by nature is said once, at the user's line, with the way out; and nothing is said of quick work."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from algorithms import bellman_ford, bfs, dijkstra, sssp, trace
+from algorithms.fused.cpu import near_far
+from formats import COO, CSB, CSC, CSR, ELL, PerformanceWarning, SparseVector, from_edges, write
+from formats.performance import ENTRIES, warn_slow
+from semiring import MONOIDS, BinaryOp, MinPlus, Semiring, mxv, reduce, threads, vxm
+from semiring.interrupts import LONG, interruptible
+
+ENVIRONMENT = os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])}
+
+
+def path_with_shortcuts(entries: int, dtype: Any = np.float32) -> Any:
+    """A path, and edges two vertices on: a matrix of about as many entries."""
+    n = entries // 2 + 2
+    u = np.arange(n)
+    src, dst = np.concatenate((u[:-1], u[:-2])), np.concatenate((u[1:], u[2:]))
+    return from_edges(src, dst, np.ones(src.size, dtype), shape=(n, n))
+
+
+@pytest.fixture(scope="module")
+def large() -> CSR:
+    return path_with_shortcuts(ENTRIES + 2)
+
+
+def said(call: Any) -> list[warnings.WarningMessage]:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        call()
+    return caught
+
+
+def test_a_definition_that_nobody_asked_for_names_the_format_that_runs_fused(large: CSR) -> None:
+    (warning,) = said(lambda: bfs(large.to(COO), 0, max_level=3))
+    assert warning.category is PerformanceWarning
+    assert "bfs runs unfused" in str(warning.message)
+    assert "A.to(CSR) runs fused" in str(warning.message)
+
+
+def test_the_warning_points_at_the_users_line(large: CSR) -> None:
+    (warning,) = said(lambda: bfs(large.to(COO), 0, max_level=3))
+    assert Path(warning.filename).name == Path(__file__).name
+
+
+def test_a_warning_from_a_call_that_another_thread_makes_points_at_the_users_line() -> None:
+    (warning,) = said(lambda: interruptible(lambda: warn_slow("slow", LONG), LONG))
+    assert Path(warning.filename).name == Path(__file__).name
+
+
+def test_a_definition_that_was_asked_for_is_not_warned_of(large: CSR) -> None:
+    E = large.to(COO)
+
+    def traced() -> None:
+        with trace():
+            bfs(E, 0, max_level=3)
+
+    assert said(lambda: bfs(E, 0, max_level=3, fused=False)) == []
+    assert said(traced) == []
+
+
+def test_what_runs_fused_is_not_warned_of(large: CSR) -> None:
+    assert said(lambda: (sssp(large, 0), bfs(large, 0))) == []
+
+
+def test_small_matrices_are_not_warned_of() -> None:
+    A = path_with_shortcuts(2_000)
+    assert said(lambda: (bfs(A.to(COO), 0), mxv(A.to(CSB), SparseVector([0], [0.0], A.ncols), MinPlus))) == []
+
+
+def test_a_semiring_whose_laws_are_not_declared_says_why_it_is_not_fused(large: CSR) -> None:
+    plus = BinaryOp("my plus", scalar=lambda a, b: a + b, cuda="a + b")
+    lawless = Semiring(MONOIDS["min"], plus, one=0)
+    (warning,) = said(lambda: bellman_ford(large, large.nrows - 5, lawless))
+    assert "bellman_ford runs unfused" in str(warning.message)
+    assert "law" in str(warning.message)
+
+
+def test_a_product_that_converts_the_matrix_says_so_and_names_the_conversion(large: CSR) -> None:
+    B, x = large.to(CSB), SparseVector(np.arange(50) * 100, np.ones(50, np.float32), large.ncols)
+    (warning,) = said(lambda: vxm(x, B, MinPlus))
+    assert "converts a CSB" in str(warning.message)
+    assert "A.to(CSR)" in str(warning.message)
+    assert said(lambda: vxm(x, B, MinPlus)) == []  # the copy is kept
+
+
+def test_a_product_of_the_other_orientation_of_compressed_rows_is_not_a_conversion_of_format(large: CSR) -> None:
+    x = SparseVector(np.arange(50) * 100, np.ones(50, np.float32), large.ncols)
+    assert said(lambda: (mxv(large, x, MinPlus), vxm(x, large.to(CSC), MinPlus), reduce(large.to(ELL), "min"))) == []
+
+
+def test_a_sequential_algorithm_names_one_that_uses_the_threads(large: CSR, monkeypatch: Any) -> None:
+    monkeypatch.setattr(near_far, "SMALL", 0)
+    with threads(near_far.FEWEST):
+        (warning,) = said(lambda: dijkstra(large, 0))
+        assert str(warning.message).startswith("dijkstra runs on one thread; delta_stepping finds the same distances")
+        (warning,) = said(lambda: bellman_ford(large, 0, schedule="slf"))
+        assert "schedule='frontier'" in str(warning.message)
+    with threads(1):
+        assert said(lambda: dijkstra(large, 0)) == []
+
+
+def test_the_command_line_says_it_in_one_sentence_on_stderr(large: CSR, tmp_path: Path) -> None:
+    write(tmp_path / "path.el", large)
+    command = [sys.executable, "-m", "algorithms.cli", "bfs", "path.el", "--source", "0", "--format", "coo"]
+    done = subprocess.run([*command, "--max-level", "3"], cwd=tmp_path, env=ENVIRONMENT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert re.fullmatch(r"semiring: warning: bfs runs unfused[^\n]*A\.to\(CSR\) runs fused\n", done.stderr)
+
+
+def test_one_filter_silences_all(large: CSR) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.simplefilter("ignore", PerformanceWarning)
+        bfs(large.to(COO), 0, max_level=3)

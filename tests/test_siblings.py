@@ -1,0 +1,58 @@
+"""Another project's `formats` or `algorithms` is named in a sentence, before anything fails for an unclear reason."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+
+def run(statement: str, *path: Path) -> subprocess.CompletedProcess[str]:
+    """A new interpreter that finds packages in these folders, in order."""
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, path))}
+    return subprocess.run([sys.executable, "-c", statement], env=environment, capture_output=True, text=True, cwd="/")
+
+
+@pytest.fixture
+def foreign(tmp_path: Path) -> Path:
+    """A folder with another project's package `formats`, and one `algorithms`."""
+    for name in ("formats", "algorithms"):
+        (tmp_path / "site" / name).mkdir(parents=True)
+        (tmp_path / "site" / name / "__init__.py").write_text("def sort(): ...\n")
+    return tmp_path / "site"
+
+
+@pytest.mark.parametrize("statement", ["import semiring", "import formats, semiring"])
+def test_another_projects_formats_is_an_import_error_that_says_where_it_lies(statement: str, foreign: Path) -> None:
+    shutil.rmtree(foreign / "algorithms")
+    done = run(statement, foreign, ROOT)
+    assert done.returncode == 1
+    assert f"ImportError: Python finds another project's 'formats' in {foreign / 'formats'}" in done.stderr
+    assert "uninstall the other one" in done.stderr
+
+
+def test_another_projects_algorithms_is_a_warning_for_who_does_not_need_ours(foreign: Path) -> None:
+    shutil.rmtree(foreign / "formats")
+    done = run("import semiring; print(semiring.MinPlus.name)", foreign, ROOT)
+    assert (done.returncode, done.stdout) == (0, "min_plus\n")
+    assert f"Python finds another project's 'algorithms' in {foreign / 'algorithms'}" in done.stderr
+
+
+def test_a_package_that_was_removed_is_said_to_be_missing(tmp_path: Path) -> None:
+    for name in ("semiring", "formats"):
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+    done = run(
+        "import sys; sys.meta_path = [f for f in sys.meta_path if 'editable' not in repr(f)]\nimport semiring", tmp_path
+    )
+    assert "the package 'algorithms' of the distribution semiring is missing" in done.stderr
+
+
+def test_our_own_packages_are_imported_without_a_word() -> None:
+    done = run("import formats, semiring, algorithms", ROOT)
+    assert (done.returncode, done.stderr) == (0, "")
