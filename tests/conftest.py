@@ -1,12 +1,13 @@
 """What every test module shares: backends as parameters, cells from the verb tables, files, and a hypothesis profile.
 
-A test marked `cells("mxv", "vxm")` runs once for each (verb, format, backend) that the verbs' tables hold. A cell on a
-backend that this machine lacks is collected and skipped with a reason; with `pytest --require cuda` it fails, and what
-came of a run on a GPU is recorded (`gpu_record.py`).
+A test marked `cells("mxv", "vxm")` runs once for each (verb, format, backend) that the verbs' tables hold. Of a test on
+a backend that this machine lacks, one item is skipped with a reason, and the others are deselected. With
+`pytest --require cuda` all of them fail, and what came of a run on a GPU is recorded (`gpu_record.py`).
 """
 
 from __future__ import annotations
 
+import functools
 import gc
 import gzip
 import os
@@ -46,17 +47,21 @@ class Backend(StrEnum):
     @property
     def missing(self) -> str | None:
         """Why this machine cannot run it; None if it can."""
-        if self is Backend.CPU:
-            return None
-        try:
-            cupy()
-        except DeviceUnavailable as reason:
-            return f"no CUDA device available: {reason}"
-        return None
+        return None if self is Backend.CPU else why_no_gpu()
 
     def param(self, *values: Any, name: str) -> Any:
         """The parameter set (*values, self), to be skipped where the backend is missing."""
         return pytest.param(*values, self, id=f"{name}-{self}", marks=pytest.mark.backend(self))
+
+
+@functools.cache
+def why_no_gpu() -> str | None:
+    """Why there is no GPU here; None if there is one. It is asked of thousands of items, and importing takes long."""
+    try:
+        cupy()
+    except DeviceUnavailable as reason:
+        return f"no CUDA device available: {reason}"
+    return None
 
 
 def cells(*names: str) -> list[Any]:
@@ -124,13 +129,27 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize(names, cells(*marker.args))
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Spread the long tests evenly over the run, so that with xdist each process has its share of them."""
-    long = [item for item in items if item.get_closest_marker("long")]
-    rest = [item for item in items if not item.get_closest_marker("long")]
-    for k, item in enumerate(long):
-        rest.insert(k + k * (len(items) - len(long)) // len(long), item)
+def why_skipped(item: pytest.Item) -> str | None:
+    """Why an item cannot run here, if it is not required to."""
+    needed = [Backend(marker.args[0]) for marker in item.iter_markers("backend")]
+    required = item.config.getoption("--require")
+    return next((why for backend in needed if backend not in required and (why := backend.missing)), None)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Keep one skipped item of each test, and spread the long tests, so that with xdist each process has its share."""
+    skipped: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        if why_skipped(item):
+            skipped.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    more = {item for same_test in skipped.values() for item in same_test[1:]}
+    config.hook.pytest_deselected(items=[item for item in items if item in more])
+    long = [item for item in items if item not in more and item.get_closest_marker("long")]
+    rest = [item for item in items if item not in more and not item.get_closest_marker("long")]
     items[:] = rest
+    for k, item in enumerate(long):
+        items.insert(k + k * len(rest) // len(long), item)
 
 
 def pytest_collection_finish() -> None:
@@ -141,12 +160,11 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
+    if reason := why_skipped(item):
+        pytest.skip(reason)
     for marker in item.iter_markers("backend"):
-        backend = Backend(marker.args[0])
-        if (reason := backend.missing) is not None:
-            if backend in item.config.getoption("--require"):
-                pytest.fail(f"--require {backend}: {reason}", pytrace=False)
-            pytest.skip(reason)
+        if (reason := Backend(marker.args[0]).missing) is not None:
+            pytest.fail(f"--require {marker.args[0]}: {reason}", pytrace=False)
 
 
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:

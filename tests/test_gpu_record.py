@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
-from . import gpu_record
+from . import conftest, gpu_record
 
 WHERE = {"device": "some GPU", "driver": "13020", "runtime": "13020", "cupy": "14.2.0", "numpy": "2.4.6"}
 
@@ -87,3 +88,31 @@ def test_names_of_failed_tests_and_of_errors() -> None:
 def test_errors_count_as_failed() -> None:
     stats = {"passed": [1, 2], "error": [3], "failed": [4, 5], "": [6], "skipped": [7]}
     assert gpu_record.counts(stats) == {"passed": 2, "failed": 3, "skipped": 1}
+
+
+class Item(SimpleNamespace):
+    """What pytest has collected, of a test that needs a GPU or of another."""
+
+    __hash__ = object.__hash__
+
+    def iter_markers(self, name: str) -> list[pytest.Mark]:
+        return [pytest.mark.backend("cuda").mark] if name == "backend" and "cuda" in self.nodeid else []
+
+    def get_closest_marker(self, name: str) -> None:
+        return None
+
+
+@pytest.mark.parametrize("required", [[], ["cuda"]], ids=["not required", "required"])
+def test_one_item_of_a_test_is_skipped_unless_all_are_required(
+    required: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(conftest, "why_no_gpu", lambda: "there is none")
+    left_out: list[Item] = []
+    hook = SimpleNamespace(pytest_deselected=lambda items: left_out.extend(items))
+    config = SimpleNamespace(getoption=lambda name: required, hook=hook)
+    names = ["a[cpu]", "a[1-cuda]", "a[2-cuda]", "b[cpu]", "b[cuda]", "c"]
+    items: list[Any] = [Item(nodeid=name, config=config) for name in names]
+    conftest.pytest_collection_modifyitems(config, items)
+    assert [item.nodeid for item in items + left_out] == (
+        names if required else ["a[cpu]", "a[1-cuda]", "b[cpu]", "b[cuda]", "c", "a[2-cuda]"]
+    )
