@@ -92,6 +92,21 @@ def test_unions_and_intersections_are_those_by_keys(name):
             assert_same(ewise_add.cells[CSR, "cpu"](A, B, op, None, written), expected, seed)
 
 
+@pytest.mark.parametrize("index_type", [np.int32, np.int64])
+def test_long_rows_are_compared_like_keys(index_type):
+    for seed in SEEDS:
+        rng = np.random.default_rng(seed)
+        A, B = (
+            CSR.trusted(M.indptr.astype(index_type), M.indices.astype(index_type), M.values, M.shape)
+            for M in (random_matrix(rng, DTYPES[seed % len(DTYPES)], (6, 99)) for _ in "AB")
+        )
+        expected: Any = by_keys.intersection_by_keys(A, B, OPERATORS["second"], None, written)  # type: ignore[arg-type]
+        assert rows.intersected(A, B, OPERATORS["second"]).equals(expected), f"seed {seed}"
+        expected = by_keys.union_by_keys(A, B, OPERATORS["max"], None, written)  # type: ignore[arg-type]
+        assert rows.united(A, B, OPERATORS["max"]).equals(expected), f"seed {seed}"
+        np.testing.assert_array_equal(rows.shared(A, B), steps.shared_by_arrays(A, B), err_msg=f"seed {seed}")
+
+
 def test_a_pattern_is_merged_like_an_array_of_true():
     for seed in SEEDS:
         _, A, B = pair(seed)

@@ -25,12 +25,13 @@ from formats import CSC, CSR
 from formats.arrays import index_dtype, read_only
 
 from .kernels import compiled
+from .overlaps import count_shared, intersect, share
 from .threads import PIECES_PER_THREAD, cut, cut_evenly, get_threads, run
 
 BLOCK = 1 << 17
 """Entries that an operator or a predicate is given at a time."""
 
-Counts = Callable[[int, int], int]
+Counts = Callable[[np.ndarray, int, int], int]
 
 
 def taken(x: np.ndarray, at: np.ndarray) -> np.ndarray:
@@ -46,7 +47,7 @@ def kept(A: CSR | CSC, keep: np.ndarray) -> CSR | CSC:
     """The entries of `A` at which the Boolean array `keep` is true."""
     keep = read_only(keep)
 
-    def count(start: int, stop: int) -> int:
+    def count(counts: np.ndarray, start: int, stop: int) -> int:
         return int(np.count_nonzero(keep[A.indptr[start] : A.indptr[stop]]))
 
     part = Part(A.indptr, A.indices.dtype, A.dtype, A.nnz, count)
@@ -87,9 +88,9 @@ def united(A: CSR, B: CSR, op: Any) -> CSR:
         return CSR.trusted(A.indptr, A.indices, combined(op, A.values, B.values).astype(A.dtype, copy=False), A.shape)
     a, b, work = _pair(A, B)
 
-    def count(start: int, stop: int) -> int:
+    def count(counts: np.ndarray, start: int, stop: int) -> int:
         entries = int(work[stop] - work[start])
-        return entries - int(_count_shared(*a[:2], *b[:2], start, stop))
+        return entries - int(count_shared(*a[:2], *b[:2], counts, start, stop))
 
     part = Part(work, work.dtype, A.dtype, A.nnz + B.nnz, count)
 
@@ -112,12 +113,12 @@ def intersected(A: CSR, B: CSR, op: Any) -> CSR:
         return CSR.trusted(A.indptr, A.indices, combined(op, A.values, B.values), A.shape)
     a, b, work = _pair(A, B)
 
-    def count(start: int, stop: int) -> int:
-        return int(_count_shared(*a[:2], *b[:2], start, stop))
+    def count(counts: np.ndarray, start: int, stop: int) -> int:
+        return int(count_shared(*a[:2], *b[:2], counts, start, stop))
 
     part = Part(work, work.dtype, A.dtype, min(A.nnz, B.nnz), count)
     others = np.empty(part.values.size, B.dtype)
-    part.fill(lambda *piece: _intersect(*a, *b, *part.arrays, bits(others), *piece))
+    part.fill(lambda start, stop, to, _: intersect(*a, *b, *part.arrays, bits(others), start, stop, to))
     indptr, indices, values = part.finished()
     return CSR.trusted(indptr, indices, combined(op, values, others[: values.size]), A.shape)
 
@@ -125,8 +126,8 @@ def intersected(A: CSR, B: CSR, op: Any) -> CSR:
 def shared(A: CSR, B: CSR) -> np.ndarray:
     """For each entry of `A`: has `B` an entry at its place? B's values do not count."""
     a, b, work = _pair(A, B)
-    found = np.empty(A.nnz, bool)
-    run(lambda *piece: _share(*a[:2], *b[:2], found, *piece), cut_evenly(work))
+    found = np.zeros(A.nnz, bool)
+    run(lambda *piece: share(*a[:2], *b[:2], found, *piece), cut_evenly(work))
     return found
 
 
@@ -144,7 +145,7 @@ def picked(A: CSR, rows: np.ndarray | None, cols: np.ndarray | None = None) -> C
     position = np.full(A.ncols, -1, work.dtype)
     position[cols] = np.arange(cols.size, dtype=work.dtype)
 
-    def count(start: int, stop: int) -> int:
+    def count(counts: np.ndarray, start: int, stop: int) -> int:
         return int(_count_picked(A.indptr, A.indices, source[3], position, start, stop))
 
     part = Part(work, work.dtype, A.dtype, int(work[-1]), count)
@@ -234,21 +235,22 @@ def ends(counts: np.ndarray, dtype: np.dtype) -> np.ndarray:
 class Part:
     """The arrays of a matrix that threads write, each from its own place on.
 
-    work: like an indptr, how much there is to do before each row.  most: entries that there can be.  count: (start,
-    stop) -> entries of these rows, asked where there are several threads.
+    work: like an indptr, how much there is to do before each row.  most: entries that there can be.  count: (counts,
+    start, stop) -> entries of these rows, asked where there are several threads; what it may note of each row in
+    `counts`, which holds ones at first, `fill` finds there.
     """
 
     def __init__(self, work: np.ndarray, index_type: np.dtype, dtype: np.dtype, most: int, count: Counts) -> None:
         self.pieces = cut_evenly(work)
         totals = np.array([0, most])
+        self.counts = np.ones(work.size - 1, index_type)
         if len(self.pieces) > 1:
             found = dict[int, int]()
-            run(lambda start, stop: found.__setitem__(start, count(start, stop)), self.pieces)
+            run(lambda start, stop: found.__setitem__(start, count(self.counts, start, stop)), self.pieces)
             totals = np.cumsum([0, *(found[start] for start, _ in self.pieces)])
         self.edges = dict(
             zip((start for start, _ in self.pieces), zip(totals[:-1], totals[1:], strict=True), strict=True)
         )
-        self.counts = np.empty(work.size - 1, index_type)
         self.indices, self.values = np.empty(totals[-1], index_type), np.empty(totals[-1], dtype)
         self.arrays = (self.counts, self.indices, bits(self.values))
 
@@ -303,20 +305,6 @@ def _keep(indptr, indices, values, keep, counts, new_indices, new_values, start,
 
 
 @compiled
-def _count_shared(a_indptr, a_indices, b_indptr, b_indices, start, stop):
-    both = np.uintp(0)
-    for i in range(start, stop):
-        a, a_end = np.uintp(a_indptr[i]), np.uintp(a_indptr[i + 1])
-        b, b_end = np.uintp(b_indptr[i]), np.uintp(b_indptr[i + 1])
-        while a < a_end and b < b_end:
-            u, v = a_indices[a], b_indices[b]
-            both += np.uintp(u == v)
-            a += np.uintp(u <= v)
-            b += np.uintp(v <= u)
-    return both
-
-
-@compiled
 def _unite(
     a_indptr, a_indices, a_values, b_indptr, b_indices, b_values,
     counts, indices, values, places, others, start, stop, to,
@@ -343,39 +331,6 @@ def _unite(
             to += np.uintp(1)
         counts[i] = to - begin
     return both
-
-
-@compiled
-def _intersect(
-    a_indptr, a_indices, a_values, b_indptr, b_indices, b_values,
-    counts, indices, values, others, start, stop, to, limit,
-):  # fmt: skip
-    to, limit = np.uintp(to), np.uintp(limit)
-    for i in range(start, stop):
-        a, a_end = np.uintp(a_indptr[i]), np.uintp(a_indptr[i + 1])
-        b, b_end, begin = np.uintp(b_indptr[i]), np.uintp(b_indptr[i + 1]), to
-        while a < a_end and b < b_end and to < limit:
-            u, v = a_indices[a], b_indices[b]
-            indices[to], values[to], others[to] = u, a_values[a], b_values[b]
-            to += np.uintp(u == v)
-            a += np.uintp(u <= v)
-            b += np.uintp(v <= u)
-        counts[i] = to - begin
-
-
-@compiled
-def _share(a_indptr, a_indices, b_indptr, b_indices, found, start, stop):
-    for i in range(start, stop):
-        a, a_end = np.uintp(a_indptr[i]), np.uintp(a_indptr[i + 1])
-        b, b_end = np.uintp(b_indptr[i]), np.uintp(b_indptr[i + 1])
-        while a < a_end and b < b_end:
-            u, v = a_indices[a], b_indices[b]
-            found[a] = u == v
-            a += np.uintp(u <= v)
-            b += np.uintp(v < u)
-        while a < a_end:
-            found[a] = False
-            a += np.uintp(1)
 
 
 @compiled
