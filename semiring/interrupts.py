@@ -1,4 +1,4 @@
-"""Compiled loops that Ctrl-C does not have to wait for."""
+"""Compiled loops that Ctrl-C ends the wait for."""
 
 from __future__ import annotations
 
@@ -13,19 +13,20 @@ from formats.performance import Held, hold, warn_slow
 R = TypeVar("R")
 
 LONG = 1 << 18
-"""Entries from which on a compiled loop may take long: then handing it to another thread costs little beside it."""
+"""Entries from which on handing a compiled loop to another thread costs little beside the loop."""
 
 LISTENING_SECONDS = 0.2
 """How often the main thread looks for a signal that another thread has received."""
 
 
-def interruptible(call: Callable[[], R], entries: int) -> R:
-    """`call()`, of which KeyboardInterrupt makes an end at once, and not when a compiled loop returns.
+def interruptible(call: Callable[[], R], may_be_long: bool = True) -> R:
+    """The result of `call()`. If it may be long, Ctrl-C ends the wait for it at once.
 
-    Python hears a signal between two instructions of the main thread alone. So another thread calls, and the main
-    thread waits. After an interruption the loop goes on to its end, and nobody takes its result.
+    Python hears a signal only between two instructions of the main thread, and never within a compiled loop. So another
+    thread calls, and the main thread waits. After an interruption the loop goes on to its end, and nobody takes its
+    result.
     """
-    if entries < LONG or threading.current_thread() is not threading.main_thread():
+    if not may_be_long or threading.current_thread() is not threading.main_thread():
         return call()
     context, future, held = copy_context(), Future[R](), Held()
     context.run(hold, held)

@@ -17,7 +17,7 @@ from formats.memory import check_room
 from formats.performance import warn_slow
 
 from .explanation import definition_asked_for, definitions_only, running_as, why_not_fused
-from .interrupts import interruptible
+from .interrupts import LONG, interruptible
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -173,10 +173,11 @@ class Fusible(Verb[P, R]):
             whole, why = self._whole(A)
             if whole is not None:
                 run.implementation, run.why = "fused", f"registered for {type(A).__name__} on {A.device}"
-                entries = A.nnz if A.device == "cpu" else 0
-                answer = interruptible(functools.partial(whole, A, *args, **kwargs), entries)
+                relied = self.relies_on(A, *args, **kwargs)
+                may_be_long = A.device == "cpu" and (bool(relied) or A.nnz >= LONG)
+                answer = interruptible(functools.partial(whole, A, *args, **kwargs), may_be_long)
                 if not isinstance(answer, Unsuited):
-                    if relied := self.relies_on(A, *args, **kwargs):
+                    if relied:
                         run.facts["laws"] = relied
                     return answer
                 why = answer.why

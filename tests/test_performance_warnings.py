@@ -56,7 +56,7 @@ def test_the_warning_points_at_the_users_line(large: CSR) -> None:
 
 
 def test_a_warning_from_a_call_that_another_thread_makes_points_at_the_users_line() -> None:
-    (warning,) = said(lambda: interruptible(lambda: warn_slow("slow", LONG), LONG))
+    (warning,) = said(lambda: interruptible(lambda: warn_slow("slow", LONG)))
     assert Path(warning.filename).name == Path(__file__).name
 
 
