@@ -65,7 +65,7 @@ def bellman_ford(A: Matrix, source: int, s: Semiring, until: Until, *, schedule:
     if schedule == "sweep":
         return by_sweeps(A, d, s, until, watch)
     if schedule in DISCIPLINES:
-        return by_queue(A, f, d, s, until, watch, WorkQueue(schedule, s))
+        return by_queue(A, f, d, s, until, watch, WorkQueue(schedule, s, patience=A.nrows**2))
     while not is_empty(f):
         t = vxm(f, A, s)  # t = f A
         note(f)
@@ -78,11 +78,11 @@ def bellman_ford(A: Matrix, source: int, s: Semiring, until: Until, *, schedule:
 
 
 def steps_of_a_round(A: Matrix, schedule: str) -> int:
-    """Steps in which each vertex is relaxed once at most.
+    """Steps of which n times as many settle all distances, if nothing improves for ever.
 
-    A queue that is not first in, first out, may take exponentially many, so no number of steps proves anything: 2^63.
+    Of a queue of another order than "fifo" the first n² count for nothing: see `WorkQueue`.
     """
-    return {"frontier": 1, "sweep": 1, "fifo": A.nrows}.get(schedule, 1 << 63)
+    return {"frontier": 1, "sweep": 1, "fifo": A.nrows}.get(schedule, 2 * A.nrows)
 
 
 def by_sweeps(A: Matrix, d: Any, s: Semiring, until: Until, watch: CycleWatch) -> Any:

@@ -5,6 +5,9 @@
     lll       large label last: while the first one is farther than the mean of the queue, it goes to the end
     slf+lll   both
 
+Only the first of them is known to give out each vertex at most n times; the others may take exponentially many steps.
+So their order holds for a number of steps, and from then on a queue is first in, first out.
+
 [1] D. P. Bertsekas, A simple and fast label correcting algorithm for shortest paths, Networks 23, 1993.
 [2] F. Glover, D. Klingman, N. Phillips, A new polynomially bounded shortest path algorithm, Operations Research 33(1),
     1985.
@@ -24,10 +27,12 @@ DISCIPLINES = ("fifo", "slf", "lll", "slf+lll")
 class WorkQueue:
     """Vertices to relax from, each at most once in the queue, with their distances.
 
-    discipline: one of `DISCIPLINES`.  It is kept on the host: what is added is copied there.
+    discipline: one of `DISCIPLINES`.  patience: for how many steps its order holds.
+    The queue is on the host: what is added is copied there.
     """
 
-    def __init__(self, discipline: str, semiring: Semiring) -> None:
+    def __init__(self, discipline: str, semiring: Semiring, patience: int) -> None:
+        self._patience = patience
         self._smaller_first = "slf" in discipline
         self._larger_last = "lll" in discipline
         self._better = semiring.better
@@ -58,6 +63,9 @@ class WorkQueue:
 
     def pop(self) -> int:
         """The next vertex, which leaves the queue."""
+        self._patience -= 1
+        if self._patience < 0:
+            self._smaller_first = self._larger_last = False
         if self._larger_last and self._finite:
             mean = self._sum / self._finite
             for _ in range(len(self._order) - 1):  # rounding may put all above the mean
