@@ -21,7 +21,7 @@ from formats.arrays import Array, is_array, namespace
 
 from . import merge, steps
 from .algebra import Monoid, find_combiner
-from .checks import check_accum, check_device, check_vector
+from .checks import check_accum, check_device, check_numbers, check_vector
 from .ops import BinaryOp
 
 Combiner = Monoid | BinaryOp
@@ -67,6 +67,8 @@ class VectorWrite:
                 raise TypeError(f"out must have the result's dtype {dtype}, got {out.dtype}")
             if isinstance(out, np.ndarray) and not out.flags.writeable:
                 raise ValueError("out is read-only")
+            if accum is not None:
+                check_numbers("out", out)
         check_accum(accum, out, complement, mask)
         return cls(
             size,

@@ -36,7 +36,8 @@ def as_vertex(A: Matrix, vertex: Any, name: str = "source") -> int:
     try:
         v = operator.index(vertex)
     except TypeError:
-        raise TypeError(f"{name} must be an integer, got {vertex!r}") from None
+        several = "; sources=[…] takes several" if name == "source" else ""
+        raise TypeError(f"{name} must be an integer, got {vertex!r}{several}") from None
     if not 0 <= v < A.nrows:
         raise ValueError(f"{name} must be in [0, {A.nrows}), got {v}")
     return v

@@ -77,6 +77,7 @@ def test_a_vector_with_nan_is_refused_with_its_position(dtype: Any, sparse: bool
         lambda: reduce(x, "min"),
         lambda: extract(x, [0]),
         lambda: assign(np.zeros(3, dtype), x),
+        lambda: mxv(A, np.ones(3, dtype), MinPlus, accum="min", out=x),
     ]
     for call in calls:
         with pytest.raises(ValueError, match="must not hold NaN, got NaN at position 2"):
