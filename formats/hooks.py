@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any, TypeVar
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -42,3 +43,13 @@ def ask(question: str, *args: Any, what: str) -> Any:
     if not knows(question):
         raise ValueError(f"{what} is not known to formats alone: import semiring (and algorithms) first")
     return _answers[question](*args)
+
+
+@cache
+def machine_code(function: Callable[..., Any]) -> Any:
+    """The function as machine code; that is kept on disk if `semiring` is imported, too."""
+    if knows("kernel"):
+        return ask("kernel", function, what="how to compile")
+    import numba
+
+    return numba.njit(function, nogil=True)

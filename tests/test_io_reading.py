@@ -12,6 +12,8 @@ import scipy.io
 
 from formats import CSR, from_edges, read
 from formats.io import KINDS, source
+from formats.io import edges as edges_of_files
+from formats.io.edges import Edges
 
 from .files import DATA, MATRIX_MARKET, THE_GRAPH, THE_GRAPH_AS, edges, error_of, read_by
 
@@ -76,7 +78,9 @@ def test_comments_of_any_length_come_before_a_kind(file):
     assert read(file("road.gr", "c " + "x" * 100 + "\n" + "c\n" * 100_000 + "p tw 2 1\n1 2\n")).nnz == 2
 
 
-@pytest.mark.parametrize(("weight", "mirrored"), [(2**31 - 1, 1 - 2**31), (-(2**31), 2**31), (1 - 2**63, 2**63 - 1)])
+@pytest.mark.parametrize(
+    ("weight", "mirrored"), [(2**31 - 1, 1 - 2**31), (-(2**31), 2**31), (1 - 2**31, 2**31 - 1), (1 - 2**63, 2**63 - 1)]
+)
 def test_skew_symmetric_weights_change_their_sign(file, weight, mirrored):
     A = read(file("skew.mtx", f"{MATRIX_MARKET}integer skew-symmetric\n2 2 1\n2 1 {weight}\n"))
     assert edges(A) == [(0, 1, mirrored), (1, 0, weight)]
@@ -287,7 +291,8 @@ def test_ids_of_64_bits_stay_exact(file, monkeypatch, weight, loop):
 
 @pytest.mark.parametrize("spread", [1, 3, 7919, 2**40])
 @pytest.mark.parametrize("ends", [[], [0, 2**63 - 1]])
-def test_many_ids_with_gaps_are_numbered_in_order(file, spread, ends):
+def test_many_ids_with_gaps_are_numbered_in_order(file, monkeypatch, spread, ends):
+    monkeypatch.setattr(edges_of_files, "MANY_TO_LOAD", 1)
     random = np.random.default_rng(spread)
     src, dst = random.integers(0, 20_000, (2, 50_000)) * spread
     src[: len(ends)] = ends
@@ -299,20 +304,27 @@ def test_many_ids_with_gaps_are_numbered_in_order(file, spread, ends):
     assert A.equals(from_edges(places[: src.size], places[src.size :], weights.astype("int32"), shape=expected.size))
 
 
-@pytest.mark.parametrize("weighted", [True, False])
-@pytest.mark.parametrize("order", ["random", "by row", "sorted", "one row", "one column"])
-def test_many_edges_in_any_order_become_rows(file, order, weighted):
+@pytest.mark.parametrize("directed", [True, False])
+@pytest.mark.parametrize("weights", ["", "integer", "real"])
+@pytest.mark.parametrize("order", ["random", "by row", "sorted", "one row", "one column", "hub"])
+def test_many_edges_in_any_order_become_rows(monkeypatch, order, weights, directed):
+    monkeypatch.setattr(edges_of_files, "MANY_TO_LOAD", 1)
     random = np.random.default_rng(7)
-    n, m = 300, 40_000
+    n, m = 3000, 40_000
     rows, cols = random.integers(0, n, (2, m)) * [[order != "one row"], [order != "one column"]]
-    if order != "random":
+    if order == "hub":
+        rows[: m // 2] = 2999
+    if order in ("by row", "sorted"):
         by = np.lexsort((cols, rows)) if order == "sorted" else np.argsort(rows, kind="stable")
         rows, cols = rows[by], cols[by]
-    weights = random.integers(-99, 99, m) if weighted else np.ones(m, np.int64)
-    path = file("a.txt", f"{n} {m}\n".replace(" ", "\n") + "".join(map("{} {} {}\n".format, rows, cols, weights)))
-    A = read(path)
+    values = {"": None, "integer": random.integers(-99, 99, m), "real": random.normal(size=m)}[weights]
+    A = Edges(rows, cols, values, (n, n), range(n)).matrix(directed, None)
     A.check()
-    assert A.equals(from_edges(rows, cols, weights.astype("int32"), shape=n))
+    if not directed:
+        rows, cols = np.append(rows, cols), np.append(cols, rows)
+        values = None if values is None else np.append(values, values)
+    values = values.astype("int32") if weights == "integer" else values
+    assert A.equals(from_edges(rows, cols, values, shape=n))
 
 
 # --- the rest ---------------------------------------------------------------------------------------------------------

@@ -12,7 +12,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..arrays import Array, index_dtype
-from .edges import MANY_EDGES
+from ..hooks import machine_code
+from .edges import are_many
 
 MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)  # 2^64 over the golden ratio
 TABLE_PER_ID = 4
@@ -29,7 +30,7 @@ def compact(src: Array, dst: Array) -> tuple[Array, Array, Array]:
         if labels.size == occurs.size:
             return labels, src, dst
         place = np.cumsum(occurs, dtype=index_dtype(top)) - 1
-    elif src.size < MANY_EDGES:
+    elif not are_many(src.size):
         labels, places = np.unique(np.concatenate((src, dst)), return_inverse=True)
         return labels.astype(np.int64), places[: src.size], places[src.size :]
     else:
@@ -43,8 +44,6 @@ def compact(src: Array, dst: Array) -> tuple[Array, Array, Array]:
 
 def _numbered(*columns: Array) -> tuple[Array, ...]:
     """(the distinct ids as they come, the ids of each column as places among them)."""
-    from .compiled import machine_code
-
     kernel, bits, found = machine_code(number), FIRST_BITS, 0
     place_type = index_dtype(sum(ids.size for ids in columns))
     keys, places, labels = np.empty(0, np.int64), np.empty(0, place_type), np.empty(0, np.int64)

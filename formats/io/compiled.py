@@ -14,15 +14,14 @@ it, the loop stops there, too; else that float64 is the number [2].
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import cache
-from typing import Any
 
 import numpy as np
 
 from ..arrays import Array
-from ..hooks import ask, knows
+from ..hooks import machine_code
 from .edges import narrow
 from .lines import BLANKS_OR_COMMA, HIGHEST, INTEGER, EdgeLine, narrowed
 from .lines import read_block as read_carefully
@@ -75,16 +74,6 @@ def read_block(
         assert end is not None
         at = end.end()
         parts.append(read_carefully(source, line, block[start:at], first, shape))
-
-
-@cache
-def machine_code(function: Callable[..., Any]) -> Any:
-    """The function as machine code; that is kept on disk if `semiring` is imported, too."""
-    if knows("kernel"):
-        return ask("kernel", function, what="how to compile")
-    import numba
-
-    return numba.njit(function, nogil=True)
 
 
 @cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,11 +11,13 @@ from numpy.typing import DTypeLike
 from ..arrays import Array, as_values, index_dtype
 from ..coo import out_of_order
 from ..csr import CSR
+from ..sorting import sorted_by_rows
 from .source import Source
 
 LARGE_DIMENSION = 2**22
 DIMENSION_PER_EDGE = 64
-MANY_EDGES = 2**15  # from which counting sorts are worth SciPy's import
+MANY_EDGES = 2**15  # from which compiled loops pay, once they are loaded
+MANY_TO_LOAD = 2**18
 
 
 @dataclass(frozen=True)
@@ -26,6 +29,7 @@ class Edges:
     weights: Array | None
     shape: tuple[int, int]
     labels: Array | range
+    both_ways: bool = False  # is the reverse of every edge meant, too?
 
     def mirrored(self, negated: bool = False) -> Edges:
         """With the reverse of every edge, of the weight or the negated weight; self-loops stay single."""
@@ -34,6 +38,7 @@ class Edges:
         dst = np.concatenate((self.dst, self.src[reverse]))
         weights = self.weights
         if weights is not None:
+            weights = weights.astype(np.result_type(weights, np.int64), copy=False)  # of int32, the negated may be none
             weights = np.concatenate((weights, -weights[reverse] if negated else weights[reverse]))
         return Edges(src, dst, weights, self.shape, self.labels)
 
@@ -43,46 +48,24 @@ class Edges:
 
         if not directed and self.shape[0] != self.shape[1]:
             raise ValueError(f"directed=False needs a square matrix, this one is {self.shape[0]} x {self.shape[1]}")
-        edges = self if directed else self.mirrored()
-        src, dst, shape = edges.src, edges.dst, edges.shape
-        weights = None if edges.weights is None else narrow(edges.weights)
-        if src.size < MANY_EDGES or max(shape) > DIMENSION_PER_EDGE * src.size:
-            return from_edges(src, dst, weights, shape=shape, dtype=dtype)
-        values = np.ones(src.size, np.int8) if weights is None else as_values(weights, dtype)
-        index_type = index_dtype(*shape, src.size)
-        src, dst = src.astype(index_type, copy=False), dst.astype(index_type, copy=False)
-        del edges, weights
-        if out_of_order(src[:MANY_EDGES], dst[:MANY_EDGES]).any() or out_of_order(src, dst).any():
-            indptr, dst, values = _sorted_by_rows(src, dst, values, shape)
+        both_ways, shape = self.both_ways or not directed, self.shape
+        if not are_many(self.src.size) or max(shape) > DIMENSION_PER_EDGE * self.src.size:
+            edges = self.mirrored() if both_ways else self
+            weights = None if edges.weights is None else narrow(edges.weights)
+            return from_edges(edges.src, edges.dst, weights, shape=shape, dtype=dtype)
+        index_type = index_dtype(*shape, (1 + both_ways) * self.src.size)
+        src, dst = (ends.astype(index_type, copy=False) for ends in (self.src, self.dst))
+        values = as_values(np.ones(src.size, np.int32) if self.weights is None else narrow(self.weights), dtype)
+        if both_ways or out_of_order(src[:MANY_EDGES], dst[:MANY_EDGES]).any() or out_of_order(src, dst).any():
+            indptr, dst, values = sorted_by_rows(src, dst, values, shape, both_ways)
         else:
             indptr = compress(src, shape[0], index_type)
-        if self.weights is None:
-            values = as_values(np.ones(dst.size, np.int32), dtype)
-        return CSR.trusted(indptr.astype(index_type, copy=False), dst.astype(index_type, copy=False), values, shape)
+        return CSR.trusted(indptr, dst, values, shape)
 
 
-def _sorted_by_rows(src: Array, dst: Array, values: Array, shape: tuple[int, int]) -> tuple[Array, Array, Array]:
-    """(indptr, indices, values) by rows, of entries in any order; of those in one place the least stays.
-
-    Two counting sorts of SciPy's that keep the order of equals, by column and then by row.
-    """
-    from scipy.sparse import coo_array
-
-    entries = coo_array((values, (src, dst)), shape=shape)
-    entries.has_canonical_format = True  # if it knew of duplicates, SciPy would add them up
-    by_columns = entries.tocsc()
-    del entries
-    by_rows = by_columns.tocsr()
-    del by_columns
-    indptr, indices, values = by_rows.indptr, by_rows.indices, by_rows.data
-    fresh = np.ones(indices.size, bool)
-    np.not_equal(indices[1:], indices[:-1], out=fresh[1:])
-    fresh[indptr[:-1][indptr[:-1] < indices.size]] = True
-    if fresh.all():
-        return indptr, indices, values
-    repeats, least = np.flatnonzero(~fresh), values[fresh]
-    np.minimum.at(least, repeats - np.arange(1, repeats.size + 1), values[repeats])  # with the first in their place
-    return indptr - np.searchsorted(repeats, indptr), indices[fresh], least
+def are_many(edges: int) -> bool:
+    """Are so many edges worth compiled loops, which take as long to load as MANY_TO_LOAD edges without them?"""
+    return edges >= (MANY_EDGES if f"{__package__}.compiled" in sys.modules else MANY_TO_LOAD)
 
 
 def narrow(weights: Array) -> Array:

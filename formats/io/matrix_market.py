@@ -47,8 +47,9 @@ def read(source: Source) -> Edges:
         entry = replace(entry, lowest=LOWEST + 1)  # -2**63 cannot be negated
     rows, cols, values = read_edge_lines(source, entry, first=1, shape=(nrows, ncols))
     check_found(source, size_line, promised=nnz, found=len(rows))
-    entries = Edges(rows, cols, values, (nrows, ncols), labels=range(1, max(nrows, ncols) + 1))
-    return entries if symmetry == "general" else entries.mirrored(negated=symmetry == "skew-symmetric")
+    labels, symmetric = range(1, max(nrows, ncols) + 1), symmetry == "symmetric"
+    entries = Edges(rows, cols, values, (nrows, ncols), labels, both_ways=symmetric)
+    return entries.mirrored(negated=True) if symmetry == "skew-symmetric" else entries
 
 
 def _read_banner(source: Source) -> tuple[str, str]:

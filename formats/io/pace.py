@@ -31,7 +31,7 @@ def read(source: Source) -> Edges:
     check_header(source, header_line, n, m)
     src, dst, _ = read_edge_lines(source, EDGE, first=1, shape=(n, n))
     check_found(source, header_line, promised=m, found=len(src))
-    return Edges(src, dst, None, (n, n), labels=range(1, n + 1)).mirrored()
+    return Edges(src, dst, None, (n, n), labels=range(1, n + 1), both_ways=True)
 
 
 def write(stream: BinaryIO, A: Matrix, labels: Array | None) -> None:
