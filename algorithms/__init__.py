@@ -1,5 +1,6 @@
 """Graph algorithms, written as equations over semirings."""
 
+import semiring  # noqa: F401  # isort: skip  # first: raises if `formats` is another project's
 from .bellman_ford import bellman_ford
 from .bfs import bfs
 from .boruvka import boruvka

@@ -1,4 +1,4 @@
-"""Other projects have packages called `formats` and `algorithms`, too: one in the place of ours is found out here."""
+"""Is what Python imports as `formats` and `algorithms` ours? Other projects have packages of these names."""
 
 from __future__ import annotations
 
@@ -10,21 +10,26 @@ OURS = Path(__file__).parents[1]
 """The folder that holds all three packages."""
 
 
-def foreign(package: str, marker: str) -> str:
+def foreign(package: str, module: str) -> str:
     """A sentence about another project's package of this name, which Python would import; "" if it is ours.
 
-    marker: a module that only ours has.
+    module: one that our package imports.
     """
     try:
         spec = find_spec(package)
     except (ImportError, ValueError):
         spec = None
     places = [Path(place) for place in (spec and spec.submodule_search_locations) or ()]
-    if any((place / marker).is_file() for place in places):
+    if any(_imports(place, module) for place in places):
         return ""
     if spec is None:
         return (
             f"the package {package!r} of the distribution semiring is missing: pip install --force-reinstall semiring"
+        )
+    if OURS / package in places:
+        return (
+            f"another project has written over the package {package!r} of the distribution semiring in "
+            f"{OURS / package}: uninstall that project, then pip install --force-reinstall semiring"
         )
     found = places[0] if places else spec.origin
     return (
@@ -33,11 +38,20 @@ def foreign(package: str, marker: str) -> str:
     )
 
 
+def _imports(place: Path, module: str) -> bool:
+    """Does the package in this folder import that module of its own? Ours does where there is no source to look at."""
+    try:
+        source = (place / "__init__.py").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return place.parent == OURS
+    return f"from .{module} import" in source
+
+
 def check() -> None:
     """Raise ImportError if `formats` is another project's, without which nothing works; warn if `algorithms` is."""
-    if sentence := foreign("formats", "workspace.py"):
+    if sentence := foreign("formats", "packed"):
         raise ImportError(sentence)
-    if sentence := foreign("algorithms", "delta_stepping.py"):
+    if sentence := foreign("algorithms", "delta_stepping"):
         warnings.warn(sentence, stacklevel=2)
 
 

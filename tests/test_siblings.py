@@ -28,7 +28,7 @@ def foreign(tmp_path: Path) -> Path:
     return tmp_path / "site"
 
 
-@pytest.mark.parametrize("statement", ["import semiring", "import formats, semiring"])
+@pytest.mark.parametrize("statement", ["import semiring", "import formats, algorithms"])
 def test_another_projects_formats_is_an_import_error_that_says_where_it_lies(statement: str, foreign: Path) -> None:
     shutil.rmtree(foreign / "algorithms")
     done = run(statement, foreign, ROOT)
@@ -42,6 +42,16 @@ def test_another_projects_algorithms_is_a_warning_for_who_does_not_need_ours(for
     done = run("import semiring; print(semiring.MinPlus.name)", foreign, ROOT)
     assert (done.returncode, done.stdout) == (0, "min_plus\n")
     assert f"Python finds another project's 'algorithms' in {foreign / 'algorithms'}" in done.stderr
+
+
+def test_a_package_that_another_project_has_written_over_is_named(tmp_path: Path) -> None:
+    for name in ("semiring", "formats", "algorithms"):
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+    (tmp_path / "formats" / "__init__.py").write_text("def sort(): ...\n")
+    done = run("import semiring", tmp_path)
+    assert f"another project has written over the package 'formats' of the distribution semiring in {tmp_path}" in (
+        done.stderr
+    )
 
 
 def test_a_package_that_was_removed_is_said_to_be_missing(tmp_path: Path) -> None:
