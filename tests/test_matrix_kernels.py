@@ -212,6 +212,9 @@ def test_compiled_folds_are_numpys_to_the_last_bit(name, dtype, monkeypatch):
     actual = reductions.fold_runs(monoid, values, starts)
     assert actual.dtype == expected.dtype
     np.testing.assert_array_equal(rows.bits(actual), rows.bits(expected))
+    with_empty = reductions.fold_rows(monoid, values, np.repeat([*starts, values.size], 2))
+    assert (with_empty[::2] == monoid.zero(dtype)).all()
+    np.testing.assert_array_equal(rows.bits(with_empty[1::2]), rows.bits(expected))
 
 
 @pytest.mark.parametrize("fmt", list(Matrix.formats.values()), ids=lambda fmt: fmt.__name__)

@@ -1,5 +1,7 @@
 """⊕ over runs of an array, compiled for one monoid and dtype.
 
+The few integers of a short run are added as vectors: a loop over them would end where no processor expects it.
+
 Floating sums are added in NumPy's order, so that they are the same with and without a compiled loop: the first value,
 plus the sum of the others, which from eight on go to eight totals in turns.
 """
@@ -13,16 +15,23 @@ import numpy as np
 
 from ..algebra import Monoid
 from .kernels import Kernel, compiled, inlined
+from .lanes import WIDTH, total
 
 PAIRWISE = 129
 """Values in a run up to which NumPy's order has no blocks."""
 
+SHORT = 4 * WIDTH
+"""Values in a run up to which it is added in whole vectors."""
+
 
 @lru_cache(maxsize=64)
 def folding(monoid: Monoid, dtype: np.dtype) -> Kernel:
-    """(values, ends, y, start, stop): y_r = ⊕ of values[ends[r]] .. values[ends[r + 1] - 1] for r in [start, stop)."""
+    """(values, ends, y, start, stop): y_r = ⊕ of values[ends[r]] .. values[ends[r + 1] - 1] for r in [start, stop).
+
+    A run may be empty: its y_r is the identity.
+    """
     if monoid.name != "plus":
-        fold = _in_order(monoid)
+        fold = _in_order(monoid, dtype)
     else:
         fold = _floating_sum(dtype.type) if dtype.kind == "f" else _integer_sum(dtype)
 
@@ -33,11 +42,13 @@ def folding(monoid: Monoid, dtype: np.dtype) -> Kernel:
     return compiled(work)
 
 
-def _in_order(monoid: Monoid) -> Any:
-    add = inlined(monoid.op.scalar)
+def _in_order(monoid: Monoid, dtype: np.dtype) -> Any:
+    add, nothing = inlined(monoid.op.scalar), monoid.zero(dtype)
 
     @inlined
     def fold(values, e, end):
+        if e == end:
+            return nothing
         total = values[e]
         e += np.uintp(1)
         while e < end:
@@ -54,11 +65,16 @@ def _integer_sum(dtype: np.dtype) -> Any:
 
     @inlined
     def fold(values, e, end):
-        total = np.int64(0)
-        while e < end:
-            total += np.int64(values[e])
+        found, room = np.int64(0), np.uintp(values.size) - e
+        if end - e <= np.uintp(WIDTH) <= room:  # without a look whether the run is empty
+            return min(max(total(values, e, end - e), low), high)
+        while np.uintp(WIDTH) <= end - e <= np.uintp(SHORT):
+            found += total(values, e, WIDTH)
+            e += np.uintp(WIDTH)
+        while e < end:  # long runs: LLVM makes a loop of vectors of it, and one for the rest
+            found += np.int64(values[e])
             e += np.uintp(1)
-        return min(max(total, low), high)
+        return min(max(found, low), high)
 
     return fold
 
@@ -68,6 +84,8 @@ def _floating_sum(number: type) -> Any:
 
     @inlined
     def fold(values, e, end):
+        if e == end:
+            return number(0)
         first, total = values[e], nothing
         e += np.uintp(1)
         if end - e >= np.uintp(8):

@@ -14,59 +14,7 @@ from typing import Any
 import numpy as np
 
 from .kernels import compiled
-from .references import operation, tools
-
-WIDTH = 16
-"""Columns of a row that are compared at a time."""
-
-
-@operation
-def among(typing: Any, x: Any, i: Any, y: Any, k: Any, count: Any) -> Any:
-    """A bit for each of x[i], …, x[i + WIDTH - 1]: is it one of the first `count` of y[k], …, y[k + WIDTH - 1]?"""
-
-    def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        ir, (x_type, _, y_type, _, _) = tools.ir, signature.args
-        item = ir.IntType(8 * context.get_abi_sizeof(context.get_data_type(x_type.dtype)))
-        wide, lanes = ir.VectorType(item, WIDTH), ir.VectorType(ir.IntType(32), WIDTH)
-        nothing = ir.Constant(wide, ir.Undefined)
-
-        def read(kind: Any, array: Any, at: Any) -> Any:
-            data = context.make_array(kind)(context, builder, array).data
-            loaded = builder.load(builder.bitcast(builder.gep(data, [at]), wide.as_pointer()))
-            loaded.align = item.width // 8
-            return loaded
-
-        def repeated(vector: Any, lane: int) -> Any:
-            return builder.shuffle_vector(vector, nothing, ir.Constant(lanes, [lane] * WIDTH))
-
-        size = args[4] if item.width == 64 else builder.trunc(args[4], item)
-        counts = repeated(builder.insert_element(nothing, size, ir.IntType(32)(0)), 0)
-        inside = builder.icmp_signed("<", ir.Constant(wide, list(range(WIDTH))), counts)
-        ours, theirs = read(x_type, args[0], args[1]), read(y_type, args[2], args[3])
-        theirs = builder.select(inside, theirs, ir.Constant(wide, [-1] * WIDTH))
-        found = ir.Constant(ir.VectorType(ir.IntType(1), WIDTH), [0] * WIDTH)
-        for lane in range(WIDTH):
-            found = builder.or_(found, builder.icmp_signed("==", ours, repeated(theirs, lane)))
-        return builder.zext(builder.bitcast(found, ir.IntType(WIDTH)), ir.IntType(64))
-
-    index = tools.types.intp
-    return tools.types.uint64(x, index, y, index, index), emit
-
-
-@operation
-def ones(typing: Any, word: Any) -> Any:
-    """How many bits of a word are set."""
-    return tools.types.uint64(tools.types.uint64), lambda context, builder, signature, args: builder.ctpop(args[0])
-
-
-@operation
-def lowest(typing: Any, word: Any) -> Any:
-    """The number of the lowest bit that is set; of 0, anything."""
-
-    def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.cttz(args[0], tools.ir.IntType(1)(1))
-
-    return tools.types.uint64(tools.types.uint64), emit
+from .lanes import WIDTH, among, lowest, ones
 
 
 def readable(a: Any, a_end: Any, a_indices: Any, b: Any, b_end: Any, b_indices: Any) -> Any:

@@ -28,20 +28,16 @@ def _(u: Any, monoid: Monoid) -> Any:
 def _(A: Matrix, monoid: Monoid, axis: int | None, write: VectorWrite) -> Any:
     if axis is None:
         return fold(monoid, A.stored)
-    y = np.full(A.shape[1 - axis], monoid.zero(A.dtype), A.dtype)
     if isinstance(A, COO) and A.major != axis:
-        outer, values = A.outer, A.values
+        outer, y = A.outer, np.full(A.shape[1 - axis], monoid.zero(A.dtype), A.dtype)
         starts = np.flatnonzero(np.concatenate((np.ones(min(outer.size, 1), bool), outer[1:] != outer[:-1])))
-        places: Any = outer[starts]
-    else:  # where a result's entries do not lie together, by kept rows or columns, in which they do
-        together = isinstance(A, CSR | CSC | CompressedCSR) and A.major != axis
-        rows: Any = A if together else compressed(A, 1 - axis)
-        values, lengths = rows.values, np.diff(rows.indptr)
-        places = slice(None) if lengths.all() else lengths != 0
-        starts = rows.indptr[:-1][places]
-    if starts.size:
-        y[places] = fold_runs(monoid, np.ascontiguousarray(values), starts)
-    return write(y)
+        if starts.size:
+            y[outer[starts]] = fold_runs(monoid, np.ascontiguousarray(A.values), starts)
+        return write(y)
+    # where a result's entries do not lie together, by kept rows or columns, in which they do
+    together = isinstance(A, CSR | CSC | CompressedCSR) and A.major != axis
+    rows: Any = A if together else compressed(A, 1 - axis)
+    return write(fold_rows(monoid, np.ascontiguousarray(rows.values), rows.indptr))
 
 
 def fold(monoid: Monoid, values: np.ndarray) -> Any:
@@ -51,21 +47,39 @@ def fold(monoid: Monoid, values: np.ndarray) -> Any:
     return fold_runs(monoid, values, np.zeros(1, np.intp))[0]
 
 
+def fold_rows(monoid: Monoid, values: np.ndarray, indptr: np.ndarray) -> np.ndarray:
+    """⊕ over each row, of which `indptr` has the ends; the identity for an empty one."""
+    if _has_loop(monoid, values, indptr.size):
+        return _folded(monoid, values, indptr)
+    y = np.full(indptr.size - 1, monoid.zero(values.dtype), values.dtype)
+    filled = np.flatnonzero(np.diff(indptr))
+    if filled.size:
+        y[filled] = fold_runs(monoid, values, indptr[filled])
+    return y
+
+
 def fold_runs(monoid: Monoid, values: np.ndarray, starts: np.ndarray) -> np.ndarray:
     """⊕ over each run of `values` that begins at `starts`; no run is empty.
 
     Integer sums and products are exact and clamped at the end. NumPy takes 60 ns a run, and nothing to compile.
     """
-    dtype, several = values.dtype, starts.size >= MANY and MONOIDS.get(monoid.name) == monoid
+    dtype = values.dtype
+    if _has_loop(monoid, values, starts.size):
+        return _folded(monoid, values, np.append(starts, values.size))
     if monoid.op.saturating is not None and dtype.kind == "i":
         if monoid.name != "plus" or not _sums_fit(values):
             return _clamped(monoid.op.array.reduceat(values.astype(object), starts), dtype)  # type: ignore[union-attr]
-        return _folded(monoid, values, starts) if several else _clamped(_integer_sums(values, starts), dtype)
-    if several and monoid.name != "times":
-        return _folded(monoid, values, starts)
+        return _clamped(_integer_sums(values, starts), dtype)
     if isinstance(monoid.op.array, np.ufunc):
         return monoid.op.array.reduceat(values, starts).astype(dtype, copy=False)
     return _halved_runs(monoid, values, starts)
+
+
+def _has_loop(monoid: Monoid, values: np.ndarray, runs: int) -> bool:
+    """Is there a compiled loop for the monoid, and does it pay for so many runs?"""
+    if runs < MANY or monoid.name == "times" or MONOIDS.get(monoid.name) != monoid:
+        return False
+    return monoid.op.saturating is None or values.dtype.kind != "i" or _sums_fit(values)
 
 
 def _sums_fit(values: np.ndarray) -> bool:
@@ -88,15 +102,14 @@ def _clamped(exact: np.ndarray, dtype: np.dtype) -> np.ndarray:
     return np.clip(exact, info.min, info.max).astype(dtype)
 
 
-def _folded(monoid: Monoid, values: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    """The same for a shipped monoid, compiled, each thread its runs; floating sums by the order that NumPy adds in.
+def _folded(monoid: Monoid, values: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    """⊕ over runs, compiled, each thread its runs; floating sums in the order in which NumPy adds.
 
     That order is one of blocks where a run is long: NumPy does these.
     """
     from .folds import PAIRWISE, folding
 
-    ends = np.append(starts, values.size).astype(np.intp)
-    y = np.empty(starts.size, values.dtype)
+    y = np.empty(ends.size - 1, values.dtype)
     fold_piece = folding(monoid, values.dtype)
     run(lambda *piece: fold_piece(values, ends, y, *piece), cut_evenly(ends))
     if monoid.name == "plus" and values.dtype.kind == "f":
