@@ -1,8 +1,9 @@
 """From a scalar Python function to a CUDA expression, so that an operator of the user's needs no second text.
 
-The function's source is read as a syntax tree: arithmetic with + - *, comparisons, conditional expressions, Boolean and
-bitwise operators, min, max and abs, numbers and names that stand for numbers; a `def` may also assign, and return from
-branches. What means something else in CUDA (/, //, % and **, of negative or of integer operands) is refused.
+The function's source is read as a syntax tree: arithmetic with + - *, comparisons, conditional expressions, Boolean
+operators, & | and ^, min, max and abs, numbers and names that stand for numbers; a `def` may also assign, and return
+from branches. What means something else in CUDA is refused: /, //, % and ** of negative or of integer operands, and ~ of
+Booleans.
 """
 
 from __future__ import annotations
@@ -14,11 +15,16 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
+Number = bool | int | float | np.bool_ | np.int64
+"""What a name may stand for; Numba takes NumPy's other numbers for those of another dtype."""
+
 INTEGER = "INTEGER"
 """What stands for the type of an integer constant: Numba computes an int with a float in float64."""
 
 _BINARY = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^"}
-_UNARY = {ast.USub: "-", ast.UAdd: "+", ast.Invert: "~", ast.Not: "!"}
+_UNARY = {ast.USub: "-", ast.UAdd: "+", ast.Not: "!"}
 _COMPARE = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="}
 
 
@@ -73,17 +79,19 @@ def _constants(function: Any) -> dict[str, str]:
     return {
         name: _number(value)
         for name, value in {**seen.globals, **seen.nonlocals}.items()
-        if isinstance(value, bool | int | float)
+        if isinstance(value, Number)
     }
 
 
 def _number(value: Any) -> str:
+    """A number as a CUDA constant."""
+    value = value.item() if isinstance(value, np.generic) else value
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int):
         if not -(2**63) < value < 2**63:
             raise Untranslatable(f"{value} does not fit 64 bits")
-        return f"(({INTEGER}){value}LL)"
+        return f"(({INTEGER}){int(value)}LL)"
     if not math.isfinite(value):
         raise Untranslatable(f"{value} is no finite constant")
     return f"({value!r})"
@@ -116,7 +124,7 @@ class _Expression(ast.NodeVisitor):
 
     def visit_Name(self, node: ast.Name) -> str:
         if node.id not in self.known:
-            raise Untranslatable(f"{node.id!r} is no argument and no number")
+            raise Untranslatable(f"{node.id!r} is no argument and no number of Python's")
         return self.known[node.id]
 
     def visit_Constant(self, node: ast.Constant) -> str:
@@ -130,6 +138,8 @@ class _Expression(ast.NodeVisitor):
         return f"({self.visit(node.left)} {_BINARY[type(node.op)]} {self.visit(node.right)})"
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> str:
+        if type(node.op) not in _UNARY:
+            return self.generic_visit(node)
         return f"({_UNARY[type(node.op)]}{self.visit(node.operand)})"
 
     def visit_BoolOp(self, node: ast.BoolOp) -> str:

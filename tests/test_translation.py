@@ -45,6 +45,8 @@ SCALARS: dict[str, Any] = {
     "within": lambda a, b: a if -2 <= a < b and not b == 7 else b,
     "either": lambda a, b: a or b,
     "scaled": scaled(7),
+    "scaled by a NumPy number": scaled(np.int64(7)),
+    "scaled by half": scaled(np.float64(0.5)),
     "stepwise": stepwise,
 }
 
@@ -117,6 +119,8 @@ def test_an_integer_constant_is_as_wide_as_numba_makes_it():
         (lambda a, b: a / b, "it has the expression 'a / b'"),
         (lambda a, b: math.hypot(a, b), "it has the expression 'math.hypot"),
         (lambda a, b: abs(a, b), "it has the expression 'abs"),
+        (lambda a, b: ~(a < b), "it has the expression '~"),
+        (scaled(np.float32(0.1)), "'factor' is no argument and no number"),
         (remainder, "it has the statement 'while b != 0:'"),
         (lambda a, b: a + 2**64, "it has the expression '2 [*][*] 64'|18446744073709551616 does not fit 64 bits"),
         (lambda a: a, "it does not take two arguments"),
