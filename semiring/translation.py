@@ -2,8 +2,8 @@
 
 The function's source is read as a syntax tree: arithmetic with + - *, comparisons, conditional expressions, Boolean
 operators, & | and ^, min, max and abs, numbers and names that stand for numbers; a `def` may also assign, and return
-from branches. What means something else in CUDA is refused: /, //, % and ** of negative or of integer operands, and ~ of
-Booleans.
+from branches. What means something else in CUDA is refused: /, //, % and ** of negative or of integer operands, and ~
+of Booleans.
 """
 
 from __future__ import annotations
@@ -77,9 +77,7 @@ def _constants(function: Any) -> dict[str, str]:
     """The numbers that names of the function stand for, as CUDA constants."""
     seen = inspect.getclosurevars(function)
     return {
-        name: _number(value)
-        for name, value in {**seen.globals, **seen.nonlocals}.items()
-        if isinstance(value, Number)
+        name: _number(value) for name, value in {**seen.globals, **seen.nonlocals}.items() if isinstance(value, Number)
     }
 
 
