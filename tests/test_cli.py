@@ -297,6 +297,11 @@ def cut_short(path: Path) -> Path:
     return path
 
 
+def test_distances_without_a_tree(refused, file):
+    graph = file("graph.el", "0 1 5e-324\n1 2 1.0\n2 3 0.0\n3 1 -1.0\n")
+    assert refused("sssp", graph, "--source", 0, "--to", 3).startswith("in float64, rounding alone improves distances")
+
+
 def test_vertices_that_the_file_has_not(refused, file):
     graph = file("graph.txt", SNAP)
     message = refused("sssp", graph, "--source", 11)

@@ -24,6 +24,12 @@ from .warm_up import warm_up
 
 __all__ = ["Backend", "app", "main"]
 
+EXPECTED = (
+    *(ValueError, TypeError, OverflowError, FloatingPointError),
+    *(NotImplementedError, OSError, DeviceUnavailable),
+)
+"""What a file, an option or a graph can be the reason of: said in a sentence, without a traceback."""
+
 app = typer.Typer(
     help="Graph algorithms as sparse linear algebra over semirings.",
     no_args_is_help=True,
@@ -41,7 +47,7 @@ def main() -> None:
         with warnings.catch_warnings():
             warnings.showwarning = tell  # type: ignore[assignment]
             app()
-    except (ValueError, TypeError, OverflowError, NotImplementedError, OSError, DeviceUnavailable) as error:
+    except EXPECTED as error:
         fail(f"{error.strerror}: {error.filename}" if isinstance(error, OSError) and error.strerror else str(error))
     except MemoryError as error:
         fail(f"out of memory: {error}")
