@@ -28,6 +28,7 @@ class Predicate:
     was given no such vector.  cuda: the same as a CUDA expression in the same names, with T for the type of values;
     "" where `array` is made of operators, which work on CuPy arrays, too.  semiring: whose ZERO, add(a, b) and
     mul(a, b) the expression may use.  reads: what the condition depends on; for the rest it may be given anything.
+    band: (low, high) where it is low <= j - i <= high, None being no bound; None where it is something else.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Predicate:
     cuda: str = ""
     semiring: Semiring | None = None
     reads: tuple[str, ...] = ("i", "j", "value", "row", "col")
+    band: tuple[int | None, int | None] | None = None
 
     def __call__(self, i: Any, j: Any, value: Any, row: Any, col: Any) -> Any:
         """For each entry: does it hold? A bool array."""
@@ -55,11 +57,13 @@ PREDICATES = tuple(_POSITIONS)
 def on_position(name: str, diagonal: int = 0) -> Predicate:
     """The predicate of that name: on and below ("tril"), on and above ("triu"), on or off the diagonal j - i = k."""
     compare = OPERATORS[_POSITIONS[name]]
+    bands = {"tril": (None, diagonal), "triu": (diagonal, None), "diag": (diagonal, diagonal)}
     return Predicate(
         f"{name}_{diagonal}",
         lambda i, j, value, row, col: compare(j - i, diagonal),
         (compare.cuda or "").replace("a", "(long long)j - i").replace("b", f"{diagonal}LL"),
         reads=("i", "j"),
+        band=bands.get(name),
     )
 
 

@@ -5,6 +5,7 @@ Work is cut as for large matrices: a piece for every few entries, and operators 
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 from typing import Any
 
@@ -34,6 +35,7 @@ from semiring.cpu import threads as pool
 from semiring.generic import matrices as by_keys
 from semiring.masks import MatrixWrite
 from semiring.ops import OPERATORS
+from semiring.predicates import on_position
 
 SEEDS = range(20)
 
@@ -215,6 +217,17 @@ def test_compiled_folds_are_numpys_to_the_last_bit(name, dtype, monkeypatch):
     with_empty = reductions.fold_rows(monoid, values, np.repeat([*starts, values.size], 2))
     assert (with_empty[::2] == monoid.zero(dtype)).all()
     np.testing.assert_array_equal(rows.bits(with_empty[1::2]), rows.bits(expected))
+
+
+@pytest.mark.parametrize("fmt", [CSR, CSC])
+def test_triangles_and_diagonals_are_those_of_conditions_on_positions(fmt):
+    for seed in SEEDS:
+        rng = np.random.default_rng(seed)
+        A = random_matrix(rng, DTYPES[seed % len(DTYPES)], ((40, 9), (9, 40), (0, 3))[seed % 3]).to(fmt)
+        for name in ("tril", "triu", "diag"):
+            for diagonal in (0, *rng.integers(-45, 46, 3).tolist(), 2**70, -(2**70)):
+                where = on_position(name, diagonal)
+                assert_same(select(A, where), select(A, dataclasses.replace(where, band=None)), seed)
 
 
 @pytest.mark.parametrize("fmt", list(Matrix.formats.values()), ids=lambda fmt: fmt.__name__)

@@ -13,13 +13,17 @@ WIDTH = 16
 """Elements that an operation takes."""
 
 
-def _loaded(context: Any, builder: Any, kind: Any, array: Any, at: Any) -> Any:
-    """The integers of an array from a place on."""
+def _pointer(context: Any, builder: Any, kind: Any, array: Any, at: Any) -> Any:
+    """Where elements of an array lie from a place on, as a pointer to a vector of integers of their size."""
     item = tools.ir.IntType(8 * context.get_abi_sizeof(context.get_data_type(kind.dtype)))
     data = context.make_array(kind)(context, builder, array).data
-    vector = tools.ir.VectorType(item, WIDTH)
-    loaded = builder.load(builder.bitcast(builder.gep(data, [at]), vector.as_pointer()))
-    loaded.align = item.width // 8
+    return builder.bitcast(builder.gep(data, [at]), tools.ir.VectorType(item, WIDTH).as_pointer())
+
+
+def _loaded(context: Any, builder: Any, kind: Any, array: Any, at: Any) -> Any:
+    """The integers of an array from a place on."""
+    loaded = builder.load(_pointer(context, builder, kind, array, at))
+    loaded.align = context.get_abi_sizeof(context.get_data_type(kind.dtype))
     return loaded
 
 
@@ -29,17 +33,23 @@ def _repeated(builder: Any, vector: Any, lane: int) -> Any:
     return builder.shuffle_vector(vector, tools.ir.Constant(vector.type, tools.ir.Undefined), lanes)
 
 
+def _spread(builder: Any, vector: Any, number: Any) -> Any:
+    """A number in all lanes of a vector like another; its bits that have no room there are zeros."""
+    ir, item = tools.ir, vector.type.element
+    number = number if item.width == number.type.width else builder.trunc(number, item)
+    lane = builder.insert_element(ir.Constant(vector.type, ir.Undefined), number, ir.IntType(32)(0))
+    return _repeated(builder, lane, 0)
+
+
 def _inside(builder: Any, vector: Any, count: Any, inside: int, outside: int) -> Any:
     """A vector like another with one number in its first `count` lanes, and one in the others.
 
     To mask with: where elements are selected, LLVM loads under a mask, which takes Zen 5 three times as long.
     """
-    ir, item = tools.ir, vector.type.element
-    size = count if item.width == count.type.width else builder.trunc(count, item)
-    sizes = builder.insert_element(ir.Constant(vector.type, ir.Undefined), size, ir.IntType(32)(0))
-    numbers = ir.Constant(vector.type, list(range(WIDTH)))
-    chosen = builder.icmp_signed("<", numbers, _repeated(builder, sizes, 0))
-    return builder.select(chosen, *(ir.Constant(vector.type, [number] * WIDTH) for number in (inside, outside)))
+    numbers, *choices = (
+        tools.ir.Constant(vector.type, lanes) for lanes in (list(range(WIDTH)), [inside] * WIDTH, [outside] * WIDTH)
+    )
+    return builder.select(builder.icmp_signed("<", numbers, _spread(builder, vector, count)), *choices)
 
 
 @operation
@@ -59,6 +69,34 @@ def among(typing: Any, x: Any, i: Any, y: Any, k: Any, count: Any) -> Any:
 
     index = tools.types.intp
     return tools.types.uint64(x, index, y, index, index), emit
+
+
+@operation
+def below(typing: Any, x: Any, i: Any, count: Any, bound: Any) -> Any:
+    """How many of the first `count` of the integers x[i], …, x[i + WIDTH - 1] are below a bound, which x could hold."""
+
+    def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        ir, numbers = tools.ir, _loaded(context, builder, signature.args[0], *args[:2])
+        flags = builder.icmp_signed("<", numbers, _spread(builder, numbers, args[3]))
+        word = builder.zext(builder.bitcast(flags, ir.IntType(WIDTH)), ir.IntType(64))
+        counted = builder.sub(builder.shl(ir.IntType(64)(1), args[2]), ir.IntType(64)(1))
+        return builder.ctpop(builder.and_(word, counted))
+
+    index = tools.types.intp
+    return tools.types.int64(x, index, index, index), emit
+
+
+@operation
+def moved(typing: Any, x: Any, i: Any, y: Any, k: Any) -> Any:
+    """y[k], …, y[k + WIDTH - 1] = x[i], …, x[i + WIDTH - 1]."""
+
+    def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        x_type, _, y_type, _ = signature.args
+        loaded = _loaded(context, builder, x_type, *args[:2])
+        builder.store(loaded, _pointer(context, builder, y_type, *args[2:])).align = loaded.align
+        return context.get_dummy_value()
+
+    return tools.types.void(x, tools.types.intp, y, tools.types.intp), emit
 
 
 @operation

@@ -116,21 +116,28 @@ def _(A: Any, predicate: Predicate, row: Any, col: Any, write: MatrixWrite) -> A
     if not isinstance(A, CSR | CSC | COO | ELL | SegmentedCOO):
         chosen = select.find(CSR, A.device)(A.to(CSR), predicate, row, col, write)
         return chosen if write.out is not None else chosen.to(type(A), **A.options)
-    part = _restricted(A, row) if isinstance(A, CSR) and isinstance(row, SparseVector) else A
-    keep = _holds(part, predicate, row, col)
-    kept: Matrix
-    if isinstance(part, ELL):
-        kept = _squeezed(part, keep)
-    elif isinstance(part, COO):
-        kept = COO.trusted(part.rows[keep], part.cols[keep], part.values[keep], part.shape, part.major)
-    elif isinstance(part, SegmentedCOO):
-        kept = _segments_of(part, keep)
+    kept: Any
+    if isinstance(A, CSR | CSC) and A.device == "cpu" and predicate.band is not None and row is None and col is None:
+        from ..cpu import bands
+
+        kept = bands.banded(A, *predicate.band)
     else:
-        kept = steps.kept(part, keep)
+        kept = _kept(A, predicate, row, col)
     if write.mask is None and write.out is None:
         return kept
     by_row: Any = kept.to(CSR)
     return write(by_row) if write.out is not None else write(by_row).to(type(A), **A.options)
+
+
+def _kept(A: Any, predicate: Predicate, row: Any, col: Any) -> Matrix:
+    """The entries of `A` for which the predicate holds."""
+    part = _restricted(A, row) if isinstance(A, CSR) and isinstance(row, SparseVector) else A
+    keep = _holds(part, predicate, row, col)
+    if isinstance(part, ELL):
+        return _squeezed(part, keep)
+    if isinstance(part, COO):
+        return COO.trusted(part.rows[keep], part.cols[keep], part.values[keep], part.shape, part.major)
+    return _segments_of(part, keep) if isinstance(part, SegmentedCOO) else steps.kept(part, keep)
 
 
 def _restricted(A: CSR, row: SparseVector) -> CSR:
