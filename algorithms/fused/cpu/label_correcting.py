@@ -9,8 +9,9 @@ cycle that is better than nothing: at once, and the same one in every run. Where
 min, or a rounded sum), a label that was out of date may be found again: then it counts as new.
 
 The subtree is a stretch of the tree's preorder, a doubly linked list, which ends where the depth is no more than v's.
-O(nm) at most for a queue that is first in, first out; on roads and random graphs about two looks at each edge, whatever
-potentials the weights hide. Labels are lengths of simple paths; those of int32 are added in 64 bits, and are exact.
+After n² vertices every queue is first in, first out, and then O(nm) looks are enough. Roads and random graphs take
+about two at each edge, whatever potentials the weights hide. Labels are lengths of simple paths; those of int32 are
+added in 64 bits, and are exact.
 
 [1] R. E. Tarjan, Shortest paths, technical report, AT&T Bell Laboratories, 1981 (subtree disassembly).
 [2] B. Cherkassky, A. Goldberg, Negative-cycle detection algorithms, Mathematical Programming 85, 1999 (its merits).
@@ -150,7 +151,8 @@ def relaxation(semiring: Semiring, dtype: np.dtype, wide: np.dtype) -> Any:
         """(where a cycle has closed, or -1; vertices relaxed from; edges looked at; the farthest of these vertices).
 
         limit, target: bound the lengths that count; the zero, and -1, for none.  tree: all -1, with a row more than
-        there are vertices: it ends the preorder.  queue: a ring.  state: all `IDLE`.
+        there are vertices: it ends the preorder.  queue: a ring, first in, first out after n² vertices.  state: all
+        `IDLE`.
         """
         n, one = queue.size, np.uintp(1)
         tree[source, NEXT], tree[source, BEFORE], tree[source, DEPTH] = n, n, 0
@@ -173,6 +175,8 @@ def relaxation(semiring: Semiring, dtype: np.dtype, wide: np.dtype) -> Any:
             if not up_to_date:
                 continue
             relaxed += 1
+            if relaxed > n * n:
+                small_first, large_last = False, False
             farthest = x if better_than(farthest, x) else farthest
             edges += indptr[u + one] - indptr[u]
             for e in range(np.uintp(indptr[u]), np.uintp(indptr[u + one])):
