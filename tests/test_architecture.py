@@ -13,7 +13,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 LAYERS = ("formats", "semiring", "algorithms", "bench")
 HEAVY = {"scipy", "networkx", "graphblas", "suitesparse_graphblas", "numba", "cupy", "igraph"}
-KERNELS = {"semiring/cpu/compiler.py", "semiring/cpu/entry.py"}
+KERNELS = {f"semiring/cpu/{name}.py" for name in ("compiler", "entry", "target")}
 """The modules that compile, and are themselves imported when something is compiled."""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import math
 import os
 import subprocess
 import sys
@@ -142,6 +143,46 @@ def test_kernels_may_make_arrays(store: Store) -> None:
 
     for _ in range(2):
         assert compiled(total)(5) == 10
+
+
+@pytest.mark.parametrize(
+    ("function", "expected", "everything"),
+    [
+        (lambda x: min(x, 2, math.gamma(x)) + np.maximum(x, 4.5), 7.0, [False]),
+        (lambda x: np.full(4, x)[1] + x, 10.0, [False]),
+        (lambda x: len([x, x]), 2, [False, True]),
+    ],
+    ids=["numbers", "an array", "a list"],
+)
+def test_what_the_target_for_kernels_lacks_is_compiled_with_everything(
+    function: Any, expected: float, everything: list[bool], store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import semiring.cpu.compiler as compiler
+
+    tried: list[bool] = []
+    original = compiler._machine_code
+
+    def noting(function: Any, kinds: Any, name: str, way: Any) -> Any:
+        tried.append(way.everything)
+        return original(function, kinds, name, way)
+
+    monkeypatch.setattr(compiler, "_machine_code", noting)
+    assert compiled(function)(5.0) == expected
+    assert tried == everything
+
+
+CALLS_NUMBA = """
+import math, sys
+from semiring.cpu.kernels import compiled
+print(compiled(lambda x: math.gamma(x))(5.0), "numba" in sys.modules)
+"""
+
+
+def test_what_kernels_call_of_numbas_is_there_when_they_are_loaded(tmp_path: Path) -> None:
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": str(ROOT)}
+    for _ in range(2):  # compiled, and then loaded
+        done = subprocess.run([sys.executable, "-c", CALLS_NUMBA], env=environment, capture_output=True, text=True)
+        assert done.stdout == "24.0 True\n"
 
 
 def refused(store: Store, why: str, made: list[str]) -> None:

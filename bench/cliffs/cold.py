@@ -84,10 +84,8 @@ def nothing_kept() -> Iterator[dict[str, str]]:
         environment = os.environ | places | {"PYTHONPATH": str(Path(__file__).parents[2])}
         environment |= {"PYTHONPYCACHEPREFIX": f"{folder}/python"}
         environment.pop("PYTHONDONTWRITEBYTECODE", None)
-        _output(
-            [sys.executable, "-c", "import algorithms.cli, semiring.cpu.compiler as compiler; compiler.context()"],
-            environment,
-        )
+        code = "import algorithms.cli, semiring.cpu.compiler as compiler; compiler.contexts(everything=False)"
+        _output([sys.executable, "-c", code], environment)
         yield environment
 
 

@@ -7,11 +7,10 @@ lowered once, and optimized within the kernel alone. References of arrays are co
 
 from __future__ import annotations
 
-import gc
 import inspect
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from contextvars import ContextVar
+from dataclasses import dataclass
 from functools import lru_cache
 from types import CellType, CodeType, FunctionType
 from typing import Any
@@ -20,56 +19,23 @@ from weakref import WeakKeyDictionary
 import numba
 import numpy as np
 from numba import types
-from numba.core import codegen, compiler
+from numba.core import compiler
 from numba.core.compiler_lock import global_compiler_lock
-from numba.core.errors import LoweringError
+from numba.core.errors import NumbaError
 from numba.core.registry import cpu_target
 from numba.core.runtime import rtsys
+from numba.core.target_extension import jit_registry
+from numba.core.typing import fold_arguments, make_concrete_template
+from numba.core.utils import pysignature
 from numba.extending import intrinsic
 
 from .entry import Entry
 from .jit import ALIGNED, C_CONTIGUOUS, MachineCode
 from .references import Helper, references
+from .target import Kernels, contexts, override
 
 ALLOCATES = {"arange", "copy", "empty", "empty_like", "flatnonzero", "full", "ones", "sort", "zeros", "zeros_like"}
 """Names of what makes arrays. Where another one does, a kernel is lowered twice."""
-
-
-class Library(codegen.AOTCodeLibrary):
-    """A module that is optimized once, when all that it calls is in it."""
-
-    entry: str | None = None
-    """The one function to be called from outside; None in what is to be linked with others."""
-
-    def _optimize_functions(self, module: Any) -> None:
-        module.data_layout = self._codegen._data_layout
-
-    def _optimize_final_module(self) -> None:
-        if self.entry is None:
-            return
-        for thing in (*self._final_module.functions, *self._final_module.global_variables):
-            if not thing.is_declaration and thing.name != self.entry:
-                thing.linkage = "internal"  # so that what is inlined everywhere is dropped
-        if _counting.get():
-            super()._optimize_final_module()
-        else:  # once: Numba's first round is for the counts of references
-            passes, builder = self._codegen._module_pass_manager()
-            passes.run(self._final_module, builder)
-
-
-class Codegen(codegen.AOTCPUCodegen):
-    """Machine code for this processor, as bytes."""
-
-    _library_class = Library
-
-    def _customize_tm_features(self) -> str:
-        return codegen.get_host_cpu_features()
-
-    def _customize_tm_options(self, options: dict[str, Any]) -> None:
-        """Addresses of 64 bits: the loader may find room for code and constants far apart, as beside CUDA's memory."""
-        super()._customize_tm_options(options)
-        options["reloc"], options["codemodel"] = "static", "large"
-
 
 NOT_NEEDED = {
     "WithLifting",
@@ -97,59 +63,63 @@ class Pipeline(compiler.CompilerBase):
         return [passes]
 
 
-@lru_cache(maxsize=1)
-def context() -> Any:
-    """What lowers to machine code for this processor."""
-    cpu_target.typing_context.refresh()
-    cpu_target.target_context.refresh()
-    return cpu_target.target_context.subtarget(
-        _internal_codegen=Codegen("semiring", "host"), aot_mode=True, post_lowering=lambda module, library: None
-    )
+class Options(compiler.Flags):
+    """Numba's options, which nobody changes. They are part of what Numba looks up, and found by what they are."""
+
+    __slots__ = ()
+    __eq__, __hash__ = object.__eq__, object.__hash__
+
+    def copy(self) -> Options:
+        return self
 
 
-_counting: ContextVar[bool] = ContextVar("counting", default=False)
-"""Are references of arrays counted?"""
+@lru_cache(maxsize=2)
+def options(counting: bool) -> Options:
+    """Numba's options where references of arrays are counted, or are not."""
+    made = Options()
+    made.no_compile = made.no_cpython_wrapper = made.no_cfunc_wrapper = True
+    made.nrt, made.error_model = counting, "numpy"
+    return made
+
+
+@dataclass(frozen=True)
+class Way:
+    """How to compile.  counting: count references of arrays?  everything: for all that Numba knows (`target`)?"""
+
+    counting: bool
+    everything: bool
+
+
+_way: ContextVar[Way] = ContextVar("way")
 
 
 def machine_code(function: FunctionType, kinds: tuple[Any, ...], name: str) -> MachineCode:
     """A function for arguments of those kinds (`jit.kind`) as an object file with a symbol of that name."""
-    with global_compiler_lock, without_garbage_collection():
-        counting = _allocates(function, [])
+    with global_compiler_lock:
         try:
-            return _machine_code(function, kinds, name, counting)
-        except LoweringError:
-            if counting:
-                raise
-            return _machine_code(function, kinds, name, True)
+            return _machine_code(function, kinds, name, Way(counting=_allocates(function, []), everything=False))
+        except NumbaError:
+            return _machine_code(function, kinds, name, Way(counting=True, everything=True))
 
 
-@contextmanager
-def without_garbage_collection() -> Iterator[None]:
-    """Let nobody look for cycles within the block: a compiler makes many objects that live on."""
-    enabled = gc.isenabled()
-    gc.disable()
+def _machine_code(function: FunctionType, kinds: tuple[Any, ...], name: str, way: Way) -> MachineCode:
+    token = _way.set(way)
     try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
-
-
-def _machine_code(function: FunctionType, kinds: tuple[Any, ...], name: str, counting: bool) -> MachineCode:
-    token = _counting.set(counting)
-    try:
-        known = _lowered(function, tuple(numba_type(kind) for kind in kinds))
-        library = context().codegen().create_library(name)
-        library.entry = name
-        library.add_linking_library(known.library)
-        if counting:
-            library.add_linking_library(rtsys.library)
-        Entry(context(), library, name, known)
-        code = library.emit_native_object()
+        with override(way.everything):
+            known = _lowered(function, tuple(numba_type(kind) for kind in kinds))
+            _, target = contexts(way.everything)
+            library = target.codegen().create_library(name)
+            library.entry, library.counting = name, way.counting
+            library.add_linking_library(known.library)
+            if way.counting:
+                load_what_kernels_call()
+                library.add_linking_library(rtsys.library)
+            Entry(target, library, name, known)
+            code = library.emit_native_object()
         calls = (function.name for function in library._final_module.functions if function.is_declaration)
-        return MachineCode(code, allocates=any(called.startswith("NRT_") for called in calls))
+        return MachineCode(code, calls_numba=any(called.startswith(("NRT_", "numba_")) for called in calls))
     finally:
-        _counting.reset(token)
+        _way.reset(token)
 
 
 def numba_type(kind: Any) -> Any:
@@ -163,12 +133,41 @@ def numba_type(kind: Any) -> Any:
     return types.Array(numba.from_dtype(dtype), ndim, layout, aligned=bool(flags & ALIGNED))
 
 
-def initialize_allocator() -> None:
-    """Have what kernels that make arrays call."""
+def load_what_kernels_call() -> None:
+    """Have Numba's functions in C: its allocator of arrays, and mathematics."""
     rtsys.initialize(cpu_target.target_context)
 
 
 # What kernels call
+
+
+class Written:
+    """A function that Numba has in Python, for Numba's templates, which ask it for the types of calls."""
+
+    def __init__(self, function: FunctionType) -> None:
+        self.py_func, self.parameters = function, pysignature(function)
+
+    def get_call_template(self, args: Any, kws: Any) -> tuple[Any, Any, Any, Any]:
+        """What types a call, the parameters, and the types that these get."""
+        args = fold_arguments(self.parameters, args, kws, *FOLDED)
+        known = _lowered(self.py_func, args)
+        known.target_context.insert_user_function(known.fndesc, known.fndesc, [known.library])
+        template = make_concrete_template(self.py_func.__name__, known.fndesc, [known.signature])
+        return template, self.parameters, args, {}
+
+    def get_overload(self, args: Any) -> Any:
+        """By what lowering finds the function."""
+        return _lowered(self.py_func, args).fndesc
+
+
+FOLDED: Any = (
+    lambda number, parameter, given: given,
+    lambda number, parameter, default: types.Omitted(default),
+    lambda number, parameter, rest: types.StarArgTuple(rest),
+)
+"""The types that parameters get: that of an argument, of a default, or of all arguments that are left."""
+
+jit_registry[Kernels] = lambda **options: Written
 
 _lowered_already: WeakKeyDictionary[FunctionType, dict[Any, Any]] = WeakKeyDictionary()
 _for_numba: WeakKeyDictionary[FunctionType, Any] = WeakKeyDictionary()
@@ -176,16 +175,14 @@ _for_numba: WeakKeyDictionary[FunctionType, Any] = WeakKeyDictionary()
 
 def _lowered(function: FunctionType, arguments: tuple[Any, ...]) -> Any:
     """A function in LLVM's language for arguments of those types, made once."""
-    known = _lowered_already.setdefault(function, {})
-    key = arguments, _counting.get()
+    known, way = _lowered_already.setdefault(function, {}), _way.get()
+    key = arguments, way
     if key not in known:
-        flags = compiler.Flags()
-        flags.no_compile = flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
-        flags.nrt, flags.error_model = _counting.get(), "numpy"
-        library = context().codegen().create_library(function.__name__)
-        contexts = cpu_target.typing_context, context()
-        parts: Any = *contexts, with_helpers(function), arguments, None, flags, {}, library
-        known[key] = compiler.compile_extra(*parts, pipeline_class=Pipeline)
+        typing, target = contexts(way.everything)
+        library = target.codegen().create_library(function.__name__)
+        numbas = function.__module__.startswith("numba.")
+        parts: Any = function if numbas else with_helpers(function), arguments, None, options(way.counting), {}, library
+        known[key] = compiler.compile_extra(typing, target, *parts, pipeline_class=Pipeline)
     return known[key]
 
 

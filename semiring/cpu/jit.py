@@ -7,9 +7,11 @@ of the function's content (`references`), the kinds of its arguments, the proces
 from __future__ import annotations
 
 import ctypes
+import gc
 import hashlib
 import platform
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from importlib.metadata import version
@@ -26,10 +28,10 @@ from .references import Helper, content, label
 
 @dataclass(frozen=True)
 class MachineCode:
-    """An object file with an entry, as `entry` describes it.  allocates: does it need Numba's allocator?"""
+    """An object file with an entry, as `entry` describes it.  calls_numba: does it call Numba's functions in C?"""
 
     code: bytes
-    allocates: bool
+    calls_numba: bool
 
 
 class Kernel(Helper):
@@ -102,8 +104,8 @@ def expected(kinds: tuple[Any, ...]) -> Iterator[Any]:
 C_CONTIGUOUS, ALIGNED = 0x1, 0x100
 """NumPy's flags of arrays."""
 
-ALLOCATES = b"A"
-"""What is kept before machine code that needs Numba's allocator."""
+CALLS_NUMBA = b"N"
+"""What is kept before machine code that calls Numba's functions in C."""
 
 PLAIN: dict[type, np.dtype] = {bool: np.dtype(bool), int: np.dtype(np.int64), float: np.dtype(np.float64)}
 """The dtypes of Python's own numbers."""
@@ -117,13 +119,25 @@ def _found(function: Any, kinds: tuple[Any, ...]) -> tuple[str, MachineCode]:
     key = hashlib.sha256(repr((content(function), kinds, _identity())).encode()).hexdigest()
     name = f"kernel_{key}"
     if (kept := CPU.find(name)) is not None:
-        return name, MachineCode(kept[1:], kept[:1] == ALLOCATES)
-    with compiling(label(function)):
+        return name, MachineCode(kept[1:], kept[:1] == CALLS_NUMBA)
+    with compiling(label(function)), without_garbage_collection():
         from .compiler import machine_code
 
         made = machine_code(function, kinds, name)
-    CPU.keep(name, (ALLOCATES if made.allocates else b" ") + made.code)
+    CPU.keep(name, (CALLS_NUMBA if made.calls_numba else b" ") + made.code)
     return name, made
+
+
+@contextmanager
+def without_garbage_collection() -> Iterator[None]:
+    """Let nobody look for cycles within the block: a compiler makes many objects that live on."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 @lru_cache(maxsize=1)
@@ -131,7 +145,8 @@ def _identity() -> tuple[Any, ...]:
     """What machine code depends on beside the function: versions, our own compiler's text, and the processor."""
     from llvmlite import binding as llvm
 
-    text = Path(__file__).with_name("compiler.py").read_bytes()
+    here = Path(__file__)
+    text = b"".join(here.with_name(f"{name}.py").read_bytes() for name in ("compiler", "entry", "target"))
     processor = llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten(), llvm.get_process_triple()
     versions = version("numba"), version("llvmlite"), np.__version__, platform.python_version()
     return hashlib.sha256(text).hexdigest(), *versions, *processor
@@ -152,10 +167,10 @@ def _loaded(name: str, made: MachineCode, kinds: tuple[Any, ...]) -> Callable[..
     """What calls machine code with a tuple of arguments, if they are of those kinds; else it gives NotImplemented."""
     from llvmlite import binding as llvm
 
-    if made.allocates:
-        from .compiler import initialize_allocator
+    if made.calls_numba:
+        from .compiler import load_what_kernels_call
 
-        initialize_allocator()
+        load_what_kernels_call()
     engine = _engine()
     engine.add_object_file(llvm.ObjectFileRef.from_data(made.code))
     engine.finalize_object()
