@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+VOTES = "wiki-Vote.txt.gz"
+"""SNAP's graph of votes, the small one, if it is in the folder of real graphs."""
+
 
 @dataclass(frozen=True)
 class Timed:

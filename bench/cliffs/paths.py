@@ -20,13 +20,14 @@ from algorithms import NegativeCycle, bellman_ford, sssp
 from algorithms.work_queue import DISCIPLINES
 from bench.fused_tasks import NEW_YORK
 from bench.graphs import grid, rmat, rmat_both_ways
+from bench.measure import Disagreement
 from bench.peers import gap
 from bench.peers.igraph import IGRAPH, graph
 from formats import CSR, Matrix, from_edges, read
 from semiring import MinPlus, threads
 from semiring.timing import host_ms
 
-VOTES = "wiki-Vote.txt.gz"
+from . import VOTES
 
 
 @dataclass(frozen=True)
@@ -149,10 +150,10 @@ def lengths(A: CSR, source: int) -> np.ndarray:
 
 
 def check(what: str, d: np.ndarray, right: np.ndarray) -> None:
-    """AssertionError unless the distances are right."""
+    """Disagreement unless the distances are right."""
     ours = np.where(d == MinPlus.zero(d.dtype), np.inf, d.astype(np.float64))
     if not np.array_equal(ours, right):
-        raise AssertionError(f"{what}: the distances are wrong")
+        raise Disagreement(f"{what}: the distances are wrong")
 
 
 def with_edge(B: CSR, edge: CSR) -> CSR:
@@ -162,14 +163,14 @@ def with_edge(B: CSR, edge: CSR) -> CSR:
 
 
 def cycle(C: CSR, source: int) -> None:
-    """AssertionError unless a cycle is found, and is negative."""
+    """Disagreement unless a cycle is found, and is negative."""
     try:
         bellman_ford(C, source)
     except NegativeCycle as found:
         if sum(int(C[edge]) for edge in zip(found.cycle, found.cycle[1:], strict=False)) >= 0:
-            raise AssertionError("the cycle is not negative") from found
+            raise Disagreement("the cycle is not negative") from found
     else:
-        raise AssertionError("no cycle was found")
+        raise Disagreement("no cycle was found")
 
 
 def medians(repeats: int, *calls: Callable[[], Any]) -> list[float]:

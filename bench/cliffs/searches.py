@@ -23,7 +23,7 @@ from bench.peers import gap
 from formats import CSR, read
 from semiring import threads
 
-VOTES = "wiki-Vote.txt.gz"
+from . import VOTES
 
 
 @dataclass(frozen=True)
