@@ -12,10 +12,11 @@ from scipy.sparse import csgraph
 
 import algorithms.fused.cpu.bfs as search
 import algorithms.fused.cpu.components as weak
+import algorithms.fused.cpu.giant as giant
 import algorithms.fused.cpu.scc as strong
 from algorithms import bfs, boruvka, scc
 from formats import CSR, Matrix, from_edges
-from formats.orientation import by_columns, has_columns
+from formats.orientation import by_columns, has_columns, with_edges
 from formats.orientation import is_symmetric as by_transpose
 from semiring import explain, threads
 
@@ -185,16 +186,28 @@ def test_a_giant_is_found_beside_all_other_components_whenever_the_search_pauses
     assert giants > 50
 
 
-@pytest.mark.parametrize("columns", [False, True])
+@pytest.mark.parametrize("seen", ["by rows", "by columns, too", "both ways"])
 @pytest.mark.parametrize("count", [1, 3])
-def test_weak_components_are_the_same_however_a_giant_is_joined(count, columns, monkeypatch):
-    monkeypatch.setattr(weak, "GRAIN", 64)
-    monkeypatch.setattr(weak, "SMALL", 1)
+def test_weak_components_are_the_same_however_a_giant_is_joined(count, seen, monkeypatch):
+    for module, name, value in (
+        (weak, "GRAIN", 64),
+        (weak, "SMALL", 1),
+        (giant, "WORTH_THREADS", 1),
+        (giant, "GRAIN", 1),
+    ):
+        monkeypatch.setattr(module, name, value)
+    monkeypatch.setattr(giant, "PIECE", 1)
     for seed in range(100):
         rng = np.random.default_rng(seed)
-        monkeypatch.setattr(weak, "DENSE", rng.choice([0, 4, 99]))
+        monkeypatch.setattr(weak, "FEW", rng.choice([0, 150], p=[0.8, 0.2]))
+        for name in ("OPEN", "OTHERS", "NEARLY", "SEEN", "SLOW"):
+            monkeypatch.setattr(giant, name, rng.choice([0.0, 0.3, 1.0]))
         A = tangled(rng)
-        if columns:
+        if seen == "both ways":
+            rows, cols, _ = A.to_edges()
+            A = with_edges(A, cols, rows)
+            by_transpose(A, pattern=True)
+        elif seen != "by rows":
             by_columns(A)
         with threads(count):
             np.testing.assert_array_equal(scc(A, weak=True), smallest_of_each(A, "weak"), err_msg=f"seed {seed}")

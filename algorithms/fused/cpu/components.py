@@ -1,13 +1,14 @@
-"""Connected components by union-find: trees of vertices whose roots are the smallest, and most edges left unread.
+"""Connected components: a giant by marks that spread, whatever else there is by union-find.
 
-A vertex points at a smaller one of its component, f; an edge joins two trees, the larger root hooked onto the smaller
-in one atomic exchange, so that threads need no order. The first edge of every vertex is joined, and the largest tree is
-found in a sample, as in Afforest [1]. Every other vertex then looks along its edges as far as the first that leads into
-that tree, and joins it, which leaves few outside a giant component. These join all their edges. An edge from the inside
-to the outside is seen from the outside, where edges count both ways or the columns are at hand. Else all rows of the
-inside are looked through, past a bitmap, unless nothing is outside.
+Where marks spread (`giant`), nearly all edges are read once or never, and few are left to be joined. Trees grow
+elsewhere, in road networks or among many components, and where vertices are numbered along paths. A vertex points at
+a smaller one of its component, f. An edge joins two trees, the larger root hooked onto the smaller in one atomic
+exchange, so that threads need no order. Two edges of every vertex are joined first, and the largest tree is found in a
+sample, as in Afforest [1]. The vertices outside it then join all their edges. An edge from the inside to the outside is
+seen from the outside, where edges count both ways or the columns are at hand. Else all rows of the inside are looked
+through, past a bitmap, unless nothing is outside.
 
-About O(n + m), in practice less where edges count both ways. 4 bytes a vertex (8 of int64) and a bitmap.
+About O(n + m). 4 bytes a vertex (8 of int64) and bitmaps.
 
 [1] M. Sutton, T. Ben-Nun, A. Barak, Optimizing parallel graph connectivity computation via subgraph sampling,
     IPDPS 2018.
@@ -28,16 +29,14 @@ from semiring.cpu.threads import get_threads, run
 from semiring.explanation import facts
 
 from .atomics import added, exchanged
-from .words import as_words
+from .giant import Rows, find_giant
+from .words import as_words, lowest_bit
 
 LOOKED_AT = 1024
 """Vertices of which the most frequent tree is taken for the giant component."""
 
-DENSE = 4
-"""Edges a vertex below which a second edge of every vertex is joined instead: many components are small, or long."""
-
-PASSES = 2
-"""How often the vertices outside look for an edge that leads inside."""
+FEW = 2
+"""Roots, among these, up to which the first edge of every vertex makes one tree of nearly all."""
 
 GRAIN = 1 << 10
 """Vertices that a thread takes at a time: whole words of a bitmap."""
@@ -51,35 +50,44 @@ def labels(A: CSR, both_ways: bool) -> np.ndarray:
 
     both_ways: is every edge's reverse stored, too?
     """
-    n = A.nrows
-    f = np.arange(n, dtype=index_dtype(n))
     facts(method="union-find", threads=get_threads())
     if A.nnz == 0:
-        return f
-    rows = (A.indptr, A.indices, f)
-    side_by_side(lambda taken: _hook_first(*rows, taken), A.nnz)
-    flatten(f)
-    if A.nnz < n * DENSE:
-        side_by_side(lambda taken: _join_second(*rows, taken), A.nnz)
-    else:
-        giant, _ = most_frequent(f)
-        inside = as_words(f == giant)
-        for _ in range(PASSES):
-            side_by_side(lambda taken: _join_giant(*rows, giant, inside, taken), A.nnz)
-    flatten(f)
-    giant, _ = most_frequent(f)
-    within = f == giant
-    if within.all():
-        return f
-    inside = as_words(within)
-    if both_ways or not has_columns(A):
-        side_by_side(lambda taken: _join_rest(*rows, inside, both_ways, taken), A.nnz)
-    else:
-        columns: Any = by_columns(A)
-        for part in (A, columns):
-            side_by_side(lambda taken, M=part: _join_rest(M.indptr, M.indices, f, inside, True, taken), A.nnz)
-    flatten(f)
+        return np.arange(A.nrows, dtype=index_dtype(A.nrows))
+    if _roots(A.indptr, A.indices, -(-A.nrows // LOOKED_AT)) <= FEW or (found := find_giant(A, both_ways)) is None:
+        return _grown(A, both_ways)
+    facts(method="marks, then union-find")
+    inside, rest = found
+    f = np.empty(A.nrows, index_dtype(A.nrows))
+    _label(inside, f)
+    _join(f, rest)
     return f
+
+
+def _grown(A: CSR, both_ways: bool) -> np.ndarray:
+    """The labels by trees alone."""
+    f = np.arange(A.nrows, dtype=index_dtype(A.nrows))
+    rows = (A.indptr, A.indices, f)
+    for join_first in (_hook_first, _join_second):
+        side_by_side(lambda taken, join_first=join_first: join_first(*rows, taken), A.nnz)
+        flatten(f)
+        within = f == most_frequent(f)[0]
+        if within.all():
+            return f
+    inside, outside = as_words(within), ~as_words(within, beyond=True)
+    parts: list[Any] = [A, by_columns(A)] if has_columns(A) and not both_ways else [A]
+    if not both_ways and len(parts) == 1:
+        side_by_side(lambda taken: _join_outward(*rows, inside, taken), A.nnz)
+    _join(f, [(M, outside) for M in parts])
+    return f
+
+
+def _join(f: np.ndarray, parts: list[Rows]) -> None:
+    """Join along all edges of the rows in the bitmaps beside the matrices."""
+    for M, rows in parts:
+        if rows.any():
+            side_by_side(lambda taken, M=M, rows=rows: _join_rows(M.indptr, M.indices, f, rows, taken), M.nnz)
+    if any(rows.any() for _, rows in parts):
+        flatten(f)
 
 
 def side_by_side(work: Any, entries: int) -> None:
@@ -121,6 +129,30 @@ def join(f, u, v):
 
 
 @compiled
+def _label(inside, f):
+    """f of every vertex inside is the smallest of these, of all others their own."""
+    root = f.size
+    for v in range(f.size):
+        if inside[np.uintp(v) >> np.uintp(6)] >> np.uint64(np.uintp(v) & np.uintp(63)) & np.uint64(1):
+            root = v
+            break
+    for word in range(np.uintp(inside.size)):
+        bits, base = inside[word], word << np.uintp(6)
+        for k in range(min(np.uintp(64), np.uintp(f.size) - base)):
+            f[base + k] = root if bits >> np.uint64(k) & np.uint64(1) else base + k
+
+
+@compiled
+def _roots(indptr, indices, step):
+    """Of every so many vertices, those that do not begin with an edge to a smaller one."""
+    count = 0
+    for v in range(0, indptr.size - 1, step):
+        if indptr[v] == indptr[v + 1] or indices[indptr[v]] >= v:
+            count += 1
+    return count
+
+
+@compiled
 def _hook_first(indptr, indices, f, taken):
     """Every vertex onto its first neighbour, where that is smaller: there can be no cycle."""
     n = f.size
@@ -149,42 +181,35 @@ def _join_second(indptr, indices, f, taken):
 
 
 @compiled
-def _join_giant(indptr, indices, f, giant, inside, taken):
-    """Join the vertices outside with the giant, of which an edge leads inside; then they are inside, too."""
-    n, one, low = f.size, np.uintp(1), np.uintp(63)
+def _join_rows(indptr, indices, f, rows, taken):
+    """Join along all edges of the rows in a bitmap."""
+    grain = GRAIN >> 6
     while True:
-        first = added(taken, 0, GRAIN)
-        if first >= n:
+        first = added(taken, 0, grain)
+        if first >= rows.size:
             break
-        for u in range(np.uintp(first), np.uintp(min(first + GRAIN, n))):
-            if not inside[u >> np.uintp(6)] >> np.uint64(u & low) & np.uint64(1):
-                e, stop = np.uintp(indptr[u]), np.uintp(indptr[u + one])
+        for word in range(first, min(first + grain, rows.size)):
+            todo = rows[np.uintp(word)]
+            while todo:
+                u = np.uintp(word) * np.uintp(64) + np.uintp(lowest_bit(todo))
+                e, stop = np.uintp(indptr[u]), np.uintp(indptr[u + np.uintp(1)])
                 while e < stop:
-                    v = np.uintp(indices[e])
-                    if inside[v >> np.uintp(6)] >> np.uint64(v & low) & np.uint64(1):
-                        join(f, u, np.uintp(giant))
-                        if u > giant:  # nobody hooks what is no root
-                            f[u] = giant
-                        inside[u >> np.uintp(6)] |= np.uint64(1) << np.uint64(u & low)
-                        break
-                    e += one
+                    join(f, u, np.uintp(indices[e]))
+                    e += np.uintp(1)
+                todo &= todo - np.uint64(1)
 
 
 @compiled
-def _join_rest(indptr, indices, f, inside, seen_outside, taken):
-    """Join along all edges that are not inside; seen_outside: each that leads there is found again from there."""
+def _join_outward(indptr, indices, f, inside, taken):
+    """Join along the edges that lead from the bitmap `inside` to where it is not, one to each vertex there."""
     n, one, low = f.size, np.uintp(1), np.uintp(63)
     while True:
         first = added(taken, 0, GRAIN)
         if first >= n:
             break
         for u in range(np.uintp(first), np.uintp(min(first + GRAIN, n))):
-            e, stop = np.uintp(indptr[u]), np.uintp(indptr[u + one])
-            if not inside[u >> np.uintp(6)] >> np.uint64(u & low) & np.uint64(1):
-                while e < stop:
-                    join(f, u, np.uintp(indices[e]))
-                    e += one
-            elif not seen_outside:
+            if inside[u >> np.uintp(6)] >> np.uint64(u & low) & np.uint64(1):
+                e, stop = np.uintp(indptr[u]), np.uintp(indptr[u + one])
                 while e < stop:
                     v = np.uintp(indices[e])
                     if not inside[v >> np.uintp(6)] >> np.uint64(v & low) & np.uint64(1):
