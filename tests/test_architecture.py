@@ -8,8 +8,6 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).parent.parent
 LAYERS = ("formats", "semiring", "algorithms", "bench")
 HEAVY = {"scipy", "networkx", "graphblas", "suitesparse_graphblas", "numba", "cupy", "igraph"}
@@ -23,9 +21,6 @@ def sources() -> list[Path]:
 
 def named(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
-
-
-every_source = pytest.mark.parametrize("path", sources(), ids=named)
 
 
 def imports(path: Path, *, at_import_time: bool) -> set[str]:
@@ -54,40 +49,32 @@ def test_all_three_packages_are_looked_at():
     assert {named(path).partition("/")[0] for path in sources()} >= {"formats", "semiring", "algorithms"}
 
 
-@every_source
-def test_imports_point_down_the_layers(path):
-    layer = named(path).partition("/")[0]
-    above = set(LAYERS[LAYERS.index(layer) + 1 :])
-    assert not imports(path, at_import_time=False) & above
+def test_imports_point_down_the_layers():
+    for path in sources():
+        above = set(LAYERS[LAYERS.index(named(path).partition("/")[0]) + 1 :])
+        assert not imports(path, at_import_time=False) & above, named(path)
 
 
-@every_source
-def test_relative_imports_stay_in_their_package(path):
-    depth = len(path.relative_to(ROOT).parts) - 1
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.ImportFrom):
-            assert node.level <= depth
+def test_relative_imports_stay_in_their_package():
+    for path in sources():
+        depth = len(path.relative_to(ROOT).parts) - 1
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            assert not isinstance(node, ast.ImportFrom) or node.level <= depth, named(path)
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        path
-        for path in sources()
-        if named(path).startswith("algorithms/") and not {"cli", "fused"} & {*path.relative_to(ROOT).parts}
-    ],
-    ids=named,
-)
-def test_algorithms_speak_only_in_verbs(path):
+def test_algorithms_speak_only_in_verbs():
     """No array library, no backend, no format: but for the command line and fused implementations."""
-    assert not imports(path, at_import_time=False) & {"numpy", "cupy", "graphblas", "numba", "scipy"}
+    for path in sources():
+        if named(path).startswith("algorithms/") and not {"cli", "fused"} & {*path.relative_to(ROOT).parts}:
+            below = {"numpy", "cupy", "graphblas", "numba", "scipy"}
+            assert not imports(path, at_import_time=False) & below, named(path)
 
 
-@every_source
-def test_nothing_heavy_is_imported_at_import_time(path):
-    allowed = {"numba"} if named(path) in KERNELS else set()
-    if not named(path).startswith("bench/"):
-        assert not imports(path, at_import_time=True) & HEAVY - allowed
+def test_nothing_heavy_is_imported_at_import_time():
+    for path in sources():
+        allowed = {"numba"} if named(path) in KERNELS else set()
+        if not named(path).startswith("bench/"):
+            assert not imports(path, at_import_time=True) & HEAVY - allowed, named(path)
 
 
 def test_the_check_sees_an_import(tmp_path):
