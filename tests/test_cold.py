@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+from contextlib import nullcontext
+from pathlib import Path
+
 import pytest
 
 from bench.cliffs import cold
@@ -15,6 +19,9 @@ def test_a_first_call_is_timed_for_each_dtype() -> None:
 
 
 def test_a_wrong_answer_is_not_timed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether kernels are kept or not."""
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])}
+    monkeypatch.setattr(cold, "nothing_kept", lambda: nullcontext(environment))
     monkeypatch.setitem(cold.ANSWERS, "bfs", "bfs(A, 0).tolist() == [0, 1, 1, 1]")
     with pytest.raises(Disagreement, match="AssertionError"):
         cold.first_calls("bfs", ("float32",))
