@@ -1,57 +1,61 @@
 """compute-sanitizer over the kernels' tests: `python -m tests.sanitize [memcheck initcheck racecheck]`.
 
-Samples of `test_cuda_tiles` and `test_fused_kernels`, in which every kernel runs, on matrices that it takes a sanitizer
-minutes to watch; dealt out to a few processes. CuPy's memory pool is off, so that an array ends where its memory ends.
+Samples of three modules of tests, in which every kernel runs, on matrices that it takes a sanitizer minutes to watch;
+dealt out to a few processes. CuPy's memory pool is off, so that an array ends where its memory ends.
 Exit status 0 if every tool finds nothing.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
 
-TILES, FUSED = "tests/test_cuda_tiles.py", "tests/test_fused_kernels.py"
+ROOT = Path(__file__).parent.parent
+
+TILES, MATRICES, FUSED = (f"tests/test_{name}.py" for name in ("cuda_tiles", "cuda_matrices", "fused_kernels"))
 
 SMALL = "hubs and not both and (int32 or not schedule)"
 """Of the persistent kernels' tests: every kernel on one graph, every schedule in one dtype."""
 
+MOVED = "hub and (bool or int64) or square or shuffled and (parts or int32) or looks_up or masked_write or few_and_many"
+"""Of the tests that move entries: values of 1, 4 and 8 bytes, and every verb."""
+
 CASES = {
     "memcheck": {
         TILES: "(min_plus-int32 or plus_times-int64 or lor_land) and (hub or mixed) or reductions and hub and int64",
+        MATRICES: MOVED,
         FUSED: SMALL,
     },
     "initcheck": {
         TILES: "(min_plus or plus_times-int64 or lor_land) and (hub or mixed) or reductions",
+        MATRICES: MOVED,
         FUSED: SMALL,
     },
     "racecheck": {
         TILES: "(min_plus-int32 or plus_times-int64) and (hub or mixed) and (dense or 0.05) or reductions and hub",
+        MATRICES: MOVED,
         FUSED: SMALL,
     },
 }
 """The tools, and of the tests what each can watch in minutes. (racecheck watches shared memory.)"""
 
-OURS = (
-    "gather_",
-    "multiply_",
-    "fold_",
-    "push_",
-    "join_",
-    "wide",
-    "deep",
-    "tree",
-    "search",
-    "trim",
-    "rest",
-    "forest",
-    "find_giant",
-)
-"""What the names of our kernels with shared memory contain: racecheck would take hours over CuPy's sorts."""
+KERNEL = re.compile(r"__global__\s+void\s+(?:__launch_bounds__\((?:[^()]|\([^()]*\))*\)\s+)?(\w+)\(")
+"""Where CUDA text defines a kernel, and the kernel's name."""
 
-FILTERS = {"racecheck": [option for name in OURS for option in ("--kernel-name", f"kernel_substring={name}")]}
+
+def kernels() -> list[str]:
+    """The names of our kernels: racecheck would take hours over CuPy's sorts."""
+    folders = (ROOT / "semiring/cuda", ROOT / "algorithms/fused/cuda")
+    paths = sorted(path for folder in folders for ending in ("cu", "py") for path in folder.glob(f"*.{ending}"))
+    return [name for path in paths for name in KERNEL.findall(path.read_text(encoding="utf-8"))]
+
+
+FILTERS = {"racecheck": [option for name in kernels() for option in ("--kernel-name", f"kernel_substring={name}")]}
 
 FOUND = 9
 """The exit status that tells a finding from a failed test."""
