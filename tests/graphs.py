@@ -10,7 +10,7 @@ in whatever order edges are relaxed.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -22,13 +22,33 @@ from hypothesis import strategies as st
 
 from algorithms import bellman_ford, path
 from formats import Matrix, from_edges
-from semiring import MinPlus, Semiring
+from semiring import MinPlus, Semiring, vxm
+
+from .conftest import Backend
+from .strategies import has_turn
 
 DTYPES = [np.dtype(name) for name in ("int32", "int64", "float32", "float64")]
 INF = float("inf")
 
 every_format = pytest.mark.cells("vxm")
 every_dtype = pytest.mark.parametrize("dtype", DTYPES, ids=str)
+
+
+def in_turns(name: str, values: Iterable[Any], turns: int = 3) -> pytest.MarkDecorator:
+    """(value, fmt, backend) for the cells of vxm, where the value has its turn."""
+    return pytest.mark.parametrize(
+        (name, "fmt", "backend"),
+        [
+            Backend(backend).param(value, fmt, name=f"{value}-{fmt.__name__}")
+            for fmt, backend in vxm.table
+            for k, value in enumerate(values)
+            if has_turn(k, fmt, backend, turns)
+        ],
+    )
+
+
+dtypes_in_turns = in_turns("dtype", DTYPES, turns=2)
+"""Every format with one dtype of integers and one of floats."""
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from formats import CSB, DTYPES, ELL, SELL, Dense, Matrix, SegmentedCOO, SparseVector, from_edges
+from formats import CSB, CSR, DTYPES, ELL, SELL, Dense, Matrix, SegmentedCOO, SparseVector, from_edges
 from formats.arrays import is_array, to_device
 from semiring import MONOIDS, SEMIRINGS, BinaryOp, Monoid, Semiring
 
@@ -20,6 +20,15 @@ BOOL, INT32, INT64, FLOAT32, FLOAT64 = DTYPES
 
 FORMATS = [fmt for fmt in Matrix.formats.values() if fmt.__module__.startswith("formats.")]
 """Every storage format; a new one is tested without a list being edited."""
+
+
+def has_turn(k: int, fmt: type[Matrix], backend: str, turns: int = 3) -> bool:
+    """Is the k-th value of a parameter tried in a format on a backend?
+
+    CSR, and a GPU, try every value; other formats on the CPU take turns, where what is tested does not know of formats.
+    """
+    return fmt is CSR or backend != "cpu" or (k + FORMATS.index(fmt)) % turns == 0
+
 
 OPTIONS: dict[type[Matrix], dict[str, Any]] = {
     ELL: {"force": True},

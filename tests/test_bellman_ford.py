@@ -19,13 +19,15 @@ from semiring import AnyPair, MinPlus, PlusTimes
 
 from .files import DATA
 from .graphs import (
+    DTYPES,
     INF,
     Graph,
     assert_tree,
-    every_dtype,
+    dtypes_in_turns,
     every_format,
     expected,
     graphs,
+    in_turns,
     signed_graphs,
     small_weights,
     solve,
@@ -36,11 +38,10 @@ from .graphs import (
 # --- distances --------------------------------------------------------------------------------------------------------
 
 
-@every_format
-@every_dtype
+@dtypes_in_turns
 @given(data=st.data(), source=sources)
 @settings(max_examples=40)
-def test_distances_and_parents_are_plain_pythons(verb, fmt, backend, dtype, data, source):
+def test_distances_and_parents_are_plain_pythons(dtype, fmt, backend, data, source):
     graph = data.draw(graphs(small_weights(dtype)))
     d, parent = solve(graph.matrix(dtype), source % graph.n, fmt, backend)
     lengths, tree = expected(graph, dtype, source % graph.n)
@@ -50,11 +51,10 @@ def test_distances_and_parents_are_plain_pythons(verb, fmt, backend, dtype, data
     assert_tree(parent, d, graph.matrix(dtype), source % graph.n)
 
 
-@every_format
-@every_dtype
+@dtypes_in_turns
 @given(graph=signed_graphs, source=sources)
 @settings(max_examples=40)
-def test_negative_weights_without_a_negative_cycle(verb, fmt, backend, dtype, graph, source):
+def test_negative_weights_without_a_negative_cycle(dtype, fmt, backend, graph, source):
     d, parent = solve(graph.matrix(dtype), source % graph.n, fmt, backend)
     lengths, tree = expected(graph, dtype, source % graph.n)
     np.testing.assert_array_equal(d, lengths)
@@ -62,11 +62,10 @@ def test_negative_weights_without_a_negative_cycle(verb, fmt, backend, dtype, gr
     assert_tree(parent, d, graph.matrix(dtype), source % graph.n)
 
 
-@every_format
-@every_dtype
+@dtypes_in_turns
 @given(data=st.data(), source=sources)
 @settings(max_examples=40)
-def test_huge_and_tiny_weights(verb, fmt, backend, dtype, data, source):
+def test_huge_and_tiny_weights(dtype, fmt, backend, data, source):
     """Subnormal numbers are kept, and where large numbers absorb small ones parents still form trees."""
     graph = data.draw(graphs(wild_weights(dtype)))
     d, parent = solve(graph.matrix(dtype), source % graph.n, fmt, backend)
@@ -96,9 +95,8 @@ def test_distances_are_scipys(verb, fmt, backend, graph, p, source):
     np.testing.assert_array_equal(solve(A, source % graph.n, fmt, backend)[0], lengths)
 
 
-@every_format
-@every_dtype
-def test_small_cases(verb, fmt, backend, dtype):
+@dtypes_in_turns
+def test_small_cases(dtype, fmt, backend):
     zero = MinPlus.zero(dtype)
 
     def answer(n: int, *edges: tuple[int, int, Any], source: int = 0) -> list[list]:
@@ -175,11 +173,11 @@ def test_a_round_multiplies_only_what_has_changed(rounds):
 
 
 @every_format
-@pytest.mark.parametrize("source", [-1, 3, 10**12, -(10**12)])
-def test_a_source_out_of_range(verb, fmt, backend, source):
+def test_a_source_out_of_range(verb, fmt, backend):
     A = Graph(3, ((0, 1, 1),)).matrix(np.int32).to(fmt, device=backend)
-    with pytest.raises(ValueError, match=rf"source must be in \[0, 3\), got {source}$"):
-        bellman_ford(A, source)
+    for source in (-1, 3, 10**12, -(10**12)):
+        with pytest.raises(ValueError, match=rf"source must be in \[0, 3\), got {source}$"):
+            bellman_ford(A, source)
 
 
 @every_format
@@ -220,28 +218,27 @@ CLRS = Graph(  # s, t, x, y, z
 
 
 @every_format
-@every_dtype
-def test_the_figure_of_clrs(verb, fmt, backend, dtype):
+def test_the_figure_of_clrs(verb, fmt, backend):
     """Cormen, Leiserson, Rivest, Stein, Introduction to Algorithms, 3rd edition, figure 24.4."""
-    d, parent = solve(CLRS.matrix(dtype), 0, fmt, backend)
-    assert d.tolist() == [0, 2, 4, 7, -2]
-    assert parent.tolist() == [-1, 2, 3, 0, 1]
+    for dtype in DTYPES:
+        d, parent = solve(CLRS.matrix(dtype), 0, fmt, backend)
+        assert d.tolist() == [0, 2, 4, 7, -2]
+        assert parent.tolist() == [-1, 2, 3, 0, 1]
 
 
-@every_format
-@pytest.mark.parametrize(
-    ("name", "source", "distances"),
-    [
-        ("tinyEWD.txt", 0, [0, 1.05, 0.26, 0.99, 0.38, 0.73, 1.51, 0.60]),
-        ("tinyEWDn.txt", 0, [0, 0.93, 0.26, 0.99, 0.26, 0.61, 1.51, 0.60]),
-        ("dimacs9-sample.gr", 0, [0, 10, 10, 12, 10, 15]),
-    ],
-)
-def test_published_distances(verb, fmt, backend, name, source, distances):
+PUBLISHED = {
+    "tinyEWD.txt": [0, 1.05, 0.26, 0.99, 0.38, 0.73, 1.51, 0.60],
+    "tinyEWDn.txt": [0, 0.93, 0.26, 0.99, 0.26, 0.61, 1.51, 0.60],
+    "dimacs9-sample.gr": [0, 10, 10, 12, 10, 15],
+}
+
+
+@in_turns("name", PUBLISHED)
+def test_published_distances(name, fmt, backend):
     A = read(DATA / name)
-    d, parent = solve(A, source, fmt, backend)
-    assert d.tolist() == pytest.approx(distances)
-    assert_tree(parent, d, A, source)
+    d, parent = solve(A, 0, fmt, backend)
+    assert d.tolist() == pytest.approx(PUBLISHED[name])
+    assert_tree(parent, d, A, 0)
 
 
 @pytest.fixture(scope="module")

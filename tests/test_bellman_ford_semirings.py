@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from algorithms import NegativeCycle, bellman_ford
 from semiring import MONOIDS, OPERATORS, LorLand, MaxMin, MaxPlus, MinMax, Semiring
 
-from .graphs import INF, Graph, Paths, as_array, every_dtype, every_format, graphs, solve, sources
+from .graphs import DTYPES, INF, Graph, Paths, as_array, every_format, graphs, in_turns, solve, sources
 
 
 def best_bottleneck(graph: Graph, source: int, *, widest: bool) -> list[float]:
@@ -33,12 +33,11 @@ def best_bottleneck(graph: Graph, source: int, *, widest: bool) -> list[float]:
     return [sign * lengths.get(v, INF) for v in range(graph.n)]
 
 
-@every_format
-@every_dtype
+@in_turns("dtype", DTYPES, turns=4)
 @pytest.mark.parametrize("semiring", [MaxMin, MinMax], ids=repr)
 @given(graph=graphs(st.integers(-4, 4)), source=sources)
 @settings(max_examples=25)
-def test_widest_paths_and_bottlenecks(verb, fmt, backend, dtype, semiring, graph, source):
+def test_widest_paths_and_bottlenecks(dtype, fmt, backend, semiring, graph, source):
     source %= graph.n
     A = graph.matrix(dtype, dup=semiring.add.name)
     d, parent = solve(A, source, fmt, backend, semiring)
@@ -53,11 +52,10 @@ def test_widest_paths_and_bottlenecks(verb, fmt, backend, dtype, semiring, graph
     assert parent.tolist() == paths.parents(weights, lengths, source)
 
 
-@every_format
-@every_dtype
+@in_turns("dtype", DTYPES, turns=4)
 @given(graph=graphs(st.integers(-2, 2)), source=sources)
 @settings(max_examples=25)
-def test_reachability_follows_the_pattern(verb, fmt, backend, dtype, graph, source):
+def test_reachability_follows_the_pattern(dtype, fmt, backend, graph, source):
     source %= graph.n
     d, parent = solve(graph.matrix(dtype), source, fmt, backend, LorLand)
     reached = nx.descendants(graph.networkx(), source) | {source}
@@ -69,11 +67,10 @@ def test_reachability_follows_the_pattern(verb, fmt, backend, dtype, graph, sour
     assert parent.tolist() == Paths(operator.and_, operator.gt, True).parents(edges, lengths, source)
 
 
-@every_format
-@every_dtype
+@in_turns("dtype", DTYPES, turns=4)
 @given(graph=graphs(st.integers(-5, 5)))
 @settings(max_examples=25)
-def test_longest_paths_where_edges_lead_upwards(verb, fmt, backend, dtype, graph):
+def test_longest_paths_where_edges_lead_upwards(dtype, fmt, backend, graph):
     upwards = Graph(graph.n, tuple((u, v, w) for u, v, w in graph.edges if u < v))
     d, parent = solve(upwards.matrix(dtype, dup="max"), 0, fmt, backend, MaxPlus)
     paths = Paths(operator.add, operator.gt, dtype.type(0).item())

@@ -15,7 +15,7 @@ from formats import CSR, Matrix, SparseVector, from_edges
 from formats.arrays import to_device
 from formats.orientation import has_columns
 
-from .graphs import Graph, every_format, graphs, on_cpu, sources
+from .graphs import Graph, every_format, graphs, in_turns, on_cpu, sources
 
 DIRECTIONS: dict[str, dict[str, Any]] = {
     "push": {"direction": "push"},
@@ -24,7 +24,7 @@ DIRECTIONS: dict[str, dict[str, Any]] = {
     "auto-eager": {"alpha": 1e9, "beta": 1e9},
     "auto-wavering": {"alpha": 1e9, "beta": 2},
 }
-every_direction = pytest.mark.parametrize("direction", DIRECTIONS)
+directions_in_turns = in_turns("direction", DIRECTIONS, turns=2)
 any_graph = graphs(st.integers(0, 1), max_n=10)
 
 
@@ -54,11 +54,10 @@ def search(A: Matrix, *arguments: Any, direction: str = "auto", **options: Any) 
     return first
 
 
-@every_format
-@every_direction
+@directions_in_turns
 @given(graph=any_graph, source=sources, dtype=st.sampled_from(["bool", "int32", "float64"]))
 @settings(max_examples=15)
-def test_levels_and_parents(verb, fmt, backend, direction, graph, source, dtype):
+def test_levels_and_parents(direction, fmt, backend, graph, source, dtype):
     A = graph.matrix(dtype).to(fmt, device=backend)
     level, parent = search(A, source % graph.n, direction=direction)
     assert level.dtype == np.int32
@@ -75,11 +74,10 @@ def test_a_transpose_is_searched_against_the_edges(verb, fmt, backend, graph, so
         assert (level.tolist(), parent.tolist()) == levels_and_parents(turned, source % graph.n)
 
 
-@every_format
-@every_direction
+@directions_in_turns
 @given(graph=any_graph, source=sources, outside=st.sets(st.integers(0, 9)))
 @settings(max_examples=10)
-def test_a_mask_leaves_a_subgraph(verb, fmt, backend, direction, graph, source, outside):
+def test_a_mask_leaves_a_subgraph(direction, fmt, backend, graph, source, outside):
     A, source = graph.matrix(int).to(fmt, device=backend), source % graph.n
     inside = {source} | set(range(graph.n)) - outside
     allowed = np.isin(np.arange(graph.n), list(inside))
@@ -95,11 +93,10 @@ def test_a_mask_leaves_a_subgraph(verb, fmt, backend, direction, graph, source, 
         assert (level.tolist(), parent.tolist()) == right
 
 
-@every_format
-@every_direction
+@directions_in_turns
 @given(graph=any_graph, source=sources, deepest=st.integers(0, 4))
 @settings(max_examples=10)
-def test_no_farther_than_max_level(verb, fmt, backend, direction, graph, source, deepest):
+def test_no_farther_than_max_level(direction, fmt, backend, graph, source, deepest):
     A = graph.matrix(int).to(fmt, device=backend)
     level, parent = search(A, source % graph.n, direction=direction, max_level=deepest)
     full, tree = (np.array(x) for x in levels_and_parents(graph, source % graph.n))
@@ -116,12 +113,11 @@ def test_several_sources_give_a_row_each(verb, fmt, backend):
     assert on_cpu(bfs(A, sources=[])).shape == (0, 5)
 
 
-@every_format
-@every_direction
-@pytest.mark.parametrize("values", [[0, 0, 0], [False, True, False], [0.0, float("inf"), -1.0]])
-def test_an_edge_is_what_is_stored_whatever_its_value(verb, fmt, backend, direction, values):
-    A = from_edges([0, 1, 1], [1, 2, 1], np.array(values), shape=3).to(fmt, device=backend)
-    assert search(A, 0, direction=direction)[0].tolist() == [0, 1, 2]
+@directions_in_turns
+def test_an_edge_is_what_is_stored_whatever_its_value(direction, fmt, backend):
+    for values in ([0, 0, 0], [False, True, False], [0.0, float("inf"), -1.0]):
+        A = from_edges([0, 1, 1], [1, 2, 1], np.array(values), shape=3).to(fmt, device=backend)
+        assert search(A, 0, direction=direction)[0].tolist() == [0, 1, 2]
 
 
 @every_format

@@ -13,7 +13,7 @@ from formats import COO, Matrix, from_edges, read
 from formats.weights import edge_keys, edge_numbers
 
 from .files import DATA
-from .graphs import Graph, every_dtype, every_format, graphs, on_cpu
+from .graphs import DTYPES, Graph, every_dtype, every_format, graphs, in_turns, on_cpu
 from .test_shortest_paths import rome  # noqa: F401  # a fixture
 
 SIGNED = st.integers(-9, 9)
@@ -60,11 +60,10 @@ def edges(F: COO) -> list[tuple]:
     return list(zip(*(on_cpu(part).tolist() for part in F.to_edges()), strict=True))
 
 
-@every_format
-@every_dtype
+@in_turns("dtype", DTYPES, turns=4)
 @given(data=st.data())
 @settings(max_examples=15)
-def test_the_forest_is_kruskals(verb, fmt, backend, dtype, data):
+def test_the_forest_is_kruskals(dtype, fmt, backend, data):
     graph = data.draw(graphs(data.draw(st.sampled_from([SIGNED, st.just(3), wild(dtype)])), max_n=10))
     A = undirected(graph, dtype).to(fmt, device=backend)
     F, label = boruvka(A, return_labels=True)
@@ -76,11 +75,10 @@ def test_the_forest_is_kruskals(verb, fmt, backend, dtype, data):
     F.check()
 
 
-@every_format
-@every_dtype
+@in_turns("dtype", DTYPES, turns=4)
 @given(data=st.data())
 @settings(max_examples=10)
-def test_a_directed_graph_is_symmetrized_by_its_lighter_direction(verb, fmt, backend, dtype, data):
+def test_a_directed_graph_is_symmetrized_by_its_lighter_direction(dtype, fmt, backend, data):
     graph = data.draw(graphs(SIGNED, max_n=8))
     F = boruvka(graph.matrix(dtype).to(fmt, device=backend), symmetrize=True)
     assert edges(F) == kruskal(graph, dtype)[0]
@@ -181,18 +179,15 @@ def test_long_paths_and_a_giant_cycle(backend, n):
 
 
 @every_format
-@pytest.mark.parametrize(
-    ("graph", "edge"),
-    [
-        (([0, 1], [1, 2], [4, 5]), "0 -> 1"),
-        (([0, 1, 1, 2], [1, 0, 2, 1], [4, 4, 5, 6]), "1 -> 2"),
-        (([0, 1, 2], [1, 0, 1], [4, 4, 5]), "2 -> 1"),
-    ],
-)
-def test_a_directed_graph_is_refused_by_naming_an_edge(verb, fmt, backend, graph, edge):
-    A = from_edges(*graph, shape=3).to(fmt, device=backend)
-    with pytest.raises(ValueError, match=f"undirected: its edge {edge} has no reverse of the same weight"):
-        boruvka(A)
+def test_a_directed_graph_is_refused_by_naming_an_edge(verb, fmt, backend):
+    for edge, graph in {
+        "0 -> 1": ([0, 1], [1, 2], [4, 5]),
+        "1 -> 2": ([0, 1, 1, 2], [1, 0, 2, 1], [4, 4, 5, 6]),
+        "2 -> 1": ([0, 1, 2], [1, 0, 1], [4, 4, 5]),
+    }.items():
+        A = from_edges(*graph, shape=3).to(fmt, device=backend)
+        with pytest.raises(ValueError, match=f"undirected: its edge {edge} has no reverse of the same weight"):
+            boruvka(A)
 
 
 def test_what_is_no_graph_is_refused():

@@ -20,7 +20,7 @@ from .graphs import (
     Graph,
     as_array,
     assert_negative_cycle,
-    every_dtype,
+    dtypes_in_turns,
     every_format,
     expected,
     graphs,
@@ -29,11 +29,10 @@ from .graphs import (
 )
 
 
-@every_format
-@every_dtype
+@dtypes_in_turns
 @given(graph=graphs(st.integers(-3, 6), max_n=7), source=sources)
 @settings(max_examples=60)
-def test_negative_cycles_raise_where_they_are_reachable_and_only_there(verb, fmt, backend, dtype, graph, source):
+def test_negative_cycles_raise_where_they_are_reachable_and_only_there(dtype, fmt, backend, graph, source):
     source %= graph.n
     A = graph.matrix(dtype)
     lengths = SHORTEST.distances(graph.n, graph.weights(int), source)

@@ -112,14 +112,14 @@ def test_int32_is_right_or_an_overflow(verb, fmt, backend, graph, source):
 
 @every_format
 @pytest.mark.parametrize("dtype", DTYPES[:2], ids=str)
-@pytest.mark.parametrize("n", [2, 3, 5, 7, 40])
-def test_a_negative_cycle_of_huge_weights_is_one_nevertheless(verb, fmt, backend, dtype, n):
+def test_a_negative_cycle_of_huge_weights_is_one_nevertheless(verb, fmt, backend, dtype):
     """Its sums reach the end of the range before they have gone around."""
     weight = np.iinfo(dtype).min // 2 + 1
-    ring = Graph(n + 1, ((n, 0, 0), *((v, (v + 1) % n, weight) for v in range(n))))
-    with pytest.raises(NegativeCycle) as caught:
-        solve(ring.matrix(dtype), n, fmt, backend)
-    assert_negative_cycle(caught.value.cycle, ring, n)
+    for n in (2, 3, 5, 7, 40):
+        ring = Graph(n + 1, ((n, 0, 0), *((v, (v + 1) % n, weight) for v in range(n))))
+        with pytest.raises(NegativeCycle) as caught:
+            solve(ring.matrix(dtype), n, fmt, backend)
+        assert_negative_cycle(caught.value.cycle, ring, n)
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)

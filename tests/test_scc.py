@@ -17,7 +17,7 @@ from formats import Matrix, from_edges, read
 from semiring import threads
 
 from .files import DATA
-from .graphs import Graph, every_format, graphs, on_cpu
+from .graphs import Graph, every_format, graphs, in_turns, on_cpu
 
 CHOICES: dict[str, dict[str, Any]] = {
     "default": {},
@@ -26,7 +26,7 @@ CHOICES: dict[str, dict[str, Any]] = {
     "untrimmed-random": {"trim": False, "pivot": "random"},
     "pull": {"direction": "pull"},
 }
-every_choice = pytest.mark.parametrize("choice", CHOICES)
+choices_in_turns = in_turns("choice", CHOICES, turns=2)
 any_graph = graphs(st.integers(0, 1), max_n=12)
 
 
@@ -56,11 +56,10 @@ def by_scipy(A: Matrix, connection: str) -> np.ndarray:
     return first[part]
 
 
-@every_format
-@every_choice
+@choices_in_turns
 @given(graph=any_graph, dtype=st.sampled_from(["bool", "int32", "float64"]))
 @settings(max_examples=20)
-def test_strong_components(verb, fmt, backend, choice, graph, dtype):
+def test_strong_components(choice, fmt, backend, graph, dtype):
     A = graph.matrix(dtype).to(fmt, device=backend)
     assert on_cpu(scc(A, **CHOICES[choice])).tolist() == strong(graph)
     assert on_cpu(scc(A.T, **CHOICES[choice])).tolist() == strong(graph)
@@ -75,11 +74,10 @@ def test_weak_components(verb, fmt, backend, graph):
     assert on_cpu(components(A.T)).tolist() == weak(graph)
 
 
-@every_format
-@every_choice
+@choices_in_turns
 @given(graph=graphs(st.just(1), max_n=12))
 @settings(max_examples=10)
-def test_a_symmetric_graph_has_the_same_strong_and_weak_components(verb, fmt, backend, choice, graph):
+def test_a_symmetric_graph_has_the_same_strong_and_weak_components(choice, fmt, backend, graph):
     both = Graph(graph.n, graph.edges + tuple((v, u, w) for u, v, w in graph.edges))
     assert on_cpu(scc(both.matrix(int).to(fmt, device=backend), **CHOICES[choice])).tolist() == weak(graph)
 
@@ -108,9 +106,8 @@ def test_chains_belong_to_the_component_of_both_their_ends(verb, fmt, backend, g
     assert on_cpu(scc(graph.matrix(int).to(fmt, device=backend))).tolist() == strong(graph)
 
 
-@every_format
-@every_choice
-def test_larger_graphs_of_many_components(verb, fmt, backend, choice):
+@choices_in_turns
+def test_larger_graphs_of_many_components(choice, fmt, backend):
     rng = np.random.default_rng(3)
     n = 1000
     for edges in (900, 1300, 2500):
@@ -165,9 +162,8 @@ def test_networks_of_snap(fmt, backend, file, strong_ones, largest, weak_ones):
 # --- extreme graphs ---------------------------------------------------------------------------------------------------
 
 
-@every_format
-@every_choice
-def test_extreme_graphs(verb, fmt, backend, choice):
+@choices_in_turns
+def test_extreme_graphs(choice, fmt, backend):
     def labels(u: Any, v: Any, n: int) -> list[int]:
         return on_cpu(scc(from_edges(u, v, shape=n).to(fmt, device=backend), **CHOICES[choice])).tolist()
 

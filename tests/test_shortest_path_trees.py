@@ -12,14 +12,13 @@ from hypothesis import strategies as st
 from algorithms import bellman_ford, path, shortest_path_tree
 from semiring import LorLand, MinPlus
 
-from .graphs import Graph, assert_tree, every_dtype, every_format, expected, graphs, solve, sources
+from .graphs import Graph, assert_tree, dtypes_in_turns, every_format, expected, graphs, solve, sources
 
 
-@every_format
-@every_dtype
+@dtypes_in_turns
 @given(graph=graphs(st.integers(0, 1), max_n=9), source=sources)
 @settings(max_examples=40)
-def test_parents_where_zero_weights_close_cycles(verb, fmt, backend, dtype, graph, source):
+def test_parents_where_zero_weights_close_cycles(dtype, fmt, backend, graph, source):
     d, parent = solve(graph.matrix(dtype), source % graph.n, fmt, backend)
     assert parent.tolist() == expected(graph, dtype, source % graph.n)[1]
     assert_tree(parent, d, graph.matrix(dtype), source % graph.n)
