@@ -1,7 +1,7 @@
-"""Improving cycles where the lengths of paths leave every dtype: looked for with Python's exact numbers.
+"""A search for improving cycles with Python's exact numbers, where lengths of paths leave every dtype.
 
-A length that stops at the end of its range hides the cycle that would improve it once more. So before a distance is
-said not to fit, the weights are added exactly, a round of edges at a time; the tree of the paths shows the cycle [1].
+A length that stops at the end of its range hides the cycle that would improve it once more. So weights are added
+exactly, a round of edges at a time, before a distance is said not to fit. The tree of the paths shows the cycle [1].
 
 [1] B. Cherkassky, A. Goldberg, Negative-cycle detection algorithms, Mathematical Programming 85, 1999.
 """
@@ -44,11 +44,11 @@ def check_exactly(A: Matrix, source: int, s: Semiring) -> None:
                     length[v], parent[v] = length[u] + w, u
                     improved[v] = None
         frontier, rounds = list(improved), rounds + 1
-        if rounds & (rounds - 1) == 0 and (cycle := _closed(parent)):
+        if rounds & (rounds - 1) == 0 and (cycle := _cycle_in(parent)):
             raise NegativeCycle(cycle)
 
 
-def _closed(parent: dict[int, int]) -> list[int] | None:
+def _cycle_in(parent: dict[int, int]) -> list[int] | None:
     """A cycle of the parents as a closed list from its smallest vertex on; None if there is none."""
     walk: dict[int, int] = {}
     for number, start in enumerate(parent):

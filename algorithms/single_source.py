@@ -22,7 +22,7 @@ from formats import Matrix
 from semiring import MONOIDS, OPERATORS, Law, MinPlus, Semiring, lost, no_worse, reduce, select
 from semiring.algebra import INT32, INT64, find_semiring
 from semiring.explanation import definitions_only
-from semiring.laws import broken
+from semiring.laws import first_broken_law
 from semiring.operands import typed_matrix
 from semiring.registry import Fusible, Holds
 from semiring.statistics import largest, smallest, sums_fit
@@ -177,7 +177,7 @@ class SingleSource(Fusible[..., Any]):
         if d is answer and (free or bound is None or bound == s.zero(d.dtype)):
             self._check_range(A, source, d, s)
         near = until.within(d, d)
-        return near, grown_tree(A, d if free else near, source, s) if return_parents else None
+        return near, tree_of(A, d if free else near, source, s) if return_parents else None
 
     def relies_on(self, A: Matrix, *args: Any, **parameters: Any) -> str:
         """What a fused run takes from the user's word: the laws of a semiring that is not ours."""
@@ -202,7 +202,7 @@ class SingleSource(Fusible[..., Any]):
             raise
 
 
-def grown_tree(A: Matrix, d: Any, source: int, s: Semiring) -> Any:
+def tree_of(A: Matrix, d: Any, source: int, s: Semiring) -> Any:
     """The tree of distances that have settled; FloatingPointError where rounding leaves it without a root."""
     try:
         return shortest_path_tree(A, d, source, s)
@@ -221,7 +221,7 @@ def order_matters(s: Semiring, dtype: Any) -> str:
         return f"{s.name} takes any path, and which one depends on the order"
     if not {Law.DISTRIBUTES_LEFT, Law.DISTRIBUTES_RIGHT} <= s.laws:
         return f"{s.name} does not declare both distributive laws; pass them as laws= if they hold"
-    if law := broken(s, dtype):
+    if law := first_broken_law(s, dtype):
         return f"{s.name} breaks a law: check_laws({s.name}, {dtype}) has a counterexample of {law}"
     return ""
 

@@ -1,4 +1,4 @@
-"""What is slow by nature is said where it is called, once: a warning with the way out."""
+"""The warning for a call that is slow by nature. It names the user's line and the way out."""
 
 from __future__ import annotations
 
@@ -7,20 +7,21 @@ import warnings
 from contextvars import ContextVar
 
 ENTRIES = 100_000
-"""Work on fewer entries of a matrix is quick in any case, and is not warned of."""
+"""Work on fewer entries of a matrix is quick in any case, so nothing is said of it."""
 
 OURS = frozenset({"formats", "semiring", "algorithms"})
-"""The packages whose frames a warning passes over, to name the user's line."""
+"""Packages whose frames a warning passes over, to find the user's line."""
 
+Deferred = list[tuple[str, int, str]]
+"""The arguments of calls of `warn_slow`."""
 
-Held = list[tuple[str, int, str]]
-_held: ContextVar[Held | None] = ContextVar("held", default=None)
+_deferred: ContextVar[Deferred | None] = ContextVar("deferred", default=None)
 
 
 class PerformanceWarning(UserWarning):
     """A call is correct and much slower than another way to the same answer, which the message names.
 
-    Python shows a warning once for each line of the caller. All of them are silenced by one filter:
+    Python shows a warning once for each line of the caller. One filter silences all of them:
 
     Example:
         >>> import warnings
@@ -36,9 +37,9 @@ def warn_slow(message: str, entries: int, *, inside: str = "") -> None:
     """
     if entries <= ENTRIES:
         return
-    held = _held.get()
-    if held is not None:
-        held.append((message, entries, inside))
+    deferred = _deferred.get()
+    if deferred is not None:
+        deferred.append((message, entries, inside))
         return
     level, frame = 1, sys._getframe()
     while frame.f_back is not None:
@@ -51,9 +52,9 @@ def warn_slow(message: str, entries: int, *, inside: str = "") -> None:
     warnings.warn(message, PerformanceWarning, stacklevel=level)
 
 
-def hold(held: Held) -> None:
-    """Let what `warn_slow` is told in this context be held back in a list: another thread's callers are not the user's.
+def defer_warnings(deferred: Deferred) -> None:
+    """Let `warn_slow` only append to `deferred` in this context.
 
-    Who waits for the thread then tells `warn_slow` each of them.
+    A thread of ours has no frame of the user's. Whoever waits for the thread passes its warnings on to `warn_slow`.
     """
-    _held.set(held)
+    _deferred.set(deferred)

@@ -14,7 +14,8 @@ def check_matrix(name: str, A: Any) -> None:
     """TypeError unless `A` is a matrix."""
     if not isinstance(A, Matrix):
         formats = ", ".join(fmt.__name__ for fmt in Matrix.formats.values())
-        raise TypeError(f"{name} must be a matrix ({formats}), got {type(A).__name__}")
+        makers = "from_edges, from_scipy and from_networkx make one"
+        raise TypeError(f"{name} must be a matrix ({formats}), got {type(A).__name__}: {makers}")
 
 
 def check_pair(A: Any, B: Any) -> None:

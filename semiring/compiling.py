@@ -1,4 +1,4 @@
-"""What is said, and counted, while kernels are compiled for a processor or a GPU."""
+"""The seconds that kernels are compiled for, and the line that says so if they are many."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 SAID_AFTER = 0.5
-"""Seconds of compiling after which a terminal or a notebook is told."""
+"""Seconds of compiling after which a line appears on a terminal or in a notebook."""
 
 
 class _Clock:
-    """Seconds that kernels were compiled for in this process, and by label, and what has been said."""
+    """Seconds that kernels were compiled for in this process, in all and by label."""
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
@@ -32,7 +32,7 @@ def seconds_of_compiling() -> float:
 
 @contextmanager
 def compiling(label: str) -> Iterator[None]:
-    """Count the block's seconds; if those of the label get long, say once what is being compiled."""
+    """Count the seconds of the block. Once those of the label exceed SAID_AFTER, say what is being compiled."""
     with _clock.lock:  # one at a time, as Numba does in any case
         before = _clock.by_label.get(label, 0.0)
         timer = threading.Timer(max(SAID_AFTER - before, 0.0), _say, (label,))
@@ -53,7 +53,7 @@ def compiling(label: str) -> Iterator[None]:
 
 
 def _is_watched() -> bool:
-    """Does somebody look at what is printed to stderr: on a terminal, or in a notebook?"""
+    """Is stderr a terminal or a notebook's?"""
     return (sys.stderr is not None and sys.stderr.isatty()) or "ipykernel" in sys.modules
 
 

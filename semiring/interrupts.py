@@ -8,7 +8,7 @@ from concurrent.futures import Future, wait
 from contextvars import copy_context
 from typing import TypeVar
 
-from formats.performance import Held, hold, warn_slow
+from formats.performance import Deferred, defer_warnings, warn_slow
 
 R = TypeVar("R")
 
@@ -16,7 +16,7 @@ LONG = 1 << 18
 """Entries from which on handing a compiled loop to another thread costs little beside the loop."""
 
 LISTENING_SECONDS = 0.2
-"""How often the main thread looks for a signal that another thread has received."""
+"""How long the main thread waits before it looks for a signal that another thread has received."""
 
 
 def interruptible(call: Callable[[], R], may_be_long: bool = True) -> R:
@@ -28,8 +28,8 @@ def interruptible(call: Callable[[], R], may_be_long: bool = True) -> R:
     """
     if not may_be_long or threading.current_thread() is not threading.main_thread():
         return call()
-    context, future, held = copy_context(), Future[R](), Held()
-    context.run(hold, held)
+    context, future, deferred = copy_context(), Future[R](), Deferred()
+    context.run(defer_warnings, deferred)
 
     def work() -> None:
         try:
@@ -40,6 +40,6 @@ def interruptible(call: Callable[[], R], may_be_long: bool = True) -> R:
     threading.Thread(target=work, name="semiring loop", daemon=True).start()
     while not future.done():
         wait([future], LISTENING_SECONDS)
-    for message, large, inside in held:
-        warn_slow(message, large, inside=inside)
+    for message, entries, inside in deferred:
+        warn_slow(message, entries, inside=inside)
     return future.result()

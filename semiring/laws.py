@@ -1,11 +1,11 @@
-"""Whether a semiring keeps the laws that it declares: `check_laws` looks for counterexamples.
+"""Counterexamples of the laws that a semiring declares.
 
 Algorithms rely on laws. A fused run may take paths in another order than the equations do, which is right if ⊗
-distributes over ⊕; a sum may stop at its first term if ⊕ is terminal. A law that is declared and false makes answers
-wrong, and they may then differ between the fused run and the definition.
+distributes over ⊕. A sum may stop at its first term if ⊕ is terminal. A false law makes answers wrong, and the fused
+run and the definition may then differ.
 
-Values are small numbers that nothing rounds or overflows, random ones, and the ends of the range for operators that do
-not leave it. So a law without a counterexample is likely, and not proven.
+The values tried are small numbers that nothing rounds or overflows, random ones, and the ends of the range for
+operators that do not leave it. A law without a counterexample is likely, not proven.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ ROUNDING = 8
 class LawCheck:
     """What `check_laws` has found.
 
-    counterexamples: the first values that break a law, by the law.  checked: every law that was tried.  cuda: whether
-    the CUDA expressions were compared with the scalar functions, in a sentence.  It is true if nothing is broken.
+    counterexamples: the first values that break a law, by the law.  checked: every law that was tried.  cuda: a
+    sentence that says whether CUDA expressions were compared with scalar functions.  True if no law is broken.
     """
 
     semiring: Semiring
@@ -61,13 +61,13 @@ def check_laws(semiring: Semiring | str, dtype: DTypeLike = "float64", *, seed: 
     """Look for values that break a law of a semiring.
 
     Args:
-        semiring: by object or name. Its declared laws are tried within its domain, and that ⊕ is a monoid as declared.
+        semiring: by object or name. Its declared laws, and for ⊕ those of a monoid, are tried within its domain.
         dtype: one that the semiring is defined on.
-        seed: of the random values among those that are tried.
+        seed: of the random values.
 
     Returns:
-        A `LawCheck`: true if nothing is broken, else with the first counterexample of each law. On a GPU it has also
-        compared what `cuda=` and `scalar=` compute; without one, it says that this was not checked.
+        A `LawCheck`, which is true if no law is broken, and has the first counterexample of each broken law. With a GPU
+        `cuda=` and `scalar=` were compared, too; without one, the `LawCheck` says so.
 
     Raises:
         TypeError: the semiring is not defined on the dtype.
@@ -86,11 +86,11 @@ def check_laws(semiring: Semiring | str, dtype: DTypeLike = "float64", *, seed: 
     with np.errstate(all="ignore"):
         for law, sides, operands in equations(s, dt, values):
             checked.append(str(law))
-            broken = first_difference(sides, operands)
-            if broken is not None:
-                found[str(law)] = broken
-    meant, told = compare_with_cuda(s, values)
-    return LawCheck(s, dt, found | meant, tuple(checked), told)
+            counterexample = first_difference(sides, operands)
+            if counterexample is not None:
+                found[str(law)] = counterexample
+    differing, sentence = compare_with_cuda(s, values)
+    return LawCheck(s, dt, found | differing, tuple(checked), sentence)
 
 
 def sample(s: Semiring, dtype: np.dtype, rng: np.random.Generator) -> np.ndarray:
@@ -111,7 +111,7 @@ def sample(s: Semiring, dtype: np.dtype, rng: np.random.Generator) -> np.ndarray
 
 
 def equations(s: Semiring, dtype: np.dtype, values: np.ndarray) -> Iterator[tuple[str, Sides, tuple[np.ndarray, ...]]]:
-    """(the law, its two sides, the values of a, b and c to try) for what is declared of ⊕ and ⊗."""
+    """(the law, its two sides, the values of a, b and c to try) for each law declared of ⊕ and ⊗."""
     add, mul, zero = s.add, s.mul, s.zero(dtype)
     a, b, c = (part.ravel() for part in np.meshgrid(values, values, values, indexing="ij"))
     yield "a ⊕ zero = a = zero ⊕ a", _both(lambda x: (add(x, zero), add(zero, x))), (values,)
@@ -174,7 +174,7 @@ def first_difference(sides: Sides, operands: tuple[np.ndarray, ...]) -> tuple[An
 
 
 def compare_with_cuda(s: Semiring, values: np.ndarray) -> tuple[dict[str, tuple[Any, ...]], str]:
-    """(where a CUDA expression gives something else than the scalar function, what was compared)."""
+    """(operands for which a CUDA expression and the scalar function differ, a sentence on what was compared)."""
     operators = {"⊕": s.add.on(values.dtype), "⊗": s.mul}
     try:
         for op in operators.values():
@@ -185,9 +185,9 @@ def compare_with_cuda(s: Semiring, values: np.ndarray) -> tuple[dict[str, tuple[
     a, b = (part.ravel() for part in np.meshgrid(values, values, indexing="ij"))
     found = {}
     for sign, op in operators.items():
-        broken = first_difference(lambda x, y, z, op=op: (op(x, y), _on_device(op, x, y)), (a, b))  # type: ignore[misc]
-        if broken is not None:
-            found[f"the cuda= of {sign} means what its scalar= means"] = broken
+        pair = first_difference(lambda x, y, z, op=op: (op(x, y), _on_device(op, x, y)), (a, b))  # type: ignore[misc]
+        if pair is not None:
+            found[f"the cuda= of {sign} means what its scalar= means"] = pair
     return found, "cuda= and scalar= were compared on the GPU"
 
 
@@ -197,7 +197,7 @@ def _on_device(op: BinaryOp, a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 @lru_cache(maxsize=128)
-def broken(s: Semiring, dtype: np.dtype) -> str:
+def first_broken_law(s: Semiring, dtype: np.dtype) -> str:
     """The first law of ⊕, of distribution or of the unit that a semiring of the user's breaks; "" if none is found.
 
     Tried in plain Python, on a few values: it costs milliseconds, once, and nothing is compiled. A law is passed over

@@ -11,7 +11,7 @@ from algorithms import bellman_ford
 from formats import from_edges
 from semiring import MONOIDS, OPERATORS, SEMIRINGS, BinaryOp, Law, Monoid, Semiring, check_laws, explain
 from semiring.algebra import find_semiring
-from semiring.laws import broken
+from semiring.laws import first_broken_law
 
 from . import strategies as sts
 
@@ -112,11 +112,11 @@ def test_explain_says_which_laws_a_fused_run_relies_on():
 def test_a_copy_of_min_plus_keeps_its_laws(dtype):
     copy = Semiring(MONOIDS["min"], BinaryOp("add", lambda a, b: a + b), one=0, laws=SEMIRINGS["min_plus"].laws)
     assert check_laws(copy, dtype).counterexamples == {}
-    assert broken(copy, dtype) == ""
+    assert first_broken_law(copy, dtype) == ""
 
 
 @pytest.mark.parametrize("scalar", [lambda a, b: b + 1 / a, lambda a, b: math.sqrt(a + b), lambda a, b: a**40 + b])
 @pytest.mark.parametrize("dtype", ["int64", "float64"])
 def test_an_operator_that_plain_python_refuses_for_some_numbers_is_tried_on_the_others(scalar, dtype):
     s = Semiring(MONOIDS["min"], BinaryOp("odd", scalar), one=1, laws={Law.DISTRIBUTES_RIGHT})
-    assert broken(s, np.dtype(dtype)) in ("", str(Law.DISTRIBUTES_RIGHT), str(Law.UNIT))
+    assert first_broken_law(s, np.dtype(dtype)) in ("", str(Law.DISTRIBUTES_RIGHT), str(Law.UNIT))
