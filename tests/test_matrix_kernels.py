@@ -107,6 +107,8 @@ def test_long_rows_are_compared_like_keys(index_type):
         expected = by_keys.union_by_keys(A, B, OPERATORS["max"], None, written)  # type: ignore[arg-type]
         assert rows.united(A, B, OPERATORS["max"]).equals(expected), f"seed {seed}"
         np.testing.assert_array_equal(rows.shared(A, B), steps.shared_by_arrays(A, B), err_msg=f"seed {seed}")
+        some = rng.integers(0, 6, 9)
+        assert rows.picked(A, some).equals(by_keys.part_by_gathers(A, some, None, written)), f"seed {seed}"
 
 
 def test_a_pattern_is_merged_like_an_array_of_true():

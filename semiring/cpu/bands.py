@@ -7,8 +7,8 @@ import numpy as np
 from formats import CSC, CSR
 
 from .kernels import compiled
-from .lanes import WIDTH, below, moved
-from .rows import bits, ends
+from .lanes import WIDTH, below
+from .rows import ends, ranges
 from .threads import cut_evenly, run
 
 
@@ -23,10 +23,7 @@ def banded(A: CSR | CSC, low: int | None, high: int | None) -> CSR | CSC:
     pieces = cut_evenly(A.indptr)
     run(lambda *piece: _find(A.indptr, A.indices, first, last, extent, starts, counts, *piece), pieces)
     indptr = ends(counts, A.indptr.dtype)
-    indices, values = np.empty(indptr[-1], A.indices.dtype), np.empty(indptr[-1], A.dtype)
-    source, target = (starts, A.indices, bits(A.values)), (indptr, indices, bits(values))
-    run(lambda *piece: _copy(*source, *target, *piece), cut_evenly(indptr))
-    return type(A).trusted(indptr, indices, values, A.shape)
+    return type(A).trusted(indptr, *ranges(A, starts, indptr), A.shape)
 
 
 @compiled
@@ -51,19 +48,3 @@ def place(indices, e, end, bound):
     while e < end and indices[np.uintp(e)] < bound:
         e += 1
     return e
-
-
-@compiled
-def _copy(starts, indices, values, new_indptr, new_indices, new_values, start, stop):
-    limit = min(new_indptr[stop], new_indices.size)
-    for i in range(start, stop):
-        e, to, end = np.intp(starts[i]), np.intp(new_indptr[i]), np.intp(new_indptr[i + 1])
-        while to < end and to + WIDTH <= limit and e + WIDTH <= indices.size:  # beyond the row, where the next one goes
-            moved(indices, e, new_indices, to)
-            moved(values, e, new_values, to)
-            e += WIDTH
-            to += WIDTH
-        while to < end:
-            new_indices[np.uintp(to)], new_values[np.uintp(to)] = indices[np.uintp(e)], values[np.uintp(e)]
-            e += 1
-            to += 1

@@ -88,12 +88,15 @@ def below(typing: Any, x: Any, i: Any, count: Any, bound: Any) -> Any:
 
 @operation
 def moved(typing: Any, x: Any, i: Any, y: Any, k: Any) -> Any:
-    """y[k], …, y[k + WIDTH - 1] = x[i], …, x[i + WIDTH - 1]."""
+    """y[k], …, y[k + WIDTH - 1] = x[i], …, x[i + WIDTH - 1], integers of two sizes or anything of one."""
 
     def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         x_type, _, y_type, _ = signature.args
-        loaded = _loaded(context, builder, x_type, *args[:2])
-        builder.store(loaded, _pointer(context, builder, y_type, *args[2:])).align = loaded.align
+        to = _pointer(context, builder, y_type, *args[2:])
+        vector, kind = _loaded(context, builder, x_type, *args[:2]), to.type.pointee
+        if vector.type != kind:
+            vector = (builder.sext if kind.element.width > vector.type.element.width else builder.trunc)(vector, kind)
+        builder.store(vector, to).align = kind.element.width // 8
         return context.get_dummy_value()
 
     return tools.types.void(x, tools.types.intp, y, tools.types.intp), emit

@@ -25,6 +25,7 @@ from formats import CSC, CSR
 from formats.arrays import index_dtype, read_only
 
 from .kernels import compiled
+from .lanes import WIDTH, moved
 from .overlaps import count_shared, intersect, share
 from .threads import PIECES_PER_THREAD, cut, cut_evenly, get_threads, run
 
@@ -134,14 +135,13 @@ def shared(A: CSR, B: CSR) -> np.ndarray:
 def picked(A: CSR, rows: np.ndarray | None, cols: np.ndarray | None = None) -> CSR:
     """The given rows of `A`, in their order, and of these the given columns, which ascend; None for all."""
     rows = np.arange(A.nrows) if rows is None else rows
-    lengths = A.indptr[1:].take(rows) - A.indptr.take(rows)
+    starts = A.indptr.take(rows)
+    lengths = A.indptr[1:].take(rows) - starts
     ncols = A.ncols if cols is None else cols.size
     work = ends(lengths, index_dtype(rows.size, ncols, int(lengths.sum(dtype=np.int64))))
-    source = (A.indptr, A.indices, bits(A.values), read_only(rows))
     if cols is None:
-        indices, values = np.empty(work[-1], work.dtype), np.empty(work[-1], A.dtype)
-        run(lambda *piece: _copy_rows(*source, work, indices, bits(values), *piece), cut_evenly(work))
-        return CSR.trusted(work, indices, values, (rows.size, ncols))
+        return CSR.trusted(work, *ranges(A, starts, work), (rows.size, ncols))
+    source = (A.indptr, A.indices, bits(A.values), read_only(rows))
     position = np.full(A.ncols, -1, work.dtype)
     position[cols] = np.arange(cols.size, dtype=work.dtype)
 
@@ -151,6 +151,14 @@ def picked(A: CSR, rows: np.ndarray | None, cols: np.ndarray | None = None) -> C
     part = Part(work, work.dtype, A.dtype, int(work[-1]), count)
     part.fill(lambda *piece: _pick(*source, position, *part.arrays, *piece))
     return CSR.trusted(*part.finished(), (rows.size, ncols))
+
+
+def ranges(A: CSR | CSC, starts: np.ndarray, indptr: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(indices, values) of ranges of A's entries, one after the other: where each starts, and where each ends here."""
+    indices, values = np.empty(indptr[-1], indptr.dtype), np.empty(indptr[-1], A.dtype)
+    source, target = (starts, A.indices, bits(A.values)), (indptr, indices, bits(values))
+    run(lambda *piece: _copy_ranges(*source, *target, *piece), cut_evenly(indptr))
+    return indices, values
 
 
 def column(A: CSR, at: int) -> tuple[np.ndarray, np.ndarray]:
@@ -334,13 +342,19 @@ def _unite(
 
 
 @compiled
-def _copy_rows(indptr, indices, values, rows, new_indptr, new_indices, new_values, start, stop):
+def _copy_ranges(starts, indices, values, new_indptr, new_indices, new_values, start, stop):
+    limit = new_indptr[stop]
     for r in range(start, stop):
-        e, to, end = np.uintp(indptr[rows[r]]), np.uintp(new_indptr[r]), np.uintp(new_indptr[r + 1])
+        e, to, end = np.intp(starts[r]), np.intp(new_indptr[r]), np.intp(new_indptr[r + 1])
+        while to < end and to + WIDTH <= limit and e + WIDTH <= indices.size:  # beyond the end, where the next one goes
+            moved(indices, e, new_indices, to)
+            moved(values, e, new_values, to)
+            e += WIDTH
+            to += WIDTH
         while to < end:
-            new_indices[to], new_values[to] = indices[e], values[e]
-            e += np.uintp(1)
-            to += np.uintp(1)
+            new_indices[np.uintp(to)], new_values[np.uintp(to)] = indices[np.uintp(e)], values[np.uintp(e)]
+            e += 1
+            to += 1
 
 
 @compiled
