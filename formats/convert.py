@@ -89,14 +89,25 @@ def route(source: type[Matrix], target: type[Matrix]) -> tuple[type[Matrix], ...
     raise TypeError(f"no conversion leads from {source.__name__} to {target.__name__}")
 
 
+def leads(source: type[Matrix], target: type[Matrix]) -> bool:
+    """Is there a way from `source` to `target`?"""
+    try:
+        return source is target or bool(route(source, target))
+    except TypeError:
+        return False
+
+
 def known_symmetric(A: Matrix) -> bool:
     """Has `orientation.is_symmetric` been asked of A's values, and found them so?"""
     base = A if A.major == 0 else A.T
     return base.keeps(("symmetric", False)) and base.keep(("symmetric", False), bool)
 
 
-def compressed(A: Matrix, axis: int) -> Any:
-    """The entries of `A` by rows, as CSR (axis 0), or by columns, as CSC (axis 1): made once, and kept with `A`."""
+def compressed(A: Matrix, axis: int, *, inside: str = "algorithms") -> Any:
+    """The entries of `A` by rows, as CSR (axis 0), or by columns, as CSC (axis 1): made once, and kept with `A`.
+
+    inside: a package among whose calls nothing is said of a conversion between formats, see `warn_slow`.
+    """
     base, of_base = (A, axis) if A.major == 0 else (A.T, 1 - axis)  # a matrix and its transpose keep one
     target: type[Matrix] = CSR if of_base == 0 else CSC
     if isinstance(base, target):
@@ -104,11 +115,11 @@ def compressed(A: Matrix, axis: int) -> Any:
     elif isinstance(base, CSR) and known_symmetric(base):
         made = base.T
     else:
-        made = base.keep(target, lambda: _converted_aside(base, target, CSR if axis == 0 else CSC))
+        made = base.keep(target, lambda: _converted_aside(base, target, CSR if axis == 0 else CSC, inside))
     return made if base is A else made.T
 
 
-def _converted_aside(A: Matrix, target: type[Matrix], asked: type[Matrix]) -> Matrix:
+def _converted_aside(A: Matrix, target: type[Matrix], asked: type[Matrix], inside: str) -> Matrix:
     """`A` in the compressed format that a product needs; says so if A is in a format of another kind.
 
     asked: the same format, as the caller sees A, whose transpose may be what is converted.
@@ -118,7 +129,7 @@ def _converted_aside(A: Matrix, target: type[Matrix], asked: type[Matrix]) -> Ma
             f"this call converts a {type(A).__name__} of {A.nnz:,} entries to {asked.__name__} and keeps the copy with "
             f"the matrix; convert it yourself, once: A.to({asked.__name__})",
             A.nnz,
-            inside="algorithms",
+            inside=inside,
         )
     return convert(A, target)
 

@@ -27,12 +27,14 @@ def work(A: Matrix, fmt: type[Matrix], device: Device, wanted: dict[str, Any]) -
         parts |= {part: size for part, size in needs(A, fmt).items() if size}
     if (name := wanted.get("algorithm")) is not None:
         algorithm: Any = _named(name, Fusible.all, "algorithm")
-        fused = (fmt, device) in algorithm.cells
-        vertex, entry = algorithm.holds.fused if fused else algorithm.holds.written
+        form = algorithm.runs_fused(fmt, device)
+        vertex, entry = algorithm.holds.written if form is None else algorithm.holds.fused
         parts["vectors"] = vertex * A.nrows
         parts["kept, at most"] = entry * A.nnz
-        if fused and (fmt, device) in algorithm.needs:
-            parts |= algorithm.needs[fmt, device](A, fmt)
+        if form not in (fmt, None):
+            parts[f"rows as {form.__name__}, kept"] = form.predicted_nbytes(A)
+        if (form, device) in algorithm.needs:
+            parts |= algorithm.needs[form, device](A, form)
     return parts
 
 

@@ -11,12 +11,13 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, ParamSpec, TypeVar
 
-from formats import Matrix
+from formats import CSR, Matrix, OutOfDeviceMemory, OutOfHostMemory
 from formats.arrays import out_of_memory
+from formats.convert import compressed, leads
 from formats.memory import check_room
 from formats.performance import warn_slow
 
-from .explanation import definition_asked_for, definitions_only, running_as, why_not_fused
+from .explanation import definition_asked_for, definitions_only, note_choice, running_as, why_not_fused
 from .interrupts import LONG, interruptible
 
 P = ParamSpec("P")
@@ -132,9 +133,9 @@ class Fusible(Verb[P, R]):
     """An algorithm written in verbs, which a backend may also run as a whole.
 
     The function itself checks its arguments and calls its core, the equations, which `core` declares and which is what
-    `implement` replaces. The core as written, the *definition*, runs where nothing is registered for the matrix's
-    format and device, where the implementation is `Unsuited`, and where `fused=False` is passed; it is the oracle of
-    every implementation.
+    `implement` replaces. The core as written, the *definition*, runs where the implementation is `Unsuited`, and where
+    `fused=False` is passed; it is the oracle of every implementation. A matrix in a format without an implementation
+    is taken by its rows, as CSR, which are made at the first call and kept with it; `fused=False` takes it as it is.
     """
 
     all: ClassVar[dict[str, Verb[..., Any]]] = {}
@@ -146,11 +147,35 @@ class Fusible(Verb[P, R]):
     def __call__(self, *args: Any, fused: bool = True, **kwargs: Any) -> R:  # type: ignore[override]
         if not isinstance(fused, bool):
             raise TypeError(f"fused must be True or False, got {fused!r}")
+        if not args and "A" in kwargs:
+            args = (kwargs.pop("A"),)
         if args and isinstance(args[0], Matrix):
             A, vectors = args[0], self.holds.fused[0] * args[0].nrows
             check_room(f"{self.name} on {A.nrows:,} vertices, for its vectors alone,", vectors, A.device)
+            if fused and not why_not_fused():
+                args = self._rows_of(A), *args[1:]
         with nullcontext() if fused else definitions_only("fused=False"):
             return super().__call__(*args, **kwargs)
+
+    def runs_fused(self, fmt: type[Matrix], device: str) -> type[Matrix] | None:
+        """The format in which a matrix in `fmt` is run as a whole: its own, or CSR; None if there is none."""
+        return next((form for form in (fmt, CSR) if (form, device) in self.cells), None)
+
+    def _rows_of(self, A: Matrix) -> Matrix:
+        """`A`, or its rows as CSR if only they can be run as a whole: made once, kept with `A`, and told."""
+        if self.runs_fused(type(A), A.device) in (type(A), None):
+            return A
+        name = type(A).__name__
+        if not leads(type(A), CSR):
+            note_choice(f"{self.name} runs on the {name} itself, unfused: no conversion leads to CSR")
+            return A
+        try:
+            rows = compressed(A, 0, inside="")
+        except (OutOfDeviceMemory, OutOfHostMemory) as error:
+            note_choice(f"{self.name} runs on the {name} itself, unfused: {error}")
+            return A
+        note_choice(f"{self.name} takes the {name} by its rows, as CSR: {rows.nbytes:,} bytes, kept with it")
+        return rows
 
     @property
     def definition(self) -> Callable[..., R]:
@@ -184,18 +209,12 @@ class Fusible(Verb[P, R]):
             run.implementation, run.why = "definition", why
             run.facts.clear()
             if not definition_asked_for():
-                self._warn_of_definition(A, why, registered=whole is not None or bool(why_not_fused()))
+                warn_slow(f"{self.name} runs unfused, as written, on {A.nnz:,} entries: {why}", A.nnz)
             return self.written(A, *args, **kwargs)
 
     def relies_on(self, A: Matrix, *args: Any, **kwargs: Any) -> str:
         """What a fused run of these arguments takes from the user's word, in words; "" for nothing."""
         return ""
-
-    def _warn_of_definition(self, A: Matrix, why: str, *, registered: bool) -> None:
-        """Say that the definition runs though nobody asked for it, and the way out."""
-        fused = [fmt.__name__ for fmt, backend in self.table if backend == A.device]
-        way_out = f"; A.to({fused[0]}) runs fused" if fused and not registered else ""
-        warn_slow(f"{self.name} runs unfused, as written, on {A.nnz:,} entries: {why}{way_out}", A.nnz)
 
     def _whole(self, A: Matrix) -> tuple[Implementation | None, str]:
         """The registered implementation for A; or None, and why."""

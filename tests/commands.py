@@ -30,8 +30,10 @@ class Result:
 
 def computed_in(fmt: str, algorithm: Fusible[..., Any] | None = None) -> str:
     """What the row of that name says.  algorithm: whose implementations take the task; None: none does."""
-    fused = algorithm is not None and (find_format(fmt), "cpu") in algorithm.table
-    return f"{find_format(fmt).__name__} on cpu" + (", fused" if fused else "")
+    where, form = f"{find_format(fmt).__name__} on cpu", algorithm and algorithm.runs_fused(find_format(fmt), "cpu")
+    if form is None:
+        return where
+    return where + ("" if form is find_format(fmt) else f", by its rows as {form.__name__}") + ", fused"
 
 
 @pytest.fixture

@@ -11,7 +11,8 @@ import functools
 import gc
 import gzip
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -19,9 +20,10 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from formats import DeviceUnavailable
+from formats import CSR, DeviceUnavailable
 from formats.arrays import cupy
 from semiring import Verb
+from semiring.explanation import definitions_only
 
 from . import fuzzing, gpu_record
 from .commands import fine, refused, run
@@ -113,6 +115,7 @@ def pytest_configure(config: pytest.Config) -> None:
     )
     config.addinivalue_line("markers", "backend(backend): needs the backend; skipped with a reason where it is missing")
     config.addinivalue_line("markers", "quick: one of a few hundred tests that touch everything; `pytest -m quick`")
+    config.addinivalue_line("markers", "as_written: formats other than CSR run algorithms as the equations are written")
     config.addinivalue_line("markers", "long: takes many seconds; such tests are spread over the run")
     if config.getoption("--no-memory-pool"):
         cupy().cuda.set_allocator(None)
@@ -165,6 +168,15 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     for marker in item.iter_markers("backend"):
         if (reason := Backend(marker.args[0]).missing) is not None:
             pytest.fail(f"--require {marker.args[0]}: {reason}", pytrace=False)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Iterator[None]:
+    """Run a format's own products where a test is of them, not the fused run that would take the matrix by its rows."""
+    fmt = pyfuncitem.callspec.params.get("fmt", CSR) if hasattr(pyfuncitem, "callspec") else CSR
+    written = pyfuncitem.get_closest_marker("as_written") and fmt is not CSR
+    with definitions_only("the test is of the equations") if written else nullcontext():
+        return (yield)
 
 
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:

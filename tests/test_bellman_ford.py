@@ -35,6 +35,8 @@ from .graphs import (
     wild_weights,
 )
 
+pytestmark = pytest.mark.as_written
+
 # --- distances --------------------------------------------------------------------------------------------------------
 
 
@@ -272,6 +274,7 @@ def test_an_implementation_of_the_whole_runs_unless_it_is_told_not_to(monkeypatc
     monkeypatch.setitem(bellman_ford.cells, (CSR, "cpu"), lambda A, source, s, until, **options: whole)
     assert bellman_ford(A, 0) is whole
     assert sssp(A, 0) is whole  # for A has a negative weight
-    assert bellman_ford(A.to("coo"), 0).tolist() == [0, 2, 4, 7, -2]
+    assert bellman_ford(A.to("coo"), 0) is whole
+    assert bellman_ford(A.to("coo"), 0, fused=False).tolist() == [0, 2, 4, 7, -2]
     assert bellman_ford(A, 0, fused=False).tolist() == [0, 2, 4, 7, -2]
     assert bellman_ford.definition(A, 0).tolist() == [0, 2, 4, 7, -2]

@@ -16,6 +16,8 @@ from semiring import MONOIDS, OPERATORS, LorLand, MaxMin, MaxPlus, MinMax, Semir
 
 from .graphs import DTYPES, INF, Graph, Paths, as_array, every_format, graphs, in_turns, solve, sources
 
+pytestmark = pytest.mark.as_written
+
 
 def best_bottleneck(graph: Graph, source: int, *, widest: bool) -> list[float]:
     """Dijkstra with min or max for the sum: by how narrow the widest, or how high the lowest path to a vertex is."""

@@ -17,6 +17,8 @@ from formats.orientation import has_columns
 
 from .graphs import Graph, every_format, graphs, in_turns, on_cpu, sources
 
+pytestmark = pytest.mark.as_written
+
 DIRECTIONS: dict[str, dict[str, Any]] = {
     "push": {"direction": "push"},
     "pull": {"direction": "pull"},

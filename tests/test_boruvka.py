@@ -16,6 +16,8 @@ from .files import DATA
 from .graphs import DTYPES, Graph, every_dtype, every_format, graphs, in_turns, on_cpu
 from .test_shortest_paths import rome  # noqa: F401  # a fixture
 
+pytestmark = pytest.mark.as_written
+
 SIGNED = st.integers(-9, 9)
 
 

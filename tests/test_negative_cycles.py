@@ -28,6 +28,8 @@ from .graphs import (
     sources,
 )
 
+pytestmark = pytest.mark.as_written
+
 
 @dtypes_in_turns
 @given(graph=graphs(st.integers(-3, 6), max_n=7), source=sources)

@@ -43,11 +43,13 @@ def said(call: Any) -> list[warnings.WarningMessage]:
     return caught
 
 
-def test_a_definition_that_nobody_asked_for_names_the_format_that_runs_fused(large: CSR) -> None:
-    (warning,) = said(lambda: bfs(large.to(COO), 0, max_level=3))
+def test_an_algorithm_that_converts_the_matrix_says_so_and_names_the_conversion(large: CSR) -> None:
+    C = large.to(COO)
+    (warning,) = said(lambda: bfs(C, 0, max_level=3))
     assert warning.category is PerformanceWarning
-    assert "bfs runs unfused" in str(warning.message)
-    assert "A.to(CSR) runs fused" in str(warning.message)
+    assert "converts a COO" in str(warning.message)
+    assert "A.to(CSR)" in str(warning.message)
+    assert said(lambda: (bfs(C, 1, max_level=3), sssp(C, 0))) == []  # the rows are kept
 
 
 def test_the_warning_points_at_the_users_line(large: CSR) -> None:
@@ -117,7 +119,7 @@ def test_the_command_line_says_it_in_one_sentence_on_stderr(large: CSR, tmp_path
     command = [sys.executable, "-m", "algorithms.cli", "bfs", "path.el", "--source", "0", "--format", "coo"]
     done = subprocess.run([*command, "--max-level", "3"], cwd=tmp_path, env=ENVIRONMENT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert re.fullmatch(r"semiring: warning: bfs runs unfused[^\n]*A\.to\(CSR\) runs fused\n", done.stderr)
+    assert re.fullmatch(r"semiring: warning: this call converts a COO[^\n]*A\.to\(CSR\)\n", done.stderr)
 
 
 def test_one_filter_silences_all(large: CSR) -> None:

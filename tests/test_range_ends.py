@@ -28,6 +28,8 @@ from .graphs import (
 )
 from .strategies import FORMATS, OPTIONS
 
+pytestmark = pytest.mark.as_written
+
 
 def limits(dtype: np.dtype) -> tuple[int, int]:
     """The least and the greatest distance that an integer dtype can tell from its ends."""

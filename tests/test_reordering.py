@@ -17,6 +17,8 @@ from semiring import SEMIRINGS, MinPlus, PlusTimes, mxv, vxm
 from . import strategies as sts
 from .graphs import on_cpu
 
+pytestmark = pytest.mark.as_written
+
 BACKENDS = ["cpu", pytest.param("cuda", marks=pytest.mark.backend("cuda"))]
 every_backend = pytest.mark.parametrize("backend", BACKENDS)
 every_format = pytest.mark.parametrize("fmt", sts.FORMATS, ids=lambda fmt: fmt.__name__)

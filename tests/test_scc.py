@@ -19,6 +19,8 @@ from semiring import threads
 from .files import DATA
 from .graphs import Graph, every_format, graphs, in_turns, on_cpu
 
+pytestmark = pytest.mark.as_written
+
 CHOICES: dict[str, dict[str, Any]] = {
     "default": {},
     "untrimmed": {"trim": False},

@@ -14,6 +14,8 @@ from semiring import LorLand, MinPlus
 
 from .graphs import Graph, assert_tree, dtypes_in_turns, every_format, expected, graphs, solve, sources
 
+pytestmark = pytest.mark.as_written
+
 
 @dtypes_in_turns
 @given(graph=graphs(st.integers(0, 1), max_n=9), source=sources)

@@ -40,6 +40,8 @@ from .graphs import (
 )
 from .strategies import has_turn
 
+pytestmark = pytest.mark.as_written
+
 METHODS: dict[str, tuple[Any, dict[str, Any]]] = {
     "bellman-ford": (bellman_ford, {}),
     "bellman-ford-sweep": (bellman_ford, {"schedule": "sweep"}),

@@ -99,7 +99,8 @@ class Graph:
             told = explain(run, A)
             finish(A.device)
         if told.runs and told.runs[0].implementation == "fused":
-            self.facts["computed in"] += ", fused"
+            by_rows = "" if told.runs[0].format == type(A).__name__ else f", by its rows as {told.runs[0].format}"
+            self.facts["computed in"] += f"{by_rows}, fused"
         if record is not None and trace_file is not None:
             record.save(trace_file)
         return told.result, record

@@ -1,0 +1,141 @@
+"""Algorithms on a matrix in any format: run as a whole by its rows, which are kept, said and counted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import formats.footprint
+from algorithms import NegativeCycle, bellman_ford, bfs, boruvka, da2cf, delta_stepping, dijkstra, scc, sssp
+from bench.graphs import rmat, rmat_both_ways
+from formats import COO, CSC, CSR, CompressedCSR, Matrix, from_edges
+from formats.convert import compressed
+from semiring import MaxMin, explain
+from semiring.registry import Fusible
+
+from .conftest import Backend
+from .graphs import on_cpu
+from .strategies import FORMATS, OPTIONS
+
+ALGORITHMS: dict[str, Callable[..., Any]] = {
+    "bellman_ford": lambda A, **how: bellman_ford(A, 3, return_parents=True, **how),
+    "bellman_ford, widest": lambda A, **how: bellman_ford(A, 3, MaxMin, return_parents=True, **how),
+    "bellman_ford, fifo": lambda A, **how: bellman_ford(A, 3, schedule="fifo", **how),
+    "delta_stepping": lambda A, **how: delta_stepping(A, 3, return_parents=True, **how),
+    "da2cf": lambda A, **how: da2cf(A, 3, **how),
+    "dijkstra": lambda A, **how: dijkstra(A, sources=[3, 5], **how),
+    "sssp": lambda A, **how: sssp(A, 3, return_parents=True, **how),
+    "bfs": lambda A, **how: bfs(A, sources=[3, 5], return_parents=True, **how),
+    "scc": lambda A, **how: scc(A, **how),
+    "weak components": lambda A, **how: scc(A, weak=True, **how),
+    "boruvka": lambda A, **how: boruvka(A, symmetrize=True, return_labels=True, **how),
+}
+
+every_algorithm = pytest.mark.parametrize("name", ALGORITHMS)
+every_other_format = pytest.mark.parametrize(
+    ("fmt", "backend"),
+    [Backend(backend).param(fmt, name=fmt.__name__) for backend in Backend for fmt in FORMATS if fmt is not CSR],
+)
+
+
+def parts(answer: Any) -> list[Any]:
+    """An answer as arrays on the host."""
+    if isinstance(answer, tuple):
+        return [part for each in answer for part in parts(each)]
+    if isinstance(answer, Matrix):
+        return [on_cpu(part) for part in answer.to_edges()]
+    return [on_cpu(answer)]
+
+
+def assert_equal(answer: Any, expected: Any) -> None:
+    for part, right in zip(parts(answer), parts(expected), strict=True):
+        assert part.dtype == right.dtype
+        np.testing.assert_array_equal(part, right)
+
+
+def stored(A: CSR, fmt: type[Matrix], backend: str = "cpu") -> Matrix:
+    return A.to(fmt, **({"force": True} if "force" in OPTIONS.get(fmt, {}) else {})).to(device=backend)
+
+
+@every_algorithm
+@every_other_format
+def test_every_algorithm_runs_fused_with_the_answer_of_csr(name, fmt, backend):
+    A, algorithm = rmat(7, dtype=np.int32, high=9), ALGORITHMS[name]
+    M = stored(A, fmt, backend)
+    told = explain(algorithm, M)
+    assert_equal(told.result, algorithm(A))
+    assert {run.implementation for run in told.runs} == {"fused"}
+    assert_equal(algorithm(stored(A, fmt, backend), fused=False), told.result)
+
+
+@every_other_format
+def test_negative_weights_and_cycles_are_those_of_csr(fmt, backend):
+    u = np.arange(30)
+    src, dst, w = np.append(u[:-1], 29), np.append(u[1:], 10), np.full(30, -1)
+    A = from_edges(src, dst, np.append(w[:-1], 19))
+    assert_equal(sssp(stored(A, fmt, backend), 0, return_parents=True), sssp(A, 0, return_parents=True))
+    cyclic = from_edges(src, dst, np.append(w[:-1], 18))
+    with pytest.raises(NegativeCycle) as found:
+        sssp(stored(cyclic, fmt, backend), 0)
+    assert sorted(set(found.value.cycle)) == list(range(10, 30))
+
+
+@pytest.mark.parametrize("fmt", [fmt for fmt in FORMATS if fmt not in (CSR, CSC)], ids=lambda fmt: fmt.__name__)
+def test_the_rows_are_made_once_counted_and_told(fmt):
+    A = stored(rmat(7, dtype=np.int32, high=9), fmt)
+    told = explain(bfs, A, 3)
+    made = compressed(A, 0)
+    assert f"bfs takes the {fmt.__name__} by its rows, as CSR: {made.nbytes:,} bytes, kept with it" in str(told)
+    own = [part.nbytes for part in made.arrays if not any(np.shares_memory(part, other) for other in A.arrays)]
+    assert 0 < sum(own) <= A.kept_nbytes
+    bfs(A, 5)
+    scc(A)
+    assert compressed(A, 0) is made
+
+
+def test_a_definition_that_is_asked_for_runs_on_the_format_itself():
+    A = stored(rmat(7), COO)
+    told = explain(bfs, A, 3, fused=False)
+    assert (told.runs[0].format, told.runs[0].implementation, told.choices) == ("COO", "definition", [])
+
+
+def test_a_format_with_an_implementation_of_its_own_is_not_converted():
+    A = rmat_both_ways(7).to(CompressedCSR)
+    told = explain(boruvka, A)
+    assert (told.runs[0].format, told.runs[0].implementation, told.choices) == ("CompressedCSR", "fused", [])
+
+
+def test_where_the_rows_do_not_fit_the_definition_runs_and_the_figures_are_told(monkeypatch):
+    A = stored(rmat(7), COO)
+    expected = bfs(A, 3, direction="push", fused=False)
+    monkeypatch.setattr(formats.footprint, "UNQUESTIONED_BYTES", 0)
+    monkeypatch.setattr(formats.footprint, "available_bytes", lambda device: 100)
+    told = explain(bfs, A, 3, direction="push")
+    assert_equal(told.result, expected)
+    assert (told.runs[0].format, told.runs[0].implementation) == ("COO", "definition")
+    assert "bfs runs on the COO itself, unfused" in str(told)
+    assert "100" in str(told)
+
+
+def test_a_matrix_by_name_is_taken_by_its_rows_too():
+    A = stored(rmat(7), COO)
+    (run,) = explain(lambda: bfs(A=A, source=3)).runs
+    assert run.implementation == "fused"
+
+
+def test_an_algorithm_that_nobody_has_fused_takes_the_format_itself():
+    @Fusible
+    def degree(A: Matrix) -> Any:
+        return count(A)
+
+    @degree.core
+    def count(A: Matrix) -> str:
+        return type(A).__name__
+
+    try:
+        assert degree(stored(rmat(7), COO)) == "COO"
+    finally:
+        del Fusible.all["degree"]
