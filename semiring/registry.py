@@ -147,13 +147,9 @@ class Fusible(Verb[P, R]):
     def __call__(self, *args: Any, fused: bool = True, **kwargs: Any) -> R:  # type: ignore[override]
         if not isinstance(fused, bool):
             raise TypeError(f"fused must be True or False, got {fused!r}")
-        if not args and "A" in kwargs:
-            args = (kwargs.pop("A"),)
         if args and isinstance(args[0], Matrix):
             A, vectors = args[0], self.holds.fused[0] * args[0].nrows
             check_room(f"{self.name} on {A.nrows:,} vertices, for its vectors alone,", vectors, A.device)
-            if fused and not why_not_fused():
-                args = self._rows_of(A), *args[1:]
         with nullcontext() if fused else definitions_only("fused=False"):
             return super().__call__(*args, **kwargs)
 
@@ -194,6 +190,7 @@ class Fusible(Verb[P, R]):
 
     def solve(self, A: Matrix, *args: Any, **kwargs: Any) -> Any:
         """The core, by the implementation for A if there is one that takes these arguments."""
+        A = A if why_not_fused() else self._rows_of(A)
         with running_as(self.name, A) as run:
             whole, why = self._whole(A)
             if whole is not None:

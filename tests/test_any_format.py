@@ -13,7 +13,7 @@ from algorithms import NegativeCycle, bellman_ford, bfs, boruvka, da2cf, delta_s
 from bench.graphs import rmat, rmat_both_ways
 from formats import COO, CSC, CSR, CompressedCSR, Matrix, from_edges
 from formats.convert import compressed
-from semiring import MaxMin, explain
+from semiring import MONOIDS, BinaryOp, MaxMin, Semiring, explain
 from semiring.registry import Fusible
 
 from .conftest import Backend
@@ -139,3 +139,19 @@ def test_an_algorithm_that_nobody_has_fused_takes_the_format_itself():
         assert degree(stored(rmat(7), COO)) == "COO"
     finally:
         del Fusible.all["degree"]
+
+
+@pytest.mark.parametrize("call", [lambda A: bfs(A, -1), lambda A: sssp(A, 5, limit="far"), lambda A: scc(A, pivot="")])
+def test_bad_arguments_are_refused_before_the_rows_are_made(call):
+    A = stored(rmat(7), COO)
+    with pytest.raises((TypeError, ValueError)):
+        call(A)
+    assert not A.keeps(CSR)
+
+
+def test_a_semiring_that_cannot_be_fused_runs_on_the_format_itself():
+    lawless = Semiring(MONOIDS["min"], BinaryOp("my plus", scalar=lambda a, b: a + b, cuda="a + b"), one=0)
+    A = stored(rmat(7), COO)
+    (run,) = explain(bellman_ford, A, 3, lawless).runs
+    assert (run.format, run.implementation) == ("COO", "definition")
+    assert not A.keeps(CSR)
