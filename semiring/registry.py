@@ -1,6 +1,6 @@
 """Verb: a public function whose implementations are found by (format, backend).
 
-`Verb.table` is the only list of what is supported: the tests iterate over it and the README's table is made from it.
+`Verb.table` is the only list of what is supported: the tests iterate over it, and docs/formats.md has it as a table.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The README's tables of what is supported and how fast it is: `python -m tests.readme_tables` rewrites them.
+"""The tables of README and docs: what is supported and how fast it is; `python -m tests.doc_tables` rewrites them.
 
 Each stands between <!-- NAME: begin --> and <!-- NAME: end -->, and is made from the verbs' own tables, or from rows of
 `bench/results`.
@@ -21,7 +21,8 @@ from semiring.choice import PRODUCTS
 
 from .strategies import FORMATS
 
-README = Path(__file__).parent.parent / "README.md"
+ROOT = Path(__file__).parent.parent
+README, DOCS = ROOT / "README.md", ROOT / "docs"
 GPU, CPU = "nvidia-h100-80gb-hbm3", "intel-r-xeon-r-processor-2-80ghz"
 GRAPHS = {
     "NE": "roads, US North-East",
@@ -32,6 +33,13 @@ GRAPHS = {
     "unif1M": "random, 2^20 rows of 32",
     "grid4k": "grid, 4096 × 4096",
 }
+SUMMARY = [
+    ("sssp", "NY", "New York's roads"),
+    ("sssp", "rmat20", "R-MAT 20, 16 M edges"),
+    ("bfs", "rmat20", "R-MAT 20"),
+    ("scc", "rmat20", "R-MAT 20"),
+    ("mst", "rmat18s", "R-MAT 18, symmetric"),
+]
 PEER = "cuSPARSE plus-times"
 ON_CPU = ("CSR", "COO", "ELL", "SELL", "SegmentedCOO", "CSB", "CompressedCSR")
 ON_GPU = ("CSR", "COO", "ELL", "SELL", "SegmentedCOO", "CSB", "CompressedCSR")
@@ -217,27 +225,48 @@ def figure(ms: float) -> str:
     return f"{ms:,.0f}" if ms >= 99.95 else f"{ms:#.3g}"
 
 
-TABLES: dict[str, Callable[[], str]] = {
-    "support": support,
-    "products on a CPU": products_on_a_cpu,
-    "products on a GPU": products_on_a_gpu,
-    "regret": regrets,
-    "packing": packed_columns,
-    "peers on a CPU": peers_on_a_cpu,
-    "peers on a GPU": peers_on_a_gpu,
+def summary() -> str:
+    """Milliseconds of ours on both devices and of the fastest other library, one graph for each task."""
+    lines = [["milliseconds", "on", "semiring, 2 cores", "fastest other", "semiring, one H100"]]
+    on_cpu, order = peers(CPU)
+    on_gpu, _ = peers(GPU)
+    for task, graph, name in SUMMARY:
+        times = dict(on_cpu[task, graph])
+        ours = times.pop(order[0])["ms"]
+        best = min(times, key=lambda each: times[each]["ms"])
+        gpu = on_gpu.get((task, graph), {}).get(order[0])
+        rival = f"{figure(times[best]['ms'])}, {best}"
+        lines.append([TASKS[task], name, f"**{figure(ours)}**", rival, figure(gpu["ms"]) if gpu else "–"])
+    return table(*lines)
+
+
+TABLES: dict[Path, dict[str, Callable[[], str]]] = {
+    README: {"summary": summary},
+    DOCS / "formats.md": {"support": support},
+    DOCS / "performance.md": {
+        "peers on a CPU": peers_on_a_cpu,
+        "peers on a GPU": peers_on_a_gpu,
+        "products on a CPU": products_on_a_cpu,
+        "products on a GPU": products_on_a_gpu,
+        "regret": regrets,
+        "packing": packed_columns,
+    },
 }
+"""The tables of each page."""
 
 
-def with_tables(text: str) -> str:
-    """The README's text with the tables as they are now."""
-    for name, made in TABLES.items():
+def with_tables(page: Path) -> str:
+    """The page's text with its tables as they are now."""
+    text = page.read_text(encoding="utf-8")
+    for name, made in TABLES[page].items():
         begin, end = (f"<!-- {name}: {which} -->" for which in ("begin", "end"))
-        assert begin in text, f"the README has no {begin}"
-        assert end in text.partition(begin)[2], f"the README has no {end} behind {begin}"
+        assert begin in text, f"{page.name} has no {begin}"
+        assert end in text.partition(begin)[2], f"{page.name} has no {end} behind {begin}"
         head, _, rest = text.partition(begin)
         text = f"{head}{begin}\n{made()}\n{end}{rest.partition(end)[2]}"
     return text
 
 
 if __name__ == "__main__":
-    README.write_text(with_tables(README.read_text(encoding="utf-8")), encoding="utf-8")
+    for page in TABLES:
+        page.write_text(with_tables(page), encoding="utf-8")
