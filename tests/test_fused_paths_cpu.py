@@ -206,11 +206,3 @@ def test_a_single_vertex() -> None:
         )
         for algorithm in ALGORITHMS:
             assert [x.tolist() for x in agree(algorithm, A, 0)] == [[0], [-1]]
-
-
-def test_a_search_keeps_nothing_but_scalars_with_the_matrix() -> None:
-    for dtype in ("int32", "float64"):
-        A = hubs(dtype, n=20000)
-        for _ in range(3):
-            bellman_ford(A, 0, return_parents=True)
-        assert A.kept_nbytes <= 100

@@ -28,7 +28,7 @@ DTYPES = ["int32", "float64"]
 SEMIRINGS = ["min_plus"]
 VERTICES, EDGES = 1 << 15, 1 << 18
 CALLS = 3
-"""Calls on a graph after which its columns and light edges are kept, and other kernels run."""
+"""Calls on a graph after which its columns and essential edges are kept, and other kernels run."""
 
 
 def warm_up(

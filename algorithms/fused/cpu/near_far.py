@@ -9,8 +9,8 @@ weight, which on road networks is large; where a few vertices have most of the e
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +23,9 @@ from semiring import MONOIDS, OPERATORS, Semiring
 from semiring.cpu.threads import get_threads, run
 from semiring.explanation import explained, facts
 from semiring.vectors import as_bound, product
+
+if TYPE_CHECKING:
+    from .essential import Essential
 
 MEANS, MEANS_BY_DEGREE = 3, 12
 """Mean weights in Δ, where degrees are alike: at most so many, and so many over the degree. Fewer expand a vertex of a
@@ -44,42 +47,47 @@ SAMPLE = 1 << 12
 WORTH = 1 << 16
 """Edges of near entries from which on threads share a step."""
 
-LAZY = 1 / 256
-"""Share of the edges after which those that are left are looked at once, and no more lazily."""
-
 LISTS = 2
 """Of each thread, and of all: near vertices and far ones."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """threads: how many.  delta: None where ⊗ puts nothing ahead."""
+    """threads: how many.  delta: None where ⊗ puts nothing ahead.  essential: the edges that matter, if known."""
 
     threads: int
     delta: Any
+    essential: Essential | None = None
 
 
 def near_far(A: CSR, source: int, s: Semiring, until: Until, delta: Any) -> Any:
     """Distances from `source`; `Exact` if no finite length has saturated.  delta: None for one that suits the graph."""
-    plan = planned(A, s, delta)
+    plan = planned(A, source, s, until, delta)
     search = Search(A, source, s, until, plan)
     search.run()
+    if plan.essential is not None and s.better(plan.essential.farthest, search.farthest):
+        plan = replace(plan, essential=None)
+        search = Search(A, source, s, until, plan)
+        search.run()
     if explained():
         _, relaxed, edges, buckets = search.counts.tolist()
-        facts(
-            schedule="near-far", threads=plan.threads, delta=plan.delta, buckets=buckets, relaxed=relaxed, edges=edges
-        )
-    return Exact(search.d) if fits(A, search.top, s) else search.d
+        facts(schedule="near-far", threads=plan.threads, delta=plan.delta)
+        facts(buckets=buckets, relaxed=relaxed, edges=edges)
+        if plan.essential is not None:
+            facts(essential=plan.essential.edges)
+    return Exact(search.d) if fits(A, search.farthest, s) else search.d
 
 
-def planned(A: CSR, s: Semiring, delta: Any) -> Plan:
+def planned(A: CSR, source: int, s: Semiring, until: Until, delta: Any) -> Plan:
     """How to search A."""
-    threads = threads_for(A)
+    from .essential import essential
+
     if s.mul != OPERATORS["plus"]:
-        return Plan(threads, None)
-    if delta is not None:
-        return Plan(threads, delta)
-    return Plan(threads, step(A, s))
+        return Plan(threads_for(A), None)
+    found = essential(A, source, s, until)
+    if delta is None:
+        delta = step(A, s) if found is None else found.delta
+    return Plan(threads_for(A), delta, found)
 
 
 def threads_for(A: Matrix) -> int:
@@ -105,13 +113,30 @@ class Search:
 
     def __init__(self, A: CSR, source: int, s: Semiring, until: Until, plan: Plan) -> None:
         self.A, self.s, self.source, self.plan = A, s, source, plan
-        self.zero, self.rows = s.zero(A.dtype), (A.indptr, A.indices, full_values(A))
+        self.zero, self.rows = s.zero(A.dtype), self.edges(source)
         self.limit = self.zero if until.limit is None else until.limit
         self.target = -1 if until.target is None else until.target
         self.near, self.far = self.lists(), self.lists()
         self.owned: list[Own] = []
         self.d, self.counts = np.full(A.nrows, self.zero, A.dtype), np.zeros(4, np.int64)
         self.top = s.unit(A.dtype)
+
+    def edges(self, source: int) -> tuple[Any, ...]:
+        """indptr, indices and values of the rows to relax along, and by which distances a vertex is passed over."""
+        if (found := self.plan.essential) is not None:
+            return *found.rows, *found.bound(source, self.s)
+        return self.A.indptr, self.A.indices, full_values(self.A), np.empty(0, self.A.dtype), self.s.unit(self.A.dtype)
+
+    @property
+    def farthest(self) -> Any:
+        """No distance that was found is worse."""
+        if self.plan.essential is None:
+            return self.top
+        with np.errstate(over="ignore"):
+            bound = product(self.top, heaviest(self.A, self.s), self.s)
+        if self.s.better(bound, self.plan.essential.farthest):
+            return bound
+        return self.d[self.d != self.zero].max()
 
     def lists(self) -> tuple[np.ndarray, np.ndarray]:
         """Room for entries: vertices, and their distances."""
@@ -197,10 +222,11 @@ def skewed(A: CSR) -> bool:
 
 def step(A: CSR, s: Semiring) -> Any:
     """Δ by the weights and degrees of A, found once."""
-    return A.keep(("step", s), lambda: _step(A, s))
+    return A.keep(("step", s), lambda: suitable_step(A, s))
 
 
-def _step(A: CSR, s: Semiring) -> Any:
+def suitable_step(A: CSR, s: Semiring) -> Any:
+    """Δ by the weights and degrees of A."""
     usual, weight = max(A.nnz / max(A.nrows, 1), 1), typical(A, s)
     means = 1 / usual if skewed(A) else min(MEANS, MEANS_BY_DEGREE / usual)
     end = math.copysign(float(np.finfo(np.float64).max), weight)
@@ -226,10 +252,15 @@ def fits(A: CSR, farthest: Any, s: Semiring) -> bool:
     """Can no edge, from no vertex as far as that, have led out of the dtype's range?"""
     if s.add not in (MONOIDS["min"], MONOIDS["max"]) or s.mul != OPERATORS["plus"] or A.nnz == 0:
         return False
-    worst = A.keep(("worst", s), lambda: worst_weight(A, s))
+    worst = heaviest(A, s)
     zero = s.zero(A.dtype)
     with np.errstate(over="ignore"):
         return worst == zero or bool(product(farthest, worst, s) != zero)
+
+
+def heaviest(A: CSR, s: Semiring) -> Any:
+    """The weight that makes a path the worst, found once."""
+    return A.keep(("worst", s), lambda: worst_weight(A, s))
 
 
 def worst_weight(A: CSR, s: Semiring) -> Any:

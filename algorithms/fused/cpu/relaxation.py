@@ -72,6 +72,13 @@ def length(semiring: Semiring, dtype: np.dtype) -> Callable[[Any, Any], Any]:
     return product_function(semiring, dtype, matrix_first=False)
 
 
+def passed_over(semiring: Semiring, dtype: np.dtype) -> Callable[[Any, Any, Any], Any]:
+    """(distance, D_s, useful) -> do a vertex's edges make no path shorter? (See `essential`.)"""
+    if semiring.mul != OPERATORS["plus"] or dtype.kind == "b":
+        return inlined(lambda y, to_hub, useful: False)
+    return inlined(lambda y, to_hub, useful: y - to_hub > useful)
+
+
 @compiled
 def most_relaxed(n):
     """Relaxations that the laws allow: n buckets of n rounds of n vertices, as far as 64 bits count them."""
@@ -109,6 +116,7 @@ def search(semiring: Semiring, dtype: np.dtype, stepped: bool) -> Kernel:
     zero, convert = semiring.zero(dtype), dtype.type
     better_than, no_worse_than = orders(semiring)
     product, lengthened = product_function(semiring, dtype, matrix_first=False), length(semiring, dtype)
+    is_passed_over = passed_over(semiring, dtype)
 
     @compiled
     def settle(top, rows, d, near, far, size, many, counts):
@@ -117,7 +125,7 @@ def search(semiring: Semiring, dtype: np.dtype, stepped: bool) -> Kernel:
         Nothing is left, unless near has become longer than `many`.  counts: where far ends, entries relaxed from, edges
         looked at. Far ends at `ENDLESS` if a law must be broken.
         """
-        indptr, indices, values = rows
+        indptr, indices, values, useful, to_hub = rows
         (near_v, near_d), (far_v, far_d) = near, far
         head, last, room, best = 0, counts[0], near_v.size, zero
         while 0 < size - head <= many:
@@ -146,6 +154,8 @@ def search(semiring: Semiring, dtype: np.dtype, stepped: bool) -> Kernel:
                 if better_than(t, d[j]):
                     y = convert(t)
                     d[j] = y
+                    if useful.size and is_passed_over(y, to_hub, useful[j]):
+                        continue
                     if no_worse_than(t, top):
                         near_v[np.uintp(size)], near_d[np.uintp(size)] = j, y
                         size += 1
@@ -222,7 +232,7 @@ def share(semiring: Semiring, dtype: np.dtype) -> Kernel:
     """A thread's part of one step from near, for a semiring and a dtype."""
     zero, convert = semiring.zero(dtype), dtype.type
     better_than, no_worse_than = orders(semiring)
-    lengthened = length(semiring, dtype)
+    lengthened, is_passed_over = length(semiring, dtype), passed_over(semiring, dtype)
 
     @compiled
     def step(taken, top, rows, d, near, size, own_near, own_far, counts):
@@ -230,7 +240,7 @@ def share(semiring: Semiring, dtype: np.dtype) -> Kernel:
 
         counts: where one's own far ends, entries relaxed from, edges looked at, where one's own near ends.
         """
-        indptr, indices, values = rows
+        indptr, indices, values, useful, to_hub = rows
         (near_v, near_d), (far_v, far_d) = own_near, own_far
         end, last, room, best = 0, 0, near_v.size, zero
         while True:
@@ -265,7 +275,7 @@ def share(semiring: Semiring, dtype: np.dtype) -> Kernel:
                     y = convert(t)
                     while better_than(y, now) and not exchanged(d, j, now, y):
                         now = d[j]
-                    if not better_than(y, now):
+                    if not better_than(y, now) or (useful.size and is_passed_over(y, to_hub, useful[j])):
                         continue
                     if no_worse_than(y, top):
                         near_v[np.uintp(end)], near_d[np.uintp(end)] = j, y

@@ -1,0 +1,239 @@
+"""The edges that shortest paths may take: of a graph with hubs a small part, found by way of one hub and kept.
+
+F_v is the distance from the hub, D_u a bound on the distance to it. Both give bounds on all distances:
+
+    w_uv > D_u + F_v                     by way of the hub it is shorter, so no shortest path has the edge      [1]
+    d_u > D_s + max_v (F_v - w_uv)       by way of the hub all that u leads to is nearer to s, so u is passed over [2]
+
+Edges that are left are stored as rows of their own, with D and the maxima, in at most `BYTES` bytes an edge of the
+matrix. Of an R-MAT graph an eighth is left, of a road network everything, and nothing is stored. The second search
+makes them, by a search from the hub, two sweeps and a pass over the edges, and takes 2.5 times as long as the first.
+
+Integers are added exactly. Floats round, and a path may have more edges than the one that it stands for: every weight
+is made longer by `margin`, more than what rounding takes from a sum no larger than `farthest`. A search that has come
+farther does without. Both rules are strict, so an edge that a shortest path takes is never dropped for another one.
+
+[1] C. C. McGeoch, All-pairs shortest paths and the essential subgraph, Algorithmica 13, 1995.
+[2] A. V. Goldberg, C. Harrelson, Computing the shortest path: A* search meets graph theory, SODA 2005 (landmarks).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from algorithms.single_source import Until
+from formats import CSR
+from formats.arrays import read_only
+from formats.convert import known_symmetric
+from semiring import MONOIDS, OPERATORS, Semiring
+from semiring.algebra import end_of_range
+from semiring.vectors import product
+
+from .near_far import SAMPLE, Plan, Search, full_values, heaviest, skewed, step, suitable_step, threads_for
+
+BYTES = 4
+"""That are kept for an edge of the matrix at most."""
+
+SHARE = 0.5
+"""Of the edges that are left at most: of more the search would gain little."""
+
+SMALL = 1 << 14
+"""Entries from which on it is worth it."""
+
+SWEEPS = 2
+"""Over the edges, by which bounds on the distances to the hub are found: of R-MAT graphs more leave no fewer edges."""
+
+AHEAD = np.uintp(24)
+"""Edges from one to that whose head's distance is fetched meanwhile."""
+
+FARTHEST = 64
+"""Heaviest weights of the longest distance for which rounding is allowed for."""
+
+ROUNDINGS = 8
+"""Units in the last place of the farthest distance that a weight is made longer by."""
+
+
+Rows = tuple[np.ndarray, np.ndarray, np.ndarray]
+"""indptr, indices, values."""
+
+
+@dataclass(frozen=True)
+class Essential:
+    """What is left of a matrix.
+
+    rows: indptr, indices, values.  to_hub: D, (n,).  useful: (n,), the distance beyond D_s from which on a vertex is
+    passed over.  spread: no distance from the hub is worse.  farthest: what no distance may exceed; the zero if there
+    is no such limit.  delta: Δ for these edges.
+    """
+
+    rows: Rows
+    to_hub: np.ndarray
+    useful: np.ndarray
+    spread: Any
+    farthest: Any
+    delta: Any
+
+    @property
+    def nbytes(self) -> int:
+        return sum(array.nbytes for array in (*self.rows, self.to_hub, self.useful))
+
+    @property
+    def edges(self) -> int:
+        return self.rows[1].size
+
+    def serves(self, source: int, s: Semiring) -> bool:
+        """Is no distance from there too large, as far as it is known before a search?"""
+        to_hub = self.to_hub[source]
+        with np.errstate(over="ignore"):
+            return to_hub == s.zero(to_hub.dtype) or not s.better(self.farthest, product(to_hub, self.spread, s))
+
+    def bound(self, source: int, s: Semiring) -> tuple[np.ndarray, Any]:
+        """(`useful`, D of the source), or (nothing, the unit) where the source does not lead to the hub."""
+        to_hub = self.to_hub[source]
+        if s.better(to_hub, self.farthest):
+            return self.useful, to_hub
+        return self.useful[:0], s.unit(to_hub.dtype)
+
+
+def essential(A: CSR, source: int, s: Semiring, until: Until) -> Essential | None:
+    """What is left of A, if that is little and serves the source: found in the second search of all of A, and kept."""
+    if not (applies(A, s) and skewed(A)):
+        return None
+    if not A.keeps(("essential", s)):
+        if until.limit is not None or until.target is not None:
+            return None
+        if not A.keeps(("paths found", s)):
+            A.keep(("paths found", s), lambda: True)
+            return None
+    found = A.keep(("essential", s), lambda: find_essential(A, s))
+    return found if found is not None and found.serves(source, s) else None
+
+
+def applies(A: CSR, s: Semiring) -> bool:
+    """Are distances sums of lengths, the least of which counts, and the edges many?"""
+    lengths = s.add == MONOIDS["min"] and s.mul == OPERATORS["plus"] and A.dtype.kind in "if"
+    return lengths and A.nnz >= SMALL and bool(s.unit(A.dtype) == 0)
+
+
+def find_essential(A: CSR, s: Semiring) -> Essential | None:
+    """What is left of A; None if that is too much, or if distances are too large to be added safely."""
+    room = min(int(SHARE * A.nnz), (BYTES * A.nnz - vertex_bytes(A) * A.nrows) // entry_bytes(A))
+    worst = heaviest(A, s)
+    margin, farthest = allowance(A.dtype, worst, s)
+    if room <= 0 or worst == s.zero(A.dtype) or not np.isfinite(farthest):
+        return None
+    hub = int(np.diff(A.indptr).argmax())
+    B = A if margin == 0 else CSR.trusted(A.indptr, A.indices, A.values + margin, A.shape)
+    search = Search(B, hub, s, Until(s), Plan(threads_for(A), step(A, s)))
+    search.run()
+    if sampled_share(A, search.d) * A.nnz > room or s.better(farthest, search.top):
+        return None
+    to_hub = search.d if known_symmetric(A) else distances_to(B, hub, s)
+    if (found := remaining(A, search.d, to_hub, margin, room, s)) is None:
+        return None
+    rows, useful = found
+    delta = suitable_step(CSR.trusted(*rows, A.shape), s)
+    return Essential(rows, read_only(to_hub), read_only(useful), search.top, farthest, delta)
+
+
+def vertex_bytes(A: CSR) -> int:
+    """Kept for a vertex: where its row starts, D and `useful`."""
+    return A.indptr.itemsize + 2 * A.dtype.itemsize
+
+
+def entry_bytes(A: CSR) -> int:
+    """Kept for an edge that is left."""
+    return A.indices.itemsize + A.dtype.itemsize
+
+
+def allowance(dtype: np.dtype, worst: Any, s: Semiring) -> tuple[Any, Any]:
+    """(what a weight is made longer by, the farthest distance for which that is enough, the zero for any)."""
+    if dtype.kind == "i":
+        return dtype.type(0), s.zero(dtype)
+    with np.errstate(over="ignore"):
+        farthest = dtype.type(FARTHEST) * worst
+        return dtype.type(ROUNDINGS * np.finfo(dtype).eps) * farthest, farthest
+
+
+def sampled_share(A: CSR, from_hub: np.ndarray) -> float:
+    """Of a sample of the edges the share that is left whatever the distances to the hub are."""
+    every = max(A.nnz // SAMPLE, 1)
+    return float((A.values[::every] <= from_hub[A.indices[::every]]).mean())
+
+
+def distances_to(A: CSR, hub: int, s: Semiring) -> np.ndarray:
+    """Distances to the hub, or longer ones: a few sweeps along the rows, which need no transpose."""
+    sweep, _ = loops(s, A.dtype)
+    d = np.full(A.nrows, s.zero(A.dtype), A.dtype)
+    d[hub] = s.unit(A.dtype)
+    for _ in range(SWEEPS):
+        sweep((A.indptr, A.indices, full_values(A)), d)
+    return d
+
+
+def remaining(
+    A: CSR, from_hub: np.ndarray, to_hub: np.ndarray, margin: Any, room: int, s: Semiring
+) -> tuple[Rows, np.ndarray] | None:
+    """(rows, useful) of the edges that are left; None if these are more than `room`."""
+    _, write = loops(s, A.dtype)
+    indptr, useful = np.zeros_like(A.indptr), np.empty(A.nrows, A.dtype)
+    longest = int(np.diff(A.indptr).max())
+    indices, values = np.empty(room + longest, A.indices.dtype), np.empty(room + longest, A.dtype)
+    parts = (A.indptr, A.indices, full_values(A)), from_hub, to_hub, margin
+    if not write(*parts, indptr, indices, values, useful) or indptr[-1] > room:
+        return None
+    count = int(indptr[-1])
+    return (read_only(indptr), read_only(indices[:count].copy()), read_only(values[:count].copy())), useful
+
+
+@lru_cache(maxsize=64)
+def loops(semiring: Semiring, dtype: np.dtype) -> tuple[Any, Any]:
+    """(sweep, write) for a semiring and a dtype."""
+    from semiring.cpu.kernels import compiled
+
+    from .atomics import prefetched
+    from .relaxation import ONE, length, orders
+
+    zero, convert, least = semiring.zero(dtype), dtype.type, end_of_range(dtype, "lowest")
+    better_than, _ = orders(semiring)
+    lengthened = length(semiring, dtype)
+
+    @compiled
+    def sweep(rows, d):
+        """d = d ⊕ A d, row by row in place."""
+        indptr, indices, values = rows
+        for i in range(d.size):
+            u = np.uintp(i)
+            best = d[u]
+            for e in range(np.uintp(indptr[u]), np.uintp(indptr[u + ONE])):
+                t = lengthened(values[e], d[np.uintp(indices[e])])
+                best = convert(t) if better_than(t, best) else best
+            d[u] = best
+
+    @compiled
+    def write(rows, from_hub, to_hub, margin, left, heads, lengths, useful):
+        """Write the edges that are left to rows of their own, and `useful`; is there room? Without a branch."""
+        indptr, indices, values = rows
+        count, last = np.uintp(0), np.uintp(indices.size - 1)
+        for i in range(useful.size):
+            u = np.uintp(i)
+            first, up, e, stop = count, to_hub[u], np.uintp(indptr[u]), np.uintp(indptr[u + ONE])
+            if count + (stop - e) > np.uintp(heads.size):
+                return False
+            for edge in range(e, stop):
+                prefetched(from_hub, np.uintp(indices[min(edge + AHEAD, last)]))
+                w, through = values[edge], lengthened(up, from_hub[np.uintp(indices[edge])])
+                heads[count], lengths[count] = indices[edge], w
+                count += np.uintp((w != zero) & (not better_than(lengthened(margin, through), w)))
+            most = least
+            for edge in range(first, count):
+                x = from_hub[np.uintp(heads[edge])]
+                most = max(most, x if x == zero else convert(x - lengths[edge] + margin))
+            left[u + ONE], useful[u] = count, most
+        return True
+
+    return sweep, write
