@@ -111,9 +111,3 @@ def test_figures_of_experiments_are_those_of_their_rows() -> None:
         assert 5 <= min(rows[papers]["repeats"], rows[fused]["repeats"]) <= 11
         found[f"`{name}`"] = [f"{ms:.3g}" for ms in figures]
     assert {line[0]: line[3:] for line in lines} == found
-
-
-@pytest.mark.parametrize("page", [README, *sorted(DOCS.rglob("*.md"))], ids=lambda page: page.name)
-def test_plots_that_are_shown_are_there(page: Path) -> None:
-    for path in re.findall(r"!\[[^]]+\]\(([^)]+)\)", page.read_text()):
-        assert (page.parent / path).exists(), path

@@ -1,0 +1,79 @@
+"""The pages of the documentation lead somewhere: their links, and the files that the architecture names."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+ARCHITECTURE = ROOT / "docs" / "architecture.md"
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+FOLDERS = ("formats", "semiring", "algorithms", "bench", "tests", "docs")
+MOST_LINES = 200
+
+
+def prose(text: str) -> str:
+    """A page without its blocks of code."""
+    return re.sub(r"^```.*?^```$", "", text, flags=re.DOTALL | re.MULTILINE)
+
+
+def links(text: str) -> list[str]:
+    """Where a page's links and images lead within the repository."""
+    targets = re.findall(r"\]\(([^)\s]+)\)", re.sub(r"`[^`\n]*`", "", prose(text)))
+    return [target for target in targets if not re.match(r"[a-z]+:", target)]
+
+
+def anchors(text: str) -> set[str]:
+    """The names that GitHub gives to a page's headings."""
+    seen: Counter[str] = Counter()
+    found = set()
+    for heading in re.findall(r"^#+ (.*)$", prose(text), flags=re.MULTILINE):
+        name = re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
+        found.add(f"{name}-{seen[name]}" if seen[name] else name)
+        seen[name] += 1
+    return found
+
+
+def broken(page: Path) -> list[str]:
+    """The links of a page that lead to no file, or to no heading of it."""
+    found = []
+    for link in links(page.read_text(encoding="utf-8")):
+        path, _, anchor = link.partition("#")
+        target = page.parent / path if path else page
+        if not target.exists() or (anchor and anchor not in anchors(target.read_text(encoding="utf-8"))):
+            found.append(link)
+    return found
+
+
+def named_files(text: str) -> list[str]:
+    """What a page names in backticks as a file or folder of the repository."""
+    words = re.findall(r"`([^`\s]+)`", prose(text))
+    folders = "|".join(FOLDERS)
+    return [word for word in words if re.fullmatch(rf"(?:{folders})/[\w./-]*|[\w./-]+\.(?:py|cu|md|jsonl?|toml)", word)]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_every_link_leads_to_a_file_and_a_heading(page: Path) -> None:
+    assert broken(page) == []
+
+
+def test_every_file_that_the_architecture_names_is_there() -> None:
+    named = named_files(ARCHITECTURE.read_text(encoding="utf-8"))
+    assert len(named) > 50
+    assert [name for name in named if not (ROOT / name).exists()] == []
+
+
+def test_the_architecture_is_short() -> None:
+    assert len(ARCHITECTURE.read_text(encoding="utf-8").splitlines()) <= MOST_LINES
+
+
+def test_broken_links_and_lost_files_are_found(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    text = "# Two `words`, *so*\n\n[a](#two-words-so) [b](#two) [c](gone.md) [d](page.md#words) [e](https://x.org/#f)\n"
+    page.write_text(f"{text}```\n# code\n[f](g)\n```\n", encoding="utf-8")
+    assert broken(page) == ["#two", "gone.md", "page.md#words"]
+    assert anchors("# A\n## A\n### Ü-b_c\n") == {"a", "a-1", "ü-b_c"}
+    assert named_files("`semiring/no.py` `a.b()` `formats/` `x.cu` `A.T`") == ["semiring/no.py", "formats/", "x.cu"]
