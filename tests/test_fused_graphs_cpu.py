@@ -13,6 +13,7 @@ from scipy.sparse import csgraph
 import algorithms.fused.cpu.bfs as search
 import algorithms.fused.cpu.components as weak
 import algorithms.fused.cpu.giant as giant
+import algorithms.fused.cpu.reach as reach
 import algorithms.fused.cpu.scc as strong
 from algorithms import bfs, boruvka, scc
 from formats import CSR, Matrix, from_edges
@@ -169,21 +170,51 @@ def test_components_of_large_graphs(count, symmetric, options):
 
 @pytest.mark.parametrize("columns", [False, True])
 @pytest.mark.parametrize("fewest", [1, 4, 20])
-def test_a_giant_is_found_beside_all_other_components_whenever_the_search_pauses(fewest, columns, monkeypatch):
-    for name, value in {"FEWEST": fewest, "FIRST_LOOK": 0, "LAST_LOOK": 1, "DENSE": 0, "PAUSE": 64}.items():
+@pytest.mark.parametrize("count", [1, 2])
+def test_a_giant_is_found_beside_all_other_components_whenever_the_search_pauses(count, fewest, columns, monkeypatch):
+    limits = {"FEWEST": fewest, "FIRST_LOOK": 0, "LAST_LOOK": 1, "PAUSE": 64, "WORTH_THREADS": 1}
+    monkeypatch.setattr(reach, "PIECE", 1)
+    monkeypatch.setattr(reach, "TRIAL", 1)
+    for name, value in limits.items():
         monkeypatch.setattr(strong, name, value)
     giants = 0
     for seed in range(200):
         rng = np.random.default_rng(seed)
-        monkeypatch.setattr(strong, "GIANT", rng.choice([0.1, 0.5]))
-        monkeypatch.setattr(strong, "WORTHWHILE", rng.choice([0.01, 0.5, 2.0]))
+        for module, name, values in (
+            (strong, "GIANT", [0.1, 0.5]),
+            (strong, "MANY", [0.0, 1.0]),
+            (strong, "DENSE", [0, 100]),
+            (reach, "WORTHWHILE", [0.01, 0.5, 2.0]),
+            (reach, "SWEEPS", [0, 1, 8]),
+            (reach, "SPREAD", [0.0, 0.1]),
+            (reach, "RARE", [0.0, 0.1, 2.0]),
+            (reach, "FEW", [0.0, 0.5]),
+        ):
+            monkeypatch.setattr(module, name, rng.choice(values))
         A = tangled(rng)
         if columns:
             by_columns(A)
-        told = explain(scc, A)
+        with threads(count):
+            told = explain(scc, A)
         giants += told.runs[0].facts["giant"] > 0
+        assert told.runs[0].facts["components"] == np.unique(told.result).size
         np.testing.assert_array_equal(told.result, smallest_of_each(A, "strong"), err_msg=f"seed {seed}")
     assert giants > 50
+
+
+@pytest.mark.parametrize("degree", [2, 8])
+def test_a_wide_graph_has_a_giant_that_is_found_by_sweeps_and_a_narrow_one_is_searched(degree):
+    n = 1 << 15
+    u, v = np.repeat(np.arange(n), degree), np.random.default_rng(degree).integers(0, n, n * degree)
+    for turned in (False, True):
+        A = from_edges(u, v, shape=n)
+        if turned:
+            by_columns(A)
+        assert_alike(A, scc)
+        assert explain(scc, A).runs[0].facts["giant"] > n // 2
+    ring = from_edges(np.append(u, u), np.append((u + 1) % n, (u + 2) % n), shape=n)
+    assert_alike(ring, scc)
+    assert explain(scc, ring).runs[0].facts["giant"] == 0
 
 
 @pytest.mark.parametrize("seen", ["by rows", "by columns, too", "both ways"])

@@ -29,7 +29,7 @@ from semiring.cpu.threads import get_threads, run
 from semiring.explanation import facts
 
 from .atomics import added, lowered
-from .words import as_words, bits_set, lowest_bit
+from .words import as_words, bits_set, listed, lowest_bit
 
 LARGE = 1 << 16
 """Edges of a level from which on it is worth handing to threads."""
@@ -93,7 +93,7 @@ class _Search:
             if pulling:
                 self.pull(listed=not before)
             elif before:
-                _list_places(self.found, self.queue)
+                listed(self.found, self.queue)
             else:
                 self.push()
         facts(levels=self.pushed + self.pulled, pushed=self.pushed, pulled=self.pulled, threads=self.threads)
@@ -135,7 +135,7 @@ class _Search:
         new = np.bitwise_or.reduce(reached, axis=0)
         new ^= seen
         seen |= new
-        self.state[BEGIN], self.state[END], self.state[LEVEL] = end, end + _list_places(new, self.queue[end:]), k + 1
+        self.state[BEGIN], self.state[END], self.state[LEVEL] = end, end + listed(new, self.queue[end:]), k + 1
         _settle(self.queue, end, int(self.state[END]), self.level, k + 1)
         self.pushed += 1
 
@@ -261,16 +261,3 @@ def _flag_places(queue, begin, end, flags):
     for f in range(begin, end):
         v = np.uintp(queue[f])
         flags[v >> np.uintp(6)] |= np.uint64(1) << (v & np.uintp(63))
-
-
-@compiled
-def _list_places(flags, queue):
-    """Write where bits are set to the queue; how many there are."""
-    count = 0
-    for word in range(flags.size):
-        left = flags[word]
-        while left:
-            queue[count] = np.int64(word) * 64 + np.int64(lowest_bit(left))
-            count += 1
-            left &= left - np.uint64(1)
-    return count

@@ -58,7 +58,7 @@ def labels(A: CSR, both_ways: bool) -> np.ndarray:
     facts(method="marks, then union-find")
     inside, rest = found
     f = np.empty(A.nrows, index_dtype(A.nrows))
-    _label(inside, f)
+    set_labels(inside, f)
     _join(f, rest)
     return f
 
@@ -129,7 +129,7 @@ def join(f, u, v):
 
 
 @compiled
-def _label(inside, f):
+def set_labels(inside, f):
     """f of every vertex inside is the smallest of these, of all others their own."""
     root = f.size
     for v in range(f.size):

@@ -26,7 +26,7 @@ from formats.orientation import by_columns, has_columns
 from semiring.cpu.kernels import compiled
 from semiring.cpu.threads import get_threads, run
 
-from .atomics import added
+from .atomics import added, prefetched
 from .words import bits_set, lowest_bit
 
 SEEDS = 1 / 64
@@ -49,6 +49,9 @@ GRAIN = 16
 
 BLOCK = 16
 """Edges that are looked at together."""
+
+AHEAD = 512
+"""Edges between those that are read and those that are fetched."""
 
 WORTH_THREADS = 1 << 20
 """Entries of a matrix below which one thread is faster than several."""
@@ -135,7 +138,7 @@ class _Sweep:
     def read(self, first: int, stop: int) -> None:
         """Bring vertices inside along the rows of the words from `first` to `stop`."""
         rows = (self.A.indptr, self.A.indices)
-        self.together(lambda inside, taken: _sweep(*rows, inside, self.left, taken, stop), first)
+        self.together(lambda inside, taken: sweep_blocks(*rows, inside, self.left, False, taken, stop), first)
 
     def close(self, parts: list[Rows], outside: bool) -> bool:
         """Bring vertices inside along those rows of `parts`; were they many?  outside: of vertices outside alone."""
@@ -211,8 +214,11 @@ def _spread(indptr, indices, inside, queue, enough):
 
 
 @compiled
-def _sweep(indptr, indices, inside, left, taken, stop):
-    """Bring rows inside that have a vertex there; the others are what is then left of these words."""
+def sweep_blocks(indptr, indices, inside, left, forward, taken, stop):
+    """Bring rows inside that have a vertex there; the others are what is then left of these words.
+
+    forward: bring inside what vertices lead to that are there, and none that leads there.
+    """
     n, zero, one, six, low = np.uintp(indptr.size - 1), np.uint64(0), np.uintp(1), np.uintp(6), np.uintp(63)
     block = np.uintp(BLOCK)
     while True:
@@ -224,6 +230,7 @@ def _sweep(indptr, indices, inside, left, taken, stop):
             e, end, opened = np.uintp(indptr[row]), np.uintp(indptr[beyond]), zero
             while e < end:
                 until = min(e + block, end)
+                prefetched(indices, e + np.uintp(AHEAD))
                 every = np.uint64(1)
                 if until - e == block:
                     for k in range(block):
@@ -240,8 +247,9 @@ def _sweep(indptr, indices, inside, left, taken, stop):
                     while np.uintp(indptr[row + one]) <= e:
                         row += one
                     last, bit = np.uintp(indptr[row + one]), np.uint64(1) << np.uint64(row & low)
-                    found, f = e > np.uintp(indptr[row]) or inside[np.uintp(word)] & bit != zero, e
-                    while f < last and not found:
+                    found, f = inside[np.uintp(word)] & bit != zero, e
+                    found |= not forward and e > np.uintp(indptr[row])
+                    while f < last and not (found or forward):
                         v = np.uintp(indices[f])
                         found = inside[v >> six] >> np.uint64(v & low) & np.uint64(1) != zero
                         f += one
@@ -253,7 +261,8 @@ def _sweep(indptr, indices, inside, left, taken, stop):
                     else:
                         opened |= bit
                     e = last
-            inside[np.uintp(word)] |= left[np.uintp(word)] & ~opened
+            if not forward:
+                inside[np.uintp(word)] |= left[np.uintp(word)] & ~opened
             left[np.uintp(word)] = opened
 
 

@@ -8,17 +8,21 @@ a beginning, has its component above it.
 A depth-first search waits for memory at every vertex. It pauses when it has found a share of the vertices. If many of
 them have already become one component, that component will be a giant, and two searches in any order find it [3]:
 
-    F = all that the component leads to           along the rows, with a queue
-    B = those of F that lead back to it           each looks along its own row as far as the first that is known to
+    F = all that the component leads to           down the columns, if there are any, or along the rows
+    B = those of F that lead back to it           along the rows, as far as the first that is known to
 
-Neither needs the columns. B may remain incomplete, and ends when a sweep over F finds little. The depth-first search
-then goes on in F with B as one vertex that is already on its stack: what leads to B is united with it. This is correct
-because B leads to all of F. Complete components stay, so a graph without a giant loses nothing.
+Neither needs the columns, nor an order (`reach`). B may remain incomplete, and ends when a sweep over F finds little.
+The depth-first search then goes on in F with B as one vertex that is already on its stack: what leads to B is united
+with it. This is correct because B leads to all of F. Complete components stay, so a graph without a giant loses
+nothing. Of the others, vertices that lead to complete ones alone are taken out first, without a search.
+
+A graph is narrow if a search from one vertex takes many levels to find few. It is left to the depth-first search, since
+its giant would take many sweeps.
 
 Where every edge is known to have its reverse, a strong component is a connected one (`components`), of which most
 edges are not read.
 
-O(n + m), sequential. 24 bytes a vertex (32 where edges are numbered in 64 bits) beside the answer.
+O(n + m). 24 bytes a vertex (32 where edges are numbered in 64 bits) beside the answer.
 
 [1] H. N. Gabow, Path-based depth-first search for strong and biconnected components, Information Processing Letters
     74(3-4), 2000.
@@ -28,41 +32,41 @@ O(n + m), sequential. 24 bytes a vertex (32 where edges are numbered in 64 bits)
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 
 from formats import CSR
 from formats.arrays import index_dtype
 from formats.orientation import by_columns, has_columns
 from semiring.cpu.kernels import compiled
+from semiring.cpu.threads import get_threads, run
 from semiring.explanation import facts
 
-from .components import labels
+from .components import labels, set_labels
+from .giant import WORTH_THREADS, with_edges
+from .reach import alone, ask, count, lead, spreads
 from .symmetry import is_known_symmetric, is_symmetric
-from .words import as_flags, as_words, lowest_bit
+from .words import as_words, listed
 
-FIRST_LOOK = 1 / 64
+FIRST_LOOK = 1 / 256
 """Share of the vertices found after which the depth-first search first pauses to look for a giant."""
 
 LAST_LOOK = 1 / 16
 """Share of the vertices found after which it no longer looks."""
 
-FEWEST = 1 << 11
+FEWEST = 1 << 10
 """Vertices found before the first look: in smaller graphs the depth-first search alone is faster."""
-
-DENSE = 4
-"""Edges a vertex below which it does not look: sparse graphs are narrow, and often numbered along their paths."""
 
 GIANT = 1 / 2
 """Share of the vertices found that are one component, from which on that component will be a giant."""
 
-WORTHWHILE = 1 / 8
-"""Share of the vertices looked at that a sweep must find to be followed by another."""
+DENSE = 8
+"""Edges a vertex from which on columns are asked for what the giant leads to, or two threads search in two directions.
 
-SWEEPS = 8
-"""Sweeps over the columns that may find few each, for they read less than one over the rows."""
+In sparser graphs rows take less, which also show the other direction on their way.
+"""
+
+MANY = 1 / 8
+"""Share of the vertices from which on those beside a giant are asked first whether they have edges at all."""
 
 PAUSE = 1 << 20
 """Vertices that a compiled loop finds before it returns to Python, where a signal is heard."""
@@ -77,9 +81,9 @@ def strong_components(A: CSR, weak: bool) -> np.ndarray:
     both_ways = _counts_both_ways(A, ask=not weak)
     if weak or both_ways:
         return labels(A, both_ways)
+    facts(method="depth-first search", threads=1)
     search = _Search(A)
-    giant = search.run()
-    facts(method="depth-first search", components=int(search.state[COMPONENTS]), threads=1, giant=giant)
+    facts(giant=search.run(), components=int(search.state[COMPONENTS]))
     return search.label
 
 
@@ -108,14 +112,16 @@ class _Search:
         self.edge, self.state = np.empty(n + 1, A.indptr.dtype), np.zeros(6, np.int64)
 
     def run(self) -> int:
-        """Label every vertex. Returns how many are in the giant component, 0 where none was looked for."""
+        """Label every vertex. Returns how many are in the giant component, 0 where none was found."""
         everyone, look = self.vectors[0][:0], max(FEWEST, int(self.n * FIRST_LOOK))
-        last = self.n * LAST_LOOK if self.A.nnz >= self.n * DENSE else 0
+        last = int(self.n * LAST_LOOK)
         while not self.search(everyone, min(look, PAUSE)):
             if look <= last:
                 members = self.largest()
                 if members.size >= look * GIANT:
-                    return self.take(members)
+                    if size := self.take(members):
+                        return size
+                    last = 0
                 look *= 2
         return 0
 
@@ -130,67 +136,77 @@ class _Search:
     def largest(self) -> np.ndarray:
         """The vertices on the stack that are known to be in one component, of several components the largest."""
         stack, begins = self.vectors[0][: self.state[STACKED]], self.vectors[1][: self.state[BEGUN]]
+        if begins.size > stack.size * (1 - GIANT) + 1:  # then none has so many
+            return stack[:0]
         places = np.append(np.searchsorted(self.number[stack], begins), stack.size)
         most = int(np.diff(places).argmax())
         return stack[places[most] : places[most + 1]]
 
-    def take(self, seeds: np.ndarray) -> int:
-        """Complete the component of these vertices, and then all others; how many are in it."""
-        start, done, number = int(self.state[START]) - 1, self.n + 1, self.number
-        complete, known = as_words(number == done), np.zeros(self.n, bool)
-        number[self.vectors[0][: self.state[STACKED]]] = 0
-        known[seeds] = True
-        back = as_words(known)
-        left = self.led_to(complete | back, complete) & ~(complete | back)
-        self.lead_back(left, back)
-        number += as_flags(back, self.n)
-        order = np.flatnonzero(as_flags(left, self.n)).astype(number.dtype, copy=False)
-        self.vectors[1][0], self.state[:COMPONENTS] = 1, (0, 1, 0, 1, 0)
+    def take(self, members: np.ndarray) -> int:
+        """Complete the component of these vertices, and then all others; how many are in it, 0 if it is narrow."""
+        done, flags = self.n + 1, np.zeros(self.n, bool)
+        flags[members] = True
+        inside = as_words(flags)
+        seen, start = inside.copy(), int(members[(self.A.indptr[members + 1] - self.A.indptr[members]).argmax()])
+        if not spreads(self.A, start, seen):
+            return 0
+        complete = as_words(self.number == done, beyond=True)
+        if not self.reach(start, seen, inside, complete):
+            left = seen & ~(complete | inside)
+            self.search_all(left, inside)
+            complete |= as_words(self.number == done) & left
+            inside |= left & ~complete
+        rest, known = ~(complete | inside), self.listed(complete)
+        kept, before = self.label[known], count(rest)
+        set_labels(inside, self.label)
+        self.label[known] = kept
+        if before > self.n * MANY:
+            rest &= with_edges(self.A)
+        alone(self.A, rest)
+        self.state[COMPONENTS] += 1 + before - count(rest)
+        if rest.any():
+            self.search_all(rest, inside[:0])
+        return count(inside)
+
+    def reach(self, start: int, seen: np.ndarray, inside: np.ndarray, complete: np.ndarray) -> bool:
+        """Add to `seen` where it leads, and to `inside` what of that leads back to it; is that all of it?"""
+        A, turned = self.A, by_columns(self.A) if has_columns(self.A) else None
+        if turned is not None:
+            spreads(turned, start, inside)
+        far, whole, dense = ~(complete | seen), [], A.nnz >= A.nrows * DENSE
+
+        def forward(known: np.ndarray) -> None:
+            if turned is None or not dense or not ask(turned, far, seen):
+                lead(A, seen, ~complete, known)
+
+        def backward(left: np.ndarray) -> None:
+            whole.append(ask(A, left, inside))
+
+        if get_threads() > 1 and dense and A.nnz >= WORTH_THREADS:
+            facts(threads=2)
+            sides = (lambda: forward(seen), lambda: backward(~(complete | inside)))
+            run(lambda side, _: sides[side](), [(0, 0), (1, 1)])
+            inside &= seen
+        else:
+            forward(inside)
+            inside &= seen
+            backward(seen & ~(complete | inside))
+        return whole[0]
+
+    def search_all(self, left: np.ndarray, inside: np.ndarray) -> None:
+        """Search the vertices in the bitmap `left`; those in `inside` are one vertex, which is on the stack already."""
+        order = self.listed(left)
+        self.number.fill(self.n + 1)
+        self.number[order], self.number[self.listed(inside)] = 0, 1
+        self.vectors[1][0], self.state[:COMPONENTS] = 1, (0, 1, 0, inside.size > 0, 0)
         while order.size and not self.search(order, PAUSE):
             pass
-        inside = np.flatnonzero((number > 0) & (number < done))
-        self.label[inside], number[inside] = inside[0], done
-        self.state[:COMPONENTS], self.state[COMPONENTS] = (start, 1, 0, 0, 0), self.state[COMPONENTS] + 1
-        while not self.search(order[:0], PAUSE):
-            pass
-        return inside.size
 
-    def led_to(self, seen: np.ndarray, complete: np.ndarray) -> np.ndarray:
-        """Add to the bitmap `seen` where its vertices lead.
-
-        By the columns, if there are any, of what is not seen; else by the rows of what is, and by a queue at the end.
-        """
-        followed, queue, rows = complete.copy(), self.vectors[2], (self.A.indptr, self.A.indices)
-        if has_columns(self.A):
-            turned: Any = by_columns(self.A)
-            columns, far = (turned.indptr, turned.indices), ~seen
-            far[-1] &= np.uint64(2**64 - 1) >> np.uint64(-self.n % 64)
-            if self.sweep(lambda *words: _lead_back(*columns, far, seen, *words), self.n, SWEEPS):
-                return seen
-        self.sweep(lambda *words: _lead(*rows, seen, followed, *words), self.n)
-        left = np.flatnonzero(as_flags(seen & ~followed, self.n))
-        begin, end = 0, left.size
-        queue[:end] = left
-        while begin < end:
-            begin, end = _lead_on(*rows, seen, queue, begin, begin + PAUSE, end)
-        return seen
-
-    def lead_back(self, left: np.ndarray, back: np.ndarray) -> None:
-        """Move vertices that lead to one in the bitmap `back` there, from `left`, while sweeps find many."""
-        rows, most = (self.A.indptr, self.A.indices), int(np.bitwise_count(left).sum())
-        self.sweep(lambda *words: _lead_back(*rows, left, back, *words), most)
-
-    def sweep(self, find: Callable[[int, int, bool], int], left: int, anyway: int = 1) -> bool:
-        """Let `find` go over all words of a bitmap, up and down in turns, while it finds many of what is left.
-
-        anyway: how often it does while it finds any.  Returns whether there was none left to find.
-        """
-        words, sweeps, found = -(-self.n // 64), 0, left
-        while found and (found > left * WORTHWHILE or sweeps < anyway):
-            pieces = [(first, min(first + PAUSE // 64, words)) for first in range(0, words, PAUSE // 64)]
-            found = sum(find(first, stop, sweeps % 2 == 1) for first, stop in pieces)
-            left, sweeps = left - found, sweeps + 1
-        return found == 0
+    def listed(self, words: np.ndarray) -> np.ndarray:
+        """The vertices in a bitmap, in which bits beyond them may be set."""
+        places = np.empty(64 * words.size, self.label.dtype)
+        places = places[: listed(words, places)]
+        return places[: np.searchsorted(places, self.n)]
 
 
 @compiled
@@ -249,67 +265,3 @@ def _search(indptr, indices, label, number, vectors, edge, order, state, limit):
             state[5] += 1
     state[0], state[1], state[2], state[3], state[4] = at, found, stacked, begun, depth
     return ended
-
-
-@compiled
-def _lead(indptr, indices, seen, followed, first, stop, downward):
-    """Follow the rows of what is `seen` to what they lead to; how many more are seen. The words first to stop."""
-    count, one, low = 0, np.uintp(1), np.uintp(63)
-    for at in range(first, stop):
-        word = seen.size - 1 - at if downward else at
-        todo = seen[word] & ~followed[word]
-        while todo:
-            followed[word] |= todo & (~todo + np.uint64(1))
-            u = np.uintp(word) * np.uintp(64) + np.uintp(lowest_bit(todo))
-            e, last = np.uintp(indptr[u]), np.uintp(indptr[u + one])
-            while e < last:
-                v = np.uintp(indices[e])
-                place, bit = v >> np.uintp(6), np.uint64(1) << np.uint64(v & low)
-                if not seen[place] & bit:
-                    seen[place] |= bit
-                    count += 1
-                e += one
-            todo = seen[word] & ~followed[word]
-    return count
-
-
-@compiled
-def _lead_on(indptr, indices, seen, queue, begin, stop, end):
-    """Append to the queue where its vertices from `begin` to `stop` lead, if not `seen`; what is then left of it."""
-    one, f, tail = np.uintp(1), np.uintp(begin), np.uintp(end)
-    while f < min(np.uintp(stop), tail):
-        u = np.uintp(queue[f])
-        f += one
-        e, last = np.uintp(indptr[u]), np.uintp(indptr[u + one])
-        while e < last:
-            v = np.uintp(indices[e])
-            place, bit = v >> np.uintp(6), np.uint64(1) << np.uint64(v & np.uintp(63))
-            if not seen[place] & bit:
-                seen[place] |= bit
-                queue[tail] = v
-                tail += one
-            e += one
-    return np.intp(f), np.intp(tail)
-
-
-@compiled
-def _lead_back(indptr, indices, left, back, first, stop, downward):
-    """Move vertices that lead to one in `back` there, from `left`; how many there were. The words first to stop."""
-    count, one, low = 0, np.uintp(1), np.uintp(63)
-    for at in range(first, stop):
-        word = left.size - 1 - at if downward else at
-        todo = left[word]
-        while todo:
-            bit = todo & (~todo + np.uint64(1))
-            v = np.uintp(word) * np.uintp(64) + np.uintp(lowest_bit(todo))
-            e, last = np.uintp(indptr[v]), np.uintp(indptr[v + one])
-            while e < last:
-                u = np.uintp(indices[e])
-                if back[u >> np.uintp(6)] >> np.uint64(u & low) & np.uint64(1):
-                    back[word] |= bit
-                    left[word] ^= bit
-                    count += 1
-                    break
-                e += one
-            todo ^= bit
-    return count

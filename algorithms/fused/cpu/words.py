@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from semiring.cpu.kernels import compiled
 from semiring.cpu.references import operation, tools
 
 
@@ -37,3 +38,16 @@ def bits_set(typing, word):
         return builder.ctpop(args[0])
 
     return tools.types.uint64(tools.types.uint64), emit
+
+
+@compiled
+def listed(words, places):
+    """Write where bits are set to `places`; how many there are."""
+    count = 0
+    for word in range(words.size):
+        left = words[word]
+        while left:
+            places[count] = np.int64(word) * 64 + np.int64(lowest_bit(left))
+            count += 1
+            left &= left - np.uint64(1)
+    return count

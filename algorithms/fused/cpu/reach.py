@@ -1,0 +1,240 @@
+"""Where vertices lead, and what leads to them: bitmaps that grow as rows are read in their order, and no levels.
+
+A short search from one vertex begins, by a queue (`spreads`). Then all rows are swept over, up and down in turns.
+
+    along the rows (`lead`)   a vertex that is seen marks all that it leads to, without asking what is marked already;
+                              where few marks are new, edges are looked at by blocks, as in `giant`
+    against them (`ask`)      a vertex that is left looks for one that is known among those it leads to
+
+The second may stop at the first vertex it finds. A branch that depends on what was found costs as much as several
+edges, so it looks at the first edges of a row together, unless the very first is known nearly always.
+
+O(n + m) for each sweep, of which random graphs take two or three.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from formats.arrays import index_dtype
+from semiring.cpu.kernels import compiled
+
+from .atomics import prefetched
+from .giant import AHEAD, sweep_blocks
+from .words import listed, lowest_bit
+
+SPREAD = 1 / 16
+"""Share of the vertices that the first search finds."""
+
+PIECES = 16
+"""In how many pieces a sweep goes over the bitmap: after each it may change its way of looking."""
+
+PIECE = 1 << 8
+"""Words of a bitmap that a piece has at least."""
+
+PAUSE = 1 << 14
+"""Words of a bitmap that it has at most, for Python hears a signal after each."""
+
+TRIAL = 16
+"""Words of the first piece of a sweep along the rows; the next ones double, until they are as large as any."""
+
+RARE = 1 / 12
+"""Marks that are new, for each edge read, from which on fewer are looked for by blocks."""
+
+FEW = 1 / 64
+"""Share of the vertices left to be followed from which on a queue takes fewer."""
+
+TOGETHER = 4
+"""Edges of a row that are looked at together."""
+
+WORTHWHILE = 1 / 8
+"""Share of the vertices looked at that a sweep must find to be followed by another, after the first SWEEPS."""
+
+SWEEPS = 8
+
+
+def count(words: np.ndarray) -> int:
+    """How many bits are set."""
+    return int(np.bitwise_count(words).sum())
+
+
+def pieces(words: int, trial: int = PAUSE) -> Iterator[tuple[int, int]]:
+    """Where pieces of a bitmap begin and stop. trial: words of the first; the next ones double."""
+    size, first = min(max(PIECE, -(-words // PIECES)), PAUSE), 0
+    while first < words:
+        stop = min(first + min(max(trial, first), size), words)
+        yield first, stop
+        first = stop
+
+
+def spreads(M: Any, start: int, seen: np.ndarray) -> bool:
+    """Mark `start` in `seen`, and where it leads, until a share of the vertices is found; did that take few levels?
+
+    Few are twice the logarithm of how many are found. Marks need many sweeps in a graph where it takes more, or where
+    fewer can be found.
+    """
+    n, enough = M.nrows, int(M.nrows * SPREAD) + 1
+    queue, found, begin, end = np.empty(n + 1, index_dtype(n)), np.zeros_like(seen), 0, 1
+    queue[0] = start
+    found[start >> 6] = np.uint64(1 << (start & 63))
+    for _ in range(2 * enough.bit_length()):
+        begin, end = _follow(M.indptr, M.indices, found, queue, begin, end, end, enough)
+        if end >= enough or begin == end:
+            break
+    seen |= found
+    return end >= enough
+
+
+def lead(A: Any, seen: np.ndarray, left: np.ndarray, known: np.ndarray) -> None:
+    """Mark in `seen` all that its vertices lead to; in `known`, of what is followed, some that lead to known ones.
+
+    left: those whose rows are to be followed; then none is.
+    """
+    rows = (A.indptr, A.indices)
+    before, blocks = count(seen), False
+    for first, stop in pieces(seen.size, TRIAL):
+        if blocks:
+            sweep_blocks(*rows, seen, left, True, np.array([first]), stop)
+        else:
+            read = _lead(*rows, seen, left, known, first, stop, False)
+            before, found = count(seen), count(seen) - before
+            blocks = found < read * RARE
+    for sweep in range(SWEEPS):
+        if count(seen & left) <= A.nrows * FEW:
+            break
+        for first, stop in pieces(seen.size):
+            _lead(*rows, seen, left, known, first, stop, sweep % 2 == 0)
+    queue = np.empty(A.nrows + 1, index_dtype(A.nrows))
+    begin, end = 0, listed(seen & left, queue)
+    left &= ~seen
+    while begin < end:
+        begin, end = _follow(*rows, seen, queue, begin, min(begin + (PAUSE << 6), end), end, A.nrows + 1)
+
+
+def ask(M: Any, left: np.ndarray, known: np.ndarray) -> bool:
+    """Move vertices that lead to `known` there, from `left`, while sweeps find many; was none left to find?"""
+    return _sweep(lambda *words: _ask(M.indptr, M.indices, left, known, *words), left)
+
+
+def alone(A: Any, left: np.ndarray) -> None:
+    """Take out of `left` vertices that lead to no other one in it, while sweeps find many."""
+    _sweep(lambda *words: _alone(A.indptr, A.indices, left, *words), left)
+
+
+def _sweep(find: Callable[[int, int, bool], int], left: np.ndarray) -> bool:
+    """Let `find` go over a bitmap, up and down in turns, while it finds many of what is left.
+
+    Returns whether none was left to find.
+    """
+    sweeps, remain = 0, count(left)
+    found = remain
+    while found and (found > remain * WORTHWHILE or sweeps < SWEEPS):
+        found = sum(find(first, stop, sweeps % 2 == 1) for first, stop in pieces(left.size))
+        remain, sweeps = remain - found, sweeps + 1
+    return found == 0 or remain == 0
+
+
+@compiled
+def _follow(indptr, indices, seen, queue, begin, stop, end, enough):
+    """Append to the queue where its vertices from `begin` to `stop` lead, if not `seen`, until it has enough.
+
+    Returns what is then left of it.
+    """
+    one, six, low = np.uintp(1), np.uintp(6), np.uintp(63)
+    f, tail, last = np.uintp(begin), np.uintp(end), np.uintp(stop)
+    while f < last and tail < np.uintp(enough):
+        u = np.uintp(queue[f])
+        f += one
+        e, until = np.uintp(indptr[u]), np.uintp(indptr[u + one])
+        while e < until:
+            v = np.uintp(indices[e])
+            word, bit = seen[v >> six], np.uint64(1) << np.uint64(v & low)
+            queue[tail] = v
+            tail += np.uintp(word & bit == np.uint64(0))
+            seen[v >> six] = word | bit
+            e += one
+    return np.intp(f), np.intp(tail)
+
+
+@compiled
+def _lead(indptr, indices, seen, left, known, first, stop, downward):
+    """Follow the rows of what is `seen` and `left`, and add to `known` what leads there. The words first to stop.
+
+    Returns how many edges the rows have.
+    """
+    read, one, six, low = np.uintp(0), np.uintp(1), np.uintp(6), np.uintp(63)
+    ahead = np.uintp(-AHEAD if downward else AHEAD)
+    for at in range(first, stop):
+        word = np.uintp(seen.size - 1 - at if downward else at)
+        todo = seen[word] & left[word]
+        while todo:
+            bit, found = todo & (~todo + np.uint64(1)), np.uint64(0)
+            left[word] ^= bit
+            u = (word << six) + np.uintp(lowest_bit(todo))
+            e, last = np.uintp(indptr[u]), np.uintp(indptr[u + one])
+            prefetched(indices, e + ahead)
+            read += last - e
+            while e < last:
+                v = np.uintp(indices[e])
+                found |= known[v >> six] >> np.uint64(v & low)
+                seen[v >> six] |= np.uint64(1) << np.uint64(v & low)
+                e += one
+            known[word] |= bit * (found & np.uint64(1))
+            todo = seen[word] & left[word]
+    return np.intp(read)
+
+
+@compiled
+def _ask(indptr, indices, left, known, first, stop, downward):
+    """Move vertices that lead to one in `known` there, from `left`, and take out those that lead nowhere.
+
+    The words first to stop.  Returns how many moved.
+    """
+    moved, zero, one, six, low = np.uint64(0), np.uint64(0), np.uintp(1), np.uintp(6), np.uintp(63)
+    ahead, together = np.uintp(-AHEAD if downward else AHEAD), np.uintp(TOGETHER)
+    for at in range(first, stop):
+        word = np.uintp(left.size - 1 - at if downward else at)
+        todo, new, empty = left[word], zero, zero
+        while todo:
+            bit = todo & (~todo + np.uint64(1))
+            u = (word << six) + np.uintp(lowest_bit(todo))
+            todo ^= bit
+            e, stop_at, found = np.uintp(indptr[u]), np.uintp(indptr[u + one]), zero
+            prefetched(indices, e + ahead)
+            empty |= bit * np.uint64(e == stop_at)
+            while (e < stop_at) & (found == zero):
+                for k in range(together):
+                    v = np.uintp(indices[min(e + k, stop_at - one)])
+                    found |= known[v >> six] >> np.uint64(v & low)
+                found &= np.uint64(1)
+                e += together
+            moved += found
+            new |= bit * found
+        known[word] |= new
+        left[word] ^= new | empty
+    return np.intp(moved)
+
+
+@compiled
+def _alone(indptr, indices, left, first, stop, downward):
+    """Take out what leads to no other vertex that is `left`; how many. The words first to stop."""
+    count, zero, one, six, low = 0, np.uint64(0), np.uintp(1), np.uintp(6), np.uintp(63)
+    for at in range(first, stop):
+        word = np.uintp(left.size - 1 - at if downward else at)
+        todo = left[word]
+        while todo:
+            bit = todo & (~todo + np.uint64(1))
+            u = (word << six) + np.uintp(lowest_bit(todo))
+            todo ^= bit
+            left[word] ^= bit
+            e, last, found = np.uintp(indptr[u]), np.uintp(indptr[u + one]), zero
+            while e < last and found == zero:
+                v = np.uintp(indices[e])
+                found = left[v >> six] >> np.uint64(v & low) & np.uint64(1)
+                e += one
+            left[word] |= bit * found
+            count += found == zero
+    return count
