@@ -1,8 +1,11 @@
 """Entries in any order, put into rows by compiled loops; of those in one place the least value stays.
 
-Three steps, all of them stable. Entries are dealt out to blocks of consecutive rows, so few that writing to all of them
-at once stays in the caches. A block has some 2^14 entries, unless rows are long, and is sorted where it lies in the
-cache: by column and row, digit by digit, from the lowest digit up [1]. Then equal neighbours become one.
+Three steps, all of them stable. Entries are dealt out to blocks of consecutive rows, few enough for a processor to
+write to all of them at once. Each block is sorted by column and row, digit by digit, from the lowest digit up [1]. Then
+equal neighbours become one.
+
+An entry is one word of 64 bits: its row within the block, its column, and what tells its value. That is a value of 32
+bits itself, or else the entry's number. Where the word has no room, the number lies in an array beside the words.
 
 [1] D. E. Knuth, The Art of Computer Programming, volume 3, section 5.2.5, 1973: radix sort.
 """
@@ -14,11 +17,12 @@ import numpy as np
 from .arrays import Array
 from .hooks import machine_code
 
-BLOCK_BITS = 14
-"""Of the number of entries in a block: 16 bytes each, twice, are half of an L2 cache of a MiB."""
-MOST_BLOCKS_BITS = 11
-DIGIT_BITS = 11
-KEY_BITS = 63
+BLOCK_BITS, LONG_BLOCK_BITS = 16, 19
+"""Of the number of entries in a block: 8 bytes each, twice, are a MiB, or 8 where there would be too many blocks."""
+FEW_BLOCKS_BITS, MOST_BLOCKS_BITS = 6, 11
+"""To write to 128 blocks can take 3 times as long as to 64, for want of addresses of pages at hand."""
+DIGIT_BITS = 8
+WORD_BITS, VALUE_BITS = 64, 32
 
 
 def sorted_by_rows(
@@ -26,108 +30,158 @@ def sorted_by_rows(
 ) -> tuple[Array, Array, Array]:
     """(indptr, indices, values) of the rows, of entries in any order; of those in one place the least value stays.
 
-    src, dst: (m,), of one index type, which has room for all.  both_ways: with the reverse of every entry that lies
-    off the diagonal, for a square shape.
+    src, dst: (m,), of one index type, which has room for all.  values: (m,), or (0,) for entries without; then none
+    come back.  both_ways: with the reverse of every entry that lies off the diagonal, for a square shape.
     """
     row_bits, column_bits = (max(extent - 1, 0).bit_length() for extent in shape)
-    most = src.size * (1 + both_ways)
-    block_bits = min(max(most.bit_length() - BLOCK_BITS, 0), MOST_BLOCKS_BITS)
-    shift = max(0, min(row_bits - block_bits, KEY_BITS - column_bits))
-    ends = np.zeros((max(shape[0] - 1, 0) >> shift) + 2, np.int64)
-    keys, dealt = np.empty(most, np.int64), np.empty(most, values.dtype)
-    machine_code(deal)(src, dst, values, both_ways, shift, column_bits, ends, keys, dealt)
+    most, weighted, none = src.size * (1 + both_ways), values.size > 0, np.empty(0, np.uint32)
+    size_bits = src.size.bit_length()
+    few = min(max(size_bits - BLOCK_BITS, 0), FEW_BLOCKS_BITS)
+    block_bits = min(max(few, size_bits - LONG_BLOCK_BITS), MOST_BLOCKS_BITS, row_bits)
+    most_bits = WORD_BITS - column_bits - row_bits + min(MOST_BLOCKS_BITS, row_bits)  # beside row and column
+    in_words = weighted and values.itemsize * 8 == VALUE_BITS <= most_bits
+    value_bits = VALUE_BITS if in_words else size_bits if weighted and size_bits <= most_bits else 0
+    block_bits = max(block_bits, value_bits + column_bits + row_bits - WORD_BITS)
+    shift = row_bits - block_bits
 
-    total, longest = int(ends[-1]), int(np.diff(ends, prepend=0).max())
+    ends = np.zeros((max(shape[0] - 1, 0) >> shift) + 2, np.uint64)
+    words, numbers = np.empty(most, np.uint64), np.empty(most if weighted and value_bits == 0 else 0, src.dtype)
+    entries = src, dst, values.view(np.uint32) if in_words else none
+    machine_code(deal)(*entries, both_ways, shift, column_bits, value_bits, ends, words, numbers)
+    total, longest = int(ends[-1]), int(np.diff(ends.astype(np.int64), prepend=0).max())
     digits = max(1, -(-(shift + column_bits) // DIGIT_BITS))
-    digit_bits = -(-(shift + column_bits) // digits)
-    scratch = np.empty(longest, np.int64), np.empty(longest, values.dtype), np.empty(1 << digit_bits, np.int64)
+    counts = np.empty((digits, 1 << -(-(shift + column_bits) // digits)), np.uint64)
+    scratch = np.empty(longest, np.uint64), np.empty(min(longest, numbers.size), src.dtype), counts
     indptr, indices = np.zeros(shape[0] + 1, src.dtype), np.empty(total, src.dtype)
-    found = machine_code(sort_blocks)(
-        *(ends, keys, dealt, shift, column_bits, digits, digit_bits, *scratch, indptr, indices)
-    )
-    for entries in (indices, dealt):
-        entries.resize(found, refcheck=False)  # without a copy
-    return indptr, indices, dealt
+    kept = np.empty(total if weighted else 0, values.dtype)
+    of_values = none if in_words else values, kept, kept.view(np.uint32) if in_words else none
+    sort = machine_code(sort_blocks)
+    found = int(sort(ends, words, numbers, shift, column_bits, value_bits, *scratch, *of_values, indptr, indices))
+    for array in (indices, kept):
+        array.resize(min(array.size, found), refcheck=False)  # without a copy
+    return indptr, indices, kept
 
 
-def deal(src, dst, values, both_ways, shift, column_bits, ends, keys, dealt):
-    """Deal entries out to blocks of 2^shift rows, as keys of row within the block and column; ends[b]: of block b.
+def in_order(src, dst):
+    """Does every entry but the first come strictly after the one before?"""
+    for e in range(1, src.size):
+        if src[e] < src[e - 1] or (src[e] == src[e - 1] and dst[e] <= dst[e - 1]):
+            return False
+    return True
 
-    ends: zeros, one more than blocks; the last becomes the number of entries.
+
+def deal(src, dst, bits, both_ways, shift, column_bits, value_bits, ends, words, numbers):
+    """Deal entries out to blocks of 2^shift rows, as words of row within the block, column and value.
+
+    bits: the values, if they go into words; else entries' numbers do, or into `numbers`, if there is room.
+    ends: zeros, one more than blocks. They become the blocks' ends, and the number of entries.
     """
-    last = ends.size - 1
     for e in range(src.size):
-        ends[src[e] >> shift] += 1
+        ends[np.uint64(src[e]) >> np.uint64(shift)] += np.uint64(1)
         if both_ways and src[e] != dst[e]:
-            ends[dst[e] >> shift] += 1
-    total = 0
-    for block in range(last):
+            ends[np.uint64(dst[e]) >> np.uint64(shift)] += np.uint64(1)
+    total = np.uint64(0)
+    for block in range(ends.size):
         total, ends[block] = total + ends[block], total
-    ends[last] = total
-    within = (1 << shift) - 1
+    within = (np.uint64(1) << np.uint64(shift)) - np.uint64(1)
     for e in range(src.size):
-        row, column, value = np.int64(src[e]), np.int64(dst[e]), values[e]
-        at = ends[row >> shift]
-        ends[row >> shift] = at + 1
-        keys[at], dealt[at] = (row & within) << column_bits | column, value
-        if both_ways and row != column:
-            at = ends[column >> shift]
-            ends[column >> shift] = at + 1
-            keys[at], dealt[at] = (column & within) << column_bits | row, value
+        row, column = np.uint64(src[e]), np.uint64(dst[e])
+        value = np.uint64(bits[e]) if bits.size else np.uint64(e) if value_bits else np.uint64(0)
+        for _ in range(2):
+            at = ends[row >> np.uint64(shift)]
+            ends[row >> np.uint64(shift)] = at + np.uint64(1)
+            words[at] = ((row & within) << np.uint64(column_bits) | column) << np.uint64(value_bits) | value
+            if numbers.size:
+                numbers[at] = e
+            if not both_ways or row == column:
+                break
+            row, column = column, row
 
 
 def sort_blocks(
     # fmt: off
     ends,
-    keys,
-    values,
+    words,
+    numbers,
     shift,
     column_bits,
-    digits,
-    digit_bits,
-    other_keys,
-    other_values,
+    value_bits,
+    other_words,
+    other_numbers,
     counts,
+    values,
+    kept,
+    kept_bits,
     indptr,
     indices,
     # fmt: on
 ):
-    """Sort each block by its keys and write its rows; the number of entries, equal places being one.
+    """Sort each block by its rows and columns and write its rows; the number of entries, equal places being one.
 
-    ends to column_bits: see `deal`.  digits, of so many bits: together a key.  other_keys, other_values: room for the
-    longest block.  counts: room for a digit's values.  indptr: zeros; it, indices and values become the rows'.
+    ends to value_bits: see `deal`.  other_words, other_numbers: room for the longest block.  counts: (digits, values
+    of a digit).  values: of the entries by number, unless `kept_bits`, the memory of `kept`, takes them from words.
+    indptr: zeros; it, indices and kept become the rows'.
     """
-    found, start = 0, 0
+    found, start = np.uint64(0), np.uint64(0)
+    low_column = (np.uint64(1) << np.uint64(column_bits)) - np.uint64(1)
+    low_value = (np.uint64(1) << np.uint64(value_bits)) - np.uint64(1)
     for block in range(ends.size - 1):
-        size = ends[block] - start
-        from_keys, from_values = keys[start : start + size], values[start : start + size]
-        to_keys, to_values = other_keys[:size], other_values[:size]
-        for digit in range(digits):
-            down = digit * digit_bits
-            counts[:] = 0
-            for k in range(size):
-                counts[(from_keys[k] >> down) & (counts.size - 1)] += 1
-            total = 0
-            for value in range(counts.size):
-                total, counts[value] = total + counts[value], total
-            for k in range(size):
-                value = (from_keys[k] >> down) & (counts.size - 1)
-                at = counts[value]
-                counts[value] = at + 1
-                to_keys[at], to_values[at] = from_keys[k], from_values[k]
-            from_keys, to_keys = to_keys, from_keys
-            from_values, to_values = to_values, from_values
-        last, first_row = -1, (block << shift) + 1
+        size, first_row = ends[block] - start, np.uint64((block << shift) + 1)
+        some, others = words[start : ends[block]], numbers[start : ends[block]]
+        some, others = sort_block(some, others, value_bits, other_words[:size], other_numbers[:size], counts)
+        last = ~np.uint64(0)
         for k in range(size):
-            key = from_keys[k]
+            key, number = some[k] >> np.uint64(value_bits), some[k] & low_value
+            if others.size:
+                number = np.uint64(others[k])
             if key != last:
-                indices[found], values[found] = key & ((1 << column_bits) - 1), from_values[k]
-                indptr[first_row + (key >> column_bits)] += 1
-                found += 1
+                indices[found] = key & low_column
+                if kept_bits.size:
+                    kept_bits[found] = number
+                elif kept.size:
+                    kept[found] = values[number]
+                found += np.uint64(1)
+                indptr[first_row + (key >> np.uint64(column_bits))] = found
                 last = key
-            elif from_values[k] < values[found - 1]:
-                values[found - 1] = from_values[k]
-        start += size
+            elif kept.size:
+                before, at = kept[found - np.uint64(1)], found - np.uint64(1)
+                if kept_bits.size:
+                    kept_bits[at] = number
+                else:
+                    kept[at] = values[number]
+                if not kept[at] < before:
+                    kept[at] = before
+        start = ends[block]
     for row in range(1, indptr.size):
-        indptr[row] += indptr[row - 1]
+        indptr[row] = max(indptr[row], indptr[row - 1])
     return found
+
+
+def sort_block(words, numbers, value_bits, other_words, other_numbers, counts):
+    """(words, numbers), sorted by what words hold above `value_bits`, here or in the other memory."""
+    counts[:] = 0
+    digits, digit_bits = counts.shape[0], np.uint64(0)
+    while (1 << digit_bits) < counts.shape[1]:
+        digit_bits += np.uint64(1)
+    mask = np.uint64(counts.shape[1] - 1)
+    for k in range(words.size):
+        key = words[k] >> np.uint64(value_bits)
+        for digit in range(digits):
+            counts[digit, key & mask] += np.uint64(1)
+            key >>= digit_bits
+    for digit in range(digits):
+        starts, total = counts[digit], np.uint64(0)
+        for value in range(starts.size):
+            total, starts[value] = total + starts[value], total
+        down = np.uint64(value_bits) + np.uint64(digit) * digit_bits
+        for k in range(words.size):
+            word = words[k]
+            value = (word >> down) & mask
+            at = starts[value]
+            starts[value] = at + np.uint64(1)
+            other_words[at] = word
+            if numbers.size:
+                other_numbers[at] = numbers[k]
+        words, other_words = other_words, words
+        numbers, other_numbers = other_numbers, numbers
+    return words, numbers

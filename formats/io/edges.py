@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from ..arrays import Array, as_values, index_dtype
-from ..coo import out_of_order
 from ..csr import CSR
-from ..sorting import sorted_by_rows
+from ..hooks import machine_code
+from ..sorting import in_order, sorted_by_rows
 from .source import Source
 
 LARGE_DIMENSION = 2**22
@@ -55,11 +55,13 @@ class Edges:
             return from_edges(edges.src, edges.dst, weights, shape=shape, dtype=dtype)
         index_type = index_dtype(*shape, (1 + both_ways) * self.src.size)
         src, dst = (ends.astype(index_type, copy=False) for ends in (self.src, self.dst))
-        values = as_values(np.ones(src.size, np.int32) if self.weights is None else narrow(self.weights), dtype)
-        if both_ways or out_of_order(src[:MANY_EDGES], dst[:MANY_EDGES]).any() or out_of_order(src, dst).any():
+        values = np.empty(0, np.int32) if self.weights is None else as_values(narrow(self.weights), dtype)
+        if both_ways or not machine_code(in_order)(src, dst):
             indptr, dst, values = sorted_by_rows(src, dst, values, shape, both_ways)
         else:
             indptr = compress(src, shape[0], index_type)
+        if self.weights is None:
+            values = as_values(np.ones(dst.size, np.int32), dtype)
         return CSR.trusted(indptr, dst, values, shape)
 
 
