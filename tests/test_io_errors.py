@@ -60,6 +60,9 @@ MALFORMED = [
     ("a.txt", "0 9223372036854775808 0.5\n", "1: 9223372036854775808 does not fit into 64 bits"),
     ("a.csv", "0,1,\n", "1: expected 'u v w', got '0,1,'"),
     ("a.csv", "u,v\n0,1\nu,v\n", "3: expected 'u v', got 'u,v'"),
+    ("a.txt", "0 1 2\n0 12-3\n", "2: expected 'u v w', got '0 12-3'"),  # no blank between numbers
+    ("a.txt", "0 1 2\n0 1.5\n", "2: expected 'u v w', got '0 1.5'"),
+    ("a.csv", "0,1,2\n0,1+7\n", "2: expected 'u v w', got '0,1+7'"),
     ("a.el", "", "1: the file is empty"),
     ("a.el", b"\x89PNG\r\n\x1a\n", "1: expected 'u v [w]', got '\\\\x89PNG'"),
     # algs4

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import scipy.io
 
-from formats import CSR, from_edges, read
+from formats import CSR, from_edges, read, sorting
 from formats.io import KINDS, source
 from formats.io import edges as edges_of_files
 from formats.io.edges import Edges
@@ -251,6 +251,27 @@ def test_reals_are_rounded_as_python_rounds_them(file, monkeypatch, loop):
     np.testing.assert_array_equal(A.values.view(np.int64), np.array([float(x) for x in written]).view(np.int64))
 
 
+@pytest.mark.parametrize("loop", ["careful", "compiled"])
+@pytest.mark.parametrize("block_bytes", [1, 37, 1 << 20])
+def test_numbers_of_any_length_are_read_wherever_they_lie(file, monkeypatch, block_bytes, loop):
+    read_by(loop, monkeypatch)
+    monkeypatch.setattr(source, "BLOCK_BYTES", block_bytes)
+    random = np.random.default_rng(block_bytes)
+    digits = ["".join(map(str, random.integers(0, 10, k))) for k in range(1, 19)]
+    numbers = [*digits, "0" * 20, "00012", "9" * 18, "9" * 8, "10000000", "100000000", str(2**31), str(2**31 - 1)]
+    reals = [f"{sign}{whole}.{part}{power}" for whole, part in zip(numbers, numbers[1:], strict=False)
+             for sign, power in (("", ""), ("-", "e-7"), ("+", "E12"))]  # fmt: skip
+    for weights in (numbers, reals):
+        ids = random.permutation(numbers * (len(weights) // len(numbers) + 1))[: len(weights)].tolist()
+        text = "\n".join(f"{k} {v} {w}" for k, (v, w) in enumerate(zip(ids, weights, strict=True)))
+        A, labels = read(file("w.txt", text), return_labels=True)
+        found = {(labels[u], labels[v]): w for u, v, w in edges(A)}
+        real = weights is reals
+        assert found == {
+            (k, int(v)): float(w) if real else int(w) for k, (v, w) in enumerate(zip(ids, weights, strict=True))
+        }
+
+
 def test_parallel_edges_keep_the_least_weight(file):
     assert edges(read(file("w.txt", "0 1 5\n0 1 3\n0 1 4\n"))) == [(0, 1, 3)]
 
@@ -302,6 +323,24 @@ def test_many_ids_with_gaps_are_numbered_in_order(file, monkeypatch, spread, end
     expected, places = np.unique(np.concatenate((src, dst)), return_inverse=True)
     assert labels.tolist() == expected.tolist()
     assert A.equals(from_edges(places[: src.size], places[src.size :], weights.astype("int32"), shape=expected.size))
+
+
+@pytest.mark.parametrize("weights", ["", "int32", "float32", "int64", "float64", "bool"])
+@pytest.mark.parametrize("room", ["all of it", "for numbers", "for neither"])
+def test_entries_are_sorted_whatever_their_words_have_room_for(monkeypatch, room, weights):
+    monkeypatch.setattr(sorting, "BLOCK_BITS", 10)
+    monkeypatch.setattr(sorting, "WORD_BITS", {"all of it": 64, "for numbers": 48, "for neither": 24}[room])
+    random = np.random.default_rng(5)
+    shape, m = (3000, 5000), 20_000
+    src, dst = (random.integers(0, extent, m).astype(np.int32) for extent in shape)
+    src[:9000], dst[:9000] = src[9000:18_000], dst[9000:18_000]  # every other entry is there twice
+    values = (random.normal(size=m) * 1000).astype(weights) if weights else np.empty(0, np.int32)
+    indptr, indices, kept = sorting.sorted_by_rows(src, dst, values, shape)
+    expected = from_edges(src, dst, values if weights else None, shape=shape)
+    assert np.array_equal(indptr, expected.indptr)
+    assert np.array_equal(indices, expected.indices)
+    assert kept.dtype == values.dtype
+    assert np.array_equal(kept, expected.values if weights else values)
 
 
 @pytest.mark.parametrize("directed", [True, False])

@@ -20,10 +20,11 @@ from functools import cache
 
 import numpy as np
 
-from ..arrays import Array
+from ..arrays import Array, index_dtype
 from ..hooks import machine_code
+from .digits import TENS, digits_from
 from .edges import narrow
-from .lines import BLANKS_OR_COMMA, HIGHEST, INTEGER, EdgeLine, narrowed
+from .lines import BLANKS_OR_COMMA, INTEGER, EdgeLine
 from .lines import read_block as read_carefully
 from .source import LINE_END, Buffer, Source
 
@@ -36,6 +37,8 @@ ZERO, NINE, PLUS, MINUS, POINT, SMALL_E, SPACE, TAB, FEED, RETURN = b"09+-.e \t\
 TO_SMALL = 32
 NO_BYTE = -1
 """What no byte of a text equals: the comma, prefix or second comment character of a format that has none."""
+MOST_DIGITS = 19
+NOTHING = np.uint64(0)
 INTEGERS, NUMBERS, REALS = range(3)
 """What weights may be: integers; integers or reals; reals, whatever they look like."""
 
@@ -43,37 +46,41 @@ INTEGERS, NUMBERS, REALS = range(3)
 def read_block(
     source: Source, line: EdgeLine, lines: Buffer, first: int, shape: tuple[int, int] | None
 ) -> tuple[Array, ...]:
-    """As `lines.read_block`."""
+    """As `lines.read_block`, of lines that have `source.SPARE_BYTES` behind them."""
     block, text = memoryview(lines), np.frombuffer(lines, np.uint8)
     comment, other_comment = [*line.comment, NO_BYTE][:2]
     comma = ord(",") if line.separator == BLANKS_OR_COMMA else NO_BYTE
     kind = REALS if line.always_real else INTEGERS if line.weight == INTEGER else NUMBERS
     form = comment, other_comment, line.prefix[0] if line.prefix else NO_BYTE, comma, line.columns, kind
-    last_src, last_dst = (HIGHEST, HIGHEST) if shape is None else (first + extent - 1 for extent in shape)
-    limits = first, last_src, last_dst, line.lowest
-
-    room = len(block) // SHORTEST_LINE + 1
-    src, dst, weights = (np.empty(room, np.int64) for _ in range(3))
+    id_type = index_dtype(*shape or ())
     parts: list[Sequence[Array]] = []
     at, careful_bytes = 0, CAREFUL_BYTES
     while True:
-        start = at
+        top = np.iinfo(id_type).max
+        last_src, last_dst = (top, top) if shape is None else (first + extent - 1 for extent in shape)
+        start, room = at, (len(block) - at) // SHORTEST_LINE + 1
+        src, dst, weights = np.empty(room, id_type), np.empty(room, id_type), np.empty(room, np.int64)
         at, edges, ended, real = machine_code(read_lines)(
-            *(text, start, *form, *limits), powers_of_ten(), src, dst, weights, weights.view(np.float64)
+            *(text, start, *form, first, last_src, last_dst, line.lowest, powers_of_ten(), TENS),
+            *(src, dst, weights, weights.view(np.float64)),
         )
         source.line_number += ended
-        part = [narrowed(src[:edges], 0, shape), narrowed(dst[:edges], 0, shape)]
-        if line.weight is not None:
-            part.append(weights[:edges].view(np.float64).copy() if real else narrow(weights[:edges]).copy())
-        parts.append(part)
+        columns = (src, dst, weights)[: line.columns]
+        for column in columns:
+            column.resize(edges, refcheck=False)  # without a copy
+        parts.append(columns if len(columns) < 3 else (src, dst, weights.view(np.float64) if real else narrow(weights)))
         if at == len(block):
-            return tuple(np.concatenate(column) for column in zip(*parts, strict=True))
+            return tuple(np.concatenate(column) if len(parts) > 1 else column[0] for column in zip(*parts, strict=True))
+        if id_type == np.int32 and shape is None:  # the line that it stopped at may hold but a larger id
+            id_type = np.dtype(np.int64)
+            continue
         # where one odd line follows the other, ever more of them go to the careful reader at once
         careful_bytes = 2 * careful_bytes if at - start < careful_bytes else CAREFUL_BYTES
         start, end = at, LINE_END.search(block, min(at + careful_bytes, len(block)) - 1)
         assert end is not None
         at = end.end()
         parts.append(read_carefully(source, line, block[start:at], first, shape))
+        id_type = index_dtype(*shape or ())
 
 
 @cache
@@ -103,6 +110,7 @@ def read_lines(
     last_dst,
     lowest,
     powers,
+    tens,
     src,
     dst,
     integers,
@@ -113,114 +121,120 @@ def read_lines(
 
     text: whole lines.  comment to lowest: see `read_block`.  integers, reals: one memory, for either kind of weight.
     """
-    i, edges, lines, real = max(start, 0), 0, 0, kind == REALS
+    i, edges, lines, real = start, 0, 0, kind == REALS
     while i < text.size:
-        line = i
-        while text[i] == SPACE or text[i] == TAB:
-            i += 1
-        c = text[i]
+        line, i = i, past_blanks(text, i)
+        c = byte(text, i)
         if c == comment or c == other_comment:
-            while text[i] != FEED and text[i] != RETURN:
+            while not ends_line(byte(text, i)):
                 i += 1
-        elif c != FEED and c != RETURN:
-            if c == prefix:
-                i += 1
-            field = 0
-            while field < fields:
-                before = i
-                while text[i] == SPACE or text[i] == TAB:
-                    i += 1
-                if field > 0 and text[i] == comma:
-                    i += 1
-                    while text[i] == SPACE or text[i] == TAB:
-                        i += 1
-                if i == before and (field > 0 or prefix != NO_BYTE):
-                    break
-
-                negative = text[i] == MINUS
-                if negative or text[i] == PLUS:
-                    i += 1
-                begin, point, number = i, 0, 0
-                may_be_real = field == 2 and kind != INTEGERS
-                while True:
-                    digit = text[i] - ZERO
-                    if digit >= 0 and digit <= 9:
-                        number = number * 10 + digit  # of 19 digits: modulo 2^64
-                    elif may_be_real and text[i] == POINT and point == 0:
-                        point = i + 1
-                    else:
-                        break
-                    i += 1
-                digits = i - begin - (point > 0)
-                exponent = point - i if point > 0 else 0
-                while digits > 19 and (text[begin] == ZERO or text[begin] == POINT):
-                    digits -= text[begin] == ZERO
-                    begin += 1
-                if digits == 0 or digits > 19:
-                    break
-
-                if may_be_real:
-                    scientific = text[i] | TO_SMALL == SMALL_E
-                    if scientific:
-                        i += 1
-                        shrinks = text[i] == MINUS
-                        if shrinks or text[i] == PLUS:
-                            i += 1
-                        begin, power = i, 0
-                        while text[i] >= ZERO and text[i] <= NINE:
-                            power = power * 10 + text[i] - ZERO
-                            i += 1
-                        if i == begin or i > begin + 6:
-                            break
-                        exponent += -power if shrinks else power
-                    if scientific or point > 0 or kind == REALS:
-                        if exponent < -LARGEST_POWER or exponent > LARGEST_POWER:
-                            break
-                        high = float(np.uint64(number))
-                        low = float(number - np.int64(np.uint64(high)))
-                        upper = high * SPLIT - (high * SPLIT - high)
-                        lower = high - upper
-                        power_of_ten = powers[exponent + LARGEST_POWER]
-                        p, p_upper, p_lower, p_rest = power_of_ten[0], power_of_ten[1], power_of_ten[2], power_of_ten[3]
-                        product = high * p
-                        lacks = upper * p_upper - product + upper * p_lower + lower * p_upper + lower * p_lower
-                        lacks += high * p_rest + low * p
-                        value = product + (lacks + product * DOUBT)
-                        if value != product + (lacks - product * DOUBT):
-                            break
-                        if not real:
-                            real = True
-                            for k in range(edges):
-                                reals[k] = integers[k]
-                        reals[edges] = -value if negative else value
-                        field += 1
-                        break
-
-                if negative:
-                    number = -number
-                if digits == 19 and number != 0 and negative != (number < 0):
-                    break
-                if field == 0:
-                    if number < first or number > last_src:
-                        break
-                    src[edges] = number - first
-                elif field == 1:
-                    if number < first or number > last_dst:
-                        break
-                    dst[edges] = number - first
+        elif not ends_line(c):
+            if prefix != NO_BYTE:
+                after = i + 1
+                i = past_blanks(text, after)
+                if c != prefix or i == after:
+                    return line, edges, lines, real
+            u, end = digits_from(text, i, NOTHING, tens)
+            i, digits = past_separator(text, end, comma), end - i
+            if digits == 0 or digits > MOST_DIGITS or i == end or not first <= np.int64(u) <= last_src:
+                return line, edges, lines, real
+            v, end = digits_from(text, i, NOTHING, tens)
+            digits = end - i
+            if digits == 0 or digits > MOST_DIGITS or not first <= np.int64(v) <= last_dst:
+                return line, edges, lines, real
+            src[edges], dst[edges] = np.int64(u) - first, np.int64(v) - first
+            i = end
+            if fields > 2:
+                begin = past_separator(text, end, comma)
+                i, usual, is_real, integer, value = weight_from(text, begin, kind, powers, tens)
+                if begin == end or not usual or not (is_real or integer >= lowest):
+                    return line, edges, lines, real
+                if is_real and not real:
+                    real = True
+                    for k in range(edges):
+                        reals[k] = integers[k]
+                if is_real:
+                    reals[edges] = value
                 elif real:
-                    reals[edges] = number
-                elif number < lowest:
-                    break
+                    reals[edges] = integer
                 else:
-                    integers[edges] = number
-                field += 1
-            while text[i] == SPACE or text[i] == TAB:
-                i += 1
-            if field < fields or (text[i] != FEED and text[i] != RETURN):
-                i = line
-                break
+                    integers[edges] = integer
+            i = past_blanks(text, i)
+            if not ends_line(byte(text, i)):
+                return line, edges, lines, real
             edges += 1
         lines += 1
-        i += 2 if text[i] == RETURN and i + 1 < text.size and text[i + 1] == FEED else 1
+        i += 2 if byte(text, i) == RETURN and i + 1 < text.size and byte(text, i + 1) == FEED else 1
     return i, edges, lines, real
+
+
+def byte(text, i):
+    """text[i], i not being negative."""
+    return text[np.uint64(i)]
+
+
+def ends_line(c):
+    """Is it a line feed or a carriage return?"""
+    return c == FEED or c == RETURN
+
+
+def past_blanks(text, i):
+    """Where the blanks at text[i], if any, end."""
+    while byte(text, i) == SPACE or byte(text, i) == TAB:
+        i += 1
+    return i
+
+
+def past_separator(text, i, comma):
+    """Where the blanks and at most one comma at text[i], if any, end."""
+    i = past_blanks(text, i)
+    return past_blanks(text, i + 1) if byte(text, i) == comma else i
+
+
+def weight_from(text, i, kind, powers, tens):
+    """(where the number at text[i] ends, is it a usual one, is it real, the integer, the real)."""
+    negative = byte(text, i) == MINUS
+    if negative or byte(text, i) == PLUS:
+        i += 1
+    begin, exponent, real = i, np.int64(0), kind == REALS
+    number, i = digits_from(text, i, NOTHING, tens)
+    digits = i - begin
+    if kind != INTEGERS and byte(text, i) == POINT:
+        real, after = True, i + 1
+        number, i = digits_from(text, after, number, tens)
+        exponent = after - i
+        digits -= exponent
+    while digits > MOST_DIGITS and (byte(text, begin) == ZERO or byte(text, begin) == POINT):
+        digits -= byte(text, begin) == ZERO
+        begin += 1
+    if digits == 0 or digits > MOST_DIGITS:
+        return i, False, real, 0, 0.0
+    if kind != INTEGERS and byte(text, i) | TO_SMALL == SMALL_E:
+        real, after = True, i + 1
+        shrinks = byte(text, after) == MINUS
+        if shrinks or byte(text, after) == PLUS:
+            after += 1
+        power, i = digits_from(text, after, NOTHING, tens)
+        if i == after or i > after + 6:
+            return i, False, real, 0, 0.0
+        exponent += -np.int64(power) if shrinks else np.int64(power)
+    if real:
+        if exponent < -LARGEST_POWER or exponent > LARGEST_POWER:
+            return i, False, real, 0, 0.0
+        value, sure = product(number, powers[exponent + LARGEST_POWER])
+        return i, sure, True, 0, -value if negative else value
+    integer = np.int64(number)
+    return i, integer >= 0, False, -integer if negative else integer, 0.0
+
+
+def product(number, power_of_ten):
+    """(number * power_of_ten, a row of `powers_of_ten`, rounded; is it sure to be rounded correctly?)"""
+    high = float(number)
+    low = float(np.int64(number - np.uint64(high)))
+    upper = high * SPLIT - (high * SPLIT - high)
+    lower = high - upper
+    p, p_upper, p_lower, p_rest = power_of_ten[0], power_of_ten[1], power_of_ten[2], power_of_ten[3]
+    value = high * p
+    lacks = upper * p_upper - value + upper * p_lower + lower * p_upper + lower * p_lower
+    lacks += high * p_rest + low * p
+    return value + (lacks + value * DOUBT), value + (lacks + value * DOUBT) == value + (lacks - value * DOUBT)

@@ -12,10 +12,12 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from io import BufferedIOBase
 from typing import Any, BinaryIO, cast
 
 BLOCK_BYTES = 1 << 20
 LINE_BYTES = 1 << 20
+SPARE_BYTES = 16  # behind every block, so that eight bytes can be loaded wherever it has one
 HEADER_BYTES = 1 << 24
 OPENING_BYTES = 1 << 12
 BAR_AFTER_SECONDS = 1.0
@@ -36,8 +38,9 @@ class Source:
         self.bar = bar
         self.force = force
         self.line_number = 0
-        self._text = b""  # of which the part up to _at was handed out, and the part up to _whole is whole lines
-        self._at = self._whole = self._last_line_at = 0
+        self._text = bytearray()
+        self._at = self._whole = self._end = 0  # as far the text was handed out, is whole lines, was read
+        self._last_line_at = 0
         self._begun = self._ended = False
 
     def line(self) -> bytes | None:
@@ -51,7 +54,7 @@ class Source:
         assert end is not None
         self._last_line_at, self._at = self._at, end.end()
         self.line_number += 1
-        return self._text[self._last_line_at : end.start()].strip(b" \t")
+        return bytes(self._text[self._last_line_at : end.start()]).strip(b" \t")
 
     def unread(self) -> None:
         """Give back the line that was read last."""
@@ -78,7 +81,7 @@ class Source:
     def opens_like(self, comment: bytes, pattern: bytes) -> bool:
         """Does what comes after blank lines and comments match?"""
         self.skip(comment)
-        while len(self._text) - self._at < OPENING_BYTES and self._fill():
+        while self._end - self._at < OPENING_BYTES and self._fill():
             pass
         return re.compile(pattern).match(self._text, self._at) is not None
 
@@ -91,7 +94,10 @@ class Source:
         return tuple(int(number) for number in match.groups())
 
     def blocks(self) -> Iterator[Buffer]:
-        """The rest of the file in blocks of whole lines. Who takes one adds its lines to `line_number`."""
+        """The rest of the file in blocks of whole lines, with SPARE_BYTES behind, each in the memory of the last.
+
+        Who takes one adds its lines to `line_number`.
+        """
         while self._at < self._whole or self._fill():
             start, self._at = self._at, self._whole
             if start < self._whole:
@@ -110,27 +116,32 @@ class Source:
         """Read on; False at the end. Whole lines may not have become more."""
         if self._ended:
             return False
-        block = self.stream.read(BLOCK_BYTES if self._begun else max(BLOCK_BYTES, len(BYTE_ORDER_MARK)))
+        rest, size = self._end - self._at, BLOCK_BYTES if self._begun else max(BLOCK_BYTES, len(BYTE_ORDER_MARK))
+        before = self._text
+        if rest + size + SPARE_BYTES > len(before):
+            self._text = bytearray(2 * rest + size + SPARE_BYTES)
+        self._text[:rest] = before[self._at : self._end]
+        read = cast(BufferedIOBase, self.stream).readinto(memoryview(self._text)[rest : rest + size])
         self.bar.update()
+        self._at, self._end, self._ended = 0, rest + read, read == 0
         if not self._begun:
-            self._begun, block = True, block.removeprefix(BYTE_ORDER_MARK)
-            self._ended = not block
-        elif not block:
-            self._ended = True
-        self._text, self._at = self._text[self._at :] + block, 0
+            self._begun, self._at = True, len(BYTE_ORDER_MARK) * self._text.startswith(BYTE_ORDER_MARK, 0, read)
+            self._ended = self._at == self._end
+        if self._ended and self._at < self._end and self._text[self._end - 1] not in b"\r\n":
+            self._text[self._end] = ord("\n")
+            self._end += 1
         if self._ended:
-            if self._text and self._text[-1] not in b"\r\n":
-                self._text += b"\n"
-            self._whole = len(self._text)
+            self._whole = self._end
         else:  # a line feed may follow a carriage return at the end
-            self._whole = 1 + max(self._text.rfind(b"\n"), self._text.rfind(b"\r", 0, -1))
-        if len(self._text) - self._whole > LINE_BYTES:
+            feed, carriage = (self._text.rfind(end, 0, self._end - k) for k, end in enumerate((b"\n", b"\r")))
+            self._whole = max(self._at, feed + 1, carriage + 1)
+        if self._end - self._whole > LINE_BYTES:
             line = self.line_number + count_lines(self._text[: self._whole]) + 1
             raise self.error(f"a line has at most {LINE_BYTES:,} bytes, this one is longer", line)
-        return not self._ended or self._whole > 0
+        return not self._ended or self._whole > self._at
 
 
-def count_lines(block: bytes) -> int:
+def count_lines(block: bytes | bytearray) -> int:
     """How many lines end in the block."""
     returns = block.count(b"\r")
     return block.count(b"\n") + (returns - block.count(b"\r\n") if returns else 0)
