@@ -169,13 +169,14 @@ def test_assigned_blocks_are_those_by_keys(accum):
             some: list[Any] = [None if rng.random() < 0.2 else each for each in at]
             shape = tuple(size if each is None else each.size for each, size in zip(some, A.shape, strict=True))
             own = extract(A, *some)
-            for value in (
-                random_matrix(rng, A.dtype, shape),
-                own.with_values(own.values[::-1].copy()),
-                A.dtype.type(1),
-            ):
+            others = own.with_values(own.values[::-1].copy())
+            fewer: Any = rows.kept(others, rng.random(own.nnz) < 0.7)
+            for value in (random_matrix(rng, A.dtype, shape), others, fewer, A.dtype.type(1)):
                 expected: Any = by_keys.assigned_by_keys(A, value, *some, op, written)  # type: ignore[arg-type]
-                assert_same(assign.cells[CSR, "cpu"](A, value, *some, op, written), expected, seed)
+                found: Any = assign.cells[CSR, "cpu"](A, value, *some, op, written)
+                assert_same(found, expected, seed)
+                same_places = value is others or (value is fewer and (op is not None or fewer.nnz == own.nnz))
+                assert (found.indices is A.indices) == same_places or A.nnz == expected.nnz, f"seed {seed}"
 
 
 def test_the_write_rule_on_matrices_is_that_by_keys(monkeypatch):

@@ -112,21 +112,20 @@ def _assigned(out: CSR, value: Any, at_rows: Any, at_cols: Any, accum: Combiner 
 
     placed = _placed(out, value, at_rows, at_cols)
     at_rows = None if at_rows is None else np.sort(at_rows)
+    outside = np.full(out.ncols, at_cols is not None)
+    outside[at_cols if at_cols is not None else []] = False
+    found = rows.positions(out, at_rows, placed, None if accum is not None else outside)
+    if found is not None:
+        return rows.replaced(out, found, placed.values, accum)
     old = out if at_rows is None else rows.picked(out, at_rows)
     if accum is not None:
         merged = rows.united(old, placed, accum)
     elif at_cols is None:
         merged = placed
     else:  # what was in the places goes, also where the value has no entry
-        outside = np.ones(out.ncols, bool)
-        outside[at_cols] = False
         rest: Any = rows.kept(old, rows.taken(outside, old.indices))
         merged = rows.united(rest, placed, find_op("first"))
-    if at_rows is None:
-        return merged
-    if rows.same_pattern(old, merged):
-        return rows.replaced(out, at_rows, merged.values)
-    return rows.spliced(out, at_rows, merged)
+    return merged if at_rows is None else rows.spliced(out, at_rows, merged)
 
 
 def _placed(out: CSR, value: Any, at_rows: np.ndarray | None, at_cols: np.ndarray | None) -> CSR:

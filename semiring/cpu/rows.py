@@ -193,11 +193,29 @@ def spliced(A: CSR, rows: np.ndarray, part: CSR) -> CSR:
     return CSR.trusted(indptr, indices, values, A.shape)
 
 
-def replaced(A: CSR, rows: np.ndarray, values: np.ndarray) -> CSR:
-    """`A` with other values in the given rows, which ascend; the pattern is shared."""
-    new, rows = np.array(A.values), read_only(rows)
-    starts = ends(A.indptr[1:].take(rows) - A.indptr.take(rows), A.indptr.dtype)
-    run(lambda *piece: _replace(A.indptr, bits(new), rows, starts, bits(values), *piece), cut_evenly(starts))
+def positions(A: CSR, rows: np.ndarray | None, part: CSR, outside: np.ndarray | None) -> np.ndarray | None:
+    """The numbers of A's entries at the places of those of `part`, or None if `A` lacks one.
+
+    rows: those of `A` that part's rows are, ascending; None for all.  outside: Boolean, which columns of `A` may have
+    other entries in these rows, or else the answer is None; None for all.
+    """
+    at, rows = np.empty(part.nnz, A.indptr.dtype), np.arange(A.nrows) if rows is None else rows
+    source = A.indptr, A.indices, read_only(rows), part.indptr, part.indices
+    missing = list[int]()
+
+    def work(start: int, stop: int) -> None:
+        if not missing and not _find(*source, np.empty(0, bool) if outside is None else outside, at, start, stop):
+            missing.append(start)
+
+    run(work, cut_evenly(part.indptr))
+    return None if missing else at
+
+
+def replaced(A: CSR, at: np.ndarray, values: np.ndarray, op: Any) -> CSR:
+    """`A` with these values at the entries `at`, or with op(a, b) of those there and these; the pattern is shared."""
+    new = np.empty_like(A.values)
+    run(lambda start, stop: np.copyto(new[start:stop], A.values[start:stop]), cut(new.size, BLOCK, new.size))
+    new[at] = values if op is None else combined(op, new.take(at), values)
     return CSR.trusted(A.indptr, A.indices, new, A.shape)
 
 
@@ -425,10 +443,18 @@ def _splice(
 
 
 @compiled
-def _replace(indptr, values, rows, starts, new_values, start, stop):
+def _find(indptr, indices, rows, part_indptr, part_indices, outside, at, start, stop):
     for k in range(start, stop):
-        to, e, end = np.uintp(indptr[rows[k]]), np.uintp(starts[k]), np.uintp(starts[k + 1])
+        e, end = np.uintp(indptr[rows[k]]), np.uintp(indptr[rows[k] + 1])
+        p, p_end = np.uintp(part_indptr[k]), np.uintp(part_indptr[k + 1])
         while e < end:
-            values[to] = new_values[e]
+            column = indices[e]
+            if p < p_end and part_indices[p] == column:
+                at[p] = e
+                p += np.uintp(1)
+            elif outside.size > 0 and not outside[column]:
+                return False
             e += np.uintp(1)
-            to += np.uintp(1)
+        if p < p_end:
+            return False
+    return True
