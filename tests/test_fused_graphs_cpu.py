@@ -231,6 +231,7 @@ def test_weak_components_are_the_same_however_a_giant_is_joined(count, seen, mon
     for seed in range(100):
         rng = np.random.default_rng(seed)
         monkeypatch.setattr(weak, "FEW", rng.choice([0, 150], p=[0.8, 0.2]))
+        monkeypatch.setattr(weak, "LARGEST", rng.choice([0.0, 1.0]))
         for name in ("OPEN", "OTHERS", "NEARLY", "SEEN", "SLOW"):
             monkeypatch.setattr(giant, name, rng.choice([0.0, 0.3, 1.0]))
         A = tangled(rng)

@@ -28,8 +28,8 @@ from semiring.cpu.kernels import compiled, inlined
 from semiring.cpu.threads import get_threads, run
 from semiring.explanation import facts
 
-from .atomics import added, exchanged
-from .giant import Rows, find_giant
+from .atomics import added, exchanged, prefetched
+from .giant import BLOCK, Rows, find_giant
 from .words import as_words, lowest_bit
 
 LOOKED_AT = 1024
@@ -38,8 +38,14 @@ LOOKED_AT = 1024
 FEW = 2
 """Roots, among these, up to which the first edge of every vertex makes one tree of nearly all."""
 
+LARGEST = 1 / 2
+"""Share of the vertices in one tree from which on the columns of all others are read, instead of its own rows."""
+
 GRAIN = 1 << 10
 """Vertices that a thread takes at a time: whole words of a bitmap."""
+
+FETCHED = 16
+"""Edges between the one that is joined and the one whose vertex is fetched."""
 
 SMALL = 1 << 20
 """Entries below which one thread is faster than several."""
@@ -66,17 +72,18 @@ def labels(A: CSR, both_ways: bool) -> np.ndarray:
 def _grown(A: CSR, both_ways: bool) -> np.ndarray:
     """The labels by trees alone."""
     f = np.arange(A.nrows, dtype=index_dtype(A.nrows))
-    rows = (A.indptr, A.indices, f)
+    rows, shared = (A.indptr, A.indices, f), several(A.nnz)
     for join_first in (_hook_first, _join_second):
-        side_by_side(lambda taken, join_first=join_first: join_first(*rows, taken), A.nnz)
+        side_by_side(lambda taken, join_first=join_first: join_first(*rows, taken, shared), A.nnz)
         flatten(f)
-        within = f == most_frequent(f)[0]
+        root, share = most_frequent(f)
+        within = f == root
         if within.all():
             return f
     inside, outside = as_words(within), ~as_words(within, beyond=True)
-    parts: list[Any] = [A, by_columns(A)] if has_columns(A) and not both_ways else [A]
+    parts: list[Any] = [A, by_columns(A)] if has_columns(A) and not both_ways and share > LARGEST else [A]
     if not both_ways and len(parts) == 1:
-        side_by_side(lambda taken: _join_outward(*rows, inside, taken), A.nnz)
+        side_by_side(lambda taken: _join_outward(*rows, inside, taken, shared), A.nnz)
     _join(f, [(M, outside) for M in parts])
     return f
 
@@ -85,18 +92,21 @@ def _join(f: np.ndarray, parts: list[Rows]) -> None:
     """Join along all edges of the rows in the bitmaps beside the matrices."""
     for M, rows in parts:
         if rows.any():
-            side_by_side(lambda taken, M=M, rows=rows: _join_rows(M.indptr, M.indices, f, rows, taken), M.nnz)
+            entries, shared = (M.indptr, M.indices), several(M.nnz)
+            side_by_side(lambda taken: _join_rows(*entries, f, rows, taken, shared), M.nnz)  # noqa: B023
     if any(rows.any() for _, rows in parts):
         flatten(f)
+
+
+def several(entries: int) -> bool:
+    """Are so many entries worth several threads?"""
+    return entries >= SMALL and get_threads() > 1
 
 
 def side_by_side(work: Any, entries: int) -> None:
     """Call `work` with a counter that is shared by as many threads as so many entries are worth."""
     taken = np.zeros(1, np.int64)
-    if entries < SMALL:
-        work(taken)
-    else:
-        run(lambda *_: work(taken), [(0, 0)] * get_threads())
+    run(lambda *_: work(taken), [(0, 0)] * (get_threads() if several(entries) else 1))
 
 
 def flatten(f: np.ndarray) -> None:
@@ -114,16 +124,20 @@ def most_frequent(f: np.ndarray) -> tuple[int, float]:
 
 
 @inlined
-def join(f, u, v):
-    """Make one tree of those of u and v; False if they are one."""
+def join(f, u, v, shared):
+    """Make one tree of those of u and v; False if they are one. shared: do other threads join, too?"""
     a, b = f[u], f[v]
     while a != b:
         low, high = np.uintp(min(a, b)), np.uintp(max(a, b))
         above = f[high]
         if above == low:
             return False
-        if above == high and exchanged(f, high, above, low):
-            return True
+        if above == high:
+            if not shared:
+                f[high] = low
+                return True
+            if exchanged(f, high, above, low):
+                return True
         a, b = f[np.uintp(f[high])], f[low]
     return False
 
@@ -153,7 +167,7 @@ def _roots(indptr, indices, step):
 
 
 @compiled
-def _hook_first(indptr, indices, f, taken):
+def _hook_first(indptr, indices, f, taken, shared):
     """Every vertex onto its first neighbour, where that is smaller: there can be no cycle."""
     n = f.size
     while True:
@@ -167,7 +181,7 @@ def _hook_first(indptr, indices, f, taken):
 
 
 @compiled
-def _join_second(indptr, indices, f, taken):
+def _join_second(indptr, indices, f, taken, shared):
     """Every vertex with its second neighbour."""
     n, one = f.size, np.uintp(1)
     while True:
@@ -177,13 +191,13 @@ def _join_second(indptr, indices, f, taken):
         for u in range(np.uintp(first), np.uintp(min(first + GRAIN, n))):
             second = np.uintp(indptr[u]) + one
             if second < np.uintp(indptr[u + one]):
-                join(f, u, np.uintp(indices[second]))
+                join(f, u, np.uintp(indices[second]), shared)
 
 
 @compiled
-def _join_rows(indptr, indices, f, rows, taken):
+def _join_rows(indptr, indices, f, rows, taken, shared):
     """Join along all edges of the rows in a bitmap."""
-    grain = GRAIN >> 6
+    grain, one = GRAIN >> 6, np.uintp(1)
     while True:
         first = added(taken, 0, grain)
         if first >= rows.size:
@@ -192,29 +206,48 @@ def _join_rows(indptr, indices, f, rows, taken):
             todo = rows[np.uintp(word)]
             while todo:
                 u = np.uintp(word) * np.uintp(64) + np.uintp(lowest_bit(todo))
-                e, stop = np.uintp(indptr[u]), np.uintp(indptr[u + np.uintp(1)])
+                e, stop = np.uintp(indptr[u]), np.uintp(indptr[u + one])
                 while e < stop:
-                    join(f, u, np.uintp(indices[e]))
-                    e += np.uintp(1)
+                    prefetched(f, indices[min(e + np.uintp(FETCHED), np.uintp(indices.size) - one)])
+                    join(f, u, np.uintp(indices[e]), shared)
+                    e += one
                 todo &= todo - np.uint64(1)
 
 
 @compiled
-def _join_outward(indptr, indices, f, inside, taken):
-    """Join along the edges that lead from the bitmap `inside` to where it is not, one to each vertex there."""
-    n, one, low = f.size, np.uintp(1), np.uintp(63)
+def _join_outward(indptr, indices, f, inside, taken, shared):
+    """Join along the edges that lead from the bitmap `inside` to where it is not, one to each vertex there.
+
+    Edges are looked at by blocks, for most lead inside.
+    """
+    n, one, six, low, block = np.uintp(f.size), np.uintp(1), np.uintp(6), np.uintp(63), np.uintp(BLOCK)
+    grain = GRAIN >> 6
     while True:
-        first = added(taken, 0, GRAIN)
-        if first >= n:
+        first = added(taken, 0, grain)
+        if first >= inside.size:
             break
-        for u in range(np.uintp(first), np.uintp(min(first + GRAIN, n))):
-            if inside[u >> np.uintp(6)] >> np.uint64(u & low) & np.uint64(1):
-                e, stop = np.uintp(indptr[u]), np.uintp(indptr[u + one])
-                while e < stop:
+        for place in range(first, min(first + grain, inside.size)):
+            word = np.uintp(place)
+            rows = inside[word]
+            if rows == np.uint64(0):
+                continue
+            u, beyond = word << six, min((word + one) << six, n)
+            e, end = np.uintp(indptr[u]), np.uintp(indptr[beyond])
+            while e < end:
+                until, every = min(e + block, end), np.uint64(1)
+                for k in range(until - e):
+                    v = np.uintp(indices[e + k])
+                    every &= inside[v >> six] >> np.uint64(v & low)
+                if every & np.uint64(1):
+                    e = until
+                    continue
+                while e < until:
+                    while np.uintp(indptr[u + one]) <= e:
+                        u += one
                     v = np.uintp(indices[e])
-                    if not inside[v >> np.uintp(6)] >> np.uint64(v & low) & np.uint64(1):
-                        join(f, u, v)
-                        inside[v >> np.uintp(6)] |= np.uint64(1) << np.uint64(v & low)
+                    if rows >> np.uint64(u & low) & ~(inside[v >> six] >> np.uint64(v & low)) & np.uint64(1):
+                        join(f, u, v, shared)
+                        inside[v >> six] |= np.uint64(1) << np.uint64(v & low)
                     e += one
 
 

@@ -31,7 +31,7 @@ from semiring.edges import undirected_edges
 from semiring.explanation import facts
 
 from .atomics import added
-from .components import flatten, join, most_frequent, side_by_side
+from .components import flatten, join, most_frequent, several, side_by_side
 from .light_edges import LightEdges, Side, chosen_of, light_edges
 from .symmetry import is_symmetric
 
@@ -96,7 +96,8 @@ class _Trees:
             side_by_side(lambda taken, parts=parts: _lightest(*parts, taken), entries)
             left, choosing = _best_of_each(f, active, left, other, lightest, best, choosers, alone)
             before, ends = int(self.count[0]), (choosers[:choosing], other, self.chosen, self.count)
-            side_by_side(lambda taken, ends=ends: _unite(f, *ends, taken), choosing)
+            shared = several(choosing)
+            side_by_side(lambda taken, ends=ends, shared=shared: _unite(f, *ends, taken, shared), choosing)
             new = slice(before, int(self.count[0]))
             self.weight[new] = lightest[self.chosen[0, new]]
             left, alone, known = self.without_giant(active, left), False, True
@@ -224,7 +225,7 @@ def _best_of_each(f, active, left, other, lightest, best, choosers, alone):
 
 
 @compiled
-def _unite(f, choosers, other, chosen, count, taken):
+def _unite(f, choosers, other, chosen, count, taken, shared):
     """Join the trees of every chooser's edge; those that were not one before have chosen it."""
     while True:
         first = added(taken, 0, GRAIN)
@@ -233,7 +234,7 @@ def _unite(f, choosers, other, chosen, count, taken):
         for at in range(first, min(first + GRAIN, choosers.size)):
             v = np.uintp(choosers[at])
             u = np.uintp(other[v])
-            if join(f, u, v):
+            if join(f, u, v, shared):
                 to = added(count, 0, 1)
                 chosen[0, to], chosen[1, to] = v, u
 
