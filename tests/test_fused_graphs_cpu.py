@@ -111,6 +111,18 @@ def test_large_levels_are_searched_by_threads(count, symmetric, monkeypatch):
     assert told["levels"] == told["pushed"] + told["pulled"]
 
 
+@pytest.mark.parametrize("count", [1, 3])
+def test_rows_that_follow_each_other_are_pushed_as_one_and_no_row_between(count, monkeypatch):
+    monkeypatch.setattr(search, "SMALL", 0)
+    monkeypatch.setattr(search, "LARGE", 1)
+    monkeypatch.setattr(search, "WORTH_THREADS", 1)
+    for seed, degree in ((1, 1), (2, 2), (3, 4)):
+        A = network(400, degree, seed=seed)
+        with threads(count):
+            for trees in (False, True):
+                assert_alike(A, bfs, int(np.diff(A.indptr).argmax()), return_parents=trees, direction="push")
+
+
 def test_a_small_graph_is_searched_by_one_thread_that_pushes():
     A = network(2000, 10)
     with threads(3):

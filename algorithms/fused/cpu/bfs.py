@@ -4,10 +4,11 @@
 
 A frontier is a part of one queue, in which every vertex has a place once. Small levels, of which a road network has
 hundreds, follow each other in one sequential loop, without a branch at what is new: each vertex is written at the
-queue's end, which moves on if it was. A large level is a step of its own, to which threads help themselves by a few
-vertices at a time; what is visited is then a bitmap, an eighth of a byte a vertex, which stays in the caches. Pushed,
-every thread sets bits of its own, since a word that two cores write to travels between them all the time; pulled, a
-vertex is found by the thread to which its word goes. Beamer's rule chooses [1].
+queue's end, which moves on if it was. Rows are fetched ahead, along the queue. A large level is a step of its own, to
+which threads help themselves by a few vertices at a time; what is visited is then a bitmap, an eighth of a byte a
+vertex, which stays in the caches. Pushed, every thread sets bits of its own, since a word that two cores write to
+travels between them all the time; pulled, a vertex is found by the thread to which its word goes. Beamer's rule chooses
+[1].
 
 O(n + m) pushed. Beside the answer 4 bytes a vertex for the queue (8 of int64), three bitmaps, and one for each thread.
 
@@ -28,7 +29,7 @@ from semiring.cpu.kernels import compiled
 from semiring.cpu.threads import get_threads, run
 from semiring.explanation import facts
 
-from .atomics import added, lowered
+from .atomics import added, lowered, prefetched
 from .words import as_words, bits_set, listed, lowest_bit
 
 LARGE = 1 << 16
@@ -45,6 +46,9 @@ PAUSE = 1 << 24
 
 GRAIN = 64
 """Frontier vertices, and words of a bitmap, that a thread takes at a time."""
+
+AHEAD = np.uintp(16)
+"""Places in the queue from one to that whose row is fetched meanwhile."""
 
 BEGIN, END, LEVEL, UNEXPLORED, EDGES = range(5)
 """What a search knows at a level: the frontier's part of the queue, its level, and, where they are counted, the edges
@@ -167,39 +171,37 @@ def _widest(indptr):
 def _small_levels(indptr, indices, level, parent, queue, state, deepest, widest, large, alpha, pause):
     """Push small levels; was there a pause, since the queue has got so long?"""
     begin, end, k, unexplored = state[0], state[1], state[2], state[3]
-    edges, one = np.int64(0), np.uintp(1)
+    edges, one, two = np.int64(0), np.uintp(1), np.uintp(2)
     while begin < end < pause and k < deepest:
         most = (end - begin) * widest
         if most >= large or most * alpha > unexplored:
             edges = np.int64(0)
-            for f in range(begin, end):
-                u = np.uintp(queue[f])
+            for place in range(begin, end):
+                u = np.uintp(queue[place])
                 edges += np.int64(indptr[u + one]) - np.int64(indptr[u])
             unexplored -= edges
             if edges >= large or edges * alpha > unexplored:
                 break
         k += 1
-        tail, next_level = np.uintp(end), np.int32(k)
-        for f in range(np.uintp(begin), np.uintp(end)):
+        f, last, tail, next_level = np.uintp(begin), np.uintp(end), np.uintp(end), np.int32(k)
+        while f < last:
+            prefetched(indptr, np.uintp(queue[min(f + AHEAD, tail - one)]))
+            prefetched(indices, np.uintp(indptr[np.uintp(queue[min(f + AHEAD // two, tail - one)])]))
             u = np.uintp(queue[f])
-            if parent.size == 0:
-                for e in range(np.uintp(indptr[u]), np.uintp(indptr[u + one])):
-                    v = np.uintp(indices[e])
-                    before = level[v]
-                    fresh = before == -1
-                    queue[tail] = v
-                    level[v] = next_level if fresh else before
-                    tail += np.uintp(fresh)
-            else:
-                for e in range(np.uintp(indptr[u]), np.uintp(indptr[u + one])):
-                    v = np.uintp(indices[e])
-                    before, known = level[v], parent[v]
-                    fresh = before == -1
-                    queue[tail] = v
-                    after = next_level if fresh else before
-                    level[v] = after
+            e, stop = np.uintp(indptr[u]), np.uintp(indptr[u + one])
+            f += one
+            while e < stop:
+                v = np.uintp(indices[e])
+                e += one
+                before = level[v]
+                fresh = before == -1
+                queue[tail] = v
+                tail += np.uintp(fresh)
+                after = next_level if fresh else before
+                level[v] = after
+                if parent.size:
+                    known = parent[v]
                     parent[v] = u if (after == next_level) & (np.uint64(known) > np.uint64(u)) else known
-                    tail += np.uintp(fresh)
         begin, end = end, np.int64(tail)
     state[0], state[1], state[2], state[3], state[4] = begin, end, k, unexplored, edges
     return end >= pause
@@ -207,16 +209,26 @@ def _small_levels(indptr, indices, level, parent, queue, state, deepest, widest,
 
 @compiled
 def _push(indptr, indices, seen, parent, queue, taken, stop, reached):
-    """A thread's share of a level: frontier vertices from taken[0] to `stop`; sets what they lead to in `reached`."""
+    """A thread's share of a level: frontier vertices from taken[0] to `stop`; sets what they lead to in `reached`.
+
+    Where nobody asks for parents, rows that follow each other in memory are one: a row costs as much as ten edges.
+    """
     one, low = np.uintp(1), np.uintp(63)
     while True:
         first = added(taken, 0, GRAIN)
         if first >= stop:
             break
-        for f in range(first, min(first + GRAIN, stop)):
+        f, last = np.uintp(first), np.uintp(min(first + GRAIN, stop))
+        while f < last:
             u = np.uintp(queue[f])
-            for e in range(np.uintp(indptr[u]), np.uintp(indptr[u + one])):
+            e, end = np.uintp(indptr[u]), np.uintp(indptr[u + one])
+            f += one
+            while parent.size == 0 and f < last and np.uintp(indptr[np.uintp(queue[f])]) == end:
+                end = np.uintp(indptr[np.uintp(queue[f]) + one])
+                f += one
+            while e < end:
                 v = np.uintp(indices[e])
+                e += one
                 word, bit = v >> np.uintp(6), np.uint64(1) << (v & low)
                 reached[word] |= bit
                 if parent.size and not seen[word] & bit and np.uint64(parent[v]) > np.uint64(u):
