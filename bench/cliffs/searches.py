@@ -1,6 +1,7 @@
 """Searches, components and forests on one thread, beside GAP's methods in C++ and SciPy: rows of "no cliffs".
 
-Peers have rows and columns, made outside of their time. A fresh matrix has rows alone, and nothing kept with it. "Warm"
+Peers have rows and columns, made outside of their time. A fresh matrix has rows alone, and nothing kept with it: of a
+search there is also a row beside a peer that has rows alone, since columns take it several searches to make. "Warm"
 means that two searches came before: the second one makes the columns, and keeps them.
 """
 
@@ -89,6 +90,9 @@ def of_network(graph: str, A: CSR) -> Iterator[Case]:
             yield Case(f"WCC, {graph}, {state}", A, ours, "GAP's methods", weak.run, same_partition, fresh)
             search: Callable[[CSR], Any] = lambda M: bfs(M, source)  # noqa: E731
             yield Case(f"BFS, {graph}, {state}", A, search, "GAP's methods", levels.run, np.array_equal, fresh)
+            if fresh:
+                name, alone = f"BFS, {graph}, fresh, rows alone", gap.bfs(A, source, both_ways=False)
+                yield Case(name, A, search, "GAP's methods", alone.run, np.array_equal, fresh)
 
 
 def of_grid(A: CSR) -> Iterator[Case]:

@@ -207,8 +207,8 @@ int sssp(void* graph, std::int64_t source, Length width, Length* d) {
     });
 }
 
-// Levels; top-down, and bottom-up while the frontier has many edges.
-int bfs(void* graph, std::int64_t source, std::int32_t* level) {
+// Levels; top-down, and, if edges in are there to be used, bottom-up while the frontier has many edges.
+int bfs(void* graph, std::int64_t source, std::int32_t both_ways, std::int32_t* level) {
     return guarded([&] {
         const Graph& G = *static_cast<Graph*>(graph);
         std::fill(level, level + G.n, -1);
@@ -217,7 +217,7 @@ int bfs(void* graph, std::int64_t source, std::int32_t* level) {
         Bits front(G.n), after(G.n);
         std::int64_t unexplored = G.out_start[G.n], edges = G.out_start[source + 1] - G.out_start[source];
         for (std::int32_t depth = 1; !queue.empty();) {
-            if (edges > unexplored / PULL_SHARE) {
+            if (both_ways && edges > unexplored / PULL_SHARE) {
                 front.clear();
                 for (Vertex v : queue) front.add(v);
                 std::int64_t awake = static_cast<std::int64_t>(queue.size()), before;

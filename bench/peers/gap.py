@@ -97,10 +97,11 @@ def sssp(A: CSR, source: int) -> Prepared:
     return Prepared(lambda: run(best), lambda d: finite_below(d, FAR))
 
 
-def bfs(A: CSR, source: int) -> Prepared:
-    """Direction-optimizing search."""
+def bfs(A: CSR, source: int, both_ways: bool = True) -> Prepared:
+    """Direction-optimizing search, or, without the edges in, one that is top-down throughout."""
     G = Graph(A.pattern().astype(np.int32))
-    return Prepared(lambda: G.fill("bfs", ctypes.c_int64(source)), lambda level: level.astype(np.int64))
+    call = lambda: G.fill("bfs", ctypes.c_int64(source), ctypes.c_int32(both_ways))  # noqa: E731
+    return Prepared(call, lambda level: level.astype(np.int64))
 
 
 def weak_components(A: CSR) -> Prepared:
