@@ -199,6 +199,7 @@ def test_a_giant_is_found_beside_all_other_components_whenever_the_search_pauses
             (reach, "WORTHWHILE", [0.01, 0.5, 2.0]),
             (reach, "SWEEPS", [0, 1, 8]),
             (reach, "SPREAD", [0.0, 0.1]),
+            (reach, "SURE", [0.0, 0.75, 2.0]),
             (reach, "RARE", [0.0, 0.1, 2.0]),
             (reach, "FEW", [0.0, 0.5]),
         ):
@@ -222,7 +223,8 @@ def test_a_wide_graph_has_a_giant_that_is_found_by_sweeps_and_a_narrow_one_is_se
         A = from_edges(u, v, shape=n)
         if turned:
             by_columns(A)
-        assert_alike(A, scc)
+        for form in (A, wide(A)):
+            assert_alike(form, scc)
         assert explain(scc, A).runs[0].facts["giant"] > n // 2
     ring = from_edges(np.append(u, u), np.append((u + 1) % n, (u + 2) % n), shape=n)
     assert_alike(ring, scc)
