@@ -5,7 +5,8 @@ write to all of them at once. Each block is sorted by column and row, digit by d
 equal neighbours become one.
 
 An entry is one word of 64 bits: its row within the block, its column, and what tells its value. That is a value of 32
-bits itself, or else the entry's number. Where the word has no room, the number lies in an array beside the words.
+bits itself, or else its place among values that are dealt out likewise, so that they are fetched from near by. Where
+the word has no room, the place lies in an array beside the words.
 
 [1] D. E. Knuth, The Art of Computer Programming, volume 3, section 5.2.5, 1973: radix sort.
 """
@@ -35,7 +36,7 @@ def sorted_by_rows(
     """
     row_bits, column_bits = (max(extent - 1, 0).bit_length() for extent in shape)
     most, weighted, none = src.size * (1 + both_ways), values.size > 0, np.empty(0, np.uint32)
-    size_bits = src.size.bit_length()
+    size_bits = most.bit_length()
     few = min(max(size_bits - BLOCK_BITS, 0), FEW_BLOCKS_BITS)
     block_bits = min(max(few, size_bits - LONG_BLOCK_BITS), MOST_BLOCKS_BITS, row_bits)
     most_bits = WORD_BITS - column_bits - row_bits + min(MOST_BLOCKS_BITS, row_bits)  # beside row and column
@@ -44,19 +45,23 @@ def sorted_by_rows(
     block_bits = max(block_bits, value_bits + column_bits + row_bits - WORD_BITS)
     shift = row_bits - block_bits
 
-    ends = np.zeros((max(shape[0] - 1, 0) >> shift) + 2, np.uint64)
-    words, numbers = np.empty(most, np.uint64), np.empty(most if weighted and value_bits == 0 else 0, src.dtype)
-    entries = src, dst, values.view(np.uint32) if in_words else none
-    machine_code(deal)(*entries, both_ways, shift, column_bits, value_bits, ends, words, numbers)
+    starts = np.zeros((max(shape[0] - 1, 0) >> shift) + 2, np.uint64)
+    machine_code(find_blocks)(src, dst, both_ways, shift, starts)
+    dealt = np.empty(most if weighted and not in_words else 0, values.dtype)
+    if dealt.size:
+        machine_code(deal_values)(src, dst, values, both_ways, shift, starts.copy(), dealt)
+    words, places = np.empty(most, np.uint64), np.empty(most if weighted and value_bits == 0 else 0, src.dtype)
+    ends, bits = starts, values.view(np.uint32) if in_words else none
+    machine_code(deal)(src, dst, bits, both_ways, shift, column_bits, value_bits, ends, words, places)
     total, longest = int(ends[-1]), int(np.diff(ends.astype(np.int64), prepend=0).max())
     digits = max(1, -(-(shift + column_bits) // DIGIT_BITS))
     counts = np.empty((digits, 1 << -(-(shift + column_bits) // digits)), np.uint64)
-    scratch = np.empty(longest, np.uint64), np.empty(min(longest, numbers.size), src.dtype), counts
+    scratch = np.empty(longest, np.uint64), np.empty(min(longest, places.size), src.dtype), counts
     indptr, indices = np.zeros(shape[0] + 1, src.dtype), np.empty(total, src.dtype)
     kept = np.empty(total if weighted else 0, values.dtype)
-    of_values = none if in_words else values, kept, kept.view(np.uint32) if in_words else none
+    of_kept = dealt, kept, kept.view(np.uint32) if in_words else none
     sort = machine_code(sort_blocks)
-    found = int(sort(ends, words, numbers, shift, column_bits, value_bits, *scratch, *of_values, indptr, indices))
+    found = int(sort(ends, words, places, shift, column_bits, value_bits, *scratch, *of_kept, indptr, indices))
     for array in (indices, kept):
         array.resize(min(array.size, found), refcheck=False)  # without a copy
     return indptr, indices, kept
@@ -70,29 +75,46 @@ def in_order(src, dst):
     return True
 
 
-def deal(src, dst, bits, both_ways, shift, column_bits, value_bits, ends, words, numbers):
-    """Deal entries out to blocks of 2^shift rows, as words of row within the block, column and value.
-
-    bits: the values, if they go into words; else entries' numbers do, or into `numbers`, if there is room.
-    ends: zeros, one more than blocks. They become the blocks' ends, and the number of entries.
-    """
+def find_blocks(src, dst, both_ways, shift, starts):
+    """Find where each block of 2^shift rows starts among all entries. starts: zeros, one more than blocks."""
     for e in range(src.size):
-        ends[np.uint64(src[e]) >> np.uint64(shift)] += np.uint64(1)
+        starts[np.uint64(src[e]) >> np.uint64(shift)] += np.uint64(1)
         if both_ways and src[e] != dst[e]:
-            ends[np.uint64(dst[e]) >> np.uint64(shift)] += np.uint64(1)
+            starts[np.uint64(dst[e]) >> np.uint64(shift)] += np.uint64(1)
     total = np.uint64(0)
-    for block in range(ends.size):
-        total, ends[block] = total + ends[block], total
-    within = (np.uint64(1) << np.uint64(shift)) - np.uint64(1)
+    for block in range(starts.size):
+        total, starts[block] = total + starts[block], total
+
+
+def deal_values(src, dst, values, both_ways, shift, ends, dealt):
+    """Deal the values out to blocks of 2^shift rows. ends: where these start; what it becomes is where they end."""
     for e in range(src.size):
         row, column = np.uint64(src[e]), np.uint64(dst[e])
-        value = np.uint64(bits[e]) if bits.size else np.uint64(e) if value_bits else np.uint64(0)
         for _ in range(2):
             at = ends[row >> np.uint64(shift)]
             ends[row >> np.uint64(shift)] = at + np.uint64(1)
+            dealt[at] = values[e]
+            if not both_ways or row == column:
+                break
+            row, column = column, row
+
+
+def deal(src, dst, bits, both_ways, shift, column_bits, value_bits, ends, words, places):
+    """Deal entries out to blocks of 2^shift rows, as words of row within the block, column and what tells the value.
+
+    bits: the values, if these go into the words; else their places in `dealt` do, or into `places`, if there is room.
+    ends: as for `deal_values`.
+    """
+    within = (np.uint64(1) << np.uint64(shift)) - np.uint64(1)
+    for e in range(src.size):
+        row, column = np.uint64(src[e]), np.uint64(dst[e])
+        for _ in range(2):
+            at = ends[row >> np.uint64(shift)]
+            ends[row >> np.uint64(shift)] = at + np.uint64(1)
+            value = np.uint64(bits[e]) if bits.size else at if value_bits else np.uint64(0)
             words[at] = ((row & within) << np.uint64(column_bits) | column) << np.uint64(value_bits) | value
-            if numbers.size:
-                numbers[at] = e
+            if places.size:
+                places[at] = at
             if not both_ways or row == column:
                 break
             row, column = column, row
@@ -102,14 +124,14 @@ def sort_blocks(
     # fmt: off
     ends,
     words,
-    numbers,
+    places,
     shift,
     column_bits,
     value_bits,
     other_words,
-    other_numbers,
+    other_places,
     counts,
-    values,
+    dealt,
     kept,
     kept_bits,
     indptr,
@@ -118,8 +140,8 @@ def sort_blocks(
 ):
     """Sort each block by its rows and columns and write its rows; the number of entries, equal places being one.
 
-    ends to value_bits: see `deal`.  other_words, other_numbers: room for the longest block.  counts: (digits, values
-    of a digit).  values: of the entries by number, unless `kept_bits`, the memory of `kept`, takes them from words.
+    ends to value_bits: see `deal`.  other_words, other_places: room for the longest block.  counts: (digits, values
+    of a digit).  dealt: the values by place, unless `kept_bits`, the memory of `kept`, takes them from words.
     indptr: zeros; it, indices and kept become the rows'.
     """
     found, start = np.uint64(0), np.uint64(0)
@@ -127,28 +149,28 @@ def sort_blocks(
     low_value = (np.uint64(1) << np.uint64(value_bits)) - np.uint64(1)
     for block in range(ends.size - 1):
         size, first_row = ends[block] - start, np.uint64((block << shift) + 1)
-        some, others = words[start : ends[block]], numbers[start : ends[block]]
-        some, others = sort_block(some, others, value_bits, other_words[:size], other_numbers[:size], counts)
+        some, others = words[start : ends[block]], places[start : ends[block]]
+        some, others = sort_block(some, others, value_bits, other_words[:size], other_places[:size], counts)
         last = ~np.uint64(0)
         for k in range(size):
-            key, number = some[k] >> np.uint64(value_bits), some[k] & low_value
+            key, place = some[k] >> np.uint64(value_bits), some[k] & low_value
             if others.size:
-                number = np.uint64(others[k])
+                place = np.uint64(others[k])
             if key != last:
                 indices[found] = key & low_column
                 if kept_bits.size:
-                    kept_bits[found] = number
+                    kept_bits[found] = place
                 elif kept.size:
-                    kept[found] = values[number]
+                    kept[found] = dealt[place]
                 found += np.uint64(1)
                 indptr[first_row + (key >> np.uint64(column_bits))] = found
                 last = key
             elif kept.size:
                 before, at = kept[found - np.uint64(1)], found - np.uint64(1)
                 if kept_bits.size:
-                    kept_bits[at] = number
+                    kept_bits[at] = place
                 else:
-                    kept[at] = values[number]
+                    kept[at] = dealt[place]
                 if not kept[at] < before:
                     kept[at] = before
         start = ends[block]
@@ -157,8 +179,8 @@ def sort_blocks(
     return found
 
 
-def sort_block(words, numbers, value_bits, other_words, other_numbers, counts):
-    """(words, numbers), sorted by what words hold above `value_bits`, here or in the other memory."""
+def sort_block(words, places, value_bits, other_words, other_places, counts):
+    """(words, places), sorted by what words hold above `value_bits`, here or in the other memory."""
     counts[:] = 0
     digits, digit_bits = counts.shape[0], np.uint64(0)
     while (1 << digit_bits) < counts.shape[1]:
@@ -180,8 +202,8 @@ def sort_block(words, numbers, value_bits, other_words, other_numbers, counts):
             at = starts[value]
             starts[value] = at + np.uint64(1)
             other_words[at] = word
-            if numbers.size:
-                other_numbers[at] = numbers[k]
+            if places.size:
+                other_places[at] = places[k]
         words, other_words = other_words, words
-        numbers, other_numbers = other_numbers, numbers
-    return words, numbers
+        places, other_places = other_places, places
+    return words, places
