@@ -310,6 +310,21 @@ def test_ids_of_64_bits_stay_exact(file, monkeypatch, weight, loop):
     assert read(path, return_labels=True)[1].tolist() == ids
 
 
+@pytest.mark.parametrize("loop", ["careful", "compiled"])
+@pytest.mark.parametrize("block_bytes", [1, 100, 1 << 20])
+@pytest.mark.parametrize("ending", ["", ".gz"])
+def test_ids_and_weights_may_grow_wider_anywhere(file, monkeypatch, ending, block_bytes, loop):
+    read_by(loop, monkeypatch)
+    monkeypatch.setattr(source, "BLOCK_BYTES", block_bytes)
+    numbers = [5, 6, 2**31 - 1, 7, 2**31, 8, 2**40, 9, 2**63 - 1, 10]
+    rows = [(u, v, w) for u, v in zip(numbers, numbers[::-1], strict=True) for w in (3, 2**31)]
+    lines = [f"{'+' if k % 3 == 2 else ''}{u}\t{v} {w}\n" for k, (u, v, w) in enumerate(rows)]
+    A, labels = read(file(f"wide.txt{ending}", "".join(lines)), return_labels=True)
+    assert labels.tolist() == sorted(numbers)
+    assert A.dtype == np.int64
+    assert {(labels[u], labels[v], w) for u, v, w in edges(A)} == {row for row in rows if row[2] == 3}
+
+
 @pytest.mark.parametrize("spread", [1, 3, 7919, 2**40])
 @pytest.mark.parametrize("ends", [[], [0, 2**63 - 1]])
 def test_many_ids_with_gaps_are_numbered_in_order(file, monkeypatch, spread, ends):

@@ -43,44 +43,54 @@ INTEGERS, NUMBERS, REALS = range(3)
 """What weights may be: integers; integers or reals; reals, whatever they look like."""
 
 
-def read_block(
-    source: Source, line: EdgeLine, lines: Buffer, first: int, shape: tuple[int, int] | None
-) -> tuple[Array, ...]:
-    """As `lines.read_block`, of lines that have `source.SPARE_BYTES` behind them."""
-    block, text = memoryview(lines), np.frombuffer(lines, np.uint8)
-    comment, other_comment = [*line.comment, NO_BYTE][:2]
-    comma = ord(",") if line.separator == BLANKS_OR_COMMA else NO_BYTE
-    kind = REALS if line.always_real else INTEGERS if line.weight == INTEGER else NUMBERS
-    form = comment, other_comment, line.prefix[0] if line.prefix else NO_BYTE, comma, line.columns, kind
-    id_type = index_dtype(*shape or ())
-    parts: list[Sequence[Array]] = []
-    at, careful_bytes = 0, CAREFUL_BYTES
-    while True:
-        top = np.iinfo(id_type).max
-        last_src, last_dst = (top, top) if shape is None else (first + extent - 1 for extent in shape)
-        start, room = at, (len(block) - at) // SHORTEST_LINE + 1
-        src, dst, weights = np.empty(room, id_type), np.empty(room, id_type), np.empty(room, np.int64)
-        at, edges, ended, real = machine_code(read_lines)(
-            *(text, start, *form, first, last_src, last_dst, line.lowest, powers_of_ten(), TENS),
-            *(src, dst, weights, weights.view(np.float64)),
-        )
-        source.line_number += ended
-        columns = (src, dst, weights)[: line.columns]
-        for column in columns:
-            column.resize(edges, refcheck=False)  # without a copy
-        parts.append(columns if len(columns) < 3 else (src, dst, weights.view(np.float64) if real else narrow(weights)))
-        if at == len(block):
-            return tuple(np.concatenate(column) if len(parts) > 1 else column[0] for column in zip(*parts, strict=True))
-        if id_type == np.int32 and shape is None:  # the line that it stopped at may hold but a larger id
-            id_type = np.dtype(np.int64)
-            continue
-        # where one odd line follows the other, ever more of them go to the careful reader at once
-        careful_bytes = 2 * careful_bytes if at - start < careful_bytes else CAREFUL_BYTES
-        start, end = at, LINE_END.search(block, min(at + careful_bytes, len(block)) - 1)
-        assert end is not None
-        at = end.end()
-        parts.append(read_carefully(source, line, block[start:at], first, shape))
+class Reader:
+    """Reads blocks, one after the other into the same memory."""
+
+    def __init__(self) -> None:
+        self._memory = np.empty((3, 0), np.int64)
+
+    def read_block(
+        self, source: Source, line: EdgeLine, lines: Buffer, first: int, shape: tuple[int, int] | None
+    ) -> tuple[Array, ...]:
+        """As `lines.read_block`, of lines with `source.SPARE_BYTES` behind them. The next call takes the arrays."""
+        block, text = memoryview(lines), np.frombuffer(lines, np.uint8)
+        comment, other_comment = [*line.comment, NO_BYTE][:2]
+        comma = ord(",") if line.separator == BLANKS_OR_COMMA else NO_BYTE
+        kind = REALS if line.always_real else INTEGERS if line.weight == INTEGER else NUMBERS
+        form = comment, other_comment, line.prefix[0] if line.prefix else NO_BYTE, comma, line.columns, kind
         id_type = index_dtype(*shape or ())
+        parts: list[Sequence[Array]] = []
+        at, careful_bytes = 0, CAREFUL_BYTES
+        while True:
+            top = np.iinfo(id_type).max
+            last_src, last_dst = (top, top) if shape is None else (first + extent - 1 for extent in shape)
+            start, room = at, (len(block) - at) // SHORTEST_LINE + 1
+            if room > self._memory.shape[1]:
+                self._memory = np.empty((3, room), np.int64)
+            src, dst, weights = self._memory[0].view(id_type), self._memory[1].view(id_type), self._memory[2]
+            at, edges, ended, real = machine_code(read_lines)(
+                *(text, start, *form, first, last_src, last_dst, line.lowest, powers_of_ten(), TENS),
+                *(src, dst, weights, weights.view(np.float64)),
+            )
+            source.line_number += ended
+            part = [src[:edges], dst[:edges]]
+            if line.columns > 2:
+                part.append(weights[:edges].view(np.float64) if real else narrow(weights[:edges]))
+            if at == len(block) and not parts:
+                return tuple(part)
+            parts.append([column.copy() for column in part])
+            if at == len(block):
+                return tuple(map(np.concatenate, zip(*parts, strict=True)))
+            if id_type == np.int32 and shape is None:  # the line that it stopped at may hold but a larger id
+                id_type = np.dtype(np.int64)
+                continue
+            # where one odd line follows the other, ever more of them go to the careful reader at once
+            careful_bytes = 2 * careful_bytes if at - start < careful_bytes else CAREFUL_BYTES
+            start, end = at, LINE_END.search(block, min(at + careful_bytes, len(block)) - 1)
+            assert end is not None
+            at = end.end()
+            parts.append(read_carefully(source, line, block[start:at], first, shape))
+            id_type = index_dtype(*shape or ())
 
 
 @cache
@@ -197,7 +207,10 @@ def weight_from(text, i, kind, powers, tens):
     if negative or byte(text, i) == PLUS:
         i += 1
     begin, exponent, real = i, np.int64(0), kind == REALS
-    number, i = digits_from(text, i, NOTHING, tens)
+    if byte(text, i + 1) == POINT and byte(text, i) >= ZERO and byte(text, i) <= NINE:
+        number, i = np.uint64(byte(text, i) - ZERO), i + 1
+    else:
+        number, i = digits_from(text, i, NOTHING, tens)
     digits = i - begin
     if kind != INTEGERS and byte(text, i) == POINT:
         real, after = True, i + 1

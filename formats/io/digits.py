@@ -1,8 +1,8 @@
 """Digits read eight at a time, by compiled loops: the text's bytes are one word, and arithmetic treats them alike [1].
 
 Eight bytes from some place on are loaded as one word, the first as its lowest byte. Every byte is tested at once for
-being no digit. What comes before the first such byte is moved to the top, so that zeros come before the digits. Then
-neighbours are joined: ten times the one and the other, for eight digits, four pairs and two fours.
+being no digit. The digits before the first such byte are moved to the top of the word, behind zeros. Then neighbours
+are joined: digits to pairs, these to fours, and these to the number.
 
 [1] L. Lamport, Multiple byte processing with full-word instructions, Communications of the ACM 18(8), 1975.
 """
@@ -18,8 +18,9 @@ PLACES = np.uint64(sum((k + 1) << (53 - 8 * k) for k in range(7)) + 1)
 FOURS = np.uint64(0x000000FF000000FF)
 HUNDRED_AND_MILLION, ONE_AND_TEN_THOUSAND = np.uint64((1000000 << 32) + 100), np.uint64((10000 << 32) + 1)
 ONE, THREE, EIGHT, TEN, SIXTEEN, HALF, TOP, WORD = (np.uint64(n) for n in (1, 3, 8, 10, 16, 32, 60, 64))
-TENS = np.array([10**8] + [10**k for k in range(8)], np.uint64)
-"""10^k by how many digits there are and one, or by 0 for eight."""
+HUNDRED_MILLION = np.uint64(10**8)
+TENS = np.array([0] + [10**k for k in range(8)], np.uint64)
+"""10^k by k + 1."""
 
 
 def digits_from(text, i, number, tens):
@@ -27,21 +28,21 @@ def digits_from(text, i, number, tens):
 
     text: bytes, eight of which can be loaded from i on, and from behind all the digits.  tens: TENS.
     """
-    eight, past = digits_in(eight_from(text, i))
-    number = number * tens[past] + eight
-    if past > 0:
-        return number, i + np.int64(past) - 1
-    return more_digits_from(text, i + 8, number, tens)
-
-
-def more_digits_from(text, i, number, tens):
-    """As `digits_from`, which is short, so that it is compiled within its callers."""
-    while True:
-        eight, past = digits_in(eight_from(text, i))
-        number = number * tens[past] + eight
-        if past > 0:
-            return number, i + np.int64(past) - 1
+    word = eight_from(text, i)
+    others = no_digits_in(word)
+    while others == 0:
+        number = number * HUNDRED_MILLION + joined(word ^ ZEROS)
         i += 8
+        word = eight_from(text, i)
+        others = no_digits_in(word)
+    past = ((others & (~others + ONE)) * PLACES) >> TOP
+    digits = ((word ^ ZEROS) << (WORD - (past << THREE))) << EIGHT
+    return number * tens[past] + joined(digits), i + np.int64(past) - 1
+
+
+def no_digits_in(word):
+    """0 if all eight bytes are digits; else the lowest bit that is set is the highest one of the first that is none."""
+    return ((word + TO_HIGH_BIT) | (word - ZEROS)) & HIGH_BITS  # no digit carries into the next byte
 
 
 def eight_from(text, i):
@@ -59,13 +60,7 @@ def eight_from(text, i):
     )
 
 
-def digits_in(word):
-    """(the number that the digits are which a word begins with; how many they are and one, but 0 for eight)."""
-    others = ((word + TO_HIGH_BIT) | (word - ZEROS)) & HIGH_BITS  # up to the first other byte, no byte touches the next
-    past = ((others & (~others + ONE)) * PLACES) >> TOP
-    digits = word ^ ZEROS
-    if past > 0:
-        digits = (digits << (WORD - (past << THREE))) << EIGHT
-    digits = digits * TEN + (digits >> EIGHT)
-    digits = (digits & FOURS) * HUNDRED_AND_MILLION + ((digits >> SIXTEEN) & FOURS) * ONE_AND_TEN_THOUSAND
-    return digits >> HALF, past
+def joined(digits):
+    """The number that eight digits are."""
+    pairs = digits * TEN + (digits >> EIGHT)
+    return ((pairs & FOURS) * HUNDRED_AND_MILLION + ((pairs >> SIXTEEN) & FOURS) * ONE_AND_TEN_THOUSAND) >> HALF

@@ -29,14 +29,15 @@ LINE_END = re.compile(rb"\r\n?+|\n")
 class Source:
     """The rest of an open file. `line_number` counts the lines already handed out.
 
-    force: read what a limit would refuse as absurdly large.
+    force: read what a limit would refuse as absurdly large.  size: how many bytes there are, 0 if that is not known.
     """
 
-    def __init__(self, path: str, stream: BinaryIO, bar: Bar, force: bool = False) -> None:
+    def __init__(self, path: str, stream: BinaryIO, bar: Bar, force: bool = False, size: int = 0) -> None:
         self.path = path
         self.stream = stream
         self.bar = bar
         self.force = force
+        self.size = size
         self.line_number = 0
         self._text = bytearray()
         self._at = self._whole = self._end = 0  # as far the text was handed out, is whole lines, was read
@@ -154,7 +155,7 @@ def open_source(path: str, progress: bool | None = None, force: bool = False) ->
         file = stack.enter_context(open(path, "rb"))
         bar = stack.enter_context(Bar(path, file, progress))
         if not is_gzip(path):
-            yield Source(path, file, bar, force)
+            yield Source(path, file, bar, force, os.fstat(file.fileno()).st_size)
             return
         import gzip
         import zlib
