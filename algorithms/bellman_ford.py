@@ -26,10 +26,10 @@ Any semiring with a unit and an order serves: MaxMin gives widest paths, MinMax 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal, get_args
 
 from formats import Matrix, SparseVector
-from semiring import Semiring, better, ewise_add, select, vxm
+from semiring import MinPlus, Semiring, better, ewise_add, select, vxm
 from semiring.vectors import densified, entry, is_empty, present, unit
 
 from .cycle_watch import CycleWatch
@@ -37,7 +37,8 @@ from .single_source import Until, single_source
 from .trace import note
 from .work_queue import DISCIPLINES, WorkQueue
 
-SCHEDULES = ("frontier", "sweep", *DISCIPLINES)
+Schedule = Literal["frontier", "sweep", "fifo", "slf", "lll", "slf+lll"]
+SCHEDULES: tuple[Schedule, ...] = get_args(Schedule)
 
 
 def check(schedule: str = "frontier") -> None:
@@ -47,18 +48,56 @@ def check(schedule: str = "frontier") -> None:
 
 
 @single_source(any_sign=True, check=check)
-def bellman_ford(A: Matrix, source: int, s: Semiring, until: Until, *, schedule: str = "frontier") -> Any:
-    """Distances from `source`: the least d with d = e_s ⊕ d A.
+def bellman_ford(
+    A: Matrix,
+    source: int | None = None,
+    semiring: Semiring | str = MinPlus,
+    *,
+    schedule: Schedule = "frontier",
+    sources: Any = None,
+    return_parents: bool = False,
+    limit: Any = None,
+    target: int | None = None,
+    fused: bool = True,
+) -> Any:
+    """Shortest paths from a source with weights of any sign: the least d with d = e_s ⊕ d A.
 
-    A: (n, n), A[u, v] = weight of u -> v, any sign.  source: 0 <= s < n.  schedule: what a round relaxes from:
-    "frontier", the vertices that changed; "sweep", all; or one that changed, from a queue that is "fifo", or puts small
-    labels first ("slf"), large labels last ("lll"), or both ("slf+lll").  `SingleSource` says what else every algorithm
-    takes.
-    Returns (n,) of A.dtype on A's device, with unreachable vertices at the semiring's zero (inf, INT_MAX).
-    Raises NegativeCycle if one is reachable, OverflowError if a finite distance leaves the dtype, ValueError for a bad
-    source, a matrix that is not square or a semiring without a unit or an order, TypeError for one that is not defined
-    on A's dtype.  Source: [1], [2].
+    Args:
+        A: (n, n), A[u, v] = weight of the edge u -> v, of any sign.
+        source: the vertex to start from, 0 <= source < n.
+        semiring: what a path's length is and which is better; any with a unit and an order, or its name.
+        schedule: what a round relaxes from. "frontier": the vertices that changed; "sweep": all; or one that changed,
+            from a queue that is "fifo", or puts small labels first ("slf"), large ones last ("lll"), or both.
+        sources: several sources, (k,) integers, instead of one: the answer then has a row for each.
+        return_parents: also return the shortest-path tree.
+        limit: distances beyond it are absent.
+        target: stop when this vertex is settled; distances beyond its own are absent.
+        fused: False runs the equations as they are written.
+
+    Returns:
+        (n,) distances of A.dtype on A's device, with the semiring's zero (inf, INT_MAX) where no path leads. With
+        `return_parents` also (n,) integers: each vertex's parent in the tree, -1 for none.
+
+    Raises:
+        NegativeCycle: a cycle that improves paths for ever can be reached; the error has it.
+        OverflowError: a finite distance does not fit the dtype.
+        ValueError: the matrix is not square, the source is no vertex, or the semiring has no unit or no order.
+        TypeError: the semiring is not defined on A's dtype, or both or neither of source and sources are given.
+
+    Example:
+        >>> from formats import from_edges
+        >>> A = from_edges([0, 0, 1], [1, 2, 2], [5.0, 9.0, -3.0])
+        >>> bellman_ford(A, 0, return_parents=True)
+        (array([0., 5., 2.]), array([-1,  0,  1], dtype=int32))
+
+    Source: Bellman 1958 [1]; negative cycles: Cherkassky and Goldberg 1999 [2].
     """
+    return bellman_ford.paths(A, source, semiring, sources, return_parents, limit, target, schedule=schedule)
+
+
+@bellman_ford.core
+def distances(A: Matrix, source: int, s: Semiring, until: Until, *, schedule: str = "frontier") -> Any:
+    """The distances of one source."""
     f = unit(A, source, s)
     d = densified(f, s)  # d = f = e_s
     watch = CycleWatch(A, d, s, steps_of_a_round(A, schedule))

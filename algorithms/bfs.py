@@ -39,15 +39,39 @@ def bfs(
     mask: Any = None,
     complement: bool = False,
     max_level: int | None = None,
+    fused: bool = True,
 ) -> Any:
-    """The number of edges on a shortest way from `source` to every vertex.
+    """Breadth-first search: the number of edges on a shortest way from a source to every vertex.
 
-    A: (n, n), an entry A[u, v] is the edge u -> v.  source: 0 <= s < n; or sources, several, a row of the answer each.
-    direction, alpha, beta: see `traversal.Direction`; pulls keep A by columns with it, pushes by rows.  mask,
-    complement: (n,) the vertices of the subgraph to search, as in the write rule.  max_level: how far to look.
-    Returns (n,) int32 levels on A's device, -1 where the source does not lead; with `return_parents` also (n,)
-    integers, each vertex's smallest predecessor one level nearer, -1 for none.
-    Raises ValueError for a source outside A or its subgraph, or values that a parameter cannot have.  Source: [1].
+    Args:
+        A: (n, n), an entry A[u, v] is the edge u -> v, whatever its value.
+        source: the vertex to start from, 0 <= source < n.
+        sources: several sources, (k,) integers, instead of one: the answer then has a row for each.
+        return_parents: also return the tree of the search.
+        direction: "push" a frontier along its edges, let the unvisited "pull", or "auto", by Beamer's rule. Pulls need
+            A by columns, which are kept with it.
+        alpha: pull once the frontier's edges are more than one in alpha of those that no large frontier has had yet.
+        beta: push again once the frontier is less than one in beta of the vertices.
+        mask: (n,) the vertices of the subgraph to search.
+        complement: search the vertices that are not in the mask.
+        max_level: how far to look, in edges.
+        fused: False runs the equations as they are written.
+
+    Returns:
+        (n,) int32 levels on A's device, -1 where the source does not lead. With `return_parents` also (n,) integers:
+        each vertex's smallest predecessor one level nearer, -1 for none.
+
+    Raises:
+        ValueError: a source lies outside A or its subgraph, or a parameter has a value that it cannot have.
+        TypeError: both or neither of source and sources are given.
+
+    Example:
+        >>> from formats import from_edges
+        >>> A = from_edges([0, 1, 2], [1, 2, 3], shape=5)
+        >>> bfs(A, 0).tolist()
+        [0, 1, 2, 3, -1]
+
+    Source: Beamer, Asanović, Patterson 2012 [1].
     """
     how = Direction(direction, alpha, beta)
     deepest = None if max_level is None else operator.index(max_level)

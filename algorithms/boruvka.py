@@ -42,13 +42,33 @@ from .trace import note, running
 
 
 @fusible
-def boruvka(A: Matrix, *, symmetrize: bool = False, return_labels: bool = False) -> Any:
+def boruvka(A: Matrix, *, symmetrize: bool = False, return_labels: bool = False, fused: bool = True) -> Any:
     """A minimum spanning forest: a tree of least weight for each connected component.
 
-    A: (n, n), undirected: with every edge in both directions.  symmetrize: take any, of two directions the lighter one.
-    Returns an (n, n) COO on A's device with each chosen edge once, (u, v) with u < v; with `return_labels` also (n,)
-    integers: the smallest vertex of each vertex's tree.  Weights may be negative; self-loops are never chosen.
-    Raises ValueError for a matrix that is not square, or an edge without a reverse of the same weight.  Source: [2].
+    Of edges of one weight the one with the smaller ends is chosen, so the forest is the same from every format and
+    device. Weights may be negative; self-loops are never chosen.
+
+    Args:
+        A: (n, n), undirected: with every edge in both directions.
+        symmetrize: take any matrix; of two directions the lighter edge counts.
+        return_labels: also return which tree each vertex is in.
+        fused: False runs the equations as they are written.
+
+    Returns:
+        An (n, n) COO on A's device with each chosen edge once, (u, v) with u < v. With `return_labels` also (n,)
+        integers: the smallest vertex of each vertex's tree.
+
+    Raises:
+        ValueError: the matrix is not square, or an edge has no reverse of the same weight.
+
+    Example:
+        >>> from formats import from_edges
+        >>> A = from_edges([0, 1, 0], [1, 2, 2], [4.0, 1.0, 2.0])
+        >>> F = boruvka(A, symmetrize=True)
+        >>> F.rows.tolist(), F.cols.tolist(), F.values.tolist()
+        ([0, 1], [2, 2], [2.0, 1.0])
+
+    Source: [2].
     """
     check_graph(A)
     F, label = forest(A, symmetrize, return_labels)

@@ -24,7 +24,7 @@ from typing import Any, Literal
 
 from formats import Matrix, SparseVector
 from formats.orientation import by_columns
-from semiring import Semiring, ewise_add, vxm
+from semiring import MinPlus, Semiring, ewise_add, vxm
 from semiring.vectors import densified, entries_equal, full, is_empty, unit
 
 from .da2cf_variants import find_plan
@@ -38,23 +38,69 @@ NONE_OF_THEM = "the best of some distances is none of them"
 @single_source(check=find_plan)
 def da2cf(
     A: Matrix,
-    source: int,
-    s: Semiring,
-    until: Until,
+    source: int | None = None,
+    semiring: Semiring | str = MinPlus,
     *,
     relax: Literal["push", "pull"] = "push",
     passes: Literal[1, 2] = 2,
     variant: str | None = None,
+    sources: Any = None,
+    return_parents: bool = False,
+    limit: Any = None,
+    target: int | None = None,
+    fused: bool = True,
 ) -> Any:
-    """Distances from `source`, by compound frontiers.
+    """Shortest paths from a source by compound frontiers: all vertices at the smallest distance are settled at once.
 
-    A: (n, n), A[u, v] = weight of u -> v, non-negative.  source: 0 <= s < n.  relax: "push" along the frontier's rows,
-    or "pull" down the columns of the unresolved, which keeps another copy of A with it.  passes: over the unresolved,
-    on a GPU, for their minimum; after one pass the host finishes.  variant: one of the paper's implementations by name
-    (`da2cf_variants.VARIANTS`), instead of the two.  `SingleSource` says what else every algorithm takes.
-    Returns (n,) of A.dtype on A's device, with unreachable vertices at the semiring's zero (inf, INT_MAX).
-    Raises ValueError for a negative weight, OverflowError if a finite distance leaves the dtype.  Source: [1].
+    Args:
+        A: (n, n), A[u, v] = weight of the edge u -> v, non-negative.
+        source: the vertex to start from, 0 <= source < n.
+        semiring: what a path's length is and which is better; any in which no edge improves a path, or its name.
+        relax: "push" along the frontier's rows, or "pull" down the columns of the unresolved, which are kept with A.
+        passes: over the unresolved, on a GPU, for their minimum; after one pass the host finishes.
+        variant: one of the paper's implementations by name (`VARIANTS`), instead of relax and passes.
+        sources: several sources, (k,) integers, instead of one: the answer then has a row for each.
+        return_parents: also return the shortest-path tree.
+        limit: distances beyond it are absent.
+        target: stop when this vertex is settled; distances beyond its own are absent.
+        fused: False runs the equations as they are written.
+
+    Returns:
+        (n,) distances of A.dtype on A's device, with the semiring's zero (inf, INT_MAX) where no path leads. With
+        `return_parents` also (n,) integers: each vertex's parent in the tree, -1 for none.
+
+    Raises:
+        OverflowError: a finite distance does not fit the dtype.
+        ValueError: the matrix is not square, the source is no vertex, a weight improves paths (is negative), or
+            the semiring has no unit or no order.
+        TypeError: the semiring is not defined on A's dtype, or both or neither of source and sources are given.
+
+    Example:
+        >>> from formats import from_edges
+        >>> A = from_edges([0, 0, 1], [1, 2, 2], [5.0, 9.0, 3.0])
+        >>> da2cf(A, 0)
+        array([0., 5., 8.])
+        >>> da2cf(A, 0, "max_min")[1:]
+        array([5., 9.])
+
+    Source: Martín, Torres, Gavilanes 2009 [1].
     """
+    own: dict[str, Any] = {"relax": relax, "passes": passes, "variant": variant}
+    return da2cf.paths(A, source, semiring, sources, return_parents, limit, target, **own)
+
+
+@da2cf.core
+def distances(
+    A: Matrix,
+    source: int,
+    s: Semiring,
+    until: Until,
+    *,
+    relax: str = "push",
+    passes: int = 2,
+    variant: str | None = None,
+) -> Any:
+    """The distances of one source."""
     plan = find_plan(relax, passes, variant, A.device)
     relaxed = pulling if plan.relax == "pull" else pushing
     B = plan.place(A)

@@ -43,23 +43,58 @@ def check(delta: Any = None, split: str = "before") -> None:
 @single_source(takes=(MinPlus,), check=check)
 def delta_stepping(
     A: Matrix,
-    source: int,
-    s: Semiring,
-    until: Until,
+    source: int | None = None,
+    semiring: Semiring | str = MinPlus,
     *,
     delta: float | Literal["median", "mean", "max/degree"] | None = None,
     split: Literal["before", "while"] = "before",
+    sources: Any = None,
+    return_parents: bool = False,
+    limit: Any = None,
+    target: int | None = None,
+    fused: bool = True,
 ) -> Any:
-    """Distances from `source`, a bucket of them at a time.
+    """Shortest paths from a source with non-negative weights, a bucket of distances at a time.
 
-    A: (n, n), A[u, v] = weight of u -> v, non-negative.  source: 0 <= s < n.  delta: the width of a bucket, a positive
-    number, or a rule for it (`bucket_width`): "median" or "mean" of the weights, "max/degree", the largest weight over
-    the largest degree, or None for what suits the graph.  split: edges into light and heavy ones "before" everything
-    else, another copy of A that is kept with it, or "while" relaxing.  `SingleSource` says what else every algorithm
-    takes.
-    Returns (n,) of A.dtype on A's device, with unreachable vertices at the semiring's zero (inf, INT_MAX).
-    Raises ValueError for a negative weight, OverflowError if a finite distance leaves the dtype.  Source: [1].
+    Args:
+        A: (n, n), A[u, v] = weight of the edge u -> v, non-negative.
+        source: the vertex to start from, 0 <= source < n.
+        semiring: min-plus.
+        delta: the width of a bucket, a positive number, or a rule for it: "median" or "mean" of the weights,
+            "max/degree", the largest weight over the largest degree, or None for what suits the graph.
+        split: edges into light and heavy ones "before" everything else, a copy of A that is kept with it, or "while"
+            relaxing.
+        sources: several sources, (k,) integers, instead of one: the answer then has a row for each.
+        return_parents: also return the shortest-path tree.
+        limit: distances beyond it are absent.
+        target: stop when this vertex is settled; distances beyond its own are absent.
+        fused: False runs the equations as they are written.
+
+    Returns:
+        (n,) distances of A.dtype on A's device, with the semiring's zero (inf, INT_MAX) where no path leads. With
+        `return_parents` also (n,) integers: each vertex's parent in the tree, -1 for none.
+
+    Raises:
+        OverflowError: a finite distance does not fit the dtype.
+        ValueError: the matrix is not square, the source is no vertex, a weight is negative, or the
+            semiring is not min-plus.
+        TypeError: the semiring is not defined on A's dtype, or both or neither of source and sources are given.
+
+    Example:
+        >>> from formats import from_edges
+        >>> A = from_edges([0, 0, 1], [1, 2, 2], [5.0, 9.0, 3.0])
+        >>> delta_stepping(A, sources=[0, 1], delta=4)
+        array([[ 0.,  5.,  8.],
+               [inf,  0.,  3.]])
+
+    Source: Meyer and Sanders 2003 [1].
     """
+    return delta_stepping.paths(A, source, semiring, sources, return_parents, limit, target, delta=delta, split=split)
+
+
+@delta_stepping.core
+def distances(A: Matrix, source: int, s: Semiring, until: Until, *, delta: Any = None, split: str = "before") -> Any:
+    """The distances of one source."""
     Δ = bucket_width(A, delta)
     light, heavy = edges(A, Δ, split)
     d = densified(unit(A, source, s), s)  # d = q = e_s

@@ -17,7 +17,7 @@ from __future__ import annotations
 from typing import Any
 
 from formats import Matrix
-from semiring import Semiring, ewise_add, reduce, vxm
+from semiring import MinPlus, Semiring, ewise_add, reduce, vxm
 from semiring.vectors import densified, entries_equal, first_entry, full, is_empty, unit
 
 from .da2cf import NONE_OF_THEM, resolve
@@ -27,14 +27,53 @@ from .trace import note
 
 
 @single_source()
-def dijkstra(A: Matrix, source: int, s: Semiring, until: Until) -> Any:
-    """Distances from `source`, one vertex a round: n rounds of O(n) work each.
+def dijkstra(
+    A: Matrix,
+    source: int | None = None,
+    semiring: Semiring | str = MinPlus,
+    *,
+    sources: Any = None,
+    return_parents: bool = False,
+    limit: Any = None,
+    target: int | None = None,
+    fused: bool = True,
+) -> Any:
+    """Shortest paths from a source, one vertex a round: n rounds of O(n) work each as written, a heap when fused.
 
-    A: (n, n), A[u, v] = weight of u -> v, non-negative.  source: 0 <= s < n.  `SingleSource` says what else every
-    algorithm takes.
-    Returns (n,) of A.dtype on A's device, with unreachable vertices at the semiring's zero (inf, INT_MAX).
-    Raises ValueError for a negative weight, OverflowError if a finite distance leaves the dtype.  Source: [1].
+    Args:
+        A: (n, n), A[u, v] = weight of the edge u -> v, non-negative.
+        source: the vertex to start from, 0 <= source < n.
+        semiring: what a path's length is and which is better; any in which no edge improves a path, or its name.
+        sources: several sources, (k,) integers, instead of one: the answer then has a row for each.
+        return_parents: also return the shortest-path tree.
+        limit: distances beyond it are absent.
+        target: stop when this vertex is settled; distances beyond its own are absent.
+        fused: False runs the equations as they are written.
+
+    Returns:
+        (n,) distances of A.dtype on A's device, with the semiring's zero (inf, INT_MAX) where no path leads. With
+        `return_parents` also (n,) integers: each vertex's parent in the tree, -1 for none.
+
+    Raises:
+        OverflowError: a finite distance does not fit the dtype.
+        ValueError: the matrix is not square, the source is no vertex, a weight improves paths (is negative), or
+            the semiring has no unit or no order.
+        TypeError: the semiring is not defined on A's dtype, or both or neither of source and sources are given.
+
+    Example:
+        >>> from formats import from_edges
+        >>> A = from_edges([0, 0, 1], [1, 2, 2], [5.0, 9.0, 3.0])
+        >>> dijkstra(A, 0, limit=6)
+        array([ 0.,  5., inf])
+
+    Source: Dijkstra 1959 [1].
     """
+    return dijkstra.paths(A, source, semiring, sources, return_parents, limit, target)
+
+
+@dijkstra.core
+def distances(A: Matrix, source: int, s: Semiring, until: Until) -> Any:
+    """The distances of one source."""
     q = densified(unit(A, source, s), s)  # q = e_s
     d = full(q, s.zero(q.dtype), q.dtype)
     settled = full(q, False, bool)

@@ -43,10 +43,31 @@ def gains_by_length(A: Matrix, semiring: Semiring) -> bool:
 
 
 @fusible
-def shortest_path_tree(A: Matrix, d: Any, source: int, semiring: Semiring) -> Any:
-    """The parent of each vertex on a best path from `source`, by the rule above.
+def shortest_path_tree(A: Matrix, d: Any, source: int, semiring: Semiring, fused: bool = True) -> Any:
+    """The parent of each vertex on a best path from a source, found from the distances alone.
 
-    A: (n, n).  d: (n,), the distances.  Returns (n,) integers on A's device, -1 for the source and unreached vertices.
+    Args:
+        A: (n, n), A[u, v] = weight of the edge u -> v.
+        d: (n,) the distances from the source.
+        source: the vertex that they are from.
+        semiring: in which they are distances.
+        fused: False runs the equations as they are written.
+
+    Returns:
+        (n,) integers on A's device, -1 for the source and for vertices that were not reached.
+
+    Raises:
+        ValueError: the distances are no fixpoint of d = e_s ⊕ d A.
+
+    Example:
+        >>> from algorithms import sssp
+        >>> from formats import from_edges
+        >>> from semiring import MinPlus
+        >>> A = from_edges([0, 0, 1], [1, 2, 2], [5.0, 9.0, 3.0])
+        >>> shortest_path_tree(A, sssp(A, 0), 0, MinPlus).tolist()
+        [-1, 0, 1]
+
+    Source: the rule stands above, at the head of this module.
     """
     return tree(as_weights(A, semiring), d, source, semiring)
 
@@ -79,10 +100,21 @@ def tree(A: Matrix, d: Any, source: int, semiring: Semiring) -> Any:
 
 
 def path(parent: Any, v: int) -> list[int]:
-    """The vertices from the source to `v`, along the parents.
+    """The vertices from the source to a vertex, along the parents.
 
-    parent: (n,) integers as algorithms return them; where all are -1 the path is `v` alone.
-    Raises ValueError if v lies outside, was not reached, if parents close a cycle, or for several trees: take a row.
+    Args:
+        parent: (n,) integers, as algorithms return them with `return_parents=True`.
+        v: where the path ends, 0 <= v < n.
+
+    Returns:
+        The vertices of the path in order, the source first; [v] where all parents are -1.
+
+    Raises:
+        ValueError: v lies outside or was not reached, the parents close a cycle, or they are several trees: take a row.
+
+    Example:
+        >>> path([-1, 0, 1], 2)
+        [0, 1, 2]
     """
     parent = to_device(as_array(parent), "cpu")
     if parent.ndim != 1 or parent.dtype.kind != "i":

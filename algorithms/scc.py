@@ -70,17 +70,36 @@ def scc(
     pivot: Literal["degree", "random"] = "degree",
     seed: int = 0,
     direction: Literal["auto", "push", "pull"] = "auto",
+    fused: bool = True,
 ) -> Any:
-    """The strongly connected component of every vertex, as the smallest vertex in it.
+    """Strongly connected components: of every vertex, the smallest vertex in its component.
 
-    A: (n, n), an entry A[u, v] is the edge u -> v, whatever its value.  weak: let edges count both ways.  trim: look
-    for chains first, and for single vertices before each search.  pivot: first the vertex of the largest product of its
-    degrees, in × out, which in most networks lies in a component larger than all others, and then, of every subgraph,
-    a random one by `seed`; or always a "random" one.  direction: of the searches, see `traversal.Direction`.
-    Returns (n,) integers on A's device, the same for all these choices.
-    Takes at most sixteen vectors of n (of 8 bytes), on the CPU another for each thread, and beside A at most 40 bytes
-    an edge: A by columns, what is not cut, and what cutting takes.
-    Raises ValueError for a matrix that is not square or a choice that there is not.  Source: [1-4].
+    It takes at most sixteen vectors of n (of 8 bytes), on the CPU another for each thread, and beside A at most 40
+    bytes an edge.
+
+    Args:
+        A: (n, n), an entry A[u, v] is the edge u -> v, whatever its value.
+        weak: let edges count both ways.
+        trim: look for chains first, and for single vertices before each search.
+        pivot: "degree": start where the product of in- and out-degree is largest, then at random; or always "random".
+        seed: of random pivots.
+        direction: of the searches, as in `bfs`.
+        fused: False runs the equations as they are written. All parameters but `weak` are theirs, and none of them
+            changes the answer.
+
+    Returns:
+        (n,) integers on A's device.
+
+    Raises:
+        ValueError: the matrix is not square, or there is no such pivot or direction.
+
+    Example:
+        >>> from formats import from_edges
+        >>> A = from_edges([0, 1, 2, 2], [1, 2, 0, 3])
+        >>> scc(A).tolist(), scc(A, weak=True).tolist()
+        ([0, 0, 0, 3], [0, 0, 0, 0])
+
+    Source: Fleischer, Hendrickson, Pınar 2000 [1]; trimming [2]; several at once [3]; pivots [4].
     """
     check_graph(A)
     how = Direction(direction)

@@ -1,7 +1,7 @@
 """What every algorithm for paths from a source does around its equations, written once.
 
-An algorithm is a function core(A, source, s, until, **parameters) -> d of the semiring s. `single_source` makes of it
-what users call: semirings by name, checked weights, several sources, trees, and an end at a distance or a vertex.
+The equations are a function core(A, source, s, until, **parameters) -> d of the semiring s. `SingleSource.paths` does
+the rest: semirings by name, checked weights, several sources, trees, and an end at a distance or a vertex.
 
     d = core(A, source, s, until)         d⟨d worse than the bound⟩ = 0̄         parents = shortest_path_tree(A, d)
 
@@ -11,12 +11,13 @@ algorithm still gives the same one, however far it has looked.
 
 from __future__ import annotations
 
+import functools
 import inspect
 import math
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 from formats import Matrix
 from semiring import MONOIDS, OPERATORS, Law, MinPlus, Semiring, lost, no_worse, reduce, select
@@ -31,6 +32,9 @@ from semiring.vectors import all_vertices, as_bound, as_vertex, at_the_end, full
 from .exact_cycles import check_exactly
 from .parents import as_weights, gains_by_length, shortest_path_tree
 from .trace import running
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 WIDER = {"int32": "int64", "int64": "float64", "float32": "float64"}
 """The dtype to try where a distance does not fit."""
@@ -78,51 +82,54 @@ class Exact:
     d: Any
 
 
-class SingleSource(Fusible[..., Any]):
-    """An algorithm for best paths from a source.
+class SingleSource(Fusible[P, R]):
+    """An algorithm for best paths from a source: a function that calls `paths`, and the equations, its core.
 
-    Call it as A, source, semiring=MinPlus, and by name: `sources`, several instead of one, a row of the answer for
-    each; `return_parents`; `limit` and `target`, beyond which distances are absent; `fused=False` for the definition;
-    and the algorithm's own parameters.
-
-    core: as written; what `implement` registers takes its arguments, and may answer `Exact`.  any_sign: may longer
-    paths be better?  takes: the semirings that it is right for; None for all with an order and a unit.  check: raises
-    for values of the algorithm's own parameters that there are not.
+    core: what `implement` registers takes its arguments, and may answer `Exact`.  any_sign: may longer paths be better?
+    takes: the semirings that it is right for; None for all with an order and a unit.  check: raises for values of the
+    algorithm's own parameters that there are not.
     """
 
     holds = Holds(fused=(24, 20), written=(64, 30))
 
     def __init__(
         self,
-        core: Callable[..., Any],
+        front: Callable[P, R],
         *,
         any_sign: bool = False,
         takes: tuple[Semiring, ...] | None = None,
-        check: Callable[..., None] | None = None,
+        check: Callable[..., object] = lambda: None,
     ) -> None:
-        super().__init__(core)
-        self.front = self._call
-        self._check_values = check
-        self.written, self.any_sign, self.takes = core, any_sign, takes
-        own = inspect.signature(core).parameters.values()
-        self.parameters = {parameter.name for parameter in own if parameter.kind is parameter.KEYWORD_ONLY}
-        common = list(inspect.signature(SingleSource._call).parameters.values())[1:-1]
-        common.append(inspect.Parameter("fused", inspect.Parameter.KEYWORD_ONLY, default=True, annotation="bool"))
-        chosen = [parameter for parameter in own if parameter.kind is parameter.KEYWORD_ONLY]
-        self.__signature__ = inspect.Signature([*common, *chosen])
+        super().__init__(front)
+        self.check, self.any_sign, self.takes = check, any_sign, takes
 
-    def _call(
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        for name in kwargs.keys() - self._names:
+            raise TypeError(f"{self.name} has no parameter {name!r}; it has {', '.join(self._names)}")
+        return super().__call__(*args, **kwargs)
+
+    @functools.cached_property
+    def _names(self) -> dict[str, Any]:
+        return dict(inspect.signature(self.front).parameters)
+
+    @property
+    def parameters(self) -> set[str]:
+        """The names of the parameters that only this algorithm has."""
+        own = inspect.signature(self.written).parameters.values()
+        return {parameter.name for parameter in own if parameter.kind is parameter.KEYWORD_ONLY}
+
+    def paths(
         self,
         A: Matrix,
-        source: int | None = None,
-        semiring: Semiring | str = MinPlus,
-        *,
-        sources: Any = None,
-        return_parents: bool = False,
-        limit: Any = None,
-        target: int | None = None,
+        source: int | None,
+        semiring: Semiring | str,
+        sources: Any,
+        return_parents: bool,
+        limit: Any,
+        target: int | None,
         **parameters: Any,
     ) -> Any:
+        """What users get: distances, or distances and parents, from one source or a row for each of several."""
         self.check(**parameters)
         s = find_semiring(semiring)
         A = as_weights(A, s)
@@ -132,15 +139,6 @@ class SingleSource(Fusible[..., Any]):
         until = Until(s, None if limit is None else as_bound(limit, A.dtype, s), end)
         answers = [self._answer(A, start, s, until, return_parents, parameters) for start in starts]
         return as_rows(answers, A, A.dtype, several=sources is not None, trees=return_parents)
-
-    def check(self, **parameters: Any) -> None:
-        """TypeError or ValueError for parameters that the algorithm does not have, or not with that value."""
-        for name in parameters:
-            if name not in self.parameters:
-                has = ", ".join(sorted(self.parameters)) or "none of its own"
-                raise TypeError(f"{self.name} has no parameter {name!r}; it has {has}")
-        if self._check_values is not None:
-            self._check_values(**parameters)
 
     def _check(self, A: Matrix, s: Semiring) -> None:
         """ValueError for a semiring, or for weights, that the algorithm is not right for."""
@@ -245,9 +243,14 @@ def check_domain(A: Matrix, s: Semiring) -> None:
             raise ValueError(f"{s.name} orders paths of weights in [{low:g}, {high:g}{end} alone, got {value:g}")
 
 
-def single_source(**rules: Any) -> Callable[[Callable[..., Any]], SingleSource]:
-    """Make an algorithm of its equations; see `SingleSource` for the rules."""
-    return lambda core: SingleSource(core, **rules)
+def single_source(
+    *,
+    any_sign: bool = False,
+    takes: tuple[Semiring, ...] | None = None,
+    check: Callable[..., object] = lambda: None,
+) -> Callable[[Callable[P, R]], SingleSource[P, R]]:
+    """Make an algorithm of what users call; see `SingleSource` for the rules."""
+    return lambda front: SingleSource(front, any_sign=any_sign, takes=takes, check=check)
 
 
 def _alike(s: Semiring, t: Semiring) -> bool:

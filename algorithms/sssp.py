@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal, TypedDict, Unpack
 
 from formats import Matrix
 from semiring import MinPlus, Semiring
 from semiring.algebra import find_semiring
 
-from .bellman_ford import bellman_ford
+from .bellman_ford import Schedule, bellman_ford
 from .da2cf import da2cf
 from .delta_stepping import delta_stepping
 from .dijkstra import dijkstra
 from .parents import gains_by_length
 from .single_source import SingleSource
 
-ALGORITHMS: dict[str, SingleSource] = {
+ALGORITHMS: dict[str, SingleSource[..., Any]] = {
     "bellman-ford": bellman_ford,
     "da2cf": da2cf,
     "delta-stepping": delta_stepping,
@@ -24,25 +24,73 @@ ALGORITHMS: dict[str, SingleSource] = {
 """Every shortest-path algorithm by its name on the command line."""
 
 
+class Parameters(TypedDict, total=False):
+    """The parameters that only some of the algorithms have."""
+
+    schedule: Schedule
+    delta: float | Literal["median", "mean", "max/degree"] | None
+    split: Literal["before", "while"]
+    relax: Literal["push", "pull"]
+    passes: Literal[1, 2]
+    variant: str | None
+
+
 def sssp(
     A: Matrix,
     source: int | None = None,
     semiring: Semiring | str = MinPlus,
     *,
     algorithm: str = "auto",
-    **options: Any,
+    sources: Any = None,
+    return_parents: bool = False,
+    limit: Any = None,
+    target: int | None = None,
+    fused: bool = True,
+    **parameters: Unpack[Parameters],
 ) -> Any:
-    """Distances from `source`, and with `return_parents` the shortest-path tree.
+    """Shortest paths from a source, by the algorithm that suits the graph; every algorithm gives the same answer.
 
-    A: (n, n), A[u, v] = weight of u -> v.  algorithm: a name from `ALGORITHMS`, or "auto": Δ-stepping for lengths that
-    are not negative, and Bellman-Ford for weights of any sign and other semirings.  options: `sources`,
-    `return_parents`, `limit`, `target` and the algorithm's own parameters.
-    Returns and raises what the algorithm does; every algorithm gives the same answer.
+    Args:
+        A: (n, n), A[u, v] = weight of the edge u -> v.
+        source: the vertex to start from, 0 <= source < n.
+        semiring: what a path's length is and which is better; any with a unit and an order, or its name.
+        algorithm: a name from `ALGORITHMS`, or "auto": Δ-stepping for lengths that are not negative, Bellman-Ford for
+            weights of any sign and other semirings.
+        sources: several sources, (k,) integers, instead of one: the answer then has a row for each.
+        return_parents: also return the shortest-path tree.
+        limit: distances beyond it are absent.
+        target: stop when this vertex is settled; distances beyond its own are absent.
+        fused: False runs the equations as they are written.
+        parameters: the algorithm's own, such as delta.
+
+    Returns:
+        (n,) distances of A.dtype on A's device, with the semiring's zero (inf, INT_MAX) where no path leads. With
+        `return_parents` also (n,) integers: each vertex's parent in the tree, -1 for none.
+
+    Raises:
+        NegativeCycle: a cycle that improves paths for ever can be reached; the error has it.
+        OverflowError: a finite distance does not fit the dtype.
+        ValueError: the matrix is not square, the source is no vertex, there is no such algorithm, or the
+            semiring is not one that it takes.
+        TypeError: the semiring is not defined on A's dtype, or both or neither of source and sources are given.
+
+    Example:
+        >>> from algorithms import path
+        >>> from algorithms.data import rome99
+        >>> from formats import read
+        >>> A = read(rome99)
+        >>> d, parent = sssp(A, 0, return_parents=True)
+        >>> d[7], path(parent, 7)
+        (np.int32(4698), [0, 1, 3, 4, 7])
+
+    Source: Meyer and Sanders 2003 (Δ-stepping); Bellman 1958.
     """
-    return find_algorithm(algorithm, A, semiring)(A, source, semiring, **options)
+    chosen = find_algorithm(algorithm, A, semiring)
+    common: dict[str, Any] = {"sources": sources, "return_parents": return_parents, "limit": limit, "target": target}
+    return chosen(A, source, semiring, fused=fused, **common, **parameters)
 
 
-def find_algorithm(name: str, A: Any = None, semiring: Semiring | str = MinPlus) -> SingleSource:
+def find_algorithm(name: str, A: Any = None, semiring: Semiring | str = MinPlus) -> SingleSource[..., Any]:
     """The algorithm of that name ("auto": the one that `sssp` chooses for `A`); ValueError lists the names."""
     if name == "auto":
         lengths = isinstance(A, Matrix) and find_semiring(semiring) == MinPlus and A.dtype in MinPlus.dtypes

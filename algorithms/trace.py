@@ -163,7 +163,19 @@ _active: ContextVar[Trace | None] = ContextVar("trace", default=None)
 
 @contextmanager
 def trace() -> Iterator[Trace]:
-    """Record every round of the algorithms that run within the block, in this thread, each as its definition."""
+    """Record every round of the algorithms that run within the block, in this thread, each as its definition.
+
+    Returns:
+        A context manager for a `Trace`, whose `rounds` grow as algorithms run.
+
+    Example:
+        >>> from algorithms import bfs
+        >>> from formats import from_edges
+        >>> with trace() as t:
+        ...     level = bfs(from_edges([0, 0, 1], [1, 2, 3]), 0)
+        >>> [(round.frontier, round.edges) for round in t.rounds]
+        [(1, 2), (2, 1), (1, 0)]
+    """
     record = Trace()
     token = _active.set(record)
     try:

@@ -9,7 +9,8 @@ import functools
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, ParamSpec, TypeVar
+from types import MethodType
+from typing import Any, ClassVar, Generic, ParamSpec, TypeVar, cast
 
 from formats import CSR, Matrix, OutOfDeviceMemory, OutOfHostMemory
 from formats.arrays import out_of_memory
@@ -104,6 +105,10 @@ class Verb(Generic[P, R]):
             )
         return own
 
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
+        """Bind as a function does. So `help` takes a verb for a function, and shows its parameters."""
+        return self if instance is None else MethodType(self, instance)
+
     def __repr__(self) -> str:
         return f"<verb {self.name}>"
 
@@ -130,7 +135,7 @@ class Holds:
 
 
 class Fusible(Verb[P, R]):
-    """An algorithm written in verbs, which a backend may also run as a whole.
+    """An algorithm written in verbs, which a backend may also run as a whole, unless it is called with `fused=False`.
 
     The function itself checks its arguments and calls its core, the equations, which `core` declares and which is what
     `implement` replaces. The core as written, the *definition*, runs where the implementation is `Unsuited`, and where
@@ -144,7 +149,8 @@ class Fusible(Verb[P, R]):
     written: Implementation
     holds = Holds(fused=(56, 18), written=(64, 56))
 
-    def __call__(self, *args: Any, fused: bool = True, **kwargs: Any) -> R:  # type: ignore[override]
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        fused = kwargs.pop("fused", True)
         if not isinstance(fused, bool):
             raise TypeError(f"fused must be True or False, got {fused!r}")
         if args and isinstance(args[0], Matrix):
@@ -176,7 +182,7 @@ class Fusible(Verb[P, R]):
     @property
     def definition(self) -> Callable[..., R]:
         """The algorithm with `fused=False`."""
-        return functools.partial(self, fused=False)
+        return functools.partial(cast(Any, self), fused=False)
 
     def core(self, written: Callable[..., R]) -> Callable[..., R]:
         """Let what `implement` registers for A replace the decorated function of (A, …); returns what chooses."""

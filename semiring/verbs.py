@@ -57,8 +57,28 @@ def mxv(
 ) -> Any:
     """y = A ⊗ x, that is y_i = ⊕_k a_ik ⊗ x_k: SpMV, or SpMSpV where `x` is sparse.
 
-    A: (m, n).  x: (n,).  Returns (m,), dense or sparse as `x` is, on A's device, of NumPy's common dtype.
-    Raises ValueError for sizes or devices that do not fit, TypeError for a dtype the semiring is not defined on.
+    Args:
+        A: (m, n).
+        x: (n,), an array or a SparseVector, on A's device.
+        semiring: (⊕, ⊗), or its name.
+        mask, complement, accum, out, replace: the write rule. Places in the mask (or out of it) are written, into `out`
+            if it is given; accum combines what `out` holds with the result; replace makes the other places absent.
+
+    Returns:
+        (m,) of NumPy's common dtype on A's device, dense or sparse as `x` is.
+
+    Raises:
+        ValueError: sizes or devices do not fit.
+        TypeError: the semiring is not defined on the dtype.
+
+    Example:
+        >>> import numpy as np
+        >>> from formats import from_edges
+        >>> A = from_edges([0, 0, 1], [0, 1, 1], [5.0, 9.0, 3.0])
+        >>> mxv(A, np.array([0.0, 1.0]), "min_plus").tolist()
+        [5.0, 4.0]
+
+    Source: GraphBLAS, GrB_mxv.
     """
     s = find_semiring(semiring)
     check_matrix("A", A)
@@ -82,8 +102,28 @@ def vxm(
 ) -> Any:
     """y = x ⊗ A, that is y_j = ⊕_k x_k ⊗ a_kj: the step along the edges, a push where `x` is sparse.
 
-    x: (m,).  A: (m, n).  Returns (n,), dense or sparse as `x` is, on A's device, of NumPy's common dtype.
-    Raises ValueError for sizes or devices that do not fit, TypeError for a dtype the semiring is not defined on.
+    Args:
+        x: (m,), an array or a SparseVector, on A's device.
+        A: (m, n).
+        semiring: (⊕, ⊗), or its name.
+        mask, complement, accum, out, replace: the write rule. Places in the mask (or out of it) are written, into `out`
+            if it is given; accum combines what `out` holds with the result; replace makes the other places absent.
+
+    Returns:
+        (n,) of NumPy's common dtype on A's device, dense or sparse as `x` is.
+
+    Raises:
+        ValueError: sizes or devices do not fit.
+        TypeError: the semiring is not defined on the dtype.
+
+    Example:
+        >>> import numpy as np
+        >>> from formats import from_edges
+        >>> A = from_edges([0, 0, 1], [0, 1, 1], [5.0, 9.0, 3.0])
+        >>> vxm(np.array([0.0, 1.0]), A, "min_plus").tolist()
+        [5.0, 4.0]
+
+    Source: GraphBLAS, GrB_vxm.
     """
     s = find_semiring(semiring)
     check_matrix("A", A)
@@ -107,7 +147,28 @@ def mxm(
 ) -> CSR:
     """C = A ⊗ B, that is c_ij = ⊕_k a_ik ⊗ b_kj.
 
-    A: (m, k).  B: (k, n), of A's format.  Returns (m, n) of NumPy's common dtype, without entries equal to the zero.
+    Args:
+        A: (m, k).
+        B: (k, n), of A's format and device.
+        semiring: (⊕, ⊗), or its name.
+        mask, complement, accum, out, replace: the write rule. Places in the mask (or out of it) are written, into `out`
+            if it is given; accum combines what `out` holds with the result; replace makes the other places absent.
+
+    Returns:
+        (m, n) of NumPy's common dtype, without entries equal to the semiring's zero.
+
+    Raises:
+        ValueError: shapes or devices do not fit.
+        TypeError: the semiring is not defined on the dtype, or the formats differ.
+
+    Example:
+        >>> from formats import from_edges
+        >>> A = from_edges([0, 1, 2], [1, 2, 3], [5.0, 9.0, 3.0], shape=4)
+        >>> C = mxm(A, A, "min_plus")
+        >>> C[0, 2], C[1, 3], C.nnz
+        (np.float64(14.0), np.float64(12.0), 2)
+
+    Source: GraphBLAS, GrB_mxm.
     """
     s = find_semiring(semiring)
     check_pair(A, B)
@@ -135,9 +196,28 @@ def ewise_add(
 ) -> Any:
     """w = u ⊕ v over the union: op where both are present, whichever is present elsewhere.
 
-    u, v: two vectors of one size or two matrices of one shape and format.  op: a semiring (its ⊕), monoid or operator;
-    the first two say what is absent in a dense vector, with an operator every element of one is present.
-    Returns a matrix, a sparse vector if both are, else a dense one.
+    Args:
+        u, v: two vectors of one size, or two matrices of one shape and format.
+        op: a semiring (its ⊕), a monoid or an operator. The first two say what is absent in a dense vector; with an
+            operator every element of one is present.
+        mask, complement, accum, out, replace: the write rule. Places in the mask (or out of it) are written, into `out`
+            if it is given; accum combines what `out` holds with the result; replace makes the other places absent.
+
+    Returns:
+        A matrix, a sparse vector if both are sparse, else a dense one.
+
+    Raises:
+        ValueError: sizes or devices do not fit.
+        TypeError: the operator is a comparison, or is not defined on the dtype.
+
+    Example:
+        >>> from formats import SparseVector
+        >>> u, v = SparseVector([0, 2], [5, 7], 4), SparseVector([2, 3], [4, 1], 4)
+        >>> w = ewise_add(u, v, "min")
+        >>> w.indices.tolist(), w.values.tolist()
+        ([0, 2, 3], [5, 4, 1])
+
+    Source: GraphBLAS, GrB_eWiseAdd.
     """
     return _element_wise(ewise_add, u, v, op, "add", (mask, complement, accum, out, replace))
 
@@ -156,9 +236,28 @@ def ewise_mult(
 ) -> Any:
     """w = u ⊗ v over the intersection: op where both are present, absent elsewhere.
 
-    u, v: two vectors of one size or two matrices of one shape and format.  op: a semiring (its ⊗), monoid or operator;
-    the first two say what is absent in a dense vector, with an operator every element of one is present.
-    Returns a matrix, a dense vector if both are, else a sparse one.
+    Args:
+        u, v: two vectors of one size, or two matrices of one shape and format.
+        op: a semiring (its ⊗), a monoid or an operator. The first two say what is absent in a dense vector; with an
+            operator every element of one is present.
+        mask, complement, accum, out, replace: the write rule. Places in the mask (or out of it) are written, into `out`
+            if it is given; accum combines what `out` holds with the result; replace makes the other places absent.
+
+    Returns:
+        A matrix, a dense vector if both are dense, else a sparse one.
+
+    Raises:
+        ValueError: sizes or devices do not fit.
+        TypeError: the operator is not defined on the dtype.
+
+    Example:
+        >>> from formats import SparseVector
+        >>> u, v = SparseVector([0, 2], [5, 7], 4), SparseVector([2, 3], [4, 1], 4)
+        >>> w = ewise_mult(u, v, "plus")
+        >>> w.indices.tolist(), w.values.tolist()
+        ([2], [11])
+
+    Source: GraphBLAS, GrB_eWiseMult.
     """
     return _element_wise(ewise_mult, u, v, op, "mul", (mask, complement, accum, out, replace))
 
@@ -202,9 +301,29 @@ def apply(
 ) -> Any:
     """w = f(u) on every present entry.
 
-    u: a vector or matrix.  op: a unary operator ("ainv", "abs", "one", "identity"), a function of arrays such as a
-    NumPy ufunc, or a binary operator with its `left` or its `right` operand bound to a scalar. semiring: says which
-    elements of a dense vector are absent, and stay so; without it all are present.
+    Args:
+        u: a vector or a matrix.
+        op: a unary operator ("ainv", "abs", "one", "identity"), a function of arrays such as a NumPy ufunc, or a binary
+            operator with one operand bound.
+        left: the left operand of a binary operator, a scalar.
+        right: the right one.
+        semiring: says which elements of a dense vector are absent, and stay so; without it all are present.
+        mask, complement, accum, out, replace: the write rule. Places in the mask (or out of it) are written, into `out`
+            if it is given; accum combines what `out` holds with the result; replace makes the other places absent.
+
+    Returns:
+        What `u` is, of the function's dtype.
+
+    Raises:
+        ValueError: both operands are bound, the function changes the shape, or its result has a NaN.
+        TypeError: the function's result has a dtype that there is not.
+
+    Example:
+        >>> import numpy as np
+        >>> apply(np.array([1.0, 4.0]), np.sqrt).tolist(), apply(np.array([1.0, 4.0]), "plus", right=2).tolist()
+        ([1.0, 2.0], [3.0, 6.0])
+
+    Source: GraphBLAS, GrB_apply.
     """
     function = _element_by_element(_bound(op, left, right))
     if isinstance(u, Matrix):
@@ -235,13 +354,34 @@ def select(
     out: Any = None,
     replace: bool = False,
 ) -> Any:
-    """The entries of `u` for which the predicate holds; the others become absent.
+    """The entries for which a predicate holds; the others become absent.
 
-    Of a matrix: select(A, "<", 3), select(A, "tril", k) up to diagonal k (0), or a `Predicate` on (i, j, value, row[i],
-    col[j]), as select(A, tight(MinPlus), row=d, col=d). A sparse `row` or `col` restricts to the rows or columns that
-    it has.
-    Of a vector: a comparison with a scalar or, index by index, with a vector: select(t, "<", d). A dense vector needs
-    `semiring`, which says what absent is.  Raises ValueError for an unknown predicate.
+    Args:
+        u: a vector or a matrix.
+        predicate: of a matrix a comparison, "tril" or "triu", or a `Predicate` on (i, j, value, row[i], col[j]); of a
+            vector a comparison.
+        other: what values are compared with, a scalar, or of a vector another one, index by index; the diagonal of
+            "tril" and "triu", 0 if not given.
+        row: (nrows,) what a `Predicate` knows of rows. A sparse one restricts to the rows that it has.
+        col: (ncols,) what a `Predicate` knows of columns, likewise.
+        semiring: says what absent is in a dense vector, which needs it.
+        mask, complement, accum, out, replace: the write rule. Places in the mask (or out of it) are written, into `out`
+            if it is given; accum combines what `out` holds with the result; replace makes the other places absent.
+
+    Returns:
+        What `u` is, with fewer entries.
+
+    Raises:
+        ValueError: there is no such predicate, or sizes do not fit.
+        TypeError: a vector comes without something to compare with, or a dense one without a semiring.
+
+    Example:
+        >>> from formats import from_edges
+        >>> A = from_edges([0, 0, 1], [0, 1, 1], [5.0, 9.0, 3.0])
+        >>> select(A, "<", 6).nnz, select(A, "tril", -1).nnz
+        (2, 0)
+
+    Source: GraphBLAS, GrB_select.
     """
     if isinstance(u, Matrix):
         for name, x, size in (("row", row, u.nrows), ("col", col, u.ncols)):
@@ -276,10 +416,29 @@ def reduce(
     out: Any = None,
     replace: bool = False,
 ) -> Any:
-    """⊕ over the entries: of a vector or a whole matrix a scalar, of a matrix along `axis` a dense vector.
+    """⊕ over the entries: of a vector or a whole matrix a scalar, of a matrix along an axis a dense vector.
 
-    axis: None, 0 (down each column) or 1 (along each row). Nothing to reduce gives the identity. A saturated integer
-    sum stops at the end of its range. The write rule applies to the vector that an axis gives.
+    Args:
+        u: a vector or a matrix.
+        monoid: ⊕, or its name; of a semiring its ⊕. A saturated integer sum stops at the end of its range.
+        axis: None for everything, 0 down each column, 1 along each row.
+        mask, complement, accum, out, replace: the write rule. Places in the mask (or out of it) are written, into `out`
+            if it is given; accum combines what `out` holds with the result; replace makes the other places absent.
+
+    Returns:
+        A scalar of u's dtype, or a dense vector of it. Nothing to reduce gives the identity.
+
+    Raises:
+        ValueError: there is no such axis, or a scalar result is given a part of the write rule.
+        TypeError: the monoid is not defined on the dtype.
+
+    Example:
+        >>> from formats import from_edges
+        >>> A = from_edges([0, 0, 1], [0, 1, 1], [5.0, 9.0, 3.0])
+        >>> reduce(A, "min").item(), reduce(A, "plus", axis=1).tolist()
+        (3.0, [14.0, 3.0])
+
+    Source: GraphBLAS, GrB_reduce.
     """
     m = find_monoid(monoid)
     if not isinstance(u, Matrix):
@@ -314,10 +473,29 @@ def extract(
     out: Any = None,
     replace: bool = False,
 ) -> Any:
-    """The part of `u` at the given indices, in their order: A(I, J), or u(I).
+    """The part at the given indices, in their order: A(I, J), or u(I).
 
-    rows, cols: index arrays, which may repeat; None for all. Of a matrix, one of them may be a single index: the row or
-    column as a SparseVector. Of a vector, `rows` alone. Raises ValueError for an index out of range.
+    Args:
+        u: a vector or a matrix.
+        rows: (k,) indices, which may repeat; None for all. Of a matrix also a single index.
+        cols: likewise of a matrix. Only one of the two may be a single index.
+        mask, complement, accum, out, replace: the write rule. Places in the mask (or out of it) are written, into `out`
+            if it is given; accum combines what `out` holds with the result; replace makes the other places absent.
+
+    Returns:
+        A matrix, or a vector as `u` is; of a single row or column a SparseVector.
+
+    Raises:
+        ValueError: an index is out of range.
+        TypeError: a single entry is asked for, which is A[u, v], or columns of a vector.
+
+    Example:
+        >>> from formats import from_edges
+        >>> A = from_edges([0, 0, 1], [0, 1, 1], [5.0, 9.0, 3.0])
+        >>> extract(A, [1, 0], [1])[0, 0], extract(A, 0).values.tolist()
+        (np.float64(3.0), [5.0, 9.0])
+
+    Source: GraphBLAS, GrB_extract.
     """
     rule = (mask, complement, accum, out, replace)
     if not isinstance(u, Matrix):
@@ -365,10 +543,31 @@ def assign(
 ) -> Any:
     """out⟨mask⟩(I) = accum(out(I), value): write a scalar, a vector or a matrix into places of `out`, and return `out`.
 
-    out: a vector, or a CSR, which becomes the result.  rows, cols: indices without repetition; None for all.
-    value: a scalar for every place, or a vector / matrix of the places' size, whose absent entries make places absent.
-    mask: over all of `out`.  semiring: says what absent is in a dense `out` and value; by default 0.
-    Raises ValueError for a value that out's dtype cannot hold.
+    Args:
+        out: a vector, or a CSR, which becomes the result.
+        value: a scalar for every place, or a vector or matrix of the places' size. Its absent entries make places
+            absent.
+        rows: (k,) indices without repetition; None for all.
+        cols: likewise of a matrix.
+        mask: over all of `out`: which places may change.
+        complement: the places out of the mask may change.
+        accum: combines what a place holds with its value.
+        replace: makes the places that may not change absent.
+        semiring: says what absent is in a dense `out` and value; by default 0.
+
+    Returns:
+        `out`.
+
+    Raises:
+        ValueError: an index is out of range or repeated, or out's dtype cannot hold the value.
+        TypeError: the value is neither a scalar nor of out's kind.
+
+    Example:
+        >>> import numpy as np
+        >>> assign(np.zeros(4), 7.0, [1, 3]).tolist()
+        [0.0, 7.0, 0.0, 7.0]
+
+    Source: GraphBLAS, GrB_assign.
     """
     s = find_semiring(semiring) if semiring is not None else None
     if isinstance(out, Matrix):
@@ -406,7 +605,24 @@ def transpose(
     out: CSR | None = None,
     replace: bool = False,
 ) -> Any:
-    """The transpose in A's own format, its entries moved: grouped by row if A is. (`A.T` relabels without a copy.)"""
+    """The transpose in A's own format, its entries moved: grouped by row if A is. `A.T` is the one without a copy.
+
+    Args:
+        A: (m, n).
+        mask, complement, accum, out, replace: the write rule. Places in the mask (or out of it) are written, into `out`
+            if it is given; accum combines what `out` holds with the result; replace makes the other places absent.
+
+    Returns:
+        (n, m), of A's format.
+
+    Example:
+        >>> from formats import from_edges
+        >>> A = from_edges([0, 0, 1], [0, 1, 1], [5.0, 9.0, 3.0])
+        >>> transpose(A).to_dense().tolist()
+        [[5.0, 0.0], [9.0, 3.0]]
+
+    Source: GraphBLAS, GrB_transpose.
+    """
     check_matrix("A", A)
     write = MatrixWrite.checked(A.shape[::-1], A.dtype, A.device, mask, complement, accum, out, replace)
     return transpose.find(type(A), A.device)(A, write)

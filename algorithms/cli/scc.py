@@ -53,7 +53,8 @@ def scc(
     check_choice("--pivot", pivot, PIVOTS)
     check_direction(direction)
     graph = load(file, threads=threads)
-    run: Any = functools.partial(strong_components, weak=weak, trim=not no_trim, pivot=pivot, seed=seed)
+    own: dict[str, Any] = {"weak": weak, "trim": not no_trim, "pivot": pivot, "seed": seed}
+    run: Any = functools.partial(strong_components, **own)
     component, record = graph.solve(
         lambda A: run(A, direction=direction),
         lambda A: [run(A, direction=way) for way in directions(direction)],

@@ -1,0 +1,42 @@
+"""Calls that are wrong in a way that mypy sees, one a line: `test_public_surface.py` checks that it names each."""
+
+from algorithms import bellman_ford, bfs, boruvka, da2cf, delta_stepping, dijkstra, path, scc, shortest_path_tree, sssp
+from formats import CSR, from_edges, read
+from semiring import MinPlus, apply, ewise_add, mxm, mxv, reduce, select, vxm
+
+A = from_edges([0], [1])
+d = sssp(A, 0)
+
+bellman_ford(A, sorce=0)  # wrong
+bellman_ford(A, 0, shedule="sweep")  # wrong
+bellman_ford(A, 0, schedule="sweeps")  # wrong
+da2cf(A, 0, relax="pushing")  # wrong
+delta_stepping(A, 0, delta="medium")  # wrong
+dijkstra(A, 0, delta=3)  # wrong
+sssp(A, "Rome")  # wrong
+sssp(A, 0, return_parent=True)  # wrong
+sssp(A, 0, split="during")  # wrong
+bfs(A, 0, direction="down")  # wrong
+bfs(A, 0, fuse=False)  # wrong
+bfs(A, 0, max_levels=3)  # wrong
+scc(A, weakly=True)  # wrong
+scc(A, pivot="largest")  # wrong
+boruvka(A, symmetrise=True)  # wrong
+shortest_path_tree(A, d, 0)  # wrong
+path(d)  # wrong
+mxv(A, d, MinPlus, masked=d)  # wrong
+mxv(A, d)  # wrong
+vxm(d, A, MinPlus, complement="yes")  # wrong
+mxm(A, d, MinPlus, out=d, replaces=True)  # wrong
+ewise_add(d, d, "min", accumulate="min")  # wrong
+apply(A, d, mask=3, accum=3)  # wrong
+reduce(A, "plus", axes=0)  # wrong
+select(A, "<", 3, col="3", column=3)  # wrong
+read(3)  # wrong
+A.to(device="gpu")  # wrong
+CSR.from_edges([0], [1])  # wrong
+
+bellman_ford(A, 0, schedule="sweep", return_parents=True, fused=False)
+sssp(A, sources=[0, 1], delta=3.5, limit=9, target=1)
+bfs(A, 0, direction="pull", max_level=3, mask=d)
+mxv(A, d, "min_plus", mask=d, complement=True, accum="min", out=d, replace=True)

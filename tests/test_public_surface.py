@@ -1,0 +1,94 @@
+"""What editors, `help` and mypy see of the public names: parameters, and calls that cannot be right."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import inspect
+import pkgutil
+import pydoc
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import FunctionType, ModuleType
+from typing import Any
+
+import pytest
+
+import algorithms
+import formats
+import semiring
+from semiring import Verb
+from semiring.registry import Fusible
+
+ROOT = Path(__file__).parent.parent
+MISSPELT = Path(__file__).parent / "misspelt.py"
+PACKAGES = (formats, semiring, algorithms)
+
+
+def public() -> Iterator[tuple[str, Any]]:
+    """Every public function, verb and algorithm."""
+    for package in PACKAGES:
+        for name in package.__all__:
+            value = getattr(package, name)
+            if isinstance(value, FunctionType | Verb):
+                yield f"{package.__name__}.{name}", value
+
+
+def modules() -> Iterator[ModuleType]:
+    """Every module of the packages that has an example in it."""
+    for package in PACKAGES:
+        for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            source = Path(*found.name.split("."))
+            path = next(
+                path for path in (ROOT / source / "__init__.py", ROOT / source.with_suffix(".py")) if path.exists()
+            )
+            if ">>>" in path.read_text(encoding="utf-8"):
+                yield importlib.import_module(found.name)
+
+
+@pytest.mark.long
+def test_mypy_names_every_misspelt_call_and_no_other() -> None:
+    command = [sys.executable, "-m", "mypy", "--no-error-summary", str(MISSPELT)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 1, done.stderr
+    named = {int(line) for line in re.findall(r"misspelt\.py:(\d+): error", done.stdout)}
+    lines = MISSPELT.read_text(encoding="utf-8").splitlines()
+    assert named == {number for number, line in enumerate(lines, 1) if line.endswith("# wrong")}, done.stdout
+    assert len(named) >= 15
+
+
+@pytest.mark.parametrize(("name", "function"), [pytest.param(*each, id=each[0]) for each in public()])
+def test_help_shows_the_parameters(name: str, function: Any) -> None:
+    text = pydoc.plain(pydoc.render_doc(function))
+    first = next(iter(inspect.signature(function).parameters), "")
+    assert f"{name.rpartition('.')[2]}({first}" in text
+
+
+@pytest.mark.parametrize("name", [*Verb.all, *Fusible.all, "sssp", "path", "trace"])
+def test_verbs_and_algorithms_document_parameters_result_errors_and_an_example(name: str) -> None:
+    function = getattr(algorithms, name, None) or getattr(semiring, name)
+    sections = re.findall(r"^ {4}(\w+):$", function.__doc__, flags=re.MULTILINE)
+    parameters = inspect.signature(function).parameters
+    assert {"Returns", "Example"} <= set(sections)
+    assert ("Args" in sections) == bool(parameters)
+    arguments = function.__doc__.partition("    Args:\n")[2].partition("\n\n")[0]
+    named = re.findall(r"^ {8}(\w+(?:, \w+)*):", arguments, flags=re.MULTILINE)
+    assert [part for line in named for part in line.split(", ")] == list(parameters)
+
+
+@pytest.mark.parametrize("module", list(modules()), ids=lambda module: module.__name__)
+def test_examples_print_what_they_say(module: ModuleType) -> None:
+    ran = doctest.testmod(module)
+    assert ran.attempted
+    assert not ran.failed
+
+
+def test_a_verb_that_is_kept_in_a_class_is_a_method() -> None:
+    class Graph:
+        search = algorithms.bfs
+
+    assert Graph.search is algorithms.bfs
+    assert Graph().search.__func__ is algorithms.bfs  # type: ignore[attr-defined]
