@@ -29,6 +29,9 @@ from .words import as_flags, listed, lowest_bit
 SPREAD = 1 / 16
 """Share of the vertices that the first search finds."""
 
+DEPTH = 0.4
+"""Levels are few up to this power of the vertices found: between 1/3, of three dimensions, and 1/2, of two."""
+
 PIECES = 16
 """In how many pieces a sweep goes over the bitmap: after each it may change its way of looking."""
 
@@ -80,14 +83,13 @@ def pieces(words: int, trial: int = PAUSE) -> Iterator[tuple[int, int]]:
 def spreads(M: Any, start: int, seen: np.ndarray) -> bool:
     """Mark `start` in `seen`, and where it leads, until a share of the vertices is found; did that take few levels?
 
-    Few are twice the logarithm of how many are found. Marks need many sweeps in a graph where it takes more, or where
-    fewer can be found.
+    Few are what a space of three dimensions has, but no plane. Marks need many sweeps where it takes more levels.
     """
     n, enough = M.nrows, int(M.nrows * SPREAD) + 1
     queue, found, begin, end = np.empty(n + 1, index_dtype(n)), np.zeros_like(seen), 0, 1
     queue[0] = start
     found[start >> 6] = np.uint64(1 << (start & 63))
-    for _ in range(2 * enough.bit_length()):
+    for _ in range(int(enough**DEPTH) + 8):
         begin, end = _follow(M.indptr, M.indices, found, queue, begin, end, end, enough)
         if end >= enough or begin == end:
             break
