@@ -20,7 +20,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.table import Table
@@ -28,7 +28,7 @@ from rich.table import Table
 from formats import PerformanceWarning
 from formats.arrays import Device, cupy
 
-from .measure import RESULTS, append, json_line, machine, rows_file
+from .measure import RESULTS, Row, append, json_line, machine, rows_file
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -41,7 +41,6 @@ PARTIAL = ".partial.jsonl"
 SAME = ("experiment", "quick", "gpu", "machine", "cores")
 """What rows and a run that is to go on after them must have in common."""
 
-Row = dict[str, Any]
 Part = tuple[str | None, str]
 """(question, graph): what is measured in full or again.  question: None where an experiment has only one."""
 

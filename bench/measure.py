@@ -38,6 +38,7 @@ from semiring.timing import (
 )
 
 __all__ = [
+    "Row",
     "RESULTS",
     "THREE",
     "Contender",
@@ -64,6 +65,9 @@ __all__ = [
 
 RESULTS = Path(__file__).parent / "results"
 """The folder of the rows that are kept."""
+
+Row = dict[str, Any]
+"""What was measured of one contender on one graph: figures and names by column."""
 
 PACKAGES = ("semiring", "numpy", "scipy", "python-graphblas", "suitesparse-graphblas", "numba")
 

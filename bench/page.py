@@ -9,7 +9,7 @@ from itertools import groupby
 from formats.arrays import Device
 
 from .experiment import cell
-from .report import Run, Section
+from .sections import Run, Section
 
 LONG = 24
 """Rows from which on a table is folded."""

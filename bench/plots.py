@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
-    from .experiment import Row
+    from .measure import Row
 
 INK = "#010203"
 """Stands for the page's text colour: no other element has it."""

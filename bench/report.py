@@ -10,17 +10,16 @@ ValueError with the file and the line.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-from formats.arrays import Device
 
 from . import experiments
 from .cliffs.table import CLIFFS
 from .experiment import PARTIAL, Experiment, Row, load
 from .measure import RESULTS
+from .page import page
+from .sections import Run, Section
 
 EXPERIMENTS = experiments.EXPERIMENTS | {CLIFFS.name: CLIFFS}
 """What the page shows, in order."""
@@ -34,73 +33,11 @@ OWN = "prototype"
 """Among a row's peers what is no other's: kernels of our own that did only this."""
 
 
-@dataclass(frozen=True)
-class Section:
-    """What the page says of an experiment.
-
-    Fields as in Experiment.
-    """
-
-    name: str
-    title: str
-    source: str
-    about: str
-    columns: tuple[str, ...]
-    plot: Callable[[list[Row]], Figure | None]
-    devices: tuple[Device, ...]
-    roads: bool
-
-    def command(self, device: Device, *, quick: bool = False) -> str:
-        """What measures it."""
-        options = [" --device cuda"] * (device == "cuda") + [" --quick" if quick else " --data FOLDER" * self.roads]
-        return f"python -m bench {self.name}{''.join(options)}"
-
-
-@dataclass(frozen=True)
-class Run:
-    """An experiment's rows on one machine, in the order in which they were measured."""
-
-    path: Path
-    rows: tuple[Row, ...]
-
-    @property
-    def first(self) -> Row:
-        return self.rows[0]
-
-    @property
-    def device(self) -> Device:
-        return "cuda" if "gpu" in self.first else "cpu"
-
-    @property
-    def place(self) -> str:
-        """The machine, as a reader knows it."""
-        return self.first.get("gpu") or f"{self.first['cores']} cores, {self.first['machine']}"
-
-    @property
-    def quick(self) -> bool:
-        return bool(self.first.get("quick"))
-
-    @property
-    def stopped(self) -> bool:
-        """Was it stopped before all rows were there?"""
-        return self.path.name.endswith(PARTIAL)
-
-    @property
-    def measured(self) -> list[Row]:
-        return [row for row in self.rows if "missing" not in row]
-
-    @property
-    def missing(self) -> list[Row]:
-        return [row for row in self.rows if "missing" in row]
-
-
 def report(output: Path | None = None, folder: Path = RESULTS) -> Path:
     """Write the page of all rows in the folder, by default to report.html in it, and return its path.
 
     ValueError names file and line of a row that is not verified, or belongs to no experiment.
     """
-    from .page import page
-
     runs = collected(folder)
     told = [(section, runs.get(section.name, [])) for section in sections(EXPERIMENTS.values())]
     path = folder / "report.html" if output is None else output

@@ -73,7 +73,7 @@ def test_shares_are_of_the_whole(quick):
     if name == "kolganov-mst":
         split = [row for row in rows if "rounds" in row]
         assert all(sum(row[share] for share in kolganov.PROCEDURES) == pytest.approx(1, abs=1e-3) for row in split)
-        assert all(row["search_share"] == max(row[share] for share in kolganov.PROCEDURES) for row in split)
+        assert all(0 < row[share] < 1 for row in split for share in kolganov.PROCEDURES)
     elif name in ("afanasyev-fig10", "afanasyev-fig11"):
         split = [row for row in rows if "trim_share" in row]
         assert all(row["trim_share"] + row["search_share"] <= 1 for row in split)
