@@ -31,7 +31,6 @@ from formats.arrays import read_only
 from formats.convert import known_symmetric
 from semiring import MONOIDS, OPERATORS, Semiring
 from semiring.algebra import end_of_range
-from semiring.vectors import product
 
 from .near_far import SAMPLE, Plan, Search, full_values, heaviest, skewed, step, suitable_step, threads_for
 
@@ -66,14 +65,14 @@ class Essential:
     """What is left of a matrix.
 
     rows: indptr, indices, values.  to_hub: D, (n,).  useful: (n,), the distance beyond D_s from which on a vertex is
-    passed over.  spread: no distance from the hub is worse.  farthest: what no distance may exceed; the zero if there
-    is no such limit.  delta: Δ for these edges.
+    passed over.  reach: the D_s from which no distance is too large; of worse ones some are.  farthest: what no
+    distance may exceed; the zero if there is no such limit.  delta: Δ for these edges.
     """
 
     rows: Rows
     to_hub: np.ndarray
     useful: np.ndarray
-    spread: Any
+    reach: Any
     farthest: Any
     delta: Any
 
@@ -85,18 +84,19 @@ class Essential:
     def edges(self) -> int:
         return self.rows[1].size
 
-    def serves(self, source: int, s: Semiring) -> bool:
+    def bound(self, source: int) -> tuple[np.ndarray, Any]:
+        """(`useful`, D of the source), or (nothing, 0) where the source does not lead to the hub."""
+        to_hub = self.to_hub[source]
+        return (self.useful, to_hub) if self.leads(to_hub) else (self.useful[:0], to_hub.dtype.type(0))
+
+    def serves(self, source: int) -> bool:
         """Is no distance from there too large, as far as it is known before a search?"""
         to_hub = self.to_hub[source]
-        with np.errstate(over="ignore"):
-            return to_hub == s.zero(to_hub.dtype) or not s.better(self.farthest, product(to_hub, self.spread, s))
+        return bool(to_hub <= self.reach) or not self.leads(to_hub)
 
-    def bound(self, source: int, s: Semiring) -> tuple[np.ndarray, Any]:
-        """(`useful`, D of the source), or (nothing, the unit) where the source does not lead to the hub."""
-        to_hub = self.to_hub[source]
-        if s.better(to_hub, self.farthest):
-            return self.useful, to_hub
-        return self.useful[:0], s.unit(to_hub.dtype)
+    def leads(self, to_hub: Any) -> bool:
+        """Is a vertex at that distance from the hub one that leads to it?"""
+        return bool(to_hub != end_of_range(to_hub.dtype, "highest"))
 
 
 def essential(A: CSR, source: int, s: Semiring, until: Until) -> Essential | None:
@@ -110,7 +110,7 @@ def essential(A: CSR, source: int, s: Semiring, until: Until) -> Essential | Non
             A.keep(("paths found", s), lambda: True)
             return None
     found = A.keep(("essential", s), lambda: find_essential(A, s))
-    return found if found is not None and found.serves(source, s) else None
+    return found if found is not None and found.serves(source) else None
 
 
 def applies(A: CSR, s: Semiring) -> bool:
@@ -137,7 +137,8 @@ def find_essential(A: CSR, s: Semiring) -> Essential | None:
         return None
     rows, useful = found
     delta = suitable_step(CSR.trusted(*rows, A.shape), s)
-    return Essential(rows, read_only(to_hub), read_only(useful), search.top, farthest, delta)
+    reach = farthest if A.dtype.kind == "i" else farthest - search.top
+    return Essential(rows, read_only(to_hub), read_only(useful), reach, farthest, delta)
 
 
 def vertex_bytes(A: CSR) -> int:

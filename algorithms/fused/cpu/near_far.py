@@ -41,7 +41,7 @@ FEWEST = 4
 """Threads from which on they do: two that share their lists, and tell each other of every improvement, relax no faster
 than one alone."""
 
-SAMPLE = 1 << 12
+SAMPLE = 1 << 10
 """Weights that Δ is made of: a few more or less cost little, and all of them a pass."""
 
 WORTH = 1 << 16
@@ -64,18 +64,18 @@ def near_far(A: CSR, source: int, s: Semiring, until: Until, delta: Any) -> Any:
     """Distances from `source`; `Exact` if no finite length has saturated.  delta: None for one that suits the graph."""
     plan = planned(A, source, s, until, delta)
     search = Search(A, source, s, until, plan)
-    search.run()
-    if plan.essential is not None and s.better(plan.essential.farthest, search.farthest):
+    farthest = search.run()
+    if plan.essential is not None and farthest > plan.essential.farthest:
         plan = replace(plan, essential=None)
         search = Search(A, source, s, until, plan)
-        search.run()
+        farthest = search.run()
     if explained():
         _, relaxed, edges, buckets = search.counts.tolist()
         facts(schedule="near-far", threads=plan.threads, delta=plan.delta)
         facts(buckets=buckets, relaxed=relaxed, edges=edges)
         if plan.essential is not None:
             facts(essential=plan.essential.edges)
-    return Exact(search.d) if fits(A, search.farthest, s) else search.d
+    return Exact(search.d) if fits(A, farthest, s) else search.d
 
 
 def planned(A: CSR, source: int, s: Semiring, until: Until, delta: Any) -> Plan:
@@ -124,27 +124,24 @@ class Search:
     def edges(self, source: int) -> tuple[Any, ...]:
         """indptr, indices and values of the rows to relax along, and by which distances a vertex is passed over."""
         if (found := self.plan.essential) is not None:
-            return *found.rows, *found.bound(source, self.s)
+            return *found.rows, *found.bound(source)
         return self.A.indptr, self.A.indices, full_values(self.A), np.empty(0, self.A.dtype), self.s.unit(self.A.dtype)
 
-    @property
     def farthest(self) -> Any:
         """No distance that was found is worse."""
         if self.plan.essential is None:
             return self.top
         with np.errstate(over="ignore"):
             bound = product(self.top, heaviest(self.A, self.s), self.s)
-        if self.s.better(bound, self.plan.essential.farthest):
-            return bound
-        return self.d[self.d != self.zero].max()
+        return bound if bound < self.plan.essential.farthest else self.d[self.d != self.zero].max()
 
     def lists(self) -> tuple[np.ndarray, np.ndarray]:
         """Room for entries: vertices, and their distances."""
         room = room_for(self.A.nrows)
         return np.empty(room, self.A.indices.dtype), np.empty(room, self.A.dtype)
 
-    def run(self) -> None:
-        """Find the distances."""
+    def run(self) -> Any:
+        """Find the distances; none is worse than what is returned."""
         from .relaxation import most_relaxed, search
 
         s, dtype, delta, limit, best, size = self.s, self.A.dtype, self.plan.delta, self.limit, self.zero, 1
@@ -152,7 +149,7 @@ class Search:
         delta = s.unit(dtype) if delta is None else delta
         self.d[self.source] = self.near[1][0] = s.unit(dtype)
         self.near[0][0] = self.source
-        self.top = capped(delta, limit, s)
+        self.top = delta if limit == self.zero else capped(delta, limit, s)
         many = self.A.nrows * WORTH // max(self.A.nnz, 1) if self.plan.threads > 1 else self.near[0].size
         while True:
             lists = self.near, self.far, size, many, self.counts
@@ -161,7 +158,7 @@ class Search:
             if self.counts[0] < 0 or self.counts[1] > most_relaxed(self.A.nrows):
                 raise ValueError(broken_law(s, ENDLESS))
             if not size:
-                return
+                return self.farthest()
             size, left = self.shared(size)
             best = capped(best, left, s)
 
@@ -236,9 +233,10 @@ def suitable_step(A: CSR, s: Semiring) -> Any:
 def typical(A: CSR, s: Semiring) -> float:
     """The mean of a sample of the weights, 0 of no weights."""
     sample = A.values[:: max(A.nnz // SAMPLE, 1)]
-    sample = sample[sample != s.zero(A.dtype)]
+    present = sample != s.zero(A.dtype)
+    sample = sample if present.all() else sample[present]
     with np.errstate(over="ignore"):
-        return float(sample.mean(dtype=np.float64)) if sample.size else 0.0
+        return float(np.add.reduce(sample, dtype=np.float64)) / max(sample.size, 1)
 
 
 def full_values(A: CSR) -> np.ndarray:

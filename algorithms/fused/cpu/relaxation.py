@@ -149,7 +149,8 @@ def search(semiring: Semiring, dtype: np.dtype, stepped: bool) -> Kernel:
                     return 0, best
             counts[1] += 1
             counts[2] += degree
-            for edge in range(e, stop):
+            for k in range(degree):
+                edge = e + np.uintp(k)
                 j, t = np.uintp(indices[edge]), lengthened(values[edge], x)
                 if better_than(t, d[j]):
                     y = convert(t)
