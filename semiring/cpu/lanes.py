@@ -1,6 +1,6 @@
-"""Operations on sixteen neighbouring elements of an array, for compiled loops: LLVM keeps them in vector registers.
+"""Operations of LLVM's for compiled loops: on sixteen neighbouring elements of an array, in vector registers.
 
-Whoever calls them sees to it that so many elements can be read.
+Whoever calls them sees to it that so many elements can be read. `prefetched` has an element fetched ahead of its use.
 """
 
 from __future__ import annotations
@@ -134,3 +134,20 @@ def lowest(typing: Any, word: Any) -> Any:
         return builder.cttz(args[0], tools.ir.IntType(1)(1))
 
     return tools.types.uint64(tools.types.uint64), emit
+
+
+@operation
+def prefetched(typing: Any, array: Any, index: Any) -> Any:
+    """Have x_i fetched, for it will be looked at."""
+
+    def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        at = context.cast(builder, args[1], signature.args[1], tools.types.intp)
+        parts = context.make_array(signature.args[0])(context, builder, args[0])
+        pointer = builder.bitcast(builder.gep(parts.data, [at]), tools.ir.IntType(8).as_pointer())
+        flag = tools.ir.IntType(32)
+        kind = tools.ir.FunctionType(tools.ir.VoidType(), [pointer.type, flag, flag, flag])
+        fetch = tools.cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        builder.call(fetch, [pointer, flag(0), flag(3), flag(1)])
+        return context.get_dummy_value()
+
+    return tools.types.void(array, index), emit

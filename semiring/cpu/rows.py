@@ -25,12 +25,15 @@ from formats import CSC, CSR
 from formats.arrays import index_dtype, read_only
 
 from .kernels import compiled
-from .lanes import WIDTH, moved
+from .lanes import WIDTH, moved, prefetched
 from .overlaps import count_shared, intersect, share
 from .threads import PIECES_PER_THREAD, cut, cut_evenly, get_threads, run
 
 BLOCK = 1 << 17
 """Entries that an operator or a predicate is given at a time."""
+
+AHEAD = 8
+"""How many rows before it is read a row is fetched."""
 
 Counts = Callable[[np.ndarray, int, int], int]
 
@@ -214,7 +217,8 @@ def positions(A: CSR, rows: np.ndarray | None, part: CSR, outside: np.ndarray | 
 def replaced(A: CSR, at: np.ndarray, values: np.ndarray, op: Any) -> CSR:
     """`A` with these values at the entries `at`, or with op(a, b) of those there and these; the pattern is shared."""
     new = np.empty_like(A.values)
-    run(lambda start, stop: np.copyto(new[start:stop], A.values[start:stop]), cut(new.size, BLOCK, new.size))
+    pieces = cut(new.size, -(-new.size // (get_threads() * PIECES_PER_THREAD)) or 1, new.size)
+    run(lambda start, stop: np.copyto(new[start:stop], A.values[start:stop]), pieces)
     new[at] = values if op is None else combined(op, new.take(at), values)
     return CSR.trusted(A.indptr, A.indices, new, A.shape)
 
@@ -445,6 +449,9 @@ def _splice(
 @compiled
 def _find(indptr, indices, rows, part_indptr, part_indices, outside, at, start, stop):
     for k in range(start, stop):
+        if k + 2 * AHEAD < stop:
+            prefetched(indptr, np.intp(rows[k + 2 * AHEAD]))
+            prefetched(indices, np.intp(indptr[rows[k + AHEAD]]))
         e, end = np.uintp(indptr[rows[k]]), np.uintp(indptr[rows[k] + 1])
         p, p_end = np.uintp(part_indptr[k]), np.uintp(part_indptr[k + 1])
         while e < end:

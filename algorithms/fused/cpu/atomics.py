@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from semiring.cpu.lanes import prefetched as prefetched
 from semiring.cpu.references import operation, tools
 
 ORDER = "seq_cst"
@@ -96,20 +97,3 @@ def let_others_run(typing: Any) -> Any:
         return context.get_dummy_value()
 
     return tools.types.void(), emit
-
-
-@operation
-def prefetched(typing: Any, array: Any, index: Any) -> Any:
-    """Have x_i fetched, for it will be looked at."""
-
-    def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        at = context.cast(builder, args[1], signature.args[1], tools.types.intp)
-        parts = context.make_array(signature.args[0])(context, builder, args[0])
-        pointer = builder.bitcast(builder.gep(parts.data, [at]), tools.ir.IntType(8).as_pointer())
-        flag = tools.ir.IntType(32)
-        kind = tools.ir.FunctionType(tools.ir.VoidType(), [pointer.type, flag, flag, flag])
-        fetch = tools.cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
-        builder.call(fetch, [pointer, flag(0), flag(3), flag(1)])
-        return context.get_dummy_value()
-
-    return tools.types.void(array, index), emit
