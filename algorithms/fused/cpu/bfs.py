@@ -62,7 +62,7 @@ def search(
     how = how.for_matrix(A)
     n, vertex = A.nrows, index_dtype(A.nrows)
     level = np.full(n, -1, np.int32)
-    parent = np.full(n if return_parents else 0, -1, vertex)
+    parent = np.full(n, -1, vertex) if return_parents else np.empty(0, vertex)
     masked = outside is not None
     if masked:
         level[outside] = -2
@@ -77,7 +77,7 @@ class _Search:
 
     def __init__(self, A: CSR, level: np.ndarray, parent: np.ndarray, how: Direction, deepest: int) -> None:
         self.A, self.level, self.parent, self.how, self.deepest = A, level, parent, how, deepest
-        self.queue = np.empty(A.nrows + 1, index_dtype(A.nrows))
+        self.queue = np.empty(A.nrows + 1, parent.dtype)
         self.state = np.zeros(5, np.int64)
         self.pushed = self.pulled = 0
         self.threads = get_threads() if A.nnz >= WORTH_THREADS else 1
