@@ -95,15 +95,23 @@ class Verb(Generic[P, R]):
 
     def find(self, fmt: type, backend: str) -> Implementation:
         """The implementation for a format on a backend; NotImplementedError names what is missing."""
-        own = self.cells.get((fmt, backend))
-        if own is None and issubclass(fmt, Matrix):
-            own = self.cells.get((Matrix, backend))
+        own = self._cell(fmt, backend)
         if own is None:
             have = ", ".join(f"{f.__name__} on {b}" for f, b in self.table) or "nothing"
             raise NotImplementedError(
                 f"{self.name} is not implemented for {fmt.__name__} on {backend}; it is for {have}"
             )
         return own
+
+    def served(self, A: Matrix) -> Matrix:
+        """`A`; or its rows as CSR, made once and kept with it, where the verb has a cell for CSR alone."""
+        if self._cell(type(A), A.device) is not None or self._cell(CSR, A.device) is None or not leads(type(A), CSR):
+            return A
+        return compressed(A, 0)
+
+    def _cell(self, fmt: type, backend: str) -> Implementation | None:
+        own = self.cells.get((fmt, backend))
+        return own if own is not None or not issubclass(fmt, Matrix) else self.cells.get((Matrix, backend))
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
         """Bind as a function does. So `help` takes a verb for a function, and shows its parameters."""

@@ -149,7 +149,7 @@ def mxm(
 
     Args:
         A: (m, k).
-        B: (k, n), of A's format and device.
+        B: (k, n), of A's format and device. Formats without a product of their own are taken by their rows, as CSR.
         semiring: (⊕, ⊗), or its name.
         mask, complement, accum, out, replace: the write rule. Places in the mask (or out of it) are written, into `out`
             if it is given; accum combines what `out` holds with the result; replace makes the other places absent.
@@ -176,6 +176,7 @@ def mxm(
         raise ValueError(f"A's columns must be B's rows in number, got shapes {A.shape} and {B.shape}")
     dtype = common_dtype(s, A, B)
     write = MatrixWrite.checked((A.nrows, B.ncols), dtype, A.device, mask, complement, accum, out, replace)
+    A, B = mxm.served(A), mxm.served(B)
     return mxm.find(type(A), A.device)(typed_matrix(A, s, dtype), typed_matrix(B, s, dtype), s, write)
 
 
@@ -197,14 +198,15 @@ def ewise_add(
     """w = u ⊕ v over the union: op where both are present, whichever is present elsewhere.
 
     Args:
-        u, v: two vectors of one size, or two matrices of one shape and format.
+        u, v: two vectors of one size, or two matrices of one shape and format. Another format than CSR is taken by its
+            rows.
         op: a semiring (its ⊕), a monoid or an operator. The first two say what is absent in a dense vector; with an
             operator every element of one is present.
         mask, complement, accum, out, replace: the write rule. Places in the mask (or out of it) are written, into `out`
             if it is given; accum combines what `out` holds with the result; replace makes the other places absent.
 
     Returns:
-        A matrix, a sparse vector if both are sparse, else a dense one.
+        A CSR, a sparse vector if both are sparse, else a dense one.
 
     Raises:
         ValueError: sizes or devices do not fit.
@@ -237,14 +239,15 @@ def ewise_mult(
     """w = u ⊗ v over the intersection: op where both are present, absent elsewhere.
 
     Args:
-        u, v: two vectors of one size, or two matrices of one shape and format.
+        u, v: two vectors of one size, or two matrices of one shape and format. Another format than CSR is taken by its
+            rows.
         op: a semiring (its ⊗), a monoid or an operator. The first two say what is absent in a dense vector; with an
             operator every element of one is present.
         mask, complement, accum, out, replace: the write rule. Places in the mask (or out of it) are written, into `out`
             if it is given; accum combines what `out` holds with the result; replace makes the other places absent.
 
     Returns:
-        A matrix, a dense vector if both are dense, else a sparse one.
+        A CSR, a dense vector if both are dense, else a sparse one.
 
     Raises:
         ValueError: sizes or devices do not fit.
@@ -273,8 +276,9 @@ def _element_wise(verb: Verb[..., Any], u: Any, v: Any, op: Operator, part: Any,
         if u.shape != v.shape:
             raise ValueError(f"the matrices must have one shape, got {u.shape} and {v.shape}")
         dtype = common_dtype(typing, u, v) if typing else np.result_type(u.dtype, v.dtype)
-        both = [typed_matrix(M, typing, dtype) if typing else M.astype(dtype) for M in (u, v)]
         write: Any = MatrixWrite.checked(u.shape, _result_dtype(combiner, dtype), u.device, *rule)
+        u, v = verb.served(u), verb.served(v)
+        both = [typed_matrix(M, typing, dtype) if typing else M.astype(dtype) for M in (u, v)]
         return verb.find(type(u), u.device)(*both, combiner, typing.zero(dtype) if typing else None, write)
     device = check_vectors(u, v)
     dtype = common_dtype(typing, u, v) if typing else np.result_type(u.dtype, v.dtype)
@@ -302,7 +306,7 @@ def apply(
     """w = f(u) on every present entry.
 
     Args:
-        u: a vector or a matrix.
+        u: a vector or a matrix. Another format than CSR is taken by its rows.
         op: a unary operator ("ainv", "abs", "one", "identity"), a function of arrays such as a NumPy ufunc, or a binary
             operator with one operand bound.
         left: the left operand of a binary operator, a scalar.
@@ -312,7 +316,7 @@ def apply(
             if it is given; accum combines what `out` holds with the result; replace makes the other places absent.
 
     Returns:
-        What `u` is, of the function's dtype.
+        A vector as `u` is, or a CSR, of the function's dtype.
 
     Raises:
         ValueError: both operands are bound, the function changes the shape, or its result has a NaN.
@@ -328,8 +332,9 @@ def apply(
     function = _element_by_element(_bound(op, left, right))
     if isinstance(u, Matrix):
         write: Any = MatrixWrite.checked(
-            u.shape, as_array(function(u.values[:1])).dtype, u.device, mask, complement, accum, out, replace
+            u.shape, as_array(function(u.values.ravel()[:1])).dtype, u.device, mask, complement, accum, out, replace
         )
+        u = apply.served(u)
         return apply.find(type(u), u.device)(u, function, write)
     device = check_vectors(u)
     result_dtype = as_array(function(_one_value(u))).dtype
@@ -516,6 +521,7 @@ def extract(
         chosen = None if others is None else _places("indices", others, line.ncols, u.device)
         size = line.ncols if chosen is None else chosen.size
         write = VectorWrite.checked(size, u.dtype, u.dtype.type(0), u.device, *rule)
+        line = extract.served(line)
         part = extract.find(type(line), u.device)(line, one, chosen, lambda T: T)
         return write(part if isinstance(part, SparseVector) else SparseVector.trusted(part.indices, part.values, size))
     chosen_rows = None if rows is None else _places("rows", rows, u.nrows, u.device)
@@ -525,6 +531,7 @@ def extract(
         u.ncols if chosen_cols is None else chosen_cols.size,
     )
     write = MatrixWrite.checked(shape, u.dtype, u.device, *rule)
+    u = extract.served(u)
     return extract.find(type(u), u.device)(u, chosen_rows, chosen_cols, write)
 
 

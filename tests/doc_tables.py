@@ -16,7 +16,8 @@ from bench.experiment import load
 from bench.experiments.everyone import OURS
 from bench.measure import RESULTS
 from bench.peers import PEERS
-from semiring import Vector, Verb
+from formats import CSR
+from semiring import Vector, Verb, assign
 from semiring.choice import PRODUCTS
 
 from .strategies import FORMATS
@@ -92,8 +93,12 @@ def support() -> str:
     formats = [Vector, *FORMATS]
     lines = [["verb", *(fmt.__name__ for fmt in formats)]]
     for verb in Verb.all.values():
+        have = verb.table
+        by_rows = "–" if verb is assign or (CSR, "cpu") not in have else "rows"
         cells = [
-            ", ".join(sorted(backend for fmt, backend in verb.table if fmt is column)) or "–" for column in formats
+            ", ".join(sorted(backend for fmt, backend in have if fmt is column))
+            or ("–" if column is Vector else by_rows)
+            for column in formats
         ]
         lines.append([f"`{verb.name}`", *cells])
     return table(*lines)

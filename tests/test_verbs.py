@@ -134,11 +134,37 @@ def test_a_wrong_call_names_the_argument_and_the_rule(A, call, error, message):
 
 
 def test_a_missing_cell_names_verb_format_and_backend(A):
-    message = r"mxm is not implemented for ELL on cpu; it is for CSR on cpu, CSC on cpu"
-    with pytest.raises(NotImplementedError, match=message):
-        mxm(A.to(ELL), A.to(ELL), MinPlus)
-    with pytest.raises(NotImplementedError, match="extract is not implemented for COO on cpu"):
-        extract(A.to(COO), [0])
+    with pytest.raises(NotImplementedError, match=r"assign is not implemented for COO on cpu; it is for .*CSR on cpu"):
+        assign.find(COO, "cpu")
+    with pytest.raises(TypeError, match="out must be a CSR, got COO"):
+        assign(A.to(COO), 3)
+
+
+@pytest.mark.parametrize("fmt", FORMATS, ids=lambda fmt: fmt.__name__)
+def test_every_format_has_every_verb_that_makes_a_matrix(A, fmt):
+    M = A.to(fmt)
+    calls = [
+        lambda M: mxm(M, M, MinPlus, mask=A, complement=True),
+        lambda M: ewise_add(M, M, "plus"),
+        lambda M: ewise_mult(M, M.T.T, "min_plus"),
+        lambda M: apply(M, "ainv"),
+        lambda M: extract(M, [2, 0], [1, 2]),
+        lambda M: select(M, "<", 3),
+        lambda M: transpose(M),
+    ]
+    for call in calls:
+        assert call(M).equals(call(A))
+    for row, column in ((extract(M, 1), extract(M, None, 1)),):
+        assert row.values.tolist() == extract(A, 1).values.tolist()
+        assert column.indices.tolist() == extract(A, None, 1).indices.tolist()
+
+
+def test_rows_that_a_verb_needs_are_kept(A):
+    M = A.to(COO)
+    ewise_add(M, M, "plus")
+    assert M.keep(CSR, lambda: None) is not None
+    with pytest.raises(ValueError, match=r"the matrices must have one shape"):
+        ewise_add(A.to(ELL), from_edges([0], [1], shape=9).to(ELL), "plus")
 
 
 def test_an_accumulator_without_effect_leaves_out_alone(A):
