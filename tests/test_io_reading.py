@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -228,8 +229,11 @@ def reals() -> list[str]:
     random = np.random.default_rng(0)
     bits = random.integers(0, 2**63, 3000).view(np.float64)
     some = [x for x in bits.tolist() if x < np.inf] + random.random(2000).tolist()
-    written = [form.format(x) for x in some for form in ("{!r}", "{:.18e}", "{:.16g}", "{:.17g}", "{:+.3e}")]
+    written = [form.format(x) for x in some for form in ("{!r}", "{:.18e}", "{:.30e}", "{:.16g}", "{:.17g}", "{:+.3e}")]
     halfway = [int(x) * 2 + 1 for x in random.integers(2**53, 2**54, 500)]
+    some = [Fraction(x) + Fraction(np.spacing(x)) / 2 for x in random.random(300).tolist()]
+    long = [f"0.{int(x * 10**1100):01100d}".rstrip("0") + end for x in some for end in ("", "1")]
+    long += [x[:-1] + "4999" for x in long[::2]] + ["9" * k + end for k in range(15, 40) for end in (".", ".5", "e-9")]
     near = [f"{m + off}e{e}" for m in halfway for off in (-1, 0, 1) for e in (0, 5, -5, 30)]
     edge = ["9007199254740993.0", "0.0", "-0.0", "1e400", "-1e-400", "5e-324", "1.7976931348623157e308", "00000.5"]
     zeros = [
@@ -240,7 +244,7 @@ def reals() -> list[str]:
         "inf",
         "-Infinity",
     ]
-    return written + near + edge + zeros + [f"0.{m:019d}" for m in random.integers(0, 2**63, 500).tolist()]
+    return written + long + near + edge + zeros + [f"0.{m:019d}" for m in random.integers(0, 2**63, 500).tolist()]
 
 
 @pytest.mark.parametrize("loop", ["careful", "compiled"])

@@ -1,12 +1,13 @@
 """Lines of numbers, read by a compiled loop: one pass over the bytes, without a copy or a Python object.
 
-The loop takes what is common and stops at the first line that is anything else: a bad one, an id out of range, `inf`, a
-number of more than 19 digits. The reader in `lines.py` reads that line. So there is one definition of what is right,
-and one place that says what is wrong.
+The loop takes what is common and stops at the first line that is anything else: a bad one, an id with a sign or out of
+range, `inf`, an integer of more than 19 digits. The reader in `lines.py` reads that line. So there is one definition of
+what is right, and one place that says what is wrong.
 
 Reals are rounded correctly. A number is m * 10^e with an integer m < 2^64. Both factors are held as sums of two float64
 each, exact to some 105 bits, and so is their product [1]. If an error in its 98th bit could change the float64 next to
-it, the loop stops there, too; else that float64 is the number [2].
+it, the loop stops there, too; else that float64 is the number [2]. A longer number lies between that of its first 19
+digits and the next. Where both of these round alike, so does the number.
 
 [1] T. J. Dekker, A floating-point technique for extending the available precision, Numerische Mathematik 18, 1971.
 [2] W. D. Clinger, How to read floating point numbers accurately, PLDI 1990: the same test with extended precision.
@@ -220,7 +221,7 @@ def weight_from(text, i, kind, powers, tens):
     while digits > MOST_DIGITS and (byte(text, begin) == ZERO or byte(text, begin) == POINT):
         digits -= byte(text, begin) == ZERO
         begin += 1
-    if digits == 0 or digits > MOST_DIGITS:
+    if digits == 0:
         return i, False, real, 0, 0.0
     if kind != INTEGERS and byte(text, i) | TO_SMALL == SMALL_E:
         real, after = True, i + 1
@@ -231,13 +232,31 @@ def weight_from(text, i, kind, powers, tens):
         if i == after or i > after + 6:
             return i, False, real, 0, 0.0
         exponent += -np.int64(power) if shrinks else np.int64(power)
+    cut = digits - MOST_DIGITS if digits > MOST_DIGITS else 0
     if real:
+        exponent += cut
         if exponent < -LARGEST_POWER or exponent > LARGEST_POWER:
             return i, False, real, 0, 0.0
-        value, sure = product(number, powers[exponent + LARGEST_POWER])
+        number = first_digits_from(text, begin) if cut > 0 else number
+        value, sure = 0.0, True
+        for more in range(2 if cut > 0 else 1):  # of a longer number, that of its first digits and the next one
+            before = value
+            value, certain = product(number + np.uint64(more), powers[exponent + LARGEST_POWER])
+            sure = sure and certain and (more == 0 or value == before)
         return i, sure, True, 0, -value if negative else value
     integer = np.int64(number)
-    return i, integer >= 0, False, -integer if negative else integer, 0.0
+    return i, integer >= 0 and cut == 0, False, -integer if negative else integer, 0.0
+
+
+def first_digits_from(text, i):
+    """The number that MOST_DIGITS digits from text[i] on are; there may be a point among them."""
+    number, digits = NOTHING, 0
+    while digits < MOST_DIGITS:
+        if byte(text, i) != POINT:
+            number = number * np.uint64(10) + np.uint64(byte(text, i) - ZERO)
+            digits += 1
+        i += 1
+    return number
 
 
 def product(number, power_of_ten):
