@@ -19,7 +19,6 @@ farther does without. Both rules are strict, so an edge that a shortest path tak
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -32,7 +31,19 @@ from formats.convert import known_symmetric
 from semiring import MONOIDS, OPERATORS, Semiring
 from semiring.algebra import end_of_range
 
-from .near_far import SAMPLE, Plan, Search, full_values, heaviest, skewed, step, suitable_step, threads_for
+from .near_far import (
+    SAMPLE,
+    Essential,
+    Plan,
+    Rows,
+    Search,
+    full_values,
+    heaviest,
+    skewed,
+    step,
+    suitable_step,
+    threads_for,
+)
 
 BYTES = 4
 """That are kept for an edge of the matrix at most."""
@@ -54,49 +65,6 @@ FARTHEST = 64
 
 ROUNDINGS = 8
 """Units in the last place of the farthest distance that a weight is made longer by."""
-
-
-Rows = tuple[np.ndarray, np.ndarray, np.ndarray]
-"""indptr, indices, values."""
-
-
-@dataclass(frozen=True)
-class Essential:
-    """What is left of a matrix.
-
-    rows: indptr, indices, values.  to_hub: D, (n,).  useful: (n,), the distance beyond D_s from which on a vertex is
-    passed over.  reach: the D_s from which no distance is too large; of worse ones some are.  farthest: what no
-    distance may exceed; the zero if there is no such limit.  delta: Δ for these edges.
-    """
-
-    rows: Rows
-    to_hub: np.ndarray
-    useful: np.ndarray
-    reach: Any
-    farthest: Any
-    delta: Any
-
-    @property
-    def nbytes(self) -> int:
-        return sum(array.nbytes for array in (*self.rows, self.to_hub, self.useful))
-
-    @property
-    def edges(self) -> int:
-        return self.rows[1].size
-
-    def bound(self, source: int) -> tuple[np.ndarray, Any]:
-        """(`useful`, D of the source), or (nothing, 0) where the source does not lead to the hub."""
-        to_hub = self.to_hub[source]
-        return (self.useful, to_hub) if self.leads(to_hub) else (self.useful[:0], to_hub.dtype.type(0))
-
-    def serves(self, source: int) -> bool:
-        """Is no distance from there too large, as far as it is known before a search?"""
-        to_hub = self.to_hub[source]
-        return bool(to_hub <= self.reach) or not self.leads(to_hub)
-
-    def leads(self, to_hub: Any) -> bool:
-        """Is a vertex at that distance from the hub one that leads to it?"""
-        return bool(to_hub != end_of_range(to_hub.dtype, "highest"))
 
 
 def essential(A: CSR, source: int, s: Semiring, until: Until) -> Essential | None:

@@ -9,23 +9,20 @@ weight, which on road networks is large; where a few vertices have most of the e
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from algorithms.cycle_watch import ENDLESS
 from algorithms.errors import broken_law
-from algorithms.single_source import Exact, Until
+from algorithms.single_source import Until
 from formats import CSR, Matrix
 from formats.arrays import read_only
 from semiring import MONOIDS, OPERATORS, Semiring
+from semiring.algebra import end_of_range
 from semiring.cpu.threads import get_threads, run
-from semiring.explanation import explained, facts
 from semiring.vectors import as_bound, product
-
-if TYPE_CHECKING:
-    from .essential import Essential
 
 MEANS, MEANS_BY_DEGREE = 3, 12
 """Mean weights in Δ, where degrees are alike: at most so many, and so many over the degree. Fewer expand a vertex of a
@@ -51,6 +48,49 @@ LISTS = 2
 """Of each thread, and of all: near vertices and far ones."""
 
 
+Rows = tuple[np.ndarray, np.ndarray, np.ndarray]
+"""indptr, indices, values."""
+
+
+@dataclass(frozen=True)
+class Essential:
+    """The edges of a matrix that shortest paths may take, see `essential.py`.
+
+    rows: indptr, indices, values.  to_hub: D, (n,).  useful: (n,), the distance beyond D_s from which on a vertex is
+    passed over.  reach: the D_s from which no distance is too large; of worse ones some are.  farthest: what no
+    distance may exceed; the zero if there is no such limit.  delta: Δ for these edges.
+    """
+
+    rows: Rows
+    to_hub: np.ndarray
+    useful: np.ndarray
+    reach: Any
+    farthest: Any
+    delta: Any
+
+    @property
+    def nbytes(self) -> int:
+        return sum(array.nbytes for array in (*self.rows, self.to_hub, self.useful))
+
+    @property
+    def edges(self) -> int:
+        return self.rows[1].size
+
+    def bound(self, source: int) -> tuple[np.ndarray, Any]:
+        """(`useful`, D of the source), or (nothing, 0) where the source does not lead to the hub."""
+        to_hub = self.to_hub[source]
+        return (self.useful, to_hub) if self.leads(to_hub) else (self.useful[:0], to_hub.dtype.type(0))
+
+    def serves(self, source: int) -> bool:
+        """Is no distance from there too large, as far as it is known before a search?"""
+        to_hub = self.to_hub[source]
+        return bool(to_hub <= self.reach) or not self.leads(to_hub)
+
+    def leads(self, to_hub: Any) -> bool:
+        """Is a vertex at that distance from the hub one that leads to it?"""
+        return bool(to_hub != end_of_range(to_hub.dtype, "highest"))
+
+
 @dataclass(frozen=True)
 class Plan:
     """threads: how many.  delta: None where ⊗ puts nothing ahead.  essential: the edges that matter, if known."""
@@ -58,36 +98,6 @@ class Plan:
     threads: int
     delta: Any
     essential: Essential | None = None
-
-
-def near_far(A: CSR, source: int, s: Semiring, until: Until, delta: Any) -> Any:
-    """Distances from `source`; `Exact` if no finite length has saturated.  delta: None for one that suits the graph."""
-    plan = planned(A, source, s, until, delta)
-    search = Search(A, source, s, until, plan)
-    farthest = search.run()
-    if plan.essential is not None and farthest > plan.essential.farthest:
-        plan = replace(plan, essential=None)
-        search = Search(A, source, s, until, plan)
-        farthest = search.run()
-    if explained():
-        _, relaxed, edges, buckets = search.counts.tolist()
-        facts(schedule="near-far", threads=plan.threads, delta=plan.delta)
-        facts(buckets=buckets, relaxed=relaxed, edges=edges)
-        if plan.essential is not None:
-            facts(essential=plan.essential.edges)
-    return Exact(search.d) if fits(A, farthest, s) else search.d
-
-
-def planned(A: CSR, source: int, s: Semiring, until: Until, delta: Any) -> Plan:
-    """How to search A."""
-    from .essential import essential
-
-    if s.mul != OPERATORS["plus"]:
-        return Plan(threads_for(A), None)
-    found = essential(A, source, s, until)
-    if delta is None:
-        delta = step(A, s) if found is None else found.delta
-    return Plan(threads_for(A), delta, found)
 
 
 def threads_for(A: Matrix) -> int:

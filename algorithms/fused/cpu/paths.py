@@ -93,7 +93,7 @@ def say_one_thread(A: CSR, what: str, instead: str) -> None:
 
 
 def _near_far(A: CSR, source: int, s: Semiring, until: Until, delta: Any) -> Any:
-    from .near_far import near_far
+    from .distances import near_far
 
     return near_far(A, source, s, until, delta)
 

@@ -1,0 +1,42 @@
+"""Distances by near-far relaxation: along all edges, or along those that matter where they are known."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from algorithms.single_source import Exact, Until
+from formats import CSR
+from semiring import OPERATORS, Semiring
+from semiring.explanation import explained, facts
+
+from .essential import essential
+from .near_far import Plan, Search, fits, step, threads_for
+
+
+def near_far(A: CSR, source: int, s: Semiring, until: Until, delta: Any) -> Any:
+    """Distances from `source`; `Exact` if no finite length has saturated.  delta: None for one that suits the graph."""
+    plan = planned(A, source, s, until, delta)
+    search = Search(A, source, s, until, plan)
+    farthest = search.run()
+    if plan.essential is not None and farthest > plan.essential.farthest:
+        plan = replace(plan, essential=None)
+        search = Search(A, source, s, until, plan)
+        farthest = search.run()
+    if explained():
+        _, relaxed, edges, buckets = search.counts.tolist()
+        facts(schedule="near-far", threads=plan.threads, delta=plan.delta)
+        facts(buckets=buckets, relaxed=relaxed, edges=edges)
+        if plan.essential is not None:
+            facts(essential=plan.essential.edges)
+    return Exact(search.d) if fits(A, farthest, s) else search.d
+
+
+def planned(A: CSR, source: int, s: Semiring, until: Until, delta: Any) -> Plan:
+    """How to search A."""
+    if s.mul != OPERATORS["plus"]:
+        return Plan(threads_for(A), None)
+    found = essential(A, source, s, until)
+    if delta is None:
+        delta = step(A, s) if found is None else found.delta
+    return Plan(threads_for(A), delta, found)
