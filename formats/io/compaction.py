@@ -27,6 +27,8 @@ def compact(src: Array, dst: Array) -> tuple[Array, Array, Array]:
     if top < TABLE_PER_ID * src.size + 1024:
         occurs = np.zeros(top + 1, bool)
         for ids in (src, dst):
+            if occurs.all():
+                break
             if compiled:
                 machine_code(mark)(ids, occurs)
             else:
