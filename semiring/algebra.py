@@ -100,6 +100,9 @@ class Semiring:
         if not isinstance(self.mul, BinaryOp):
             raise TypeError(f"mul must be a BinaryOp, as OPERATORS['plus'], got {self.mul!r}")
         object.__setattr__(self, "dtypes", tuple(np.dtype(d) for d in self.dtypes or self.add.dtypes))
+        for law in self.laws:
+            if not isinstance(law, Law):
+                raise TypeError(f"laws are members of Law, as Law.ASSOCIATIVE, got {law!r}")
         object.__setattr__(self, "laws", frozenset(self.laws))
 
     def __hash__(self) -> int:

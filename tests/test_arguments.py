@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from algorithms import bellman_ford, path
 from formats import CSR, SparseVector, from_edges, from_networkx, from_scipy, write
 from semiring import (
+    MONOIDS,
     OPERATORS,
     BinaryOp,
     MinPlus,
@@ -249,3 +251,17 @@ def test_a_package_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatc
 
 def test_options_alone_convert_to_the_same_format() -> None:
     assert graph().to("sell").to(chunk=4).chunk == 4  # type: ignore[attr-defined]
+
+
+def test_laws_are_members_of_law() -> None:
+    with pytest.raises(TypeError, match=r"laws are members of Law, as Law.ASSOCIATIVE, got 'DISTRIBUTES_LEFT'"):
+        Semiring(MONOIDS["min"], OPERATORS["plus"], one=0, laws={"DISTRIBUTES_LEFT"})  # type: ignore[arg-type]
+
+
+hypot = BinaryOp("hypot", scalar=lambda a, b: math.hypot(a, b))
+
+
+def test_an_operator_may_have_the_name_of_a_function_that_it_calls() -> None:
+    x = np.array([4.0, 12.0, 4.0])
+    y = mxv(graph().astype(float), x, Semiring(MONOIDS["min"], hypot))
+    assert y.tolist() == [min(math.hypot(5, 12), math.hypot(7, 4)), math.hypot(1, 4), math.hypot(3, 4)]

@@ -10,10 +10,14 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable, Iterator
 from functools import cached_property
+from opcode import opmap
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
+
+LOAD_GLOBAL, EXTENDED_ARG = opmap["LOAD_GLOBAL"], opmap["EXTENDED_ARG"]
+"""Of Python 3.11 and later: the name's index is in all bits but the lowest."""
 
 
 class Tools:
@@ -101,8 +105,12 @@ def made_for(*parts: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
 
 
 def names(code: CodeType) -> Iterator[str]:
-    """The names that a function's code, or that of a function within, looks up."""
-    yield from code.co_names
+    """The global names that a function's code, or that of a function within, looks up; no attributes of that name."""
+    high = 0
+    for instruction, low in zip(code.co_code[::2], code.co_code[1::2], strict=True):
+        if instruction == LOAD_GLOBAL:
+            yield code.co_names[(high | low) >> 1]
+        high = (high | low) << 8 if instruction == EXTENDED_ARG else 0
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             yield from names(constant)
