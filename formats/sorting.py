@@ -21,7 +21,7 @@ from .hooks import machine_code
 BLOCK_BITS, LONG_BLOCK_BITS = 16, 19
 """Of the number of entries in a block: 8 bytes each, twice, are a MiB, or 8 where there would be too many blocks."""
 FEW_BLOCKS_BITS, MOST_BLOCKS_BITS = 6, 11
-"""To write to 128 blocks can take 3 times as long as to 64, for want of addresses of pages at hand."""
+"""To write to many more blocks takes far longer, for want of addresses of pages at hand."""
 DIGIT_BITS = 8
 WORD_BITS, VALUE_BITS = 64, 32
 

@@ -7,7 +7,7 @@ F_v is the distance from the hub, D_u a bound on the distance to it. Both give b
 
 Edges that are left are stored as rows of their own, with D and the maxima, in at most `BYTES` bytes an edge of the
 matrix. Of an R-MAT graph an eighth is left, of a road network everything, and nothing is stored. The second search
-makes them, by a search from the hub, two sweeps and a pass over the edges, and takes 2.5 times as long as the first.
+makes them, by a search from the hub, two sweeps and a pass over the edges, so it takes longer than the first.
 
 Integers are added exactly. Floats round, and a path may have more edges than the one that it stands for: every weight
 is made longer by `margin`, more than what rounding takes from a sum no larger than `farthest`. A search that has come
