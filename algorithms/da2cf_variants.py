@@ -40,7 +40,7 @@ class Plan:
 
     def minimum(self, q: Any, s: Semiring) -> tuple[Any, Any]:
         """(⊕ q, q), q where it is used next if that is where its minimum is taken."""
-        x = moved(q, self.minimum_on)
+        x: Any = moved(q, self.minimum_on)
         return minimum(x, s, self.passes), x if self.minimum_on == self.update_on else q
 
     def on_update(self, *vectors: Any) -> Any:

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
@@ -22,8 +22,11 @@ type_names = ("bool", "int32", "int64", "float32", "float64")
 DTYPES = tuple(np.dtype(name) for name in type_names)
 """Every dtype that a matrix or vector may hold."""
 
-Array = Any
-"""A `numpy.ndarray` or a `cupy.ndarray`."""
+Array: TypeAlias = np.ndarray
+"""A `numpy.ndarray`, or a `cupy.ndarray`, which mypy does not know and takes for one."""
+
+DeviceArray: TypeAlias = Any
+"""A `cupy.ndarray`, where only that will do."""
 
 Device = Literal["cpu", "cuda"]
 INT32_MAX = np.iinfo(np.int32).max

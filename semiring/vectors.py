@@ -271,7 +271,7 @@ def minimum(x: Array, semiring: Semiring, passes: int = 2) -> Any:
         return reduce(x, semiring)
     from .cuda.reductions import fold_blocks
 
-    return reduce(fold_blocks(semiring.add, x).get(), semiring)
+    return reduce(to_device(fold_blocks(semiring.add, x), "cpu"), semiring)
 
 
 def degrees(A: Matrix) -> Array:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from formats import Dense, SparseVector
-from formats.arrays import Array, cupy, index_dtype
+from formats.arrays import DeviceArray as Array
+from formats.arrays import cupy, index_dtype
 
 from ..algebra import Semiring
 from .kernels import SHORT_ROWS, Kernels, Shape

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from formats import CSC, CSR
-from formats.arrays import Array, cupy, index_dtype
+from formats.arrays import DeviceArray as Array
+from formats.arrays import cupy, index_dtype
 
 from ..predicates import Predicate
 from .elementwise import predicate_text
@@ -250,7 +251,8 @@ def minor_line(A: Compressed, minor: int) -> tuple[Array, Array]:
 
 def major_line(A: Compressed, major: int) -> tuple[Array, Array]:
     """(columns, values) of the entries of CSR in one row; of CSC, of one column. Waits for the device."""
-    start, stop = A.indptr[major : major + 2].get().tolist()
+    ends: Array = A.indptr[major : major + 2]
+    start, stop = ends.get().tolist()
     indices, values, moved = _room(A, stop - start)
     arguments = (np.int64(start), np.int64(stop - start), A.indices, moved[0], indices, moved[1])
     entry_steps(A).each("copy_span", stop - start, arguments)

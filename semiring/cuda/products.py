@@ -12,7 +12,8 @@ from __future__ import annotations
 from typing import Any
 
 from formats import CSC, CSR, Matrix, SparseVector
-from formats.arrays import Array, cupy, is_array
+from formats.arrays import DeviceArray as Array
+from formats.arrays import cupy, is_array
 from formats.convert import compressed
 
 from ..algebra import MinPlus, Semiring

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from formats import CSR
-from formats.arrays import Array, cupy
+from formats.arrays import DeviceArray as Array
+from formats.arrays import cupy
 
 from .entries import cut
 from .steps import NOTHING, RADIX, SUM, letters, steps_for, totals, value_words
@@ -94,7 +95,8 @@ def sort_columns(
     cuts = (NOTHING if starts is None else starts, first_tile, np.int32(segments), np.int64(nnz))
     counts = cp.empty(tiles * radix + 1, index)
     shared = ROUND * max(values.dtype.itemsize, index.itemsize) + radix * (index.itemsize + 2 * WARPS)
-    keys, rows, moving = indices, NOTHING, words
+    keys, rows = indices, NOTHING
+    moving: Any = words
     found = (indptr, cut(indptr, nnz, k))
     for number in range(passes.count):
         last = number == passes.count - 1

@@ -6,7 +6,8 @@ from functools import lru_cache
 from typing import Any
 
 from formats import CSC, CSR, CompressedCSR, Matrix, SparseVector
-from formats.arrays import Array, cupy, index_dtype
+from formats.arrays import DeviceArray as Array
+from formats.arrays import cupy, index_dtype
 from formats.convert import compressed
 
 from ..algebra import Monoid, Semiring

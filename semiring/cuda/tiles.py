@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from formats import COO, CSC, CSR
-from formats.arrays import Array, cupy
+from formats.arrays import DeviceArray as Array
+from formats.arrays import cupy
 
 from .kernels import Kernels
 

@@ -11,7 +11,8 @@ from algorithms.boruvka import boruvka
 from algorithms.scc import scc
 from algorithms.traversal import Direction
 from formats import COO, CSR, CompressedCSR
-from formats.arrays import Array, cupy
+from formats.arrays import DeviceArray as Array
+from formats.arrays import cupy
 from formats.convert import compressed, convert
 from formats.orientation import by_columns, is_symmetric
 from formats.weights import distinct
