@@ -1,5 +1,8 @@
 """What every test module shares: backends as parameters, cells from the verb tables, files, and a hypothesis profile.
 
+`pytest` alone runs the quick layer, the tests marked `quick`; `pytest -m full` runs all of them. What is named, by a
+path, `-k` or `-m`, runs whole.
+
 A test marked `cells("mxv", "vxm")` runs once for each (verb, format, backend) that the verbs' tables hold. Of a test on
 a backend that this machine lacks, one item is skipped with a reason, and the others are deselected. With
 `pytest --require cuda` all of them fail, and what came of a run on a GPU is recorded (`gpu_record.py`).
@@ -114,11 +117,28 @@ def pytest_configure(config: pytest.Config) -> None:
         "markers", "cells(*names): run for each cell of the verbs' tables, as verb, fmt and backend"
     )
     config.addinivalue_line("markers", "backend(backend): needs the backend; skipped with a reason where it is missing")
-    config.addinivalue_line("markers", "quick: one of a few hundred tests that touch everything; `pytest -m quick`")
+    config.addinivalue_line("markers", "quick: of the layer that `pytest` alone runs, which touches everything")
+    config.addinivalue_line("markers", "full: every test; `pytest -m full` runs all of them")
     config.addinivalue_line("markers", "as_written: formats other than CSR run algorithms as the equations are written")
     config.addinivalue_line("markers", "long: takes many seconds; such tests are spread over the run")
+    if nothing_named(config):
+        config.option.markexpr = "quick"
     if config.getoption("--no-memory-pool"):
         cupy().cuda.set_allocator(None)
+
+
+def nothing_named(config: pytest.Config) -> bool:
+    """Does the command line leave open which tests to run?"""
+    asked = (config.getoption(name, None) for name in ("-m", "-k", "--require", "--deselect", "--lf", "--ff"))
+    return not any(asked) and config.args_source is not pytest.Config.ArgsSource.ARGS
+
+
+def pytest_report_header(config: pytest.Config) -> str | None:
+    return "the quick layer: pytest -m full runs every test" if config.option.markexpr == "quick" else None
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    item.add_marker("full")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -20,6 +20,8 @@ from semiring.cpu.storage import STORED
 
 from . import strategies as sts
 
+pytestmark = pytest.mark.quick
+
 PAGE = Path(__file__).parent.parent / "docs" / "adding-a-format.md"
 NAME = "adding_a_format"
 """The module that the page's code is run as; the third block of it is the loops."""

@@ -8,6 +8,10 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.quick
+
 ROOT = Path(__file__).parent.parent
 LAYERS = ("formats", "semiring", "algorithms", "bench")
 HEAVY = {"scipy", "networkx", "graphblas", "suitesparse_graphblas", "numba", "cupy", "igraph"}

@@ -30,6 +30,8 @@ from semiring import (
     vxm,
 )
 
+pytestmark = pytest.mark.quick
+
 INT32_MAX = 2**31 - 1
 
 

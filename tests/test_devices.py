@@ -28,6 +28,8 @@ from formats.arrays import as_array, cupy, out_of_memory, to_device
 
 from .strategies import FORMATS
 
+pytestmark = pytest.mark.quick
+
 on_a_gpu = pytest.mark.backend("cuda")
 every_format = pytest.mark.parametrize("fmt", FORMATS, ids=lambda fmt: fmt.__name__)
 

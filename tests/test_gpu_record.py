@@ -11,6 +11,8 @@ import pytest
 
 from . import conftest, gpu_record
 
+pytestmark = pytest.mark.quick
+
 WHERE = {"device": "some GPU", "driver": "13020", "runtime": "13020", "cupy": "14.2.0", "numpy": "2.4.6"}
 
 

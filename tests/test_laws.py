@@ -16,6 +16,8 @@ from semiring import MONOIDS, OPERATORS, SEMIRINGS, BinaryOp, Law, Monoid, Semir
 
 from . import strategies as sts
 
+pytestmark = pytest.mark.quick
+
 LAWS: dict[Law, Callable[[Semiring, Any, Any, Any, Any], tuple[Any, Any]]] = {
     Law.DISTRIBUTES_LEFT: lambda s, a, b, c, zero: (s.mul(a, s.add(b, c)), s.add(s.mul(a, b), s.mul(a, c))),
     Law.DISTRIBUTES_RIGHT: lambda s, a, b, c, zero: (s.mul(s.add(a, b), c), s.add(s.mul(a, c), s.mul(b, c))),

@@ -23,6 +23,8 @@ import semiring
 from semiring import Verb
 from semiring.registry import Fusible
 
+pytestmark = pytest.mark.quick
+
 ROOT = Path(__file__).parent.parent
 MISSPELT = Path(__file__).parent / "misspelt.py"
 PACKAGES = (formats, semiring, algorithms)

@@ -1,4 +1,4 @@
-"""The quick layer, `pytest -m quick`: every cell of the verbs' tables once, every algorithm on two formats, the demo.
+"""The core of the quick layer: every cell of the verbs' tables once, every algorithm on two formats, the demo.
 
 A cell is called on one matrix of everything, beside dense arithmetic in NumPy on min-plus. Algorithms run
 on Rome's roads in CSR and in COO, beside SciPy and what is known of that graph.
@@ -32,6 +32,7 @@ from semiring import (
     vxm,
 )
 
+from .conftest import nothing_named
 from .strategies import FLOAT64, OPTIONS, moved
 
 pytestmark = pytest.mark.quick
@@ -166,3 +167,13 @@ def test_dijkstra_settles_what_lies_near():
 def test_the_demo_prints_a_path_through_rome(fine):
     said = fine("demo")
     assert "116,006,476" in said.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "quick"),
+    [([], True), (["-n2"], True), (["tests/test_docs.py"], False), (["-kbfs"], False), (["-mfull"], False)],
+)
+def test_only_what_names_no_tests_runs_the_quick_layer(pytestconfig, monkeypatch, arguments, quick):
+    monkeypatch.chdir(pytestconfig.rootpath)
+    config = pytest.Config.fromdictargs({"plugins": []}, ["-pno:cacheprovider", *arguments])
+    assert nothing_named(config) == quick

@@ -16,6 +16,8 @@ from bench.measure import RESULTS
 from .conftest import Backend
 from .doc_tables import DOCS, GPU, README, ROOT, TABLES, with_tables
 
+pytestmark = pytest.mark.quick
+
 ENVIRONMENT = os.environ | {"PYTHONPATH": str(ROOT)}
 PAGES = [README, *(DOCS / f"{name}.md" for name in ("formats", "algorithms", "gpu"))]
 """Whose programs run, each page's by themselves."""

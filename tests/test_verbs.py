@@ -45,6 +45,8 @@ from semiring.cpu import threads as threading
 
 from .strategies import FORMATS, OPTIONS
 
+pytestmark = pytest.mark.quick
+
 INF = np.inf
 INT32_MAX = 2**31 - 1
 
