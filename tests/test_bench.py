@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from bench import fused, fused_tasks, measure, prepare
-from bench.__main__ import app
+from bench.commands import app
 from bench.graphs import grid, operand, rmat
 from bench.measure import Contender, interleaved
 from bench.products import min_plus, plus_times

@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from algorithms import bellman_ford, bfs
-from bench.__main__ import app
+from bench.commands import app
 from bench.experiment import Row, Setting
 from bench.experiments import EXPERIMENTS, afanasyev, afanasyev_scc, kolganov, teps
 from bench.measure import Disagreement

@@ -270,7 +270,7 @@ def test_bench_of_an_installed_package(refused, run, monkeypatch, tmp_path):
 
 
 def test_bench_that_cannot_be_imported(refused, monkeypatch):
-    monkeypatch.setitem(sys.modules, "bench.__main__", None)
+    monkeypatch.setitem(sys.modules, "bench.commands", None)
     assert refused("bench", "--list").startswith("the benchmarks cannot be imported: ")
 
 

@@ -14,7 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 from bench import experiment as harness
-from bench.__main__ import app
+from bench.commands import app
 from bench.experiment import Experiment, Part, Setting, load, part, perform
 from bench.experiments import EXPERIMENTS
 from bench.measure import Contender, Disagreement, contest

@@ -12,7 +12,7 @@ import typer
 from typer.testing import CliRunner
 
 from bench import experiment as harness
-from bench.__main__ import command_of
+from bench.commands import command_of
 from bench.experiment import Experiment, Row, Setting, load, perform
 from bench.experiments import martin
 

@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from algorithms import bellman_ford, da2cf, trace
-from bench.__main__ import app
+from bench.commands import app
 from bench.experiment import Setting, perform
 from bench.experiments import martin
 from bench.experiments.no_atomic import NO_ATOMIC, f_gpu_no_atomic

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from bench import plots
 from bench import report as reports
-from bench.__main__ import app
+from bench.commands import app
 from bench.experiment import Experiment, cell
 from bench.experiments import EXPERIMENTS
 from bench.measure import RESULTS

@@ -1,8 +1,8 @@
-"""`semiring bench`: the benchmarks' own command line, which is in the repository beside the packages."""
+"""`semiring bench`: runs the benchmarks' own program, which is in the repository beside the packages."""
 
 from __future__ import annotations
 
-import importlib
+import runpy
 import sys
 from pathlib import Path
 
@@ -16,12 +16,16 @@ ANYTHING = {"allow_extra_args": True, "ignore_unknown_options": True, "help_opti
 
 def bench(context: typer.Context) -> None:
     """Run a benchmark by name, as `python -m bench` does; --list names the experiments, report makes the page."""
-    app = benchmarks()
-    sys.exit(typer.main.get_command(app).main(context.args, "semiring bench"))
+    make_importable()
+    sys.argv = ["semiring bench", *context.args]
+    try:
+        runpy.run_module("bench", run_name="__main__")
+    except ImportError as error:
+        raise ValueError(f"the benchmarks cannot be imported: {error}") from error
 
 
-def benchmarks() -> typer.Typer:
-    """The application of the package `bench`, which is loaded here; ValueError in one sentence if it is not there."""
+def make_importable() -> None:
+    """Let Python find the benchmarks of this repository or folder; ValueError in one sentence if there are none."""
     places = [place for place in (ROOT, Path.cwd()) if (place / "bench" / "experiments" / "__init__.py").is_file()]
     if not places:
         raise ValueError(
@@ -29,7 +33,3 @@ def benchmarks() -> typer.Typer:
         )
     if str(places[0]) not in sys.path:
         sys.path.insert(0, str(places[0]))
-    try:
-        return importlib.import_module("bench.__main__").app
-    except ImportError as error:
-        raise ValueError(f"the benchmarks cannot be imported: {error}") from error

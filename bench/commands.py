@@ -1,0 +1,141 @@
+"""`python -m bench NAME`: run a benchmark by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from formats import DeviceUnavailable
+
+from . import fused, prepare
+from .cliffs.table import CLIFFS
+from .experiment import Experiment, Setting, perform
+from .experiments import EXPERIMENTS
+from .experiments.choice import refit
+from .measure import RESULTS, Disagreement, append, machine, rows_file
+from .report import report
+
+INTERRUPTED = 130
+"""The exit code of a command that Ctrl-C has stopped, as shells have it."""
+
+app = typer.Typer(add_completion=False, help="Benchmarks; each verifies what it times.")
+
+
+class Device(StrEnum):
+    """Where a benchmark runs."""
+
+    CPU = "cpu"
+    CUDA = "cuda"
+
+
+@app.callback(invoke_without_command=True)
+def benchmarks(
+    context: typer.Context,
+    listed: Annotated[bool, typer.Option("--list", help="Name the experiments, and what each redraws.")] = False,
+) -> None:
+    """Choose a benchmark."""
+    if listed:
+        for experiment in EXPERIMENTS.values():
+            typer.echo(f"{experiment.name:18} {experiment.title} ({experiment.source})")
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+        raise typer.Exit(2)
+
+
+@contextmanager
+def told(name: str) -> Iterator[None]:
+    """End a command with one sentence: exit code 1 for what cannot be run, 130 at Ctrl-C."""
+    try:
+        yield
+    except (Disagreement, DeviceUnavailable, ValueError, OSError, ModuleNotFoundError) as error:
+        typer.echo(f"{name}: {error}", err=True)
+        raise typer.Exit(1) from error
+    except KeyboardInterrupt as stop:
+        typer.echo(f"{name}: {str(stop) or 'stopped'}", err=True)
+        raise typer.Exit(INTERRUPTED) from stop
+
+
+def command_of(experiment: Experiment) -> Callable[..., None]:
+    """The command that runs an experiment; exit code 1, and one sentence, where contenders disagree; 130 at Ctrl-C."""
+
+    def command(
+        device: Annotated[Device, typer.Option(help="Where to run.")] = Device.CPU,
+        quick: Annotated[bool, typer.Option("--quick", help="Tiny graphs, to see that everything works.")] = False,
+        data: Annotated[Path | None, typer.Option(help="The folder of the road graphs' files.", exists=True)] = None,
+        repeats: Annotated[int, typer.Option(help="Timed calls of each contender, fewer of slow ones.", min=1)] = 11,
+        output: Annotated[Path | None, typer.Option(help="The folder for rows and plot, not bench/results.")] = None,
+        resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was interrupted.")] = False,
+    ) -> None:
+        with told(experiment.name):
+            perform(experiment, Setting(device.value, quick, data, repeats), output, resume=resume)
+
+    command.__doc__ = f"{experiment.title}. {experiment.source}."
+    return command
+
+
+for experiment in (*EXPERIMENTS.values(), CLIFFS):
+    app.command(experiment.name)(command_of(experiment))
+
+
+@app.command("prepare")
+def prepare_command(
+    device: Annotated[Device, typer.Option(help="Where to run.")] = Device.CPU,
+    scale: Annotated[int, typer.Option(help="log2 of the number of vertices of an R-MAT graph.", min=4)] = 16,
+    file: Annotated[Path | None, typer.Option(help="A graph to prepare instead.", exists=True, dir_okay=False)] = None,
+    repeats: Annotated[int, typer.Option(help="Timed runs of each step.", min=1)] = 5,
+    output: Annotated[Path | None, typer.Option(help="The folder whose file of rows to append to.")] = None,
+) -> None:
+    """What each step of preparation takes, and what a product gains by it."""
+    with told("prepare"):
+        lines = None if output is None else rows_file("prepare", machine(device.value), output)
+        records = prepare.run(scale, repeats, device.value, file)
+    if lines is not None:
+        append(lines, records)
+
+
+@app.command("fused")
+def fused_command(
+    device: Annotated[Device, typer.Option(help="Where to run.")] = Device.CPU,
+    graphs: Annotated[str, typer.Option(help="Names of graphs, with commas; by default the device's.")] = "",
+    repeats: Annotated[int, typer.Option(help="Timed runs of each row, fewer of slow ones.", min=1)] = 15,
+    data: Annotated[Path | None, typer.Option(help="The folder of the road graphs' files.", exists=True)] = None,
+    output: Annotated[Path | None, typer.Option(help="The folder for rows, not bench/results.")] = None,
+    rows: Annotated[str, typer.Option(help="SSSP, BFS, SCC, MST, with commas; by default all.")] = "",
+    quick: Annotated[bool, typer.Option("--quick", help="Tiny graphs, to see that everything works.")] = False,
+    brief: Annotated[
+        bool, typer.Option("--brief", help="Check by equations where they settle it, not by SciPy.")
+    ] = False,
+) -> None:
+    """Algorithms that run as a whole: time, first call and memory, beside their targets; exit code 1 if one fails."""
+    names, kinds = ([name for name in listed.split(",") if name] for listed in (graphs, rows))
+    with told("fused"):
+        records = fused.run(device.value, names, repeats, data, output, kinds, quick=quick, brief=brief)
+    if any("error" in record for record in records):
+        raise typer.Exit(1)
+
+
+@app.command("refit")
+def refit_command(
+    rows: Annotated[Path, typer.Argument(help="Of a whole run of the experiment choice.", exists=True, dir_okay=False)],
+) -> None:
+    """Fit the model that chooses formats again, to times that were measured before."""
+    with told("refit"):
+        refit(rows)
+
+
+@app.command("report")
+def report_command(
+    output: Annotated[Path | None, typer.Option(help="The page, not bench/results/report.html.")] = None,
+    results: Annotated[
+        Path, typer.Option(help="The folder of the rows.", exists=True, file_okay=False, show_default=False)
+    ] = RESULTS,
+) -> None:
+    """One HTML page of all results; exit code 1, and one sentence, for unverified rows, or without matplotlib."""
+    with told("report"):
+        typer.echo(report(output, results))
