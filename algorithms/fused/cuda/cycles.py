@@ -9,7 +9,7 @@ it has been walked, wherever it lies. The two runs take turns, so that neither w
 from __future__ import annotations
 
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 
@@ -22,17 +22,26 @@ from semiring import Semiring
 
 from . import kernels
 
-if TYPE_CHECKING:
-    from .paths import Run
-
 FIRST_LOOK = 8
 """Steps after which a cycle is looked for, and again whenever there have been twice as many."""
+
+
+class Steps(Protocol):
+    """A fixpoint on its way, as `Run` of `paths` is: steps that can be left, and what they have found so far."""
+
+    d: Array
+    active: Array
+    when: Array
+    steps: int
+    done: bool
+
+    def go_on(self, upto: int | None = None) -> None: ...
 
 
 class Lookout:
     """Looks for improving cycles along a run whose steps depend on the graph alone."""
 
-    def __init__(self, A: CSR, s: Semiring, run: Run) -> None:
+    def __init__(self, A: CSR, s: Semiring, run: Steps) -> None:
         self.A, self.s, self.run = A, s, run
         self.k = kernels.path("cycles", s, A.dtype, A.indices.dtype)
         self.step = self.k.index(A.values.strides[0] // A.dtype.itemsize)
