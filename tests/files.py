@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from formats import Matrix, from_edges, read
-from formats.io import lines
+from formats.io import reading
 
 DATA = Path(__file__).parent / "data"
 
@@ -33,7 +33,7 @@ def edges(A: Matrix) -> list[tuple]:
 
 def read_by(loop: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Have all text read by the "careful" or the "compiled" loop, whatever the file's size."""
-    monkeypatch.setattr(lines, "worth_compiling", lambda block_bytes, read_bytes: loop == "compiled")
+    monkeypatch.setattr(reading, "worth_compiling", lambda block_bytes, read_bytes: loop == "compiled")
 
 
 def error_of(path: Path, **options) -> str:

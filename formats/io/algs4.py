@@ -17,7 +17,8 @@ from ..arrays import Array
 from ..base import Matrix
 from .edges import Edges, check_found, check_header
 from .kind import FileKind
-from .lines import BLANKS, edge_line_like_first, read_edge_lines
+from .lines import BLANKS, edge_line_like_first
+from .reading import read_edge_lines
 from .source import Source
 from .writing import check_square, write_lines
 

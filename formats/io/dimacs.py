@@ -18,7 +18,8 @@ from ..arrays import Array
 from ..base import Matrix
 from .edges import Edges, check_found, check_header
 from .kind import FileKind
-from .lines import REAL, EdgeLine, read_edge_lines
+from .lines import REAL, EdgeLine
+from .reading import read_edge_lines
 from .source import Source
 from .writing import check_square, write_lines
 

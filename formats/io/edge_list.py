@@ -20,7 +20,8 @@ from ..base import Matrix
 from .compaction import compact
 from .edges import Edges
 from .kind import FileKind
-from .lines import BLANKS_OR_COMMA, edge_line_like_first, read_edge_lines
+from .lines import BLANKS_OR_COMMA, edge_line_like_first
+from .reading import read_edge_lines
 from .source import Source
 from .writing import check_square, write_lines
 

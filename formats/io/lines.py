@@ -1,14 +1,13 @@
 """Lines of numbers, read into arrays a block at a time.
 
 One regular expression checks a block, and NumPy converts it. The expression matches the block as a whole, (edge |
-comment | blank line)*, so the first bad line begins where the match stops. This reader defines what a file means. A
-large file is read by a compiled loop (`compiled.py`), which passes on to this one what it does not take.
+comment | blank line)*, so the first bad line begins where the match stops. This reader defines what a file means. The
+compiled loop (`compiled.py`) passes on to this one what it does not take.
 """
 
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -24,9 +23,6 @@ BLANKS = rb"[ \t]++"
 BLANKS_OR_COMMA = rb"(?:[ \t]++(?:,[ \t]*+)?+|,[ \t]*+)"
 
 INTEGER_CHARACTERS = b"0123456789+- \t\n"
-COMPILED_FROM_BYTES = 1 << 19
-LOADED_FROM_BYTES = 1 << 22
-MARGIN = 1.05
 
 EXACT_IN_FLOAT = 2**53
 LOWEST, HIGHEST = -(2**63), 2**63 - 1
@@ -83,61 +79,6 @@ def edge_line_like_first(source: Source, comment: bytes, separator: bytes) -> Ed
     return EdgeLine("u v w" if has_weight else "u v", comment, b"", separator, REAL if has_weight else None)
 
 
-def read_edge_lines(
-    source: Source, line: EdgeLine, first: int, shape: tuple[int, int] | None = None
-) -> tuple[Array, Array, Array | None]:
-    """(src, dst, weights) of the rest of the file, ids counted from 0; weights int32, int64 or float64, or None.
-
-    first: the file's smallest id, 0 or 1.  shape: the numbers of ids allowed as source and as target; None: any.
-    Raises ValueError that names the line which is no edge, or holds an id out of range or a number above 64 bits.
-    """
-    read: Callable[..., tuple[Array, ...]] = read_block
-    columns, read_bytes = [Column(part) for part in _no_edges(line)], 0
-    for block in source.blocks():
-        if read is read_block and worth_compiling(len(block), read_bytes):
-            from .compiled import Reader
-
-            read = Reader().read_block
-        parts = read(source, line, block, first, shape)
-        read_bytes += len(block)
-        share = min(read_bytes / source.size, 1.0) if source.size else 0.5
-        for column, part in zip(columns, parts, strict=True):
-            column.append(part, share)
-    src, dst, *weights = (column.finished() for column in columns)
-    return src, dst, weights[0] if weights else None
-
-
-class Column:
-    """An array that grows at its end; its dtype is one that all parts have room in."""
-
-    def __init__(self, part: Array) -> None:
-        self._array, self._size = part, part.size
-
-    def append(self, part: Array, share: float) -> None:
-        """Add a part. share: how much of all there will be is then there, if more comes at the same rate."""
-        size, dtype = self._size + part.size, np.result_type(self._array.dtype, part.dtype)
-        if size > self._array.size or dtype != self._array.dtype:
-            before, self._array = self._array, np.empty(int(size / share * MARGIN), dtype)
-            self._array[: self._size] = before[: self._size]
-        self._array[self._size : size] = part
-        self._size = size
-
-    def finished(self) -> Array:
-        """The array, without room for more."""
-        array, self._array = self._array, np.empty(0)
-        array.resize(self._size, refcheck=False)  # without a copy
-        return array
-
-
-def worth_compiling(block_bytes: int, read_bytes: int) -> bool:
-    """Is a block of a file, after so many bytes of it, the place to go over to the compiled loop?
-
-    Loading the loop takes as long as reading some megabytes without it.
-    """
-    loaded = f"{__package__}.compiled" in sys.modules
-    return read_bytes + block_bytes > (COMPILED_FROM_BYTES if loaded else LOADED_FROM_BYTES)
-
-
 def read_block(
     source: Source, line: EdgeLine, lines: Buffer, first: int, shape: tuple[int, int] | None
 ) -> tuple[Array, ...]:
@@ -160,7 +101,7 @@ def _read_good_lines(
 
     text = line.numbers(block)
     if not text.strip():  # np.fromstring makes a number of nothing
-        return _no_edges(line)
+        return no_edges(line)
     src, dst, *weights = _columns(text, line, error)
 
     last_src, last_dst = (HIGHEST, HIGHEST) if shape is None else (first + extent - 1 for extent in shape)
@@ -215,6 +156,7 @@ def _reach(numbers: Array, limit: int) -> bool:
     return numbers.size > 0 and (numbers.max() >= limit or numbers.min() <= -limit)
 
 
-def _no_edges(line: EdgeLine) -> tuple[Array, ...]:
+def no_edges(line: EdgeLine) -> tuple[Array, ...]:
+    """(src, dst) or (src, dst, weights) of no line."""
     weights = np.empty(0, np.float64 if line.always_real else np.int32)
     return (np.empty(0, np.int32), np.empty(0, np.int32), weights)[: line.columns]

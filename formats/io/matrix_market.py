@@ -22,7 +22,8 @@ from ..arrays import Array
 from ..base import Matrix
 from .edges import Edges, check_found, check_header
 from .kind import FileKind
-from .lines import INTEGER, LOWEST, REAL, EdgeLine, read_edge_lines
+from .lines import INTEGER, LOWEST, REAL, EdgeLine
+from .reading import read_edge_lines
 from .source import Source
 from .writing import write_lines
 
