@@ -15,9 +15,9 @@ import pytest
 from algorithms.cli.graph import Stopwatch
 from formats import from_edges
 from semiring import MinPlus, compiling, mxv
+from semiring.cpu.compiled import loops_for
 from semiring.cpu.jit import Kernel
 from semiring.cpu.references import label
-from semiring.cpu.storage import loops_for
 
 
 @pytest.fixture(autouse=True)

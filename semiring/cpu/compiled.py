@@ -1,4 +1,4 @@
-"""Products by compiled loops, over each format's own storage (`storage`), or over kept rows of one that has no loops.
+"""Products by compiled loops, over each format's own storage (`storage`), or over kept rows.
 
 Every format but CSR and CSC always comes here. These do with a sparse operand, with semirings that GraphBLAS has no
 name for, and with operands on which SuiteSparse's arithmetic would leave the range (`suitesparse.operand`).
@@ -6,6 +6,7 @@ name for, and with operands on which SuiteSparse's arithmetic would leave the ra
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -14,12 +15,12 @@ from formats import CSC, CSR, Matrix, SparseVector
 from formats.arrays import index_dtype, read_only
 from formats.convert import compressed
 
-from ..algebra import Semiring, counts
+from ..algebra import Law, Semiring, counts
 from ..masks import VectorWrite
 from . import exact
 from .plain import Operand, plain_operand
 from .ranges import holds_zero
-from .storage import STORED, loops_for
+from .storage import STORED, Loops
 from .threads import PIECES_PER_THREAD, get_threads, joined, run
 
 GATHER_FROM = 1 / 8
@@ -137,3 +138,16 @@ def push(A: Matrix, x: SparseVector, semiring: Semiring, matrix_first: bool) -> 
     y[places] = zero
     A.keep(key, lambda: (y, reached))
     return SparseVector.trusted(indices, values, size)
+
+
+def loops_for(A: Matrix, semiring: Semiring, matrix_first: bool, plain: bool = False) -> Any:
+    """The loops for A's storage that compute a ⊗ x (matrix_first) or x ⊗ a; `plain`: without any test (see `plain`)."""
+    loops: Any = STORED[type(A)]
+    return _compiled(loops, semiring, A.dtype, matrix_first or Law.COMMUTATIVE in semiring.laws, plain)
+
+
+@lru_cache(maxsize=2048)
+def _compiled(loops: Any, semiring: Semiring, dtype: np.dtype, matrix_first: bool, plain: bool) -> Loops:
+    from .kernels import terms
+
+    return loops(terms(semiring, dtype, matrix_first, plain))

@@ -29,8 +29,8 @@ from numba.core.typing import fold_arguments, make_concrete_template
 from numba.core.utils import pysignature
 from numba.extending import intrinsic
 
+from .arguments import ALIGNED, C_CONTIGUOUS, MachineCode
 from .entry import Entry
-from .jit import ALIGNED, C_CONTIGUOUS, MachineCode
 from .references import Helper, references
 from .target import Kernels, contexts, override
 
@@ -94,7 +94,7 @@ _way: ContextVar[Way] = ContextVar("way")
 
 
 def machine_code(function: FunctionType, kinds: tuple[Any, ...], name: str) -> MachineCode:
-    """A function for arguments of those kinds (`jit.kind`) as an object file with a symbol of that name."""
+    """A function for arguments of those kinds (`arguments.kind`) as an object file with a symbol of that name."""
     with global_compiler_lock:
         try:
             return _machine_code(function, kinds, name, Way(counting=_allocates(function, []), everything=False))

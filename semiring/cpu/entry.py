@@ -16,7 +16,7 @@ from numba import types
 from numba.core import cgutils
 from numba.np.arrayobj import make_array, populate_array
 
-from .jit import ALIGNED, C_CONTIGUOUS
+from .arguments import ALIGNED, C_CONTIGUOUS
 
 WORD, INT, BYTE = ir.IntType(64), ir.IntType(32), ir.IntType(8)
 POINTER = BYTE.as_pointer()

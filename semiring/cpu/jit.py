@@ -12,7 +12,6 @@ import hashlib
 import platform
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from importlib.metadata import version
 from pathlib import Path
@@ -23,15 +22,8 @@ import numpy as np
 
 from ..compiling import compiling
 from ..machine_code import CPU
+from .arguments import MachineCode, expected, kind, plain
 from .references import Helper, content, label
-
-
-@dataclass(frozen=True)
-class MachineCode:
-    """An object file with an entry, as `entry` describes it.  calls_numba: does it call Numba's functions in C?"""
-
-    code: bytes
-    calls_numba: bool
 
 
 class Kernel(Helper):
@@ -67,49 +59,23 @@ class Kernel(Helper):
             return self._entries[kinds]
 
 
-def kind(x: Any) -> Any:
-    """What of an argument machine code depends on: the dtype and layout of arrays, the dtype of numbers."""
-    if isinstance(x, np.ndarray):
-        return x.dtype, x.ndim, x.flags.num & (C_CONTIGUOUS | ALIGNED)
-    if isinstance(x, np.generic):
-        return x.dtype
-    if isinstance(x, tuple):
-        return tuple(map(kind, x))
-    if type(x) in PLAIN:
-        return PLAIN[type(x)]
-    raise TypeError(f"kernels take arrays, numbers and tuples of these, not {type(x).__name__}")
+class Choice(Helper):
+    """A function that is chosen by the types of the arguments: (types) -> function."""
+
+    @cached_property
+    def numbas(self) -> Any:
+        from .compiler import chosen
+
+        return chosen(self.parts[0])
 
 
-def plain(x: Any) -> Any:
-    """An argument as an object of the very type that entries look for: no subclass of an array, no second dtype."""
-    if isinstance(x, np.ndarray):
-        same = np.dtype(x.dtype.str)
-        return x if type(x) is np.ndarray and x.dtype is same else np.asarray(x).view(same)
-    return tuple(map(plain, x)) if isinstance(x, tuple) else np.dtype(kind(x).str).type(x)
+def choice(choose: Callable[..., Any]) -> Any:
+    """Decorate a function (types of the arguments) -> the function to compile for these."""
+    return Choice(choose)
 
-
-def expected(kinds: tuple[Any, ...]) -> Iterator[Any]:
-    """The types and dtypes that an entry compares arguments with, in its order."""
-    for each in kinds:
-        if isinstance(each, np.dtype):
-            yield np.dtype(each.str).type
-            yield from (python for python, dtype in PLAIN.items() if dtype == each)
-        elif isinstance(each[0], np.dtype):
-            yield from (np.ndarray, np.dtype(each[0].str))
-        else:
-            yield tuple
-            yield from expected(each)
-
-
-C_CONTIGUOUS, ALIGNED = 0x1, 0x100
-"""NumPy's flags of arrays."""
 
 CALLS_NUMBA = b"N"
 """What is kept before machine code that calls Numba's functions in C."""
-
-PLAIN: dict[type, np.dtype] = {bool: np.dtype(bool), int: np.dtype(np.int64), float: np.dtype(np.float64)}
-"""The dtypes of Python's own numbers."""
-
 
 _one_at_a_time = RLock()
 

@@ -15,7 +15,8 @@ import numpy as np
 
 from formats import CSC, CSR, CompressedCSR
 
-from .references import choice, operation, tools
+from .jit import choice
+from .references import operation, tools
 
 Columns = np.ndarray | tuple[np.ndarray, np.ndarray, np.ndarray]
 """Of entries in their order: an array, or words, bases and starts."""

@@ -74,24 +74,9 @@ class Operation(Helper):
         return intrinsic(self.parts[0])
 
 
-class Choice(Helper):
-    """A function that is chosen by the types of the arguments: (types) -> function."""
-
-    @cached_property
-    def numbas(self) -> Any:
-        from .compiler import chosen
-
-        return chosen(self.parts[0])
-
-
 def operation(emitter: Callable[..., Any]) -> Any:
     """Decorate a function (typing context, types) -> (signature, what emits the instructions)."""
     return Operation(emitter)
-
-
-def choice(choose: Callable[..., Any]) -> Any:
-    """Decorate a function (types of the arguments) -> the function to compile for these."""
-    return Choice(choose)
 
 
 def made_for(*parts: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

@@ -12,15 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
 
 from formats import Matrix
 from formats.convert import compressed
-
-from ..algebra import Law, Semiring
 
 Piece = tuple[int, int]
 """What a thread takes: rows, segments or entries [start, stop), as the loops understand it."""
@@ -98,16 +95,3 @@ def stored(*formats: type[Matrix]) -> Callable[[type[Loops]], type[Loops]]:
         return loops
 
     return register
-
-
-def loops_for(A: Matrix, semiring: Semiring, matrix_first: bool, plain: bool = False) -> Any:
-    """The loops for A's storage that compute a ⊗ x (matrix_first) or x ⊗ a; `plain`: without any test (see `plain`)."""
-    loops: Any = STORED[type(A)]
-    return _compiled(loops, semiring, A.dtype, matrix_first or Law.COMMUTATIVE in semiring.laws, plain)
-
-
-@lru_cache(maxsize=2048)
-def _compiled(loops: Any, semiring: Semiring, dtype: np.dtype, matrix_first: bool, plain: bool) -> Loops:
-    from .kernels import terms
-
-    return loops(terms(semiring, dtype, matrix_first, plain))
