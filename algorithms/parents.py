@@ -82,10 +82,10 @@ def tree(A: Matrix, d: Any, source: int, semiring: Semiring) -> Any:
     newly = vertices(unit(A, source, semiring))
     if not gains_by_length(A, semiring):
         N = select(T, nearer(semiring), row=d, col=d)  # N = T⟨d_i nearer than d_j⟩
-        chosen = vxm(all_vertices(A), N.pattern(), MinFirst, mask=settled, complement=True)  # p_j = min i: n_ij
-        chosen = present(chosen, MinFirst)
-        parent[chosen.indices] = chosen.values
-        settled[chosen.indices] = True
+        p = vxm(all_vertices(A), N.pattern(), MinFirst, mask=settled, complement=True)  # p_j = min i: n_ij
+        nearest = present(p, MinFirst)
+        parent[nearest.indices] = nearest.values
+        settled[nearest.indices] = True
         newly = where(settled)
     reached = differs(d, semiring.zero(d.dtype))
     edges = T.pattern()

@@ -25,6 +25,11 @@ DTYPES = tuple(np.dtype(name) for name in type_names)
 Array: TypeAlias = np.ndarray
 """A `numpy.ndarray`, or a `cupy.ndarray`, which mypy does not know and takes for one."""
 
+DenseVector: TypeAlias = np.ndarray[tuple[int], np.dtype[Any]]
+"""An array of one dimension; `DenseRows`: of two."""
+
+DenseRows: TypeAlias = np.ndarray[tuple[int, int], np.dtype[Any]]
+
 DeviceArray: TypeAlias = Any
 """A `cupy.ndarray`, where only that will do."""
 

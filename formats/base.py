@@ -10,7 +10,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self, SupportsIndex, TypeAlias, TypeVar, overload
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from .footprint import Footprint
 
 Kept = TypeVar("Kept")
+Default = TypeVar("Default")
+F = TypeVar("F", bound="Matrix")
+Shape: TypeAlias = int | tuple[int, int]
 
 
 class Matrix:
@@ -108,7 +111,13 @@ class Matrix:
             object.__setattr__(twin, "_twin", self)
         return twin
 
-    def to(self, fmt: type[Matrix] | str | None = None, *, device: Device | None = None, **options: Any) -> Matrix:
+    @overload
+    def to(self, fmt: None = None, *, device: Device | None = None, **options: Any) -> Self: ...
+    @overload
+    def to(self, fmt: type[F], *, device: Device | None = None, **options: Any) -> F: ...
+    @overload
+    def to(self, fmt: type[Matrix] | str | None, *, device: Device | None = None, **options: Any) -> Matrix: ...
+    def to(self, fmt: type[Matrix] | str | None = None, *, device: Device | None = None, **options: Any) -> Any:
         """The same matrix in another format, on another device, or both; `self` where nothing changes.
 
         fmt: a format or its lower-case name; or "auto", which is the one in which so many `calls` of a `verb` take the
@@ -148,20 +157,24 @@ class Matrix:
         xp = namespace(self.values)
         return self.with_values(xp.broadcast_to(xp.ones(1, bool), self.values.shape))
 
-    def __getitem__(self, position: tuple[int, int]) -> Any:
+    def __getitem__(self, position: tuple[SupportsIndex, SupportsIndex]) -> np.number:
         """The stored value at (u, v). KeyError if that entry is absent, IndexError if it lies outside the matrix."""
         found = self.get(*self._position(position))
         if found is None:
             raise KeyError(f"no entry at {position}: an absent entry has no value of its own (see get)")
         return found
 
-    def get(self, u: int, v: int, default: Any = None) -> Any:
+    @overload
+    def get(self, u: SupportsIndex, v: SupportsIndex) -> np.number | None: ...
+    @overload
+    def get(self, u: SupportsIndex, v: SupportsIndex, default: Default) -> np.number | Default: ...
+    def get(self, u: SupportsIndex, v: SupportsIndex, default: Any = None) -> Any:
         """The stored value at (u, v), or `default` if that entry is absent."""
         row, col = self._position((u, v))
         found = self._lookup(row, col) if self.nnz else None
         return default if found is None else found[()]
 
-    def __contains__(self, position: tuple[int, int]) -> bool:
+    def __contains__(self, position: tuple[SupportsIndex, SupportsIndex]) -> bool:
         return self.get(*self._position(position)) is not None
 
     def to_edges(self) -> tuple[Array, Array, Array]:
@@ -356,7 +369,7 @@ class Matrix:
             twin.__dict__.update(dict(zip((f.name for f in fields(twin)), self._transposed().components, strict=True)))
             object.__setattr__(self, "_twin", twin)
 
-    def _position(self, position: tuple[int, int]) -> tuple[int, int]:
+    def _position(self, position: tuple[SupportsIndex, SupportsIndex]) -> tuple[int, int]:
         if not isinstance(position, tuple) or len(position) != 2 or not all(map(_is_integer, position)):
             raise TypeError(
                 f"an entry is A[u, v] with two integers, got {position!r}: extract(A, rows, cols) takes parts"

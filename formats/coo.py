@@ -7,7 +7,7 @@ with the roles exchanged, sorted by column, which `major = 1` tells.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,6 +28,11 @@ from .arrays import (
 )
 from .base import Matrix, as_shape
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from .base import Shape
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class COO(Matrix):
@@ -42,6 +47,12 @@ class COO(Matrix):
     values: Array
     shape: tuple[int, int]
     major: int = 0
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self, rows: ArrayLike, cols: ArrayLike, values: ArrayLike, shape: Shape, major: int = 0
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         shape = as_shape(self.shape)

@@ -6,7 +6,7 @@ The transpose of a CSR matrix, array for array; it makes predecessors contiguous
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -20,6 +20,11 @@ from ._compressed import (
 from .arrays import Array
 from .base import Matrix
 from .csr import CSR
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from .base import Shape
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -35,6 +40,10 @@ class CSC(Matrix):
     values: Array
     shape: tuple[int, int]
     major: ClassVar[int] = 1  # type: ignore[misc]  # of others it is a field
+
+    if TYPE_CHECKING:
+
+        def __init__(self, indptr: ArrayLike, indices: ArrayLike, values: ArrayLike, shape: Shape) -> None: ...
 
     def __post_init__(self) -> None:
         coerce_compressed(self)

@@ -21,6 +21,9 @@ from .arrays import Array
 from .base import Matrix
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from .base import Shape
     from .csc import CSC
 
 
@@ -37,6 +40,10 @@ class CSR(Matrix):
     values: Array
     shape: tuple[int, int]
     major: ClassVar[int] = 0  # type: ignore[misc]  # of others it is a field
+
+    if TYPE_CHECKING:
+
+        def __init__(self, indptr: ArrayLike, indices: ArrayLike, values: ArrayLike, shape: Shape) -> None: ...
 
     def __post_init__(self) -> None:
         coerce_compressed(self)

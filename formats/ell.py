@@ -7,7 +7,7 @@ width x nrows places for nnz entries. One hub row makes it absurd, hence `check_
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .arrays import (
     Array,
@@ -28,6 +28,11 @@ from .convert import conversion, convert, expand, turned
 from .csr import CSR
 from .workspace import WORD, Sizes
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from .base import Shape
+
 MAX_RATIO_TO_CSR = 8
 MAX_UNQUESTIONED_BYTES = 64 * 2**20
 
@@ -45,6 +50,10 @@ class ELL(Matrix):
     values: Array
     shape: tuple[int, int]
     major: int = 0
+
+    if TYPE_CHECKING:
+
+        def __init__(self, indices: ArrayLike, values: ArrayLike, shape: Shape, major: int = 0) -> None: ...
 
     def __post_init__(self) -> None:
         shape = as_shape(self.shape)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import operator
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -31,6 +31,9 @@ from .arrays import (
     same_device,
 )
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SparseVector:
@@ -43,6 +46,10 @@ class SparseVector:
     indices: Array
     values: Array
     size: int
+
+    if TYPE_CHECKING:
+
+        def __init__(self, indices: ArrayLike, values: ArrayLike, size: int) -> None: ...
 
     def __post_init__(self) -> None:
         size = operator.index(self.size)

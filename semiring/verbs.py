@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -32,18 +32,33 @@ from .checks import (
 )
 from .masks import MatrixWrite, VectorWrite
 from .operands import common_dtype, typed_matrix, typed_vector, value_for
-from .ops import BinaryOp, UnaryOp, find_unary
+from .ops import BinaryOp, find_unary
 from .predicates import Predicate, find_comparison, find_predicate
 from .registry import Vector, Verb
-
-VectorLike = Array | SparseVector
-Operator = Semiring | Monoid | BinaryOp | str
-
+from .signatures import (
+    Apply,
+    Assign,
+    Condition,
+    EwiseAdd,
+    EwiseMult,
+    Extract,
+    Function,
+    Index,
+    Indices,
+    Mxv,
+    Operator,
+    Reduce,
+    Scalar,
+    Select,
+    Transpose,
+    VectorLike,
+    Vxm,
+)
 
 # --- products -------------------------------------------------------------------------------------------------------
 
 
-@Verb
+@Mxv
 def mxv(
     A: Matrix,
     x: VectorLike,
@@ -52,9 +67,9 @@ def mxv(
     mask: VectorLike | None = None,
     complement: bool = False,
     accum: Operator | None = None,
-    out: Any = None,
+    out: VectorLike | None = None,
     replace: bool = False,
-) -> Any:
+) -> VectorLike:
     """y = A ⊗ x, that is y_i = ⊕_k a_ik ⊗ x_k: SpMV, or SpMSpV where `x` is sparse.
 
     Args:
@@ -88,7 +103,7 @@ def mxv(
     return mxv.find(type(A), A.device)(typed_matrix(A, s, dtype), typed_vector(x, s, dtype), s, write)
 
 
-@Verb
+@Vxm
 def vxm(
     x: VectorLike,
     A: Matrix,
@@ -97,9 +112,9 @@ def vxm(
     mask: VectorLike | None = None,
     complement: bool = False,
     accum: Operator | None = None,
-    out: Any = None,
+    out: VectorLike | None = None,
     replace: bool = False,
-) -> Any:
+) -> VectorLike:
     """y = x ⊗ A, that is y_j = ⊕_k x_k ⊗ a_kj: the step along the edges, a push where `x` is sparse.
 
     Args:
@@ -183,18 +198,18 @@ def mxm(
 # --- element by element ---------------------------------------------------------------------------------------------
 
 
-@Verb
+@EwiseAdd
 def ewise_add(
-    u: Any,
-    v: Any,
+    u: Matrix | VectorLike,
+    v: Matrix | VectorLike,
     op: Operator,
     *,
-    mask: Any = None,
+    mask: Matrix | VectorLike | None = None,
     complement: bool = False,
     accum: Operator | None = None,
-    out: Any = None,
+    out: CSR | VectorLike | None = None,
     replace: bool = False,
-) -> Any:
+) -> CSR | VectorLike:
     """w = u ⊕ v over the union: op where both are present, whichever is present elsewhere.
 
     Args:
@@ -224,18 +239,18 @@ def ewise_add(
     return _element_wise(ewise_add, u, v, op, "add", (mask, complement, accum, out, replace))
 
 
-@Verb
+@EwiseMult
 def ewise_mult(
-    u: Any,
-    v: Any,
+    u: Matrix | VectorLike,
+    v: Matrix | VectorLike,
     op: Operator,
     *,
-    mask: Any = None,
+    mask: Matrix | VectorLike | None = None,
     complement: bool = False,
     accum: Operator | None = None,
-    out: Any = None,
+    out: CSR | VectorLike | None = None,
     replace: bool = False,
-) -> Any:
+) -> CSR | VectorLike:
     """w = u ⊗ v over the intersection: op where both are present, absent elsewhere.
 
     Args:
@@ -289,20 +304,20 @@ def _element_wise(verb: Verb[..., Any], u: Any, v: Any, op: Operator, part: Any,
     return verb.find(Vector, device)(*both, combiner, zero, write)
 
 
-@Verb
+@Apply
 def apply(
-    u: Any,
-    op: Operator | UnaryOp | Callable[[Any], Any],
+    u: Matrix | VectorLike,
+    op: Function,
     *,
-    left: Any = None,
-    right: Any = None,
+    left: Scalar | None = None,
+    right: Scalar | None = None,
     semiring: Semiring | str | None = None,
-    mask: Any = None,
+    mask: Matrix | VectorLike | None = None,
     complement: bool = False,
     accum: Operator | None = None,
-    out: Any = None,
+    out: CSR | VectorLike | None = None,
     replace: bool = False,
-) -> Any:
+) -> CSR | VectorLike:
     """w = f(u) on every present entry.
 
     Args:
@@ -344,21 +359,21 @@ def apply(
     return apply.find(Vector, device)(u, function, zero, write)
 
 
-@Verb
+@Select
 def select(
-    u: Any,
-    predicate: Predicate | BinaryOp | str,
-    other: Any = None,
+    u: Matrix | VectorLike,
+    predicate: Condition,
+    other: Scalar | VectorLike | None = None,
     *,
     row: VectorLike | None = None,
     col: VectorLike | None = None,
     semiring: Semiring | str | None = None,
-    mask: Any = None,
+    mask: Matrix | VectorLike | None = None,
     complement: bool = False,
     accum: Operator | None = None,
-    out: Any = None,
+    out: CSR | VectorLike | None = None,
     replace: bool = False,
-) -> Any:
+) -> Matrix | VectorLike:
     """The entries for which a predicate holds; the others become absent.
 
     Args:
@@ -409,18 +424,18 @@ def select(
     return select.find(Vector, device)(u, compare, other, write)
 
 
-@Verb
+@Reduce
 def reduce(
-    u: Any,
+    u: Matrix | VectorLike,
     monoid: Monoid | Semiring | str,
     *,
-    axis: int | None = None,
-    mask: Any = None,
+    axis: Literal[0, 1] | None = None,
+    mask: VectorLike | None = None,
     complement: bool = False,
     accum: Operator | None = None,
-    out: Any = None,
+    out: VectorLike | None = None,
     replace: bool = False,
-) -> Any:
+) -> np.number | VectorLike:
     """⊕ over the entries: of a vector or a whole matrix a scalar, of a matrix along an axis a dense vector.
 
     Args:
@@ -466,18 +481,18 @@ def reduce(
 # --- parts and places -----------------------------------------------------------------------------------------------
 
 
-@Verb
+@Extract
 def extract(
-    u: Any,
-    rows: Any = None,
-    cols: Any = None,
+    u: Matrix | VectorLike,
+    rows: Indices | Index | None = None,
+    cols: Indices | Index | None = None,
     *,
-    mask: Any = None,
+    mask: Matrix | VectorLike | None = None,
     complement: bool = False,
     accum: Operator | None = None,
-    out: Any = None,
+    out: CSR | VectorLike | None = None,
     replace: bool = False,
-) -> Any:
+) -> CSR | VectorLike:
     """The part at the given indices, in their order: A(I, J), or u(I).
 
     Args:
@@ -514,7 +529,8 @@ def extract(
     if is_index(rows) and is_index(cols):
         raise TypeError("a single entry is A[u, v] or A.get(u, v)")
     if is_index(rows) or is_index(cols):
-        axis, at = (0, rows) if is_index(rows) else (1, cols)
+        at: Any = rows if is_index(rows) else cols
+        axis = 0 if is_index(rows) else 1
         line = u if axis == 0 else u.T
         one = as_indices([operator.index(at)], "rows" if axis == 0 else "cols", line.nrows)  # on the host
         others = cols if axis == 0 else rows
@@ -535,19 +551,19 @@ def extract(
     return extract.find(type(u), u.device)(u, chosen_rows, chosen_cols, write)
 
 
-@Verb
+@Assign
 def assign(
-    out: Any,
-    value: Any,
-    rows: Any = None,
-    cols: Any = None,
+    out: CSR | VectorLike,
+    value: Scalar | VectorLike | Matrix,
+    rows: Indices | None = None,
+    cols: Indices | None = None,
     *,
-    mask: Any = None,
+    mask: Matrix | VectorLike | None = None,
     complement: bool = False,
     accum: Operator | None = None,
     replace: bool = False,
     semiring: Semiring | str | None = None,
-) -> Any:
+) -> CSR | VectorLike:
     """out⟨mask⟩(I) = accum(out(I), value): write a scalar, a vector or a matrix into places of `out`, and return `out`.
 
     Args:
@@ -602,7 +618,7 @@ def assign(
     return assign.find(Vector, device)(out, value, indices, combiner, write)
 
 
-@Verb
+@Transpose
 def transpose(
     A: Matrix,
     *,
@@ -611,7 +627,7 @@ def transpose(
     accum: Operator | None = None,
     out: CSR | None = None,
     replace: bool = False,
-) -> Any:
+) -> Matrix:
     """The transpose in A's own format, its entries moved: grouped by row if A is. `A.T` is the one without a copy.
 
     Args:

@@ -1,11 +1,29 @@
 """Calls that are wrong in a way that mypy sees, one a line: `test_public_surface.py` checks that it names each."""
 
+# ruff: noqa: B018
+
+import numpy as np
+
 from algorithms import bellman_ford, bfs, boruvka, da2cf, delta_stepping, dijkstra, path, scc, shortest_path_tree, sssp
-from formats import CSR, from_edges, read
-from semiring import MinPlus, apply, ewise_add, mxm, mxv, reduce, select, vxm
+from formats import COO, CSR, SparseVector, from_edges, read
+from semiring import (
+    MinPlus,
+    apply,
+    assign,
+    ewise_add,
+    ewise_mult,
+    extract,
+    mxm,
+    mxv,
+    reduce,
+    select,
+    transpose,
+    vxm,
+)
 
 A = from_edges([0], [1])
-d = sssp(A, 0)
+d = np.zeros(2)
+s = SparseVector([0], [5.0], 2)
 
 bellman_ford(A, sorce=0)  # wrong
 bellman_ford(A, 0, shedule="sweep")  # wrong
@@ -34,6 +52,29 @@ reduce(A, "plus", axes=0)  # wrong
 select(A, "<", 3, col="3", column=3)  # wrong
 read(3)  # wrong
 A.to(device="gpu")  # wrong
+A[0]  # wrong
+A.get(0, 1).hex()  # wrong
+mxv(A, d, MinPlus).nnz  # wrong
+mxv(A, s, MinPlus).shape  # wrong
+mxv(A, s, MinPlus, out=d).indices  # wrong
+mxv(A, [0, 1], MinPlus)  # wrong
+mxv(A, np.ones((2, 2)), MinPlus)  # wrong
+vxm(A, d, MinPlus)  # wrong
+rows, cols = vxm(d, A, MinPlus).shape  # wrong
+mxm(A, A, MinPlus).to_frame()  # wrong
+ewise_add(A, d, "min")  # wrong
+ewise_add(s, s, "min").mean()  # wrong
+ewise_mult(d, d, "min").nnz  # wrong
+apply(A, np.sqrt).rows  # wrong
+select(s, "<", 3).sum()  # wrong
+select(A.to(COO), "<", 3).indptr  # wrong
+reduce(A, "plus").shape[0]  # wrong
+reduce(A, "plus", axis=2)  # wrong
+reduce(A, "plus", axis=0).indices  # wrong
+extract(A, 0).indptr  # wrong
+extract(A, [0], [1]).size  # wrong
+assign(d, 3, [0]).nnz  # wrong
+transpose(A.to(COO)).indptr  # wrong
 CSR.from_edges([0], [1])  # wrong
 
 bellman_ford(A, 0, schedule="sweep", return_parents=True, fused=False)

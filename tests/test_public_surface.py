@@ -8,13 +8,15 @@ import inspect
 import pkgutil
 import pydoc
 import re
+import runpy
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from types import FunctionType, ModuleType
-from typing import Any
+from types import FunctionType, ModuleType, UnionType
+from typing import Any, Union, get_args, get_origin
 
+import numpy as np
 import pytest
 
 import algorithms
@@ -27,6 +29,7 @@ pytestmark = pytest.mark.quick
 
 ROOT = Path(__file__).parent.parent
 MISSPELT = Path(__file__).parent / "misspelt.py"
+TYPED = Path(__file__).parent / "typed_calls.py"
 PACKAGES = (formats, semiring, algorithms)
 
 
@@ -52,14 +55,41 @@ def modules() -> Iterator[ModuleType]:
 
 
 @pytest.mark.long
-def test_mypy_names_every_misspelt_call_and_no_other() -> None:
-    command = [sys.executable, "-m", "mypy", "--no-error-summary", str(MISSPELT)]
+def test_mypy_names_every_misspelt_call_and_no_right_one() -> None:
+    command = [sys.executable, "-m", "mypy", "--no-error-summary", str(MISSPELT), str(TYPED)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 1, done.stderr
     named = {int(line) for line in re.findall(r"misspelt\.py:(\d+): error", done.stdout)}
     lines = MISSPELT.read_text(encoding="utf-8").splitlines()
     assert named == {number for number, line in enumerate(lines, 1) if line.endswith("# wrong")}, done.stdout
-    assert len(named) >= 15
+    assert len(named) >= 50
+    assert "typed_calls.py" not in done.stdout
+
+
+def test_calls_return_what_mypy_takes_them_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    checked = []
+
+    def check(value: Any, kind: Any) -> None:
+        assert is_of(value, kind), f"{value!r} is not of type {kind}"
+        checked.append(kind)
+
+    monkeypatch.setattr("typing.assert_type", check)
+    runpy.run_path(str(TYPED))
+    assert len(checked) == TYPED.read_text(encoding="utf-8").count("\nassert_type(")
+
+
+def is_of(value: Any, kind: Any) -> bool:
+    """Is the value of this type? Of arrays the number of dimensions counts, and the kind of numbers."""
+    of, parts = get_origin(kind), get_args(kind)
+    if of in (Union, UnionType):
+        return any(is_of(value, part) for part in parts)
+    if of is tuple:
+        return isinstance(value, tuple) and all(map(is_of, value, parts)) and len(value) == len(parts)
+    if of is np.ndarray:
+        numbers = get_args(parts[1])[0]
+        whole = numbers is Any or issubclass(value.dtype.type, get_origin(numbers) or numbers)
+        return isinstance(value, np.ndarray) and value.ndim == len(get_args(parts[0])) and whole
+    return isinstance(value, kind)
 
 
 @pytest.mark.parametrize(("name", "function"), [pytest.param(*each, id=each[0]) for each in public()])

@@ -1,0 +1,316 @@
+"""What mypy and editors know of the verbs: the kind of the result by the kinds of the operands.
+
+Each class is a verb whose `__call__` has an overload for each kind. The function that it decorates, in `verbs`, has the
+parameters one by one, with their defaults and meaning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, TypeAlias, TypedDict, TypeVar, Unpack, overload
+
+import numpy as np
+
+from formats import CSR, Matrix, SparseVector
+from formats.arrays import Array, DenseVector
+
+from .algebra import Monoid, Semiring
+from .ops import BinaryOp, UnaryOp
+from .predicates import Predicate
+from .registry import Verb
+
+VectorLike: TypeAlias = DenseVector | SparseVector
+Operator: TypeAlias = Semiring | Monoid | BinaryOp | str
+Scalar: TypeAlias = bool | int | float | np.number[Any] | np.bool_
+Indices: TypeAlias = Array | Sequence[int] | range
+Index: TypeAlias = int | np.integer[Any]
+
+V = TypeVar("V", DenseVector, SparseVector)
+M = TypeVar("M", bound=Matrix)
+
+
+class VectorRule(TypedDict, total=False):
+    """The write rule's parameters for a vector, but for `out`, which decides the kind of the result."""
+
+    mask: VectorLike | None
+    complement: bool
+    accum: Operator | None
+    replace: bool
+
+
+class MatrixRule(TypedDict, total=False):
+    """The write rule's parameters for a matrix, but for `out`, which decides the kind of the result."""
+
+    mask: Matrix | Array | None
+    complement: bool
+    accum: Operator | None
+    replace: bool
+
+
+class Mxv(Verb[..., Any]):
+    """mxv: dense or sparse as `x`, or as `out`."""
+
+    @overload
+    def __call__(
+        self, A: Matrix, x: VectorLike, semiring: Semiring | str, *, out: V, **rule: Unpack[VectorRule]
+    ) -> V: ...
+    @overload
+    def __call__(
+        self, A: Matrix, x: V, semiring: Semiring | str, *, out: None = None, **rule: Unpack[VectorRule]
+    ) -> V: ...
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return super().__call__(*args, **kwargs)
+
+
+class Vxm(Verb[..., Any]):
+    """vxm: dense or sparse as `x`, or as `out`."""
+
+    @overload
+    def __call__(
+        self, x: VectorLike, A: Matrix, semiring: Semiring | str, *, out: V, **rule: Unpack[VectorRule]
+    ) -> V: ...
+    @overload
+    def __call__(
+        self, x: V, A: Matrix, semiring: Semiring | str, *, out: None = None, **rule: Unpack[VectorRule]
+    ) -> V: ...
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return super().__call__(*args, **kwargs)
+
+
+class EwiseAdd(Verb[..., Any]):
+    """ewise_add: CSR of matrices; of vectors sparse if both are."""
+
+    @overload
+    def __call__(
+        self, u: Matrix, v: Matrix, op: Operator, *, out: CSR | None = None, **rule: Unpack[MatrixRule]
+    ) -> CSR: ...
+    @overload
+    def __call__(self, u: VectorLike, v: VectorLike, op: Operator, *, out: V, **rule: Unpack[VectorRule]) -> V: ...
+    @overload
+    def __call__(
+        self, u: SparseVector, v: SparseVector, op: Operator, *, out: None = None, **rule: Unpack[VectorRule]
+    ) -> SparseVector: ...
+    @overload
+    def __call__(
+        self, u: DenseVector, v: VectorLike, op: Operator, *, out: None = None, **rule: Unpack[VectorRule]
+    ) -> DenseVector: ...
+    @overload
+    def __call__(
+        self, u: SparseVector, v: DenseVector, op: Operator, *, out: None = None, **rule: Unpack[VectorRule]
+    ) -> DenseVector: ...
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return super().__call__(*args, **kwargs)
+
+
+class EwiseMult(Verb[..., Any]):
+    """ewise_mult: CSR of matrices; of vectors dense if both are."""
+
+    @overload
+    def __call__(
+        self, u: Matrix, v: Matrix, op: Operator, *, out: CSR | None = None, **rule: Unpack[MatrixRule]
+    ) -> CSR: ...
+    @overload
+    def __call__(self, u: VectorLike, v: VectorLike, op: Operator, *, out: V, **rule: Unpack[VectorRule]) -> V: ...
+    @overload
+    def __call__(
+        self, u: DenseVector, v: DenseVector, op: Operator, *, out: None = None, **rule: Unpack[VectorRule]
+    ) -> DenseVector: ...
+    @overload
+    def __call__(
+        self, u: SparseVector, v: VectorLike, op: Operator, *, out: None = None, **rule: Unpack[VectorRule]
+    ) -> SparseVector: ...
+    @overload
+    def __call__(
+        self, u: DenseVector, v: SparseVector, op: Operator, *, out: None = None, **rule: Unpack[VectorRule]
+    ) -> SparseVector: ...
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return super().__call__(*args, **kwargs)
+
+
+class Bound(TypedDict, total=False):
+    """The parameters that only `apply` has."""
+
+    left: Scalar | None
+    right: Scalar | None
+    semiring: Semiring | str | None
+
+
+class VectorBound(Bound, VectorRule):
+    """All of them, for a vector."""
+
+
+class MatrixBound(Bound, MatrixRule):
+    """All of them, for a matrix."""
+
+
+Function: TypeAlias = Operator | UnaryOp | Callable[[Any], Any]
+
+
+class Apply(Verb[..., Any]):
+    """apply: CSR of a matrix; of a vector its own kind."""
+
+    @overload
+    def __call__(self, u: Matrix, op: Function, *, out: CSR | None = None, **rule: Unpack[MatrixBound]) -> CSR: ...
+    @overload
+    def __call__(self, u: VectorLike, op: Function, *, out: V, **rule: Unpack[VectorBound]) -> V: ...
+    @overload
+    def __call__(self, u: V, op: Function, *, out: None = None, **rule: Unpack[VectorBound]) -> V: ...
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return super().__call__(*args, **kwargs)
+
+
+class LookedUp(MatrixRule, total=False):
+    """The parameters of `select` for a matrix."""
+
+    row: VectorLike | None
+    col: VectorLike | None
+    semiring: Semiring | str | None
+
+
+class Compared(VectorRule, total=False):
+    """The parameters of `select` for a vector."""
+
+    semiring: Semiring | str | None
+
+
+Condition: TypeAlias = Predicate | BinaryOp | str
+
+
+class Select(Verb[..., Any]):
+    """select: of the operand's own kind."""
+
+    @overload
+    def __call__(
+        self, u: Matrix, predicate: Condition, other: Scalar | None = None, *, out: CSR, **rule: Unpack[LookedUp]
+    ) -> CSR: ...
+    @overload
+    def __call__(
+        self, u: M, predicate: Condition, other: Scalar | None = None, *, out: None = None, **rule: Unpack[LookedUp]
+    ) -> M: ...
+    @overload
+    def __call__(
+        self, u: VectorLike, predicate: Condition, other: Scalar | VectorLike, *, out: V, **rule: Unpack[Compared]
+    ) -> V: ...
+    @overload
+    def __call__(
+        self, u: V, predicate: Condition, other: Scalar | VectorLike, *, out: None = None, **rule: Unpack[Compared]
+    ) -> V: ...
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return super().__call__(*args, **kwargs)
+
+
+class Reduce(Verb[..., Any]):
+    """reduce: a scalar; with an axis a vector, dense unless `out` is sparse."""
+
+    @overload
+    def __call__(self, u: Matrix | VectorLike, monoid: Monoid | Semiring | str, *, axis: None = None) -> np.number: ...
+    @overload
+    def __call__(
+        self, u: Matrix, monoid: Monoid | Semiring | str, *, axis: Literal[0, 1], out: V, **rule: Unpack[VectorRule]
+    ) -> V: ...
+    @overload
+    def __call__(
+        self,
+        u: Matrix,
+        monoid: Monoid | Semiring | str,
+        *,
+        axis: Literal[0, 1],
+        out: None = None,
+        **rule: Unpack[VectorRule],
+    ) -> DenseVector: ...
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return super().__call__(*args, **kwargs)
+
+
+class Extract(Verb[..., Any]):
+    """extract: a sparse vector of a single row or column, CSR of a matrix, of a vector its own kind."""
+
+    @overload
+    def __call__(self, u: VectorLike, rows: Indices | None = None, *, out: V, **rule: Unpack[VectorRule]) -> V: ...
+    @overload
+    def __call__(self, u: V, rows: Indices | None = None, *, out: None = None, **rule: Unpack[VectorRule]) -> V: ...
+    @overload
+    def __call__(
+        self,
+        u: Matrix,
+        rows: Index,
+        cols: Indices | None = None,
+        *,
+        out: SparseVector | None = None,
+        **rule: Unpack[VectorRule],
+    ) -> SparseVector: ...
+    @overload
+    def __call__(
+        self,
+        u: Matrix,
+        rows: Indices | None = None,
+        *,
+        cols: Index,
+        out: SparseVector | None = None,
+        **rule: Unpack[VectorRule],
+    ) -> SparseVector: ...
+    @overload
+    def __call__(
+        self,
+        u: Matrix,
+        rows: Indices | None,
+        cols: Index,
+        *,
+        out: SparseVector | None = None,
+        **rule: Unpack[VectorRule],
+    ) -> SparseVector: ...
+    @overload
+    def __call__(
+        self,
+        u: Matrix,
+        rows: Indices | None = None,
+        cols: Indices | None = None,
+        *,
+        out: CSR | None = None,
+        **rule: Unpack[MatrixRule],
+    ) -> CSR: ...
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return super().__call__(*args, **kwargs)
+
+
+class AssignedVector(VectorRule, total=False):
+    """The keywords of `assign` for a vector."""
+
+    semiring: Semiring | str | None
+
+
+class AssignedMatrix(MatrixRule, total=False):
+    """The keywords of `assign` for a matrix."""
+
+    semiring: Semiring | str | None
+
+
+class Assign(Verb[..., Any]):
+    """assign: `out`."""
+
+    @overload
+    def __call__(
+        self, out: V, value: Scalar | VectorLike, rows: Indices | None = None, **rule: Unpack[AssignedVector]
+    ) -> V: ...
+    @overload
+    def __call__(
+        self,
+        out: CSR,
+        value: Scalar | Matrix,
+        rows: Indices | None = None,
+        cols: Indices | None = None,
+        **rule: Unpack[AssignedMatrix],
+    ) -> CSR: ...
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return super().__call__(*args, **kwargs)
+
+
+class Transpose(Verb[..., Any]):
+    """transpose: of A's own format, or `out`."""
+
+    @overload
+    def __call__(self, A: Matrix, *, out: CSR, **rule: Unpack[MatrixRule]) -> CSR: ...
+    @overload
+    def __call__(self, A: M, *, out: None = None, **rule: Unpack[MatrixRule]) -> M: ...
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return super().__call__(*args, **kwargs)

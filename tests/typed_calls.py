@@ -1,0 +1,82 @@
+"""Right calls, each with the type of its result: `test_public_surface.py` has mypy check them, and runs them."""
+
+from typing import assert_type
+
+import numpy as np
+
+from formats import COO, CSR, ELL, Matrix, SparseVector, from_edges
+from formats.arrays import DenseVector
+from semiring import (
+    MaxMin,
+    MinPlus,
+    apply,
+    assign,
+    ewise_add,
+    ewise_mult,
+    extract,
+    mxm,
+    mxv,
+    reduce,
+    select,
+    transpose,
+    vxm,
+)
+
+A = from_edges([0, 0, 1], [0, 1, 1], [5.0, 9.0, 3.0])
+x = np.array([0.0, 1.0])
+s = SparseVector([0], [5.0], 2)
+yes = np.array([True, False])
+
+assert_type(A, CSR)
+assert_type(A.to(ELL), ELL)
+assert_type(A.to("coo"), Matrix)
+assert_type(A.to(device="cpu"), CSR)
+assert_type(A.get(1, 0), np.number | None)
+assert_type(A.get(1, 0, 7), np.number | int)
+
+assert_type(mxv(A, x, MinPlus), DenseVector)
+assert_type(mxv(A, s, "min_plus"), SparseVector)
+assert_type(mxv(A, x, MinPlus, mask=yes, complement=True, accum="min", out=x.copy(), replace=True), DenseVector)
+assert_type(mxv(A, s, MinPlus, mask=s, out=x.copy()), DenseVector)
+assert_type(vxm(x, A, MaxMin), DenseVector)
+assert_type(vxm(s, A, MaxMin, mask=yes), SparseVector)
+assert_type(mxm(A, A, MinPlus), CSR)
+
+assert_type(ewise_add(A, A, "min"), CSR)
+assert_type(ewise_add(x, x, "min"), DenseVector)
+assert_type(ewise_add(x, s, MinPlus), DenseVector)
+assert_type(ewise_add(s, x, MinPlus), DenseVector)
+assert_type(ewise_add(s, s, "min"), SparseVector)
+assert_type(ewise_add(x, s, MinPlus, out=x), DenseVector)
+assert_type(ewise_mult(A, A, "plus"), CSR)
+assert_type(ewise_mult(x, x, "plus"), DenseVector)
+assert_type(ewise_mult(x, s, "plus"), SparseVector)
+assert_type(ewise_mult(s, s, "plus"), SparseVector)
+
+assert_type(apply(A.to(COO), np.sqrt), CSR)
+assert_type(apply(x, "abs"), DenseVector)
+assert_type(apply(s, "plus", right=2), SparseVector)
+assert_type(select(A.to(COO), "<", 6), COO)
+assert_type(select(A, "tril", -1, mask=A), CSR)
+assert_type(select(x, "<", 6, semiring=MinPlus), DenseVector)
+assert_type(select(s, "<", x), SparseVector)
+
+assert_type(reduce(A, "min"), np.number)
+assert_type(reduce(x, "plus"), np.number)
+assert_type(reduce(s, MinPlus), np.number)
+assert_type(reduce(A, "plus", axis=1), DenseVector)
+assert_type(reduce(A, "plus", axis=0, accum="plus", out=x), DenseVector)
+
+assert_type(extract(A, [1, 0], [1]), CSR)
+assert_type(extract(A, range(1)), CSR)
+assert_type(extract(A, 0), SparseVector)
+assert_type(extract(A, 0, [1]), SparseVector)
+assert_type(extract(A, None, 0), SparseVector)
+assert_type(extract(A, cols=np.int64(1)), SparseVector)
+assert_type(extract(x, [1]), DenseVector)
+assert_type(extract(s, np.array([1])), SparseVector)
+
+assert_type(assign(np.zeros(2), 7.0, [1]), DenseVector)
+assert_type(assign(SparseVector([0], [5.0], 2), x, mask=yes), SparseVector)
+assert_type(assign(A.astype("float64"), 7.0, [0], [1]), CSR)
+assert_type(transpose(A.to(COO)), COO)
