@@ -23,7 +23,7 @@ from __future__ import annotations
 from typing import Any
 
 from formats import Matrix
-from formats.weights import edge_numbers
+from formats.preparation.weights import edge_numbers
 from semiring import MinFirst, MinSecond, differs, ewise_add, fusible, mxv, select, vxm
 from semiring.edges import edges_where, keyed, undirected_edges
 from semiring.registry import Holds

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from formats import Matrix
-from formats.orientation import with_edges
+from formats.edges import with_edges
 from semiring import MinFirst, MinSecond, ewise_add, extract, mxv, select, vxm, within
 from semiring.vectors import all_vertices, count, degrees, membership, unweighted
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import Any
 
 from formats import Matrix
-from formats.orientation import is_symmetric
+from formats.storage.orientation import is_symmetric
 from semiring import MinFirst, MinSecond, ewise_add, mxv, vxm
 from semiring.vectors import all_vertices, membership, roots, unweighted, where
 

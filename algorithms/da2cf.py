@@ -23,7 +23,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from formats import Matrix, SparseVector
-from formats.orientation import by_columns
+from formats.storage.orientation import by_columns
 from semiring import MinPlus, Semiring, ewise_add, vxm
 from semiring.vectors import densified, entries_equal, full, is_empty, unit
 

@@ -27,7 +27,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from formats import Matrix
-from formats.orientation import by_columns, by_rows, is_symmetric
+from formats.storage.orientation import by_columns, by_rows, is_symmetric
 from semiring import MinFirst, ewise_add, fusible, select, vxm, within
 from semiring.algebra import find_semiring
 from semiring.edges import without_loops

@@ -21,8 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from formats import Matrix, SparseVector
-from formats.arrays import finish, to_device
-from formats.optional import optional
+from formats.arrays import finish, optional, to_device
 from semiring.explanation import definitions_only
 from semiring.vectors import degrees
 

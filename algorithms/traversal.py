@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from formats import Matrix, SparseVector
-from formats.orientation import by_columns, by_rows, has_columns
+from formats.storage.orientation import by_columns, by_rows, has_columns
 from semiring import LorLand, MinFirst, vxm
 from semiring.algebra import find_semiring
 from semiring.vectors import all_vertices, count, degrees, flags, places, present, unweighted, vertices

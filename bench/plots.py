@@ -11,7 +11,7 @@ from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from formats.optional import optional
+from formats.arrays import optional
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

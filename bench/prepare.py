@@ -28,7 +28,7 @@ from formats import (
     vertex_order,
 )
 from formats.arrays import Array, Device, to_device
-from formats.renumbering import ORDERS
+from formats.preparation.renumbering import ORDERS
 from semiring import MinPlus, mxv
 
 from .graphs import operand, rmat

@@ -1,26 +1,25 @@
 """Storage formats: what a sparse matrix is made of, how it is read, and how one format becomes another."""
 
 from .arrays import DTYPES, DeviceUnavailable, OutOfDeviceMemory
-from .base import Matrix
-from .convert import from_edges
-from .coo import COO
-from .csb import CSB
-from .csc import CSC
-from .csr import CSR
-from .dense import Dense
-from .ell import ELL
-from .footprint import Footprint
+from .edges import from_edges
 from .interop import from_cupyx, from_graphblas, from_networkx, from_scipy
 from .io import read, write
+from .matrix.base import Matrix
+from .matrix.footprint import Footprint
 from .memory import OutOfHostMemory
-from .packed import CompressedCSR
 from .performance import PerformanceWarning
-from .renumbering import inverse_permutation, permute, renumber, vertex_order
-from .reordering import reorder_edges
-from .segmented import SegmentedCOO
-from .sell import SELL
+from .preparation.renumbering import inverse_permutation, permute, renumber, vertex_order
+from .preparation.reordering import reorder_edges
+from .preparation.weights import NeighboursByWeight, by_weight, from_ranks, to_ranks
+from .storage.compressed import CSC, CSR
+from .storage.coo import COO
+from .storage.csb import CSB
+from .storage.dense import Dense
+from .storage.ell import ELL
+from .storage.packed import CompressedCSR
+from .storage.segmented import SegmentedCOO
+from .storage.sell import SELL
 from .vector import SparseVector
-from .weights import NeighboursByWeight, by_weight, from_ranks, to_ranks
 
 __all__ = [
     "COO",

@@ -9,6 +9,7 @@ import operator
 import os
 import sys
 from collections.abc import Iterable
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal, TypeAlias, get_args
@@ -427,3 +428,14 @@ def read_only(array: Array) -> Array:
         array = array.view()
         array.flags.writeable = False
     return array
+
+
+def optional(module: str, what: str) -> Any:
+    """The module; ModuleNotFoundError says `what` needs its package, and how to get it."""
+    package = module.partition(".")[0]
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name != package:
+            raise
+        raise ModuleNotFoundError(f"{what} needs {package}: pip install {package}", name=package) from error

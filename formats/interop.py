@@ -9,14 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from ._compressed import check_indptr, out_of_order_within
-from .arrays import DTYPES, cast, contiguous
-from .base import Matrix
-from .convert import check_dup, expand, from_edges
-from .coo import COO, out_of_order
-from .csc import CSC
-from .csr import CSR
-from .optional import optional
+from .arrays import DTYPES, cast
+from .edges import check_dup, from_edges
+from .matrix.base import Matrix
+from .storage.compressed import CSR, check_indptr, expand, out_of_order_within
+from .storage.coo import out_of_order
 
 if TYPE_CHECKING:
     import cupyx.scipy.sparse
@@ -46,19 +43,6 @@ def from_scipy(S: scipy.sparse.sparray | scipy.sparse.spmatrix, *, dup: str = "m
     edges = S.tocoo()
     A = from_edges(edges.row, edges.col, edges.data, shape=S.shape, dup=dup)
     return A.to(S.format) if S.format in ("csc", "coo") else A
-
-
-def to_scipy(A: Matrix) -> scipy.sparse.sparray:
-    """See `Matrix.to_scipy`."""
-    from scipy import sparse
-
-    check_on_cpu(A)
-    if isinstance(A, COO):
-        return sparse.coo_array((A.values, (A.rows, A.cols)), shape=A.shape)
-    if isinstance(A, CSC):
-        return sparse.csc_array((A.values, A.indices, A.indptr), shape=A.shape)
-    rows: Any = A.to(CSR)
-    return sparse.csr_array((rows.values, rows.indices, rows.indptr), shape=A.shape)
 
 
 def _is_cupyx(obj: object) -> bool:
@@ -91,21 +75,6 @@ def from_cupyx(S: cupyx.scipy.sparse.spmatrix, *, dup: str = "min") -> Matrix:
         outer = expand(S.indptr)
         rows, cols = (outer, S.indices) if fmt.major == 0 else (S.indices, outer)
     return from_edges(rows, cols, S.data, shape=S.shape, dup=dup).to(fmt)
-
-
-def to_cupyx(A: Matrix) -> cupyx.scipy.sparse.spmatrix:
-    """See `Matrix.to_cupyx`."""
-    if A.device != "cuda":
-        raise ValueError("to_cupyx needs a matrix on a GPU, and this one is on the CPU: say .to(device='cuda') first")
-    if A.dtype.kind == "i":
-        raise TypeError(f"CuPy's sparse matrices hold no {A.dtype}: say .astype('float64') first")
-    from cupyx.scipy import sparse
-
-    if isinstance(A, COO):
-        return sparse.coo_matrix((contiguous(A.values), (A.rows, A.cols)), shape=A.shape)
-    stored: Any = A if isinstance(A, CSC) else A.to(CSR)
-    make = sparse.csc_matrix if isinstance(A, CSC) else sparse.csr_matrix
-    return make((contiguous(stored.values), stored.indices, stored.indptr), shape=A.shape)
 
 
 def from_networkx(
@@ -179,24 +148,6 @@ def _edges_by_function(G: networkx.Graph, weight: Callable[[Any, Any, Any], Any]
     return [(u, v, w) for u, v, w in found if w is not None]
 
 
-def to_networkx(A: Matrix, labels: Any = None) -> networkx.DiGraph:
-    """See `Matrix.to_networkx`."""
-    nx = optional("networkx", "a NetworkX graph")
-    check_on_cpu(A)
-    if A.nrows != A.ncols:
-        raise ValueError(f"a graph needs a square matrix, got shape {A.shape}")
-    names = range(A.nrows) if labels is None else list(labels)
-    if len(names) != A.nrows:
-        raise ValueError(f"labels must name all {A.nrows} vertices, got {len(names)}")
-    if len(set(names)) != len(names):
-        raise ValueError("labels must name each vertex differently, but one repeats")
-    G = nx.DiGraph()
-    G.add_nodes_from(names)
-    rows, cols, values = (part.tolist() for part in A.to_edges())
-    G.add_weighted_edges_from((names[u], names[v], w) for u, v, w in zip(rows, cols, values, strict=True))
-    return G
-
-
 def from_graphblas(M: graphblas.Matrix) -> CSR:
     """The CSR of a python-graphblas Matrix, copied."""
     arrays = M.ss.export("csr", sort=True)
@@ -207,26 +158,3 @@ def from_graphblas(M: graphblas.Matrix) -> CSR:
     if values.dtype not in DTYPES:
         values = cast(values, np.result_type(values.dtype, np.int32))
     return CSR(indptr, indices[: int(indptr[-1])], values[: int(indptr[-1])], (M.nrows, M.ncols))
-
-
-def to_graphblas(A: Matrix) -> graphblas.Matrix:
-    """See `Matrix.to_graphblas`."""
-    import graphblas as gb
-
-    check_on_cpu(A)
-    rows: Any = A.to(CSR)
-    return gb.Matrix.ss.import_csr(
-        nrows=A.nrows,
-        ncols=A.ncols,
-        indptr=rows.indptr.astype(np.uint64),
-        col_indices=rows.indices.astype(np.uint64),
-        values=np.array(rows.values),
-        sorted_cols=True,
-        take_ownership=True,
-    )
-
-
-def check_on_cpu(A: Matrix) -> None:
-    """ValueError for a matrix on the GPU: the libraries here work in the memory of the CPU."""
-    if A.device != "cpu":
-        raise ValueError(f"the matrix is on {A.device}, and this works on the CPU: move it with .to(device='cpu')")

@@ -26,8 +26,8 @@ import numpy as np
 
 from formats import Matrix
 from formats.arrays import Device
-from formats.footprint import footprint
 from formats.hooks import answers
+from formats.matrix.footprint import footprint
 
 from .algebra import MinPlus, Semiring, find_semiring
 from .checks import check_matrix

@@ -21,9 +21,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from formats import Matrix, SparseVector
-from formats.arrays import Array, Device, all_of, equals, move, namespace
-from formats.base import find_format
-from formats.optional import optional
+from formats.arrays import Array, Device, all_of, equals, move, namespace, optional
+from formats.matrix.base import find_format
 
 from .algebra import BOOL, MinPlus, Semiring, find_semiring
 from .checks import check_matrix

@@ -6,9 +6,8 @@ from typing import Any
 
 from formats import COO, Matrix
 from formats.arrays import Array, namespace
-from formats.convert import compressed
-from formats.orientation import is_symmetric
-from formats.weights import edge_keys
+from formats.preparation.weights import edge_keys
+from formats.storage.orientation import compressed, is_symmetric
 
 from .vectors import unweighted
 from .verbs import ewise_add, select

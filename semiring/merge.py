@@ -12,7 +12,7 @@ import numpy as np
 
 from formats import CSR, SparseVector
 from formats.arrays import Array, all_of, differs, equals, index_dtype, namespace
-from formats.convert import compress, expand
+from formats.storage.compressed import compress, expand
 
 from .algebra import Monoid
 from .ops import BinaryOp

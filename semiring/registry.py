@@ -14,9 +14,10 @@ from typing import Any, ClassVar, Generic, ParamSpec, TypeVar, cast
 
 from formats import CSR, Matrix, OutOfDeviceMemory, OutOfHostMemory
 from formats.arrays import out_of_memory
-from formats.convert import compressed, leads
+from formats.matrix.routes import leads
 from formats.memory import check_room
 from formats.performance import warn_slow
+from formats.storage.orientation import compressed
 
 from .explanation import definition_asked_for, definitions_only, note_choice, running_as, why_not_fused
 from .interrupts import LONG, interruptible

@@ -49,7 +49,7 @@ def _imports(place: Path, module: str) -> bool:
 
 def check() -> None:
     """Raise ImportError if `formats` is another project's, without which nothing works; warn if `algorithms` is."""
-    if sentence := foreign("formats", "packed"):
+    if sentence := foreign("formats", "storage.packed"):
         raise ImportError(sentence)
     if sentence := foreign("algorithms", "delta_stepping"):
         warnings.warn(sentence, stacklevel=2)

@@ -14,7 +14,7 @@ import numpy as np
 
 from formats import CSC, CSR
 from formats.arrays import Array, namespace
-from formats.convert import expand
+from formats.storage.compressed import expand
 
 from . import merge
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from algorithms import cli
-from formats.base import find_format
+from formats.matrix.base import find_format
 from semiring.registry import Fusible
 
 

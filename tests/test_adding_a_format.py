@@ -14,7 +14,7 @@ import pytest
 
 from algorithms import bellman_ford, bfs, boruvka
 from formats import CSR, Matrix, SparseVector, from_edges
-from formats.convert import CONVERSIONS
+from formats.matrix.routes import CONVERSIONS
 from semiring import SEMIRINGS, MinPlus, mxv, vxm
 from semiring.cpu.storage import STORED
 

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-import formats.footprint
+import formats.matrix.footprint
 from algorithms import NegativeCycle, bellman_ford, bfs, boruvka, da2cf, delta_stepping, dijkstra, scc, sssp
 from bench.graphs import rmat, rmat_both_ways
 from formats import COO, CSC, CSR, CompressedCSR, Matrix, from_edges
-from formats.convert import compressed
+from formats.storage.orientation import compressed
 from semiring import MONOIDS, BinaryOp, MaxMin, Semiring, explain
 from semiring.registry import Fusible
 
@@ -111,8 +111,8 @@ def test_a_format_with_an_implementation_of_its_own_is_not_converted():
 def test_where_the_rows_do_not_fit_the_definition_runs_and_the_figures_are_told(monkeypatch):
     A = stored(rmat(7), COO)
     expected = bfs(A, 3, direction="push", fused=False)
-    monkeypatch.setattr(formats.footprint, "UNQUESTIONED_BYTES", 0)
-    monkeypatch.setattr(formats.footprint, "available_bytes", lambda device: 100)
+    monkeypatch.setattr(formats.matrix.footprint, "UNQUESTIONED_BYTES", 0)
+    monkeypatch.setattr(formats.matrix.footprint, "available_bytes", lambda device: 100)
     told = explain(bfs, A, 3, direction="push")
     assert_equal(told.result, expected)
     assert (told.runs[0].format, told.runs[0].implementation) == ("COO", "definition")

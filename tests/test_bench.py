@@ -18,7 +18,7 @@ from bench.measure import Contender, interleaved
 from bench.products import min_plus, plus_times
 from formats import CSR, vertex_order
 from formats.arrays import Device
-from formats.renumbering import ORDERS
+from formats.preparation.renumbering import ORDERS
 from semiring import MinPlus, PlusTimes, mxv, vxm
 
 PATH_OF_FIVE = "p tw 5 4\n1 2\n3 2\n3 4\n5 4\n"

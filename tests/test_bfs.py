@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from algorithms import bfs, trace
 from formats import CSR, Matrix, SparseVector, from_edges
 from formats.arrays import to_device
-from formats.orientation import has_columns
+from formats.storage.orientation import has_columns
 
 from .graphs import Graph, every_format, graphs, in_turns, on_cpu, sources
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from algorithms import boruvka, trace
 from formats import COO, Matrix, from_edges, read
-from formats.weights import edge_keys, edge_numbers
+from formats.preparation.weights import edge_keys, edge_numbers
 
 from .files import DATA
 from .graphs import DTYPES, Graph, every_dtype, every_format, graphs, in_turns, on_cpu

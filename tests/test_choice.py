@@ -91,7 +91,7 @@ def test_a_matrix_in_a_format_that_was_never_measured_stays(known: Any, A: CSR) 
 
 def test_what_does_not_fit_is_not_chosen(known: Any, A: CSR, monkeypatch: pytest.MonkeyPatch) -> None:
     needed = A.footprint(COO).total
-    monkeypatch.setattr("formats.footprint.available_bytes", lambda device: needed - 1)
+    monkeypatch.setattr("formats.matrix.footprint.available_bytes", lambda device: needed - 1)
     found = choose(A, calls=10**9)
     assert found.chosen != "coo"
     (row,) = (row for row in found.candidates if row["format"] == "coo")
@@ -100,7 +100,7 @@ def test_what_does_not_fit_is_not_chosen(known: Any, A: CSR, monkeypatch: pytest
 
 def test_padding_out_of_proportion_is_not_chosen(known: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     known(csr=SLOW, ell=FAST)
-    monkeypatch.setattr("formats.ell.MAX_UNQUESTIONED_BYTES", 0)
+    monkeypatch.setattr("formats.storage.ell.MAX_UNQUESTIONED_BYTES", 0)
     n = 500
     hub = from_edges(np.zeros(n, np.int32), np.arange(n), np.ones(n, np.int32), shape=n)
     found = choose(hub, calls=10**9)

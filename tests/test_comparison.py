@@ -53,7 +53,7 @@ def test_only_the_formats_asked_for_and_its_own_are_timed() -> None:
 
 
 def test_a_format_that_refuses_is_a_row_that_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("formats.ell.MAX_UNQUESTIONED_BYTES", 0)
+    monkeypatch.setattr("formats.storage.ell.MAX_UNQUESTIONED_BYTES", 0)
     n = 500
     hub = from_edges(np.zeros(n, np.int32), np.arange(n), np.ones(n, np.int32), shape=n)
     found = quick(hub, formats=["coo", "ell"])

@@ -65,7 +65,7 @@ def test_storage_is_counted_in_bytes_and_places() -> None:
 
 def test_a_format_that_refuses_the_matrix_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
     """A hub's row pads all others."""
-    monkeypatch.setattr("formats.ell.MAX_UNQUESTIONED_BYTES", 0)
+    monkeypatch.setattr("formats.storage.ell.MAX_UNQUESTIONED_BYTES", 0)
     hub = from_edges(np.zeros(500, np.int32), np.arange(500), np.ones(500, np.int32), shape=500)
     made, refused = storage.stored(hub, "cpu")
     assert set(refused) == {"ELL"}

@@ -30,8 +30,8 @@ from formats import (
     memory,
 )
 from formats.arrays import cupy, finish
-from formats.convert import CONVERSIONS, stays
-from formats.footprint import conversion_peak, footprint
+from formats.matrix.footprint import footprint
+from formats.matrix.routes import CONVERSIONS, conversion_peak, stays
 from semiring import LorLand, MinPlus, mxv, vxm
 from semiring.cpu.threads import threads
 
@@ -187,7 +187,7 @@ def test_a_matrix_that_stays_needs_nothing_new() -> None:
 
 
 def test_a_footprint_says_the_figures(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("formats.footprint.available_bytes", lambda device: 3 * MIB)
+    monkeypatch.setattr("formats.matrix.footprint.available_bytes", lambda device: 3 * MIB)
     A = from_edges(np.arange(1000), np.arange(1000), np.ones(1000, np.int32), shape=1000)
     found = A.footprint(Dense)
     assert not found.fits
@@ -198,7 +198,7 @@ def test_a_footprint_says_the_figures(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_where_nobody_knows_what_is_available_everything_fits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("formats.footprint.available_bytes", lambda device: None)
+    monkeypatch.setattr("formats.matrix.footprint.available_bytes", lambda device: None)
     found = uniform(64, 3).footprint(Dense)
     assert found.fits
     assert "available" not in str(found)
@@ -206,7 +206,7 @@ def test_where_nobody_knows_what_is_available_everything_fits(monkeypatch: pytes
 
 
 def test_moving_counts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("formats.footprint.available_bytes", lambda device: 1 << 30)
+    monkeypatch.setattr("formats.matrix.footprint.available_bytes", lambda device: 1 << 30)
     A = uniform(1 << 10, 8)
     assert A.footprint(device="cuda").total == A.nbytes
     assert A.footprint(ELL, device="cuda").total >= A.nbytes + A.to(ELL).nbytes
@@ -236,7 +236,7 @@ def test_what_needs_little_is_not_asked_about(monkeypatch: pytest.MonkeyPatch) -
     def asked(device: str) -> int:
         raise AssertionError("the system was asked for small work")
 
-    monkeypatch.setattr("formats.footprint.available_bytes", asked)
+    monkeypatch.setattr("formats.matrix.footprint.available_bytes", asked)
     A = uniform(1 << 12, 8)
     for fmt in FORMATS:
         if fmt.predicted_nbytes(A) < MIB:

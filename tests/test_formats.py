@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from formats import COO, CSC, CSR, ELL, Dense, DeviceUnavailable, Matrix, SegmentedCOO, SparseVector, from_edges
 from formats.arrays import index_dtype
-from formats.convert import compressed
+from formats.storage.orientation import compressed
 from semiring import PlusTimes, transpose
 
 from . import strategies as sts

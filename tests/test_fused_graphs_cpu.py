@@ -17,8 +17,9 @@ import algorithms.fused.cpu.reach as reach
 import algorithms.fused.cpu.scc as strong
 from algorithms import bfs, boruvka, scc
 from formats import CSR, Matrix, from_edges
-from formats.orientation import by_columns, has_columns, with_edges
-from formats.orientation import is_symmetric as by_transpose
+from formats.edges import with_edges
+from formats.storage.orientation import by_columns, has_columns
+from formats.storage.orientation import is_symmetric as by_transpose
 from semiring import explain, threads
 
 from .graphs import Graph, graphs, sources

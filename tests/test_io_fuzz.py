@@ -19,8 +19,8 @@ import numpy as np
 import pytest
 
 from formats import Matrix, from_edges, read
-from formats.base import find_format
 from formats.io import source
+from formats.matrix.base import find_format
 
 from .files import THE_GRAPH_AS, read_by
 

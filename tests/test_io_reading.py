@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 import scipy.io
 
-from formats import CSR, from_edges, read, sorting
-from formats.io import KINDS, source
+from formats import CSR, from_edges, read
+from formats.io import KINDS, sorting, source
 from formats.io import edges as edges_of_files
 from formats.io.edges import Edges
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from bench.graphs import grid
 from formats import CSC, CSR, CompressedCSR, SparseVector, from_edges
-from formats.orientation import by_columns
-from formats.packed import GROUP, groups_of, max_width, pack, spare_words, unpack
+from formats.storage.orientation import by_columns
+from formats.storage.packed import GROUP, groups_of, max_width, pack, spare_words, unpack
 from semiring import LorLand, MinPlus, mxv, reduce, vxm
 
 INT32, INT64 = np.dtype(np.int32), np.dtype(np.int64)

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from formats import CSC, Matrix, SparseVector, from_edges
 from formats.arrays import to_device
-from formats.orientation import by_columns, by_rows, has_columns, is_symmetric, with_edges
+from formats.edges import with_edges
+from formats.storage.orientation import by_columns, by_rows, has_columns, is_symmetric
 from semiring import LorLand, Monoid, Semiring, differs, mxv, select, steps, vxm, within
 from semiring.edges import undirected_edges
 from semiring.ops import OPERATORS

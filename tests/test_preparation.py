@@ -25,7 +25,7 @@ from formats import (
     to_ranks,
     vertex_order,
 )
-from formats.renumbering import ORDERS
+from formats.preparation.renumbering import ORDERS
 from semiring import SEMIRINGS
 
 from . import strategies as sts

@@ -60,8 +60,8 @@ def test_without_boost_there_is_a_row_that_says_so(monkeypatch: pytest.MonkeyPat
 
 def test_an_ell_that_would_be_padding_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Lowered here to where a small graph meets it."""
-    monkeypatch.setattr("formats.ell.MAX_UNQUESTIONED_BYTES", 0)
-    monkeypatch.setattr("formats.ell.MAX_RATIO_TO_CSR", 0.1)
+    monkeypatch.setattr("formats.storage.ell.MAX_UNQUESTIONED_BYTES", 0)
+    monkeypatch.setattr("formats.storage.ell.MAX_RATIO_TO_CSR", 0.1)
     A = grid(3, dtype=np.int32)
     found = list(sssp_c.sweeps(A, sssp_c.bellman_ford(A, 0)))
     (refused,) = [row for row, _ in found if isinstance(row, dict)]

@@ -10,7 +10,7 @@ import typer
 
 from formats import CSR, Dense, Matrix, read, write
 from formats.io import keeps_labels
-from formats.orientation import is_symmetric
+from formats.storage.orientation import is_symmetric
 from semiring import reduce
 
 from .graph import Stopwatch

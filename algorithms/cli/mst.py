@@ -9,7 +9,7 @@ import numpy as np
 import typer
 
 from formats.arrays import to_device
-from formats.orientation import is_symmetric
+from formats.storage.orientation import is_symmetric
 from semiring.edges import one_way_edge, undirected_edges
 
 from ..boruvka import boruvka

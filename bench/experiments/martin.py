@@ -32,7 +32,7 @@ from bench.graphs import fifth, predecessors
 from bench.measure import THREE, Contender, contest, once, rounded, verify
 from formats import CSR, Dense, Matrix
 from formats.arrays import Array, Device, to_device
-from formats.orientation import by_columns
+from formats.storage.orientation import by_columns
 from semiring import MinPlus
 
 from .no_atomic import NO_ATOMIC, f_gpu_no_atomic

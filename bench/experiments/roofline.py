@@ -40,7 +40,7 @@ from bench.measure import Contender, contest, rounded
 from bench.products import cusparse
 from formats import CSR
 from formats.arrays import Array
-from formats.orientation import is_symmetric
+from formats.storage.orientation import is_symmetric
 from semiring import explain, get_threads, mxv
 from semiring.timing import unkept
 from semiring.vectors import degrees

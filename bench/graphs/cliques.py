@@ -27,7 +27,7 @@ from numpy.typing import DTypeLike
 
 from formats import CSR, from_edges
 from formats.arrays import Array, Device, index_dtype, namespace
-from formats.convert import expand
+from formats.storage.compressed import expand
 
 from .randomness import LABELS, SIZES, blocks, hashed, library, numbers, weights_of
 

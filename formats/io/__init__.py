@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
 from ..arrays import Array
-from ..base import Matrix
+from ..matrix.base import Matrix
 from . import algs4, dimacs, edge_list, matrix_market, npz, pace
 from .kind import FileKind
 from .source import Source, is_gzip, open_source

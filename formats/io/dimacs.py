@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import BinaryIO
 
 from ..arrays import Array
-from ..base import Matrix
+from ..matrix.base import Matrix
 from .edges import Edges, check_found, check_header
 from .kind import FileKind
 from .lines import REAL, EdgeLine

@@ -16,7 +16,7 @@ from functools import partial
 from typing import BinaryIO
 
 from ..arrays import Array
-from ..base import Matrix
+from ..matrix.base import Matrix
 from .compaction import compact
 from .edges import Edges
 from .kind import FileKind

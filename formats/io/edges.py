@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from ..arrays import Array, as_values, index_dtype
-from ..csr import CSR
 from ..hooks import machine_code
-from ..sorting import in_order, sorted_by_rows
+from ..storage.compressed import CSR
+from .sorting import in_order, sorted_by_rows
 from .source import Source
 
 LARGE_DIMENSION = 2**22
@@ -44,7 +44,8 @@ class Edges:
 
     def matrix(self, directed: bool, dtype: DTypeLike | None) -> CSR:
         """The edges as a matrix; of parallel edges the least weight stays."""
-        from ..convert import compress, from_edges
+        from ..edges import from_edges
+        from ..storage.compressed import compress
 
         if not directed and self.shape[0] != self.shape[1]:
             raise ValueError(f"directed=False needs a square matrix, this one is {self.shape[0]} x {self.shape[1]}")

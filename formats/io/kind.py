@@ -9,7 +9,7 @@ from typing import Any, BinaryIO, Protocol
 from numpy.typing import DTypeLike
 
 from ..arrays import Array
-from ..base import Matrix
+from ..matrix.base import Matrix
 from .source import Source
 
 

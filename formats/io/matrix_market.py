@@ -19,7 +19,7 @@ from dataclasses import replace
 from typing import BinaryIO
 
 from ..arrays import Array
-from ..base import Matrix
+from ..matrix.base import Matrix
 from .edges import Edges, check_found, check_header
 from .kind import FileKind
 from .lines import INTEGER, LOWEST, REAL, EdgeLine

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from ..arrays import Array
-from ..base import Matrix, find_format
+from ..matrix.base import Matrix, find_format
 from ..memory import check_room
 from .edges import Edges, check_dimension
 from .kind import FileKind

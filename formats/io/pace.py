@@ -15,7 +15,7 @@ from typing import BinaryIO
 import numpy as np
 
 from ..arrays import Array
-from ..base import Matrix
+from ..matrix.base import Matrix
 from .edges import Edges, check_found, check_header
 from .kind import FileKind
 from .lines import EdgeLine

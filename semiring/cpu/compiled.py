@@ -13,7 +13,7 @@ import numpy as np
 
 from formats import CSC, CSR, Matrix, SparseVector
 from formats.arrays import index_dtype, read_only
-from formats.convert import compressed
+from formats.storage.orientation import compressed
 
 from ..algebra import Law, Semiring, counts
 from ..masks import VectorWrite

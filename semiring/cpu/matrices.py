@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from formats import CSC, CSR, Matrix
-from formats.convert import turned
+from formats.storage.compressed import turned
 
 from ..algebra import Monoid
 from ..masks import MatrixWrite

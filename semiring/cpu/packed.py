@@ -1,4 +1,4 @@
-"""What compiled loops read packed columns with (`formats.packed`): the entries of a row, a group at a time, or any one.
+"""What compiled loops read packed columns with (CompressedCSR): the entries of a row, a group at a time, or any one.
 
 A loop over entries [e, end) of a row asks `group` for what the first of them have in common, goes through these with
 `bit += width`, and asks again. Decoding costs about a nanosecond an entry, whether inline or by groups into a buffer;

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from formats import CSC, CSR, Matrix, SparseVector
-from formats.convert import expand
+from formats.storage.compressed import expand
 
 from .. import merge
 from ..algebra import Semiring

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from formats import COO, CSC, CSR, CompressedCSR, Matrix, SparseVector
-from formats.convert import compressed
+from formats.storage.orientation import compressed
 
 from ..algebra import MONOIDS, Monoid
 from ..masks import VectorWrite

@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from formats import Matrix
-from formats.convert import compressed
+from formats.storage.orientation import compressed
 
 Piece = tuple[int, int]
 """What a thread takes: rows, segments or entries [start, stop), as the loops understand it."""

@@ -12,8 +12,8 @@ import numpy as np
 
 from formats import CSB
 from formats.arrays import Array, cupy, namespace
-from formats.convert import expand
-from formats.csb import BLOCK
+from formats.storage.compressed import expand
+from formats.storage.csb import BLOCK
 
 from ..algebra import Semiring
 from .kernels import BLOCKS, Kernels, Shape

@@ -14,7 +14,7 @@ import numpy as np
 
 from formats import CSR
 from formats.arrays import Array, cupy, differs, index_dtype
-from formats.convert import expand
+from formats.storage.compressed import expand
 
 from .. import merge
 from ..algebra import Semiring

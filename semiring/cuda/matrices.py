@@ -12,8 +12,9 @@ import numpy as np
 
 from formats import CSC, CSR, Matrix, SparseVector
 from formats.arrays import Array, astype, cupy, index_dtype
-from formats.convert import compressed, expand
 from formats.hooks import answers
+from formats.storage.compressed import expand
+from formats.storage.orientation import compressed
 
 from ..algebra import Monoid
 from ..masks import MatrixWrite

@@ -8,7 +8,7 @@ import numpy as np
 
 from formats import CompressedCSR, Matrix, SparseVector
 from formats.arrays import Array, cupy
-from formats.orientation import by_columns, by_rows
+from formats.storage.orientation import by_columns, by_rows
 
 from ..algebra import Semiring
 from . import tiles

@@ -14,7 +14,7 @@ from typing import Any
 from formats import CSC, CSR, Matrix, SparseVector
 from formats.arrays import DeviceArray as Array
 from formats.arrays import cupy, is_array
-from formats.convert import compressed
+from formats.storage.orientation import compressed
 
 from ..algebra import MinPlus, Semiring
 from ..masks import MatrixWrite, VectorWrite

@@ -8,7 +8,7 @@ from typing import Any
 from formats import CSC, CSR, CompressedCSR, Matrix, SparseVector
 from formats.arrays import DeviceArray as Array
 from formats.arrays import cupy, index_dtype
-from formats.convert import compressed
+from formats.storage.orientation import compressed
 
 from ..algebra import Monoid, Semiring
 from ..masks import VectorWrite

@@ -9,7 +9,7 @@ import numpy as np
 
 from formats import SELL, SparseVector
 from formats.arrays import Array, cupy, namespace
-from formats.convert import expand
+from formats.storage.compressed import expand
 
 from ..algebra import Semiring
 from .kernels import CHUNKS, Kernels

@@ -16,7 +16,7 @@ import numpy as np
 
 from formats import Matrix, SparseVector
 from formats.arrays import Array
-from formats.convert import compressed
+from formats.storage.orientation import compressed
 
 from ..algebra import Semiring, counts
 from .kernels import PRODUCTS, SHORT_ROWS, Kernels, Shape

@@ -9,7 +9,7 @@ import numpy as np
 
 from formats import COO, CSC, CSR, ELL, Matrix, SegmentedCOO, SparseVector
 from formats.arrays import Array, astype, differs, namespace
-from formats.convert import expand, spread
+from formats.storage.compressed import expand, spread
 
 from .. import merge, steps
 from ..algebra import Monoid

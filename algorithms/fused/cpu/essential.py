@@ -27,7 +27,7 @@ import numpy as np
 from algorithms.single_source import Until
 from formats import CSR
 from formats.arrays import read_only
-from formats.convert import known_symmetric
+from formats.storage.orientation import known_symmetric
 from semiring import MONOIDS, OPERATORS, Semiring
 from semiring.algebra import end_of_range
 

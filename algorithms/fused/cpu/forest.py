@@ -23,7 +23,7 @@ import numpy as np
 
 from formats import COO, CSR, CompressedCSR
 from formats.arrays import index_dtype
-from formats.orientation import by_columns
+from formats.storage.orientation import by_columns
 from semiring.cpu.kernels import compiled, inlined
 from semiring.cpu.packed import column, columns_of
 from semiring.cpu.threads import get_threads

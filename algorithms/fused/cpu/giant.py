@@ -22,7 +22,7 @@ import numpy as np
 
 from formats import CSR
 from formats.arrays import index_dtype
-from formats.orientation import by_columns, has_columns
+from formats.storage.orientation import by_columns, has_columns
 from semiring.cpu.kernels import compiled
 from semiring.cpu.threads import get_threads, run
 

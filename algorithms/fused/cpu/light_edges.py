@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from formats.arrays import index_dtype
-from formats.weights import ordinals
+from formats.preparation.weights import ordinals
 from semiring.cpu.kernels import compiled, inlined
 from semiring.cpu.packed import Columns, column
 

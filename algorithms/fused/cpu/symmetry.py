@@ -22,7 +22,7 @@ def is_known_symmetric(A: CSR | CompressedCSR) -> bool:
 
 
 def is_symmetric(A: CSR | CompressedCSR, *, pattern: bool = False) -> bool:
-    """Has every entry its reverse, of the same value? `formats.orientation.is_symmetric`, and kept as it keeps it."""
+    """Has every entry its reverse, of the same value? As `is_symmetric` of `orientation`, and kept as that keeps it."""
     if pattern and is_known_symmetric(A):
         return True
     if not A.keeps(("symmetric", pattern)):

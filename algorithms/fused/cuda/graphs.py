@@ -13,10 +13,10 @@ from algorithms.traversal import Direction
 from formats import COO, CSR, CompressedCSR
 from formats.arrays import DeviceArray as Array
 from formats.arrays import cupy
-from formats.convert import compressed, convert
-from formats.orientation import by_columns, is_symmetric
-from formats.weights import distinct
-from formats.workspace import Sizes
+from formats.matrix.convert import convert
+from formats.matrix.workspace import Sizes
+from formats.preparation.weights import distinct
+from formats.storage.orientation import by_columns, compressed, is_symmetric
 from semiring import MinPlus, ewise_add
 from semiring.explanation import explained, facts
 from semiring.registry import Unsuited

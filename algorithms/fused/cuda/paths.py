@@ -18,7 +18,7 @@ from algorithms.single_source import Exact, Until
 from algorithms.traversal import widest
 from formats import CSR
 from formats.arrays import Array, cupy, differs, index_dtype
-from formats.orientation import by_columns
+from formats.storage.orientation import by_columns
 from semiring import MinPlus, Semiring, reduce, select, tight
 from semiring.explanation import facts
 from semiring.registry import Unsuited

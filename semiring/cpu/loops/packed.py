@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from formats import CompressedCSR, Matrix
-from formats.orientation import by_columns, by_rows
+from formats.storage.orientation import by_columns, by_rows
 
 from ..storage import Loops, Piece, Terms, stored
 from ..threads import cut_evenly

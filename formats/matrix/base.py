@@ -8,14 +8,17 @@ not stored is *absent*; a stored 0 is an entry like any other.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any, ClassVar, Self, SupportsIndex, TypeAlias, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Self, SupportsIndex, TypeVar, overload
 
 import numpy as np
 from numpy.typing import DTypeLike
 
-from .arrays import Array, Device, all_of, cast, device_of, equals, index_dtype, is_array, move, namespace, read_only
+from ..arrays import Array, Device, all_of, cast, equals, move, namespace
+from ..hooks import ask
+from .contract import Storage
+from .convert import convert, to_cupyx, to_dense, to_edges, to_graphblas, to_networkx, to_scipy
+from .footprint import Footprint, footprint
 
 if TYPE_CHECKING:
     import cupyx.scipy.sparse
@@ -23,83 +26,23 @@ if TYPE_CHECKING:
     import networkx
     import scipy.sparse
 
-    from .footprint import Footprint
 
-Kept = TypeVar("Kept")
 Default = TypeVar("Default")
 F = TypeVar("F", bound="Matrix")
-Shape: TypeAlias = int | tuple[int, int]
 
 
-class Matrix:
+class Matrix(Storage):
     """Base of the storage formats. `A[u, v]` is the weight of the edge u -> v.
 
-    Formats declare their arrays and `shape` as dataclass fields. `major` is the axis along which entries are grouped:
-    0 where a row's entries lie together, 1 where a column's do.
+    Formats declare their arrays and `shape` as dataclass fields.
     """
-
-    formats: ClassVar[dict[str, type[Matrix]]] = {}
-    """Every format by its lower-case name."""
-
-    values: Array
-    shape: tuple[int, int]
-    major: int
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         if not cls.__name__.startswith("_"):
             Matrix.formats[cls.__name__.lower()] = cls
 
-    @classmethod
-    def trusted(cls, *components: Any) -> Self:
-        """A matrix from components in field order that are known to be valid: no check, no copy."""
-        self = object.__new__(cls)
-        names = [field.name for field in fields(cls)]  # type: ignore[arg-type]
-        for name, component in zip(names, components, strict=True):
-            object.__setattr__(self, name, read_only(component) if is_array(component) else component)
-        return self
-
     # --- what the user asks ---------------------------------------------------------------------------------------
-
-    @property
-    def nrows(self) -> int:
-        return self.shape[0]
-
-    @property
-    def ncols(self) -> int:
-        return self.shape[1]
-
-    @property
-    def nnz(self) -> int:
-        """Number of stored entries."""
-        return int(self.values.shape[0])
-
-    @property
-    def dtype(self) -> np.dtype:
-        return self.values.dtype
-
-    @property
-    def device(self) -> Device:
-        return device_of(self.values)
-
-    @property
-    def stored(self) -> Array:
-        """(nnz,), the values of the entries, in the format's own order."""
-        return self.values
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of the arrays of this format, without what a backend keeps beside them (`kept_nbytes`)."""
-        return sum(array.nbytes for array in self.arrays)
-
-    @property
-    def kept_nbytes(self) -> int:
-        """Bytes kept with the matrix and its transpose, such as a GraphBLAS handle, or the rows of a SegmentedCOO.
-
-        Memory that the matrix shares with what is kept does not count.
-        """
-        seen = {_address(array) for array in self.arrays}
-        return sum(_bytes_of(kept, seen) for holder in self._both for kept in holder._kept.values())
 
     @property
     def T(self) -> Matrix:
@@ -127,14 +70,10 @@ class Matrix:
         OutOfDeviceMemory or OutOfHostMemory, with the figures, before any work that is predicted not to fit;
         DeviceUnavailable if there is no GPU.
         """
-        from .convert import convert
-
         moved = self
         if device is not None and device != self.device:
             moved = type(self).trusted(*move(self.components, device, self))
         if fmt == "auto":
-            from .hooks import ask
-
             chosen = ask("choice", moved, options, what="which format to choose")
             return moved if chosen == type(moved).__name__.lower() else convert(moved, find_format(chosen))
         if fmt is None and not options:
@@ -179,21 +118,14 @@ class Matrix:
 
     def to_edges(self) -> tuple[Array, Array, Array]:
         """(rows, cols, values) of all entries, sorted by row, then by column, whatever the format."""
-        from .coo import COO
-
-        by_row: Any = self.to(COO) if self.major == 0 else self.to("csr").to(COO)
-        return by_row.rows, by_row.cols, by_row.values
+        return to_edges(self)
 
     def to_dense(self, fill: Any = 0) -> Array:
         """The (nrows, ncols) array with `fill` at absent positions; its dtype also holds `fill`."""
-        from .convert import to_dense
-
         return to_dense(self, fill)
 
     def to_scipy(self) -> scipy.sparse.sparray:
         """A SciPy sparse array: csr, csc or coo for ours, csr for the rest; shares memory where it can."""
-        from .interop import to_scipy
-
         return to_scipy(self)
 
     def to_cupyx(self) -> cupyx.scipy.sparse.spmatrix:
@@ -201,20 +133,14 @@ class Matrix:
 
         ValueError if the matrix is on the CPU, TypeError for integers, which CuPy's sparse matrices cannot hold.
         """
-        from .interop import to_cupyx
-
         return to_cupyx(self)
 
     def to_networkx(self, labels: Any = None) -> networkx.DiGraph:
         """A DiGraph with an edge `weight`; node v is named `labels[v]`, or v."""
-        from .interop import to_networkx
-
         return to_networkx(self, labels)
 
     def to_graphblas(self) -> graphblas.Matrix:
         """A python-graphblas Matrix of its own memory."""
-        from .interop import to_graphblas
-
         return to_graphblas(self)
 
     def equals(self, other: Matrix) -> bool:
@@ -247,14 +173,6 @@ class Matrix:
 
         return self.keep(("longest", axis), find)
 
-    @classmethod
-    def predicted_nbytes(cls, A: Matrix, **options: Any) -> int:
-        """Exactly the `nbytes` that `A.to(cls, **options)` would have, found without converting.
-
-        A: of any format.  NotImplementedError if the format cannot tell.
-        """
-        raise NotImplementedError(f"{cls.__name__} does not predict its bytes")
-
     def footprint(
         self,
         fmt: type[Matrix] | str | None = None,
@@ -270,8 +188,6 @@ class Matrix:
         "bfs"; then the vectors and what is kept beside them count.  device: by default the matrix's own.  options: the
         format's own.  Nothing is converted or moved.
         """
-        from .footprint import footprint
-
         work = {"verb": verb, "algorithm": algorithm}
         return footprint(self, find_format(fmt or type(self)), device or self.device, work, options)
 
@@ -280,83 +196,9 @@ class Matrix:
     def _transposed(self) -> Matrix:
         raise NotImplementedError
 
-    @property
-    def options(self) -> dict[str, Any]:
-        """The options of `to` that make another matrix like this one."""
-        return {}
-
-    @classmethod
-    def _check_options(cls, options: dict[str, Any]) -> None:
-        """TypeError or ValueError for an option of `to` that the format does not have, or a value that it cannot be."""
-        for name in options:
-            raise TypeError(f"{cls.__name__} has no option {name!r}")
-
-    @classmethod
-    def _check_padding(cls, A: Matrix, options: dict[str, Any]) -> None:
-        """ValueError with the sizes if `A` would take far more in this format than its entries do."""
-
-    @property
-    def _index_dtype(self) -> np.dtype:
-        """Of the indices that the matrix has as CSR, CSC or COO."""
-        return index_dtype(*self.shape, self.nnz)
-
-    def _suits(self, options: dict[str, Any]) -> bool:
-        """Does the matrix have these options already?"""
-        return True
-
     def _lookup(self, row: int, col: int) -> Any:
         """The stored value at a position inside the matrix as a zero-dimensional array, or None."""
         raise NotImplementedError
-
-    # --- what formats and backends use ----------------------------------------------------------------------------
-
-    @property
-    def components(self) -> tuple[Any, ...]:
-        """The dataclass fields' values, in order: `trusted(*A.components)` is A again."""
-        return tuple(getattr(self, field.name) for field in fields(self))  # type: ignore[arg-type]
-
-    @property
-    def arrays(self) -> tuple[Array, ...]:
-        """The components that are arrays."""
-        return tuple(part for part in self.components if is_array(part))
-
-    @property
-    def _both(self) -> list[Matrix]:
-        """The matrix, and its transpose if somebody has asked for it: what one keeps serves the other, too."""
-        twin = self.__dict__.get("_twin")
-        return [self] if twin is None else [self, twin]
-
-    @property
-    def _kept(self) -> dict[Any, Any]:
-        return self.__dict__.setdefault("_kept_values", {})
-
-    def keep(self, key: Any, make: Callable[[], Kept]) -> Kept:
-        """`make()`, computed once and kept with the matrix under `key` (a handle, a statistic)."""
-        kept = self._kept
-        try:
-            return kept[key]
-        except KeyError:
-            return kept.setdefault(key, make())
-
-    def keeps(self, key: Any) -> bool:
-        """Is something kept under `key`?"""
-        return key in self._kept
-
-    def take(self, key: Any) -> Any:
-        """What is kept under `key`, which is then no longer kept; None if nothing is."""
-        return self._kept.pop(key, None)
-
-    def forget(self) -> None:
-        """Let go of the transpose and of everything kept with both, matrices with theirs, for they form cycles.
-
-        For a matrix that nobody will use again: Python would free it, but not at once.
-        """
-        holders = self._both
-        for holder in holders:
-            holder.__dict__.pop("_twin", None)
-        for kept in [value for holder in holders for value in holder.__dict__.pop("_kept_values", {}).values()]:
-            if hasattr(kept, "forget"):
-                kept.forget()
 
     def overwrite(self, other: Matrix) -> None:
         """Become `other`, of the same format. The one way a matrix changes: being a verb's `out`."""
@@ -380,9 +222,6 @@ class Matrix:
                 raise IndexError(f"{axis} must be in [0, {extent}), got {i}")
         return row, col
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self).trusted, self.components
-
 
 def _is_integer(obj: object) -> bool:
     """Is `obj` one integer, also an array of no dimensions?"""
@@ -391,26 +230,6 @@ def _is_integer(obj: object) -> bool:
     except TypeError:
         return False
     return True
-
-
-def _address(array: Array) -> int:
-    """Where an array's memory begins."""
-    return array.ctypes.data if isinstance(array, np.ndarray) else array.data.ptr
-
-
-def _bytes_of(kept: Any, seen: set[int]) -> int:
-    """Bytes of something kept: of an array, of the arrays of a matrix or a tuple, or as it says; none of `seen`."""
-    if isinstance(kept, tuple):
-        return sum(_bytes_of(part, seen) for part in kept)
-    if isinstance(kept, Matrix):
-        parts = [*kept.arrays, *(value for holder in kept._both for value in holder._kept.values())]
-        return sum(_bytes_of(part, seen) for part in parts)
-    if not is_array(kept):
-        return getattr(kept, "nbytes", 0)
-    if kept.size == 0 or _address(kept) in seen:
-        return 0
-    seen.add(_address(kept))
-    return kept.nbytes if 0 not in kept.strides else kept.itemsize
 
 
 def find_format(fmt: type[Matrix] | str) -> type[Matrix]:
@@ -422,14 +241,3 @@ def find_format(fmt: type[Matrix] | str) -> type[Matrix]:
     if not (isinstance(fmt, type) and issubclass(fmt, Matrix)):
         raise TypeError(f"a format is a class or its name, one of {', '.join(sorted(Matrix.formats))}, got {fmt!r}")
     return fmt
-
-
-def as_shape(shape: int | tuple[int, int]) -> tuple[int, int]:
-    """(nrows, ncols) from a pair, or from n for a square matrix; ValueError if negative."""
-    pair = (shape, shape) if isinstance(shape, int | np.integer) else tuple(shape)
-    if len(pair) != 2:
-        raise ValueError(f"shape must be n or (nrows, ncols), got {shape!r}")
-    nrows, ncols = (operator.index(extent) for extent in pair)
-    if nrows < 0 or ncols < 0:
-        raise ValueError(f"shape must not be negative, got {(nrows, ncols)}")
-    return nrows, ncols

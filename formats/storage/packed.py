@@ -22,8 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from ._compressed import check_indptr, check_starts, out_of_order_within
-from .arrays import (
+from ..arrays import (
     Array,
     as_array,
     as_indices,
@@ -38,11 +37,13 @@ from .arrays import (
     read_only,
     same_device,
 )
-from .base import Matrix, as_shape
-from .convert import conversion, convert, expand, turned
-from .csr import CSR
-from .hooks import answer
-from .workspace import WORD, Sizes
+from ..hooks import answer
+from ..matrix.base import Matrix
+from ..matrix.contract import as_shape
+from ..matrix.convert import convert
+from ..matrix.routes import conversion
+from ..matrix.workspace import WORD, Sizes
+from .compressed import CSR, check_indptr, check_starts, expand, out_of_order_within, turned
 
 GROUP = 32
 """Entries of a group, so that offsets of b bits fill b words of 32."""

@@ -15,8 +15,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .arrays import Array
-from .hooks import machine_code
+from ..arrays import Array
+from ..hooks import machine_code
 
 BLOCK_BITS, LONG_BLOCK_BITS = 16, 19
 """Of the number of entries in a block: 8 bytes each, twice, are a MiB, or 8 where there would be too many blocks."""

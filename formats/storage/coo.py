@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from .arrays import (
+from ..arrays import (
     Array,
     as_array,
     as_indices,
@@ -26,12 +27,8 @@ from .arrays import (
     read_only,
     same_device,
 )
-from .base import Matrix, as_shape
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from .base import Shape
+from ..matrix.base import Matrix
+from ..matrix.contract import Shape, as_shape
 
 
 @dataclass(frozen=True, eq=False, repr=False)

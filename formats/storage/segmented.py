@@ -19,8 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from ._compressed import check_starts
-from .arrays import (
+from ..arrays import (
     Array,
     as_array,
     as_indices,
@@ -35,13 +34,14 @@ from .arrays import (
     read_only,
     same_device,
 )
-from .base import Matrix, as_shape
-from .convert import compress, conversion, convert, expand, turned
+from ..hooks import answer
+from ..matrix.base import Matrix
+from ..matrix.contract import as_shape
+from ..matrix.convert import convert
+from ..matrix.routes import conversion
+from ..matrix.workspace import WORD, Sizes
+from .compressed import CSC, CSR, check_starts, compress, expand, turned
 from .coo import out_of_order
-from .csc import CSC
-from .csr import CSR
-from .hooks import answer
-from .workspace import WORD, Sizes
 
 SEGMENT = 1 << 14
 """Rows in a segment: 64 KiB of 4-byte results, of which a GPU's multiprocessor holds two and a core's L2 cache many."""

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import (
+from ..arrays import (
     Array,
     as_array,
     as_values,
@@ -25,10 +25,11 @@ from .arrays import (
     namespace,
     read_only,
 )
-from .base import Matrix
-from .convert import compress, conversion, convert, expand, turned
-from .csr import CSR
-from .workspace import WORD, Sizes
+from ..matrix.base import Matrix
+from ..matrix.convert import convert
+from ..matrix.routes import conversion
+from ..matrix.workspace import WORD, Sizes
+from .compressed import CSR, compress, expand, turned
 
 ABSENT_BOOL = 2
 """The byte for an absent Boolean."""

@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from .arrays import Device, check_device_name
-from .base import Matrix
-from .convert import NEEDS, route, stays
-from .hooks import ask
-from .memory import UNQUESTIONED_BYTES, available_bytes, no_room
-from .workspace import Sizes
+from ..arrays import Device, check_device_name
+from ..hooks import ask
+from ..memory import UNQUESTIONED_BYTES, available_bytes, no_room
+from .contract import Storage
+from .routes import conversion_peak, predicted
 
 MIB = 2**20
 
@@ -59,7 +58,7 @@ class Footprint:
 
 
 def footprint(
-    A: Matrix, target: type[Matrix], device: Device, work: dict[str, Any], options: dict[str, Any]
+    A: Storage, target: type[Storage], device: Device, work: dict[str, Any], options: dict[str, Any]
 ) -> Footprint:
     """See `Matrix.footprint`."""
     target._check_options(options)
@@ -74,25 +73,7 @@ def footprint(
     return Footprint(what, matrix, added, temporary, available_bytes(device), device, parts)
 
 
-def predicted(A: Matrix, target: type[Matrix], options: dict[str, Any]) -> int:
-    """`A.to(target, **options).nbytes`, found without converting."""
-    return A.nbytes if stays(A, target, options) else target.predicted_nbytes(A, **options)
-
-
-def conversion_peak(A: Matrix, target: type[Matrix], options: dict[str, Any], device: Device) -> int:
-    """Bytes that the conversion allocates at most at one time, the result and formats on the way among them."""
-    if stays(A, target, options):
-        return 0
-    sizes, source, made, between, peak = Sizes.of(A, device), type(A), A.nbytes, 0, 0
-    for step in route(type(A), target):
-        size = predicted(A, step, options if step is target else {})
-        peak = max(peak, between + NEEDS[source, step](sizes, made, size))
-        sizes = Sizes(sizes.shape, getattr(step, "major", 0), sizes.nnz, sizes.value, sizes.index, device)
-        source, made, between = step, size, size
-    return peak
-
-
-def check_conversion(A: Matrix, target: type[Matrix], options: dict[str, Any]) -> None:
+def check_conversion(A: Storage, target: type[Storage], options: dict[str, Any]) -> None:
     """OutOfHostMemory or OutOfDeviceMemory, with the figures, if the conversion would not fit: before any of it.
 
     Nothing is asked where even all positions, stored, would be few; else it takes what predicting the format's bytes

@@ -18,8 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from ._compressed import check_starts
-from .arrays import (
+from ..arrays import (
     Array,
     as_array,
     as_indices,
@@ -34,10 +33,12 @@ from .arrays import (
     read_only,
     same_device,
 )
-from .base import Matrix, as_shape
-from .convert import conversion, convert, spread, turned
-from .csr import CSR
-from .workspace import WORD, Sizes
+from ..matrix.base import Matrix
+from ..matrix.contract import as_shape
+from ..matrix.convert import convert
+from ..matrix.routes import conversion
+from ..matrix.workspace import WORD, Sizes
+from .compressed import CSR, check_starts, spread, turned
 
 CHUNK = 32
 """Rows in a chunk: the lanes of a warp, and two vector registers of 4-byte values."""

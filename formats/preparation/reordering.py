@@ -20,8 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from .base import Matrix
-from .segmented import MAX_SEGMENT, SegmentedCOO
+from ..matrix.base import Matrix
+from ..storage.segmented import MAX_SEGMENT, SegmentedCOO
 
 
 def reorder_edges(A: Matrix, segment_bytes: int) -> SegmentedCOO:

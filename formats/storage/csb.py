@@ -23,8 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from ._compressed import check_starts
-from .arrays import (
+from ..arrays import (
     Array,
     as_array,
     as_indices,
@@ -39,13 +38,15 @@ from .arrays import (
     read_only,
     same_device,
 )
-from .base import Matrix, as_shape
-from .convert import compress, conversion, convert, expand, turned
+from ..hooks import answer
+from ..matrix.base import Matrix
+from ..matrix.contract import as_shape
+from ..matrix.convert import convert
+from ..matrix.routes import conversion
+from ..matrix.workspace import WORD, Sizes
+from .compressed import CSR, check_starts, compress, expand, turned
 from .coo import out_of_order
-from .csr import CSR
-from .hooks import answer
 from .segmented import SegmentedCOO, segmenting, segments, segments_to_rows
-from .workspace import WORD, Sizes
 
 BLOCK = 1 << 14
 """Rows and columns of a block: 64 KiB of 4-byte values, of which a GPU's multiprocessor holds two and a core's L2 cache

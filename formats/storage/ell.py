@@ -9,7 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from .arrays import (
+from numpy.typing import ArrayLike
+
+from ..arrays import (
     Array,
     as_array,
     as_values,
@@ -23,15 +25,12 @@ from .arrays import (
     read_only,
     same_device,
 )
-from .base import Matrix, as_shape
-from .convert import conversion, convert, expand, turned
-from .csr import CSR
-from .workspace import WORD, Sizes
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from .base import Shape
+from ..matrix.base import Matrix
+from ..matrix.contract import Shape, as_shape
+from ..matrix.convert import convert
+from ..matrix.routes import conversion
+from ..matrix.workspace import WORD, Sizes
+from .compressed import CSR, expand, turned
 
 MAX_RATIO_TO_CSR = 8
 MAX_UNQUESTIONED_BYTES = 64 * 2**20

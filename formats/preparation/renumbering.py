@@ -24,10 +24,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .arrays import Array, all_of, as_array, as_indices, counts, index_dtype, namespace, same_device, to_device
-from .base import Matrix
-from .convert import convert, turn
-from .csr import CSR
+from ..arrays import Array, all_of, as_array, as_indices, counts, index_dtype, namespace, same_device, to_device
+from ..matrix.base import Matrix
+from ..matrix.convert import convert
+from ..storage.compressed import CSR, turn
 
 if TYPE_CHECKING:
     import scipy.sparse

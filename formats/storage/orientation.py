@@ -1,4 +1,4 @@
-"""A matrix's other orientation: its entries by columns where they lie by rows, made once and kept; and symmetry.
+"""A matrix's rows, and its columns: made once and kept; and symmetry.
 
 A pull looks down columns, a push along rows, so an algorithm that does both wants both. Of a symmetric matrix the one
 is the other.
@@ -8,11 +8,48 @@ from __future__ import annotations
 
 from typing import Any
 
-from .arrays import Array, all_of, counts, equals, namespace
-from .base import Matrix
-from .convert import compressed, convert, from_edges, known_symmetric
-from .csc import CSC
-from .csr import CSR
+from ..arrays import all_of, counts, equals, namespace
+from ..matrix.base import Matrix
+from ..matrix.convert import convert
+from ..performance import warn_slow
+from .compressed import CSC, CSR
+
+
+def known_symmetric(A: Matrix) -> bool:
+    """Has `orientation.is_symmetric` been asked of A's values, and found them so?"""
+    base = A if A.major == 0 else A.T
+    return base.keeps(("symmetric", False)) and base.keep(("symmetric", False), bool)
+
+
+def compressed(A: Matrix, axis: int, *, inside: str = "algorithms") -> Any:
+    """The entries of `A` by rows, as CSR (axis 0), or by columns, as CSC (axis 1): made once, and kept with `A`.
+
+    inside: a package among whose calls nothing is said of a conversion between formats, see `warn_slow`.
+    """
+    base, of_base = (A, axis) if A.major == 0 else (A.T, 1 - axis)  # a matrix and its transpose keep one
+    target: type[Matrix] = CSR if of_base == 0 else CSC
+    if isinstance(base, target):
+        made = base
+    elif isinstance(base, CSR) and known_symmetric(base):
+        made = base.T
+    else:
+        made = base.keep(target, lambda: _converted_aside(base, target, CSR if axis == 0 else CSC, inside))
+    return made if base is A else made.T
+
+
+def _converted_aside(A: Matrix, target: type[Matrix], asked: type[Matrix], inside: str) -> Matrix:
+    """`A` in the compressed format that a product needs; says so if A is in a format of another kind.
+
+    asked: the same format, as the caller sees A, whose transpose may be what is converted.
+    """
+    if not isinstance(A, CSR):
+        warn_slow(
+            f"this call converts a {type(A).__name__} of {A.nnz:,} entries to {asked.__name__} and keeps the copy with "
+            f"the matrix; convert it yourself, once: A.to({asked.__name__})",
+            A.nnz,
+            inside=inside,
+        )
+    return convert(A, target)
 
 
 def has_columns(A: Matrix) -> bool:
@@ -70,11 +107,3 @@ def _mirrored(A: Matrix, pattern: bool) -> bool:
     else:
         rows.keep(CSC, lambda: columns)
     return values or (positions and pattern)
-
-
-def with_edges(A: Matrix, src: Array, dst: Array) -> Matrix:
-    """The pattern of `A` with more edges, in A's own format; one that is there already changes nothing."""
-    rows, cols, _ = A.to_edges()
-    xp = namespace(src)
-    more: Any = from_edges(xp.concatenate((rows, src)), xp.concatenate((cols, dst)), shape=A.shape, dtype=bool)
-    return convert(more, type(A), **A.options)

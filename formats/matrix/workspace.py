@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from .arrays import Device
-from .base import Matrix
+from ..arrays import Device
+from .contract import Storage
 
 WORD = 8
 """Bytes of an index as NumPy and CuPy look up, count and sort by it."""
@@ -29,7 +29,7 @@ class Sizes:
     device: Device
 
     @classmethod
-    def of(cls, A: Matrix, device: Device) -> Sizes:
+    def of(cls, A: Storage, device: Device) -> Sizes:
         return cls(A.shape, A.major, A.nnz, A.dtype.itemsize, A._index_dtype.itemsize, device)
 
     @property
@@ -50,17 +50,17 @@ class Sizes:
         return (self.shape[axis] + 1) * self.index + self.nnz * (self.index + self.value)
 
     def compress(self, axis: int) -> int:
-        """Of `convert.compress`: counts in words, indptr, and the indices in words, where they are counted."""
+        """Of `compressed.compress`: counts in words, indptr, and the indices in words, where they are counted."""
         return self.shape[axis] * (WORD + self.index) + (0 if self.on_gpu else self.nnz * WORD)
 
     def expand(self, axis: int) -> int:
-        """Of `convert.expand`, the index of each entry; on a GPU it counts starts in words first."""
+        """Of `compressed.expand`, the index of each entry; on a GPU it counts starts in words first."""
         if self.on_gpu:
             return self.nnz * (WORD + 2 * self.index) + self.shape[axis] * self.index
         return self.nnz * self.index + self.shape[axis] * (2 * self.index + WORD)
 
     def turn(self, axis: int) -> int:
-        """Of `convert.turn`, compressed along `axis` afterwards; a GPU holds the entries of two passes."""
+        """Of `compressed.turn`, compressed along `axis` afterwards; a GPU holds the entries of two passes."""
         patterns = self.nnz if self.value == 1 else 0  # which are made an array first
         if self.on_gpu:
             return self.compressed(axis) + self.nnz * (3 * self.index + self.value + 2) + patterns

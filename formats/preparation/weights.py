@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .arrays import Array, as_values, check_not_nan, check_range, index_dtype, namespace, read_only, same_device
-from .base import Matrix
-from .convert import convert, expand, turn
-from .csr import CSR
+from ..arrays import Array, as_values, check_not_nan, check_range, index_dtype, namespace, read_only, same_device
+from ..matrix.base import Matrix
+from ..matrix.convert import convert
+from ..storage.compressed import CSR, expand, turn
 
 
 @dataclass(frozen=True, eq=False)

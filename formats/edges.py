@@ -1,0 +1,137 @@
+"""The way in from edges: lists of ends and weights become a CSR, those given more than once combined."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike
+
+from .arrays import (
+    INT32_MAX,
+    Array,
+    all_of,
+    as_array,
+    as_indices,
+    as_values,
+    check_not_nan,
+    index_dtype,
+    namespace,
+    same_device,
+    supported_dtype,
+)
+from .matrix.base import Matrix
+from .matrix.contract import as_shape
+from .matrix.convert import convert
+from .storage.compressed import CSR, compress
+
+_COMBINE = {"min": "minimum", "max": "maximum", "sum": "add"}
+
+
+def from_edges(
+    src: ArrayLike,
+    dst: ArrayLike,
+    weights: ArrayLike | None = None,
+    *,
+    shape: int | tuple[int, int] | None = None,
+    dtype: DTypeLike | None = None,
+    dup: str = "min",
+) -> CSR:
+    """The CSR with an entry for every edge src[e] -> dst[e].
+
+    src, dst: (m,), integers.  weights: (m,), or None for int32 ones.  shape: n or (nrows, ncols), by default just large
+    enough.  dup: "min", "max", "sum", "first", "last", or "error", for edges given more than once.
+    ValueError names an index out of range, a NaN weight or arrays of unequal length.
+    """
+    check_dup(dup)
+    rows, cols = as_array(src), as_array(dst)
+    xp = namespace(rows)
+    values = xp.ones(rows.size, supported_dtype(dtype or np.int32)) if weights is None else as_values(weights, dtype)
+    if not (rows.ndim == cols.ndim == 1 and rows.size == cols.size == values.size):
+        raise ValueError(f"src, dst and weights must be of one length, got {rows.size}, {cols.size} and {values.size}")
+    same_device(rows, cols, values)
+    if shape is None:
+        for name, part in (("src", rows), ("dst", cols)):
+            if part.size and part.dtype.kind not in "iu":
+                raise TypeError(f"{name} must be integers, got dtype {part.dtype}")
+        shape = 1 + max(int(rows.max()), int(cols.max()), 0) if rows.size else 0
+    nrows, ncols = as_shape(shape)
+    index_type = index_dtype(nrows, ncols, rows.size)
+    rows, cols = as_indices(rows, "src", nrows, index_type), as_indices(cols, "dst", ncols, index_type)
+    check_not_nan(values)
+    rows, cols, values = _sort_and_combine(rows, cols, values, (nrows, ncols), dup)
+    return CSR.trusted(compress(rows, nrows, index_type), cols, values, (nrows, ncols))
+
+
+def check_dup(dup: str) -> None:
+    """ValueError unless `dup` says how duplicate edges combine."""
+    if dup not in (*_COMBINE, "first", "last", "error"):
+        raise ValueError(f"dup must be one of {', '.join(_COMBINE)}, first, last, error; got {dup!r}")
+
+
+def _sort_and_combine(
+    rows: Array, cols: Array, values: Array, shape: tuple[int, int], dup: str, kind: Any = None
+) -> tuple[Array, Array, Array]:
+    """Entries by row, then by column, each position once. kind: of sort, "stable" where there are runs to merge."""
+    xp = namespace(values)
+    if shape[0] * shape[1] < 2**63:
+        key = rows.astype(np.int64) * shape[1] + cols
+        unsorted = bool((key[1:] < key[:-1]).any())
+        order = xp.argsort(key, kind="stable" if dup in ("first", "last") else kind) if unsorted else None
+        key = key if order is None else key.take(order)
+        fresh = key[1:] != key[:-1]
+    else:
+        order = xp.lexsort(xp.stack((cols, rows)))
+        fresh = (rows[order][1:] != rows[order][:-1]) | (cols[order][1:] != cols[order][:-1])
+    if order is not None:
+        rows, cols, values = rows.take(order), cols.take(order), values.take(order)
+    if all_of(fresh):
+        return rows, cols, values
+    if dup == "error":
+        at = int(fresh.argmin())
+        raise ValueError(f"edge ({rows[at]}, {cols[at]}) is given more than once")
+    first = xp.concatenate((xp.ones(1, bool), fresh))
+    starts = xp.flatnonzero(first)
+    if dup == "last":
+        values = values[xp.concatenate((starts[1:], xp.array([values.size]))) - 1]
+    else:
+        values = values[starts] if dup == "first" else _combine(values, first, dup)
+    return rows.take(starts), cols.take(starts), values
+
+
+def _combine(values: Array, first: Array, dup: str) -> Array:
+    """⊕ over each run of `values`, whose first ones are flagged; an integer sum that overflows is an OverflowError."""
+    xp = namespace(values)
+    at = xp.flatnonzero(~first)
+    run = at - xp.arange(1, at.size + 1)  # of each repeat, its run: how many firsts came before it, less one
+    if values.dtype == bool:  # which CuPy's minimum.at does not take
+        return _combine(values.astype(np.int32), first, dup) != 0
+    if xp is not np and values.dtype == np.float32 and dup != "sum":  # CuPy's atomics take subnormal numbers for zero
+        return _as_float(_combine(_as_ordered(values), first, dup))
+    combined, repeats = values[first], values[at]
+    getattr(xp, _COMBINE[dup]).at(combined, run, repeats)
+    if dup == "sum" and values.dtype.kind == "i":
+        exact = values[first].astype(np.float64)
+        xp.add.at(exact, run, repeats.astype(np.float64))
+        if bool((abs(exact - combined) > 1 + 1e-9 * abs(exact)).any()):
+            raise OverflowError(f"the sum of duplicate edges does not fit {values.dtype}; pass dtype='float64'")
+    return combined
+
+
+def _as_ordered(values: Array) -> Array:
+    """Float32 as integers of the same order: the bits, of a negative number all but the sign turned round."""
+    bits = values.view(np.int32)
+    return bits ^ ((bits >> 31) & INT32_MAX)
+
+
+def _as_float(ordered: Array) -> Array:
+    """The inverse of `_as_ordered`."""
+    return (ordered ^ ((ordered >> 31) & INT32_MAX)).view(np.float32)
+
+
+def with_edges(A: Matrix, src: Array, dst: Array) -> Matrix:
+    """The pattern of `A` with more edges, in A's own format; one that is there already changes nothing."""
+    rows, cols, _ = A.to_edges()
+    xp = namespace(src)
+    more: Any = from_edges(xp.concatenate((rows, src)), xp.concatenate((cols, dst)), shape=A.shape, dtype=bool)
+    return convert(more, type(A), **A.options)

@@ -1,0 +1,203 @@
+"""Storage: what every storage format provides, and what is kept with a matrix.
+
+Formats derive from `Matrix`, which adds what users ask. Conversions and the prediction of memory know this part alone.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from dataclasses import fields
+from typing import Any, ClassVar, Self, TypeAlias, TypeVar
+
+import numpy as np
+
+from ..arrays import Array, Device, device_of, index_dtype, is_array, read_only
+
+Kept = TypeVar("Kept")
+Shape: TypeAlias = int | tuple[int, int]
+
+
+class Storage:
+    """What a matrix is stored as: dataclass fields, some of them arrays of one device.
+
+    `major` is the axis along which entries are grouped: 0 where a row's entries lie together, 1 where a column's do.
+    """
+
+    formats: ClassVar[dict[str, type[Any]]] = {}
+    """Every format by its lower-case name."""
+
+    values: Array
+    shape: tuple[int, int]
+    major: int
+
+    @classmethod
+    def trusted(cls, *components: Any) -> Self:
+        """A matrix from components in field order that are known to be valid: no check, no copy."""
+        self = object.__new__(cls)
+        names = [field.name for field in fields(cls)]  # type: ignore[arg-type]
+        for name, component in zip(names, components, strict=True):
+            object.__setattr__(self, name, read_only(component) if is_array(component) else component)
+        return self
+
+    # --- how large ------------------------------------------------------------------------------------------------
+
+    @property
+    def nrows(self) -> int:
+        return self.shape[0]
+
+    @property
+    def ncols(self) -> int:
+        return self.shape[1]
+
+    @property
+    def nnz(self) -> int:
+        """Number of stored entries."""
+        return int(self.values.shape[0])
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.values.dtype
+
+    @property
+    def device(self) -> Device:
+        return device_of(self.values)
+
+    @property
+    def stored(self) -> Array:
+        """(nnz,), the values of the entries, in the format's own order."""
+        return self.values
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the arrays of this format, without what a backend keeps beside them (`kept_nbytes`)."""
+        return sum(array.nbytes for array in self.arrays)
+
+    @property
+    def kept_nbytes(self) -> int:
+        """Bytes kept with the matrix and its transpose, such as a GraphBLAS handle, or the rows of a SegmentedCOO.
+
+        Memory that the matrix shares with what is kept does not count.
+        """
+        seen = {_address(array) for array in self.arrays}
+        return sum(_bytes_of(kept, seen) for holder in self._both for kept in holder._kept.values())
+
+    @classmethod
+    def predicted_nbytes(cls, A: Any, **options: Any) -> int:
+        """Exactly the `nbytes` that `A.to(cls, **options)` would have, found without converting.
+
+        A: of any format.  NotImplementedError if the format cannot tell.
+        """
+        raise NotImplementedError(f"{cls.__name__} does not predict its bytes")
+
+    # --- options of a format --------------------------------------------------------------------------------------
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The options of `to` that make another matrix like this one."""
+        return {}
+
+    @classmethod
+    def _check_options(cls, options: dict[str, Any]) -> None:
+        """TypeError or ValueError for an option of `to` that the format does not have, or a value that it cannot be."""
+        for name in options:
+            raise TypeError(f"{cls.__name__} has no option {name!r}")
+
+    @classmethod
+    def _check_padding(cls, A: Any, options: dict[str, Any]) -> None:
+        """ValueError with the sizes if `A` would take far more in this format than its entries do."""
+
+    @property
+    def _index_dtype(self) -> np.dtype:
+        """Of the indices that the matrix has as CSR, CSC or COO."""
+        return index_dtype(*self.shape, self.nnz)
+
+    def _suits(self, options: dict[str, Any]) -> bool:
+        """Does the matrix have these options already?"""
+        return True
+
+    # --- its parts ------------------------------------------------------------------------------------------------
+
+    @property
+    def components(self) -> tuple[Any, ...]:
+        """The dataclass fields' values, in order: `trusted(*A.components)` is A again."""
+        return tuple(getattr(self, field.name) for field in fields(self))  # type: ignore[arg-type]
+
+    @property
+    def arrays(self) -> tuple[Array, ...]:
+        """The components that are arrays."""
+        return tuple(part for part in self.components if is_array(part))
+
+    # --- what is kept ---------------------------------------------------------------------------------------------
+
+    @property
+    def _both(self) -> list[Storage]:
+        """The matrix, and its transpose if somebody has asked for it: what one keeps serves the other, too."""
+        twin = self.__dict__.get("_twin")
+        return [self] if twin is None else [self, twin]
+
+    @property
+    def _kept(self) -> dict[Any, Any]:
+        return self.__dict__.setdefault("_kept_values", {})
+
+    def keep(self, key: Any, make: Callable[[], Kept]) -> Kept:
+        """`make()`, computed once and kept with the matrix under `key` (a handle, a statistic)."""
+        kept = self._kept
+        try:
+            return kept[key]
+        except KeyError:
+            return kept.setdefault(key, make())
+
+    def keeps(self, key: Any) -> bool:
+        """Is something kept under `key`?"""
+        return key in self._kept
+
+    def take(self, key: Any) -> Any:
+        """What is kept under `key`, which is then no longer kept; None if nothing is."""
+        return self._kept.pop(key, None)
+
+    def forget(self) -> None:
+        """Let go of the transpose and of everything kept with both, matrices with theirs, for they form cycles.
+
+        For a matrix that nobody will use again: Python would free it, but not at once.
+        """
+        holders = self._both
+        for holder in holders:
+            holder.__dict__.pop("_twin", None)
+        for kept in [value for holder in holders for value in holder.__dict__.pop("_kept_values", {}).values()]:
+            if hasattr(kept, "forget"):
+                kept.forget()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self).trusted, self.components
+
+
+def _address(array: Array) -> int:
+    """Where an array's memory begins."""
+    return array.ctypes.data if isinstance(array, np.ndarray) else array.data.ptr
+
+
+def _bytes_of(kept: Any, seen: set[int]) -> int:
+    """Bytes of something kept: of an array, of the arrays of a matrix or a tuple, or as it says; none of `seen`."""
+    if isinstance(kept, tuple):
+        return sum(_bytes_of(part, seen) for part in kept)
+    if isinstance(kept, Storage):
+        parts = [*kept.arrays, *(value for holder in kept._both for value in holder._kept.values())]
+        return sum(_bytes_of(part, seen) for part in parts)
+    if not is_array(kept):
+        return getattr(kept, "nbytes", 0)
+    if kept.size == 0 or _address(kept) in seen:
+        return 0
+    seen.add(_address(kept))
+    return kept.nbytes if 0 not in kept.strides else kept.itemsize
+
+
+def as_shape(shape: Shape) -> tuple[int, int]:
+    """(nrows, ncols) from a pair, or from n for a square matrix; ValueError if negative."""
+    pair = (shape, shape) if isinstance(shape, int | np.integer) else tuple(shape)
+    if len(pair) != 2:
+        raise ValueError(f"shape must be n or (nrows, ncols), got {shape!r}")
+    nrows, ncols = (operator.index(extent) for extent in pair)
+    if nrows < 0 or ncols < 0:
+        raise ValueError(f"shape must not be negative, got {(nrows, ncols)}")
+    return nrows, ncols

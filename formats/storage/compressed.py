@@ -1,0 +1,307 @@
+"""CSR and CSC, compressed sparse rows and columns; CSC is the transpose of a CSR, array for array.
+
+Row i of a CSR holds entries indptr[i] .. indptr[i+1]-1 of `indices` (columns) and `values`. It takes 12 bytes an entry
+and 4 a row for int32 indices and 8-byte values, and every verb supports it. CSC makes predecessors contiguous where CSR
+does successors.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..arrays import (
+    Array,
+    as_array,
+    as_values,
+    check_not_nan,
+    check_range,
+    contiguous,
+    counts,
+    index_dtype,
+    namespace,
+    position_of,
+    read_only,
+    same_device,
+)
+from ..hooks import answer
+from ..matrix.base import Matrix
+from ..matrix.contract import Shape, as_shape
+from ..matrix.convert import convert
+from ..matrix.routes import conversion
+from ..matrix.workspace import Sizes
+from .coo import COO
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CSR(Matrix):
+    """Compressed sparse rows.
+
+    indptr: (nrows + 1,).  indices: (nnz,), columns, ascending in each row, no column twice.  values: (nnz,).
+    shape: (nrows, ncols).  ValueError names the first broken rule.
+    """
+
+    indptr: Array
+    indices: Array
+    values: Array
+    shape: tuple[int, int]
+    major: ClassVar[int] = 0  # type: ignore[misc]  # of others it is a field
+
+    if TYPE_CHECKING:
+
+        def __init__(self, indptr: ArrayLike, indices: ArrayLike, values: ArrayLike, shape: Shape) -> None: ...
+
+    def __post_init__(self) -> None:
+        coerce_compressed(self)
+        self.check()
+
+    def check(self) -> None:
+        check_compressed(self)
+
+    def lengths(self, axis: int = 0) -> Array:
+        return lengths_compressed(self, axis)
+
+    @classmethod
+    def predicted_nbytes(cls, A: Matrix, **options: Any) -> int:
+        return compressed_nbytes(A, 0)
+
+    @property
+    def _index_dtype(self) -> np.dtype:
+        return self.indices.dtype
+
+    def _transposed(self) -> CSC:
+        return CSC.trusted(self.indptr, self.indices, self.values, self.shape[::-1])
+
+    def _lookup(self, row: int, col: int) -> Any:
+        return lookup_compressed(self, row, col)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CSC(Matrix):
+    """Compressed sparse columns.
+
+    indptr: (ncols + 1,).  indices: (nnz,), rows, ascending in each column, no row twice.  values: (nnz,).
+    shape: (nrows, ncols).  ValueError names the first broken rule.
+    """
+
+    indptr: Array
+    indices: Array
+    values: Array
+    shape: tuple[int, int]
+    major: ClassVar[int] = 1  # type: ignore[misc]  # of others it is a field
+
+    if TYPE_CHECKING:
+
+        def __init__(self, indptr: ArrayLike, indices: ArrayLike, values: ArrayLike, shape: Shape) -> None: ...
+
+    def __post_init__(self) -> None:
+        coerce_compressed(self)
+        self.check()
+
+    def check(self) -> None:
+        check_compressed(self)
+
+    def lengths(self, axis: int = 0) -> Array:
+        return lengths_compressed(self, axis)
+
+    @classmethod
+    def predicted_nbytes(cls, A: Matrix, **options: Any) -> int:
+        return compressed_nbytes(A, 1)
+
+    @property
+    def _index_dtype(self) -> np.dtype:
+        return self.indices.dtype
+
+    def _transposed(self) -> CSR:
+        return CSR.trusted(self.indptr, self.indices, self.values, self.shape[::-1])
+
+    def _lookup(self, row: int, col: int) -> Any:
+        return lookup_compressed(self, col, row)
+
+
+# --- what both share ------------------------------------------------------------------------------------------------
+
+
+def coerce_compressed(A: CSR | CSC) -> None:
+    """Bring a user's components to arrays of the index type that the extents need, without copies where they fit."""
+    shape = as_shape(A.shape)
+    values = as_values(A.values)
+    index_type = index_dtype(*shape, values.shape[0])
+    coerced = {"shape": shape, "values": read_only(contiguous(values))}
+    for name in ("indptr", "indices"):
+        array = as_array(getattr(A, name))
+        if array.ndim != 1:
+            raise ValueError(f"{name} must be one-dimensional, got {array.ndim} dimensions")
+        if array.dtype.kind not in "iu" and array.size:
+            raise TypeError(f"{name} must be integers, got dtype {array.dtype}")
+        if name == "indices":  # before narrowing, which would wrap
+            check_range(array, name, shape[1 - A.major])
+        coerced[name] = read_only(contiguous(array.astype(index_type, copy=False)))
+    for name, component in coerced.items():
+        object.__setattr__(A, name, component)
+
+
+def check_compressed(A: CSR | CSC) -> None:
+    """ValueError that names the first broken rule."""
+    same_device(A.indptr, A.indices, A.values)
+    axis, nmajor, nminor = ("row", *A.shape) if A.major == 0 else ("column", *A.shape[::-1])
+    if A.indices.shape != A.values.shape:
+        raise ValueError(f"indices and values must be of one length, got {A.indices.size} and {A.values.size}")
+    check_indptr(A.indptr, A.nnz, nmajor, A.major)
+    check_range(A.indices, "indices", nminor)
+    broken = out_of_order_within(A.indptr, A.indices)
+    if bool(broken.any()):
+        at = int(broken.argmax())
+        major = position_of(at, A.indptr, "right") - 1
+        raise ValueError(
+            f"indices must ascend in each {axis} without repetition, but {axis} {major} has "
+            f"{A.indices[at]} before {A.indices[at + 1]}"
+        )
+    check_not_nan(A.values)
+
+
+def check_indptr(indptr: Array, nnz: int, nmajor: int, major: int) -> None:
+    """ValueError unless `indptr` cuts nnz entries into nmajor rows (major = 0) or columns (major = 1)."""
+    check_starts("indptr", indptr, nnz, nmajor, "row" if major == 0 else "column")
+
+
+def check_starts(name: str, starts: Array, total: int, count: int, part: str, of: str = "nnz") -> None:
+    """ValueError, which names the array, unless `starts` cuts the `total` that `of` names into `count` `part`s."""
+    if starts.shape != (count + 1,):
+        raise ValueError(f"{name} must have {count + 1} elements, one more than there are {part}s, got {starts.size}")
+    if int(starts[0]) != 0 or int(starts[-1]) != total:
+        raise ValueError(f"{name} must run from 0 to {of} = {total}, got {starts[0]} to {starts[-1]}")
+    descending = starts[1:] < starts[:-1]
+    if bool(descending.any()):
+        raise ValueError(f"{name} must not descend, but it does after {part} {int(descending.argmax())}")
+
+
+def out_of_order_within(indptr: Array, indices: Array) -> Array:
+    """For each entry but the last: does the next one of its row (or column) fail to come strictly after it?"""
+    broken = indices[1:] <= indices[:-1]
+    starts = indptr[1:-1]
+    broken[starts[(starts > 0) & (starts < indices.size)] - 1] = False  # between two rows anything goes
+    return broken
+
+
+def lengths_compressed(A: CSR | CSC, axis: int) -> Array:
+    """See `Matrix.lengths`."""
+    return namespace(A.indptr).diff(A.indptr) if axis == A.major else counts(A.indices, A.shape[axis])
+
+
+def compressed_nbytes(A: Matrix, axis: int) -> int:
+    """Bytes of A compressed along an axis: 0 for CSR, 1 for CSC."""
+    index_bytes = A._index_dtype.itemsize
+    return (A.shape[axis] + 1) * index_bytes + A.nnz * (index_bytes + A.dtype.itemsize)
+
+
+def lookup_compressed(A: CSR | CSC, major: int, minor: int) -> Any:
+    """The stored value in the given row and column of the stored orientation, or None."""
+    start, stop = int(A.indptr[major]), int(A.indptr[major + 1])
+    segment = A.indices[start:stop]
+    at = position_of(minor, segment)
+    return A.values[start + at] if at < stop - start and int(segment[at]) == minor else None
+
+
+# --- compressing a sorted list, expanding, and turning rows into columns ----------------------------------------------
+
+
+def compress(outer: Array, nmajor: int, index_type: np.dtype) -> Array:
+    """indptr (nmajor + 1,) of the sorted indices `outer`."""
+    xp = namespace(outer)
+    if xp is not np and outer.size:
+        return xp.searchsorted(outer, xp.arange(nmajor + 1, dtype=outer.dtype)).astype(index_type)
+    indptr = xp.zeros(nmajor + 1, index_type)
+    if outer.size:
+        np.cumsum(np.bincount(outer, minlength=nmajor), out=indptr[1:])
+    return indptr
+
+
+def expand(indptr: Array) -> Array:
+    """The inverse of `compress`: for each entry, its row (or column). On a GPU it waits for the device."""
+    if isinstance(indptr, np.ndarray):
+        return np.repeat(np.arange(indptr.size - 1, dtype=indptr.dtype), np.diff(indptr))
+    xp, nnz = namespace(indptr), int(indptr[-1])
+    if nnz == 0 or indptr.size == 2:
+        return xp.zeros(nnz, indptr.dtype)
+    starts = counts(indptr[1:-1], nnz + 1)[:nnz]  # how many rows but the first begin at each entry
+    return xp.cumsum(starts, dtype=indptr.dtype)
+
+
+def spread(values: Array, indptr: Array) -> Array:
+    """For each entry, what `values` holds for its row (or column). On a GPU it waits for the device."""
+    return np.repeat(values, np.diff(indptr)) if isinstance(values, np.ndarray) else values[expand(indptr)]
+
+
+@conversion(CSR, CSC, needs=lambda s, *_: s.turn(1))
+def _(A: CSR) -> CSC:
+    return CSC.trusted(*turn(A.indptr, A.indices, A.values, A.shape), A.shape)
+
+
+@conversion(CSC, CSR, needs=lambda s, *_: s.turn(0))
+def _(A: CSC) -> CSR:
+    return CSR.trusted(*turn(A.indptr, A.indices, A.values, A.shape[::-1]), A.shape)
+
+
+def turn(indptr: Array, indices: Array, values: Array, shape: tuple[int, int]) -> tuple[Array, Array, Array]:
+    """(indptr, indices, values) of the other orientation, by SciPy's counting sort or a stable sort on the device."""
+    if isinstance(values, np.ndarray):
+        from scipy.sparse import csr_array
+
+        turned = csr_array((np.ascontiguousarray(values), indices, indptr), shape=shape).tocsc()
+        return tuple(part.astype(indices.dtype, copy=False) for part in (turned.indptr, turned.indices)) + (
+            turned.data,
+        )
+    by_kernels = answer("turned on the GPU")
+    if by_kernels is not None:
+        return by_kernels(indptr, indices, values, shape[1])
+    order = namespace(indices).argsort(indices, kind="stable")
+    return compress(indices[order], shape[1], indices.dtype), expand(indptr)[order], values[order]
+
+
+def turned(A: Matrix) -> CSR:
+    """The transpose of the CSR `A`, by rows. Not by A.T: it and `A` form a cycle, which Python frees late."""
+    assert isinstance(A, CSR)
+    return CSR.trusted(*turn(A.indptr, A.indices, A.values, A.shape), A.shape[::-1])
+
+
+# --- lists <-> rows and columns ---------------------------------------------------------------------------------------
+
+
+def list_to_rows(s: Sizes, *_: int) -> int:
+    """Compressing what is sorted by row; what is sorted by column is turned."""
+    if s.major == 0:
+        return s.compress(0)
+    return max(s.compress(1), (s.shape[1] + 1) * s.index + s.turn(0))
+
+
+@conversion(CSR, COO, needs=lambda s, *_: s.expand(0))
+def _(A: CSR) -> COO:
+    return COO.trusted(expand(A.indptr), A.indices, A.values, A.shape, 0)
+
+
+@conversion(CSC, COO, needs=lambda s, *_: max(s.turn(0), s.compressed(0) + s.expand(0)))
+def _(A: CSC) -> Matrix:
+    return convert(convert(A, CSR), COO)
+
+
+@conversion(COO, CSR, needs=list_to_rows)
+def _(A: COO) -> Matrix:
+    indptr = compress(A.outer, A.shape[A.major], A.outer.dtype)
+    if A.major == 1:
+        return convert(CSC.trusted(indptr, A.inner, A.values, A.shape), CSR)
+    return CSR.trusted(indptr, A.inner, A.values, A.shape)
+
+
+@conversion(COO, CSC, needs=lambda s, *_: list_to_rows(s.T))
+def _(A: COO) -> Matrix:
+    return convert(A.T, CSR).T
+
+
+@conversion(COO, COO, needs=lambda s, *_: max(list_to_rows(s), s.compressed(0) + s.expand(0)))
+def _(A: COO) -> Matrix:
+    """Sort by row what is sorted by column."""
+    return convert(convert(A, CSR), COO)
