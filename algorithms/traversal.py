@@ -20,7 +20,7 @@ from formats import Matrix, SparseVector
 from formats.storage.orientation import by_columns, by_rows, has_columns
 from semiring import LorLand, MinFirst, vxm
 from semiring.algebra import find_semiring
-from semiring.vectors import all_vertices, count, degrees, flags, places, present, unweighted, vertices
+from semiring.vectors import all_vertices, count, degrees, flags, longest_row, places, present, unweighted, vertices
 
 from .trace import note
 
@@ -80,7 +80,7 @@ def frontiers(
         visited[places(f)] = True
         yield f
         edges = 0
-        if how.choice == "auto" and not pulling and count(f) * widest(A) * how.alpha > unexplored:
+        if how.choice == "auto" and not pulling and count(f) * longest_row(A) * how.alpha > unexplored:
             edges = int(degrees(A)[places(f)].sum())
             unexplored -= edges
         pulling = how.pulls(pulling, f, edges, unexplored)
@@ -92,11 +92,6 @@ def frontiers(
             f = pushed(unweighted(by_rows(A)), nearer, visited, parent)
         direction: Any = "pull" if pulling else "push"
         note(lambda f=nearer: sparse(f), direction=direction, resolved=visited, phase=phase, matrix=A)  # type: ignore[misc]
-
-
-def widest(A: Matrix) -> int:
-    """The largest number of edges of a vertex. Found once."""
-    return A.keep("widest", lambda: int(degrees(A).max()))
 
 
 def pushed(P: Matrix, f: Any, visited: Any, parent: Any) -> Any:

@@ -15,7 +15,7 @@ from .ops import OPERATORS
 
 def mean(A: Matrix, semiring: Semiring) -> float:
     """The mean value, 0 of no entries."""
-    return A.keep(("mean", semiring), lambda: _of(A, semiring, lambda xp, values: values.mean()))
+    return A.keep(("mean", semiring), lambda: _of(A, semiring, lambda xp, values: values.mean(), _mean_of))
 
 
 def median(A: Matrix, semiring: Semiring) -> float:
@@ -25,18 +25,28 @@ def median(A: Matrix, semiring: Semiring) -> float:
 
 def largest(A: Matrix, semiring: Semiring) -> float:
     """The largest value, 0 of no entries."""
-    return A.keep(("largest", semiring), lambda: _of(A, semiring, lambda xp, values: values.max()))
+    return A.keep(
+        ("largest", semiring), lambda: _of(A, semiring, lambda xp, values: values.max(), lambda m: m["largest"])
+    )
 
 
 def smallest(A: Matrix, semiring: Semiring) -> float:
     """The smallest value, 0 of no entries."""
-    return A.keep(("smallest", semiring), lambda: _of(A, semiring, lambda xp, values: values.min()))
+    return A.keep(
+        ("smallest", semiring), lambda: _of(A, semiring, lambda xp, values: values.min(), lambda m: m["least"])
+    )
 
 
 def magnitude(A: Matrix, semiring: Semiring) -> float:
     """The largest value without its sign, 0 of no entries."""
     return A.keep(
-        ("magnitude", semiring), lambda: _of(A, semiring, lambda xp, values: max(-values.min(), values.max()))
+        ("magnitude", semiring),
+        lambda: _of(
+            A,
+            semiring,
+            lambda xp, values: max(-values.min(), values.max()),
+            lambda m: max(-m["least"], m["largest"]),
+        ),
     )
 
 
@@ -50,7 +60,18 @@ def sums_fit(A: Matrix, x: Array, semiring: Semiring) -> bool:
     return most + magnitude(A, semiring) < float(info.max) / 2
 
 
-def _of(A: Matrix, semiring: Semiring, statistic: Any) -> float:
-    values = A.stored[A.stored != semiring.zero(A.dtype)]
+def _mean_of(moments: Any) -> float:
+    return moments["sum"] / moments["count"]
+
+
+def _of(A: Matrix, semiring: Semiring, statistic: Any, of_moments: Any = None) -> float:
+    """A statistic of the values that are no zeros; of_moments: the same of the moments that a GPU finds in one pass."""
+    zero = semiring.zero(A.dtype)
+    if A.device == "cuda" and of_moments is not None:
+        from .cuda.statistics import moments
+
+        found = A.keep(("moments", semiring), lambda: moments(A.stored, zero))
+        return of_moments(found) if found["count"] else 0.0
+    values = A.stored[A.stored != zero]
     with np.errstate(over="ignore"):  # of the largest floats the sum is infinite
         return float(statistic(namespace(values), values.astype(np.float64))) if values.size else 0.0

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from formats import COO, Matrix, SparseVector
+from formats import COO, CSR, CompressedCSR, Matrix, SparseVector
 from formats.arrays import Array, Device, all_of, as_indices, device_of, equals, index_dtype, namespace, to_device
 
 from .algebra import Semiring, end_of_range
@@ -280,7 +280,24 @@ def degrees(A: Matrix) -> Array:
 
 
 def _row_lengths(A: Matrix) -> Array:
+    if isinstance(A, CSR | CompressedCSR) and A.major == 0:
+        return namespace(A.indptr).diff(A.indptr).astype(np.int64, copy=False)
     pattern = A.pattern()
     lengths = mxv(pattern, namespace(A.values).ones(A.ncols, np.int64), "plus_pair")
     pattern.forget()
     return lengths
+
+
+def longest_row(A: Matrix) -> int:
+    """The largest number of entries in a row of `A`, found once."""
+    return A.keep("longest row", lambda: _longest_row(A))
+
+
+def _longest_row(A: Matrix) -> int:
+    if A.nrows == 0:
+        return 0
+    if not isinstance(A, CSR) or A.device == "cpu":
+        return int(degrees(A).max())
+    from .cuda.statistics import longest_row as by_kernel
+
+    return by_kernel(A.indptr, A.dtype)

@@ -9,6 +9,7 @@ import pytest
 from cuda.bindings import nvrtc
 
 from algorithms.fused.cuda.kernels import PATHS, PATTERNS, path_unit, pattern_unit
+from formats.arrays import DTYPES
 from semiring import (
     MONOIDS,
     OPERATORS,
@@ -24,7 +25,7 @@ from semiring import (
 )
 from semiring.algebra import find_semiring
 from semiring.codegen import C_TYPES, OPTIONS, expression, literal, prelude
-from semiring.cuda import blocks
+from semiring.cuda import blocks, statistics
 from semiring.cuda.entries import mark_head
 from semiring.cuda.kernels import BLOCKS, LONG_ROWS, PRODUCTS, SHORT_ROWS, UNITS, translation_unit
 from semiring.cuda.merging import merge_head
@@ -180,6 +181,12 @@ def test_kernels_that_join_matrices_are_valid_for_an_h100(name: str, dtype: np.d
 def test_kernels_of_predicates_are_valid_for_an_h100(predicate: Predicate, by_columns: bool) -> None:
     head = mark_head(predicate, np.dtype(np.float32), INT32, by_columns, reads_major=not by_columns)
     assert compile_for("compute_90", step_text(MARK, INT32, 4, head)) == ""
+
+
+@pytest.mark.parametrize("index", [INT32, INT64], ids=str)
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_kernels_of_statistics_assemble_for_an_h100(dtype: np.dtype, index: np.dtype) -> None:
+    assert compile_for_h100(statistics.unit(dtype, index)) == ""
 
 
 def test_compiler_reports_an_operator_that_is_not_cuda() -> None:

@@ -13,10 +13,12 @@ from formats import CSC, Matrix, SparseVector, from_edges
 from formats.arrays import to_device
 from formats.edges import with_edges
 from formats.storage.orientation import by_columns, by_rows, has_columns, is_symmetric
-from semiring import LorLand, Monoid, Semiring, differs, mxv, select, steps, vxm, within
+from semiring import LorLand, MinPlus, Monoid, PlusTimes, Semiring, differs, mxv, select, steps, vxm, within
+from semiring.algebra import find_semiring
 from semiring.edges import undirected_edges
 from semiring.ops import OPERATORS
-from semiring.vectors import hashed, membership, renumbered, roots, unweighted
+from semiring.statistics import largest, magnitude, mean, median, smallest
+from semiring.vectors import degrees, hashed, longest_row, membership, renumbered, roots, unweighted
 
 from .graphs import Graph, every_format, graphs, on_cpu
 
@@ -65,6 +67,36 @@ def test_columns_of_a_symmetric_matrix_are_its_transpose(verb, fmt, backend):
     assert by_columns(A) is (A if A.major == 1 else A.T)
     assert by_rows(A) is (A if A.major == 0 else A.T)
     assert not is_symmetric(from_edges([0], [1], shape=(2, 3)).to(fmt, device=backend))
+
+
+@every_format
+@given(graph=graphs(st.integers(-9, 9), max_n=8))
+@settings(max_examples=15)
+def test_what_is_known_of_rows_and_of_values(verb, fmt, backend, graph):
+    A = graph.matrix(np.float32)
+    M = A.to(fmt, device=backend)
+    lengths = degrees(M)
+    assert lengths.dtype == np.int64
+    assert on_cpu(lengths).tolist() == np.bincount([u for u, _, _ in edges(A)], minlength=graph.n).tolist()
+    assert longest_row(M) == max(lengths.tolist(), default=0)
+    weights = np.array([w for _, _, w in edges(A)] or [0.0])
+    found = [of(M, MinPlus) for of in (mean, median, smallest, largest, magnitude)]
+    expected = [weights.mean(), np.median(weights), weights.min(), weights.max(), abs(weights).max()]
+    assert found == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("backend", ["cpu", pytest.param("cuda", marks=pytest.mark.backend("cuda"))])
+def test_statistics_leave_absent_values_out_in_every_dtype(backend):
+    for dtype in PlusTimes.dtypes:
+        rows, values = np.arange(70_000), np.arange(70_000).astype(dtype)  # the first is absent
+        A = from_edges(rows, rows % 7, values).to(device=backend)
+        assert smallest(A, PlusTimes) == 1
+        assert largest(A, PlusTimes) == 69_999
+        assert mean(A, PlusTimes) == 35_000
+        assert smallest(A, MinPlus) == 0
+        assert longest_row(A) == 1
+        assert longest_row(A.T) == 10_000
+        assert mean(A.pattern(), find_semiring("lor_land")) == 1
 
 
 def test_a_csr_that_turns_out_symmetric_keeps_no_columns():

@@ -36,6 +36,7 @@ MARK = ("threads.cu", "rows.cu", "mark.cu")
 RADIX = ("threads.cu", "rows.cu", "radix.cu")
 MERGE = ("threads.cu", "prefix.cu", "merge.cu")
 PACK = ("threads.cu", "columns.cu", "pack.cu")
+STATISTICS = ("threads.cu", "statistics.cu")
 """The files of each unit, behind its types and constants."""
 
 _WORDS = {1: "unsigned char", 4: "unsigned int", 8: "unsigned long long"}

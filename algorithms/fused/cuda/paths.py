@@ -15,7 +15,6 @@ from algorithms.delta_stepping import delta_stepping
 from algorithms.dijkstra import dijkstra
 from algorithms.parents import gains_by_length, shortest_path_tree
 from algorithms.single_source import Exact, Until
-from algorithms.traversal import widest
 from formats import CSR
 from formats.arrays import Array, cupy, differs, index_dtype
 from formats.storage.orientation import by_columns
@@ -23,7 +22,7 @@ from semiring import MinPlus, Semiring, reduce, select, tight
 from semiring.explanation import facts
 from semiring.registry import Unsuited
 from semiring.statistics import mean
-from semiring.vectors import as_bound, at_the_end
+from semiring.vectors import as_bound, at_the_end, longest_row
 
 from . import cycles, kernels
 
@@ -141,7 +140,7 @@ def _dijkstra(A: CSR, source: int, s: Semiring, until: Until) -> Any:
 
 def deep(A: CSR) -> bool:
     """Has A so many short rows that the number of steps is everything?"""
-    return narrow(A) and 0 < A.nnz <= DEEP_DEGREE * A.nrows and widest(A) <= DEEP_WIDEST
+    return narrow(A) and 0 < A.nnz <= DEEP_DEGREE * A.nrows and longest_row(A) <= DEEP_WIDEST
 
 
 def narrow(A: CSR) -> bool:
@@ -261,7 +260,7 @@ class Run:
 
     def _deep(self) -> tuple[Any, ...]:
         cp, A, k, how, n = cupy(), self.A, self.kernels(), self.how, self.A.nrows
-        capacity = max(int(n * QUEUE_SHARE), SMALLEST_QUEUE, -(-widest(A) // CHUNK))
+        capacity = max(int(n * QUEUE_SHARE), SMALLEST_QUEUE, -(-longest_row(A) // CHUNK))
         queues = [cp.empty(capacity * entry_bytes(self.dtype, self.index_type), np.uint8) for _ in range(2)]
         weights = (A.values, step_of(A, k.index)) if self.dtype.itemsize != 4 else (kernels.NULL, k.index(0))
         fixed = np.bool_(self.length is not None), self.zero if self.length is None else self.length

@@ -1,0 +1,55 @@
+"""What is known of arrays as a whole, found by one launch each: statistics.cu."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from formats.arrays import DeviceArray as Array
+from formats.arrays import cupy, index_dtype
+
+from ..codegen import C_TYPES
+from .steps import STATISTICS, THREADS, Steps, step_text, steps_for
+
+MOMENTS = np.dtype([("sum", float), ("least", float), ("largest", float), ("count", np.uint64)])
+"""Moments of statistics.cu."""
+
+MOST_BLOCKS = 1024
+"""Blocks that leave moments of their own: as many on every device, so that a sum is the same on all."""
+
+
+def head(dtype: np.dtype) -> str:
+    """What comes before the unit's files."""
+    return f"using T = {C_TYPES[dtype.name]};\n"
+
+
+def unit(dtype: np.dtype, index: np.dtype) -> str:
+    """The CUDA text of the unit for values and indices."""
+    return step_text(STATISTICS, index, dtype.itemsize, head(dtype))
+
+
+def _steps(dtype: np.dtype, index: np.dtype) -> Steps:
+    return steps_for(STATISTICS, index, dtype.itemsize, head(dtype))
+
+
+def moments(values: Array, absent: Any) -> dict[str, float]:
+    """Sum, least, largest and count of the values other than `absent`, as float64. Waits for the device."""
+    index = index_dtype(values.size)
+    blocks = max(min(-(-values.size // THREADS), MOST_BLOCKS), 1)
+    of_block = cupy().empty(blocks * MOMENTS.itemsize, np.uint8)
+    step = index.type(values.strides[0] // values.dtype.itemsize)
+    arguments = (values, step, np.int64(values.size), values.dtype.type(absent), of_block)
+    _steps(values.dtype, index).launch("moments", blocks, arguments)
+    found = of_block.get().view(MOMENTS)
+    with np.errstate(over="ignore"):  # of the largest floats the sum is infinite
+        total = float(found["sum"].sum())
+    extremes = {"least": float(found["least"].min()), "largest": float(found["largest"].max())}
+    return {"sum": total, "count": float(found["count"].sum()), **extremes}
+
+
+def longest_row(indptr: Array, dtype: np.dtype) -> int:
+    """The largest number of entries in a row; dtype: of the values, whose unit is used. Waits for the device."""
+    longest = cupy().zeros(1, indptr.dtype)
+    _steps(dtype, indptr.dtype).each("longest_row", indptr.size - 1, (indptr, np.int64(indptr.size - 1), longest))
+    return int(longest.get()[0])
