@@ -6,7 +6,6 @@ from .bfs import bfs
 from .boruvka import boruvka
 from .components import components
 from .da2cf import da2cf
-from .da2cf_variants import VARIANTS
 from .delta_stepping import delta_stepping
 from .dijkstra import dijkstra
 from .errors import NegativeCycle
@@ -18,7 +17,6 @@ from .trace import trace
 from . import fused  # isort: skip  # registers implementations of the algorithms above
 
 __all__ = [
-    "VARIANTS",
     "NegativeCycle",
     "bellman_ford",
     "bfs",

@@ -12,48 +12,32 @@ negative cycle would go on for ever. It is found as Cherkassky and Goldberg do: 
 vertex form a graph that, sooner or later, closes a cycle, and then for good; it is looked at after 1, 2, 4, 8 …
 rounds.
 
-`schedule` says what a round multiplies: the frontier, or all of d ("sweep", the method as a sparse matrix-vector
-product, for comparing formats), or a single vertex from a queue of those that have changed (`work_queue`).
-
 Any semiring with a unit and an order serves: MaxMin gives widest paths, MinMax bottlenecks, LorLand reachability.
 
 [1] R. Bellman, On a routing problem, Quarterly of Applied Mathematics 16(1), 1958.
 [2] B. Cherkassky, A. Goldberg, Negative-cycle detection algorithms, Mathematical Programming 85, 1999.
-[3] I. Afanasyev, V. Voevodin, Developing efficient implementations of shortest paths and page rank algorithms for
-    large-scale graphs on many-core and GPU architectures (edge lists, negative weights).
-[4] J. Kepner, J. Gilbert (eds.), Graph Algorithms in the Language of Linear Algebra, SIAM, 2011, section 5.
+[3] J. Kepner, J. Gilbert (eds.), Graph Algorithms in the Language of Linear Algebra, SIAM, 2011, section 5.
 """
 
 from __future__ import annotations
 
-from typing import Any, Literal, get_args
+from typing import Any
 
-from formats import Matrix, SparseVector
+from formats import Matrix
 from semiring import MinPlus, Semiring, better, ewise_add, select, vxm
-from semiring.vectors import densified, entry, is_empty, present, unit
+from semiring.vectors import densified, is_empty, unit
 
 from .cycle_watch import CycleWatch
 from .single_source import Until, single_source
 from .trace import note
-from .work_queue import DISCIPLINES, WorkQueue
-
-Schedule = Literal["frontier", "sweep", "fifo", "slf", "lll", "slf+lll"]
-SCHEDULES: tuple[Schedule, ...] = get_args(Schedule)
 
 
-def check(schedule: str = "frontier") -> None:
-    """ValueError for a schedule that there is not."""
-    if schedule not in SCHEDULES:
-        raise ValueError(f"unknown schedule {schedule!r}; there are {', '.join(SCHEDULES)}")
-
-
-@single_source(any_sign=True, check=check)
+@single_source(any_sign=True)
 def bellman_ford(
     A: Matrix,
     source: int | None = None,
     semiring: Semiring | str = MinPlus,
     *,
-    schedule: Schedule = "frontier",
     sources: Any = None,
     return_parents: bool = False,
     limit: Any = None,
@@ -66,8 +50,6 @@ def bellman_ford(
         A: (n, n), A[u, v] = weight of the edge u -> v, of any sign.
         source: the vertex to start from, 0 <= source < n.
         semiring: what a path's length is and which is better; any with a unit and an order, or its name.
-        schedule: what a round relaxes from. "frontier": the vertices that changed; "sweep": all; or one that changed,
-            from a queue that is "fifo", or puts small labels first ("slf"), large ones last ("lll"), or both.
         sources: several sources, (k,) integers, instead of one: the answer then has a row for each.
         return_parents: also return the shortest-path tree.
         limit: distances beyond it are absent.
@@ -92,19 +74,15 @@ def bellman_ford(
 
     Source: Bellman 1958 [1]; negative cycles: Cherkassky and Goldberg 1999 [2].
     """
-    return bellman_ford.paths(A, source, semiring, sources, return_parents, limit, target, schedule=schedule)
+    return bellman_ford.paths(A, source, semiring, sources, return_parents, limit, target)
 
 
 @bellman_ford.core
-def distances(A: Matrix, source: int, s: Semiring, until: Until, *, schedule: str = "frontier") -> Any:
+def distances(A: Matrix, source: int, s: Semiring, until: Until) -> Any:
     """The distances of one source."""
     f = unit(A, source, s)
     d = densified(f, s)  # d = f = e_s
-    watch = CycleWatch(A, d, s, steps_of_a_round(A, schedule))
-    if schedule == "sweep":
-        return by_sweeps(A, d, s, until, watch)
-    if schedule in DISCIPLINES:
-        return by_queue(A, f, d, s, until, watch, WorkQueue(schedule, s, patience=A.nrows**2))
+    watch = CycleWatch(A, d, s)
     while not is_empty(f):
         t = vxm(f, A, s)  # t = f A
         note(f)
@@ -112,41 +90,5 @@ def distances(A: Matrix, source: int, s: Semiring, until: Until, *, schedule: st
         ewise_add(d, improved, s, out=d)  # d = d ⊕ f'
         watch.look(f, improved)
         f = improved
-    watch.search()
-    return d
-
-
-def steps_of_a_round(A: Matrix, schedule: str) -> int:
-    """Steps of which n times as many settle all distances, if nothing improves for ever.
-
-    Of a queue of another order than "fifo" the first n² count for nothing: see `WorkQueue`.
-    """
-    return {"frontier": 1, "sweep": 1, "fifo": A.nrows}.get(schedule, 2 * A.nrows)
-
-
-def by_sweeps(A: Matrix, d: Any, s: Semiring, until: Until, watch: CycleWatch) -> Any:
-    """The same fixpoint by products with all of d."""
-    while True:
-        t = vxm(d, A, s)  # t = d A
-        note(lambda: present(d, s))
-        improved = until.within(d, present(select(t, better(s), d, semiring=s), s))
-        if is_empty(improved):
-            watch.search()
-            return d
-        watch.look(d, improved)
-        ewise_add(d, improved, s, out=d)
-
-
-def by_queue(A: Matrix, f: SparseVector, d: Any, s: Semiring, until: Until, watch: CycleWatch, queue: WorkQueue) -> Any:
-    """The same fixpoint, one vertex of the frontier at a time."""
-    queue.add(f)
-    while queue:
-        f = entry(d, queue.pop())
-        t = vxm(f, A, s)  # t = d_v A_v
-        note(f)
-        improved = until.within(d, select(t, better(s), d))
-        ewise_add(d, improved, s, out=d)
-        watch.look(f, improved)
-        queue.add(improved)
     watch.search()
     return d

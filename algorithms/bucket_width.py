@@ -32,7 +32,7 @@ def bucket_width(A: Matrix, delta: Any) -> Any:
     return as_bound(delta, A.dtype, MinPlus, "delta")
 
 
-def check_delta(delta: Any) -> None:
+def check_delta(delta: Any = None) -> None:
     """TypeError or ValueError unless `delta` is a positive number or the name of a rule."""
     if delta is None or (isinstance(delta, str) and delta in RULES):
         return

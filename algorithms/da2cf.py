@@ -7,9 +7,7 @@ Dijkstra settles one vertex at a time, the nearest. All vertices at the smallest
     d = d ⊕ f                    is resolved, and leaves q
     q = q ⊕ fA⟨unresolved⟩         relax
 
-The paper's two ways to relax are two ways to multiply. Pushing, f is sparse and only its rows of A are touched (its
-`relax_F`, where threads meet at a vertex and ⊕ must be atomic). Pulling, every unresolved vertex looks through its
-predecessors for vertices of f, down the columns of A (its `relax_U`, without atomics).
+f is sparse, and only its rows of A are touched.
 
 Any semiring with a unit and an order in which no edge makes a path better will do: MaxMin gives widest paths, MinMax
 bottlenecks, LorLand reachability.
@@ -20,14 +18,12 @@ bottlenecks, LorLand reachability.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 from formats import Matrix, SparseVector
-from formats.storage.orientation import by_columns
-from semiring import MinPlus, Semiring, ewise_add, vxm
+from semiring import MinPlus, Semiring, ewise_add, reduce, vxm
 from semiring.vectors import densified, entries_equal, full, is_empty, unit
 
-from .da2cf_variants import find_plan
 from .errors import broken_law
 from .single_source import Until, single_source
 from .trace import note
@@ -35,15 +31,12 @@ from .trace import note
 NONE_OF_THEM = "the best of some distances is none of them"
 
 
-@single_source(check=find_plan)
+@single_source()
 def da2cf(
     A: Matrix,
     source: int | None = None,
     semiring: Semiring | str = MinPlus,
     *,
-    relax: Literal["push", "pull"] = "push",
-    passes: Literal[1, 2] = 2,
-    variant: str | None = None,
     sources: Any = None,
     return_parents: bool = False,
     limit: Any = None,
@@ -56,9 +49,6 @@ def da2cf(
         A: (n, n), A[u, v] = weight of the edge u -> v, non-negative.
         source: the vertex to start from, 0 <= source < n.
         semiring: what a path's length is and which is better; any in which no edge improves a path, or its name.
-        relax: "push" along the frontier's rows, or "pull" down the columns of the unresolved, which are kept with A.
-        passes: over the unresolved, on a GPU, for their minimum; after one pass the host finishes.
-        variant: one of the paper's implementations by name (`VARIANTS`), instead of relax and passes.
         sources: several sources, (k,) integers, instead of one: the answer then has a row for each.
         return_parents: also return the shortest-path tree.
         limit: distances beyond it are absent.
@@ -85,39 +75,24 @@ def da2cf(
 
     Source: Martín, Torres, Gavilanes 2009 [1].
     """
-    own: dict[str, Any] = {"relax": relax, "passes": passes, "variant": variant}
-    return da2cf.paths(A, source, semiring, sources, return_parents, limit, target, **own)
+    return da2cf.paths(A, source, semiring, sources, return_parents, limit, target)
 
 
 @da2cf.core
-def distances(
-    A: Matrix,
-    source: int,
-    s: Semiring,
-    until: Until,
-    *,
-    relax: str = "push",
-    passes: int = 2,
-    variant: str | None = None,
-) -> Any:
+def distances(A: Matrix, source: int, s: Semiring, until: Until) -> Any:
     """The distances of one source."""
-    plan = find_plan(relax, passes, variant, A.device)
-    relaxed = pulling if plan.relax == "pull" else pushing
-    B = plan.place(A)
     q = densified(unit(A, source, s), s)  # q = e_s
     d, resolved = full(q, s.zero(q.dtype), q.dtype), full(q, False, bool)
-    with plan.kernels():
-        while True:
-            μ, q = plan.minimum(q, s)  # μ = ⊕ q
-            if until.passed(d, μ):
-                return plan.back(d)
-            q, d, resolved = plan.on_update(q, d, resolved)
-            f = entries_equal(q, μ)  # f = q⟨q = μ⟩
-            if is_empty(f):
-                raise ValueError(broken_law(s, NONE_OF_THEM))
-            resolve(f, q, d, resolved, s)
-            q = relaxed(B, s, *plan.on_relax(f, q, resolved))  # q = q ⊕ fA⟨unresolved⟩
-            note(f, minimum=μ, direction=plan.relax, resolved=resolved)
+    while True:
+        μ = reduce(q, s)  # μ = ⊕ q
+        if until.passed(d, μ):
+            return d
+        f = entries_equal(q, μ)  # f = q⟨q = μ⟩
+        if is_empty(f):
+            raise ValueError(broken_law(s, NONE_OF_THEM))
+        resolve(f, q, d, resolved, s)  # d = d ⊕ f
+        ewise_add(q, vxm(f, A, s, mask=resolved, complement=True), s, out=q)  # q = q ⊕ fA⟨unresolved⟩
+        note(f, minimum=μ)
 
 
 def resolve(f: SparseVector, q: Any, d: Any, resolved: Any, s: Semiring) -> None:
@@ -125,13 +100,3 @@ def resolve(f: SparseVector, q: Any, d: Any, resolved: Any, s: Semiring) -> None
     ewise_add(d, f, s, out=d)
     q[f.indices] = s.zero(q.dtype)
     resolved[f.indices] = True
-
-
-def pushing(A: Matrix, s: Semiring, f: SparseVector, q: Any, resolved: Any) -> Any:
-    """relax_F: the frontier is pushed along its rows."""
-    return ewise_add(q, vxm(f, A, s, mask=resolved, complement=True), s, out=q)
-
-
-def pulling(A: Matrix, s: Semiring, f: SparseVector, q: Any, resolved: Any) -> Any:
-    """relax_U: unresolved vertices look down their columns."""
-    return ewise_add(q, vxm(densified(f, s), by_columns(A), s, mask=resolved, complement=True), s, out=q)

@@ -33,21 +33,13 @@ from .single_source import Until, single_source
 from .trace import note
 
 
-def check(delta: Any = None, split: str = "before") -> None:
-    """TypeError or ValueError for parameters that there are not."""
-    check_delta(delta)
-    if split not in ("before", "while"):
-        raise ValueError(f"split must be 'before' or 'while', got {split!r}")
-
-
-@single_source(takes=(MinPlus,), check=check)
+@single_source(takes=(MinPlus,), check=check_delta)
 def delta_stepping(
     A: Matrix,
     source: int | None = None,
     semiring: Semiring | str = MinPlus,
     *,
     delta: float | Literal["median", "mean", "max/degree"] | None = None,
-    split: Literal["before", "while"] = "before",
     sources: Any = None,
     return_parents: bool = False,
     limit: Any = None,
@@ -62,8 +54,6 @@ def delta_stepping(
         semiring: min-plus.
         delta: the width of a bucket, a positive number, or a rule for it: "median" or "mean" of the weights,
             "max/degree", the largest weight over the largest degree, or None for what suits the graph.
-        split: edges into light and heavy ones "before" everything else, a copy of A that is kept with it, or "while"
-            relaxing.
         sources: several sources, (k,) integers, instead of one: the answer then has a row for each.
         return_parents: also return the shortest-path tree.
         limit: distances beyond it are absent.
@@ -89,14 +79,14 @@ def delta_stepping(
 
     Source: Meyer and Sanders 2003 [1].
     """
-    return delta_stepping.paths(A, source, semiring, sources, return_parents, limit, target, delta=delta, split=split)
+    return delta_stepping.paths(A, source, semiring, sources, return_parents, limit, target, delta=delta)
 
 
 @delta_stepping.core
-def distances(A: Matrix, source: int, s: Semiring, until: Until, *, delta: Any = None, split: str = "before") -> Any:
+def distances(A: Matrix, source: int, s: Semiring, until: Until, *, delta: Any = None) -> Any:
     """The distances of one source."""
     Δ = bucket_width(A, delta)
-    light, heavy = edges(A, Δ, split)
+    L, H = split_at(A, Δ)
     d = densified(unit(A, source, s), s)  # d = q = e_s
     q = d.copy()
     for bucket in count():
@@ -107,13 +97,13 @@ def distances(A: Matrix, source: int, s: Semiring, until: Until, *, delta: Any =
         f = present(select(q, no_worse(s), top, semiring=s), s)  # f = q⟨q ≤ μ + Δ⟩
         r = f
         while not is_empty(f):
-            t = improve(d, vxm(f, light(f), s), s)  # t = fL⟨fL < d⟩
+            t = improve(d, vxm(f, L, s), s)  # t = fL⟨fL < d⟩
             note(f, minimum=μ, bucket=bucket)
             f = select(t, no_worse(s), top)  # f = t⟨t ≤ μ + Δ⟩
             r = ewise_add(r, f, s)  # r = r ⊕ f
             ewise_add(q, t, s, out=q)
         q[r.indices] = s.zero(q.dtype)
-        ewise_add(q, improve(d, vxm(r, heavy(r), s), s), s, out=q)  # t = rH⟨rH < d⟩
+        ewise_add(q, improve(d, vxm(r, H, s), s), s, out=q)  # t = rH⟨rH < d⟩
 
 
 def improve(d: Any, t: SparseVector, s: Semiring) -> SparseVector:
@@ -121,14 +111,6 @@ def improve(d: Any, t: SparseVector, s: Semiring) -> SparseVector:
     improved = select(t, better(s), d)
     ewise_add(d, improved, s, out=d)
     return improved
-
-
-def edges(A: Matrix, Δ: Any, split: str) -> tuple[Any, Any]:
-    """The light and the heavy edges, each as a function of the vertices whose edges are wanted."""
-    if split == "before":
-        L, H = split_at(A, Δ)
-        return (lambda f: L), (lambda r: H)
-    return (lambda f: select(A, "<=", Δ, row=f)), (lambda r: select(A, ">", Δ, row=r))
 
 
 def split_at(A: Matrix, Δ: Any) -> tuple[Matrix, Matrix]:

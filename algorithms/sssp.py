@@ -8,7 +8,7 @@ from formats import Matrix
 from semiring import MinPlus, Semiring
 from semiring.algebra import find_semiring
 
-from .bellman_ford import Schedule, bellman_ford
+from .bellman_ford import bellman_ford
 from .da2cf import da2cf
 from .delta_stepping import delta_stepping
 from .dijkstra import dijkstra
@@ -27,12 +27,7 @@ ALGORITHMS: dict[str, SingleSource[..., Any]] = {
 class Parameters(TypedDict, total=False):
     """The parameters that only some of the algorithms have."""
 
-    schedule: Schedule
     delta: float | Literal["median", "mean", "max/degree"] | None
-    split: Literal["before", "while"]
-    relax: Literal["push", "pull"]
-    passes: Literal[1, 2]
-    variant: str | None
 
 
 def sssp(

@@ -24,7 +24,6 @@ from .laws import LawCheck, check_laws
 from .ops import OPERATORS, BinaryOp, Saturating, UnaryOp
 from .predicates import Predicate, better, differs, lost, nearer, no_worse, tight, within
 from .registry import Vector, Verb, fusible
-from .schedules import pulls_by
 from .verbs import apply, assign, ewise_add, ewise_mult, extract, mxm, mxv, reduce, select, transpose, vxm
 
 from . import generic, cpu, cuda, needs  # isort: skip  # registers the implementations of the verbs above
@@ -78,7 +77,6 @@ __all__ = [
     "nearer",
     "needs",
     "no_worse",
-    "pulls_by",
     "reduce",
     "select",
     "set_threads",

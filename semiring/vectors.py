@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from formats import COO, CSR, CompressedCSR, Matrix, SparseVector
-from formats.arrays import Array, Device, all_of, as_indices, device_of, equals, index_dtype, namespace, to_device
+from formats.arrays import Array, all_of, as_indices, equals, index_dtype, namespace, to_device
 
 from .algebra import Semiring, end_of_range
 from .checks import check_matrix
 from .masks import VectorWrite
-from .verbs import mxv, reduce
+from .verbs import mxv
 
 VectorLike = Array | SparseVector
 
@@ -215,12 +215,6 @@ def entries_equal(x: Array, value: Any) -> SparseVector:
     return SparseVector.trusted(places, x[places], x.size)
 
 
-def entry(x: Array, i: int) -> SparseVector:
-    """The element x_i of a dense vector alone."""
-    places = namespace(x).arange(i, i + 1, dtype=index_dtype(x.size))  # made where x is
-    return SparseVector.trusted(places, x[i : i + 1].copy(), x.size)
-
-
 def first_entry(v: SparseVector) -> SparseVector:
     """`v` with the first of its entries alone."""
     return SparseVector.trusted(v.indices[:1], v.values[:1], v.size)
@@ -255,23 +249,9 @@ def stacked(rows: list[Array], like: Array) -> Array:
     return xp.stack(rows) if rows else xp.empty((0, like.size), like.dtype)
 
 
-def moved(x: VectorLike, device: Device) -> VectorLike:
-    """The vector on the device; itself if it is there."""
-    return x.to(device=device) if isinstance(x, SparseVector) else to_device(x, device)
-
-
 def product(a: Any, b: Any, semiring: Semiring) -> Any:
     """a ⊗ b of two scalars of one dtype, which stops at the end of its range."""
     return semiring.mul(np.asarray([a]), np.asarray([b]))[0]
-
-
-def minimum(x: Array, semiring: Semiring, passes: int = 2) -> Any:
-    """⊕ over a dense vector. On a GPU, after one pass each block's result goes to the host; after two, a scalar."""
-    if passes == 2 or device_of(x) == "cpu":
-        return reduce(x, semiring)
-    from .cuda.reductions import fold_blocks
-
-    return reduce(to_device(fold_blocks(semiring.add, x), "cpu"), semiring)
 
 
 def degrees(A: Matrix) -> Array:

@@ -27,13 +27,12 @@ s = SparseVector([0], [5.0], 2)
 
 bellman_ford(A, sorce=0)  # wrong
 bellman_ford(A, 0, shedule="sweep")  # wrong
-bellman_ford(A, 0, schedule="sweeps")  # wrong
-da2cf(A, 0, relax="pushing")  # wrong
+da2cf(A, 0, delta=3)  # wrong
 delta_stepping(A, 0, delta="medium")  # wrong
 dijkstra(A, 0, delta=3)  # wrong
 sssp(A, "Rome")  # wrong
 sssp(A, 0, return_parent=True)  # wrong
-sssp(A, 0, split="during")  # wrong
+sssp(A, 0, delta="medium")  # wrong
 bfs(A, 0, direction="down")  # wrong
 bfs(A, 0, fuse=False)  # wrong
 bfs(A, 0, max_levels=3)  # wrong
@@ -77,7 +76,7 @@ assign(d, 3, [0]).nnz  # wrong
 transpose(A.to(COO)).indptr  # wrong
 CSR.from_edges([0], [1])  # wrong
 
-bellman_ford(A, 0, schedule="sweep", return_parents=True, fused=False)
+bellman_ford(A, 0, return_parents=True, fused=False)
 sssp(A, sources=[0, 1], delta=3.5, limit=9, target=1)
 bfs(A, 0, direction="pull", max_level=3, mask=d)
 mxv(A, d, "min_plus", mask=d, complement=True, accum="min", out=d, replace=True)

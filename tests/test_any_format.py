@@ -11,6 +11,7 @@ import pytest
 import formats.matrix.footprint
 from algorithms import NegativeCycle, bellman_ford, bfs, boruvka, da2cf, delta_stepping, dijkstra, scc, sssp
 from bench.graphs import rmat, rmat_both_ways
+from bench.laboratory import bellman_ford_by
 from formats import COO, CSC, CSR, CompressedCSR, Matrix, from_edges
 from formats.storage.orientation import compressed
 from semiring import MONOIDS, BinaryOp, MaxMin, Semiring, explain
@@ -23,7 +24,7 @@ from .strategies import FORMATS, OPTIONS
 ALGORITHMS: dict[str, Callable[..., Any]] = {
     "bellman_ford": lambda A, **how: bellman_ford(A, 3, return_parents=True, **how),
     "bellman_ford, widest": lambda A, **how: bellman_ford(A, 3, MaxMin, return_parents=True, **how),
-    "bellman_ford, fifo": lambda A, **how: bellman_ford(A, 3, schedule="fifo", **how),
+    "bellman_ford, fifo": lambda A, **how: bellman_ford_by(A, 3, schedule="fifo", **how),
     "delta_stepping": lambda A, **how: delta_stepping(A, 3, return_parents=True, **how),
     "da2cf": lambda A, **how: da2cf(A, 3, **how),
     "dijkstra": lambda A, **how: dijkstra(A, sources=[3, 5], **how),

@@ -342,10 +342,9 @@ ROADS = "p sp 4 4\na 1 2 4\na 2 3 1\na 1 3 7\na 3 4 2\n"
 @pytest.mark.parametrize(
     "options",
     [
-        ["--algorithm", "bellman-ford", "--schedule", "slf+lll"],
-        ["--algorithm", "da2cf", "--relax", "pull", "--passes", "1"],
-        ["--algorithm", "da2cf", "--variant", "U_CPU"],
-        ["--algorithm", "delta-stepping", "--delta", "max/degree", "--split", "while"],
+        ["--algorithm", "bellman-ford"],
+        ["--algorithm", "da2cf"],
+        ["--algorithm", "delta-stepping", "--delta", "max/degree"],
         ["--algorithm", "delta-stepping", "--delta", "2.5"],
         ["--algorithm", "dijkstra"],
     ],
@@ -365,8 +364,6 @@ def test_every_algorithm_and_its_parameters(fine, file, tmp_path, options):
     ("options", "algorithm"),
     [
         (["--delta", "median"], "delta_stepping"),
-        (["--schedule", "slf"], "bellman_ford"),
-        (["--relax", "pull"], "da2cf"),
         (["--algorithm", "bellman_ford"], "bellman_ford"),
     ],
     ids=lambda case: " ".join(case) if isinstance(case, list) else "",

@@ -7,9 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from algorithms import VARIANTS, bellman_ford, da2cf, da2cf_variants, trace
+from algorithms import bellman_ford, da2cf, trace
+from bench.laboratory import VARIANTS, da2cf_by
+from bench.laboratory import da2cf as laboratory
 from formats import Matrix, from_edges
-from semiring import MinPlus, pulls_by, vxm
+from semiring import MinPlus, vxm
+from semiring.schedules import pulls_by
 
 from .graphs import on_cpu
 
@@ -46,7 +49,7 @@ def test_every_implementation_of_the_paper_gives_the_same(variant: str, dtype: s
     A = random_graph(dtype)
     d, parent = bellman_ford(A, 3, return_parents=True)
     for fmt in ("csr", "coo", "segmentedcoo"):
-        found, tree = da2cf(A.to(fmt), 3, variant=variant, return_parents=True)
+        found, tree = da2cf_by(A.to(fmt), 3, variant=variant, return_parents=True)
         assert isinstance(found, np.ndarray), "where the matrix is"
         np.testing.assert_array_equal(found, d)
         np.testing.assert_array_equal(tree, parent)
@@ -56,7 +59,7 @@ def test_every_implementation_of_the_paper_gives_the_same(variant: str, dtype: s
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_a_matrix_on_the_gpu_gets_its_answer_there(variant: str) -> None:
     A = random_graph()
-    d = da2cf(A.to(device="cuda"), 3, variant=variant)
+    d = da2cf_by(A.to(device="cuda"), 3, variant=variant)
     assert not isinstance(d, np.ndarray)
     np.testing.assert_array_equal(on_cpu(d), bellman_ford(A, 3))
 
@@ -65,7 +68,7 @@ def test_a_matrix_on_the_gpu_gets_its_answer_there(variant: str) -> None:
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_hybrids_move_vectors_in_every_iteration_and_others_never(variant: str, monkeypatch: Any) -> None:
     moves = []
-    move = da2cf_variants.moved
+    move = laboratory.moved
 
     def noting(x: Any, device: str) -> Any:
         y = move(x, device)
@@ -73,9 +76,9 @@ def test_hybrids_move_vectors_in_every_iteration_and_others_never(variant: str, 
         return y
 
     A = random_graph().to(device="cuda" if "cuda" in DEVICES[variant] else "cpu")
-    monkeypatch.setattr(da2cf_variants, "moved", noting)
+    monkeypatch.setattr(laboratory, "moved", noting)
     with trace() as t:
-        da2cf(A, 3, variant=variant)
+        da2cf_by(A, 3, variant=variant)
     if len(DEVICES[variant]) == 1:
         assert not moves
         return
@@ -90,7 +93,7 @@ def test_hybrids_move_vectors_in_every_iteration_and_others_never(variant: str, 
 @pytest.mark.parametrize("directed", [True, False])
 def test_the_counterexample_on_the_cpu(directed: bool) -> None:
     for variant in ("F_CPU", "U_CPU"):
-        d = da2cf(counterexample(1024, directed=directed), 0, variant=variant)
+        d = da2cf_by(counterexample(1024, directed=directed), 0, variant=variant)
         assert d.tolist() == [0, *[1] * 1022, 2]
 
 
@@ -106,7 +109,7 @@ def test_the_counterexample_a_thousand_times_in_a_row(n: int, directed: bool) ->
     there = A.values.__class__(right.shape, right.dtype)
     there.set(right)
     for _ in range(1000):
-        assert bool((da2cf(A, 0, variant="F_GPU") == there).all())
+        assert bool((da2cf_by(A, 0, variant="F_GPU") == there).all())
 
 
 @pytest.mark.backend("cuda")

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from algorithms import NegativeCycle, bellman_ford, da2cf, dijkstra
+from bench.laboratory import bellman_ford_by
 from formats import Matrix, from_edges
 from semiring import MONOIDS, BinaryOp, Law, Monoid, Semiring, explain
 
@@ -20,6 +21,11 @@ SCHEDULES = ["frontier", "sweep", "fifo", "slf", "lll", "slf+lll"]
 WAYS = [{"fused": True}, *({"fused": False, "schedule": schedule} for schedule in SCHEDULES)]
 
 ways = pytest.mark.parametrize("way", WAYS, ids=lambda way: way.get("schedule", "fused"))
+
+
+def distances(A: Matrix, way: dict[str, Any]) -> Any:
+    """From vertex 0, by the algorithm that has such parameters."""
+    return (bellman_ford_by if "schedule" in way else bellman_ford)(A, 0, **way)
 
 
 def matrix(edges: list[tuple[int, int, Any]], dtype: np.dtype) -> Matrix:
@@ -44,10 +50,10 @@ def test_a_cycle_whose_lengths_leave_the_range_is_a_negative_cycle(dtype, way):
         if cycle is None:
             if dtype.kind == "i":
                 with pytest.raises(OverflowError, match=f"a distance does not fit {dtype}"):
-                    bellman_ford(A, 0, **way)
+                    distances(A, way)
             continue
         with pytest.raises(NegativeCycle) as caught:
-            bellman_ford(A, 0, **way)
+            distances(A, way)
         assert caught.value.cycle == cycle
 
 
@@ -58,7 +64,7 @@ def test_a_cycle_of_subnormal_gain_is_reported_and_checkable(dtype, way):
     for weights in ([1.0, -1.0, -tiny], [tiny, tiny, -3 * tiny], [-tiny, 0.0, 0.0]):
         A = matrix([(v, (v + 1) % 3, w) for v, w in enumerate(weights)], dtype)
         with pytest.raises(NegativeCycle) as caught:
-            bellman_ford(A, 0, **way)
+            distances(A, way)
         assert math.fsum(A[edge] for edge in pairwise(caught.value.cycle)) < 0
 
 
@@ -67,7 +73,7 @@ def test_a_cycle_of_subnormal_gain_is_reported_and_checkable(dtype, way):
 def test_a_cycle_of_no_gain_is_not_reported(dtype, way):
     tiny = float(np.finfo(dtype).smallest_subnormal)
     A = matrix([(0, 1, -1.0), (1, 2, tiny), (2, 3, -tiny), (3, 1, 0.0)], dtype)
-    assert bellman_ford(A, 0, **way).tolist() == [0, -1, -1, -1]
+    assert distances(A, way).tolist() == [0, -1, -1, -1]
 
 
 @pytest.mark.parametrize("way", [way for way in WAYS if way.get("schedule") in (None, "frontier", "sweep", "fifo")])
@@ -78,7 +84,7 @@ def test_distances_that_fall_by_rounding_alone_are_an_error_that_says_so(way):
     with pytest.raises(
         FloatingPointError, match="in float32, rounding alone improves distances along 1 -> 2 -> 3 -> 1"
     ):
-        bellman_ford(A, 0, **way)
+        distances(A, way)
 
 
 def test_a_cycle_that_gains_is_found_behind_one_that_gains_by_rounding():
@@ -157,7 +163,7 @@ def test_a_queue_of_any_order_ends_though_a_law_is_false(schedule):
     falling = Semiring(MONOIDS["min"], BinaryOp("fall", lambda a, b: b - a), one=0, laws=set(Law))
     A = matrix([(0, 1, 1), (1, 2, 3), (2, 0, 1), (2, 1, 2)], INT32)
     with pytest.raises(ValueError, match="min_fall breaks a law that it declares, for "):
-        bellman_ford(A, 0, falling, schedule=schedule)
+        bellman_ford_by(A, 0, falling, schedule=schedule)
 
 
 @pytest.mark.parametrize("s", [Falling, Alternating, Summing, Middle], ids=lambda s: s.name)

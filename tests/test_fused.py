@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from algorithms import NegativeCycle, bellman_ford, bfs, boruvka, scc, shortest_path_tree, sssp
-from algorithms.bellman_ford import SCHEDULES
 from bench.graphs import grid, rmat, rmat_both_ways
+from bench.laboratory import bellman_ford_by, da2cf_by
 from formats import CSR, DTYPES, Matrix, SparseVector, from_edges
 from formats.arrays import device_of, to_device
 from semiring import BinaryOp, LorLand, MaxMin, MaxPlus, MinMax, MinPlus, Semiring, explain
@@ -65,10 +65,13 @@ def cases(name: str, backend: str) -> list[Case]:
 
 def fused_cells(*names: str) -> list[Any]:
     """(algorithm, fmt, backend) for every cell of the named algorithms' tables."""
+    return [cell for name in names for cell in cells_of(Fusible.all[name])]
+
+
+def cells_of(algorithm: Fusible[..., Any]) -> list[Any]:
+    """(algorithm, fmt, backend) for every cell of the algorithm's table."""
     return [
-        Backend(backend).param(algorithm, fmt, name=f"{name}-{fmt.__name__}")
-        for name in names
-        for algorithm in (Fusible.all[name],)
+        Backend(backend).param(algorithm, fmt, name=f"{algorithm.name}-{fmt.__name__}")
         for fmt, backend in algorithm.table
     ]
 
@@ -238,17 +241,19 @@ def test_rows_of_several_sources(algorithm, fmt, backend):
 
 
 OPTIONS: dict[str, list[dict[str, Any]]] = {
-    "bellman_ford": [{"schedule": schedule} for schedule in SCHEDULES],
-    "delta_stepping": [
-        *({"delta": delta} for delta in (0.5, 1, 3, 700.0, 10**300, "median", "mean", "max/degree")),
-        {"split": "while"},
-    ],
-    "da2cf": [{"relax": "pull"}, {"passes": 1}, {"variant": "U_CPU"}],
+    "bellman_ford": [{}],
+    "delta_stepping": [{"delta": delta} for delta in (0.5, 1, 3, 700.0, 10**300, "median", "mean", "max/degree")],
+    "da2cf": [{}],
     "dijkstra": [{}],
+    "bellman_ford_by": [{"schedule": schedule} for schedule in ("sweep", "fifo", "slf", "lll", "slf+lll")],
+    "da2cf_by": [{"relax": "pull"}, {"passes": 1}, {"variant": "U_GPU"}],
 }
 
 
-@every_cell(*PATHS)
+@pytest.mark.parametrize(
+    ("algorithm", "fmt", "backend"),
+    [*fused_cells(*PATHS), *(cell for variant in (bellman_ford_by, da2cf_by) for cell in cells_of(variant))],
+)
 def test_parameters_change_nothing_about_the_answer(algorithm, fmt, backend):
     """Whatever of them is fused."""
     for options in OPTIONS[algorithm.name]:

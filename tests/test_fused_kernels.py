@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from algorithms import NegativeCycle, bellman_ford, bfs, boruvka, da2cf, delta_stepping, scc, shortest_path_tree
+from algorithms import NegativeCycle, bellman_ford, bfs, boruvka, delta_stepping, scc, shortest_path_tree
 from algorithms.fused.cuda import graphs, launches, paths
 from algorithms.fused.cuda.paths import Schedule, fixpoint
 from algorithms.traversal import Direction
 from bench.graphs import grid, rmat, rmat_both_ways
+from bench.laboratory import bellman_ford_by, da2cf_by
 from bench.measure import peak_bytes
 from formats import CSR, CompressedCSR, from_edges
 from formats.arrays import to_device
@@ -183,8 +184,8 @@ def test_weights_of_any_sign_are_fused(name, dtype, first_look, monkeypatch):
     monkeypatch.setattr(paths, "FIRST_LOOK", first_look)
     A, _ = on_both(name)
     P = with_potentials(A, dtype)
-    for schedule in ("frontier", "sweep"):
-        told = explain(bellman_ford, P.to(device="cuda"), 0, schedule=schedule)
+    for algorithm in (bellman_ford, bellman_ford_by):  # frontiers, and sweeps
+        told = explain(algorithm, P.to(device="cuda"), 0)
         same(told.result, bellman_ford(P, 0))
         assert told.runs[0].implementation == "fused"
 
@@ -426,7 +427,7 @@ def test_indices_may_have_64_bits(name):
     assert G.indices.dtype == np.int64
     for call in (
         lambda M: delta_stepping(M, 0, return_parents=True),
-        lambda M: da2cf(M, 0, relax="pull"),
+        lambda M: da2cf_by(M, 0, relax="pull"),
         lambda M: bfs(M, 0, return_parents=True),
         lambda M: bfs(M, 0, return_parents=True, direction="pull"),
         lambda M: scc(M),

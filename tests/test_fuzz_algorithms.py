@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 
 from algorithms import NegativeCycle, bellman_ford, bfs, boruvka, da2cf, delta_stepping, dijkstra, scc, sssp
+from bench.laboratory import bellman_ford_by
 from formats import Matrix, from_edges
 from semiring import threads
 from semiring.algebra import end_of_range, find_semiring
@@ -152,7 +153,7 @@ def best_paths(case: Case) -> None:
     source = int(case.rng.integers(case.n))
     algorithm, own = case.one_of((sssp, {}), (bellman_ford, {}), (da2cf, {}), (dijkstra, {}), (delta_stepping, {}))
     if gains or (algorithm is delta_stepping and s.name != "min_plus"):
-        algorithm, own = bellman_ford, {"schedule": SCHEDULES[case.rng.integers(len(SCHEDULES))]}
+        algorithm, own = bellman_ford_by, {"schedule": SCHEDULES[case.rng.integers(len(SCHEDULES))]}
     exact = dtype.kind == "i" or s.mul.name in ("min", "max")
     extend = paths.extend if exact else lambda a, b: dtype.type(paths.extend(dtype.type(a), dtype.type(b))).item()
     A, fused = case.matrix(), bool(case.rng.integers(2))

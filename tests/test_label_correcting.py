@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from algorithms import NegativeCycle, bellman_ford, path
-from algorithms.work_queue import DISCIPLINES
 from bench.graphs import grid, rmat
+from bench.laboratory import bellman_ford_by
+from bench.laboratory.work_queue import DISCIPLINES
 from formats import CSR, Matrix, from_edges
 from semiring import LorLand, MaxMin, MaxPlus, MinPlus, explain
 
@@ -26,7 +27,7 @@ def with_potentials(A: Matrix, most: int, dtype: Any = np.int32, sign: int = 1) 
 
 def fused(A: Matrix, *args: Any, **kwargs: Any) -> Any:
     """The answer, which the compiled loop has given."""
-    told = explain(bellman_ford, A, *args, **kwargs)
+    told = explain(bellman_ford_by if "schedule" in kwargs else bellman_ford, A, *args, **kwargs)
     assert {run.implementation for run in told.runs} == {"fused"}, told
     return told.result
 
@@ -139,7 +140,7 @@ def test_it_says_what_it_did():
     facts = explain(bellman_ford, A, 0).runs[0].facts
     assert facts["schedule"] == "fifo queue and tree"
     assert A.nnz <= facts["edges"] <= 4 * A.nnz
-    assert explain(bellman_ford, A, 0, schedule="slf+lll").runs[0].facts["schedule"].startswith("slf+lll")
+    assert explain(bellman_ford_by, A, 0, schedule="slf+lll").runs[0].facts["schedule"].startswith("slf+lll")
 
 
 def test_a_chain_into_a_star_takes_one_look_at_each_edge():

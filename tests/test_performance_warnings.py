@@ -108,8 +108,6 @@ def test_a_sequential_algorithm_names_one_that_uses_the_threads(large: CSR, monk
     with threads(near_far.FEWEST):
         (warning,) = said(lambda: dijkstra(large, 0))
         assert str(warning.message).startswith("dijkstra runs on one thread; delta_stepping finds the same distances")
-        (warning,) = said(lambda: bellman_ford(large, 0, schedule="slf"))
-        assert "schedule='frontier'" in str(warning.message)
     with threads(1):
         assert said(lambda: dijkstra(large, 0)) == []
 

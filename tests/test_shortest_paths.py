@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from algorithms import NegativeCycle, bellman_ford, da2cf, delta_stepping, dijkstra, sssp, trace
 from algorithms.data import rome99
 from algorithms.sssp import ALGORITHMS
+from bench.laboratory import bellman_ford_by, da2cf_by
 from formats import CSR, Dense, Matrix, from_edges, read
 from semiring import AnyPair, LorLand, MaxMin, MinMax, MinPlus, no_worse, vxm
 
@@ -44,25 +45,25 @@ pytestmark = pytest.mark.as_written
 
 METHODS: dict[str, tuple[Any, dict[str, Any]]] = {
     "bellman-ford": (bellman_ford, {}),
-    "bellman-ford-sweep": (bellman_ford, {"schedule": "sweep"}),
-    "bellman-ford-fifo": (bellman_ford, {"schedule": "fifo"}),
-    "bellman-ford-slf": (bellman_ford, {"schedule": "slf"}),
-    "bellman-ford-lll": (bellman_ford, {"schedule": "lll"}),
-    "bellman-ford-slf+lll": (bellman_ford, {"schedule": "slf+lll"}),
-    "da2cf-push": (da2cf, {"relax": "push"}),
-    "da2cf-pull": (da2cf, {"relax": "pull"}),
-    "da2cf-one-pass": (da2cf, {"passes": 1}),
+    "bellman-ford-sweep": (bellman_ford_by, {"schedule": "sweep"}),
+    "bellman-ford-fifo": (bellman_ford_by, {"schedule": "fifo"}),
+    "bellman-ford-slf": (bellman_ford_by, {"schedule": "slf"}),
+    "bellman-ford-lll": (bellman_ford_by, {"schedule": "lll"}),
+    "bellman-ford-slf+lll": (bellman_ford_by, {"schedule": "slf+lll"}),
+    "da2cf": (da2cf, {}),
+    "da2cf-pull": (da2cf_by, {"relax": "pull"}),
+    "da2cf-one-pass": (da2cf_by, {"passes": 1}),
     "delta-stepping": (delta_stepping, {}),
     "delta-stepping-median": (delta_stepping, {"delta": "median"}),
     "delta-stepping-mean": (delta_stepping, {"delta": "mean"}),
-    "delta-stepping-max/degree": (delta_stepping, {"delta": "max/degree", "split": "while"}),
+    "delta-stepping-max/degree": (delta_stepping, {"delta": "max/degree"}),
     "delta-stepping-half": (delta_stepping, {"delta": 0.5}),
     "delta-stepping-huge": (delta_stepping, {"delta": 10**300}),
     "dijkstra": (dijkstra, {}),
 }
-"""Every algorithm with every parameter that changes what it does."""
+"""Every algorithm with every parameter that changes what it does, and the laboratory's variants."""
 
-ANY_SIGN = [name for name, (algorithm, _) in METHODS.items() if algorithm is bellman_ford]
+ANY_SIGN = [name for name, (algorithm, _) in METHODS.items() if algorithm in (bellman_ford, bellman_ford_by)]
 OTHER_SEMIRINGS = [name for name, (algorithm, _) in METHODS.items() if algorithm is not delta_stepping]
 
 every_method = pytest.mark.parametrize("method", METHODS)
@@ -306,14 +307,13 @@ def test_arguments_that_have_no_answer(method):
 @pytest.mark.parametrize(
     ("algorithm", "options", "message"),
     [
-        (da2cf, {"relax": "drag"}, "relax must be 'push' or 'pull', got 'drag'"),
-        (da2cf, {"passes": 3}, "passes must be 1 or 2, got 3"),
-        (da2cf, {"variant": "V_GPU"}, "unknown variant 'V_GPU'; there are F_CPU, U_CPU, U_H1"),
+        (da2cf_by, {"relax": "drag"}, "relax must be 'push' or 'pull', got 'drag'"),
+        (da2cf_by, {"passes": 3}, "passes must be 1 or 2, got 3"),
+        (da2cf_by, {"variant": "V_GPU"}, "unknown variant 'V_GPU'; there are F_CPU, U_CPU, U_H1"),
         (delta_stepping, {"delta": 0}, "delta must be a positive number, got 0"),
         (delta_stepping, {"delta": -1.5}, "delta must be a positive number, got -1.5"),
         (delta_stepping, {"delta": float("nan")}, "delta must be a number, got NaN"),
         (delta_stepping, {"delta": "mode"}, "unknown rule for delta 'mode'; there are 'median', 'mean', 'max/degree'"),
-        (delta_stepping, {"split": "after"}, "split must be 'before' or 'while', got 'after'"),
         (delta_stepping, {"semiring": MaxMin}, "delta_stepping is for min_plus, not for max_min"),
     ],
 )

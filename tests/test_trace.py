@@ -9,7 +9,8 @@ import json
 import numpy as np
 import pytest
 
-from algorithms import bellman_ford, da2cf, delta_stepping, dijkstra, trace
+from algorithms import bellman_ford, delta_stepping, dijkstra, trace
+from bench.laboratory import da2cf_by
 from formats import from_edges
 
 from .graphs import every_format
@@ -34,7 +35,7 @@ def test_rounds_tell_frontier_edges_and_minimum(verb, fmt, backend):
         dijkstra(M, 0)
     assert columns(t, "frontier", "edges", "minimum") == [(1, 2, 0), (1, 1, 1), (1, 1, 2), (1, 0, 3)]
     with trace() as t:
-        da2cf(M, 0, relax="pull")
+        da2cf_by(M, 0, relax="pull")
     assert columns(t, "edges", "minimum", "direction") == [
         (4, 0, "pull"),
         (3, 1, "pull"),

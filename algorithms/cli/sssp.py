@@ -13,8 +13,6 @@ import typer
 from formats.arrays import to_device
 from semiring.algebra import find_semiring
 
-from ..bellman_ford import SCHEDULES
-from ..da2cf_variants import VARIANTS
 from ..data import rome99
 from ..errors import NegativeCycle
 from ..sssp import ALGORITHMS, find_algorithm
@@ -43,12 +41,7 @@ def sssp(
     backend: Device = Backend.cpu,
     limit: Annotated[float | None, typer.Option(help="Look no farther than this distance.")] = None,
     target: Annotated[int | None, typer.Option(help="Stop when this vertex is settled.")] = None,
-    schedule: Annotated[str | None, typer.Option(help=f"bellman-ford: {', '.join(SCHEDULES)}.")] = None,
     delta: Annotated[str | None, typer.Option(help="delta-stepping: a number, median, mean or max/degree.")] = None,
-    split: Annotated[str | None, typer.Option(help="delta-stepping: before or while relaxing.")] = None,
-    relax: Annotated[str | None, typer.Option(help="da2cf: push or pull.")] = None,
-    passes: Annotated[int | None, typer.Option(help="da2cf: 1 or 2, of a minimum on a GPU.")] = None,
-    variant: Annotated[str | None, typer.Option(help=f"da2cf: {', '.join(VARIANTS)}.")] = None,
     to: Annotated[list[int] | None, typer.Option(help="Also print a best path to this vertex; may repeat.")] = None,
     output: Annotated[Path | None, typer.Option(help="Write the distances: .npy (vertex order) or .tsv.")] = None,
     trace: TraceFile = None,
@@ -57,9 +50,7 @@ def sssp(
 ) -> None:
     """Best paths from a vertex, or several, to all others."""
     check_written(output, trace)
-    own = {"schedule": schedule, "delta": as_delta(delta), "split": split, "relax": relax, "passes": passes}
-    own["variant"] = variant
-    own = {name: value for name, value in own.items() if value is not None}
+    own = {} if delta is None else {"delta": as_delta(delta)}
     task = Task(that_has(own, algorithm), semiring, source, to or [], target, limit, own)
     task.check()
     answer = solve(load(file, undirected=undirected, threads=threads), task, format, backend, trace)

@@ -17,9 +17,10 @@ import scipy.sparse
 from scipy.sparse import csgraph
 
 from algorithms import NegativeCycle, bellman_ford, sssp
-from algorithms.work_queue import DISCIPLINES
 from bench.fused_tasks import NEW_YORK
 from bench.graphs import grid, rmat, rmat_both_ways
+from bench.laboratory import bellman_ford_by
+from bench.laboratory.work_queue import DISCIPLINES
 from bench.measure import Disagreement
 from bench.peers import gap
 from bench.peers.igraph import IGRAPH, graph
@@ -98,10 +99,10 @@ def queues(A: CSR, name: str, repeats: int) -> Iterator[Row]:
     source, S = busiest(A), as_scipy(A)
     right = lengths(A, source)
     for order in DISCIPLINES:
-        check(name, bellman_ford(A, source, schedule=order), right)
+        check(name, bellman_ford_by(A, source, schedule=order), right)
         ours, peer = medians(
             repeats,
-            lambda order=order: bellman_ford(A, source, schedule=order),
+            lambda order=order: bellman_ford_by(A, source, schedule=order),
             lambda: csgraph.dijkstra(S, indices=source),
         )
         yield Row(f"schedule {order}", name, ours, "SciPy", peer)

@@ -18,6 +18,7 @@ from typing import Any
 from algorithms import bellman_ford, trace
 from bench.experiment import Experiment, Row, Setting
 from bench.graphs import rmat, ssca2
+from bench.laboratory import bellman_ford_by
 from bench.measure import rounded
 from formats import COO, CSR, Matrix, SegmentedCOO, reorder_edges
 from formats.arrays import Device, cupy
@@ -68,13 +69,13 @@ def listed(A: CSR) -> Matrix:
 
 def sweeps(A: Matrix, source: int) -> Any:
     """Distances by products with all of d."""
-    return bellman_ford(A, source, schedule="sweep", fused=False)
+    return bellman_ford_by(A, source, fused=False)
 
 
 def number_of_sweeps(A: Matrix, source: int) -> Row:
     """Facts: how many sweeps there are."""
     with trace() as t:
-        bellman_ford(A, source, schedule="sweep")
+        bellman_ford_by(A, source)
     return {"sweeps": len(t.rounds)}
 
 

@@ -25,10 +25,11 @@ import numpy as np
 import scipy.sparse
 from scipy.sparse import csgraph
 
-from algorithms import VARIANTS, bellman_ford, da2cf, delta_stepping
+from algorithms import bellman_ford, da2cf, delta_stepping
 from bench import plots
 from bench.experiment import Experiment, Row, Setting, released
 from bench.graphs import fifth, predecessors
+from bench.laboratory import VARIANTS, da2cf_by
 from bench.measure import THREE, Contender, contest, once, rounded, verify
 from formats import CSR, Dense, Matrix
 from formats.arrays import Array, Device, to_device
@@ -148,7 +149,7 @@ def papers(g: Instance, name: str, transfers: bool) -> Contender:
     home: Device = "cuda" if "cuda" in DEVICES[name] else "cpu"
 
     def solve(M: Matrix) -> Array:
-        return da2cf(M, SOURCE, variant=name, fused=False)
+        return da2cf_by(M, SOURCE, variant=name, fused=False)
 
     copied = None
     if transfers and name in WITH_TRANSFERS:

@@ -24,10 +24,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from algorithms import bellman_ford, delta_stepping, dijkstra, trace
-from algorithms.work_queue import DISCIPLINES
 from bench import plots
 from bench.experiment import Experiment, Row, Setting, released
 from bench.graphs import grid, predecessors, rmat
+from bench.laboratory import bellman_ford_by
+from bench.laboratory.work_queue import DISCIPLINES
 from bench.measure import Contender, contest, once, rounded, verify
 from formats import CSR, ELL, Matrix
 from formats.arrays import Array, Device, to_device
@@ -123,7 +124,7 @@ def queues(A: CSR, d: np.ndarray) -> Iterator[tuple[Contender | Row, Row]]:
     for schedule in (*DISCIPLINES, "frontier"):
 
         def solve(M: Matrix, schedule: str = schedule) -> Array:
-            return bellman_ford(M, SOURCE, schedule=schedule, fused=False)
+            return bellman_ford_by(M, SOURCE, schedule=schedule, fused=False)
 
         with trace() as t:
             solve(host)
@@ -147,7 +148,7 @@ def sweeps(A: CSR, d: np.ndarray) -> Iterator[tuple[Contender | Row, Row]]:
     """Bellman-Ford by products with all of d, in CSR and in ELL, beside the frontier, fused."""
 
     def solve(M: Matrix) -> Array:
-        return bellman_ford(M, SOURCE, schedule="sweep", fused=False)
+        return bellman_ford_by(M, SOURCE, fused=False)
 
     with trace() as t:
         solve(A)
@@ -158,7 +159,7 @@ def sweeps(A: CSR, d: np.ndarray) -> Iterator[tuple[Contender | Row, Row]]:
     except ValueError as refused:  # too much padding
         yield {"contender": "sweeps, ELL", "missing": str(refused)}, {}
     if A.device == "cuda":
-        yield timed("sweeps, CSR, fused", A, d, lambda M: bellman_ford(M, SOURCE, schedule="sweep")), {}
+        yield timed("sweeps, CSR, fused", A, d, lambda M: bellman_ford_by(M, SOURCE)), {}
     yield timed("frontier, fused", A, d, lambda M: bellman_ford(M, SOURCE)), {}
 
 

@@ -15,7 +15,7 @@ added in 64 bits, and are exact.
 
 [1] R. E. Tarjan, Shortest paths, technical report, AT&T Bell Laboratories, 1981 (subtree disassembly).
 [2] B. Cherkassky, A. Goldberg, Negative-cycle detection algorithms, Mathematical Programming 85, 1999 (its merits).
-[3] `algorithms.work_queue` has the sources of the queue's orders.
+[3] `bench.laboratory.work_queue` has the sources of the queue's orders.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ IDLE, OUTDATED, WAITING = np.uint8(0), np.uint8(2), np.uint8(3)
 def by_queue(A: CSR, source: int, s: Semiring, until: Until, order: str = "fifo") -> Any:
     """Distances from `source`; `Exact` if no finite length has saturated.
 
-    order: of the queue, one of `work_queue.DISCIPLINES`.  NegativeCycle if one is reachable; `Unsuited` where the
+    order: of the queue, "fifo", "slf", "lll" or "slf+lll".  NegativeCycle if one is reachable; `Unsuited` where the
     definition has to tell whether one is.
     """
     sums = s.mul == OPERATORS["plus"]

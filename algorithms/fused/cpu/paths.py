@@ -13,7 +13,6 @@ from typing import Any
 from algorithms.bellman_ford import bellman_ford
 from algorithms.bucket_width import bucket_width
 from algorithms.da2cf import da2cf
-from algorithms.da2cf_variants import find_plan
 from algorithms.delta_stepping import delta_stepping
 from algorithms.dijkstra import dijkstra
 from algorithms.parents import gains_by_length, shortest_path_tree
@@ -32,39 +31,21 @@ def lists(A: Any, fmt: type) -> dict[str, int]:
 
 
 @bellman_ford.implement(CSR, "cpu", needs=lists)
-def _bellman_ford(A: CSR, source: int, s: Semiring, until: Until, *, schedule: str = "frontier") -> Any:
-    if schedule == "sweep":
-        return Unsuited("the schedule 'sweep' is the definition's")
-    if schedule != "frontier" or gains_by_length(A, s):
+def _bellman_ford(A: CSR, source: int, s: Semiring, until: Until) -> Any:
+    if gains_by_length(A, s):
         from .label_correcting import by_queue
 
-        if schedule != "frontier":
-            say_one_thread(A, f"bellman_ford with schedule={schedule!r}", "schedule='frontier'")
-        return by_queue(A, source, s, until, "fifo" if schedule == "frontier" else schedule)
+        return by_queue(A, source, s, until)
     return _near_far(A, source, s, until, None)
 
 
 @delta_stepping.implement(CSR, "cpu", needs=lists)
-def _delta_stepping(A: CSR, source: int, s: Semiring, until: Until, *, delta: Any = None, split: str = "before") -> Any:
-    """split says how the definition finds light edges, and changes nothing about the answer: not used."""
+def _delta_stepping(A: CSR, source: int, s: Semiring, until: Until, *, delta: Any = None) -> Any:
     return _near_far(A, source, s, until, None if delta is None else bucket_width(A, delta))
 
 
 @da2cf.implement(CSR, "cpu")
-def _da2cf(
-    A: CSR,
-    source: int,
-    s: Semiring,
-    until: Until,
-    *,
-    relax: str = "push",
-    passes: int = 2,
-    variant: str | None = None,
-) -> Any:
-    """relax and passes say how the definition goes about it, and change nothing about the answer: not used."""
-    plan = find_plan(relax, passes, variant, "cpu")
-    if "cuda" in (plan.relax_on, plan.minimum_on, plan.update_on):
-        return Unsuited(f"the variant {variant!r} moves vectors to the GPU and back")
+def _da2cf(A: CSR, source: int, s: Semiring, until: Until) -> Any:
     say_one_thread(A, "da2cf", "delta_stepping")
     return _by_heap(A, source, s, until)
 

@@ -10,7 +10,6 @@ import numpy as np
 from algorithms.bellman_ford import bellman_ford
 from algorithms.bucket_width import bucket_width
 from algorithms.da2cf import da2cf
-from algorithms.da2cf_variants import find_plan
 from algorithms.delta_stepping import delta_stepping
 from algorithms.dijkstra import dijkstra
 from algorithms.parents import gains_by_length, shortest_path_tree
@@ -99,38 +98,21 @@ HOPS = Schedule("buckets", np.int32(64), True, rounds=12, few=2048, many=8192)
 
 
 @bellman_ford.implement(CSR, "cuda")
-def _bellman_ford(A: CSR, source: int, s: Semiring, until: Until, *, schedule: str = "frontier") -> Any:
-    if schedule not in ("frontier", "sweep"):
-        return Unsuited(f"the queue of {schedule} is a sequence of single vertices")
-    sweeps, gains = schedule == "sweep", gains_by_length(A, s)
-    if gains and not sweeps and s == MinPlus:
+def _bellman_ford(A: CSR, source: int, s: Semiring, until: Until) -> Any:
+    gains = gains_by_length(A, s)
+    if gains and s == MinPlus:
         return solve(A, source, s, until, buckets(A), gains)
-    how = Schedule(schedule, None, deep(A) and not sweeps, deepens=narrow(A) and not sweeps, every=sweeps)
-    return solve(A, source, s, until, how, gains)
+    return solve(A, source, s, until, Schedule("frontier", None, deep(A), deepens=narrow(A)), gains)
 
 
 @delta_stepping.implement(CSR, "cuda")
-def _delta_stepping(A: CSR, source: int, s: Semiring, until: Until, *, delta: Any = None, split: str = "before") -> Any:
+def _delta_stepping(A: CSR, source: int, s: Semiring, until: Until, *, delta: Any = None) -> Any:
     return solve(A, source, s, until, buckets(A, delta))
 
 
 @da2cf.implement(CSR, "cuda")
-def _da2cf(
-    A: CSR,
-    source: int,
-    s: Semiring,
-    until: Until,
-    *,
-    relax: str = "push",
-    passes: int = 2,
-    variant: str | None = None,
-) -> Any:
-    plan = find_plan(relax, passes, variant, A.device)
-    if {plan.relax_on, plan.minimum_on, plan.update_on} != {"cuda"}:
-        return Unsuited(f"{variant} moves vectors between the devices")
-    return solve(
-        A, source, s, until, Schedule("exact minimum", s.unit(A.dtype), pull=0 if plan.relax == "pull" else None)
-    )
+def _da2cf(A: CSR, source: int, s: Semiring, until: Until) -> Any:
+    return solve(A, source, s, until, Schedule("exact minimum", s.unit(A.dtype)))
 
 
 @dijkstra.implement(CSR, "cuda")

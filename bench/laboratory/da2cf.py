@@ -1,0 +1,189 @@
+"""The implementations of DA2CF that Martín, Torres and Gavilanes compare, as plans: how to relax, and what runs where.
+
+An iteration has three steps: relax, minimum and update. The hybrids run some of them on the GPU and the others on the
+CPU, and move the vectors that a step takes to where it runs. `F_GPU_no_Atomic`, which is wrong, is in
+`bench.experiments.no_atomic`.
+
+The two ways to relax are two ways to multiply. Pushing, f is sparse and only its rows of A are touched; threads meet at
+a vertex, and ⊕ must be atomic (`relax_F`). Pulling, every unresolved vertex looks through its predecessors for vertices
+of f, down the columns of A; no atomics are needed (`relax_U`).
+
+[1] P. J. Martín, R. Torres, A. Gavilanes, CUDA solutions for the SSSP problem, ICCS 2009, LNCS 5544.
+"""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from algorithms.da2cf import NONE_OF_THEM, resolve
+from algorithms.errors import broken_law
+from algorithms.single_source import Until
+from algorithms.trace import note
+from formats import CSR, Matrix, SparseVector
+from formats.arrays import Array, Device, device_of, to_device
+from formats.storage.orientation import by_columns
+from semiring import MinPlus, Semiring, ewise_add, reduce, vxm
+from semiring.registry import Unsuited
+from semiring.schedules import pulls_by
+from semiring.vectors import densified, entries_equal, full, is_empty, unit
+
+from .variant import variant as made_variant
+
+
+def moved(x: Array | SparseVector, device: Device) -> Any:
+    """The vector on the device; itself if it is there."""
+    return x.to(device=device) if isinstance(x, SparseVector) else to_device(x, device)
+
+
+def minimum(x: Array, semiring: Semiring, passes: int = 2) -> Any:
+    """⊕ over a dense vector. On a GPU, after one pass each block's result goes to the host; after two, a scalar."""
+    if passes == 2 or device_of(x) == "cpu":
+        return reduce(x, semiring)
+    from semiring.cuda.reductions import fold_blocks
+
+    return reduce(to_device(fold_blocks(semiring.add, x), "cpu"), semiring)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How DA2CF runs.
+
+    relax: "push" (the paper's F) or "pull" (U).  relax_on, minimum_on, update_on: the devices of the steps.
+    passes: of the minimum on a GPU.  pull: the kernel of a pull on a GPU, see `pulls_by`.  home: where A is.
+    """
+
+    relax: Literal["push", "pull"]
+    relax_on: Device
+    minimum_on: Device
+    update_on: Device
+    passes: int = 1
+    pull: Literal["threads", "cached threads"] | None = None
+    home: Device = "cpu"
+
+    def place(self, A: Matrix) -> Matrix:
+        """The matrix where it is multiplied; a copy there is kept with A."""
+        if A.device == self.relax_on:
+            return A
+        return A.keep(("placed", self.relax_on), lambda: A.to(device=self.relax_on))
+
+    def minimum(self, q: Any, s: Semiring) -> tuple[Any, Any]:
+        """(⊕ q, q), q where it is used next if that is where its minimum is taken."""
+        x = moved(q, self.minimum_on)
+        return minimum(x, s, self.passes), x if self.minimum_on == self.update_on else q
+
+    def on_update(self, *vectors: Any) -> Any:
+        """The vectors where the frontier is updated."""
+        return tuple(moved(x, self.update_on) for x in vectors)
+
+    def on_relax(self, *vectors: Any) -> Any:
+        """The vectors where the frontier is relaxed."""
+        return tuple(moved(x, self.relax_on) for x in vectors)
+
+    def back(self, d: Any) -> Any:
+        """The answer where A is."""
+        return moved(d, self.home)
+
+    def kernels(self) -> AbstractContextManager[Any]:
+        """The kernels that the plan asks for."""
+        return pulls_by(self.pull) if self.pull else nullcontext()
+
+
+VARIANTS = {
+    "F_CPU": Plan("push", "cpu", "cpu", "cpu"),
+    "U_CPU": Plan("pull", "cpu", "cpu", "cpu"),
+    "U_H1": Plan("pull", "cpu", "cpu", "cuda"),
+    "U_H2": Plan("pull", "cuda", "cpu", "cpu", pull="threads"),
+    "U_H3": Plan("pull", "cuda", "cpu", "cuda", pull="threads"),
+    "U_GPU": Plan("pull", "cuda", "cuda", "cuda", pull="threads"),
+    "U_GPU_2min": Plan("pull", "cuda", "cuda", "cuda", passes=2, pull="threads"),
+    "U_GPU_PLUS": Plan("pull", "cuda", "cuda", "cuda", pull="cached threads"),
+    "F_GPU": Plan("push", "cuda", "cuda", "cuda"),
+}
+"""The paper's implementations by name."""
+
+
+def find_plan(relax: str = "push", passes: int = 2, variant: str | None = None, here: Device = "cpu") -> Plan:
+    """The plan for the parameters of `da2cf_by` and a matrix that is `here`; ValueError for one that there is not."""
+    if relax not in ("push", "pull"):
+        raise ValueError(f"relax must be 'push' or 'pull', got {relax!r}")
+    if passes not in (1, 2):
+        raise ValueError(f"passes must be 1 or 2, got {passes!r}")
+    if variant is not None and variant not in VARIANTS:
+        raise ValueError(f"unknown variant {variant!r}; there are {', '.join(VARIANTS)}")
+    if variant is None:
+        return Plan(relax, here, here, here, passes, home=here)  # type: ignore[arg-type]
+    return replace(VARIANTS[variant], home=here)
+
+
+@made_variant(check=find_plan)
+def da2cf_by(
+    A: Matrix,
+    source: int | None = None,
+    semiring: Semiring | str = MinPlus,
+    *,
+    relax: Literal["push", "pull"] = "push",
+    passes: Literal[1, 2] = 2,
+    variant: str | None = None,
+    sources: Any = None,
+    return_parents: bool = False,
+    limit: Any = None,
+    target: int | None = None,
+    fused: bool = True,
+) -> Any:
+    """`da2cf` by a plan: a way to relax and passes of the minimum, or one of the paper's implementations by name."""
+    own: dict[str, Any] = {"relax": relax, "passes": passes, "variant": variant}
+    return da2cf_by.paths(A, source, semiring, sources, return_parents, limit, target, **own)
+
+
+@da2cf_by.core
+def distances(
+    A: Matrix,
+    source: int,
+    s: Semiring,
+    until: Until,
+    *,
+    relax: str = "push",
+    passes: int = 2,
+    variant: str | None = None,
+) -> Any:
+    """The distances of one source."""
+    plan = find_plan(relax, passes, variant, A.device)
+    relaxed = pulling if plan.relax == "pull" else pushing
+    B = plan.place(A)
+    q = densified(unit(A, source, s), s)  # q = e_s
+    d, resolved = full(q, s.zero(q.dtype), q.dtype), full(q, False, bool)
+    with plan.kernels():
+        while True:
+            μ, q = plan.minimum(q, s)  # μ = ⊕ q
+            if until.passed(d, μ):
+                return plan.back(d)
+            q, d, resolved = plan.on_update(q, d, resolved)
+            f = entries_equal(q, μ)  # f = q⟨q = μ⟩
+            if is_empty(f):
+                raise ValueError(broken_law(s, NONE_OF_THEM))
+            resolve(f, q, d, resolved, s)
+            q = relaxed(B, s, *plan.on_relax(f, q, resolved))  # q = q ⊕ fA⟨unresolved⟩
+            note(f, minimum=μ, direction=plan.relax, resolved=resolved)
+
+
+def pushing(A: Matrix, s: Semiring, f: SparseVector, q: Any, resolved: Any) -> Any:
+    """relax_F: the frontier is pushed along its rows."""
+    return ewise_add(q, vxm(f, A, s, mask=resolved, complement=True), s, out=q)
+
+
+def pulling(A: Matrix, s: Semiring, f: SparseVector, q: Any, resolved: Any) -> Any:
+    """relax_U: unresolved vertices look down their columns."""
+    return ewise_add(q, vxm(densified(f, s), by_columns(A), s, mask=resolved, complement=True), s, out=q)
+
+
+@da2cf_by.implement(CSR, "cuda")
+def _on_gpu(A: CSR, source: int, s: Semiring, until: Until, **parameters: Any) -> Any:
+    plan = find_plan(**parameters, here="cuda")
+    if {plan.relax_on, plan.minimum_on, plan.update_on} != {"cuda"}:
+        return Unsuited("the plan moves vectors between the devices")
+    from algorithms.fused.cuda.paths import Schedule, solve
+
+    pull = 0 if plan.relax == "pull" else None
+    return solve(A, source, s, until, Schedule("exact minimum", s.unit(A.dtype), pull=pull))
