@@ -20,6 +20,7 @@ import numpy as np
 from formats import DTYPES
 
 from .ops import OPERATORS, BinaryOp, find_op
+from .translation import literal
 
 Identity = Literal["lowest", "highest"] | int | float | bool
 
@@ -157,8 +158,6 @@ def end_of_range(dtype: np.dtype, end: str) -> Any:
 @lru_cache(maxsize=64)
 def _any_but(zero: Any, dtype: np.dtype) -> BinaryOp:
     """`any` on `dtype` where `zero` is what is absent."""
-    from .codegen import literal
-
     return BinaryOp(
         "any",
         lambda a, b: a if a != zero else b,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from formats import DTYPES, Matrix, SparseVector
-from formats.arrays import Array, device_of, is_array, namespace
+from formats.arrays import device_of, is_array
 
 
 def check_matrix(name: str, A: Any) -> None:
@@ -104,16 +104,3 @@ def is_index(obj: Any) -> bool:
 def is_scalar(obj: Any) -> bool:
     """Is `obj` a single value: neither a vector nor something with dimensions?"""
     return not isinstance(obj, SparseVector) and (obj.ndim if is_array(obj) else np.ndim(obj)) == 0
-
-
-def distinct(indices: Array, name: str) -> Array:
-    """`indices`; ValueError if one of them repeats."""
-    if device_of(indices) == "cuda":
-        from .cuda.entries import ascend
-
-        if ascend(indices):
-            return indices
-    ordered = namespace(indices).sort(indices)
-    if bool((ordered[1:] == ordered[:-1]).any()):
-        raise ValueError(f"{name} must not repeat, but {ordered[1:][ordered[1:] == ordered[:-1]][0]} does")
-    return indices

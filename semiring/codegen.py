@@ -15,12 +15,11 @@ integers, which are exact, and clamped at the end, as on the CPU.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from .algebra import Semiring
 from .ops import BinaryOp
+from .translation import literal
 
 C_TYPES = {"bool": "bool", "int32": "int", "int64": "long long", "float32": "float", "float64": "double"}
 """The C++ type of each dtype."""
@@ -227,17 +226,3 @@ def expression(op: BinaryOp, dtype: np.dtype) -> str:
         info = np.iinfo(dtype)
         return f"(T)min(max((long long)({op.expression(dtype)}), {info.min}LL), {info.max}LL)"
     return f"(T)({op.expression(dtype)})"
-
-
-def literal(value: Any, dtype: np.dtype) -> str:
-    """A scalar of `dtype` as a CUDA constant."""
-    if dtype.kind == "f":
-        if np.isinf(value):
-            bits = "__int_as_float(0x7f800000)" if dtype == np.float32 else "__longlong_as_double(0x7ff0000000000000LL)"
-            return bits if value > 0 else f"(-{bits})"
-        return f"(T){float(value)!r}"
-    if dtype.kind == "b":
-        return "true" if value else "false"
-    if int(value) == np.iinfo(np.int64).min:
-        return "LLONG_MIN"
-    return f"(T){int(value)}LL"

@@ -28,6 +28,9 @@ Interval = tuple[int, int]
 INT64_MAX = 2**63 - 1
 INT64_MIN = -(2**63)
 
+ON_GPU: dict[type, Callable[..., Any]] = {}
+"""What applies a BinaryOp, a UnaryOp or a Predicate to CuPy arrays; `cuda/elementwise.py` registers it."""
+
 
 @dataclass(frozen=True)
 class Saturating:
@@ -63,9 +66,7 @@ class BinaryOp:
     def __call__(self, a: Any, b: Any) -> Any:
         """The operator on arrays or scalars, in NumPy's common dtype, with the saturation of integers."""
         if _on_gpu(a) or _on_gpu(b):
-            from .cuda import elementwise
-
-            return elementwise.binary(self, a, b)
+            return ON_GPU[BinaryOp](self, a, b)
         dtype = np.result_type(a, b)
         apply = self.array if self.array is not None else functools.partial(_elementwise, self.scalar)
         if self.boolean or dtype.kind != "i":
@@ -336,9 +337,7 @@ class UnaryOp:
 
     def __call__(self, a: Any) -> Any:
         if _on_gpu(a):
-            from .cuda import elementwise
-
-            return elementwise.unary(self, a)
+            return ON_GPU[UnaryOp](self, a)
         return self.array(a)
 
 

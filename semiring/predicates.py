@@ -16,7 +16,7 @@ import numpy as np
 
 from .algebra import MONOIDS, Semiring
 from .checks import is_scalar
-from .ops import OPERATORS, SYMBOLS, BinaryOp, find_op
+from .ops import ON_GPU, OPERATORS, SYMBOLS, BinaryOp, find_op
 from .translation import Untranslatable, cuda_expression
 
 
@@ -41,9 +41,7 @@ class Predicate:
     def __call__(self, i: Any, j: Any, value: Any, row: Any, col: Any) -> Any:
         """For each entry: does it hold? A bool array."""
         if self.cuda and not isinstance(value, np.ndarray):
-            from .cuda import elementwise
-
-            return elementwise.predicate(self, i, j, value, row, col)
+            return ON_GPU[Predicate](self, i, j, value, row, col)
         return self.array(i, j, value, row, col)
 
 

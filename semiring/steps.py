@@ -2,7 +2,7 @@
 
 united    the union of two matrices' entries      kept    some entries of a matrix      taken    x[at]
 shared    which entries of a matrix have another one at their place      flagged  which entries a function flags
-numbered  the row of each entry
+numbered  the row of each entry                  distinct  that no index repeats
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from formats import CSC, CSR
-from formats.arrays import Array, namespace
+from formats.arrays import Array, device_of, namespace
 from formats.storage.compressed import expand
 
 from . import merge
@@ -106,3 +106,16 @@ def taken(x: Array, at: Array) -> Array:
     from .cpu import rows
 
     return rows.taken(x, at)
+
+
+def distinct(indices: Array, name: str) -> Array:
+    """`indices`; ValueError if one of them repeats."""
+    if device_of(indices) == "cuda":
+        from .cuda.entries import ascend
+
+        if ascend(indices):
+            return indices
+    ordered = namespace(indices).sort(indices)
+    if bool((ordered[1:] == ordered[:-1]).any()):
+        raise ValueError(f"{name} must not repeat, but {ordered[1:][ordered[1:] == ordered[:-1]][0]} does")
+    return indices

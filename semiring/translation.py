@@ -168,3 +168,17 @@ class _Expression(ast.NodeVisitor):
         for other in others:
             first = f"({other} {'<' if name == 'min' else '>'} {first} ? {other} : {first})"
         return first
+
+
+def literal(value: Any, dtype: np.dtype) -> str:
+    """A scalar of `dtype` as a CUDA constant."""
+    if dtype.kind == "f":
+        if np.isinf(value):
+            bits = "__int_as_float(0x7f800000)" if dtype == np.float32 else "__longlong_as_double(0x7ff0000000000000LL)"
+            return bits if value > 0 else f"(-{bits})"
+        return f"(T){float(value)!r}"
+    if dtype.kind == "b":
+        return "true" if value else "false"
+    if int(value) == np.iinfo(np.int64).min:
+        return "LLONG_MIN"
+    return f"(T){int(value)}LL"

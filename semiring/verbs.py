@@ -26,7 +26,6 @@ from .checks import (
     check_pair,
     check_vector,
     check_vectors,
-    distinct,
     is_index,
     is_scalar,
 )
@@ -54,6 +53,7 @@ from .signatures import (
     VectorLike,
     Vxm,
 )
+from .steps import distinct
 
 # --- products -------------------------------------------------------------------------------------------------------
 

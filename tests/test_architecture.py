@@ -59,6 +59,54 @@ def test_imports_point_down_the_layers():
         assert not imports(path, at_import_time=False) & above, named(path)
 
 
+def module(path: Path) -> str:
+    """The name that Python imports the file by."""
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
+def modules_imported(path: Path, known: set[str]) -> set[str]:
+    """Modules of ours that the file imports: anywhere in it, within functions and for its types, too."""
+    package = list(path.relative_to(ROOT).parent.parts)
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            start = package[: len(package) + 1 - node.level] if node.level else []
+            base = ".".join([*start, *([node.module] if node.module else [])])
+            found |= {name if (name := f"{base}.{alias.name}") in known else base for alias in node.names}
+    return found & known - {module(path)}
+
+
+def circle(arrows: dict[str, set[str]]) -> list[str]:
+    """Modules each of which imports the next, the last one the first; [] if there are none."""
+    done: set[str] = set()
+
+    def search(way: list[str]) -> list[str]:
+        for target in sorted(arrows[way[-1]] - done):
+            found = way[way.index(target) :] if target in way else search([*way, target])
+            if found:
+                return found
+        done.add(way[-1])
+        return []
+
+    return next((found for start in arrows if start not in done and (found := search([start]))), [])
+
+
+def test_no_module_imports_one_that_imports_it() -> None:
+    paths = {module(path): path for path in sources()}
+    assert circle({name: modules_imported(path, set(paths)) for name, path in paths.items()}) == []
+
+
+def test_the_check_sees_a_circle() -> None:
+    assert circle({"a": {"b"}, "b": {"c"}, "c": {"d"}, "d": {"b"}}) == ["b", "c", "d"]
+    assert circle({"a": {"b", "c"}, "b": {"c"}, "c": set()}) == []
+    assert modules_imported(ROOT / "formats" / "matrix" / "base.py", {"formats.hooks", "formats.matrix.contract"}) == {
+        "formats.hooks",
+        "formats.matrix.contract",
+    }
+
+
 def test_relative_imports_stay_in_their_package():
     for path in sources():
         depth = len(path.relative_to(ROOT).parts) - 1

@@ -18,7 +18,7 @@ from formats.hooks import answers
 
 from ..algebra import Semiring
 from ..codegen import C_TYPES, CONSTANTS, expression, prelude
-from ..ops import OPERATORS, BinaryOp, UnaryOp
+from ..ops import ON_GPU, OPERATORS, BinaryOp, UnaryOp
 from ..predicates import Predicate
 from .pointwise import Pointwise
 
@@ -54,6 +54,9 @@ def predicate(condition: Predicate, i: Array, j: Array, value: Array, row: Any, 
     kernel = _predicate_kernel(condition.cuda, condition.semiring, dtype, index_dtype)
     values = (_operand(0 if x is None else x, dtype) for x in (value, row, col))
     return kernel(_operand(i, index_dtype), _operand(j, index_dtype), *values)
+
+
+ON_GPU.update({BinaryOp: binary, UnaryOp: unary, Predicate: predicate})
 
 
 def _operand(x: Any, dtype: np.dtype) -> Any:

@@ -15,8 +15,9 @@ from formats import CSR
 from formats.arrays import Array, cupy, index_dtype
 
 from ..algebra import Monoid
-from ..codegen import C_TYPES, literal
+from ..codegen import C_TYPES
 from ..ops import BinaryOp
+from ..translation import literal
 from .elementwise import binary_dtype, binary_text
 from .steps import MERGE, NOTHING, SUM, THREADS, Steps, letters, steps_for, totals
 
