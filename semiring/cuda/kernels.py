@@ -31,7 +31,10 @@ CHUNKS = "chunks"
 """The unit of SELL."""
 
 FOLDS = "folds"
-"""The unit of reductions."""
+"""The unit of reductions along rows or columns."""
+
+WHOLE = "whole"
+"""The unit of reductions to one value. It is small, for many a first call has one."""
 
 UNITS: dict[str, tuple[str, ...]] = {
     PRODUCTS: (
@@ -47,6 +50,7 @@ UNITS: dict[str, tuple[str, ...]] = {
         "dense.cu",
     ),
     FOLDS: ("threads.cu", "columns.cu", "common.cu", "tiles.cu"),
+    WHOLE: ("threads.cu", "columns.cu", "common.cu", "whole.cu"),
     BLOCKS: ("threads.cu", "columns.cu", "common.cu", "blocks.cu"),
     CHUNKS: ("threads.cu", "columns.cu", "common.cu", "prefix.cu", "push.cu", "sell.cu"),
     PACKED: ("threads.cu", "columns.cu", "common.cu", "tiles.cu", "prefix.cu", "push.cu", "found.cu", "packed.cu"),

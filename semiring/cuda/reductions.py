@@ -16,7 +16,7 @@ from ..ops import OPERATORS
 from ..registry import Vector
 from ..verbs import reduce
 from . import tiles
-from .kernels import FOLDS, SHORT_ROWS, Kernels, Shape, kernels_for, shape_for
+from .kernels import FOLDS, SHORT_ROWS, WHOLE, Kernels, Shape, kernels_for, shape_for
 
 
 @reduce.implement(Vector, "cuda")
@@ -31,7 +31,8 @@ def _(A: Matrix, monoid: Monoid, axis: int | None, write: VectorWrite) -> Any:
     along = isinstance(A, CSR | CSC | CompressedCSR) and A.major != axis  # else a result's entries do not lie together
     lines: Any = A if along else compressed(A, 1 - axis)
     y = cupy().empty(A.shape[1 - axis], A.dtype)
-    tiles.fold_compressed(_kernels(monoid, A.dtype, lines.indptr.dtype, shape_for(lines.nnz, y.size)), lines, y)
+    k = _kernels(monoid, A.dtype, lines.indptr.dtype, FOLDS, shape_for(lines.nnz, y.size))
+    tiles.fold_compressed(k, lines, y)
     return write(y)
 
 
@@ -41,7 +42,7 @@ def _folded(monoid: Monoid, values: Array) -> Any:
         return monoid.zero(values.dtype)
     if 0 not in values.strides:
         values = cupy().ascontiguousarray(values)
-    k = _kernels(monoid, values.dtype, index_dtype(values.size))
+    k = _kernels(monoid, values.dtype, index_dtype(values.size), WHOLE)
     return tiles.fold_all(k, values).get()[0]
 
 
@@ -49,11 +50,11 @@ def fold_blocks(monoid: Monoid, values: Array) -> Array:
     """⊕ over the values that each block of a grid takes: the first of the two passes of `reduce`. ⊕ selects."""
     if values.size == 0:
         return values
-    k = _kernels(monoid, values.dtype, index_dtype(values.size))
+    k = _kernels(monoid, values.dtype, index_dtype(values.size), WHOLE)
     return tiles.fold_blocks(k, cupy().ascontiguousarray(values))
 
 
 @lru_cache(maxsize=128)
-def _kernels(monoid: Monoid, dtype: Any, index: Any, shape: Shape = SHORT_ROWS) -> Kernels:
+def _kernels(monoid: Monoid, dtype: Any, index: Any, unit: str, shape: Shape = SHORT_ROWS) -> Kernels:
     """The kernels of a semiring with this ⊕. Its ⊗ is not used."""
-    return kernels_for(Semiring(monoid, OPERATORS["first"], dtypes=(dtype,)), dtype, index, True, shape, FOLDS)
+    return kernels_for(Semiring(monoid, OPERATORS["first"], dtypes=(dtype,)), dtype, index, True, shape, unit)
