@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..arrays import all_of, counts, equals, namespace
+from ..hooks import answer
 from ..matrix.base import Matrix
 from ..matrix.convert import convert
 from ..performance import warn_slow
@@ -96,14 +97,30 @@ def is_symmetric(A: Matrix, *, pattern: bool = False) -> bool:
 def _mirrored(A: Matrix, pattern: bool) -> bool:
     if A.nrows != A.ncols:
         return False
-    rows, xp = compressed(A, 0), namespace(A.values)
-    if not all_of(counts(rows.indices, A.nrows) == xp.diff(rows.indptr)):
+    rows = compressed(A, 0)
+    if not _columns_are_as_long(rows):
         return False
     columns: Any = compressed(rows, 1) if rows.keeps(CSC) else convert(rows, CSC)
-    positions = all_of(columns.indices == rows.indices)
-    values = positions and all_of(equals(columns.values, rows.values))
+    positions, values = _same_entries(rows, columns)
     if values:
         A.keep(("symmetric", False), lambda: True)
     else:
         rows.keep(CSC, lambda: columns)
     return values or (positions and pattern)
+
+
+def _columns_are_as_long(A: CSR) -> bool:
+    """Has each column as many entries as the row of its number? No says that it cannot be symmetric."""
+    by_kernel = answer("lengths compared on the GPU") if A.device == "cuda" else None
+    if by_kernel is not None:
+        return by_kernel(A)
+    return all_of(counts(A.indices, A.nrows) == namespace(A.indptr).diff(A.indptr))
+
+
+def _same_entries(A: CSR, B: CSC) -> tuple[bool, bool]:
+    """(are the entries of A's rows where those of B's columns are, and are their values the same, too?)"""
+    by_kernel = answer("entries compared on the GPU") if A.device == "cuda" else None
+    if by_kernel is not None:
+        return by_kernel(A, B)
+    positions = all_of(B.indices == A.indices)
+    return positions, positions and all_of(equals(B.values, A.values))

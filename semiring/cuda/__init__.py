@@ -1,6 +1,19 @@
 """The CUDA backend. Importing it registers implementations; CuPy starts, and kernels compile, at the first product."""
 
-from . import blocks, compressed, dense, listed, matrices, packed, padded, products, reductions, segments, sell
+from . import (
+    blocks,
+    compressed,
+    dense,
+    listed,
+    matrices,
+    packed,
+    padded,
+    products,
+    reductions,
+    segments,
+    sell,
+    statistics,
+)
 
 __all__ = [
     "blocks",
@@ -14,4 +27,5 @@ __all__ = [
     "reductions",
     "segments",
     "sell",
+    "statistics",
 ]

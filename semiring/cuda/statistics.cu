@@ -43,3 +43,44 @@ extern "C" __global__ void longest_row(const I* __restrict__ indptr, long long n
     for (int distance = 16; distance > 0; distance /= 2) most = max(most, __shfl_xor_sync(WARP, most, distance));
     if (threadIdx.x % 32 == 0) atomicMax(longest, most);
 }
+
+// A number for each vertex in which nothing is left of the vertices' order: the end of SplitMix64 [1].
+// [1] G. L. Steele, D. Lea, C. H. Flood, Fast splittable pseudorandom number generators, OOPSLA, 2014.
+__device__ __forceinline__ unsigned long long mixed(unsigned long long v) {
+    v = (v + 1) * 0x9e3779b97f4a7c15ull;
+    v = (v ^ v >> 30) * 0xbf58476d1ce4e5b9ull;
+    v = (v ^ v >> 27) * 0x94d049bb133111ebull;
+    return v ^ v >> 31;
+}
+
+// *difference = Σ_e mixed(indices_e) - Σ_i (indptr_{i + 1} - indptr_i) mixed(i), modulo 2^64; it was 0. That is 0 if every
+// column has as many entries as the row of its number, and hardly ever else.
+extern "C" __global__ void compare_lengths(const I* __restrict__ indptr, const I* __restrict__ indices, long long n,
+                                           long long nnz, unsigned long long* difference) {
+    unsigned long long sum = 0;
+    for (long long e = thread_number(); e < nnz; e += thread_count()) sum += mixed(indices[e]);
+    for (long long i = thread_number(); i < n; i += thread_count())
+        sum -= (unsigned long long)(indptr[i + 1] - indptr[i]) * mixed(i);
+    for (int distance = 16; distance > 0; distance /= 2) sum += __shfl_xor_sync(WARP, sum, distance);
+    if (threadIdx.x % 32 == 0) atomicAdd(difference, sum);
+}
+
+constexpr unsigned int POSITIONS = 1, VALUES = 2;
+
+// In what two matrices with as many rows and entries differ, as bits of *difference; it was 0. Where positions differ, the
+// bit of values says nothing.
+extern "C" __global__ void compare_entries(const I* __restrict__ indptr, const I* __restrict__ other_indptr,
+                                           long long n, const I* __restrict__ indices,
+                                           const I* __restrict__ other_indices, const T* __restrict__ values, I step,
+                                           const T* __restrict__ other_values, I other_step, long long nnz,
+                                           unsigned int* difference) {
+    unsigned int found = 0;
+    for (long long i = thread_number(); i <= n; i += thread_count())
+        if (indptr[i] != other_indptr[i]) found = POSITIONS;
+    for (long long e = thread_number(); e < nnz && (found & POSITIONS) == 0; e += thread_count()) {
+        if (indices[e] != other_indices[e]) found |= POSITIONS;
+        if (values[e * step] != other_values[e * other_step]) found |= VALUES;
+    }
+    found = __any_sync(WARP, found & POSITIONS) ? POSITIONS : __any_sync(WARP, found) ? VALUES : 0;
+    if (threadIdx.x % 32 == 0 && found != 0) atomicOr(difference, found);
+}
