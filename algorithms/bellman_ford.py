@@ -28,22 +28,24 @@ from semiring import MinPlus, Semiring, better, ewise_add, select, vxm
 from semiring.vectors import densified, is_empty, unit
 
 from .cycle_watch import CycleWatch
+from .kinds import Distance, Paths, Vertices
+from .signatures import SourceToAll
 from .single_source import Until, single_source
 from .trace import note
 
 
-@single_source(any_sign=True)
+@single_source(SourceToAll, any_sign=True)
 def bellman_ford(
     A: Matrix,
     source: int | None = None,
     semiring: Semiring | str = MinPlus,
     *,
-    sources: Any = None,
+    sources: Vertices | None = None,
     return_parents: bool = False,
-    limit: Any = None,
+    limit: Distance | None = None,
     target: int | None = None,
     fused: bool = True,
-) -> Any:
+) -> Paths:
     """Shortest paths from a source with weights of any sign: the least d with d = e_s ⊕ d A.
 
     Args:

@@ -14,11 +14,13 @@ from __future__ import annotations
 import operator
 from typing import Any, Literal
 
-from formats import Matrix
-from semiring import fusible
+from formats import Matrix, SparseVector
+from formats.arrays import Array
 from semiring.registry import Holds
 from semiring.vectors import all_vertices, excluded, flag, full, places, starting_points
 
+from .kinds import Searches, Vertices
+from .signatures import Search
 from .single_source import as_rows
 from .trace import running
 from .traversal import Direction, frontiers
@@ -26,21 +28,21 @@ from .traversal import Direction, frontiers
 LEVEL = "int32"
 
 
-@fusible
+@Search
 def bfs(
     A: Matrix,
     source: int | None = None,
     *,
-    sources: Any = None,
+    sources: Vertices | None = None,
     return_parents: bool = False,
     direction: Literal["auto", "push", "pull"] = "auto",
     alpha: float = 15,
     beta: float = 18,
-    mask: Any = None,
+    mask: Array | SparseVector | None = None,
     complement: bool = False,
     max_level: int | None = None,
     fused: bool = True,
-) -> Any:
+) -> Searches:
     """Breadth-first search: the number of edges on a shortest way from a source to every vertex.
 
     Args:

@@ -22,9 +22,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from formats import Matrix
+from formats import COO, Matrix
+from formats.arrays import IntegerVector as Labels
 from formats.preparation.weights import edge_numbers
-from semiring import MinFirst, MinSecond, differs, ewise_add, fusible, mxv, select, vxm
+from semiring import MinFirst, MinSecond, differs, ewise_add, mxv, select, vxm
 from semiring.edges import edges_where, keyed, undirected_edges
 from semiring.registry import Holds
 from semiring.vectors import (
@@ -38,11 +39,14 @@ from semiring.vectors import (
     roots,
 )
 
+from .signatures import Forest
 from .trace import note, running
 
 
-@fusible
-def boruvka(A: Matrix, *, symmetrize: bool = False, return_labels: bool = False, fused: bool = True) -> Any:
+@Forest
+def boruvka(
+    A: Matrix, *, symmetrize: bool = False, return_labels: bool = False, fused: bool = True
+) -> COO | tuple[COO, Labels]:
     """A minimum spanning forest: a tree of least weight for each connected component.
 
     Of edges of one weight the one with the smaller ends is chosen, so the forest is the same from every format and

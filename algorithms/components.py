@@ -13,9 +13,8 @@ as the graph is wide; a round costs two products.
 
 from __future__ import annotations
 
-from typing import Any
-
 from formats import Matrix
+from formats.arrays import IntegerVector
 from formats.storage.orientation import is_symmetric
 from semiring import MinFirst, MinSecond, ewise_add, mxv, vxm
 from semiring.vectors import all_vertices, membership, roots, unweighted, where
@@ -23,7 +22,7 @@ from semiring.vectors import all_vertices, membership, roots, unweighted, where
 from .trace import note
 
 
-def components(A: Matrix) -> Any:
+def components(A: Matrix) -> IntegerVector:
     """The smallest vertex that each vertex is connected with, along edges of either direction.
 
     A: (n, n).  Returns (n,) integers on A's device, whatever the edges' direction.  Source: [1].

@@ -25,24 +25,26 @@ from semiring import MinPlus, Semiring, ewise_add, reduce, vxm
 from semiring.vectors import densified, entries_equal, full, is_empty, unit
 
 from .errors import broken_law
+from .kinds import Distance, Paths, Vertices
+from .signatures import SourceToAll
 from .single_source import Until, single_source
 from .trace import note
 
 NONE_OF_THEM = "the best of some distances is none of them"
 
 
-@single_source()
+@single_source(SourceToAll)
 def da2cf(
     A: Matrix,
     source: int | None = None,
     semiring: Semiring | str = MinPlus,
     *,
-    sources: Any = None,
+    sources: Vertices | None = None,
     return_parents: bool = False,
-    limit: Any = None,
+    limit: Distance | None = None,
     target: int | None = None,
     fused: bool = True,
-) -> Any:
+) -> Paths:
     """Shortest paths from a source by compound frontiers: all vertices at the smallest distance are settled at once.
 
     Args:

@@ -22,30 +22,32 @@ order, one above every distance Bellman-Ford's rounds. Every bucket settles a ve
 from __future__ import annotations
 
 from itertools import count
-from typing import Any, Literal
+from typing import Any
 
 from formats import Matrix, SparseVector
 from semiring import MinPlus, Semiring, better, ewise_add, no_worse, reduce, select, vxm
 from semiring.vectors import densified, is_empty, present, product, unit
 
 from .bucket_width import bucket_width, check_delta
+from .kinds import Distance, Paths, Rule, Vertices
+from .signatures import ByBuckets
 from .single_source import Until, single_source
 from .trace import note
 
 
-@single_source(takes=(MinPlus,), check=check_delta)
+@single_source(ByBuckets, takes=(MinPlus,), check=check_delta)
 def delta_stepping(
     A: Matrix,
     source: int | None = None,
     semiring: Semiring | str = MinPlus,
     *,
-    delta: float | Literal["median", "mean", "max/degree"] | None = None,
-    sources: Any = None,
+    delta: Distance | Rule | None = None,
+    sources: Vertices | None = None,
     return_parents: bool = False,
-    limit: Any = None,
+    limit: Distance | None = None,
     target: int | None = None,
     fused: bool = True,
-) -> Any:
+) -> Paths:
     """Shortest paths from a source with non-negative weights, a bucket of distances at a time.
 
     Args:

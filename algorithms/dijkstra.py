@@ -22,22 +22,24 @@ from semiring.vectors import densified, entries_equal, first_entry, full, is_emp
 
 from .da2cf import NONE_OF_THEM, resolve
 from .errors import broken_law
+from .kinds import Distance, Paths, Vertices
+from .signatures import SourceToAll
 from .single_source import Until, single_source
 from .trace import note
 
 
-@single_source()
+@single_source(SourceToAll)
 def dijkstra(
     A: Matrix,
     source: int | None = None,
     semiring: Semiring | str = MinPlus,
     *,
-    sources: Any = None,
+    sources: Vertices | None = None,
     return_parents: bool = False,
-    limit: Any = None,
+    limit: Distance | None = None,
     target: int | None = None,
     fused: bool = True,
-) -> Any:
+) -> Paths:
     """Shortest paths from a source, one vertex a round: n rounds of O(n) work each as written, a heap when fused.
 
     Args:

@@ -14,11 +14,11 @@ alone.
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, SupportsIndex
 
 from formats import Matrix
-from formats.arrays import as_array, differs, to_device
+from formats.arrays import DenseVector, IntegerVector, as_array, differs, to_device
 from semiring import MinFirst, Semiring, extract, fusible, nearer, reduce, select, tight, vxm
 from semiring.checks import check_matrix
 from semiring.operands import common_dtype, typed_matrix
@@ -43,7 +43,7 @@ def gains_by_length(A: Matrix, semiring: Semiring) -> bool:
 
 
 @fusible
-def shortest_path_tree(A: Matrix, d: Any, source: int, semiring: Semiring, fused: bool = True) -> Any:
+def shortest_path_tree(A: Matrix, d: DenseVector, source: int, semiring: Semiring, fused: bool = True) -> IntegerVector:
     """The parent of each vertex on a best path from a source, found from the distances alone.
 
     Args:
@@ -99,7 +99,7 @@ def tree(A: Matrix, d: Any, source: int, semiring: Semiring) -> Any:
     return parent
 
 
-def path(parent: Any, v: int) -> list[int]:
+def path(parent: IntegerVector | Sequence[int], v: SupportsIndex) -> list[int]:
     """The vertices from the source to a vertex, along the parents.
 
     Args:

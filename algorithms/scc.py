@@ -27,6 +27,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from formats import Matrix
+from formats.arrays import IntegerVector
 from formats.storage.orientation import by_columns, by_rows, is_symmetric
 from semiring import MinFirst, ewise_add, fusible, select, vxm, within
 from semiring.algebra import find_semiring
@@ -71,7 +72,7 @@ def scc(
     seed: int = 0,
     direction: Literal["auto", "push", "pull"] = "auto",
     fused: bool = True,
-) -> Any:
+) -> IntegerVector:
     """Strongly connected components: of every vertex, the smallest vertex in its component.
 
     It takes at most sixteen vectors of n (of 8 bytes), on the CPU another for each thread, and beside A at most 40

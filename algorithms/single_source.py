@@ -35,6 +35,7 @@ from .trace import running
 
 P = ParamSpec("P")
 R = TypeVar("R")
+S = TypeVar("S", bound="SingleSource[..., Any]")
 
 WIDER = {"int32": "int64", "int64": "float64", "float32": "float64"}
 """The dtype to try where a distance does not fit."""
@@ -244,13 +245,14 @@ def check_domain(A: Matrix, s: Semiring) -> None:
 
 
 def single_source(
+    kind: type[S],
     *,
     any_sign: bool = False,
     takes: tuple[Semiring, ...] | None = None,
     check: Callable[..., object] = lambda: None,
-) -> Callable[[Callable[P, R]], SingleSource[P, R]]:
-    """Make an algorithm of what users call; see `SingleSource` for the rules."""
-    return lambda front: SingleSource(front, any_sign=any_sign, takes=takes, check=check)
+) -> Callable[[Callable[..., Any]], S]:
+    """Make an algorithm of that kind of what users call; see `SingleSource` for the rules."""
+    return lambda front: kind(front, any_sign=any_sign, takes=takes, check=check)
 
 
 def _alike(s: Semiring, t: Semiring) -> bool:

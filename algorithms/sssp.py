@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypedDict, Unpack
+from typing import Any, Literal, Unpack, overload
 
 from formats import Matrix
+from formats.arrays import DenseRows, DenseVector, IntegerRows, IntegerVector
 from semiring import MinPlus, Semiring
 from semiring.algebra import find_semiring
 
@@ -12,7 +13,9 @@ from .bellman_ford import bellman_ford
 from .da2cf import da2cf
 from .delta_stepping import delta_stepping
 from .dijkstra import dijkstra
+from .kinds import Distance, Name, Paths, Rule, Vertices
 from .parents import gains_by_length
+from .signatures import Choice
 from .single_source import SingleSource
 
 ALGORITHMS: dict[str, SingleSource[..., Any]] = {
@@ -24,25 +27,67 @@ ALGORITHMS: dict[str, SingleSource[..., Any]] = {
 """Every shortest-path algorithm by its name on the command line."""
 
 
-class Parameters(TypedDict, total=False):
-    """The parameters that only some of the algorithms have."""
-
-    delta: float | Literal["median", "mean", "max/degree"] | None
-
-
+@overload
+def sssp(
+    A: Matrix,
+    source: int,
+    semiring: Semiring | str = MinPlus,
+    *,
+    return_parents: Literal[False] = False,
+    **options: Unpack[Choice],
+) -> DenseVector: ...
+@overload
+def sssp(
+    A: Matrix,
+    source: int,
+    semiring: Semiring | str = MinPlus,
+    *,
+    return_parents: Literal[True],
+    **options: Unpack[Choice],
+) -> tuple[DenseVector, IntegerVector]: ...
+@overload
+def sssp(
+    A: Matrix,
+    source: None = None,
+    semiring: Semiring | str = MinPlus,
+    *,
+    sources: Vertices,
+    return_parents: Literal[False] = False,
+    **options: Unpack[Choice],
+) -> DenseRows: ...
+@overload
+def sssp(
+    A: Matrix,
+    source: None = None,
+    semiring: Semiring | str = MinPlus,
+    *,
+    sources: Vertices,
+    return_parents: Literal[True],
+    **options: Unpack[Choice],
+) -> tuple[DenseRows, IntegerRows]: ...
+@overload
 def sssp(
     A: Matrix,
     source: int | None = None,
     semiring: Semiring | str = MinPlus,
     *,
-    algorithm: str = "auto",
-    sources: Any = None,
+    sources: Vertices | None = None,
+    return_parents: bool,
+    **options: Unpack[Choice],
+) -> Paths: ...
+def sssp(
+    A: Matrix,
+    source: int | None = None,
+    semiring: Semiring | str = MinPlus,
+    *,
+    algorithm: Name = "auto",
+    sources: Vertices | None = None,
     return_parents: bool = False,
-    limit: Any = None,
+    limit: Distance | None = None,
     target: int | None = None,
+    delta: Distance | Rule | None = None,
     fused: bool = True,
-    **parameters: Unpack[Parameters],
-) -> Any:
+) -> Paths:
     """Shortest paths from a source, by the algorithm that suits the graph; every algorithm gives the same answer.
 
     Args:
@@ -55,8 +100,8 @@ def sssp(
         return_parents: also return the shortest-path tree.
         limit: distances beyond it are absent.
         target: stop when this vertex is settled; distances beyond its own are absent.
+        delta: the width of a bucket, for Δ-stepping alone, see `delta_stepping`.
         fused: False runs the equations as they are written.
-        parameters: the algorithm's own, such as delta.
 
     Returns:
         (n,) distances of A.dtype on A's device, with the semiring's zero (inf, INT_MAX) where no path leads. With
@@ -82,7 +127,8 @@ def sssp(
     """
     chosen = find_algorithm(algorithm, A, semiring)
     common: dict[str, Any] = {"sources": sources, "return_parents": return_parents, "limit": limit, "target": target}
-    return chosen(A, source, semiring, fused=fused, **common, **parameters)
+    own = {} if delta is None else {"delta": delta}
+    return chosen(A, source, semiring, fused=fused, **common, **own)
 
 
 def find_algorithm(name: str, A: Any = None, semiring: Semiring | str = MinPlus) -> SingleSource[..., Any]:

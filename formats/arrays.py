@@ -31,6 +31,11 @@ DenseVector: TypeAlias = np.ndarray[tuple[int], np.dtype[Any]]
 
 DenseRows: TypeAlias = np.ndarray[tuple[int, int], np.dtype[Any]]
 
+IntegerVector: TypeAlias = np.ndarray[tuple[int], np.dtype[np.integer[Any]]]
+"""The same of integers: vertices, labels, levels."""
+
+IntegerRows: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.integer[Any]]]
+
 DeviceArray: TypeAlias = Any
 """A `cupy.ndarray`, where only that will do."""
 

@@ -51,6 +51,22 @@ reduce(A, "plus", axes=0)  # wrong
 select(A, "<", 3, col="3", column=3)  # wrong
 read(3)  # wrong
 A.to(device="gpu")  # wrong
+sssp(A, 0, return_parents=True).shape  # wrong
+n, k = sssp(A, 0).shape  # wrong
+sssp(A, 0, sources=[1])  # wrong
+sssp(A)  # wrong
+sssp(A, sources=3)  # wrong
+sssp(A, 0, algorithm="dijkstras")  # wrong
+bellman_ford(A, 0, return_parents=True)[0].indices  # wrong
+dijkstra(A, sources=[0, 1]).nnz  # wrong
+delta_stepping(A, 0, delta="modal")  # wrong
+bfs(A, 0, return_parents=True).shape  # wrong
+bfs(A, 0.5)  # wrong
+scc(A).nnz  # wrong
+boruvka(A).indptr  # wrong
+F, label = boruvka(A)  # wrong
+boruvka(A, return_labels=True).rows  # wrong
+path(d, "Rome")  # wrong
 A[0]  # wrong
 A.get(0, 1).hex()  # wrong
 mxv(A, d, MinPlus).nnz  # wrong

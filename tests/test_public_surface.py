@@ -89,7 +89,7 @@ def is_of(value: Any, kind: Any) -> bool:
         numbers = get_args(parts[1])[0]
         whole = numbers is Any or issubclass(value.dtype.type, get_origin(numbers) or numbers)
         return isinstance(value, np.ndarray) and value.ndim == len(get_args(parts[0])) and whole
-    return isinstance(value, kind)
+    return isinstance(value, of or kind)
 
 
 @pytest.mark.parametrize(("name", "function"), [pytest.param(*each, id=each[0]) for each in public()])

@@ -4,8 +4,20 @@ from typing import assert_type
 
 import numpy as np
 
+from algorithms import (
+    bellman_ford,
+    bfs,
+    boruvka,
+    da2cf,
+    delta_stepping,
+    dijkstra,
+    path,
+    scc,
+    shortest_path_tree,
+    sssp,
+)
 from formats import COO, CSR, ELL, Matrix, SparseVector, from_edges
-from formats.arrays import DenseVector
+from formats.arrays import DenseRows, DenseVector, IntegerRows, IntegerVector
 from semiring import (
     MaxMin,
     MinPlus,
@@ -80,3 +92,23 @@ assert_type(assign(np.zeros(2), 7.0, [1]), DenseVector)
 assert_type(assign(SparseVector([0], [5.0], 2), x, mask=yes), SparseVector)
 assert_type(assign(A.astype("float64"), 7.0, [0], [1]), CSR)
 assert_type(transpose(A.to(COO)), COO)
+
+assert_type(sssp(A, 0), DenseVector)
+assert_type(sssp(A, 0, return_parents=True), tuple[DenseVector, IntegerVector])
+assert_type(sssp(A, sources=[0, 1], algorithm="dijkstra"), DenseRows)
+assert_type(sssp(A, sources=range(2), delta=3.5, return_parents=True), tuple[DenseRows, IntegerRows])
+assert_type(bellman_ford(A, 0, limit=9, target=1, fused=False), DenseVector)
+assert_type(bellman_ford(A, 0, MaxMin, return_parents=True), tuple[DenseVector, IntegerVector])
+assert_type(da2cf(A, sources=np.array([1])), DenseRows)
+assert_type(dijkstra(A, 1, "min_plus", return_parents=False), DenseVector)
+assert_type(delta_stepping(A, 0, delta="median"), DenseVector)
+assert_type(delta_stepping(A, sources=[0], delta=2, return_parents=True), tuple[DenseRows, IntegerRows])
+assert_type(bfs(A, 0, direction="pull"), IntegerVector)
+assert_type(bfs(A, 0, return_parents=True, mask=yes), tuple[IntegerVector, IntegerVector])
+assert_type(bfs(A, sources=[0, 1]), IntegerRows)
+assert_type(bfs(A, sources=[0, 1], return_parents=True, max_level=2), tuple[IntegerRows, IntegerRows])
+assert_type(scc(A, weak=True), IntegerVector)
+assert_type(boruvka(A, symmetrize=True), COO)
+assert_type(boruvka(A, symmetrize=True, return_labels=True), tuple[COO, IntegerVector])
+assert_type(shortest_path_tree(A, sssp(A, 0), 0, MinPlus), IntegerVector)
+assert_type(path(bfs(A, 0, return_parents=True)[1], 1), list[int])
