@@ -1,13 +1,15 @@
 """Storage formats: what a sparse matrix is made of, how it is read, and how one format becomes another."""
 
-from .arrays import DTYPES, DeviceUnavailable, OutOfDeviceMemory
+from .arrays import DTYPES
 from .edges import from_edges
+from .gpu import DeviceUnavailable
 from .interop import from_cupyx, from_graphblas, from_networkx, from_scipy
 from .io import read, write
 from .matrix.base import Matrix
 from .matrix.footprint import Footprint
-from .memory import OutOfHostMemory
+from .memory import OutOfDeviceMemory, OutOfHostMemory
 from .performance import PerformanceWarning
+from .places import Place, set_memory_limit
 from .preparation.renumbering import inverse_permutation, permute, renumber, vertex_order
 from .preparation.reordering import reorder_edges
 from .preparation.weights import NeighboursByWeight, by_weight, from_ranks, to_ranks
@@ -38,6 +40,7 @@ __all__ = [
     "OutOfDeviceMemory",
     "OutOfHostMemory",
     "PerformanceWarning",
+    "Place",
     "SegmentedCOO",
     "SparseVector",
     "by_weight",
@@ -52,6 +55,7 @@ __all__ = [
     "read",
     "renumber",
     "reorder_edges",
+    "set_memory_limit",
     "to_ranks",
     "vertex_order",
     "write",

@@ -6,18 +6,18 @@ A matrix or vector lives where its arrays live; nothing here moves data unless i
 from __future__ import annotations
 
 import operator
-import os
 import sys
 from collections.abc import Iterable
 from importlib import import_module
-from pathlib import Path
-from types import ModuleType
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
+from .gpu import clause, cupy
 from .hooks import answer
+from .memory import OutOfDeviceMemory
+from .places import Device, Place, find_place, free_and_total, is_array, own_allocator, place_of
 
 type_names = ("bool", "int32", "int64", "float32", "float64")
 DTYPES = tuple(np.dtype(name) for name in type_names)
@@ -39,7 +39,6 @@ IntegerRows: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.integer[Any]]]
 DeviceArray: TypeAlias = Any
 """A `cupy.ndarray`, where only that will do."""
 
-Device = Literal["cpu", "cuda"]
 INT32_MAX = np.iinfo(np.int32).max
 
 # CuPy's bincount counts in memory of its own for every block of threads, of which so many may be resident:
@@ -57,131 +56,16 @@ _PROMOTIONS |= {"float16": "float32"}
 _DLPACK_CUDA = (2, 13)
 
 
-class DeviceUnavailable(RuntimeError):
-    """`device="cuda"` was asked for where it cannot be had; the message says why, in one sentence."""
-
-
-class OutOfDeviceMemory(MemoryError):
-    """The GPU has no room for what was asked; the message gives the bytes needed, free and in all."""
-
-
-_usable: ModuleType | None = None
-"""The CuPy module that passed every check of `cupy`."""
-
-
-def cupy() -> ModuleType:
-    """The CuPy module, or `DeviceUnavailable` with the reason in one sentence. A success is checked only once."""
-    global _usable
-    if _usable is None or sys.modules.get("cupy") is not _usable:
-        _usable = _usable_cupy()
-    return _usable
-
-
-def _let_cupy_compile() -> None:
-    """Have CuPy keep its kernels in memory where it cannot write them to its folder, which it takes for an error."""
-    import tempfile
-
-    folder = Path(os.environ.get("CUPY_CACHE_DIR") or os.path.expanduser("~/.cupy/kernel_cache"))
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            pass
-    except OSError:
-        os.environ.setdefault("CUPY_CACHE_IN_MEMORY", "1")
-
-
-def _usable_cupy() -> ModuleType:
-    installed = _installed_cupys()
-    if len(installed) > 1:
-        raise DeviceUnavailable(
-            f"device='cuda' needs one CuPy, but {' and '.join(installed)} are installed together: uninstall them all, "
-            "then install one, pip install cupy-cuda13x (or cupy-cuda12x)"
-        )
-    _let_cupy_compile()
-    try:
-        import cupy as cp
-    except ModuleNotFoundError as error:
-        if error.name != "cupy":
-            raise DeviceUnavailable(f"device='cuda' needs CuPy, which cannot be imported: {_clause(error)}") from error
-        raise DeviceUnavailable(
-            "device='cuda' needs CuPy, which is not installed here: pip install cupy-cuda13x (or cupy-cuda12x)"
-        ) from error
-    except ImportError as error:  # CuPy wraps the error that tells why in a page of advice
-        raise DeviceUnavailable(
-            f"device='cuda' needs CuPy, which cannot be imported: {_clause(error.__cause__ or error)}"
-        ) from error
-    _check_device(cp.cuda.runtime)
-    return cp
-
-
-def _check_device(runtime: Any) -> None:
-    """`DeviceUnavailable` unless CUDA has a driver that runs what CuPy was built for, and a device."""
-    no_gpu = "device='cuda' needs an NVIDIA GPU, but CUDA finds none on this machine"
-    driver, built_for = runtime.driverGetVersion(), runtime.runtimeGetVersion()
-    if driver == 0:
-        raise DeviceUnavailable("device='cuda' needs an NVIDIA GPU and its driver, but no driver is installed here")
-    if driver // 1000 < built_for // 1000:  # within a major version, an older driver runs newer programs
-        raise DeviceUnavailable(_too_old(driver, built_for))
-    try:
-        count = runtime.getDeviceCount()
-    except runtime.CUDARuntimeError as error:
-        reasons = {"cudaErrorInsufficientDriver": _too_old(driver, built_for), "cudaErrorNoDevice": no_gpu}
-        reason = reasons.get(str(error).partition(":")[0])
-        unknown = f"device='cuda' needs an NVIDIA GPU and its driver, but CUDA says: {_clause(error)}"
-        raise DeviceUnavailable(reason or unknown) from error
-    if count == 0:
-        raise DeviceUnavailable(no_gpu)
-
-
-def _installed_cupys() -> list[str]:
-    """The installed distributions that each bring a module `cupy`; only one of them can be there."""
-    from importlib.metadata import distributions
-
-    names = {(found.metadata["Name"] or "").lower().replace("_", "-") for found in distributions()}
-    return sorted(name for name in names if name == "cupy" or name.startswith(("cupy-cuda", "cupy-rocm")))
-
-
-def _too_old(driver: int, built_for: int) -> str:
-    supported, needed = (f"{version // 1000}.{version % 1000 // 10}" for version in (driver, built_for))
-    return (
-        f"device='cuda' needs a newer NVIDIA driver: this one supports CUDA {supported}, and CuPy was built for "
-        f"CUDA {needed}"
-    )
-
-
-def _clause(error: BaseException) -> str:
-    """The message of `error` as the end of a sentence: on one line, without a full stop."""
-    return " ".join(str(error).split()).rstrip(".")
-
-
-def free_and_total() -> tuple[int, int]:
-    """Bytes that can still be allocated on the current GPU, CuPy's own unused blocks included, and bytes in all."""
-    cp = sys.modules["cupy"]
-    free, total = cp.cuda.runtime.memGetInfo()
-    return int(free) + int(cp.get_default_memory_pool().free_bytes()), int(total)
-
-
 def out_of_memory(error: MemoryError, what: object) -> OutOfDeviceMemory:
     """What to raise, with the sizes in its message, for CuPy's own error while doing `what`.
 
     For `except cupy.cuda.memory.OutOfMemoryError as error: raise out_of_memory(error, what) from error`.
     """
     free, total = free_and_total()
-    said = _clause(error)
+    said = clause(error)
     return OutOfDeviceMemory(
         f"{what}: the GPU is {said[:1].lower()}{said[1:]}, and has {free:,} of its {total:,} bytes free"
     )
-
-
-def device_of(array: Array) -> Device:
-    """`"cpu"` for a NumPy array, `"cuda"` for a CuPy array."""
-    return "cpu" if isinstance(array, np.ndarray) else "cuda"
-
-
-def check_device_name(device: Any) -> None:
-    """ValueError for what names no device."""
-    if device not in get_args(Device):
-        raise ValueError(f"device must be 'cpu' or 'cuda', got {device!r}")
 
 
 def namespace(array: Array) -> Any:
@@ -233,12 +117,6 @@ def counts(numbers: Array, size: int) -> Array:
     return found.view(np.int64)
 
 
-def is_array(obj: object) -> bool:
-    """Is `obj` a NumPy or CuPy array? Imports nothing."""
-    cp = sys.modules.get("cupy")
-    return isinstance(obj, np.ndarray) or (cp is not None and isinstance(obj, cp.ndarray))
-
-
 def as_array(obj: Any) -> Array:
     """`obj` itself if it is an array already, else a NumPy array of what it holds, or a CuPy array if that is on a GPU.
 
@@ -256,55 +134,79 @@ def as_array(obj: Any) -> Array:
     return np.asarray(obj)
 
 
-def to_device(array: Array, device: Device) -> Array:
+def to_device(array: Array, device: Device | Place) -> Array:
     """`array` on `device`; no copy where it is there already. Raises what `move` raises."""
     return move((array,), device, f"{array.dtype} array")[0]
 
 
-def move(parts: Iterable[Any], device: Device, what: object) -> tuple[Any, ...]:
-    """`parts` with every array among them on `device`; no copy of one that is there already.
+def move(parts: Iterable[Any], device: Device | Place, what: object) -> tuple[Any, ...]:
+    """`parts` with every array among them, and every matrix, on `device`; no copy of one that is there already.
 
     Either all arrays move or none: OutOfDeviceMemory, which names `what`, comes before the first is moved.
     """
-    check_device_name(device)
-    parts = tuple(parts)
-    moving = [is_array(part) and device_of(part) != device for part in parts]
-    if not any(moving):
+    place, parts = find_place(device), tuple(parts)
+    moving = [part for part in held(parts) if place_of(part) is not place]
+    if not moving:
         return parts
-    if device == "cpu":
-        return tuple(part.get() if moves else part for part, moves in zip(parts, moving, strict=True))
-    cp = cupy()
-    _check_room(sum(part.nbytes for part, moves in zip(parts, moving, strict=True) if moves), what)
-    try:
-        return tuple(cp.asarray(part) if moves else part for part, moves in zip(parts, moving, strict=True))
-    except cp.cuda.memory.OutOfMemoryError as error:
-        raise out_of_memory(error, f"moving {what} to the GPU") from error
+    if place.on_host:
+        return tuple(_moved(part, place) for part in parts)
+    with place.scope():
+        _check_room(sum(part.nbytes for part in moving), what, place)
+        try:
+            return tuple(_moved(part, place) for part in parts)
+        except cupy().cuda.memory.OutOfMemoryError as error:
+            raise out_of_memory(error, f"moving {what} to the {place.name}") from error
 
 
-def _check_room(nbytes: int, what: object) -> None:
-    """OutOfDeviceMemory unless the GPU has `nbytes` free."""
-    cp = sys.modules["cupy"]
-    if cp.cuda.get_allocator() != cp.get_default_memory_pool().malloc:
+def held(parts: Iterable[Any]) -> list[Any]:
+    """The arrays and matrices among the parts, and within their tuples."""
+    found: list[Any] = []
+    for part in parts:
+        found += held(part) if isinstance(part, tuple) else [part] if is_array(part) or hasattr(part, "place") else []
+    return found
+
+
+def _moved(part: Any, place: Place) -> Any:
+    """An array, a matrix or a tuple of them in a place; anything else itself."""
+    if isinstance(part, tuple):
+        return tuple(_moved(each, place) for each in part)
+    if not is_array(part):
+        return part.to(device=place) if hasattr(part, "place") else part
+    here = place_of(part)
+    if here is place:
+        return part
+    if place.on_host:
+        with here.scope():
+            return part.get()
+    return cupy().asarray(part)
+
+
+def _check_room(nbytes: int, what: object, place: Place) -> None:
+    """OutOfDeviceMemory unless the current GPU, which the place is, has `nbytes` free."""
+    if place.limit is not None:
+        place.check_room(f"moving {what} to the {place.name}", nbytes)
+    if own_allocator():
         return  # the user's own allocator, of managed memory for example, may have room where the device has not
     free, total = free_and_total()
     if nbytes > free:
         raise OutOfDeviceMemory(
-            f"moving {what} to the GPU needs {nbytes:,} bytes, but it has {free:,} of its {total:,} bytes free"
+            f"moving {what} to the {place.name} needs {nbytes:,} bytes, but it has {free:,} of its {total:,} bytes free"
         )
 
 
-def finish(device: Device) -> None:
+def finish(device: Device | Place) -> None:
     """Wait until everything that was started on the device is done."""
-    if device == "cuda":
-        cupy().cuda.Device().synchronize()
+    find_place(device).finish()
 
 
-def same_device(*arrays: Array) -> Device:
-    """The device that all `arrays` share; ValueError if they do not."""
-    devices = {device_of(array) for array in arrays}
-    if len(devices) > 1:
-        raise ValueError("operands are on different devices (cpu and cuda): move one of them with .to(device=…)")
-    return devices.pop()
+def same_place(*arrays: Array) -> Place:
+    """The place that all `arrays` share; ValueError if they do not."""
+    first, *others = map(place_of, arrays)
+    for other in others:
+        if other is not first:
+            where = f"{first} and {other}"
+            raise ValueError(f"operands are on different devices ({where}): move one of them with .to(device=…)")
+    return first
 
 
 def index_dtype(*extents: int) -> np.dtype:

@@ -17,7 +17,7 @@ from .arrays import (
     check_not_nan,
     index_dtype,
     namespace,
-    same_device,
+    same_place,
     supported_dtype,
 )
 from .matrix.base import Matrix
@@ -49,7 +49,7 @@ def from_edges(
     values = xp.ones(rows.size, supported_dtype(dtype or np.int32)) if weights is None else as_values(weights, dtype)
     if not (rows.ndim == cols.ndim == 1 and rows.size == cols.size == values.size):
         raise ValueError(f"src, dst and weights must be of one length, got {rows.size}, {cols.size} and {values.size}")
-    same_device(rows, cols, values)
+    same_place(rows, cols, values)
     if shape is None:
         for name, part in (("src", rows), ("dst", cols)):
             if part.size and part.dtype.kind not in "iu":

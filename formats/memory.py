@@ -1,12 +1,11 @@
-"""Memory: how much a device has left, and the refusal of what does not fit, before any work."""
+"""Memory of the host: how much is left, and how much this process holds; and what is raised where there is no room."""
 
 from __future__ import annotations
 
 import functools
 import os
+import re
 from pathlib import Path
-
-from .arrays import Device, OutOfDeviceMemory, cupy, free_and_total
 
 UNQUESTIONED_BYTES = 64 * 2**20
 """What needs no more than this is not checked: asking the system takes longer than small work does."""
@@ -18,37 +17,35 @@ class OutOfHostMemory(MemoryError):
     """The host has no room for what was asked; the message gives the bytes needed and those that are free."""
 
 
-def available_bytes(device: Device) -> int | None:
-    """Bytes that can still be allocated on the device; None where nobody knows.
+class OutOfDeviceMemory(MemoryError):
+    """The GPU has no room for what was asked; the message gives the bytes needed, free and in all."""
 
-    Of the host: what Linux counts as available, or what is left of its control group's limit if that is less.  Of a
-    GPU: what is free, with CuPy's unused blocks; None under an allocator of the user's own, whose managed memory, for
-    example, may have room where the device has not.
+
+def host_bytes() -> int | None:
+    """Bytes that the host can still give: as Linux counts, or what the control group's limit leaves if that is less.
+
+    None where nobody knows.
     """
-    if device == "cuda":
-        cp = cupy()
-        own = cp.cuda.get_allocator() != cp.get_default_memory_pool().malloc
-        return None if own else free_and_total()[0]
     found = [known for known in (_host_bytes(), *map(_left, _control_groups())) if known is not None]
     return min(found, default=None)
 
 
-def check_room(what: str, needed: int, device: Device) -> None:
-    """OutOfHostMemory or OutOfDeviceMemory, with the figures, if `what` needs more bytes than there are.
-
-    Costs nothing up to UNQUESTIONED_BYTES, and some 50 µs above.
-    """
-    if needed <= UNQUESTIONED_BYTES:
-        return
-    available = available_bytes(device)
-    if available is not None and needed > available:
-        raise no_room(what, needed, available, device)
+def resident_bytes() -> int:
+    """Bytes of the host that this process holds; pages of files and memory shared with others do not count."""
+    pages = Path("/proc/self/statm").read_text(encoding="ascii").split()
+    return (int(pages[1]) - int(pages[2])) * os.sysconf("SC_PAGE_SIZE")
 
 
-def no_room(what: str, needed: int, available: int, device: Device) -> MemoryError:
-    """What to raise where `what` needs more bytes than the device has available."""
-    error, name = (OutOfDeviceMemory, "GPU") if device == "cuda" else (OutOfHostMemory, "host")
-    return error(f"{what} needs {needed:,} bytes, but the {name} has {available:,} available")
+def as_bytes(size: int | str) -> int:
+    """A number of bytes, given as such or in words such as "4GiB", "500 MB" or "2.5e9"."""
+    found = re.fullmatch(r"\s*([0-9.]+(?:e[0-9]+)?)\s*(?:([kMGT]?)(i?)B)?\s*", str(size), re.IGNORECASE)
+    try:
+        if found is None or isinstance(size, bool):
+            raise ValueError
+        power = " KMGT".index((found[2] or " ").upper())
+        return int(float(found[1]) * (1024 if found[3] else 1000) ** power)
+    except ValueError:
+        raise ValueError(f'a size is a number of bytes, or like "4GiB" or "500 MB", got {size!r}') from None
 
 
 def _host_bytes() -> int | None:

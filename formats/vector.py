@@ -14,13 +14,11 @@ import numpy as np
 
 from .arrays import (
     Array,
-    Device,
     as_indices,
     as_values,
     check_not_nan,
     check_range,
     contiguous,
-    device_of,
     differs,
     filled_dtype,
     index_dtype,
@@ -28,8 +26,9 @@ from .arrays import (
     namespace,
     position_of,
     read_only,
-    same_device,
+    same_place,
 )
+from .places import Device, Place, at_home, find_place, made_at_home, place_of
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -51,6 +50,7 @@ class SparseVector:
 
         def __init__(self, indices: ArrayLike, values: ArrayLike, size: int) -> None: ...
 
+    @made_at_home
     def __post_init__(self) -> None:
         size = operator.index(self.size)
         if size < 0:
@@ -76,6 +76,7 @@ class SparseVector:
         return self
 
     @classmethod
+    @at_home
     def from_dense(cls, x: Array, zero: Any) -> Self:
         """The entries of the dense vector `x` that differ from `zero`."""
         if x.ndim != 1:
@@ -85,7 +86,7 @@ class SparseVector:
 
     def check(self) -> None:
         """ValueError that names the first broken rule."""
-        same_device(self.indices, self.values)
+        same_place(self.indices, self.values)
         check_range(self.indices, "indices", self.size)
         broken = self.indices[1:] <= self.indices[:-1]
         if bool(broken.any()):
@@ -108,18 +109,25 @@ class SparseVector:
         return int(self.indices.nbytes + self.values.nbytes)
 
     @property
-    def device(self) -> Device:
-        return device_of(self.values)
+    def place(self) -> Place:
+        """Where the vector is: the host, or one GPU."""
+        return place_of(self.values)
 
-    def to(self, *, device: Device) -> SparseVector:
+    @property
+    def device(self) -> Device:
+        """The place as it is spelt, see `Matrix.device`."""
+        return str(self.place)  # type: ignore[return-value]
+
+    def to(self, *, device: Device | Place) -> SparseVector:
         """The same vector on `device`; `self` if it is there already. Raises what `Matrix.to` raises."""
-        if device == self.device:
+        if find_place(device) is self.place:
             return self
         return SparseVector.trusted(*move((self.indices, self.values, self.size), device, self))
 
+    @at_home
     def to_dense(self, fill: Any = 0) -> Array:
         """The (size,) array with `fill` at absent positions; its dtype also holds `fill`."""
-        xp = namespace(self.values)
+        xp = self.place.xp
         dense = xp.full(self.size, fill, filled_dtype(self.dtype, fill))
         dense[self.indices] = self.values
         return dense

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from formats import DTYPES, Matrix, SparseVector
-from formats.arrays import device_of, is_array
+from formats.arrays import is_array
+from formats.places import Place, place_of
 
 
 def check_matrix(name: str, A: Any) -> None:
@@ -26,32 +27,38 @@ def check_pair(A: Any, B: Any) -> None:
         raise TypeError(
             f"both matrices must be of one format, got {type(A).__name__} and {type(B).__name__}: use .to()"
         )
-    if A.device != B.device:
+    if A.place is not B.place:
         raise ValueError(f"the matrices are on {A.device} and {B.device}: move one of them with .to(device=…)")
+
+
+def check_result(name: str, place: Place, nbytes: int) -> None:
+    """OutOfHostMemory or OutOfDeviceMemory if a verb's result of at most so many bytes exceeds the user's limit."""
+    if place.limit is not None:
+        place.check_room(f"{name}, for its result,", nbytes)
 
 
 def check_operand(name: str, x: Any, size: int, A: Matrix) -> None:
     """TypeError or ValueError unless `x` is a vector of `size` elements that can be multiplied with `A`."""
-    check_vector(name, x, size, A.device)
+    check_vector(name, x, size, A.place)
     check_dtype(name, x)
     check_numbers(name, x)
 
 
-def check_vectors(*vectors: Any) -> str:
-    """The device that the vectors share; TypeError or ValueError if they are not vectors of one size on one device."""
+def check_vectors(*vectors: Any) -> Place:
+    """The place that the vectors share; TypeError or ValueError if they are not vectors of one size on one device."""
     first = vectors[0]
     if not (isinstance(first, SparseVector) or is_array(first)):
         raise TypeError(f"expected a matrix or a vector, got {type(first).__name__}")
-    device = first.device if isinstance(first, SparseVector) else device_of(first)
+    place = place_of(first)
     for x in vectors:
-        check_vector("each vector", x, first.size, device)
+        check_vector("each vector", x, first.size, place)
         check_dtype("each vector", x)
         check_numbers("each vector", x)
-    return device
+    return place
 
 
-def check_vector(name: str, x: Any, size: int, device: str) -> None:
-    """ValueError or TypeError unless `x` is a vector of `size` elements on `device`."""
+def check_vector(name: str, x: Any, size: int, place: Place) -> None:
+    """ValueError or TypeError unless `x` is a vector of `size` elements there."""
     if not (isinstance(x, SparseVector) or is_array(x)):
         raise TypeError(f"{name} must be an array or a SparseVector, got {type(x).__name__}")
     if is_array(x) and x.ndim != 1:
@@ -59,14 +66,13 @@ def check_vector(name: str, x: Any, size: int, device: str) -> None:
     length = x.size
     if length != size:
         raise ValueError(f"{name} must have {size} elements, got {length}")
-    check_device(name, x, device)
+    check_place(name, x, place)
 
 
-def check_device(name: str, x: Any, device: str) -> None:
-    """ValueError unless the array, vector or matrix is on `device`."""
-    where = device_of(x) if is_array(x) else x.device
-    if where != device:
-        raise ValueError(f"{name} is on {where}, the matrix on {device}: move one of them with .to(device=…)")
+def check_place(name: str, x: Any, place: Place) -> None:
+    """ValueError unless the array, vector or matrix is there."""
+    if place_of(x) is not place:
+        raise ValueError(f"{name} is on {place_of(x)}, the matrix on {place}: move one of them with .to(device=…)")
 
 
 def check_accum(accum: Any, out: Any, complement: bool, mask: Any) -> None:
@@ -89,7 +95,7 @@ def check_numbers(name: str, x: Any) -> None:
     The check is one pass over the values. On a GPU the host would have to wait for its result, so there is none.
     """
     values = x.values if isinstance(x, SparseVector) else x
-    if values.dtype.kind != "f" or not values.size or not isinstance(values, np.ndarray):
+    if values.dtype.kind != "f" or not values.size or not place_of(values).on_host:
         return
     if np.isnan(np.minimum.reduce(values)):
         at = int(np.isnan(values).argmax())

@@ -18,10 +18,11 @@ import numpy as np
 
 from formats import CSR, Matrix, SparseVector
 from formats.arrays import Array, is_array, namespace
+from formats.places import Place
 
 from . import merge, steps
 from .algebra import Monoid, find_combiner
-from .checks import check_accum, check_device, check_numbers, check_vector
+from .checks import check_accum, check_numbers, check_place, check_vector
 from .ops import BinaryOp
 
 Combiner = Monoid | BinaryOp
@@ -49,7 +50,7 @@ class VectorWrite:
         size: int,
         dtype: np.dtype,
         zero: Any,
-        device: str,
+        place: Place,
         mask: Any,
         complement: bool,
         accum: Any,
@@ -58,14 +59,14 @@ class VectorWrite:
     ) -> VectorWrite:
         """A write with every argument checked; ValueError or TypeError names the one that is wrong."""
         if mask is not None:
-            check_vector("mask", mask, size, device)
+            check_vector("mask", mask, size, place)
             if not isinstance(mask, SparseVector) and mask.dtype != np.bool_:
                 raise TypeError(f"a mask is a boolean array or a SparseVector, got an array of {mask.dtype}")
         if out is not None:
-            check_vector("out", out, size, device)
+            check_vector("out", out, size, place)
             if out.dtype != dtype:
                 raise TypeError(f"out must have the result's dtype {dtype}, got {out.dtype}")
-            if isinstance(out, np.ndarray) and not out.flags.writeable:
+            if is_array(out) and place.on_host and not out.flags.writeable:
                 raise ValueError("out is read-only")
             if accum is not None:
                 check_numbers("out", out)
@@ -181,7 +182,7 @@ class MatrixWrite:
         cls,
         shape: tuple[int, int],
         dtype: np.dtype,
-        device: str,
+        place: Place,
         mask: Any,
         complement: bool,
         accum: Any,
@@ -194,7 +195,7 @@ class MatrixWrite:
         if mask is not None and mask.shape != shape:
             raise ValueError(f"mask must have the result's shape {shape}, got {mask.shape}")
         if mask is not None:
-            check_device("mask", mask, device)
+            check_place("mask", mask, place)
         if out is not None:
             if not isinstance(out, CSR):
                 raise TypeError(f"out must be a CSR, got {type(out).__name__}")
@@ -202,7 +203,7 @@ class MatrixWrite:
                 raise ValueError(f"out must have the result's shape {shape}, got {out.shape}")
             if out.dtype != dtype:
                 raise TypeError(f"out must have the result's dtype {dtype}, got {out.dtype}")
-            check_device("out", out, device)
+            check_place("out", out, place)
         check_accum(accum, out, complement, mask)
         return cls(
             shape, dtype, mask, complement, find_combiner(accum, "add") if accum is not None else None, out, replace

@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from formats import Matrix
-from formats.arrays import Device
 from formats.hooks import answers
 
 from .registry import Fusible, Verb
 
 
 @answers("work")
-def work(A: Matrix, fmt: type[Matrix], device: Device, wanted: dict[str, Any]) -> dict[str, int]:
+def work(A: Matrix, fmt: type[Matrix], backend: str, wanted: dict[str, Any]) -> dict[str, int]:
     """Bytes of each part of a verb's or an algorithm's work on A in a format.
 
     Of a product with a dense vector, x and y and what is kept or held beside them, ⊕ idempotent; of an algorithm its
@@ -21,20 +20,20 @@ def work(A: Matrix, fmt: type[Matrix], device: Device, wanted: dict[str, Any]) -
     parts: dict[str, int] = {}
     if (name := wanted.get("verb")) is not None:
         verb = _named(name, {known: verb for known, verb in Verb.all.items() if verb.needs}, "verb")
-        verb.find(fmt, device)
-        needs = verb.needs.get((fmt, device)) or verb.needs[Matrix, device]
+        verb.find(fmt, backend)
+        needs = verb.needs.get((fmt, backend)) or verb.needs[Matrix, backend]
         parts["x and y"] = (A.nrows + A.ncols) * A.dtype.itemsize
         parts |= {part: size for part, size in needs(A, fmt).items() if size}
     if (name := wanted.get("algorithm")) is not None:
         algorithm: Any = _named(name, Fusible.all, "algorithm")
-        form = algorithm.runs_fused(fmt, device)
+        form = algorithm.runs_fused(fmt, backend)
         vertex, entry = algorithm.holds.written if form is None else algorithm.holds.fused
         parts["vectors"] = vertex * A.nrows
         parts["kept, at most"] = entry * A.nnz
         if form not in (fmt, None):
             parts[f"rows as {form.__name__}, kept"] = form.predicted_nbytes(A)
-        if (form, device) in algorithm.needs:
-            parts |= algorithm.needs[form, device](A, form)
+        if (form, backend) in algorithm.needs:
+            parts |= algorithm.needs[form, backend](A, form)
     return parts
 
 

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from formats.arrays import is_array
+from formats.places import place_of
 
 from .translation import INTEGER, Untranslatable, cuda_expression
 
@@ -100,7 +101,7 @@ def _translated(op: BinaryOp) -> str:
 
 
 def _on_gpu(obj: Any) -> bool:
-    return is_array(obj) and not isinstance(obj, np.ndarray)
+    return is_array(obj) and not place_of(obj).on_host
 
 
 def _elementwise(scalar: Scalar, a: Any, b: Any) -> Any:

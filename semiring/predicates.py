@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-import numpy as np
+from formats.places import place_of
 
 from .algebra import MONOIDS, Semiring
 from .checks import is_scalar
@@ -40,7 +40,7 @@ class Predicate:
 
     def __call__(self, i: Any, j: Any, value: Any, row: Any, col: Any) -> Any:
         """For each entry: does it hold? A bool array."""
-        if self.cuda and not isinstance(value, np.ndarray):
+        if self.cuda and not place_of(value).on_host:
             return ON_GPU[Predicate](self, i, j, value, row, col)
         return self.array(i, j, value, row, col)
 

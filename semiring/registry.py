@@ -15,8 +15,8 @@ from typing import Any, ClassVar, Generic, ParamSpec, TypeVar, cast
 from formats import CSR, Matrix, OutOfDeviceMemory, OutOfHostMemory
 from formats.arrays import out_of_memory
 from formats.matrix.routes import leads
-from formats.memory import check_room
 from formats.performance import warn_slow
+from formats.places import Place, scope_of
 from formats.storage.orientation import compressed
 
 from .explanation import definition_asked_for, definitions_only, note_choice, running_as, why_not_fused
@@ -65,7 +65,8 @@ class Verb(Generic[P, R]):
         type(self).all[self.name] = self
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        return guarded(self.name, lambda: self.front(*args, **kwargs))
+        with scope_of(args or kwargs.values()):  # the GPU on which the operands are
+            return guarded(self.name, lambda: self.front(*args, **kwargs))
 
     def implement(self, *cells: type | str, needs: Needs | None = None) -> Callable[[Implementation], Implementation]:
         """Register the decorated function for one or more formats and, after them, one or more backends.
@@ -94,8 +95,9 @@ class Verb(Generic[P, R]):
                 found[each, backend] = self.cells.get((each, backend), implementation)
         return found
 
-    def find(self, fmt: type, backend: str) -> Implementation:
-        """The implementation for a format on a backend; NotImplementedError names what is missing."""
+    def find(self, fmt: type, place: Place | str) -> Implementation:
+        """The implementation for a format in a place, or on a backend; NotImplementedError names what is missing."""
+        backend = place if isinstance(place, str) else place.backend
         own = self._cell(fmt, backend)
         if own is None:
             have = ", ".join(f"{f.__name__} on {b}" for f, b in self.table) or "nothing"
@@ -106,7 +108,8 @@ class Verb(Generic[P, R]):
 
     def served(self, A: Matrix) -> Matrix:
         """`A`; or its rows as CSR, made once and kept with it, where the verb has a cell for CSR alone."""
-        if self._cell(type(A), A.device) is not None or self._cell(CSR, A.device) is None or not leads(type(A), CSR):
+        backend = A.place.backend
+        if self._cell(type(A), backend) is not None or self._cell(CSR, backend) is None or not leads(type(A), CSR):
             return A
         return compressed(A, 0)
 
@@ -164,17 +167,17 @@ class Fusible(Verb[P, R]):
             raise TypeError(f"fused must be True or False, got {fused!r}")
         if args and isinstance(args[0], Matrix):
             A, vectors = args[0], self.holds.fused[0] * args[0].nrows
-            check_room(f"{self.name} on {A.nrows:,} vertices, for its vectors alone,", vectors, A.device)
+            A.place.check_room(f"{self.name} on {A.nrows:,} vertices, for its vectors alone,", vectors)
         with nullcontext() if fused else definitions_only("fused=False"):
             return super().__call__(*args, **kwargs)
 
-    def runs_fused(self, fmt: type[Matrix], device: str) -> type[Matrix] | None:
+    def runs_fused(self, fmt: type[Matrix], backend: str) -> type[Matrix] | None:
         """The format in which a matrix in `fmt` is run as a whole: its own, or CSR; None if there is none."""
-        return next((form for form in (fmt, CSR) if (form, device) in self.cells), None)
+        return next((form for form in (fmt, CSR) if (form, backend) in self.cells), None)
 
     def _rows_of(self, A: Matrix) -> Matrix:
         """`A`, or its rows as CSR if only they can be run as a whole: made once, kept with `A`, and told."""
-        if self.runs_fused(type(A), A.device) in (type(A), None):
+        if self.runs_fused(type(A), A.place.backend) in (type(A), None):
             return A
         name = type(A).__name__
         if not leads(type(A), CSR):
@@ -211,7 +214,7 @@ class Fusible(Verb[P, R]):
             if whole is not None:
                 run.implementation, run.why = "fused", f"registered for {type(A).__name__} on {A.device}"
                 relied = self.relies_on(A, *args, **kwargs)
-                may_be_long = A.device == "cpu" and (bool(relied) or A.nnz >= LONG)
+                may_be_long = A.place.on_host and (bool(relied) or A.nnz >= LONG)
                 answer = interruptible(functools.partial(whole, A, *args, **kwargs), may_be_long)
                 if not isinstance(answer, Unsuited):
                     if relied:
@@ -233,7 +236,7 @@ class Fusible(Verb[P, R]):
         why = why_not_fused()
         if why:
             return None, why
-        whole = self.cells.get((type(A), A.device))
+        whole = self.cells.get((type(A), A.place.backend))
         return whole, "" if whole else f"no fused implementation for {type(A).__name__} on {A.device}"
 
 

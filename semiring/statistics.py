@@ -67,7 +67,7 @@ def _mean_of(moments: Any) -> float:
 def _of(A: Matrix, semiring: Semiring, statistic: Any, of_moments: Any = None) -> float:
     """A statistic of the values that are no zeros; of_moments: the same of the moments that a GPU finds in one pass."""
     zero = semiring.zero(A.dtype)
-    if A.device == "cuda" and of_moments is not None:
+    if not A.place.on_host and of_moments is not None:
         from .cuda.statistics import moments
 
         found = A.keep(("moments", semiring), lambda: moments(A.stored, zero))

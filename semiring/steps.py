@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from formats import CSC, CSR
-from formats.arrays import Array, device_of, namespace
+from formats.arrays import Array, namespace
+from formats.places import place_of
 from formats.storage.compressed import expand
 
 from . import merge
@@ -21,7 +22,7 @@ from . import merge
 
 def united(A: CSR, B: CSR, op: Any) -> CSR:
     """The union of the entries of `A` and `B`; op(a, b) where both have one."""
-    if A.device == "cpu":
+    if A.place.on_host:
         from .cpu import rows
 
         return rows.united(A, B, op)
@@ -38,7 +39,7 @@ def united_by_arrays(A: CSR, B: CSR, op: Any) -> CSR:
 
 def kept(A: CSR | CSC, keep: Array) -> CSR | CSC:
     """The entries of `A` at which the Boolean array `keep` is true."""
-    if A.device == "cpu":
+    if A.place.on_host:
         from .cpu import rows
 
         return rows.kept(A, keep)
@@ -66,7 +67,7 @@ def kept_before(keep: Array, dtype: np.dtype) -> Array:
 
 def shared(A: CSR, B: CSR) -> Array:
     """For each entry of `A`: has `B` an entry at its place?"""
-    if A.device == "cpu":
+    if A.place.on_host:
         from .cpu import rows
 
         return rows.shared(A, B)
@@ -83,7 +84,7 @@ def flagged(A: CSR | CSC, flags: Callable[[Any, int, int], Array]) -> Array:
 
     On the CPU blocks stay in a cache, may begin and end within a row, and are shared by threads.
     """
-    if A.device == "cpu":
+    if A.place.on_host:
         from .cpu import rows
 
         return rows.flagged(A, flags)
@@ -92,7 +93,7 @@ def flagged(A: CSR | CSC, flags: Callable[[Any, int, int], Array]) -> Array:
 
 def numbered(indptr: Array, first: int) -> Array:
     """For each entry, its row, the rows being numbered from `first` on."""
-    if isinstance(indptr, np.ndarray):
+    if place_of(indptr).on_host:
         from .cpu import rows
 
         return rows.numbered(indptr, first)
@@ -101,7 +102,7 @@ def numbered(indptr: Array, first: int) -> Array:
 
 def taken(x: Array, at: Array) -> Array:
     """x[at]."""
-    if not isinstance(at, np.ndarray) or at.ndim > 1:
+    if not place_of(at).on_host or at.ndim > 1:
         return x[at]
     from .cpu import rows
 
@@ -110,7 +111,7 @@ def taken(x: Array, at: Array) -> Array:
 
 def distinct(indices: Array, name: str) -> Array:
     """`indices`; ValueError if one of them repeats."""
-    if device_of(indices) == "cuda":
+    if not place_of(indices).on_host:
         from .cuda.entries import ascend
 
         if ascend(indices):

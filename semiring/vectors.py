@@ -160,7 +160,7 @@ def flags(v: SparseVector) -> SparseVector:
 
 def excluded(A: Matrix, mask: VectorLike | None, complement: bool) -> Array:
     """A Boolean vector, to be written to, of the rows of `A` that a mask leaves out; see `masks`."""
-    write = VectorWrite.checked(A.nrows, np.dtype(bool), False, A.device, mask, complement, None, None, False)
+    write = VectorWrite.checked(A.nrows, np.dtype(bool), False, A.place, mask, complement, None, None, False)
     allowed = write.allowed
     return full(all_vertices(A), False, bool) if allowed is None else ~allowed
 
@@ -276,7 +276,7 @@ def longest_row(A: Matrix) -> int:
 def _longest_row(A: Matrix) -> int:
     if A.nrows == 0:
         return 0
-    if not isinstance(A, CSR) or A.device == "cpu":
+    if not isinstance(A, CSR) or A.place.on_host:
         return int(degrees(A).max())
     from .cuda.statistics import longest_row as by_kernel
 

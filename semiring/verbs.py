@@ -17,6 +17,7 @@ import numpy as np
 
 from formats import CSR, Matrix, SparseVector
 from formats.arrays import Array, as_array, as_indices, astype, check_not_nan, namespace, to_device
+from formats.places import Place
 
 from .algebra import Monoid, Semiring, find_combiner, find_monoid, find_semiring
 from .checks import (
@@ -24,6 +25,7 @@ from .checks import (
     check_matrix,
     check_operand,
     check_pair,
+    check_result,
     check_vector,
     check_vectors,
     is_index,
@@ -99,8 +101,9 @@ def mxv(
     check_matrix("A", A)
     check_operand("x", x, A.ncols, A)
     dtype = common_dtype(s, A, x)
-    write = VectorWrite.checked(A.nrows, dtype, s.zero(dtype), A.device, mask, complement, accum, out, replace)
-    return mxv.find(type(A), A.device)(typed_matrix(A, s, dtype), typed_vector(x, s, dtype), s, write)
+    check_result("mxv", A.place, A.nrows * dtype.itemsize)
+    write = VectorWrite.checked(A.nrows, dtype, s.zero(dtype), A.place, mask, complement, accum, out, replace)
+    return mxv.find(type(A), A.place)(typed_matrix(A, s, dtype), typed_vector(x, s, dtype), s, write)
 
 
 @Vxm
@@ -144,8 +147,9 @@ def vxm(
     check_matrix("A", A)
     check_operand("x", x, A.nrows, A)
     dtype = common_dtype(s, A, x)
-    write = VectorWrite.checked(A.ncols, dtype, s.zero(dtype), A.device, mask, complement, accum, out, replace)
-    return vxm.find(type(A), A.device)(typed_vector(x, s, dtype), typed_matrix(A, s, dtype), s, write)
+    check_result("vxm", A.place, A.ncols * dtype.itemsize)
+    write = VectorWrite.checked(A.ncols, dtype, s.zero(dtype), A.place, mask, complement, accum, out, replace)
+    return vxm.find(type(A), A.place)(typed_vector(x, s, dtype), typed_matrix(A, s, dtype), s, write)
 
 
 @Verb
@@ -190,9 +194,9 @@ def mxm(
     if A.ncols != B.nrows:
         raise ValueError(f"A's columns must be B's rows in number, got shapes {A.shape} and {B.shape}")
     dtype = common_dtype(s, A, B)
-    write = MatrixWrite.checked((A.nrows, B.ncols), dtype, A.device, mask, complement, accum, out, replace)
+    write = MatrixWrite.checked((A.nrows, B.ncols), dtype, A.place, mask, complement, accum, out, replace)
     A, B = mxm.served(A), mxm.served(B)
-    return mxm.find(type(A), A.device)(typed_matrix(A, s, dtype), typed_matrix(B, s, dtype), s, write)
+    return mxm.find(type(A), A.place)(typed_matrix(A, s, dtype), typed_matrix(B, s, dtype), s, write)
 
 
 # --- element by element ---------------------------------------------------------------------------------------------
@@ -291,17 +295,18 @@ def _element_wise(verb: Verb[..., Any], u: Any, v: Any, op: Operator, part: Any,
         if u.shape != v.shape:
             raise ValueError(f"the matrices must have one shape, got {u.shape} and {v.shape}")
         dtype = common_dtype(typing, u, v) if typing else np.result_type(u.dtype, v.dtype)
-        write: Any = MatrixWrite.checked(u.shape, _result_dtype(combiner, dtype), u.device, *rule)
+        check_result(verb.name, u.place, u.nbytes + v.nbytes)
+        write: Any = MatrixWrite.checked(u.shape, _result_dtype(combiner, dtype), u.place, *rule)
         u, v = verb.served(u), verb.served(v)
         both = [typed_matrix(M, typing, dtype) if typing else M.astype(dtype) for M in (u, v)]
-        return verb.find(type(u), u.device)(*both, combiner, typing.zero(dtype) if typing else None, write)
-    device = check_vectors(u, v)
+        return verb.find(type(u), u.place)(*both, combiner, typing.zero(dtype) if typing else None, write)
+    place = check_vectors(u, v)
     dtype = common_dtype(typing, u, v) if typing else np.result_type(u.dtype, v.dtype)
     zero = typing.zero(dtype) if typing else None
     both = [typed_vector(x, typing, dtype) if typing else _cast_vector(x, dtype) for x in (u, v)]
     result_dtype = _result_dtype(combiner, dtype)
-    write = VectorWrite.checked(u.size, result_dtype, result_dtype.type(0) if zero is None else zero, device, *rule)
-    return verb.find(Vector, device)(*both, combiner, zero, write)
+    write = VectorWrite.checked(u.size, result_dtype, result_dtype.type(0) if zero is None else zero, place, *rule)
+    return verb.find(Vector, place)(*both, combiner, zero, write)
 
 
 @Apply
@@ -347,16 +352,16 @@ def apply(
     function = _element_by_element(_bound(op, left, right))
     if isinstance(u, Matrix):
         write: Any = MatrixWrite.checked(
-            u.shape, as_array(function(u.values.ravel()[:1])).dtype, u.device, mask, complement, accum, out, replace
+            u.shape, as_array(function(u.values.ravel()[:1])).dtype, u.place, mask, complement, accum, out, replace
         )
         u = apply.served(u)
-        return apply.find(type(u), u.device)(u, function, write)
-    device = check_vectors(u)
+        return apply.find(type(u), u.place)(u, function, write)
+    place = check_vectors(u)
     result_dtype = as_array(function(_one_value(u))).dtype
     zero = find_semiring(semiring).zero(u.dtype) if semiring is not None else None
     absent = find_semiring(semiring).zero(result_dtype) if semiring is not None else result_dtype.type(0)
-    write = VectorWrite.checked(u.size, result_dtype, absent, device, mask, complement, accum, out, replace)
-    return apply.find(Vector, device)(u, function, zero, write)
+    write = VectorWrite.checked(u.size, result_dtype, absent, place, mask, complement, accum, out, replace)
+    return apply.find(Vector, place)(u, function, zero, write)
 
 
 @Select
@@ -407,9 +412,9 @@ def select(
         for name, x, size in (("row", row, u.nrows), ("col", col, u.ncols)):
             if x is not None:
                 check_operand(name, x, size, u)
-        write: Any = MatrixWrite.checked(u.shape, u.dtype, u.device, mask, complement, accum, out, replace)
-        return select.find(type(u), u.device)(u, find_predicate(predicate, other), row, col, write)
-    device = check_vectors(u)
+        write: Any = MatrixWrite.checked(u.shape, u.dtype, u.place, mask, complement, accum, out, replace)
+        return select.find(type(u), u.place)(u, find_predicate(predicate, other), row, col, write)
+    place = check_vectors(u)
     if row is not None or col is not None:
         raise TypeError("a vector has no rows or columns to look up: row= and col= are for matrices")
     compare = predicate if isinstance(predicate, Predicate) else find_comparison(predicate)
@@ -420,8 +425,8 @@ def select(
     if not is_scalar(other):
         check_vectors(u, other)
     zero = find_semiring(semiring).zero(u.dtype) if semiring is not None else u.dtype.type(0)
-    write = VectorWrite.checked(u.size, u.dtype, zero, device, mask, complement, accum, out, replace)
-    return select.find(Vector, device)(u, compare, other, write)
+    write = VectorWrite.checked(u.size, u.dtype, zero, place, mask, complement, accum, out, replace)
+    return select.find(Vector, place)(u, compare, other, write)
 
 
 @Reduce
@@ -473,8 +478,8 @@ def reduce(
         raise ValueError("a scalar result takes no mask, accum or out: give an axis")
     if isinstance(u, Matrix):
         size = u.shape[1 - (axis or 0)]
-        write = VectorWrite.checked(size, u.dtype, m.zero(u.dtype), u.device, mask, complement, accum, out, replace)
-        return reduce.find(type(u), u.device)(u, m, axis, write)
+        write = VectorWrite.checked(size, u.dtype, m.zero(u.dtype), u.place, mask, complement, accum, out, replace)
+        return reduce.find(type(u), u.place)(u, m, axis, write)
     return reduce.find(Vector, check_vectors(u))(u, m)
 
 
@@ -519,13 +524,13 @@ def extract(
     """
     rule = (mask, complement, accum, out, replace)
     if not isinstance(u, Matrix):
-        device = check_vectors(u)
+        place = check_vectors(u)
         if cols is not None:
             raise TypeError("a vector has no columns: pass one array of indices")
         everywhere = namespace(u.values if isinstance(u, SparseVector) else u).arange
-        indices = everywhere(u.size) if rows is None else _places("indices", rows, u.size, device)
-        write: Any = VectorWrite.checked(indices.size, u.dtype, u.dtype.type(0), device, *rule)
-        return extract.find(Vector, device)(u, indices, write)
+        indices = everywhere(u.size) if rows is None else _places("indices", rows, u.size, place)
+        write: Any = VectorWrite.checked(indices.size, u.dtype, u.dtype.type(0), place, *rule)
+        return extract.find(Vector, place)(u, indices, write)
     if is_index(rows) and is_index(cols):
         raise TypeError("a single entry is A[u, v] or A.get(u, v)")
     if is_index(rows) or is_index(cols):
@@ -534,21 +539,21 @@ def extract(
         line = u if axis == 0 else u.T
         one = as_indices([operator.index(at)], "rows" if axis == 0 else "cols", line.nrows)  # on the host
         others = cols if axis == 0 else rows
-        chosen = None if others is None else _places("indices", others, line.ncols, u.device)
+        chosen = None if others is None else _places("indices", others, line.ncols, u.place)
         size = line.ncols if chosen is None else chosen.size
-        write = VectorWrite.checked(size, u.dtype, u.dtype.type(0), u.device, *rule)
+        write = VectorWrite.checked(size, u.dtype, u.dtype.type(0), u.place, *rule)
         line = extract.served(line)
-        part = extract.find(type(line), u.device)(line, one, chosen, lambda T: T)
+        part = extract.find(type(line), u.place)(line, one, chosen, lambda T: T)
         return write(part if isinstance(part, SparseVector) else SparseVector.trusted(part.indices, part.values, size))
-    chosen_rows = None if rows is None else _places("rows", rows, u.nrows, u.device)
-    chosen_cols = None if cols is None else _places("cols", cols, u.ncols, u.device)
+    chosen_rows = None if rows is None else _places("rows", rows, u.nrows, u.place)
+    chosen_cols = None if cols is None else _places("cols", cols, u.ncols, u.place)
     shape = (
         u.nrows if chosen_rows is None else chosen_rows.size,
         u.ncols if chosen_cols is None else chosen_cols.size,
     )
-    write = MatrixWrite.checked(shape, u.dtype, u.device, *rule)
+    write = MatrixWrite.checked(shape, u.dtype, u.place, *rule)
     u = extract.served(u)
-    return extract.find(type(u), u.device)(u, chosen_rows, chosen_cols, write)
+    return extract.find(type(u), u.place)(u, chosen_rows, chosen_cols, write)
 
 
 @Assign
@@ -594,28 +599,28 @@ def assign(
     """
     s = find_semiring(semiring) if semiring is not None else None
     if isinstance(out, Matrix):
-        chosen_rows = None if rows is None else distinct(_places("rows", rows, out.nrows, out.device), "rows")
-        chosen_cols = None if cols is None else distinct(_places("cols", cols, out.ncols, out.device), "cols")
-        write: Any = MatrixWrite.checked(out.shape, out.dtype, out.device, mask, complement, None, out, replace)
-        if isinstance(value, Matrix) and value.device != out.device:
+        chosen_rows = None if rows is None else distinct(_places("rows", rows, out.nrows, out.place), "rows")
+        chosen_cols = None if cols is None else distinct(_places("cols", cols, out.ncols, out.place), "cols")
+        write: Any = MatrixWrite.checked(out.shape, out.dtype, out.place, mask, complement, None, out, replace)
+        if isinstance(value, Matrix) and value.place is not out.place:
             raise ValueError(f"value is on {value.device}, out on {out.device}: move one of them with .to(device=…)")
         if not isinstance(value, Matrix) and not is_scalar(value):
             raise TypeError(f"value must be a scalar or a matrix, got {type(value).__name__}")
         value = value_for(out.dtype, value, s)
         combiner = find_combiner(accum, "add") if accum is not None else None
-        return assign.find(type(out), out.device)(out, value, chosen_rows, chosen_cols, combiner, write)
-    device = check_vectors(out)
+        return assign.find(type(out), out.place)(out, value, chosen_rows, chosen_cols, combiner, write)
+    place = check_vectors(out)
     if cols is not None:
         raise TypeError("a vector has no columns: pass one array of indices")
-    indices = None if rows is None else distinct(_places("indices", rows, out.size, device), "indices")
+    indices = None if rows is None else distinct(_places("indices", rows, out.size, place), "indices")
     size = out.size if indices is None else indices.size
     if not is_scalar(value):
-        check_vector("value", value, size, device)
+        check_vector("value", value, size, place)
     value = value_for(out.dtype, value, s)
     zero = s.zero(out.dtype) if s is not None else out.dtype.type(0)
-    write = VectorWrite.checked(out.size, out.dtype, zero, device, mask, complement, None, out, replace)
+    write = VectorWrite.checked(out.size, out.dtype, zero, place, mask, complement, None, out, replace)
     combiner = find_combiner(accum, "add") if accum is not None else None
-    return assign.find(Vector, device)(out, value, indices, combiner, write)
+    return assign.find(Vector, place)(out, value, indices, combiner, write)
 
 
 @Transpose
@@ -647,8 +652,8 @@ def transpose(
     Source: GraphBLAS, GrB_transpose.
     """
     check_matrix("A", A)
-    write = MatrixWrite.checked(A.shape[::-1], A.dtype, A.device, mask, complement, accum, out, replace)
-    return transpose.find(type(A), A.device)(A, write)
+    write = MatrixWrite.checked(A.shape[::-1], A.dtype, A.place, mask, complement, accum, out, replace)
+    return transpose.find(type(A), A.place)(A, write)
 
 
 def _result_dtype(combiner: Monoid | BinaryOp, dtype: np.dtype) -> np.dtype:
@@ -661,9 +666,9 @@ def _cast_vector(x: VectorLike, dtype: np.dtype) -> VectorLike:
     return astype(x, dtype)
 
 
-def _places(name: str, indices: Any, bound: int, device: Any) -> Array:
+def _places(name: str, indices: Any, bound: int, place: Place) -> Array:
     """The index argument of that name, checked, on the operand's device: indices may come from anywhere."""
-    return to_device(as_indices(indices, name, bound), device)
+    return to_device(as_indices(indices, name, bound), place)
 
 
 def _one_value(u: VectorLike) -> Array:

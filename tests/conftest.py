@@ -37,7 +37,8 @@ pytest.register_assert_rewrite("tests.files", "tests.graphs")
 
 GPUS = len(list(Path("/dev").glob("nvidia[0-9]*")))
 if GPUS > 1 and "PYTEST_XDIST_WORKER" in os.environ:  # spread the processes over the GPUs
-    os.environ.setdefault("CUDA_VISIBLE_DEVICES", str(int(os.environ["PYTEST_XDIST_WORKER"][2:]) % GPUS))
+    first = int(os.environ["PYTEST_XDIST_WORKER"][2:])
+    os.environ.setdefault("CUDA_VISIBLE_DEVICES", ",".join(str((first + k) % GPUS) for k in range(GPUS)))
 
 settings.register_profile("semiring", deadline=None, derandomize=True)
 settings.load_profile("semiring")

@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-import formats.matrix.footprint
 from algorithms import NegativeCycle, bellman_ford, bfs, boruvka, da2cf, delta_stepping, dijkstra, scc, sssp
 from bench.graphs import rmat, rmat_both_ways
 from bench.laboratory import bellman_ford_by
-from formats import COO, CSC, CSR, CompressedCSR, Matrix, from_edges
+from formats import COO, CSC, CSR, CompressedCSR, Matrix, Place, from_edges
 from formats.storage.orientation import compressed
 from semiring import MONOIDS, BinaryOp, MaxMin, Semiring, explain
 from semiring.registry import Fusible
@@ -112,8 +111,9 @@ def test_a_format_with_an_implementation_of_its_own_is_not_converted():
 def test_where_the_rows_do_not_fit_the_definition_runs_and_the_figures_are_told(monkeypatch):
     A = stored(rmat(7), COO)
     expected = bfs(A, 3, direction="push", fused=False)
-    monkeypatch.setattr(formats.matrix.footprint, "UNQUESTIONED_BYTES", 0)
-    monkeypatch.setattr(formats.matrix.footprint, "available_bytes", lambda device: 100)
+    monkeypatch.setattr(Place, "check_room", lambda place, what, needed: None)
+    monkeypatch.setattr(Place, "questions", lambda place, needed: True)
+    monkeypatch.setattr(Place, "available_bytes", lambda place: 100)
     told = explain(bfs, A, 3, direction="push")
     assert_equal(told.result, expected)
     assert (told.runs[0].format, told.runs[0].implementation) == ("COO", "definition")

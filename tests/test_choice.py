@@ -17,7 +17,7 @@ from bench.experiments import choice as experiment
 from bench.experiments.choice_fit import fit
 from bench.graphs import grid, rmat, uniform
 from bench.measure import MACHINE, RESULTS, machine
-from formats import COO, CSC, CSR, ELL, Matrix, from_edges
+from formats import COO, CSC, CSR, ELL, Matrix, Place, from_edges
 from semiring import MinPlus, PlusTimes, choice, choose, explain, mxv
 from semiring.choice import PRODUCTS, cost, model_of
 from semiring.features import Features, features, terms
@@ -91,7 +91,7 @@ def test_a_matrix_in_a_format_that_was_never_measured_stays(known: Any, A: CSR) 
 
 def test_what_does_not_fit_is_not_chosen(known: Any, A: CSR, monkeypatch: pytest.MonkeyPatch) -> None:
     needed = A.footprint(COO).total
-    monkeypatch.setattr("formats.matrix.footprint.available_bytes", lambda device: needed - 1)
+    monkeypatch.setattr(Place, "available_bytes", lambda place: needed - 1)
     found = choose(A, calls=10**9)
     assert found.chosen != "coo"
     (row,) = (row for row in found.candidates if row["format"] == "coo")

@@ -54,6 +54,7 @@ class FakeArray:
 
     def __init__(self, array: np.ndarray) -> None:
         self.array, self.nbytes, self.dtype = array, array.nbytes, array.dtype
+        self.device = SimpleNamespace(id=0)
 
 
 class FakePool:
@@ -82,6 +83,7 @@ class FakeCupy(ModuleType):
                 driverGetVersion=lambda: self.driver,
                 runtimeGetVersion=lambda: self.built_for,
                 getDeviceCount=self.devices,
+                getDevice=lambda: 0,
                 memGetInfo=lambda: (self.free, 2 * 10**9),
             ),
             memory=SimpleNamespace(OutOfMemoryError=CupyOutOfMemory),
@@ -112,7 +114,7 @@ class FakeCupy(ModuleType):
 def fake(monkeypatch: pytest.MonkeyPatch) -> FakeCupy:
     module = FakeCupy()
     monkeypatch.setitem(sys.modules, "cupy", module)
-    monkeypatch.setattr("formats.arrays._installed_cupys", lambda: ["cupy-cuda13x"])
+    monkeypatch.setattr("formats.gpu._installed_cupys", lambda: ["cupy-cuda13x"])
     return module
 
 
@@ -129,7 +131,7 @@ def refusal() -> DeviceUnavailable:
 
 def test_no_cupy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "cupy", None)
-    monkeypatch.setattr("formats.arrays._installed_cupys", list)
+    monkeypatch.setattr("formats.gpu._installed_cupys", list)
     error = refusal()
     assert "CuPy, which is not installed here: pip install cupy-cuda13x" in str(error)
     assert isinstance(error.__cause__, ImportError)
@@ -154,7 +156,7 @@ def test_a_cupy_that_cannot_be_imported(
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setitem(sys.modules, "cupy", None)
     monkeypatch.delitem(sys.modules, "cupy")
-    monkeypatch.setattr("formats.arrays._installed_cupys", lambda: ["cupy"])
+    monkeypatch.setattr("formats.gpu._installed_cupys", lambda: ["cupy"])
     with pytest.raises(DeviceUnavailable, match="CuPy, which cannot be imported: ") as caught:
         cupy()
     assert str(caught.value).endswith(reason)
@@ -326,7 +328,7 @@ def test_arrays_on_a_gpu_go_to_cupy(library: type, fake: FakeCupy) -> None:
 @pytest.mark.parametrize("library", [OnGpu, Interface])
 def test_arrays_on_a_gpu_without_cupy(library: type, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "cupy", None)
-    monkeypatch.setattr("formats.arrays._installed_cupys", list)
+    monkeypatch.setattr("formats.gpu._installed_cupys", list)
     theirs = SimpleNamespace(__cuda_array_interface__={})
     with pytest.raises(DeviceUnavailable, match="needs CuPy"):
         SparseVector([0], library(theirs), 1)

@@ -27,11 +27,11 @@ from formats import (
     OutOfHostMemory,
     SegmentedCOO,
     from_edges,
-    memory,
 )
 from formats.arrays import cupy, finish
 from formats.matrix.footprint import footprint
 from formats.matrix.routes import CONVERSIONS, conversion_peak, stays
+from formats.places import HOST, Place
 from semiring import LorLand, MinPlus, mxv, vxm
 from semiring.cpu.threads import threads
 
@@ -187,7 +187,7 @@ def test_a_matrix_that_stays_needs_nothing_new() -> None:
 
 
 def test_a_footprint_says_the_figures(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("formats.matrix.footprint.available_bytes", lambda device: 3 * MIB)
+    monkeypatch.setattr(Place, "available_bytes", lambda place: 3 * MIB)
     A = from_edges(np.arange(1000), np.arange(1000), np.ones(1000, np.int32), shape=1000)
     found = A.footprint(Dense)
     assert not found.fits
@@ -198,7 +198,7 @@ def test_a_footprint_says_the_figures(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_where_nobody_knows_what_is_available_everything_fits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("formats.matrix.footprint.available_bytes", lambda device: None)
+    monkeypatch.setattr(Place, "available_bytes", lambda place: None)
     found = uniform(64, 3).footprint(Dense)
     assert found.fits
     assert "available" not in str(found)
@@ -206,7 +206,8 @@ def test_where_nobody_knows_what_is_available_everything_fits(monkeypatch: pytes
 
 
 def test_moving_counts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("formats.matrix.footprint.available_bytes", lambda device: 1 << 30)
+    monkeypatch.setattr(Place, "available_bytes", lambda place: 1 << 30)
+    monkeypatch.setattr("formats.matrix.footprint.find_place", lambda device: Place(str(device)))
     A = uniform(1 << 10, 8)
     assert A.footprint(device="cuda").total == A.nbytes
     assert A.footprint(ELL, device="cuda").total >= A.nbytes + A.to(ELL).nbytes
@@ -233,10 +234,10 @@ def test_padding_is_refused_as_before_where_nothing_forces_it() -> None:
 
 
 def test_what_needs_little_is_not_asked_about(monkeypatch: pytest.MonkeyPatch) -> None:
-    def asked(device: str) -> int:
+    def asked(place: Place) -> int:
         raise AssertionError("the system was asked for small work")
 
-    monkeypatch.setattr("formats.matrix.footprint.available_bytes", asked)
+    monkeypatch.setattr(Place, "available_bytes", asked)
     A = uniform(1 << 12, 8)
     for fmt in FORMATS:
         if fmt.predicted_nbytes(A) < MIB:
@@ -244,8 +245,8 @@ def test_what_needs_little_is_not_asked_about(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_gpus_refusal_is_of_its_own_kind() -> None:
-    assert isinstance(memory.no_room("x", 2, 1, "cuda"), OutOfDeviceMemory)
-    assert str(memory.no_room("all of it", 2000, 1000, "cpu")) == (
+    assert isinstance(Place("cuda").no_room("x", 2, 1), OutOfDeviceMemory)
+    assert str(HOST.no_room("all of it", 2000, 1000)) == (
         "all of it needs 2,000 bytes, but the host has 1,000 available"
     )
 
@@ -263,7 +264,7 @@ def test_a_conversion_that_does_not_fit_on_a_gpu_is_refused() -> None:
 
 
 def test_the_host_has_something_left() -> None:
-    found = memory.available_bytes("cpu")
+    found = HOST.available_bytes()
     assert found is not None
     assert 0 < found < 1 << 50
 
@@ -275,9 +276,9 @@ def test_a_control_groups_limit_counts(version: int, tmp_path: Any, monkeypatch:
     usage.write_text("3000\n")
     stat.write_text("total_inactive_file 400\n" if version == 1 else "inactive_file 400\n")
     monkeypatch.setattr("formats.memory._control_groups", lambda: ((limit, usage, stat),))
-    assert memory.available_bytes("cpu") == 2400
+    assert HOST.available_bytes() == 2400
     limit.write_text("max\n")
-    assert memory.available_bytes("cpu") != 2400
+    assert HOST.available_bytes() != 2400
 
 
 def test_a_footprint_of_work_needs_somebody_who_knows_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -348,7 +349,7 @@ def test_an_unknown_verb_or_algorithm_is_named() -> None:
 
 
 def test_an_algorithm_whose_vectors_do_not_fit_is_refused_before_any_work(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("formats.memory.available_bytes", lambda device: 1000)
+    monkeypatch.setattr(Place, "available_bytes", lambda place: 1000)
     n = 1 << 23
     A = CSR.trusted(np.zeros(n + 1, np.int32), np.zeros(0, np.int32), np.zeros(0, np.int32), (n, n))
     with pytest.raises(OutOfHostMemory, match=r"bfs on 8,388,608 vertices, for its .* needs 142,606,336 bytes"):

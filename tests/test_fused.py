@@ -16,7 +16,8 @@ from algorithms import NegativeCycle, bellman_ford, bfs, boruvka, scc, shortest_
 from bench.graphs import grid, rmat, rmat_both_ways
 from bench.laboratory import bellman_ford_by, da2cf_by
 from formats import CSR, DTYPES, Matrix, SparseVector, from_edges
-from formats.arrays import device_of, to_device
+from formats.arrays import to_device
+from formats.places import place_of
 from semiring import BinaryOp, LorLand, MaxMin, MaxPlus, MinMax, MinPlus, Semiring, explain
 from semiring.explanation import definitions_only
 from semiring.registry import Fusible
@@ -139,7 +140,7 @@ def assert_same(got: Any, expected: Any, device: str) -> None:
         assert got.shape == expected.shape
         assert_same(got.arrays, expected.arrays, device)
         return
-    assert device_of(got) == device
+    assert place_of(got).backend == device
     assert (got.dtype, got.shape) == (expected.dtype, expected.shape)
     a, b = on_cpu(got), on_cpu(expected)
     if a.tobytes() != b.tobytes():

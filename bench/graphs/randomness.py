@@ -17,7 +17,8 @@ from numpy import uint64
 from numpy.typing import DTypeLike
 
 from formats import CSR, from_edges
-from formats.arrays import Array, Device, cupy, device_of, namespace
+from formats.arrays import Array, Device, cupy, namespace
+from formats.places import place_of
 
 GOLDEN = 0x9E3779B97F4A7C15
 TARGETS, WEIGHTS, OPERAND, SIZES, LABELS = range(64, 69)
@@ -37,7 +38,7 @@ def operand(n: int, high: int, *, seed: int = 1, device: Device = "cpu", dtype: 
 def weighted(src: Array, dst: Array, n: int, seed: int, high: int, dtype: DTypeLike, *, symmetric: bool = False) -> CSR:
     """The CSR of the edges, each once, with random weights 1..high; symmetric: those of u -> v and v -> u are equal."""
     weights = namespace(src).empty(src.size, dtype)
-    for block in blocks(src.size, device_of(src)):
+    for block in blocks(src.size, str(place_of(src))):
         weights[block] = weights_of(src[block], dst[block], n, seed, high, dtype, symmetric=symmetric)
     return from_edges(src, dst, weights, shape=n)
 

@@ -22,7 +22,8 @@ from algorithms.errors import broken_law
 from algorithms.single_source import Until
 from algorithms.trace import note
 from formats import CSR, Matrix, SparseVector
-from formats.arrays import Array, Device, device_of, to_device
+from formats.arrays import Array, Device, to_device
+from formats.places import place_of
 from formats.storage.orientation import by_columns
 from semiring import MinPlus, Semiring, ewise_add, reduce, vxm
 from semiring.registry import Unsuited
@@ -39,7 +40,7 @@ def moved(x: Array | SparseVector, device: Device) -> Any:
 
 def minimum(x: Array, semiring: Semiring, passes: int = 2) -> Any:
     """⊕ over a dense vector. On a GPU, after one pass each block's result goes to the host; after two, a scalar."""
-    if passes == 2 or device_of(x) == "cpu":
+    if passes == 2 or place_of(x).on_host:
         return reduce(x, semiring)
     from semiring.cuda.reductions import fold_blocks
 

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from formats import CSR, from_edges
-from formats.arrays import DeviceUnavailable, cupy, to_device
+from formats.arrays import to_device
+from formats.gpu import DeviceUnavailable, cupy
 
 from .forms import check_lengths, finite_below, symmetric, undirected
 from .peer import Peer, Prepared, absent

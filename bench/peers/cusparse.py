@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from formats import CSR
-from formats.arrays import Array, DeviceUnavailable, cupy
+from formats.arrays import Array
+from formats.gpu import DeviceUnavailable, cupy
 
 from .peer import Prepared, Unable
 

@@ -20,7 +20,7 @@ from numpy.typing import DTypeLike
 
 from ..arrays import Array
 from ..matrix.base import Matrix, find_format
-from ..memory import check_room
+from ..places import HOST
 from .edges import Edges, check_dimension
 from .kind import FileKind
 from .source import BLOCK_BYTES, Source, is_gzip
@@ -116,7 +116,7 @@ class Archive:
         total = sum(self._promised(name) for name in names if name in self)
         if total > self._most(self._size):
             raise ValueError(f"{self._size:,} bytes unpack to {total:,}: force=True reads it")
-        check_room("the archive", total, "cpu")
+        HOST.check_room("the archive", total)
 
     def load(self, name: str) -> Array:
         self._source.bar.update()

@@ -8,14 +8,16 @@ not stored is *absent*; a stored 0 is an entry like any other.
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Self, SupportsIndex, TypeVar, overload
 
 import numpy as np
 from numpy.typing import DTypeLike
 
-from ..arrays import Array, Device, all_of, cast, equals, move, namespace
+from ..arrays import Array, all_of, cast, equals, move
 from ..hooks import ask
+from ..places import Device, Place, at_home, find_place, made_at_home
 from .contract import Storage
 from .convert import convert, to_cupyx, to_dense, to_edges, to_graphblas, to_networkx, to_scipy
 from .footprint import Footprint, footprint
@@ -39,6 +41,8 @@ class Matrix(Storage):
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
+        if "__post_init__" in cls.__dict__:
+            cls.__post_init__ = made_at_home(cls.__dict__["__post_init__"])  # type: ignore[attr-defined]
         if not cls.__name__.startswith("_"):
             Matrix.formats[cls.__name__.lower()] = cls
 
@@ -55,23 +59,25 @@ class Matrix(Storage):
         return twin
 
     @overload
-    def to(self, fmt: None = None, *, device: Device | None = None, **options: Any) -> Self: ...
+    def to(self, fmt: None = None, *, device: Device | Place | None = None, **options: Any) -> Self: ...
     @overload
-    def to(self, fmt: type[F], *, device: Device | None = None, **options: Any) -> F: ...
+    def to(self, fmt: type[F], *, device: Device | Place | None = None, **options: Any) -> F: ...
     @overload
-    def to(self, fmt: type[Matrix] | str | None, *, device: Device | None = None, **options: Any) -> Matrix: ...
-    def to(self, fmt: type[Matrix] | str | None = None, *, device: Device | None = None, **options: Any) -> Any:
+    def to(self, fmt: type[Matrix] | str | None, *, device: Device | Place | None = None, **options: Any) -> Matrix: ...
+    @at_home
+    def to(self, fmt: type[Matrix] | str | None = None, *, device: Device | Place | None = None, **options: Any) -> Any:
         """The same matrix in another format, on another device, or both; `self` where nothing changes.
 
         fmt: a format or its lower-case name; or "auto", which is the one in which so many `calls` of a `verb` take the
         least time, as `semiring.choose` predicts it, whose options it takes.  options: the target format's own,
         `force=True` of ELL, SELL, CSB and Dense, `chunk=` and `window=` of SELL, `segment=` of SegmentedCOO, `block=`
         of CSB, `fill=` of Dense.
+        device: "cpu", "cuda" for the current GPU, "cuda:1" for one by its number, or a `Place`.
         OutOfDeviceMemory or OutOfHostMemory, with the figures, before any work that is predicted not to fit;
         DeviceUnavailable if there is no GPU.
         """
         moved = self
-        if device is not None and device != self.device:
+        if device is not None and find_place(device) is not self.place:
             moved = type(self).trusted(*move(self.components, device, self))
         if fmt == "auto":
             chosen = ask("choice", moved, options, what="which format to choose")
@@ -80,9 +86,23 @@ class Matrix(Storage):
             return moved
         return convert(moved, find_format(type(self) if fmt is None else fmt), **options)
 
+    @at_home
     def astype(self, dtype: DTypeLike) -> Self:
         """The same matrix with values of `dtype`; a value that cannot be kept is a ValueError."""
-        return self.with_values(cast(self.values, dtype))
+        return self.mapped(lambda values: cast(values, dtype))
+
+    @at_home
+    def pattern(self) -> Self:
+        """The unweighted view: the same entries, every value True, all of them one byte of memory."""
+        xp = self.xp
+        return self.mapped(lambda values: xp.broadcast_to(xp.ones(1, bool), values.shape))
+
+    def mapped(self, function: Callable[[Array], Array]) -> Self:
+        """The same entries, with the values that a function of arrays makes of theirs, which are trusted.
+
+        A format without a field `values` says itself which arrays the function is for.
+        """
+        return self.with_values(function(self.values))
 
     def with_values(self, values: Array) -> Self:
         """The same pattern with other values (same shape as `self.values`), which are trusted."""
@@ -90,11 +110,6 @@ class Matrix(Storage):
             return self
         parts = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
         return type(self).trusted(*(parts | {"values": values}).values())
-
-    def pattern(self) -> Self:
-        """The unweighted view: the same entries, every value True, all of them one byte of memory."""
-        xp = namespace(self.values)
-        return self.with_values(xp.broadcast_to(xp.ones(1, bool), self.values.shape))
 
     def __getitem__(self, position: tuple[SupportsIndex, SupportsIndex]) -> np.number:
         """The stored value at (u, v). KeyError if that entry is absent, IndexError if it lies outside the matrix."""
@@ -107,6 +122,7 @@ class Matrix(Storage):
     def get(self, u: SupportsIndex, v: SupportsIndex) -> np.number | None: ...
     @overload
     def get(self, u: SupportsIndex, v: SupportsIndex, default: Default) -> np.number | Default: ...
+    @at_home
     def get(self, u: SupportsIndex, v: SupportsIndex, default: Any = None) -> Any:
         """The stored value at (u, v), or `default` if that entry is absent."""
         row, col = self._position((u, v))
@@ -120,6 +136,7 @@ class Matrix(Storage):
         """(rows, cols, values) of all entries, sorted by row, then by column, whatever the format."""
         return to_edges(self)
 
+    @at_home
     def to_dense(self, fill: Any = 0) -> Array:
         """The (nrows, ncols) array with `fill` at absent positions; its dtype also holds `fill`."""
         return to_dense(self, fill)
@@ -143,6 +160,7 @@ class Matrix(Storage):
         """A python-graphblas Matrix of its own memory."""
         return to_graphblas(self)
 
+    @at_home
     def equals(self, other: Matrix) -> bool:
         """Same shape, dtype and entries, whatever the formats."""
         if self.shape != other.shape or self.dtype != other.dtype or self.nnz != other.nnz:
@@ -161,9 +179,10 @@ class Matrix(Storage):
 
     def lengths(self, axis: int = 0) -> Array:
         """(nrows,), how many entries each row has; axis=1: (ncols,), each column."""
-        xp, made = namespace(self.values), self.to(("csr", "csc")[axis])
-        return xp.diff(made.indptr)  # type: ignore[attr-defined]
+        made = self.to(("csr", "csc")[axis])
+        return self.xp.diff(made.indptr)  # type: ignore[attr-defined]
 
+    @at_home
     def longest(self, axis: int = 0) -> int:
         """Entries of the longest row, or column (axis=1): found once, and kept."""
 
@@ -173,13 +192,14 @@ class Matrix(Storage):
 
         return self.keep(("longest", axis), find)
 
+    @at_home
     def footprint(
         self,
         fmt: type[Matrix] | str | None = None,
         *,
         verb: str | None = None,
         algorithm: str | None = None,
-        device: Device | None = None,
+        device: Device | Place | None = None,
         **options: Any,
     ) -> Footprint:
         """The bytes that the matrix takes in a format, that conversion and work on it take, and what there is.
@@ -189,7 +209,7 @@ class Matrix(Storage):
         format's own.  Nothing is converted or moved.
         """
         work = {"verb": verb, "algorithm": algorithm}
-        return footprint(self, find_format(fmt or type(self)), device or self.device, work, options)
+        return footprint(self, find_format(fmt or type(self)), device or self.place, work, options)
 
     # --- what formats provide -------------------------------------------------------------------------------------
 

@@ -12,7 +12,8 @@ from typing import Any, ClassVar, Self, TypeAlias, TypeVar
 
 import numpy as np
 
-from ..arrays import Array, Device, device_of, index_dtype, is_array, read_only
+from ..arrays import Array, held, index_dtype, is_array, read_only
+from ..places import HOST, Device, Place, place_of
 
 Kept = TypeVar("Kept")
 Shape: TypeAlias = int | tuple[int, int]
@@ -60,8 +61,23 @@ class Storage:
         return self.values.dtype
 
     @property
+    def place(self) -> Place:
+        """Where the matrix is: the host, or one GPU."""
+        known = self.__dict__.get("_place")
+        if known is None:
+            known = next(map(place_of, held(self.components)), HOST)
+            object.__setattr__(self, "_place", known)
+        return known
+
+    @property
     def device(self) -> Device:
-        return device_of(self.values)
+        """The place as it is spelt: "cpu", "cuda" for the current GPU, "cuda:1" for another."""
+        return str(self.place)  # type: ignore[return-value]
+
+    @property
+    def xp(self) -> Any:
+        """The array module, `numpy` or `cupy`, whose functions work on the matrix's arrays."""
+        return self.place.xp
 
     @property
     def stored(self) -> Array:
@@ -125,8 +141,9 @@ class Storage:
 
     @property
     def arrays(self) -> tuple[Array, ...]:
-        """The components that are arrays."""
-        return tuple(part for part in self.components if is_array(part))
+        """The components that are arrays, and those of the matrices among them."""
+        parts = (part.arrays if isinstance(part, Storage) else (part,) for part in held(self.components))
+        return tuple(array for arrays in parts for array in arrays)
 
     # --- what is kept ---------------------------------------------------------------------------------------------
 
@@ -174,7 +191,7 @@ class Storage:
 
 def _address(array: Array) -> int:
     """Where an array's memory begins."""
-    return array.ctypes.data if isinstance(array, np.ndarray) else array.data.ptr
+    return array.ctypes.data if place_of(array).on_host else array.data.ptr  # type: ignore[attr-defined]
 
 
 def _bytes_of(kept: Any, seen: set[int]) -> int:

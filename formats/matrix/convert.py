@@ -75,7 +75,7 @@ def to_scipy(A: Storage) -> scipy.sparse.sparray:
 
 def to_cupyx(A: Storage) -> cupyx.scipy.sparse.spmatrix:
     """See `Matrix.to_cupyx`."""
-    if A.device != "cuda":
+    if A.place.on_host:
         raise ValueError("to_cupyx needs a matrix on a GPU, and this one is on the CPU: say .to(device='cuda') first")
     if A.dtype.kind == "i":
         raise TypeError(f"CuPy's sparse matrices hold no {A.dtype}: say .astype('float64') first")
@@ -125,5 +125,5 @@ def to_graphblas(A: Storage) -> graphblas.Matrix:
 
 def check_on_cpu(A: Storage) -> None:
     """ValueError for a matrix on the GPU: the libraries here work in the memory of the CPU."""
-    if A.device != "cpu":
+    if not A.place.on_host:
         raise ValueError(f"the matrix is on {A.device}, and this works on the CPU: move it with .to(device='cpu')")

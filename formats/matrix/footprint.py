@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..arrays import Device, check_device_name
 from ..hooks import ask
-from ..memory import UNQUESTIONED_BYTES, available_bytes, no_room
+from ..places import Device, Place, find_place
 from .contract import Storage
 from .routes import conversion_peak, predicted
 
@@ -28,7 +27,7 @@ class Footprint:
     added: int
     temporary: int
     available: int | None
-    device: Device
+    place: Place
     work: dict[str, int] = field(default_factory=dict)
 
     @property
@@ -44,7 +43,7 @@ class Footprint:
     def check(self) -> None:
         """OutOfHostMemory or OutOfDeviceMemory, with the figures, unless it fits."""
         if self.available is not None and not self.fits:
-            raise no_room(self.what, self.total, self.available, self.device)
+            raise self.place.no_room(self.what, self.total, self.available)
 
     def __str__(self) -> str:
         parts = {"matrix": self.matrix, "conversion": self.temporary, **self.work}
@@ -54,23 +53,23 @@ class Footprint:
         notes["at most"] = f"at one time{room}: {'fits' if self.fits else 'does not fit'}"
         width = max(map(len, parts))
         lines = [f"  {name:{width}} {_mib(size):>14}  {notes.get(name, '')}".rstrip() for name, size in parts.items()]
-        return "\n".join([f"{self.what}, on the {'GPU' if self.device == 'cuda' else 'host'}", *lines])
+        return "\n".join([f"{self.what}, on the {self.place.name}", *lines])
 
 
 def footprint(
-    A: Storage, target: type[Storage], device: Device, work: dict[str, Any], options: dict[str, Any]
+    A: Storage, target: type[Storage], device: Device | Place, work: dict[str, Any], options: dict[str, Any]
 ) -> Footprint:
     """See `Matrix.footprint`."""
     target._check_options(options)
-    check_device_name(device)
-    moved = A.nbytes if device != A.device else 0
-    matrix, peak = predicted(A, target, options), conversion_peak(A, target, options, device)
+    place = find_place(device)
+    moved = A.nbytes if place is not A.place else 0
+    matrix, peak = predicted(A, target, options), conversion_peak(A, target, options, place)
     added = moved if not peak else min(matrix, peak)
     wanted = {name: value for name, value in work.items() if value is not None}
-    parts = ask("work", A, target, device, wanted, what=" or ".join(wanted.values())) if wanted else {}
+    parts = ask("work", A, target, place.backend, wanted, what=" or ".join(wanted.values())) if wanted else {}
     what = f"{A.nrows:,} × {A.ncols:,} with {A.nnz:,} entries as {target.__name__}"
     temporary = max(0, moved + peak - added)
-    return Footprint(what, matrix, added, temporary, available_bytes(device), device, parts)
+    return Footprint(what, matrix, added, temporary, place.available_bytes(), place, parts)
 
 
 def check_conversion(A: Storage, target: type[Storage], options: dict[str, Any]) -> None:
@@ -80,16 +79,16 @@ def check_conversion(A: Storage, target: type[Storage], options: dict[str, Any])
     does.
     """
     value_and_index = A.dtype.itemsize + 8
-    if 2 * value_and_index * max(A.nrows * A.ncols, A.nnz) <= UNQUESTIONED_BYTES:
+    if not A.place.questions(2 * value_and_index * max(A.nrows * A.ncols, A.nnz)):
         return
     try:
-        needed = conversion_peak(A, target, options, A.device)
+        needed = conversion_peak(A, target, options, A.place)
     except NotImplementedError:  # a format that cannot tell
         return
-    if needed > UNQUESTIONED_BYTES:
-        available = available_bytes(A.device)
+    if A.place.questions(needed):
+        available = A.place.available_bytes()
         if available is not None and needed > available:
-            footprint(A, target, A.device, {}, options).check()
+            footprint(A, target, A.place, {}, options).check()
 
 
 def _mib(size: int) -> str:

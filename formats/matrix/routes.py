@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..arrays import Device
+from ..places import Device, Place
 from .contract import Storage
 from .workspace import Needs, Sizes, unknown
 
@@ -61,7 +61,7 @@ def predicted(A: Storage, target: type[Storage], options: dict[str, Any]) -> int
     return A.nbytes if stays(A, target, options) else target.predicted_nbytes(A, **options)
 
 
-def conversion_peak(A: Storage, target: type[Storage], options: dict[str, Any], device: Device) -> int:
+def conversion_peak(A: Storage, target: type[Storage], options: dict[str, Any], device: Device | Place) -> int:
     """Bytes that the conversion allocates at most at one time, the result and formats on the way among them."""
     if stays(A, target, options):
         return 0
@@ -69,6 +69,6 @@ def conversion_peak(A: Storage, target: type[Storage], options: dict[str, Any], 
     for step in route(type(A), target):
         size = predicted(A, step, options if step is target else {})
         peak = max(peak, between + NEEDS[source, step](sizes, made, size))
-        sizes = Sizes(sizes.shape, getattr(step, "major", 0), sizes.nnz, sizes.value, sizes.index, device)
+        sizes = Sizes(sizes.shape, getattr(step, "major", 0), sizes.nnz, sizes.value, sizes.index, sizes.backend)
         source, made, between = step, size, size
     return peak

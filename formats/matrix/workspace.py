@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ..arrays import Device
+from ..places import Device, Place, backend_of
 from .contract import Storage
 
 WORD = 8
@@ -19,26 +19,26 @@ WORD = 8
 
 @dataclass(frozen=True)
 class Sizes:
-    """A matrix's extents: shape, major axis, entries, bytes of a value and of an index, and where it is."""
+    """A matrix's extents: shape, major axis, entries, bytes of a value and an index, and its place's backend."""
 
     shape: tuple[int, int]
     major: int
     nnz: int
     value: int
     index: int
-    device: Device
+    backend: str
 
     @classmethod
-    def of(cls, A: Storage, device: Device) -> Sizes:
-        return cls(A.shape, A.major, A.nnz, A.dtype.itemsize, A._index_dtype.itemsize, device)
+    def of(cls, A: Storage, device: Device | Place) -> Sizes:
+        return cls(A.shape, A.major, A.nnz, A.dtype.itemsize, A._index_dtype.itemsize, backend_of(device))
 
     @property
     def T(self) -> Sizes:
-        return Sizes(self.shape[::-1], 1 - self.major, self.nnz, self.value, self.index, self.device)
+        return Sizes(self.shape[::-1], 1 - self.major, self.nnz, self.value, self.index, self.backend)
 
     @property
     def on_gpu(self) -> bool:
-        return self.device == "cuda"
+        return self.backend == "cuda"
 
     @property
     def places(self) -> int:

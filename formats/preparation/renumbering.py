@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arrays import Array, all_of, as_array, as_indices, counts, index_dtype, namespace, same_device, to_device
+from ..arrays import Array, all_of, as_array, as_indices, counts, index_dtype, namespace, same_place, to_device
 from ..matrix.base import Matrix
 from ..matrix.convert import convert
 from ..storage.compressed import CSR, turn
@@ -70,7 +70,7 @@ def permute(A: Matrix, permutation: ArrayLike | Array) -> Matrix:
         return permute(A.T, permutation).T
     rows: Any = A.to(CSR)
     old = as_permutation(permutation, A.nrows)
-    same_device(A.values, old)
+    same_place(A.values, old)
     new = inverted(old).astype(rows.indices.dtype, copy=False)
     indptr, indices, values = rows.indptr, rows.indices, rows.values
     for _ in range(2):  # by new column, then by new row, in which the columns still ascend
@@ -140,14 +140,14 @@ def _by_search(A: Matrix) -> Array:
     rooted = csr_array((np.ones(indices.size, bool), indices, indptr), shape=(n + 1, n + 1))
     found = breadth_first_order(rooted, n, return_predecessors=False)[1:]
     order = found[np.argsort(smallest[component[found]], kind="stable")]
-    return to_device(order, A.device)
+    return to_device(order, A.place)
 
 
 def _by_cuthill_mckee(A: Matrix) -> Array:
     from scipy.sparse.csgraph import reverse_cuthill_mckee
 
     order = reverse_cuthill_mckee(_symmetric(A), symmetric_mode=True) if A.nrows else np.zeros(0, np.int32)
-    return to_device(order, A.device)
+    return to_device(order, A.place)
 
 
 ORDERS: dict[str, Callable[[Matrix], Array]] = {"degree": _by_degree, "bfs": _by_search, "rcm": _by_cuthill_mckee}

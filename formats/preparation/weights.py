@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arrays import Array, as_values, check_not_nan, check_range, index_dtype, namespace, read_only, same_device
+from ..arrays import Array, as_values, check_not_nan, check_range, index_dtype, namespace, read_only, same_place
 from ..matrix.base import Matrix
 from ..matrix.convert import convert
 from ..storage.compressed import CSR, expand, turn
@@ -73,7 +73,7 @@ def from_ranks(R: Matrix, weights: ArrayLike | Array) -> Matrix:
         raise TypeError(f"ranks must be integers, got a matrix of {R.dtype}")
     known = as_values(weights)
     check_not_nan(known)
-    same_device(R.values, known)
+    same_place(R.values, known)
     entries = _entries(R)
     check_range(entries.values, "ranks", int(known.size))
     return _like(entries.with_values(known[entries.values]), R)

@@ -25,7 +25,7 @@ from ..arrays import (
     namespace,
     position_of,
     read_only,
-    same_device,
+    same_place,
 )
 from ..hooks import answer
 from ..matrix.base import Matrix
@@ -33,6 +33,7 @@ from ..matrix.contract import Shape, as_shape
 from ..matrix.convert import convert
 from ..matrix.routes import conversion
 from ..matrix.workspace import Sizes
+from ..places import place_of
 from .coo import COO
 
 
@@ -146,7 +147,7 @@ def coerce_compressed(A: CSR | CSC) -> None:
 
 def check_compressed(A: CSR | CSC) -> None:
     """ValueError that names the first broken rule."""
-    same_device(A.indptr, A.indices, A.values)
+    same_place(A.indptr, A.indices, A.values)
     axis, nmajor, nminor = ("row", *A.shape) if A.major == 0 else ("column", *A.shape[::-1])
     if A.indices.shape != A.values.shape:
         raise ValueError(f"indices and values must be of one length, got {A.indices.size} and {A.values.size}")
@@ -222,7 +223,7 @@ def compress(outer: Array, nmajor: int, index_type: np.dtype) -> Array:
 
 def expand(indptr: Array) -> Array:
     """The inverse of `compress`: for each entry, its row (or column). On a GPU it waits for the device."""
-    if isinstance(indptr, np.ndarray):
+    if place_of(indptr).on_host:
         return np.repeat(np.arange(indptr.size - 1, dtype=indptr.dtype), np.diff(indptr))
     xp, nnz = namespace(indptr), int(indptr[-1])
     if nnz == 0 or indptr.size == 2:
@@ -233,7 +234,7 @@ def expand(indptr: Array) -> Array:
 
 def spread(values: Array, indptr: Array) -> Array:
     """For each entry, what `values` holds for its row (or column). On a GPU it waits for the device."""
-    return np.repeat(values, np.diff(indptr)) if isinstance(values, np.ndarray) else values[expand(indptr)]
+    return np.repeat(values, np.diff(indptr)) if place_of(values).on_host else values[expand(indptr)]
 
 
 @conversion(CSR, CSC, needs=lambda s, *_: s.turn(1))
@@ -248,7 +249,7 @@ def _(A: CSC) -> CSR:
 
 def turn(indptr: Array, indices: Array, values: Array, shape: tuple[int, int]) -> tuple[Array, Array, Array]:
     """(indptr, indices, values) of the other orientation, by SciPy's counting sort or a stable sort on the device."""
-    if isinstance(values, np.ndarray):
+    if place_of(values).on_host:
         from scipy.sparse import csr_array
 
         turned = csr_array((np.ascontiguousarray(values), indices, indptr), shape=shape).tocsc()

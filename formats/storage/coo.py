@@ -25,7 +25,7 @@ from ..arrays import (
     namespace,
     position_of,
     read_only,
-    same_device,
+    same_place,
 )
 from ..matrix.base import Matrix
 from ..matrix.contract import Shape, as_shape
@@ -73,7 +73,7 @@ class COO(Matrix):
         self.check()
 
     def check(self) -> None:
-        same_device(self.rows, self.cols, self.values)
+        same_place(self.rows, self.cols, self.values)
         check_range(self.rows, "rows", self.nrows)
         check_range(self.cols, "cols", self.ncols)
         broken = out_of_order(self.outer, self.inner)

@@ -36,7 +36,7 @@ from ..arrays import (
     namespace,
     position_of,
     read_only,
-    same_device,
+    same_place,
 )
 from ..hooks import answer
 from ..matrix.base import Matrix
@@ -99,7 +99,7 @@ class CSB(Matrix):
         self.check()
 
     def check(self) -> None:
-        same_device(self.rows, self.cols, self.values, self.starts)
+        same_place(self.rows, self.cols, self.values, self.starts)
         if not self.rows.shape == self.cols.shape == self.values.shape:
             raise ValueError(
                 f"rows, cols and values must be of one length, got {self.rows.size}, {self.cols.size} and "
@@ -252,7 +252,7 @@ def blocks_to_rows(s: Sizes, source: int, target: int) -> int:
 
 @conversion(CSR, CSB, needs=blocking)
 def _(A: CSR, *, block: int = BLOCK, force: bool = False) -> CSB:
-    by_kernels = answer("blocks on the GPU") if A.device == "cuda" else None
+    by_kernels = answer("blocks on the GPU") if not A.place.on_host else None
     made = None if by_kernels is None else by_kernels(A, block, block)
     if made is not None:
         return CSB.trusted(*made, A.shape, block, 0)

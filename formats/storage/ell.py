@@ -23,7 +23,7 @@ from ..arrays import (
     namespace,
     position_of,
     read_only,
-    same_device,
+    same_place,
 )
 from ..matrix.base import Matrix
 from ..matrix.contract import Shape, as_shape
@@ -74,7 +74,7 @@ class ELL(Matrix):
         self.check()
 
     def check(self) -> None:
-        same_device(self.indices, self.values)
+        same_place(self.indices, self.values)
         axis = "row" if self.major == 0 else "column"
         if self.indices.shape[1] != self.shape[self.major]:
             raise ValueError(

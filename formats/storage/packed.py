@@ -35,7 +35,7 @@ from ..arrays import (
     namespace,
     position_of,
     read_only,
-    same_device,
+    same_place,
 )
 from ..hooks import answer
 from ..matrix.base import Matrix
@@ -43,6 +43,7 @@ from ..matrix.contract import as_shape
 from ..matrix.convert import convert
 from ..matrix.routes import conversion
 from ..matrix.workspace import WORD, Sizes
+from ..places import place_of
 from .compressed import CSR, check_indptr, check_starts, expand, out_of_order_within, turned
 
 GROUP = 32
@@ -99,7 +100,7 @@ class CompressedCSR(Matrix):
         self.check()
 
     def check(self) -> None:
-        same_device(*self.arrays)
+        same_place(*self.arrays)
         axis = "row" if self.major == 0 else "column"
         check_indptr(self.indptr, self.nnz, self.shape[self.major], self.major)
         groups = groups_of(self.nnz)
@@ -222,7 +223,7 @@ def pack(
 
 def _on_gpu(array: Array, step: str) -> Callable[..., Any] | None:
     """What does a step by kernels, for an array on a GPU."""
-    return None if isinstance(array, np.ndarray) or array.size == 0 else answer(step)
+    return None if place_of(array).on_host or array.size == 0 else answer(step)
 
 
 def _pack_lanes(lanes: Array, bases: Array, starts: Array, widths: Array, words: Array) -> None:
@@ -300,7 +301,7 @@ def _lanes(indices: Array, groups: slice) -> Array:
 def _blocks(indices: Array) -> list[slice]:
     """The groups in blocks that NumPy's caches hold; in one on a GPU."""
     count = groups_of(indices.size)
-    each = GROUPS_AT_A_TIME if isinstance(indices, np.ndarray) else max(count, 1)
+    each = GROUPS_AT_A_TIME if place_of(indices).on_host else max(count, 1)
     return [slice(first, min(first + each, count)) for first in range(0, count, each)]
 
 

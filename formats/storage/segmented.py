@@ -32,7 +32,7 @@ from ..arrays import (
     namespace,
     position_of,
     read_only,
-    same_device,
+    same_place,
 )
 from ..hooks import answer
 from ..matrix.base import Matrix
@@ -40,6 +40,7 @@ from ..matrix.contract import as_shape
 from ..matrix.convert import convert
 from ..matrix.routes import conversion
 from ..matrix.workspace import WORD, Sizes
+from ..places import place_of
 from .compressed import CSC, CSR, check_starts, compress, expand, turned
 from .coo import out_of_order
 
@@ -91,7 +92,7 @@ class SegmentedCOO(Matrix):
         self.check()
 
     def check(self) -> None:
-        same_device(self.offsets, self.indices, self.values, self.starts)
+        same_place(self.offsets, self.indices, self.values, self.starts)
         if not self.offsets.shape == self.indices.shape == self.values.shape:
             raise ValueError(
                 f"offsets, indices and values must be of one length, got {self.offsets.size}, {self.indices.size} and "
@@ -213,7 +214,7 @@ def segments_to_rows(s: Sizes, *_: int) -> int:
 
 @conversion(CSR, SegmentedCOO, needs=lambda s, *_: max(s.turn(1), s.compressed(1) + segmenting(s)))
 def _(A: CSR, *, segment: int = SEGMENT) -> SegmentedCOO:
-    by_kernels = answer("blocks on the GPU") if A.device == "cuda" else None
+    by_kernels = answer("blocks on the GPU") if not A.place.on_host else None
     made = None if by_kernels is None else by_kernels(A, segment)
     if made is not None:
         return SegmentedCOO.trusted(*made, A.shape, segment, 0)
@@ -231,7 +232,7 @@ def _(A: SegmentedCOO) -> Matrix:
     if A.major == 1:
         return turned(convert(A.T, CSR))
     rows = A.outer  # in a segment, a row's entries ascend already
-    if isinstance(rows, np.ndarray):
+    if place_of(rows).on_host:
         from scipy.sparse import coo_array
 
         by_row = coo_array((np.ascontiguousarray(A.values), (rows, A.indices)), shape=A.shape).tocsr()

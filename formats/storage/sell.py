@@ -31,7 +31,7 @@ from ..arrays import (
     namespace,
     position_of,
     read_only,
-    same_device,
+    same_place,
 )
 from ..matrix.base import Matrix
 from ..matrix.contract import as_shape
@@ -98,7 +98,7 @@ class SELL(Matrix):
         self.check()
 
     def check(self) -> None:
-        same_device(self.indices, self.values, self.starts, self.rows)
+        same_place(self.indices, self.values, self.starts, self.rows)
         if self.indices.shape != self.values.shape:
             raise ValueError(
                 f"indices and values must be of one length, got {self.indices.size} and {self.values.size}"

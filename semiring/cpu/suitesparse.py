@@ -24,6 +24,7 @@ import numpy as np
 
 from formats import CSC, CSR, Matrix
 from formats.arrays import index_dtype
+from formats.places import HOST
 
 from ..algebra import Semiring
 from ..masks import MatrixWrite, VectorWrite
@@ -68,8 +69,19 @@ def named_semiring(semiring: Semiring) -> Any | None:
 
 
 def operand(A: Compressed, x: np.ndarray, semiring: Semiring, matrix_first: bool) -> Operand | None:
-    """x for a product with A; None if GraphBLAS lacks the semiring, or something could wrap or become NaN."""
-    return None if named_semiring(semiring) is None else plain_operand(A, x, semiring, matrix_first)
+    """x for a product with A; None if GraphBLAS lacks the semiring, or something could wrap or become NaN.
+
+    And None if the handle, a copy, would exceed the user's limit of memory.
+    """
+    suits = named_semiring(semiring) is not None and (HOST.limit is None or _has_room(A, semiring))
+    return plain_operand(A, x, semiring, matrix_first) if suits else None
+
+
+def _has_room(A: Compressed, semiring: Semiring) -> bool:
+    """Is the handle there already, or room for it?"""
+    rows, available = A if A.major == 0 else A.T, HOST.available_bytes()
+    kept = any(rows.keeps(("graphblas", left_out)) for left_out in (None, semiring.zero(A.dtype)))
+    return kept or available is None or handle_bytes(A, type(A)) <= available
 
 
 @dataclass(frozen=True)

@@ -8,13 +8,13 @@ on a dtype and kept. Scalars are arguments, so another scalar is no other kernel
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from formats.arrays import Array, is_array, supported_dtype
 from formats.hooks import answers
+from formats.places import kept_by_place, place_of
 
 from ..algebra import Semiring
 from ..codegen import C_TYPES, CONSTANTS, expression, prelude
@@ -66,7 +66,7 @@ def _operand(x: Any, dtype: np.dtype) -> Any:
 
 def _scalar(x: Any, dtype: np.dtype) -> Any:
     """A scalar of `dtype`; a CuPy array without dimensions stays where it is."""
-    return x.astype(dtype, copy=False) if is_array(x) and not isinstance(x, np.ndarray) else dtype.type(x)
+    return x.astype(dtype, copy=False) if is_array(x) and not place_of(x).on_host else dtype.type(x)
 
 
 def _fits(x: Any, dtype: np.dtype) -> bool:
@@ -77,17 +77,17 @@ def _fits(x: Any, dtype: np.dtype) -> bool:
 # --- kernels --------------------------------------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=512)
-def _binary_kernel(op: BinaryOp, dtype: np.dtype, types: tuple[np.dtype, np.dtype]) -> Any:
+@kept_by_place(512)
+def _binary_kernel(op: BinaryOp, dtype: np.dtype, types: tuple[np.dtype, ...]) -> Any:
     return Pointwise({"a": types[0], "b": types[1]}, binary_dtype(op, dtype), binary_text(op, dtype))
 
 
-@lru_cache(maxsize=512)
+@kept_by_place(512)
 def _unary_kernel(op: UnaryOp, dtype: np.dtype) -> Any:
     return Pointwise({"a": dtype}, _unary_dtype(op, dtype), unary_text(op, dtype))
 
 
-@lru_cache(maxsize=8)
+@kept_by_place(8)
 def _cast_kernel(source: np.dtype, dtype: np.dtype) -> Any:
     target = C_TYPES[dtype.name]
     return Pointwise(
@@ -97,7 +97,7 @@ def _cast_kernel(source: np.dtype, dtype: np.dtype) -> Any:
     )
 
 
-@lru_cache(maxsize=512)
+@kept_by_place(512)
 def _predicate_kernel(cuda: str, semiring: Semiring | None, dtype: np.dtype, index_dtype: np.dtype) -> Any:
     operands = {"i": index_dtype, "j": index_dtype, "value": dtype, "row": dtype, "col": dtype}
     return Pointwise(operands, _BOOL, predicate_text(cuda, semiring, dtype, index_dtype))

@@ -9,7 +9,6 @@ A bit for each entry is a thirty-second of a column, so entries are looked at on
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ import numpy as np
 from formats import CSC, CSR
 from formats.arrays import DeviceArray as Array
 from formats.arrays import cupy, index_dtype
+from formats.places import kept_by_place
 
 from ..predicates import Predicate
 from .elementwise import predicate_text
@@ -87,7 +87,7 @@ def marked(A: Compressed, predicate: Predicate, value: Array | None, row: Vector
 Vector = tuple[Array | None, Array | None]
 
 
-@lru_cache(maxsize=256)
+@kept_by_place(256)
 def _mark_steps(predicate: Predicate, dtype: np.dtype, index: np.dtype, by_columns: bool, reads_major: bool) -> Steps:
     return steps_for(MARK, index, 4, mark_head(predicate, dtype, index, by_columns, reads_major))
 

@@ -6,13 +6,13 @@ A semiring is compiled once on a machine: the machine code is kept on disk.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from formats.arrays import cupy
+from formats.places import kept_by_place
 
 from ..algebra import Law, Semiring
 from ..codegen import prelude, sum_bytes
@@ -163,4 +163,4 @@ def shape_for(nnz: int, nrows: int) -> Shape:
     return LONG_ROWS if nnz > LONG_FROM * nrows else SHORT_ROWS
 
 
-_kernels = lru_cache(maxsize=512)(Kernels)
+_kernels = kept_by_place(512)(Kernels)

@@ -6,13 +6,13 @@ common(A, B, op, zero)  the intersection, without entries equal to the zero
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from formats import CSR
 from formats.arrays import Array, cupy, index_dtype
+from formats.places import kept_by_place
 
 from ..algebra import Monoid
 from ..codegen import C_TYPES
@@ -71,7 +71,7 @@ def _side(A: CSR, index: np.dtype) -> tuple[Array, Array, Array]:
     return indptr, indices, cp.ascontiguousarray(A.values)
 
 
-@lru_cache(maxsize=256)
+@kept_by_place(256)
 def _steps(op: BinaryOp, dtype: np.dtype, index: np.dtype, zero: Any, both_only: bool) -> Steps:
     return steps_for(MERGE, index, 4, merge_head(op, dtype, zero, both_only))
 

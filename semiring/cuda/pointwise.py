@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from formats.arrays import Array, cupy, is_array
+from formats.places import place_of
 
 from ..codegen import C_TYPES
 from .compile import load
@@ -51,7 +52,7 @@ class Pointwise:
         arguments: list[Any] = [np.int64(y.size), y]
         kept = []  # copies, until the kernel is on its way
         for x, dtype in zip(operands, self._dtypes, strict=True):
-            if not is_array(x) or isinstance(x, np.ndarray):  # a scalar, by value
+            if not is_array(x) or place_of(x).on_host:  # a scalar, by value
                 arguments += [np.intp(0), dtype.type(x), np.int64(0)]
             elif x.size == 1:
                 arguments += [x, dtype.type(0), np.int64(0)]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any
 
 from formats import CSC, CSR, CompressedCSR, Matrix, SparseVector
 from formats.arrays import DeviceArray as Array
 from formats.arrays import cupy, index_dtype
+from formats.places import kept_by_place
 from formats.storage.orientation import compressed
 
 from ..algebra import Monoid, Semiring
@@ -54,7 +54,7 @@ def fold_blocks(monoid: Monoid, values: Array) -> Array:
     return tiles.fold_blocks(k, cupy().ascontiguousarray(values))
 
 
-@lru_cache(maxsize=128)
+@kept_by_place(128)
 def _kernels(monoid: Monoid, dtype: Any, index: Any, unit: str, shape: Shape = SHORT_ROWS) -> Kernels:
     """The kernels of a semiring with this ⊕. Its ⊗ is not used."""
     return kernels_for(Semiring(monoid, OPERATORS["first"], dtypes=(dtype,)), dtype, index, True, shape, unit)

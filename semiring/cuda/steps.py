@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from formats.arrays import Array, cupy
+from formats.places import kept_by_place
 
 from ..codegen import C_TYPES
 from .compile import load
@@ -86,7 +87,7 @@ def steps_for(files: tuple[str, ...], index_dtype: np.dtype, value_bytes: int = 
     return _compiled(files, index_dtype, value_bytes, head)
 
 
-_compiled = lru_cache(maxsize=256)(Steps)
+_compiled = kept_by_place(256)(Steps)
 
 
 class Letters(threading.local):

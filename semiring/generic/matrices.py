@@ -114,10 +114,10 @@ def _(A: Matrix, write: MatrixWrite) -> Matrix:
 @select.implement(Matrix, "cpu", "cuda")
 def _(A: Any, predicate: Predicate, row: Any, col: Any, write: MatrixWrite) -> Any:
     if not isinstance(A, CSR | CSC | COO | ELL | SegmentedCOO):
-        chosen = select.find(CSR, A.device)(A.to(CSR), predicate, row, col, write)
+        chosen = select.find(CSR, A.place)(A.to(CSR), predicate, row, col, write)
         return chosen if write.out is not None else chosen.to(type(A), **A.options)
     kept: Any
-    if isinstance(A, CSR | CSC) and A.device == "cpu" and predicate.band is not None and row is None and col is None:
+    if isinstance(A, CSR | CSC) and A.place.on_host and predicate.band is not None and row is None and col is None:
         from ..cpu import bands
 
         kept = bands.banded(A, *predicate.band)

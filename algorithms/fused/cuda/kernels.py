@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from formats.arrays import cupy
+from formats.places import kept_by_place
 from semiring import Semiring
 from semiring.algebra import Law
 from semiring.codegen import C_TYPES, prelude
@@ -180,21 +180,13 @@ class Kernels:
         return self._known[key]
 
 
-@lru_cache(maxsize=512)
-def _path(kind: str, semiring: Semiring, dtype: np.dtype, index_dtype: np.dtype, device: int) -> Kernels:
+@kept_by_place(512)
+def path(kind: str, semiring: Semiring, dtype: np.dtype, index_dtype: np.dtype) -> Kernels:
+    """The kernels of a `path_unit` on the current device."""
     return Kernels(kind, path_unit(kind, semiring, dtype, index_dtype), index_dtype, f"{semiring.name}, {dtype}")
 
 
-@lru_cache(maxsize=64)
-def _pattern(kind: str, index_dtype: np.dtype, device: int) -> Kernels:
-    return Kernels(kind, pattern_unit(kind, index_dtype), index_dtype, kind.replace("_", " "))
-
-
-def path(kind: str, semiring: Semiring, dtype: np.dtype, index_dtype: np.dtype) -> Kernels:
-    """The kernels of a `path_unit` on the current device."""
-    return _path(kind, semiring, dtype, index_dtype, cupy().cuda.Device().id)
-
-
+@kept_by_place(64)
 def pattern(kind: str, index_dtype: np.dtype) -> Kernels:
     """The kernels of a `pattern_unit` on the current device."""
-    return _pattern(kind, index_dtype, cupy().cuda.Device().id)
+    return Kernels(kind, pattern_unit(kind, index_dtype), index_dtype, kind.replace("_", " "))

@@ -1,0 +1,265 @@
+"""Places: where things are, which is the host or one GPU.
+
+A matrix or vector is where its arrays are. A place knows the array module, the cells that verbs have for it, and the
+memory that is left there under the user's limit. Users spell places as strings: "cpu", "cuda:1", and "cuda", which is
+the current GPU.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Literal, ParamSpec, TypeVar
+
+import numpy as np
+
+from .gpu import DeviceUnavailable, cupy
+from .memory import UNQUESTIONED_BYTES, OutOfDeviceMemory, OutOfHostMemory, as_bytes, host_bytes, resident_bytes
+
+P = ParamSpec("P")
+R = TypeVar("R")
+Device = Literal["cpu", "cuda", "cuda:0", "cuda:1", "cuda:2", "cuda:3", "cuda:4", "cuda:5", "cuda:6", "cuda:7"]
+"""A place as users spell it."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where arrays are: the host, or one GPU.
+
+    Args:
+        backend: "cpu" or "cuda", as verbs' cells are registered.
+        ordinal: the GPU's number.
+
+    Example:
+        >>> from formats import from_edges
+        >>> A = from_edges([0, 1], [1, 0])
+        >>> A.place.on_host, str(A.place)
+        (True, 'cpu')
+    """
+
+    backend: str
+    ordinal: int = 0
+
+    def __str__(self) -> str:
+        return self.backend if self.is_current else f"{self.backend}:{self.ordinal}"
+
+    @property
+    def on_host(self) -> bool:
+        """Is this the host, with NumPy's arrays?"""
+        return self.backend == "cpu"
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        return "host" if self.on_host else "GPU" if self.is_current else f"GPU {self.ordinal}"
+
+    @property
+    def xp(self) -> Any:
+        """The array module: `numpy` or `cupy`."""
+        return np if self.on_host else sys.modules["cupy"]
+
+    @property
+    def is_current(self) -> bool:
+        """Would a kernel that is launched now run here? Always true of the host."""
+        cp = sys.modules.get("cupy")
+        return self.on_host or self.ordinal == (0 if cp is None else cp.cuda.runtime.getDevice())
+
+    def scope(self) -> AbstractContextManager[Any]:
+        """A context within which this is the current device."""
+        return ANYWHERE if self.is_current else cupy().cuda.Device(self.ordinal)
+
+    def finish(self) -> None:
+        """Wait until everything that was started here is done."""
+        if not self.on_host:
+            cupy().cuda.Device(self.ordinal).synchronize()
+
+    # --- memory -------------------------------------------------------------------------------------------------------
+
+    @property
+    def limit(self) -> int | None:
+        """Bytes that this process may hold here, as `set_memory_limit` said; None if it did not."""
+        return _limits.get(self)
+
+    def available_bytes(self) -> int | None:
+        """Bytes that can still be allocated under the limit; None where nobody knows.
+
+        Of a GPU: what is free, with CuPy's unused blocks; None under an allocator of the user's own without a limit,
+        whose managed memory, for example, may have room where the device has not.
+        """
+        if self.on_host:
+            left, held = host_bytes(), resident_bytes
+        else:
+            with self.scope():
+                pool = cupy().get_default_memory_pool()
+                left, held = None if own_allocator() else free_and_total()[0], pool.used_bytes
+        if self.limit is None:
+            return left
+        under_limit = max(0, self.limit - held())
+        return under_limit if left is None else min(left, under_limit)
+
+    def check_room(self, what: str, needed: int) -> None:
+        """OutOfHostMemory or OutOfDeviceMemory, with the figures, if `what` needs more bytes than there are.
+
+        Without a limit it costs nothing up to UNQUESTIONED_BYTES, and some 50 µs above.
+        """
+        if self.questions(needed):
+            available = self.available_bytes()
+            if available is not None and needed > available:
+                raise self.no_room(what, needed, available)
+
+    def questions(self, needed: int) -> bool:
+        """Must somebody look whether so many bytes are available?"""
+        return needed > UNQUESTIONED_BYTES or self in _limits
+
+    def no_room(self, what: str, needed: int, available: int) -> MemoryError:
+        """What to raise where `what` needs more bytes than are available."""
+        error = OutOfHostMemory if self.on_host else OutOfDeviceMemory
+        cap = "" if self.limit is None else f" under its limit of {self.limit:,}"
+        return error(f"{what} needs {needed:,} bytes, but the {self.name} has {available:,} available{cap}")
+
+
+HOST = Place("cpu")
+ANYWHERE = nullcontext()
+_limits: dict[Place, int] = {}
+_gpu = lru_cache(maxsize=None)(functools.partial(Place, "cuda"))
+
+
+def is_array(obj: object) -> bool:
+    """Is `obj` a NumPy or CuPy array? Imports nothing."""
+    cp = sys.modules.get("cupy")
+    return isinstance(obj, np.ndarray) or (cp is not None and isinstance(obj, cp.ndarray))
+
+
+def place_of(x: Any) -> Place:
+    """Where an array, a vector or a matrix is."""
+    if isinstance(x, np.ndarray | np.generic):
+        return HOST
+    place = getattr(x, "place", None)
+    return place if isinstance(place, Place) else _gpu(x.device.id)
+
+
+def find_place(device: Device | Place | str) -> Place:
+    """The place that a name means. ValueError for what names none, DeviceUnavailable if the GPU cannot be had."""
+    if isinstance(device, Place):
+        return HOST if device.on_host else _gpu(device.ordinal)
+    check_device_name(device)
+    if device == "cpu":
+        return HOST
+    runtime, (_, _, number) = cupy().cuda.runtime, device.partition(":")
+    if not number:
+        return _gpu(runtime.getDevice())
+    if int(number) >= runtime.getDeviceCount():
+        raise DeviceUnavailable(f"device={device!r} is not here: CUDA finds {runtime.getDeviceCount()} on this machine")
+    return _gpu(int(number))
+
+
+def backend_of(device: Device | Place | str) -> str:
+    """The backend that a name means, whether or not there is such a device."""
+    if isinstance(device, Place):
+        return device.backend
+    check_device_name(device)
+    return device.partition(":")[0]
+
+
+def check_device_name(device: Any) -> None:
+    """ValueError for what names no device."""
+    kind, _, number = str(device).partition(":")
+    if not isinstance(device, str) or not (device in ("cpu", "cuda") or (kind == "cuda" and number.isdecimal())):
+        raise ValueError(f"device must be 'cpu' or 'cuda', got {device!r}")
+
+
+def set_memory_limit(limit: int | str | None, device: Device | Place) -> None:
+    """Let this process hold at most so much memory on a device.
+
+    Every prediction respects the limit: what would exceed it is refused before any work. On a GPU CuPy's own pool
+    refuses, too. On the host the limit is for all that the process holds, other libraries' memory included.
+
+    Args:
+        limit: bytes, or in words such as "4GiB"; None takes the limit away.
+        device: "cpu", "cuda" or "cuda:1", or a `Place`.
+
+    Raises:
+        ValueError: the limit is no size.
+        DeviceUnavailable: there is no such GPU.
+
+    Example:
+        >>> from formats import set_memory_limit
+        >>> set_memory_limit("64GiB", device="cpu")
+        >>> set_memory_limit(None, device="cpu")
+    """
+    place, size = find_place(device), None if limit is None else as_bytes(limit)
+    if not place.on_host:
+        with place.scope():
+            cupy().get_default_memory_pool().set_limit(size=size or 0)
+    if size is None:
+        _limits.pop(place, None)
+    else:
+        _limits[place] = size
+
+
+def free_and_total() -> tuple[int, int]:
+    """Bytes that can still be allocated on the current GPU, CuPy's own unused blocks included, and bytes in all."""
+    cp = cupy()
+    free, total = cp.cuda.runtime.memGetInfo()
+    return int(free) + int(cp.get_default_memory_pool().free_bytes()), int(total)
+
+
+def own_allocator() -> bool:
+    """Has the user given CuPy another allocator than its pool?"""
+    cp = cupy()
+    return cp.cuda.get_allocator() != cp.get_default_memory_pool().malloc
+
+
+# --- the current device ---------------------------------------------------------------------------------------------
+
+
+def at_home(function: Callable[P, R]) -> Callable[P, R]:
+    """Let the decorated function run where its first operand is: on that GPU, if it is one among several."""
+
+    @functools.wraps(function)
+    def run(*args: P.args, **kwargs: P.kwargs) -> R:
+        with scope_of(args if args else kwargs.values()):
+            return function(*args, **kwargs)
+
+    return run
+
+
+def made_at_home(check: Callable[[Any], None]) -> Callable[[Any], None]:
+    """A dataclass's `__post_init__`, run where its fields are."""
+
+    @functools.wraps(check)
+    def run(self: Any) -> None:
+        with scope_of(vars(self).values()):
+            check(self)
+
+    return run
+
+
+def scope_of(operands: Iterable[Any]) -> AbstractContextManager[Any]:
+    """The scope of the first array, vector or matrix among the operands; of none, where the call is."""
+    for x in operands:
+        if isinstance(x, np.ndarray):
+            break
+        place = place_of(x) if is_array(x) else getattr(x, "place", None)
+        if isinstance(place, Place):
+            return ANYWHERE if place.on_host else place.scope()
+    return ANYWHERE
+
+
+def kept_by_place(maxsize: int | None) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """`lru_cache` for what is compiled or measured for one GPU: each has its own."""
+
+    def decorate(make: Callable[P, R]) -> Callable[P, R]:
+        kept = lru_cache(maxsize=maxsize)(lambda device, *args, **kwargs: make(*args, **kwargs))
+
+        @functools.wraps(make, updated=())  # of a class, not what it has
+        def find(*args: P.args, **kwargs: P.kwargs) -> R:
+            return kept(cupy().cuda.runtime.getDevice(), *args, **kwargs)  # type: ignore[arg-type]
+
+        return find
+
+    return decorate
