@@ -80,3 +80,9 @@ extern "C" __global__ void begin(Control* control, long long n, T* d, unsigned i
     control->nearest[1].value = control->nearest[2].value = ZERO;
     control->threshold.value = threshold;
 }
+
+// Distances that are levels: -1 for what was not reached.
+extern "C" __global__ void mark_unreached(long long n, T* level) {
+    for (long long v = thread_number(); v < n; v += thread_count())
+        if (level[v] == ZERO) level[v] = (T)-1;
+}

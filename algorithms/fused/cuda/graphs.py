@@ -22,7 +22,7 @@ from semiring.explanation import explained, facts
 from semiring.registry import Unsuited
 
 from . import kernels
-from .paths import HOPS, as_vertices, deep, fixpoint, narrow, step_of
+from .paths import HOPS, as_vertices, deep, fixpoint, mark_unreached, narrow, step_of
 
 SEARCH_WORDS = 11
 STRONG_WORDS = 15
@@ -75,12 +75,12 @@ def _bfs(
 ) -> tuple[Array, Array | None] | Unsuited:
     if too_large(A):
         return Unsuited(f"it counts edges in 32 bits, and there are {A.nnz:,}")
-    k = kernels.pattern("search", A.indices.dtype)
     level, columns = None, None
     hops_serve = how.choice == "auto" and outside is None and deepest is None and narrow(A)
     if hops_serve and deep(A):
         level = levels_by_hops(A, source)
     if level is None:
+        k = kernels.pattern("search", A.indices.dtype)
         how = how.for_matrix(A)
         columns = columns_of(A) if how.choice != "push" else None
         level = cupy().empty(A.nrows, np.int32)
@@ -94,7 +94,7 @@ def _bfs(
         if outside is not None:
             cupy().maximum(level, -1, out=level)
     facts(direction=how.choice, columns="are not used" if columns is None else "are kept with the matrix")
-    return level, as_vertices(parents(k, A, columns, level)) if return_parents else None
+    return level, as_vertices(parents(A, columns, level)) if return_parents else None
 
 
 def levels_by_hops(A: CSR, source: int, turns: bool = False) -> Array | None:
@@ -102,8 +102,7 @@ def levels_by_hops(A: CSR, source: int, turns: bool = False) -> Array | None:
     level, state = fixpoint(A, MinPlus, HOPS, source=source, length=np.int32(1), turns=turns)
     if state["crowded"] and not turns:
         return None
-    n, absent = np.int64(A.nrows), MinPlus.zero(level.dtype)
-    kernels.pattern("search", A.indices.dtype).plain("mark_unreached", A.nrows, (n, level, absent))
+    mark_unreached(level, A.indices.dtype)
     return level
 
 
@@ -136,9 +135,9 @@ class Search:
         return self.k.stepwise("search", self.work, self.arguments, self.control, most)
 
 
-def parents(k: kernels.Kernels, A: CSR, columns: Rows | None, level: Array) -> Array:
+def parents(A: CSR, columns: Rows | None, level: Array) -> Array:
     """Each vertex's smallest predecessor one level nearer."""
-    n = np.int64(A.nrows)
+    k, n = kernels.pattern("search", A.indices.dtype), np.int64(A.nrows)
     if columns is not None:
         parent = cupy().empty(A.nrows, A.indices.dtype)
         k.plain("parents_pulled", A.nrows, (*columns, n, level, parent))

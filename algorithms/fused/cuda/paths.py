@@ -293,6 +293,12 @@ def fixpoint(A: CSR, s: Semiring, how: Schedule, **start: Any) -> tuple[Array, d
     return run.d, run.known()
 
 
+def mark_unreached(level: Array, index_dtype: np.dtype) -> None:
+    """Write -1 where a fixpoint of HOPS has found no way. index_dtype: of the matrix, whose kernels are used."""
+    k = kernels.path("deep", MinPlus, level.dtype, index_dtype)
+    k.plain("mark_unreached", level.size, (np.int64(level.size), level))
+
+
 def hops(A: CSR, k: kernels.Kernels) -> Array:
     """The records of A's edges, which are made once and kept with A: 16 bytes an edge."""
 
@@ -350,8 +356,8 @@ def settle_by_hops(A: CSR, d: Array, source: int, s: Semiring, parent: Array) ->
     settled = parent >= 0
     settled[source] = True
     level, _ = fixpoint(T, MinPlus, HOPS, start=cp.where(settled, 0, absent).astype(np.int32), length=np.int32(1))
+    mark_unreached(level, A.indices.dtype)
     k = kernels.pattern("search", A.indices.dtype)
-    k.plain("mark_unreached", n, (np.int64(n), level, absent))
     if bool(((level < 0) & differs(d, s.zero(d.dtype))).any()):
         raise ValueError(ASTRAY)
     k.plain("parents_pushed", n + T.nnz, (T.indptr, T.indices, k.index(n), k.index(T.nnz), level, parent))

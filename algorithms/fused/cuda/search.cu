@@ -166,12 +166,6 @@ extern "C" __global__ void __launch_bounds__(SEARCH_THREADS, SEARCH_BLOCKS)
     }
 }
 
-// -1 instead of another number for what was not reached.
-extern "C" __global__ void mark_unreached(long long n, int* level, int other) {
-    for (long long v = thread_number(); v < n; v += thread_count())
-        if (level[v] == other) level[v] = -1;
-}
-
 // The parents of levels: of the predecessors one level nearer the smallest, which is the first, since columns ascend.
 extern "C" __global__ void parents_pulled(const I* __restrict__ indptr, const I* __restrict__ indices, long long n,
                                           const int* __restrict__ level, I* __restrict__ parent) {
