@@ -9,7 +9,7 @@ import operator
 import sys
 from collections.abc import Iterable
 from importlib import import_module
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NoReturn, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
@@ -286,6 +286,13 @@ def filled_dtype(dtype: np.dtype, fill: Any) -> np.dtype:
 
 def as_indices(obj: ArrayLike | Array, name: str, bound: int, dtype: np.dtype | None = None) -> Array:
     """`obj` as an array of indices in [0, bound); ValueError names the first one outside."""
+    indices = as_integers(obj, name)
+    check_range(indices, name, bound)
+    return indices.astype(dtype or index_dtype(bound), copy=False)
+
+
+def as_integers(obj: ArrayLike | Array, name: str) -> Array:
+    """`obj` as a one-dimensional array of integers."""
     indices = as_array(obj)
     if indices.ndim != 1:
         raise ValueError(f"{name} must be one-dimensional, got {indices.ndim} dimensions")
@@ -293,21 +300,41 @@ def as_indices(obj: ArrayLike | Array, name: str, bound: int, dtype: np.dtype | 
         indices = indices.astype(np.int32)
     if indices.dtype.kind not in "iu":
         raise TypeError(f"{name} must be integers, got dtype {indices.dtype}")
-    check_range(indices, name, bound)
-    return indices.astype(dtype or index_dtype(bound), copy=False)
+    return indices
 
 
 def check_range(indices: Array, name: str, bound: int, low: int = 0) -> None:
     """ValueError unless low <= indices < bound; the message names the first offender."""
     if indices.size == 0:
         return
-    if low == 0 and indices.dtype.kind == "i":  # as unsigned numbers, negative ones are beyond every bound: one pass
+    looked = looked_through((indices, bound)) if low == 0 else None
+    if looked is not None:
+        outside = looked[0][0]
+    elif low == 0 and indices.dtype.kind == "i":  # as unsigned numbers, negative ones are beyond every bound: one pass
         outside = int(indices.view(indices.dtype.str.replace("i", "u")).max()) >= max(bound, 0)
     else:
         outside = int(indices.min()) < low or int(indices.max()) >= bound
     if outside:
-        bad = indices[(indices < low) | (indices >= bound)][0]
-        raise ValueError(f"{name} must be in [{low}, {bound}), got {bad}")
+        refuse(indices, name, bound, low)
+
+
+def refuse(indices: Array, name: str, bound: int, low: int = 0) -> NoReturn:
+    """ValueError that names the first of the indices that is not in [low, bound)."""
+    raise ValueError(f"{name} must be in [{low}, {bound}), got {indices[(indices < low) | (indices >= bound)][0]}")
+
+
+def looked_through(*places: tuple[Array, int]) -> list[tuple[bool, bool]] | None:
+    """Of arrays of integers, each with a bound: (is one not in [0, bound)? do they not ascend?).
+
+    None unless all of them are on one GPU, where one wait tells all.
+    """
+    if not places or any(isinstance(part, np.ndarray) or part.dtype.kind != "i" for part, _ in places):
+        return None
+    place, by_kernels = place_of(places[0][0]), answer("places on the GPU")
+    if by_kernels is None or any(place_of(part) is not place for part, _ in places):
+        return None
+    with place.scope():
+        return by_kernels(*places)
 
 
 def position_of(value: int, ordered: Array, side: Literal["left", "right"] = "left") -> int:

@@ -7,7 +7,17 @@ from typing import Any
 import numpy as np
 
 from formats import DTYPES, Matrix, SparseVector
-from formats.arrays import is_array
+from formats.arrays import (
+    Array,
+    as_integers,
+    check_range,
+    index_dtype,
+    is_array,
+    looked_through,
+    namespace,
+    refuse,
+    to_device,
+)
 from formats.places import Place, place_of
 
 
@@ -110,3 +120,35 @@ def is_index(obj: Any) -> bool:
 def is_scalar(obj: Any) -> bool:
     """Is `obj` a single value: neither a vector nor something with dimensions?"""
     return not isinstance(obj, SparseVector) and (obj.ndim if is_array(obj) else np.ndim(obj)) == 0
+
+
+def chosen(A: Matrix, rows: Any, cols: Any, *, distinct: bool = False) -> list[Array | None]:
+    """The rows and columns that a verb on `A` is given, checked, as arrays on A's device; None for all.
+
+    distinct: none may be given twice.
+    """
+    given = [(rows, "rows", A.nrows), (cols, "cols", A.ncols)]
+    integers = [None if part is None else (as_integers(part, name), name, bound) for part, name, bound in given]
+    places = [place for place in integers if place is not None]
+    looked = looked_through(*((indices, bound) for indices, _, bound in places))
+    for number, (indices, name, bound) in enumerate(places):
+        if looked is None:
+            check_range(indices, name, bound)
+        elif looked[number][0]:
+            refuse(indices, name, bound)
+        if distinct and (looked is None or looked[number][1]):
+            check_distinct(indices, name)
+    return [
+        None if place is None else to_device(place[0].astype(index_dtype(place[2]), copy=False), A.place)
+        for place in integers
+    ]
+
+
+def check_distinct(indices: Array, name: str) -> None:
+    """ValueError if one of the indices repeats."""
+    looked = looked_through((indices, 0))
+    if looked is not None and not looked[0][1]:
+        return
+    ordered = namespace(indices).sort(indices)
+    if bool((ordered[1:] == ordered[:-1]).any()):
+        raise ValueError(f"{name} must not repeat, but {ordered[1:][ordered[1:] == ordered[:-1]][0]} does")

@@ -107,16 +107,3 @@ def taken(x: Array, at: Array) -> Array:
     from .cpu import rows
 
     return rows.taken(x, at)
-
-
-def distinct(indices: Array, name: str) -> Array:
-    """`indices`; ValueError if one of them repeats."""
-    if not place_of(indices).on_host:
-        from .cuda.entries import ascend
-
-        if ascend(indices):
-            return indices
-    ordered = namespace(indices).sort(indices)
-    if bool((ordered[1:] == ordered[:-1]).any()):
-        raise ValueError(f"{name} must not repeat, but {ordered[1:][ordered[1:] == ordered[:-1]][0]} does")
-    return indices

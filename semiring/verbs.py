@@ -21,6 +21,7 @@ from formats.places import Place
 
 from .algebra import Monoid, Semiring, find_combiner, find_monoid, find_semiring
 from .checks import (
+    check_distinct,
     check_dtype,
     check_matrix,
     check_operand,
@@ -28,6 +29,7 @@ from .checks import (
     check_result,
     check_vector,
     check_vectors,
+    chosen,
     is_index,
     is_scalar,
 )
@@ -55,7 +57,6 @@ from .signatures import (
     VectorLike,
     Vxm,
 )
-from .steps import distinct
 
 # --- products -------------------------------------------------------------------------------------------------------
 
@@ -539,14 +540,13 @@ def extract(
         line = u if axis == 0 else u.T
         one = as_indices([operator.index(at)], "rows" if axis == 0 else "cols", line.nrows)  # on the host
         others = cols if axis == 0 else rows
-        chosen = None if others is None else _places("indices", others, line.ncols, u.place)
-        size = line.ncols if chosen is None else chosen.size
+        others = None if others is None else _places("indices", others, line.ncols, u.place)
+        size = line.ncols if others is None else others.size
         write = VectorWrite.checked(size, u.dtype, u.dtype.type(0), u.place, *rule)
         line = extract.served(line)
-        part = extract.find(type(line), u.place)(line, one, chosen, lambda T: T)
+        part = extract.find(type(line), u.place)(line, one, others, lambda T: T)
         return write(part if isinstance(part, SparseVector) else SparseVector.trusted(part.indices, part.values, size))
-    chosen_rows = None if rows is None else _places("rows", rows, u.nrows, u.place)
-    chosen_cols = None if cols is None else _places("cols", cols, u.ncols, u.place)
+    chosen_rows, chosen_cols = chosen(u, rows, cols)
     shape = (
         u.nrows if chosen_rows is None else chosen_rows.size,
         u.ncols if chosen_cols is None else chosen_cols.size,
@@ -599,8 +599,7 @@ def assign(
     """
     s = find_semiring(semiring) if semiring is not None else None
     if isinstance(out, Matrix):
-        chosen_rows = None if rows is None else distinct(_places("rows", rows, out.nrows, out.place), "rows")
-        chosen_cols = None if cols is None else distinct(_places("cols", cols, out.ncols, out.place), "cols")
+        chosen_rows, chosen_cols = chosen(out, rows, cols, distinct=True)
         write: Any = MatrixWrite.checked(out.shape, out.dtype, out.place, mask, complement, None, out, replace)
         if isinstance(value, Matrix) and value.place is not out.place:
             raise ValueError(f"value is on {value.device}, out on {out.device}: move one of them with .to(device=…)")
@@ -612,7 +611,9 @@ def assign(
     place = check_vectors(out)
     if cols is not None:
         raise TypeError("a vector has no columns: pass one array of indices")
-    indices = None if rows is None else distinct(_places("indices", rows, out.size, place), "indices")
+    indices = None if rows is None else _places("indices", rows, out.size, place)
+    if indices is not None:
+        check_distinct(indices, "indices")
     size = out.size if indices is None else indices.size
     if not is_scalar(value):
         check_vector("value", value, size, place)

@@ -200,21 +200,20 @@ def max_width(index_type: DTypeLike) -> int:
 
 
 def pack(
-    indices: Array, check: Callable[[int], None] | None = None, ranges: tuple[Array, Array] | None = None
+    indices: Array, check: Callable[[int], None] | None = None, ranges: tuple[Array, Array, int] | None = None
 ) -> tuple[Array, Array, Array]:
     """(words, bases, starts) of the columns of entries in their order; see `CompressedCSR`.
 
     check: called with the number of words before they are made.  ranges: see `_ranges`, if they are known.
     """
-    bases, starts = _ranges(indices) if ranges is None else ranges
-    count = int(starts[-1]) + spare_words(indices.dtype)
+    bases, starts, filled = _ranges(indices) if ranges is None else ranges
+    spare = spare_words(indices.dtype)
     if check is not None:
-        check(count)
-    words = namespace(indices).zeros(count, np.uint32)
+        check(filled + spare)
     by_kernels = _on_gpu(indices, "packed on the GPU")
     if by_kernels is not None:
-        by_kernels(indices, bases, starts, words)
-        return words, bases, starts
+        return by_kernels(indices, bases, starts, filled, spare), bases, starts
+    words = namespace(indices).zeros(filled + spare, np.uint32)
     for groups in _blocks(indices):
         begins, ends = starts[groups], starts[1:][groups]
         _pack_lanes(_lanes(indices, groups), bases[groups], begins, ends - begins, words)
@@ -272,8 +271,11 @@ def _place(lane: int, starts: Array, widths: Array) -> tuple[Array, Array]:
     return starts + (bits >> 5), (bits & 31).astype(np.uint64)
 
 
-def _ranges(indices: Array) -> tuple[Array, Array]:
-    """(bases, where their words start) of the groups of 32 entries: the largest offset takes so many bits as words."""
+def _ranges(indices: Array) -> tuple[Array, Array, int]:
+    """(bases, where their words start, words in all) of the groups of 32 entries.
+
+    A group has as many words as its largest offset has bits.
+    """
     xp, dtype = namespace(indices), indices.dtype
     by_kernels = _on_gpu(indices, "packed ranges on the GPU")
     if by_kernels is not None:
@@ -285,7 +287,7 @@ def _ranges(indices: Array) -> tuple[Array, Array]:
     powers = xp.asarray([1 << bit for bit in range(max_width(dtype))], dtype)
     starts = xp.zeros(lows.size + 1, dtype)
     xp.cumsum(xp.searchsorted(powers, highs - lows, side="right"), out=starts[1:])
-    return lows, starts
+    return lows, starts, int(starts[-1])
 
 
 def _lanes(indices: Array, groups: slice) -> Array:
@@ -307,8 +309,8 @@ def _blocks(indices: Array) -> list[slice]:
 
 def _packed_nbytes(A: CSR) -> int:
     """Bytes of the words, bases and starts that `pack` would make. The ranges are kept for it."""
-    _, starts = A.keep(RANGES, lambda: _ranges(A.indices))
-    return _nbytes_of(A.indices, int(starts[-1]) + spare_words(A.indices.dtype))
+    *_, filled = A.keep(RANGES, lambda: _ranges(A.indices))
+    return _nbytes_of(A.indices, filled + spare_words(A.indices.dtype))
 
 
 def _nbytes_of(indices: Array, words: int) -> int:

@@ -2,46 +2,77 @@
 //
 // A bit for each entry says whether it is wanted; a scan of the words' counts (scan.cu) tells where it goes. Rows of A may
 // be taken in another order: then entry e of those rows is entry begins_r + e - indptr_r of A, r its row there.
-// A warp takes 32 entries at a time, so a hub costs what its entries do. Traffic per entry looked at: a column and a bit; per entry
+// A warp takes a tile of entries, so a hub costs what its entries do. Chosen columns are bits too, which caches hold, and
+// the new number of one is the count of bits before it. Traffic per entry looked at: a column and a bit; per entry
 // taken: a column and a value, both read and written. V is a word of a value's size: nothing is computed with it.
 
-// Entries as they lie, or of rows that are taken in another order. A warp walks along a tile.
+constexpr int GROUPS = TILE / 32;  // of the 32 entries that a warp looks at together
+constexpr int NOTES = 32 * (GROUPS + 1);
+
+// Entries as they lie, or of rows that are taken in another order.
 struct Source {
     const I* __restrict__ indptr;
     const I* __restrict__ first_row;
     const I* __restrict__ begins;  // null: as they lie
-    I low, high;
+    long long nnz;
 
-    __device__ __forceinline__ void start(long long t) {
-        low = first_row[t];
-        high = first_row[t + 1];
+    // Where the entries of a tile lie in A: at[k] of the k-th group's in this lane.
+    __device__ __forceinline__ void places(long long t, I* noted, I* at) const {
+        const int lane = threadIdx.x % 32;
+        const long long begin = t * TILE, last = min(begin + TILE, nnz) - 1;
+        if (begins != nullptr) rows_of_warp<GROUPS>(indptr, first_row, begin, last, noted, at);
+#pragma unroll
+        for (int k = 0; k < GROUPS; ++k) {
+            const I e = (I)min(begin + k * 32 + lane, last);
+            at[k] = begins == nullptr ? e : begins[at[k]] + (e - indptr[at[k]]);
+        }
     }
-    __device__ __forceinline__ I row(I e) {
-        const I found = row_along(indptr, low, high, e);
-        low = __shfl_sync(0xffffffffu, found, 31);
-        return found;
-    }
-    __device__ __forceinline__ I place(I e, I r) const { return begins == nullptr ? e : begins[r] + (e - indptr[r]); }
 };
 
-// A bit for every entry: is its row among the numbered ones, and its column? `outside` turns the answer round. number[i]
-// is negative for what is not numbered; null: all are.
+__device__ __forceinline__ bool has(const unsigned int* chosen, I k) { return chosen[k / 32] >> (k % 32) & 1; }
+
+// A bit for every entry: is its column chosen?
 extern "C" __global__ void __launch_bounds__(THREADS)
-mark_places(const I* __restrict__ indptr, const I* __restrict__ first_row, const I* __restrict__ begins, long long nnz,
-            const I* __restrict__ indices, const I* __restrict__ row_number, const I* __restrict__ col_number,
-            bool outside, unsigned int* __restrict__ bits) {
-    Source source = {indptr, first_row, begins};
-    const bool by_rows = begins != nullptr || row_number != nullptr;
+mark_chosen(const I* __restrict__ indptr, const I* __restrict__ first_row, const I* __restrict__ begins, long long nnz,
+            const I* __restrict__ indices, const unsigned int* __restrict__ chosen, unsigned int* __restrict__ bits) {
+    __shared__ I notes[THREADS / 32][NOTES];
+    const Source source = {indptr, first_row, begins, nnz};
     const int lane = threadIdx.x % 32;
     for (long long t = thread_number() / 32; t * TILE < nnz; t += thread_count() / 32) {
-        if (by_rows) source.start(t);
-        for (long long base = t * TILE; base < min((t + 1) * TILE, nnz); base += 32) {
-            const I e = (I)min(base + lane, nnz - 1);
-            const I r = by_rows ? source.row(e) : (I)0;
-            const bool inside = (row_number == nullptr || row_number[r] >= 0) &&
-                                (col_number == nullptr || col_number[indices[source.place(e, r)]] >= 0);
-            const unsigned int word = __ballot_sync(0xffffffffu, base + lane < nnz && inside != outside);
-            if (lane == 0) bits[base / 32] = word;
+        I at[GROUPS];
+        source.places(t, notes[threadIdx.x / 32], at);
+#pragma unroll
+        for (int k = 0; k < GROUPS; ++k) at[k] = indices[at[k]];
+#pragma unroll
+        for (int k = 0; k < GROUPS; ++k) {
+            const long long base = t * TILE + k * 32;
+            const unsigned int word = __ballot_sync(0xffffffffu, base + lane < nnz && has(chosen, at[k]));
+            if (lane == 0 && base < nnz) bits[base / 32] = word;
+        }
+    }
+}
+
+// Bits of A's entries that are set: those of the given rows in the chosen columns, or without `chosen` in all, cleared.
+extern "C" __global__ void __launch_bounds__(THREADS)
+clear_chosen(const I* __restrict__ indptr, const I* __restrict__ first_row, const I* __restrict__ begins, long long nnz,
+             const I* __restrict__ indices, const unsigned int* __restrict__ chosen, unsigned int* __restrict__ bits) {
+    __shared__ I notes[THREADS / 32][NOTES];
+    const Source source = {indptr, first_row, begins, nnz};
+    const int lane = threadIdx.x % 32;
+    for (long long t = thread_number() / 32; t * TILE < nnz; t += thread_count() / 32) {
+        I at[GROUPS];
+        source.places(t, notes[threadIdx.x / 32], at);
+#pragma unroll
+        for (int k = 0; k < GROUPS; ++k) {
+            const bool inside = t * TILE + k * 32 + lane < nnz && (chosen == nullptr || has(chosen, indices[at[k]]));
+            const unsigned int own = inside ? 1u << (at[k] % 32) : 0;
+#if __CUDA_ARCH__ >= 800
+            const unsigned int peers = __match_any_sync(0xffffffffu, at[k] / 32);  // whose bits are in one word
+            const unsigned int all = __reduce_or_sync(peers, own);
+            if (all != 0 && lane == __ffs(peers) - 1) atomicAnd(bits + at[k] / 32, ~all);
+#else
+            if (own != 0) atomicAnd(bits + at[k] / 32, ~own);
+#endif
         }
     }
 }
@@ -68,27 +99,39 @@ extern "C" __global__ void rank_rows(const I* __restrict__ indptr, long long nro
     for (long long r = thread_number(); r <= nrows; r += thread_count()) ranks[r] = rank_of(bits, before, indptr[r]);
 }
 
-// The wanted entries, or without bits all. number: the new columns, or null. values: null where they need no copy.
-extern "C" __global__ void take_entries(const I* __restrict__ indptr, const I* __restrict__ first_row,
-                                        const I* __restrict__ begins, long long nnz, const I* __restrict__ indices,
-                                        const V* __restrict__ values, const I* __restrict__ number,
-                                        const unsigned int* __restrict__ bits, const I* __restrict__ before,
-                                        I* __restrict__ new_indices, V* __restrict__ new_values) {
-    Source source = {indptr, first_row, begins};
+// The wanted entries, or without bits all. chosen, numbers: of the columns, and the bits before each word; null where they
+// keep their numbers. values: null where they need no copy.
+extern "C" __global__ void __launch_bounds__(THREADS)
+take_entries(const I* __restrict__ indptr, const I* __restrict__ first_row, const I* __restrict__ begins, long long nnz,
+             const I* __restrict__ indices, const V* __restrict__ values, const unsigned int* __restrict__ chosen,
+             const I* __restrict__ numbers, const unsigned int* __restrict__ bits, const I* __restrict__ before,
+             I* __restrict__ new_indices, V* __restrict__ new_values) {
+    __shared__ I notes[THREADS / 32][NOTES];
+    const Source source = {indptr, first_row, begins, nnz};
     const int lane = threadIdx.x % 32;
     for (long long t = thread_number() / 32; t * TILE < nnz; t += thread_count() / 32) {
-        if (begins != nullptr) source.start(t);
-        for (long long base = t * TILE; base < min((t + 1) * TILE, nnz); base += 32) {
-            const unsigned int word = bits == nullptr ? 0xffffffffu : bits[base / 32];
-            if (word == 0) continue;
-            const I e = (I)min(base + lane, nnz - 1);
-            const I at = begins == nullptr ? e : source.place(e, source.row(e));
+        I at[GROUPS], column[GROUPS], to[GROUPS];
+        unsigned int taken = 0;  // a bit for each group
+#pragma unroll
+        for (int k = 0; k < GROUPS; ++k) {
+            const long long base = t * TILE + k * 32;
+            const unsigned int word = base >= nnz ? 0 : bits == nullptr ? 0xffffffffu : bits[base / 32];
             if (base + lane >= nnz || (word >> lane & 1) == 0) continue;
-            const I to = bits == nullptr ? e : before[base / 32] + (I)__popc(word & ((1u << lane) - 1));
-            const I k = indices[at];
-            new_indices[to] = number == nullptr ? k : number[k];
-            if (values != nullptr) new_values[to] = values[at];
+            taken |= 1u << k;
+            to[k] = bits == nullptr ? (I)(base + lane) : before[base / 32] + (I)__popc(word & ((1u << lane) - 1));
         }
+        if (__all_sync(0xffffffffu, taken == 0)) continue;
+        source.places(t, notes[threadIdx.x / 32], at);
+#pragma unroll
+        for (int k = 0; k < GROUPS; ++k)
+            if (taken >> k & 1) column[k] = indices[at[k]];
+#pragma unroll
+        for (int k = 0; k < GROUPS; ++k)
+            if (taken >> k & 1) new_indices[to[k]] = chosen == nullptr ? column[k] : rank_of(chosen, numbers, column[k]);
+        if (values == nullptr) continue;
+#pragma unroll
+        for (int k = 0; k < GROUPS; ++k)
+            if (taken >> k & 1) new_values[to[k]] = values[at[k]];
     }
 }
 
@@ -108,12 +151,12 @@ extern "C" __global__ void spread_lengths(const I* __restrict__ rows, long long 
     for (long long q = thread_number(); q < count; q += thread_count()) lengths[rows[q]] = indptr[q + 1] - indptr[q];
 }
 
-// number_{places_p} = p, and 1 for the host unless the places ascend.
-extern "C" __global__ void number_places(const I* __restrict__ places, long long count, I* __restrict__ number,
+// A bit for each place, the others being 0, and 1 for the host unless the places ascend.
+extern "C" __global__ void choose_places(const I* __restrict__ places, long long count, unsigned int* __restrict__ chosen,
                                          long long* told) {
     for (long long p = thread_number(); p < count; p += thread_count()) {
         const I at = places[p];
-        number[at] = (I)p;
+        atomicOr(chosen + at / 32, 1u << (at % 32));
         if (told != nullptr && p > 0 && places[p - 1] >= at) *told = 1;
     }
 }
@@ -157,8 +200,18 @@ extern "C" __global__ void copy_span(long long start, long long count, const I* 
     }
 }
 
-// 1 for the host unless the places ascend.
-extern "C" __global__ void tell_descents(const I* __restrict__ places, long long count, long long* told) {
-    for (long long p = thread_number() + 1; p < count; p += thread_count())
-        if (places[p - 1] >= places[p]) *told = 1;
+// Of places, for the host: 1 if one is not in [0, bound), and 1 unless they ascend.
+extern "C" __global__ void look_through(const I* __restrict__ places, long long count, unsigned long long bound,
+                                        long long* outside, long long* descends) {
+    for (long long p = thread_number(); p < count; p += thread_count()) {
+        const I at = places[p];
+        if ((unsigned long long)(long long)at >= bound) *outside = 1;
+        if (p > 0 && places[p - 1] >= at) *descends = 1;
+    }
+}
+
+// Where row `major` begins and ends, for the host.
+extern "C" __global__ void tell_span(const I* __restrict__ indptr, long long major, long long* start, long long* stop) {
+    *start = indptr[major];
+    *stop = indptr[major + 1];
 }

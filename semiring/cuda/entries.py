@@ -16,6 +16,7 @@ import numpy as np
 from formats import CSC, CSR
 from formats.arrays import DeviceArray as Array
 from formats.arrays import cupy, index_dtype
+from formats.hooks import answers
 from formats.places import kept_by_place
 
 from ..predicates import Predicate
@@ -23,6 +24,7 @@ from .elementwise import predicate_text
 from .steps import (
     DESCENDS,
     ENTRIES,
+    LOOKED,
     MARK,
     NOTHING,
     SUM,
@@ -116,7 +118,7 @@ def kept(A: Any, bits: Array) -> Any:
     k = entry_steps(A)
     before, indptr = _ranked(k, bits, A.indptr)
     source = (A.indptr, NOTHING, NOTHING)
-    parts = _taken(k, A, source, A.nnz, NOTHING, bits, before, letters().read(SUM)[0])
+    parts = _taken(k, A, source, A.nnz, (NOTHING, NOTHING), bits, before, letters().read(SUM)[0])
     return type(A).trusted(indptr, *parts, A.shape)
 
 
@@ -130,12 +132,19 @@ def _ranked(k: Steps, bits: Array, indptr: Array) -> tuple[Array, Array]:
 
 
 def _taken(
-    k: Steps, A: Any, source: tuple[Any, Any, Any], nnz: int, number: Any, bits: Any, before: Any, count: int
+    k: Steps,
+    A: Any,
+    source: tuple[Any, Any, Any],
+    nnz: int,
+    columns: tuple[Any, Any],
+    bits: Any,
+    before: Any,
+    count: int,
 ) -> tuple[Array, Array]:
     """(indices, values) of the `count` entries with a bit among the nnz of a source; see entries.cu."""
     indices, new_values, moved = _room(A, count)
     if count:
-        arguments = (*source, np.int64(nnz), A.indices, moved[0], number, bits, before, indices, moved[1])
+        arguments = (*source, np.int64(nnz), A.indices, moved[0], *columns, bits, before, indices, moved[1])
         k.each("take_entries", nnz, arguments)
     return indices, new_values
 
@@ -151,7 +160,7 @@ def picked_rows(A: CSR, rows: Array) -> CSR:
     if nnz == 0:
         return _empty(A, (rows.size, A.ncols))
     source = (indptr, cut(indptr, nnz, k), begins)
-    parts = _taken(k, A, source, nnz, NOTHING, NOTHING, NOTHING, nnz)
+    parts = _taken(k, A, source, nnz, (NOTHING, NOTHING), NOTHING, NOTHING, nnz)
     return CSR.trusted(indptr, *parts, (rows.size, A.ncols))
 
 
@@ -159,7 +168,7 @@ def picked(A: CSR, rows: Array | None, cols: Array) -> CSR | None:
     """A(I, J); None if the columns do not ascend. Waits for the device."""
     k, cp = entry_steps(A), cupy()
     shape = (A.nrows if rows is None else rows.size, cols.size)
-    number = _numbered(k, cols, A.ncols, letters().open(DESCENDS))
+    chosen = _chosen(k, cols, A.ncols, letters().open(DESCENDS))
     if rows is None:
         indptr, begins, nnz, descends = A.indptr, NOTHING, A.nnz, letters().read(DESCENDS)[0]
     else:
@@ -167,14 +176,14 @@ def picked(A: CSR, rows: Array | None, cols: Array) -> CSR | None:
         nnz, descends = letters().read(SUM, DESCENDS)
     if descends:
         return None
-    first_row = NOTHING if nnz == 0 else first_rows(A, k) if rows is None else cut(indptr, nnz, k)
     if nnz == 0:
         return _empty(A, shape)
-    source = (indptr, first_row, begins)
-    bits = cp.empty(words_of(nnz), np.uint32)
-    k.each("mark_places", nnz, (*source, np.int64(nnz), A.indices, NOTHING, number, np.bool_(False), bits))
+    source = (indptr, first_rows(A, k) if rows is None else cut(indptr, nnz, k), begins)
+    bits, numbers = cp.empty(words_of(nnz), np.uint32), cp.empty(chosen.size + 1, k.index)
+    k.each("mark_chosen", nnz, (*source, np.int64(nnz), A.indices, chosen, bits))
     before, new_indptr = _ranked(k, bits, indptr)
-    parts = _taken(k, A, source, nnz, number, bits, before, letters().read(SUM)[0])
+    totals(chosen, chosen.size, numbers, "bits")
+    parts = _taken(k, A, source, nnz, (chosen, numbers), bits, before, letters().read(SUM)[0])
     return CSR.trusted(new_indptr, *parts, shape)
 
 
@@ -197,21 +206,23 @@ def _empty(A: CSR, shape: tuple[int, int]) -> CSR:
 def outside(A: CSR, rows: Array | None, cols: Array | None) -> Array:
     """A bit for each entry of `A`, which has some, that is not in the given rows and columns, None for all."""
     k, cp = entry_steps(A), cupy()
-    bits = cp.empty(words_of(A.nnz), np.uint32)
-    numbers = [
-        NOTHING if places is None else _numbered(k, places, extent)
-        for places, extent in zip((rows, cols), A.shape, strict=True)
-    ]
-    arguments = (A.indptr, first_rows(A, k), NOTHING, np.int64(A.nnz), A.indices, *numbers, np.bool_(True), bits)
-    k.each("mark_places", A.nnz, arguments)
+    bits = cp.full(words_of(A.nnz), 0xFFFFFFFF, np.uint32)
+    chosen = NOTHING if cols is None else _chosen(k, cols, A.ncols)
+    if rows is None:
+        source, nnz = (A.indptr, NOTHING, NOTHING), A.nnz
+    else:
+        indptr, begins = _spans(k, A, rows)
+        (nnz,) = letters().read(SUM)
+        source = (indptr, cut(indptr, nnz, k) if nnz else NOTHING, begins)
+    k.each("clear_chosen", nnz, (*source, np.int64(nnz), A.indices, chosen, bits))
     return bits
 
 
-def _numbered(k: Steps, places: Array, extent: int, told: Any = NOTHING) -> Array:
-    """Of each row or column its number among the places, or -1. told: gets 1 unless the places ascend."""
-    number = cupy().full(extent, -1, k.index)
-    k.each("number_places", places.size, (places.astype(k.index, copy=False), np.int64(places.size), number, told))
-    return number
+def _chosen(k: Steps, places: Array, extent: int, told: Any = NOTHING) -> Array:
+    """A bit for each of the rows or columns that are among the places. told: gets 1 unless the places ascend."""
+    chosen = cupy().zeros(max(words_of(extent), 1), np.uint32)
+    k.each("choose_places", places.size, (places.astype(k.index, copy=False), np.int64(places.size), chosen, told))
+    return chosen
 
 
 def spread_rows(V: CSR, rows: Array, nrows: int) -> Array:
@@ -223,13 +234,20 @@ def spread_rows(V: CSR, rows: Array, nrows: int) -> Array:
     return indptr
 
 
-def ascend(places: Array) -> bool:
-    """Does each place, an integer, come after the one before? Waits for the device."""
-    k = steps_for(ENTRIES, index_dtype() if places.dtype.itemsize == 4 else np.dtype(np.int64))
-    places = cupy().ascontiguousarray(places.astype(k.index, copy=False))
-    told = letters().open(DESCENDS)
-    k.each("tell_descents", places.size - 1, (places, np.int64(places.size), told))
-    return not letters().read(DESCENDS)[0]
+@answers("places on the GPU")
+def look_through(*places: tuple[Array, int]) -> list[tuple[bool, bool]]:
+    """Of arrays of integers, each with a bound: (is one not in [0, bound)? do they not ascend?).
+
+    Waits for the device, once.
+    """
+    told = letters()
+    for which, (numbers, bound) in enumerate(places):
+        k = steps_for(ENTRIES, index_dtype() if numbers.dtype == np.int32 else np.dtype(np.int64))
+        flags = told.open(LOOKED + 2 * which), told.open(LOOKED + 2 * which + 1)
+        numbers = cupy().ascontiguousarray(numbers.astype(k.index, copy=False))
+        k.each("look_through", numbers.size, (numbers, np.int64(numbers.size), np.uint64(max(bound, 0)), *flags))
+    found = told.read(*range(LOOKED, LOOKED + 2 * len(places)))
+    return [(bool(outside), bool(descends)) for outside, descends in zip(found[::2], found[1::2], strict=True)]
 
 
 # --- one row or column ----------------------------------------------------------------------------------------------

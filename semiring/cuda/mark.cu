@@ -10,24 +10,29 @@ mark_entries(const I* __restrict__ indptr, const I* __restrict__ first_row, long
              const I* __restrict__ indices, const E* __restrict__ values, const E* __restrict__ of_row,
              const E* __restrict__ of_col, const bool* __restrict__ in_row, const bool* __restrict__ in_col,
              unsigned int* __restrict__ bits) {
+    constexpr int GROUPS = TILE / 32;
+    __shared__ I notes[READS_MAJOR ? THREADS / 32 : 1][32 * (GROUPS + 1)];
     const int lane = threadIdx.x % 32;
     for (long long t = thread_number() / 32; t * TILE < nnz; t += thread_count() / 32) {
-        I low = READS_MAJOR ? first_row[t] : (I)0;
-        const I high = READS_MAJOR ? first_row[t + 1] : (I)0;
-        for (long long base = t * TILE; base < min((t + 1) * TILE, nnz); base += 32) {
-            const I e = (I)min(base + lane, nnz - 1), minor = indices[e];
-            I major = 0;
-            if (READS_MAJOR) {
-                major = row_along(indptr, low, high, e);
-                low = __shfl_sync(0xffffffffu, major, 31);
-            }
-            const I i = BY_COLUMNS ? minor : major, j = BY_COLUMNS ? major : minor;
-            const bool holds =
-                base + lane < nnz && (in_row == nullptr || in_row[i]) && (in_col == nullptr || in_col[j]) &&
-                element::apply(i, j, values == nullptr ? (E)0 : values[e], of_row == nullptr ? (E)0 : of_row[i],
-                               of_col == nullptr ? (E)0 : of_col[j]);
+        const long long begin = t * TILE, last = min(begin + TILE, nnz) - 1;
+        I majors[GROUPS] = {}, minors[GROUPS];
+        E own[GROUPS] = {};
+        if (READS_MAJOR) rows_of_warp<GROUPS>(indptr, first_row, begin, last, notes[threadIdx.x / 32], majors);
+#pragma unroll
+        for (int k = 0; k < GROUPS; ++k) {
+            const long long e = min(begin + k * 32 + lane, last);
+            minors[k] = indices[e];
+            if (values != nullptr) own[k] = values[e];
+        }
+#pragma unroll
+        for (int k = 0; k < GROUPS; ++k) {
+            const long long base = begin + k * 32;
+            const I i = BY_COLUMNS ? minors[k] : majors[k], j = BY_COLUMNS ? majors[k] : minors[k];
+            const bool holds = base + lane < nnz && (in_row == nullptr || in_row[i]) && (in_col == nullptr || in_col[j]) &&
+                               element::apply(i, j, own[k], of_row == nullptr ? (E)0 : of_row[i],
+                                              of_col == nullptr ? (E)0 : of_col[j]);
             const unsigned int word = __ballot_sync(0xffffffffu, holds);
-            if (lane == 0) bits[base / 32] = word;
+            if (lane == 0 && base < nnz) bits[base / 32] = word;
         }
     }
 }

@@ -96,9 +96,8 @@ def _placed(out: CSR, value: Any, rows: Array | None, cols: Array | None) -> CSR
     if isinstance(value, Matrix) and value.shape != extents:
         raise ValueError(f"value must have the places' shape {extents}, got {value.shape}")
     block: Any = value.to(CSR) if isinstance(value, Matrix) else _filled(value, extents, out)
-    row_order, col_order = (
-        None if places is None or entries.ascend(places) else places.argsort() for places in (rows, cols)
-    )
+    looked = iter(entries.look_through(*((places, places.size) for places in (rows, cols) if places is not None)))
+    row_order, col_order = (None if p is None or not next(looked)[1] else p.argsort() for p in (rows, cols))
     if isinstance(value, Matrix) and not (row_order is None and col_order is None):
         block = _part(block, row_order, col_order)
     rows, cols = (

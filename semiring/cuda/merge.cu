@@ -8,7 +8,7 @@
 //
 // [1] O. Green, R. McColl, D. Bader, GPU merge path: a GPU merging algorithm, ICS 2012.
 
-constexpr int PATH_ITEMS = 7;  // steps of a thread; odd, against bank conflicts
+constexpr int PATH_ITEMS = 11;  // steps of a thread; odd, against bank conflicts
 constexpr int STEPS = THREADS * PATH_ITEMS;
 
 using E = element::T;

@@ -21,7 +21,7 @@ from ..translation import literal
 from .elementwise import binary_dtype, binary_text
 from .steps import MERGE, NOTHING, SUM, THREADS, Steps, letters, steps_for, totals
 
-STEPS = 7 * THREADS
+STEPS = 11 * THREADS
 """Steps of a tile, as in merge.cu."""
 
 Combiner = Monoid | BinaryOp

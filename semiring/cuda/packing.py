@@ -6,23 +6,25 @@ import numpy as np
 
 from formats.arrays import Array, cupy
 
-from .steps import PACK, steps_for, totals
+from .steps import PACK, SUM, letters, steps_for, totals
 
 
-def ranges(indices: Array) -> tuple[Array, Array]:
-    """(bases, starts) of the groups of 32 entries: their smallest columns, and where their words begin."""
+def ranges(indices: Array) -> tuple[Array, Array, int]:
+    """(bases, starts, words) of the groups of 32 entries: smallest columns, where words begin, how many there are."""
     k, cp = steps_for(PACK, indices.dtype), cupy()
     groups = -(-indices.size // 32)
     bases, starts = cp.empty(groups, indices.dtype), cp.empty(groups + 1, indices.dtype)
     k.each("group_ranges", groups * 32, (indices, np.int64(indices.size), bases, starts))
-    totals(starts, groups, starts)
-    return bases, starts
+    totals(starts, groups, starts, told=letters().open(SUM))
+    return bases, starts, letters().read(SUM)[0]
 
 
-def pack(indices: Array, bases: Array, starts: Array, words: Array) -> None:
-    """Put the offsets of the columns from their bases into the words."""
-    k = steps_for(PACK, indices.dtype)
-    k.each("pack_groups", bases.size * 32, (indices, np.int64(indices.size), bases, starts, words))
+def pack(indices: Array, bases: Array, starts: Array, filled: int, spare: int) -> Array:
+    """The words of the columns' offsets from their bases, and so many spare ones, which are 0."""
+    k, words = steps_for(PACK, indices.dtype), cupy().empty(filled + spare, np.uint32)
+    arguments = (indices, np.int64(indices.size), bases, starts, np.int32(spare), words)
+    k.each("pack_groups", bases.size * 32, arguments)
+    return words
 
 
 def unpack(words: Array, bases: Array, starts: Array, nnz: int) -> Array:

@@ -114,28 +114,17 @@ extern "C" __global__ void push_padded(const I* __restrict__ rows, const T* __re
     }
 }
 
-// Take the reached values out of y, which is the zero again.
-extern "C" __global__ void take_reached(const I* __restrict__ places, I count, T* __restrict__ y,
-                                        T* __restrict__ taken) {
-    for (long long i = thread_number(); i < count; i += thread_count()) {
-        taken[i] = y[places[i]];
-        y[places[i]] = ZERO;
-    }
-}
-
-// The same where SORTED_AT_ONCE places or fewer were reached, which one block sorts; else nothing is taken. The host is
-// told how many there were, and none are noted for the next product.
+// Take the reached values out of y, which is the zero again, where SORTED_AT_ONCE places or fewer were reached: one block
+// sorts them, and none are noted for the next product. Else nothing is taken. The host is told how many there were.
 extern "C" __global__ void __launch_bounds__(THREADS)
 take_sorted(const I* __restrict__ reached, unsigned long long* __restrict__ nreached, unsigned long long* told,
             T* __restrict__ y, I* __restrict__ places, T* __restrict__ taken) {
     __shared__ I sorted[SORTED_AT_ONCE];
     const unsigned long long found = *nreached;
     __syncthreads();
-    if (threadIdx.x == 0) {
-        *told = found;
-        *nreached = 0;
-    }
+    if (threadIdx.x == 0) *told = found;
     if (found > SORTED_AT_ONCE) return;
+    if (threadIdx.x == 0) *nreached = 0;
     const int count = (int)found;
     int size = 1;
     while (size < count) size *= 2;
@@ -159,5 +148,29 @@ take_sorted(const I* __restrict__ reached, unsigned long long* __restrict__ nrea
         places[i] = at;
         taken[i] = y[at];
         y[at] = ZERO;
+    }
+}
+
+// Where more were reached than a block sorts: a bit for each place. bits: 0 before.
+extern "C" __global__ void mark_reached(const I* __restrict__ reached, const unsigned long long* __restrict__ nreached,
+                                        unsigned int* __restrict__ bits) {
+    const long long count = (long long)*nreached;
+    for (long long i = thread_number(); i < count; i += thread_count()) atomicOr(bits + reached[i] / 32, 1u << (reached[i] % 32));
+}
+
+// The reached places in their order, and their values out of y, which is the zero again; none are noted for the next
+// product. before: the bits before each word.
+extern "C" __global__ void take_marked(const unsigned int* __restrict__ bits, long long words, const I* __restrict__ before,
+                                       unsigned long long* __restrict__ nreached, T* __restrict__ y,
+                                       I* __restrict__ places, T* __restrict__ taken) {
+    for (long long w = thread_number(); w < words; w += thread_count()) {
+        I to = before[w];
+        for (unsigned int left = bits[w]; left != 0; left &= left - 1) {
+            const I at = (I)(w * 32 + __ffs(left) - 1);
+            places[to] = at;
+            taken[to++] = y[at];
+            y[at] = ZERO;
+        }
+        if (w == 0) *nreached = 0;
     }
 }

@@ -8,14 +8,15 @@ from typing import Any
 import numpy as np
 
 from formats import Matrix, SparseVector
-from formats.arrays import Array, cupy, differs
+from formats.arrays import Array, cupy
 
 from ..algebra import Semiring
 from .kernels import PUSHED, SORTED_AT_ONCE, Kernels
+from .steps import SUM, WORD_BITS, letters, totals
 from .tiles import step_of
 
-SCAN_FROM = 1 / 8
-"""Share of y above which finding the reached places by a scan of y is faster than sorting them."""
+MANY = 512
+"""Elements of x from which more places than a block sorts are expected. Either way serves any number."""
 
 SCANNED_AT_ONCE = 4096
 """Rows whose lengths one block scans; of more, all blocks take part."""
@@ -28,22 +29,11 @@ Launch = Callable[[Kernels, Any, Array, Array, Marks], None]
 
 
 class Scratch:
-    """What a push writes to, kept with the matrix: y is the zero everywhere and no place is noted between calls.
-
-    marks: see `Marks`.  told: a number on the host that kernels write to.
-    """
+    """What a push writes to, kept with the matrix: y is the zero everywhere and no place is noted between calls."""
 
     def __init__(self, size: int, zero: Any, dtype: np.dtype, index_type: np.dtype) -> None:
         cp = cupy()
         self.marks = (cp.full(size, zero, dtype), cp.empty(size, index_type), cp.zeros(1, np.uint64))
-        self._pinned = cp.cuda.alloc_pinned_memory(8)
-        self._told = np.frombuffer(self._pinned, np.uint64, 1)
-        self.told = np.uintp(self._pinned.ptr)
-
-    def count(self) -> int:
-        """The places that were reached. Waits for the device."""
-        cupy().cuda.get_current_stream().synchronize()
-        return int(self._told[0])
 
     @property
     def nbytes(self) -> int:
@@ -62,24 +52,35 @@ def push(k: Kernels, A: Matrix, x: SparseVector, semiring: Semiring, launch: Lau
         return SparseVector.trusted(cp.empty(0, index_type), cp.empty(0, A.dtype), size)
     key = ("scratch", A.dtype, zero)
     scratch = A.take(key) or Scratch(size, zero, A.dtype, index_type)
-    y, reached, nreached = scratch.marks
     rows, weights = x.indices.astype(index_type, copy=False), cp.ascontiguousarray(x.values)
     launch(k, A, rows, weights, scratch.marks)
-    room = min(size, SORTED_AT_ONCE)
-    places, values = cp.empty(room, index_type), cp.empty(room, A.dtype)
-    k.take_sorted((1,), k.block, (reached, nreached, scratch.told, y, places, values))
-    count = scratch.count()
-    if count > room:
-        if count > size * SCAN_FROM:
-            places = cp.flatnonzero(differs(y, zero)).astype(index_type, copy=False)
-        else:
-            places = cp.sort(reached[:count])
-        values = cp.empty(count, A.dtype)
-        k.take_reached(k.grid(count), k.block, (places, k.index(count), y, values))
-    elif count < room:
-        places, values = places[:count], values[:count]
+    if x.nnz >= MANY or (found := _few(k, scratch.marks, size)) is None:
+        found = _many(k, scratch.marks, size)
     A.keep(key, lambda: scratch)
-    return SparseVector.trusted(places, values, size)
+    return SparseVector.trusted(*found, size)
+
+
+def _few(k: Kernels, marks: Marks, size: int) -> tuple[Array, Array] | None:
+    """(places, values) of what was reached, by one block; None if it is more than one sorts."""
+    cp, (y, reached, nreached) = cupy(), marks
+    room = min(size, SORTED_AT_ONCE)
+    places, values = cp.empty(room, reached.dtype), cp.empty(room, y.dtype)
+    k.take_sorted((1,), k.block, (reached, nreached, letters().open(SUM), y, places, values))
+    (count,) = letters().read(SUM)
+    return None if count > room else (places[:count], values[:count])
+
+
+def _many(k: Kernels, marks: Marks, size: int) -> tuple[Array, Array]:
+    """(places, values) of what was reached: a bit for each place, which a scan of the words puts in order."""
+    cp, (y, reached, nreached) = cupy(), marks
+    words = -(-size // WORD_BITS)
+    bits, before = cp.zeros(words, np.uint32), cp.empty(words + 1, reached.dtype)
+    k.mark_reached(k.grid(size), k.block, (reached, nreached, bits))
+    totals(bits, words, before, "bits", letters().open(SUM))
+    (count,) = letters().read(SUM)
+    places, values = cp.empty(count, reached.dtype), cp.empty(count, y.dtype)
+    k.take_marked(k.grid(words), k.block, (bits, np.int64(words), before, nreached, y, places, values))
+    return places, values
 
 
 def compressed_spans(k: Kernels, indptr: Array, rows: Array) -> tuple[Array, Array]:

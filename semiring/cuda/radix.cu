@@ -11,10 +11,11 @@
 // [1] D. Merrill, A. Grimshaw, High Performance and Scalable Radix Sorting, Parallel Processing Letters 21 (2), 2011.
 
 constexpr int SORTERS = 512;             // threads of a block
-constexpr int KEYS = 8;                  // entries that a thread holds at a time
-constexpr int ROUND = SORTERS * KEYS;    // of a block
-constexpr int SORTED = 2 * ROUND;        // of a tile: more would leave too few tiles, fewer make more counts
+constexpr int KEYS = 16;                 // entries of a thread
+constexpr int SORTED = SORTERS * KEYS;   // of a tile
 constexpr int WARPS = SORTERS / 32;
+constexpr int OF_WARP = 32 * KEYS;       // entries of a warp: its lanes take them in turns
+constexpr int PAIRS = 2;                 // of digits, that a thread adds up: 2048 digits among 512 threads
 
 // Where tiles lie: segment s has entries [starts_s, starts_{s+1}) and tiles from first_tile_s on. Null: one segment.
 struct Tiles {
@@ -63,13 +64,18 @@ count_digits(const I* __restrict__ keys, const I* __restrict__ starts, const I* 
     for (int d = threadIdx.x; d < radix; d += SORTERS) counts[counter + d * stride] = found[d];
 }
 
-// Put the threads' words in the order of their places, and write them where `to` says.
-template <class W, class Out>
-__device__ __forceinline__ void write_placed(W* staged, const W* words, const int* places, const I* to, int count,
-                                             Out* out) {
+// A thread's k-th place, of 16 bits.
+__device__ __forceinline__ int place_of(const unsigned int* places, int k) {
+    return (int)(places[k / 2] >> (k % 2 * 16) & 0xffff);
+}
+
+// Put the threads' words in the order of their places, and write them where `to` says. word(k): the thread's k-th.
+template <class W, class Word, class Out>
+__device__ __forceinline__ void write_placed(W* staged, const Word& word, const unsigned int* places, const I* to,
+                                             int count, Out* out) {
     __syncthreads();
 #pragma unroll
-    for (int k = 0; k < KEYS; ++k) staged[places[k]] = words[k];
+    for (int k = 0; k < KEYS; ++k) staged[place_of(places, k)] = word(k);
     __syncthreads();
 #pragma unroll
     for (int k = 0; k < KEYS; ++k) {
@@ -95,8 +101,35 @@ __device__ __forceinline__ int below(int own) {
     return before;
 }
 
+// Where a warp's keys stand among those of the same digit in the warp, and how many of each digit there are.
+__device__ __forceinline__ void rank_keys(const I* key, int shift, int radix, unsigned short* own, unsigned int* ranks) {
+    const int lane = threadIdx.x % 32;
+    unsigned int peers[KEYS];  // lanes of the same digit, bit by bit
+#pragma unroll
+    for (int k = 0; k < KEYS; ++k) peers[k] = 0xffffffffu;
+    for (int bit = 1; bit < radix; bit *= 2) {
+#pragma unroll
+        for (int k = 0; k < KEYS; ++k) {
+            const bool own_bit = key[k] >> shift & bit;
+            const unsigned int set = __ballot_sync(0xffffffffu, own_bit);
+            peers[k] &= own_bit ? set : ~set;
+        }
+    }
+#pragma unroll
+    for (int k = 0; k < KEYS; ++k) {
+        const int digit = (int)(key[k] >> shift & (radix - 1));
+        const int seen = own[digit];
+        __syncwarp();
+        if (lane == __ffs(peers[k]) - 1) own[digit] = (unsigned short)(seen + __popc(peers[k]));
+        __syncwarp();
+        const unsigned int rank = seen + __popc(peers[k] & ((1u << lane) - 1));
+        ranks[k / 2] = k % 2 == 0 ? rank : ranks[k / 2] | rank << 16;
+    }
+}
+
 // rows: null in the first pass, where an entry's row is found in indptr. values: null where they need no place.
 // short_cols, short_rows: null, or where the last pass writes 16 bits: a column within its block, a row in its segment.
+// Shared memory: where each digit's entries go; then, one after the other, counters, words in their new order, notes.
 extern "C" __global__ void __launch_bounds__(SORTERS, 2)
 place_digits(const I* __restrict__ keys, const I* __restrict__ rows, const V* __restrict__ values,
              const I* __restrict__ indptr, const I* __restrict__ first_row, const I* __restrict__ starts,
@@ -105,121 +138,95 @@ place_digits(const I* __restrict__ keys, const I* __restrict__ rows, const V* __
              V* __restrict__ new_values, unsigned short* __restrict__ short_cols,
              unsigned short* __restrict__ short_rows) {
     extern __shared__ __align__(16) char dynamic[];
-    V* const staged_values = reinterpret_cast<V*>(dynamic);
-    I* const staged = reinterpret_cast<I*>(dynamic);
-    I* const offsets = reinterpret_cast<I*>(dynamic + ROUND * (sizeof(V) > sizeof(I) ? sizeof(V) : sizeof(I)));
-    unsigned short* const counters = reinterpret_cast<unsigned short*>(offsets + radix);  // [warp][digit]
+    I* const offsets = reinterpret_cast<I*>(dynamic);
+    char* const rest = dynamic + radix * sizeof(I);
+    unsigned int* const counters = reinterpret_cast<unsigned int*>(rest);  // [warp][pair of digits]
+    I* const staged = reinterpret_cast<I*>(rest);
     long long begin, counter, stride;
     I s;
-    int left = Tiles{starts, first_tile, segments, nnz, gridDim.x}.locate(blockIdx.x, radix, begin, counter, stride, s);
-    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    unsigned short* const own = counters + warp * radix;
-    // A thread takes digits side by side.
-    const int each = (radix + SORTERS - 1) / SORTERS, first = min((int)threadIdx.x * each, radix);
-    const int last = min(first + each, radix);
-    for (int d = first; d < last; ++d) offsets[d] = before[counter + d * stride];
+    const int count = Tiles{starts, first_tile, segments, nnz, gridDim.x}.locate(blockIdx.x, radix, begin, counter, stride, s);
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, pairs = radix / 2;
+    const long long last = begin + count - 1, own_begin = min(begin + warp * OF_WARP, last);
+    unsigned short* const own = reinterpret_cast<unsigned short*>(counters + warp * pairs);
 
-    for (; left > 0; left -= ROUND, begin += ROUND) {
-        const int count = min(left, ROUND);
-        I key[KEYS], to[KEYS];
-        int place[KEYS];
-        __syncthreads();
-        for (int c = threadIdx.x; c < WARPS * radix / 2; c += SORTERS) reinterpret_cast<unsigned int*>(counters)[c] = 0;
+    I key[KEYS];
+    for (int c = threadIdx.x; c < WARPS * pairs; c += SORTERS) counters[c] = 0;
 #pragma unroll
-        for (int k = 0; k < KEYS; ++k) {
-            const int i = warp * 32 * KEYS + k * 32 + lane;
-            key[k] = i < count ? keys[begin + i] : (I)-1;  // the last digit's last ones
-        }
-        __syncthreads();
-#pragma unroll
-        for (int k = 0; k < KEYS; ++k) {
-            const int digit = (int)(key[k] >> shift & (radix - 1));
-            unsigned int peers = 0xffffffffu;  // lanes of the same digit, bit by bit
-            for (int bit = 1; bit < radix; bit *= 2) {
-                const unsigned int set = __ballot_sync(0xffffffffu, digit & bit);
-                peers &= digit & bit ? set : ~set;
-            }
-            const int seen = own[digit];
-            __syncwarp();
-            if (lane == __ffs(peers) - 1) own[digit] = (unsigned short)(seen + __popc(peers));
-            __syncwarp();
-            place[k] = seen + __popc(peers & ((1u << lane) - 1));
-        }
-        __syncthreads();
+    for (int k = 0; k < KEYS; ++k) {
+        const int i = warp * OF_WARP + k * 32 + lane;
+        key[k] = i < count ? keys[begin + i] : (I)-1;  // the last digit's last ones
+    }
+    __syncthreads();
+    unsigned int places[KEYS / 2];
+    rank_keys(key, shift, radix, own, places);
+    __syncthreads();
 
-        // Counters become places: after all lower digits, then after lower warps.
-        int sum = 0;
-        for (int d = first; d < last; ++d)
-            for (int w = 0; w < WARPS; ++w) sum += counters[w * radix + d];
-        int running = below(sum);
-        for (int d = first; d < last; ++d) {
-            offsets[d] -= running;
-            for (int w = 0; w < WARPS; ++w) {
-                const int here = counters[w * radix + d];
-                counters[w * radix + d] = (unsigned short)running;
-                running += here;
-            }
+    // Counters become places: after all lower digits, then after lower warps. A thread takes pairs side by side.
+    const int each = (pairs + SORTERS - 1) / SORTERS, first = threadIdx.x * each;
+    unsigned int sums[PAIRS] = {};  // of both digits, which are at most SORTED
+#pragma unroll
+    for (int p = 0; p < PAIRS; ++p)
+        if (p < each && first + p < pairs)
+            for (int w = 0; w < WARPS; ++w) sums[p] += counters[w * pairs + first + p];
+    int all = 0;
+#pragma unroll
+    for (int p = 0; p < PAIRS; ++p) all += (int)((sums[p] & 0xffff) + (sums[p] >> 16));
+    unsigned int running = (unsigned int)below(all);
+#pragma unroll
+    for (int p = 0; p < PAIRS; ++p) {
+        if (p >= each || first + p >= pairs) break;
+        const long long digit = 2 * (first + p);
+        const unsigned int next = running + (sums[p] & 0xffff);
+        offsets[digit] = before[counter + digit * stride] - (I)running;
+        offsets[digit + 1] = before[counter + (digit + 1) * stride] - (I)next;
+        unsigned int base = running | next << 16;
+        for (int w = 0; w < WARPS; ++w) {
+            const unsigned int here = counters[w * pairs + first + p];
+            counters[w * pairs + first + p] = base;
+            base += here;
         }
+        running = next + (sums[p] >> 16);
+    }
+    __syncthreads();
+#pragma unroll
+    for (int k = 0; k < KEYS; ++k) places[k / 2] += (unsigned int)own[(int)(key[k] >> shift & (radix - 1))] << (k % 2 * 16);
+    __syncthreads();
+#pragma unroll
+    for (int k = 0; k < KEYS; ++k) staged[place_of(places, k)] = key[k];
+    __syncthreads();
+    I to[KEYS];
+#pragma unroll
+    for (int k = 0; k < KEYS; ++k) {
+        const int i = threadIdx.x + k * SORTERS;
+        const I here = staged[i];
+        to[k] = offsets[(int)(here >> shift & (radix - 1))] + (I)i;
+        if (i >= count) continue;
+        if (short_cols != nullptr) short_cols[to[k]] = (unsigned short)(here & col_mask);
+        else new_keys[to[k]] = here;
+    }
+    if (rows == nullptr) {
         __syncthreads();
-#pragma unroll
-        for (int k = 0; k < KEYS; ++k) {
-            place[k] += own[(int)(key[k] >> shift & (radix - 1))];
-            staged[place[k]] = key[k];
-        }
-        __syncthreads();
-#pragma unroll
-        for (int k = 0; k < KEYS; ++k) {
-            const int i = threadIdx.x + k * SORTERS;
-            if (i >= count) continue;
-            const I here = staged[i];
-            to[k] = offsets[(int)(here >> shift & (radix - 1))] + (I)i;
-            if (short_cols != nullptr) short_cols[to[k]] = (unsigned short)(here & col_mask);
-            else new_keys[to[k]] = here;
-        }
-        const long long own_begin = begin + min(warp * 32 * KEYS, count - 1), own_end = begin + count - 1;
-        I low = 0, high = 0;
-        if (rows == nullptr) {
-            low = first_row[own_begin / TILE];
-            high = first_row[min(own_begin + 32 * KEYS - 1, own_end) / TILE + 1];
-        }
-#pragma unroll
-        for (int k = 0; k < KEYS; ++k) {
-            const long long e = min(own_begin + k * 32 + lane, own_end);
-            if (rows != nullptr) key[k] = rows[e];
-            else {
-                key[k] = row_along(indptr, low, high, (I)e);
-                low = __shfl_sync(0xffffffffu, key[k], 31);
-            }
-            key[k] -= s * segment;  // 0 where rows are written whole
-        }
-        if (short_rows != nullptr) write_placed(staged, key, place, to, count, short_rows);
-        else write_placed(staged, key, place, to, count, new_rows);
-        if (values != nullptr) {
-            V value[KEYS];
-#pragma unroll
-            for (int k = 0; k < KEYS; ++k) value[k] = values[min(own_begin + k * 32 + lane, own_end)];
-            write_placed(staged_values, value, place, to, count, new_values);
-        }
-        // What the next round finds before it: digit d's entries up to the places that digit d + 1 begins at.
-        __syncthreads();
-        for (int d = first; d < last; ++d) offsets[d] += d + 1 < radix ? counters[d + 1] : ROUND;
+        rows_of_warp<KEYS>(indptr, first_row, own_begin, min(own_begin + OF_WARP - 1, last), staged + warp * (OF_WARP + 32), key);
+    }
+    const auto row = [&](int k) {
+        return (rows == nullptr ? key[k] : rows[min(own_begin + k * 32 + lane, last)]) - s * segment;  // 0: written whole
+    };
+    if (short_rows != nullptr) write_placed(staged, row, places, to, count, short_rows);
+    else write_placed(staged, row, places, to, count, new_rows);
+    if (values != nullptr) {
+        const auto value = [&](int k) { return values[min(own_begin + k * 32 + lane, last)]; };
+        write_placed(reinterpret_cast<V*>(rest), value, places, to, count, new_values);
     }
 }
 
-// Where columns begin among sorted ones. A block bisects for the first and the last of THREADS columns among all, and
-// for those between among what is between.
-extern "C" __global__ void __launch_bounds__(THREADS)
-cut_sorted(const I* __restrict__ keys, I nnz, long long ncols, I* __restrict__ starts) {
-    __shared__ I bounds[2];
-    for (long long base = (long long)blockIdx.x * THREADS; base <= ncols; base += thread_count()) {
-        __syncthreads();
-        if (threadIdx.x % 32 == 0 && threadIdx.x < 64) {
-            const long long end = threadIdx.x == 0 ? base : min(base + THREADS - 1, ncols);
-            bounds[threadIdx.x / 32] = first_from(keys, 0, nnz, (I)end);
-        }
-        __syncthreads();
-        const long long j = base + threadIdx.x;
-        if (j <= ncols) starts[j] = first_from(keys, bounds[0], bounds[1], (I)j);
+// Where columns begin among sorted ones. before: of the last pass, whose digits are columns without their last `shift`
+// bits; a column is looked for among the entries of its digit.
+extern "C" __global__ void cut_sorted(const I* __restrict__ keys, long long ncols, int shift, const I* __restrict__ before,
+                                      long long tiles, I* __restrict__ starts) {
+    for (long long j = thread_number(); j <= ncols; j += thread_count()) {
+        const long long digit = j >> shift;
+        starts[j] = j == ncols ? before[(((ncols - 1) >> shift) + 1) * tiles]
+                               : first_from(keys, before[digit * tiles], before[(digit + 1) * tiles], (I)j);
     }
 }
 

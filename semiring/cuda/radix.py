@@ -22,10 +22,7 @@ from .steps import NOTHING, RADIX, SUM, letters, steps_for, totals, value_words
 SORTERS = 512
 """Threads of a block, as in radix.cu."""
 
-ROUND = 8 * SORTERS
-"""Entries that a block holds at a time."""
-
-SORTED = 2 * ROUND
+SORTED = 16 * SORTERS
 """Entries of a tile."""
 
 MOST_BITS = 11
@@ -94,7 +91,8 @@ def sort_columns(
         (tiles,) = letters().read(SUM)
     cuts = (NOTHING if starts is None else starts, first_tile, np.int32(segments), np.int64(nnz))
     counts = cp.empty(tiles * radix + 1, index)
-    shared = ROUND * max(values.dtype.itemsize, index.itemsize) + radix * (index.itemsize + 2 * WARPS)
+    staged = max(SORTED * values.dtype.itemsize, (SORTED + SORTED // 16) * index.itemsize)
+    shared = radix * index.itemsize + max(staged, 2 * WARPS * radix)
     keys, rows = indices, NOTHING
     moving: Any = words
     found = (indptr, cut(indptr, nnz, k))
@@ -126,7 +124,9 @@ def turned(indptr: Array, indices: Array, values: Array, ncols: int) -> tuple[Ar
         return starts, indices[:0].copy(), values[:0].copy()
     by_column = sort_columns(indptr, indices, values, ncols)
     k = steps_for(RADIX, indices.dtype, values.dtype.itemsize)
-    k.each("cut_sorted", ncols + 1, (by_column.keys, k.index(indices.size), np.int64(ncols), starts))
+    tiles, shift = -(-indices.size // SORTED), by_column.passes.last_shift
+    places = (np.int32(shift), by_column.before, np.int64(tiles))
+    k.each("cut_sorted", ncols + 1, (by_column.keys, np.int64(ncols), *places, starts))
     return starts, by_column.rows, by_column.values
 
 

@@ -1,5 +1,5 @@
 // The rows of entries, by tiles: the first row of each tile of TILE entries is found once for a matrix. A warp takes a
-// tile, 32 entries at a time, and finds their rows among the ends of the next 32 rows, which its lanes hold.
+// tile or more, and finds the rows of all of its entries together.
 
 constexpr int TILE = 256;
 
@@ -23,17 +23,39 @@ __device__ __forceinline__ I first_from(const I* ascending, I low, I high, I val
     return low;
 }
 
-// The row of this lane's entry e: `low` or one after it, `high` at most. Entries ascend with the lanes. A lane looks among
-// the ends of 32 rows, and where these are not enough, for there are empty rows, bisects. All of a warp take part.
-__device__ __forceinline__ I row_along(const I* indptr, I low, I high, I e) {
-    constexpr I NEVER = (I)(~0ull >> (65 - 8 * sizeof(I)));
+// The rows of a warp's 32 * ITEMS entries from `begin` on, `last` the last of them; row[k]: of entry begin + 32 k + lane.
+// A row is noted at its first entry, and the greatest of the notes up to an entry is its row. Where there are many rows
+// without entries, these are bisected and not walked through. noted: room for 32 * (ITEMS + 1), of this warp alone.
+template <int ITEMS>
+__device__ __forceinline__ void rows_of_warp(const I* indptr, const I* first_row, long long begin, long long last,
+                                             I* noted, I* row) {
     const int lane = threadIdx.x % 32;
-    const I end = high - low > lane ? indptr[low + lane + 1] : NEVER;
-    int ended = 0;
-    for (int step = 16; step > 0; step /= 2)
-        if (__shfl_sync(0xffffffffu, end, ended + step - 1) <= e) ended += step;
-    if (__shfl_sync(0xffffffffu, end, ended) <= e) ++ended;
-    return ended < 32 ? low + ended : row_of(indptr, low + 32, high, e);
+    const I low = first_row[begin / TILE], high = first_row[last / TILE + 1];
+    if (high - low > 8 * 32 * ITEMS) {
+#pragma unroll
+        for (int k = 0; k < ITEMS; ++k) row[k] = row_of(indptr, low, high, (I)min(begin + k * 32 + lane, last));
+        return;
+    }
+    I* const own = noted + lane * (ITEMS + 1);  // entries side by side; one word is left out after them
+#pragma unroll
+    for (int k = 0; k < ITEMS; ++k) own[k] = low;
+    __syncwarp();
+    for (I r = low + 1 + lane; r <= high; r += 32) {
+        const long long at = max((long long)indptr[r] - begin, 0ll);
+        if (at <= last - begin) atomicMax(noted + at + at / ITEMS, r);
+    }
+    __syncwarp();
+    I upto = low;
+#pragma unroll
+    for (int k = 0; k < ITEMS; ++k) row[k] = upto = max(upto, own[k]);
+    for (int distance = 1; distance < 32; distance *= 2) upto = max(upto, __shfl_up_sync(0xffffffffu, upto, distance));
+    const I before = __shfl_up_sync(0xffffffffu, upto, 1);
+#pragma unroll
+    for (int k = 0; k < ITEMS; ++k) own[k] = lane == 0 ? row[k] : max(row[k], before);
+    __syncwarp();
+#pragma unroll
+    for (int k = 0; k < ITEMS; ++k) row[k] = noted[k * 32 + lane + (k * 32 + lane) / ITEMS];
+    __syncwarp();
 }
 
 // The first row of each tile, and of the last the last.

@@ -91,11 +91,14 @@ _compiled = kept_by_place(256)(Steps)
 
 
 class Letters(threading.local):
-    """Numbers on the host that kernels write, for the thread that waits for them: SUM of a scan, DESCENDS of places."""
+    """Numbers on the host that kernels write, for the thread that waits for them.
+
+    SUM: of a scan.  DESCENDS: of places.  LOOKED: of up to three arrays of places, two numbers each.
+    """
 
     def __init__(self) -> None:
-        self._pinned = cupy().cuda.alloc_pinned_memory(16)
-        self._numbers = np.frombuffer(self._pinned, np.int64, 2)
+        self._pinned = cupy().cuda.alloc_pinned_memory(64)
+        self._numbers = np.frombuffer(self._pinned, np.int64, 8)
 
     def open(self, which: int) -> np.uintp:
         """Where a kernel writes the number, which is 0 until then."""
@@ -108,7 +111,7 @@ class Letters(threading.local):
         return tuple(int(self._numbers[number]) for number in which)
 
 
-SUM, DESCENDS = 0, 1
+SUM, DESCENDS, LOOKED = 0, 1, 2
 
 letters = lru_cache(maxsize=1)(Letters)
 
