@@ -25,7 +25,18 @@ from .trace import note
 def components(A: Matrix) -> IntegerVector:
     """The smallest vertex that each vertex is connected with, along edges of either direction.
 
-    A: (n, n).  Returns (n,) integers on A's device, whatever the edges' direction.  Source: [1].
+    Args:
+        A: (n, n), an entry A[u, v] is an edge between u and v, whatever its value.
+
+    Returns:
+        (n,) integers on A's device.
+
+    Example:
+        >>> from formats import from_edges
+        >>> components(from_edges([1, 3], [0, 4])).tolist()
+        [0, 0, 2, 3, 3]
+
+    Source: Zhang, Azad, Hu 2020 [1].
     """
     P, n = unweighted(A), A.nrows
     both_ways = is_symmetric(A, pattern=True)

@@ -12,9 +12,22 @@ if TYPE_CHECKING:
 class NegativeCycle(ValueError):
     """A cycle that improves every time it is walked is reachable, so there are no shortest distances.
 
-    cycle: its vertices, closed (the first is also the last), beginning with the smallest. Check it in one line:
-    `math.fsum(A[u, v] for u, v in itertools.pairwise(error.cycle)) < 0`. (For MaxPlus it is a positive cycle, > 0.) A
-    cycle of floats that gains by rounding alone, and not by the exact sum, is not reported.
+    In max-plus it is a positive cycle. A cycle of floats that gains by rounding alone, and not by the exact sum, is not
+    reported.
+
+    Args:
+        cycle: its vertices, closed (the first is also the last), beginning with the smallest.
+
+    Example:
+        >>> from itertools import pairwise
+        >>> from algorithms import bellman_ford
+        >>> from formats import from_edges
+        >>> A = from_edges([0, 1, 2], [1, 2, 1], [5.0, 1.0, -3.0])
+        >>> try:
+        ...     bellman_ford(A, 0)
+        ... except NegativeCycle as error:
+        ...     print(error.cycle, sum(A[u, v] for u, v in pairwise(error.cycle)))
+        [1, 2, 1] -2.0
     """
 
     def __init__(self, cycle: Sequence[int]) -> None:

@@ -39,9 +39,24 @@ def from_edges(
 ) -> CSR:
     """The CSR with an entry for every edge src[e] -> dst[e].
 
-    src, dst: (m,), integers.  weights: (m,), or None for int32 ones.  shape: n or (nrows, ncols), by default just large
-    enough.  dup: "min", "max", "sum", "first", "last", or "error", for edges given more than once.
-    ValueError names an index out of range, a NaN weight or arrays of unequal length.
+    Args:
+        src, dst: (m,), integers.
+        weights: (m,), or None for int32 ones.
+        shape: n or (nrows, ncols), by default just large enough.
+        dtype: of the weights, by default their own.
+        dup: "min", "max", "sum", "first", "last", or "error", for edges given more than once.
+
+    Returns:
+        The CSR, on the arrays' device.
+
+    Raises:
+        ValueError: an index is out of range, a weight is NaN, or arrays are of unequal length.
+        TypeError: an index is no integer.
+
+    Example:
+        >>> A = from_edges([0, 0, 1, 0], [1, 2, 2, 1], [5.0, 9.0, 3.0, 4.0])
+        >>> A, A[0, 1].item()
+        (<CSR 3×3, 3 entries, float64, cpu>, 4.0)
     """
     check_dup(dup)
     rows, cols = as_array(src), as_array(dst)

@@ -10,7 +10,15 @@ from typing import Any
 
 
 class DeviceUnavailable(RuntimeError):
-    """`device="cuda"` was asked for where it cannot be had; the message says why, in one sentence."""
+    """`device="cuda"` was asked for where it cannot be had; the message says why, in one sentence.
+
+    Example:
+        >>> from formats import from_edges
+        >>> try:
+        ...     A = from_edges([0], [1]).to(device="cuda")
+        ... except DeviceUnavailable as error:
+        ...     why = str(error)
+    """
 
 
 _usable: ModuleType | None = None

@@ -23,10 +23,25 @@ if TYPE_CHECKING:
 
 
 def from_scipy(S: scipy.sparse.sparray | scipy.sparse.spmatrix, *, dup: str = "min") -> Matrix:
-    """`S` as CSR, CSC or COO, whichever it is, and as CSR otherwise; shares memory where `S` is sorted.
+    """A SciPy sparse array as CSR, CSC or COO, whichever it is, and as CSR otherwise.
 
-    Entries that `S` holds twice combine with `dup` (SciPy itself would add them). Stored zeros stay entries.
-    One of CuPy's sparse matrices stays on its GPU, see `from_cupyx`.
+    Memory is shared where `S` is sorted. Stored zeros stay entries.
+
+    Args:
+        S: a sparse array or matrix of scipy. One of CuPy's stays on its GPU, see `from_cupyx`.
+        dup: how entries that `S` holds twice combine (SciPy itself would add them): see `from_edges`.
+
+    Returns:
+        The matrix.
+
+    Raises:
+        ValueError: `dup` has no such value, a value is NaN, or an index is out of range.
+
+    Example:
+        >>> import scipy.sparse
+        >>> A = from_scipy(scipy.sparse.csr_array([[0.0, 2.5], [3.5, 0.0]]))
+        >>> A
+        <CSR 2×2, 2 entries, float64, cpu>
     """
     if _is_cupyx(S):
         return from_cupyx(S, dup=dup)
@@ -52,10 +67,28 @@ def _is_cupyx(obj: object) -> bool:
 
 
 def from_cupyx(S: cupyx.scipy.sparse.spmatrix, *, dup: str = "min") -> Matrix:
-    """`S` as CSR, CSC or COO on its GPU, whichever it is, and as CSR otherwise; shares memory where `S` is sorted.
+    """A CuPy sparse matrix as CSR, CSC or COO on its GPU, whichever it is, and as CSR otherwise.
 
-    Entries that `S` holds twice combine with `dup` (CuPy itself would add them). Stored zeros stay entries. Whether `S`
-    is sorted is looked up in its arrays: the flags that it keeps can be stale.
+    Memory is shared where `S` is sorted. Whether it is sorted is looked up in its arrays, as the flags that it keeps
+    can be stale. Stored zeros stay entries.
+
+    Args:
+        S: a sparse matrix of cupyx.scipy.
+        dup: how entries that `S` holds twice combine (CuPy itself would add them): see `from_edges`.
+
+    Returns:
+        The matrix, on the GPU.
+
+    Raises:
+        ValueError: `dup` has no such value, a value is NaN, or an index is out of range.
+
+    Example:
+        >>> from formats import DeviceUnavailable, from_edges
+        >>> try:
+        ...     A = from_edges([0], [1], [2.5]).to(device="cuda")
+        ...     assert from_cupyx(A.to_cupyx()).equals(A)
+        ... except DeviceUnavailable:
+        ...     pass
     """
     if not _is_cupyx(S):
         raise TypeError(f"expected a CuPy sparse matrix (cupyx.scipy.sparse), got {type(S).__name__}")
@@ -102,7 +135,12 @@ def from_networkx(
         TypeError: G is no graph, or weight is a bool.
 
     Example:
-        from_networkx(G, lambda u, v, data: data["km"] / data["speed"])
+        >>> import networkx
+        >>> G = networkx.DiGraph()
+        >>> G.add_edge("Paris", "Lyon", km=465, speed=120)
+        >>> A, names = from_networkx(G, lambda u, v, data: data["km"] / data["speed"], return_labels=True)
+        >>> names, A[0, 1].item()
+        (['Paris', 'Lyon'], 3.875)
     """
     if not hasattr(G, "nodes") or not hasattr(G, "edges"):
         raise TypeError(f"G must be a NetworkX graph, got {G!r}")
@@ -149,7 +187,23 @@ def _edges_by_function(G: networkx.Graph, weight: Callable[[Any, Any, Any], Any]
 
 
 def from_graphblas(M: graphblas.Matrix) -> CSR:
-    """The CSR of a python-graphblas Matrix, copied."""
+    """The CSR of a python-graphblas Matrix, copied.
+
+    Args:
+        M: a matrix of any of our dtypes.
+
+    Returns:
+        The CSR, on the host.
+
+    Raises:
+        TypeError: its values have no dtype of ours.
+
+    Example:
+        >>> from formats import from_edges
+        >>> A = from_edges([0, 1], [1, 0], [2.5, 3.5])
+        >>> from_graphblas(A.to_graphblas()).equals(A)
+        True
+    """
     arrays = M.ss.export("csr", sort=True)
     values = arrays["values"]
     indptr, indices = arrays["indptr"], arrays["col_indices"]

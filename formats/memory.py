@@ -14,11 +14,25 @@ NO_LIMIT = 1 << 60
 
 
 class OutOfHostMemory(MemoryError):
-    """The host has no room for what was asked; the message gives the bytes needed and those that are free."""
+    """The host has no room for what was asked; the message gives the bytes needed and those that are free.
+
+    Example:
+        >>> from formats import from_edges
+        >>> try:
+        ...     from_edges([0], [1], shape=10**7).to("dense", force=True)
+        ... except OutOfHostMemory as error:
+        ...     print("not enough room")
+        not enough room
+    """
 
 
 class OutOfDeviceMemory(MemoryError):
-    """The GPU has no room for what was asked; the message gives the bytes needed, free and in all."""
+    """The GPU has no room for what was asked; the message gives the bytes needed, free and in all.
+
+    Example:
+        >>> issubclass(OutOfDeviceMemory, MemoryError)
+        True
+    """
 
 
 def host_bytes() -> int | None:

@@ -38,8 +38,18 @@ if TYPE_CHECKING:
 class SparseVector:
     """A vector of which only the present entries are stored.
 
-    indices: (nnz,), in any order (they are sorted here), no index twice.  values: (nnz,).  size: the vector's length.
-    ValueError names the first broken rule.
+    Args:
+        indices: (nnz,), in any order, no index twice.
+        values: (nnz,).
+        size: the vector's length.
+
+    Raises:
+        ValueError: the first rule that the arrays break.
+
+    Example:
+        >>> v = SparseVector([2, 0], [7, 5], 4)
+        >>> v.indices.tolist(), v[2].item(), v.to_dense().tolist()
+        ([0, 2], 7, [5, 0, 7, 0])
     """
 
     indices: Array

@@ -29,7 +29,13 @@ NUMBERS = (INT32, INT64, FLOAT32, FLOAT64)
 
 
 class Law(StrEnum):
-    """What a semiring promises, with ⊕ associative and commutative always."""
+    """What a semiring promises, with ⊕ associative and commutative always.
+
+    Example:
+        >>> from semiring import MinPlus
+        >>> Law.DISTRIBUTES_LEFT in MinPlus.laws, Law.DISTRIBUTES_LEFT.value
+        (True, 'a ⊗ (b ⊕ c) = (a ⊗ b) ⊕ (a ⊗ c)')
+    """
 
     IDEMPOTENT = "a ⊕ a = a"
     SELECTIVE = "a ⊕ b is a or b"
@@ -46,9 +52,19 @@ class Law(StrEnum):
 class Monoid:
     """An associative, commutative operator with an identity.
 
-    identity: a number, or "lowest" / "highest" for the ends of the dtype (infinities where it has them).
-    idempotent: a ⊕ a = a.  selective: a ⊕ b is a or b, so that ⊕ orders the values.  terminal: a ⊕ b = a for every a
-    but the identity, so that a sum may stop at its first term.
+    Args:
+        op: the operator, or its name.
+        identity: a number, or "lowest" / "highest" for the ends of the dtype (infinities where it has them).
+        dtypes: those it is defined on.
+        idempotent: a ⊕ a = a.
+        selective: a ⊕ b is a or b, so that ⊕ orders the values.
+        terminal: a ⊕ b = a for every a but the identity, so that a sum may stop at its first term.
+
+    Example:
+        >>> from semiring import MONOIDS
+        >>> import numpy as np
+        >>> MONOIDS["min"].zero(np.dtype("float32")).item(), MONOIDS["min"].selective
+        (inf, True)
     """
 
     op: BinaryOp
@@ -82,10 +98,28 @@ class Monoid:
 class Semiring:
     """A monoid ⊕ and an operator ⊗.
 
-    dtypes: those it is defined on.  laws: those it promises; `check_laws` looks for counterexamples.  one: the unit of
-    ⊗ (see `Monoid.identity`), if any.  domain: (low, high), between which finite values obey the laws; None for all.
-    Algorithms for paths refuse other weights.
     A semiring of your own is usable wherever a shipped one is, on every format and backend.
+
+    Args:
+        add: ⊕.
+        mul: ⊗.
+        dtypes: those it is defined on.
+        one: the unit of ⊗ (see `Monoid.identity`), if any.
+        laws: those it promises; `check_laws` looks for counterexamples.
+        domain: (low, high), between which finite values obey the laws; None for all. Algorithms for paths refuse other
+            weights.
+
+    Raises:
+        ValueError: a law is none, or is promised without what it needs.
+
+    Example:
+        >>> import numpy as np
+        >>> from formats import from_edges
+        >>> from semiring import MONOIDS, BinaryOp, mxv
+        >>> absdiff = BinaryOp("absdiff", scalar=lambda a, b: abs(a - b))
+        >>> A = from_edges([0, 0, 1], [0, 1, 1], [5.0, 9.0, 3.0])
+        >>> mxv(A, np.array([4.0, 7.0]), Semiring(MONOIDS["min"], absdiff)).tolist()
+        [1.0, 4.0]
     """
 
     add: Monoid

@@ -62,12 +62,21 @@ COLUMNS = {
 class Comparison:
     """A product in every format, a row each, the fastest first, and then those that the matrix cannot have.
 
-    rows: dicts.  `format`, its lower-case name.  `ms` of a call, `low_ms` and `high_ms` its quartiles; `ratio` to the
-    format that the matrix has.  `nbytes` of the format's arrays, `bytes_per_entry`, `padding`, stored places for an
-    entry, `kept_bytes`, of what products keep beside them.  `conversion_ms`, `first_ms` of a matrix's first product,
-    with what it makes and keeps.  `break_even`: calls after which converting has taken less time, all counted, than
-    staying would have; None where it never does.  `why`: the format cannot be had; then all figures are None.
-    own: the format that the matrix has.  what: verb, semiring, matrix and device, in words.
+    Attributes:
+        what: verb, semiring, matrix and device, in words.
+        own: the format that the matrix has.
+        rows: dicts. `format`, its lower-case name. `ms` of a call, `low_ms` and `high_ms` its quartiles; `ratio` to the
+            format that the matrix has. `nbytes` of the format's arrays, `bytes_per_entry`, `padding`, stored places for
+            an entry, `kept_bytes`, of what products keep beside them. `conversion_ms`, `first_ms` of a matrix's first
+            product, with what it makes and keeps. `break_even`: calls after which converting has taken less time, all
+            counted, than staying would have; None where it never does. `why`: the format cannot be had; then all
+            figures are None.
+
+    Example:
+        >>> from formats import CSR, ELL, from_edges
+        >>> found = compare(from_edges([0, 1, 2], [1, 2, 0]), formats=[CSR, ELL], repeats=3, show=False)
+        >>> found.own, sorted(row["format"] for row in found.rows)
+        ('CSR', ['csr', 'ell'])
     """
 
     what: str
@@ -140,13 +149,33 @@ def compare(
 ) -> Comparison:
     """Time a product of `A` in every format, verified, and tell what each takes and when converting to it pays.
 
-    verb: mxv or vxm.  formats: by class or name; by default all that the verb has.  device: by default where A is.  x:
-    the operand, by default integers; frontier: of such ones the share that is present, in (0, 1], for a sparse operand.
-    repeats: timed calls of each format, fewer of slow ones: of a format no more than `seconds`, but for three.
-    show: print the table.
-    Operands are on the device before the clock starts.  On a GPU a call is its share of a batch, see `timing`.
-    Raises ValueError for a verb, a format, a frontier or repeats that cannot be, Disagreement if two formats give
-    different answers: bits where ⊕ is idempotent or of integers, else within RELATIVE_ERROR.
+    Operands are on the device before the clock starts. On a GPU a call is its share of a batch, see `timing`.
+
+    Args:
+        A: the matrix.
+        verb: mxv or vxm, or its name.
+        semiring: by object or name.
+        formats: by class or name; by default all that the verb has.
+        device: by default where A is.
+        x: the operand, by default integers.
+        frontier: of such ones the share that is present, in (0, 1], for a sparse operand.
+        repeats: timed calls of each format, fewer of slow ones.
+        seconds: of a format no more than so many, but for three calls.
+        show: print the table.
+
+    Returns:
+        A `Comparison`.
+
+    Raises:
+        ValueError: there is no such verb, format, frontier or number of repeats.
+        Disagreement: two formats give different answers: bits where ⊕ is idempotent or of integers, else within
+            RELATIVE_ERROR.
+
+    Example:
+        >>> from formats import from_edges
+        >>> found = compare(from_edges([0, 1, 2], [1, 2, 0]), formats=["csr", "coo"], repeats=3, show=False)
+        >>> found.best["format"] in ("csr", "coo")
+        True
     """
     check_matrix("A", A)
     if operator.index(repeats) < 1:

@@ -34,10 +34,18 @@ ROUNDING = 8
 
 @dataclass(frozen=True)
 class LawCheck:
-    """What `check_laws` has found.
+    """What `check_laws` has found. True if no law is broken.
 
-    counterexamples: the first values that break a law, by the law.  checked: every law that was tried.  cuda: a
-    sentence that says whether CUDA expressions were compared with scalar functions.  True if no law is broken.
+    Attributes:
+        semiring: the one that was checked.
+        dtype: of the values.
+        counterexamples: the first values that break a law, by the law.
+        checked: every law that was tried.
+        cuda: a sentence that says whether CUDA expressions were compared with scalar functions.
+
+    Example:
+        >>> bool(check_laws("min_plus", "int32")), check_laws("min_plus", "int32").counterexamples
+        (True, {})
     """
 
     semiring: Semiring
@@ -73,7 +81,11 @@ def check_laws(semiring: Semiring | str, dtype: DTypeLike = "float64", *, seed: 
         TypeError: the semiring is not defined on the dtype.
 
     Example:
-        print(check_laws(Semiring(MONOIDS["min"], absdiff, laws={Law.DISTRIBUTES_LEFT}), "int32"))
+        >>> from semiring import MONOIDS, BinaryOp, Law
+        >>> absdiff = BinaryOp("absdiff", scalar=lambda a, b: abs(a - b))
+        >>> found = check_laws(Semiring(MONOIDS["min"], absdiff, laws={Law.DISTRIBUTES_LEFT}), "int32")
+        >>> bool(found), list(found.counterexamples)
+        (False, ['a ⊗ (b ⊕ c) = (a ⊗ b) ⊕ (a ⊗ c)'])
 
     Source: K. Claessen, J. Hughes, QuickCheck: a lightweight tool for random testing of Haskell programs, ICFP 2000.
     """

@@ -35,7 +35,20 @@ ON_GPU: dict[type, Callable[..., Any]] = {}
 
 @dataclass(frozen=True)
 class Saturating:
-    """How an operator whose results can leave the range of int64 stops at its ends."""
+    """How an operator whose results can leave the range of int64 stops at its ends.
+
+    Args:
+        scalar: (a, b) -> value, in the Python that Numba compiles; it must never overflow.
+        array: the same on NumPy arrays of int64.
+        cuda: a CUDA expression in `a` and `b`.
+        bounds: the (low, high) of the exact results for operands within two (low, high), in Python integers.
+
+    Example:
+        >>> OPERATORS["plus"].saturating.bounds((0, 5), (-1, 3))
+        (-1, 8)
+        >>> OPERATORS["plus"].saturating.scalar(2**63 - 1, 1) == 2**63 - 1
+        True
+    """
 
     scalar: Scalar
     array: Callable[[Any, Any], Any]
@@ -48,11 +61,22 @@ class Saturating:
 class BinaryOp:
     """A function of two values.
 
-    scalar: (a, b) -> value, in the Python that Numba compiles.  cuda: a CUDA expression in `a` and `b`; None: it is
-    made from `scalar` (see `translation`), when a GPU first needs it. `check_laws` compares the two.
-    array: the same on NumPy arrays; made from `scalar` where it is None.  saturating: the int64 form, if results can
-    leave the range.  boolean: the result is a bool.  reads: the operands whose values matter, "ab", "a", "b" or "";
-    `pair` reads none: it follows the pattern.  graphblas: GraphBLAS has this operator, under the same name.
+    Args:
+        name: how it is called.
+        scalar: (a, b) -> value, in the Python that Numba compiles.
+        cuda: a CUDA expression in `a` and `b`. None: it is made from `scalar` when a GPU first needs it. `check_laws`
+            compares the two.
+        array: the same on NumPy arrays; made from `scalar` where it is None.
+        saturating: the int64 form, if results can leave the range.
+        boolean: the result is a bool.
+        reads: the operands whose values matter, "ab", "a", "b" or ""; `pair` reads none, as it follows the pattern.
+        graphblas: GraphBLAS has this operator, under the same name.
+
+    Example:
+        >>> import numpy as np
+        >>> absdiff = BinaryOp("absdiff", scalar=lambda a, b: abs(a - b))
+        >>> absdiff(np.array([1.0, 5.0]), np.array([4.0, 3.0])).tolist()
+        [3.0, 2.0]
     """
 
     name: str
@@ -330,7 +354,19 @@ def find_op(op: BinaryOp | str) -> BinaryOp:
 
 @dataclass(frozen=True)
 class UnaryOp:
-    """A function of one value: on NumPy arrays, and as a CUDA expression in `a`, of type T, and minus(a, b)."""
+    """A function of one value.
+
+    Args:
+        name: how it is called.
+        array: it on NumPy arrays.
+        cuda: it as a CUDA expression in `a`, of type T, and minus(a, b).
+
+    Example:
+        >>> import numpy as np
+        >>> from semiring import apply
+        >>> apply(np.array([3.0, -2.0]), UnaryOp("half", lambda a: a / 2, "a / (T)2")).tolist()
+        [1.5, -1.0]
+    """
 
     name: str
     array: Callable[[Any], Any]

@@ -22,13 +22,24 @@ from .translation import Untranslatable, cuda_expression
 
 @dataclass(frozen=True)
 class Predicate:
-    """A condition on an entry.
+    """A condition on an entry, for `select`.
 
-    array: (i, j, value, row, col) -> bool array, on NumPy arrays of one shape; row and col are None where `select`
-    was given no such vector.  cuda: the same as a CUDA expression in the same names, with T for the type of values;
-    "" where `array` is made of operators, which work on CuPy arrays, too.  semiring: whose ZERO, add(a, b) and
-    mul(a, b) the expression may use.  reads: what the condition depends on; for the rest it may be given anything.
-    band: (low, high) where it is low <= j - i <= high, None being no bound; None where it is something else.
+    Args:
+        name: how it is called.
+        array: (i, j, value, row, col) -> bool array, on NumPy arrays of one shape; row and col are None where `select`
+            was given no such vector.
+        cuda: the same as a CUDA expression in the same names, with T for the type of values; "" where `array` is made
+            of operators, which work on CuPy arrays, too.
+        semiring: whose ZERO, add(a, b) and mul(a, b) the expression may use.
+        reads: what the condition depends on; for the rest it may be given anything.
+        band: (low, high) where it is low <= j - i <= high, None being no bound; None where it is something else.
+
+    Example:
+        >>> from formats import from_edges
+        >>> from semiring import select
+        >>> heavy = Predicate("heavy", lambda i, j, value, row, col: value > i + j, "value > i + j")
+        >>> select(from_edges([0, 1], [1, 2], [5, 2]), heavy).to_edges()[2].tolist()
+        [5]
     """
 
     name: str
@@ -66,7 +77,22 @@ def on_position(name: str, diagonal: int = 0) -> Predicate:
 
 
 def tight(semiring: Semiring) -> Predicate:
-    """row ⊗ value = col, between present values: the edge (i, j) achieves the value at j."""
+    """row ⊗ value = col, between present values: the edge (i, j) achieves the value at j.
+
+    Args:
+        semiring: one whose ⊕ orders the values.
+
+    Returns:
+        A predicate for `select` on matrices, with `row` and `col`.
+
+    Example:
+        >>> import numpy as np
+        >>> from formats import from_edges
+        >>> from semiring import MinPlus, select
+        >>> A, d = from_edges([0, 0, 1], [1, 2, 2], [5, 9, 3]), np.array([0, 5, 8])
+        >>> select(A, tight(MinPlus), row=d, col=d).nnz
+        2
+    """
 
     def holds(i: Any, j: Any, value: Any, row: Any, col: Any) -> Any:
         zero = semiring.zero(value.dtype)
@@ -77,7 +103,22 @@ def tight(semiring: Semiring) -> Predicate:
 
 
 def nearer(semiring: Semiring) -> Predicate:
-    """row is strictly better than col in ⊕'s order."""
+    """row is strictly better than col in ⊕'s order.
+
+    Args:
+        semiring: one whose ⊕ orders the values.
+
+    Returns:
+        A predicate for `select` on matrices, with `row` and `col`.
+
+    Example:
+        >>> import numpy as np
+        >>> from formats import from_edges
+        >>> from semiring import MinPlus, select
+        >>> A, d = from_edges([0, 0, 1], [1, 2, 2], [5, 9, 3]), np.array([0, 5, 8])
+        >>> select(A, nearer(MinPlus), row=d, col=d).nnz
+        3
+    """
     return Predicate(
         f"nearer_{semiring.name}",
         lambda i, j, value, row, col: semiring.better(row, col),
@@ -88,7 +129,22 @@ def nearer(semiring: Semiring) -> Predicate:
 
 
 def lost(semiring: Semiring) -> Predicate:
-    """row and value are present, col is not: a finite row ⊗ value has saturated to the semiring's zero."""
+    """row and value are present, col is not: a finite row ⊗ value has saturated to the semiring's zero.
+
+    Args:
+        semiring: one whose ⊕ orders the values.
+
+    Returns:
+        A predicate for `select` on matrices, with `row` and `col`.
+
+    Example:
+        >>> import numpy as np
+        >>> from formats import from_edges
+        >>> from semiring import MinPlus, select
+        >>> A, d = from_edges([0], [1], [5]), np.array([0, 2**31 - 1], np.int32)
+        >>> select(A, lost(MinPlus), row=d, col=d).nnz
+        1
+    """
 
     def holds(i: Any, j: Any, value: Any, row: Any, col: Any) -> Any:
         zero = semiring.zero(value.dtype)
@@ -149,7 +205,20 @@ def _compared(add: BinaryOp, text: str) -> str | None:
 
 @lru_cache(maxsize=64)
 def better(semiring: Semiring) -> BinaryOp:
-    """The comparison a ⊕ b = a ≠ b: is a strictly better than b in ⊕'s order?"""
+    """The comparison a ⊕ b = a ≠ b: is a strictly better than b in ⊕'s order?
+
+    Args:
+        semiring: one whose ⊕ orders the values.
+
+    Returns:
+        An operator for `select` on vectors.
+
+    Example:
+        >>> import numpy as np
+        >>> from semiring import MinPlus, select
+        >>> select(np.array([5, 2, 9], np.int32), better(MinPlus), 5, semiring=MinPlus).tolist()
+        [2147483647, 2, 2147483647]
+    """
     if semiring.add in (MONOIDS["min"], MONOIDS["max"]):
         return OPERATORS[_ORDERS[semiring.add.name][0]]
     add, scalar = semiring.add.op, semiring.add.op.scalar
@@ -164,7 +233,20 @@ def better(semiring: Semiring) -> BinaryOp:
 
 @lru_cache(maxsize=64)
 def no_worse(semiring: Semiring) -> BinaryOp:
-    """The comparison a ⊕ b = a: is a at least as good as b in ⊕'s order?"""
+    """The comparison a ⊕ b = a: is a at least as good as b in ⊕'s order?
+
+    Args:
+        semiring: one whose ⊕ orders the values.
+
+    Returns:
+        An operator for `select` on vectors.
+
+    Example:
+        >>> import numpy as np
+        >>> from semiring import MinPlus, select
+        >>> select(np.array([5, 2, 9], np.int32), no_worse(MinPlus), 5, semiring=MinPlus).tolist()
+        [5, 2, 2147483647]
+    """
     if semiring.add in (MONOIDS["min"], MONOIDS["max"]):
         return OPERATORS[_ORDERS[semiring.add.name][1]]
     add = semiring.add

@@ -40,7 +40,13 @@ def guarded(name: str, compute: Callable[[], R]) -> R:
 
 
 class Vector:
-    """The format, in a verb's table, of dense arrays and SparseVectors."""
+    """The format, in a verb's table, of dense arrays and SparseVectors.
+
+    Example:
+        >>> from semiring import select
+        >>> (Vector, "cpu") in select.table
+        True
+    """
 
 
 class Verb(Generic[P, R]):
@@ -50,7 +56,18 @@ class Verb(Generic[P, R]):
     does: nothing is imported or compiled before the first call. One for `Matrix` is for every format that has none of
     its own, also for formats that are defined later.
 
-    cells: what is registered, by (format, backend).  needs: likewise, of verbs that are asked for their memory.
+    Args:
+        front: the function, which calls `verb.find(type(A), A.device)`.
+
+    Attributes:
+        cells: what is registered, by (format, backend).
+        needs: likewise, of verbs that are asked for their memory.
+
+    Example:
+        >>> from formats import CSR
+        >>> from semiring import mxv
+        >>> mxv, (CSR, "cpu") in mxv.table, sorted(Verb.all)[:3]
+        (<verb mxv>, True, ['apply', 'assign', 'ewise_add'])
     """
 
     all: ClassVar[dict[str, Verb[..., Any]]] = {}
@@ -241,5 +258,26 @@ class Fusible(Verb[P, R]):
 
 
 def fusible(front: Callable[P, R]) -> Fusible[P, R]:
-    """Let the core of the decorated algorithm be run as a whole where `implement` registers how."""
+    """Let the core of an algorithm be run as a whole where `implement` registers how.
+
+    Args:
+        front: what users call: a function of a matrix first, which calls the core.
+
+    Returns:
+        The algorithm, whose `core` declares its equations.
+
+    Example:
+        >>> from formats import from_edges
+        >>> from semiring import reduce
+        >>> class Own(Fusible):
+        ...     all = {}
+        >>> @Own  # as `fusible` does, but for the list of all algorithms
+        ... def total(A):
+        ...     return weights(A)
+        >>> @total.core
+        ... def weights(A):
+        ...     return reduce(A, "plus")
+        >>> total(from_edges([0, 1], [1, 0], [5, 9])).item()
+        14
+    """
     return Fusible(front)

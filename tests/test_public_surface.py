@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import doctest
 import importlib
 import inspect
@@ -23,7 +24,6 @@ import algorithms
 import formats
 import semiring
 from semiring import Verb
-from semiring.registry import Fusible
 
 pytestmark = pytest.mark.quick
 
@@ -39,6 +39,15 @@ def public() -> Iterator[tuple[str, Any]]:
         for name in package.__all__:
             value = getattr(package, name)
             if isinstance(value, FunctionType | Verb):
+                yield f"{package.__name__}.{name}", value
+
+
+def documented() -> Iterator[tuple[str, Any]]:
+    """Every public name but values, which have their class's documentation."""
+    for package in PACKAGES:
+        for name in package.__all__:
+            value = getattr(package, name)
+            if isinstance(value, FunctionType | Verb | type) and name not in ("Choice", "choose"):
                 yield f"{package.__name__}.{name}", value
 
 
@@ -99,16 +108,22 @@ def test_help_shows_the_parameters(name: str, function: Any) -> None:
     assert f"{name.rpartition('.')[2]}({first}" in text
 
 
-@pytest.mark.parametrize("name", [*Verb.all, *Fusible.all, "sssp", "path", "trace"])
-def test_verbs_and_algorithms_document_parameters_result_errors_and_an_example(name: str) -> None:
-    function = getattr(algorithms, name, None) or getattr(semiring, name)
-    sections = re.findall(r"^ {4}(\w+):$", function.__doc__, flags=re.MULTILINE)
-    parameters = inspect.signature(function).parameters
-    assert {"Returns", "Example"} <= set(sections)
-    assert ("Args" in sections) == bool(parameters)
-    arguments = function.__doc__.partition("    Args:\n")[2].partition("\n\n")[0]
-    named = re.findall(r"^ {8}(\w+(?:, \w+)*):", arguments, flags=re.MULTILINE)
-    assert [part for line in named for part in line.split(", ")] == list(parameters)
+@pytest.mark.parametrize(("name", "value"), [pytest.param(*each, id=each[0]) for each in documented()])
+def test_every_public_name_documents_its_parts_and_has_an_example(name: str, value: Any) -> None:
+    text = inspect.getdoc(value) or ""
+    sections = re.findall(r"^(\w+):$", text, flags=re.MULTILINE)
+    assert "Example" in sections, "a section with an example"
+    assert ">>> " in text.partition("Example:\n")[2], "an example that is run"
+    if inspect.isclass(value):
+        parts = [part.name for part in dataclasses.fields(value)] if dataclasses.is_dataclass(value) else []
+    else:
+        parts = list(inspect.signature(value).parameters)
+        assert "Returns" in sections or inspect.signature(value).return_annotation == "None"
+    given = "".join(text.partition(f"\n{head}:\n")[2].partition("\n\n")[0] + "\n" for head in ("Args", "Attributes"))
+    named = re.findall(r"^ {4}(\w+(?:, \w+)*):", given, flags=re.MULTILINE)
+    assert set(parts) <= {part for line in named for part in line.split(", ")}
+    if isinstance(value, Verb):
+        assert [part for line in named for part in line.split(", ")] == parts
 
 
 @pytest.mark.parametrize("module", list(modules()), ids=lambda module: module.__name__)

@@ -480,7 +480,7 @@ def test_large_labels_go_last_also_where_the_sources_is_infinite():
     rounds = []
     for schedule in ("lll", "fifo"):
         with trace() as t:
-            bellman_ford(A, 0, MaxMin, schedule=schedule)
+            bellman_ford_by(A, 0, MaxMin, schedule=schedule)
         rounds.append(len(t.rounds))
     assert rounds[0] < rounds[1]
 

@@ -65,17 +65,29 @@ def read(
 ) -> Matrix | tuple[Matrix, Array]:
     """The matrix of the graph in a file, A[u, v] = weight of u -> v: a CSR, or what an .npz archive holds.
 
-    format: a name from `KINDS`; by default the suffix and the file's opening tell.
-    directed: False adds the reverse of every edge.  Of parallel edges the least weight stays.
-    dtype: of the weights; by default integers give int32, or int64 if any lies outside (-2**31, 2**31 - 1), reals
-    give float64, and edges without a weight an int32 1.  `inf` is a weight like any other.
-    return_labels: also return the file's own id of every vertex: 1..n in .mtx and .gr, 0..n-1 in algs4, the ids that
-    occur, ascending, in an edge list.
-    progress: show a bar on stderr; by default on a terminal, once reading takes longer than a second.
-    force: also read a file that says it has more than 2**22 vertices, and 64 for each edge, or an archive that unpacks
-    to more than 64 MiB and 200 times its size.
-    Raises ValueError `file:line: what was expected` for a malformed file, and for a weight that `dtype` cannot hold;
-    OSError if the file cannot be opened.
+    Args:
+        path: the file, also compressed by gzip.
+        format: a name from `KINDS`; by default the suffix and the file's opening tell.
+        directed: False adds the reverse of every edge. Of parallel edges the least weight stays.
+        dtype: of the weights. By default integers give int32, or int64 if any lies outside (-2**31, 2**31 - 1), reals
+            give float64, and edges without a weight an int32 1. `inf` is a weight like any other.
+        return_labels: also return the file's own id of every vertex: 1..n in .mtx and .gr, 0..n-1 in algs4, the ids
+            that occur, ascending, in an edge list.
+        progress: show a bar on stderr; by default on a terminal, once reading takes longer than a second.
+        force: also read a file that says it has more than 2**22 vertices, and 64 for each edge, or an archive that
+            unpacks to more than 64 MiB and 200 times its size.
+
+    Returns:
+        The matrix, or (matrix, labels).
+
+    Raises:
+        ValueError: the file is malformed, as `file:line: what was expected`, or a weight does not fit `dtype`.
+        OSError: the file cannot be opened.
+
+    Example:
+        >>> from algorithms.data import rome99
+        >>> read(rome99)
+        <CSR 3353×3353, 8859 entries, int32, cpu>
     """
     name = os.fspath(path)
     with open_source(name, progress, force) as source:
@@ -94,11 +106,28 @@ def read(
 def write(path: Path, A: Matrix, *, labels: ArrayLike | None = None, format: str | None = None) -> None:
     """Write a matrix so that `read` gives it back; the file appears only when it is complete.
 
-    format: a name from `KINDS`; by default the suffix tells (.txt: an edge list, .gr: DIMACS).
-    labels: (n,) distinct non-negative integers, the vertices' ids in the file; kept by edge lists and .npz, while
-    every other format has a numbering of its own.  An edge list loses vertices without edges, DIMACS refuses
-    weights that are not integers, and PACE all but symmetric matrices of ones. Text does not tell float32 from float64,
-    nor a bool from an integer: only .npz keeps the dtype.
+    An edge list loses vertices without edges. DIMACS refuses weights that are not integers, and PACE all but symmetric
+    matrices of ones. Text does not tell float32 from float64, nor a bool from an integer: only .npz keeps the dtype.
+
+    Args:
+        path: the file.
+        A: the matrix.
+        labels: (n,) distinct non-negative integers, the vertices' ids in the file; kept by edge lists and .npz, while
+            every other format has a numbering of its own.
+        format: a name from `KINDS`; by default the suffix tells (.txt: an edge list, .gr: DIMACS).
+
+    Raises:
+        ValueError: the format cannot hold the matrix or its labels, or there is no such format.
+        OSError: the file cannot be written.
+
+    Example:
+        >>> import tempfile
+        >>> from formats import from_edges
+        >>> A = from_edges([0, 1], [1, 0], [5, 9])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     write(f"{folder}/graph.mtx", A)
+        ...     read(f"{folder}/graph.mtx").equals(A)
+        True
     """
     if not isinstance(A, Matrix):
         raise TypeError(f"A must be a Matrix (see from_edges, from_scipy, from_networkx), got {type(A).__name__}")

@@ -37,6 +37,14 @@ class Matrix(Storage):
     """Base of the storage formats. `A[u, v]` is the weight of the edge u -> v.
 
     Formats declare their arrays and `shape` as dataclass fields.
+
+    Example:
+        >>> from formats import from_edges
+        >>> A = from_edges([0, 0, 1], [1, 2, 2], [5.0, 9.0, 3.0])
+        >>> A.shape, A.nnz, A[0, 2].item(), A.T[2, 0].item()
+        ((3, 3), 3, 9.0, 9.0)
+        >>> sorted(Matrix.formats)
+        ['compressedcsr', 'coo', 'csb', 'csc', 'csr', 'dense', 'ell', 'segmentedcoo', 'sell']
     """
 
     def __init_subclass__(cls, **options: Any) -> None:

@@ -15,11 +15,22 @@ MIB = 2**20
 
 @dataclass(frozen=True)
 class Footprint:
-    """Bytes that a matrix in a format needs, and that there are.
+    """Bytes that a matrix in a format needs, and that there are. `print` shows them as a table.
 
-    matrix: of the format's arrays, `A.to(fmt).nbytes`.  added: of them, what is not there already.  temporary: held
-    beside them while they are made, at most.  work: vectors of a verb or an algorithm and what is kept beside them,
-    part by part.  available: on the device; None where nobody knows.
+    Attributes:
+        what: the matrix and the format, in words.
+        matrix: of the format's arrays, `A.to(fmt).nbytes`.
+        added: of them, what is not there already.
+        temporary: held beside them while they are made, at most.
+        available: on the device; None where nobody knows.
+        place: where the matrix is to be.
+        work: vectors of a verb or an algorithm and what is kept beside them, part by part.
+
+    Example:
+        >>> from formats import from_edges
+        >>> A = from_edges([0, 0, 1, 2], [1, 2, 2, 0])
+        >>> A.footprint("ell").matrix == A.to("ell").nbytes
+        True
     """
 
     what: str

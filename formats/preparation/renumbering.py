@@ -34,24 +34,50 @@ if TYPE_CHECKING:
 
 
 def renumber(A: Matrix, by: str = "degree") -> tuple[Matrix, Array]:
-    """(B, permutation): A with its vertices in the order `by`, one of degree, bfs, rcm (see `vertex_order`).
+    """A with its vertices in another order.
 
-    A: (n, n).  B: in A's format and options, on its device.  permutation: (n,), old = permutation[new].
-    ValueError if A is not square or there is no such order.
+    Args:
+        A: (n, n).
+        by: the order: "degree", "bfs" or "rcm", see `vertex_order`.
+
+    Returns:
+        (B, permutation): B in A's format and options, on its device, and (n,) integers with old = permutation[new].
+
+    Raises:
+        ValueError: A is not square, or there is no such order.
+
+    Example:
+        >>> from formats import from_edges
+        >>> B, permutation = renumber(from_edges([0, 1, 2], [2, 2, 0]), "degree")
+        >>> permutation.tolist(), B.to_edges()[0].tolist()
+        ([2, 0, 1], [0, 1, 2])
     """
     permutation = vertex_order(A, by)
     return permute(A, permutation), permutation
 
 
 def vertex_order(A: Matrix, by: str = "degree") -> Array:
-    """The permutation, old = permutation[new], that puts A's vertices in the order `by`.
+    """The permutation, old = permutation[new], that puts A's vertices in an order.
 
-    degree: those with most entries in their row and column first, then by id; computed on A's device.
-    bfs: components by their smallest vertex, from which each is searched; neighbours by id. In SciPy, on the host.
-    rcm: reverse Cuthill-McKee, which makes the bandwidth small, ties as SciPy breaks them. In SciPy, on the host, in
-    time that grows with the square of the degrees.
-    A: (n, n); entries count in both directions, a stored 0 like any other.  Returns (n,) integers on A's device.
-    ValueError if A is not square or there is no such order.
+    Args:
+        A: (n, n); entries count in both directions, a stored 0 like any other.
+        by: "degree", those with most entries in their row and column first, then by id; computed on A's device. "bfs",
+            components by their smallest vertex, from which each is searched, neighbours by id; in SciPy, on the host.
+            "rcm", reverse Cuthill-McKee, which makes the bandwidth small, ties as SciPy breaks them; in SciPy, on the
+            host, in time that grows with the square of the degrees.
+
+    Returns:
+        (n,) integers on A's device.
+
+    Raises:
+        ValueError: A is not square, or there is no such order.
+
+    Example:
+        >>> from formats import from_edges
+        >>> vertex_order(from_edges([0, 1, 2], [2, 2, 0]), "degree").tolist()
+        [2, 0, 1]
+
+    Source: E. Cuthill, J. McKee, Reducing the bandwidth of sparse symmetric matrices, ACM National Conference, 1969.
     """
     check_square(A)
     if by not in ORDERS:
@@ -62,8 +88,21 @@ def vertex_order(A: Matrix, by: str = "degree") -> Array:
 def permute(A: Matrix, permutation: ArrayLike | Array) -> Matrix:
     """B with B[i, j] = A[permutation[i], permutation[j]]: A with vertex permutation[i] as its vertex i.
 
-    A: (n, n).  permutation: (n,), each of 0 .. n-1 once, on A's device.  B: in A's format and options (a Dense chooses
-    its fill anew).  ValueError if A is not square, or names the first value of `permutation` that is wrong.
+    Args:
+        A: (n, n).
+        permutation: (n,), each of 0 .. n-1 once, on A's device.
+
+    Returns:
+        (n, n), in A's format and options; a Dense chooses its fill anew.
+
+    Raises:
+        ValueError: A is not square, or a value of the permutation is wrong; the error names the first.
+
+    Example:
+        >>> from formats import from_edges
+        >>> B = permute(from_edges([0, 1], [1, 2], [5, 9]), [2, 0, 1])
+        >>> B[1, 2].item(), B[2, 0].item()
+        (5, 9)
     """
     check_square(A)
     if A.major == 1:
@@ -81,8 +120,18 @@ def permute(A: Matrix, permutation: ArrayLike | Array) -> Matrix:
 def inverse_permutation(permutation: ArrayLike | Array) -> Array:
     """The array with new = inverse[old], where old = permutation[new].
 
-    permutation: (n,), each of 0 .. n-1 once; ValueError names the first value that is wrong.  Returns (n,) integers on
-    the same device.
+    Args:
+        permutation: (n,), each of 0 .. n-1 once.
+
+    Returns:
+        (n,) integers on the same device.
+
+    Raises:
+        ValueError: a value is out of range or repeated; the error names the first.
+
+    Example:
+        >>> inverse_permutation([2, 0, 1]).tolist()
+        [1, 2, 0]
     """
     return inverted(as_permutation(permutation))
 

@@ -25,13 +25,28 @@ from ..storage.segmented import MAX_SEGMENT, SegmentedCOO
 
 
 def reorder_edges(A: Matrix, segment_bytes: int) -> SegmentedCOO:
-    """A as a SegmentedCOO: edges by segment of the source, then by segment of the destination [1].
+    """A as a SegmentedCOO: edges by segment of the source, then by segment of the destination.
 
-    A: (nrows, ncols), A[u, v] = weight of u -> v, any format.  segment_bytes: of a vector of A.dtype that a segment
-    takes at most, such as the size of a cache; a segment is as many vertices as fit, but no more than 65536, which is
-    what a SegmentedCOO can tell apart.  Returns the same matrix on A's device, A itself if it is ordered so already;
-    `outer` and `inner` are its sources and destinations in their order.
-    TypeError if segment_bytes is no integer, ValueError if it holds not a single value, before any work.
+    Args:
+        A: (nrows, ncols), A[u, v] = weight of u -> v, any format.
+        segment_bytes: of a vector of A.dtype that a segment takes at most, such as the size of a cache. A segment is as
+            many vertices as fit, but no more than 65536, which is what a SegmentedCOO can tell apart.
+
+    Returns:
+        The same matrix on A's device, A itself if it is ordered so already. `outer` and `inner` are its sources and
+        destinations in their order.
+
+    Raises:
+        TypeError: segment_bytes is no integer.
+        ValueError: segment_bytes holds not a single value.
+
+    Example:
+        >>> from formats import from_edges
+        >>> E = reorder_edges(from_edges([0, 0, 1], [3, 1, 0], [5, 9, 3]), segment_bytes=8)
+        >>> E.outer.tolist(), E.inner.tolist()
+        ([1, 0, 0], [0, 1, 3])
+
+    Source: [1].
     """
     reordered: Any = A.to(SegmentedCOO, segment=vertices_in(segment_bytes, A.dtype))
     return reordered

@@ -26,8 +26,16 @@ from ..storage.compressed import CSR, expand, turn
 class NeighboursByWeight:
     """The entries of a matrix, those of row u at indptr[u] .. indptr[u+1]-1, from the lightest to the heaviest.
 
-    indptr: (nrows + 1,).  indices: (nnz,), columns.  values: (nnz,), weights, ascending in each row, equal ones by
-    column.  order: (nnz,); entry e here is entry order[e] of `A.to_edges()`, so indices = cols[order].
+    Attributes:
+        indptr: (nrows + 1,).
+        indices: (nnz,), columns.
+        values: (nnz,), weights, ascending in each row, equal ones by column.
+        order: (nnz,); entry e here is entry order[e] of `A.to_edges()`, so indices = cols[order].
+
+    Example:
+        >>> from formats import by_weight, from_edges
+        >>> by_weight(from_edges([0, 0], [1, 2], [9, 5])).indices.tolist()
+        [2, 1]
     """
 
     indptr: Array
@@ -39,8 +47,17 @@ class NeighboursByWeight:
 def by_weight(A: Matrix) -> NeighboursByWeight:
     """Every row's entries sorted by weight, equal ones by column; by_weight(A.T) sorts the columns'.
 
-    A: (nrows, ncols), any format.  Returns arrays on A's device, with the permutation in `order`.  A CSR's columns
-    ascend, so this is none.
+    Args:
+        A: (nrows, ncols), any format.
+
+    Returns:
+        Arrays on A's device, with the permutation in `order`. They are no CSR, whose columns ascend.
+
+    Example:
+        >>> from formats import from_edges
+        >>> N = by_weight(from_edges([0, 0, 0], [1, 2, 3], [9, 5, 7]))
+        >>> N.indices.tolist(), N.values.tolist(), N.order.tolist()
+        ([2, 3, 1], [5, 7, 9], [1, 2, 0])
     """
     rows: Any = A.to(CSR)
     xp = namespace(rows.values)
@@ -53,10 +70,20 @@ def by_weight(A: Matrix) -> NeighboursByWeight:
 
 
 def to_ranks(A: Matrix) -> tuple[Matrix, Array]:
-    """(R, weights): A with each weight's rank among the k distinct ones, 0 for the least, and these, ascending.
+    """A with each weight's rank among the distinct ones, 0 for the least.
 
-    R: A's pattern and format, int32 (int64 if k needs it), weights[R[u, v]] == A[u, v].  weights: (k,) of A.dtype, on
-    A's device; -0.0 and 0.0 are one weight, 0.0.
+    Args:
+        A: (nrows, ncols), any format.
+
+    Returns:
+        (R, weights). R has A's pattern and format, int32 (int64 if the number of weights k needs it), and weights[R[u,
+        v]] is A[u, v]. weights: (k,) of A.dtype, ascending, on A's device. -0.0 and 0.0 are one weight, 0.0.
+
+    Example:
+        >>> from formats import from_edges
+        >>> R, weights = to_ranks(from_edges([0, 0, 1], [1, 2, 2], [9.5, 2.5, 9.5]))
+        >>> R.values.tolist(), weights.tolist()
+        ([1, 0, 1], [2.5, 9.5])
     """
     entries = _entries(A)
     ranks, weights = distinct(entries.values)
@@ -66,8 +93,22 @@ def to_ranks(A: Matrix) -> tuple[Matrix, Array]:
 def from_ranks(R: Matrix, weights: ArrayLike | Array) -> Matrix:
     """The matrix with weights[R[u, v]] at (u, v): A of `to_ranks(A)`, to the last bit, but with 0.0 for -0.0.
 
-    R: integers, any format.  weights: (k,), on R's device.  Returns a matrix in R's format and options.
-    TypeError if R holds no integers, ValueError names the first rank outside [0, k).
+    Args:
+        R: integers, any format.
+        weights: (k,), on R's device.
+
+    Returns:
+        A matrix in R's format and options.
+
+    Raises:
+        TypeError: R holds no integers.
+        ValueError: a rank lies outside [0, k); the error names the first.
+
+    Example:
+        >>> from formats import from_edges
+        >>> A = from_edges([0, 0, 1], [1, 2, 2], [9.5, 2.5, 9.5])
+        >>> from_ranks(*to_ranks(A)).equals(A)
+        True
     """
     if R.dtype.kind != "i":
         raise TypeError(f"ranks must be integers, got a matrix of {R.dtype}")

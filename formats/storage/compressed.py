@@ -39,10 +39,21 @@ from .coo import COO
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CSR(Matrix):
-    """Compressed sparse rows.
+    """Compressed sparse rows: the format that every verb supports.
 
-    indptr: (nrows + 1,).  indices: (nnz,), columns, ascending in each row, no column twice.  values: (nnz,).
-    shape: (nrows, ncols).  ValueError names the first broken rule.
+    Args:
+        indptr: (nrows + 1,), where each row's entries begin, and nnz.
+        indices: (nnz,), columns, ascending in each row, no column twice.
+        values: (nnz,).
+        shape: n or (nrows, ncols).
+
+    Raises:
+        ValueError: the first rule that the arrays break.
+
+    Example:
+        >>> A = CSR([0, 2, 3], [0, 1, 1], [5, 9, 3], (2, 2))
+        >>> A.to_dense().tolist()
+        [[5, 9], [0, 3]]
     """
 
     indptr: Array
@@ -84,8 +95,19 @@ class CSR(Matrix):
 class CSC(Matrix):
     """Compressed sparse columns.
 
-    indptr: (ncols + 1,).  indices: (nnz,), rows, ascending in each column, no row twice.  values: (nnz,).
-    shape: (nrows, ncols).  ValueError names the first broken rule.
+    Args:
+        indptr: (ncols + 1,), where each column's entries begin, and nnz.
+        indices: (nnz,), rows, ascending in each column, no row twice.
+        values: (nnz,).
+        shape: n or (nrows, ncols).
+
+    Raises:
+        ValueError: the first rule that the arrays break.
+
+    Example:
+        >>> A = CSC([0, 1, 3], [0, 0, 1], [5, 9, 3], (2, 2))
+        >>> A.to_dense().tolist()
+        [[5, 9], [0, 3]]
     """
 
     indptr: Array

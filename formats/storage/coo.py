@@ -33,10 +33,20 @@ from ..matrix.contract import Shape, as_shape
 
 @dataclass(frozen=True, eq=False, repr=False)
 class COO(Matrix):
-    """Coordinate list.
+    """Coordinate list: an edge list, sorted by row, then by column.
 
-    rows, cols, values: (nnz,), in any order (they are sorted here), no position twice.  shape: (nrows, ncols).
-    major: 0 to sort by row, 1 by column.  ValueError names the first broken rule; `from_edges` combines duplicates.
+    Args:
+        rows, cols, values: (nnz,), in any order, no position twice. `from_edges` combines duplicates.
+        shape: n or (nrows, ncols).
+        major: 0 to sort by row, 1 by column.
+
+    Raises:
+        ValueError: the first rule that the arrays break.
+
+    Example:
+        >>> A = COO([1, 0], [0, 1], [3.0, 2.0], (2, 2))
+        >>> A.rows.tolist(), A.values.tolist()
+        ([0, 1], [2.0, 3.0])
     """
 
     rows: Array

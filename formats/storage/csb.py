@@ -60,16 +60,30 @@ MAX_UNQUESTIONED_BYTES = 64 * 2**20
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CSB(Matrix):
-    """Compressed sparse blocks.
+    """Compressed sparse blocks: squares of the matrix, each with 16-bit positions within it.
 
-    rows, cols: (nnz,), of each entry, its row and column within its block.  values: (nnz,).  starts: (blocks + 1,),
-    where each block's entries start, and nnz.  shape: (nrows, ncols).  block: rows and columns of a block, a power of
-    two up to 65536.  With C = ⌈ncols / block⌉, block r·C + c holds rows from r·block and columns from c·block on; its
-    entries ascend by (cols, rows), none twice.  major: 0; 1 in a transpose, whose blocks lie by columns, and whose
-    entries ascend by (rows, cols).
-    ValueError names the first broken rule.
+    With C = ⌈ncols / block⌉, block r·C + c holds rows from r·block and columns from c·block on. A row of blocks, or a
+    column, is what a thread of a CPU takes, so a matrix of few is multiplied by few.
 
-    A row of blocks, or a column, is what a thread of a CPU takes, so a matrix of few is multiplied by few.
+    Args:
+        rows, cols: (nnz,), of each entry, its row and column within its block. Within a block, entries ascend by
+            (cols, rows), none twice.
+        values: (nnz,).
+        starts: (blocks + 1,), where each block's entries start, and nnz.
+        shape: (nrows, ncols).
+        block: rows and columns of a block, a power of two up to 65536.
+        major: 0; 1 in a transpose, whose blocks lie by columns, and whose entries ascend by (rows, cols).
+
+    Raises:
+        ValueError: the first rule that the arrays break.
+
+    Example:
+        >>> from formats import from_edges
+        >>> A = from_edges([0, 0, 1], [1, 2, 2], [5, 9, 3]).to(CSB, block=2)
+        >>> A.block, A.starts.tolist(), A[0, 2].item()
+        (2, [0, 1, 3, 3, 3], 9)
+
+    Source: Buluç, Fineman, Frigo, Gilbert, Leiserson 2009 [1].
     """
 
     rows: Array

@@ -42,10 +42,20 @@ MAX_UNQUESTIONED_BYTES = 64 * 2**20
 class Dense(Matrix):
     """Every position of the matrix.
 
-    values: (nrows, ncols).  fill: the value that means absent, also NaN.  major: 0; 1 in a transpose, whose arrays hold
-    (ncols, nrows).  Booleans are kept as bytes (uint8), with 2 for absent, so that both may be stored; bytes with 2 for
-    their fill are taken for such.
-    ValueError names the first broken rule.
+    Args:
+        values: (nrows, ncols). Booleans are kept as bytes (uint8), with 2 for absent, so that both may be stored; bytes
+            with 2 for their fill are taken for such.
+        fill: the value that means absent, also NaN.
+        major: 0; 1 in a transpose, whose arrays hold (ncols, nrows).
+
+    Raises:
+        ValueError: the first rule that the array breaks.
+
+    Example:
+        >>> import numpy as np
+        >>> A = Dense(np.array([[0.0, 5.0], [np.inf, 0.0]]), fill=np.inf)
+        >>> A.nnz, A[0, 0].item(), (1, 0) in A
+        (3, 0.0, False)
     """
 
     values: Array

@@ -38,11 +38,23 @@ MAX_UNQUESTIONED_BYTES = 64 * 2**20
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ELL(Matrix):
-    """Padded rows, slot-major.
+    """Padded rows, slot-major: slot s of all rows lies together.
 
-    indices: (width, nrows), columns, ascending down each row's slots, then -1 in the padding.  values: (width, nrows),
-    0 in the padding.  shape: (nrows, ncols).  major: 0; 1 in a transpose, whose arrays hold padded columns.
-    ValueError names the first broken rule.
+    Args:
+        indices: (width, nrows), columns, ascending down each row's slots, then -1 in the padding.
+        values: (width, nrows), 0 in the padding.
+        shape: n or (nrows, ncols).
+        major: 0; 1 in a transpose, whose arrays hold padded columns.
+
+    Raises:
+        ValueError: the first rule that the arrays break.
+
+    Example:
+        >>> A = ELL([[1, 2], [2, -1]], [[5, 3], [9, 0]], (2, 3))
+        >>> A.width, A.nnz, A[0, 2].item()
+        (2, 3, 9)
+
+    Source: D. R. Kincaid, T. C. Oppe, D. M. Young, ITPACKV 2D user's guide, 1989.
     """
 
     indices: Array

@@ -63,13 +63,30 @@ GROUPS_AT_A_TIME = 1 << 14
 class CompressedCSR(Matrix):
     """Compressed sparse rows with packed columns.
 
-    indptr: (nrows + 1,), where rows begin among the entries.  bases: (groups,), of 32 entries each, the last of what is
-    left: its smallest column.  starts: (groups + 1,), where each group's words begin; group g has
-    b = starts[g+1] - starts[g] of them.  words: (starts[-1] + spare,), uint32; entry e = 32 g + l is in column
-    bases[g] + bits l·b .. l·b + b - 1 of the group's words, the lowest first.  spare: two words for int32 columns,
-    three for int64, so that as many may be read wherever an offset begins.  values: (nnz,).  shape: (nrows, ncols).
-    major: 0; 1 in a transpose, which has compressed columns.  In a row, columns ascend, none twice.
-    ValueError names the first broken rule.
+    Entries are packed in groups of 32: a group's smallest column, then every column's distance from it, in as many bits
+    as the largest needs, b. Entry e = 32 g + l is in column bases[g] + bits l·b .. l·b + b - 1 of the group's words,
+    the lowest first.
+
+    Args:
+        indptr: (nrows + 1,), where rows begin among the entries. In a row, columns ascend, none twice.
+        words: (starts[-1] + spare,), uint32. spare: two words for int32 columns, three for int64, so that as many may
+            be read wherever an offset begins.
+        bases: (groups,), the smallest column of each group of 32 entries, the last of what is left.
+        starts: (groups + 1,), where each group's words begin; b = starts[g + 1] - starts[g].
+        values: (nnz,).
+        shape: (nrows, ncols).
+        major: 0; 1 in a transpose, which has compressed columns.
+
+    Raises:
+        ValueError: the first rule that the arrays break.
+
+    Example:
+        >>> from formats import from_edges
+        >>> A = from_edges([0, 0, 1], [1, 2, 2], [5, 9, 3]).to(CompressedCSR)
+        >>> A.bases.tolist(), A.starts.tolist(), A[0, 2].item()
+        ([1], [0, 1], 9)
+
+    Source: Zukowski, Héman, Nes, Boncz 2006 [1].
     """
 
     indptr: Array

@@ -53,16 +53,30 @@ MAX_SEGMENT = 1 << 16
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SegmentedCOO(Matrix):
-    """Coordinate list in segments of rows.
+    """Coordinate list in segments of rows, with 16-bit rows within them.
 
-    offsets: (nnz,), of each entry, its row within its segment.  indices: (nnz,), columns.  values: (nnz,).
-    starts: (segments + 1,), where each segment's entries start, and nnz.  shape: (nrows, ncols).  segment: rows in a
-    segment, 1 to 65536; entry e of segment s is in row s·segment + offsets[e].  major: 0; 1 in a transpose, whose
-    segments are of columns.  In a segment, entries ascend by (indices, offsets), none twice.
-    ValueError names the first broken rule.
-
-    A segment is what a thread of a CPU takes, so a matrix of few segments is multiplied by few; many small ones, below
+    A segment is what a thread of a CPU takes, so a matrix of few segments is multiplied by few. Many small ones, below
     some hundred rows, cost more than their entries.
+
+    Args:
+        offsets: (nnz,), of each entry, its row within its segment.
+        indices: (nnz,), columns. In a segment, entries ascend by (indices, offsets), none twice.
+        values: (nnz,).
+        starts: (segments + 1,), where each segment's entries start, and nnz.
+        shape: (nrows, ncols).
+        segment: rows in a segment, 1 to 65536; entry e of segment s is in row s·segment + offsets[e].
+        major: 0; 1 in a transpose, whose segments are of columns.
+
+    Raises:
+        ValueError: the first rule that the arrays break.
+
+    Example:
+        >>> from formats import from_edges
+        >>> A = from_edges([0, 1, 2], [2, 1, 0], [5, 9, 3]).to(SegmentedCOO, segment=2)
+        >>> A.starts.tolist(), A.offsets.tolist(), A.indices.tolist()
+        ([0, 2, 3], [1, 0, 0], [1, 2, 0])
+
+    Source: Afanasyev, Voevodin 2017 [1].
     """
 
     offsets: Array

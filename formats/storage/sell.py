@@ -54,15 +54,31 @@ MAX_UNQUESTIONED_BYTES = 64 * 2**20
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SELL(Matrix):
-    """Padded chunks of sorted rows.
+    """Padded chunks of sorted rows: each chunk is as wide as its longest row.
 
-    indices: (slots,), columns; slot s of the row at lane l of chunk c is at starts[c] + s·chunk + l. They ascend in
-    each row, then come -1 in the padding.  values: (slots,), 0 in the padding.  starts: (chunks + 1,), where each
-    chunk's slots start, multiples of `chunk`, and their number.  rows: (nrows,), the row at each position c·chunk + l:
-    within every `window` positions its rows, by descending length, those of one length in their order.  shape: (nrows,
-    ncols).  chunk: rows in a chunk, 1 to 1024.  window: rows that are sorted together, 1 for none.  major: 0; 1 in a
-    transpose, whose chunks are of columns.
-    ValueError names the first broken rule.
+    Slot s of the row at lane l of chunk c is at starts[c] + s·chunk + l. Within every `window` positions, rows lie by
+    descending length, those of one length in their order.
+
+    Args:
+        indices: (slots,), columns. They ascend in each row, then come -1 in the padding.
+        values: (slots,), 0 in the padding.
+        starts: (chunks + 1,), where each chunk's slots start, multiples of `chunk`, and their number.
+        rows: (nrows,), the row at each position c·chunk + l.
+        shape: (nrows, ncols).
+        chunk: rows in a chunk, 1 to 1024.
+        window: rows that are sorted together, 1 for none.
+        major: 0; 1 in a transpose, whose chunks are of columns.
+
+    Raises:
+        ValueError: the first rule that the arrays break.
+
+    Example:
+        >>> from formats import from_edges
+        >>> A = from_edges([0, 1, 1, 2], [1, 0, 2, 1], [5, 9, 3, 1]).to(SELL, chunk=2)
+        >>> A.rows.tolist(), A.starts.tolist(), A.indices.tolist()
+        ([1, 0, 2], [0, 4, 6], [0, 1, 2, -1, 1, -1])
+
+    Source: Kreutzer, Hager, Wellein, Fehske, Bishop 2014 [1].
     """
 
     indices: Array

@@ -24,12 +24,34 @@ _within = threading.local()
 
 
 def get_threads() -> int:
-    """Threads that products on the CPU use; at first, as many as this process may use cores."""
+    """Threads that products on the CPU use; at first, as many as this process may use cores.
+
+    Returns:
+        Their number.
+
+    Example:
+        >>> get_threads() >= 1
+        True
+    """
     return _count
 
 
 def set_threads(count: int) -> None:
-    """Use `count` threads for products on the CPU, in SuiteSparse:GraphBLAS and in compiled kernels."""
+    """Use so many threads for products on the CPU, in SuiteSparse:GraphBLAS and in compiled kernels.
+
+    Args:
+        count: at least 1.
+
+    Raises:
+        ValueError: the number is not positive.
+
+    Example:
+        >>> before = get_threads()
+        >>> set_threads(1)
+        >>> get_threads()
+        1
+        >>> set_threads(before)
+    """
     global _count, _pool
     if not isinstance(count, int | np.integer) or count < 1:
         raise ValueError(f"the number of threads must be a positive integer, got {count!r}")
@@ -40,7 +62,22 @@ def set_threads(count: int) -> None:
 
 @contextmanager
 def threads(count: int) -> Iterator[None]:
-    """Use `count` threads within a `with` block; those outside stay as they are, to be used again."""
+    """Use so many threads within a `with` block; those outside stay as they are, to be used again.
+
+    Args:
+        count: at least 1.
+
+    Returns:
+        A context manager.
+
+    Raises:
+        ValueError: the number is not positive.
+
+    Example:
+        >>> with threads(1):
+        ...     get_threads()
+        1
+    """
     global _pool
     before, pool = get_threads(), _pool
     set_threads(count)
