@@ -111,7 +111,7 @@ def _mirrored(A: Matrix, pattern: bool) -> bool:
 
 def _columns_are_as_long(A: CSR) -> bool:
     """Has each column as many entries as the row of its number? No says that it cannot be symmetric."""
-    by_kernel = answer("lengths compared on the GPU") if A.device == "cuda" else None
+    by_kernel = answer("lengths compared on the GPU") if not A.place.on_host else None
     if by_kernel is not None:
         return by_kernel(A)
     return all_of(counts(A.indices, A.nrows) == namespace(A.indptr).diff(A.indptr))
@@ -119,7 +119,7 @@ def _columns_are_as_long(A: CSR) -> bool:
 
 def _same_entries(A: CSR, B: CSC) -> tuple[bool, bool]:
     """(are the entries of A's rows where those of B's columns are, and are their values the same, too?)"""
-    by_kernel = answer("entries compared on the GPU") if A.device == "cuda" else None
+    by_kernel = answer("entries compared on the GPU") if not A.place.on_host else None
     if by_kernel is not None:
         return by_kernel(A, B)
     positions = all_of(B.indices == A.indices)

@@ -7,6 +7,9 @@ takes back: a weight of 1e-45 would be lost on the GPU and not on the CPU.
 from __future__ import annotations
 
 import hashlib
+import os
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import lru_cache
 from typing import Any
 
 from formats.arrays import cupy
@@ -26,16 +29,67 @@ def load(text: str, label: str) -> Module:
 
 def machine_code(text: str, label: str) -> bytes:
     """Machine code of a CUDA text for the current device, compiled unless it is on disk already."""
-    cp = cupy()
-    capability = cp.cuda.Device().compute_capability
-    key = repr((text, OPTIONS, cp.cuda.nvrtc.getVersion(), capability))
-    name = f"{hashlib.sha256(key.encode()).hexdigest()}.cubin"
-    code = CUDA.find(name)
+    name = _name_of(text)
+    begun = _begun.pop(name, None)
+    code = CUDA.find(name) if begun is None else None
     if code is None:
         with compiling(label):
-            code, _ = cp.cuda.compiler.compile_using_nvrtc(text, OPTIONS)
-        CUDA.keep(name, code)
+            code = _compiled(name, text) if begun is None else begun.result()
     return code
+
+
+def _name_of(text: str) -> str:
+    """The name under which the machine code of a text for the current device is kept."""
+    cp = cupy()
+    key = repr((text, OPTIONS, cp.cuda.nvrtc.getVersion(), cp.cuda.Device().compute_capability))
+    return f"{hashlib.sha256(key.encode()).hexdigest()}.cubin"
+
+
+def _compiled(name: str, text: str) -> bytes:
+    code, _ = cupy().cuda.compiler.compile_using_nvrtc(text, OPTIONS)
+    CUDA.keep(name, code)
+    return code
+
+
+# --- compiled ahead ---------------------------------------------------------------------------------------------------
+
+PROCESSORS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
+FEWEST = 4
+"""Processors from which on texts are compiled ahead: what turns out not to be needed then delays nobody."""
+
+Unit = tuple[Any, ...]
+"""A function that gives a text, and its arguments."""
+
+_begun: dict[str, Future[bytes]] = {}
+"""What is compiled ahead, by name, until somebody asks for it."""
+
+
+def ahead(*units: Unit) -> None:
+    """Begin to compile units that the caller is about to need, side by side; those that were begun before cost little.
+
+    Each is needed for an answer at another time, but the compiler takes most of a first call.
+    """
+    if PROCESSORS >= FEWEST:
+        for unit in units:
+            _begin(cupy().cuda.runtime.getDevice(), unit)
+
+
+@lru_cache(maxsize=1024)
+def _begin(device: int, unit: Unit) -> None:
+    text = unit[0](*unit[1:])
+    name = _name_of(text)
+    if name not in _begun:
+        _begun[name] = _threads().submit(_found_or_compiled, device, name, text)
+
+
+def _found_or_compiled(device: int, name: str, text: str) -> bytes:
+    with cupy().cuda.Device(device):
+        return CUDA.find(name) or _compiled(name, text)
+
+
+@lru_cache(maxsize=1)
+def _threads() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(8, "compiler")
 
 
 class Module:

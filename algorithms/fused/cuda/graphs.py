@@ -12,17 +12,21 @@ from algorithms.scc import scc
 from algorithms.traversal import Direction
 from formats import COO, CSR, CompressedCSR
 from formats.arrays import DeviceArray as Array
-from formats.arrays import cupy
+from formats.arrays import cupy, index_dtype
 from formats.matrix.convert import convert
 from formats.matrix.workspace import Sizes
 from formats.preparation.weights import distinct
 from formats.storage.orientation import by_columns, compressed, is_symmetric
 from semiring import MinPlus, ewise_add
+from semiring.cuda import compile, statistics
+from semiring.cuda.merging import merge_head
+from semiring.cuda.steps import MERGE, RADIX, SCAN, step_text
 from semiring.explanation import explained, facts
+from semiring.ops import BinaryOp, find_op
 from semiring.registry import Unsuited
 
 from . import kernels
-from .paths import HOPS, as_vertices, deep, fixpoint, mark_unreached, narrow, step_of
+from .paths import HOPS, as_vertices, begin_ahead, deep, fixpoint, mark_unreached, may_be_deep, narrow, step_of
 
 SEARCH_WORDS = 11
 STRONG_WORDS = 15
@@ -31,6 +35,9 @@ FOREST_WORDS = 8
 
 MOST_ENTRIES = 2**32 - 1
 """Edges are counted in 32 bits."""
+
+LIKELY = {False: ("strong", "search"), True: ("components",)}
+"""Units of strong components, and of weak ones. Strong ones of a symmetric matrix need those of weak ones instead."""
 
 CHOICES = {"auto": 0, "push": 1, "pull": 2}
 MOST_LEVELS = 256
@@ -66,6 +73,15 @@ def columns_of(A: CSR) -> Rows:
     return rows_of(by_columns(A))
 
 
+def comparing(A: CSR, pattern: bool) -> list[compile.Unit]:
+    """What tells whether `A` is symmetric, and makes its columns; nothing where that is known."""
+    if A.keeps(("symmetric", pattern)):
+        return []
+    index = A.indices.dtype
+    turning = [(step_text, RADIX, index, A.dtype.itemsize), (step_text, SCAN, index, 4)]
+    return [(statistics.unit, A.dtype, index), *turning]
+
+
 # --- breadth-first search ---------------------------------------------------------------------------------------------
 
 
@@ -77,6 +93,8 @@ def _bfs(
         return Unsuited(f"it counts edges in 32 bits, and there are {A.nnz:,}")
     level, columns = None, None
     hops_serve = how.choice == "auto" and outside is None and deepest is None and narrow(A)
+    if hops_serve and may_be_deep(A):
+        begin_ahead(A, MinPlus, np.dtype(np.int32))
     if hops_serve and deep(A):
         level = levels_by_hops(A, source)
     if level is None:
@@ -155,6 +173,7 @@ def parents(A: CSR, columns: Rows | None, level: Array) -> Array:
 def _scc(A: CSR, weak: bool, trim: bool, pivot: str, seed: int, how: Direction) -> Array | Unsuited:
     if too_large(A):
         return Unsuited(f"it counts edges in 32 bits, and there are {A.nnz:,}")
+    compile.ahead(*comparing(A, True), *((kernels.pattern_unit, kind, A.indices.dtype) for kind in LIKELY[weak]))
     both_ways = is_symmetric(A, pattern=True)
     if weak or both_ways:
         facts(method="hooking", symmetric=both_ways)
@@ -230,6 +249,7 @@ def _boruvka(A: Any, symmetrize: bool, with_labels: bool) -> tuple[COO, Array | 
         return Unsuited(f"it counts edges in 32 bits, and there are {A.nnz:,}")
     if A.major == 1:
         return Unsuited("its columns lie together, and rows are asked for first")
+    begin_forest(A, symmetrize)
     if not symmetric(A):
         if not symmetrize:
             return Unsuited("an edge has no reverse of the same weight")
@@ -261,6 +281,16 @@ def _boruvka(A: Any, symmetrize: bool, with_labels: bool) -> tuple[COO, Array | 
     return F, as_vertices(tree) if with_labels else None
 
 
+def begin_forest(A: CSR | CompressedCSR, symmetrize: bool) -> None:
+    """Have compiled what a forest of `A` is likely to need."""
+    if not isinstance(A, CSR) or A.keeps(("symmetric", False)):
+        return
+    units: list[compile.Unit] = [*comparing(A, False), (kernels.pattern_unit, "forest", A.indices.dtype)]
+    if symmetrize:
+        units.append((merge_text, find_op(lighter(A.dtype)), A.dtype, index_dtype(*A.shape, 2 * A.nnz)))
+    compile.ahead(*units)
+
+
 def symmetric(A: CSR | CompressedCSR) -> bool:
     """Has every entry its reverse? Found once; of packed columns by plain ones, which are not kept."""
     if isinstance(A, CSR):
@@ -278,10 +308,20 @@ def symmetric(A: CSR | CompressedCSR) -> bool:
 def symmetrized(A: CSR | CompressedCSR) -> CSR:
     """A with its edges both ways, the lighter weight of two."""
     rows: Any = convert(A, CSR)
-    both = ewise_add(rows, compressed(rows, 1).T, "land" if A.dtype == bool else "min")
+    both = ewise_add(rows, compressed(rows, 1).T, lighter(A.dtype))
     if rows is not A:
         rows.forget()
     return both
+
+
+def lighter(dtype: np.dtype) -> str:
+    """The operator that chooses the lighter of two weights."""
+    return "land" if dtype.kind == "b" else "min"
+
+
+def merge_text(op: BinaryOp, dtype: np.dtype, index: np.dtype) -> str:
+    """The CUDA text that `symmetrized` needs."""
+    return step_text(MERGE, index, 4, merge_head(op, dtype, None, both_only=False))
 
 
 def listed_bytes(index_dtype: np.dtype) -> int:

@@ -18,6 +18,7 @@ from formats import CSR
 from formats.arrays import Array, cupy, differs, index_dtype
 from formats.storage.orientation import by_columns
 from semiring import MinPlus, Semiring, reduce, select, tight
+from semiring.cuda import compile, statistics
 from semiring.explanation import facts
 from semiring.registry import Unsuited
 from semiring.statistics import mean
@@ -122,7 +123,19 @@ def _dijkstra(A: CSR, source: int, s: Semiring, until: Until) -> Any:
 
 def deep(A: CSR) -> bool:
     """Has A so many short rows that the number of steps is everything?"""
-    return narrow(A) and 0 < A.nnz <= DEEP_DEGREE * A.nrows and longest_row(A) <= DEEP_WIDEST
+    return may_be_deep(A) and longest_row(A) <= DEEP_WIDEST
+
+
+def begin_ahead(A: CSR, s: Semiring, dtype: np.dtype) -> None:
+    """Have compiled, once, what a run on `A` with distances of a dtype is likely to begin with."""
+    index = A.indices.dtype
+    unit = kernels.path_unit, "deep" if may_be_deep(A) else "wide", s, dtype, index
+    A.keep(("begun", s, dtype), lambda: compile.ahead((statistics.unit, A.dtype, index), unit))
+
+
+def may_be_deep(A: CSR) -> bool:
+    """Is `deep` a matter of A's longest row?"""
+    return narrow(A) and 0 < A.nnz <= DEEP_DEGREE * A.nrows
 
 
 def narrow(A: CSR) -> bool:
@@ -132,6 +145,7 @@ def narrow(A: CSR) -> bool:
 
 def buckets(A: CSR, delta: Any = None) -> Schedule:
     """Near and far vertices, by a Δ that suits the graph unless one is given."""
+    begin_ahead(A, MinPlus, A.dtype)
     goes_deep = deep(A)
     typical = mean_length(A)
     if delta is not None:
