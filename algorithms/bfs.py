@@ -16,8 +16,8 @@ from typing import Any, Literal
 
 from formats import Matrix, SparseVector
 from formats.arrays import Array
-from semiring.registry import Holds
 from semiring.vectors import all_vertices, excluded, flag, full, places, starting_points
+from semiring.verbs.registry import Holds
 
 from .kinds import Searches, Vertices
 from .signatures import Search

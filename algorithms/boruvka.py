@@ -22,12 +22,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from algorithms.edges import edges_where, keyed, undirected_edges
 from formats import COO, Matrix
 from formats.arrays import IntegerVector as Labels
 from formats.preparation.weights import edge_numbers
 from semiring import MinFirst, MinSecond, differs, ewise_add, mxv, select, vxm
-from semiring.edges import edges_where, keyed, undirected_edges
-from semiring.registry import Holds
 from semiring.vectors import (
     all_vertices,
     check_graph,
@@ -38,6 +37,7 @@ from semiring.vectors import (
     renumbered,
     roots,
 )
+from semiring.verbs.registry import Holds
 
 from .signatures import Forest
 from .trace import note, running

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
 from formats.arrays import Array, DenseRows, DenseVector, IntegerRows, IntegerVector
-from semiring.signatures import Scalar
+from semiring.verbs.signatures import Scalar
 
 Vertices: TypeAlias = Array | Sequence[int] | range
 Distance: TypeAlias = Scalar

@@ -20,9 +20,9 @@ from typing import Any, SupportsIndex
 from formats import Matrix
 from formats.arrays import DenseVector, IntegerVector, as_array, differs, to_device
 from semiring import MinFirst, Semiring, extract, fusible, nearer, reduce, select, tight, vxm
-from semiring.checks import check_matrix
-from semiring.operands import common_dtype, typed_matrix
 from semiring.vectors import all_vertices, full, is_empty, present, unit, vertices, where, with_root
+from semiring.verbs.checks import check_matrix
+from semiring.verbs.operands import common_dtype, typed_matrix
 
 
 def as_weights(A: Matrix, semiring: Semiring) -> Matrix:

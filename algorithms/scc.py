@@ -26,13 +26,12 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+from algorithms.edges import without_loops
 from formats import Matrix
 from formats.arrays import IntegerVector
 from formats.storage.orientation import by_columns, by_rows, is_symmetric
 from semiring import MinFirst, ewise_add, fusible, select, vxm, within
-from semiring.algebra import find_semiring
-from semiring.edges import without_loops
-from semiring.registry import Holds
+from semiring.algebra.semirings import find_semiring
 from semiring.vectors import (
     all_vertices,
     at,
@@ -49,6 +48,7 @@ from semiring.vectors import (
     unweighted,
     where,
 )
+from semiring.verbs.registry import Holds
 
 from .chains import without_chains
 from .components import components

@@ -11,7 +11,7 @@ from typing import Any, Literal, TypedDict, Unpack, overload
 from formats import COO, Matrix, SparseVector
 from formats.arrays import Array, DenseRows, DenseVector, IntegerRows, IntegerVector
 from semiring import MinPlus, Semiring
-from semiring.registry import Fusible
+from semiring.verbs.registry import Fusible
 
 from .kinds import Distance, Name, Paths, Rule, Searches, Vertices
 from .single_source import SingleSource

@@ -21,13 +21,13 @@ from typing import Any, ParamSpec, TypeVar
 
 from formats import Matrix
 from semiring import MONOIDS, OPERATORS, Law, MinPlus, Semiring, lost, no_worse, reduce, select
-from semiring.algebra import INT32, INT64, find_semiring
-from semiring.explanation import definitions_only
-from semiring.laws import first_broken_law
-from semiring.operands import typed_matrix
-from semiring.registry import Fusible, Holds
+from semiring.algebra.laws import first_broken_law
+from semiring.algebra.semirings import INT32, INT64, find_semiring
 from semiring.statistics import largest, smallest, sums_fit
 from semiring.vectors import all_vertices, as_bound, as_vertex, at_the_end, full, stacked, starting_points
+from semiring.verbs.explanation import definitions_only
+from semiring.verbs.operands import typed_matrix
+from semiring.verbs.registry import Fusible, Holds
 
 from .exact_cycles import check_exactly
 from .parents import as_weights, gains_by_length, shortest_path_tree

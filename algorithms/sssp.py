@@ -7,7 +7,7 @@ from typing import Any, Literal, Unpack, overload
 from formats import Matrix
 from formats.arrays import DenseRows, DenseVector, IntegerRows, IntegerVector
 from semiring import MinPlus, Semiring
-from semiring.algebra import find_semiring
+from semiring.algebra.semirings import find_semiring
 
 from .bellman_ford import bellman_ford
 from .da2cf import da2cf

@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from formats import Matrix, SparseVector
 from formats.arrays import finish, optional, to_device
-from semiring.explanation import definitions_only
 from semiring.vectors import degrees
+from semiring.verbs.explanation import definitions_only
 
 if TYPE_CHECKING:
     import matplotlib.axes

@@ -19,7 +19,7 @@ from typing import Any, Literal
 from formats import Matrix, SparseVector
 from formats.storage.orientation import by_columns, by_rows, has_columns
 from semiring import LorLand, MinFirst, vxm
-from semiring.algebra import find_semiring
+from semiring.algebra.semirings import find_semiring
 from semiring.vectors import all_vertices, count, degrees, flags, longest_row, places, present, unweighted, vertices
 
 from .trace import note

@@ -22,6 +22,7 @@ from .arrays import (
     differs,
     filled_dtype,
     index_dtype,
+    is_array,
     move,
     namespace,
     position_of,
@@ -162,3 +163,8 @@ class SparseVector:
 
     def __repr__(self) -> str:
         return f"<SparseVector {self.size}, {self.nnz} entries, {self.dtype}, {self.device}>"
+
+
+def is_scalar(obj: Any) -> bool:
+    """Is `obj` a single value: neither a vector nor something with dimensions?"""
+    return not isinstance(obj, SparseVector) and (obj.ndim if is_array(obj) else np.ndim(obj)) == 0

@@ -1,7 +1,11 @@
 """The algebra of sparse matrices: semirings, and the verbs that compute in them on any format and device."""
 
 from . import siblings  # isort: skip  # first: raises if `formats` is another project's
-from .algebra import (
+from . import cpu, cuda, generic
+from .algebra.laws import LawCheck, check_laws
+from .algebra.ops import OPERATORS, BinaryOp, Saturating, UnaryOp
+from .algebra.predicates import Predicate, better, differs, lost, nearer, no_worse, tight, within
+from .algebra.semirings import (
     MONOIDS,
     SEMIRINGS,
     AnyPair,
@@ -17,16 +21,13 @@ from .algebra import (
     PlusTimes,
     Semiring,
 )
-from .choice import Choice, choose
-from .comparison import Comparison, compare
-from .explanation import Explanation, explain
-from .laws import LawCheck, check_laws
-from .ops import OPERATORS, BinaryOp, Saturating, UnaryOp
-from .predicates import Predicate, better, differs, lost, nearer, no_worse, tight, within
-from .registry import Vector, Verb, fusible
-from .verbs import apply, assign, ewise_add, ewise_mult, extract, mxm, mxv, reduce, select, transpose, vxm
+from .tuning.choice import Choice, choose
+from .tuning.comparison import Comparison, compare
+from .verbs.explanation import Explanation, explain
+from .verbs.registry import Vector, Verb, fusible
+from .verbs.verbs import apply, assign, ewise_add, ewise_mult, extract, mxm, mxv, reduce, select, transpose, vxm
 
-from . import generic, cpu, cuda, needs  # isort: skip  # registers the implementations of the verbs above
+from .verbs import needs  # isort: skip
 from .cpu.threads import get_threads, set_threads, threads
 
 __all__ = [

@@ -9,8 +9,8 @@ import numpy as np
 from formats import Matrix
 from formats.arrays import Array, namespace
 
-from .algebra import Semiring
-from .ops import OPERATORS
+from .algebra.ops import OPERATORS
+from .algebra.semirings import Semiring
 
 
 def mean(A: Matrix, semiring: Semiring) -> float:

@@ -11,10 +11,10 @@ import numpy as np
 from formats import COO, CSR, CompressedCSR, Matrix, SparseVector
 from formats.arrays import Array, all_of, as_indices, equals, index_dtype, namespace, to_device
 
-from .algebra import Semiring, end_of_range
-from .checks import check_matrix
-from .masks import VectorWrite
-from .verbs import mxv
+from .algebra.semirings import Semiring, end_of_range
+from .verbs.checks import check_matrix
+from .verbs.masks import VectorWrite
+from .verbs.verbs import mxv
 
 VectorLike = Array | SparseVector
 

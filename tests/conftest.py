@@ -26,7 +26,7 @@ from hypothesis import settings
 from formats import CSR, DeviceUnavailable
 from formats.arrays import cupy
 from semiring import Verb
-from semiring.explanation import definitions_only
+from semiring.verbs.explanation import definitions_only
 
 from . import fuzzing, gpu_record
 from .commands import fine, refused, run

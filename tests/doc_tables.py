@@ -18,7 +18,7 @@ from bench.measure import RESULTS
 from bench.peers import PEERS
 from formats import CSR
 from semiring import Vector, Verb, assign
-from semiring.choice import PRODUCTS
+from semiring.tuning.choice import PRODUCTS
 
 from .strategies import FORMATS
 

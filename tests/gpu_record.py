@@ -22,7 +22,8 @@ def sources(root: Path = ROOT) -> dict[str, str]:
     """SHA-256 of each file that CUDA text is made from, by its path below `root`, in the paths' order."""
     folders = ("semiring/cuda", "algorithms/fused/cuda")
     written = (path for folder in folders for ending in ("cu", "py") for path in root.glob(f"{folder}/*.{ending}"))
-    paths = [*written, root / "semiring/codegen.py", root / "semiring/ops.py"]
+    texts = (root / f"semiring/algebra/{name}.py" for name in ("codegen", "ops", "translation"))
+    paths = [*written, *texts]
     return dict(sorted((path.relative_to(root).as_posix(), sha256(path.read_bytes()).hexdigest()) for path in paths))
 
 

@@ -14,7 +14,7 @@ from bench.laboratory import bellman_ford_by
 from formats import COO, CSC, CSR, CompressedCSR, Matrix, Place, from_edges
 from formats.storage.orientation import compressed
 from semiring import MONOIDS, BinaryOp, MaxMin, Semiring, explain
-from semiring.registry import Fusible
+from semiring.verbs.registry import Fusible
 
 from .conftest import Backend
 from .graphs import on_cpu

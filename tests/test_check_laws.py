@@ -10,8 +10,8 @@ import pytest
 from algorithms import bellman_ford
 from formats import from_edges
 from semiring import MONOIDS, OPERATORS, SEMIRINGS, BinaryOp, Law, Monoid, Semiring, check_laws, explain
-from semiring.algebra import find_semiring
-from semiring.laws import first_broken_law
+from semiring.algebra.laws import first_broken_law
+from semiring.algebra.semirings import find_semiring
 
 from . import strategies as sts
 

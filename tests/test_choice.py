@@ -18,9 +18,10 @@ from bench.experiments.choice_fit import fit
 from bench.graphs import grid, rmat, uniform
 from bench.measure import MACHINE, RESULTS, machine
 from formats import COO, CSC, CSR, ELL, Matrix, Place, from_edges
-from semiring import MinPlus, PlusTimes, choice, choose, explain, mxv
-from semiring.choice import PRODUCTS, cost, model_of
-from semiring.features import Features, features, terms
+from semiring import MinPlus, PlusTimes, choose, explain, mxv
+from semiring.tuning import choice
+from semiring.tuning.choice import PRODUCTS, cost, model_of
+from semiring.tuning.features import Features, features, terms
 
 from .strategies import FORMATS
 

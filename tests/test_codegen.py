@@ -23,15 +23,15 @@ from semiring import (
     tight,
     within,
 )
-from semiring.algebra import find_semiring
-from semiring.codegen import C_TYPES, OPTIONS, expression, prelude
+from semiring.algebra.codegen import C_TYPES, OPTIONS, expression, prelude
+from semiring.algebra.predicates import on_position
+from semiring.algebra.semirings import find_semiring
+from semiring.algebra.translation import literal
 from semiring.cuda import blocks, statistics
 from semiring.cuda.entries import mark_head
 from semiring.cuda.kernels import BLOCKS, LONG_ROWS, PRODUCTS, SHORT_ROWS, UNITS, translation_unit
 from semiring.cuda.merging import merge_head
 from semiring.cuda.steps import ENTRIES, MARK, MERGE, PACK, RADIX, SCAN, step_text
-from semiring.predicates import on_position
-from semiring.translation import literal
 
 ABSDIFF = Semiring(MONOIDS["min"], BinaryOp("absdiff", lambda a, b: abs(a - b), "a < b ? b - a : a - b"))
 INT32, INT64 = np.dtype(np.int32), np.dtype(np.int64)

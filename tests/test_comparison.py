@@ -11,9 +11,10 @@ from rich.console import Console
 
 from bench.graphs import uniform
 from formats import CSR, Matrix, SparseVector, from_edges
-from semiring import SEMIRINGS, LorLand, MinPlus, PlusTimes, Semiring, Verb, compare, comparison, mxv, timing, vxm
-from semiring.comparison import COLUMNS, same
-from semiring.timing import Disagreement, break_even, in_turns
+from semiring import SEMIRINGS, LorLand, MinPlus, PlusTimes, Semiring, Verb, compare, mxv, vxm
+from semiring.tuning import comparison, timing
+from semiring.tuning.comparison import COLUMNS, same
+from semiring.tuning.timing import Disagreement, break_even, in_turns
 
 from .strategies import FORMATS
 

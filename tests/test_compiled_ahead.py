@@ -15,7 +15,7 @@ import pytest
 
 from bench.cliffs.cold import ANSWERS, nothing_kept
 from semiring.cuda import compile
-from semiring.machine_code import Store
+from semiring.kernels.machine_code import Store
 
 TOGETHER = 3
 

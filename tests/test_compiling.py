@@ -14,10 +14,11 @@ import pytest
 
 from algorithms.cli.graph import Stopwatch
 from formats import from_edges
-from semiring import MinPlus, compiling, mxv
+from semiring import MinPlus, mxv
 from semiring.cpu.compiled import loops_for
-from semiring.cpu.jit import Kernel
-from semiring.cpu.references import label
+from semiring.cpu.compiler.jit import Kernel
+from semiring.cpu.compiler.references import label
+from semiring.kernels import compiling
 
 
 @pytest.fixture(autouse=True)

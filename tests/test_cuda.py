@@ -10,7 +10,7 @@ import pytest
 
 from formats import CSR, OutOfDeviceMemory, SparseVector, from_edges
 from semiring import MONOIDS, SEMIRINGS, BinaryOp, MinPlus, Semiring, mxv
-from semiring.codegen import OPTIONS, prelude
+from semiring.algebra.codegen import OPTIONS, prelude
 
 from .strategies import FORMATS
 

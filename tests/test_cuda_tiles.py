@@ -12,7 +12,7 @@ import pytest
 from formats import COO, CSB, CSC, CSR, ELL, Dense, Matrix, SegmentedCOO, SparseVector, from_edges
 from formats.arrays import to_device
 from semiring import AnyPair, LorLand, MaxMin, MinFirst, MinPlus, PlusTimes, Semiring, mxm, mxv, reduce, vxm
-from semiring.algebra import find_semiring
+from semiring.algebra.semirings import find_semiring
 from semiring.cuda import blocks
 from semiring.cuda.kernels import BLOCKS, kernels_for
 

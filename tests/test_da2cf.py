@@ -12,7 +12,7 @@ from bench.laboratory import VARIANTS, da2cf_by
 from bench.laboratory import da2cf as laboratory
 from formats import Matrix, from_edges
 from semiring import MinPlus, vxm
-from semiring.schedules import pulls_by
+from semiring.cuda.compressed import pulls_by
 
 from .graphs import on_cpu
 

@@ -25,9 +25,9 @@ from semiring import (
     tight,
     within,
 )
+from semiring.algebra.ops import UNARY_OPERATORS, UnaryOp
+from semiring.algebra.predicates import PREDICATES, on_position
 from semiring.cuda.elementwise import binary_text, predicate_text, unary_text
-from semiring.ops import UNARY_OPERATORS, UnaryOp
-from semiring.predicates import PREDICATES, on_position
 
 from .test_codegen import compile_for_h100
 

@@ -19,8 +19,8 @@ from formats import CSR, DTYPES, Matrix, SparseVector, from_edges
 from formats.arrays import to_device
 from formats.places import place_of
 from semiring import BinaryOp, LorLand, MaxMin, MaxPlus, MinMax, MinPlus, Semiring, explain
-from semiring.explanation import definitions_only
-from semiring.registry import Fusible
+from semiring.verbs.explanation import definitions_only
+from semiring.verbs.registry import Fusible
 
 from .conftest import Backend
 from .fused_graphs import (

@@ -21,7 +21,7 @@ from algorithms import NegativeCycle, bellman_ford, bfs, boruvka, da2cf, delta_s
 from bench.laboratory import bellman_ford_by
 from formats import Matrix, from_edges
 from semiring import threads
-from semiring.algebra import end_of_range, find_semiring
+from semiring.algebra.semirings import end_of_range, find_semiring
 
 from . import strategies as sts
 from .graphs import Paths

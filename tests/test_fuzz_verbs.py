@@ -13,7 +13,7 @@ import numpy as np
 
 from formats import CSR, Matrix, SparseVector, from_edges
 from semiring import apply, assign, ewise_add, ewise_mult, extract, mxm, mxv, reduce, select, threads, transpose, vxm
-from semiring.algebra import find_semiring
+from semiring.algebra.semirings import find_semiring
 
 from . import strategies as sts
 

@@ -20,8 +20,9 @@ WHERE = {"device": "some GPU", "driver": "13020", "runtime": "13020", "cupy": "1
 def root(tmp_path: Path) -> Path:
     """A folder with sources and a record of them."""
     (tmp_path / "tests").mkdir()
-    (tmp_path / "semiring" / "cuda").mkdir(parents=True)
-    for name in ("codegen.py", "ops.py", "cuda/gather.cu", "cuda/push.cu"):
+    for folder in ("algebra", "cuda"):
+        (tmp_path / "semiring" / folder).mkdir(parents=True)
+    for name in ("algebra/codegen.py", "algebra/ops.py", "algebra/translation.py", "cuda/gather.cu", "cuda/push.cu"):
         (tmp_path / "semiring" / name).write_text(name)
     written(tmp_path)
     return tmp_path
@@ -35,10 +36,11 @@ def written(root: Path, *failed: str) -> None:
 def test_a_record_of_the_sources_as_they_are(root: Path) -> None:
     record = json.loads((root / gpu_record.RECORD).read_text())
     assert list(record["files"]) == [
-        "semiring/codegen.py",
+        "semiring/algebra/codegen.py",
+        "semiring/algebra/ops.py",
+        "semiring/algebra/translation.py",
         "semiring/cuda/gather.cu",
         "semiring/cuda/push.cu",
-        "semiring/ops.py",
     ]
     assert record.items() >= WHERE.items()
     assert record["arguments"] == ["--require", "cuda"]
@@ -59,13 +61,15 @@ def test_what_failed_is_named(root: Path) -> None:
 
 
 def test_a_changed_a_new_and_a_removed_file_are_named(root: Path) -> None:
-    (root / "semiring/ops.py").write_text("other")
-    assert gpu_record.check(root)[1].startswith("changed since tests/gpu_record.json was written: semiring/ops.py; ")
+    (root / "semiring/algebra/ops.py").write_text("other")
+    assert gpu_record.check(root)[1].startswith(
+        "changed since tests/gpu_record.json was written: semiring/algebra/ops.py; "
+    )
     (root / "semiring/cuda/new.cu").write_text("")
     (root / "semiring/cuda/push.cu").unlink()
     code, line = gpu_record.check(root)
     assert code == 1
-    assert "written: semiring/cuda/new.cu, semiring/cuda/push.cu, semiring/ops.py; run" in line
+    assert "written: semiring/algebra/ops.py, semiring/cuda/new.cu, semiring/cuda/push.cu; run" in line
 
 
 def test_other_files_do_not_count(root: Path) -> None:

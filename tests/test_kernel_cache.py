@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-import semiring.cpu.jit as jit
-from formats import arrays
+import semiring.cpu.compiler.jit as jit
+from formats import gpu
 from semiring.cpu.kernels import compiled
-from semiring.machine_code import CUDA, Store
+from semiring.kernels.machine_code import CUDA, Store
 
 ROOT = Path(__file__).parent.parent
 
@@ -34,7 +34,7 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
 @pytest.fixture
 def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The names of the kernels that a test has compiled, and not found."""
-    import semiring.cpu.compiler as compiler
+    import semiring.cpu.compiler.compiler as compiler
 
     names: list[str] = []
     original = compiler.machine_code
@@ -157,7 +157,7 @@ def test_kernels_may_make_arrays(store: Store) -> None:
 def test_what_the_target_for_kernels_lacks_is_compiled_with_everything(
     function: Any, expected: float, everything: list[bool], store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import semiring.cpu.compiler as compiler
+    import semiring.cpu.compiler.compiler as compiler
 
     tried: list[bool] = []
     original = compiler._machine_code
@@ -332,5 +332,5 @@ def test_cupy_keeps_its_kernels_in_memory_where_it_cannot_write(
     monkeypatch.setenv("CUPY_CACHE_DIR", str(tmp_path / place / "kernels"))
     monkeypatch.setenv("CUPY_CACHE_IN_MEMORY", "")
     monkeypatch.delenv("CUPY_CACHE_IN_MEMORY")
-    arrays._let_cupy_compile()
+    gpu._let_cupy_compile()
     assert os.environ.get("CUPY_CACHE_IN_MEMORY") == ("1" if place == "a file" else None)

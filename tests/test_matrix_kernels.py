@@ -27,15 +27,15 @@ from semiring import (
     extract,
     mxm,
     select,
-    steps,
     threads,
 )
+from semiring.algebra.ops import OPERATORS
+from semiring.algebra.predicates import on_position
 from semiring.cpu import reductions, rows
 from semiring.cpu import threads as pool
 from semiring.generic import matrices as by_keys
-from semiring.masks import MatrixWrite
-from semiring.ops import OPERATORS
-from semiring.predicates import on_position
+from semiring.verbs import steps
+from semiring.verbs.masks import MatrixWrite
 
 SEEDS = range(20)
 

@@ -9,16 +9,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from algorithms.edges import undirected_edges
 from formats import CSC, Matrix, SparseVector, from_edges
 from formats.arrays import to_device
 from formats.edges import with_edges
 from formats.storage.orientation import by_columns, by_rows, has_columns, is_symmetric
-from semiring import LorLand, MinPlus, Monoid, PlusTimes, Semiring, differs, mxv, select, steps, vxm, within
-from semiring.algebra import find_semiring
-from semiring.edges import undirected_edges
-from semiring.ops import OPERATORS
+from semiring import LorLand, MinPlus, Monoid, PlusTimes, Semiring, differs, mxv, select, vxm, within
+from semiring.algebra.ops import OPERATORS
+from semiring.algebra.semirings import find_semiring
 from semiring.statistics import largest, magnitude, mean, median, smallest
 from semiring.vectors import degrees, hashed, longest_row, membership, renumbered, roots, unweighted
+from semiring.verbs import steps
 
 from .graphs import Graph, every_format, graphs, on_cpu
 

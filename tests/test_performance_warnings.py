@@ -18,7 +18,7 @@ from algorithms.fused.cpu import near_far
 from formats import COO, CSB, CSC, CSR, ELL, PerformanceWarning, SparseVector, from_edges, write
 from formats.performance import ENTRIES, warn_slow
 from semiring import MONOIDS, BinaryOp, MinPlus, Semiring, mxv, reduce, threads, vxm
-from semiring.interrupts import LONG, interruptible
+from semiring.kernels.interrupts import LONG, interruptible
 
 ENVIRONMENT = os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])}
 

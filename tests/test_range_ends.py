@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from algorithms import NegativeCycle, bellman_ford
 from formats import CSR, SparseVector, from_edges
 from semiring import MaxMin, MinPlus, mxm, mxv, vxm
-from semiring.algebra import find_semiring
+from semiring.algebra.semirings import find_semiring
 from semiring.statistics import sums_fit
 
 from .graphs import (

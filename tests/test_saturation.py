@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from formats import CSR, SparseVector
 from semiring import OPERATORS, MaxPlus, MinPlus, PlusTimes, ewise_add, mxm, mxv, reduce, vxm
-from semiring.algebra import find_semiring
+from semiring.algebra.semirings import find_semiring
 
 from . import strategies as sts
 from .conftest import Backend

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from semiring import MONOIDS, BinaryOp, Semiring, better, no_worse
-from semiring.codegen import prelude
+from semiring.algebra.codegen import prelude
 
 from .test_codegen import compile_for
 

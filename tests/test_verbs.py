@@ -39,7 +39,7 @@ from semiring import (
     transpose,
     vxm,
 )
-from semiring.algebra import find_semiring
+from semiring.algebra.semirings import find_semiring
 from semiring.cpu import compiled
 from semiring.cpu import threads as threading
 

@@ -15,7 +15,7 @@ import numpy as np
 from formats import Matrix, from_edges, read
 from formats.arrays import finish
 from semiring import explain, set_threads
-from semiring.compiling import seconds_of_compiling
+from semiring.kernels.compiling import seconds_of_compiling
 
 from ..trace import Trace, trace
 from .options import Backend

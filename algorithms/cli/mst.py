@@ -8,9 +8,9 @@ from typing import Annotated
 import numpy as np
 import typer
 
+from algorithms.edges import one_way_edge, undirected_edges
 from formats.arrays import to_device
 from formats.storage.orientation import is_symmetric
-from semiring.edges import one_way_edge, undirected_edges
 
 from ..boruvka import boruvka
 from .graph import Graph, load, sample

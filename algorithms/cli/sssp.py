@@ -11,7 +11,7 @@ import numpy as np
 import typer
 
 from formats.arrays import to_device
-from semiring.algebra import find_semiring
+from semiring.algebra.semirings import find_semiring
 
 from ..data import rome99
 from ..errors import NegativeCycle

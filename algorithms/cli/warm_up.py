@@ -12,8 +12,8 @@ import typer
 from formats import CSR, Matrix, from_edges
 from formats.arrays import finish, to_device
 from semiring import mxv, threads, vxm
-from semiring.algebra import find_semiring
-from semiring.compiling import seconds_of_compiling
+from semiring.algebra.semirings import find_semiring
+from semiring.kernels.compiling import seconds_of_compiling
 
 from ..bfs import bfs
 from ..boruvka import boruvka

@@ -84,7 +84,7 @@ def nothing_kept() -> Iterator[dict[str, str]]:
         environment = os.environ | places | {"PYTHONPATH": str(Path(__file__).parents[2])}
         environment |= {"PYTHONPYCACHEPREFIX": f"{folder}/python"}
         environment.pop("PYTHONDONTWRITEBYTECODE", None)
-        code = "import algorithms.cli, semiring.cpu.compiler as compiler; compiler.contexts(everything=False)"
+        code = "import algorithms.cli, semiring.cpu.compiler.compiler as compiler; compiler.contexts(everything=False)"
         _output([sys.executable, "-c", code], environment)
         yield environment
 

@@ -21,7 +21,7 @@ from algorithms import NegativeCycle, bellman_ford, bfs, boruvka, scc, sssp
 from bench.graphs import grid, rmat, uniform
 from formats import CSR, from_edges, read
 from formats.arrays import Device, to_device
-from semiring.timing import finished_ms
+from semiring.tuning.timing import finished_ms
 
 NEW_YORK = "USA-road-d.NY.gr.gz"
 CALLS = 7

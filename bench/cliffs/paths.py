@@ -26,7 +26,7 @@ from bench.peers import gap
 from bench.peers.igraph import IGRAPH, graph
 from formats import CSR, Matrix, from_edges, read
 from semiring import MinPlus, threads
-from semiring.timing import host_ms
+from semiring.tuning.timing import host_ms
 
 from . import VOTES
 

@@ -1,6 +1,6 @@
-"""The choice of a format: what the model of `semiring.choice` is fitted to, and how far its choices are from the best.
+"""The choice of a format: what its model is fitted to, and how far its choices are from the best.
 
-    python -m bench choice                    # times, fits, and writes semiring/choice_cpu.json
+    python -m bench choice                    # times, fits, and writes semiring/tuning/choice_cpu.json
     python -m bench choice --device cuda
     python -m bench refit ROWS.jsonl          # the same of times that a run has measured, when model or fit has changed
 
@@ -37,10 +37,10 @@ from bench.measure import MACHINE, machine
 from formats import CSR, Matrix, SparseVector, from_edges, permute
 from formats.arrays import Device, namespace
 from semiring import MinPlus, PlusTimes, Semiring, mxv, vxm
-from semiring.choice import ONE_IN, PRODUCTS, Model, Product, predicted_ms
-from semiring.comparison import same, stored
-from semiring.features import Features, features
-from semiring.timing import Disagreement, batched_clock, finished_ms, in_turns, rounded, unkept
+from semiring.tuning.choice import ONE_IN, PRODUCTS, Model, Product, predicted_ms
+from semiring.tuning.comparison import same, stored
+from semiring.tuning.features import Features, features
+from semiring.tuning.timing import Disagreement, batched_clock, finished_ms, in_turns, rounded, unkept
 
 from .choice_fit import fit, write_model
 

@@ -1,4 +1,4 @@
-"""The coefficients of `semiring.choice`, fitted to rows of the experiment "choice".
+"""The coefficients of `semiring.tuning.choice`, fitted to rows of the experiment "choice".
 
 Nonnegative least squares [1] on the logarithm of the error: the rows of a (product, format) say Σ_t c_t t = ms, each
 divided by the geometric mean of its ms and what the round before said of it, so that too much and too little count
@@ -24,8 +24,8 @@ import numpy as np
 
 from bench.measure import rounded
 from formats.arrays import Device
-from semiring.choice import Model, path_of
-from semiring.features import Features, terms
+from semiring.tuning.choice import Model, path_of
+from semiring.tuning.features import Features, terms
 
 Row = dict[str, Any]
 Coefficients = dict[str, float]

@@ -25,7 +25,7 @@ from bench.measure import Contender, contest, rounded
 from bench.products import min_plus
 from formats import CSR, CompressedCSR, Matrix, renumber
 from semiring import MinPlus, mxv
-from semiring.explanation import explain
+from semiring.verbs.explanation import explain
 
 from .spmv import MAX_OPERAND
 from .teps import FOREST, on_host, reference, same

@@ -42,7 +42,7 @@ from formats import CSR
 from formats.arrays import Array
 from formats.storage.orientation import is_symmetric
 from semiring import explain, get_threads, mxv
-from semiring.timing import unkept
+from semiring.tuning.timing import unkept
 from semiring.vectors import degrees
 
 from .storage import Product, formats_of, graphs, products, same, stored

@@ -26,7 +26,7 @@ from bench.products import BARE, CUSPARSE, bare, cusparse, min_plus
 from formats import CSR, from_edges
 from formats.arrays import Array, cupy, namespace
 from semiring import MinPlus, mxv
-from semiring.timing import unkept
+from semiring.tuning.timing import unkept
 
 from .roofline import NO_GRAPH, copied
 from .storage import stored

@@ -43,7 +43,7 @@ from bench.products import BARE, bare, cusparse, min_plus
 from formats import CSR, Matrix, SparseVector
 from formats.arrays import Array, Device, namespace
 from semiring import MinPlus, Verb, mxv, vxm
-from semiring.timing import break_even, unkept
+from semiring.tuning.timing import break_even, unkept
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -26,8 +26,8 @@ from bench.measure import Contender, Disagreement, contest, rounded, timed
 from formats import CSR, Matrix
 from formats.arrays import Device, to_device
 from semiring.cpu.threads import threads
-from semiring.explanation import explain
 from semiring.vectors import degrees
+from semiring.verbs.explanation import explain
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -21,8 +21,8 @@ from algorithms.trace import note
 from formats import CSR, Matrix, SparseVector
 from formats.arrays import Array, index_dtype, namespace
 from semiring import MinPlus, Semiring, better, ewise_add, select, vxm
-from semiring.registry import Unsuited
 from semiring.vectors import densified, is_empty, present, unit
+from semiring.verbs.registry import Unsuited
 
 from .variant import variant
 from .work_queue import DISCIPLINES, WorkQueue

@@ -26,9 +26,9 @@ from formats.arrays import Array, Device, to_device
 from formats.places import place_of
 from formats.storage.orientation import by_columns
 from semiring import MinPlus, Semiring, ewise_add, reduce, vxm
-from semiring.registry import Unsuited
-from semiring.schedules import pulls_by
+from semiring.cuda.compressed import pulls_by
 from semiring.vectors import densified, entries_equal, full, is_empty, unit
+from semiring.verbs.registry import Unsuited
 
 from .variant import variant as made_variant
 

@@ -15,8 +15,8 @@ from formats import CSC, CSR, Matrix, SparseVector
 from formats.arrays import index_dtype, read_only
 from formats.storage.orientation import compressed
 
-from ..algebra import Law, Semiring, counts
-from ..masks import VectorWrite
+from ..algebra.semirings import Law, Semiring, counts
+from ..verbs.masks import VectorWrite
 from . import exact
 from .plain import Operand, plain_operand
 from .ranges import holds_zero

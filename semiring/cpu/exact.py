@@ -14,8 +14,8 @@ import numpy as np
 
 from formats import Matrix, SegmentedCOO, SparseVector
 
-from ..algebra import Semiring
-from ..ops import Interval
+from ..algebra.ops import Interval
+from ..algebra.semirings import Semiring
 from .ranges import exact_bounds, interval, longest, matrix_interval, within
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..algebra import Monoid
+from ..algebra.semirings import Monoid
 from .kernels import Kernel, compiled, inlined
 from .lanes import WIDTH, total
 

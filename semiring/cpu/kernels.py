@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from ..algebra import Law, Semiring
-from ..ops import OPERATORS, BinaryOp
-from .jit import Kernel
-from .references import made_for
+from ..algebra.ops import OPERATORS, BinaryOp
+from ..algebra.semirings import Law, Semiring
+from .compiler.jit import Kernel
+from .compiler.references import made_for
 from .storage import Terms
 
 compiled = Kernel

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .references import operation, tools
+from .compiler.references import operation, tools
 
 WIDTH = 16
 """Elements that an operation takes."""

@@ -17,10 +17,10 @@ import numpy as np
 from formats import CSC, CSR, Matrix
 from formats.storage.compressed import turned
 
-from ..algebra import Monoid
-from ..masks import MatrixWrite
-from ..ops import BinaryOp, find_op
-from ..verbs import assign, ewise_add, ewise_mult, extract
+from ..algebra.ops import BinaryOp, find_op
+from ..algebra.semirings import Monoid
+from ..verbs.masks import MatrixWrite
+from ..verbs.verbs import assign, ewise_add, ewise_mult, extract
 from .ranges import holds_zero
 
 Combiner = Monoid | BinaryOp

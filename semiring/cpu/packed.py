@@ -15,8 +15,8 @@ import numpy as np
 
 from formats import CSC, CSR, CompressedCSR
 
-from .jit import choice
-from .references import operation, tools
+from .compiler.jit import choice
+from .compiler.references import operation, tools
 
 Columns = np.ndarray | tuple[np.ndarray, np.ndarray, np.ndarray]
 """Of entries in their order: an array, or words, bases and starts."""

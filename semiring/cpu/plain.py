@@ -17,8 +17,8 @@ import numpy as np
 
 from formats import Matrix
 
-from ..algebra import MONOIDS, Law, Semiring
-from ..ops import OPERATORS
+from ..algebra.ops import OPERATORS
+from ..algebra.semirings import MONOIDS, Law, Semiring
 from .ranges import all_finite, exact_bounds, interval, longest, matrix_interval, within
 
 

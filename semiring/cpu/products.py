@@ -14,10 +14,10 @@ import numpy as np
 from formats import CSC, CSR, Matrix, SparseVector
 from formats.storage.compressed import expand
 
-from .. import merge
-from ..algebra import Semiring
-from ..masks import MatrixWrite, VectorWrite
-from ..verbs import mxm, mxv, vxm
+from ..algebra.semirings import Semiring
+from ..verbs import merge
+from ..verbs.masks import MatrixWrite, VectorWrite
+from ..verbs.verbs import mxm, mxv, vxm
 from . import compiled, suitesparse
 from .reductions import fold_runs
 

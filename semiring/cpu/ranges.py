@@ -12,8 +12,8 @@ import numpy as np
 
 from formats import COO, CSB, CSC, CSR, Matrix, SegmentedCOO
 
-from ..algebra import Semiring
-from ..ops import Interval
+from ..algebra.ops import Interval
+from ..algebra.semirings import Semiring
 
 
 def interval(values: np.ndarray, zero: Any) -> Interval:

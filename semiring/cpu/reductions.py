@@ -9,10 +9,10 @@ import numpy as np
 from formats import COO, CSC, CSR, CompressedCSR, Matrix, SparseVector
 from formats.storage.orientation import compressed
 
-from ..algebra import MONOIDS, Monoid
-from ..masks import VectorWrite
-from ..registry import Vector
-from ..verbs import reduce
+from ..algebra.semirings import MONOIDS, Monoid
+from ..verbs.masks import VectorWrite
+from ..verbs.registry import Vector
+from ..verbs.verbs import reduce
 from .threads import cut_evenly, run
 
 MANY = 1 << 12

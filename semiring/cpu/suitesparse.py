@@ -26,8 +26,8 @@ from formats import CSC, CSR, Matrix
 from formats.arrays import index_dtype
 from formats.places import HOST
 
-from ..algebra import Semiring
-from ..masks import MatrixWrite, VectorWrite
+from ..algebra.semirings import Semiring
+from ..verbs.masks import MatrixWrite, VectorWrite
 from .plain import Operand, could_saturate, is_shipped, plain_operand, terms
 from .ranges import all_finite, exact_bounds, holds_zero, matrix_interval, within
 from .threads import configure_graphblas

@@ -15,7 +15,7 @@ from formats.arrays import Array, cupy, namespace
 from formats.storage.compressed import expand
 from formats.storage.csb import BLOCK
 
-from ..algebra import Semiring
+from ..algebra.semirings import Semiring
 from .kernels import BLOCKS, Kernels, Shape
 from .segments import RESERVED, attribute
 from .storage import Products, in_any_order, stored

@@ -14,9 +14,9 @@ from typing import Any
 
 from formats.arrays import cupy
 
-from ..codegen import OPTIONS
-from ..compiling import compiling
-from ..machine_code import CUDA
+from ..algebra.codegen import OPTIONS
+from ..kernels.compiling import compiling
+from ..kernels.machine_code import CUDA
 
 DYNAMIC_SHARED_BYTES = 8
 """The number of that attribute of a function, in CUDA's driver."""

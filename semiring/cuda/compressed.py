@@ -2,21 +2,52 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, Literal
 
 import numpy as np
 
 from formats import CSC, CSR, SparseVector
 from formats.arrays import Array, cupy
 
-from .. import merge
-from ..algebra import Semiring
-from ..schedules import pull_kernel
+from ..algebra.semirings import Semiring
+from ..verbs import merge
 from . import tiles
 from .expand import expand_and_combine
 from .kernels import Kernels, Shape, shape_for
 from .push import Marks, compressed_spans, push, push_spans
 from .storage import Products, by_atomics, stored
+
+Pull = Literal["threads", "cached threads"]
+KERNELS = {"threads": "pull_threads", "cached threads": "pull_cached_threads"}
+
+_pull: ContextVar[Pull | None] = ContextVar("pull", default=None)
+
+
+@contextmanager
+def pulls_by(kernel: Pull) -> Iterator[None]:
+    """Within the block, let masked products of a dense vector along compressed rows on a GPU take a thread a row.
+
+    "threads": each thread skips its row if the mask excludes it, and reads what it needs from global memory.
+    "cached threads": the same with the rows' ends in shared memory and the vector through the read-only cache.
+    Without it such products are tiled, see `tiles.cu`, which is faster, or stop at their first term, if ⊕ is
+    terminal.
+    """
+    if kernel not in KERNELS:
+        raise ValueError(f"kernel must be 'threads' or 'cached threads', got {kernel!r}")
+    token = _pull.set(kernel)
+    try:
+        yield
+    finally:
+        _pull.reset(token)
+
+
+def pull_kernel() -> str | None:
+    """The name of the kernel chosen by `pulls_by`; None without it."""
+    chosen = _pull.get()
+    return None if chosen is None else KERNELS[chosen]
 
 
 @stored(CSR, CSC)

@@ -8,7 +8,7 @@ from formats import Dense, SparseVector
 from formats.arrays import DeviceArray as Array
 from formats.arrays import cupy, index_dtype
 
-from ..algebra import Semiring
+from ..algebra.semirings import Semiring
 from .kernels import SHORT_ROWS, Kernels, Shape
 from .storage import Products, stored
 

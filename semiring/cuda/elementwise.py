@@ -16,10 +16,10 @@ from formats.arrays import Array, is_array, supported_dtype
 from formats.hooks import answers
 from formats.places import kept_by_place, place_of
 
-from ..algebra import Semiring
-from ..codegen import C_TYPES, CONSTANTS, expression, prelude
-from ..ops import ON_GPU, OPERATORS, BinaryOp, UnaryOp
-from ..predicates import Predicate
+from ..algebra.codegen import C_TYPES, CONSTANTS, expression, prelude
+from ..algebra.ops import ON_GPU, OPERATORS, BinaryOp, UnaryOp
+from ..algebra.predicates import Predicate
+from ..algebra.semirings import Semiring
 from .pointwise import Pointwise
 
 _BOOL, _INT64 = np.dtype(bool), np.dtype(np.int64)

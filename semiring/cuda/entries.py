@@ -19,7 +19,7 @@ from formats.arrays import cupy, index_dtype
 from formats.hooks import answers
 from formats.places import kept_by_place
 
-from ..predicates import Predicate
+from ..algebra.predicates import Predicate
 from .elementwise import predicate_text
 from .steps import (
     DESCENDS,

@@ -16,8 +16,8 @@ from formats import CSR
 from formats.arrays import Array, cupy, differs, index_dtype
 from formats.storage.compressed import expand
 
-from .. import merge
-from ..algebra import Semiring
+from ..algebra.semirings import Semiring
+from ..verbs import merge
 from . import tiles
 from .kernels import kernels_for, shape_for
 

@@ -14,8 +14,8 @@ import numpy as np
 from formats.arrays import cupy
 from formats.places import kept_by_place
 
-from ..algebra import Law, Semiring
-from ..codegen import prelude, sum_bytes
+from ..algebra.codegen import prelude, sum_bytes
+from ..algebra.semirings import Law, Semiring
 from .compile import load
 
 PRODUCTS = "products"

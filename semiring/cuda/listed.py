@@ -9,7 +9,7 @@ import numpy as np
 from formats import COO, SparseVector
 from formats.arrays import Array, cupy
 
-from ..algebra import Semiring
+from ..algebra.semirings import Semiring
 from . import tiles
 from .kernels import Kernels, Shape, shape_for
 from .push import Marks, ends_of, push, push_spans

@@ -16,11 +16,11 @@ from formats.hooks import answers
 from formats.storage.compressed import expand
 from formats.storage.orientation import compressed
 
-from ..algebra import Monoid
-from ..masks import MatrixWrite
-from ..ops import BinaryOp, find_op
-from ..predicates import Predicate
-from ..verbs import assign, ewise_add, ewise_mult, extract, select
+from ..algebra.ops import BinaryOp, find_op
+from ..algebra.predicates import Predicate
+from ..algebra.semirings import Monoid
+from ..verbs.masks import MatrixWrite
+from ..verbs.verbs import assign, ewise_add, ewise_mult, extract, select
 from . import entries, merging, packing, radix
 
 Combiner = Monoid | BinaryOp

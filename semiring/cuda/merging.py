@@ -14,10 +14,10 @@ from formats import CSR
 from formats.arrays import Array, cupy, index_dtype
 from formats.places import kept_by_place
 
-from ..algebra import Monoid
-from ..codegen import C_TYPES
-from ..ops import BinaryOp
-from ..translation import literal
+from ..algebra.codegen import C_TYPES
+from ..algebra.ops import BinaryOp
+from ..algebra.semirings import Monoid
+from ..algebra.translation import literal
 from .elementwise import binary_dtype, binary_text
 from .steps import MERGE, NOTHING, SUM, THREADS, Steps, letters, steps_for, totals
 

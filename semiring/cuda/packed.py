@@ -10,7 +10,7 @@ from formats import CompressedCSR, Matrix, SparseVector
 from formats.arrays import Array, cupy
 from formats.storage.orientation import by_columns, by_rows
 
-from ..algebra import Semiring
+from ..algebra.semirings import Semiring
 from . import tiles
 from .kernels import PACKED, Kernels, Shape, shape_for
 from .push import Marks, compressed_spans, push, push_spans

@@ -7,7 +7,7 @@ from typing import Any
 from formats import ELL, SparseVector
 from formats.arrays import Array, cupy
 
-from ..algebra import Semiring
+from ..algebra.semirings import Semiring
 from .kernels import Kernels
 from .push import Marks, push
 from .storage import Products, by_atomics, stored

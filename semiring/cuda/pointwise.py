@@ -12,7 +12,7 @@ import numpy as np
 from formats.arrays import Array, cupy, is_array
 from formats.places import place_of
 
-from ..codegen import C_TYPES
+from ..algebra.codegen import C_TYPES
 from .compile import load
 
 THREADS = 256

@@ -16,9 +16,9 @@ from formats.arrays import DeviceArray as Array
 from formats.arrays import cupy, is_array
 from formats.storage.orientation import compressed
 
-from ..algebra import MinPlus, Semiring
-from ..masks import MatrixWrite, VectorWrite
-from ..verbs import mxm, mxv, vxm
+from ..algebra.semirings import MinPlus, Semiring
+from ..verbs.masks import MatrixWrite, VectorWrite
+from ..verbs.verbs import mxm, mxv, vxm
 from .expand import expand_and_combine
 from .kernels import Kernels, kernels_for
 from .storage import GATHER_FROM, STORED

@@ -10,7 +10,7 @@ import numpy as np
 from formats import Matrix, SparseVector
 from formats.arrays import Array, cupy
 
-from ..algebra import Semiring
+from ..algebra.semirings import Semiring
 from .kernels import PUSHED, SORTED_AT_ONCE, Kernels
 from .steps import SUM, WORD_BITS, letters, totals
 from .tiles import step_of

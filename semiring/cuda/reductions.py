@@ -10,11 +10,11 @@ from formats.arrays import cupy, index_dtype
 from formats.places import kept_by_place
 from formats.storage.orientation import compressed
 
-from ..algebra import Monoid, Semiring
-from ..masks import VectorWrite
-from ..ops import OPERATORS
-from ..registry import Vector
-from ..verbs import reduce
+from ..algebra.ops import OPERATORS
+from ..algebra.semirings import Monoid, Semiring
+from ..verbs.masks import VectorWrite
+from ..verbs.registry import Vector
+from ..verbs.verbs import reduce
 from . import tiles
 from .kernels import FOLDS, SHORT_ROWS, WHOLE, Kernels, Shape, kernels_for, shape_for
 

@@ -7,7 +7,7 @@ from typing import Any
 from formats import SegmentedCOO
 from formats.arrays import Array, cupy
 
-from ..algebra import Semiring
+from ..algebra.semirings import Semiring
 from .kernels import SEGMENT_BLOCKS, SEGMENT_SHAPE, Kernels
 from .storage import Products, in_any_order, stored
 from .tiles import step_of

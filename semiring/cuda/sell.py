@@ -11,7 +11,7 @@ from formats import SELL, SparseVector
 from formats.arrays import Array, cupy, namespace
 from formats.storage.compressed import expand
 
-from ..algebra import Semiring
+from ..algebra.semirings import Semiring
 from .kernels import CHUNKS, Kernels
 from .push import Marks, ends_of, push, push_spans
 from .storage import Products, by_atomics, stored

@@ -11,7 +11,7 @@ from formats.arrays import DeviceArray as Array
 from formats.arrays import cupy, index_dtype
 from formats.hooks import answers
 
-from ..codegen import C_TYPES
+from ..algebra.codegen import C_TYPES
 from .steps import STATISTICS, THREADS, Steps, step_text, steps_for
 
 MOMENTS = np.dtype([("sum", float), ("least", float), ("largest", float), ("count", np.uint64)])

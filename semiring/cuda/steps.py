@@ -16,7 +16,7 @@ import numpy as np
 from formats.arrays import Array, cupy
 from formats.places import kept_by_place
 
-from ..codegen import C_TYPES
+from ..algebra.codegen import C_TYPES
 from .compile import load
 
 THREADS = 256

@@ -18,7 +18,7 @@ from formats import Matrix, SparseVector
 from formats.arrays import Array
 from formats.storage.orientation import compressed
 
-from ..algebra import Semiring, counts
+from ..algebra.semirings import Semiring, counts
 from .kernels import PRODUCTS, SHORT_ROWS, Kernels, Shape
 
 GATHER_FROM = 1 / 8

@@ -11,12 +11,12 @@ from formats import COO, CSC, CSR, ELL, Matrix, SegmentedCOO, SparseVector
 from formats.arrays import Array, astype, differs, namespace
 from formats.storage.compressed import expand, spread
 
-from .. import merge, steps
-from ..algebra import Monoid
-from ..masks import MatrixWrite
-from ..ops import BinaryOp, find_op
-from ..predicates import Predicate
-from ..verbs import apply, assign, ewise_add, ewise_mult, extract, select, transpose
+from ..algebra.ops import BinaryOp, find_op
+from ..algebra.predicates import Predicate
+from ..algebra.semirings import Monoid
+from ..verbs import merge, steps
+from ..verbs.masks import MatrixWrite
+from ..verbs.verbs import apply, assign, ewise_add, ewise_mult, extract, select, transpose
 
 Combiner = Monoid | BinaryOp
 

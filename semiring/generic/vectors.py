@@ -7,14 +7,14 @@ from typing import Any
 
 from formats import SparseVector
 from formats.arrays import Array, equals, namespace
+from formats.vector import is_scalar
 
-from .. import merge
-from ..algebra import Monoid
-from ..checks import is_scalar
-from ..masks import VectorWrite
-from ..ops import BinaryOp, find_op
-from ..registry import Vector
-from ..verbs import apply, assign, ewise_add, ewise_mult, extract, select
+from ..algebra.ops import BinaryOp, find_op
+from ..algebra.semirings import Monoid
+from ..verbs import merge
+from ..verbs.masks import VectorWrite
+from ..verbs.registry import Vector
+from ..verbs.verbs import apply, assign, ewise_add, ewise_mult, extract, select
 
 Combiner = Monoid | BinaryOp
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from semiring.cpu.compiler.references import operation, tools
 from semiring.cpu.lanes import prefetched as prefetched
-from semiring.cpu.references import operation, tools
 
 ORDER = "seq_cst"
 

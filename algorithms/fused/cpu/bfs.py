@@ -27,7 +27,7 @@ from formats.arrays import index_dtype
 from formats.storage.orientation import by_columns
 from semiring.cpu.kernels import compiled
 from semiring.cpu.threads import get_threads, run
-from semiring.explanation import facts
+from semiring.verbs.explanation import facts
 
 from .atomics import added, lowered, prefetched
 from .words import as_words, bits_set, listed, lowest_bit

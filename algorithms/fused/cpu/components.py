@@ -26,7 +26,7 @@ from formats.arrays import index_dtype
 from formats.storage.orientation import by_columns, has_columns
 from semiring.cpu.kernels import compiled, inlined
 from semiring.cpu.threads import get_threads, run
-from semiring.explanation import facts
+from semiring.verbs.explanation import facts
 
 from .atomics import added, exchanged, prefetched
 from .giant import BLOCK, Rows, find_giant

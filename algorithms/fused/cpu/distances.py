@@ -8,7 +8,7 @@ from typing import Any
 from algorithms.single_source import Exact, Until
 from formats import CSR
 from semiring import OPERATORS, Semiring
-from semiring.explanation import explained, facts
+from semiring.verbs.explanation import explained, facts
 
 from .essential import essential
 from .near_far import Plan, Search, fits, step, threads_for

@@ -29,7 +29,7 @@ from formats import CSR
 from formats.arrays import read_only
 from formats.storage.orientation import known_symmetric
 from semiring import MONOIDS, OPERATORS, Semiring
-from semiring.algebra import end_of_range
+from semiring.algebra.semirings import end_of_range
 
 from .near_far import (
     SAMPLE,

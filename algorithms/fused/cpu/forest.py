@@ -21,14 +21,14 @@ from typing import Any
 
 import numpy as np
 
+from algorithms.edges import undirected_edges
 from formats import COO, CSR, CompressedCSR
 from formats.arrays import index_dtype
 from formats.storage.orientation import by_columns
 from semiring.cpu.kernels import compiled, inlined
 from semiring.cpu.packed import column, columns_of
 from semiring.cpu.threads import get_threads
-from semiring.edges import undirected_edges
-from semiring.explanation import facts
+from semiring.verbs.explanation import facts
 
 from .atomics import added
 from .components import flatten, join, most_frequent, several, side_by_side

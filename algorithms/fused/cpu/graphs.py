@@ -12,7 +12,7 @@ from algorithms.boruvka import boruvka
 from algorithms.scc import scc
 from algorithms.traversal import Direction
 from formats import CSR, CompressedCSR
-from semiring.registry import Unsuited
+from semiring.verbs.registry import Unsuited
 
 
 @bfs.implement(CSR, "cpu")

@@ -21,7 +21,7 @@ from algorithms.errors import broken_law
 from algorithms.single_source import Exact, Until
 from formats import CSR
 from semiring import Semiring
-from semiring.explanation import explained, facts
+from semiring.verbs.explanation import explained, facts
 
 from .near_far import fits, full_values
 

@@ -32,10 +32,10 @@ from algorithms.errors import NegativeCycle
 from algorithms.single_source import Exact, Until
 from formats import CSR
 from semiring import MONOIDS, OPERATORS, Semiring
-from semiring.explanation import explained, facts
-from semiring.registry import Unsuited
 from semiring.statistics import magnitude
 from semiring.vectors import at_the_end
+from semiring.verbs.explanation import explained, facts
+from semiring.verbs.registry import Unsuited
 
 from .near_far import fits, full_values
 

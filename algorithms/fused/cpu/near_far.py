@@ -20,7 +20,7 @@ from algorithms.single_source import Until
 from formats import CSR, Matrix
 from formats.arrays import read_only
 from semiring import MONOIDS, OPERATORS, Semiring
-from semiring.algebra import end_of_range
+from semiring.algebra.semirings import end_of_range
 from semiring.cpu.threads import get_threads, run
 from semiring.vectors import as_bound, product
 

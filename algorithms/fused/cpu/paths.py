@@ -20,7 +20,7 @@ from algorithms.single_source import Until
 from formats import CSR
 from formats.performance import warn_slow
 from semiring import Semiring
-from semiring.registry import Unsuited
+from semiring.verbs.registry import Unsuited
 
 
 def lists(A: Any, fmt: type) -> dict[str, int]:

@@ -39,7 +39,7 @@ from formats.arrays import index_dtype
 from formats.storage.orientation import by_columns, has_columns
 from semiring.cpu.kernels import compiled
 from semiring.cpu.threads import get_threads, run
-from semiring.explanation import facts
+from semiring.verbs.explanation import facts
 
 from .components import labels, set_labels
 from .giant import WORTH_THREADS, with_edges

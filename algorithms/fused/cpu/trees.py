@@ -18,8 +18,8 @@ from formats import CSR
 from formats.arrays import index_dtype
 from semiring import Semiring
 from semiring.cpu.threads import cut_evenly, run
-from semiring.explanation import explained, facts
-from semiring.registry import Unsuited
+from semiring.verbs.explanation import explained, facts
+from semiring.verbs.registry import Unsuited
 
 from .near_far import full_values
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from semiring.cpu.compiler.references import operation, tools
 from semiring.cpu.kernels import compiled
-from semiring.cpu.references import operation, tools
 
 
 def as_words(flags: np.ndarray, beyond: bool = False) -> np.ndarray:

@@ -18,12 +18,12 @@ from formats.matrix.workspace import Sizes
 from formats.preparation.weights import distinct
 from formats.storage.orientation import by_columns, compressed, is_symmetric
 from semiring import MinPlus, ewise_add
+from semiring.algebra.ops import BinaryOp, find_op
 from semiring.cuda import compile, statistics
 from semiring.cuda.merging import merge_head
 from semiring.cuda.steps import MERGE, RADIX, SCAN, step_text
-from semiring.explanation import explained, facts
-from semiring.ops import BinaryOp, find_op
-from semiring.registry import Unsuited
+from semiring.verbs.explanation import explained, facts
+from semiring.verbs.registry import Unsuited
 
 from . import kernels
 from .paths import HOPS, as_vertices, begin_ahead, deep, fixpoint, mark_unreached, may_be_deep, narrow, step_of

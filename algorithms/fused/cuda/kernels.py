@@ -19,8 +19,8 @@ import numpy as np
 from formats.arrays import cupy
 from formats.places import kept_by_place
 from semiring import Semiring
-from semiring.algebra import Law
-from semiring.codegen import C_TYPES, prelude
+from semiring.algebra.codegen import C_TYPES, prelude
+from semiring.algebra.semirings import Law
 from semiring.cuda import compile
 
 PATHS = {

@@ -19,10 +19,10 @@ from formats.arrays import Array, cupy, differs, index_dtype
 from formats.storage.orientation import by_columns
 from semiring import MinPlus, Semiring, reduce, select, tight
 from semiring.cuda import compile, statistics
-from semiring.explanation import facts
-from semiring.registry import Unsuited
 from semiring.statistics import mean
 from semiring.vectors import as_bound, at_the_end, longest_row
+from semiring.verbs.explanation import facts
+from semiring.verbs.registry import Unsuited
 
 from . import cycles, kernels
 

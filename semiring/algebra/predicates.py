@@ -13,10 +13,10 @@ from functools import lru_cache
 from typing import Any
 
 from formats.places import place_of
+from formats.vector import is_scalar
 
-from .algebra import MONOIDS, Semiring
-from .checks import is_scalar
 from .ops import ON_GPU, OPERATORS, SYMBOLS, BinaryOp, find_op
+from .semirings import MONOIDS, Semiring
 from .translation import Untranslatable, cuda_expression
 
 

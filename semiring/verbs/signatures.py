@@ -14,9 +14,9 @@ import numpy as np
 from formats import CSR, Matrix, SparseVector
 from formats.arrays import Array, DenseVector
 
-from .algebra import Monoid, Semiring
-from .ops import BinaryOp, UnaryOp
-from .predicates import Predicate
+from ..algebra.ops import BinaryOp, UnaryOp
+from ..algebra.predicates import Predicate
+from ..algebra.semirings import Monoid, Semiring
 from .registry import Verb
 
 VectorLike: TypeAlias = DenseVector | SparseVector

@@ -24,12 +24,12 @@ from formats import Matrix, SparseVector
 from formats.arrays import Array, Device, all_of, equals, move, namespace, optional
 from formats.matrix.base import find_format
 
-from .algebra import BOOL, MinPlus, Semiring, find_semiring
-from .checks import check_matrix
-from .operands import common_dtype
-from .registry import Verb
+from ..algebra.semirings import BOOL, MinPlus, Semiring, find_semiring
+from ..verbs.checks import check_matrix
+from ..verbs.operands import common_dtype
+from ..verbs.registry import Verb
+from ..verbs.verbs import mxv, vxm
 from .timing import Disagreement, batched_clock, break_even, finished_ms, in_turns, rounded, unkept
-from .verbs import mxv, vxm
 
 if TYPE_CHECKING:
     import pandas

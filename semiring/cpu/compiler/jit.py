@@ -20,8 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from ..compiling import compiling
-from ..machine_code import CPU
+from ...kernels.compiling import compiling
+from ...kernels.machine_code import CPU
 from .arguments import MachineCode, expected, kind, plain
 from .references import Helper, content, label
 

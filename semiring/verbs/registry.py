@@ -19,8 +19,8 @@ from formats.performance import warn_slow
 from formats.places import Place, scope_of
 from formats.storage.orientation import compressed
 
+from ..kernels.interrupts import LONG, interruptible
 from .explanation import definition_asked_for, definitions_only, note_choice, running_as, why_not_fused
-from .interrupts import LONG, interruptible
 
 P = ParamSpec("P")
 R = TypeVar("R")

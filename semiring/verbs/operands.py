@@ -13,7 +13,7 @@ import numpy as np
 from formats import Matrix, SparseVector
 from formats.arrays import Array, astype, cast, check_not_nan, differs, equals, is_array, namespace
 
-from .algebra import BOOL, Semiring
+from ..algebra.semirings import BOOL, Semiring
 from .checks import check_numbers
 
 M = TypeVar("M", bound=Matrix)

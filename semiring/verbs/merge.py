@@ -14,8 +14,8 @@ from formats import CSR, SparseVector
 from formats.arrays import Array, all_of, differs, equals, index_dtype, namespace
 from formats.storage.compressed import compress, expand
 
-from .algebra import Monoid
-from .ops import BinaryOp
+from ..algebra.ops import BinaryOp
+from ..algebra.semirings import Monoid
 
 Combiner = Monoid | BinaryOp
 

@@ -8,9 +8,8 @@ from formats import COO, Matrix
 from formats.arrays import Array, namespace
 from formats.preparation.weights import edge_keys
 from formats.storage.orientation import compressed, is_symmetric
-
-from .vectors import unweighted
-from .verbs import ewise_add, select
+from semiring import ewise_add, select
+from semiring.vectors import unweighted
 
 
 def undirected_edges(A: Matrix, *, symmetrize: bool = False) -> COO:

@@ -29,11 +29,11 @@ from formats.arrays import Device
 from formats.hooks import answers
 from formats.matrix.footprint import footprint
 
-from .algebra import MinPlus, Semiring, find_semiring
-from .checks import check_matrix
-from .explanation import note_choice
+from ..algebra.semirings import MinPlus, Semiring, find_semiring
+from ..verbs.checks import check_matrix
+from ..verbs.explanation import note_choice
+from ..verbs.registry import Verb
 from .features import Features, features, terms
-from .registry import Verb
 
 ONE_IN = 64
 """Of so many elements one is present in the sparse operand that is modelled, as in the frontier of a search."""

@@ -20,10 +20,10 @@ from formats import CSR, Matrix, SparseVector
 from formats.arrays import Array, is_array, namespace
 from formats.places import Place
 
+from ..algebra.ops import BinaryOp
+from ..algebra.semirings import Monoid, find_combiner
 from . import merge, steps
-from .algebra import Monoid, find_combiner
 from .checks import check_accum, check_numbers, check_place, check_vector
-from .ops import BinaryOp
 
 Combiner = Monoid | BinaryOp
 

@@ -18,8 +18,11 @@ import numpy as np
 from formats import CSR, Matrix, SparseVector
 from formats.arrays import Array, as_array, as_indices, astype, check_not_nan, namespace, to_device
 from formats.places import Place
+from formats.vector import is_scalar
 
-from .algebra import Monoid, Semiring, find_combiner, find_monoid, find_semiring
+from ..algebra.ops import BinaryOp, find_unary
+from ..algebra.predicates import Predicate, find_comparison, find_predicate
+from ..algebra.semirings import Monoid, Semiring, find_combiner, find_monoid, find_semiring
 from .checks import (
     check_distinct,
     check_dtype,
@@ -31,12 +34,9 @@ from .checks import (
     check_vectors,
     chosen,
     is_index,
-    is_scalar,
 )
 from .masks import MatrixWrite, VectorWrite
 from .operands import common_dtype, typed_matrix, typed_vector, value_for
-from .ops import BinaryOp, find_unary
-from .predicates import Predicate, find_comparison, find_predicate
 from .registry import Vector, Verb
 from .signatures import (
     Apply,

@@ -117,11 +117,6 @@ def is_index(obj: Any) -> bool:
     return isinstance(obj, int | np.integer) and not isinstance(obj, bool)
 
 
-def is_scalar(obj: Any) -> bool:
-    """Is `obj` a single value: neither a vector nor something with dimensions?"""
-    return not isinstance(obj, SparseVector) and (obj.ndim if is_array(obj) else np.ndim(obj)) == 0
-
-
 def chosen(A: Matrix, rows: Any, cols: Any, *, distinct: bool = False) -> list[Array | None]:
     """The rows and columns that a verb on `A` is given, checked, as arrays on A's device; None for all.
 

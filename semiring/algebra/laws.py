@@ -22,8 +22,8 @@ from numpy.typing import DTypeLike
 from formats import DeviceUnavailable
 from formats.arrays import cupy, to_device
 
-from .algebra import Law, Semiring, find_semiring
 from .ops import OPERATORS, BinaryOp
+from .semirings import Law, Semiring, find_semiring
 
 Sides = Callable[[Any, Any, Any], tuple[Any, Any]]
 """Both sides of an equation in a, b and c, as arrays."""

@@ -23,10 +23,10 @@ from . import merge
 def united(A: CSR, B: CSR, op: Any) -> CSR:
     """The union of the entries of `A` and `B`; op(a, b) where both have one."""
     if A.place.on_host:
-        from .cpu import rows
+        from ..cpu import rows
 
         return rows.united(A, B, op)
-    from .cuda import merging
+    from ..cuda import merging
 
     return merging.united(A, B, op)
 
@@ -40,11 +40,11 @@ def united_by_arrays(A: CSR, B: CSR, op: Any) -> CSR:
 def kept(A: CSR | CSC, keep: Array) -> CSR | CSC:
     """The entries of `A` at which the Boolean array `keep` is true."""
     if A.place.on_host:
-        from .cpu import rows
+        from ..cpu import rows
 
         return rows.kept(A, keep)
     if A.nnz:
-        from .cuda import entries
+        from ..cuda import entries
 
         return entries.kept(A, entries.flagged(A, keep))
     return kept_by_arrays(A, keep)
@@ -68,7 +68,7 @@ def kept_before(keep: Array, dtype: np.dtype) -> Array:
 def shared(A: CSR, B: CSR) -> Array:
     """For each entry of `A`: has `B` an entry at its place?"""
     if A.place.on_host:
-        from .cpu import rows
+        from ..cpu import rows
 
         return rows.shared(A, B)
     return shared_by_arrays(A, B)
@@ -85,7 +85,7 @@ def flagged(A: CSR | CSC, flags: Callable[[Any, int, int], Array]) -> Array:
     On the CPU blocks stay in a cache, may begin and end within a row, and are shared by threads.
     """
     if A.place.on_host:
-        from .cpu import rows
+        from ..cpu import rows
 
         return rows.flagged(A, flags)
     return flags(A, 0, A.indptr.size - 1)
@@ -94,7 +94,7 @@ def flagged(A: CSR | CSC, flags: Callable[[Any, int, int], Array]) -> Array:
 def numbered(indptr: Array, first: int) -> Array:
     """For each entry, its row, the rows being numbered from `first` on."""
     if place_of(indptr).on_host:
-        from .cpu import rows
+        from ..cpu import rows
 
         return rows.numbered(indptr, first)
     return expand(indptr) + indptr.dtype.type(first) if first else expand(indptr)
@@ -104,6 +104,6 @@ def taken(x: Array, at: Array) -> Array:
     """x[at]."""
     if not place_of(at).on_host or at.ndim > 1:
         return x[at]
-    from .cpu import rows
+    from ..cpu import rows
 
     return rows.taken(x, at)

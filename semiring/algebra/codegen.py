@@ -17,8 +17,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .algebra import Semiring
 from .ops import BinaryOp
+from .semirings import Semiring
 from .translation import literal
 
 C_TYPES = {"bool": "bool", "int32": "int", "int64": "long long", "float32": "float", "float64": "double"}

@@ -1,0 +1,1 @@
+"""Operators, monoids, semirings and predicates, their laws, and their CUDA text."""

@@ -1,0 +1,1 @@
+"""Formats compared by measuring, and the choice of one."""
