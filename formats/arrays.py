@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import operator
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from importlib import import_module
 from typing import Any, Literal, NoReturn, TypeAlias
 
@@ -115,6 +115,14 @@ def counts(numbers: Array, size: int) -> Array:
     found = xp.zeros(size, np.uint64)
     xp.add.at(found, numbers, 1)
     return found.view(np.int64)
+
+
+def kept_before(keep: Array, dtype: np.dtype) -> Array:
+    """How many entries are kept before each place, and in all."""
+    xp = namespace(keep)
+    before = xp.zeros(keep.size + 1, dtype)
+    xp.cumsum(keep, dtype=dtype, out=before[1:])
+    return before
 
 
 def as_array(obj: Any) -> Array:
@@ -349,6 +357,11 @@ def check_not_nan(values: Array) -> None:
         bad = namespace(values).isnan(values)
         if bool(bad.any()):
             raise ValueError(f"values must not be NaN, got NaN at position {int(bad.argmax())}")
+
+
+def concatenated(parts: Sequence[Array]) -> Array:
+    """One array of them all; of one, itself."""
+    return parts[0] if len(parts) == 1 else namespace(parts[0]).concatenate(parts)
 
 
 def contiguous(array: Array) -> Array:

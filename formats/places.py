@@ -90,15 +90,15 @@ class Place:
         Of a GPU: what is free, with CuPy's unused blocks; None under an allocator of the user's own without a limit,
         whose managed memory, for example, may have room where the device has not.
         """
-        if self.on_host:
-            left, held = host_bytes(), resident_bytes
-        else:
-            with self.scope():
-                pool = cupy().get_default_memory_pool()
-                left, held = None if own_allocator() else free_and_total()[0], pool.used_bytes
-        if self.limit is None:
-            return left
-        under_limit = max(0, self.limit - held())
+        with self.scope():
+            if self.on_host:
+                left = host_bytes()
+            else:
+                left = None if own_allocator() else free_and_total()[0]
+            if self.limit is None:
+                return left
+            held = resident_bytes() if self.on_host else cupy().get_default_memory_pool().used_bytes()
+        under_limit = max(0, self.limit - held)
         return under_limit if left is None else min(left, under_limit)
 
     def check_room(self, what: str, needed: int) -> None:

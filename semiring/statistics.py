@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from formats import Matrix
-from formats.arrays import Array, namespace
+from formats.arrays import Array, concatenated, namespace
 
 from .algebra.ops import OPERATORS
 from .algebra.semirings import Semiring
@@ -70,8 +70,8 @@ def _of(A: Matrix, semiring: Semiring, statistic: Any, of_moments: Any = None) -
     if not A.place.on_host and of_moments is not None:
         from .cuda.statistics import moments
 
-        found = A.keep(("moments", semiring), lambda: moments(A.stored, zero))
+        found = A.keep(("moments", semiring), lambda: moments(concatenated(A.stored_parts), zero))
         return of_moments(found) if found["count"] else 0.0
-    values = A.stored[A.stored != zero]
+    values = concatenated([part[part != zero] for part in A.stored_parts])
     with np.errstate(over="ignore"):  # of the largest floats the sum is infinite
         return float(statistic(namespace(values), values.astype(np.float64))) if values.size else 0.0

@@ -26,7 +26,7 @@ def unit(A: Matrix, source: int, semiring: Semiring, name: str = "source") -> Sp
     """
     s = as_vertex(A, source, name)
     dtype = A.dtype if A.dtype in semiring.dtypes else semiring.dtypes[0]
-    xp = namespace(A.values)
+    xp = A.xp
     return SparseVector.trusted(xp.array([s], index_dtype(A.nrows)), xp.array([semiring.unit(dtype)], dtype), A.nrows)
 
 
@@ -67,7 +67,7 @@ def densified(v: SparseVector, semiring: Semiring) -> Array:
 
 def flag(A: Matrix, vertex: int) -> SparseVector:
     """The Boolean vector that is true at one vertex of A."""
-    xp = namespace(A.values)
+    xp = A.xp
     return SparseVector.trusted(xp.array([vertex], index_dtype(A.nrows)), xp.ones(1, bool), A.nrows)
 
 
@@ -78,7 +78,7 @@ def vertices(v: SparseVector) -> SparseVector:
 
 def all_vertices(A: Matrix) -> Array:
     """The dense vector 0, 1, …, n-1."""
-    return namespace(A.values).arange(A.nrows, dtype=index_dtype(A.nrows))
+    return A.xp.arange(A.nrows, dtype=index_dtype(A.nrows))
 
 
 def places(v: VectorLike) -> Array:
@@ -150,12 +150,12 @@ def chosen(indices: Array, size: int) -> SparseVector:
 
 def ones(v: SparseVector) -> SparseVector:
     """The entries of `v`, each of them 1, in the integers that `degrees` counts in."""
-    return SparseVector.trusted(v.indices, namespace(v.values).ones(v.nnz, np.int64), v.size)
+    return SparseVector.trusted(v.indices, v.place.xp.ones(v.nnz, np.int64), v.size)
 
 
 def flags(v: SparseVector) -> SparseVector:
     """The entries of `v`, each of them true."""
-    return SparseVector.trusted(v.indices, namespace(v.values).ones(v.nnz, bool), v.size)
+    return SparseVector.trusted(v.indices, v.place.xp.ones(v.nnz, bool), v.size)
 
 
 def excluded(A: Matrix, mask: VectorLike | None, complement: bool) -> Array:
@@ -263,7 +263,7 @@ def _row_lengths(A: Matrix) -> Array:
     if isinstance(A, CSR | CompressedCSR) and A.major == 0:
         return namespace(A.indptr).diff(A.indptr).astype(np.int64, copy=False)
     pattern = A.pattern()
-    lengths = mxv(pattern, namespace(A.values).ones(A.ncols, np.int64), "plus_pair")
+    lengths = mxv(pattern, A.xp.ones(A.ncols, np.int64), "plus_pair")
     pattern.forget()
     return lengths
 

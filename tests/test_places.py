@@ -100,7 +100,7 @@ class FakeCupy(ModuleType):
         return SimpleNamespace(
             malloc=print,
             set_limit=lambda size: self.limits.update({self.current: size}),
-            used_bytes=lambda: 300,
+            used_bytes=lambda: 300 + self.current,
             free_bytes=lambda: 10,
         )
 
@@ -141,10 +141,10 @@ def test_a_limit_of_a_gpu_is_cupys_too_and_bounds_what_is_available(fake: FakeCu
     assert place.available_bytes() == 5010
     set_memory_limit("1 kB", device="cuda:1")
     try:
-        assert (fake.limits, place.limit, place.available_bytes()) == ({1: 1000}, 1000, 700)
-        with pytest.raises(OutOfDeviceMemory, match="x needs 701 bytes, but the GPU 1 has 700 available under its"):
-            place.check_room("x", 701)
-        place.check_room("x", 700)
+        assert (fake.limits, place.limit, place.available_bytes()) == ({1: 1000}, 1000, 699)
+        with pytest.raises(OutOfDeviceMemory, match="x needs 700 bytes, but the GPU 1 has 699 available under its"):
+            place.check_room("x", 700)
+        place.check_room("x", 699)
     finally:
         set_memory_limit(None, device=place)
     assert (fake.limits, place.available_bytes()) == ({1: 0}, 5010)

@@ -221,6 +221,18 @@ class Matrix(Storage):
 
     # --- what formats provide -------------------------------------------------------------------------------------
 
+    def coordinates(self) -> tuple[Array, Array, Array | None] | None:
+        """(majors, minors, there), each of the shape of `self.values`; None for a format that cannot list its places.
+
+        majors, minors: of each place, its row and its column; the column first where columns lie together.  there:
+        which places hold an entry; None where all do.
+        """
+        return None
+
+    def keeping(self, keep: Array) -> Matrix:
+        """The entries at the places that are flagged, in the same format: for one that lists its `coordinates`."""
+        raise NotImplementedError
+
     def _transposed(self) -> Matrix:
         raise NotImplementedError
 

@@ -85,6 +85,11 @@ class Storage:
         return self.values
 
     @property
+    def stored_parts(self) -> tuple[Array, ...]:
+        """The values of the entries in arrays, each value once: one array, but for a format that has none of all."""
+        return (self.stored,)
+
+    @property
     def nbytes(self) -> int:
         """Bytes of the arrays of this format, without what a backend keeps beside them (`kept_nbytes`)."""
         return sum(array.nbytes for array in self.arrays)

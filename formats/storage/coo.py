@@ -105,6 +105,12 @@ class COO(Matrix):
         """The index that entries are sorted by second."""
         return self.cols if self.major == 0 else self.rows
 
+    def coordinates(self) -> tuple[Array, Array, None]:
+        return self.outer, self.inner, None
+
+    def keeping(self, keep: Array) -> COO:
+        return COO.trusted(self.rows[keep], self.cols[keep], self.values[keep], self.shape, self.major)
+
     def lengths(self, axis: int = 0) -> Array:
         ends = self.outer if axis == self.major else self.inner
         return counts(ends, self.shape[axis])

@@ -33,6 +33,7 @@ from ..arrays import (
     contiguous,
     counts,
     index_dtype,
+    kept_before,
     namespace,
     position_of,
     read_only,
@@ -172,6 +173,14 @@ class CSB(Matrix):
         major, minor = self.offsets
         outer = (numbers // max(width, 1)).astype(dtype) * self.block + major.astype(dtype)
         return outer, (numbers % max(width, 1)).astype(dtype) * self.block + minor.astype(dtype)
+
+    def coordinates(self) -> tuple[Array, Array, None]:
+        return *self._positions(self.starts.dtype), None
+
+    def keeping(self, keep: Array) -> CSB:
+        starts = kept_before(keep, self.starts.dtype)[self.starts]
+        parts = (self.rows[keep], self.cols[keep], self.values[keep], starts)
+        return CSB.trusted(*parts, self.shape, self.block, self.major)
 
     def _transposed(self) -> CSB:
         parts = (self.cols, self.rows, self.values, self.starts)

@@ -114,6 +114,16 @@ class Dense(Matrix):
         """Number of entries."""
         return self.keep("nnz", lambda: int(self.present.sum()))
 
+    def coordinates(self) -> tuple[Array, Array, Array]:
+        majors, minors = (self.xp.arange(size, dtype=index_dtype(size)) for size in self.values.shape)
+        shape = self.values.shape
+        return self.xp.broadcast_to(majors[:, None], shape), self.xp.broadcast_to(minors, shape), self.present
+
+    def keeping(self, keep: Array) -> Dense:
+        there = self.present & keep
+        kept = self.values[there].astype(self.dtype, copy=False)
+        return filled(there, kept, self.major, None if self.dtype == np.bool_ else self.fill)
+
     def astype(self, dtype: Any) -> Dense:
         return filled(self.present, cast(self.stored, dtype), self.major)
 

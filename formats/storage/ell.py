@@ -117,6 +117,23 @@ class ELL(Matrix):
     def stored(self) -> Array:
         return self.values[self.indices >= 0]
 
+    def coordinates(self) -> tuple[Array, Array, Array]:
+        majors = self.xp.arange(self.indices.shape[1], dtype=self.indices.dtype)
+        there = self.indices >= 0
+        return self.xp.broadcast_to(majors, self.indices.shape), self.xp.maximum(self.indices, 0), there
+
+    def keeping(self, keep: Array) -> ELL:
+        """Moved up to the first slots of their rows."""
+        xp, lengths = self.xp, keep.sum(axis=0)
+        shape = int(lengths.max()) if lengths.size else 0, self.indices.shape[1]
+        indices, values = xp.full(shape, -1, self.indices.dtype), xp.zeros(shape, self.dtype)
+        if shape[0]:
+            _, columns = xp.nonzero(keep)
+            slots = (xp.cumsum(keep, axis=0) - 1)[keep]
+            indices[slots, columns] = self.indices[keep]
+            values[slots, columns] = self.values[keep]
+        return ELL.trusted(indices, values, self.shape, self.major)
+
     @property
     def options(self) -> dict[str, Any]:
         return {"force": True}

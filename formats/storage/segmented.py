@@ -29,6 +29,7 @@ from ..arrays import (
     contiguous,
     counts,
     index_dtype,
+    kept_before,
     namespace,
     position_of,
     read_only,
@@ -138,6 +139,14 @@ class SegmentedCOO(Matrix):
     def inner(self) -> Array:
         """The column of every entry (the row, of a transpose)."""
         return self.indices
+
+    def coordinates(self) -> tuple[Array, Array, None]:
+        return self.outer, self.inner, None
+
+    def keeping(self, keep: Array) -> SegmentedCOO:
+        starts = kept_before(keep, self.starts.dtype)[self.starts]
+        parts = (self.offsets[keep], self.indices[keep], self.values[keep], starts)
+        return SegmentedCOO.trusted(*parts, self.shape, self.segment, self.major)
 
     def lengths(self, axis: int = 0) -> Array:
         ends = self.outer if axis == self.major else self.inner

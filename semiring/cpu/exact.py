@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from formats import Matrix, SegmentedCOO, SparseVector
+from formats import Matrix, SparseVector
 
 from ..algebra.ops import Interval
 from ..algebra.semirings import Semiring
@@ -28,9 +28,11 @@ def needed(A: Matrix, x: np.ndarray | SparseVector, semiring: Semiring) -> bool:
 
 def _edges(A: Matrix) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(rows, cols, values) in any order."""
-    if not isinstance(A, SegmentedCOO):
+    listed = A.coordinates()
+    if listed is None or listed[2] is not None:
         return A.to_edges()
-    return (A.outer, A.inner, A.values) if A.major == 0 else (A.inner, A.outer, A.values)
+    majors, minors, _ = listed
+    return (majors, minors, A.values) if A.major == 0 else (minors, majors, A.values)
 
 
 def _stays_within(dtype: np.dtype, A: Matrix, x: np.ndarray | SparseVector, semiring: Semiring) -> bool:

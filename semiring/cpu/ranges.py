@@ -6,11 +6,13 @@ arithmetic on the operands: the matrix's interval is found once and kept, the ve
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
-from formats import COO, CSB, CSC, CSR, Matrix, SegmentedCOO
+from formats import CSC, CSR, Matrix
+from formats.storage.orientation import compressed
 
 from ..algebra.ops import Interval
 from ..algebra.semirings import Semiring
@@ -29,30 +31,40 @@ def interval(values: np.ndarray, zero: Any) -> Interval:
     return (int(present.min()), int(present.max())) if present.size else (0, 0)
 
 
+def _hull(intervals: Iterable[Interval]) -> Interval:
+    """The least interval with all of them in it; (0, 0), which stands for no values, is in each."""
+    lows, highs = zip(*intervals, strict=True)
+    return (lows[0], highs[0]) if len(lows) == 1 else (min(*lows), max(*highs))
+
+
 def matrix_interval(A: Matrix, zero: Any) -> Interval:
     """(low, high) of A's entries other than `zero`, found once."""
-    return _base(A).keep(("interval", zero), lambda: interval(A.stored, zero))
+    return _base(A).keep(("interval", zero), lambda: _hull(interval(part, zero) for part in A.stored_parts))
 
 
 def all_finite(A: Matrix, zero: Any) -> bool:
     """Are A's entries other than `zero` finite? Found once."""
-    return _base(A).keep(("finite", zero), lambda: bool((np.isfinite(A.stored) | (A.stored == zero)).all()))
+    return _base(A).keep(
+        ("finite", zero), lambda: all(bool((np.isfinite(part) | (part == zero)).all()) for part in A.stored_parts)
+    )
 
 
 def holds_zero(A: Matrix, zero: Any) -> bool:
     """Has `A` a stored entry equal to `zero`? Found once."""
-    return _base(A).keep(("holds", zero), lambda: bool((A.stored == zero).any()))
+    return _base(A).keep(("holds", zero), lambda: any(bool((part == zero).any()) for part in A.stored_parts))
 
 
 def longest(A: Matrix) -> int:
     """The number of entries of A's longest row or column: so many products are added at most."""
 
     def count() -> int:
-        if isinstance(A, COO | CSB | SegmentedCOO):
-            lengths = [np.bincount(A.outer, minlength=1), np.bincount(A.inner, minlength=1)]
-        else:
-            rows: Any = A if isinstance(A, CSR | CSC) else A.to(CSR)
+        listed = A.coordinates()
+        if listed is None:
+            rows: Any = A if isinstance(A, CSR | CSC) else compressed(A, 0)
             lengths = [np.diff(rows.indptr), np.bincount(rows.indices, minlength=1)]
+        else:
+            ends = [part if listed[2] is None else part[listed[2]] for part in listed[:2]]
+            lengths = [np.bincount(part, minlength=1) for part in ends]
         return max((int(part.max()) for part in lengths if part.size), default=0)
 
     return _base(A).keep("longest", count)

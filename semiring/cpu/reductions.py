@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from formats import COO, CSC, CSR, CompressedCSR, Matrix, SparseVector
-from formats.storage.orientation import compressed
 
 from ..algebra.semirings import MONOIDS, Monoid
 from ..verbs.masks import VectorWrite
@@ -27,7 +26,7 @@ def _(u: Any, monoid: Monoid) -> Any:
 @reduce.implement(Matrix, "cpu")
 def _(A: Matrix, monoid: Monoid, axis: int | None, write: VectorWrite) -> Any:
     if axis is None:
-        return fold(monoid, A.stored)
+        return fold(monoid, np.array([fold(monoid, part) for part in A.stored_parts], A.dtype))
     if isinstance(A, COO) and A.major != axis:
         outer, y = A.outer, np.full(A.shape[1 - axis], monoid.zero(A.dtype), A.dtype)
         starts = np.flatnonzero(np.concatenate((np.ones(min(outer.size, 1), bool), outer[1:] != outer[:-1])))
@@ -36,7 +35,7 @@ def _(A: Matrix, monoid: Monoid, axis: int | None, write: VectorWrite) -> Any:
         return write(y)
     # where a result's entries do not lie together, by kept rows or columns, in which they do
     together = isinstance(A, CSR | CSC | CompressedCSR) and A.major != axis
-    rows: Any = A if together else compressed(A, 1 - axis)
+    rows: Any = A if together else reduce.rows_of(A, 1 - axis)
     return write(fold_rows(monoid, np.ascontiguousarray(rows.values), rows.indptr))
 
 

@@ -8,7 +8,6 @@ from formats import CSC, CSR, CompressedCSR, Matrix, SparseVector
 from formats.arrays import DeviceArray as Array
 from formats.arrays import cupy, index_dtype
 from formats.places import kept_by_place
-from formats.storage.orientation import compressed
 
 from ..algebra.ops import OPERATORS
 from ..algebra.semirings import Monoid, Semiring
@@ -27,9 +26,12 @@ def _(u: Any, monoid: Monoid) -> Any:
 @reduce.implement(Matrix, "cuda")
 def _(A: Matrix, monoid: Monoid, axis: int | None, write: VectorWrite) -> Any:
     if axis is None:
-        return _folded(monoid, A.stored)
+        whole, *others = A.stored_parts
+        if others:
+            whole = A.xp.stack([A.xp.asarray(_folded(monoid, part)) for part in A.stored_parts])
+        return _folded(monoid, whole)
     along = isinstance(A, CSR | CSC | CompressedCSR) and A.major != axis  # else a result's entries do not lie together
-    lines: Any = A if along else compressed(A, 1 - axis)
+    lines: Any = A if along else reduce.rows_of(A, 1 - axis)
     y = cupy().empty(A.shape[1 - axis], A.dtype)
     k = _kernels(monoid, A.dtype, lines.indptr.dtype, FOLDS, shape_for(lines.nnz, y.size))
     tiles.fold_compressed(k, lines, y)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from formats import COO, CSC, CSR, ELL, Matrix, SegmentedCOO, SparseVector
+from formats import CSC, CSR, Matrix, SparseVector
 from formats.arrays import Array, astype, differs, namespace
 from formats.storage.compressed import expand, spread
 
@@ -42,7 +44,7 @@ def _entries(A: CSR, zero: Any) -> tuple[Array, Array]:
 
 @apply.implement(CSR, "cpu", "cuda")
 def _(A: CSR, function: Callable[[Any], Any], write: MatrixWrite) -> CSR:
-    values = namespace(A.values).ascontiguousarray(function(A.values))
+    values = A.xp.ascontiguousarray(function(A.values))
     return write(CSR.trusted(A.indptr, A.indices, values, A.shape))
 
 
@@ -58,7 +60,7 @@ def part_by_gathers(A: Any, rows: Array | None, cols: Array | None, write: Calla
 
 def _rows(A: CSR, rows: Array) -> CSR:
     """The given rows of `A`, in their order."""
-    xp = namespace(A.values)
+    xp = A.xp
     indptr = xp.zeros(rows.size + 1, A.indptr.dtype)
     if rows.size:
         indptr[1:] = xp.cumsum(xp.diff(A.indptr)[rows])
@@ -71,7 +73,7 @@ def _rows(A: CSR, rows: Array) -> CSR:
 def assigned_by_keys(
     out: CSR, value: Any, rows: Array | None, cols: Array | None, accum: Combiner | None, write: MatrixWrite
 ) -> CSR:
-    xp = namespace(out.values)
+    xp = out.xp
     row_places = xp.arange(out.nrows) if rows is None else rows
     col_places = xp.arange(out.ncols) if cols is None else cols
     keys, values = _placed(out, value, row_places, col_places)
@@ -87,7 +89,7 @@ def assigned_by_keys(
 
 def _placed(out: CSR, value: Any, rows: Array, cols: Array) -> tuple[Array, Array]:
     """The (keys, values) that `value` puts into `out`, ascending."""
-    xp = namespace(out.values)
+    xp = out.xp
     if isinstance(value, Matrix):
         if value.shape != (rows.size, cols.size):
             raise ValueError(f"value must have the places' shape {(rows.size, cols.size)}, got {value.shape}")
@@ -112,98 +114,92 @@ def _(A: Matrix, write: MatrixWrite) -> Matrix:
 
 
 @select.implement(Matrix, "cpu", "cuda")
-def _(A: Any, predicate: Predicate, row: Any, col: Any, write: MatrixWrite) -> Any:
-    if not isinstance(A, CSR | CSC | COO | ELL | SegmentedCOO):
-        chosen = select.find(CSR, A.place)(A.to(CSR), predicate, row, col, write)
+def _(A: Matrix, predicate: Predicate, row: Any, col: Any, write: MatrixWrite) -> Any:
+    """Over the format's own places, where it lists them; else by its rows."""
+    of_major, of_minor = (_dense(x) for x in ((row, col) if A.major == 0 else (col, row)))
+    listed = A.coordinates()
+    if listed is None:
+        chosen = select.find(CSR, A.place)(select.rows_of(A), predicate, row, col, write)
         return chosen if write.out is not None else chosen.to(type(A), **A.options)
-    kept: Any
-    if isinstance(A, CSR | CSC) and A.place.on_host and predicate.band is not None and row is None and col is None:
+    majors, minors, there = listed
+    places = Places(A.major, minors, astype(A.values, A.dtype), lambda: majors, lambda x: steps.taken(x, majors))
+    keep = _holds(places, predicate, of_major, of_minor)
+    return _written(A, A.keeping(keep if there is None else keep & there), write)
+
+
+@select.implement(CSR, CSC, "cpu")
+def selected_by_blocks(A: CSR | CSC, predicate: Predicate, row: Any, col: Any, write: MatrixWrite) -> Any:
+    """Block by block of rows, or by a band's ends in each row."""
+    if predicate.band is not None and row is None and col is None:
         from ..cpu import bands
 
-        kept = bands.banded(A, *predicate.band)
-    else:
-        kept = _kept(A, predicate, row, col)
+        return _written(A, bands.banded(A, *predicate.band), write)
+    part = _restricted(A, row) if isinstance(A, CSR) and isinstance(row, SparseVector) else A
+    of_major, of_minor = (_dense(x) for x in ((row, col) if A.major == 0 else (col, row)))
+
+    def holds(block: Any, first: int, last: int) -> Array:
+        of_block = tuple(None if x is None else x[first:last] for x in of_major)
+        numbers, along = partial(steps.numbered, block.indptr, first), partial(spread, indptr=block.indptr)
+        return _holds(Places(A.major, block.indices, block.values, numbers, along), predicate, of_block, of_minor)
+
+    return _written(A, steps.kept(part, steps.flagged(part, holds)), write)
+
+
+def _written(A: Matrix, kept: Any, write: MatrixWrite) -> Any:
+    """What is kept of `A`, by the write rule, in A's format."""
     if write.mask is None and write.out is None:
         return kept
     by_row: Any = kept.to(CSR)
     return write(by_row) if write.out is not None else write(by_row).to(type(A), **A.options)
 
 
-def _kept(A: Any, predicate: Predicate, row: Any, col: Any) -> Matrix:
-    """The entries of `A` for which the predicate holds."""
-    part = _restricted(A, row) if isinstance(A, CSR) and isinstance(row, SparseVector) else A
-    keep = _holds(part, predicate, row, col)
-    if isinstance(part, ELL):
-        return _squeezed(part, keep)
-    if isinstance(part, COO):
-        return COO.trusted(part.rows[keep], part.cols[keep], part.values[keep], part.shape, part.major)
-    return _segments_of(part, keep) if isinstance(part, SegmentedCOO) else steps.kept(part, keep)
-
-
 def _restricted(A: CSR, row: SparseVector) -> CSR:
     """`A` with only the rows that `row` has: the select looks at their entries, and passes over `indptr`."""
-    xp, part = namespace(A.values), _rows(A, row.indices)
+    xp, part = A.xp, _rows(A, row.indices)
     indptr = xp.zeros(A.nrows + 1, A.indptr.dtype)
     indptr[row.indices + 1] = xp.diff(part.indptr)
     return CSR.trusted(xp.cumsum(indptr, dtype=A.indptr.dtype), part.indices, part.values, A.shape)
 
 
-def _holds(A: Any, predicate: Predicate, row: Any, col: Any) -> Array:
-    """For each stored place of `A`: is it an entry that is kept?"""
-    of_major, of_minor = (_dense(x) for x in ((row, col) if A.major == 0 else (col, row)))
-    if not isinstance(A, CSR | CSC):
-        return _holds_in(A, predicate, of_major, of_minor)
+@dataclass(frozen=True)
+class Places:
+    """The stored places that a predicate is asked of.
 
-    def holds(block: Any, first: int, last: int) -> Array:
-        of_block = tuple(None if x is None else x[first:last] for x in of_major)
-        return _holds_in(block, predicate, of_block, of_minor, first)
+    minor: of each, its column.  numbers: its row, when asked.  along: what a vector over the rows holds for each. Rows
+    and columns change roles where columns lie together, as `major` says.
+    """
 
-    return steps.flagged(A, holds)
+    major: int
+    minor: Array
+    values: Array
+    numbers: Callable[[], Array]
+    along: Callable[[Array], Array]
 
 
-def _holds_in(A: Any, predicate: Predicate, of_major: Any, of_minor: Any, first: int = 0) -> Array:
-    """The same, of a matrix of the rows (or columns) from `first` on.
+def _holds(A: Places, predicate: Predicate, of_major: Any, of_minor: Any) -> Array:
+    """For each place: does the predicate hold?
 
     of_major, of_minor: (what a vector holds along the axis, where it has an entry); None for no vector, or everywhere.
     """
-    xp, present = namespace(A.values), None
-    minor = A.indices if isinstance(A, CSR | CSC | ELL) else A.inner
-    if isinstance(A, ELL):
-        minor, present = xp.maximum(minor, 0), minor >= 0
-    major_values, in_major = (None if x is None else _along(A, x) for x in of_major)
-    minor_values, in_minor = (None if x is None else steps.taken(x, minor) for x in of_minor)
-    numbers = _major_numbers(A, first) if {"i", "j"} & set(predicate.reads) else minor
-    i, j = (numbers, minor) if A.major == 0 else (minor, numbers)
+    major_values, in_major = (None if x is None else A.along(x) for x in of_major)
+    minor_values, in_minor = (None if x is None else steps.taken(x, A.minor) for x in of_minor)
+    numbers = A.numbers() if {"i", "j"} & set(predicate.reads) else A.minor
+    i, j = (numbers, A.minor) if A.major == 0 else (A.minor, numbers)
     values = (major_values, minor_values) if A.major == 0 else (minor_values, major_values)
-    value = A.values if "value" in predicate.reads else next((x for x in values if x is not None), minor)
+    value = A.values if "value" in predicate.reads else next((x for x in values if x is not None), A.minor)
     with np.errstate(over="ignore", invalid="ignore"):  # as the products: infinity is a value, padding is none
-        keep = xp.asarray(predicate(i, j, *_common(value, *values)))
-    for condition in (present, in_major, in_minor):
+        keep = namespace(A.minor).asarray(predicate(i, j, *_common(value, *values)))
+    for condition in (in_major, in_minor):
         if condition is not None:
             keep = keep & condition
     return keep
-
-
-def _major_numbers(A: Any, first: int) -> Array:
-    """For each stored place of `A`, its row, or its column where columns lie together; counted from `first` on."""
-    if isinstance(A, ELL):
-        xp = namespace(A.values)
-        return xp.broadcast_to(xp.arange(A.indices.shape[1], dtype=A.indices.dtype), A.indices.shape)
-    return A.outer if isinstance(A, COO | SegmentedCOO) else steps.numbered(A.indptr, first)
-
-
-def _along(A: Any, values: Array) -> Array:
-    """For each place, what `values` holds for its row; of columns, where these lie together."""
-    if isinstance(A, COO | SegmentedCOO):
-        return steps.taken(values, A.outer)
-    return namespace(values).broadcast_to(values, A.indices.shape) if isinstance(A, ELL) else spread(values, A.indptr)
 
 
 def _dense(x: Any) -> tuple[Array | None, Array | None]:
     """(x as an array, where it has an entry): None for no vector, and for a vector that has them all."""
     if not isinstance(x, SparseVector):
         return x, None
-    flags = namespace(x.values).zeros(x.size, bool)
+    flags = x.place.xp.zeros(x.size, bool)
     flags[x.indices] = True
     return x.to_dense(x.dtype.type(0)), flags
 
@@ -212,24 +208,3 @@ def _common(*values: Any) -> list[Any]:
     """The arrays among `values` in NumPy's common dtype."""
     dtype = np.result_type(*(v.dtype for v in values if v is not None))
     return [None if v is None else astype(v, dtype) for v in values]
-
-
-def _segments_of(A: SegmentedCOO, keep: Array) -> SegmentedCOO:
-    """The kept entries of `A`, in the same segments."""
-    parts = (A.offsets[keep], A.indices[keep], A.values[keep], steps.kept_before(keep, A.starts.dtype)[A.starts])
-    return SegmentedCOO.trusted(*parts, A.shape, A.segment, A.major)
-
-
-def _squeezed(A: ELL, keep: Array) -> ELL:
-    """The kept entries of `A`, moved up to the first slots of their rows."""
-    xp = namespace(A.values)
-    lengths = keep.sum(axis=0)
-    width = int(lengths.max()) if lengths.size else 0
-    indices = xp.full((width, A.indices.shape[1]), -1, A.indices.dtype)
-    values = xp.zeros((width, A.indices.shape[1]), A.dtype)
-    if width:
-        _, columns = xp.nonzero(keep)
-        slots = (xp.cumsum(keep, axis=0) - 1)[keep]
-        indices[slots, columns] = A.indices[keep]
-        values[slots, columns] = A.values[keep]
-    return ELL.trusted(indices, values, A.shape, A.major)

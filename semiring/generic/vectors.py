@@ -52,7 +52,7 @@ def _(u: Any, v: Any, op: Combiner, zero: Any, write: VectorWrite) -> Any:
 def _(u: Any, function: Callable[[Any], Any], zero: Any, write: VectorWrite) -> Any:
     if isinstance(u, SparseVector):
         u = merge.drop(u, zero)
-        return write(SparseVector.trusted(u.indices, namespace(u.values).asarray(function(u.values)), u.size))
+        return write(SparseVector.trusted(u.indices, u.place.xp.asarray(function(u.values)), u.size))
     w = namespace(u).array(function(u), dtype=write.dtype)
     if zero is not None:
         w[equals(u, zero)] = write.zero
@@ -62,7 +62,7 @@ def _(u: Any, function: Callable[[Any], Any], zero: Any, write: VectorWrite) -> 
 @select.implement(Vector, "cpu", "cuda")
 def _(u: Any, compare: BinaryOp, other: Any, write: VectorWrite) -> Any:
     if isinstance(u, SparseVector):
-        xp = namespace(u.values)
+        xp = u.place.xp
         if isinstance(other, SparseVector):  # where other is absent there is nothing to compare with
             u = _at(u, xp.flatnonzero(merge.contains(other.indices, u.indices)))
             other = other.values.take(xp.searchsorted(other.indices, u.indices))
@@ -87,7 +87,7 @@ def _at(u: SparseVector, positions: Array) -> SparseVector:
 def _(u: Any, indices: Array, write: VectorWrite) -> Any:
     if not isinstance(u, SparseVector):
         return write(u[indices])
-    xp = namespace(u.values)
+    xp = u.place.xp
     present = merge.contains(u.indices, indices)
     at = xp.searchsorted(u.indices, indices[present])
     return write(SparseVector.trusted(xp.flatnonzero(present), u.values[at], indices.size))
@@ -112,7 +112,7 @@ def _(out: Any, value: Any, indices: Array | None, accum: Combiner | None, write
 
 def _assigned_sparse(out: SparseVector, value: Any, places: Array, accum: Combiner | None, zero: Any) -> SparseVector:
     """`out` with the value in the given places, before the mask."""
-    xp = namespace(out.values)
+    xp = out.place.xp
     if not isinstance(value, SparseVector) and not is_scalar(value):
         value = SparseVector.from_dense(value, zero)
     if isinstance(value, SparseVector):

@@ -99,9 +99,9 @@ def explain(call: Callable[..., Any], *args: Any, **kwargs: Any) -> Explanation:
 
 
 def note_choice(choice: Any) -> None:
-    """Tell which format was chosen, and why; nothing happens unless somebody asks."""
+    """Tell, once, which format was chosen, and why; nothing happens unless somebody asks."""
     choices = _choices.get()
-    if choices is not None:
+    if choices is not None and choice not in choices:
         choices.append(choice)
 
 

@@ -89,7 +89,7 @@ class VectorWrite:
             return None
         mask = self.mask
         if isinstance(mask, SparseVector):
-            structure = namespace(mask.values).zeros(self.size, bool)
+            structure = mask.place.xp.zeros(self.size, bool)
             structure[mask.indices] = True
             return ~structure if self.complement else structure
         return ~mask if self.complement else mask

@@ -41,7 +41,7 @@ def typed_matrix(A: M, semiring: Semiring, dtype: np.dtype) -> M:
     if dtype == BOOL:
         return A.keep("pattern", A.pattern)
     zeros = (semiring.zero(A.dtype) if A.dtype in semiring.dtypes else None, semiring.zero(dtype))
-    return A.keep(("typed", dtype, zeros), lambda: A.with_values(_translated(A.values, dtype, *zeros)))
+    return A.keep(("typed", dtype, zeros), lambda: A.mapped(lambda values: _translated(values, dtype, *zeros)))
 
 
 def typed_vector(x: Array | SparseVector, semiring: Semiring, dtype: np.dtype) -> Array | SparseVector:

@@ -124,11 +124,19 @@ class Verb(Generic[P, R]):
         return own
 
     def served(self, A: Matrix) -> Matrix:
-        """`A`; or its rows as CSR, made once and kept with it, where the verb has a cell for CSR alone."""
+        """`A`; or its rows as CSR, where the verb has a cell for CSR alone."""
         backend = A.place.backend
         if self._cell(type(A), backend) is not None or self._cell(CSR, backend) is None or not leads(type(A), CSR):
             return A
-        return compressed(A, 0)
+        return self.rows_of(A)
+
+    def rows_of(self, A: Matrix, axis: int = 0, *, inside: str = "algorithms") -> Any:
+        """The rows of `A` as CSR, or its columns as CSC (axis=1): made once, kept with it, and told by `explain`."""
+        made = compressed(A, axis, inside=inside)
+        lines, fmt = ("rows", "CSR") if axis == 0 else ("columns", "CSC")
+        name, size = type(A).__name__, f"{made.nbytes:,} bytes"
+        note_choice(f"{self.name} takes the {name} by its {lines}, as {fmt}: {size}, kept with it")
+        return made
 
     def _cell(self, fmt: type, backend: str) -> Implementation | None:
         own = self.cells.get((fmt, backend))
@@ -201,12 +209,10 @@ class Fusible(Verb[P, R]):
             note_choice(f"{self.name} runs on the {name} itself, unfused: no conversion leads to CSR")
             return A
         try:
-            rows = compressed(A, 0, inside="")
+            return self.rows_of(A, inside="")
         except (OutOfDeviceMemory, OutOfHostMemory) as error:
             note_choice(f"{self.name} runs on the {name} itself, unfused: {error}")
             return A
-        note_choice(f"{self.name} takes the {name} by its rows, as CSR: {rows.nbytes:,} bytes, kept with it")
-        return rows
 
     @property
     def definition(self) -> Callable[..., R]:

@@ -10,10 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from formats import CSC, CSR
-from formats.arrays import Array, namespace
+from formats.arrays import Array, kept_before, namespace
 from formats.places import place_of
 from formats.storage.compressed import expand
 
@@ -55,14 +53,6 @@ def kept_by_arrays(A: CSR | CSC, keep: Array) -> CSR | CSC:
     places = namespace(keep).flatnonzero(keep)
     indptr = kept_before(keep, A.indptr.dtype)[A.indptr]
     return type(A).trusted(indptr, A.indices.take(places), A.values.take(places), A.shape)
-
-
-def kept_before(keep: Array, dtype: np.dtype) -> Array:
-    """How many entries are kept before each place, and in all."""
-    xp = namespace(keep)
-    before = xp.zeros(keep.size + 1, dtype)
-    xp.cumsum(keep, dtype=dtype, out=before[1:])
-    return before
 
 
 def shared(A: CSR, B: CSR) -> Array:

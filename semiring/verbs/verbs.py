@@ -352,10 +352,10 @@ def apply(
     """
     function = _element_by_element(_bound(op, left, right))
     if isinstance(u, Matrix):
-        write: Any = MatrixWrite.checked(
-            u.shape, as_array(function(u.values.ravel()[:1])).dtype, u.place, mask, complement, accum, out, replace
-        )
         u = apply.served(u)
+        write: Any = MatrixWrite.checked(
+            u.shape, as_array(function(u.stored_parts[0][:1])).dtype, u.place, mask, complement, accum, out, replace
+        )
         return apply.find(type(u), u.place)(u, function, write)
     place = check_vectors(u)
     result_dtype = as_array(function(_one_value(u))).dtype
