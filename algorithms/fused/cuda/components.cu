@@ -1,5 +1,4 @@
-// Connected components by hooking: every vertex points at a smaller one of its tree, and an edge between two trees hooks
-// the larger root under the smaller, so a root is the smallest vertex of its tree.
+// Connected components by hooking.
 //
 // Most vertices of most graphs are in one component, and most of its edges say nothing new [1]. So a few edges of each
 // vertex are linked first; then the tree that a sample finds most often is taken for the giant one, and rows whose vertex
@@ -10,39 +9,6 @@
 //     IPDPS 2018.
 
 constexpr int SAMPLE = 1024;
-
-// The root of v's tree. Pointers may be read from the first-level cache, which keeps everybody from asking the second
-// for the root of the giant tree: an old pointer leads to where a root was, and whoever hooks that finds out.
-__device__ __forceinline__ I root_of(const I* parent, I v) {
-    for (I p = parent[v]; p != v; p = parent[v]) v = p;
-    return v;
-}
-
-// The same; what is passed on the way then points two steps further.
-__device__ __forceinline__ I root_halving(I* parent, I v) {
-    I p = parent[v];
-    while (true) {
-        const I grand = parent[p];
-        if (grand == p) return p;
-        parent[v] = grand;
-        v = p;
-        p = grand;
-    }
-}
-
-// Make one tree of the trees of u and v.
-__device__ __forceinline__ void join(I* parent, I u, I v) {
-    u = root_halving(parent, u);
-    v = root_halving(parent, v);
-    while (u != v) {
-        const I high = u > v ? u : v, low = u > v ? v : u;
-        using Number = typename Unsigned<sizeof(I)>::type;
-        const I before = (I)atomicCAS(reinterpret_cast<Number*>(parent + high), (Number)high, (Number)low);
-        if (before == high) return;
-        u = root_halving(parent, before);
-        v = low;
-    }
-}
 
 // Every vertex is a tree at first.
 extern "C" __global__ void start_trees(long long n, I* parent) {

@@ -36,7 +36,7 @@ FOREST_WORDS = 8
 MOST_ENTRIES = 2**32 - 1
 """Edges are counted in 32 bits."""
 
-LIKELY = {False: ("strong", "search"), True: ("components",)}
+LIKELY = {False: ("rest", "strong", "search"), True: ("components",)}
 """Units of strong components, and of weak ones. Strong ones of a symmetric matrix need those of weak ones instead."""
 
 CHOICES = {"auto": 0, "push": 1, "pull": 2}
@@ -220,7 +220,7 @@ def strong(A: CSR, trim: bool, how: Direction) -> Array:
     part, *colours = (cp.empty(n, np.uint64) for _ in range(3))
     own = label, forward, backward, part, *colours
     arguments = (control, *controls, np.uint64(LEVELS), *rows, *columns, size, *own, *there.lists)
-    rest = k.stepwise("rest", work, arguments, control)
+    rest = kernels.pattern("rest", index_type).stepwise("rest", work, arguments, control)
     state = control.get()
     over = bool(state[0] >> np.uint64(32))
     ends = [search() for search in searches] if explained() or not over else None

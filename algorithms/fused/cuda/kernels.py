@@ -31,10 +31,11 @@ PATHS = {
 }
 PATTERNS = {
     "search": ("persistent.cu", "search_control.cu", "search.cu"),
-    "components": ("persistent.cu", "components.cu"),
-    "strong": ("persistent.cu", "search_control.cu", "strong.cu"),
-    "forest": ("persistent.cu", "components.cu", "forest.cu"),
-    "packed": ("persistent.cu", "components.cu", "forest.cu", "forest_packed.cu"),
+    "components": ("persistent.cu", "hooking.cu", "components.cu"),
+    "strong": ("persistent.cu", "search_control.cu", "strong.cu", "trim.cu"),
+    "rest": ("persistent.cu", "search_control.cu", "strong.cu", "rest.cu"),
+    "forest": ("persistent.cu", "hooking.cu", "forest.cu", "forest_plain.cu"),
+    "packed": ("persistent.cu", "hooking.cu", "forest.cu", "forest_packed.cu"),
 }
 """The files of the kinds of unit, behind COLUMNS; `packed` is the forest on packed columns."""
 COLUMNS = Path(compile.__file__).with_name("columns.cu")
@@ -46,9 +47,10 @@ SHAPES = {
     "cycles": {},
     "search": {"search": (512, 3)},
     "components": {},
-    "strong": {"trim": (512, 3), "rest": (512, 3)},
+    "strong": {"trim": (512, 3)},
+    "rest": {"rest": (512, 3)},
     "forest": {"forest": (512, 2)},
-    "packed": {"forest": (512, 2), "forest_packed": (512, 2)},
+    "packed": {"forest_packed": (512, 2)},
 }
 """Of each kernel with barriers, by kind of unit: threads of a block, and blocks on a multiprocessor."""
 
