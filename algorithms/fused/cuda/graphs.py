@@ -10,13 +10,13 @@ from algorithms.bfs import bfs
 from algorithms.boruvka import boruvka
 from algorithms.scc import scc
 from algorithms.traversal import Direction
-from formats import COO, CSR, CompressedCSR
+from formats import COO, CSC, CSR, CompressedCSR
 from formats.arrays import DeviceArray as Array
 from formats.arrays import cupy, index_dtype
 from formats.matrix.convert import convert
 from formats.matrix.workspace import Sizes
 from formats.preparation.weights import distinct
-from formats.storage.orientation import by_columns, compressed, is_symmetric
+from formats.storage.orientation import by_columns, compressed, is_symmetric, known_symmetric
 from semiring import MinPlus, ewise_add
 from semiring.algebra.ops import BinaryOp, find_op
 from semiring.cuda import compile, statistics
@@ -73,13 +73,11 @@ def columns_of(A: CSR) -> Rows:
     return rows_of(by_columns(A))
 
 
-def comparing(A: CSR, pattern: bool) -> list[compile.Unit]:
-    """What tells whether `A` is symmetric, and makes its columns; nothing where that is known."""
-    if A.keeps(("symmetric", pattern)):
-        return []
+def comparing(A: CSR) -> list[compile.Unit]:
+    """What tells whether `A` is symmetric, and makes its columns if they are not kept."""
     index = A.indices.dtype
     turning = [(step_text, RADIX, index, A.dtype.itemsize), (step_text, SCAN, index, 4)]
-    return [(statistics.unit, A.dtype, index), *turning]
+    return [(statistics.unit, A.dtype, index), *([] if A.keeps(CSC) else turning)]
 
 
 # --- breadth-first search ---------------------------------------------------------------------------------------------
@@ -173,12 +171,19 @@ def parents(A: CSR, columns: Rows | None, level: Array) -> Array:
 def _scc(A: CSR, weak: bool, trim: bool, pivot: str, seed: int, how: Direction) -> Array | Unsuited:
     if too_large(A):
         return Unsuited(f"it counts edges in 32 bits, and there are {A.nnz:,}")
-    compile.ahead(*comparing(A, True), *((kernels.pattern_unit, kind, A.indices.dtype) for kind in LIKELY[weak]))
+    begin_components(A, weak)
     both_ways = is_symmetric(A, pattern=True)
     if weak or both_ways:
         facts(method="hooking", symmetric=both_ways)
         return as_vertices(connected(A, both_ways))
     return as_vertices(strong(A, trim, how))
+
+
+def begin_components(A: CSR, weak: bool) -> None:
+    """Have compiled what components of `A` are likely to need."""
+    if not A.keeps(("symmetric", True)):
+        kinds = LIKELY[weak or known_symmetric(A)]
+        compile.ahead(*comparing(A), *((kernels.pattern_unit, kind, A.indices.dtype) for kind in kinds))
 
 
 def connected(A: CSR, both_ways: bool) -> Array:
@@ -285,7 +290,7 @@ def begin_forest(A: CSR | CompressedCSR, symmetrize: bool) -> None:
     """Have compiled what a forest of `A` is likely to need."""
     if not isinstance(A, CSR) or A.keeps(("symmetric", False)):
         return
-    units: list[compile.Unit] = [*comparing(A, False), (kernels.pattern_unit, "forest", A.indices.dtype)]
+    units: list[compile.Unit] = [*comparing(A), (kernels.pattern_unit, "forest", A.indices.dtype)]
     if symmetrize:
         units.append((merge_text, find_op(lighter(A.dtype)), A.dtype, index_dtype(*A.shape, 2 * A.nnz)))
     compile.ahead(*units)
