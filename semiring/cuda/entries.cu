@@ -31,6 +31,17 @@ struct Source {
 
 __device__ __forceinline__ bool has(const unsigned int* chosen, I k) { return chosen[k / 32] >> (k % 32) & 1; }
 
+// The bits that the lanes of a warp have in one word, for the first of those lanes, and 0 for the others; before sm_80 each
+// lane has its own. All of a warp take part.
+__device__ __forceinline__ unsigned int of_word(I word, unsigned int own) {
+#if __CUDA_ARCH__ >= 800
+    const unsigned int peers = __match_any_sync(0xffffffffu, word), all = __reduce_or_sync(peers, own);
+    return threadIdx.x % 32 == __ffs(peers) - 1 ? all : 0;
+#else
+    return own;
+#endif
+}
+
 // A bit for every entry: is its column chosen?
 extern "C" __global__ void __launch_bounds__(THREADS)
 mark_chosen(const I* __restrict__ indptr, const I* __restrict__ first_row, const I* __restrict__ begins, long long nnz,
@@ -66,13 +77,8 @@ clear_chosen(const I* __restrict__ indptr, const I* __restrict__ first_row, cons
         for (int k = 0; k < GROUPS; ++k) {
             const bool inside = t * TILE + k * 32 + lane < nnz && (chosen == nullptr || has(chosen, indices[at[k]]));
             const unsigned int own = inside ? 1u << (at[k] % 32) : 0;
-#if __CUDA_ARCH__ >= 800
-            const unsigned int peers = __match_any_sync(0xffffffffu, at[k] / 32);  // whose bits are in one word
-            const unsigned int all = __reduce_or_sync(peers, own);
-            if (all != 0 && lane == __ffs(peers) - 1) atomicAnd(bits + at[k] / 32, ~all);
-#else
-            if (own != 0) atomicAnd(bits + at[k] / 32, ~own);
-#endif
+            const unsigned int all = of_word(at[k] / 32, own);
+            if (all != 0) atomicAnd(bits + at[k] / 32, ~all);
         }
     }
 }
@@ -154,10 +160,13 @@ extern "C" __global__ void spread_lengths(const I* __restrict__ rows, long long 
 // A bit for each place, the others being 0, and 1 for the host unless the places ascend.
 extern "C" __global__ void choose_places(const I* __restrict__ places, long long count, unsigned int* __restrict__ chosen,
                                          long long* told) {
-    for (long long p = thread_number(); p < count; p += thread_count()) {
-        const I at = places[p];
-        atomicOr(chosen + at / 32, 1u << (at % 32));
-        if (told != nullptr && p > 0 && places[p - 1] >= at) *told = 1;
+    const int lane = threadIdx.x % 32;
+    for (long long first = thread_number() - lane; first < count; first += thread_count()) {
+        const long long p = first + lane;
+        const I at = places[min(p, count - 1)];
+        const unsigned int all = of_word(at / 32, p < count ? 1u << (at % 32) : 0);
+        if (all != 0) atomicOr(chosen + at / 32, all);
+        if (told != nullptr && p > 0 && p < count && places[p - 1] >= at) *told = 1;
     }
 }
 

@@ -4,6 +4,7 @@
 // Traffic per entry: the column is read twice, and b / 8 bytes are written; back, the other way round.
 
 constexpr int WARPS = THREADS / 32;
+constexpr int AT_ONCE = 4;  // groups that a warp loads together
 constexpr int MOST_WORDS = sizeof(I) == 4 ? 32 : 66;  // of a group, and what an offset may reach beyond
 
 #if __CUDA_ARCH__ >= 800
@@ -26,11 +27,16 @@ extern "C" __global__ void group_ranges(const I* __restrict__ indices, long long
                                         I* __restrict__ widths) {
     const long long groups = (nnz + GROUP - 1) / GROUP;
     const int lane = threadIdx.x % 32;
-    for (long long g = thread_number() / 32; g < groups; g += thread_count() / 32) {
-        const I own = indices[min(g * GROUP + lane, nnz - 1)], low = least_of_warp(own), high = greatest_of_warp(own);
-        if (lane == 0) {
-            bases[g] = low;
-            widths[g] = (I)(64 - __clzll((long long)(high - low)));
+    for (long long first = thread_number() / 32 * AT_ONCE; first < groups; first += thread_count() / 32 * AT_ONCE) {
+        I own[AT_ONCE];
+#pragma unroll
+        for (int k = 0; k < AT_ONCE; ++k) own[k] = indices[min((first + k) * GROUP + lane, nnz - 1)];
+#pragma unroll
+        for (int k = 0; k < AT_ONCE; ++k) {
+            const I low = least_of_warp(own[k]), high = greatest_of_warp(own[k]);
+            if (lane > 0 || first + k >= groups) continue;
+            bases[first + k] = low;
+            widths[first + k] = (I)(64 - __clzll((long long)(high - low)));
         }
     }
 }
@@ -42,24 +48,30 @@ pack_groups(const I* __restrict__ indices, long long nnz, const I* __restrict__ 
     const long long groups = (nnz + GROUP - 1) / GROUP;
     const int lane = threadIdx.x % 32;
     unsigned int* const own = of_warp[threadIdx.x / 32];
-    for (long long g = thread_number() / 32; g < groups; g += thread_count() / 32) {
-        const I start = starts[g];
-        const int width = (int)(starts[g + 1] - start);
-        for (int w = lane; w < MOST_WORDS; w += 32) own[w] = 0;
-        __syncwarp();
-        if (width > 0) {
-            const unsigned long long offset = (unsigned long long)(indices[min(g * GROUP + lane, nnz - 1)] - bases[g]);
+    for (long long first = thread_number() / 32 * AT_ONCE; first < groups; first += thread_count() / 32 * AT_ONCE) {
+        I offsets[AT_ONCE], begins[AT_ONCE + 1];
+#pragma unroll
+        for (int k = 0; k <= AT_ONCE; ++k) begins[k] = starts[min(first + k, groups)];
+#pragma unroll
+        for (int k = 0; k < AT_ONCE; ++k)
+            offsets[k] = indices[min((first + k) * GROUP + lane, nnz - 1)] - bases[min(first + k, groups - 1)];
+#pragma unroll
+        for (int k = 0; k < AT_ONCE; ++k) {
+            const int width = (int)(begins[k + 1] - begins[k]);  // 0 behind the last group
+            for (int w = lane; w < width; w += 32) own[w] = 0;
+            __syncwarp();
+            const unsigned long long offset = (unsigned long long)offsets[k];
             const int bit = lane * width, word = bit / 32, shift = bit % 32;
             const unsigned long long low = offset << shift;
             const unsigned int high = sizeof(I) == 4 || shift == 0 ? 0 : (unsigned int)(offset >> (64 - shift));
-            if ((unsigned int)low != 0) atomicOr(own + word, (unsigned int)low);
-            if (low >> 32 != 0) atomicOr(own + word + 1, (unsigned int)(low >> 32));
-            if (high != 0) atomicOr(own + word + 2, high);
+            if (width > 0 && (unsigned int)low != 0) atomicOr(own + word, (unsigned int)low);
+            if (width > 0 && low >> 32 != 0) atomicOr(own + word + 1, (unsigned int)(low >> 32));
+            if (width > 0 && high != 0) atomicOr(own + word + 2, high);
+            __syncwarp();
+            for (int w = lane; w < width; w += 32) words[begins[k] + w] = own[w];
+            if (first + k == groups - 1 && lane < spare) words[begins[k + 1] + lane] = 0;
+            __syncwarp();
         }
-        __syncwarp();
-        for (int w = lane; w < width; w += 32) words[start + w] = own[w];
-        if (g == groups - 1 && lane < spare) words[start + width + lane] = 0;
-        __syncwarp();
     }
 }
 

@@ -50,8 +50,13 @@ extern "C" __global__ void spans_list(const I* __restrict__ rows, I count, const
     }
 }
 
-// Note k in the list of reached places, for the threads with `is_new`. The threads of a warp that are here share one atomic.
+// Note k among the reached places, for the threads with `is_new`: in a list, where the threads of a warp that are here share
+// one atomic, or without a count as a bit.
 __device__ __forceinline__ void note(bool is_new, I k, I* reached, unsigned long long* count) {
+    if (count == nullptr) {
+        if (is_new) atomicOr(reinterpret_cast<unsigned int*>(reached) + k / 32, 1u << (k % 32));
+        return;
+    }
     const unsigned int here = __activemask();
     const unsigned int all = __ballot_sync(here, is_new);
     if (all == 0) return;
@@ -151,26 +156,27 @@ take_sorted(const I* __restrict__ reached, unsigned long long* __restrict__ nrea
     }
 }
 
-// Where more were reached than a block sorts: a bit for each place. bits: 0 before.
-extern "C" __global__ void mark_reached(const I* __restrict__ reached, const unsigned long long* __restrict__ nreached,
-                                        unsigned int* __restrict__ bits) {
-    const long long count = (long long)*nreached;
-    for (long long i = thread_number(); i < count; i += thread_count()) atomicOr(bits + reached[i] / 32, 1u << (reached[i] % 32));
+// More than a block sorts: listed places become bits, which are 0 before, and the list is empty for the next product.
+extern "C" __global__ void mark_reached(const I* __restrict__ reached, unsigned long long found,
+                                        unsigned long long* __restrict__ nreached, unsigned int* __restrict__ bits) {
+    for (long long i = thread_number(); i < (long long)found; i += thread_count())
+        atomicOr(bits + reached[i] / 32, 1u << (reached[i] % 32));
+    if (thread_number() == 0) *nreached = 0;
 }
 
-// The reached places in their order, and their values out of y, which is the zero again; none are noted for the next
-// product. before: the bits before each word.
-extern "C" __global__ void take_marked(const unsigned int* __restrict__ bits, long long words, const I* __restrict__ before,
-                                       unsigned long long* __restrict__ nreached, T* __restrict__ y,
-                                       I* __restrict__ places, T* __restrict__ taken) {
+// The reached places in their order, and their values out of y, which is the zero again, as the bits are 0. before: the
+// bits before each word.
+extern "C" __global__ void take_marked(unsigned int* __restrict__ bits, long long words, const I* __restrict__ before,
+                                       T* __restrict__ y, I* __restrict__ places, T* __restrict__ taken) {
     for (long long w = thread_number(); w < words; w += thread_count()) {
-        I to = before[w];
-        for (unsigned int left = bits[w]; left != 0; left &= left - 1) {
+        unsigned int left = bits[w];
+        if (left == 0) continue;
+        bits[w] = 0;
+        for (I to = before[w]; left != 0; left &= left - 1) {
             const I at = (I)(w * 32 + __ffs(left) - 1);
             places[to] = at;
             taken[to++] = y[at];
             y[at] = ZERO;
         }
-        if (w == 0) *nreached = 0;
     }
 }

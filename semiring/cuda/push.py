@@ -12,7 +12,7 @@ from formats.arrays import Array, cupy
 
 from ..algebra.semirings import Semiring
 from .kernels import PUSHED, SORTED_AT_ONCE, Kernels
-from .steps import SUM, WORD_BITS, letters, totals
+from .steps import NOTHING, SUM, WORD_BITS, letters, totals
 from .tiles import step_of
 
 MANY = 512
@@ -21,23 +21,28 @@ MANY = 512
 SCANNED_AT_ONCE = 4096
 """Rows whose lengths one block scans; of more, all blocks take part."""
 
-Marks = tuple[Array, Array, Array]
-"""y, the places that it has left the zero at, and how many."""
+Marks = tuple[Array, Array, Any]
+"""y, the places that it has left the zero at, and how many; or, with a null pointer for that, a bit for each of them."""
 
 Launch = Callable[[Kernels, Any, Array, Array, Marks], None]
 """(k, A, rows, weights, marks): y_k ⊕= a_ik ⊗ weights_i for the given rows."""
 
 
 class Scratch:
-    """What a push writes to, kept with the matrix: y is the zero everywhere and no place is noted between calls."""
+    """What a push writes to, kept with the matrix: y is the zero everywhere and no place is noted between calls.
+
+    reached, nreached: a list of places.  bits: a bit for each place, and `before`, how many are set before each word.
+    """
 
     def __init__(self, size: int, zero: Any, dtype: np.dtype, index_type: np.dtype) -> None:
-        cp = cupy()
-        self.marks = (cp.full(size, zero, dtype), cp.empty(size, index_type), cp.zeros(1, np.uint64))
+        cp, words = cupy(), -(-size // WORD_BITS)
+        self.y, self.reached = cp.full(size, zero, dtype), cp.empty(size, index_type)
+        self.nreached, self.bits = cp.zeros(1, np.uint64), cp.zeros(words, np.uint32)
+        self.before = cp.empty(words + 1, index_type)
 
     @property
     def nbytes(self) -> int:
-        return sum(array.nbytes for array in self.marks)
+        return sum(array.nbytes for array in vars(self).values())
 
 
 def push(k: Kernels, A: Matrix, x: SparseVector, semiring: Semiring, launch: Launch) -> SparseVector:
@@ -53,33 +58,37 @@ def push(k: Kernels, A: Matrix, x: SparseVector, semiring: Semiring, launch: Lau
     key = ("scratch", A.dtype, zero)
     scratch = A.take(key) or Scratch(size, zero, A.dtype, index_type)
     rows, weights = x.indices.astype(index_type, copy=False), cp.ascontiguousarray(x.values)
-    launch(k, A, rows, weights, scratch.marks)
-    if x.nnz >= MANY or (found := _few(k, scratch.marks, size)) is None:
-        found = _many(k, scratch.marks, size)
+    found = None
+    if x.nnz < MANY:
+        launch(k, A, rows, weights, (scratch.y, scratch.reached, scratch.nreached))
+        found = _listed(k, scratch, size)
+    else:
+        launch(k, A, rows, weights, (scratch.y, scratch.bits, NOTHING))
+    places, values = _marked(k, scratch) if found is None else found
     A.keep(key, lambda: scratch)
-    return SparseVector.trusted(*found, size)
+    return SparseVector.trusted(places, values, size)
 
 
-def _few(k: Kernels, marks: Marks, size: int) -> tuple[Array, Array] | None:
-    """(places, values) of what was reached, by one block; None if it is more than one sorts."""
-    cp, (y, reached, nreached) = cupy(), marks
-    room = min(size, SORTED_AT_ONCE)
-    places, values = cp.empty(room, reached.dtype), cp.empty(room, y.dtype)
-    k.take_sorted((1,), k.block, (reached, nreached, letters().open(SUM), y, places, values))
+def _listed(k: Kernels, scratch: Scratch, size: int) -> tuple[Array, Array] | None:
+    """(places, values) of what is listed, by one block; None, and bits for the list, if it is more than one sorts."""
+    cp, room = cupy(), min(size, SORTED_AT_ONCE)
+    places, values = cp.empty(room, scratch.reached.dtype), cp.empty(room, scratch.y.dtype)
+    listed = (scratch.reached, scratch.nreached)
+    k.take_sorted((1,), k.block, (*listed, letters().open(SUM), scratch.y, places, values))
     (count,) = letters().read(SUM)
-    return None if count > room else (places[:count], values[:count])
+    if count <= room:
+        return places[:count], values[:count]
+    k.mark_reached(k.grid(count), k.block, (scratch.reached, np.uint64(count), scratch.nreached, scratch.bits))
+    return None
 
 
-def _many(k: Kernels, marks: Marks, size: int) -> tuple[Array, Array]:
-    """(places, values) of what was reached: a bit for each place, which a scan of the words puts in order."""
-    cp, (y, reached, nreached) = cupy(), marks
-    words = -(-size // WORD_BITS)
-    bits, before = cp.zeros(words, np.uint32), cp.empty(words + 1, reached.dtype)
-    k.mark_reached(k.grid(size), k.block, (reached, nreached, bits))
-    totals(bits, words, before, "bits", letters().open(SUM))
+def _marked(k: Kernels, scratch: Scratch) -> tuple[Array, Array]:
+    """(places, values) of what has a bit, which a scan of the words puts in order."""
+    cp, words = cupy(), scratch.bits.size
+    totals(scratch.bits, words, scratch.before, "bits", letters().open(SUM))
     (count,) = letters().read(SUM)
-    places, values = cp.empty(count, reached.dtype), cp.empty(count, y.dtype)
-    k.take_marked(k.grid(words), k.block, (bits, np.int64(words), before, nreached, y, places, values))
+    places, values = cp.empty(count, scratch.before.dtype), cp.empty(count, scratch.y.dtype)
+    k.take_marked(k.grid(words), k.block, (scratch.bits, np.int64(words), scratch.before, scratch.y, places, values))
     return places, values
 
 

@@ -127,6 +127,14 @@ __device__ __forceinline__ void rank_keys(const I* key, int shift, int radix, un
     }
 }
 
+// Ask for a tile's words, which are needed later, to be brought into the cache: a thread for each line of it.
+template <class W> __device__ __forceinline__ void fetch_ahead(const W* words, long long begin, int count) {
+    constexpr int LINE = 128 / sizeof(W);
+    if (words == nullptr) return;
+    for (int i = threadIdx.x * LINE; i < count; i += SORTERS * LINE)
+        asm volatile("prefetch.global.L2 [%0];" ::"l"(words + begin + i));
+}
+
 // rows: null in the first pass, where an entry's row is found in indptr. values: null where they need no place.
 // short_cols, short_rows: null, or where the last pass writes 16 bits: a column within its block, a row in its segment.
 // Shared memory: where each digit's entries go; then, one after the other, counters, words in their new order, notes.
@@ -149,7 +157,14 @@ place_digits(const I* __restrict__ keys, const I* __restrict__ rows, const V* __
     const long long last = begin + count - 1, own_begin = min(begin + warp * OF_WARP, last);
     unsigned short* const own = reinterpret_cast<unsigned short*>(counters + warp * pairs);
 
-    I key[KEYS];
+    // Pairs of digits that this thread adds up, side by side, and where their entries go.
+    const int each = (pairs + SORTERS - 1) / SORTERS, first = threadIdx.x * each;
+    I key[KEYS], target[2 * PAIRS];
+#pragma unroll
+    for (int d = 0; d < 2 * PAIRS; ++d)
+        if (d < 2 * each && first + d / 2 < pairs) target[d] = before[counter + (2 * first + d) * stride];
+    fetch_ahead(rows, begin, count);
+    fetch_ahead(values, begin, count);
     for (int c = threadIdx.x; c < WARPS * pairs; c += SORTERS) counters[c] = 0;
 #pragma unroll
     for (int k = 0; k < KEYS; ++k) {
@@ -161,8 +176,7 @@ place_digits(const I* __restrict__ keys, const I* __restrict__ rows, const V* __
     rank_keys(key, shift, radix, own, places);
     __syncthreads();
 
-    // Counters become places: after all lower digits, then after lower warps. A thread takes pairs side by side.
-    const int each = (pairs + SORTERS - 1) / SORTERS, first = threadIdx.x * each;
+    // Counters become places: after all lower digits, then after lower warps.
     unsigned int sums[PAIRS] = {};  // of both digits, which are at most SORTED
 #pragma unroll
     for (int p = 0; p < PAIRS; ++p)
@@ -175,10 +189,10 @@ place_digits(const I* __restrict__ keys, const I* __restrict__ rows, const V* __
 #pragma unroll
     for (int p = 0; p < PAIRS; ++p) {
         if (p >= each || first + p >= pairs) break;
-        const long long digit = 2 * (first + p);
+        const int digit = 2 * (first + p);
         const unsigned int next = running + (sums[p] & 0xffff);
-        offsets[digit] = before[counter + digit * stride] - (I)running;
-        offsets[digit + 1] = before[counter + (digit + 1) * stride] - (I)next;
+        offsets[digit] = target[2 * p] - (I)running;
+        offsets[digit + 1] = target[2 * p + 1] - (I)next;
         unsigned int base = running | next << 16;
         for (int w = 0; w < WARPS; ++w) {
             const unsigned int here = counters[w * pairs + first + p];

@@ -2,7 +2,8 @@
 //
 // Two kernels: the first adds up each tile of SCANNED counts, the second adds up the tiles before its own, and scans its
 // own in shared memory. Traffic per count: read twice, written once; of bits, counted word by word, read twice. Nobody
-// waits for another block, and the sums of tiles are few: one for 4096 counts.
+// waits for another block, and the sums of tiles are few: one for 4096 counts. Of few tiles the second kernel adds up all
+// before its own by itself.
 
 constexpr int SCAN_ITEMS = 16;                 // counts of a thread
 constexpr int SCANNED = THREADS * SCAN_ITEMS;  // of a block
@@ -31,7 +32,10 @@ __device__ __forceinline__ void scan_tile(const Source& source, long long n, con
     const long long begin = blockIdx.x * (long long)SCANNED;
     const int count = (int)min((long long)SCANNED, n - begin);
     I of_tiles = 0, base, all;
-    for (int t = threadIdx.x; t < (int)blockIdx.x; t += THREADS) of_tiles += sums[t];
+    if (sums == nullptr)
+        for (long long i = threadIdx.x; i < begin; i += THREADS) of_tiles += source[i];
+    else
+        for (int t = threadIdx.x; t < (int)blockIdx.x; t += THREADS) of_tiles += sums[t];
     sum_before(of_tiles, base);
     for (int i = threadIdx.x; i < count; i += THREADS) held[i + i / 32] = source[begin + i];
     __syncthreads();
@@ -70,6 +74,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) sum_bits(const unsigned in
     sum_tile(Popcounts{words}, n, sums);
 }
 
+// sums: null where there are few tiles.
 extern "C" __global__ void __launch_bounds__(THREADS)
 scan_bits(const unsigned int* words, long long n, const I* sums, I* before, long long* told) {
     scan_tile(Popcounts{words}, n, sums, before, told);

@@ -25,6 +25,9 @@ THREADS = 256
 SCANNED = 4096
 """Counts that a block scans, as in scan.cu."""
 
+FEW_TILES = 8
+"""Tiles of bits that are scanned by one kernel."""
+
 TILE = 256
 """Entries of a tile whose first row is kept, as in rows.cu."""
 
@@ -119,8 +122,10 @@ letters = lru_cache(maxsize=1)(Letters)
 def totals(counts: Array, n: int, before: Array, of: str = "counts", told: Any = NOTHING) -> None:
     """before_i = Σ_{k < i} counts_k for 0 … n. of: "counts", or "bits" for those of words.  told: gets the last one."""
     k, blocks = steps_for(SCAN, before.dtype), max(-(-n // SCANNED), 1)
-    sums = cupy().empty(blocks, before.dtype)
-    k.launch(f"sum_{of}", blocks, (counts, np.int64(n), sums))
+    sums: Any = NOTHING
+    if of == "counts" or blocks > FEW_TILES:  # counts may be written over by another block
+        sums = cupy().empty(blocks, before.dtype)
+        k.launch(f"sum_{of}", blocks, (counts, np.int64(n), sums))
     k.launch(f"scan_{of}", blocks, (counts, np.int64(n), sums, before, told))
 
 
