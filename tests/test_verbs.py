@@ -135,6 +135,11 @@ def test_a_wrong_call_names_the_argument_and_the_rule(A, call, error, message):
         call(A)
 
 
+def test_a_cell_is_registered_once() -> None:
+    with pytest.raises(ValueError, match="ewise_add is implemented for CSR on cpu already"):
+        ewise_add.implement(CSR, "cpu")(lambda *_: None)
+
+
 def test_a_missing_cell_names_verb_format_and_backend(A):
     with pytest.raises(NotImplementedError, match=r"assign is not implemented for COO on cpu; it is for .*CSR on cpu"):
         assign.find(COO, "cpu")

@@ -18,17 +18,15 @@ from ..algebra.predicates import Predicate
 from ..algebra.semirings import Monoid
 from ..verbs import merge, steps
 from ..verbs.masks import MatrixWrite
-from ..verbs.verbs import apply, assign, ewise_add, ewise_mult, extract, select, transpose
+from ..verbs.verbs import apply, select, transpose
 
 Combiner = Monoid | BinaryOp
 
 
-@ewise_add.implement(CSR, "cuda")
 def union_by_keys(A: CSR, B: CSR, op: Combiner, zero: Any, write: MatrixWrite) -> CSR:
     return write(steps.united_by_arrays(A, B, op))
 
 
-@ewise_mult.implement(CSR, "cuda")
 def intersection_by_keys(A: CSR, B: CSR, op: Combiner, zero: Any, write: MatrixWrite) -> CSR:
     by_pattern = isinstance(op, BinaryOp) and op.reads == ""
     absent = None if by_pattern else zero
@@ -48,7 +46,6 @@ def _(A: CSR, function: Callable[[Any], Any], write: MatrixWrite) -> CSR:
     return write(CSR.trusted(A.indptr, A.indices, values, A.shape))
 
 
-@extract.implement(CSR, CSC, "cuda")
 def part_by_gathers(A: Any, rows: Array | None, cols: Array | None, write: Callable[[CSR], Any]) -> Any:
     by_row: Any = A.to(CSR)
     part: Any = CSR.trusted(*by_row.components) if rows is None else _rows(by_row, rows)  # never A itself
@@ -69,7 +66,6 @@ def _rows(A: CSR, rows: Array) -> CSR:
     return CSR.trusted(indptr, A.indices[at], A.values[at], (rows.size, A.ncols))
 
 
-@assign.implement(CSR, "cuda")
 def assigned_by_keys(
     out: CSR, value: Any, rows: Array | None, cols: Array | None, accum: Combiner | None, write: MatrixWrite
 ) -> CSR:

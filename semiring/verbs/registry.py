@@ -88,7 +88,8 @@ class Verb(Generic[P, R]):
     def implement(self, *cells: type | str, needs: Needs | None = None) -> Callable[[Implementation], Implementation]:
         """Register the decorated function for one or more formats and, after them, one or more backends.
 
-        needs: what it takes beside its vectors, for `Matrix.footprint`.
+        needs: what it takes beside its vectors, for `Matrix.footprint`. ValueError for a cell that is there already:
+        which of two would serve must not hang on the order of imports.
         """
         formats = [cell for cell in cells if not isinstance(cell, str)]
         backends = [cell for cell in cells if isinstance(cell, str)]
@@ -96,6 +97,8 @@ class Verb(Generic[P, R]):
         def register(implementation: Implementation) -> Implementation:
             for backend in backends:
                 for fmt in formats:
+                    if (fmt, backend) in self.cells:
+                        raise ValueError(f"{self.name} is implemented for {fmt.__name__} on {backend} already")
                     self.cells[fmt, backend] = implementation
                     if needs is not None:
                         self.needs[fmt, backend] = needs
