@@ -41,6 +41,17 @@ extern "C" __global__ void group_ranges(const I* __restrict__ indices, long long
     }
 }
 
+// Put an offset into words that are 0 where it goes, from a bit on.
+__device__ __forceinline__ void put(unsigned int* words, int bit, int offset) {
+    const unsigned int own = (unsigned int)offset, beyond = __funnelshift_l(own, 0u, bit);
+    atomicOr(words + bit / 32, own << bit % 32);
+    if (beyond != 0) atomicOr(words + bit / 32 + 1, beyond);
+}
+__device__ __forceinline__ void put(unsigned int* words, int bit, long long offset) {
+    put(words, bit, (int)offset);
+    if (offset >> 32 != 0) put(words, bit + 32, (int)(offset >> 32));
+}
+
 extern "C" __global__ void __launch_bounds__(THREADS)
 pack_groups(const I* __restrict__ indices, long long nnz, const I* __restrict__ bases, const I* __restrict__ starts,
             int spare, unsigned int* __restrict__ words) {
@@ -60,13 +71,7 @@ pack_groups(const I* __restrict__ indices, long long nnz, const I* __restrict__ 
             const int width = (int)(begins[k + 1] - begins[k]);  // 0 behind the last group
             for (int w = lane; w < width; w += 32) own[w] = 0;
             __syncwarp();
-            const unsigned long long offset = (unsigned long long)offsets[k];
-            const int bit = lane * width, word = bit / 32, shift = bit % 32;
-            const unsigned long long low = offset << shift;
-            const unsigned int high = sizeof(I) == 4 || shift == 0 ? 0 : (unsigned int)(offset >> (64 - shift));
-            if (width > 0 && (unsigned int)low != 0) atomicOr(own + word, (unsigned int)low);
-            if (width > 0 && low >> 32 != 0) atomicOr(own + word + 1, (unsigned int)(low >> 32));
-            if (width > 0 && high != 0) atomicOr(own + word + 2, high);
+            if (width > 0) put(own, lane * width, offsets[k]);
             __syncwarp();
             for (int w = lane; w < width; w += 32) words[begins[k] + w] = own[w];
             if (first + k == groups - 1 && lane < spare) words[begins[k + 1] + lane] = 0;

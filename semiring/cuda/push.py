@@ -22,7 +22,7 @@ SCANNED_AT_ONCE = 4096
 """Rows whose lengths one block scans; of more, all blocks take part."""
 
 Marks = tuple[Array, Array, Any]
-"""y, the places where it is no longer the zero, and how many; or, with a null pointer for that, a bit for each place."""
+"""y, the places where it is no longer the zero, and their number; or, with a null pointer for that, bits for places."""
 
 Launch = Callable[[Kernels, Any, Array, Array, Marks], None]
 """(k, A, rows, weights, marks): y_k ⊕= a_ik ⊗ weights_i for the given rows."""
