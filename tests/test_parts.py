@@ -107,6 +107,33 @@ def test_a_csr_that_turns_out_symmetric_keeps_no_columns():
     assert A.kept_nbytes == 0
 
 
+@pytest.mark.parametrize(
+    ("there", "back", "same"),
+    [(-0.0, 0.0, True), (1e-45, 1e-45, True), (1e-45, 3e-45, False), (0.0, 1e-45, False), (np.inf, np.inf, True)],
+)
+@pytest.mark.parametrize("backend", ["cpu", pytest.param("cuda", marks=pytest.mark.backend("cuda"))])
+def test_zeros_of_both_signs_are_symmetric_and_subnormal_numbers_are_looked_at(backend, there, back, same):
+    weights = np.array([there, back], np.float32)
+    A = from_edges([0, 1], [1, 0], weights).to(device=backend)
+    assert is_symmetric(A) == same
+    assert is_symmetric(A, pattern=True)
+    assert is_symmetric(A.pattern())
+
+
+@pytest.mark.parametrize("backend", ["cpu", pytest.param("cuda", marks=pytest.mark.backend("cuda"))])
+def test_a_ring_is_not_symmetric_and_one_both_ways_is_but_for_one_weight(backend):
+    n = 3000
+    v = np.arange(n)
+    ring = from_edges(v, (v + 1) % n, v).to(device=backend)  # every row and column has one entry
+    assert not is_symmetric(ring, pattern=True)
+    for changed in (False, True):
+        weights = np.concatenate((v, v))
+        weights[-1] += changed
+        both = from_edges(np.append(v, (v + 1) % n), np.append((v + 1) % n, v), weights).to(device=backend)
+        assert is_symmetric(both, pattern=True)
+        assert is_symmetric(both) == (not changed)
+
+
 @pytest.mark.parametrize("backend", ["cpu", pytest.param("cuda", marks=pytest.mark.backend("cuda"))])
 def test_columns_of_an_ell_with_a_hub_are_not_padded(backend):
     n = 3000

@@ -65,9 +65,9 @@ _begun: dict[str, Future[bytes]] = {}
 
 
 def ahead(*units: Unit) -> None:
-    """Begin to compile units that the caller is about to need, side by side; those that were begun before cost little.
+    """Begin to compile units, side by side, that the caller is likely to need; each is begun once.
 
-    Each is needed for an answer at another time, but the compiler takes most of a first call.
+    A unit that nobody asks for in the end is kept on disk all the same.
     """
     if PROCESSORS >= FEWEST:
         for unit in units:
