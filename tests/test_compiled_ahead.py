@@ -54,9 +54,10 @@ def compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Compiler:
     found = Compiler()
     monkeypatch.setattr(compile, "cupy", lambda: found)
     monkeypatch.setattr(compile, "CUDA", Store("GPU kernels", "CUPY_CACHE_DIR", lambda: tmp_path))
-    monkeypatch.setattr(compile, "PROCESSORS", compile.FEWEST)
+    monkeypatch.setattr(compile, "PROCESSORS", 8)
     monkeypatch.setattr(compile, "_begun", {})
     compile._begin.cache_clear()
+    compile._threads.cache_clear()
     return found
 
 
@@ -86,18 +87,28 @@ def test_who_asks_is_told_what_was_wrong(compiler: Compiler) -> None:
     assert compiler.texts == ["wrong", "wrong"]
 
 
-def test_few_processors_compile_only_what_is_asked_for(compiler: Compiler, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compile, "PROCESSORS", compile.FEWEST - 1)
+def test_one_processor_compiles_only_what_is_asked_for(compiler: Compiler, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compile, "PROCESSORS", 1)
     compile.ahead((str, "one"))
     assert not compile._begun
     assert compile.machine_code("one", "a test") == b"one"
+
+
+def test_who_asks_does_not_wait_for_a_thread(compiler: Compiler, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the two texts that wait for each other, the only thread has the first, and the caller takes the second."""
+    monkeypatch.setattr(compile, "PROCESSORS", 2)
+    compiler.together = threading.Barrier(2, timeout=20)
+    compile.ahead((str, "together 1"), (str, "together 2"))
+    assert compile.machine_code("together 2", "a test") == b"together 2"
+    assert compile.machine_code("together 1", "a test") == b"together 1"
+    assert len(compiler.texts) == 2
 
 
 SPY = """
 import json, numpy as np, semiring.cuda.compile as compile
 from algorithms import bfs, boruvka, scc, sssp
 from formats import from_edges
-compile.PROCESSORS = compile.FEWEST
+compile.PROCESSORS = 8
 A = from_edges([0, 1, 2, 3], [1, 2, 3, 0], np.array([2, 3, 4, 5], "float32")).to(device="cuda")
 assert {test}
 print(json.dumps([compile._begin.cache_info().currsize, len(compile._begun)]))

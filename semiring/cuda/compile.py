@@ -31,6 +31,8 @@ def machine_code(text: str, label: str) -> bytes:
     """Machine code of a CUDA text for the current device, compiled unless it is on disk already."""
     name = _name_of(text)
     begun = _begun.pop(name, None)
+    if begun is not None and begun.cancel():  # no thread has come to it yet
+        begun = None
     code = CUDA.find(name) if begun is None else None
     if code is None:
         with compiling(label):
@@ -54,8 +56,8 @@ def _compiled(name: str, text: str) -> bytes:
 # --- compiled ahead ---------------------------------------------------------------------------------------------------
 
 PROCESSORS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
-FEWEST = 4
-"""Processors from which on texts are compiled ahead: what turns out not to be needed then delays nobody."""
+MOST_THREADS = 8
+"""Of those that compile ahead. They and the caller are no more than the processors."""
 
 Unit = tuple[Any, ...]
 """A function that gives a text, and its arguments."""
@@ -69,7 +71,7 @@ def ahead(*units: Unit) -> None:
 
     A unit that nobody asks for in the end is kept on disk all the same.
     """
-    if PROCESSORS >= FEWEST:
+    if PROCESSORS > 1:
         for unit in units:
             _begin(cupy().cuda.runtime.getDevice(), unit)
 
@@ -89,7 +91,7 @@ def _found_or_compiled(device: int, name: str, text: str) -> bytes:
 
 @lru_cache(maxsize=1)
 def _threads() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(8, "compiler")
+    return ThreadPoolExecutor(min(PROCESSORS - 1, MOST_THREADS), "compiler")
 
 
 class Module:
