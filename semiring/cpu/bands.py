@@ -21,13 +21,14 @@ def banded(A: CSR | CSC, low: int | None, high: int | None) -> CSR | CSC:
     last = extent if high is None else max(-nmajor - 1, min(high, extent))
     starts, counts = (np.empty(nmajor, A.indptr.dtype) for _ in range(2))
     pieces = cut_evenly(A.indptr)
-    run(lambda *piece: _find(A.indptr, A.indices, first, last, extent, starts, counts, *piece), pieces)
+    run(lambda *piece: _find((A.indptr, A.indices), first, last, extent, (starts, counts), *piece), pieces)
     indptr = ends(counts, A.indptr.dtype)
     return type(A).trusted(indptr, *ranges(A, starts, indptr), A.shape)
 
 
 @compiled
-def _find(indptr, indices, low, high, extent, starts, counts, start, stop):
+def _find(matrix, low, high, extent, found, start, stop):
+    (indptr, indices), (starts, counts) = matrix, found
     for i in range(start, stop):
         e, end = np.intp(indptr[i]), np.intp(indptr[i + 1])
         e = place(indices, e, end, min(max(i + low, 0), extent))

@@ -56,11 +56,10 @@ def count_shared(a_indptr, a_indices, b_indptr, b_indices, counts, start, stop):
 
 
 @compiled
-def intersect(
-    a_indptr, a_indices, a_values, b_indptr, b_indices, b_values,
-    counts, indices, values, others, start, stop, to,
-):  # fmt: skip
+def intersect(matrix, other, part, others, start, stop, to):
     """The entries that both matrices have: columns, and the values of each. Rows of count 0 have none."""
+    (a_indptr, a_indices, a_values), (b_indptr, b_indices, b_values) = matrix, other
+    counts, indices, values = part
     to = np.uintp(to)
     for i in range(start, stop):
         if counts[i] == 0:

@@ -55,7 +55,7 @@ def kept(A: CSR | CSC, keep: np.ndarray) -> CSR | CSC:
         return int(np.count_nonzero(keep[A.indptr[start] : A.indptr[stop]]))
 
     part = Part(A.indptr, A.indices.dtype, A.dtype, A.nnz, count)
-    part.fill(lambda *piece: _keep(A.indptr, A.indices, bits(A.values), keep, *part.arrays, *piece))
+    part.fill(lambda *piece: _keep(arrays(A), keep, part.arrays, *piece))
     return type(A).trusted(*part.finished(), A.shape)
 
 
@@ -101,8 +101,7 @@ def united(A: CSR, B: CSR, op: Any) -> CSR:
     def write(start: int, stop: int, to: int, limit: int) -> None:
         most = min(a[0][stop] - a[0][start], b[0][stop] - b[0][start])
         places, others = np.empty(most + 1, work.dtype), np.empty(most + 1, B.dtype)
-        parts = (*part.arrays, places, bits(others))
-        found = _unite(*a, *b, *parts, start, stop, to)
+        found = _unite(a, b, part.arrays, places, bits(others), start, stop, to)
         for e in range(0, found, BLOCK):
             at = places[e : min(e + BLOCK, found)]
             part.values[at] = op(part.values.take(at), others[e : min(e + BLOCK, found)])
@@ -122,7 +121,7 @@ def intersected(A: CSR, B: CSR, op: Any) -> CSR:
 
     part = Part(work, work.dtype, A.dtype, min(A.nnz, B.nnz), count)
     others = np.empty(part.values.size, B.dtype)
-    part.fill(lambda start, stop, to, _: intersect(*a, *b, *part.arrays, bits(others), start, stop, to))
+    part.fill(lambda start, stop, to, _: intersect(a, b, part.arrays, bits(others), start, stop, to))
     indptr, indices, values = part.finished()
     return CSR.trusted(indptr, indices, combined(op, values, others[: values.size]), A.shape)
 
@@ -144,15 +143,15 @@ def picked(A: CSR, rows: np.ndarray | None, cols: np.ndarray | None = None) -> C
     work = ends(lengths, index_dtype(rows.size, ncols, int(lengths.sum(dtype=np.int64))))
     if cols is None:
         return CSR.trusted(work, *ranges(A, starts, work), (rows.size, ncols))
-    source = (A.indptr, A.indices, bits(A.values), read_only(rows))
+    source, rows = arrays(A), read_only(rows)
     position = np.full(A.ncols, -1, work.dtype)
     position[cols] = np.arange(cols.size, dtype=work.dtype)
 
     def count(counts: np.ndarray, start: int, stop: int) -> int:
-        return int(_count_picked(A.indptr, A.indices, source[3], position, start, stop))
+        return int(_count_picked(A.indptr, A.indices, rows, position, start, stop))
 
     part = Part(work, work.dtype, A.dtype, int(work[-1]), count)
-    part.fill(lambda *piece: _pick(*source, position, *part.arrays, *piece))
+    part.fill(lambda *piece: _pick(source, rows, position, part.arrays, *piece))
     return CSR.trusted(*part.finished(), (rows.size, ncols))
 
 
@@ -189,10 +188,10 @@ def spliced(A: CSR, rows: np.ndarray, part: CSR) -> CSR:
     nnz = A.nnz - int(before[-1]) + part.nnz
     indptr = ends(lengths, index_dtype(*A.shape, nnz))
     indices, values = np.empty(nnz, indptr.dtype), np.empty(nnz, A.dtype)
-    source = (A.indptr, A.indices, bits(A.values), part.indptr, part.indices, bits(part.values), read_only(rows))
+    source = arrays(A), arrays(part), read_only(rows)
     work = np.concatenate((indptr[:1], indptr[1:].take(rows)))
     work[-1] = nnz
-    run(lambda *piece: _splice(*source, indptr, indices, bits(values), *piece), cut_evenly(work))
+    run(lambda *piece: _splice(*source, (indptr, indices, bits(values)), *piece), cut_evenly(work))
     return CSR.trusted(indptr, indices, values, A.shape)
 
 
@@ -203,7 +202,7 @@ def positions(A: CSR, rows: np.ndarray | None, part: CSR, outside: np.ndarray | 
     other entries in these rows, or else the answer is None; None for all.
     """
     at, rows = np.empty(part.nnz, A.indptr.dtype), np.arange(A.nrows) if rows is None else rows
-    source = A.indptr, A.indices, read_only(rows), part.indptr, part.indices
+    source = (A.indptr, A.indices), read_only(rows), (part.indptr, part.indices)
     missing = list[int]()
 
     def work(start: int, stop: int) -> None:
@@ -248,6 +247,11 @@ def combined(op: Any, a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
     run(work, cut(a.size, -(-a.size // (get_threads() * PIECES_PER_THREAD)), a.size))
     return out
+
+
+def arrays(A: CSR | CSC) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """A matrix as kernels take it."""
+    return A.indptr, A.indices, bits(A.values)
 
 
 def bits(values: np.ndarray) -> np.ndarray:
@@ -323,7 +327,8 @@ def _number(indptr, first, out):
 
 
 @compiled
-def _keep(indptr, indices, values, keep, counts, new_indices, new_values, start, stop, to, limit):
+def _keep(matrix, keep, part, start, stop, to, limit):
+    (indptr, indices, values), (counts, new_indices, new_values) = matrix, part
     to, limit = np.uintp(to), np.uintp(limit)
     for i in range(start, stop):
         e, end, begin = np.uintp(indptr[i]), np.uintp(indptr[i + 1]), to
@@ -335,10 +340,9 @@ def _keep(indptr, indices, values, keep, counts, new_indices, new_values, start,
 
 
 @compiled
-def _unite(
-    a_indptr, a_indices, a_values, b_indptr, b_indices, b_values,
-    counts, indices, values, places, others, start, stop, to,
-):  # fmt: skip
+def _unite(matrix, other, part, places, others, start, stop, to):
+    (a_indptr, a_indices, a_values), (b_indptr, b_indices, b_values) = matrix, other
+    counts, indices, values = part
     to, both = np.uintp(to), np.uintp(0)
     for i in range(start, stop):
         a, a_end = np.uintp(a_indptr[i]), np.uintp(a_indptr[i + 1])
@@ -391,7 +395,8 @@ def _count_picked(indptr, indices, rows, position, start, stop):
 
 
 @compiled
-def _pick(indptr, indices, values, rows, position, counts, new_indices, new_values, start, stop, to, limit):
+def _pick(matrix, rows, position, part, start, stop, to, limit):
+    (indptr, indices, values), (counts, new_indices, new_values) = matrix, part
     to, limit = np.uintp(to), np.uintp(limit)
     for r in range(start, stop):
         e, end, begin = np.uintp(indptr[rows[r]]), np.uintp(indptr[rows[r] + 1]), to
@@ -422,10 +427,9 @@ def _search_column(indptr, indices, values, column, found, new_values, start, st
 
 
 @compiled
-def _splice(
-    indptr, indices, values, part_indptr, part_indices, part_values, rows,
-    new_indptr, new_indices, new_values, start, stop,
-):  # fmt: skip
+def _splice(matrix, part, rows, new, start, stop):
+    (indptr, indices, values), (part_indptr, part_indices, part_values) = matrix, part
+    new_indptr, new_indices, new_values = new
     nrows = indptr.size - 1
     begin = rows[start - 1] + 1 if start else 0
     for k in range(start, stop + 1):  # the rows before each of the given ones, and it; at the end, the rows after all
@@ -447,7 +451,8 @@ def _splice(
 
 
 @compiled
-def _find(indptr, indices, rows, part_indptr, part_indices, outside, at, start, stop):
+def _find(matrix, rows, part, outside, at, start, stop):
+    (indptr, indices), (part_indptr, part_indices) = matrix, part
     for k in range(start, stop):
         if k + 2 * AHEAD < stop:
             prefetched(indptr, np.intp(rows[k + 2 * AHEAD]))

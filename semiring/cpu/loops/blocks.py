@@ -27,7 +27,8 @@ class Blocks(Loops):
         add, product = t.add, t.product
 
         @t.compiled
-        def gather(starts, width, block, rows, cols, values, x, y, start, stop):
+        def gather(matrix, width, block, x, y, start, stop):
+            starts, rows, cols, values = matrix
             for r in range(start, stop):
                 for c in range(width):
                     first, origin = np.uintp(r * block), np.uintp(c * block)
@@ -36,7 +37,8 @@ class Blocks(Loops):
                         y[i] = add(y[i], product(values[e], x[origin + np.uintp(cols[e])]))
 
         @t.compiled
-        def scatter(starts, width, block, rows, cols, values, x, y, start, stop):
+        def scatter(matrix, width, block, x, y, start, stop):
+            starts, rows, cols, values = matrix
             for r in range(start, stop):
                 for c in range(width):
                     first, origin = np.uintp(c * block), np.uintp(r * block)
@@ -50,7 +52,7 @@ class Blocks(Loops):
         return cut_evenly(A.strips, per_thread)
 
     def gather(self, A: Any, x: np.ndarray, y: np.ndarray, allowed: np.ndarray | None, start: int, stop: int) -> None:
-        self._gather(A.starts, A.grid[1], A.block, *A.offsets, A.values, x, y, start, stop)
+        self._gather((A.starts, *A.offsets, A.values), A.grid[1], A.block, x, y, start, stop)
 
     def scatter(self, A: Any, x: np.ndarray, y: np.ndarray, start: int, stop: int) -> None:
-        self._scatter(A.starts, A.grid[1], A.block, *A.offsets, A.values, x, y, start, stop)
+        self._scatter((A.starts, *A.offsets, A.values), A.grid[1], A.block, x, y, start, stop)

@@ -25,7 +25,8 @@ class Compressed(Loops):
         zero, add, product, relax, terminal = t.zero, t.add, t.product, t.relax, t.terminal
 
         @t.compiled
-        def gather(indptr, indices, values, x, y, allowed, masked, start, stop):
+        def gather(matrix, x, y, allowed, masked, start, stop):
+            indptr, indices, values = matrix
             for i in range(start, stop):
                 total = zero
                 if not masked or allowed[i]:
@@ -59,7 +60,7 @@ class Compressed(Loops):
 
     def gather(self, A: Any, x: np.ndarray, y: np.ndarray, allowed: np.ndarray | None, start: int, stop: int) -> None:
         mask = ANY if allowed is None else allowed
-        self._gather(A.indptr, A.indices, A.values, x, y, mask, allowed is not None, start, stop)
+        self._gather((A.indptr, A.indices, A.values), x, y, mask, allowed is not None, start, stop)
 
     def scatter(self, A: Any, x: np.ndarray, y: np.ndarray, start: int, stop: int) -> None:
         self._scatter(A.indptr, A.indices, A.values, x, y, start, stop)

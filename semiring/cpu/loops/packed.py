@@ -27,7 +27,8 @@ class Packed(Loops):
         one = np.uintp(1)
 
         @t.compiled
-        def gather(indptr, words, bases, starts, values, x, y, allowed, masked, start, stop):
+        def gather(matrix, x, y, allowed, masked, start, stop):
+            indptr, words, bases, starts, values = matrix
             for i in range(start, stop):
                 total = zero
                 if not masked or allowed[i]:
@@ -42,7 +43,8 @@ class Packed(Loops):
                 y[i] = total
 
         @t.compiled
-        def scatter(indptr, words, bases, starts, values, x, y, start, stop):
+        def scatter(matrix, x, y, start, stop):
+            indptr, words, bases, starts, values = matrix
             for i in range(start, stop):
                 if x[i] != zero:
                     e, end = np.uintp(indptr[i]), np.uintp(indptr[i + 1])
@@ -54,7 +56,8 @@ class Packed(Loops):
                             e, bit = e + one, bit + width
 
         @t.compiled
-        def push(indptr, words, bases, starts, values, rows, weights, y, reached):
+        def push(matrix, rows, weights, y, reached):
+            indptr, words, bases, starts, values = matrix
             count = 0
             for f in range(rows.size):
                 row, weight = np.uintp(rows[f]), weights[f]
@@ -78,13 +81,13 @@ class Packed(Loops):
 
     def gather(self, A: Any, x: np.ndarray, y: np.ndarray, allowed: np.ndarray | None, start: int, stop: int) -> None:
         mask = ANY if allowed is None else allowed
-        self._gather(*_rows(A), x, y, mask, allowed is not None, start, stop)
+        self._gather(_rows(A), x, y, mask, allowed is not None, start, stop)
 
     def scatter(self, A: Any, x: np.ndarray, y: np.ndarray, start: int, stop: int) -> None:
-        self._scatter(*_rows(A), x, y, start, stop)
+        self._scatter(_rows(A), x, y, start, stop)
 
     def push(self, A: Any, rows: np.ndarray, weights: np.ndarray, y: np.ndarray, reached: np.ndarray) -> int:
-        return self._push(*_rows(A), rows, weights, y, reached)
+        return self._push(_rows(A), rows, weights, y, reached)
 
 
 def _rows(A: CompressedCSR) -> tuple[np.ndarray, ...]:

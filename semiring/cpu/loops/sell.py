@@ -21,7 +21,8 @@ class Sell(Loops):
         self._in_order = t.terminal  # `any` takes the term of the first row
 
         @t.compiled
-        def gather(indices, values, starts, rows, chunk, x, y, start, stop):
+        def gather(matrix, chunk, x, y, start, stop):
+            indices, values, starts, rows = matrix
             products, totals = np.empty(chunk, values.dtype), np.empty(chunk, values.dtype)
             for c in range(start, stop):
                 for lane in range(chunk):
@@ -36,7 +37,8 @@ class Sell(Loops):
                     y[np.uintp(rows[c * chunk + lane])] = totals[lane]
 
         @t.compiled
-        def scatter(indices, values, starts, rows, chunk, x, y, start, stop):
+        def scatter(matrix, chunk, x, y, start, stop):
+            indices, values, starts, rows = matrix
             weights = np.full(chunk, zero, values.dtype)
             for c in range(start, stop):
                 for lane in range(min(chunk, rows.size - c * chunk)):
@@ -48,7 +50,8 @@ class Sell(Loops):
                             y[np.uintp(k)] = add(y[np.uintp(k)], product(values[first + lane], weights[lane]))
 
         @t.compiled
-        def scatter_in_order(indices, values, starts, positions, chunk, x, y, start, stop):
+        def scatter_in_order(matrix, chunk, x, y, start, stop):
+            indices, values, starts, positions = matrix
             for i in range(start, stop):
                 c, lane = divmod(positions[i], chunk)
                 for e in range(starts[c] + lane, starts[c + 1], chunk):
@@ -58,7 +61,8 @@ class Sell(Loops):
                     y[np.uintp(k)] = add(y[np.uintp(k)], product(values[e], x[i]))
 
         @t.compiled
-        def push(indices, values, starts, positions, chunk, rows, weights, y, reached):
+        def push(matrix, chunk, rows, weights, y, reached):
+            indices, values, starts, positions = matrix
             count = 0
             for f in range(rows.size):
                 c, lane = divmod(positions[np.uintp(rows[f])], chunk)
@@ -75,14 +79,14 @@ class Sell(Loops):
         return cut_evenly(A.starts, per_thread)
 
     def gather(self, A: Any, x: np.ndarray, y: np.ndarray, allowed: np.ndarray | None, start: int, stop: int) -> None:
-        self._gather(A.indices, A.values, A.starts, A.rows, A.chunk, x, y, start, stop)
+        self._gather((A.indices, A.values, A.starts, A.rows), A.chunk, x, y, start, stop)
 
     def scatter(self, A: Any, x: np.ndarray, y: np.ndarray, start: int, stop: int) -> None:
         if self._in_order:  # of as many rows as the chunks have
             start, stop = (min(c * A.chunk, A.rows.size) for c in (start, stop))
-            self._scatter_in_order(A.indices, A.values, A.starts, A.positions, A.chunk, x, y, start, stop)
+            self._scatter_in_order((A.indices, A.values, A.starts, A.positions), A.chunk, x, y, start, stop)
         else:
-            self._scatter(A.indices, A.values, A.starts, A.rows, A.chunk, x, y, start, stop)
+            self._scatter((A.indices, A.values, A.starts, A.rows), A.chunk, x, y, start, stop)
 
     def push(self, A: Any, rows: np.ndarray, weights: np.ndarray, y: np.ndarray, reached: np.ndarray) -> int:
-        return self._push(A.indices, A.values, A.starts, A.positions, A.chunk, rows, weights, y, reached)
+        return self._push((A.indices, A.values, A.starts, A.positions), A.chunk, rows, weights, y, reached)
