@@ -58,7 +58,8 @@ class Reader:
         comment, other_comment = [*line.comment, NO_BYTE][:2]
         comma = ord(",") if line.separator == BLANKS_OR_COMMA else NO_BYTE
         kind = REALS if line.always_real else INTEGERS if line.weight == INTEGER else NUMBERS
-        form = comment, other_comment, line.prefix[0] if line.prefix else NO_BYTE, comma, line.columns, kind
+        prefix = line.prefix[0] if line.prefix else NO_BYTE
+        syntax = powers_of_ten(), TENS, comment, other_comment, prefix, comma, line.columns, kind
         id_type = index_dtype(*shape or ())
         parts: list[Sequence[Array]] = []
         at, careful_bytes = 0, CAREFUL_BYTES
@@ -69,10 +70,8 @@ class Reader:
             if room > self._memory.shape[1]:
                 self._memory = np.empty((3, room), np.int64)
             src, dst, weights = self._memory[0].view(id_type), self._memory[1].view(id_type), self._memory[2]
-            at, edges, ended, real = machine_code(read_lines)(
-                *(text, start, *form, first, last_src, last_dst, line.lowest, powers_of_ten(), TENS),
-                *(src, dst, weights, weights.view(np.float64)),
-            )
+            columns = src, dst, weights, weights.view(np.float64), first, last_src, last_dst, line.lowest
+            at, edges, ended, real = machine_code(read_lines)(text, start, syntax, columns)
             source.line_number += ended
             part = [src[:edges], dst[:edges]]
             if line.columns > 2:
@@ -106,32 +105,14 @@ def powers_of_ten() -> Array:
     return table
 
 
-def read_lines(
-    # fmt: off
-    text,
-    start,
-    comment,
-    other_comment,
-    prefix,
-    comma,
-    fields,
-    kind,
-    first,
-    last_src,
-    last_dst,
-    lowest,
-    powers,
-    tens,
-    src,
-    dst,
-    integers,
-    reals,
-    # fmt: on
-):
+def read_lines(text, start, syntax, columns):
     """Read lines from `start` on; (where it stopped, edges, lines, whether weights are real).
 
-    text: whole lines.  comment to lowest: see `read_block`.  integers, reals: one memory, for either kind of weight.
+    text: whole lines.  syntax, columns: see `read_block`; of the latter, integers and reals are one memory, for either
+    kind of weight, and numbers must lie within the bounds that follow.
     """
+    powers, tens, comment, other_comment, prefix, comma, fields, kind = syntax
+    src, dst, integers, reals, first, last_src, last_dst, lowest = columns
     i, edges, lines, real = start, 0, 0, kind == REALS
     while i < text.size:
         line, i = i, past_blanks(text, i)

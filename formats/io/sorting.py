@@ -52,7 +52,8 @@ def sorted_by_rows(
         machine_code(deal_values)(src, dst, values, both_ways, shift, starts.copy(), dealt)
     words, places = np.empty(most, np.uint64), np.empty(most if weighted and value_bits == 0 else 0, src.dtype)
     ends, bits = starts, values.view(np.uint32) if in_words else none
-    machine_code(deal)(src, dst, bits, both_ways, shift, column_bits, value_bits, ends, words, places)
+    layout = ends, shift, column_bits, value_bits
+    machine_code(deal)(src, dst, bits, both_ways, layout, words, places)
     total, longest = int(ends[-1]), int(np.diff(ends.astype(np.int64), prepend=0).max())
     digits = max(1, -(-(shift + column_bits) // DIGIT_BITS))
     counts = np.empty((digits, 1 << -(-(shift + column_bits) // digits)), np.uint64)
@@ -61,7 +62,7 @@ def sorted_by_rows(
     kept = np.empty(total if weighted else 0, values.dtype)
     of_kept = dealt, kept, kept.view(np.uint32) if in_words else none
     sort = machine_code(sort_blocks)
-    found = int(sort(ends, words, places, shift, column_bits, value_bits, *scratch, *of_kept, indptr, indices))
+    found = int(sort(layout, words, places, scratch, of_kept, indptr, indices))
     for array in (indices, kept):
         array.resize(min(array.size, found), refcheck=False)  # without a copy
     return indptr, indices, kept
@@ -99,12 +100,13 @@ def deal_values(src, dst, values, both_ways, shift, ends, dealt):
             row, column = column, row
 
 
-def deal(src, dst, bits, both_ways, shift, column_bits, value_bits, ends, words, places):
+def deal(src, dst, bits, both_ways, layout, words, places):
     """Deal entries out to blocks of 2^shift rows, as words of row within the block, column and what tells the value.
 
     bits: the values, if these go into the words; else their places in `dealt` do, or into `places`, if there is room.
-    ends: as for `deal_values`.
+    layout: ends, as for `deal_values`, shift, and the bits of a column and of what tells the value.
     """
+    ends, shift, column_bits, value_bits = layout
     within = (np.uint64(1) << np.uint64(shift)) - np.uint64(1)
     for e in range(src.size):
         row, column = np.uint64(src[e]), np.uint64(dst[e])
@@ -120,30 +122,15 @@ def deal(src, dst, bits, both_ways, shift, column_bits, value_bits, ends, words,
             row, column = column, row
 
 
-def sort_blocks(
-    # fmt: off
-    ends,
-    words,
-    places,
-    shift,
-    column_bits,
-    value_bits,
-    other_words,
-    other_places,
-    counts,
-    dealt,
-    kept,
-    kept_bits,
-    indptr,
-    indices,
-    # fmt: on
-):
+def sort_blocks(layout, words, places, scratch, values, indptr, indices):
     """Sort each block by its rows and columns and write its rows; the number of entries, equal places being one.
 
-    ends to value_bits: see `deal`.  other_words, other_places: room for the longest block.  counts: (digits, values
-    of a digit).  dealt: the values by place, unless `kept_bits`, the memory of `kept`, takes them from words.
-    indptr: zeros; it, indices and kept become the rows'.
+    layout, words, places: see `deal`.  scratch: room for the longest block's words and places, and counts, (digits,
+    values of a digit).  values: (dealt, kept, kept_bits), the values by place, unless `kept_bits`, the memory of
+    `kept`, takes them from words.  indptr: zeros; it, indices and kept become the rows'.
     """
+    ends, shift, column_bits, value_bits = layout
+    (other_words, other_places, counts), (dealt, kept, kept_bits) = scratch, values
     found, start = np.uint64(0), np.uint64(0)
     low_column = (np.uint64(1) << np.uint64(column_bits)) - np.uint64(1)
     low_value = (np.uint64(1) << np.uint64(value_bits)) - np.uint64(1)

@@ -51,13 +51,13 @@ class VectorWrite:
         dtype: np.dtype,
         zero: Any,
         place: Place,
-        mask: Any,
-        complement: bool,
-        accum: Any,
-        out: Any,
-        replace: bool,
+        *rule: Any,
     ) -> VectorWrite:
-        """A write with every argument checked; ValueError or TypeError names the one that is wrong."""
+        """A write with every argument checked; ValueError or TypeError names the one that is wrong.
+
+        rule: mask, complement, accum, out and replace.
+        """
+        mask, complement, accum, out, replace = rule
         if mask is not None:
             check_vector("mask", mask, size, place)
             if not isinstance(mask, SparseVector) and mask.dtype != np.bool_:

@@ -115,7 +115,7 @@ class _Search:
         A, before = self.A, int(self.state[LEVEL])
         widest = 0 if A.nnz < SMALL else A.keep("widest", lambda: int(_widest(A.indptr)))  # of 0 no level is large
         alpha = float(self.how.alpha) if self.how.choice == "auto" else 0.0
-        parts = (A.indptr, A.indices, self.level, self.parent, self.queue, self.state)
+        parts = (A.indptr, A.indices), (self.level, self.parent, self.queue), self.state
         while _small_levels(*parts, self.deepest, widest, LARGE, alpha, int(self.state[END]) + PAUSE):
             pass
         if self.state[LEVEL] != before:
@@ -153,7 +153,7 @@ class _Search:
         else:
             self.front, self.found = self.found, self.front
         taken = np.zeros(2, np.int64)  # words, and vertices found
-        parts = (columns.indptr, columns.indices, seen, self.front, self.found, self.level, self.parent, taken)
+        parts = ((columns.indptr, columns.indices), seen, self.front, self.found, self.level, self.parent, taken)
         run(lambda *_: _pull(*parts, k + 1), [(0, 0)] * self.threads)
         self.state[BEGIN], self.state[END], self.state[LEVEL] = 0, taken[1], k + 1
         self.pulled += 1
@@ -168,8 +168,9 @@ def _widest(indptr):
 
 
 @compiled
-def _small_levels(indptr, indices, level, parent, queue, state, deepest, widest, large, alpha, pause):
+def _small_levels(rows, found, state, deepest, widest, large, alpha, pause):
     """Push small levels; was there a pause, since the queue has got so long?"""
+    (indptr, indices), (level, parent, queue) = rows, found
     begin, end, k, unexplored = state[0], state[1], state[2], state[3]
     edges, one, two = np.int64(0), np.uintp(1), np.uintp(2)
     while begin < end < pause and k < deepest:
@@ -242,8 +243,9 @@ def _settle(queue, begin, end, level, k):
 
 
 @compiled
-def _pull(indptr, indices, seen, front, found, level, parent, taken, k):
+def _pull(columns, seen, front, found, level, parent, taken, k):
     """A thread's share of a level: words of the bitmaps from taken[0] on; what is new is counted in taken[1]."""
+    indptr, indices = columns
     count, one, low = np.int64(0), np.uintp(1), np.uintp(63)
     while True:
         first = added(taken, 0, GRAIN)

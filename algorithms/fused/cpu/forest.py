@@ -92,7 +92,7 @@ class _Trees:
         entries, active = int(sides[0][0][-1]), np.arange(n, dtype=f.dtype)
         left, alone, known = self.without_giant(active, n), not self.count[0], False
         while left:
-            parts = (*sides[0], *sides[-1], len(sides) == 2, f, active[:left], other, lightest, alone, known)
+            parts = ((sides[0], sides[-1]), len(sides) == 2, f, active[:left], (other, lightest), alone, known)
             side_by_side(lambda taken, parts=parts: _lightest(*parts, taken), entries)
             left, choosing = _best_of_each(f, active, left, other, lightest, best, choosers, alone)
             before, ends = int(self.count[0]), (choosers[:choosing], other, self.chosen, self.count)
@@ -164,15 +164,14 @@ def _leaving(indptr, columns, values, f, v, tree, alone):
 
 
 @compiled
-def _lightest(
-    indptr, columns, values, other_indptr, other_columns, other_values, both,
-    f, active, other, lightest, alone, known, taken,
-):  # fmt: skip
+def _lightest(sides, both, f, active, found, alone, known, taken):
     """Of each active vertex the first lightest entry that leaves its tree; other = -1: there is none.
 
     both: look among the columns, too.  alone: every vertex is a tree.  known: what was found before is still the
     lightest, if it leaves the tree.
     """
+    (indptr, columns, values), (other_indptr, other_columns, other_values) = sides
+    other, lightest = found
     one = np.uintp(1)
     while True:
         first = added(taken, 0, GRAIN)

@@ -34,7 +34,7 @@ def by_heap(A: CSR, source: int, s: Semiring, until: Until) -> Any:
     d[source] = s.unit(dtype)
     limit = zero if until.limit is None else until.limit
     target = -1 if until.target is None else until.target
-    settled, farthest = settle(s, dtype)(source, limit, target, A.indptr, A.indices, full_values(A), d, heap, place)
+    settled, farthest = settle(s, dtype)(source, limit, target, (A.indptr, A.indices, full_values(A)), d, heap, place)
     if settled > n:
         raise ValueError(broken_law(s, "an edge has improved a best distance"))
     if explained():
@@ -53,11 +53,12 @@ def settle(semiring: Semiring, dtype: np.dtype) -> Any:
     product = product_function(semiring, dtype, matrix_first=False)
 
     @compiled
-    def loop(source, limit, target, indptr, indices, values, d, heap, place):
+    def loop(source, limit, target, rows, d, heap, place):
         """(how many are settled, the last distance), with distances in d, which holds the unit at the source.
 
         heap, place: (n,), the vertices in the heap, and where in it each is, -1 before and after.
         """
+        indptr, indices, values = rows
         heap[0], place[source] = source, 0
         size, settled, x = 1, 0, d[source]
         while size and settled <= d.size:  # more, if an edge has made a settled distance better

@@ -32,12 +32,14 @@ from algorithms.errors import NegativeCycle
 from algorithms.single_source import Exact, Until
 from formats import CSR
 from semiring import MONOIDS, OPERATORS, Semiring
+from semiring.cpu.kernels import compiled, inlined, product_function
 from semiring.statistics import magnitude
 from semiring.vectors import at_the_end
 from semiring.verbs.explanation import explained, facts
 from semiring.verbs.registry import Unsuited
 
 from .near_far import fits, full_values
+from .relaxation import orders
 
 INT32, INT64 = np.dtype(np.int32), np.dtype(np.int64)
 
@@ -68,7 +70,7 @@ def by_queue(A: CSR, source: int, s: Semiring, until: Until, order: str = "fifo"
     small_first, large_last = "slf" in order, "lll" in order
     loop = relaxation(s, A.dtype, wide)
     last, relaxed, edges, farthest = loop(
-        source, limit, target, small_first, large_last, A.indptr, A.indices, full_values(A), d, tree, queue, state
+        source, limit, target, small_first, large_last, (A.indptr, A.indices, full_values(A)), d, (tree, queue, state)
     )
     if last >= 0:
         return closed_by(A, tree[:, PARENT], int(last), s)
@@ -109,13 +111,31 @@ def closed_by(A: CSR, parent: np.ndarray, last: int, s: Semiring) -> Unsuited:
     raise NegativeCycle(cycle)
 
 
+@inlined
+def cut_off(v, u, tree, state):
+    """Take v and all below it out of the tree; True, and it is left undone, if u is there."""
+    before, x, depth = tree[v, BEFORE], np.uintp(tree[v, NEXT]), tree[v, DEPTH]
+    while tree[x, DEPTH] > depth:
+        if x == u:
+            return True
+        tree[x, DEPTH] = -1
+        state[x] &= OUTDATED
+        x = np.uintp(tree[x, NEXT])
+    tree[np.uintp(before), NEXT], tree[x, BEFORE] = x, before
+    return v == u
+
+
+@inlined
+def hang(v, u, tree):
+    """Make v, with nothing below it, the first child of u."""
+    after = np.uintp(tree[u, NEXT])
+    tree[v, NEXT], tree[v, BEFORE], tree[v, DEPTH], tree[v, PARENT] = after, u, tree[u, DEPTH] + 1, u
+    tree[u, NEXT], tree[after, BEFORE] = v, v
+
+
 @lru_cache(maxsize=64)
 def relaxation(semiring: Semiring, dtype: np.dtype, wide: np.dtype) -> Any:
     """The loop for a semiring, weights of `dtype` and distances of `wide`."""
-    from semiring.cpu.kernels import compiled, inlined, product_function
-
-    from .relaxation import orders
-
     better_than, _ = orders(semiring)
     absent, zero, convert = semiring.zero(dtype), semiring.zero(wide), wide.type
     if wide == dtype:
@@ -126,34 +146,15 @@ def relaxation(semiring: Semiring, dtype: np.dtype, wide: np.dtype) -> Any:
         def product(weight, x):
             return zero if weight == absent else x + weight
 
-    @inlined
-    def cut_off(v, u, tree, state):
-        """Take v and all below it out of the tree; True, and it is left undone, if u is there."""
-        before, x, depth = tree[v, BEFORE], np.uintp(tree[v, NEXT]), tree[v, DEPTH]
-        while tree[x, DEPTH] > depth:
-            if x == u:
-                return True
-            tree[x, DEPTH] = -1
-            state[x] &= OUTDATED
-            x = np.uintp(tree[x, NEXT])
-        tree[np.uintp(before), NEXT], tree[x, BEFORE] = x, before
-        return v == u
-
-    @inlined
-    def hang(v, u, tree):
-        """Make v, with nothing below it, the first child of u."""
-        after = np.uintp(tree[u, NEXT])
-        tree[v, NEXT], tree[v, BEFORE], tree[v, DEPTH], tree[v, PARENT] = after, u, tree[u, DEPTH] + 1, u
-        tree[u, NEXT], tree[after, BEFORE] = v, v
-
     @compiled
-    def loop(source, limit, target, small_first, large_last, indptr, indices, values, d, tree, queue, state):
+    def loop(source, limit, target, small_first, large_last, rows, d, lists):
         """(where a cycle has closed, or -1; vertices relaxed from; edges looked at; the farthest of these vertices).
 
         limit, target: bound the lengths that count; the zero, and -1, for none.  tree: all -1, with a row more than
         there are vertices: it ends the preorder.  queue: a ring, first in, first out after n² vertices.  state: all
         `IDLE`.
         """
+        (indptr, indices, values), (tree, queue, state) = rows, lists
         n, one = queue.size, np.uintp(1)
         tree[source, NEXT], tree[source, BEFORE], tree[source, DEPTH] = n, n, 0
         queue[0], state[source], head, count = source, WAITING, 0, 1

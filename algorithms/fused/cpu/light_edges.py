@@ -69,14 +69,14 @@ def light_edges(sides: list[Side]) -> LightEdges | None:
     limit = values.max() if few else some[int(some.size * LIGHT * n / entries)]
     if not few and (some <= limit).sum() * 2 > some.size:
         return None
-    ends, parts = np.zeros(n + 1, np.int64), (*sides[0], *sides[-1], len(sides) == 2, limit)
+    ends, parts = np.zeros(n + 1, np.int64), (sides[0], sides[-1], len(sides) == 2, limit)
     side_by_side(lambda taken: _count(*parts, ends, taken), values.size)
     np.cumsum(ends, out=ends)
     if not 0 < ends[-1] < 2**32:
         return None
     u, v = (np.empty(ends[-1], index_dtype(n)) for _ in range(2))
     w = np.empty(ends[-1], values.dtype)
-    side_by_side(lambda taken: _write(*parts, ends, u, v, w, taken), values.size)
+    side_by_side(lambda taken: _write(*parts, ends, (u, v, w), taken), values.size)
     return LightEdges(u, v, w, few)
 
 
@@ -180,8 +180,9 @@ def _next(columns, values, e, stop, u, limit):
 
 
 @compiled
-def _count(indptr, columns, values, other_indptr, other_columns, other_values, both, limit, counts, taken):
+def _count(side, other, both, limit, counts, taken):
     """counts[u + 1]: how many edges row u has above the diagonal; of both sides together, each once."""
+    (indptr, columns, values), (other_indptr, other_columns, other_values) = side, other
     n, one = np.uintp(indptr.size - 1), np.uintp(1)
     while True:
         first = np.uintp(added(taken, 0, GRAIN))
@@ -207,11 +208,10 @@ def _count(indptr, columns, values, other_indptr, other_columns, other_values, b
 
 
 @compiled
-def _write(
-    indptr, columns, values, other_indptr, other_columns, other_values, both, limit, ends,
-    edge_u, edge_v, weight, taken,
-):  # fmt: skip
+def _write(side, other, both, limit, ends, edges, taken):
     """The edges that `_count` has counted, those of row u from ends[u] on."""
+    (indptr, columns, values), (other_indptr, other_columns, other_values) = side, other
+    edge_u, edge_v, weight = edges
     n, one = np.uintp(indptr.size - 1), np.uintp(1)
     while True:
         first = np.uintp(added(taken, 0, GRAIN))

@@ -162,8 +162,8 @@ class Search:
         self.top = delta if limit == self.zero else capped(delta, limit, s)
         many = self.A.nrows * WORTH // max(self.A.nnz, 1) if self.plan.threads > 1 else self.near[0].size
         while True:
-            lists = self.near, self.far, size, many, self.counts
-            size, *found = loop(self.target, limit, delta, self.top, best, self.rows, self.d, *lists)
+            state = self.rows, self.d, self.near, self.far, self.counts
+            size, *found = loop(state, self.target, limit, delta, self.top, best, size, many)
             limit, self.top, best = map(dtype.type, found)
             if self.counts[0] < 0 or self.counts[1] > most_relaxed(self.A.nrows):
                 raise ValueError(broken_law(s, ENDLESS))
@@ -187,8 +187,8 @@ class Search:
         def piece(thread: int, _: int) -> None:
             own = self.owned[thread]
             own.counts[:] = 0
-            lists = self.near, size, own.near, own.far
-            found[thread] = step(taken, self.top, self.rows, self.d, *lists, own.counts)
+            lists = own.near, own.far, own.counts
+            found[thread] = step(taken, self.top, self.rows, self.d, self.near, size, lists)
 
         run(piece, [(thread, thread + 1) for thread in range(self.plan.threads)])
         end, best = 0, self.zero

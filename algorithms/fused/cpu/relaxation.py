@@ -108,15 +108,11 @@ def gather(own, count, into, end, d):
 
 
 @lru_cache(maxsize=64)
-def search(semiring: Semiring, dtype: np.dtype, stepped: bool) -> Kernel:
-    """The loop for a semiring and a dtype.
-
-    stepped: is there a Δ that ⊗ puts a distance ahead by? If not, `top` is a quantile of the far distances.
-    """
+def settling(semiring: Semiring, dtype: np.dtype) -> Kernel:
+    """The phase that empties near, for a semiring and a dtype."""
     zero, convert = semiring.zero(dtype), dtype.type
     better_than, no_worse_than = orders(semiring)
-    product, lengthened = product_function(semiring, dtype, matrix_first=False), length(semiring, dtype)
-    is_passed_over = passed_over(semiring, dtype)
+    lengthened, is_passed_over = length(semiring, dtype), passed_over(semiring, dtype)
 
     @compiled
     def settle(top, rows, d, near, far, size, many, counts):
@@ -167,6 +163,15 @@ def search(semiring: Semiring, dtype: np.dtype, stepped: bool) -> Kernel:
         counts[0] = last
         return kept(near_v, near_d, head, size, d), best
 
+    return settle
+
+
+@lru_cache(maxsize=64)
+def sifting(semiring: Semiring, dtype: np.dtype) -> Kernel:
+    """The phase that fills near from far, for a semiring and a dtype."""
+    zero = semiring.zero(dtype)
+    better_than, no_worse_than = orders(semiring)
+
     @compiled
     def sift(top, d, near, far, counts):
         """(how many entries of far have come near, the best distance left in far)."""
@@ -186,6 +191,14 @@ def search(semiring: Semiring, dtype: np.dtype, stepped: bool) -> Kernel:
         counts[0] = last
         return size, best
 
+    return sift
+
+
+@lru_cache(maxsize=64)
+def quantiles(semiring: Semiring) -> Kernel:
+    """What chooses a threshold where no Δ is given, for a semiring."""
+    better_than, _ = orders(semiring)
+
     @compiled
     def quantile(distances, count):
         """A distance that about an eighth of a sample of the first `count` is better than."""
@@ -198,14 +211,28 @@ def search(semiring: Semiring, dtype: np.dtype, stepped: bool) -> Kernel:
             sample[i] = x
         return sample[size // 8]
 
+    return quantile
+
+
+@lru_cache(maxsize=64)
+def search(semiring: Semiring, dtype: np.dtype, stepped: bool) -> Kernel:
+    """The loop for a semiring and a dtype.
+
+    stepped: is there a Δ that ⊗ puts a distance ahead by? If not, `top` is a quantile of the far distances.
+    """
+    better_than, no_worse_than = orders(semiring)
+    product = product_function(semiring, dtype, matrix_first=False)
+    settle, sift, quantile = settling(semiring, dtype), sifting(semiring, dtype), quantiles(semiring)
+
     @compiled
-    def loop(target, limit, delta, top, best, rows, d, near, far, size, many, counts):
+    def loop(state, target, limit, delta, top, best, size, many):
         """Settle all from the first `size` near entries on; (how many near entries are left, the limit, top, best).
 
         Entries are left where threads had better share them, as they are more than `many`; then go on with what was
-        returned.  target: -1 for none.  limit: the zero for none.  best: the best distance in far.  counts: as in
-        `settle`, and then the number of buckets.
+        returned.  state: (rows, d, near, far, counts).  target: -1 for none.  limit: the zero for none.  best: the best
+        distance in far.  counts: as in `settle`, and then the number of buckets.
         """
+        rows, d, near, far, counts = state
         while True:
             if size:
                 size, left = settle(top, rows, d, near, far, size, many, counts)
@@ -236,13 +263,14 @@ def share(semiring: Semiring, dtype: np.dtype) -> Kernel:
     lengthened, is_passed_over = length(semiring, dtype), passed_over(semiring, dtype)
 
     @compiled
-    def step(taken, top, rows, d, near, size, own_near, own_far, counts):
+    def step(taken, top, rows, d, near, size, own):
         """Relax from entries of near that nobody has taken, into lists of one's own; the best distance put into far.
 
-        counts: where one's own far ends, entries relaxed from, edges looked at, where one's own near ends.
+        own: (near, far, counts) of the thread.  counts: where one's own far ends, entries relaxed from, edges looked
+        at, where one's own near ends.
         """
         indptr, indices, values, useful, to_hub = rows
-        (near_v, near_d), (far_v, far_d) = own_near, own_far
+        (near_v, near_d), (far_v, far_d), counts = own
         end, last, room, best = 0, 0, near_v.size, zero
         while True:
             first = added(taken, 0, GRAIN)

@@ -130,7 +130,7 @@ class _Search:
 
         Returns whether no vertex was left to start from.
         """
-        arrays = (self.A.indptr, self.A.indices, self.label, self.number, self.vectors, self.edge)
+        arrays = ((self.A.indptr, self.A.indices), self.label, self.number, self.vectors, self.edge)
         return _search(*arrays, order, self.state, self.state[FOUND] + limit)
 
     def largest(self) -> np.ndarray:
@@ -210,8 +210,9 @@ class _Search:
 
 
 @compiled
-def _search(indptr, indices, label, number, vectors, edge, order, state, limit):
+def _search(rows, label, number, vectors, edge, order, state, limit):
     """Search until so many vertices are numbered, or until none is left to start from; is none left?"""
+    indptr, indices = rows
     one, done, stack, begins, path = np.uintp(1), label.size + 1, vectors[0], vectors[1], vectors[2]
     at, found, stacked, begun, depth = state[0], state[1], state[2], state[3], state[4]
     starts = order.size if order.size else label.size
