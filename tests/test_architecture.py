@@ -178,3 +178,21 @@ def test_every_folder_of_code_is_installed() -> None:
     for package in LAYERS[:3]:
         for folder in {file.parent for ending in ("py", "cu", "gr") for file in (ROOT / package).rglob(f"*.{ending}")}:
             assert (folder / "__init__.py").exists(), folder
+
+
+MOST_LINES, MOST_PARAMETERS = 80, 8
+
+
+def test_functions_are_short_and_take_few_parameters():
+    """But for docstrings; parameters that a call names do not count, nor do the options of a command."""
+    for path in sources():
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef):
+                documented = ast.get_docstring(node) is not None
+                lines = node.end_lineno - (node.body[0].end_lineno if documented else node.lineno - 1)
+                assert lines <= MOST_LINES, f"{named(path)}: {node.name} has {lines} lines"
+                given = [
+                    each.arg for each in (*node.args.posonlyargs, *node.args.args) if each.arg not in ("self", "cls")
+                ]
+                few = len(given) <= MOST_PARAMETERS or "cli" in path.parts
+                assert few, f"{named(path)}: {node.name} takes {len(given)} parameters by position"
