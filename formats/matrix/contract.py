@@ -19,6 +19,13 @@ Kept = TypeVar("Kept")
 Shape: TypeAlias = int | tuple[int, int]
 
 
+INSIDE = frozenset(
+    ("arrays", "components", "coordinates", "forget", "formats", "keep", "keeping", "keeps", "mapped", "options")
+    + ("overwrite", "predicted_nbytes", "stored", "stored_parts", "take", "trusted")
+)
+"""Names for formats and backends, which `dir` leaves out."""
+
+
 class Storage:
     """What a matrix is stored as: dataclass fields, some of them arrays of one device.
 
@@ -40,6 +47,10 @@ class Storage:
         for name, component in zip(names, components, strict=True):
             object.__setattr__(self, name, read_only(component) if is_array(component) else component)
         return self
+
+    def __dir__(self) -> list[str]:
+        """What users ask of a matrix, as completion shows it."""
+        return [name for name in super().__dir__() if name not in INSIDE]
 
     # --- how large ------------------------------------------------------------------------------------------------
 
