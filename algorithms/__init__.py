@@ -14,7 +14,7 @@ from .scc import scc
 from .sssp import sssp
 from .trace import trace
 
-from . import fused  # isort: skip  # registers implementations of the algorithms above
+from . import fused  # isort: skip  # noqa: F401  # registers implementations of the algorithms above
 
 __all__ = [
     "NegativeCycle",
@@ -25,7 +25,6 @@ __all__ = [
     "da2cf",
     "delta_stepping",
     "dijkstra",
-    "fused",
     "path",
     "scc",
     "shortest_path_tree",

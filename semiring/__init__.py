@@ -1,7 +1,7 @@
 """The algebra of sparse matrices: semirings, and the verbs that compute in them on any format and device."""
 
-from . import siblings  # isort: skip  # first: raises if `formats` is another project's
-from . import cpu, cuda, generic
+from . import siblings  # isort: skip  # noqa: F401  # first: raises if `formats` is another project's
+from . import cpu, cuda, generic  # noqa: F401
 from .algebra.laws import LawCheck, check_laws
 from .algebra.ops import OPERATORS, BinaryOp, Saturating, UnaryOp
 from .algebra.predicates import Predicate, better, differs, lost, nearer, no_worse, tight, within
@@ -27,7 +27,7 @@ from .verbs.explanation import Explanation, explain
 from .verbs.registry import Vector, Verb, fusible
 from .verbs.verbs import apply, assign, ewise_add, ewise_mult, extract, mxm, mxv, reduce, select, transpose, vxm
 
-from .verbs import needs  # isort: skip
+from .verbs import needs  # isort: skip  # noqa: F401
 from .cpu.threads import get_threads, set_threads, threads
 
 __all__ = [
@@ -62,26 +62,21 @@ __all__ = [
     "check_laws",
     "choose",
     "compare",
-    "cpu",
-    "cuda",
     "differs",
     "ewise_add",
     "ewise_mult",
     "explain",
     "extract",
     "fusible",
-    "generic",
     "get_threads",
     "lost",
     "mxm",
     "mxv",
     "nearer",
-    "needs",
     "no_worse",
     "reduce",
     "select",
     "set_threads",
-    "siblings",
     "threads",
     "tight",
     "transpose",
