@@ -25,6 +25,7 @@ from itertools import count
 from typing import Any
 
 from formats import Matrix, SparseVector
+from formats.matrix.facts import Fact
 from semiring import MinPlus, Semiring, better, ewise_add, no_worse, reduce, select, vxm
 from semiring.vectors import densified, is_empty, present, product, unit
 
@@ -33,6 +34,8 @@ from .kinds import Distance, Paths, Rule, Vertices
 from .signatures import ByBuckets
 from .single_source import Until, single_source
 from .trace import note
+
+SPLIT: Fact[tuple[Any, Matrix, Matrix]] = Fact("a width, and the light and heavy edges that it makes")
 
 
 @single_source(ByBuckets, takes=(MinPlus,), check=check_delta)
@@ -117,7 +120,7 @@ def improve(d: Any, t: SparseVector, s: Semiring) -> SparseVector:
 
 def split_at(A: Matrix, Δ: Any) -> tuple[Matrix, Matrix]:
     """(light edges, heavy edges), kept with A for the next source; of several Δ, those of the last."""
-    kept = A.take("split")
+    kept = A.take(SPLIT)
     L, H = kept[1:] if kept is not None and kept[0] == Δ else (select(A, "<=", Δ), select(A, ">", Δ))
-    A.keep("split", lambda: (Δ, L, H))
+    A.keep(SPLIT, lambda: (Δ, L, H))
     return L, H

@@ -6,10 +6,13 @@ from typing import Any
 
 from formats import COO, Matrix
 from formats.arrays import Array, namespace
+from formats.matrix.facts import Fact
 from formats.preparation.weights import edge_keys
 from formats.storage.orientation import compressed, is_symmetric
 from semiring import ewise_add, select
 from semiring.vectors import unweighted
+
+LOOPS: Fact[int] = Fact("number of self-loops")
 
 
 def undirected_edges(A: Matrix, *, symmetrize: bool = False) -> COO:
@@ -43,7 +46,7 @@ def one_way_edge(A: Matrix) -> tuple[int, int]:
 def without_loops(A: Matrix) -> Matrix:
     """`A` itself if it has no self-loops, which is looked up once, else its pattern without them."""
     P = unweighted(A)
-    return select(P, "offdiag") if A.keep("loops", lambda: select(P, "diag").nnz) else A
+    return select(P, "offdiag") if A.keep(LOOPS, lambda: select(P, "diag").nnz) else A
 
 
 def edges_where(E: COO, flags: Array) -> COO:

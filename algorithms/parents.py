@@ -19,10 +19,14 @@ from typing import Any, SupportsIndex
 
 from formats import Matrix
 from formats.arrays import DenseVector, IntegerVector, as_array, differs, to_device
+from formats.matrix.facts import Fact
 from semiring import MinFirst, Semiring, extract, fusible, nearer, reduce, select, tight, vxm
 from semiring.vectors import all_vertices, full, is_empty, present, unit, vertices, where, with_root
 from semiring.verbs.checks import check_matrix
 from semiring.verbs.operands import common_dtype, typed_matrix
+
+GAINS: Fact[bool] = Fact("a path can become better by being longer")
+"""Given: the semiring."""
 
 
 def as_weights(A: Matrix, semiring: Semiring) -> Matrix:
@@ -39,7 +43,7 @@ def as_weights(A: Matrix, semiring: Semiring) -> Matrix:
 def gains_by_length(A: Matrix, semiring: Semiring) -> bool:
     """Can a path become better by being longer? For MinPlus: has `A` a negative weight? Found once."""
     unit = semiring.unit(A.dtype)
-    return A.keep(("gains", semiring), lambda: bool(semiring.better(reduce(A, semiring.add), unit)))
+    return A.keep(GAINS, lambda: bool(semiring.better(reduce(A, semiring.add), unit)), semiring)
 
 
 @fusible

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from formats import Matrix, SparseVector
+from formats.matrix.facts import Fact
 from formats.storage.orientation import by_columns, by_rows, has_columns
 from semiring import LorLand, MinFirst, vxm
 from semiring.algebra.semirings import find_semiring
@@ -26,6 +27,9 @@ from .trace import note
 
 CHOICES = ("auto", "push", "pull")
 AnyFirst = find_semiring("any_first")
+
+
+SEARCHED: Fact[bool] = Fact("a search has been done")
 
 
 @dataclass(frozen=True)
@@ -53,9 +57,9 @@ class Direction:
 
         From the second search on it is turned, and what is made is kept.
         """
-        if self.choice != "auto" or has_columns(A) or A.keeps("searched"):
+        if self.choice != "auto" or has_columns(A) or A.keeps(SEARCHED):
             return self
-        A.keep("searched", lambda: True)
+        A.keep(SEARCHED, lambda: True)
         return Direction("push")
 
     def pulls(self, pulling: bool, f: Any, edges: int, unexplored: int) -> bool:

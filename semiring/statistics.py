@@ -8,46 +8,43 @@ import numpy as np
 
 from formats import Matrix
 from formats.arrays import Array, concatenated, namespace
+from formats.matrix.facts import Fact
 
 from .algebra.ops import OPERATORS
 from .algebra.semirings import Semiring
 
+MEAN: Fact[float] = Fact("mean value")
+MEDIAN: Fact[float] = Fact("median")
+LARGEST: Fact[float] = Fact("largest value")
+SMALLEST: Fact[float] = Fact("smallest value")
+MAGNITUDE: Fact[float] = Fact("largest value without its sign")
+MOMENTS: Fact[Any] = Fact("moments, as a GPU finds them in one pass")
+"""Given of all: the semiring, whose zeros do not count."""
+
 
 def mean(A: Matrix, semiring: Semiring) -> float:
     """The mean value, 0 of no entries."""
-    return A.keep(("mean", semiring), lambda: _of(A, semiring, lambda xp, values: values.mean(), _mean_of))
+    return A.keep(MEAN, lambda: _of(A, semiring, lambda xp, values: values.mean(), _mean_of), semiring)
 
 
 def median(A: Matrix, semiring: Semiring) -> float:
     """The median, 0 of no entries."""
-    return A.keep(("median", semiring), lambda: _of(A, semiring, lambda xp, values: xp.median(values)))
+    return A.keep(MEDIAN, lambda: _of(A, semiring, lambda xp, values: xp.median(values)), semiring)
 
 
 def largest(A: Matrix, semiring: Semiring) -> float:
     """The largest value, 0 of no entries."""
-    return A.keep(
-        ("largest", semiring), lambda: _of(A, semiring, lambda xp, values: values.max(), lambda m: m["largest"])
-    )
+    return A.keep(LARGEST, lambda: _of(A, semiring, lambda xp, values: values.max(), _largest_of), semiring)
 
 
 def smallest(A: Matrix, semiring: Semiring) -> float:
     """The smallest value, 0 of no entries."""
-    return A.keep(
-        ("smallest", semiring), lambda: _of(A, semiring, lambda xp, values: values.min(), lambda m: m["least"])
-    )
+    return A.keep(SMALLEST, lambda: _of(A, semiring, lambda xp, values: values.min(), _least_of), semiring)
 
 
 def magnitude(A: Matrix, semiring: Semiring) -> float:
     """The largest value without its sign, 0 of no entries."""
-    return A.keep(
-        ("magnitude", semiring),
-        lambda: _of(
-            A,
-            semiring,
-            lambda xp, values: max(-values.min(), values.max()),
-            lambda m: max(-m["least"], m["largest"]),
-        ),
-    )
+    return A.keep(MAGNITUDE, lambda: _of(A, semiring, _magnitude, _magnitude_of), semiring)
 
 
 def sums_fit(A: Matrix, x: Array, semiring: Semiring) -> bool:
@@ -60,8 +57,24 @@ def sums_fit(A: Matrix, x: Array, semiring: Semiring) -> bool:
     return most + magnitude(A, semiring) < float(info.max) / 2
 
 
+def _magnitude(xp: Any, values: Array) -> Any:
+    return max(-values.min(), values.max())
+
+
+def _magnitude_of(moments: Any) -> float:
+    return max(-moments["least"], moments["largest"])
+
+
 def _mean_of(moments: Any) -> float:
     return moments["sum"] / moments["count"]
+
+
+def _largest_of(moments: Any) -> float:
+    return moments["largest"]
+
+
+def _least_of(moments: Any) -> float:
+    return moments["least"]
 
 
 def _of(A: Matrix, semiring: Semiring, statistic: Any, of_moments: Any = None) -> float:
@@ -70,7 +83,7 @@ def _of(A: Matrix, semiring: Semiring, statistic: Any, of_moments: Any = None) -
     if not A.place.on_host and of_moments is not None:
         from .cuda.statistics import moments
 
-        found = A.keep(("moments", semiring), lambda: moments(concatenated(A.stored_parts), zero))
+        found = A.keep(MOMENTS, lambda: moments(concatenated(A.stored_parts), zero), semiring)
         return of_moments(found) if found["count"] else 0.0
     values = concatenated([part[part != zero] for part in A.stored_parts])
     with np.errstate(over="ignore"):  # of the largest floats the sum is infinite

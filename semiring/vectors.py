@@ -10,6 +10,7 @@ import numpy as np
 
 from formats import COO, CSR, CompressedCSR, Matrix, SparseVector
 from formats.arrays import Array, all_of, as_indices, equals, index_dtype, namespace, to_device
+from formats.matrix.facts import LONGEST, PATTERN, Fact
 
 from .algebra.semirings import Semiring, end_of_range
 from .verbs.checks import check_matrix
@@ -17,6 +18,9 @@ from .verbs.masks import VectorWrite
 from .verbs.verbs import mxv
 
 VectorLike = Array | SparseVector
+
+
+DEGREES: Fact[Array] = Fact("entries of each row")
 
 
 def unit(A: Matrix, source: int, semiring: Semiring, name: str = "source") -> SparseVector:
@@ -167,7 +171,7 @@ def excluded(A: Matrix, mask: VectorLike | None, complement: bool) -> Array:
 
 def unweighted(A: Matrix) -> Matrix:
     """`A` without its values: every entry is true. Made once; no value is copied."""
-    return A.keep("pattern", A.pattern)
+    return A.keep(PATTERN, A.pattern)
 
 
 def membership(group: Array, groups: int) -> Matrix:
@@ -256,7 +260,7 @@ def product(a: Any, b: Any, semiring: Semiring) -> Any:
 
 def degrees(A: Matrix) -> Array:
     """The number of entries in each row of `A`, counted once."""
-    return A.keep("degrees", lambda: _row_lengths(A))
+    return A.keep(DEGREES, lambda: _row_lengths(A))
 
 
 def _row_lengths(A: Matrix) -> Array:
@@ -270,7 +274,7 @@ def _row_lengths(A: Matrix) -> Array:
 
 def longest_row(A: Matrix) -> int:
     """The largest number of entries in a row of `A`, found once."""
-    return A.keep("longest row", lambda: _longest_row(A))
+    return A.keep(LONGEST, lambda: _longest_row(A), 0)
 
 
 def _longest_row(A: Matrix) -> int:

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from formats import Matrix, SparseVector
+from formats.matrix.facts import Fact
 from semiring import (
     Monoid,
     Semiring,
@@ -64,6 +65,9 @@ FUNCTIONS: dict[str, Callable[[Any, Any], Any]] = {
 """What the shipped operators mean, said once more. An operator of the user's is its own scalar function."""
 
 
+ENTRIES: Fact[list] = Fact("entries")
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class _DenseReference(Matrix):
     """values, present: (nrows, ncols). The underscore keeps the class out of Matrix.formats."""
@@ -88,7 +92,7 @@ class _DenseReference(Matrix):
         return _DenseReference(self.values.T, self.present.T, self.shape[::-1])
 
     def at(self, i: int, j: int) -> Entry:
-        return self.keep("entries", self._entries)[i][j]
+        return self.keep(ENTRIES, self._entries)[i][j]
 
     def _entries(self) -> list[Entries]:
         rows = zip(self.values.tolist(), self.present.tolist(), strict=True)

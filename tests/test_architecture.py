@@ -18,6 +18,9 @@ HEAVY = {"scipy", "networkx", "graphblas", "suitesparse_graphblas", "numba", "cu
 KERNELS = {f"semiring/cpu/compiler/{name}.py" for name in ("compiler", "entry", "target")}
 """The modules that compile, and are themselves imported when something is compiled."""
 
+KEEPING = {"keep", "keeps", "known"}
+"""What a matrix does with facts, which are no strings."""
+
 
 def sources() -> list[Path]:
     return [path for layer in LAYERS if (ROOT / layer).is_dir() for path in sorted((ROOT / layer).rglob("*.py"))]
@@ -112,6 +115,19 @@ def test_relative_imports_stay_in_their_package():
         depth = len(path.relative_to(ROOT).parts) - 1
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             assert not isinstance(node, ast.ImportFrom) or node.level <= depth, named(path)
+
+
+def test_what_a_matrix_keeps_is_declared() -> None:
+    """Every fact is a constant of a module, with the type of its value and a name of its own in that module."""
+    for path in sources():
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        made = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and ast.unparse(node.func) == "Fact"]
+        declared = [node for node in tree.body if isinstance(node, ast.AnnAssign) and node.value in made]
+        assert len(declared) == len(made), named(path)
+        assert len({ast.unparse(call.args[0]) for call in made}) == len(made), named(path)
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in KEEPING:
+                assert not any(isinstance(key, ast.Constant) for key in node.args[:1]), ast.unparse(node)
 
 
 def test_algorithms_speak_only_in_verbs():

@@ -10,6 +10,7 @@ import pytest
 
 from formats import CSB, CSC, CSR, CompressedCSR, Matrix, SegmentedCOO, SparseVector, from_edges
 from formats.arrays import to_device
+from formats.matrix.facts import COMPRESSED
 from semiring import MinPlus, PlusTimes, assign, ewise_add, ewise_mult, extract, reduce, select, tight, transpose, vxm
 
 pytestmark = pytest.mark.backend("cuda")
@@ -126,7 +127,7 @@ def test_rows_and_columns_are_the_cpus(pair: tuple[CSR, CSR, CSR, CSR]) -> None:
             assert same(extract(N, None, at), extract(M, None, at))
             assert same(extract(N, some[0], at), extract(M, some[0], at))
             if fmt is CSR:
-                N.keep(CSC, lambda N=N: N.to(CSC))
+                N.keep(COMPRESSED, lambda N=N: N.to(CSC), CSC)
                 assert same(extract(N, None, at), extract(M, None, at))
 
 

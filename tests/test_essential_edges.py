@@ -13,8 +13,10 @@ from hypothesis import strategies as st
 
 from algorithms import bellman_ford, delta_stepping, sssp
 from algorithms.fused.cpu import essential, near_far
+from algorithms.fused.cpu.essential import ESSENTIAL
 from bench.graphs import uniform
 from formats import CSR, Matrix, from_edges
+from formats.matrix.facts import SYMMETRIC
 from semiring import MinPlus, explain, select
 from semiring.cpu.threads import threads
 
@@ -109,10 +111,10 @@ def test_what_is_kept_is_counted_and_goes_with_the_matrix() -> None:
         said = A.footprint(algorithm="bellman_ford").total
         for _ in range(3):
             assert peak(lambda A=A: bellman_ford(A, 0)) <= said  # type: ignore[misc]
-        kept = A.keep(("essential", MinPlus), lambda: None)
+        kept = A.known(ESSENTIAL, MinPlus)
         assert kept.nbytes <= A.kept_nbytes <= 4 * A.nnz
         select(A, "<", 5, out=A)
-        assert not A.keeps(("essential", MinPlus))
+        assert not A.keeps(ESSENTIAL, MinPlus)
 
 
 @pytest.mark.parametrize(
@@ -188,10 +190,10 @@ def test_a_vertex_that_does_not_lead_to_the_hub() -> None:
 def test_of_a_symmetric_matrix_the_distances_serve_both_ways() -> None:
     u, v, w = hubs("int32").to_edges()
     A: Any = from_edges(np.concatenate((u, v)), np.concatenate((v, u)), np.concatenate((w, w)), shape=3000, dup="min")
-    A.keep(("symmetric", False), lambda: True)
+    A.keep(SYMMETRIC, lambda: True, False)
     for source in (3, 2, 1):
         found = used(A, source)
     assert found is not None
-    kept = A.keep(("essential", MinPlus), lambda: None)
+    kept = A.known(ESSENTIAL, MinPlus)
     hub = int(np.diff(A.indptr).argmax())
     assert np.array_equal(kept.to_hub, delta_stepping(CSR.trusted(*A.components), hub))

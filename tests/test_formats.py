@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from formats import COO, CSC, CSR, ELL, Dense, DeviceUnavailable, Matrix, SegmentedCOO, SparseVector, from_edges
 from formats.arrays import index_dtype
+from formats.matrix.facts import Fact
 from formats.storage.orientation import compressed
 from semiring import PlusTimes, transpose
 
@@ -373,7 +374,7 @@ def test_what_is_kept_is_counted_once_from_either_side():
     assert A.kept_nbytes == 0
     kept = compressed(A.T, 1)
     assert A.kept_nbytes == A.T.kept_nbytes == kept.nbytes
-    A.keep("the same", A.pattern)
+    A.keep(Fact("the same"), A.pattern)
     assert A.kept_nbytes == kept.nbytes + 1, "a pattern's one value"
 
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from bench.graphs import grid
 from formats import CSC, CSR, CompressedCSR, SparseVector, from_edges
+from formats.matrix.facts import COMPRESSED
 from formats.storage.orientation import by_columns
 from formats.storage.packed import GROUP, groups_of, max_width, pack, spare_words, unpack
 from semiring import LorLand, MinPlus, mxv, reduce, vxm
@@ -194,11 +195,11 @@ def test_what_products_keep_is_packed_as_well():
     y = mxv(A, x, MinPlus)
     assert y.indices.tolist() == mxv(A.to(CSR), x, MinPlus).indices.tolist()
     assert isinstance(by_columns(A), CompressedCSR)
-    assert not A.keeps(CSC)
+    assert not A.keeps(COMPRESSED, CSC)
     kept = A.kept_nbytes
     vxm(x, A, MinPlus)
     reduce(A, "min", axis=1)
-    assert not A.keeps(CSR)
+    assert not A.keeps(COMPRESSED, CSR)
     assert A.kept_nbytes < kept + 4 * A.nrows * 4, "beside y and its places, nothing"
 
 

@@ -23,6 +23,7 @@ from algorithms.single_source import Until
 from algorithms.trace import note
 from formats import CSR, Matrix, SparseVector
 from formats.arrays import Array, Device, to_device
+from formats.matrix.facts import Fact
 from formats.places import place_of
 from formats.storage.orientation import by_columns
 from semiring import MinPlus, Semiring, ewise_add, reduce, vxm
@@ -31,6 +32,8 @@ from semiring.vectors import densified, entries_equal, full, is_empty, unit
 from semiring.verbs.registry import Unsuited
 
 from .variant import variant as made_variant
+
+PLACED: Fact[Any] = Fact("the matrix on another device")
 
 
 def moved(x: Array | SparseVector, device: Device) -> Any:
@@ -67,7 +70,7 @@ class Plan:
         """The matrix where it is multiplied; a copy there is kept with A."""
         if A.device == self.relax_on:
             return A
-        return A.keep(("placed", self.relax_on), lambda: A.to(device=self.relax_on))
+        return A.keep(PLACED, lambda: A.to(device=self.relax_on), self.relax_on)
 
     def minimum(self, q: Any, s: Semiring) -> tuple[Any, Any]:
         """(⊕ q, q), q where it is used next if that is where its minimum is taken."""

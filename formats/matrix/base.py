@@ -20,6 +20,7 @@ from ..hooks import ask
 from ..places import Device, Place, at_home, find_place, made_at_home
 from .contract import Storage
 from .convert import convert, to_cupyx, to_dense, to_edges, to_graphblas, to_networkx, to_scipy
+from .facts import LONGEST
 from .footprint import Footprint, footprint
 
 if TYPE_CHECKING:
@@ -198,7 +199,7 @@ class Matrix(Storage):
             lengths = self.lengths(axis)
             return int(lengths.max()) if lengths.size else 0
 
-        return self.keep(("longest", axis), find)
+        return self.keep(LONGEST, find, axis)
 
     @at_home
     def footprint(

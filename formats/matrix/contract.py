@@ -14,8 +14,9 @@ import numpy as np
 
 from ..arrays import Array, held, index_dtype, is_array, read_only
 from ..places import HOST, Device, Place, place_of
+from .facts import Fact
 
-Kept = TypeVar("Kept")
+T = TypeVar("T")
 Shape: TypeAlias = int | tuple[int, int]
 
 
@@ -173,21 +174,28 @@ class Storage:
     def _kept(self) -> dict[Any, Any]:
         return self.__dict__.setdefault("_kept_values", {})
 
-    def keep(self, key: Any, make: Callable[[], Kept]) -> Kept:
-        """`make()`, computed once and kept with the matrix under `key` (a handle, a statistic)."""
-        kept = self._kept
+    def keep(self, fact: Fact[T], make: Callable[[], T], *given: Any) -> T:
+        """`make()`, computed once and kept with the matrix as this fact (a handle, a statistic).
+
+        given: what the fact depends on beside the matrix, such as a semiring.
+        """
+        kept, key = self._kept, (fact, *given) if given else fact
         try:
             return kept[key]
         except KeyError:
             return kept.setdefault(key, make())
 
-    def keeps(self, key: Any) -> bool:
-        """Is something kept under `key`?"""
-        return key in self._kept
+    def keeps(self, fact: Fact[Any], *given: Any) -> bool:
+        """Is the fact kept?"""
+        return ((fact, *given) if given else fact) in self._kept
 
-    def take(self, key: Any) -> Any:
-        """What is kept under `key`, which is then no longer kept; None if nothing is."""
-        return self._kept.pop(key, None)
+    def known(self, fact: Fact[T], *given: Any) -> T | None:
+        """The fact if it is kept, else None."""
+        return self._kept.get((fact, *given) if given else fact)
+
+    def take(self, fact: Fact[T], *given: Any) -> T | None:
+        """The fact, which is then no longer kept; None if it is not."""
+        return self._kept.pop((fact, *given) if given else fact, None)
 
     def forget(self) -> None:
         """Let go of the transpose and of everything kept with both, matrices with theirs, for they form cycles.

@@ -27,6 +27,7 @@ from ..arrays import (
 )
 from ..matrix.base import Matrix
 from ..matrix.convert import convert
+from ..matrix.facts import ENTRIES
 from ..matrix.routes import conversion
 from ..matrix.workspace import WORD, Sizes
 from .compressed import CSR, compress, expand, turned
@@ -112,7 +113,7 @@ class Dense(Matrix):
     @property
     def nnz(self) -> int:
         """Number of entries."""
-        return self.keep("nnz", lambda: int(self.present.sum()))
+        return self.keep(ENTRIES, lambda: int(self.present.sum()))
 
     def coordinates(self) -> tuple[Array, Array, Array]:
         majors, minors = (self.xp.arange(size, dtype=index_dtype(size)) for size in self.values.shape)

@@ -28,6 +28,7 @@ from ..arrays import (
 from ..matrix.base import Matrix
 from ..matrix.contract import Shape, as_shape
 from ..matrix.convert import convert
+from ..matrix.facts import ENTRIES
 from ..matrix.routes import conversion
 from ..matrix.workspace import WORD, Sizes
 from .compressed import CSR, expand, turned
@@ -111,7 +112,7 @@ class ELL(Matrix):
     @property
     def nnz(self) -> int:
         """Number of stored entries, padding not counted."""
-        return self.keep("nnz", lambda: int((self.indices >= 0).sum()))
+        return self.keep(ENTRIES, lambda: int((self.indices >= 0).sum()))
 
     @property
     def stored(self) -> Array:

@@ -12,14 +12,17 @@ from ..arrays import all_of, counts, equals, namespace
 from ..hooks import answer
 from ..matrix.base import Matrix
 from ..matrix.convert import convert
+from ..matrix.facts import COMPRESSED, SYMMETRIC, Fact
 from ..performance import warn_slow
 from .compressed import CSC, CSR
+
+BY_COLUMNS: Fact[Matrix] = Fact("the transpose, a row's entries together, in the format's own storage")
 
 
 def known_symmetric(A: Matrix) -> bool:
     """Has `orientation.is_symmetric` been asked of A's values, and found them so?"""
     base = A if A.major == 0 else A.T
-    return base.keeps(("symmetric", False)) and base.keep(("symmetric", False), bool)
+    return base.known(SYMMETRIC, False) is True
 
 
 def compressed(A: Matrix, axis: int, *, inside: str = "algorithms") -> Any:
@@ -34,7 +37,7 @@ def compressed(A: Matrix, axis: int, *, inside: str = "algorithms") -> Any:
     elif isinstance(base, CSR) and known_symmetric(base):
         made = base.T
     else:
-        made = base.keep(target, lambda: _converted_aside(base, target, CSR if axis == 0 else CSC, inside))
+        made = base.keep(COMPRESSED, lambda: _converted_aside(base, target, CSR if axis == 0 else CSC, inside), target)
     return made if base is A else made.T
 
 
@@ -55,7 +58,8 @@ def _converted_aside(A: Matrix, target: type[Matrix], asked: type[Matrix], insid
 
 def has_columns(A: Matrix) -> bool:
     """Would `by_columns` cost nothing?"""
-    return A.major == 1 or known_symmetric(A) or A.keeps(CSC if isinstance(A, CSR) else "by columns")
+    kept = A.keeps(COMPRESSED, CSC) if isinstance(A, CSR) else A.keeps(BY_COLUMNS)
+    return A.major == 1 or known_symmetric(A) or kept
 
 
 def by_columns(A: Matrix) -> Matrix:
@@ -68,7 +72,7 @@ def by_columns(A: Matrix) -> Matrix:
         return A
     if known_symmetric(A):
         return A.T
-    return compressed(A, 1) if isinstance(A, CSR) else A.keep("by columns", lambda: _turned(A)).T
+    return compressed(A, 1) if isinstance(A, CSR) else A.keep(BY_COLUMNS, lambda: _turned(A)).T
 
 
 def by_rows(A: Matrix) -> Matrix:
@@ -91,7 +95,7 @@ def is_symmetric(A: Matrix, *, pattern: bool = False) -> bool:
     pattern: compare the positions alone.  `A` by columns is made for it, and kept if it is not symmetric.
     """
     base = A if A.major == 0 else A.T
-    return base.keep(("symmetric", pattern), lambda: _mirrored(base, pattern))
+    return base.keep(SYMMETRIC, lambda: _mirrored(base, pattern), pattern)
 
 
 def _mirrored(A: Matrix, pattern: bool) -> bool:
@@ -100,12 +104,12 @@ def _mirrored(A: Matrix, pattern: bool) -> bool:
     rows = compressed(A, 0)
     if not _columns_are_as_long(rows):
         return False
-    columns: Any = compressed(rows, 1) if rows.keeps(CSC) else convert(rows, CSC)
+    columns: Any = compressed(rows, 1) if rows.keeps(COMPRESSED, CSC) else convert(rows, CSC)
     positions, values = _same_entries(rows, columns)
     if values:
-        A.keep(("symmetric", False), lambda: True)
+        A.keep(SYMMETRIC, lambda: True, False)
     else:
-        rows.keep(CSC, lambda: columns)
+        rows.keep(COMPRESSED, lambda: columns, CSC)
     return values or (positions and pattern)
 
 

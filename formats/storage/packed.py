@@ -41,6 +41,7 @@ from ..hooks import answer
 from ..matrix.base import Matrix
 from ..matrix.contract import as_shape
 from ..matrix.convert import convert
+from ..matrix.facts import Fact
 from ..matrix.routes import conversion
 from ..matrix.workspace import WORD, Sizes
 from ..places import place_of
@@ -52,7 +53,7 @@ GROUP = 32
 MAX_UNQUESTIONED_BYTES = 1 << 16
 """Columns of so few bytes are packed even if that takes more."""
 
-RANGES = "ranges of packed columns"
+RANGES: Fact[Any] = Fact("ranges of packed columns")
 """What a matrix keeps between the prediction of its packed bytes and the packing."""
 
 GROUPS_AT_A_TIME = 1 << 14

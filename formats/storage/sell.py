@@ -36,6 +36,7 @@ from ..arrays import (
 from ..matrix.base import Matrix
 from ..matrix.contract import as_shape
 from ..matrix.convert import convert
+from ..matrix.facts import ENTRIES, Fact
 from ..matrix.routes import conversion
 from ..matrix.workspace import WORD, Sizes
 from .compressed import CSR, check_starts, spread, turned
@@ -50,6 +51,11 @@ WINDOW = 1 << 14
 
 MAX_RATIO_TO_CSR = 8
 MAX_UNQUESTIONED_BYTES = 64 * 2**20
+
+
+POSITIONS: Fact[Array] = Fact("where each row is stored")
+SLOTS: Fact[int] = Fact("slots of all chunks")
+"""Given: chunk and window."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -219,12 +225,12 @@ class SELL(Matrix):
     def positions(self) -> Array:
         """(nrows,), where each row stands: the inverse of `rows`, made once and kept with the matrix."""
         base: Any = self if self.major == 0 else self.T  # which keeps it for both
-        return base.keep("positions", lambda: read_only(positions_of(base.rows)))
+        return base.keep(POSITIONS, lambda: read_only(positions_of(base.rows)))
 
     @property
     def nnz(self) -> int:
         """Number of stored entries, padding not counted."""
-        return self.keep("nnz", lambda: int((self.indices >= 0).sum()))
+        return self.keep(ENTRIES, lambda: int((self.indices >= 0).sum()))
 
     @property
     def stored(self) -> Array:
@@ -325,7 +331,7 @@ def options_for(A: Matrix, options: dict[str, Any]) -> tuple[int, int]:
 
 def chunked_nbytes(A: Matrix, chunk: int, window: int) -> int:
     """Bytes of the rows of `A` in such chunks. The number of slots is found once, and kept."""
-    slots = A.keep(("slots", chunk, window), lambda: int(sorted_chunks(A.lengths(0), chunk, window)[1][-1]))
+    slots = A.keep(SLOTS, lambda: int(sorted_chunks(A.lengths(0), chunk, window)[1][-1]), chunk, window)
     index_bytes = index_dtype(*A.shape, slots).itemsize
     return slots * (A.dtype.itemsize + index_bytes) + (chunks(A.nrows, chunk) + 1 + A.nrows) * index_bytes
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from formats import CSC, CSR, Matrix, SparseVector
 from formats.arrays import index_dtype, read_only
+from formats.matrix.facts import Fact
 from formats.storage.orientation import compressed
 
 from ..algebra.semirings import Law, Semiring, counts
@@ -31,6 +32,10 @@ PLACES_OF_A_THREAD = 8
 
 SCAN_FROM = 1 / 4
 """Share of y above which finding the reached places by a scan of y is faster than sorting them."""
+
+
+SCRATCH: Fact[tuple[np.ndarray, np.ndarray]] = Fact("zeros that a push writes to, and the places that it reaches")
+"""Given: the major axis and the zero."""
 
 
 def product(A: Matrix, x: Any, semiring: Semiring, write: VectorWrite, *, matrix_first: bool) -> Any:
@@ -125,8 +130,7 @@ def push(A: Matrix, x: SparseVector, semiring: Semiring, matrix_first: bool) -> 
     """
     loops = loops_for(A, semiring, matrix_first)
     size, zero = A.shape[1 - A.major], semiring.zero(A.dtype)
-    key = ("scratch", A.major, A.dtype, zero)
-    y, reached = A.take(key) or (np.full(size, zero, A.dtype), np.empty(size + 1, index_dtype(size)))
+    y, reached = A.take(SCRATCH, A.major, zero) or (np.full(size, zero, A.dtype), np.empty(size + 1, index_dtype(size)))
     rows, weights = read_only(np.ascontiguousarray(x.indices)), read_only(np.ascontiguousarray(x.values))
     count = loops.push(A, rows, weights, y, reached)
     if count > size * SCAN_FROM:
@@ -136,7 +140,7 @@ def push(A: Matrix, x: SparseVector, semiring: Semiring, matrix_first: bool) -> 
     places = indices.astype(np.intp)  # NumPy takes twice as long to look up by int32
     values = y.take(places)
     y[places] = zero
-    A.keep(key, lambda: (y, reached))
+    A.keep(SCRATCH, lambda: (y, reached), A.major, zero)
     return SparseVector.trusted(indices, values, size)
 
 

@@ -16,7 +16,7 @@ from formats import Matrix, SparseVector
 
 from ..algebra.ops import Interval
 from ..algebra.semirings import Semiring
-from .ranges import exact_bounds, interval, longest, matrix_interval, within
+from .ranges import exact_bounds, interval, matrix_interval, most_terms, within
 
 
 def needed(A: Matrix, x: np.ndarray | SparseVector, semiring: Semiring) -> bool:
@@ -42,7 +42,7 @@ def _stays_within(dtype: np.dtype, A: Matrix, x: np.ndarray | SparseVector, semi
 def _bounds(A: Matrix, x: np.ndarray | SparseVector, semiring: Semiring) -> Interval:
     zero = semiring.zero(A.dtype)
     values = x.values if isinstance(x, SparseVector) else x
-    return exact_bounds(semiring, matrix_interval(A, zero), interval(values, zero), longest(A))
+    return exact_bounds(semiring, matrix_interval(A, zero), interval(values, zero), most_terms(A))
 
 
 def product(A: Matrix, x: np.ndarray | SparseVector, semiring: Semiring, matrix_first: bool) -> Any:

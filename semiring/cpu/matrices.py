@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from formats import CSC, CSR, Matrix
+from formats.matrix.facts import COMPRESSED
 from formats.storage.compressed import turned
 
 from ..algebra.ops import BinaryOp, find_op
@@ -90,8 +91,8 @@ def _column(A: CSR, j: int) -> tuple[np.ndarray, np.ndarray]:
     """(rows, values) of one column of `A`."""
     from . import rows
 
-    if A.keeps(CSC):
-        columns: Any = A.keep(CSC, lambda: A.to(CSC))
+    if A.keeps(COMPRESSED, CSC):
+        columns: Any = A.keep(COMPRESSED, lambda: A.to(CSC), CSC)
         return _row(columns.T, j).components[1:3]
     return rows.column(A, j)
 

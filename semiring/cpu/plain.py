@@ -19,7 +19,7 @@ from formats import Matrix
 
 from ..algebra.ops import OPERATORS
 from ..algebra.semirings import MONOIDS, Law, Semiring
-from .ranges import all_finite, exact_bounds, interval, longest, matrix_interval, within
+from .ranges import all_finite, exact_bounds, interval, matrix_interval, most_terms, within
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def could_saturate(semiring: Semiring) -> bool:
 
 def terms(A: Matrix, semiring: Semiring) -> int:
     """How many products ⊕ may add up."""
-    return longest(A) if semiring.add.name == "plus" else 1
+    return most_terms(A) if semiring.add.name == "plus" else 1
 
 
 def _clamped(A: Matrix, x: np.ndarray, zero: Any, sign: int) -> Operand | None:

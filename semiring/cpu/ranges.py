@@ -12,10 +12,18 @@ from typing import Any
 import numpy as np
 
 from formats import CSC, CSR, Matrix
+from formats.matrix.facts import Fact
 from formats.storage.orientation import compressed
 
 from ..algebra.ops import Interval
 from ..algebra.semirings import Semiring
+
+INTERVAL: Fact[Interval] = Fact("least and largest value")
+FINITE: Fact[bool] = Fact("all values are finite")
+HOLDS_ZERO: Fact[bool] = Fact("a stored value is the zero")
+"""Given of all three: the zero, which stands for an absent entry."""
+
+MOST_TERMS: Fact[int] = Fact("entries of the longest row or column")
 
 
 def interval(values: np.ndarray, zero: Any) -> Interval:
@@ -39,22 +47,22 @@ def _hull(intervals: Iterable[Interval]) -> Interval:
 
 def matrix_interval(A: Matrix, zero: Any) -> Interval:
     """(low, high) of A's entries other than `zero`, found once."""
-    return _base(A).keep(("interval", zero), lambda: _hull(interval(part, zero) for part in A.stored_parts))
+    return _base(A).keep(INTERVAL, lambda: _hull(interval(part, zero) for part in A.stored_parts), zero)
 
 
 def all_finite(A: Matrix, zero: Any) -> bool:
     """Are A's entries other than `zero` finite? Found once."""
     return _base(A).keep(
-        ("finite", zero), lambda: all(bool((np.isfinite(part) | (part == zero)).all()) for part in A.stored_parts)
+        FINITE, lambda: all(bool((np.isfinite(part) | (part == zero)).all()) for part in A.stored_parts), zero
     )
 
 
 def holds_zero(A: Matrix, zero: Any) -> bool:
     """Has `A` a stored entry equal to `zero`? Found once."""
-    return _base(A).keep(("holds", zero), lambda: any(bool((part == zero).any()) for part in A.stored_parts))
+    return _base(A).keep(HOLDS_ZERO, lambda: any(bool((part == zero).any()) for part in A.stored_parts), zero)
 
 
-def longest(A: Matrix) -> int:
+def most_terms(A: Matrix) -> int:
     """The number of entries of A's longest row or column: so many products are added at most."""
 
     def count() -> int:
@@ -67,7 +75,7 @@ def longest(A: Matrix) -> int:
             lengths = [np.bincount(part, minlength=1) for part in ends]
         return max((int(part.max()) for part in lengths if part.size), default=0)
 
-    return _base(A).keep("longest", count)
+    return _base(A).keep(MOST_TERMS, count)
 
 
 def exact_bounds(semiring: Semiring, a: Interval, b: Interval, terms: int) -> Interval:

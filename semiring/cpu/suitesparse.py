@@ -24,6 +24,7 @@ import numpy as np
 
 from formats import CSC, CSR, Matrix
 from formats.arrays import index_dtype
+from formats.matrix.facts import Fact
 from formats.places import HOST
 
 from ..algebra.semirings import Semiring
@@ -39,6 +40,12 @@ Compressed = CSR | CSC
 
 
 _starting = Lock()
+
+
+HANDLE: Fact[Handle] = Fact("GraphBLAS matrix")
+"""Given: the zero whose entries are left out, or None."""
+
+PATTERN_HANDLE: Fact[Handle] = Fact("GraphBLAS matrix of the pattern")
 
 
 def library() -> ModuleType:
@@ -80,7 +87,7 @@ def operand(A: Compressed, x: np.ndarray, semiring: Semiring, matrix_first: bool
 def _has_room(A: Compressed, semiring: Semiring) -> bool:
     """Is the handle there already, or room for it?"""
     rows, available = A if A.major == 0 else A.T, HOST.available_bytes()
-    kept = any(rows.keeps(("graphblas", left_out)) for left_out in (None, semiring.zero(A.dtype)))
+    kept = any(rows.keeps(HANDLE, left_out) for left_out in (None, semiring.zero(A.dtype)))
     return kept or available is None or handle_bytes(A, type(A)) <= available
 
 
@@ -103,16 +110,15 @@ def handle(A: Compressed, semiring: Semiring) -> graphblas.Matrix:
     """
     rows: Any = A if A.major == 0 else A.T
     zero = semiring.zero(A.dtype)
-    prunes = semiring.mul.reads != "" and holds_zero(rows, zero)
-    return rows.keep(("graphblas", zero if prunes else None), lambda: _import(rows, zero if prunes else None)).matrix
+    left_out = zero if semiring.mul.reads != "" and holds_zero(rows, zero) else None
+    return rows.keep(HANDLE, lambda: _import(rows, left_out), left_out).matrix
 
 
 def pattern_handle(mask: Matrix) -> graphblas.Matrix:
     """A GraphBLAS matrix with the entries of the mask, stored zeros among them, and no values to speak of."""
     rows: Any = mask.to(CSR)
-    if rows.keeps(("graphblas", None)):
-        return rows.keep(("graphblas", None), lambda: _import(rows, None)).matrix
-    return rows.keep(("graphblas", "pattern"), lambda: _import(rows.pattern(), None)).matrix
+    handle = rows.known(HANDLE, None) or rows.keep(PATTERN_HANDLE, lambda: _import(rows.pattern(), None))
+    return handle.matrix
 
 
 def handle_bytes(A: Matrix, fmt: type[Matrix]) -> int:

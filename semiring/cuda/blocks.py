@@ -12,6 +12,7 @@ import numpy as np
 
 from formats import CSB
 from formats.arrays import Array, cupy, namespace
+from formats.matrix.facts import Fact
 from formats.storage.compressed import expand
 from formats.storage.csb import BLOCK
 
@@ -46,6 +47,11 @@ elements than the L2 has words; below, it always is. Interpolated: see "Blocks" 
 UNEVEN = 1.1
 """What a share of whole segments may cost, over an even share. Whole ones are preferred: a segment that two blocks of
 threads share goes through atomics in memory."""
+
+
+AT_ONCE: Fact[bool] = Fact("a product in one phase is faster")
+PIECES: Fact[Pieces] = Fact("pieces of blocks")
+"""Given: along columns?"""
 
 
 @dataclass(frozen=True)
@@ -147,7 +153,7 @@ class Blocks(Products):
     def gather(self, k: Kernels, A: CSB, x: Array, semiring: Semiring, allowed: Array | None) -> Array:
         y = cupy().full(A.shape[A.major], semiring.zero(A.dtype), A.dtype)
         if A.nnz:
-            if A.keep("at once", lambda: _reuses(A, x.size)):
+            if A.keep(AT_ONCE, lambda: _reuses(A, x.size)):
                 gather_at_once(k, A, x, y)
             else:
                 in_two_phases(k, A, x, y, gathers=True)
@@ -205,7 +211,7 @@ def _launch(kernel: Any, k: Kernels, A: CSB, by_columns: bool, *arguments: Any) 
 def _pieces(A: CSB, by_columns: bool) -> Pieces:
     """Found once; a matrix and its transpose keep one."""
     base: Any = A if A.major == 0 else A.T
-    return base.keep(("pieces", by_columns), lambda: cut_blocks(A, by_columns, _resident(A)))
+    return base.keep(PIECES, lambda: cut_blocks(A, by_columns, _resident(A)), by_columns)
 
 
 def _resident(A: CSB) -> int:

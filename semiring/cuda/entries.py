@@ -17,6 +17,7 @@ from formats import CSC, CSR
 from formats.arrays import DeviceArray as Array
 from formats.arrays import cupy, index_dtype
 from formats.hooks import answers
+from formats.matrix.facts import Fact
 from formats.places import kept_by_place
 
 from ..algebra.predicates import Predicate
@@ -40,6 +41,9 @@ from .steps import (
 Compressed = CSR | CSC
 
 
+FIRST_ROWS: Fact[Array] = Fact("first row of each tile of entries")
+
+
 def words_of(nnz: int) -> int:
     """Words of bits for so many entries."""
     return -(-nnz // WORD_BITS)
@@ -47,7 +51,7 @@ def words_of(nnz: int) -> int:
 
 def first_rows(A: Compressed, k: Steps) -> Array:
     """The first row of each tile of entries, kept with `A`."""
-    return A.keep("rows of tiles", lambda: cut(A.indptr, A.nnz, k))
+    return A.keep(FIRST_ROWS, lambda: cut(A.indptr, A.nnz, k))
 
 
 def cut(indptr: Array, nnz: int, k: Steps) -> Array:

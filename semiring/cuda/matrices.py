@@ -13,6 +13,7 @@ import numpy as np
 from formats import CSC, CSR, Matrix, SparseVector
 from formats.arrays import Array, astype, cupy, index_dtype
 from formats.hooks import answers
+from formats.matrix.facts import COMPRESSED
 from formats.storage.compressed import expand
 from formats.storage.orientation import compressed
 
@@ -58,7 +59,7 @@ def _(A: CSC, rows: Array | None, cols: Array | None, write: Callable[[CSR], Any
     by_row: Any = A.T
     if cols is None and isinstance(rows, np.ndarray):
         at = int(rows[0])
-        if by_row.keeps(CSC):
+        if by_row.keeps(COMPRESSED, CSC):
             return SparseVector.trusted(*entries.major_line(compressed(A, 0), at), A.ncols)
         return SparseVector.trusted(*entries.minor_line(A, at), A.ncols)
     part: Any = _part(by_row, cols, rows)

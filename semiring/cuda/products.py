@@ -14,6 +14,7 @@ from typing import Any
 from formats import CSC, CSR, Matrix, SparseVector
 from formats.arrays import DeviceArray as Array
 from formats.arrays import cupy, is_array
+from formats.matrix.facts import Fact
 from formats.storage.orientation import compressed
 
 from ..algebra.semirings import MinPlus, Semiring
@@ -22,6 +23,8 @@ from ..verbs.verbs import mxm, mxv, vxm
 from .expand import expand_and_combine
 from .kernels import Kernels, kernels_for
 from .storage import GATHER_FROM, STORED
+
+SHAPE: Fact[Any] = Fact("shape of blocks, and dtype of indices, of the products' kernels")
 
 
 @mxv.implement(Matrix, "cuda", needs=lambda A, fmt: _needs(A, fmt, matrix_first=True))
@@ -98,5 +101,5 @@ def _dense_product(
 def _kernels(A: Any, semiring: Semiring, matrix_first: bool) -> Kernels:
     """The kernels of A's format."""
     own = STORED[type(A)]
-    shape, index_dtype = A.keep("shape", lambda: own.shape(A))
+    shape, index_dtype = A.keep(SHAPE, lambda: own.shape(A))
     return kernels_for(semiring, A.dtype, index_dtype, matrix_first, shape, own.unit)

@@ -9,6 +9,7 @@ import numpy as np
 
 from formats import Matrix, SparseVector
 from formats.arrays import Array, cupy
+from formats.matrix.facts import Fact
 
 from ..algebra.semirings import Semiring
 from .kernels import PUSHED, SORTED_AT_ONCE, Kernels
@@ -26,6 +27,9 @@ Marks = tuple[Array, Array, Any]
 
 Launch = Callable[[Kernels, Any, Array, Array, Marks], None]
 """(k, A, rows, weights, marks): y_k ⊕= a_ik ⊗ weights_i for the given rows."""
+
+
+SCRATCH: Fact[Scratch] = Fact("what a push writes to")
 
 
 class Scratch:
@@ -55,8 +59,7 @@ def push(k: Kernels, A: Matrix, x: SparseVector, semiring: Semiring, launch: Lau
     index_type = np.dtype(k.index)
     if x.nnz == 0 or A.nnz == 0 or size == 0:
         return SparseVector.trusted(cp.empty(0, index_type), cp.empty(0, A.dtype), size)
-    key = ("scratch", A.dtype, zero)
-    scratch = A.take(key) or Scratch(size, zero, A.dtype, index_type)
+    scratch = A.take(SCRATCH, zero) or Scratch(size, zero, A.dtype, index_type)
     rows, weights = x.indices.astype(index_type, copy=False), cp.ascontiguousarray(x.values)
     found = None
     if x.nnz < MANY:
@@ -65,7 +68,7 @@ def push(k: Kernels, A: Matrix, x: SparseVector, semiring: Semiring, launch: Lau
     else:
         launch(k, A, rows, weights, (scratch.y, scratch.bits, NOTHING))
     places, values = _marked(k, scratch) if found is None else found
-    A.keep(key, lambda: scratch)
+    A.keep(SCRATCH, lambda: scratch, zero)
     return SparseVector.trusted(places, values, size)
 
 

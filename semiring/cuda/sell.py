@@ -9,6 +9,7 @@ import numpy as np
 
 from formats import SELL, SparseVector
 from formats.arrays import Array, cupy, namespace
+from formats.matrix.facts import Fact
 from formats.storage.compressed import expand
 
 from ..algebra.semirings import Semiring
@@ -22,6 +23,9 @@ LANES = 32
 
 PIECE = 64
 """Slots of a strip that one warp goes through at most: 16 rounds of four."""
+
+
+CUTS: Fact[Cuts] = Fact("pieces of chunks")
 
 
 @dataclass(frozen=True)
@@ -90,7 +94,7 @@ class Sell(Products):
 
 def _work(k: Kernels, A: Any) -> tuple[Cuts, tuple[Any, ...], tuple[int]]:
     """(cuts, what kernels on chunks take first, their grid)."""
-    cuts = A.keep("cuts", lambda: cut_strips(A))
+    cuts = A.keep(CUTS, lambda: cut_strips(A))
     nparts, nstrips = cuts.strip_of.size, cuts.first_part.size - 1
     entries = (A.indices, A.values, step_of(A.values, k.index), A.starts, A.rows)
     sizes = (k.index(A.chunk), k.index(A.rows.size))

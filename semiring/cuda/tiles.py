@@ -13,8 +13,12 @@ import numpy as np
 from formats import COO, CSC, CSR
 from formats.arrays import DeviceArray as Array
 from formats.arrays import cupy
+from formats.matrix.facts import Fact
 
 from .kernels import Kernels
+
+CUTS: Fact[Cuts] = Fact("tiles of entries")
+ROWS: Fact[tuple[Any, ...]] = Fact("what kernels on compressed rows take first")
 
 
 @dataclass(frozen=True)
@@ -93,14 +97,14 @@ def step_of(values: Array, index: Any) -> Any:
 def rows_of(k: Kernels, A: Any, *columns: Array) -> tuple[Any, ...]:
     """What kernels on compressed rows take first; `columns` are the arrays that tell the entries' columns."""
     nrows = k.index(A.shape[A.major])
-    return A.keep("rows", lambda: (A.indptr, nrows, *columns, A.values, step_of(A.values, k.index)))
+    return A.keep(ROWS, lambda: (A.indptr, nrows, *columns, A.values, step_of(A.values, k.index)))
 
 
 def gather_rows(k: Kernels, kernel: Any, A: Any, rows: tuple[Any, ...], x: Array, y: Array) -> None:
     """y_i = ⊕_k a_ik ⊗ x_k along compressed rows, by a kernel for their columns. rows: see `rows_of`."""
     if y.size == 0:
         return
-    cuts = A.keep("cuts", lambda: cut_rows(k, A.indptr, A.nnz))
+    cuts = A.keep(CUTS, lambda: cut_rows(k, A.indptr, A.nnz))
     key, parts = cuts.take_parts(k)
     kernel((cuts.count,), k.block, (*rows, x, cuts.first_row, y, parts))
     join(k, cuts, parts, y)
@@ -116,7 +120,7 @@ def fold_compressed(k: Kernels, A: Any, y: Array) -> None:
     """y_i = ⊕ of the values of each stored row."""
     if y.size == 0:
         return
-    cuts = A.keep("cuts", lambda: cut_rows(k, A.indptr, A.nnz))
+    cuts = A.keep(CUTS, lambda: cut_rows(k, A.indptr, A.nnz))
     key, parts = cuts.take_parts(k)
     fixed = (A.indptr, k.index(y.size), A.values, step_of(A.values, k.index))
     k.fold_compressed((cuts.count,), k.block, (*fixed, cuts.first_row, y, parts))
@@ -128,7 +132,7 @@ def gather_list(k: Kernels, A: COO, x: Array, y: Array) -> None:
     """y_i = ⊕_k a_ik ⊗ x_k over a list sorted by i. y is the zero at first."""
     if A.nnz == 0:
         return
-    cuts = A.keep("cuts", lambda: cut_list(k, A.outer))
+    cuts = A.keep(CUTS, lambda: cut_list(k, A.outer))
     fixed = (A.outer, A.inner, A.values, step_of(A.values, k.index), k.index(A.nnz))
     key, parts = cuts.take_parts(k)
     k.gather_list((cuts.count,), k.block, (*fixed, x, y, parts))

@@ -12,6 +12,7 @@ from typing import Any
 
 from formats import COO, CSC, CSR, Matrix
 from formats.arrays import namespace
+from formats.matrix.facts import Fact
 
 WINDOW = 256
 """Entries that lie together in the sample."""
@@ -28,6 +29,9 @@ ROUNDS = 64
 
 THREADED = 1 << 15
 """Entries from which on work is handed to threads, or fills a GPU, roughly."""
+
+
+FEATURES: Fact[Features] = Fact("what decides how fast a product is")
 
 
 @dataclass(frozen=True)
@@ -64,7 +68,7 @@ def features(A: Matrix) -> Features:
     Of CSR, CSC and COO from a sample and one pass over the rows; of other formats their entries by row are made for
     it. On a GPU some twenty small kernels, and it waits for them.
     """
-    return A.keep("features", lambda: _features(A))
+    return A.keep(FEATURES, lambda: _features(A))
 
 
 def _features(A: Matrix) -> Features:

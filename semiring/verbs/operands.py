@@ -12,11 +12,16 @@ import numpy as np
 
 from formats import Matrix, SparseVector
 from formats.arrays import Array, astype, cast, check_not_nan, differs, equals, is_array, namespace
+from formats.matrix.facts import PATTERN, Fact
 
 from ..algebra.semirings import BOOL, Semiring
 from .checks import check_numbers
 
 M = TypeVar("M", bound=Matrix)
+
+
+TYPED: Fact[Any] = Fact("the matrix in another dtype")
+"""Given: the dtype, and the zeros before and after."""
 
 
 def common_dtype(semiring: Semiring, *operands: Any) -> np.dtype:
@@ -39,9 +44,9 @@ def typed_matrix(A: M, semiring: Semiring, dtype: np.dtype) -> M:
     if A.dtype == dtype:
         return A
     if dtype == BOOL:
-        return A.keep("pattern", A.pattern)
+        return A.keep(PATTERN, A.pattern)
     zeros = (semiring.zero(A.dtype) if A.dtype in semiring.dtypes else None, semiring.zero(dtype))
-    return A.keep(("typed", dtype, zeros), lambda: A.mapped(lambda values: _translated(values, dtype, *zeros)))
+    return A.keep(TYPED, lambda: A.mapped(lambda values: _translated(values, dtype, *zeros)), dtype, zeros)
 
 
 def typed_vector(x: Array | SparseVector, semiring: Semiring, dtype: np.dtype) -> Array | SparseVector:

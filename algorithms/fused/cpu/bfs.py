@@ -24,6 +24,7 @@ import numpy as np
 from algorithms.traversal import Direction
 from formats import CSR
 from formats.arrays import index_dtype
+from formats.matrix.facts import LONGEST
 from formats.storage.orientation import by_columns
 from semiring.cpu.kernels import compiled
 from semiring.cpu.threads import get_threads, run
@@ -113,7 +114,7 @@ class _Search:
     def small_levels(self) -> None:
         """Push until a level is large enough for threads, or for pulling."""
         A, before = self.A, int(self.state[LEVEL])
-        widest = 0 if A.nnz < SMALL else A.keep("widest", lambda: int(_widest(A.indptr)))  # of 0 no level is large
+        widest = 0 if A.nnz < SMALL else A.keep(LONGEST, lambda: int(_widest(A.indptr)), 0)  # of 0 no level is large
         alpha = float(self.how.alpha) if self.how.choice == "auto" else 0.0
         parts = (A.indptr, A.indices), (self.level, self.parent, self.queue), self.state
         while _small_levels(*parts, self.deepest, widest, LARGE, alpha, int(self.state[END]) + PAUSE):

@@ -27,6 +27,7 @@ import numpy as np
 from algorithms.single_source import Until
 from formats import CSR
 from formats.arrays import read_only
+from formats.matrix.facts import Fact
 from formats.storage.orientation import known_symmetric
 from semiring import MONOIDS, OPERATORS, Semiring
 from semiring.algebra.semirings import end_of_range
@@ -67,17 +68,22 @@ ROUNDINGS = 8
 """Units in the last place of the farthest distance that a weight is made longer by."""
 
 
+ESSENTIAL: Fact[Essential | None] = Fact("essential edges")
+SEARCHED: Fact[bool] = Fact("paths have been found once")
+"""Given of both: the semiring."""
+
+
 def essential(A: CSR, source: int, s: Semiring, until: Until) -> Essential | None:
     """What is left of A, if that is little and serves the source: found in the second search of all of A, and kept."""
     if not (applies(A, s) and skewed(A)):
         return None
-    if not A.keeps(("essential", s)):
+    if not A.keeps(ESSENTIAL, s):
         if until.limit is not None or until.target is not None:
             return None
-        if not A.keeps(("paths found", s)):
-            A.keep(("paths found", s), lambda: True)
+        if not A.keeps(SEARCHED, s):
+            A.keep(SEARCHED, lambda: True, s)
             return None
-    found = A.keep(("essential", s), lambda: find_essential(A, s))
+    found = A.keep(ESSENTIAL, lambda: find_essential(A, s), s)
     return found if found is not None and found.serves(source) else None
 
 

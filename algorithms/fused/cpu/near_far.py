@@ -19,6 +19,7 @@ from algorithms.errors import broken_law
 from algorithms.single_source import Until
 from formats import CSR, Matrix
 from formats.arrays import read_only
+from formats.matrix.facts import Fact
 from semiring import MONOIDS, OPERATORS, Semiring
 from semiring.algebra.semirings import end_of_range
 from semiring.cpu.threads import get_threads, run
@@ -50,6 +51,13 @@ LISTS = 2
 
 Rows = tuple[np.ndarray, np.ndarray, np.ndarray]
 """indptr, indices, values."""
+
+
+SKEWED_DEGREES: Fact[bool] = Fact("a few vertices have far more edges than others")
+VALUES: Fact[np.ndarray] = Fact("values, each at its own place in memory")
+STEP: Fact[Any] = Fact("a step that suits weights and degrees")
+WORST: Fact[Any] = Fact("the weight that makes a path the worst")
+"""Given of both: the semiring."""
 
 
 @dataclass(frozen=True)
@@ -224,12 +232,14 @@ def list_bytes(A: Matrix) -> int:
 
 def skewed(A: CSR) -> bool:
     """Have a few vertices far more edges than others? Found once."""
-    return A.keep("skewed", lambda: int(np.diff(A.indptr).max(initial=0)) * A.nrows > SKEWED * max(A.nnz, A.nrows))
+    return A.keep(
+        SKEWED_DEGREES, lambda: int(np.diff(A.indptr).max(initial=0)) * A.nrows > SKEWED * max(A.nnz, A.nrows)
+    )
 
 
 def step(A: CSR, s: Semiring) -> Any:
     """Δ by the weights and degrees of A, found once."""
-    return A.keep(("step", s), lambda: suitable_step(A, s))
+    return A.keep(STEP, lambda: suitable_step(A, s), s)
 
 
 def suitable_step(A: CSR, s: Semiring) -> Any:
@@ -253,7 +263,7 @@ def full_values(A: CSR) -> np.ndarray:
     """A's values, each at its own place in memory: of a pattern they are made once."""
     if A.values.flags.c_contiguous:
         return A.values
-    return A.keep("values in full", lambda: read_only(np.ascontiguousarray(A.values)))
+    return A.keep(VALUES, lambda: read_only(np.ascontiguousarray(A.values)))
 
 
 def fits(A: CSR, farthest: Any, s: Semiring) -> bool:
@@ -268,7 +278,7 @@ def fits(A: CSR, farthest: Any, s: Semiring) -> bool:
 
 def heaviest(A: CSR, s: Semiring) -> Any:
     """The weight that makes a path the worst, found once."""
-    return A.keep(("worst", s), lambda: worst_weight(A, s))
+    return A.keep(WORST, lambda: worst_weight(A, s), s)
 
 
 def worst_weight(A: CSR, s: Semiring) -> Any:

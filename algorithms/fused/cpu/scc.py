@@ -36,6 +36,7 @@ import numpy as np
 
 from formats import CSR
 from formats.arrays import index_dtype
+from formats.matrix.facts import Fact
 from formats.storage.orientation import by_columns, has_columns
 from semiring.cpu.kernels import compiled
 from semiring.cpu.threads import get_threads, run
@@ -76,6 +77,9 @@ START, FOUND, STACKED, BEGUN, DEPTH, COMPONENTS = range(6)
 are, and how many components are complete."""
 
 
+SEARCHED: Fact[bool] = Fact("strong components have been found once")
+
+
 def strong_components(A: CSR, weak: bool) -> np.ndarray:
     """The smallest vertex of each vertex's component."""
     both_ways = _counts_both_ways(A, ask=not weak)
@@ -92,10 +96,10 @@ def _counts_both_ways(A: CSR, ask: bool) -> bool:
 
     Of a symmetric graph that takes longer than the first search, and shortens all others.
     """
-    if ask and A.keeps("strong components found"):
+    if ask and A.keeps(SEARCHED):
         return is_symmetric(A, pattern=True)
     if ask:
-        A.keep("strong components found", lambda: True)
+        A.keep(SEARCHED, lambda: True)
     return is_known_symmetric(A)
 
 

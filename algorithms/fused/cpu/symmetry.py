@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from formats import CSR, CompressedCSR
+from formats.matrix.facts import SYMMETRIC
 from semiring.cpu.kernels import compiled
 from semiring.cpu.packed import column, columns_of
 
@@ -18,20 +19,20 @@ NOT, PATTERN, VALUES = range(3)
 
 def is_known_symmetric(A: CSR | CompressedCSR) -> bool:
     """Is it known, without looking, that every entry has its reverse, of whatever value?"""
-    return any(A.keeps(("symmetric", pattern)) and A.keep(("symmetric", pattern), bool) for pattern in (False, True))
+    return any(A.known(SYMMETRIC, pattern) is True for pattern in (False, True))
 
 
 def is_symmetric(A: CSR | CompressedCSR, *, pattern: bool = False) -> bool:
     """Has every entry its reverse, of the same value? As `is_symmetric` of `orientation`, and kept as that keeps it."""
     if pattern and is_known_symmetric(A):
         return True
-    if not A.keeps(("symmetric", pattern)):
+    if not A.keeps(SYMMETRIC, pattern):
         values = A.values if A.values.strides[0] else np.empty(0, bool)  # of a pattern all are alike
         bits = values if values.dtype.kind == "f" else values.view(f"i{values.itemsize}")
         found = _mirrored(A.indptr, columns_of(A), bits, A.indptr.copy())
-        A.keep(("symmetric", True), lambda: found >= PATTERN)
-        A.keep(("symmetric", False), lambda: found == VALUES)
-    return A.keep(("symmetric", pattern), bool)
+        A.keep(SYMMETRIC, lambda: found >= PATTERN, True)
+        A.keep(SYMMETRIC, lambda: found == VALUES, False)
+    return A.known(SYMMETRIC, pattern) is True
 
 
 @compiled

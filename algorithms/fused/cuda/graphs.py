@@ -14,6 +14,7 @@ from formats import COO, CSC, CSR, CompressedCSR
 from formats.arrays import DeviceArray as Array
 from formats.arrays import cupy, index_dtype
 from formats.matrix.convert import convert
+from formats.matrix.facts import COMPRESSED, SYMMETRIC, Fact
 from formats.matrix.workspace import Sizes
 from formats.preparation.weights import distinct
 from formats.storage.orientation import by_columns, compressed, is_symmetric, known_symmetric
@@ -56,6 +57,10 @@ Rows = tuple[Array, Array]
 """indptr and indices."""
 
 
+LIGHTEST: Fact[Any] = Fact("the lightest part of the edges")
+RANKS: Fact[Array] = Fact("ranks of weights")
+
+
 def too_large(A: CSR | CompressedCSR) -> Unsuited | None:
     """What to answer for a matrix whose edges cannot be counted."""
     if A.nnz <= MOST_ENTRIES and A.nrows <= MOST_ENTRIES // 2:
@@ -77,7 +82,7 @@ def comparing(A: CSR) -> list[compile.Unit]:
     """What tells whether `A` is symmetric, and makes its columns if they are not kept."""
     index = A.indices.dtype
     turning = [(step_text, RADIX, index, A.dtype.itemsize), (step_text, SCAN, index, 4)]
-    return [(statistics.unit, A.dtype, index), *([] if A.keeps(CSC) else turning)]
+    return [(statistics.unit, A.dtype, index), *([] if A.keeps(COMPRESSED, CSC) else turning)]
 
 
 # --- breadth-first search ---------------------------------------------------------------------------------------------
@@ -181,7 +186,7 @@ def _scc(A: CSR, weak: bool, trim: bool, pivot: str, seed: int, how: Direction) 
 
 def begin_components(A: CSR, weak: bool) -> None:
     """Have compiled what components of `A` are likely to need."""
-    if not A.keeps(("symmetric", True)):
+    if not A.keeps(SYMMETRIC, True):
         kinds = LIKELY[weak or known_symmetric(A)]
         compile.ahead(*comparing(A), *((kernels.pattern_unit, kind, A.indices.dtype) for kind in kinds))
 
@@ -266,7 +271,7 @@ def _boruvka(A: Any, symmetrize: bool, with_labels: bool) -> tuple[COO, Array | 
     k = kernels.pattern("packed" if packed else "forest", index_type)
     columns = (A.words, A.bases, A.starts) if packed else (A.indices,)
     weights, real, step = comparable(A, k)
-    light = A.keep("light", lambda: lightest_part(weights, A.nnz, n, real))
+    light = A.keep(LIGHTEST, lambda: lightest_part(weights, A.nnz, n, real))
     tree, control = cp.empty(n, index_type), cp.empty(FOREST_WORDS, np.uint64)
     best = [cp.empty(n, np.uint64) for _ in range(2)]
     listed = [cp.empty((A.nnz // 2 + 1) * listed_bytes(index_type), np.uint8) for _ in range(2)]
@@ -288,7 +293,7 @@ def _boruvka(A: Any, symmetrize: bool, with_labels: bool) -> tuple[COO, Array | 
 
 def begin_forest(A: CSR | CompressedCSR, symmetrize: bool) -> None:
     """Have compiled what a forest of `A` is likely to need."""
-    if not isinstance(A, CSR) or A.keeps(("symmetric", False)):
+    if not isinstance(A, CSR) or A.keeps(SYMMETRIC, False):
         return
     units: list[compile.Unit] = [*comparing(A), (kernels.pattern_unit, "forest", A.indices.dtype)]
     if symmetrize:
@@ -307,7 +312,7 @@ def symmetric(A: CSR | CompressedCSR) -> bool:
         rows.forget()
         return answer
 
-    return A.keep(("symmetric", False), found)
+    return A.keep(SYMMETRIC, found, False)
 
 
 def symmetrized(A: CSR | CompressedCSR) -> CSR:
@@ -338,7 +343,7 @@ def comparable(A: CSR | CompressedCSR, k: kernels.Kernels) -> tuple[Array, bool,
     """(32 bits of each weight, are they a float's, elements between weights); ranks where weights have 64."""
     if A.dtype.itemsize == 4:
         return A.values.view(np.int32), A.dtype.kind == "f", step_of(A, k.index)
-    ranks = A.keep("weight ranks", lambda: signed(distinct(cupy().ascontiguousarray(A.values))[0]))
+    ranks = A.keep(RANKS, lambda: signed(distinct(cupy().ascontiguousarray(A.values))[0]))
     return ranks, False, k.index(1)
 
 

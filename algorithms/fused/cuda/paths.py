@@ -16,6 +16,7 @@ from algorithms.parents import gains_by_length, shortest_path_tree
 from algorithms.single_source import Exact, Until
 from formats import CSR
 from formats.arrays import Array, cupy, differs, index_dtype
+from formats.matrix.facts import Fact
 from formats.storage.orientation import by_columns
 from semiring import MinPlus, Semiring, reduce, select, tight
 from semiring.cuda import compile, statistics
@@ -70,6 +71,13 @@ ASTRAY = "d is not a fixpoint of d = e_s ⊕ dA: a reached vertex hangs on no se
 
 QUEUE_SHARE, SMALLEST_QUEUE = 1 / 4, 4096
 """Entries of a deep kernel's queue: so many for each vertex, and at least so many."""
+
+
+BEGUN: Fact[None] = Fact("compiling of what a run begins with is under way")
+"""Given: the semiring, and the dtype of distances."""
+
+HOP_RECORDS: Fact[Array] = Fact("records of the edges")
+MEAN_LENGTH: Fact[float] = Fact("mean weight without its sign")
 
 
 @dataclass(frozen=True)
@@ -130,7 +138,7 @@ def begin_ahead(A: CSR, s: Semiring, dtype: np.dtype) -> None:
     """Have compiled, once, what a run on `A` with distances of a dtype is likely to begin with."""
     index = A.indices.dtype
     unit = kernels.path_unit, "deep" if may_be_deep(A) else "wide", s, dtype, index
-    A.keep(("begun", s, dtype), lambda: compile.ahead((statistics.unit, A.dtype, index), unit))
+    A.keep(BEGUN, lambda: compile.ahead((statistics.unit, A.dtype, index), unit), s, dtype)
 
 
 def may_be_deep(A: CSR) -> bool:
@@ -162,7 +170,7 @@ def mean_length(A: CSR) -> float:
     """The mean weight without its sign."""
     if not gains_by_length(A, MinPlus):
         return mean(A, MinPlus)
-    return A.keep("mean length", lambda: float(cupy().abs(A.values.astype(np.float64)).mean()))
+    return A.keep(MEAN_LENGTH, lambda: float(cupy().abs(A.values.astype(np.float64)).mean()))
 
 
 def solve(A: CSR, source: int, s: Semiring, until: Until, how: Schedule, gains: bool = False) -> Any:
@@ -322,7 +330,7 @@ def hops(A: CSR, k: kernels.Kernels) -> Array:
         k.plain("record", A.nnz, (A.indptr, A.indices, *weights, np.int64(A.nnz), made))
         return made
 
-    return A.keep("hops", make)
+    return A.keep(HOP_RECORDS, make)
 
 
 def step_of(A: Any, index: Any) -> Any:
