@@ -21,8 +21,8 @@ Shape: TypeAlias = int | tuple[int, int]
 
 
 INSIDE = frozenset(
-    ("arrays", "components", "coordinates", "forget", "formats", "keep", "keeping", "keeps", "mapped", "options")
-    + ("overwrite", "predicted_nbytes", "stored", "stored_parts", "take", "trusted")
+    ("arrays", "components", "coordinates", "forget", "formats", "keep", "keeping", "keeps", "known")
+    + ("mapped", "options", "overwrite", "predicted_nbytes", "stored", "stored_parts", "take", "trusted")
 )
 """Names for formats and backends, which `dir` leaves out."""
 
