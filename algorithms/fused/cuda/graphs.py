@@ -98,6 +98,8 @@ def _bfs(
     hops_serve = how.choice == "auto" and outside is None and deepest is None and narrow(A)
     if hops_serve and may_be_deep(A):
         begin_ahead(A, MinPlus, np.dtype(np.int32))
+    if return_parents:
+        compile.ahead((kernels.pattern_unit, "parents", A.indices.dtype))
     if hops_serve and deep(A):
         level = levels_by_hops(A, source)
     if level is None:
@@ -158,7 +160,7 @@ class Search:
 
 def parents(A: CSR, columns: Rows | None, level: Array) -> Array:
     """Each vertex's smallest predecessor one level nearer."""
-    k, n = kernels.pattern("search", A.indices.dtype), np.int64(A.nrows)
+    k, n = kernels.pattern("parents", A.indices.dtype), np.int64(A.nrows)
     if columns is not None:
         parent = cupy().empty(A.nrows, A.indices.dtype)
         k.plain("parents_pulled", A.nrows, (*columns, n, level, parent))

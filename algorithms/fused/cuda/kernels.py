@@ -31,6 +31,7 @@ PATHS = {
 }
 PATTERNS = {
     "search": ("persistent.cu", "search_control.cu", "search.cu"),
+    "parents": ("persistent.cu", "parents.cu"),
     "components": ("persistent.cu", "hooking.cu", "components.cu"),
     "strong": ("persistent.cu", "search_control.cu", "strong.cu", "trim.cu"),
     "rest": ("persistent.cu", "search_control.cu", "strong.cu", "rest.cu"),
@@ -46,6 +47,7 @@ SHAPES = {
     "tree": {"tree": (512, 3)},
     "cycles": {},
     "search": {"search": (512, 3)},
+    "parents": {},
     "components": {},
     "strong": {"trim": (512, 3)},
     "rest": {"rest": (512, 3)},

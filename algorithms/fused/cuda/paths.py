@@ -379,7 +379,7 @@ def settle_by_hops(A: CSR, d: Array, source: int, s: Semiring, parent: Array) ->
     settled[source] = True
     level, _ = fixpoint(T, MinPlus, HOPS, start=cp.where(settled, 0, absent).astype(np.int32), length=np.int32(1))
     mark_unreached(level, A.indices.dtype)
-    k = kernels.pattern("search", A.indices.dtype)
+    k = kernels.pattern("parents", A.indices.dtype)
     if bool(((level < 0) & differs(d, s.zero(d.dtype))).any()):
         raise ValueError(ASTRAY)
     k.plain("parents_pushed", n + T.nnz, (T.indptr, T.indices, k.index(n), k.index(T.nnz), level, parent))
