@@ -11,7 +11,7 @@ import os
 import re
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,12 +37,12 @@ CASES = {
         FUSED: SMALL,
     },
     "racecheck": {
-        TILES: "(min_plus-int32 or plus_times-int64) and (hub or mixed) and (dense or 0.05) or reductions and hub",
-        MATRICES: MOVED,
-        FUSED: SMALL,
+        TILES: "min_plus-int32 and hub and (dense or 0.05) or reductions and hub and int64",
+        MATRICES: "hub and int64 or square or few_and_many",
+        FUSED: "hubs and not both and (int32 and schedule or searches or forests)",
     },
 }
-"""The tools, and of the tests what each can watch in minutes. (racecheck watches shared memory.)"""
+"""The tools, and of the tests what each can watch in minutes. (racecheck watches shared memory, and takes longest.)"""
 
 KERNEL = re.compile(r"__global__\s+void\s+(?:__launch_bounds__\((?:[^()]|\([^()]*\))*\)\s+)?(\w+)\(")
 """Where CUDA text defines a kernel, and the kernel's name."""
@@ -93,8 +93,11 @@ def run(tool: str) -> bool:
     """Run the tool's sample, print what came of it, and say whether it is clean."""
     tests = collect(CASES[tool])
     hands = [hand for first in range(PROCESSES) if (hand := tests[first::PROCESSES])]
+    outcomes = []
     with ThreadPoolExecutor(PROCESSES) as pool:
-        outcomes = list(pool.map(lambda hand: watch(tool, hand), hands))
+        for done in as_completed([pool.submit(watch, tool, hand) for hand in hands]):
+            outcomes.append(done.result())
+            print(f"{tool}: {len(outcomes)} of {len(hands)} processes are done", flush=True)
     bad = [outcome for outcome in outcomes if outcome.status != 0]
     for outcome in bad:
         print(outcome.output)

@@ -139,6 +139,13 @@ def chosen(A: Matrix, rows: Any, cols: Any, *, distinct: bool = False) -> list[A
     ]
 
 
+def one_index(index: int, name: str, bound: int) -> np.ndarray:
+    """(1,) on the host: the index, checked without what an array would take."""
+    if not 0 <= index < bound:
+        raise ValueError(f"{name} must be in [0, {bound}), got {index}")
+    return np.array([index], index_dtype(bound))
+
+
 def check_distinct(indices: Array, name: str) -> None:
     """ValueError if one of the indices repeats."""
     looked = looked_through((indices, 0))

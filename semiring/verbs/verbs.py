@@ -538,7 +538,7 @@ def extract(
         at: Any = rows if is_index(rows) else cols
         axis = 0 if is_index(rows) else 1
         line = u if axis == 0 else u.T
-        one = as_indices([operator.index(at)], "rows" if axis == 0 else "cols", line.nrows)  # on the host
+        one = one_index(operator.index(at), "rows" if axis == 0 else "cols", line.nrows)
         others = cols if axis == 0 else rows
         others = None if others is None else _places("indices", others, line.ncols, u.place)
         size = line.ncols if others is None else others.size
