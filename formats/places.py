@@ -82,7 +82,7 @@ class Place:
     @property
     def limit(self) -> int | None:
         """Bytes that this process may hold here, as `set_memory_limit` said; None if it did not."""
-        return _limits.get(self)
+        return LIMITS.get(self) if LIMITS else None
 
     def available_bytes(self) -> int | None:
         """Bytes that can still be allocated under the limit; None where nobody knows.
@@ -113,7 +113,7 @@ class Place:
 
     def questions(self, needed: int) -> bool:
         """Must somebody look whether so many bytes are available?"""
-        return needed > UNQUESTIONED_BYTES or self in _limits
+        return needed > UNQUESTIONED_BYTES or (bool(LIMITS) and self in LIMITS)
 
     def no_room(self, what: str, needed: int, available: int) -> MemoryError:
         """What to raise where `what` needs more bytes than are available."""
@@ -124,7 +124,9 @@ class Place:
 
 HOST = Place("cpu")
 ANYWHERE = nullcontext()
-_limits: dict[Place, int] = {}
+LIMITS: dict[Place, int] = {}
+"""What `set_memory_limit` said: empty for most processes, which saves a look at each call."""
+_ON_HOST = (np.ndarray, np.generic)
 _gpu = lru_cache(maxsize=None)(functools.partial(Place, "cuda"))
 
 
@@ -136,7 +138,7 @@ def is_array(obj: object) -> bool:
 
 def place_of(x: Any) -> Place:
     """Where an array, a vector or a matrix is."""
-    if isinstance(x, np.ndarray | np.generic):
+    if isinstance(x, _ON_HOST):
         return HOST
     place = getattr(x, "place", None)
     return place if isinstance(place, Place) else _gpu(x.device.id)
@@ -196,9 +198,9 @@ def set_memory_limit(limit: int | str | None, device: Device | Place) -> None:
         with place.scope():
             cupy().get_default_memory_pool().set_limit(size=size or 0)
     if size is None:
-        _limits.pop(place, None)
+        LIMITS.pop(place, None)
     else:
-        _limits[place] = size
+        LIMITS[place] = size
 
 
 def free_and_total() -> tuple[int, int]:
@@ -222,7 +224,9 @@ def at_home(function: Callable[P, R]) -> Callable[P, R]:
 
     @functools.wraps(function)
     def run(*args: P.args, **kwargs: P.kwargs) -> R:
-        with scope_of(args if args else kwargs.values()):
+        if "cupy" not in sys.modules:
+            return function(*args, **kwargs)
+        with scope_of(args or kwargs.values()):
             return function(*args, **kwargs)
 
     return run
@@ -241,6 +245,8 @@ def made_at_home(check: Callable[[Any], None]) -> Callable[[Any], None]:
 
 def scope_of(operands: Iterable[Any]) -> AbstractContextManager[Any]:
     """The scope of the first array, vector or matrix among the operands; of none, where the call is."""
+    if "cupy" not in sys.modules:
+        return ANYWHERE
     for x in operands:
         if isinstance(x, np.ndarray):
             break

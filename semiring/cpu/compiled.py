@@ -14,18 +14,15 @@ import numpy as np
 from formats import CSC, CSR, Matrix, SparseVector
 from formats.arrays import index_dtype, read_only
 from formats.matrix.facts import Fact
-from formats.storage.orientation import compressed
 
 from ..algebra.semirings import Law, Semiring, counts
+from ..generic.products import Backend
 from ..verbs.masks import VectorWrite
 from . import exact
 from .plain import Operand, plain_operand
 from .ranges import holds_zero
 from .storage import STORED, Loops
 from .threads import PIECES_PER_THREAD, get_threads, joined, run
-
-GATHER_FROM = 1 / 8
-"""Share of present elements from which a sparse operand is gathered as a dense one, where the matrix must be turned."""
 
 PLACES_OF_A_THREAD = 8
 """Places for each element of y from which on another thread, with a y of its own, makes a scatter faster."""
@@ -36,27 +33,6 @@ SCAN_FROM = 1 / 4
 
 SCRATCH: Fact[tuple[np.ndarray, np.ndarray]] = Fact("zeros that a push writes to, and the places that it reaches")
 """Given: the major axis and the zero."""
-
-
-def product(A: Matrix, x: Any, semiring: Semiring, write: VectorWrite, *, matrix_first: bool) -> Any:
-    """A ⊗ x (matrix_first) or x ⊗ A, written by the write rule."""
-    if type(A) not in STORED:
-        A = compressed(A, 0 if matrix_first else 1)
-    if exact.needed(A, x, semiring):
-        return write(exact.product(A, x, semiring, matrix_first))
-    gathers = (A.major == 0) == matrix_first
-    if isinstance(x, SparseVector):
-        zero = semiring.zero(x.dtype)
-        pushes = semiring.add.idempotent or counts(semiring, A.dtype)
-        rows = selected_by(A, x, matrix_first, gathers) if pushes else None
-        if rows is not None:
-            return write(push(rows, x, semiring, matrix_first))
-        dense = x.to_dense(zero)
-        y = gather(A, dense, semiring, matrix_first, write) if gathers else scatter(A, dense, semiring, matrix_first)
-        return write(SparseVector.from_dense(y, zero))
-    if gathers:
-        return write(gather(A, x, semiring, matrix_first, write))
-    return write(scatter(A, x, semiring, matrix_first))
 
 
 def needs(A: Matrix, fmt: type[Matrix], *, matrix_first: bool) -> dict[str, int]:
@@ -74,16 +50,6 @@ def most_parts(places: int, extent: int) -> int:
     return max(1, places // (PLACES_OF_A_THREAD * max(extent, 1)))
 
 
-def selected_by(A: Matrix, x: SparseVector, matrix_first: bool, gathers: bool) -> Matrix | None:
-    """`A` with the entries that belong to an element of x lying together: itself, or what is kept; None to gather."""
-    loops = STORED[type(A)]
-    if loops.pushes and not gathers:
-        return A
-    if not loops.turned or x.nnz >= x.size * GATHER_FROM:
-        return None
-    return loops.along(A, 1 if matrix_first else 0)
-
-
 def prepared(A: Matrix, x: np.ndarray, semiring: Semiring, matrix_first: bool) -> tuple[Any, Operand]:
     """The loops for a dense operand, and the operand as they take it: the plain ones where they are exact."""
     takes_part = semiring.mul.reads != "" and holds_zero(A, semiring.zero(A.dtype))
@@ -91,6 +57,21 @@ def prepared(A: Matrix, x: np.ndarray, semiring: Semiring, matrix_first: bool) -
     if operand is None or operand.present is not None:
         return loops_for(A, semiring, matrix_first), Operand(x)
     return loops_for(A, semiring, matrix_first, plain=True), operand
+
+
+def dense(A: Matrix, x: Any, semiring: Semiring, write: VectorWrite, matrix_first: bool, gathers: bool) -> np.ndarray:
+    """y of a dense x, along the stored rows or across them."""
+    return gather(A, x, semiring, matrix_first, write) if gathers else scatter(A, x, semiring, matrix_first)
+
+
+def beyond_the_range(A: Matrix, x: Any, semiring: Semiring, matrix_first: bool) -> Any:
+    """The exact product where sums could leave the dtype's range on the way; None where they cannot."""
+    return exact.product(A, x, semiring, matrix_first) if exact.needed(A, x, semiring) else None
+
+
+def pushes(semiring: Semiring, dtype: np.dtype) -> bool:
+    """Does no y_k that has left the zero return to it?"""
+    return semiring.add.idempotent or counts(semiring, dtype)
 
 
 def gather(A: Matrix, x: np.ndarray, semiring: Semiring, matrix_first: bool, write: VectorWrite) -> np.ndarray:
@@ -155,3 +136,6 @@ def _compiled(loops: Any, semiring: Semiring, dtype: np.dtype, matrix_first: boo
     from .kernels import terms
 
     return loops(terms(semiring, dtype, matrix_first, plain))
+
+
+ON_CPU = Backend(STORED, dense, push, pushes, beyond_the_range)

@@ -33,22 +33,22 @@ def _(x: Any, A: Any, semiring: Semiring, write: VectorWrite) -> Any:
 
 
 def _product(A: CSR | CSC, x: Any, semiring: Semiring, write: VectorWrite, *, matrix_first: bool) -> Any:
-    gathers = (A.major == 0) == matrix_first
+    gathers, verb = (A.major == 0) == matrix_first, mxv if matrix_first else vxm
     if not isinstance(x, SparseVector) and not (gathers and write.mask is not None):  # which skips excluded rows
         operand = suitesparse.operand(A, x, semiring, matrix_first)
         if operand is not None:
             return suitesparse.product(A, operand, semiring, write, matrix_first=matrix_first)
-    return compiled.product(A, x, semiring, write, matrix_first=matrix_first)
+    return compiled.ON_CPU.product(verb, A, x, semiring, write, matrix_first=matrix_first)
 
 
 @mxv.implement(Matrix, "cpu", needs=lambda A, fmt: compiled.needs(A, fmt, matrix_first=True))
 def _(A: Matrix, x: Any, semiring: Semiring, write: VectorWrite) -> Any:
-    return compiled.product(A, x, semiring, write, matrix_first=True)
+    return compiled.ON_CPU.product(mxv, A, x, semiring, write, matrix_first=True)
 
 
 @vxm.implement(Matrix, "cpu", needs=lambda A, fmt: compiled.needs(A, fmt, matrix_first=False))
 def _(x: Any, A: Matrix, semiring: Semiring, write: VectorWrite) -> Any:
-    return compiled.product(A, x, semiring, write, matrix_first=False)
+    return compiled.ON_CPU.product(vxm, A, x, semiring, write, matrix_first=False)
 
 
 @mxm.implement(CSR, "cpu")

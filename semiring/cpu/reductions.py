@@ -26,7 +26,8 @@ def _(u: Any, monoid: Monoid) -> Any:
 @reduce.implement(Matrix, "cpu")
 def _(A: Matrix, monoid: Monoid, axis: int | None, write: VectorWrite) -> Any:
     if axis is None:
-        return fold(monoid, np.array([fold(monoid, part) for part in A.stored_parts], A.dtype))
+        whole, *others = A.stored_parts
+        return fold(monoid, np.array([fold(monoid, part) for part in (whole, *others)]) if others else whole)
     if isinstance(A, COO) and A.major != axis:
         outer, y = A.outer, np.full(A.shape[1 - axis], monoid.zero(A.dtype), A.dtype)
         starts = np.flatnonzero(np.concatenate((np.ones(min(outer.size, 1), bool), outer[1:] != outer[:-1])))

@@ -17,7 +17,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from formats import Matrix
-from formats.storage.orientation import compressed
+
+from ..generic.layout import Layout
 
 Piece = tuple[int, int]
 """What a thread takes: rows, segments or entries [start, stop), as the loops understand it."""
@@ -41,7 +42,7 @@ class Terms:
     compiled: Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
-class Loops:
+class Loops(Layout):
     """Products over one format's storage, compiled from `Terms` by `__init__`. Threads call them side by side.
 
     (Indices are best made unsigned where they are used: of a signed one Numba asks whether it counts from the end,
@@ -51,19 +52,8 @@ class Loops:
     fills: ClassVar[bool] = True
     """Does `gather` write every y_i of its piece, so that y need not be the zero at first?"""
 
-    pushes: ClassVar[bool] = True
-    """Do a row's entries lie together, so that there is a `push`?"""
-
-    turned: ClassVar[bool] = False
-    """May compressed rows or columns be kept for a sparse x whose entries do not lie together here?"""
-
     def __init__(self, t: Terms) -> None:
         raise NotImplementedError
-
-    @classmethod
-    def along(cls, A: Matrix, axis: int) -> Matrix:
-        """A with the entries of a row (axis 0) or column (1) together, in a format of the table: made once, kept."""
-        return compressed(A, axis)
 
     def pieces(self, A: Any, per_thread: int) -> list[Piece]:
         """The work on A in pieces of about equal size, so many for each thread."""

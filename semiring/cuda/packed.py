@@ -27,7 +27,8 @@ class Packed(Products):
     def shape(self, A: Any) -> tuple[Shape, np.dtype]:
         return shape_for(A.nnz, A.shape[A.major]), A.bases.dtype
 
-    def along(self, A: Matrix, axis: int) -> Matrix:
+    @classmethod
+    def along(cls, A: Matrix, axis: int) -> Matrix:
         return by_rows(A) if axis == 0 else by_columns(A)
 
     def scatters(self, A: Any, semiring: Semiring) -> bool:

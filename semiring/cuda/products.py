@@ -13,28 +13,28 @@ from typing import Any
 
 from formats import CSC, CSR, Matrix, SparseVector
 from formats.arrays import DeviceArray as Array
-from formats.arrays import cupy, is_array
+from formats.arrays import cupy
 from formats.matrix.facts import Fact
-from formats.storage.orientation import compressed
 
 from ..algebra.semirings import MinPlus, Semiring
+from ..generic.products import Backend
 from ..verbs.masks import MatrixWrite, VectorWrite
 from ..verbs.verbs import mxm, mxv, vxm
 from .expand import expand_and_combine
 from .kernels import Kernels, kernels_for
-from .storage import GATHER_FROM, STORED
+from .storage import STORED
 
 SHAPE: Fact[Any] = Fact("shape of blocks, and dtype of indices, of the products' kernels")
 
 
 @mxv.implement(Matrix, "cuda", needs=lambda A, fmt: _needs(A, fmt, matrix_first=True))
 def _(A: Matrix, x: Any, semiring: Semiring, write: VectorWrite) -> Any:
-    return write(_product(A, x, semiring, write, matrix_first=True))
+    return ON_GPU.product(mxv, A, x, semiring, write, matrix_first=True)
 
 
 @vxm.implement(Matrix, "cuda", needs=lambda A, fmt: _needs(A, fmt, matrix_first=False))
 def _(x: Any, A: Matrix, semiring: Semiring, write: VectorWrite) -> Any:
-    return write(_product(A, x, semiring, write, matrix_first=False))
+    return ON_GPU.product(vxm, A, x, semiring, write, matrix_first=False)
 
 
 @mxm.implement(CSR, "cuda")
@@ -48,25 +48,6 @@ def _(A: CSC, B: CSC, semiring: Semiring, write: MatrixWrite) -> CSR:
     return mxm.find(CSR, "cuda")(*rows, semiring, write)
 
 
-def _product(A: Matrix, x: Any, semiring: Semiring, write: VectorWrite, *, matrix_first: bool) -> Array | SparseVector:
-    """A ⊗ x (matrix_first) or x ⊗ A, dense or sparse as `x` is."""
-    if type(A) not in STORED:
-        A = compressed(A, 0 if matrix_first else 1)
-    gathers = (A.major == 0) == matrix_first
-    allowed = None if write.mask is None else write.allowed
-    if is_array(x):
-        return _dense_product(A, x, semiring, allowed, matrix_first, gathers)
-    rows = _pushed_along(A, x, matrix_first, gathers)
-    if rows is not None:
-        kernels = _kernels(rows, semiring, matrix_first)
-        y = STORED[type(rows)].push(kernels, rows, x, semiring, matrix_first=matrix_first)
-        if y is not None:
-            return y
-    zero = semiring.zero(A.dtype)
-    y = _dense_product(A, x.to_dense(zero), semiring, allowed, matrix_first, gathers)
-    return SparseVector.from_dense(y, zero)
-
-
 def _needs(A: Matrix, fmt: type[Matrix], *, matrix_first: bool) -> dict[str, int]:
     """Bytes kept or held by a product with a dense vector, A being in a format."""
     along = getattr(fmt, "major", 0) == (0 if matrix_first else 1)
@@ -75,19 +56,15 @@ def _needs(A: Matrix, fmt: type[Matrix], *, matrix_first: bool) -> dict[str, int
     return {"rows or columns, kept": (CSR if matrix_first else CSC).predicted_nbytes(A)}
 
 
-def _pushed_along(A: Matrix, x: SparseVector, matrix_first: bool, gathers: bool) -> Matrix | None:
-    """`A` with the entries that belong to an element of x lying together: itself, or what is kept; None to gather."""
-    own = STORED[type(A)]
-    if not gathers and own.push_below:
-        return A if x.nnz < x.size * own.push_below else None
-    if not own.turned or x.nnz >= x.size * GATHER_FROM:
-        return None
-    return own.along(A, 1 if matrix_first else 0)
+def _pushed(A: Any, x: SparseVector, semiring: Semiring, matrix_first: bool) -> SparseVector | None:
+    """y of a sparse x; None for a semiring that this cannot be done for."""
+    return STORED[type(A)].push(_kernels(A, semiring, matrix_first), A, x, semiring, matrix_first=matrix_first)
 
 
 def _dense_product(
-    A: Matrix, x: Array, semiring: Semiring, allowed: Array | None, matrix_first: bool, gathers: bool
+    A: Matrix, x: Array, semiring: Semiring, write: VectorWrite, matrix_first: bool, gathers: bool
 ) -> Array:
+    allowed = None if write.mask is None else write.allowed
     if not x.flags.c_contiguous:
         x = cupy().ascontiguousarray(x)
     own = STORED[type(A)]
@@ -103,3 +80,6 @@ def _kernels(A: Any, semiring: Semiring, matrix_first: bool) -> Kernels:
     own = STORED[type(A)]
     shape, index_dtype = A.keep(SHAPE, lambda: own.shape(A))
     return kernels_for(semiring, A.dtype, index_dtype, matrix_first, shape, own.unit)
+
+
+ON_GPU = Backend(STORED, _dense_product, _pushed, lambda semiring, dtype: True)

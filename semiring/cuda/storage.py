@@ -16,34 +16,23 @@ import numpy as np
 
 from formats import Matrix, SparseVector
 from formats.arrays import Array
-from formats.storage.orientation import compressed
 
 from ..algebra.semirings import Semiring, counts
+from ..generic.layout import GATHER_FROM, Layout
 from .kernels import PRODUCTS, SHORT_ROWS, Kernels, Shape
 
-GATHER_FROM = 1 / 8
-"""Share of present elements from which a sparse operand is gathered as a dense one."""
 
-
-class Products:
+class Products(Layout):
     """Launches of the kernels on one format's storage. What a format does not have is done by kept rows or columns."""
 
     unit: ClassVar[str] = PRODUCTS
     """The translation unit, of `kernels.UNITS`, that has the kernels."""
 
-    turned: ClassVar[bool] = False
-    """May compressed rows or columns be kept for a sparse x whose entries do not lie together here?"""
-
     push_below: ClassVar[float] = GATHER_FROM
-    """Share of present elements below which a sparse x is pushed along the stored rows; 0 where there is no push."""
 
     def shape(self, A: Any) -> tuple[Shape, np.dtype]:
         """The kernels' shape, and the index type, for a matrix."""
         return SHORT_ROWS, A.indices.dtype
-
-    def along(self, A: Matrix, axis: int) -> Matrix:
-        """A with the entries of a row (axis 0) or column (1) together, in a format of the table: made once, kept."""
-        return compressed(A, axis)
 
     def gathers(self, A: Any, semiring: Semiring) -> bool:
         """Is there a `gather` for this matrix and semiring?"""

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -82,6 +83,8 @@ class Verb(Generic[P, R]):
         type(self).all[self.name] = self
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        if "cupy" not in sys.modules:
+            return self.front(*args, **kwargs)
         with scope_of(args or kwargs.values()):  # the GPU on which the operands are
             return guarded(self.name, lambda: self.front(*args, **kwargs))
 

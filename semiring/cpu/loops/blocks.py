@@ -20,7 +20,7 @@ from ..threads import cut_evenly
 class Blocks(Loops):
     """A piece is rows of blocks."""
 
-    fills = pushes = False
+    fills, push_below = False, 0.0
     turned = True
 
     def __init__(self, t: Terms) -> None:

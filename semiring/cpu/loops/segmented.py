@@ -17,7 +17,7 @@ from .listed import scatter_list
 class Segmented(Loops):
     """A piece is segments. The part of y, or of x, that a segment has stays in the cache."""
 
-    fills = pushes = False
+    fills, push_below = False, 0.0
     turned = True
 
     def __init__(self, t: Terms) -> None:
