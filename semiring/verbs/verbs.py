@@ -34,6 +34,7 @@ from .checks import (
     check_vectors,
     chosen,
     is_index,
+    one_index,
 )
 from .masks import MatrixWrite, VectorWrite
 from .operands import common_dtype, typed_matrix, typed_vector, value_for
