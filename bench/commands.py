@@ -16,7 +16,6 @@ from . import fused, prepare
 from .cliffs.table import CLIFFS
 from .experiment import Experiment, Setting, perform
 from .experiments import EXPERIMENTS
-from .experiments.choice import refit
 from .measure import RESULTS, Disagreement, append, machine, rows_file
 from .report import report
 
@@ -118,15 +117,6 @@ def fused_command(
         records = fused.run(device.value, names, repeats, data, output, kinds, quick=quick, brief=brief)
     if any("error" in record for record in records):
         raise typer.Exit(1)
-
-
-@app.command("refit")
-def refit_command(
-    rows: Annotated[Path, typer.Argument(help="Of a whole run of the experiment choice.", exists=True, dir_okay=False)],
-) -> None:
-    """Fit the model that chooses formats again, to times that were measured before."""
-    with told("refit"):
-        refit(rows)
 
 
 @app.command("report")

@@ -1,7 +1,7 @@
 """What formats ask of the layers above, which know formats and are not known here.
 
     work     (A, format, device, {"verb": …, "algorithm": …}) -> bytes of each part of the work: `Matrix.footprint`
-    choice   (A, options) -> the format to convert A to: `A.to("auto", …)`
+    choice   (A, options) -> A in the format that is best for it: `A.to("auto", …)`
     kernel   (function) -> the function as machine code that is kept on disk, without the interpreter's lock
     … on the GPU   steps of conversions that array functions would take many passes for, and kernels do in one or two
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,6 @@ from bench.measure import RESULTS
 from bench.peers import PEERS
 from formats import CSR
 from semiring import Vector, Verb, assign
-from semiring.tuning.choice import PRODUCTS
 
 from .strategies import FORMATS
 
@@ -71,14 +71,6 @@ PEERS_GRAPHS = {
         "rmat22s": "the same, symmetric",
         "unif8M": "random, 2^23 rows of 7",
     },
-}
-PRODUCT = {
-    "mxv, dense": "`mxv`, dense operand, min-plus",
-    "vxm, dense": "`vxm`, dense, min-plus",
-    "mxv, sparse": "`mxv`, sparse",
-    "vxm, sparse": "`vxm`, sparse",
-    "mxv, dense, sums": "`mxv`, dense, plus-times",
-    "vxm, dense, sums": "`vxm`, dense, plus-times",
 }
 
 
@@ -145,24 +137,18 @@ def products_on_a_cpu() -> str:
 
 
 def regrets() -> str:
-    """Of the chosen format over the best one: median and worst, by the model of all families, and without the own."""
-    figures = ("median", "worst", "worst, unseen")
-    head = ["product", *(f"{place}, {figure}" for place in ("CPU", "GPU") for figure in figures)]
-    lines = [head]
-    for product in PRODUCTS:
-        found = (regret(place, product, figure) for place in (CPU, GPU) for figure in figures)
-        lines.append([PRODUCT[product], *(f"{x:.2f}" for x in found)])
-    return table(*lines)
-
-
-def regret(place: str, product: str, figure: str) -> float:
-    """A figure of a product, on a place."""
-    (row,) = (
-        row
-        for row in load(RESULTS / f"choice-{place}.jsonl")
-        if row["question"] == "regret" and row["product"] == product and row["figure"] == figure
-    )
-    return row["regret_unseen" if "unseen" in figure else "regret"]
+    """Time of the chosen format over the best one's, median and worst of each product, wherever it was measured."""
+    head, lines = ["product"], dict[str, list[str]]()
+    for path in sorted(RESULTS.glob("choice-*.jsonl")):
+        rows = load(path)
+        place = rows[0].get("gpu", f"{rows[0]['cores']} cores of {rows[0]['machine']}")
+        matrices = len({row["graph"] for row in rows})
+        head += [f"{place}, {matrices} matrices: median", "worst", "worst of CSR"]
+        for name in dict.fromkeys(row["product"] for row in rows):
+            found, csr = ([row[key] for row in rows if row["product"] == name] for key in ("regret", "csr"))
+            lines.setdefault(name, [f"`{name.replace(', ', '`, ', 1)}"])
+            lines[name] += [f"{median(found):.2f}", f"{max(found):.2f}", f"{max(csr):.2f}"]
+    return table(head, *lines.values())
 
 
 def packed_columns() -> str:

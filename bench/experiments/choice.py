@@ -1,376 +1,163 @@
-"""The choice of a format: what its model is fitted to, and how far its choices are from the best.
+"""How far the format that `choose` finds is from the best one, on this machine, on families of matrices.
 
-    python -m bench choice                    # times, fits, and writes semiring/tuning/choice_cpu.json
+    python -m bench choice --data FOLDER
     python -m bench choice --device cuda
-    python -m bench refit ROWS.jsonl          # the same of times that a run has measured, when model or fit has changed
 
-A named set of matrices, families × sizes, each in every format that takes it. Every product is timed in every format,
-after all answers were found equal. Then the coefficients of each (product, format) are fitted (`choice_fit`), and
-`regret` is the time of the format that the model chooses over the time of the best one: 1 where the choice is right.
-`regret_unseen` is the same by a model that was fitted without the matrix's family.
-
-A row is a product on a matrix, once as it was measured, and once as the model chooses:
-
-    ms              of the fastest format, `best`; of the chosen one
-    times           of every format, ms
-    conversions     from CSR to every format, and back, ms
-    setups          what the first product takes beyond a further one, ms
-    features        what the model sees
-    predicted       by the model, ms
-
-The last rows have the median and the worst regret of each product.
+A row is a product on a matrix. All formats give equal answers before anything is timed, and take turns. `regret` is the
+time of a call in the format that is chosen for very many calls, over that in the best format. `regret_100` and
+`regret_1000` are of so many calls with everything in: the trial, the conversion and all calls, over the least that a
+conversion and all calls take in any format. Where a choice looks slow all are timed once more, and a format's better
+time counts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
-from pathlib import Path
-from statistics import median, median_low, quantiles
+from dataclasses import dataclass
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
+from bench.experiment import Experiment, Row, Setting, released
+from bench.measure import Disagreement, rounded
+from formats import CSR, Matrix, read
+from formats.arrays import Device
+from semiring import MinPlus, PlusTimes, Semiring, choose, mxv
+from semiring.tuning.comparison import operand_for, product_named, same, stored
+from semiring.tuning.timing import finished_ms, in_turns, settled_clock, undisturbed, unkept
 
-from bench.experiment import Experiment, Row, Setting, draw, load, released, write
-from bench.graphs import fifth, grid, predecessors, rmat, ssca2, uniform
-from bench.measure import MACHINE, machine
-from formats import CSR, Matrix, SparseVector, from_edges, permute
-from formats.arrays import Device, namespace
-from semiring import MinPlus, PlusTimes, Semiring, mxv, vxm
-from semiring.tuning.choice import ONE_IN, PRODUCTS, Model, Product, predicted_ms
-from semiring.tuning.comparison import same, stored
-from semiring.tuning.features import Features, features
-from semiring.tuning.timing import Disagreement, batched_clock, finished_ms, in_turns, rounded, unkept
-
-from .choice_fit import fit, write_model
+from .families import FAMILIES
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-CONVERSIONS = 2
-"""Times that a conversion is timed; the shorter one counts, for the first compiles."""
-SECONDS = 0.25
-"""That a format's repeats of a product may take, but for three."""
-BATCH_MS, MOST_ON_GPU = 1.0, 7
-"""Milliseconds of a batch of calls on a GPU, and repeats there: the whole set has to be timed in five minutes."""
-SPARSE_REPEATS = 5
-"""Times as many repeats of a product with a sparse operand on a GPU: most of it is Python's time, which varies."""
-TIMES, CHOSEN, REGRET = "times", "chosen", "regret"
-"""What a row answers."""
-ALL = "all matrices"
-FACTS = (*MACHINE, "experiment", "quick")
-"""What a row says of the run."""
-SEMIRINGS: dict[bool, Semiring] = {True: MinPlus, False: PlusTimes}
-"""By which an idempotent ⊕, and one that is not, are timed."""
-
-
-# --- matrices ---------------------------------------------------------------------------------------------------------
+MANY, ALL = 10**5, (100, 1000)
+"""Calls of `regret`; calls of which everything counts."""
+SIZES = {"cpu": (10**4, 4 * 10**5, 2 * 10**6), "cuda": (10**5, 3 * 10**6, 2 * 10**7)}
+LARGEST = ("attachment", "mesh 3d")
+"""Families that on a CPU have a matrix of 10^7 entries, too."""
+FILES = {
+    "New York's roads": "USA-road-d.NY.gr.gz",
+    "wiki-Vote": "wiki-Vote.txt.gz",
+    "Gnutella": "p2p-Gnutella08.txt.gz",
+}
+SMALL = 10**6
+"""Entries below which a CPU takes all products of a matrix."""
+SUSPECT = 1.1
+"""Regret from which a matrix is timed again."""
+SECONDS, BATCH_MS, MAX_REPEATS = 0.15, 1.0, {"cpu": 50, "cuda": 11}
+"""That the calls of a format may take, but for three; a GPU's batch; calls of small matrices, spread over a while."""
 
 
 @dataclass(frozen=True)
-class Family:
-    """Matrices of one kind in several sizes, log2 of about as many rows."""
+class Product:
+    """A verb, the semiring, and the share of a sparse operand, or None."""
 
-    name: str
-    make: Callable[[int, Device], CSR]
-    quick: tuple[int, ...]
-    cpu: tuple[int, ...]
-    cuda: tuple[int, ...]
+    verb: str
+    semiring: Semiring
+    frontier: float | None
 
-    def sizes(self, setting: Setting) -> tuple[int, ...]:
-        return self.quick if setting.quick else self.cuda if setting.device == "cuda" else self.cpu
-
-
-def any_shape(nrows: int, ncols: int, nnz: int, device: Device) -> CSR:
-    """Entries at random places of a rectangle."""
-    rows, cols = (scrambled(nnz, stream) for stream in (1, 2))
-    A = from_edges(rows % np.uint64(nrows), cols % np.uint64(ncols), weights(nnz), shape=(nrows, ncols))
-    return A.to(device=device)  # type: ignore[return-value]
+    @property
+    def name(self) -> str:
+        return f"{self.verb}, {'sparse' if self.frontier else 'dense'}, {self.semiring.name}"
 
 
-def banded(scale: int, width: int, device: Device) -> CSR:
-    """All diagonals that are at most `width` from the main one."""
-    n = 1 << scale
-    rows = np.repeat(np.arange(n), 2 * width + 1)
-    cols = rows + np.tile(np.arange(-width, width + 1), n)
-    inside = (cols >= 0) & (cols < n)
-    return of(rows[inside], cols[inside], n, device)
-
-
-def blocks(scale: int, side: int, device: Device) -> CSR:
-    """Full blocks along the diagonal."""
-    n = 1 << scale
-    rows = np.repeat(np.arange(n), side)
-    return of(rows, rows // side * side + np.tile(np.arange(side), n), n, device)
-
-
-def with_hub(scale: int, device: Device) -> CSR:
-    """Rows of four, one full row and one full column."""
-    n = 1 << scale
-    rows, cols, _ = uniform(n, 4).to_edges()
-    every, hub = np.arange(n), np.full(n, n // 3)
-    return of(np.concatenate((rows, hub, every)), np.concatenate((cols, every, hub)), n, device)
-
-
-def road_like(scale: int, device: Device, *, shuffled: bool = False) -> CSR:
-    """A grid of which two thirds of the edges are left, in the order of its rows or in none."""
-    rows, cols, _ = grid(1 << (scale // 2)).to_edges()
-    low, high = np.minimum(rows, cols).astype(np.uint64), np.maximum(rows, cols).astype(np.uint64)
-    there = mixed(low * np.uint64(0x10001) + high) % np.uint64(3) > 0
-    A = of(rows[there], cols[there], 1 << (scale // 2 * 2), "cpu")
-    order = np.argsort(scrambled(A.nrows, 3)) if shuffled else None
-    return (A if order is None else permute(A, order)).to(device=device)  # type: ignore[return-value]
-
-
-def of(rows: np.ndarray, cols: np.ndarray, n: int, device: Device) -> CSR:
-    return from_edges(rows, cols, weights(rows.size), shape=n).to(device=device)  # type: ignore[return-value]
-
-
-def weights(count: int) -> np.ndarray:
-    return (scrambled(count, 4) % np.uint64(255) + np.uint64(1)).astype(np.float32)
-
-
-def scrambled(count: int, stream: int) -> np.ndarray:
-    return mixed(np.arange(count, dtype=np.uint64) + np.uint64(stream << 40))
-
-
-def mixed(numbers: np.ndarray) -> np.ndarray:
-    """Each number hashed to 31 bits."""
-    z = numbers * np.uint64(0x9E3779B97F4A7C15)
-    z = (z ^ (z >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
-    return z >> np.uint64(33)
-
-
-def preceded(scale: int, device: Device) -> CSR:
-    return predecessors(1 << scale, 7, device=device, dtype=np.float32)
-
-
-FAMILIES = (
-    Family("R-MAT, 4", lambda k, d: rmat(k, 4, device=d), (8,), (12, 15, 18, 20), (15, 18, 21)),
-    Family("R-MAT, 16", lambda k, d: rmat(k, 16, device=d), (8,), (11, 14, 17, 19), (14, 18, 22)),
-    Family("random, 3", lambda k, d: uniform(1 << k, 3, device=d), (8,), (12, 15, 18, 20), (14, 18, 22)),
-    Family("random, 8", lambda k, d: uniform(1 << k, 8, device=d), (8,), (12, 16, 19), (13, 17, 21)),
-    Family("random, 32", lambda k, d: uniform(1 << k, 32, device=d), (8,), (10, 14, 18), (13, 17, 20)),
-    Family("predecessors, 7", preceded, (8,), (12, 16, 19), (15, 19)),
-    Family("grid", lambda k, d: grid(1 << k // 2, device=d), (8,), (12, 16, 20), (14, 18, 22)),
-    Family("roads, like", road_like, (8,), (12, 16, 20), (16, 20)),
-    Family("roads, shuffled", lambda k, d: road_like(k, d, shuffled=True), (8,), (12, 16, 20), (16, 20)),
-    Family("SSCA-2", lambda k, d: ssca2(k, device=d), (8,), (12, 15, 18), (13, 16, 19)),
-    Family("banded, 5", lambda k, d: banded(k, 2, d), (8,), (12, 16, 19), (15, 20)),
-    Family("banded, 33", lambda k, d: banded(k, 16, d), (8,), (10, 14, 17), (14, 18)),
-    Family("blocks, 32", lambda k, d: blocks(k, 32, d), (8,), (10, 14, 17), (14, 18)),
-    Family("with a hub", with_hub, (8,), (12, 16, 19), (15, 19)),
-    Family("a fifth full", lambda k, d: fifth(1 << k, device=d, dtype=np.float32), (7,), (9, 10, 11), (10, 12, 13)),
-    Family("tall", lambda k, d: any_shape(1 << k, 1 << k - 6, 4 << k, d), (8,), (12, 16, 19), (15, 20)),
-    Family("wide", lambda k, d: any_shape(1 << k - 6, 1 << k, 4 << k, d), (8,), (12, 16, 19), (15, 20)),
+PRODUCTS = tuple(
+    Product(verb, s, share)
+    for s, share in ((MinPlus, None), (MinPlus, 1 / 64), (PlusTimes, None))
+    for verb in ("mxv", "vxm")
 )
-"""The named set."""
 
 
-# --- products ---------------------------------------------------------------------------------------------------------
-
-
-def operand(A: CSR, product: Product) -> Any:
-    """Integers, dense, or one element in ONE_IN of them."""
-    size = A.ncols if product.verb == "mxv" else A.nrows
-    xp = namespace(A.values)
-    x = (xp.arange(size, dtype=xp.int64) * 7919 % 1000 + 1).astype(A.dtype)
-    if not product.sparse:
-        return x
-    present = xp.arange(0, size, ONE_IN, dtype=np.int32)
-    return SparseVector(present, x[present], size)
-
-
-def call(M: Matrix, product: Product, x: Any) -> Any:
-    s = SEMIRINGS[product.idempotent]
-    return mxv(M, x, s) if product.verb == "mxv" else vxm(x, M, s)
-
-
-def measured(name: str, family: str, A: CSR, setting: Setting) -> Iterator[Row]:
-    """A row for each product, without what a model says of it."""
-    device = setting.device
-    formats = dict.fromkeys(fmt for fmt, backend in mxv.table if backend == device)
-    made, refused = stored(A, {CSR: None} | formats)
-    conversions = {fmt.__name__.lower(): conversion_ms(A, M, device) for fmt, M in made.items()}
-    found = asdict(features(A))
-    for product in PRODUCTS.values():
-        x = operand(A, product)
-        expected = call(made[CSR], product, x)
-        for fmt, M in made.items():
-            if not same(expected, call(M, product, x), SEMIRINGS[product.idempotent]):
-                raise Disagreement(f"{fmt.__name__} computes something else under {product.name} of {name}")
-        runs = [(lambda M=M, x=x, product=product: call(M, product, x)) for M in made.values()]  # type: ignore[misc]
-        repeats = setting.repeats
-        if device == "cuda":
-            repeats = min(repeats, MOST_ON_GPU) * (SPARSE_REPEATS if product.sparse else 1)
-        taken = in_turns([(run, batched_clock(run, device, BATCH_MS)) for run in runs], repeats, SECONDS)
-        times = {fmt.__name__.lower(): median(t) for fmt, t in zip(made, taken, strict=True)}
-        setups = {fmt.__name__.lower(): setup_ms(M, product, x, device) for fmt, M in made.items()}
-        best = min(times, key=times.__getitem__)
-        low, _, high = quantiles(taken[list(times).index(best)], n=4, method="inclusive")
-        yield {
-            "question": TIMES,
-            "graph": name,
-            "family": family,
-            "n": A.nrows,
-            "nnz": A.nnz,
-            "product": product.name,
-            "verified": True,
-            "contender": f"best: {best}",
-            "best": best,
-            "ms": rounded(times[best]),
-            "low_ms": rounded(low),
-            "high_ms": rounded(high),
-            "times": {key: rounded(ms) for key, ms in times.items()},
-            "setups": {key: rounded(ms) for key, ms in setups.items()},
-            "bytes": {fmt.__name__.lower(): M.nbytes for fmt, M in made.items()},
-            "conversions": conversions,
-            "features": found,
-            "refused": {fmt.__name__.lower(): why for fmt, why in refused.items()},
-            "repeats": min(map(len, taken)),
-        }
-        for M in made.values():
-            M.forget()
-    for M in made.values():
-        M.forget()
-
-
-def setup_ms(M: Matrix, product: Product, x: Any, device: Device) -> float:
-    """What the first product of a matrix that keeps nothing takes beyond the second."""
-    new = unkept(M)
-    first, second = (finished_ms(lambda: call(new, product, x), device) for _ in range(2))
-    new.forget()
-    return max(0.0, first - second)
-
-
-def conversion_ms(A: CSR, M: Matrix, device: Device) -> tuple[float | None, float | None]:
-    """(from CSR, to CSR), nothing known of the matrix; 0 where nothing changes."""
-    if isinstance(M, CSR):
-        return 0.0, 0.0
-    calls = (lambda: unkept(A).to(type(M)), lambda: unkept(M).to(CSR))
-    taken = []
-    for run in calls:
-        taken.append(rounded(min(finished_ms(run, device) for _ in range(CONVERSIONS))))
-    return taken[0], taken[1]
-
-
-def named(setting: Setting) -> Iterator[tuple[str, Family, int]]:
-    """(name, family, size) of every matrix."""
-    for family in FAMILIES:
-        for size in family.sizes(setting):
-            yield f"{family.name}, 2^{size}", family, size
+def matrices(setting: Setting) -> Iterator[tuple[str, Callable[[], CSR]]]:
+    """(name, what makes it) of every matrix."""
+    for name, maker in FAMILIES.items():
+        sizes = (2000,) if setting.quick else SIZES[setting.device]
+        if setting.device == "cpu" and name in LARGEST and not setting.quick:
+            sizes += (10**7,)
+        for size in sizes:
+            yield f"{name}, {size:.0e}".replace("e+0", "e"), lambda maker=maker, size=size: maker(size, setting.device)
+    for name, file in FILES.items():
+        if setting.data is not None and (setting.data / file).exists():
+            yield name, lambda file=file: read(setting.data / file).astype("float32").to(device=setting.device)
 
 
 def rows(setting: Setting) -> Iterator[Row]:
-    """All products of all matrices as they are measured; then what the model chooses, and the regret of all."""
-    gathered: list[Row] = []
-    for name, family, size in named(setting):
-        if kept := setting.kept_rows(name, TIMES):
-            gathered += kept
+    """All products of small matrices; of others some, in turns, and on a GPU one, for it shall take two minutes."""
+    for k, (name, make) in enumerate(matrices(setting)):
+        if kept := setting.kept_rows(name):
             yield from kept
             continue
-        A = family.make(size, setting.device)
-        for row in measured(name, family.name, A, setting):
-            gathered.append(row)
-            yield row
-        del A
+        A = make()
+        count = 1 if setting.quick or setting.device == "cuda" else 6 if A.nnz < SMALL else 2
+        wanted = [PRODUCTS[(k + k // 6 + j * 6 // count) % 6] for j in range(count)]
+        made, _ = stored(A, {fmt: None for fmt, device in mxv.table if device == setting.device})
+        names = {fmt.__name__.lower(): M for fmt, M in made.items()}
+        for product in wanted:
+            yield {"graph": name, "n": A.nrows, "nnz": A.nnz, **judged(A, names, product, setting)}
+        del A, made, names
         released(setting.device)
-    found: dict[str, list[Row]] = {}
-    for name, _, _ in named(setting):
-        if not (kept := setting.kept_rows(name, CHOSEN)):
-            found = found or judged(gathered, setting)
-            kept = found[name]
-        yield from kept
-    yield from setting.kept_rows(ALL, REGRET) or summed_up(found or judged(gathered, setting))
 
 
-def judged(gathered: list[Row], setting: Setting) -> dict[str, list[Row]]:
-    """By matrix, what the model, which is written, chooses for each product, and one without the matrix's family."""
-    model = fit(gathered)
-    found = verdicts(gathered, model)
-    if not setting.quick:
-        write_model(model, setting.device, machine(setting.device))
-    return found
+def judged(A: CSR, made: dict[str, Matrix], product: Product, setting: Setting) -> Row:
+    """Times of all formats, the choices, and their regrets."""
+    device, verb = setting.device, product_named(product.verb)
+    x = operand_for(A, verb, product.semiring, None, product.frontier, device)
 
+    def call(M: Matrix) -> Any:
+        return verb(M, x, product.semiring) if product.verb == "mxv" else verb(x, M, product.semiring)
 
-def verdicts(gathered: list[Row], model: Model) -> dict[str, list[Row]]:
-    """By matrix, what the model chooses for each product, and one that was fitted without the matrix's family."""
-    unseen = {name: fit([row for row in gathered if row["family"] != name]) for name in {r["family"] for r in gathered}}
-    found: dict[str, list[Row]] = {}
-    for row in gathered:
-        blind = verdict(row, unseen[row["family"]])["regret"]
-        found.setdefault(row["graph"], []).append(verdict(row, model) | {"regret_unseen": blind})
-    return found
-
-
-def summed_up(found: dict[str, list[Row]]) -> Iterator[Row]:
-    """The median and the worst of each product, of `regret` and of `regret_unseen`, as rows of their matrices."""
-    for product in PRODUCTS:
-        of_product = [row for rows in found.values() for row in rows if row["product"] == product]
-        for figure, unseen in (("regret", ""), ("regret_unseen", ", unseen")):
-            for name, pick in (("median", median_low), ("worst", max)):
-                value = pick(row[figure] for row in of_product)
-                (row, *_) = (row for row in of_product if row[figure] == value)
-                which = f"{name} of {len(of_product)}{unseen}: {row['graph']}"
-                yield row | {"question": REGRET, "graph": ALL, "contender": which, "figure": f"{name}{unseen}"}
-
-
-def refit(path: Path) -> None:
-    """Fit the model again to the times of a whole run; write it, the rows with what it now chooses, and the plot.
-
-    Places and dates stay those of the times. ValueError, and nothing is written, unless the file has every product of
-    every matrix.
-    """
-    times = [row for row in load(path) if row.get("experiment") == "choice" and row.get("question") == TIMES]
-    device: Device = "cuda" if times and "gpu" in times[0] else "cpu"
-    wanted = [(name, product) for name, _, _ in named(Setting(device)) for product in PRODUCTS]
-    if [(row["graph"], row["product"]) for row in times] != wanted:
-        raise ValueError(f"{path} does not have the times of a whole run of the experiment choice")
-    places = {row["graph"]: {key: row[key] for key in FACTS if key in row} for row in times}
-    model = fit(times)
-    found = verdicts(times, model)
-    chosen = [places[row["graph"]] | row for of_graph in found.values() for row in of_graph]
-    last = places[times[-1]["graph"]]
-    write_model(model, device, last)
-    rows = [*times, *chosen, *(last | row for row in summed_up(found))]
-    write(path, rows)
-    draw(CHOICE, rows, path)
-
-
-def verdict(row: Row, model: Model) -> Row:
-    """What the model chooses, and how much longer that takes than the best format."""
-    seen = Features(**row["features"])
-    said = {name: predicted_ms(model, row["product"], name, seen, size) for name, size in row["bytes"].items()}
-    known = {name: ms for name, ms in said.items() if ms is not None}
-    chosen, best = min(known, key=lambda name: known[name]), min(row["times"], key=row["times"].__getitem__)
-    ms, best_ms = row["times"][chosen], row["times"][best]
-    return {key: row[key] for key in ("graph", "family", "n", "nnz", "product", "verified", "repeats")} | {
-        "question": CHOSEN,
+    expected = call(A)
+    for name, M in made.items():
+        if not same(expected, call(M), product.semiring):
+            raise Disagreement(f"{name} computes something else under {product.name}")
+    repeats = max(setting.repeats, min(MAX_REPEATS[device], int(SECONDS * 250 / finished_ms(lambda: call(A), device))))
+    times = timed(made, call, device, repeats)
+    how: Any = {"semiring": product.semiring, "frontier": product.frontier}
+    found = {calls: choose(unkept(A), product.verb, calls=calls, **how) for calls in (MANY, *ALL)}
+    chosen = found[MANY].chosen
+    if times[chosen] > SUSPECT * min(times.values()):
+        times = {name: min(ms, times[name]) for name, ms in timed(made, call, device, repeats).items()}
+    best = min(times, key=times.__getitem__)
+    starts = {row["format"]: row["conversion_ms"] for row in found[MANY].candidates if row["tried"]}
+    totals = {}
+    for calls in ALL:
+        few = found[calls]
+        start = few.trial_ms + (starts.get(few.chosen, 0.0) if few.matrix is None else 0.0)
+        least = min(start + calls * times[name] for name, start in starts.items())
+        totals[f"regret_{calls}"] = rounded((start + calls * times[few.chosen]) / least)
+    return {
+        "product": product.name,
         "contender": f"auto: {chosen}",
         "best": best,
-        "ms": ms,
-        "low_ms": ms,
-        "high_ms": ms,
-        "best_ms": best_ms,
-        "regret": rounded(ms / best_ms),
-        "predicted": {name: rounded(value) for name, value in known.items()},
+        "ms": rounded(times[chosen]),
+        "low_ms": rounded(times[chosen]),
+        "high_ms": rounded(times[chosen]),
+        "best_ms": rounded(times[best]),
+        "regret": rounded(times[chosen] / times[best]),
+        **totals,
+        "csr": rounded(times["csr"] / times[best]),
+        "trial_ms": rounded(found[MANY].trial_ms),
+        "times": {name: rounded(ms) for name, ms in times.items()},
+        "choices": {str(calls): found[calls].chosen for calls in ALL},
+        "verified": True,
+        "repeats": repeats,
     }
 
 
-# --- plot -------------------------------------------------------------------------------------------------------------
+def timed(made: dict[str, Matrix], call: Callable[[Matrix], Any], device: Device, repeats: int) -> dict[str, float]:
+    """Milliseconds of a call in each format, in turns."""
+    runs = [(lambda M=M: call(M)) for M in made.values()]
+    taken = in_turns([(run, settled_clock(run, device, BATCH_MS)) for run in runs], repeats, SECONDS)
+    return {name: undisturbed(ms) for name, ms in zip(made, taken, strict=True)}
 
 
 def plot(rows: list[Row]) -> Figure | None:
-    """Regret over the share of matrices, for each product, by the model of all and without the family."""
+    """Regret over the share of matrices, for each product."""
     from bench import plots
 
-    rows = [row for row in rows if row["question"] == CHOSEN]
-    names = list(dict.fromkeys(row["product"] for row in rows))
-    if not names:
-        return None
     made, axes = plots.figure(2)
-    for ax, key, title in zip(axes, ("regret", "regret_unseen"), ("all families", "family left out"), strict=True):
-        for name in names:
+    for ax, key, title in zip(axes, ("regret", "csr"), ("the chosen format", "CSR"), strict=True):
+        for name in dict.fromkeys(row["product"] for row in rows):
             found = sorted(row[key] for row in rows if row["product"] == name)
             share = [100 * (k + 1) / len(found) for k in range(len(found))]
             ax.plot(share, found, label=f"{name}: {median(found):.3g}, worst {found[-1]:.3g}", drawstyle="steps-pre")
@@ -384,12 +171,20 @@ CHOICE = Experiment(
     name="choice",
     title="Time of the chosen format over the best one's",
     source="our own",
-    about=(
-        "What A.to('auto') would choose for very many calls, and how much longer that takes than the format that was "
-        "found to be the fastest, on families of matrices in several sizes: 1 where the choice is right. The second "
-        "figure is by a model that was fitted without the matrix's family, as for a matrix that nobody has seen."
-    ),
+    about="What A.to('auto') chooses on families of matrices, and how much longer that takes than the best format.",
     rows=rows,
-    columns=("graph", "nnz", "product", "contender", "best", "ms", "best_ms", "regret", "regret_unseen"),
+    columns=(
+        "graph",
+        "nnz",
+        "product",
+        "contender",
+        "best",
+        "ms",
+        "best_ms",
+        "regret",
+        "regret_1000",
+        "regret_100",
+        "csr",
+    ),
     plot=plot,
 )

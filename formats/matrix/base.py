@@ -78,7 +78,7 @@ class Matrix(Storage):
         """The same matrix in another format, on another device, or both; `self` where nothing changes.
 
         fmt: a format or its lower-case name; or "auto", which is the one in which so many `calls` of a `verb` take the
-        least time, as `semiring.choose` predicts it, whose options it takes.  options: the target format's own,
+        least time, as `semiring.choose` finds it, whose options it takes.  options: the target format's own,
         `force=True` of ELL, SELL, CSB and Dense, `chunk=` and `window=` of SELL, `segment=` of SegmentedCOO, `block=`
         of CSB, `fill=` of Dense.
         device: "cpu", "cuda" for the current GPU, "cuda:1" for one by its number, or a `Place`.
@@ -89,8 +89,7 @@ class Matrix(Storage):
         if device is not None and find_place(device) is not self.place:
             moved = type(self).trusted(*move(self.components, device, self))
         if fmt == "auto":
-            chosen = ask("choice", moved, options, what="which format to choose")
-            return moved if chosen == type(moved).__name__.lower() else convert(moved, find_format(chosen))
+            return ask("choice", moved, options, what="which format to choose")
         if fmt is None and not options:
             return moved
         return convert(moved, find_format(type(self) if fmt is None else fmt), **options)

@@ -180,10 +180,10 @@ def compare(
     check_matrix("A", A)
     if operator.index(repeats) < 1:
         raise ValueError(f"repeats must be at least 1, got {repeats}")
-    product, s = _product(verb), find_semiring(semiring)
+    product, s = product_named(verb), find_semiring(semiring)
     device = device or A.device
     A = A.to(device=device)
-    operand = _operand(A, product, s, x, frontier, device)
+    operand = operand_for(A, product, s, x, frontier, device)
 
     def call(M: Matrix) -> Any:
         return product(M, operand, s) if product is mxv else product(operand, M, s)
@@ -247,14 +247,14 @@ def same(expected: Any, got: Any, s: Semiring) -> bool:
     return bool(namespace(a).allclose(a, b, rtol=0, atol=error))
 
 
-def _product(verb: str | Verb[..., Any]) -> Verb[..., Any]:
+def product_named(verb: str | Verb[..., Any]) -> Verb[..., Any]:
     name = getattr(verb, "name", verb)
     if name not in PRODUCTS:
         raise ValueError(f"verb must be one of {', '.join(PRODUCTS)}, got {name!r}")
     return PRODUCTS[name]
 
 
-def _operand(
+def operand_for(
     A: Matrix, product: Verb[..., Any], s: Semiring, x: Any, frontier: float | None, device: Device
 ) -> Array | SparseVector:
     """The user's operand on the device; or integers of A's dtype, of which a share is present."""
