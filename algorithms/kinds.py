@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
-from formats.arrays import Array, DenseRows, DenseVector, IntegerRows, IntegerVector
-from semiring.verbs.signatures import Scalar
+from formats.arrays import Array, DenseRows, DenseVector, IntegerRows, IntegerVector, Scalar
 
 Vertices: TypeAlias = Array | Sequence[int] | range
 Distance: TypeAlias = Scalar

@@ -36,6 +36,8 @@ IntegerVector: TypeAlias = np.ndarray[tuple[int], np.dtype[np.integer[Any]]]
 
 IntegerRows: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.integer[Any]]]
 
+Scalar: TypeAlias = bool | int | float | np.number[Any] | np.bool_
+
 DeviceArray: TypeAlias = Any
 """A `cupy.ndarray`, where only that will do."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
@@ -25,6 +25,7 @@ from .matrix.contract import as_shape
 from .matrix.convert import convert
 from .storage.compressed import CSR, compress
 
+Duplicates: TypeAlias = Literal["min", "max", "sum", "first", "last", "error"]
 _COMBINE = {"min": "minimum", "max": "maximum", "sum": "add"}
 
 
@@ -35,7 +36,7 @@ def from_edges(
     *,
     shape: int | tuple[int, int] | None = None,
     dtype: DTypeLike | None = None,
-    dup: str = "min",
+    dup: Duplicates = "min",
 ) -> CSR:
     """The CSR with an entry for every edge src[e] -> dst[e].
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Hashable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 from .arrays import DTYPES, cast
-from .edges import check_dup, from_edges
+from .edges import Duplicates, check_dup, from_edges
 from .matrix.base import Matrix
 from .storage.compressed import CSR, check_indptr, expand, out_of_order_within
 from .storage.coo import out_of_order
@@ -21,8 +21,11 @@ if TYPE_CHECKING:
     import networkx
     import scipy.sparse
 
+Weight: TypeAlias = Hashable | Callable[[Any, Any, Any], float | None]
+"""The name of an attribute, or a function of (u, v, data), as NetworkX takes it."""
 
-def from_scipy(S: scipy.sparse.sparray | scipy.sparse.spmatrix, *, dup: str = "min") -> Matrix:
+
+def from_scipy(S: scipy.sparse.sparray | scipy.sparse.spmatrix, *, dup: Duplicates = "min") -> Matrix:
     """A SciPy sparse array as CSR, CSC or COO, whichever it is, and as CSR otherwise.
 
     Memory is shared where `S` is sorted. Stored zeros stay entries.
@@ -66,7 +69,7 @@ def _is_cupyx(obj: object) -> bool:
     return sparse is not None and bool(sparse.issparse(obj))
 
 
-def from_cupyx(S: cupyx.scipy.sparse.spmatrix, *, dup: str = "min") -> Matrix:
+def from_cupyx(S: cupyx.scipy.sparse.spmatrix, *, dup: Duplicates = "min") -> Matrix:
     """A CuPy sparse matrix as CSR, CSC or COO on its GPU, whichever it is, and as CSR otherwise.
 
     Memory is shared where `S` is sorted. Whether it is sorted is looked up in its arrays, as the flags that it keeps
@@ -110,13 +113,33 @@ def from_cupyx(S: cupyx.scipy.sparse.spmatrix, *, dup: str = "min") -> Matrix:
     return from_edges(rows, cols, S.data, shape=S.shape, dup=dup).to(fmt)
 
 
+@overload
 def from_networkx(
     G: networkx.Graph,
-    weight: Hashable | Callable[[Any, Any, Any], Any] | None = "weight",
+    weight: Weight | None = "weight",
+    *,
+    dtype: DTypeLike | None = None,
+    return_labels: Literal[False] = False,
+) -> CSR: ...
+@overload
+def from_networkx(
+    G: networkx.Graph,
+    weight: Weight | None = "weight",
+    *,
+    dtype: DTypeLike | None = None,
+    return_labels: Literal[True],
+) -> tuple[CSR, list[Hashable]]: ...
+@overload
+def from_networkx(
+    G: networkx.Graph, weight: Weight | None = "weight", *, dtype: DTypeLike | None = None, return_labels: bool
+) -> CSR | tuple[CSR, list[Hashable]]: ...
+def from_networkx(
+    G: networkx.Graph,
+    weight: Weight | None = "weight",
     *,
     dtype: DTypeLike | None = None,
     return_labels: bool = False,
-) -> CSR | tuple[CSR, list[Any]]:
+) -> CSR | tuple[CSR, list[Hashable]]:
     """The CSR of a NetworkX graph: vertex i is the i-th node of `G`, an undirected edge counts both ways.
 
     Args:

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import operator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, SupportsIndex
 
 import numpy as np
 
 from .arrays import (
     Array,
+    DenseVector,
+    Scalar,
     as_indices,
     as_values,
     check_not_nan,
@@ -88,7 +90,7 @@ class SparseVector:
 
     @classmethod
     @at_home
-    def from_dense(cls, x: Array, zero: Any) -> Self:
+    def from_dense(cls, x: Array, zero: Scalar) -> Self:
         """The entries of the dense vector `x` that differ from `zero`."""
         if x.ndim != 1:
             raise ValueError(f"a dense vector is one-dimensional, got {x.ndim} dimensions")
@@ -136,7 +138,7 @@ class SparseVector:
         return SparseVector.trusted(*move((self.indices, self.values, self.size), device, self))
 
     @at_home
-    def to_dense(self, fill: Any = 0) -> Array:
+    def to_dense(self, fill: Scalar = 0) -> DenseVector:
         """The (size,) array with `fill` at absent positions; its dtype also holds `fill`."""
         xp = self.place.xp
         dense = xp.full(self.size, fill, filled_dtype(self.dtype, fill))
@@ -148,7 +150,7 @@ class SparseVector:
         for name in ("indices", "values", "size"):
             object.__setattr__(self, name, getattr(other, name))
 
-    def __getitem__(self, index: int) -> Any:
+    def __getitem__(self, index: SupportsIndex) -> np.number:
         """The stored value at `index`. KeyError if absent, IndexError if outside."""
         i = operator.index(index)
         if not 0 <= i < self.size:

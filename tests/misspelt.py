@@ -5,7 +5,7 @@
 import numpy as np
 
 from algorithms import bellman_ford, bfs, boruvka, da2cf, delta_stepping, dijkstra, path, scc, shortest_path_tree, sssp
-from formats import COO, CSR, SparseVector, from_edges, read
+from formats import COO, CSR, SparseVector, from_edges, from_networkx, read, renumber
 from semiring import (
     MinPlus,
     apply,
@@ -50,6 +50,12 @@ apply(A, d, mask=3, accum=3)  # wrong
 reduce(A, "plus", axes=0)  # wrong
 select(A, "<", 3, col="3", column=3)  # wrong
 read(3)  # wrong
+labels = read("roads.gr", return_labels=True).nnz  # wrong
+from_edges([0], [1], dup="mean")  # wrong
+from_networkx(A.to_networkx()).labels  # wrong
+renumber(A, "rmc")  # wrong
+renumber(A).nnz  # wrong
+A.to_dense().indices  # wrong
 A.to(device="gpu")  # wrong
 sssp(A, 0, return_parents=True).shape  # wrong
 n, k = sssp(A, 0).shape  # wrong

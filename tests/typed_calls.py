@@ -1,5 +1,6 @@
 """Right calls, each with the type of its result: `test_public_surface.py` has mypy check them, and runs them."""
 
+from collections.abc import Hashable
 from typing import assert_type
 
 import numpy as np
@@ -16,7 +17,7 @@ from algorithms import (
     shortest_path_tree,
     sssp,
 )
-from formats import COO, CSR, ELL, Matrix, SparseVector, from_edges
+from formats import COO, CSR, ELL, Matrix, SparseVector, from_edges, from_networkx, permute, renumber, to_ranks
 from formats.arrays import DenseRows, DenseVector, IntegerRows, IntegerVector
 from semiring import (
     MaxMin,
@@ -41,6 +42,13 @@ yes = np.array([True, False])
 
 assert_type(A, CSR)
 assert_type(A.to(ELL), ELL)
+assert_type(A.to_dense(), DenseRows)
+assert_type(s.to_dense(9.5), DenseVector)
+assert_type(permute(A.to(COO), [1, 0]), COO)
+assert_type(renumber(A, "rcm"), tuple[CSR, IntegerVector])
+assert_type(to_ranks(A), tuple[CSR, DenseVector])
+assert_type(from_networkx(A.to_networkx()), CSR)
+assert_type(from_networkx(A.to_networkx(), return_labels=True), tuple[CSR, list[Hashable]])
 assert_type(A.to("coo"), Matrix)
 assert_type(A.to(device="cpu"), CSR)
 assert_type(A.get(1, 0), np.number | None)

@@ -8,14 +8,14 @@ not stored is *absent*; a stored 0 is an entry like any other.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Self, SupportsIndex, TypeVar, overload
 
 import numpy as np
 from numpy.typing import DTypeLike
 
-from ..arrays import Array, all_of, cast, equals, move
+from ..arrays import Array, DenseRows, Scalar, all_of, cast, equals, move
 from ..hooks import ask
 from ..places import Device, Place, at_home, find_place, made_at_home
 from .contract import Storage
@@ -145,7 +145,7 @@ class Matrix(Storage):
         return to_edges(self)
 
     @at_home
-    def to_dense(self, fill: Any = 0) -> Array:
+    def to_dense(self, fill: Scalar = 0) -> DenseRows:
         """The (nrows, ncols) array with `fill` at absent positions; its dtype also holds `fill`."""
         return to_dense(self, fill)
 
@@ -160,7 +160,7 @@ class Matrix(Storage):
         """
         return to_cupyx(self)
 
-    def to_networkx(self, labels: Any = None) -> networkx.DiGraph:
+    def to_networkx(self, labels: Sequence[Hashable] | Array | None = None) -> networkx.DiGraph:
         """A DiGraph with an edge `weight`; node v is named `labels[v]`, or v."""
         return to_networkx(self, labels)
 

@@ -19,12 +19,23 @@ B's is d[inverse_permutation(permutation)] for A. `renumber` is two steps, which
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arrays import Array, all_of, as_array, as_indices, counts, index_dtype, namespace, same_place, to_device
+from ..arrays import (
+    Array,
+    IntegerVector,
+    all_of,
+    as_array,
+    as_indices,
+    counts,
+    index_dtype,
+    namespace,
+    same_place,
+    to_device,
+)
 from ..matrix.base import Matrix
 from ..matrix.convert import convert
 from ..storage.compressed import CSR, turn
@@ -32,8 +43,11 @@ from ..storage.compressed import CSR, turn
 if TYPE_CHECKING:
     import scipy.sparse
 
+M = TypeVar("M", bound=Matrix)
+Order: TypeAlias = Literal["degree", "bfs", "rcm"]
 
-def renumber(A: Matrix, by: str = "degree") -> tuple[Matrix, Array]:
+
+def renumber(A: M, by: Order = "degree") -> tuple[M, IntegerVector]:
     """A with its vertices in another order.
 
     Args:
@@ -56,7 +70,7 @@ def renumber(A: Matrix, by: str = "degree") -> tuple[Matrix, Array]:
     return permute(A, permutation), permutation
 
 
-def vertex_order(A: Matrix, by: str = "degree") -> Array:
+def vertex_order(A: Matrix, by: Order = "degree") -> IntegerVector:
     """The permutation, old = permutation[new], that puts A's vertices in an order.
 
     Args:
@@ -85,7 +99,7 @@ def vertex_order(A: Matrix, by: str = "degree") -> Array:
     return ORDERS[by](A).astype(index_dtype(A.nrows), copy=False)
 
 
-def permute(A: Matrix, permutation: ArrayLike | Array) -> Matrix:
+def permute(A: M, permutation: ArrayLike | Array) -> M:
     """B with B[i, j] = A[permutation[i], permutation[j]]: A with vertex permutation[i] as its vertex i.
 
     Args:
@@ -106,7 +120,8 @@ def permute(A: Matrix, permutation: ArrayLike | Array) -> Matrix:
     """
     check_square(A)
     if A.major == 1:
-        return permute(A.T, permutation).T
+        turned: Any = permute(A.T, permutation).T
+        return turned
     rows: Any = A.to(CSR)
     old = as_permutation(permutation, A.nrows)
     same_place(A.values, old)
@@ -117,7 +132,7 @@ def permute(A: Matrix, permutation: ArrayLike | Array) -> Matrix:
     return convert(CSR.trusted(indptr, indices, values, A.shape), type(A), **A.options)
 
 
-def inverse_permutation(permutation: ArrayLike | Array) -> Array:
+def inverse_permutation(permutation: ArrayLike | Array) -> IntegerVector:
     """The array with new = inverse[old], where old = permutation[new].
 
     Args:

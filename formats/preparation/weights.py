@@ -11,15 +11,27 @@ float32 for zero. -0.0 and 0.0 are one weight. Every step stays on the matrix's 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arrays import Array, as_values, check_not_nan, check_range, index_dtype, namespace, read_only, same_place
+from ..arrays import (
+    Array,
+    DenseVector,
+    as_values,
+    check_not_nan,
+    check_range,
+    index_dtype,
+    namespace,
+    read_only,
+    same_place,
+)
 from ..matrix.base import Matrix
 from ..matrix.convert import convert
 from ..storage.compressed import CSR, expand, turn
+
+M = TypeVar("M", bound=Matrix)
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +81,7 @@ def by_weight(A: Matrix) -> NeighboursByWeight:
     return NeighboursByWeight(*map(read_only, (indptr, rows.indices[order], rows.values[order], order)))
 
 
-def to_ranks(A: Matrix) -> tuple[Matrix, Array]:
+def to_ranks(A: M) -> tuple[M, DenseVector]:
     """A with each weight's rank among the distinct ones, 0 for the least.
 
     Args:
@@ -90,7 +102,7 @@ def to_ranks(A: Matrix) -> tuple[Matrix, Array]:
     return _like(entries.with_values(ranks), A), weights
 
 
-def from_ranks(R: Matrix, weights: ArrayLike | Array) -> Matrix:
+def from_ranks(R: M, weights: ArrayLike | Array) -> M:
     """The matrix with weights[R[u, v]] at (u, v): A of `to_ranks(A)`, to the last bit, but with 0.0 for -0.0.
 
     Args:
@@ -172,6 +184,7 @@ def _entries(A: Matrix) -> Matrix:
     return A.to(CSR) if A.major == 0 else A.T.to(CSR).T
 
 
-def _like(B: Matrix, A: Matrix) -> Matrix:
+def _like(B: Matrix, A: M) -> M:
     """B in the format, orientation and options of A."""
-    return convert(B, type(A), **A.options) if A.major == 0 else convert(B.T, type(A.T), **A.options).T
+    made: Any = convert(B, type(A), **A.options) if A.major == 0 else convert(B.T, type(A.T), **A.options).T
+    return made

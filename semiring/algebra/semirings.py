@@ -53,7 +53,7 @@ class Monoid:
     """An associative, commutative operator with an identity.
 
     Args:
-        op: the operator, or its name.
+        op: the operator.
         identity: a number, or "lowest" / "highest" for the ends of the dtype (infinities where it has them).
         dtypes: those it is defined on.
         idempotent: a ⊕ a = a.

@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias, TypedDict, TypeVar, Unpack, overload
 import numpy as np
 
 from formats import CSR, Matrix, SparseVector
-from formats.arrays import Array, DenseVector
+from formats.arrays import Array, DenseVector, Scalar
 
 from ..algebra.ops import BinaryOp, UnaryOp
 from ..algebra.predicates import Predicate
@@ -21,7 +21,6 @@ from .registry import Verb
 
 VectorLike: TypeAlias = DenseVector | SparseVector
 Operator: TypeAlias = Semiring | Monoid | BinaryOp | str
-Scalar: TypeAlias = bool | int | float | np.number[Any] | np.bool_
 Indices: TypeAlias = Array | Sequence[int] | range
 Index: TypeAlias = int | np.integer[Any]
 

@@ -16,7 +16,7 @@ from typing import Any, Literal
 import numpy as np
 
 from formats import CSR, Matrix, SparseVector
-from formats.arrays import Array, as_array, as_indices, astype, check_not_nan, namespace, to_device
+from formats.arrays import Array, Scalar, as_array, as_indices, astype, check_not_nan, namespace, to_device
 from formats.places import LIMITS, Place
 from formats.vector import is_scalar
 
@@ -52,7 +52,6 @@ from .signatures import (
     Mxv,
     Operator,
     Reduce,
-    Scalar,
     Select,
     Transpose,
     VectorLike,
