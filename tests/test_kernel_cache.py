@@ -128,6 +128,8 @@ def test_kernels_take_numbers_arrays_and_tuples_of_every_kind(store: Store, made
     assert made == ["mixed", "mixed"]
     with pytest.raises(OverflowError):
         mixed(a, b, 1 << 70, *same[1:])
+    with pytest.raises(TypeError, match="a kernel's tuple begins with an array, not with a number"):
+        mixed(a, b, *same[:4], (1, np.arange(3)), k)
     with pytest.raises(TypeError, match="kernels take arrays, numbers and tuples"):
         mixed(a, b, "1", *same[1:])
 

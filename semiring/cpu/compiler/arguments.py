@@ -30,7 +30,10 @@ def kind(x: Any) -> Any:
     if isinstance(x, np.generic):
         return x.dtype
     if isinstance(x, tuple):
-        return tuple(map(kind, x))
+        parts = tuple(map(kind, x))
+        if parts and isinstance(parts[0], np.dtype):  # as an array's kind does
+            raise TypeError("a kernel's tuple begins with an array, not with a number")
+        return parts
     if type(x) in PLAIN:
         return PLAIN[type(x)]
     raise TypeError(f"kernels take arrays, numbers and tuples of these, not {type(x).__name__}")
