@@ -18,8 +18,7 @@ import algorithms.fused.cpu.scc as strong
 from algorithms import bfs, boruvka, scc
 from formats import CSR, Matrix, from_edges
 from formats.edges import with_edges
-from formats.storage.orientation import by_columns, has_columns
-from formats.storage.orientation import is_symmetric as by_transpose
+from formats.storage.orientation import by_columns, has_columns, is_symmetric
 from semiring import explain, threads
 
 from .graphs import Graph, graphs, sources
@@ -256,7 +255,7 @@ def test_weak_components_are_the_same_however_a_giant_is_joined(count, seen, mon
         if seen == "both ways":
             rows, cols, _ = A.to_edges()
             A = with_edges(A, cols, rows)
-            by_transpose(A, pattern=True)
+            is_symmetric(A, pattern=True)
         elif seen != "by rows":
             by_columns(A)
         with threads(count):
@@ -329,7 +328,7 @@ def test_forests_are_the_definitions(graph, symmetrize):
 def test_forests_of_floats_keep_the_sign_of_zero(graph, symmetrize, both):
     both |= not symmetrize
     A = (mirrored(graph) if both else graph).matrix(np.float64, dup="first")
-    if both and not by_transpose(A):
+    if both and not is_symmetric(A):
         A = mirrored(graph).matrix(np.float64)
     assert_alike(A, boruvka, symmetrize=symmetrize, return_labels=True)
 
@@ -370,11 +369,12 @@ def test_an_edge_without_its_reverse_is_named_as_by_the_definition():
 
 @given(graph=graphs(SIZES, max_n=6), both=st.booleans())
 def test_symmetry_is_what_the_transpose_says(graph, both):
-    from algorithms.fused.cpu.symmetry import is_symmetric
+    from algorithms.fused.cpu.symmetry import find_symmetry
 
     A = (mirrored(graph) if both else graph).matrix(np.int32)
+    find_symmetry(A)
     for pattern in (False, True):
-        assert is_symmetric(A, pattern=pattern) == by_transpose(CSR.trusted(*A.components), pattern=pattern)
+        assert is_symmetric(A, pattern=pattern) == is_symmetric(CSR.trusted(*A.components), pattern=pattern)
 
 
 # --- all of them ------------------------------------------------------------------------------------------------------

@@ -19,10 +19,10 @@ from .compressed import CSC, CSR
 BY_COLUMNS: Fact[Matrix] = Fact("the transpose, a row's entries together, in the format's own storage")
 
 
-def known_symmetric(A: Matrix) -> bool:
-    """Has `orientation.is_symmetric` been asked of A's values, and found them so?"""
+def known_symmetric(A: Matrix, *, pattern: bool = False) -> bool:
+    """Is it known, without looking, that every entry has its reverse: of the same value, or (pattern) of any?"""
     base = A if A.major == 0 else A.T
-    return base.known(SYMMETRIC, False) is True
+    return base.known(SYMMETRIC, False) is True or (pattern and base.known(SYMMETRIC, True) is True)
 
 
 def compressed(A: Matrix, axis: int, *, inside: str = "algorithms") -> Any:
@@ -95,7 +95,7 @@ def is_symmetric(A: Matrix, *, pattern: bool = False) -> bool:
     pattern: compare the positions alone.  `A` by columns is made for it, and kept if it is not symmetric.
     """
     base = A if A.major == 0 else A.T
-    return base.keep(SYMMETRIC, lambda: _mirrored(base, pattern), pattern)
+    return known_symmetric(A, pattern=pattern) or base.keep(SYMMETRIC, lambda: _mirrored(base, pattern), pattern)
 
 
 def _mirrored(A: Matrix, pattern: bool) -> bool:

@@ -24,7 +24,7 @@ import numpy as np
 from algorithms.edges import undirected_edges
 from formats import COO, CSR, CompressedCSR
 from formats.arrays import index_dtype
-from formats.storage.orientation import by_columns
+from formats.storage.orientation import by_columns, is_symmetric
 from semiring.cpu.kernels import compiled, inlined
 from semiring.cpu.packed import column, columns_of
 from semiring.cpu.threads import get_threads
@@ -33,7 +33,7 @@ from semiring.verbs.explanation import facts
 from .atomics import added
 from .components import flatten, join, most_frequent, several, side_by_side
 from .light_edges import LightEdges, Side, chosen_of, light_edges
-from .symmetry import is_symmetric
+from .symmetry import find_symmetry
 
 GRAIN = 256
 """Vertices that a thread takes at a time."""
@@ -44,6 +44,7 @@ GIANT = 1 / 4
 
 def forest(A: CSR | CompressedCSR, symmetrize: bool, with_labels: bool) -> tuple[COO, np.ndarray | None]:
     """(the forest's edges, the smallest vertex of each vertex's tree), as `algorithms.boruvka.forest` has them."""
+    find_symmetry(A)
     both_ways = is_symmetric(A)
     if not both_ways and not symmetrize:
         undirected_edges(A)  # raises, and names an edge

@@ -37,7 +37,7 @@ import numpy as np
 from formats import CSR
 from formats.arrays import index_dtype
 from formats.matrix.facts import Fact
-from formats.storage.orientation import by_columns, has_columns
+from formats.storage.orientation import by_columns, has_columns, known_symmetric
 from semiring.cpu.kernels import compiled
 from semiring.cpu.threads import get_threads, run
 from semiring.verbs.explanation import facts
@@ -45,7 +45,7 @@ from semiring.verbs.explanation import facts
 from .components import labels, set_labels
 from .giant import WORTH_THREADS, with_edges
 from .reach import alone, ask, count, lead, spreads
-from .symmetry import is_known_symmetric, is_symmetric
+from .symmetry import find_symmetry
 from .words import as_words, listed
 
 FIRST_LOOK = 1 / 256
@@ -97,10 +97,10 @@ def _counts_both_ways(A: CSR, ask: bool) -> bool:
     Of a symmetric graph that takes longer than the first search, and shortens all others.
     """
     if ask and A.keeps(SEARCHED):
-        return is_symmetric(A, pattern=True)
-    if ask:
+        find_symmetry(A)
+    elif ask:
         A.keep(SEARCHED, lambda: True)
-    return is_known_symmetric(A)
+    return known_symmetric(A, pattern=True)
 
 
 class _Search:

@@ -11,28 +11,21 @@ import numpy as np
 
 from formats import CSR, CompressedCSR
 from formats.matrix.facts import SYMMETRIC
+from formats.storage.orientation import known_symmetric
 from semiring.cpu.kernels import compiled
 from semiring.cpu.packed import column, columns_of
 
 NOT, PATTERN, VALUES = range(3)
 
 
-def is_known_symmetric(A: CSR | CompressedCSR) -> bool:
-    """Is it known, without looking, that every entry has its reverse, of whatever value?"""
-    return any(A.known(SYMMETRIC, pattern) is True for pattern in (False, True))
-
-
-def is_symmetric(A: CSR | CompressedCSR, *, pattern: bool = False) -> bool:
-    """Has every entry its reverse, of the same value? As `is_symmetric` of `orientation`, and kept as that keeps it."""
-    if pattern and is_known_symmetric(A):
-        return True
-    if not A.keeps(SYMMETRIC, pattern):
+def find_symmetry(A: CSR | CompressedCSR) -> None:
+    """Find whether every entry has its reverse, and whether of the same value, for `is_symmetric`, which then knows."""
+    if not (known_symmetric(A) or (A.keeps(SYMMETRIC, False) and A.keeps(SYMMETRIC, True))):
         values = A.values if A.values.strides[0] else np.empty(0, bool)  # of a pattern all are alike
         bits = values if values.dtype.kind == "f" else values.view(f"i{values.itemsize}")
         found = _mirrored(A.indptr, columns_of(A), bits, A.indptr.copy())
         A.keep(SYMMETRIC, lambda: found >= PATTERN, True)
         A.keep(SYMMETRIC, lambda: found == VALUES, False)
-    return A.known(SYMMETRIC, pattern) is True
 
 
 @compiled
