@@ -159,14 +159,24 @@ def test_one_row_or_column_is_the_same_with_and_without_kept_columns():
                     np.testing.assert_array_equal(part.to_dense(fill), dense[:, j], err_msg=f"seed {seed}")
 
 
+@pytest.mark.parametrize("accum", [None, "plus"])
+def test_places_in_any_order_are_assigned_as_they_stand_beside_their_values(accum):
+    op = None if accum is None else OPERATORS[accum]
+    for seed in SEEDS:
+        rng, A, _ = pair(seed)
+        at: list[Any] = [rng.permutation(size)[: rng.integers(0, size + 1)] for size in A.shape]
+        value = random_matrix(rng, A.dtype, (at[0].size, at[1].size))
+        expected: Any = by_keys.assigned_by_keys(A, value, *at, op, written)
+        assert_same(assign(CSR.trusted(*A.components), value, *at, accum=op), expected, seed)
+
+
 @pytest.mark.parametrize("accum", [None, "plus", "second"])
 def test_assigned_blocks_are_those_by_keys(accum):
     op = None if accum is None else OPERATORS[accum]
     for seed in SEEDS:
         rng, A, B = pair(seed)
-        for kind in range(4):
-            at = [rng.permutation(size)[: rng.integers(0, size + 1)] for size in A.shape]
-            at = [np.sort(each) if kind % 2 else each for each in at]
+        for _ in range(4):
+            at = [np.sort(rng.permutation(size)[: rng.integers(0, size + 1)]) for size in A.shape]
             some: list[Any] = [None if rng.random() < 0.2 else each for each in at]
             shape = tuple(size if each is None else each.size for each, size in zip(some, A.shape, strict=True))
             own = extract(A, *some)

@@ -112,7 +112,6 @@ def _assigned(out: CSR, value: Any, at_rows: Any, at_cols: Any, accum: Combiner 
     from . import rows
 
     placed = _placed(out, value, at_rows, at_cols)
-    at_rows = None if at_rows is None else np.sort(at_rows)
     outside = np.full(out.ncols, at_cols is not None)
     outside[at_cols if at_cols is not None else []] = False
     found = rows.positions(out, at_rows, placed, None if accum is not None else outside)
@@ -130,12 +129,12 @@ def _assigned(out: CSR, value: Any, at_rows: Any, at_cols: Any, accum: Combiner 
 
 
 def _placed(out: CSR, value: Any, at_rows: np.ndarray | None, at_cols: np.ndarray | None) -> CSR:
-    """`value` by the given rows as they ascend, and by all of out's columns."""
+    """`value` by the given rows and all of out's columns. Rows and columns ascend."""
     from . import rows
 
     shape = (out.nrows if at_rows is None else at_rows.size, out.ncols if at_cols is None else at_cols.size)
     if not isinstance(value, Matrix):
-        cols = np.arange(out.ncols, dtype=out.indices.dtype) if at_cols is None else np.sort(at_cols)
+        cols = np.arange(out.ncols, dtype=out.indices.dtype) if at_cols is None else at_cols
         indptr = np.arange(shape[0] + 1) * shape[1]
         return CSR.trusted(
             indptr.astype(out.indptr.dtype),
@@ -143,15 +142,8 @@ def _placed(out: CSR, value: Any, at_rows: np.ndarray | None, at_cols: np.ndarra
             np.full(shape[0] * shape[1], value, out.dtype),
             (shape[0], out.ncols),
         )
-    if value.shape != shape:
-        raise ValueError(f"value must have the places' shape {shape}, got {value.shape}")
     given: Any = value.to(CSR)
-    if at_rows is not None and not _ascends(at_rows):
-        given = rows.picked(given, np.argsort(at_rows))
     if at_cols is None:
         return given
-    if not _ascends(at_cols):
-        order = np.argsort(at_cols)
-        given, at_cols = _part(given, None, order), at_cols[order]
     indices = rows.taken(at_cols, given.indices).astype(out.indices.dtype, copy=False)
     return CSR.trusted(given.indptr, indices, given.values, (shape[0], out.ncols))

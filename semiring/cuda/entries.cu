@@ -63,11 +63,13 @@ mark_chosen(const I* __restrict__ indptr, const I* __restrict__ first_row, const
     }
 }
 
-// Bits of A's entries that are set: those of the given rows in the chosen columns, or without `chosen` in all, cleared.
+// Bits of A's entries that are set: those of the `count` given rows in the chosen columns, or without `chosen` in all,
+// cleared. The rows' entries are counted by their indptr, so that the host need not know how many there are.
 extern "C" __global__ void __launch_bounds__(THREADS)
-clear_chosen(const I* __restrict__ indptr, const I* __restrict__ first_row, const I* __restrict__ begins, long long nnz,
+clear_chosen(const I* __restrict__ indptr, const I* __restrict__ first_row, const I* __restrict__ begins, long long count,
              const I* __restrict__ indices, const unsigned int* __restrict__ chosen, unsigned int* __restrict__ bits) {
     __shared__ I notes[THREADS / 32][NOTES];
+    const long long nnz = indptr[count];
     const Source source = {indptr, first_row, begins, nnz};
     const int lane = threadIdx.x % 32;
     for (long long t = thread_number() / 32; t * TILE < nnz; t += thread_count() / 32) {

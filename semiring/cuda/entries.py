@@ -159,7 +159,7 @@ def _taken(
 def picked_rows(A: CSR, rows: Array) -> CSR:
     """A(I, :): the given rows, in their order. Waits for the device."""
     k = entry_steps(A)
-    indptr, begins = _spans(k, A, rows)
+    indptr, begins = _spans(k, A, rows, letters().open(SUM))
     (nnz,) = letters().read(SUM)
     if nnz == 0:
         return _empty(A, (rows.size, A.ncols))
@@ -176,7 +176,7 @@ def picked(A: CSR, rows: Array | None, cols: Array) -> CSR | None:
     if rows is None:
         indptr, begins, nnz, descends = A.indptr, NOTHING, A.nnz, letters().read(DESCENDS)[0]
     else:
-        indptr, begins = _spans(k, A, rows)
+        indptr, begins = _spans(k, A, rows, letters().open(SUM))
         nnz, descends = letters().read(SUM, DESCENDS)
     if descends:
         return None
@@ -191,13 +191,13 @@ def picked(A: CSR, rows: Array | None, cols: Array) -> CSR | None:
     return CSR.trusted(new_indptr, *parts, shape)
 
 
-def _spans(k: Steps, A: CSR, rows: Array) -> tuple[Array, Array]:
-    """(indptr of the given rows, where each begins in `A`). The host is told how many entries they have."""
+def _spans(k: Steps, A: CSR, rows: Array, told: Any) -> tuple[Array, Array]:
+    """(indptr of the given rows, where each begins in `A`). told: gets how many entries they have."""
     cp, count = cupy(), rows.size
     indptr, begins = cp.empty(count + 1, A.indptr.dtype), cp.empty(count, A.indptr.dtype)
     rows = cp.ascontiguousarray(rows.astype(indptr.dtype, copy=False))
     k.each("row_spans", count, (rows, np.int64(count), A.indptr, indptr, begins))
-    totals(indptr, count, indptr, told=letters().open(SUM))
+    totals(indptr, count, indptr, told=told)
     return indptr, begins
 
 
@@ -208,17 +208,16 @@ def _empty(A: CSR, shape: tuple[int, int]) -> CSR:
 
 
 def outside(A: CSR, rows: Array | None, cols: Array | None) -> Array:
-    """A bit for each entry of `A`, which has some, that is not in the given rows and columns, None for all."""
+    """A bit for each entry of `A`, which has some, that is not in the given rows and columns: ascending, or all."""
     k, cp = entry_steps(A), cupy()
     bits = cp.full(words_of(A.nnz), 0xFFFFFFFF, np.uint32)
     chosen = NOTHING if cols is None else _chosen(k, cols, A.ncols)
-    if rows is None:
-        source, nnz = (A.indptr, NOTHING, NOTHING), A.nnz
-    else:
-        indptr, begins = _spans(k, A, rows)
-        (nnz,) = letters().read(SUM)
-        source = (indptr, cut(indptr, nnz, k) if nnz else NOTHING, begins)
-    k.each("clear_chosen", nnz, (*source, np.int64(nnz), A.indices, chosen, bits))
+    source: tuple[Any, ...] = (A.indptr, NOTHING, NOTHING)
+    if rows is not None:
+        indptr, begins = _spans(k, A, rows, NOTHING)
+        source = (indptr, cut(indptr, A.nnz, k), begins)
+    count = np.int64(A.nrows if rows is None else rows.size)
+    k.each("clear_chosen", A.nnz, (*source, count, A.indices, chosen, bits))
     return bits
 
 

@@ -92,19 +92,9 @@ def _(out: CSR, value: Any, rows: Array | None, cols: Array | None, accum: Combi
 
 
 def _placed(out: CSR, value: Any, rows: Array | None, cols: Array | None) -> CSR:
-    """The matrix of out's shape that `value` puts into the places."""
+    """The matrix of out's shape that `value` puts into the places, which ascend."""
     extents = (out.nrows if rows is None else rows.size, out.ncols if cols is None else cols.size)
-    if isinstance(value, Matrix) and value.shape != extents:
-        raise ValueError(f"value must have the places' shape {extents}, got {value.shape}")
     block: Any = value.to(CSR) if isinstance(value, Matrix) else _filled(value, extents, out)
-    looked = iter(entries.look_through(*((places, places.size) for places in (rows, cols) if places is not None)))
-    row_order, col_order = (None if p is None or not next(looked)[1] else p.argsort() for p in (rows, cols))
-    if isinstance(value, Matrix) and not (row_order is None and col_order is None):
-        block = _part(block, row_order, col_order)
-    rows, cols = (
-        places if places is None or order is None else places[order]
-        for places, order in ((rows, row_order), (cols, col_order))
-    )
     indptr = block.indptr if rows is None else entries.spread_rows(block, rows, out.nrows)
     indices = block.indices if cols is None else cols.astype(block.indices.dtype, copy=False).take(block.indices)
     return CSR.trusted(indptr, indices, block.values, out.shape)

@@ -117,26 +117,51 @@ def is_index(obj: Any) -> bool:
     return isinstance(obj, int | np.integer) and not isinstance(obj, bool)
 
 
-def chosen(A: Matrix, rows: Any, cols: Any, *, distinct: bool = False) -> list[Array | None]:
-    """The rows and columns that a verb on `A` is given, checked, as arrays on A's device; None for all.
+def chosen(A: Matrix, rows: Any, cols: Any) -> list[Array | None]:
+    """The rows and columns that a verb on `A` is given, checked, as arrays in A's place; None for all."""
+    return [places for places, _ in _looked(A, rows, cols)]
 
-    distinct: none may be given twice.
+
+def in_order(A: Matrix, rows: Any, cols: Any) -> tuple[list[Array | None], list[Array | None]]:
+    """(rows and columns as `chosen` has them, but ascending; what put them in that order, None where nothing had to).
+
+    ValueError if one of them is given twice.
     """
-    given = [(rows, "rows", A.nrows), (cols, "cols", A.ncols)]
-    integers = [None if part is None else (as_integers(part, name), name, bound) for part, name, bound in given]
-    places = [place for place in integers if place is not None]
-    looked = looked_through(*((indices, bound) for indices, _, bound in places))
-    for number, (indices, name, bound) in enumerate(places):
-        if looked is None:
-            check_range(indices, name, bound)
-        elif looked[number][0]:
-            refuse(indices, name, bound)
-        if distinct and (looked is None or looked[number][1]):
-            check_distinct(indices, name)
-    return [
-        None if place is None else to_device(place[0].astype(index_dtype(place[2]), copy=False), A.place)
-        for place in integers
+    ascending: list[Array | None] = []
+    orders: list[Array | None] = []
+    for (places, ascends), name in zip(_looked(A, rows, cols), ("rows", "cols"), strict=True):
+        order = None
+        if places is not None and not (bool((places[1:] > places[:-1]).all()) if ascends is None else ascends):
+            order = places.argsort()
+            places = places[order]
+            check_distinct(places, name)
+        ascending.append(places)
+        orders.append(order)
+    return ascending, orders
+
+
+def _looked(A: Matrix, rows: Any, cols: Any) -> list[tuple[Array | None, bool | None]]:
+    """(the rows or columns, checked; do they ascend? None where that was not looked for on the way) of both."""
+    given = [
+        None if part is None else (as_integers(part, name), name, bound)
+        for part, name, bound in ((rows, "rows", A.nrows), (cols, "cols", A.ncols))
     ]
+    found = looked_through(*((part[0], part[2]) for part in given if part is not None))
+    flags = None if found is None else iter(found)
+    result: list[tuple[Array | None, bool | None]] = []
+    for part in given:
+        if part is None:
+            result.append((None, None))
+            continue
+        indices, name, bound = part
+        outside, descends = (None, None) if flags is None else next(flags)
+        if outside is None:
+            check_range(indices, name, bound)
+        elif outside:
+            refuse(indices, name, bound)
+        places = to_device(indices.astype(index_dtype(bound), copy=False), A.place)
+        result.append((places, None if descends is None else not descends))
+    return result
 
 
 def one_index(index: int, name: str, bound: int) -> np.ndarray:

@@ -33,6 +33,7 @@ from .checks import (
     check_vector,
     check_vectors,
     chosen,
+    in_order,
     is_index,
     one_index,
 )
@@ -602,15 +603,21 @@ def assign(
     """
     s = find_semiring(semiring) if semiring is not None else None
     if isinstance(out, Matrix):
-        chosen_rows, chosen_cols = chosen(out, rows, cols, distinct=True)
+        places, orders = in_order(out, rows, cols)
         write: Any = MatrixWrite.checked(out.shape, out.dtype, out.place, mask, complement, None, out, replace)
         if isinstance(value, Matrix) and value.place is not out.place:
             raise ValueError(f"value is on {value.device}, out on {out.device}: move one of them with .to(device=…)")
         if not isinstance(value, Matrix) and not is_scalar(value):
             raise TypeError(f"value must be a scalar or a matrix, got {type(value).__name__}")
+        if isinstance(value, Matrix):
+            shape = tuple(extent if at is None else at.size for at, extent in zip(places, out.shape, strict=True))
+            if value.shape != shape:
+                raise ValueError(f"value must have the places' shape {shape}, got {value.shape}")
+            if any(order is not None for order in orders):
+                value = extract(value, *orders)
         value = value_for(out.dtype, value, s)
         combiner = find_combiner(accum, "add") if accum is not None else None
-        return assign.find(type(out), out.place)(out, value, chosen_rows, chosen_cols, combiner, write)
+        return assign.find(type(out), out.place)(out, value, *places, combiner, write)
     place = check_vectors(out)
     if cols is not None:
         raise TypeError("a vector has no columns: pass one array of indices")
