@@ -105,7 +105,8 @@ class Semiring:
         mul: ⊗.
         dtypes: those it is defined on.
         one: the unit of ⊗ (see `Monoid.identity`), if any.
-        laws: those it promises; `check_laws` looks for counterexamples.
+        laws: those of ⊗ that it promises; those of ⊕ and of the unit follow from `add` and `one`. `check_laws` looks
+            for counterexamples.
         domain: (low, high), between which finite values obey the laws; None for all. Algorithms for paths refuse other
             weights.
 
@@ -138,7 +139,12 @@ class Semiring:
         for law in self.laws:
             if not isinstance(law, Law):
                 raise TypeError(f"laws are members of Law, as Law.ASSOCIATIVE, got {law!r}")
-        object.__setattr__(self, "laws", frozenset(self.laws))
+        of_parts = {
+            Law.IDEMPOTENT: self.add.idempotent,
+            Law.SELECTIVE: self.add.selective,
+            Law.UNIT: self.one is not None,
+        }
+        object.__setattr__(self, "laws", frozenset(self.laws) | {law for law, holds in of_parts.items() if holds})
 
     def __hash__(self) -> int:
         """Found once: semirings are the keys of compiled kernels, and looked up in every product."""
@@ -213,22 +219,17 @@ MONOIDS: dict[str, Monoid] = {monoid.name: monoid for monoid in (Min, Max, Plus,
 
 _DISTRIBUTES = {Law.DISTRIBUTES_LEFT, Law.DISTRIBUTES_RIGHT}
 _ANNIHILATES = {Law.ANNIHILATES_LEFT, Law.ANNIHILATES_RIGHT}
-_ORDER = {Law.IDEMPOTENT, Law.SELECTIVE}
-_PRODUCT = {Law.ASSOCIATIVE, Law.COMMUTATIVE, Law.UNIT} | _DISTRIBUTES | _ANNIHILATES
+_PRODUCT = {Law.ASSOCIATIVE, Law.COMMUTATIVE} | _DISTRIBUTES | _ANNIHILATES
 
-MinPlus = Semiring(Min, OPERATORS["plus"], one=0, laws=frozenset(_ORDER | _PRODUCT))
-MaxPlus = Semiring(Max, OPERATORS["plus"], one=0, laws=frozenset(_ORDER | _PRODUCT))
-MinMax = Semiring(Min, OPERATORS["max"], one="lowest", laws=frozenset(_ORDER | _PRODUCT))
-MaxMin = Semiring(Max, OPERATORS["min"], one="highest", laws=frozenset(_ORDER | _PRODUCT))
+MinPlus = Semiring(Min, OPERATORS["plus"], one=0, laws=frozenset(_PRODUCT))
+MaxPlus = Semiring(Max, OPERATORS["plus"], one=0, laws=frozenset(_PRODUCT))
+MinMax = Semiring(Min, OPERATORS["max"], one="lowest", laws=frozenset(_PRODUCT))
+MaxMin = Semiring(Max, OPERATORS["min"], one="highest", laws=frozenset(_PRODUCT))
 PlusTimes = Semiring(Plus, OPERATORS["times"], one=1, laws=frozenset(_PRODUCT))
-LorLand = Semiring(Lor, OPERATORS["land"], one=True, laws=frozenset(_ORDER | _PRODUCT))
-AnyPair = Semiring(Any_, OPERATORS["pair"], laws=frozenset(_ORDER | _DISTRIBUTES | {Law.ASSOCIATIVE, Law.COMMUTATIVE}))
-MinFirst = Semiring(
-    Min, OPERATORS["first"], laws=frozenset(_ORDER | _DISTRIBUTES | {Law.ASSOCIATIVE, Law.ANNIHILATES_LEFT})
-)
-MinSecond = Semiring(
-    Min, OPERATORS["second"], laws=frozenset(_ORDER | _DISTRIBUTES | {Law.ASSOCIATIVE, Law.ANNIHILATES_RIGHT})
-)
+LorLand = Semiring(Lor, OPERATORS["land"], one=True, laws=frozenset(_PRODUCT))
+AnyPair = Semiring(Any_, OPERATORS["pair"], laws=frozenset(_DISTRIBUTES | {Law.ASSOCIATIVE, Law.COMMUTATIVE}))
+MinFirst = Semiring(Min, OPERATORS["first"], laws=frozenset(_DISTRIBUTES | {Law.ASSOCIATIVE, Law.ANNIHILATES_LEFT}))
+MinSecond = Semiring(Min, OPERATORS["second"], laws=frozenset(_DISTRIBUTES | {Law.ASSOCIATIVE, Law.ANNIHILATES_RIGHT}))
 
 SEMIRINGS: dict[str, Semiring] = {
     semiring.name: semiring
@@ -265,8 +266,6 @@ def named(add: Monoid, mul: BinaryOp) -> Semiring:
     name = f"{add.name}_{mul.name}"
     known = dict(_WITH_UNIT.get(name, {}))
     laws = set(known.pop("laws", _SELECTIVE.get(name, set())))
-    laws |= {Law.IDEMPOTENT} if add.idempotent else set()
-    laws |= {Law.SELECTIVE} if add.selective else set()
     if mul.name in ("first", "second"):
         laws |= {Law.ASSOCIATIVE} | _READS[mul.reads] | (_DISTRIBUTES if add.idempotent else set())
     if mul.name == "pair":
