@@ -179,6 +179,18 @@ def test_a_format_that_fails_is_told_and_the_others_are_tried(on: Machine, A: CS
     assert (row["why"], row["tried"]) == ("no room after all", None)
 
 
+def test_a_format_that_fails_on_the_matrix_is_not_chosen_by_its_samples(
+    on: Machine, A: CSR, sampled: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def made(trial: Any, fmt: type[Matrix], S: Matrix, call: Any) -> Any:
+        if S.nnz == A.nnz:
+            raise MemoryError("no room after all")
+        return on.made(trial, fmt, S, call)
+
+    monkeypatch.setattr(choice._Trial, "made", made)
+    assert A.to("auto", calls=10**6) is A
+
+
 def test_compiling_does_not_count_up_to_a_limit(on: Machine, A: CSR, monkeypatch: pytest.MonkeyPatch) -> None:
     compiled = set()
 
@@ -335,8 +347,10 @@ def test_a_family_has_about_as_many_entries_as_it_is_asked_for(name: str) -> Non
 def test_the_experiment_tells_regrets(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
     monkeypatch.setattr(experiment, "FAMILIES", {name: FAMILIES[name] for name in ("tree", "arrow")})
     rows = perform(experiment.CHOICE, Setting(quick=True, repeats=3), tmp_path)
-    assert len(rows) == 2
-    for row in rows:
+    assert len(rows) == 2 + 2 * 3
+    assert max(row["regret"] for row in rows[:2]) == rows[-1]["regret"] >= rows[-2]["regret"]
+    assert rows[-1]["contender"].startswith("worst of 2: ")
+    for row in rows[:2]:
         assert row["regret"] >= 1
         assert row["regret_1000"] > 0
         assert row["ms"] == row["times"][row["contender"].removeprefix("auto: ")]

@@ -7,14 +7,14 @@ A row is a product on a matrix. All formats give equal answers before anything i
 time of a call in the format that is chosen for very many calls, over that in the best format. `regret_100` and
 `regret_1000` are of so many calls with everything in: the trial, the conversion and all calls, over the least that a
 conversion and all calls take in any format. Where a choice looks slow all are timed once more, and a format's better
-time counts.
+time counts. The last rows are the median and the worst regret of each product, and of all, with their matrices.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from statistics import median
+from statistics import median, median_low
 from typing import TYPE_CHECKING, Any
 
 from bench.experiment import Experiment, Row, Setting, released
@@ -30,8 +30,9 @@ from .families import FAMILIES
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-MANY, ALL = 10**5, (100, 1000)
+MANY, ALL = {"cpu": 10**5, "cuda": 10**6}, (100, 1000)
 """Calls of `regret`; calls of which everything counts."""
+OVERALL = "all matrices"
 SIZES = {"cpu": (10**4, 4 * 10**5, 2 * 10**6), "cuda": (10**5, 3 * 10**6, 2 * 10**7)}
 LARGEST = ("attachment", "mesh 3d")
 """Families that on a CPU have a matrix of 10^7 entries, too."""
@@ -83,8 +84,10 @@ def matrices(setting: Setting) -> Iterator[tuple[str, Callable[[], CSR]]]:
 
 def rows(setting: Setting) -> Iterator[Row]:
     """All products of small matrices; of others some, in turns, and on a GPU one, for it shall take two minutes."""
+    gathered: list[Row] = []
     for k, (name, make) in enumerate(matrices(setting)):
         if kept := setting.kept_rows(name):
+            gathered += kept
             yield from kept
             continue
         A = make()
@@ -93,9 +96,22 @@ def rows(setting: Setting) -> Iterator[Row]:
         made, _ = stored(A, {fmt: None for fmt, device in mxv.table if device == setting.device})
         names = {fmt.__name__.lower(): M for fmt, M in made.items()}
         for product in wanted:
-            yield {"graph": name, "n": A.nrows, "nnz": A.nnz, **judged(A, names, product, setting)}
+            gathered.append({"graph": name, "n": A.nrows, "nnz": A.nnz, **judged(A, names, product, setting)})
+            yield gathered[-1]
         del A, made, names
         released(setting.device)
+    yield from setting.kept_rows(OVERALL) or summed_up(gathered)
+
+
+def summed_up(rows: list[Row]) -> Iterator[Row]:
+    """The median and the worst regret of each product, and of all, as rows of their matrices."""
+    for name in (*dict.fromkeys(row["product"] for row in rows), "all products"):
+        found = [row for row in rows if name in (row["product"], "all products")]
+        for figure, pick in (("median", median_low), ("worst", max)):
+            value = pick(row["regret"] for row in found)
+            (row, *_) = (row for row in found if row["regret"] == value)
+            which = f"{figure} of {len(found)}: {row['graph']}"
+            yield row | {"graph": OVERALL, "product": name, "contender": which, "figure": figure}
 
 
 def judged(A: CSR, made: dict[str, Matrix], product: Product, setting: Setting) -> Row:
@@ -113,12 +129,12 @@ def judged(A: CSR, made: dict[str, Matrix], product: Product, setting: Setting) 
     repeats = max(setting.repeats, min(MAX_REPEATS[device], int(SECONDS * 250 / finished_ms(lambda: call(A), device))))
     times = timed(made, call, device, repeats)
     how: Any = {"semiring": product.semiring, "frontier": product.frontier}
-    found = {calls: choose(unkept(A), product.verb, calls=calls, **how) for calls in (MANY, *ALL)}
-    chosen = found[MANY].chosen
+    found = {calls: choose(unkept(A), product.verb, calls=calls, **how) for calls in (MANY[device], *ALL)}
+    chosen = found[MANY[device]].chosen
     if times[chosen] > SUSPECT * min(times.values()):
         times = {name: min(ms, times[name]) for name, ms in timed(made, call, device, repeats).items()}
     best = min(times, key=times.__getitem__)
-    starts = {row["format"]: row["conversion_ms"] for row in found[MANY].candidates if row["tried"]}
+    starts = {row["format"]: row["conversion_ms"] for row in found[MANY[device]].candidates if row["tried"]}
     totals = {}
     for calls in ALL:
         few = found[calls]
@@ -136,7 +152,7 @@ def judged(A: CSR, made: dict[str, Matrix], product: Product, setting: Setting) 
         "regret": rounded(times[chosen] / times[best]),
         **totals,
         "csr": rounded(times["csr"] / times[best]),
-        "trial_ms": rounded(found[MANY].trial_ms),
+        "trial_ms": rounded(found[MANY[device]].trial_ms),
         "times": {name: rounded(ms) for name, ms in times.items()},
         "choices": {str(calls): found[calls].chosen for calls in ALL},
         "verified": True,
@@ -155,6 +171,7 @@ def plot(rows: list[Row]) -> Figure | None:
     """Regret over the share of matrices, for each product."""
     from bench import plots
 
+    rows = [row for row in rows if "figure" not in row]
     made, axes = plots.figure(2)
     for ax, key, title in zip(axes, ("regret", "csr"), ("the chosen format", "CSR"), strict=True):
         for name in dict.fromkeys(row["product"] for row in rows):

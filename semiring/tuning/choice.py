@@ -59,6 +59,7 @@ DOUBT, MARGIN = 2.0, 0.9
 TIMING, MIN_TIMING_MS, MAX_TIMING_MS, BATCH_MS = 1 / 40, 2.0, 150.0, 1.0
 """Of the budget, what timing a format may take; at least and at most; of that a batch of calls, at least three."""
 MAX_BATCHES = {"cpu": 50, "cuda": 7}
+NOT_TRIED = "not tried, for the calls would hardly make up for it"
 
 Call = Callable[[Matrix], Any]
 Work = Callable[[Matrix], Call]
@@ -71,9 +72,8 @@ class Choice:
 
     chosen: the format's name.  own: that which the matrix has.  candidates: dicts, the fastest first: `format`, `ms` of
     a call, `conversion_ms`, with the first call, `total_ms` of both, `nbytes`; `tried`, on "the matrix" or on
-    "samples"; `why` it cannot be chosen, or was not tried, or None.  trial_ms: what finding out took, all
-    included.  matrix: A in the
-    chosen format if the trial has made it, else None.
+    "samples"; `why` it cannot be chosen, or was not tried, or None.  trial_ms: what finding out took, all included.
+    matrix: A in the chosen format if the trial has made it, else None.
     """
 
     what: str
@@ -89,19 +89,15 @@ class Choice:
         lines = [f"{self.what}: {self.why}"]
         for row in self.candidates:
             if row["tried"] is not None:
-                parts = (
-                    f"{_ms(row['ms'])} ms a call, {_ms(row['conversion_ms'])} to convert, {_ms(row['total_ms'])} in all"
-                )
-                lines.append(f"    {row['format']:14}{parts}; {row['nbytes']:,} bytes; tried on {row['tried']}")
+                ms, made_ms, total_ms = (_ms(row[key]) for key in ("ms", "conversion_ms", "total_ms"))
+                known = f"{ms} ms a call, {made_ms} to convert, {total_ms} in all; {row['nbytes']:,} bytes"
+                lines.append(f"    {row['format']:14}{known}; tried on {row['tried']}")
             elif row["why"] != NOT_TRIED:
                 lines.append(f"    {row['format']:14}{row['why']}")
         rest = ", ".join(row["format"] for row in self.candidates if row["why"] == NOT_TRIED)
         return "\n".join([*lines, *([f"    {NOT_TRIED}: {rest}"] if rest else [])])
 
     __repr__ = __str__
-
-
-NOT_TRIED = "not tried, for the calls would hardly make up for it"
 
 
 def choose(
@@ -285,7 +281,7 @@ class _Trial:
         try:
             attempt(fmt, *args)
         except (MemoryError, ValueError, NotImplementedError) as error:
-            self.rows[_name(fmt)]["why"] = str(error)
+            self.rows[_name(fmt)] |= {"tried": None, "why": str(error)}
         self.longest_ms = max(self.longest_ms, self.elapsed_ms() - start)
 
     def try_samples(self, fmt: type[Matrix], works: list[tuple[Matrix, Call]], entries: int) -> None:
