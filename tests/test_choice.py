@@ -132,11 +132,16 @@ def test_what_samples_promise_is_chosen_where_there_is_no_time_for_more(on: Mach
 
 
 def test_of_the_whole_matrix_only_what_samples_promise_is_made(on: Machine, A: CSR, sampled: None) -> None:
-    choose(A, calls=10**6)
+    choose(A, calls=1500)
     assert [name for name, entries in on.tried if entries == A.nnz] == ["csb"]
     on.ms |= {"coo": CALL / 8, "sell": CALL / 4}
-    choose(A, calls=10**6)
+    choose(A, calls=1500)
     assert [name for name, entries in on.tried if entries == A.nnz] == ["csb", "csb", "coo"]
+
+
+def test_very_many_calls_try_every_format_on_the_matrix(on: Machine, A: CSR, sampled: None) -> None:
+    found = choose(A, calls=10**6)
+    assert {row["tried"] for row in found.candidates} == {"the matrix"}
 
 
 def test_from_another_format_the_way_by_csr_counts(on: Machine, A: CSR) -> None:

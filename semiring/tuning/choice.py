@@ -56,8 +56,10 @@ CONVERSION_CALLS = 10
 """Calls that a conversion is taken for as long as none has been measured."""
 DOUBT, MARGIN = 2.0, 0.9
 """A time may be that many times as short as samples say.  Without more than samples, a format must save a tenth."""
-TIMING, MIN_TIMING_MS, MAX_TIMING_MS, BATCH_MS = 1 / 40, 2.0, 150.0, 1.0
-"""Of the budget, what timing a format may take; at least and at most; of that a batch of calls, at least three."""
+PART = 1 / 40
+"""Of the budget, what timing a format may take. A format that takes no more in all is tried whatever samples say."""
+MIN_TIMING_MS, MAX_TIMING_MS, BATCH_MS = 2.0, 150.0, 1.0
+"""What timing a format takes at least and at most, and a batch of calls, of which there are three or more."""
 MAX_BATCHES = {"cpu": 50, "cuda": 7}
 NOT_TRIED = "not tried, for the calls would hardly make up for it"
 
@@ -256,7 +258,8 @@ class _Trial:
             row, expected = self.rows[_name(fmt)], self.longest_ms
             if row["tried"] is not None:
                 expected = row["conversion_ms"] - self.csr_ms + CONVERSION_CALLS * row["ms"]
-            if row["tried"] is None or self.promise(fmt, DOUBT) < self.calls * self.ms:
+            likely = row["tried"] is None or self.promise(fmt, DOUBT) < self.calls * self.ms
+            if likely or expected < PART * self.budget_ms:
                 self.step(expected, self.try_matrix, fmt, csr, call)
         return ""
 
@@ -318,7 +321,7 @@ class _Trial:
     def timed(self, call: Call, *matrices: Matrix) -> list[float]:
         """Milliseconds of a call on each, in turns."""
         runs, device = [(lambda M=M: call(M)) for M in matrices], self.A.device
-        ms = min(MAX_TIMING_MS, max(MIN_TIMING_MS, TIMING * self.budget_ms))
+        ms = min(MAX_TIMING_MS, max(MIN_TIMING_MS, PART * self.budget_ms))
         clocks = [settled_clock(run, device, min(BATCH_MS, ms / 3)) for run in runs]
         batches = MAX_BATCHES[self.A.place.backend]
         return list(map(undisturbed, in_turns(list(zip(runs, clocks, strict=True)), batches, ms / 1e3)))
