@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 from formats import Matrix, SparseVector
 from formats.arrays import Array
-from semiring.vectors import all_vertices, excluded, flag, full, places, starting_points
+from semiring.vectors import all_vertices, excluded, flag, full, put, starting_points
 from semiring.verbs.registry import Holds
 
 from .kinds import Searches, Vertices
@@ -106,7 +106,7 @@ def search(
     level = full(visited, -1, LEVEL)
     parent = full(visited, -1, all_vertices(A).dtype) if return_parents else None
     for k, f in enumerate(frontiers(A, flag(A, source), visited, how, parent)):  # f' = fA⟨¬visited⟩
-        level[places(f)] = k
+        put(level, f, k)
         if k == deepest:
             break
     return level, parent

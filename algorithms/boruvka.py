@@ -23,20 +23,11 @@ from __future__ import annotations
 from typing import Any
 
 from algorithms.edges import edges_where, keyed, undirected_edges
-from formats import COO, Matrix
+from formats import COO, Matrix, SparseVector
 from formats.arrays import IntegerVector as Labels
 from formats.preparation.weights import edge_numbers
 from semiring import MinFirst, MinSecond, differs, ewise_add, mxv, select, vxm
-from semiring.vectors import (
-    all_vertices,
-    check_graph,
-    full,
-    membership,
-    numbers,
-    present,
-    renumbered,
-    roots,
-)
+from semiring.vectors import all_vertices, check_graph, full, mark, membership, numbers, present, put, renumbered, roots
 from semiring.verbs.registry import Holds
 
 from .signatures import Forest
@@ -104,7 +95,7 @@ def _forest(K: Matrix, u: Any, v: Any) -> tuple[Any, Any]:
         b = lightest_of_each(K, tree, trees)
         note(b, direction="pull", edges=K.nnz, phase="search")
         e = edge_numbers(b.values)
-        chosen[e] = True
+        mark(chosen, e)
         other = tree[u[e]] + tree[v[e]] - b.indices  # the tree at the other end of b_t
         p = hooked(b.indices, other, trees)
         note(b, phase="cycles", edges=0)
@@ -130,7 +121,7 @@ def hooked(trees: Any, others: Any, count: int) -> Any:
     """p: each tree's parent is the tree it chose; of two that chose each other, the smaller is a root."""
     t = numbers(trees, count)
     p = t.copy()
-    p[trees] = others
+    put(p, SparseVector.trusted(trees, others, count))
     mutual = (p[p] == t) & (t < p)
-    p[mutual] = t[mutual]
+    put(p, mutual, t)
     return p

@@ -17,7 +17,7 @@ from typing import Any
 from formats import Matrix
 from formats.edges import with_edges
 from semiring import MinFirst, MinSecond, ewise_add, extract, mxv, select, vxm, within
-from semiring.vectors import all_vertices, count, degrees, membership, unweighted
+from semiring.vectors import all_vertices, count, degrees, membership, put, unweighted
 
 WORTH = 1 / 4
 """Share of the vertices that must be in chains."""
@@ -43,8 +43,8 @@ class Chains:
         """The smallest vertex of every component, from that in `rest`."""
         n = len(label)
         inside = self.inner & ~self.cycle & (label[self.head] == label[self.tail])
-        label[inside] = label[self.head[inside]]
-        label[self.cycle] = self.smallest[self.cycle]
+        put(label, inside, label.take(self.head))
+        put(label, self.cycle, self.smallest)
         return vxm(all_vertices(self.rest), membership(label, n), MinFirst)[label]
 
 
@@ -55,8 +55,8 @@ def without_chains(A: Matrix) -> Chains | None:
         return None
     P, ids = unweighted(A), all_vertices(A)
     before, after = ids.copy(), ids.copy()  # an end stays where it is
-    before[inner] = vxm(ids, P, MinFirst)[inner]
-    after[inner] = mxv(P, ids, MinSecond)[inner]
+    put(before, inner, vxm(ids, P, MinFirst))
+    put(after, inner, mxv(P, ids, MinSecond))
     head, smallest = followed(before)
     tail, _ = followed(after)
     cycle = inner & inner[head]

@@ -22,7 +22,7 @@ from typing import Any
 
 from formats import Matrix, SparseVector
 from semiring import OPERATORS, MinFirst, Semiring, reduce, select, tight, vxm
-from semiring.vectors import all_vertices, at_the_end, full, is_empty, present, product, vertices
+from semiring.vectors import all_vertices, at_the_end, full, is_empty, present, product, put, vertices
 
 from .errors import NegativeCycle, broken_law
 from .parents import cycles_among, gains_by_length
@@ -55,7 +55,7 @@ class CycleWatch:
             return
         T = select(self.A, tight(self.s), row=f, col=improved)  # T = A⟨f_i ⊗ a_ij = f'_j⟩
         chosen = vxm(vertices(present(f, self.s)), T.pattern(), MinFirst)  # p_j = min i with t_ij
-        self.improvers[chosen.indices] = chosen.values
+        put(self.improvers, chosen)
         if self.steps & (self.steps - 1) == 0 or at_the_end(reduce(improved, self.s.add), self.s):
             self.search()
 

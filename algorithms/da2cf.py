@@ -22,7 +22,7 @@ from typing import Any
 
 from formats import Matrix, SparseVector
 from semiring import MinPlus, Semiring, ewise_add, reduce, vxm
-from semiring.vectors import densified, entries_equal, full, is_empty, unit
+from semiring.vectors import densified, entries_equal, full, is_empty, put, unit
 
 from .errors import broken_law
 from .kinds import Distance, Paths, Vertices
@@ -100,5 +100,5 @@ def distances(A: Matrix, source: int, s: Semiring, until: Until) -> Any:
 def resolve(f: SparseVector, q: Any, d: Any, resolved: Any, s: Semiring) -> None:
     """The frontier's distances are final: d = d ⊕ f, and it leaves q."""
     ewise_add(d, f, s, out=d)
-    q[f.indices] = s.zero(q.dtype)
-    resolved[f.indices] = True
+    put(q, f, s.zero(q.dtype))
+    put(resolved, f, True)

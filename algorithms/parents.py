@@ -21,7 +21,7 @@ from formats import Matrix
 from formats.arrays import DenseVector, IntegerVector, as_array, differs, to_device
 from formats.matrix.facts import Fact
 from semiring import MinFirst, Semiring, extract, fusible, nearer, reduce, select, tight, vxm
-from semiring.vectors import all_vertices, full, is_empty, present, unit, vertices, where, with_root
+from semiring.vectors import all_vertices, full, is_empty, present, put, unit, vertices, where, with_root
 from semiring.verbs.checks import check_matrix
 from semiring.verbs.operands import common_dtype, typed_matrix
 
@@ -82,14 +82,14 @@ def tree(A: Matrix, d: Any, source: int, semiring: Semiring) -> Any:
     T = select(A, tight(semiring), row=d, col=d)  # T = A⟨d_i ⊗ a_ij = d_j⟩
     parent = full(d, -1, all_vertices(A).dtype)
     settled = full(d, False, bool)
-    settled[source] = True
     newly = vertices(unit(A, source, semiring))
+    put(settled, newly, True)
     if not gains_by_length(A, semiring):
         N = select(T, nearer(semiring), row=d, col=d)  # N = T⟨d_i nearer than d_j⟩
         p = vxm(all_vertices(A), N.pattern(), MinFirst, mask=settled, complement=True)  # p_j = min i: n_ij
         nearest = present(p, MinFirst)
-        parent[nearest.indices] = nearest.values
-        settled[nearest.indices] = True
+        put(parent, nearest)
+        put(settled, nearest, True)
         newly = where(settled)
     reached = differs(d, semiring.zero(d.dtype))
     edges = T.pattern()
@@ -97,8 +97,8 @@ def tree(A: Matrix, d: Any, source: int, semiring: Semiring) -> Any:
         chosen = vxm(newly, edges, MinFirst, mask=settled, complement=True)  # p_j = min i: t_ij, i settled before
         if is_empty(chosen):
             raise ValueError("d is not a fixpoint of d = e_s ⊕ dA: a reached vertex hangs on no settled one")
-        parent[chosen.indices] = chosen.values
-        settled[chosen.indices] = True
+        put(parent, chosen)
+        put(settled, chosen, True)
         newly = vertices(chosen)
     return parent
 

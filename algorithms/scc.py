@@ -45,6 +45,8 @@ from semiring.vectors import (
     membership,
     numbers,
     ones,
+    put,
+    take_off,
     unweighted,
     where,
 )
@@ -143,8 +145,8 @@ def _forward_backward(A: Matrix, trim: bool, pivot: str, seed: int, how: Directi
         B = reached(S.T, pivots, alive, how, "backward")
         C = where(F & B)
         smallest = vxm(C, membership(colour, A.nrows), MinFirst).to_dense(0)  # of each colour's component
-        label[C.indices] = smallest[colour[C.indices]]
-        alive[C.indices] = False
+        put(label, C, smallest.take(colour.take(C.indices)))
+        put(alive, C, False)
         part = ((F + 2 * B + 1) * alive - 1).astype(label.dtype)  # 0 to 3, or -1 where nothing is left to find
         few = count(alive) < A.nrows * FEW  # then their rows are taken out first
         left = select(unweighted(S), within, row=at(part, alive) if few else part, col=part)  # S⟨part_i = part_j⟩
@@ -163,10 +165,10 @@ def trimmed(S: Matrix, alive: Any) -> None:
     leads, led_to = degrees(S).copy(), degrees(S.T).copy()
     alone = where(alive & ((leads == 0) | (led_to == 0)))
     while alone.nnz:
-        alive[alone.indices] = False
+        put(alive, alone, False)
         fewer_in, fewer_out = (vxm(ones(alone), M, PlusPair) for M in (rows, columns))
-        led_to[fewer_in.indices] -= fewer_in.values
-        leads[fewer_out.indices] -= fewer_out.values
+        take_off(led_to, fewer_in)
+        take_off(leads, fewer_out)
         note(alone, phase="trim", matrix=S)
         touched = ewise_add(fewer_in, fewer_out, PlusPair).indices
         out = alive[touched] & ((leads[touched] == 0) | (led_to[touched] == 0))

@@ -21,7 +21,18 @@ from formats.matrix.facts import Fact
 from formats.storage.orientation import by_columns, by_rows, has_columns
 from semiring import LorLand, MinFirst, vxm
 from semiring.algebra.semirings import find_semiring
-from semiring.vectors import all_vertices, count, degrees, flags, longest_row, places, present, unweighted, vertices
+from semiring.vectors import (
+    all_vertices,
+    count,
+    degrees,
+    flags,
+    longest_row,
+    places,
+    present,
+    put,
+    unweighted,
+    vertices,
+)
 
 from .trace import note
 
@@ -81,7 +92,7 @@ def frontiers(
     how = how.for_matrix(A)
     unexplored, pulling = A.nnz, False
     while count(f):
-        visited[places(f)] = True
+        put(visited, f, True)
         yield f
         edges = 0
         if how.choice == "auto" and not pulling and count(f) * longest_row(A) * how.alpha > unexplored:
@@ -103,7 +114,7 @@ def pushed(P: Matrix, f: Any, visited: Any, parent: Any) -> Any:
     if parent is None:
         return vxm(f, P, LorLand, mask=visited, complement=True)
     chosen = vxm(vertices(f), P, MinFirst, mask=visited, complement=True)  # p_j = min i: f_i, p_ij
-    parent[chosen.indices] = chosen.values
+    put(parent, chosen)
     return flags(chosen)
 
 
@@ -114,7 +125,7 @@ def pulled(P: Matrix, f: Any, visited: Any, parent: Any) -> Any:
     named = f * (all_vertices(P) + 1)  # i + 1, since the zero of `any` is 0
     chosen = vxm(named, P, AnyFirst, mask=visited, complement=True)  # columns ascend: the first is the smallest
     f = chosen != 0
-    parent[f] = chosen[f] - 1
+    put(parent, f, chosen - 1)
     return f
 
 

@@ -90,6 +90,30 @@ def places(v: VectorLike) -> Array:
     return v.indices if isinstance(v, SparseVector) else v
 
 
+def put(out: Array, v: VectorLike, value: Any = None) -> None:
+    """out⟨v⟩ = v, or a value: as `assign(out, …, mask=v)`, but for algorithms, at the cost of v's entries, unchecked.
+
+    v: sparse, or a Boolean vector, which is true at the places.  value: a scalar; or of a sparse v, one for each entry;
+    of a Boolean one, a dense vector.
+    """
+    if isinstance(v, SparseVector):
+        out[v.indices] = v.values if value is None else value
+    elif getattr(value, "ndim", 0):
+        namespace(out).copyto(out, value, where=v)
+    else:
+        out[v] = value
+
+
+def mark(flags: Array, indices: Array) -> None:
+    """A Boolean vector becomes true at these places, which may repeat."""
+    flags[indices] = True
+
+
+def take_off(counts: Array, v: SparseVector) -> None:
+    """counts⟨v⟩ = counts - v."""
+    counts[v.indices] -= v.values
+
+
 def count(v: VectorLike) -> int:
     """How many entries a sparse vector has, or how many are true in a Boolean one. Waits for the device."""
     return v.nnz if isinstance(v, SparseVector) else int(namespace(v).count_nonzero(v))

@@ -212,3 +212,14 @@ def test_functions_are_short_and_take_few_parameters():
                 ]
                 few = len(given) <= MOST_PARAMETERS or "cli" in path.parts
                 assert few, f"{named(path)}: {node.name} takes {len(given)} parameters by position"
+
+
+def test_algorithms_store_into_no_array_by_index() -> None:
+    in_python = {"algorithms/exact_cycles.py"}  # which counts in Python's integers, in dictionaries
+    stores = [
+        f"{named(path)}:{node.lineno}"
+        for path in sorted((ROOT / "algorithms").glob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store) and named(path) not in in_python
+    ]
+    assert stores == []

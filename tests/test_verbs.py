@@ -43,6 +43,7 @@ from semiring import (
 from semiring.algebra.semirings import find_semiring
 from semiring.cpu import compiled
 from semiring.cpu import threads as threading
+from semiring.vectors import put
 
 from .strategies import FORMATS, OPTIONS
 
@@ -418,3 +419,14 @@ def test_joined_pieces_are_the_same_work_in_the_same_order(count, most):
     assert len(joined) <= most
     assert [k for start, stop in joined for k in range(start, stop)] == list(range(10 * count))
     assert len(threading.joined(pieces, max(count, 1))) == count
+
+
+@given(st.lists(st.booleans(), min_size=5, max_size=5), st.integers(0, 9))
+def test_put_is_assign_with_the_vector_as_its_mask(places, value):
+    flags = np.array(places)
+    sparse = SparseVector(np.flatnonzero(flags), np.flatnonzero(flags) + 20, 5)
+    for v, new in ((sparse, None), (sparse, value), (flags, value), (flags, np.arange(5) + value)):
+        out, expected = np.arange(5), np.arange(5)
+        put(out, v, new)
+        wanted = v.to_dense() if new is None else new
+        assert out.tolist() == assign(expected, wanted, mask=v).tolist()
