@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
 from .gpu import clause, cupy
-from .hooks import answer
+from .hooks import CAST, LOOKED_THROUGH
 from .memory import OutOfDeviceMemory
 from .places import Device, Place, find_place, free_and_total, is_array, own_allocator, place_of
 
@@ -275,7 +275,7 @@ def astype(values: Array, dtype: np.dtype) -> Array:
     """`values` as `dtype`, itself where it is that already. CuPy's casts would take subnormal numbers for zero."""
     if isinstance(values, np.ndarray) or values.dtype == dtype or not values.dtype.kind == dtype.kind == "f":
         return values.astype(dtype, copy=False)
-    by_kernel = answer("casts on the GPU")
+    by_kernel = CAST.answer
     return values.astype(dtype) if by_kernel is None else by_kernel(values, dtype)
 
 
@@ -340,7 +340,7 @@ def looked_through(*places: tuple[Array, int]) -> list[tuple[bool, bool]] | None
     """
     if not places or any(isinstance(part, np.ndarray) or part.dtype.kind != "i" for part, _ in places):
         return None
-    place, by_kernels = place_of(places[0][0]), answer("places on the GPU")
+    place, by_kernels = place_of(places[0][0]), LOOKED_THROUGH.answer
     if by_kernels is None or any(place_of(part) is not place for part, _ in places):
         return None
     with place.scope():

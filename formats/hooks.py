@@ -1,55 +1,61 @@
 """What formats ask of the layers above, which know formats and are not known here.
 
-    work     (A, format, device, {"verb": …, "algorithm": …}) -> bytes of each part of the work: `Matrix.footprint`
-    choice   (A, options) -> A in the format that is best for it: `A.to("auto", …)`
-    kernel   (function) -> the function as machine code that is kept on disk, without the interpreter's lock
-    … on the GPU   steps of conversions that array functions would take many passes for, and kernels do in one or two
-
-`semiring` answers all of them when it is imported.
+Each question is declared here, once. `semiring` answers all of them when it is imported. Questions about the GPU are
+steps of conversions that array functions would take many passes for, and kernels do in one or two.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
 from typing import Any, TypeVar
 
 F = TypeVar("F", bound=Callable[..., Any])
-_answers: dict[str, Callable[..., Any]] = {}
 
 
-def answers(question: str) -> Callable[[F], F]:
-    """Let the decorated function answer."""
+@dataclass(eq=False)
+class Question:
+    """A question that a higher layer answers.
 
-    def register(function: F) -> F:
-        _answers[question] = function
+    asks: what it is about.  answer: the function that answers; None if nobody was imported who knows.
+    """
+
+    asks: str
+    answer: Callable[..., Any] | None = None
+
+    def answered_by(self, function: F) -> F:
+        """Let the function, which may be decorated with this, answer."""
+        self.answer = function
         return function
 
-    return register
+    def ask(self, *args: Any, what: str) -> Any:
+        """The answer; ValueError, which names what was asked for, if nobody was imported who knows."""
+        if self.answer is None:
+            raise ValueError(f"{what} is not known to formats alone: import semiring (and algorithms) first")
+        return self.answer(*args)
 
 
-def knows(question: str) -> bool:
-    """Is there anybody to ask?"""
-    return question in _answers
+WORK = Question("(A, format, backend, {'verb': …, 'algorithm': …}) -> bytes of each part of the work")
+CHOICE = Question("(A, options) -> A in the format that is best for it: `A.to('auto', …)`")
+KERNEL = Question("(function) -> the function as machine code, kept on disk and without the interpreter's lock")
 
-
-def answer(question: str) -> Callable[..., Any] | None:
-    """The function that answers; None if nobody was imported who knows."""
-    return _answers.get(question)
-
-
-def ask(question: str, *args: Any, what: str) -> Any:
-    """The answer; ValueError, which names what was asked for, if nobody was imported who knows."""
-    if not knows(question):
-        raise ValueError(f"{what} is not known to formats alone: import semiring (and algorithms) first")
-    return _answers[question](*args)
+CAST = Question("(floating-point values, dtype) -> the values in that dtype")
+LOOKED_THROUGH = Question("arrays of integers, each with a bound -> (is one outside? do they not ascend?) of each")
+TURNED = Question("(indptr, indices, values, ncols) -> those of the other orientation")
+BLOCKED = Question("(A, segment, block) -> (rows, columns, values, starts) by segments of rows, or blocks of them")
+RANGES = Question("columns -> (bases, starts, words) of the groups that they are packed in")
+PACKED = Question("(columns, bases, starts, words, spare words) -> the words that the columns are packed in")
+UNPACKED = Question("(words, bases, starts, number of columns) -> the columns")
+SAME_LENGTHS = Question("A -> has each column as many entries as the row of its number?")
+SAME_ENTRIES = Question("(A, B by columns) -> (are positions the same? and values, too?)")
 
 
 @cache
 def machine_code(function: Callable[..., Any]) -> Any:
     """The function as machine code; that is kept on disk if `semiring` is imported, too."""
-    if knows("kernel"):
-        return ask("kernel", function, what="how to compile")
+    if KERNEL.answer is not None:
+        return KERNEL.answer(function)
     import numba
 
     return numba.njit(function, nogil=True)

@@ -27,6 +27,7 @@ from formats import (
     OutOfHostMemory,
     SegmentedCOO,
     from_edges,
+    hooks,
 )
 from formats.arrays import cupy, finish
 from formats.matrix.footprint import footprint
@@ -281,8 +282,14 @@ def test_a_control_groups_limit_counts(version: int, tmp_path: Any, monkeypatch:
     assert HOST.available_bytes() != 2400
 
 
+def test_all_that_formats_ask_is_answered() -> None:
+    questions = [question for question in vars(hooks).values() if isinstance(question, hooks.Question)]
+    assert len(questions) > 10
+    assert [question.asks for question in questions if question.answer is None] == []
+
+
 def test_a_footprint_of_work_needs_somebody_who_knows_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("formats.hooks._answers", {})
+    monkeypatch.setattr(hooks.WORK, "answer", None)
     A = uniform(16, 2)
     with pytest.raises(ValueError, match="mxv is not known to formats alone: import semiring"):
         footprint(A, CSR, "cpu", {"verb": "mxv", "algorithm": None}, {})

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from ..arrays import Array, DenseRows, Scalar, all_of, cast, equals, move
-from ..hooks import ask
+from ..hooks import CHOICE
 from ..places import Device, Place, at_home, find_place, made_at_home
 from .contract import Storage
 from .convert import convert, to_cupyx, to_dense, to_edges, to_graphblas, to_networkx, to_scipy
@@ -89,7 +89,7 @@ class Matrix(Storage):
         if device is not None and find_place(device) is not self.place:
             moved = type(self).trusted(*move(self.components, device, self))
         if fmt == "auto":
-            return ask("choice", moved, options, what="which format to choose")
+            return CHOICE.ask(moved, options, what="which format to choose")
         if fmt is None and not options:
             return moved
         return convert(moved, find_format(type(self) if fmt is None else fmt), **options)

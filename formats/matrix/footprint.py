@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..hooks import ask
+from ..hooks import WORK
 from ..places import Device, Place, find_place
 from .contract import Storage
 from .routes import conversion_peak, predicted
@@ -77,7 +77,7 @@ def footprint(
     matrix, peak = predicted(A, target, options), conversion_peak(A, target, options, place)
     added = moved if not peak else min(matrix, peak)
     wanted = {name: value for name, value in work.items() if value is not None}
-    parts = ask("work", A, target, place.backend, wanted, what=" or ".join(wanted.values())) if wanted else {}
+    parts = WORK.ask(A, target, place.backend, wanted, what=" or ".join(wanted.values())) if wanted else {}
     what = f"{A.nrows:,} × {A.ncols:,} with {A.nnz:,} entries as {target.__name__}"
     temporary = max(0, moved + peak - added)
     return Footprint(what, matrix, added, temporary, place.available_bytes(), place, parts)

@@ -27,7 +27,7 @@ from ..arrays import (
     read_only,
     same_place,
 )
-from ..hooks import answer
+from ..hooks import TURNED
 from ..matrix.base import Matrix
 from ..matrix.contract import Shape, as_shape
 from ..matrix.convert import convert
@@ -278,7 +278,7 @@ def turn(indptr: Array, indices: Array, values: Array, shape: tuple[int, int]) -
         return tuple(part.astype(indices.dtype, copy=False) for part in (turned.indptr, turned.indices)) + (
             turned.data,
         )
-    by_kernels = answer("turned on the GPU")
+    by_kernels = TURNED.answer
     if by_kernels is not None:
         return by_kernels(indptr, indices, values, shape[1])
     order = namespace(indices).argsort(indices, kind="stable")

@@ -39,7 +39,7 @@ from ..arrays import (
     read_only,
     same_place,
 )
-from ..hooks import answer
+from ..hooks import BLOCKED
 from ..matrix.base import Matrix
 from ..matrix.contract import as_shape
 from ..matrix.convert import convert
@@ -275,7 +275,7 @@ def blocks_to_rows(s: Sizes, source: int, target: int) -> int:
 
 @conversion(CSR, CSB, needs=blocking)
 def _(A: CSR, *, block: int = BLOCK, force: bool = False) -> CSB:
-    by_kernels = answer("blocks on the GPU") if not A.place.on_host else None
+    by_kernels = BLOCKED.answer if not A.place.on_host else None
     made = None if by_kernels is None else by_kernels(A, block, block)
     if made is not None:
         return CSB.trusted(*made, A.shape, block, 0)

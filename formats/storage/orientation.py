@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..arrays import all_of, counts, equals, namespace
-from ..hooks import answer
+from ..hooks import SAME_ENTRIES, SAME_LENGTHS
 from ..matrix.base import Matrix
 from ..matrix.convert import convert
 from ..matrix.facts import COMPRESSED, SYMMETRIC, Fact
@@ -115,7 +115,7 @@ def _mirrored(A: Matrix, pattern: bool) -> bool:
 
 def _columns_are_as_long(A: CSR) -> bool:
     """Has each column as many entries as the row of its number? No says that it cannot be symmetric."""
-    by_kernel = answer("lengths compared on the GPU") if not A.place.on_host else None
+    by_kernel = SAME_LENGTHS.answer if not A.place.on_host else None
     if by_kernel is not None:
         return by_kernel(A)
     return all_of(counts(A.indices, A.nrows) == namespace(A.indptr).diff(A.indptr))
@@ -123,7 +123,7 @@ def _columns_are_as_long(A: CSR) -> bool:
 
 def _same_entries(A: CSR, B: CSC) -> tuple[bool, bool]:
     """(are the entries of A's rows where those of B's columns are, and are their values the same, too?)"""
-    by_kernel = answer("entries compared on the GPU") if not A.place.on_host else None
+    by_kernel = SAME_ENTRIES.answer if not A.place.on_host else None
     if by_kernel is not None:
         return by_kernel(A, B)
     positions = all_of(B.indices == A.indices)

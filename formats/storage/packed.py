@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
+from .. import hooks
 from ..arrays import (
     Array,
     as_array,
@@ -37,7 +38,6 @@ from ..arrays import (
     read_only,
     same_place,
 )
-from ..hooks import answer
 from ..matrix.base import Matrix
 from ..matrix.contract import as_shape
 from ..matrix.convert import convert
@@ -228,7 +228,7 @@ def pack(
     spare = spare_words(indices.dtype)
     if check is not None:
         check(filled + spare)
-    by_kernels = _on_gpu(indices, "packed on the GPU")
+    by_kernels = _on_gpu(indices, hooks.PACKED)
     if by_kernels is not None:
         return by_kernels(indices, bases, starts, filled, spare), bases, starts
     words = namespace(indices).zeros(filled + spare, np.uint32)
@@ -238,9 +238,9 @@ def pack(
     return words, bases, starts
 
 
-def _on_gpu(array: Array, step: str) -> Callable[..., Any] | None:
+def _on_gpu(array: Array, step: hooks.Question) -> Callable[..., Any] | None:
     """What does a step by kernels, for an array on a GPU."""
-    return None if place_of(array).on_host or array.size == 0 else answer(step)
+    return None if place_of(array).on_host or array.size == 0 else step.answer
 
 
 def _pack_lanes(lanes: Array, bases: Array, starts: Array, widths: Array, words: Array) -> None:
@@ -260,7 +260,7 @@ def _pack_lanes(lanes: Array, bases: Array, starts: Array, widths: Array, words:
 
 def unpack(words: Array, bases: Array, starts: Array, dtype: np.dtype) -> Array:
     """The columns of consecutive groups, 32 of each, in `dtype`. The end of a last group repeats its last entry."""
-    by_kernels = _on_gpu(bases, "unpacked on the GPU")
+    by_kernels = _on_gpu(bases, hooks.UNPACKED)
     if by_kernels is not None:
         return by_kernels(words, bases, starts, bases.size * GROUP).astype(dtype, copy=False)
     columns = namespace(words).empty((bases.size, GROUP), dtype)
@@ -295,7 +295,7 @@ def _ranges(indices: Array) -> tuple[Array, Array, int]:
     A group has as many words as its largest offset has bits.
     """
     xp, dtype = namespace(indices), indices.dtype
-    by_kernels = _on_gpu(indices, "packed ranges on the GPU")
+    by_kernels = _on_gpu(indices, hooks.RANGES)
     if by_kernels is not None:
         return by_kernels(indices)
     lows, highs = (xp.empty(groups_of(indices.size), dtype) for _ in range(2))

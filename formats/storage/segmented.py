@@ -35,7 +35,7 @@ from ..arrays import (
     read_only,
     same_place,
 )
-from ..hooks import answer
+from ..hooks import BLOCKED
 from ..matrix.base import Matrix
 from ..matrix.contract import as_shape
 from ..matrix.convert import convert
@@ -237,7 +237,7 @@ def segments_to_rows(s: Sizes, *_: int) -> int:
 
 @conversion(CSR, SegmentedCOO, needs=lambda s, *_: max(s.turn(1), s.compressed(1) + segmenting(s)))
 def _(A: CSR, *, segment: int = SEGMENT) -> SegmentedCOO:
-    by_kernels = answer("blocks on the GPU") if not A.place.on_host else None
+    by_kernels = BLOCKED.answer if not A.place.on_host else None
     made = None if by_kernels is None else by_kernels(A, segment)
     if made is not None:
         return SegmentedCOO.trusted(*made, A.shape, segment, 0)

@@ -3,14 +3,14 @@
 from collections.abc import Callable
 from typing import Any
 
-from formats.hooks import answers
+from formats.hooks import KERNEL
 
 from . import loops, matrices, products, reductions
 
 __all__ = ["loops", "matrices", "products", "reductions"]
 
 
-@answers("kernel")
+@KERNEL.answered_by
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function as machine code, see `kernels.compiled`."""
     from .kernels import compiled

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from formats.arrays import Array, is_array, supported_dtype
-from formats.hooks import answers
+from formats.hooks import CAST
 from formats.places import kept_by_place, place_of
 
 from ..algebra.codegen import C_TYPES, CONSTANTS, expression, prelude
@@ -42,7 +42,7 @@ def unary(op: UnaryOp, a: Array) -> Array:
     return _unary_kernel(op, dtype)(_operand(a, dtype))
 
 
-@answers("casts on the GPU")
+@CAST.answered_by
 def cast(values: Array, dtype: np.dtype) -> Array:
     """Floating-point `values` as another floating-point dtype."""
     return _cast_kernel(values.dtype, dtype)(values)

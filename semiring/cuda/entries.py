@@ -16,7 +16,7 @@ import numpy as np
 from formats import CSC, CSR
 from formats.arrays import DeviceArray as Array
 from formats.arrays import cupy, index_dtype
-from formats.hooks import answers
+from formats.hooks import LOOKED_THROUGH
 from formats.matrix.facts import Fact
 from formats.places import kept_by_place
 
@@ -237,7 +237,7 @@ def spread_rows(V: CSR, rows: Array, nrows: int) -> Array:
     return indptr
 
 
-@answers("places on the GPU")
+@LOOKED_THROUGH.answered_by
 def look_through(*places: tuple[Array, int]) -> list[tuple[bool, bool]]:
     """Of arrays of integers, each with a bound: (is one not in [0, bound)? do they not ascend?).
 

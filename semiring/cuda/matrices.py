@@ -12,7 +12,7 @@ import numpy as np
 
 from formats import CSC, CSR, Matrix, SparseVector
 from formats.arrays import Array, astype, cupy, index_dtype
-from formats.hooks import answers
+from formats.hooks import BLOCKED, PACKED, RANGES, TURNED, UNPACKED
 from formats.matrix.facts import COMPRESSED
 from formats.storage.compressed import expand
 from formats.storage.orientation import compressed
@@ -26,11 +26,11 @@ from . import entries, merging, packing, radix
 
 Combiner = Monoid | BinaryOp
 
-answers("turned on the GPU")(radix.turned)
-answers("blocks on the GPU")(radix.blocked)
-answers("packed ranges on the GPU")(packing.ranges)
-answers("packed on the GPU")(packing.pack)
-answers("unpacked on the GPU")(packing.unpack)
+TURNED.answered_by(radix.turned)
+BLOCKED.answered_by(radix.blocked)
+RANGES.answered_by(packing.ranges)
+PACKED.answered_by(packing.pack)
+UNPACKED.answered_by(packing.unpack)
 
 
 @ewise_add.implement(CSR, "cuda")

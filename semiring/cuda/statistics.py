@@ -9,7 +9,7 @@ import numpy as np
 from formats import CSC, CSR
 from formats.arrays import DeviceArray as Array
 from formats.arrays import cupy, index_dtype
-from formats.hooks import answers
+from formats.hooks import SAME_ENTRIES, SAME_LENGTHS
 
 from ..algebra.codegen import C_TYPES
 from .steps import STATISTICS, THREADS, Steps, step_text, steps_for
@@ -59,7 +59,7 @@ def longest_row(indptr: Array, dtype: np.dtype) -> int:
     return int(longest.get()[0])
 
 
-@answers("lengths compared on the GPU")
+@SAME_LENGTHS.answered_by
 def columns_are_as_long(A: CSR) -> bool:
     """Has each column of the square `A` as many entries as the row of its number? True may be wrong, once in 2^64."""
     difference = cupy().zeros(1, np.uint64)
@@ -68,7 +68,7 @@ def columns_are_as_long(A: CSR) -> bool:
     return not difference.get()[0]
 
 
-@answers("entries compared on the GPU")
+@SAME_ENTRIES.answered_by
 def same_entries(A: CSR, B: CSC) -> tuple[bool, bool]:
     """(has Bᵀ entries where the square `A` has, and are their values the same, too?) for as many entries."""
     index, difference = A.indptr.dtype, cupy().zeros(1, np.uint32)

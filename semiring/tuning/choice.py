@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 
 from formats import CSR, Matrix
-from formats.hooks import answers
+from formats.hooks import CHOICE
 from formats.matrix.facts import COMPRESSED
 from formats.matrix.footprint import footprint
 from formats.matrix.routes import leads
@@ -154,7 +154,7 @@ def choose(
     return _Trial(A, work, calls, formats).run(f"{product.name}, {s.name}, {kind}: {size}")
 
 
-@answers("choice")
+@CHOICE.answered_by
 def _chosen(A: Matrix, options: dict[str, Any]) -> Matrix:
     """`A` in the chosen format, for `A.to("auto", …)`."""
     choice = choose(A, **options)

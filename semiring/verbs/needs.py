@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from formats import Matrix
-from formats.hooks import answers
+from formats.hooks import WORK
 
 from .registry import Fusible, Verb
 
 
-@answers("work")
+@WORK.answered_by
 def work(A: Matrix, fmt: type[Matrix], backend: str, wanted: dict[str, Any]) -> dict[str, int]:
     """Bytes of each part of a verb's or an algorithm's work on A in a format.
 
