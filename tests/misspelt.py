@@ -10,8 +10,10 @@ from semiring import (
     MinPlus,
     apply,
     assign,
+    choose,
     ewise_add,
     ewise_mult,
+    explain,
     extract,
     mxm,
     mxv,
@@ -56,6 +58,9 @@ from_networkx(A.to_networkx()).labels  # wrong
 renumber(A, "rmc")  # wrong
 renumber(A).nnz  # wrong
 A.to_dense().indices  # wrong
+choose(A, "mvx")  # wrong
+explain(sssp, A, 0, return_parent=True)  # wrong
+explain(sssp, A, 0).result.nnz  # wrong
 A.to(device="gpu")  # wrong
 sssp(A, 0, return_parents=True).shape  # wrong
 n, k = sssp(A, 0).shape  # wrong

@@ -47,7 +47,7 @@ def documented() -> Iterator[tuple[str, Any]]:
     for package in PACKAGES:
         for name in package.__all__:
             value = getattr(package, name)
-            if isinstance(value, FunctionType | Verb | type) and name not in ("Choice", "choose"):
+            if isinstance(value, FunctionType | Verb | type):
                 yield f"{package.__name__}.{name}", value
 
 

@@ -26,6 +26,7 @@ from semiring import (
     assign,
     ewise_add,
     ewise_mult,
+    explain,
     extract,
     mxm,
     mxv,
@@ -120,3 +121,6 @@ assert_type(boruvka(A, symmetrize=True), COO)
 assert_type(boruvka(A, symmetrize=True, return_labels=True), tuple[COO, IntegerVector])
 assert_type(shortest_path_tree(A, sssp(A, 0), 0, MinPlus), IntegerVector)
 assert_type(path(bfs(A, 0, return_parents=True)[1], 1), list[int])
+assert_type(explain(sssp, A, 0).result, DenseVector)
+assert_type(explain(bfs, A, sources=[0], return_parents=True).result, tuple[IntegerRows, IntegerRows])
+assert_type(MinPlus.zero(A.dtype), np.number)

@@ -18,6 +18,7 @@ from typing import Any, Literal
 import numpy as np
 
 from formats import DTYPES
+from formats.arrays import Array, Scalar
 
 from .ops import OPERATORS, BinaryOp, find_op
 from .translation import literal
@@ -78,7 +79,7 @@ class Monoid:
     def name(self) -> str:
         return self.op.name
 
-    def zero(self, dtype: np.dtype) -> Any:
+    def zero(self, dtype: np.dtype) -> np.number:
         """The identity as a scalar of `dtype`."""
         return end_of_range(dtype, self.identity) if isinstance(self.identity, str) else dtype.type(self.identity)
 
@@ -87,7 +88,7 @@ class Monoid:
         shipped = self.op != OPERATORS["any"] or self.identity == 0
         return self.op if shipped else _any_but(self.zero(dtype), dtype)
 
-    def __call__(self, a: Any, b: Any) -> Any:
+    def __call__(self, a: Array | Scalar, b: Array | Scalar) -> Any:
         return self.on(np.result_type(a, b))(a, b)
 
     def __repr__(self) -> str:
@@ -161,11 +162,11 @@ class Semiring:
         """GraphBLAS's name, `<add>_<mul>`."""
         return f"{self.add.name}_{self.mul.name}"
 
-    def zero(self, dtype: np.dtype) -> Any:
+    def zero(self, dtype: np.dtype) -> np.number:
         """The identity of ⊕: what an absent entry stands for."""
         return self.add.zero(dtype)
 
-    def unit(self, dtype: np.dtype) -> Any:
+    def unit(self, dtype: np.dtype) -> np.number:
         """The unit of ⊗: the length of the empty path. ValueError if the semiring has none."""
         if self.one is None:
             raise ValueError(
@@ -178,7 +179,7 @@ class Semiring:
         """Can a product be NaN, which ⊕'s order has no place for? Such a product, 0 times ∞, counts as absent."""
         return dtype.kind == "f" and self.add.selective and self.mul == OPERATORS["times"]
 
-    def better(self, a: Any, b: Any) -> Any:
+    def better(self, a: Array | Scalar, b: Array | Scalar) -> Any:
         """Is `a` strictly better than `b` in ⊕'s order: a ⊕ b = a ≠ b?"""
         return (self.add(a, b) == a) & (a != b)
 

@@ -39,8 +39,8 @@ from formats.performance import defer_warnings
 from ..algebra.semirings import MinPlus, Semiring, find_semiring
 from ..verbs.checks import check_matrix
 from ..verbs.explanation import note_choice
-from ..verbs.registry import Fusible, Verb
-from .comparison import operand_for, product_named
+from ..verbs.registry import Fusible
+from .comparison import Product, operand_for, product_named
 from .timing import finished_ms, in_turns, settled_clock, undisturbed
 
 SHARE = 1 / 8
@@ -70,12 +70,25 @@ Work = Callable[[Matrix], Call]
 
 @dataclass(frozen=True, repr=False)
 class Choice:
-    """What was chosen, why, and what is known of every format.
+    """What was chosen, why, and what is known of every format. `print` shows it.
 
-    chosen: the format's name.  own: that which the matrix has.  candidates: dicts, the fastest first: `format`, `ms` of
-    a call, `conversion_ms`, with the first call, `total_ms` of both, `nbytes`; `tried`, on "the matrix" or on
-    "samples"; `why` it cannot be chosen, or was not tried, or None.  trial_ms: what finding out took, all included.
-    matrix: A in the chosen format if the trial has made it, else None.
+    Attributes:
+        what: the calls, the matrix and the device, in words.
+        own: the format that the matrix has.
+        chosen: the format's name.
+        calls: how many there will be.
+        why: the choice, in words.
+        candidates: dicts, the fastest first: `format`, `ms` of a call, `conversion_ms`, with the first call, `total_ms`
+            of both, `nbytes`; `tried`, on "the matrix" or on "samples"; `why` it cannot be chosen, or was not tried,
+            or None.
+        trial_ms: what finding out took, all included.
+        matrix: A in the chosen format if the trial has made it, else None.
+
+    Example:
+        >>> from formats import from_edges
+        >>> found = choose(from_edges([0, 0, 1], [1, 2, 2]), "vxm", calls=3)
+        >>> found.own, found.chosen, len(found.candidates) > 1
+        ('csr', 'csr', True)
     """
 
     what: str
@@ -104,7 +117,7 @@ class Choice:
 
 def choose(
     A: Matrix,
-    verb: str | Verb[..., Any] = "mxv",
+    verb: Product = "mxv",
     *,
     calls: int = 100,
     semiring: Semiring | str = MinPlus,

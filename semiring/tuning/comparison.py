@@ -16,7 +16,7 @@ import operator
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from statistics import median, quantiles
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     import pandas
     from matplotlib.figure import Figure
     from rich.table import Table
+
+Product: TypeAlias = Literal["mxv", "vxm"] | Verb[..., Any]
 
 PRODUCTS: dict[str, Verb[..., Any]] = {verb.name: verb for verb in (mxv, vxm)}
 CONVERSIONS = 3
@@ -136,7 +138,7 @@ class Comparison:
 
 def compare(
     A: Matrix,
-    verb: str | Verb[..., Any] = "mxv",
+    verb: Product = "mxv",
     semiring: Semiring | str = MinPlus,
     *,
     formats: Iterable[type[Matrix] | str] | None = None,

@@ -13,9 +13,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Generic, ParamSpec, TypeVar
 
 from formats import Matrix
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 @dataclass
@@ -38,7 +41,7 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Explanation:
+class Explanation(Generic[R]):
     """What a call did. `print` shows it.
 
     Attributes:
@@ -54,7 +57,7 @@ class Explanation:
         ([0, 1, 2], 'fused')
     """
 
-    result: Any
+    result: R
     runs: list[Run]
     choices: list[Any] = field(default_factory=list)
 
@@ -70,7 +73,7 @@ _definitions: ContextVar[str] = ContextVar("definitions", default="")
 _asked: ContextVar[bool] = ContextVar("asked", default=False)
 
 
-def explain(call: Callable[..., Any], *args: Any, **kwargs: Any) -> Explanation:
+def explain(call: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> Explanation[R]:
     """Run a call, and tell which implementations ran in it, and why.
 
     Args:
