@@ -17,7 +17,7 @@ CUSPARSE = "cuSPARSE plus-times"
 SUM_TOLERANCE = 1e-4
 
 
-BARE: Fact[Any] = Fact("GraphBLAS matrix as a user makes it")
+IMPORTED: Fact[Any] = Fact("GraphBLAS matrix as a user makes it")
 
 
 def min_plus(A: CSR, x: Array, transposed: bool = False) -> Array:
@@ -47,7 +47,7 @@ def bare(A: CSR, x: np.ndarray, fill: Any) -> np.ndarray:
     """Min-plus as a user of python-graphblas writes it; the matrix is imported once. It knows no absent value of x."""
     import graphblas as gb
 
-    M = A.keep(BARE, A.to_graphblas)
+    M = A.keep(IMPORTED, A.to_graphblas)
     return M.mxv(gb.Vector.from_dense(x), gb.semiring.min_plus).new().to_dense(fill, dtype=A.dtype)
 
 
