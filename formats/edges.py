@@ -23,12 +23,14 @@ from .arrays import (
 from .matrix.base import Matrix
 from .matrix.contract import as_shape
 from .matrix.convert import convert
+from .places import at_home
 from .storage.compressed import CSR, compress
 
 Duplicates: TypeAlias = Literal["min", "max", "sum", "first", "last", "error"]
 _COMBINE = {"min": "minimum", "max": "maximum", "sum": "add"}
 
 
+@at_home
 def from_edges(
     src: ArrayLike,
     dst: ArrayLike,

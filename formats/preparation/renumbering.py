@@ -38,6 +38,7 @@ from ..arrays import (
 )
 from ..matrix.base import Matrix
 from ..matrix.convert import convert
+from ..places import at_home
 from ..storage.compressed import CSR, turn
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ M = TypeVar("M", bound=Matrix)
 Order: TypeAlias = Literal["degree", "bfs", "rcm"]
 
 
+@at_home
 def renumber(A: M, by: Order = "degree") -> tuple[M, IntegerVector]:
     """A with its vertices in another order.
 
@@ -70,6 +72,7 @@ def renumber(A: M, by: Order = "degree") -> tuple[M, IntegerVector]:
     return permute(A, permutation), permutation
 
 
+@at_home
 def vertex_order(A: Matrix, by: Order = "degree") -> IntegerVector:
     """The permutation, old = permutation[new], that puts A's vertices in an order.
 
@@ -99,6 +102,7 @@ def vertex_order(A: Matrix, by: Order = "degree") -> IntegerVector:
     return ORDERS[by](A).astype(index_dtype(A.nrows), copy=False)
 
 
+@at_home
 def permute(A: M, permutation: ArrayLike | Array) -> M:
     """B with B[i, j] = A[permutation[i], permutation[j]]: A with vertex permutation[i] as its vertex i.
 
@@ -132,6 +136,7 @@ def permute(A: M, permutation: ArrayLike | Array) -> M:
     return convert(CSR.trusted(indptr, indices, values, A.shape), type(A), **A.options)
 
 
+@at_home
 def inverse_permutation(permutation: ArrayLike | Array) -> IntegerVector:
     """The array with new = inverse[old], where old = permutation[new].
 

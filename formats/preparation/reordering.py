@@ -21,9 +21,11 @@ from typing import Any
 import numpy as np
 
 from ..matrix.base import Matrix
+from ..places import at_home
 from ..storage.segmented import MAX_SEGMENT, SegmentedCOO
 
 
+@at_home
 def reorder_edges(A: Matrix, segment_bytes: int) -> SegmentedCOO:
     """A as a SegmentedCOO: edges by segment of the source, then by segment of the destination.
 

@@ -29,6 +29,7 @@ from ..arrays import (
 )
 from ..matrix.base import Matrix
 from ..matrix.convert import convert
+from ..places import at_home
 from ..storage.compressed import CSR, expand, turn
 
 M = TypeVar("M", bound=Matrix)
@@ -56,6 +57,7 @@ class NeighboursByWeight:
     order: Array
 
 
+@at_home
 def by_weight(A: Matrix) -> NeighboursByWeight:
     """Every row's entries sorted by weight, equal ones by column; by_weight(A.T) sorts the columns'.
 
@@ -81,6 +83,7 @@ def by_weight(A: Matrix) -> NeighboursByWeight:
     return NeighboursByWeight(*map(read_only, (indptr, rows.indices[order], rows.values[order], order)))
 
 
+@at_home
 def to_ranks(A: M) -> tuple[M, DenseVector]:
     """A with each weight's rank among the distinct ones, 0 for the least.
 
@@ -102,6 +105,7 @@ def to_ranks(A: M) -> tuple[M, DenseVector]:
     return _like(entries.with_values(ranks), A), weights
 
 
+@at_home
 def from_ranks(R: M, weights: ArrayLike | Array) -> M:
     """The matrix with weights[R[u, v]] at (u, v): A of `to_ranks(A)`, to the last bit, but with 0.0 for -0.0.
 

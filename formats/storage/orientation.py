@@ -14,6 +14,7 @@ from ..matrix.base import Matrix
 from ..matrix.convert import convert
 from ..matrix.facts import COMPRESSED, SYMMETRIC, Fact
 from ..performance import warn_slow
+from ..places import at_home
 from .compressed import CSC, CSR
 
 BY_COLUMNS: Fact[Matrix] = Fact("the transpose, a row's entries together, in the format's own storage")
@@ -89,6 +90,7 @@ def _turned(A: Matrix) -> Matrix:
         return compressed(A, 1).T
 
 
+@at_home
 def is_symmetric(A: Matrix, *, pattern: bool = False) -> bool:
     """Has every entry its reverse, of the same value? Found once, and kept with `A`.
 
