@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from formats import COO, CSR, CompressedCSR, Matrix, SparseVector
+from formats import COO, CSR, Matrix, SparseVector
 from formats.arrays import Array, all_of, as_indices, equals, index_dtype, namespace, to_device
 from formats.matrix.facts import LONGEST, PATTERN, Fact
 
@@ -288,8 +288,9 @@ def degrees(A: Matrix) -> Array:
 
 
 def _row_lengths(A: Matrix) -> Array:
-    if isinstance(A, CSR | CompressedCSR) and A.major == 0:
-        return namespace(A.indptr).diff(A.indptr).astype(np.int64, copy=False)
+    ends = A.line_ends if A.major == 0 else None
+    if ends is not None:
+        return A.xp.diff(ends).astype(np.int64, copy=False)
     pattern = A.pattern()
     lengths = mxv(pattern, A.xp.ones(A.ncols, np.int64), "plus_pair")
     pattern.forget()

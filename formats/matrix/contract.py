@@ -21,7 +21,7 @@ Shape: TypeAlias = int | tuple[int, int]
 
 
 INSIDE = frozenset(
-    ("arrays", "components", "coordinates", "forget", "formats", "keep", "keeping", "keeps", "known")
+    ("arrays", "components", "coordinates", "forget", "formats", "keep", "keeping", "keeps", "known", "line_ends")
     + ("mapped", "options", "overwrite", "predicted_nbytes", "stored", "stored_parts", "take", "trusted")
 )
 """Names for formats and backends, which `dir` leaves out."""
@@ -95,6 +95,11 @@ class Storage:
     def stored(self) -> Array:
         """(nnz,), the values of the entries, in the format's own order."""
         return self.values
+
+    @property
+    def line_ends(self) -> Array | None:
+        """Where each row's entries begin and end in `values`, or each column's; None where neither lie together."""
+        return None
 
     @property
     def stored_parts(self) -> tuple[Array, ...]:

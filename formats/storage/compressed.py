@@ -73,6 +73,10 @@ class CSR(Matrix):
     def check(self) -> None:
         check_compressed(self)
 
+    @property
+    def line_ends(self) -> Array:
+        return self.indptr
+
     def lengths(self, axis: int = 0) -> Array:
         return lengths_compressed(self, axis)
 
@@ -126,6 +130,10 @@ class CSC(Matrix):
 
     def check(self) -> None:
         check_compressed(self)
+
+    @property
+    def line_ends(self) -> Array:
+        return self.indptr
 
     def lengths(self, axis: int = 0) -> Array:
         return lengths_compressed(self, axis)

@@ -177,6 +177,10 @@ class CompressedCSR(Matrix):
     def _index_dtype(self) -> np.dtype:
         return self.bases.dtype
 
+    @property
+    def line_ends(self) -> Array:
+        return self.indptr
+
     def lengths(self, axis: int = 0) -> Array:
         if axis == self.major:
             return namespace(self.indptr).diff(self.indptr)

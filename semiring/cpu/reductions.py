@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from formats import COO, CSC, CSR, CompressedCSR, Matrix, SparseVector
+from formats import COO, Matrix, SparseVector
 
 from ..algebra.semirings import MONOIDS, Monoid
 from ..verbs.masks import VectorWrite
@@ -35,7 +35,7 @@ def _(A: Matrix, monoid: Monoid, axis: int | None, write: VectorWrite) -> Any:
             y[outer[starts]] = fold_runs(monoid, np.ascontiguousarray(A.values), starts)
         return write(y)
     # where a result's entries do not lie together, by kept rows or columns, in which they do
-    together = isinstance(A, CSR | CSC | CompressedCSR) and A.major != axis
+    together = A.line_ends is not None and A.major != axis
     rows: Any = A if together else reduce.rows_of(A, 1 - axis)
     return write(fold_rows(monoid, np.ascontiguousarray(rows.values), rows.indptr))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from formats import CSC, CSR, CompressedCSR, Matrix, SparseVector
+from formats import Matrix, SparseVector
 from formats.arrays import DeviceArray as Array
 from formats.arrays import cupy, index_dtype
 from formats.places import kept_by_place
@@ -30,7 +30,7 @@ def _(A: Matrix, monoid: Monoid, axis: int | None, write: VectorWrite) -> Any:
         if others:
             whole = A.xp.stack([A.xp.asarray(_folded(monoid, part)) for part in A.stored_parts])
         return _folded(monoid, whole)
-    along = isinstance(A, CSR | CSC | CompressedCSR) and A.major != axis  # else a result's entries do not lie together
+    along = A.line_ends is not None and A.major != axis  # else a result's entries do not lie together
     lines: Any = A if along else reduce.rows_of(A, 1 - axis)
     y = cupy().empty(A.shape[1 - axis], A.dtype)
     k = _kernels(monoid, A.dtype, lines.indptr.dtype, FOLDS, shape_for(lines.nnz, y.size))
