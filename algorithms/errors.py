@@ -34,7 +34,9 @@ class NegativeCycle(ValueError):
         self.cycle = list(cycle)
         shown = self.cycle if len(self.cycle) <= 12 else [*self.cycle[:6], "…", *self.cycle[-5:]]
         walk = " -> ".join(map(str, shown))
-        super().__init__(f"an improving cycle, in min_plus a negative one, is reachable from the source: {walk}")
+        super().__init__(
+            f"a cycle that improves each time round, as one of negative length does in min_plus, is reachable from the source: {walk}"
+        )
 
 
 def broken_law(s: Semiring, seen: str) -> str:

@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -487,6 +488,17 @@ def test_help(fine):
     for command in ("sssp", "bfs", "scc", "mst", "info", "convert", "demo"):
         assert command in said
         assert "Usage:" in fine(command, "--help").out
+    assert fine("-h").out == said
+
+
+def test_the_version_is_the_packages(fine):
+    assert fine("--version").out.strip() == version("semiring")
+
+
+def test_a_format_may_be_named_in_any_case(fine, file):
+    graph = file("graph.txt", SNAP)
+    upper, lower = (fine("sssp", graph, "--source", 10, "--format", name).out for name in ("ELL", "ell"))
+    assert upper.splitlines()[-1] == lower.splitlines()[-1]
 
 
 def in_a_process(*arguments: Any) -> Result:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import sys
 import warnings
-from typing import Any
+from importlib.metadata import version
+from typing import Annotated, Any
 
 import typer
 
@@ -31,11 +32,29 @@ EXPECTED = (
 """What a file, an option or a graph can be the reason of: said in a sentence, without a traceback."""
 
 app = typer.Typer(
-    help="Graph algorithms as sparse linear algebra over semirings.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+
+def show_version(asked: bool) -> None:
+    """Print the version and end, if that is asked for."""
+    if asked:
+        typer.echo(version("semiring"))
+        raise typer.Exit
+
+
+@app.callback()
+def about(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", is_eager=True, callback=show_version)
+    ] = False,
+) -> None:
+    """Graph algorithms as sparse linear algebra over semirings."""
+
+
 for command in (sssp, bfs, scc, mst, info, convert, demo, warm_up):
     app.command()(command)
 app.command(context_settings=ANYTHING)(bench)

@@ -31,10 +31,10 @@ FORMATS = sorted(Matrix.formats)
 
 
 def check_format(name: str) -> str:
-    """The name, which is a usage error if no format has it."""
-    if name not in FORMATS:
+    """The name in lower case, which is a usage error if no format has it."""
+    if name.lower() not in FORMATS:
         raise typer.BadParameter(f"{name!r} is not one of {', '.join(FORMATS)}.")
-    return name
+    return name.lower()
 
 
 StorageFormat = Annotated[
