@@ -24,7 +24,7 @@ search has as many steps as the subgraph is wide.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 from algorithms.edges import without_loops
 from formats import Matrix
@@ -65,16 +65,7 @@ PlusPair = find_semiring("plus_pair")
 
 
 @fusible
-def scc(
-    A: Matrix,
-    *,
-    weak: bool = False,
-    trim: bool = True,
-    pivot: Literal["degree", "random"] = "degree",
-    seed: int = 0,
-    direction: Literal["auto", "push", "pull"] = "auto",
-    fused: bool = True,
-) -> IntegerVector:
+def scc(A: Matrix, *, weak: bool = False, fused: bool = True) -> IntegerVector:
     """Strongly connected components: of every vertex, the smallest vertex in its component.
 
     It takes at most sixteen vectors of n (of 8 bytes), on the CPU another for each thread, and beside A at most 40
@@ -83,18 +74,13 @@ def scc(
     Args:
         A: (n, n), an entry A[u, v] is the edge u -> v, whatever its value.
         weak: let edges count both ways.
-        trim: look for chains first, and for single vertices before each search.
-        pivot: "degree": start where the product of in- and out-degree is largest, then at random; or always "random".
-        seed: of random pivots.
-        direction: of the searches, as in `bfs`.
-        fused: False runs the equations as they are written. All parameters but `weak` are theirs, and none of them
-            changes the answer.
+        fused: False runs the equations as they are written.
 
     Returns:
         (n,) integers on A's device.
 
     Raises:
-        ValueError: the matrix is not square, or there is no such pivot or direction.
+        ValueError: the matrix is not square.
 
     Example:
         >>> from formats import from_edges
@@ -105,11 +91,8 @@ def scc(
     Source: Fleischer, Hendrickson, Pınar 2000 [1]; trimming [2]; several at once [3]; pivots [4].
     """
     check_graph(A)
-    how = Direction(direction)
-    if pivot not in PIVOTS:
-        raise ValueError(f"pivot must be 'degree' or 'random', got {pivot!r}")
     with running("scc", A):
-        return strong_components(A, weak, trim, pivot, seed, how)
+        return strong_components(A, weak, True, "degree", 0, Direction())
 
 
 scc.holds = Holds(fused=(54, 9), written=(64, 36))
@@ -117,7 +100,11 @@ scc.holds = Holds(fused=(54, 9), written=(64, 36))
 
 @scc.core
 def strong_components(A: Matrix, weak: bool, trim: bool, pivot: str, seed: int, how: Direction) -> Any:
-    """The smallest vertex of each vertex's component."""
+    """The smallest vertex of each vertex's component.
+
+    trim: look for chains first, and for single vertices before each search.  pivot: "degree": start where the product
+    of in- and out-degree is largest, then at random; or always "random".  seed: of random pivots.
+    """
     if weak or is_symmetric(A, pattern=True):
         return components(A)
     S = without_loops(A)

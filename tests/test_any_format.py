@@ -10,7 +10,7 @@ import pytest
 
 from algorithms import NegativeCycle, bellman_ford, bfs, boruvka, da2cf, delta_stepping, dijkstra, scc, sssp
 from bench.graphs import rmat, rmat_both_ways
-from bench.laboratory import bellman_ford_by
+from bench.laboratory import bellman_ford_by, scc_by
 from formats import COO, CSC, CSR, CompressedCSR, Matrix, Place, from_edges
 from formats.matrix.facts import COMPRESSED
 from formats.storage.orientation import compressed
@@ -145,7 +145,9 @@ def test_an_algorithm_that_nobody_has_fused_takes_the_format_itself():
         del Fusible.all["degree"]
 
 
-@pytest.mark.parametrize("call", [lambda A: bfs(A, -1), lambda A: sssp(A, 5, limit="far"), lambda A: scc(A, pivot="")])
+@pytest.mark.parametrize(
+    "call", [lambda A: bfs(A, -1), lambda A: sssp(A, 5, limit="far"), lambda A: scc_by(A, pivot="")]
+)
 def test_bad_arguments_are_refused_before_the_rows_are_made(call):
     A = stored(rmat(7), COO)
     with pytest.raises((TypeError, ValueError)):

@@ -171,7 +171,7 @@ def test_components_in_components():
             assert_alike(from_edges(order[u], order[v], shape=12), scc)
 
 
-@pytest.mark.parametrize("options", [{}, {"weak": True}, {"trim": False, "pivot": "random", "seed": 3}], ids=str)
+@pytest.mark.parametrize("options", [{}, {"weak": True}], ids=str)
 @pytest.mark.parametrize("symmetric", [False, True])
 @pytest.mark.parametrize("count", [1, 2, 3])
 def test_components_of_large_graphs(count, symmetric, options):

@@ -18,7 +18,7 @@ from algorithms.fused.cuda import graphs, launches, paths
 from algorithms.fused.cuda.paths import Schedule, fixpoint
 from algorithms.traversal import Direction
 from bench.graphs import grid, rmat, rmat_both_ways
-from bench.laboratory import bellman_ford_by, da2cf_by
+from bench.laboratory import bellman_ford_by, da2cf_by, scc_by
 from bench.measure import peak_bytes
 from formats import CSR, CompressedCSR, from_edges
 from formats.arrays import to_device
@@ -150,7 +150,7 @@ def test_the_rounds_of_a_tree_may_be_found_as_levels(name, rounds, weights, monk
 def test_colours_may_be_left_after_any_pass():
     A = ring_of_pairs(400)
     with launches(every=1):
-        told = explain(scc, A.to(device="cuda"), trim=False)
+        told = explain(scc_by, A.to(device="cuda"), trim=False)
     same(told.result, scc(A))
     assert told.runs[0].facts["passes_of_colours"] > 3
 

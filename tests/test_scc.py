@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from algorithms import components, scc, trace
+from bench.laboratory import scc_by
 from formats import Matrix, from_edges, read
 from semiring import threads
 
@@ -63,8 +64,8 @@ def by_scipy(A: Matrix, connection: str) -> np.ndarray:
 @settings(max_examples=20)
 def test_strong_components(choice, fmt, backend, graph, dtype):
     A = graph.matrix(dtype).to(fmt, device=backend)
-    assert on_cpu(scc(A, **CHOICES[choice])).tolist() == strong(graph)
-    assert on_cpu(scc(A.T, **CHOICES[choice])).tolist() == strong(graph)
+    assert on_cpu(scc_by(A, **CHOICES[choice])).tolist() == strong(graph)
+    assert on_cpu(scc_by(A.T, **CHOICES[choice])).tolist() == strong(graph)
 
 
 @every_format
@@ -81,7 +82,7 @@ def test_weak_components(verb, fmt, backend, graph):
 @settings(max_examples=10)
 def test_a_symmetric_graph_has_the_same_strong_and_weak_components(choice, fmt, backend, graph):
     both = Graph(graph.n, graph.edges + tuple((v, u, w) for u, v, w in graph.edges))
-    assert on_cpu(scc(both.matrix(int).to(fmt, device=backend), **CHOICES[choice])).tolist() == weak(graph)
+    assert on_cpu(scc_by(both.matrix(int).to(fmt, device=backend), **CHOICES[choice])).tolist() == weak(graph)
 
 
 @st.composite
@@ -116,7 +117,7 @@ def test_larger_graphs_of_many_components(choice, fmt, backend):
         A = from_edges(rng.integers(0, n, edges), rng.integers(0, n, edges), shape=n)
         options = {"force": True} if fmt.__name__ in ("Dense", "ELL") else {}
         M = A.to(fmt, device=backend, **options)
-        np.testing.assert_array_equal(on_cpu(scc(M, **CHOICES[choice])), by_scipy(A, "strong"))
+        np.testing.assert_array_equal(on_cpu(scc_by(M, **CHOICES[choice])), by_scipy(A, "strong"))
         np.testing.assert_array_equal(on_cpu(scc(M, weak=True)), by_scipy(A, "weak"))
 
 
@@ -154,7 +155,7 @@ def test_networks_of_snap(fmt, backend, file, strong_ones, largest, weak_ones):
     M = A.to(fmt, device=backend)
     right = by_scipy(A, "strong")
     for choice in CHOICES.values():
-        label = on_cpu(scc(M, **choice))
+        label = on_cpu(scc_by(M, **choice))
         sizes = np.bincount(label)
         assert (np.count_nonzero(sizes), sizes.max()) == (strong_ones, largest)
         np.testing.assert_array_equal(label, right)
@@ -167,7 +168,7 @@ def test_networks_of_snap(fmt, backend, file, strong_ones, largest, weak_ones):
 @choices_in_turns
 def test_extreme_graphs(choice, fmt, backend):
     def labels(u: Any, v: Any, n: int) -> list[int]:
-        return on_cpu(scc(from_edges(u, v, shape=n).to(fmt, device=backend), **CHOICES[choice])).tolist()
+        return on_cpu(scc_by(from_edges(u, v, shape=n).to(fmt, device=backend), **CHOICES[choice])).tolist()
 
     assert labels([], [], 0) == []
     assert labels([], [], 4) == [0, 1, 2, 3]
@@ -187,10 +188,10 @@ def test_a_long_path_and_a_giant_cycle(verb, fmt, backend, trim):
     order = np.random.default_rng(1).permutation(n)
     for u, v in ((order[:-1], order[1:]), (order, np.roll(order, -1))):
         A = from_edges(u, v, shape=n)
-        label = on_cpu(scc(A.to(fmt, device=backend, **options), trim=trim))
+        label = on_cpu(scc_by(A.to(fmt, device=backend, **options), trim=trim))
         np.testing.assert_array_equal(label, by_scipy(A, "strong"))
     both = from_edges(np.append(order[:-1], order[1:]), np.append(order[1:], order[:-1]), shape=n)
-    assert on_cpu(scc(both.to(fmt, device=backend, **options), trim=trim)).max() == 0
+    assert on_cpu(scc_by(both.to(fmt, device=backend, **options), trim=trim)).max() == 0
 
 
 @pytest.mark.parametrize("backend", ["cpu", pytest.param("cuda", marks=pytest.mark.backend("cuda"))])
@@ -215,10 +216,10 @@ def test_memory_is_as_stated(choice, degree):
     n = 1 << 16
     rng = np.random.default_rng(2)
     src, dst = rng.integers(0, n, (2, int(degree * n)))
-    scc(from_edges(src, dst, shape=n), **choice)  # kernels
+    scc_by(from_edges(src, dst, shape=n), **choice)  # kernels
     A = from_edges(src, dst, shape=n)
     tracemalloc.start()
-    scc(A, **choice)
+    scc_by(A, **choice)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < (16 + 2) * 8 * n + 40 * A.nnz
@@ -235,7 +236,7 @@ def test_pivots_divide_a_row_of_components(choice):
     """Always the first of equals would take a round for each."""
     A = pairs_in_a_row(300)
     with trace() as t:
-        label = scc(A, **choice)
+        label = scc_by(A, **choice)
     assert label.tolist() == [v - v % 2 for v in range(600)]
     assert sum(row.phase == "pivots" for row in t.rounds) < 40
 
@@ -283,7 +284,7 @@ def test_the_trace_tells_the_shares_of_trim_and_search():
 def test_the_trace_counts_the_edges_of_the_graph_that_is_searched():
     A = from_edges([1, 2, 3, 4, 5, 0, 0], [0, 0, 0, 0, 0, 5, 1], shape=6)
     with trace() as t:
-        scc(A, trim=False, direction="push")
+        scc_by(A, trim=False, direction="push")
     searched = [(row.phase, row.frontier, row.edges) for row in t.rounds if row.phase in ("forward", "backward")]
     assert searched[:4] == [("forward", 1, 2), ("forward", 2, 2), ("backward", 1, 5), ("backward", 5, 2)]
 
@@ -297,7 +298,7 @@ def test_the_trace_counts_the_edges_of_the_graph_that_is_searched():
 )
 def test_bad_choices_are_named(options, message):
     with pytest.raises(ValueError, match=message):
-        scc(from_edges([0], [1], shape=2), **options)
+        scc_by(from_edges([0], [1], shape=2), **options)
 
 
 def test_what_is_no_graph_is_refused():

@@ -55,12 +55,6 @@ def check_written(output: Path | None, trace: Path | None) -> None:
         check_trace_file(trace)
 
 
-def check_choice(option: str, value: str, choices: tuple[str, ...]) -> None:
-    """ValueError unless the value is one of the choices."""
-    if value not in choices:
-        raise ValueError(f"{option} must be {' or '.join(choices)}, got {value!r}")
-
-
 def check_direction(direction: Any, **rule: float) -> None:
     """ValueError unless searches can go that way, by that rule."""
     Direction(direction, **rule)

@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
-import functools
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 import typer
 
 from formats.arrays import to_device
 
-from ..scc import PIVOTS
 from ..scc import scc as strong_components
 from .graph import load, sample
 from .options import (
     Backend,
     Device,
     FileArgument,
-    SearchDirection,
     StorageFormat,
     Threads,
     TraceFile,
-    check_choice,
-    check_direction,
     check_written,
-    directions,
 )
 from .output import save_vectors
 from .report import show_table
@@ -38,10 +32,6 @@ SAMPLE = [(0, 1), (1, 0), (1, 2), (2, 0), (0, 2), (2, 3), (3, 4), (4, 5), (5, 0)
 def scc(
     file: FileArgument,
     weak: Annotated[bool, typer.Option("--weak", help="Let every edge count both ways.")] = False,
-    no_trim: Annotated[bool, typer.Option("--no-trim", help="Do not look for chains and single vertices.")] = False,
-    pivot: Annotated[str, typer.Option(help=f"Where searches start: {', '.join(PIVOTS)}.")] = "degree",
-    seed: Annotated[int, typer.Option(help="Of random pivots.")] = 0,
-    direction: SearchDirection = "auto",
     format: StorageFormat = "csr",
     backend: Device = Backend.cpu,
     output: Annotated[Path | None, typer.Option(help="Write each vertex's component: .npy or .tsv.")] = None,
@@ -50,14 +40,10 @@ def scc(
 ) -> None:
     """Strongly connected components; each goes by its smallest vertex."""
     check_written(output, trace)
-    check_choice("--pivot", pivot, PIVOTS)
-    check_direction(direction)
     graph = load(file, threads=threads)
-    own: dict[str, Any] = {"weak": weak, "trim": not no_trim, "pivot": pivot, "seed": seed}
-    run: Any = functools.partial(strong_components, **own)
     component, record = graph.solve(
-        lambda A: run(A, direction=direction),
-        lambda A: [run(A, direction=way) for way in directions(direction)],
+        lambda A: strong_components(A, weak=weak),
+        lambda A: strong_components(A, weak=weak),
         sample(SAMPLE, 1, graph.A),
         format,
         backend,
