@@ -208,6 +208,16 @@ def test_an_algorithm_and_a_product_beyond_the_limit_are_refused(limited: Any) -
     mxv(A, x, MinPlus)
 
 
+def test_edges_beyond_the_limit_are_refused(limited: Any) -> None:
+    ends = np.arange(1000, dtype=np.int32)
+    needed = 8 * 1000 + 4 * 1001
+    limited(needed - 1)
+    with pytest.raises(OutOfHostMemory, match=f"a CSR of 1,000 edges needs {needed:,} bytes, but the host has"):
+        from_edges(ends, ends)
+    limited(needed)
+    assert from_edges(ends, ends).nnz == 1000
+
+
 def test_the_limit_counts_what_the_process_holds() -> None:
     set_memory_limit("1 MB", device="cpu")
     try:
