@@ -15,7 +15,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import FunctionType, ModuleType, UnionType
-from typing import Any, Union, get_args, get_origin
+from typing import Any, Union, get_args, get_origin, get_overloads
 
 import numpy as np
 import pytest
@@ -149,3 +149,29 @@ def test_completion_shows_what_users_ask_of_a_matrix() -> None:
         *("to", "to_cupyx", "to_dense", "to_edges", "to_graphblas", "to_networkx", "to_scipy"),
         *("values", "with_values", "xp"),
     ]
+
+
+MOST_UNTYPED = 60
+
+
+def test_few_public_signatures_say_any() -> None:
+    """What they say: operands of user's own operators, options of formats, values of dicts."""
+    found = {}
+    for package in PACKAGES:
+        for name in package.__all__:
+            for each in signed(getattr(package, name)):
+                found[package.__name__, name, each] = len(re.findall(r"\bAny\b", str(each.__annotations__)))
+    assert sum(found.values()) <= MOST_UNTYPED, {key[:2]: count for key, count in found.items() if count}
+
+
+def signed(value: Any) -> Iterator[FunctionType]:
+    """The functions whose annotations a public name shows: its overloads, or itself; of a class its public methods."""
+    if isinstance(value, FunctionType | Verb):
+        function = value if isinstance(value, FunctionType) else type(value).__call__
+        yield from get_overloads(function) or [value.front if isinstance(value, Verb) else value]  # type: ignore[misc]
+    elif inspect.isclass(value):
+        for name, part in vars(value).items():
+            if not name.startswith("_") or name in ("__init__", "__call__", "__getitem__", "__contains__"):
+                method = getattr(part, "fget", getattr(part, "__func__", part))
+                if isinstance(method, FunctionType):
+                    yield method
