@@ -7,22 +7,21 @@ steps of conversions that array functions would take many passes for, and kernel
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, TypeVar
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-@dataclass(eq=False)
 class Question:
     """A question that a higher layer answers.
 
     asks: what it is about.  answer: the function that answers; None if nobody was imported who knows.
     """
 
-    asks: str
-    answer: Callable[..., Any] | None = None
+    def __init__(self, asks: str) -> None:
+        self.asks = asks
+        self.answer: Callable[..., Any] | None = None
 
     def answered_by(self, function: F) -> F:
         """Let the function, which may be decorated with this, answer."""

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, eq=False)
 class Fact(Generic[T]):
     """Something that `Storage.keep` keeps: `LONGEST: Fact[int] = Fact("longest row or column")`.
 
@@ -16,7 +14,8 @@ class Fact(Generic[T]):
     semiring, which is then given in every call. Two facts are the same only if they are one object.
     """
 
-    name: str
+    def __init__(self, name: str) -> None:
+        self.name = name
 
     def __repr__(self) -> str:
         return f"Fact({self.name!r})"
