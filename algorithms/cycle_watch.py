@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
@@ -86,6 +85,8 @@ def gains(weights: list[Any], dtype: Any, s: Semiring) -> bool:
     """Is a path better for walking edges of these weights? Sums are exact."""
     one = s.unit(dtype)
     if s.mul == OPERATORS["plus"] and all(map(math.isfinite, weights)):
+        from fractions import Fraction
+
         total = sum(map(Fraction, weights))
         return bool(s.better(dtype.type((total > 0) - (total < 0)), one))
     length = one

@@ -9,7 +9,6 @@ exactly, a round of edges at a time, before a distance is said not to fit. The t
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 from typing import Any
 
 from formats import Matrix
@@ -27,6 +26,8 @@ def check_exactly(A: Matrix, source: int, s: Semiring) -> None:
     """
     if s.mul != OPERATORS["plus"] or s.add not in (MONOIDS["min"], MONOIDS["max"]):
         return
+    from fractions import Fraction
+
     sign, zero = 1 if s.add == MONOIDS["min"] else -1, s.zero(A.dtype).item()
     edges: dict[int, list[tuple[int, Any]]] = {}
     for u, v, w in zip(*(to_device(part, "cpu").tolist() for part in A.to_edges()), strict=True):

@@ -9,8 +9,6 @@ Algorithms call `note`, which does nothing unless a trace is on.
 
 from __future__ import annotations
 
-import csv
-import json
 import math
 import time
 from collections.abc import Callable, Iterator
@@ -133,6 +131,9 @@ class Trace:
 
     def save(self, path: Path | str) -> None:
         """Write the rounds to a file: .jsonl, an object a line, or .csv. ValueError for another suffix."""
+        import csv
+        import json
+
         check_trace_file(path)
         with Path(path).open("w", encoding="utf-8", newline="") as stream:
             if Path(path).suffix == ".jsonl":

@@ -12,7 +12,6 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-import tempfile
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
@@ -92,6 +91,8 @@ def _read(folder: Path, name: str) -> bytes | None:
 
 def _write(folder: Path, name: str, content: bytes) -> None:
     """Write a file that other processes see whole or not at all."""
+    import tempfile
+
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     _check(os.stat(folder, follow_symlinks=False), folder)
     descriptor, part = tempfile.mkstemp(dir=folder)

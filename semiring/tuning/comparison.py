@@ -15,7 +15,6 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from statistics import median, quantiles
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
@@ -193,6 +192,8 @@ def compare(
     chosen = [find_format(fmt) for fmt in formats] if formats is not None else []
     tried = dict.fromkeys([type(A), *(chosen or [fmt for fmt, backend in product.table if backend == device])])
     made, refused = stored(A, tried)
+    from statistics import median, quantiles
+
     expected, dtype = call(made[type(A)]), common_dtype(s, A, operand)
     for fmt, M in made.items():
         if not same(expected, call(M), s):
@@ -290,12 +291,16 @@ def stored(A: Matrix, formats: Iterable[type[Matrix]]) -> tuple[dict[type[Matrix
 
 def _median_ms(run: Callable[[], Any], device: Device) -> float:
     """Of a call whose first compiles, or loads, what it needs."""
+    from statistics import median
+
     slow = finished_ms(run, device) > 1e3
     return median(finished_ms(run, device) for _ in range(1 if slow else CONVERSIONS))
 
 
 def _first_ms(M: Matrix, call: Callable[[Matrix], Any], device: Device) -> float:
     """Of a product by a matrix that keeps nothing yet."""
+    from statistics import median
+
     new = [unkept(M) for _ in range(CONVERSIONS)]
     return median(finished_ms(lambda: call(new.pop()), device) for _ in range(CONVERSIONS))
 
