@@ -39,6 +39,9 @@ WORK = Question("(A, format, backend, {'verb': …, 'algorithm': …}) -> bytes 
 CHOICE = Question("(A, options) -> A in the format that is best for it: `A.to('auto', …)`")
 KERNEL = Question("(function) -> the function as machine code, kept on disk and without the interpreter's lock")
 
+PART = Question("(A, rows, cols) -> A[rows, cols]")
+COMBINED = Question("(symbol, A, other, is A the first?) -> what Python's operator makes of the two")
+
 CAST = Question("(floating-point values, dtype) -> the values in that dtype")
 LOOKED_THROUGH = Question("arrays of integers, each with a bound -> (is one outside? do they not ascend?) of each")
 TURNED = Question("(indptr, indices, values, ncols) -> those of the other orientation")

@@ -27,7 +27,7 @@ from .verbs.explanation import Explanation, explain
 from .verbs.registry import Vector, Verb, fusible
 from .verbs.verbs import apply, assign, ewise_add, ewise_mult, extract, mxm, mxv, reduce, select, transpose, vxm
 
-from .verbs import needs  # isort: skip  # noqa: F401
+from .verbs import needs, notation  # isort: skip  # noqa: F401
 from .cpu.threads import get_threads, set_threads, threads
 
 __all__ = [
@@ -74,6 +74,7 @@ __all__ = [
     "mxv",
     "nearer",
     "no_worse",
+    "notation",
     "reduce",
     "select",
     "set_threads",

@@ -22,6 +22,7 @@ from .contract import Storage
 from .convert import convert, to_cupyx, to_dense, to_edges, to_graphblas, to_networkx, to_scipy
 from .facts import LONGEST
 from .footprint import Footprint, footprint
+from .notation import Default, Notation, is_integer
 
 if TYPE_CHECKING:
     import cupyx.scipy.sparse
@@ -30,20 +31,22 @@ if TYPE_CHECKING:
     import scipy.sparse
 
 
-Default = TypeVar("Default")
 F = TypeVar("F", bound="Matrix")
 
 
-class Matrix(Storage):
+class Matrix(Notation, Storage):
     """Base of the storage formats. `A[u, v]` is the weight of the edge u -> v.
 
     Formats declare their arrays and `shape` as dataclass fields.
 
     Example:
+        >>> import semiring  # whose verbs parts and operators are
         >>> from formats import from_edges
         >>> A = from_edges([0, 0, 1], [1, 2, 2], [5.0, 9.0, 3.0])
         >>> A.shape, A.nnz, A[0, 2].item(), A.T[2, 0].item()
         ((3, 3), 3, 9.0, 9.0)
+        >>> A[0, :].values.tolist(), A[[0, 1], 1:].nnz
+        ([5.0, 9.0], 3)
         >>> sorted(Matrix.formats)
         ['compressedcsr', 'coo', 'csb', 'csc', 'csr', 'dense', 'ell', 'segmentedcoo', 'sell']
     """
@@ -118,13 +121,6 @@ class Matrix(Storage):
             return self
         parts = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
         return type(self).trusted(*(parts | {"values": values}).values())
-
-    def __getitem__(self, position: tuple[SupportsIndex, SupportsIndex]) -> np.number:
-        """The stored value at (u, v). KeyError if that entry is absent, IndexError if it lies outside the matrix."""
-        found = self.get(*self._position(position))
-        if found is None:
-            raise KeyError(f"no entry at {position}: an absent entry has no value of its own (see get)")
-        return found
 
     @overload
     def get(self, u: SupportsIndex, v: SupportsIndex) -> np.number | None: ...
@@ -252,24 +248,13 @@ class Matrix(Storage):
             object.__setattr__(self, "_twin", twin)
 
     def _position(self, position: tuple[SupportsIndex, SupportsIndex]) -> tuple[int, int]:
-        if not isinstance(position, tuple) or len(position) != 2 or not all(map(_is_integer, position)):
-            raise TypeError(
-                f"an entry is A[u, v] with two integers, got {position!r}: extract(A, rows, cols) takes parts"
-            )
+        if not isinstance(position, tuple) or len(position) != 2 or not all(map(is_integer, position)):
+            raise TypeError(f"an entry is at (u, v), two integers, got {position!r}")
         row, col = map(operator.index, position)
         for i, extent, axis in ((row, self.nrows, "row"), (col, self.ncols, "column")):
             if not 0 <= i < extent:
                 raise IndexError(f"{axis} must be in [0, {extent}), got {i}")
         return row, col
-
-
-def _is_integer(obj: object) -> bool:
-    """Is `obj` one integer, also an array of no dimensions?"""
-    try:
-        operator.index(obj)  # type: ignore[arg-type]
-    except TypeError:
-        return False
-    return True
 
 
 def find_format(fmt: type[Matrix] | str) -> type[Matrix]:

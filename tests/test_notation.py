@@ -1,0 +1,132 @@
+"""Brackets and operators on matrices mean what they mean for NumPy's arrays and SciPy's, in every format and place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from formats import CSC, CSR, Matrix, SparseVector, from_edges
+from formats.arrays import to_device
+
+from .conftest import Backend
+from .strategies import FORMATS, OPTIONS
+
+pytestmark = pytest.mark.quick
+
+every_format = pytest.mark.parametrize(
+    ("fmt", "backend"),
+    [
+        *((fmt, "cpu") for fmt in FORMATS),
+        *(pytest.param(fmt, "cuda", marks=pytest.mark.backend("cuda")) for fmt in FORMATS),
+    ],
+)
+
+
+def random_pair(fmt: type[Matrix], backend: Backend, dtype: Any, shape: tuple[int, int], seed: int = 0) -> Any:
+    """A matrix, and the array with 0 for what is absent."""
+    rng = np.random.default_rng(seed)
+    count = shape[0] * shape[1] // 3
+    at = np.sort(rng.permutation(shape[0] * shape[1])[:count])
+    values = rng.integers(1, 9, count).astype(dtype)
+    rows: Any = from_edges(at // shape[1], at % shape[1], values, shape=shape)
+    options = {"force": True} if "force" in OPTIONS.get(fmt, {}) else {}
+    dense = np.zeros(shape, dtype)
+    dense[at // shape[1], at % shape[1]] = values
+    return rows.to(fmt, **options).to(device=backend), dense
+
+
+def array(x: Any) -> np.ndarray:
+    """What a result has at each place, 0 where nothing is."""
+    if isinstance(x, Matrix | SparseVector):
+        x = x.to_dense(0)
+    return to_device(x, "cpu")
+
+
+@every_format
+@pytest.mark.parametrize("dtype", [np.float64, np.int32, np.float32])
+def test_products_sums_and_multiples_are_numpys(fmt, backend, dtype):
+    A, a = random_pair(fmt, backend, dtype, (7, 5))
+    B, b = random_pair(fmt, backend, dtype, (7, 5), seed=1)
+    S, s = random_pair(fmt, backend, dtype, (5, 6), seed=2)
+    x, y = np.arange(5).astype(dtype), np.arange(7).astype(dtype)
+    np.testing.assert_array_equal(array(A @ to_device(x, backend)), a @ x)
+    np.testing.assert_array_equal(array(to_device(y, backend) @ A), y @ a)
+    np.testing.assert_array_equal(array(A @ SparseVector.from_dense(to_device(x, backend), 0)), a @ x)
+    np.testing.assert_array_equal(array(SparseVector.from_dense(to_device(y, backend), 0) @ A), y @ a)
+    np.testing.assert_array_equal(array(A @ S), a @ s)
+    np.testing.assert_array_equal(array(A + B), a + b)
+    np.testing.assert_array_equal(array(A - B), a - b)
+    np.testing.assert_array_equal(array(A * B), a * b)
+    np.testing.assert_array_equal(array(-A), -a)
+    for factor in (3, np.int64(2), 0.5):
+        for product, expected in ((A * factor, a * factor), (factor * A, factor * a)):
+            np.testing.assert_array_equal(array(product), expected)
+            assert product.dtype == expected.dtype
+
+
+@every_format
+def test_brackets_take_parts(fmt, backend):
+    A, a = random_pair(fmt, backend, np.int32, (7, 5))
+    cases: list[tuple[Any, Any]] = [
+        *((slice(None), slice(None)), (slice(1, 6, 2), slice(None)), (slice(None, None, -1), slice(4, 0, -2))),
+        *(([3, 0, 3], slice(1, 4)), (np.array([6, 2]), [4, 0, 1]), (slice(5, 5), [0])),
+        *((a[:, 1] > 0, slice(None)), (slice(None), np.array([True, False, True, False, True]))),
+    ]
+    for rows, cols in cases:
+        np.testing.assert_array_equal(array(A[rows, cols]), a[rows][:, cols], err_msg=f"{rows}, {cols}")
+    for u in range(7):
+        np.testing.assert_array_equal(array(A[u, :]), a[u])
+        np.testing.assert_array_equal(array(A[u, [4, 1]]), a[u, [4, 1]])
+    for v in range(5):
+        np.testing.assert_array_equal(array(A[:, v]), a[:, v])
+    u, v = (int(at) for at in np.argwhere(a)[0])
+    assert A[u, v] == a[u, v]
+
+
+def test_operands_of_two_formats_and_dtypes_meet_in_csr():
+    A, a = random_pair(CSR, "cpu", np.int32, (6, 6))
+    B, b = random_pair(CSC, "cpu", np.float64, (6, 6), seed=1)
+    for made, expected in ((A + B, a + b), (A @ B, a @ b), (A * B, a * b)):
+        assert type(made) is CSR
+        np.testing.assert_array_equal(made.to_dense(0), expected)
+
+
+def test_booleans_are_joined_as_numpys():
+    A, a = random_pair(CSR, "cpu", bool, (6, 6))
+    np.testing.assert_array_equal((A @ A).to_dense(False), a @ a)
+    np.testing.assert_array_equal(A @ np.ones(6, bool), a @ np.ones(6, bool))
+
+
+REFUSED: dict[str, tuple[type[Exception], str, Callable[[Any], Any]]] = {
+    "an array of it": (TypeError, r"a CSR is no array.*to_dense", np.asarray),
+    "a scalar added": (TypeError, "would fill every absent place", lambda A: A + 1),
+    "a scalar subtracted": (TypeError, "would fill every absent place", lambda A: A - 1.5),
+    "NumPy's function": (TypeError, "does not support ufuncs", lambda A: np.add(A, A)),
+    "an array added": (TypeError, "an array is not defined.*Dense", lambda A: A + np.ones((6, 6))),
+    "one index": (TypeError, r"a part A\[rows, cols\].*a row is A\[u, :\]", lambda A: A[2]),
+    "a row outside": (IndexError, r"row must be in \[0, 6\), got 6", lambda A: A[6, :]),
+    "a column outside": (IndexError, r"column must be in \[0, 6\), got -1", lambda A: A[:, -1]),
+    "an index outside": (ValueError, r"cols must be in \[0, 6\), got 9", lambda A: A[:, [0, 9]]),
+    "too few Booleans": (
+        IndexError,
+        "Booleans in brackets must be one for each row, 6, got 2",
+        lambda A: A[[True, False], :],
+    ),
+    "names": (TypeError, "rows must be integers", lambda A: A[["a"], :]),
+    "a table": (
+        TypeError,
+        "@ takes a matrix, a SparseVector or a one-dimensional array",
+        lambda A: A @ np.ones((6, 2)),
+    ),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_what_has_no_meaning_is_refused_in_a_sentence(what):
+    error, message, call = REFUSED[what]
+    A, _ = random_pair(CSR, "cpu", np.int32, (6, 6))
+    with pytest.raises(error, match=message):
+        call(A)
