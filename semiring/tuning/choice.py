@@ -125,7 +125,12 @@ def choose(
     algorithm: str | Fusible[..., Any] | None = None,
     fused: bool = True,
 ) -> Choice:
-    """The format in which so many calls take the least time, found by trying formats for a part of that time.
+    """The format in which so many calls take the least time, found by trying formats for an eighth of that time.
+
+    A few calls on A are timed, then samples of A in every format, then A in the formats that promise most. Fewer than
+    32 calls, or calls that take less than 0.2 s in all, are not worth a trial: A stays as it is. Where kernels are not
+    compiled yet, this takes up to two seconds more. A whole matrix in another format needs memory of its own, and two
+    such are there at a time.
 
     An algorithm runs fused on any format's rows as CSR, so nothing is tried: the choice is the present format if it is
     run itself, else CSR. With `fused=False` the equations are timed, on the whole matrix.
@@ -133,7 +138,7 @@ def choose(
     Args:
         A: the matrix. What a call on it makes is kept with it, as after any call.
         verb: mxv or vxm, or its name.
-        calls: how many there will be. The trial takes an eighth of their time, and fewer than 32 are not tried.
+        calls: how many there will be.
         semiring: of the products.
         frontier: the share of elements that a sparse operand has, in (0, 1]; by default the operand is dense.
         algorithm: an algorithm or its name, instead of the verb.
