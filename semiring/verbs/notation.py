@@ -49,7 +49,7 @@ def combined(symbol: str, A: Matrix, other: Any, matrix_first: bool) -> Any:
     if not isinstance(other, Matrix):
         if is_array(other) and other.ndim > 0:
             raise TypeError(
-                f"A {symbol} an array is not defined, for absent entries have no value: from_dense makes a matrix"
+                f"A {symbol} an array is not defined, for absent entries have no value: Dense(array, 0) is a matrix"
             )
         if not is_scalar(other):
             return NotImplemented
