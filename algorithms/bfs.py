@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 from formats import Matrix, SparseVector
 from formats.arrays import Array
-from semiring.vectors import all_vertices, excluded, flag, full, put, starting_points
+from semiring.vectors import all_vertices, element, excluded, flag, full, put, starting_points
 from semiring.verbs.registry import Holds
 
 from .kinds import Searches, Vertices
@@ -82,7 +82,7 @@ def bfs(
     starts = starting_points(A, source, sources)
     outside = excluded(A, mask, complement) if mask is not None else None
     for start in starts:
-        if outside is not None and bool(outside[start]):
+        if outside is not None and element(outside, start):
             raise ValueError(f"source {start} is not in the subgraph that the mask leaves")
     answers = []
     for start in starts:

@@ -27,7 +27,19 @@ from formats import COO, Matrix, SparseVector
 from formats.arrays import IntegerVector as Labels
 from formats.preparation.weights import edge_numbers
 from semiring import MinFirst, MinSecond, differs, ewise_add, mxv, select, vxm
-from semiring.vectors import all_vertices, check_graph, full, mark, membership, numbers, present, put, renumbered, roots
+from semiring.vectors import (
+    all_vertices,
+    check_graph,
+    full,
+    look_up,
+    mark,
+    membership,
+    numbers,
+    present,
+    put,
+    renumbered,
+    roots,
+)
 from semiring.verbs.registry import Holds
 
 from .signatures import Forest
@@ -84,7 +96,7 @@ def forest(A: Matrix, symmetrize: bool, with_labels: bool) -> tuple[Any, Any]:
     if not with_labels:
         return F, None
     vertices = all_vertices(A)
-    return F, vxm(vertices, membership(tree, A.nrows), MinFirst)[tree]
+    return F, look_up(vxm(vertices, membership(tree, A.nrows), MinFirst), tree)
 
 
 def _forest(K: Matrix, u: Any, v: Any) -> tuple[Any, Any]:
@@ -96,13 +108,14 @@ def _forest(K: Matrix, u: Any, v: Any) -> tuple[Any, Any]:
         note(b, direction="pull", edges=K.nnz, phase="search")
         e = edge_numbers(b.values)
         mark(chosen, e)
-        other = tree[u[e]] + tree[v[e]] - b.indices  # the tree at the other end of b_t
+        at_u, at_v = (look_up(tree, look_up(x, e)) for x in (u, v))
+        other = at_u + at_v - b.indices  # the tree at the other end of b_t
         p = hooked(b.indices, other, trees)
         note(b, phase="cycles", edges=0)
         p = roots(p)  # p = p∘p
         note(b, phase="merge", edges=0)
         number, trees = renumbered(p)
-        tree = number[tree]
+        tree = look_up(number, tree)
         note(b, phase="renumber", edges=0)
         looked_at = K.nnz
         K = select(K, differs, row=tree, col=tree)  # K⟨trees differ⟩
@@ -122,6 +135,6 @@ def hooked(trees: Any, others: Any, count: int) -> Any:
     t = numbers(trees, count)
     p = t.copy()
     put(p, SparseVector.trusted(trees, others, count))
-    mutual = (p[p] == t) & (t < p)
+    mutual = (look_up(p, p) == t) & (t < p)
     put(p, mutual, t)
     return p

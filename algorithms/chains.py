@@ -17,7 +17,7 @@ from typing import Any
 from formats import Matrix
 from formats.edges import with_edges
 from semiring import MinFirst, MinSecond, ewise_add, extract, mxv, select, vxm, within
-from semiring.vectors import all_vertices, count, degrees, membership, put, unweighted
+from semiring.vectors import all_vertices, count, degrees, look_up, membership, put, unweighted
 
 WORTH = 1 / 4
 """Share of the vertices that must be in chains."""
@@ -42,10 +42,10 @@ class Chains:
     def joined(self, label: Any) -> Any:
         """The smallest vertex of every component, from that in `rest`."""
         n = len(label)
-        inside = self.inner & ~self.cycle & (label[self.head] == label[self.tail])
-        put(label, inside, label.take(self.head))
+        inside = self.inner & ~self.cycle & (look_up(label, self.head) == look_up(label, self.tail))
+        put(label, inside, look_up(label, self.head))
         put(label, self.cycle, self.smallest)
-        return vxm(all_vertices(self.rest), membership(label, n), MinFirst)[label]
+        return look_up(vxm(all_vertices(self.rest), membership(label, n), MinFirst), label)
 
 
 def without_chains(A: Matrix) -> Chains | None:
@@ -59,10 +59,10 @@ def without_chains(A: Matrix) -> Chains | None:
     put(after, inner, mxv(P, ids, MinSecond))
     head, smallest = followed(before)
     tail, _ = followed(after)
-    cycle = inner & inner[head]
-    first = inner & ~cycle & ~inner[before]
+    cycle = inner & look_up(inner, head)
+    first = inner & ~cycle & ~look_up(inner, before)
     outer = 0 - inner.astype(ids.dtype)  # 0, or -1 within chains
-    rest = with_edges(select(P, within, row=outer, col=outer), before[first], tail[first])
+    rest = with_edges(select(P, within, row=outer, col=outer), look_up(before, first), look_up(tail, first))
     return Chains(rest, inner, head, tail, cycle, smallest)
 
 

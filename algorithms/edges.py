@@ -10,7 +10,7 @@ from formats.matrix.facts import Fact
 from formats.preparation.weights import edge_keys
 from formats.storage.orientation import compressed, is_symmetric
 from semiring import ewise_add, select
-from semiring.vectors import unweighted
+from semiring.vectors import element, unweighted
 
 LOOPS: Fact[int] = Fact("number of self-loops")
 
@@ -39,7 +39,7 @@ def one_way_edge(A: Matrix) -> tuple[int, int]:
     """The first edge without a reverse of the same weight."""
     (u, v, w), (s, t, x) = A.to_edges(), A.T.to_edges()
     at = int(((u != s) | (v != t) | (w != x)).argmax())
-    here, reverse = (int(u[at]), int(v[at])), (int(t[at]), int(s[at]))
+    here, reverse = (element(u, at), element(v, at)), (element(t, at), element(s, at))
     return here if here <= reverse[::-1] else reverse
 
 

@@ -21,7 +21,7 @@ from formats import Matrix
 from formats.arrays import DenseVector, IntegerVector, as_array, differs, to_device
 from formats.matrix.facts import Fact
 from semiring import MinFirst, Semiring, extract, fusible, nearer, reduce, select, tight, vxm
-from semiring.vectors import all_vertices, full, is_empty, present, put, unit, vertices, where, with_root
+from semiring.vectors import all_vertices, full, is_empty, look_up, present, put, unit, vertices, where, with_root
 from semiring.verbs.checks import check_matrix
 from semiring.verbs.operands import common_dtype, typed_matrix
 
@@ -157,7 +157,7 @@ def cycles_among(parent: Any) -> Iterator[list[int]]:
     astray = (jump != n).nonzero()[0]
     if len(astray) == 0:
         return
-    starts, parent, seen = to_device(jump[astray], "cpu").tolist(), to_device(parent, "cpu"), set[int]()
+    starts, parent, seen = to_device(look_up(jump, astray), "cpu").tolist(), to_device(parent, "cpu"), set[int]()
     for start in starts:
         if start in seen:
             continue

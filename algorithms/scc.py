@@ -42,6 +42,7 @@ from semiring.vectors import (
     flags,
     full,
     hashed,
+    look_up,
     membership,
     numbers,
     ones,
@@ -132,7 +133,7 @@ def _forward_backward(A: Matrix, trim: bool, pivot: str, seed: int, how: Directi
         B = reached(S.T, pivots, alive, how, "backward")
         C = where(F & B)
         smallest = vxm(C, membership(colour, A.nrows), MinFirst).to_dense(0)  # of each colour's component
-        put(label, C, smallest.take(colour.take(C.indices)))
+        put(label, C, look_up(smallest, look_up(colour, C.indices)))
         put(alive, C, False)
         part = ((F + 2 * B + 1) * alive - 1).astype(label.dtype)  # 0 to 3, or -1 where nothing is left to find
         few = count(alive) < A.nrows * FEW  # then their rows are taken out first
@@ -158,17 +159,17 @@ def trimmed(S: Matrix, alive: Any) -> None:
         take_off(leads, fewer_out)
         note(alone, phase="trim", matrix=S)
         touched = ewise_add(fewer_in, fewer_out, PlusPair).indices
-        out = alive[touched] & ((leads[touched] == 0) | (led_to[touched] == 0))
-        alone = chosen(touched[out], len(alive))
+        out = look_up(alive, touched) & ((look_up(leads, touched) == 0) | (look_up(led_to, touched) == 0))
+        alone = chosen(look_up(touched, out), len(alive))
 
 
 def best_of_each(colour: Any, alive: Any, key: Any) -> Any:
     """The pivot of every colour that has living vertices: that of the largest key, of several the smallest."""
     groups, ids = membership(colour, len(colour)), numbers(colour, len(colour))
     best = vxm(at(key, alive), groups, "max_first").to_dense(-1)
-    top = alive & (key == best[colour])
+    top = alive & (key == look_up(best, colour))
     first = vxm(at(ids, top), groups, MinFirst).to_dense(-1)
-    return flags(where(top & (ids == first[colour])))
+    return flags(where(top & (ids == look_up(first, colour))))
 
 
 def reached(S: Matrix, pivots: Any, alive: Any, how: Direction, phase: str) -> Any:

@@ -24,7 +24,7 @@ from semiring import MONOIDS, OPERATORS, Law, MinPlus, Semiring, lost, no_worse,
 from semiring.algebra.laws import first_broken_law
 from semiring.algebra.semirings import INT32, INT64, find_semiring
 from semiring.statistics import largest, smallest, sums_fit
-from semiring.vectors import all_vertices, as_bound, as_vertex, at_the_end, full, stacked, starting_points
+from semiring.vectors import all_vertices, as_bound, as_vertex, at_the_end, element, full, stacked, starting_points
 from semiring.verbs.explanation import definitions_only
 from semiring.verbs.operands import typed_matrix
 from semiring.verbs.registry import Fusible, Holds
@@ -53,7 +53,7 @@ class Until:
         """The distance beyond which nothing was asked for, by what d holds for the target; None if there is none."""
         if self.target is None:
             return self.limit
-        reached = d[self.target].item()
+        reached = element(d, self.target)
         if reached == self.semiring.zero(d.dtype):
             return self.limit
         return reached if self.limit is None or self.semiring.better(reached, self.limit) else self.limit

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from formats import Matrix, SparseVector
 from formats.arrays import finish, optional, to_device
-from semiring.vectors import degrees
+from semiring.vectors import degrees, look_up
 from semiring.verbs.explanation import definitions_only
 
 if TYPE_CHECKING:
@@ -89,9 +89,9 @@ class Trace:
         now = time.perf_counter()
         self._iteration += 1
         if edges is None and direction == "push":
-            edges = int(degrees(A)[to_device(frontier.indices, A.device)].sum())
+            edges = int(look_up(degrees(A), to_device(frontier.indices, A.place)).sum())
         elif edges is None:
-            edges = int(degrees(A.T)[~to_device(resolved, A.device)].sum())
+            edges = int(look_up(degrees(A.T), ~to_device(resolved, A.place)).sum())
         row = Round(
             algorithm,
             self._runs - 1,

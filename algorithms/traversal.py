@@ -27,6 +27,7 @@ from semiring.vectors import (
     degrees,
     flags,
     longest_row,
+    look_up,
     places,
     present,
     put,
@@ -96,7 +97,7 @@ def frontiers(
         yield f
         edges = 0
         if how.choice == "auto" and not pulling and count(f) * longest_row(A) * how.alpha > unexplored:
-            edges = int(degrees(A)[places(f)].sum())
+            edges = int(look_up(degrees(A), places(f)).sum())
             unexplored -= edges
         pulling = how.pulls(pulling, f, edges, unexplored)
         if pulling:

@@ -90,6 +90,16 @@ def places(v: VectorLike) -> Array:
     return v.indices if isinstance(v, SparseVector) else v
 
 
+def look_up(x: Array, at: Array) -> Array:
+    """x∘at: what a dense vector holds at each of these indices, or where Booleans are true."""
+    return x[at] if at.dtype == np.bool_ else x.take(at)
+
+
+def element(x: Array, i: int) -> Any:
+    """x_i of a dense vector as a Python number. Waits for the device."""
+    return x[i].item()
+
+
 def put(out: Array, v: VectorLike, value: Any = None) -> None:
     """out⟨v⟩ = v, or a value: as `assign(out, …, mask=v)`, but for algorithms, at the cost of v's entries, unchecked.
 
