@@ -141,7 +141,7 @@ def regrets() -> str:
     head, lines = ["product"], dict[str, list[str]]()
     for path in sorted(RESULTS.glob("choice-*.jsonl")):
         rows = [row for row in load(path) if "figure" not in row]
-        place = rows[0].get("gpu", f"{rows[0]['cores']} cores of {rows[0]['machine']}")
+        place = rows[0].get("gpu", f"{rows[0]['machine']}, cores: {rows[0]['cores']}")
         matrices = len({row["graph"] for row in rows})
         head += [f"{place}, {matrices} matrices: median", "worst", "worst of CSR"]
         for name in dict.fromkeys(row["product"] for row in rows):
