@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound="Matrix")
 
 
-class Matrix(Notation, Storage):
+class Matrix(Notation["Matrix"], Storage):
     """Base of the storage formats. `A[u, v]` is the weight of the edge u -> v.
 
     Formats declare their arrays and `shape` as dataclass fields.

@@ -6,24 +6,27 @@ Its arithmetic is plus-times, as everywhere in Python. Other semirings are argum
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, SupportsIndex, TypeAlias, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, SupportsIndex, TypeAlias, TypeVar, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arrays import Array, Scalar
 from ..hooks import COMBINED, PART
+from .contract import Storage
 
 if TYPE_CHECKING:
     from ..vector import SparseVector
-    from .base import Matrix
 
 Default = TypeVar("Default")
+M = TypeVar("M", bound=Storage)
+"""The matrices that come in and out: `Matrix`, which has this notation."""
+
 Several: TypeAlias = slice | ArrayLike
 """Rows or columns: a slice, indices, or a Boolean for each."""
 
 
-class Notation:
+class Notation(Generic[M]):
     """What a matrix does with brackets and operators."""
 
     __slots__ = ()
@@ -43,7 +46,7 @@ class Notation:
     @overload
     def __getitem__(self, position: tuple[SupportsIndex, Several] | tuple[Several, SupportsIndex]) -> SparseVector: ...
     @overload
-    def __getitem__(self, position: tuple[Several, Several]) -> Matrix: ...
+    def __getitem__(self, position: tuple[Several, Several]) -> M: ...
     def __getitem__(self, position: Any) -> Any:
         """The value at A[u, v], the row A[u, :], the column A[:, v], or the part A[rows, cols] of every such pair.
 
@@ -68,7 +71,7 @@ class Notation:
     # --- arithmetic -----------------------------------------------------------------------------------------------
 
     @overload
-    def __matmul__(self, other: Matrix) -> Matrix: ...
+    def __matmul__(self, other: M) -> M: ...
     @overload
     def __matmul__(self, other: SparseVector) -> SparseVector: ...
     @overload
@@ -83,19 +86,19 @@ class Notation:
     def __rmatmul__(self, other: Any) -> Any:
         return self._combined("@", other, matrix_first=False)
 
-    def __add__(self, other: Matrix) -> Matrix:
+    def __add__(self, other: M) -> M:
         return self._combined("+", other)
 
-    def __sub__(self, other: Matrix) -> Matrix:
+    def __sub__(self, other: M) -> M:
         return self._combined("-", other)
 
-    def __mul__(self, other: Matrix | Scalar) -> Matrix:
+    def __mul__(self, other: M | Scalar) -> M:
         return self._combined("*", other)
 
-    def __rmul__(self, other: Scalar) -> Matrix:
+    def __rmul__(self, other: Scalar) -> M:
         return self._combined("*", other)
 
-    def __neg__(self) -> Matrix:
+    def __neg__(self) -> M:
         return self._combined("*", -1)
 
     def _combined(self, symbol: Literal["@", "+", "-", "*"], other: Any, *, matrix_first: bool = True) -> Any:
