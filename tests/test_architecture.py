@@ -101,6 +101,17 @@ def test_no_module_imports_one_that_imports_it() -> None:
     assert circle({name: modules_imported(path, set(paths)) for name, path in paths.items()}) == []
 
 
+def test_no_folder_of_formats_imports_one_that_imports_it() -> None:
+    paths = {module(path): path for path in sources() if named(path).startswith("formats/")}
+    folder = {name: ".".join(name.split(".")[:2]) for name in paths}
+    arrows: dict[str, set[str]] = {each: set() for each in folder.values()}
+    for name, path in paths.items():
+        if name != "formats":
+            arrows[folder[name]] |= {folder[other] for other in modules_imported(path, set(paths))} - {folder[name]}
+    assert {"formats.matrix", "formats.storage"} <= set(arrows)
+    assert circle(arrows) == []
+
+
 def test_the_check_sees_a_circle() -> None:
     assert circle({"a": {"b"}, "b": {"c"}, "c": {"d"}, "d": {"b"}}) == ["b", "c", "d"]
     assert circle({"a": {"b", "c"}, "b": {"c"}, "c": set()}) == []
