@@ -352,6 +352,7 @@ def registered(*, vectors: bool = False) -> Iterator[None]:
     for verb, implementation in ON_MATRICES.items():
         verb.implement(DenseReference, "cpu")(implementation)
     for verb, implementation in ON_VECTORS.items() if vectors else ():
+        verb.cells.pop((Vector, "cpu"), None)
         verb.implement(Vector, "cpu")(implementation)
     try:
         yield
