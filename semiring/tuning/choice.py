@@ -12,7 +12,7 @@ Nothing is known beforehand of formats and machines, and nothing is kept on disk
    one before it, and the slower of the two is dropped.
 
 A step is taken if the budget is expected to last. So few calls stay as they are, and very many try whatever may be the
-best. Kernels are compiled before, which does not count: once a machine, and for COMPILING_MS at most.
+best. Kernels are compiled before, once a machine and for COMPILING_MS at most; half of the budget is left in any case.
 
 Trying all on little and few on much: Z. Karnin, T. Koren, O. Somekh, Almost Optimal Exploration in Multi-Armed Bandits,
 ICML 2013.
@@ -266,7 +266,8 @@ class _Trial:
         self.began, self.budget_ms = time.perf_counter(), COMPILING_MS
         for fmt in self.formats if works else []:
             self.step(0.0, self.made, fmt, *works[0])
-        self.began, self.budget_ms = time.perf_counter(), SHARE * self.calls * self.ms - self.csr_ms
+        self.began, self.budget_ms = self.start, SHARE * self.calls * self.ms
+        self.began += max(0.0, self.elapsed_ms() - self.budget_ms / 2) / 1e3  # what compiling takes leaves a half
         if works and works[-1][0].nnz >= MIN_SAMPLE[self.A.place.backend]:
             self.longest_ms = 0.0
             for fmt in self.formats:
