@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, Literal, ParamSpec, TypeVar
 
 import numpy as np
@@ -47,7 +47,7 @@ class Place:
     def __str__(self) -> str:
         return self.backend if self.is_current else f"{self.backend}:{self.ordinal}"
 
-    @property
+    @cached_property
     def on_host(self) -> bool:
         """Is this the host, with NumPy's arrays?"""
         return self.backend == "cpu"

@@ -18,7 +18,7 @@ from formats.arrays import (
     refuse,
     to_device,
 )
-from formats.places import Place, place_of
+from formats.places import HOST, Place, place_of
 
 
 def check_matrix(name: str, A: Any) -> None:
@@ -105,7 +105,7 @@ def check_numbers(name: str, x: Any) -> None:
     The check is one pass over the values. On a GPU the host would have to wait for its result, so there is none.
     """
     values = x.values if isinstance(x, SparseVector) else x
-    if values.dtype.kind != "f" or not values.size or not place_of(values).on_host:
+    if values.dtype.kind != "f" or not values.size or place_of(values) is not HOST:
         return
     if np.isnan(np.minimum.reduce(values)):
         at = int(np.isnan(values).argmax())
