@@ -6,6 +6,7 @@ import dataclasses
 import doctest
 import importlib
 import inspect
+import os
 import pkgutil
 import pydoc
 import re
@@ -24,6 +25,8 @@ import algorithms
 import formats
 import semiring
 from semiring import Verb
+
+from .conftest import writable
 
 pytestmark = pytest.mark.quick
 
@@ -64,9 +67,10 @@ def modules() -> Iterator[ModuleType]:
 
 
 @pytest.mark.long
-def test_mypy_names_every_misspelt_call_and_no_right_one() -> None:
+def test_mypy_names_every_misspelt_call_and_no_right_one(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "mypy", "--no-error-summary", str(MISSPELT), str(TYPED)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    environment = {**os.environ, **writable(tmp_path)}
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
     assert done.returncode == 1, done.stderr
     named = {int(line) for line in re.findall(r"misspelt\.py:(\d+): error", done.stdout)}
     lines = MISSPELT.read_text(encoding="utf-8").splitlines()

@@ -13,20 +13,12 @@ import pytest
 from bench.experiment import load
 from bench.measure import RESULTS
 
-from .conftest import Backend
+from .conftest import Backend, writable
 from .doc_tables import DOCS, GPU, README, ROOT, TABLES, with_tables
 
 pytestmark = pytest.mark.quick
 
 ENVIRONMENT = os.environ | {"PYTHONPATH": str(ROOT)}
-
-
-def writable(folder: Path) -> dict[str, str]:
-    """The environment; with a folder for machine code and settings where the user has none that can be written to."""
-    home = Path.home()
-    if os.access(home, os.W_OK):
-        return ENVIRONMENT
-    return ENVIRONMENT | {name: str(folder) for name in ("NUMBA_CACHE_DIR", "CUPY_CACHE_DIR", "MPLCONFIGDIR")}
 
 
 PAGES = [README, *(DOCS / f"{name}.md" for name in ("formats", "algorithms", "gpu"))]
@@ -64,7 +56,7 @@ def test_every_program_runs_in_order_in_one_interpreter(page: Path, tmp_path: Pa
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", told],
         cwd=tmp_path,
-        env=writable(tmp_path),
+        env=ENVIRONMENT | writable(tmp_path),
         capture_output=True,
         text=True,
     )
