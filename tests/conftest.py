@@ -93,7 +93,7 @@ def file(tmp_path: Path) -> Callable[[str, str | bytes], Path]:
 
 
 def writable(folder: Path) -> dict[str, str]:
-    """What a process's environment needs to keep machine code and settings, where these folders cannot be written to."""
+    """What a process needs in its environment to keep machine code and settings, where nothing can be written."""
     if all(os.access(place, os.W_OK) for place in (Path.home(), Path(__file__).parents[1])):
         return {}
     return {name: str(folder) for name in ("NUMBA_CACHE_DIR", "CUPY_CACHE_DIR", "MPLCONFIGDIR", "MYPY_CACHE_DIR")}
