@@ -16,6 +16,7 @@ from formats import Matrix, SparseVector
 
 from ..algebra.ops import Interval
 from ..algebra.semirings import Semiring
+from .plain import is_shipped
 from .ranges import exact_bounds, interval, matrix_interval, most_terms, within
 
 
@@ -33,6 +34,15 @@ def _edges(A: Matrix) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         return A.to_edges()
     majors, minors, _ = listed
     return (majors, minors, A.values) if A.major == 0 else (minors, majors, A.values)
+
+
+def sums_stay_within(dtype: np.dtype, A: Matrix, B: Matrix, semiring: Semiring) -> bool:
+    """Does no sum of a product of two matrices leave the range of `dtype`, and no part of one?"""
+    if semiring.add.name != "plus" or not is_shipped(semiring):
+        return False
+    zero = semiring.zero(A.dtype)
+    intervals = matrix_interval(A, zero), matrix_interval(B, zero)
+    return within(exact_bounds(semiring, *intervals, most_terms(A)), dtype)
 
 
 def _stays_within(dtype: np.dtype, A: Matrix, x: np.ndarray | SparseVector, semiring: Semiring) -> bool:

@@ -19,7 +19,6 @@ from ..verbs import merge
 from ..verbs.masks import MatrixWrite, VectorWrite
 from ..verbs.verbs import mxm, mxv, vxm
 from . import compiled, suitesparse
-from .reductions import fold_runs
 
 
 @mxv.implement(CSR, CSC, "cpu", needs=lambda A, fmt: {"GraphBLAS handle, kept": suitesparse.handle_bytes(A, fmt)})
@@ -53,8 +52,11 @@ def _(x: Any, A: Matrix, semiring: Semiring, write: VectorWrite) -> Any:
 
 @mxm.implement(CSR, "cpu")
 def _(A: CSR, B: CSR, semiring: Semiring, write: MatrixWrite) -> CSR:
-    C = suitesparse.multiply(A, B, semiring, write)
-    return write(C if C is not None else _expand_and_combine(A, B, semiring))
+    from . import spgemm
+
+    mask: Any = write.mask.to(CSR) if isinstance(write.mask, Matrix) else write.mask
+    C = spgemm.product(A, B, semiring, mask, write.complement)
+    return write(C, masked=True) if C is not None else write(_exact(A, B, semiring))
 
 
 @mxm.implement(CSC, "cpu")
@@ -63,10 +65,10 @@ def _(A: CSC, B: CSC, semiring: Semiring, write: MatrixWrite) -> CSR:
     return mxm.find(CSR, "cpu")(*rows, semiring, write)
 
 
-def _expand_and_combine(A: CSR, B: CSR, semiring: Semiring) -> CSR:
-    """A ⊗ B by rows of A: every product a_ik ⊗ b_kj as an entry, then ⊕ over entries of one position.
+def _exact(A: CSR, B: CSR, semiring: Semiring) -> CSR:
+    """A ⊗ B of integers by rows of A, in Python's integers: every product as an entry, then ⊕ over those of one place.
 
-    Exact at the ends of the range. Takes memory for all products of the rows at hand, so rows come in batches.
+    Takes memory for all products of the rows at hand, so rows come in batches.
     """
     zero = semiring.zero(A.dtype)
     flops = np.concatenate(([0], np.cumsum(np.diff(B.indptr)[A.indices])))[A.indptr]
@@ -75,7 +77,7 @@ def _expand_and_combine(A: CSR, B: CSR, semiring: Semiring) -> CSR:
     start = 0
     while start < A.nrows:
         stop = max(start + 1, int(np.searchsorted(flops, flops[start] + (1 << 22), side="right")) - 1)
-        batch = _products(A, B, start, stop, semiring)
+        batch = _sums(A, B, start, stop, semiring)
         keys.append(batch[0])
         values.append(batch[1])
         start = stop
@@ -86,8 +88,8 @@ def _expand_and_combine(A: CSR, B: CSR, semiring: Semiring) -> CSR:
     return merge.from_keys(all_keys[present], all_values[present], shape)
 
 
-def _products(A: CSR, B: CSR, start: int, stop: int, semiring: Semiring) -> tuple[np.ndarray, np.ndarray]:
-    """(keys, values) of rows start..stop-1 of A ⊗ B, ascending."""
+def _sums(A: CSR, B: CSR, start: int, stop: int, semiring: Semiring) -> tuple[np.ndarray, np.ndarray]:
+    """(keys, values) of rows start..stop-1 of A ⊗ B, ascending: sums are exact, and clamped at the end."""
     zero = semiring.zero(A.dtype)
     first, last = int(A.indptr[start]), int(A.indptr[stop])
     inner, left = A.indices[first:last], A.values[first:last]
@@ -102,15 +104,8 @@ def _products(A: CSR, B: CSR, start: int, stop: int, semiring: Semiring) -> tupl
     key = rows.astype(np.int64) * B.ncols + B.indices[at]
     order = np.argsort(key, kind="stable")
     starts = np.flatnonzero(np.concatenate((np.ones(min(key.size, 1), bool), np.diff(key[order]) != 0)))
-    key = key[order]
-    if semiring.add.op.saturating is not None and A.dtype.kind == "i":  # sums are exact, and clamped at the end
-        terms = np.frompyfunc(semiring.mul.scalar, 2, 1)(a.astype(object), b.astype(object))[order]
-        info = np.iinfo(A.dtype)
-        assert isinstance(semiring.add.op.array, np.ufunc)
-        sums = semiring.add.op.array.reduceat(terms, starts) if starts.size else terms
-        return key[starts], np.clip(sums, info.min, info.max).astype(A.dtype)
-    with np.errstate(invalid="ignore"):
-        terms = semiring.mul(a, b).astype(A.dtype, copy=False)[order]
-    if semiring.may_lack_order(A.dtype):
-        terms[np.isnan(terms)] = zero
-    return key[starts], fold_runs(semiring.add, terms, starts) if starts.size else terms
+    terms = np.frompyfunc(semiring.mul.scalar, 2, 1)(a.astype(object), b.astype(object))[order]
+    info = np.iinfo(A.dtype)
+    assert isinstance(semiring.add.op.array, np.ufunc)
+    sums = semiring.add.op.array.reduceat(terms, starts) if starts.size else terms
+    return key[order][starts], np.clip(sums, info.min, info.max).astype(A.dtype)

@@ -1,6 +1,6 @@
 """Products by SuiteSparse:GraphBLAS, through python-graphblas: CSR and CSC with every semiring that it has a name for.
 
-Dense operands, and matrices. (Sparse operands are pushed by `compiled`: on the frontiers of New York's road graph,
+Dense operands only. (Sparse operands are pushed by `compiled`: on the frontiers of New York's road graph,
 33,000 vertices on average, SuiteSparse's vxm and the conversions around it took 1.6 times as long.)
 
 A matrix's handle is imported once and kept with it; a CSC shares the handle of the CSR that it is the transpose of.
@@ -23,14 +23,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from formats import CSC, CSR, Matrix
-from formats.arrays import index_dtype
 from formats.matrix.facts import Fact
 from formats.places import HOST
 
 from ..algebra.semirings import Semiring
-from ..verbs.masks import MatrixWrite, VectorWrite
-from .plain import Operand, could_saturate, is_shipped, plain_operand, terms
-from .ranges import all_finite, exact_bounds, holds_zero, matrix_interval, within
+from ..verbs.masks import VectorWrite
+from .plain import Operand, is_shipped, plain_operand
+from .ranges import holds_zero
 from .threads import configure_graphblas
 
 if TYPE_CHECKING:
@@ -44,8 +43,6 @@ _starting = Lock()
 
 HANDLE: Fact[Handle] = Fact("GraphBLAS matrix")
 """Given: the zero whose entries are left out, or None."""
-
-PATTERN_HANDLE: Fact[Handle] = Fact("GraphBLAS matrix of the pattern")
 
 
 def library() -> ModuleType:
@@ -112,13 +109,6 @@ def handle(A: Compressed, semiring: Semiring) -> graphblas.Matrix:
     zero = semiring.zero(A.dtype)
     left_out = zero if semiring.mul.reads != "" and holds_zero(rows, zero) else None
     return rows.keep(HANDLE, lambda: _import(rows, left_out), left_out).matrix
-
-
-def pattern_handle(mask: Matrix) -> graphblas.Matrix:
-    """A GraphBLAS matrix with the entries of the mask, stored zeros among them, and no values to speak of."""
-    rows: Any = mask.to(CSR)
-    handle = rows.known(HANDLE, None) or rows.keep(PATTERN_HANDLE, lambda: _import(rows.pattern(), None))
-    return handle.matrix
 
 
 def handle_bytes(A: Matrix, fmt: type[Matrix]) -> int:
@@ -259,34 +249,3 @@ def export_dense(y: graphblas.Vector, zero: Any) -> np.ndarray:
     return (
         np.full(size, parts["values"][0], dtype) if parts.get("is_iso") else parts["values"].astype(dtype, copy=False)
     )
-
-
-def multiply(A: CSR, B: CSR, semiring: Semiring, write: MatrixWrite) -> CSR | None:
-    """A ⊗ B, without entries equal to the zero; None if SuiteSparse's arithmetic could leave the range.
-
-    What a mask that is a matrix leaves out is not computed.
-    """
-    if named_semiring(semiring) is None:
-        return None
-    zero = semiring.zero(A.dtype)
-    if A.dtype.kind == "f":
-        if semiring.mul.saturating is not None and not (all_finite(A, zero) and all_finite(B, zero)):
-            return None
-    elif could_saturate(semiring):
-        intervals = matrix_interval(A, zero), matrix_interval(B, zero)
-        if not within(exact_bounds(semiring, *intervals, terms(A, semiring)), A.dtype):
-            return None
-    allowed = None
-    if isinstance(write.mask, Matrix):
-        structure = pattern_handle(write.mask).S
-        allowed = ~structure if write.complement else structure
-    C = handle(A, semiring).mxm(handle(B, semiring), named_semiring(semiring)).new(mask=allowed)
-    C << C.select("!=", zero)
-    parts = C.ss.export("csr", sort=True, give_ownership=True)
-    shape = (A.nrows, B.ncols)
-    index_type = index_dtype(*shape, parts["col_indices"].size)
-    values = parts["values"]
-    if parts.get("is_iso"):
-        values = np.full(parts["col_indices"].size, values[0])
-    indptr, indices = (parts[name].astype(index_type) for name in ("indptr", "col_indices"))
-    return CSR.trusted(indptr, indices, values.astype(zero.dtype, copy=False), shape)

@@ -166,6 +166,8 @@ class VectorWrite:
 class MatrixWrite:
     """How a verb's CSR result T is written: the same rule over positions of a matrix. Call it with T.
 
+    Whoever has computed T where the mask allows, and nowhere else, says so by `masked`.
+
     mask: a matrix (by structure) or a two-dimensional boolean array (by value).  out: a CSR, which becomes the result.
     """
 
@@ -209,14 +211,14 @@ class MatrixWrite:
             shape, dtype, mask, complement, find_combiner(accum, "add") if accum is not None else None, out, replace
         )
 
-    def __call__(self, T: CSR) -> CSR:
-        if self.mask is None and self.out is None:
+    def __call__(self, T: CSR, masked: bool = False) -> CSR:
+        if self.out is None and (masked or self.mask is None):
             return T
         if self.out is not None and self.accum is not None:
             T = steps.united(self.out, T, self.accum)
         if self.mask is not None:
             mask: Any = self.mask.to(CSR) if isinstance(self.mask, Matrix) else self.mask
-            written: Any = steps.kept(T, self._allowed(T, mask))
+            written: Any = T if masked and self.accum is None else steps.kept(T, self._allowed(T, mask))
             if self.out is not None and not self.replace:
                 stays: Any = steps.kept(self.out, ~self._allowed(self.out, mask))
                 written = steps.united(written, stays, find_combiner("first", "mul"))

@@ -1,0 +1,220 @@
+"""C = A ⊗ B of sparse matrices, row by row: c_ij = ⊕_k a_ik ⊗ b_kj, over the entries of a mask or of all places.
+
+Each thread has a dense row of sums. With a mask, only the mask's places of it are cleared before a row and read after
+it, so that the others need no test. A row b_k that is far longer than the mask's row is searched for the mask's places
+instead (dot by dot, without the columns of B). Without a mask, or with a complement, the places that have left the zero
+are listed, and read in order by a bitmap; where a row has many products, all places are read.
+
+Sums are in the order of k, so that an answer's bits depend neither on the mask nor on the number of threads.
+
+Source: F. Gustavson, Two fast algorithms for sparse matrices: multiplication and permuted transposition, ACM Trans.
+Math. Softw. 4(3), 1978. S. Milaković et al., Parallel algorithms for masked sparse matrix-matrix products, ICPP 2022.
+"""
+
+from __future__ import annotations
+
+from threading import Lock
+from typing import Any
+
+import numpy as np
+
+from formats import CSR
+from formats.arrays import index_dtype
+
+from ..algebra.semirings import Semiring
+from .exact import sums_stay_within
+from .gustavson import estimate, kernels
+from .plain import could_saturate, is_shipped
+from .plain import terms as most_terms
+from .ranges import all_finite, exact_bounds, holds_zero, matrix_interval, within
+from .rows import ends
+from .threads import get_threads, run
+
+PIECE = 1 << 19
+"""Work that a thread takes at a time: products, and entries of the result."""
+
+SMALL_PIECE = 1 << 14
+"""Work that is not cut any further."""
+
+ROOMY = 1 << 16
+"""Columns up to which a row of sums is never too long."""
+
+
+def product(A: CSR, B: CSR, semiring: Semiring, mask: Any = None, complement: bool = False) -> CSR | None:
+    """A ⊗ B where the mask allows it, without entries equal to the zero; None if an integer sum may leave 64 bits.
+
+    mask: a CSR (by structure) or a Boolean array (by value).
+    """
+    dtype = A.dtype
+    if dtype.kind == "i" and semiring.add.op.saturating is not None:
+        if not sums_stay_within(dtype, A, B, semiring):
+            wide = np.dtype(np.int64)
+            if dtype == wide or not sums_stay_within(wide, A, B, semiring):
+                return None
+            C = _product(_cast(A, wide), _cast(B, wide), semiring, mask, complement)
+            info = np.iinfo(dtype)
+            return _cast(C, dtype, C.values.clip(info.min, info.max))
+    return _product(A, B, semiring, mask, complement)
+
+
+def _cast(A: CSR, dtype: np.dtype, values: np.ndarray | None = None) -> CSR:
+    return CSR.trusted(A.indptr, A.indices, (A.values if values is None else values).astype(dtype), A.shape)
+
+
+def _product(A: CSR, B: CSR, semiring: Semiring, mask: Any, complement: bool) -> CSR:
+    if B.ncols > max(ROOMY, 4 * B.nnz):
+        return _by_columns_in_use(A, B, semiring, mask, complement)
+    index_type = np.result_type(A.indptr, B.indptr, *([mask.indptr] if isinstance(mask, CSR) else []))
+    a, b = (_arrays(M, index_type) for M in (A, B))
+    kernel = kernels(semiring, A.dtype, _is_plain(A, B, semiring))[mask is None or complement]
+    masks = _Masks(mask, A.nrows, index_type)
+    work = _Work(a, b, masks, B.ncols, mask is None or complement)
+    result, free = _Result(A.nrows, index_type, A.dtype), list[tuple[Any, ...]]()
+    zero, ncols = semiring.zero(A.dtype), B.ncols
+
+    def multiply(first: int, last: int) -> None:
+        scratch = free.pop() if free else _scratch(ncols, work.room, zero, index_type)
+        for number in range(first, last):
+            start, stop = work.pieces[number]
+            count = kernel(a, b, masks.rows(start, stop), result.counts, scratch, start, stop)
+            result.add(number, scratch[-2][:count], scratch[-1][:count])
+        free.append(scratch)
+
+    run(multiply, work.runs)
+    return result.finished((A.nrows, B.ncols))
+
+
+def _arrays(A: CSR, index_type: np.dtype) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """A matrix as kernels take it."""
+    indptr, indices = (part.astype(index_type, copy=False) for part in (A.indptr, A.indices))
+    return indptr, indices, np.ascontiguousarray(A.values)
+
+
+def _is_plain(A: CSR, B: CSR, semiring: Semiring) -> bool:
+    """Is plain arithmetic exact, with nothing absent among the operands?"""
+    if semiring.mul.reads == "":
+        return True
+    zero = semiring.zero(A.dtype)
+    if not is_shipped(semiring) or holds_zero(A, zero) or holds_zero(B, zero):
+        return False
+    if A.dtype.kind == "f":
+        risky = semiring.mul.saturating is not None
+        return not risky or (all_finite(A, zero) and all_finite(B, zero))
+    if not could_saturate(semiring):
+        return True
+    if A.dtype.kind == "b":
+        return False
+    intervals = matrix_interval(A, zero), matrix_interval(B, zero)
+    return within(exact_bounds(semiring, *intervals, most_terms(A, semiring)), A.dtype)
+
+
+def _by_columns_in_use(A: CSR, B: CSR, semiring: Semiring, mask: Any, complement: bool) -> CSR:
+    """The product where B has far more columns than entries: over the columns that have some."""
+    used, indices = np.unique(B.indices, return_inverse=True)
+    narrow = CSR.trusted(B.indptr, indices.astype(B.indptr.dtype), B.values, (B.nrows, used.size))
+    if isinstance(mask, CSR):
+        at = np.searchsorted(used, mask.indices)
+        keep = used.take(at, mode="clip") == mask.indices if used.size else np.zeros(mask.nnz, bool)
+        indptr = ends(keep, mask.indptr.dtype)[mask.indptr]
+        mask = CSR.trusted(indptr, at[keep].astype(indptr.dtype), np.ones(1, bool), (mask.nrows, used.size))
+    elif mask is not None:
+        mask = mask[:, used]
+    C = _product(A, narrow, semiring, mask, complement)
+    return CSR.trusted(C.indptr, used[C.indices], C.values, (A.nrows, B.ncols))
+
+
+def _scratch(ncols: int, room: int, zero: Any, index_type: np.dtype) -> tuple[np.ndarray, ...]:
+    """What a thread works with: the sums, the places listed, the bitmap and one of its words, indices and values."""
+    words = -(-ncols // 64) or 1
+    return (
+        np.full(ncols, zero, zero.dtype),
+        np.empty(ncols + 1, index_type),
+        np.zeros(words, np.uint64),
+        np.zeros(-(-words // 64), np.uint64),
+        np.empty(room + 1, index_type),
+        np.empty(room + 1, zero.dtype),
+    )
+
+
+class _Masks:
+    """The rows of a mask, as kernels take them: those of a Boolean array are listed a piece at a time."""
+
+    def __init__(self, mask: Any, nrows: int, index_type: np.dtype) -> None:
+        self.dense = mask if isinstance(mask, np.ndarray) else None
+        self.index_type = index_type
+        self.whole: tuple[np.ndarray, np.ndarray, int] | None = None
+        if isinstance(mask, CSR):
+            indptr, indices = (part.astype(index_type, copy=False) for part in (mask.indptr, mask.indices))
+            self.whole = indptr, indices, 0
+        elif mask is None:
+            self.whole = (np.zeros(1, index_type), np.empty(0, index_type), 0)
+
+    def rows(self, start: int, stop: int) -> tuple[np.ndarray, np.ndarray, int]:
+        """(indptr, indices, the row that indptr begins with)."""
+        if self.whole is not None:
+            return self.whole
+        assert self.dense is not None
+        part = self.dense[start:stop]
+        indptr = ends(np.count_nonzero(part, axis=1), self.index_type)
+        return indptr, np.nonzero(part)[1].astype(self.index_type), start
+
+
+class _Work:
+    """The rows in pieces of about equal work, and the room that a piece's result may take."""
+
+    def __init__(self, a: Any, b: Any, masks: _Masks, ncols: int, everywhere: bool) -> None:
+        nrows = a[0].size - 1
+        flops, most = np.zeros(nrows, np.int64), np.zeros(nrows, np.int64)
+        mask = (a[0][:1], a[1][:0], 0) if masks.whole is None or everywhere else masks.whole
+        estimate(a[:2], b[0], mask, ncols, flops, most)
+        entries, totals = ends(most, np.dtype(np.int64)), ends(flops + most, np.dtype(np.int64))
+        each = max(SMALL_PIECE, min(PIECE, int(totals[-1]) // (8 * get_threads())))
+        rows = nrows if masks.dense is None else max(1, PIECE // max(ncols, 1))
+        self.pieces, start = list[tuple[int, int]](), 0
+        while start < nrows:
+            stop = int(np.searchsorted(totals, totals[start] + each, side="right")) - 1
+            stop = min(max(stop, start + 1), start + rows)
+            self.pieces.append((start, stop))
+            start = stop
+        self.room = max((int(entries[stop] - entries[start]) for start, stop in self.pieces), default=0)
+        count = len(self.pieces)
+        self.runs = [(k, k + 1) for k in range(count)] if totals[-1] >= 2 * SMALL_PIECE else [(0, count)]
+
+
+class _Result:
+    """A CSR that grows by pieces, which come in any order."""
+
+    def __init__(self, nrows: int, index_type: np.dtype, dtype: np.dtype) -> None:
+        self.counts = np.zeros(nrows, index_type)
+        self.indices, self.values = np.empty(0, index_type), np.empty(0, dtype)
+        self.size, self.next = 0, 0
+        self.waiting = dict[int, tuple[np.ndarray, np.ndarray]]()
+        self.lock = Lock()
+
+    def add(self, number: int, indices: np.ndarray, values: np.ndarray) -> None:
+        """Take the entries of a piece, which are overwritten later."""
+        with self.lock:
+            if number != self.next:
+                self.waiting[number] = indices.copy(), values.copy()
+                return
+            self._append(indices, values)
+            while self.next in self.waiting:
+                self._append(*self.waiting.pop(self.next))
+
+    def _append(self, indices: np.ndarray, values: np.ndarray) -> None:
+        stop = self.size + indices.size
+        if stop > self.indices.size:
+            self._resize(stop + stop // 2)  # the system moves pages, and gives none that nobody has written to
+        self.indices[self.size : stop], self.values[self.size : stop] = indices, values
+        self.size, self.next = stop, self.next + 1
+
+    def _resize(self, size: int) -> None:
+        for array in (self.indices, self.values):
+            array.resize(size, refcheck=False)
+
+    def finished(self, shape: tuple[int, int]) -> CSR:
+        """The matrix."""
+        self._resize(self.size)
+        index_type = index_dtype(*shape, self.size)
+        indices = self.indices.astype(index_type, copy=False)
+        return CSR.trusted(ends(self.counts, index_type), indices, self.values, shape)
