@@ -36,6 +36,9 @@ PIECE = 1 << 19
 SMALL_PIECE = 1 << 14
 """Work that is not cut any further."""
 
+FEW = 1 << 26
+"""Entries up to which a result's arrays are as long as they may become."""
+
 ROOMY = 1 << 16
 """Columns up to which a row of sums is never too long."""
 
@@ -69,7 +72,7 @@ def _product(A: CSR, B: CSR, semiring: Semiring, mask: Any, complement: bool) ->
     kernel = kernels(semiring, A.dtype, _is_plain(A, B, semiring))[mask is None or complement]
     masks = _Masks(mask, A.nrows, index_type)
     work = _Work(a, b, masks, B.ncols, mask is None or complement)
-    result, free = _Result(A.nrows, index_type, A.dtype), list[tuple[Any, ...]]()
+    result, free = _Result(work, index_type, A.dtype), list[tuple[Any, ...]]()
     zero, ncols = semiring.zero(A.dtype), B.ncols
 
     def multiply(first: int, last: int) -> None:
@@ -160,7 +163,10 @@ class _Masks:
 
 
 class _Work:
-    """The rows in pieces of about equal work, and the room that a piece's result may take."""
+    """The rows in pieces of about equal work.
+
+    most: entries that there can be before each piece, and in all.  room: in the largest.  runs: pieces for a thread.
+    """
 
     def __init__(self, a: Any, b: Any, masks: _Masks, ncols: int, everywhere: bool) -> None:
         nrows = a[0].size - 1
@@ -176,17 +182,23 @@ class _Work:
             stop = min(max(stop, start + 1), start + rows)
             self.pieces.append((start, stop))
             start = stop
-        self.room = max((int(entries[stop] - entries[start]) for start, stop in self.pieces), default=0)
+        self.nrows, self.most = nrows, entries.take([0, *(stop for _, stop in self.pieces)])
+        self.room = int(np.diff(self.most).max(initial=0))
         count = len(self.pieces)
         self.runs = [(k, k + 1) for k in range(count)] if totals[-1] >= 2 * SMALL_PIECE else [(0, count)]
 
 
 class _Result:
-    """A CSR that grows by pieces, which come in any order."""
+    """A CSR that pieces are appended to, in the order of their numbers, whatever order they come in.
 
-    def __init__(self, nrows: int, index_type: np.dtype, dtype: np.dtype) -> None:
-        self.counts = np.zeros(nrows, index_type)
-        self.indices, self.values = np.empty(0, index_type), np.empty(0, dtype)
+    The system gives memory where it is written to, so arrays may be longer than what is known to be there.
+    """
+
+    def __init__(self, work: _Work, index_type: np.dtype, dtype: np.dtype) -> None:
+        self.most = work.most
+        size = min(FEW, int(self.most[-1]))
+        self.counts = np.zeros(work.nrows, index_type)
+        self.indices, self.values = np.empty(size, index_type), np.empty(size, dtype)
         self.size, self.next = 0, 0
         self.waiting = dict[int, tuple[np.ndarray, np.ndarray]]()
         self.lock = Lock()
@@ -204,17 +216,21 @@ class _Result:
     def _append(self, indices: np.ndarray, values: np.ndarray) -> None:
         stop = self.size + indices.size
         if stop > self.indices.size:
-            self._resize(stop + stop // 2)  # the system moves pages, and gives none that nobody has written to
+            expected = int(1.1 * stop * float(self.most[-1]) / float(self.most[self.next + 1]))
+            size = min(int(self.most[-1]), max(expected, stop + stop // 4))
+            self.indices, self.values = self._moved(self.indices, size), self._moved(self.values, size)
         self.indices[self.size : stop], self.values[self.size : stop] = indices, values
         self.size, self.next = stop, self.next + 1
 
-    def _resize(self, size: int) -> None:
-        for array in (self.indices, self.values):
-            array.resize(size, refcheck=False)
+    def _moved(self, old: np.ndarray, size: int) -> np.ndarray:
+        new = np.empty(size, old.dtype)
+        new[: self.size] = old[: self.size]
+        return new
 
     def finished(self, shape: tuple[int, int]) -> CSR:
         """The matrix."""
-        self._resize(self.size)
+        for array in (self.indices, self.values):
+            array.resize(self.size, refcheck=False)
         index_type = index_dtype(*shape, self.size)
         indices = self.indices.astype(index_type, copy=False)
         return CSR.trusted(ends(self.counts, index_type), indices, self.values, shape)
