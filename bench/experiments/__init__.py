@@ -4,7 +4,20 @@ from __future__ import annotations
 
 from bench.experiment import Experiment
 
-from . import afanasyev, afanasyev_scc, choice, everyone, kolganov, martin, packing, roofline, spmv, sssp_c, storage
+from . import (
+    afanasyev,
+    afanasyev_scc,
+    batches,
+    choice,
+    everyone,
+    kolganov,
+    martin,
+    packing,
+    roofline,
+    spmv,
+    sssp_c,
+    storage,
+)
 
 EXPERIMENTS: dict[str, Experiment] = {
     experiment.name: experiment
@@ -24,6 +37,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         storage.FORMATS,
         choice.CHOICE,
         packing.PACKING,
+        batches.BATCHES,
         roofline.ROOFLINE,
     )
 }
