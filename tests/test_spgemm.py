@@ -40,6 +40,7 @@ CASES += [(s, s.dtypes[k % len(s.dtypes)]) for k, s in enumerate((*map(find_semi
 def _cut_small(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(spgemm, "SMALL_PIECE", 8)
     monkeypatch.setattr(spgemm, "FEW", 4)
+    monkeypatch.setattr(spgemm, "PARTS", 2)
     with threads(request.param):
         yield
 

@@ -22,19 +22,29 @@ LISTED = 24
 
 
 @compiled
-def estimate(a, b_indptr, mask, ncols, flops, most):
-    """The products of each row, and the entries that it may have; of a mask without rows, as many as there are."""
+def cut(a, b_indptr, mask, ncols, least, first, stops, most, totals):
+    """Cut the rows from `first` on into pieces, until `stops` is full; how many these are.
+
+    least: (work, rows) that end a piece.  most, totals: the entries that each may have, and its work: these and the
+    products.
+    """
     (indptr, indices), (mask_indptr, _, _) = a, mask
-    for i in range(indptr.size - 1):
-        e, end, total = np.uintp(indptr[i]), np.uintp(indptr[i + 1]), np.int64(0)
-        while e < end:
-            k = np.uintp(indices[e])
-            total += np.int64(b_indptr[k + np.uintp(1)]) - np.int64(b_indptr[k])
-            e += np.uintp(1)
-        places = min(total, np.int64(ncols))
+    work, rows = least[0], least[1]
+    count, entries, total, begin = 0, np.int64(0), np.int64(0), first
+    nrows = indptr.size - 1
+    for i in range(first, nrows):
+        products = np.int64(_products(indices, np.uintp(indptr[i]), np.uintp(indptr[i + 1]), b_indptr))
+        places = min(products, np.int64(ncols))
         if mask_indptr.size > 1:
             places = min(places, np.int64(mask_indptr[i + 1]) - np.int64(mask_indptr[i]))
-        flops[i], most[i] = total if places > 0 else 0, places
+        entries += places
+        total += products + places if places > 0 else 1
+        if total >= work or i + 1 - begin >= rows or i + 1 == nrows:
+            stops[count], most[count], totals[count] = i + 1, entries, total
+            count, entries, total, begin = count + 1, np.int64(0), np.int64(0), i + 1
+            if count == stops.size:
+                break
+    return count
 
 
 def _found(indices, low, high, j):

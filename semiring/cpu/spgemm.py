@@ -23,7 +23,7 @@ from formats.arrays import index_dtype
 
 from ..algebra.semirings import Semiring
 from .exact import sums_stay_within
-from .gustavson import estimate, kernels
+from .gustavson import cut, kernels
 from .plain import could_saturate, is_shipped
 from .plain import terms as most_terms
 from .ranges import all_finite, exact_bounds, holds_zero, matrix_interval, within
@@ -35,6 +35,9 @@ PIECE = 1 << 19
 
 SMALL_PIECE = 1 << 14
 """Work that is not cut any further."""
+
+PARTS = 1 << 10
+"""Pieces that rows are cut into at a time."""
 
 FEW = 1 << 26
 """Entries up to which a result's arrays are as long as they may become."""
@@ -169,20 +172,24 @@ class _Work:
     """
 
     def __init__(self, a: Any, b: Any, masks: _Masks, ncols: int, everywhere: bool) -> None:
-        nrows = a[0].size - 1
-        flops, most = np.zeros(nrows, np.int64), np.zeros(nrows, np.int64)
+        self.nrows = nrows = a[0].size - 1
         mask = (a[0][:1], a[1][:0], 0) if masks.whole is None or everywhere else masks.whole
-        estimate(a[:2], b[0], mask, ncols, flops, most)
-        entries, totals = ends(most, np.dtype(np.int64)), ends(flops + most, np.dtype(np.int64))
-        each = max(SMALL_PIECE, min(PIECE, int(totals[-1]) // (8 * get_threads())))
+        found, first = [np.zeros((3, 1), np.int64)], 0
         rows = nrows if masks.dense is None else max(1, PIECE // max(ncols, 1))
-        self.pieces, start = list[tuple[int, int]](), 0
-        while start < nrows:
-            stop = int(np.searchsorted(totals, totals[start] + each, side="right")) - 1
-            stop = min(max(stop, start + 1), start + rows)
-            self.pieces.append((start, stop))
-            start = stop
-        self.nrows, self.most = nrows, entries.take([0, *(stop for _, stop in self.pieces)])
+        least = np.array([SMALL_PIECE, rows])
+        while first < nrows:
+            stops, most, totals = part = np.empty((3, PARTS), np.int64)
+            count = cut(a[:2], b[0], mask, ncols, least, first, stops, most, totals)
+            found.append(part[:, :count])
+            first = int(stops[count - 1])
+        stops, entries, totals = np.concatenate(found, axis=1)
+        entries, totals = entries.cumsum(), totals.cumsum()
+        each = max(SMALL_PIECE, min(PIECE, int(totals[-1]) // (8 * get_threads())))
+        edges = np.arange(stops.size)
+        if masks.dense is None and stops.size > 2:
+            edges = np.unique(np.searchsorted(totals, np.arange(0, totals[-1] + each, each)).clip(max=stops.size - 1))
+        self.pieces = list(zip(stops[edges[:-1]].tolist(), stops[edges[1:]].tolist(), strict=True))
+        self.most = entries[edges]
         self.room = int(np.diff(self.most).max(initial=0))
         count = len(self.pieces)
         self.runs = [(k, k + 1) for k in range(count)] if totals[-1] >= 2 * SMALL_PIECE else [(0, count)]
