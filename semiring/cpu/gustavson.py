@@ -22,14 +22,15 @@ LISTED = 24
 
 
 @compiled
-def cut(a, b_indptr, mask, ncols, least, first, stops, most, totals):
-    """Cut the rows from `first` on into pieces, until `stops` is full; how many these are.
+def cut(a, b_indptr, mask, ncols, least, first, part):
+    """Cut the rows from `first` on into pieces, until `part` is full; how many these are.
 
-    least: (work, rows) that end a piece.  most, totals: the entries that each may have, and its work: these and the
-    products.
+    least: (work, rows) that end a piece.  part: where each stops, the entries that it may have, and its work, which is
+    these and the products.
     """
     (indptr, indices), (mask_indptr, _, _) = a, mask
     work, rows = least[0], least[1]
+    stops, most, totals = part[0], part[1], part[2]
     count, entries, total, begin = 0, np.int64(0), np.int64(0), first
     nrows = indptr.size - 1
     for i in range(first, nrows):

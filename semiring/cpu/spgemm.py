@@ -178,10 +178,10 @@ class _Work:
         rows = nrows if masks.dense is None else max(1, PIECE // max(ncols, 1))
         least = np.array([SMALL_PIECE, rows])
         while first < nrows:
-            stops, most, totals = part = np.empty((3, PARTS), np.int64)
-            count = cut(a[:2], b[0], mask, ncols, least, first, stops, most, totals)
+            part = np.empty((3, PARTS), np.int64)
+            count = cut(a[:2], b[0], mask, ncols, least, first, part)
             found.append(part[:, :count])
-            first = int(stops[count - 1])
+            first = int(part[0, count - 1])
         stops, entries, totals = np.concatenate(found, axis=1)
         entries, totals = entries.cumsum(), totals.cumsum()
         each = max(SMALL_PIECE, min(PIECE, int(totals[-1]) // (8 * get_threads())))
