@@ -165,3 +165,23 @@ def test_triangles_are_counted_by_a_masked_product():
     L = from_edges(u, v, shape=12)
     assert reduce(mxm(L, L, "plus_pair", mask=L), "plus") == 220
     assert reduce(mxm(L, L.to(CSR), Semiring(MONOIDS["plus"], OPERATORS["pair"]), mask=L), "plus") == 220
+
+
+def test_an_interruption_stops_a_product_between_two_pieces(monkeypatch):
+    """And the next product is right."""
+    A = matrix(np.random.default_rng(1), np.dtype(np.float64), (60, 60))
+    expected, add, calls = mxm(A, A, PlusTimes), spgemm._Result.add, list[int]()
+    monkeypatch.setattr(spgemm, "SMALL_PIECE", 8)
+
+    def interrupted(self: Any, number: int, *parts: Any) -> None:
+        calls.append(number)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        add(self, number, *parts)
+
+    with monkeypatch.context() as patch, threads(1):
+        patch.setattr(spgemm._Result, "add", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            mxm(A, A, PlusTimes)
+    assert len(calls) == 3
+    assert mxm(A, A, PlusTimes).equals(expected)

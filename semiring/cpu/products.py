@@ -2,7 +2,8 @@
 
 CSR and CSC with a dense operand are SuiteSparse:GraphBLAS's, unless it has no such semiring or could leave the range.
 All others are compiled loops over their own storage, so that comparing formats compares formats, and so are sparse
-operands, but where a format's storage does not suit them, see `compiled`.
+operands, but where a format's storage does not suit them, see `compiled`. Products of two sparse matrices are loops
+over rows, see `spgemm`; those of integers whose sums may leave 64 bits are computed in Python's integers.
 """
 
 from __future__ import annotations
