@@ -41,7 +41,9 @@ CHOICES = ("auto", "push", "pull")
 AnyFirst = find_semiring("any_first")
 
 
-SEARCHED: Fact[bool] = Fact("a search has been done")
+SEARCHES: Fact[list[int]] = Fact("how many searches have been done without columns")
+TURNED_AFTER = {"cpu": 8, "cuda": 1}
+"""Searches that push alone before a matrix is turned: what they lose by that is about what turning costs."""
 
 
 @dataclass(frozen=True)
@@ -67,12 +69,13 @@ class Direction:
     def for_matrix(self, A: Matrix) -> Direction:
         """The same, or only "push" where pulling would first cost more than a search: turning `A` for its columns.
 
-        From the second search on it is turned, and what is made is kept.
+        After some searches it is turned, and what is made is kept.
         """
-        if self.choice != "auto" or has_columns(A) or A.keeps(SEARCHED):
+        if self.choice != "auto" or has_columns(A):
             return self
-        A.keep(SEARCHED, lambda: True)
-        return Direction("push")
+        done = A.keep(SEARCHES, lambda: [0])
+        done[0] += 1
+        return self if done[0] > TURNED_AFTER[A.place.backend] else Direction("push")
 
     def pulls(self, pulling: bool, f: Any, edges: int, unexplored: int) -> bool:
         """Is the next step a pull, from a frontier with so many edges?"""

@@ -16,6 +16,7 @@ import algorithms.fused.cpu.giant as giant
 import algorithms.fused.cpu.reach as reach
 import algorithms.fused.cpu.scc as strong
 from algorithms import bfs, boruvka, scc
+from algorithms.traversal import TURNED_AFTER
 from formats import CSR, Matrix, from_edges
 from formats.edges import with_edges
 from formats.storage.orientation import by_columns, has_columns, is_symmetric
@@ -137,12 +138,13 @@ def test_a_search_that_pauses_often_finds_the_same_levels(monkeypatch):
         assert_alike(A, bfs, 0, return_parents=True)
 
 
-def test_the_matrix_is_turned_at_the_second_search_that_would_pull():
+def test_the_matrix_is_turned_after_some_searches_that_would_pull():
     A = network(6000, 30)
-    hub = int(np.diff(A.indptr).argmax())
-    for made in (False, True):
-        bfs(A, hub)
-        assert has_columns(A) == made
+    hub, levels = int(np.diff(A.indptr).argmax()), []
+    for done in range(TURNED_AFTER["cpu"] + 2):
+        assert has_columns(A) == (done > TURNED_AFTER["cpu"])
+        levels.append(bfs(A, hub))
+    assert all((level == levels[0]).all() for level in levels)
 
 
 def test_several_sources_are_several_runs():

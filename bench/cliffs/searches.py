@@ -81,8 +81,7 @@ def of_network(graph: str, A: CSR) -> Iterator[Case]:
     source = int(np.diff(A.indptr).argmax())
     for fresh, state in ((True, "fresh"), (False, "warm")):
         if not fresh:
-            for _ in range(2):
-                bfs(A, source)
+            bfs(A, source, direction="pull")  # which makes and keeps the columns, as many searches do
         if gap.missing() is None:
             strong, weak, levels = gap.strong_components(A), gap.weak_components(A), gap.bfs(A, source)
             yield Case(f"SCC, {graph}, {state}", A, scc, "C++, two searches", strong.run, same_partition, fresh)
