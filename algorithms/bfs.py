@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 from formats import Matrix, SparseVector
 from formats.arrays import Array
+from formats.matrix.notation import is_integer
 from semiring.vectors import all_vertices, element, excluded, flag, full, put, starting_points
 from semiring.verbs.registry import Holds
 
@@ -76,6 +77,8 @@ def bfs(
     Source: Beamer, Asanović, Patterson 2012 [1].
     """
     how = Direction(direction, alpha, beta)
+    if max_level is not None and not is_integer(max_level):
+        raise TypeError(f"max_level must be an integer, got {max_level!r}")
     deepest = None if max_level is None else operator.index(max_level)
     if deepest is not None and deepest < 0:
         raise ValueError(f"max_level must not be negative, got {max_level}")

@@ -34,8 +34,8 @@ class NegativeCycle(ValueError):
         self.cycle = list(cycle)
         shown = self.cycle if len(self.cycle) <= 12 else [*self.cycle[:6], "…", *self.cycle[-5:]]
         walk = " -> ".join(map(str, shown))
-        kind = "a cycle that improves each time round (min_plus: of negative length)"
-        super().__init__(f"{kind} is reachable from the source: {walk}")
+        kind = "a cycle that improves each time round, as a negative one does"
+        super().__init__(f"{kind}, is reachable from the source: {walk}")
 
 
 def broken_law(s: Semiring, seen: str) -> str:

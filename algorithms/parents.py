@@ -124,6 +124,10 @@ def path(parent: IntegerVector | Sequence[int], v: SupportsIndex) -> list[int]:
     if parent.ndim != 1 or parent.dtype.kind != "i":
         raise ValueError(f"parent must be a vector of integers, one tree, got {parent.dtype} of shape {parent.shape}")
     n, vertex = len(parent), operator.index(v)
+    if n and not -1 <= int(parent.min()) <= int(parent.max()) < n:
+        raise ValueError(
+            f"parent must hold vertices of 0 to {n - 1}, and -1 for none, got {parent.min()} to {parent.max()}"
+        )
     if not 0 <= vertex < n:
         raise ValueError(f"vertex must be in [0, {n}), got {vertex}")
     if int(parent[vertex]) < 0 and bool((parent >= 0).any()) and not bool((parent == vertex).any()):

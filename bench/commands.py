@@ -22,7 +22,11 @@ from .report import report
 INTERRUPTED = 130
 """The exit code of a command that Ctrl-C has stopped, as shells have it."""
 
-app = typer.Typer(add_completion=False, help="Benchmarks; each verifies what it times.")
+app = typer.Typer(
+    add_completion=False,
+    help="Benchmarks; each verifies what it times.",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 
 
 class Device(StrEnum):

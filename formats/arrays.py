@@ -236,14 +236,14 @@ def supported_dtype(dtype: DTypeLike) -> np.dtype:
 def as_values(obj: ArrayLike | Array, dtype: DTypeLike | None = None) -> Array:
     """`obj` as a one-dimensional array of a supported dtype.
 
-    Python integers become int32 where they fit; an array, or what shares its memory as one, keeps its integers. A cast
-    that would change a value is a ValueError.
+    Python integers become int32 where they fit, and none is the largest, which min-plus takes for absent. An array, or
+    what shares its memory as one, keeps its integers. A cast that would change a value is a ValueError.
     """
     values = as_array(obj)
     if values.ndim != 1:
         raise ValueError(f"values must be one-dimensional, got {values.ndim} dimensions")
     if dtype is None:
-        if not _has_dtype(obj) and values.dtype == np.int64 and fits(values, np.int32):
+        if not _has_dtype(obj) and values.dtype == np.int64 and fits(values, np.int32) and INT32_MAX not in values:
             return values.astype(np.int32)
         if values.dtype == np.uint64 and fits(values, np.int64):
             return values.astype(np.int64)

@@ -23,7 +23,7 @@ from .arrays import (
 from .matrix.base import Matrix
 from .matrix.contract import as_shape
 from .matrix.convert import convert
-from .places import LIMITS, at_home
+from .places import at_home
 from .storage.compressed import CSR, compress
 
 Duplicates: TypeAlias = Literal["min", "max", "sum", "first", "last", "error"]
@@ -75,9 +75,11 @@ def from_edges(
         shape = 1 + max(int(rows.max()), int(cols.max()), 0) if rows.size else 0
     nrows, ncols = as_shape(shape)
     index_type = index_dtype(nrows, ncols, rows.size)
-    if LIMITS:  # beside the edges, a word for the place of each, the pointers, and what is indexed anew
-        copied = sum(part.size * index_type.itemsize for part in (rows, cols) if part.dtype != index_type)
-        place.check_room(f"a CSR of {rows.size:,} edges", 8 * rows.size + (nrows + 1) * index_type.itemsize + copied)
+    copied = sum(part.size * index_type.itemsize for part in (rows, cols) if part.dtype != index_type)
+    needed = (
+        8 * rows.size + (nrows + 1) * index_type.itemsize + copied
+    )  # a word for the place of each edge, and pointers
+    place.check_room(f"a CSR of {rows.size:,} edges on {max(nrows, ncols):,} vertices", needed)
     rows, cols = as_indices(rows, "src", nrows, index_type), as_indices(cols, "dst", ncols, index_type)
     check_not_nan(values)
     rows, cols, values = _sort_and_combine(rows, cols, values, (nrows, ncols), dup)

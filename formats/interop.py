@@ -227,6 +227,8 @@ def from_graphblas(M: graphblas.Matrix) -> CSR:
         >>> from_graphblas(A.to_graphblas()).equals(A)
         True
     """
+    if not hasattr(M, "ss"):
+        raise TypeError(f"from_graphblas takes a python-graphblas Matrix, got {type(M).__name__}")
     arrays = M.ss.export("csr", sort=True)
     values = arrays["values"]
     indptr, indices = arrays["indptr"], arrays["col_indices"]

@@ -47,7 +47,7 @@ def test_an_algorithm_that_converts_the_matrix_says_so_and_names_the_conversion(
     C = large.to(COO)
     (warning,) = said(lambda: bfs(C, 0, max_level=3))
     assert warning.category is PerformanceWarning
-    assert "converts a COO" in str(warning.message)
+    assert "converts the COO" in str(warning.message)
     assert "A.to(CSR)" in str(warning.message)
     assert said(lambda: (bfs(C, 1, max_level=3), sssp(C, 0))) == []  # the rows are kept
 
@@ -93,7 +93,7 @@ def test_a_semiring_whose_laws_are_not_declared_says_why_it_is_not_fused(large: 
 def test_a_product_that_converts_the_matrix_says_so_and_names_the_conversion(large: CSR) -> None:
     B, x = large.to(CSB), SparseVector(np.arange(50) * 100, np.ones(50, np.float32), large.ncols)
     (warning,) = said(lambda: vxm(x, B, MinPlus))
-    assert "converts a CSB" in str(warning.message)
+    assert "converts the CSB" in str(warning.message)
     assert "A.to(CSR)" in str(warning.message)
     assert said(lambda: vxm(x, B, MinPlus)) == []  # the copy is kept
 
@@ -117,7 +117,7 @@ def test_the_command_line_says_it_in_one_sentence_on_stderr(large: CSR, tmp_path
     command = [sys.executable, "-m", "algorithms.cli", "bfs", "path.el", "--source", "0", "--format", "coo"]
     done = subprocess.run([*command, "--max-level", "3"], cwd=tmp_path, env=ENVIRONMENT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert re.fullmatch(r"semiring: warning: this call converts a COO[^\n]*A\.to\(CSR\)\n", done.stderr)
+    assert re.fullmatch(r"semiring: warning: this call converts the COO[^\n]*A\.to\(CSR\)\n", done.stderr)
 
 
 def test_one_filter_silences_all(large: CSR) -> None:

@@ -166,7 +166,9 @@ class Matrix(Notation["Matrix"], Storage):
 
     @at_home
     def equals(self, other: Matrix) -> bool:
-        """Same shape, dtype and entries, whatever the formats."""
+        """Same shape, dtype and entries, whatever the formats; False of what is no matrix."""
+        if not isinstance(other, Matrix):
+            return False
         if self.shape != other.shape or self.dtype != other.dtype or self.nnz != other.nnz:
             return False
         return all(all_of(equals(a, b)) for a, b in zip(self.to_edges(), other.to_edges(), strict=True))

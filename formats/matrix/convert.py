@@ -46,8 +46,10 @@ def to_edges(A: Storage) -> tuple[Array, Array, Array]:
 
 def to_dense(A: Storage, fill: Any) -> Array:
     """See `Matrix.to_dense`."""
+    dtype = filled_dtype(A.dtype, fill)
+    A.place.check_room(f"{A!r} as an array", A.nrows * A.ncols * dtype.itemsize)
     rows, cols, values = to_edges(A)
-    dense = namespace(values).full(A.shape, fill, filled_dtype(A.dtype, fill))
+    dense = namespace(values).full(A.shape, fill, dtype)
     dense[rows, cols] = values
     return dense
 

@@ -49,8 +49,8 @@ def _converted_aside(A: Matrix, target: type[Matrix], asked: type[Matrix], insid
     """
     if not isinstance(A, CSR):
         warn_slow(
-            f"this call converts a {type(A).__name__} of {A.nnz:,} entries to {asked.__name__} and keeps the copy with "
-            f"the matrix; convert it yourself, once: A.to({asked.__name__})",
+            f"this call converts the {type(A).__name__} of {A.nnz:,} entries to {asked.__name__} and keeps the copy "
+            f"with the matrix; convert it yourself, once: A.to({asked.__name__})",
             A.nnz,
             inside=inside,
         )
