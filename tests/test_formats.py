@@ -182,8 +182,8 @@ def test_to_gives_the_matrix_itself_where_nothing_changes(fmt):
     A = example(fmt)
     assert A.to(fmt) is A
     assert A.to(fmt.__name__.lower(), device="cpu") is A
-    with pytest.raises(ValueError, match="unknown format 'dia'; there are .*dense, ell, segmentedcoo"):
-        A.to("dia")
+    with pytest.raises(ValueError, match="unknown format 'nosuch'; there are .*csr"):
+        A.to("nosuch")
     with pytest.raises(ValueError, match="device must be 'cpu' or 'cuda', got 'tpu'"):
         A.to(device="tpu")
 

@@ -212,7 +212,8 @@ def test_edges_beyond_the_limit_are_refused(limited: Any) -> None:
     ends = np.arange(1000, dtype=np.int32)
     needed = 8 * 1000 + 4 * 1001
     limited(needed - 1)
-    with pytest.raises(OutOfHostMemory, match=f"a CSR of 1,000 edges needs {needed:,} bytes, but the host has"):
+    said = f"a CSR of 1,000 edges on 1,000 vertices needs {needed:,} bytes, but the host has"
+    with pytest.raises(OutOfHostMemory, match=said):
         from_edges(ends, ends)
     limited(needed)
     assert from_edges(ends, ends).nnz == 1000
