@@ -256,7 +256,7 @@ def test_the_result_has_numpys_common_dtype(A):
 
 
 def test_absent_stays_absent_in_another_dtype():
-    A = from_edges([0, 1], [0, 0], [INT32_MAX, 1])
+    A = from_edges([0, 1], [0, 0], [INT32_MAX, 1], dtype="int32")
     assert mxv(A, np.zeros(2), MinPlus).tolist() == [INF, 1.0]
     assert mxv(A, np.zeros(2), PlusTimes).tolist() == [0, 0]
     assert mxv(A, np.ones(2), "max_plus").tolist() == [INT32_MAX + 1.0, 2.0], "to max-plus it is a number"
