@@ -15,14 +15,13 @@ import operator
 from typing import Any, Literal
 
 from formats import Matrix, SparseVector
-from formats.arrays import Array
+from formats.arrays import Array, index_dtype
 from formats.matrix.notation import is_integer
-from semiring.vectors import all_vertices, element, excluded, flag, full, put, starting_points
-from semiring.verbs.registry import Holds
+from semiring.vectors import all_vertices, element, empty_rows, excluded, fill, flag, full, put, starting_points
+from semiring.verbs.registry import Holds, Unsuited
 
 from .kinds import Searches, Vertices
 from .signatures import Search
-from .single_source import as_rows
 from .trace import running
 from .traversal import Direction, frontiers
 
@@ -87,11 +86,19 @@ def bfs(
     for start in starts:
         if outside is not None and element(outside, start):
             raise ValueError(f"source {start} is not in the subgraph that the mask leaves")
-    answers = []
-    for start in starts:
+    if sources is None:
+        [start] = starts
         with running("bfs", A):
-            answers.append(search(A, start, outside, how, deepest, return_parents))
-    return as_rows(answers, A, LEVEL, several=sources is not None, trees=return_parents)
+            level, parent = search(A, start, outside, how, deepest, return_parents)
+        return (level, parent) if return_parents else level
+    rows = empty_rows(A, len(starts), "bfs", LEVEL, index_dtype(A.nrows) if return_parents else None)
+    for block in bfs.batch.blocks(A, starts, rows, outside, how, deepest, return_parents):
+        if isinstance(block.answer, Unsuited):
+            [start] = block.sources
+            with running("bfs", A):
+                fill(block.rows, search(A, start, outside, how, deepest, return_parents))
+    level, parent = rows
+    return (level, parent) if return_parents else level
 
 
 bfs.holds = Holds(fused=(17, 9), written=(32, 20))

@@ -20,8 +20,9 @@ from typing import Any, SupportsIndex
 from formats import Matrix
 from formats.arrays import DenseVector, IntegerVector, as_array, differs, to_device
 from formats.matrix.facts import Fact
-from semiring import MinFirst, Semiring, extract, fusible, nearer, reduce, select, tight, vxm
+from semiring import MinFirst, Semiring, extract, nearer, reduce, select, tight, vxm
 from semiring.vectors import all_vertices, full, is_empty, look_up, present, put, unit, vertices, where, with_root
+from semiring.verbs.batch import Batched
 from semiring.verbs.checks import check_matrix
 from semiring.verbs.operands import common_dtype, typed_matrix
 
@@ -46,7 +47,7 @@ def gains_by_length(A: Matrix, semiring: Semiring) -> bool:
     return A.keep(GAINS, lambda: bool(semiring.better(reduce(A, semiring.add), unit)), semiring)
 
 
-@fusible
+@Batched
 def shortest_path_tree(A: Matrix, d: DenseVector, source: int, semiring: Semiring, fused: bool = True) -> IntegerVector:
     """The parent of each vertex on a best path from a source, found from the distances alone.
 

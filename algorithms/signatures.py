@@ -11,6 +11,7 @@ from typing import Any, Literal, TypedDict, Unpack, overload
 from formats import COO, Matrix, SparseVector
 from formats.arrays import Array, DenseRows, DenseVector, IntegerRows, IntegerVector
 from semiring import MinPlus, Semiring
+from semiring.verbs.batch import Batched
 from semiring.verbs.registry import Fusible
 
 from .kinds import Distance, Name, Paths, Rule, Searches, Vertices
@@ -169,7 +170,7 @@ class Way(TypedDict, total=False):
     fused: bool
 
 
-class Search(Fusible[..., Any]):
+class Search(Batched[..., Any]):
     """bfs: levels, with parents if asked for; a row for each of several sources."""
 
     @overload

@@ -20,14 +20,16 @@ from dataclasses import dataclass
 from typing import Any, ParamSpec, TypeVar
 
 from formats import Matrix
+from formats.arrays import index_dtype
 from semiring import MONOIDS, OPERATORS, Law, MinPlus, Semiring, lost, no_worse, reduce, select
 from semiring.algebra.laws import first_broken_law
 from semiring.algebra.semirings import INT32, INT64, find_semiring
 from semiring.statistics import largest, smallest, sums_fit
-from semiring.vectors import all_vertices, as_bound, as_vertex, at_the_end, element, full, stacked, starting_points
+from semiring.vectors import as_bound, as_vertex, at_the_end, element, empty_rows, fill, starting_points
+from semiring.verbs.batch import Batched, Rows
 from semiring.verbs.explanation import definitions_only
 from semiring.verbs.operands import typed_matrix
-from semiring.verbs.registry import Fusible, Holds
+from semiring.verbs.registry import Holds, Unsuited
 
 from .exact_cycles import check_exactly
 from .parents import as_weights, gains_by_length, shortest_path_tree
@@ -83,7 +85,7 @@ class Exact:
     d: Any
 
 
-class SingleSource(Fusible[P, R]):
+class SingleSource(Batched[P, R]):
     """An algorithm for best paths from a source: a function that calls `paths`, and the equations, its core.
 
     core: what `implement` registers takes its arguments, and may answer `Exact`.  any_sign: may longer paths be better?
@@ -138,8 +140,34 @@ class SingleSource(Fusible[P, R]):
         starts = starting_points(A, source, sources)
         end = None if target is None else as_vertex(A, target, "target")
         until = Until(s, None if limit is None else as_bound(limit, A.dtype, s), end)
-        answers = [self._answer(A, start, s, until, return_parents, parameters) for start in starts]
-        return as_rows(answers, A, A.dtype, several=sources is not None, trees=return_parents)
+        if sources is None:
+            [start] = starts
+            d, parent = self._answer(A, start, s, until, return_parents, parameters)
+            return (d, parent) if return_parents else d
+        rows = empty_rows(A, len(starts), self.name, A.dtype, index_dtype(A.nrows) if return_parents else None)
+        self._fill(A, starts, rows, s, until, parameters)
+        d, parent = rows
+        return (d, parent) if return_parents else d
+
+    def _fill(
+        self, A: Matrix, starts: list[int], rows: Rows, s: Semiring, until: Until, parameters: dict[str, Any]
+    ) -> None:
+        """(distances, parents) from several sources, a row for each; None where nobody asked for parents."""
+        why = order_matters(s, A.dtype)
+        with definitions_only(why, asked=False) if why else nullcontext():
+            for block in self.batch.blocks(A, starts, rows, s, until, **parameters):
+                distances, parents = block.rows
+                if isinstance(block.answer, Unsuited):
+                    [source] = block.sources
+                    fill(block.rows, self._answer(A, source, s, until, parents is not None, parameters))
+                    continue
+                exact = isinstance(block.answer, Exact)
+                for source, d in zip(block.sources, distances, strict=True):
+                    near = self._checked(A, source, d, exact, False, s, until)
+                    if near is not d:
+                        fill([d], [near])
+                if parents is not None:
+                    fill_trees(A, block.sources, block.rows, s)
 
     def _check(self, A: Matrix, s: Semiring) -> None:
         """ValueError for a semiring, or for weights, that the algorithm is not right for."""
@@ -172,11 +200,15 @@ class SingleSource(Fusible[P, R]):
                 check_exactly(A, source, s)  # rounding may hide a cycle that gains
                 raise
         d = answer.d if isinstance(answer, Exact) else answer
-        bound = until.bound(d)
-        if d is answer and (free or bound is None or bound == s.zero(d.dtype)):
-            self._check_range(A, source, d, s)
-        near = until.within(d, d)
+        near = self._checked(A, source, d, d is not answer, free, s, until)
         return near, tree_of(A, d if free else near, source, s) if return_parents else None
+
+    def _checked(self, A: Matrix, source: int, d: Any, exact: bool, free: bool, s: Semiring, until: Until) -> Any:
+        """The distances that were asked for, once it is known that none has saturated unseen."""
+        bound = until.bound(d)
+        if not exact and (free or bound is None or bound == s.zero(d.dtype)):
+            self._check_range(A, source, d, s)
+        return until.within(d, d)
 
     def relies_on(self, A: Matrix, *args: Any, **parameters: Any) -> str:
         """What a fused run takes from the user's word: the laws of a semiring that is not ours."""
@@ -214,6 +246,14 @@ def tree_of(A: Matrix, d: Any, source: int, s: Semiring) -> Any:
         ) from error
 
 
+def fill_trees(A: Matrix, sources: list[int], rows: Rows, s: Semiring) -> None:
+    """The trees of rows (distances, parents), whose distances are settled and gain nothing by length."""
+    for block in shortest_path_tree.batch.blocks(A, sources, rows, s):
+        if isinstance(block.answer, Unsuited):
+            [source], ([d], parent) = block.sources, block.rows
+            fill([parent], [tree_of(A, d, source, s)])
+
+
 def order_matters(s: Semiring, dtype: Any) -> str:
     """Why paths may not be found in whatever order, as fused implementations do; "" if they may."""
     if s.add.name == "any":
@@ -223,14 +263,6 @@ def order_matters(s: Semiring, dtype: Any) -> str:
     if law := first_broken_law(s, dtype):
         return f"{s.name} breaks a law: check_laws({s.name}, {dtype}) has a counterexample of {law}"
     return ""
-
-
-def as_rows(answers: list[tuple[Any, Any]], A: Matrix, dtype: Any, *, several: bool, trees: bool) -> Any:
-    """What users get of the (distances, parents) from each source: a row for each if they are `several`."""
-    if not several:
-        return answers[0] if trees else answers[0][0]
-    d = stacked([distances for distances, _ in answers], like=full(all_vertices(A), 0, dtype))
-    return (d, stacked([parents for _, parents in answers], like=all_vertices(A))) if trees else d
 
 
 def check_domain(A: Matrix, s: Semiring) -> None:

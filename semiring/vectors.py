@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -281,10 +282,18 @@ def as_bound(limit: Any, dtype: np.dtype, semiring: Semiring, name: str = "limit
     return dtype.type(math.floor(value) if worse_above else math.ceil(value))
 
 
-def stacked(rows: list[Array], like: Array) -> Array:
-    """Dense vectors as the rows of one array; of no vectors, no rows like the vector `like`."""
-    xp = namespace(like)
-    return xp.stack(rows) if rows else xp.empty((0, like.size), like.dtype)
+def empty_rows(A: Matrix, count: int, what: str, *dtypes: Any) -> tuple[Any, ...]:
+    """Arrays of `count` rows of A's extent, of each dtype one, None of None; refused if they do not fit."""
+    each = sum(np.dtype(dtype).itemsize for dtype in dtypes if dtype is not None)
+    A.place.check_room(f"{what} from {count:,} sources, for its answer alone,", count * A.nrows * each)
+    return tuple(None if dtype is None else A.xp.empty((count, A.nrows), dtype) for dtype in dtypes)
+
+
+def fill(rows: Iterable[Any], values: Iterable[Any]) -> None:
+    """Every element of each array = an array that it has room for, or a row of it; None is passed over."""
+    for row, value in zip(rows, values, strict=True):
+        if row is not None:
+            row[...] = value
 
 
 def product(a: Any, b: Any, semiring: Semiring) -> Any:

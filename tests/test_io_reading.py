@@ -12,6 +12,7 @@ import pytest
 import scipy.io
 
 from formats import CSR, from_edges, read
+from formats import progress as bars
 from formats.io import KINDS, sorting, source
 from formats.io import edges as edges_of_files
 from formats.io.edges import Edges
@@ -403,9 +404,9 @@ def test_kinds_are_distinct_and_each_suffix_has_a_default():
 )
 def test_progress_bar(file, monkeypatch, name, progress, terminal, slow, shown):
     started = []
-    start = source._start_bar
-    monkeypatch.setattr(source, "_start_bar", lambda name, size: started.append((name, size)) or start(name, size))
-    monkeypatch.setattr(source, "BAR_AFTER_SECONDS", 0.0 if slow else 1e9)
+    start = bars.Bar._start
+    monkeypatch.setattr(bars.Bar, "_start", lambda bar: started.append((bar._name, bar._total)) or start(bar))
+    monkeypatch.setattr(bars, "BAR_AFTER_SECONDS", 0.0 if slow else 1e9)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal, raising=False)
     path = file(name, THE_GRAPH_AS[name.removesuffix(".gz")])
     assert edges(read(path, progress=progress)) == THE_GRAPH

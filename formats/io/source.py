@@ -8,19 +8,18 @@ from __future__ import annotations
 
 import os
 import re
-import sys
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from io import BufferedIOBase
-from typing import Any, BinaryIO, cast
+from typing import BinaryIO, cast
+
+from ..progress import Bar
 
 BLOCK_BYTES = 1 << 20
 LINE_BYTES = 1 << 20
 SPARE_BYTES = 16  # behind every block, so that eight bytes can be loaded wherever it has one
 HEADER_BYTES = 1 << 24
 OPENING_BYTES = 1 << 12
-BAR_AFTER_SECONDS = 1.0
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 Buffer = bytes | memoryview
 LINE_END = re.compile(rb"\r\n?+|\n")
@@ -153,9 +152,10 @@ def open_source(path: str, progress: bool | None = None, force: bool = False) ->
     """The file at `path` as a Source; damaged gzip is a ValueError."""
     with ExitStack() as stack:
         file = stack.enter_context(open(path, "rb"))
-        bar = stack.enter_context(Bar(path, file, progress))
+        size, wanted = os.fstat(file.fileno()).st_size, progress if file.seekable() else False
+        bar = stack.enter_context(Bar(os.path.basename(path), size, file.tell, wanted, in_bytes=True))
         if not is_gzip(path):
-            yield Source(path, file, bar, force, os.fstat(file.fileno()).st_size)
+            yield Source(path, file, bar, force, size)
             return
         import gzip
         import zlib
@@ -170,43 +170,3 @@ def open_source(path: str, progress: bool | None = None, force: bool = False) ->
 
 def is_gzip(path: str) -> bool:
     return path.lower().endswith(".gz")
-
-
-class Bar:
-    """How much of a file has been read, shown on stderr once that takes longer than BAR_AFTER_SECONDS.
-
-    progress: None shows it on a terminal only, True at once, False never.
-    """
-
-    def __init__(self, path: str, file: BinaryIO, progress: bool | None) -> None:
-        self._path, self._file = path, file
-        self._wanted = sys.stderr is not None and sys.stderr.isatty() if progress is None else progress
-        self._from = time.monotonic() + (0 if progress else BAR_AFTER_SECONDS)
-        self._shown: Any = None
-
-    def __enter__(self) -> Bar:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._shown is not None:
-            self._shown.stop()
-
-    def update(self) -> None:
-        """Show how far the file has been read from the disk, if it is time."""
-        if not self._wanted or time.monotonic() < self._from or not self._file.seekable():
-            return
-        if self._shown is None:
-            self._shown = _start_bar(os.path.basename(self._path), os.fstat(self._file.fileno()).st_size)
-        self._shown.update(0, completed=self._file.tell())
-
-
-def _start_bar(name: str, size: int) -> Any:
-    """A bar of rich's, with one task."""
-    from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn()
-    bar = Progress(*columns, console=Console(stderr=True), transient=True)
-    bar.add_task(name, total=size)
-    bar.start()
-    return bar

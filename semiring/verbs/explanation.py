@@ -122,7 +122,7 @@ def facts(**known: Any) -> None:
 
 @contextmanager
 def running_as(algorithm: str, A: Matrix) -> Iterator[Run]:
-    """The run whose facts are told within the block."""
+    """The run whose facts are told within the block; it counts if it has an implementation at the end."""
     run = Run(algorithm, type(A).__name__, A.device)
     runs = _runs.get()
     if runs is None:
@@ -134,6 +134,8 @@ def running_as(algorithm: str, A: Matrix) -> Iterator[Run]:
         yield run
     finally:
         _current.reset(token)
+        if not run.implementation:
+            runs.remove(run)
 
 
 @contextmanager
