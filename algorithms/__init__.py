@@ -5,14 +5,17 @@ from .bellman_ford import bellman_ford
 from .bfs import bfs
 from .boruvka import boruvka
 from .components import components
+from .core_number import core_number
 from .da2cf import da2cf
 from .delta_stepping import delta_stepping
 from .dijkstra import dijkstra
 from .errors import NegativeCycle
+from .pagerank import pagerank
 from .parents import path, shortest_path_tree
 from .scc import scc
 from .sssp import sssp
 from .trace import trace
+from .triangles import clustering, triangles
 
 from . import fused  # isort: skip  # noqa: F401  # registers implementations of the algorithms above
 
@@ -21,13 +24,17 @@ __all__ = [
     "bellman_ford",
     "bfs",
     "boruvka",
+    "clustering",
     "components",
+    "core_number",
     "da2cf",
     "delta_stepping",
     "dijkstra",
+    "pagerank",
     "path",
     "scc",
     "shortest_path_tree",
     "sssp",
     "trace",
+    "triangles",
 ]

@@ -10,9 +10,10 @@ from formats.matrix.facts import Fact
 from formats.preparation.weights import edge_keys
 from formats.storage.orientation import compressed, is_symmetric
 from semiring import ewise_add, select
-from semiring.vectors import element, unweighted
+from semiring.vectors import check_graph, element, unweighted
 
 LOOPS: Fact[int] = Fact("number of self-loops")
+BOTH_WAYS: Fact[Matrix] = Fact("the pattern of the edges in both directions, without self-loops")
 
 
 def undirected_edges(A: Matrix, *, symmetrize: bool = False) -> COO:
@@ -47,6 +48,28 @@ def without_loops(A: Matrix) -> Matrix:
     """`A` itself if it has no self-loops, which is looked up once, else its pattern without them."""
     P = unweighted(A)
     return select(P, "offdiag") if A.keep(LOOPS, lambda: select(P, "diag").nnz) else A
+
+
+def undirected_pattern(A: Matrix, symmetrize: bool = False) -> Matrix:
+    """The pattern of an undirected graph, each edge in both directions, without self-loops; made once.
+
+    A: (n, n), with every edge in both directions; or any, with `symmetrize`.  ValueError that names an edge without its
+    reverse.
+    """
+    check_graph(A)
+    if is_symmetric(A, pattern=True):
+        return A.keep(BOTH_WAYS, lambda: unweighted(without_loops(A)))
+    if not symmetrize:
+        u, v = one_way_edge(A.pattern())
+        raise ValueError(
+            f"the graph must be undirected: its edge {u} -> {v} has no reverse (symmetrize=True lets edges count both "
+            "ways)"
+        )
+    return A.keep(BOTH_WAYS, lambda: _both_ways(unweighted(A)))
+
+
+def _both_ways(P: Matrix) -> Matrix:
+    return select(ewise_add(compressed(P, 0), compressed(P, 1).T, "lor"), "offdiag")
 
 
 def edges_where(E: COO, flags: Array) -> COO:

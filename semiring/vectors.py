@@ -140,6 +140,11 @@ def full(like: Array, fill: Any, dtype: Any) -> Array:
     return namespace(like).full(like.shape, fill, dtype)
 
 
+def shares(x: Array) -> Array:
+    """1 ⊘ x of floats, 0 where x is 0."""
+    return (x != 0) / (x + (x == 0))
+
+
 def is_empty(v: SparseVector) -> bool:
     """Has `v` no entries? Waits for the device."""
     return v.nnz == 0

@@ -4,7 +4,20 @@
 
 import numpy as np
 
-from algorithms import bellman_ford, bfs, boruvka, da2cf, delta_stepping, dijkstra, path, scc, shortest_path_tree, sssp
+from algorithms import (
+    bellman_ford,
+    bfs,
+    boruvka,
+    core_number,
+    da2cf,
+    delta_stepping,
+    dijkstra,
+    pagerank,
+    path,
+    scc,
+    shortest_path_tree,
+    sssp,
+)
 from formats import COO, CSR, SparseVector, from_edges, from_networkx, read, renumber
 from semiring import (
     MinPlus,
@@ -42,6 +55,8 @@ scc(A, weakly=True)  # wrong
 scc(A, pivot="largest")  # wrong
 boruvka(A, symmetrise=True)  # wrong
 shortest_path_tree(A, d, 0)  # wrong
+pagerank(A, 0.9)  # wrong
+core_number(A, k=3)  # wrong
 path(d)  # wrong
 mxv(A, d, MinPlus, masked=d)  # wrong
 mxv(A, d)  # wrong

@@ -8,7 +8,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from algorithms import NegativeCycle, bellman_ford, bfs, boruvka, da2cf, delta_stepping, dijkstra, scc, sssp
+from algorithms import (
+    NegativeCycle,
+    bellman_ford,
+    bfs,
+    boruvka,
+    core_number,
+    da2cf,
+    delta_stepping,
+    dijkstra,
+    scc,
+    sssp,
+)
 from bench.graphs import rmat, rmat_both_ways
 from bench.laboratory import bellman_ford_by, scc_by
 from formats import COO, CSC, CSR, CompressedCSR, Matrix, Place, from_edges
@@ -33,6 +44,7 @@ ALGORITHMS: dict[str, Callable[..., Any]] = {
     "scc": lambda A, **how: scc(A, **how),
     "weak components": lambda A, **how: scc(A, weak=True, **how),
     "boruvka": lambda A, **how: boruvka(A, symmetrize=True, return_labels=True, **how),
+    "core_number": lambda A, **how: core_number(A, symmetrize=True, **how),
 }
 
 every_algorithm = pytest.mark.parametrize("name", ALGORITHMS)

@@ -9,13 +9,17 @@ from algorithms import (
     bellman_ford,
     bfs,
     boruvka,
+    clustering,
+    core_number,
     da2cf,
     delta_stepping,
     dijkstra,
+    pagerank,
     path,
     scc,
     shortest_path_tree,
     sssp,
+    triangles,
 )
 from formats import COO, CSR, ELL, Matrix, SparseVector, from_edges, from_networkx, permute, renumber, to_ranks
 from formats.arrays import DenseRows, DenseVector, IntegerRows, IntegerVector
@@ -119,6 +123,10 @@ assert_type(bfs(A, sources=[0, 1], return_parents=True, max_level=2), tuple[Inte
 assert_type(scc(A, weak=True), IntegerVector)
 assert_type(boruvka(A, symmetrize=True), COO)
 assert_type(boruvka(A, symmetrize=True, return_labels=True), tuple[COO, IntegerVector])
+assert_type(pagerank(A, alpha=0.9, personalization=x), DenseVector)
+assert_type(triangles(A, symmetrize=True), IntegerVector)
+assert_type(clustering(A, symmetrize=True), DenseVector)
+assert_type(core_number(A, symmetrize=True, fused=False), IntegerVector)
 assert_type(shortest_path_tree(A, sssp(A, 0), 0, MinPlus), IntegerVector)
 assert_type(path(bfs(A, 0, return_parents=True)[1], 1), list[int])
 assert_type(explain(sssp, A, 0).result, DenseVector)

@@ -9,6 +9,7 @@ from typing import Any
 
 from algorithms.bfs import bfs
 from algorithms.boruvka import boruvka
+from algorithms.core_number import core_number
 from algorithms.scc import scc
 from algorithms.traversal import Direction
 from formats import CSR, CompressedCSR
@@ -37,3 +38,10 @@ def _boruvka(A: CSR | CompressedCSR, symmetrize: bool, with_labels: bool) -> Any
     if A.major == 1:
         return Unsuited("its columns lie together, and rows are asked for first")
     return forest(A, symmetrize, with_labels)
+
+
+@core_number.implement(CSR, "cpu")
+def _core_number(A: CSR, symmetrize: bool) -> Any:
+    from .cores import cores
+
+    return cores(A, symmetrize)

@@ -1,0 +1,84 @@
+"""PageRank: where a surfer is who follows links at random, and jumps at random now and then.
+
+    x' = α ((x ⊘ r) A + (Σ x⟨r = 0⟩) v) + (1 - α) v          r = A 1, the weights that leave each vertex
+
+v says where a jump leads, and Σ v = 1. A surfer in a vertex without links jumps. The power iteration starts with equal
+shares. It ends when a round has moved less than n times the tolerance.
+
+[1] L. Page, S. Brin, R. Motwani, T. Winograd, The PageRank citation ranking: bringing order to the Web, Stanford
+    InfoLab 1999-66, 1999.
+"""
+
+from __future__ import annotations
+
+from formats import Matrix
+from formats.arrays import Array, DenseVector, as_array, to_device
+from formats.storage.orientation import by_columns
+from semiring import PlusTimes, reduce, vxm
+from semiring.statistics import smallest
+from semiring.vectors import all_vertices, check_graph, full, shares, unweighted
+
+
+def pagerank(
+    A: Matrix,
+    *,
+    alpha: float = 0.85,
+    personalization: Array | None = None,
+    weighted: bool = True,
+    tol: float = 1e-6,
+    max_iter: int = 100,
+) -> DenseVector:
+    """The share of time that a random surfer spends in each vertex.
+
+    Args:
+        A: (n, n), A[u, v] = weight of the link u -> v, not negative.
+        alpha: how often the surfer follows a link, instead of jumping; within [0, 1].
+        personalization: (n,) how often each vertex is where a jump leads, in any unit; None for all alike.
+        weighted: False lets all links of a vertex count the same.
+        tol: the power iteration ends when a round changes the shares by less than n · tol in all.
+        max_iter: rounds after which it gives up.
+
+    Returns:
+        (n,) float64 on A's device, with a sum of 1.
+
+    Raises:
+        ValueError: the matrix is not square, a weight is negative, or a parameter has a value that it cannot have.
+        ArithmeticError: the iteration has not ended after `max_iter` rounds.
+
+    Example:
+        >>> from formats import from_edges
+        >>> pagerank(from_edges([0, 1, 2, 3], [1, 2, 0, 0])).round(3).tolist()
+        [0.333, 0.32, 0.31, 0.038]
+
+    Source: Page, Brin, Motwani, Winograd 1999 [1].
+    """
+    check_graph(A)
+    if not 0 <= alpha <= 1:
+        raise ValueError(f"alpha must be within [0, 1], got {alpha}")
+    v = jumps(A, personalization)
+    W = by_columns(A if weighted and A.dtype != bool else unweighted(A).astype("float64"))
+    if A.nrows == 0:
+        return v
+    if weighted and smallest(W, PlusTimes) < 0:
+        raise ValueError(f"pagerank needs weights that are not negative, got {smallest(W, PlusTimes)}")
+    r = reduce(W.astype("float64"), "plus", axis=1)
+    ended, share = r == 0, shares(r)  # 1 ⊘ r, 0 where nothing leaves
+    x = full(r, 1 / A.nrows, r.dtype)
+    for _ in range(max_iter):
+        last = x
+        x = alpha * (vxm(last * share, W, PlusTimes) + (last * ended).sum() * v) + (1 - alpha) * v
+        if float(abs(x - last).sum()) < A.nrows * tol:
+            return x
+    raise ArithmeticError(f"pagerank has not settled within {tol} after {max_iter} rounds: allow more by max_iter=")
+
+
+def jumps(A: Matrix, personalization: Array | None) -> DenseVector:
+    """v: how often a jump leads to each vertex, with a sum of 1."""
+    if personalization is None:
+        return full(all_vertices(A), 1 / max(A.nrows, 1), "float64")
+    v = to_device(as_array(personalization).astype("float64"), A.place)
+    if v.shape != (A.nrows,):
+        raise ValueError(f"personalization must have a number for each of {A.nrows} vertices, got shape {v.shape}")
+    if A.nrows and (not bool((v >= 0).all()) or not 0 < float(v.sum()) < float("inf")):
+        raise ValueError("personalization must be numbers that are not negative, with a finite sum above 0")
+    return v / v.sum() if A.nrows else v

@@ -1,0 +1,174 @@
+"""PageRank, triangles, cores and centralities beside NetworkX: random networks, known ones, every format."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from algorithms import clustering, core_number, pagerank, triangles
+from formats import CSR, Matrix, from_edges
+
+from .conftest import Backend
+from .graphs import on_cpu
+from .networks import Network, karate, les_miserables, random_networks, wiki_vote
+from .strategies import FORMATS, OPTIONS
+
+
+@dataclass(frozen=True)
+class Case:
+    """ours: (A, **how) -> an array.  theirs: (NetworkX's graph, its vertices' count) -> a value for each vertex.
+
+    directed: which networks both take; None for either.
+    """
+
+    ours: Callable[..., Any]
+    theirs: Callable[[Any], dict[Any, Any]]
+    directed: bool | None = None
+    weights: tuple[int, int] = (0, 5)
+    hard: bool = False
+    """Is it slow on wiki-Vote?"""
+
+    def check(self, network: Network, backend: str = "cpu", fmt: type[Matrix] = CSR, **how: Any) -> None:
+        A, G = network
+        M = A.to(fmt, **({"force": True} if "force" in OPTIONS.get(fmt, {}) else {})).to(device=backend)
+        expected = self.theirs(G)
+        got = on_cpu(self.ours(M, **how))
+        right = np.array([expected[v] for v in range(len(G))], got.dtype)
+        np.testing.assert_allclose(got, right, rtol=1e-9, atol=1e-9)
+
+
+def without_loops(G: Any) -> Any:
+    G = G.copy()
+    G.remove_edges_from(list(nx.selfloop_edges(G)))
+    return G
+
+
+TIGHT: dict[str, Any] = {"tol": 1e-12, "max_iter": 1000}
+
+
+def jumping(n: int) -> list[int]:
+    """How often a jump leads to each vertex."""
+    return [1 + v % 3 for v in range(n)]
+
+
+CASES = {
+    "pagerank": Case(lambda A: pagerank(A, **TIGHT), lambda G: nx.pagerank(G, **TIGHT)),
+    "pagerank, unweighted": Case(
+        lambda A: pagerank(A, weighted=False, **TIGHT), lambda G: nx.pagerank(G, weight=None, **TIGHT)
+    ),
+    "pagerank, personalized": Case(
+        lambda A: pagerank(A, alpha=0.6, personalization=np.array(jumping(A.nrows)), **TIGHT),
+        lambda G: nx.pagerank(G, 0.6, dict(enumerate(jumping(len(G)))), **TIGHT),
+    ),
+    "triangles": Case(triangles, nx.triangles, directed=False),
+    "clustering": Case(clustering, nx.clustering, directed=False),
+    "core_number": Case(core_number, lambda G: nx.core_number(without_loops(G)), directed=False),
+    "core_number, as written": Case(
+        lambda A: core_number(A, fused=False), lambda G: nx.core_number(without_loops(G)), directed=False
+    ),
+}
+NAMES = list(CASES)
+
+
+def some(case: Case, count: int, seed: int = 1) -> list[Network]:
+    low, high = case.weights
+    return list(random_networks(count, directed=case.directed, low=low, high=high, seed=seed))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_random_networks(name: str) -> None:
+    for network in some(CASES[name], 200):
+        CASES[name].check(network)
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("name", NAMES)
+def test_a_few_random_networks(name: str) -> None:
+    for network in some(CASES[name], 12, seed=2):
+        CASES[name].check(network)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    ("fmt", "backend"),
+    [Backend(backend).param(fmt, name=fmt.__name__) for backend in Backend for fmt in FORMATS],
+)
+def test_every_format(name: str, fmt: type[Matrix], backend: str) -> None:
+    for network in some(CASES[name], 8, seed=3):
+        CASES[name].check(network, backend, fmt)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("network", [karate, les_miserables], ids=lambda network: network.__name__)
+def test_known_networks(name: str, network: Callable[[], Network]) -> None:
+    CASES[name].check(network())
+
+
+@pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.directed is None and not case.hard])
+def test_wiki_vote(name: str) -> None:
+    CASES[name].check(wiki_vote())
+
+
+# --- PageRank ---------------------------------------------------------------------------------------------------------
+
+
+def test_pagerank_stops_as_networkx_does() -> None:
+    A, G = wiki_vote()
+    np.testing.assert_allclose(pagerank(A), list(nx.pagerank(G).values()), rtol=1e-12)
+
+
+def test_pagerank_says_that_it_has_not_settled() -> None:
+    with pytest.raises(ArithmeticError, match="has not settled within 1e-06 after 2 rounds"):
+        pagerank(karate()[0], max_iter=2)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "match"),
+    [
+        ({"alpha": 1.5}, "alpha must be within"),
+        ({"personalization": np.ones(3)}, "personalization must have a number for each of 34"),
+        ({"personalization": np.zeros(34)}, "with a finite sum above 0"),
+        ({"personalization": -np.ones(34)}, "that are not negative"),
+    ],
+)
+def test_pagerank_refuses(wrong: dict[str, Any], match: str) -> None:
+    with pytest.raises(ValueError, match=match):
+        pagerank(karate()[0], **wrong)
+    with pytest.raises(ValueError, match="not negative, got -1"):
+        pagerank(from_edges([0], [1], [-1.0]))
+
+
+# --- triangles and cores ----------------------------------------------------------------------------------------------
+
+
+def test_the_published_triangles_of_wiki_vote() -> None:
+    """As SNAP says: 608,389 of them, and an average clustering of 0.1409 over those who take part."""
+    A = wiki_vote()[0]
+    assert int(triangles(A, symmetrize=True).sum()) == 3 * 608_389
+    assert clustering(A, symmetrize=True).sum() / 7115 == pytest.approx(0.1409, abs=5e-5)
+
+
+@pytest.mark.parametrize("call", [triangles, clustering, core_number])
+def test_an_edge_without_its_reverse_is_named(call: Callable[..., Any]) -> None:
+    A = from_edges([0, 1, 2], [1, 0, 1])
+    with pytest.raises(ValueError, match="its edge 2 -> 1 has no reverse"):
+        call(A)
+    assert call(A, symmetrize=True).tolist() == call(from_edges([0, 1, 2, 1], [1, 0, 1, 2])).tolist()
+
+
+@pytest.mark.parametrize("call", [triangles, clustering, core_number])
+def test_edges_of_both_weights_are_one(call: Callable[..., Any]) -> None:
+    """An undirected graph is one by its pattern, whatever the values."""
+    assert call(from_edges([0, 1], [1, 0], [5.0, 9.0])).tolist() == [0 + (call is core_number)] * 2
+
+
+def test_cores_of_wiki_vote_are_those_of_the_definition() -> None:
+    A = wiki_vote()[0]
+    core = core_number(A, symmetrize=True)
+    assert core.max() == 53
+    np.testing.assert_array_equal(core, core_number(A, symmetrize=True, fused=False))
