@@ -38,6 +38,7 @@ from semiring import (
 
 A = from_edges([0], [1])
 d = np.zeros(2)
+X = np.zeros((2, 3))
 s = SparseVector([0], [5.0], 2)
 
 bellman_ford(A, sorce=0)  # wrong
@@ -103,6 +104,15 @@ mxv(A, np.ones((2, 2)), MinPlus)  # wrong
 vxm(A, d, MinPlus)  # wrong
 rows, cols = vxm(d, A, MinPlus).shape  # wrong
 mxm(A, A, MinPlus).to_frame()  # wrong
+mxm(A, X, MinPlus).nnz  # wrong
+mxm(X, A, MinPlus, out=A)  # wrong
+mxm(A, d, MinPlus)  # wrong
+mxm(A, X, MinPlus, return_argument=True).shape  # wrong
+mxm(A, A, MinPlus, return_argument=True)[1].mean()  # wrong
+mxv(A, d, MinPlus, return_argument="all")  # wrong
+vxm(d, A, MinPlus, return_argument=True).shape  # wrong
+reduce(A, "min", return_argument=True)  # wrong
+reduce(d, "min", return_argument=True)[1].shape  # wrong
 ewise_add(A, d, "min")  # wrong
 ewise_add(s, s, "min").mean()  # wrong
 ewise_mult(d, d, "min").nnz  # wrong

@@ -39,6 +39,8 @@ from semiring import (
     transpose,
     vxm,
 )
+from semiring.verbs.registry import Internal
+from semiring.verbs.verbs import dense_mxm
 
 Entry = Any
 Entries = list[Entry]
@@ -229,6 +231,23 @@ def _mxm(A: _DenseReference, B: _DenseReference, s: Semiring, write: Any) -> _De
     return write_matrix(write, entry)
 
 
+def _dense_mxm(A: _DenseReference, X: np.ndarray, s: Semiring, matrix_first: bool, argument: bool, allowed: Any) -> Any:
+    zero, columns = s.zero(A.dtype).item(), X.T.tolist()
+    Y = np.full((A.nrows, X.shape[1]), zero, A.dtype)
+    K = np.full(Y.shape, -1, np.int32)
+    for i, j in pairs(range(A.nrows), range(X.shape[1])):
+        terms = [_term(s, A.at(i, k), columns[j][k], zero, matrix_first) for k in range(A.ncols)]
+        Y[i, j] = result = total(s.add, present(terms), A.dtype)
+        gave = [k for k, term in enumerate(terms) if term is not None and clamp(term, A.dtype) == result != zero]
+        K[i, j] = gave[0] if gave and argument else -1
+    return (Y, K) if argument else Y
+
+
+def _term(s: Semiring, a: Entry, x: Entry, zero: Any, matrix_first: bool) -> Entry:
+    operands, pattern = ((a, x), (True, False)) if matrix_first else ((x, a), (False, True))
+    return multiply(s, *operands, zero, pattern=pattern)
+
+
 def _ewise_add(A: _DenseReference, B: _DenseReference, op: Any, zero: Any, write: Any) -> _DenseReference:
     return write_matrix(write, lambda i, j: accumulated(op, A.at(i, j), B.at(i, j), A.dtype))
 
@@ -325,6 +344,7 @@ ON_MATRICES: dict[Verb[..., Any], Callable[..., Any]] = {
     mxv: _mxv,
     vxm: _vxm,
     mxm: _mxm,
+    dense_mxm: _dense_mxm,
     ewise_add: _ewise_add,
     ewise_mult: _ewise_mult,
     apply: _apply,
@@ -348,7 +368,7 @@ ON_VECTORS: dict[Verb[..., Any], Callable[..., Any]] = {
 @contextmanager
 def registered(*, vectors: bool = False) -> Iterator[None]:
     """Within the block, verbs take a DenseReference; with `vectors`, the vector verbs are the reference's as well."""
-    tables = {verb: dict(verb.cells) for verb in Verb.all.values()}
+    tables = {verb: dict(verb.cells) for verb in (*Verb.all.values(), *Internal.all.values())}
     for verb, implementation in ON_MATRICES.items():
         verb.implement(DenseReference, "cpu")(implementation)
     for verb, implementation in ON_VECTORS.items() if vectors else ():

@@ -57,6 +57,8 @@ def test_products_sums_and_multiples_are_numpys(fmt, backend, dtype):
     np.testing.assert_array_equal(array(A @ SparseVector.from_dense(to_device(x, backend), 0)), a @ x)
     np.testing.assert_array_equal(array(SparseVector.from_dense(to_device(y, backend), 0) @ A), y @ a)
     np.testing.assert_array_equal(array(A @ S), a @ s)
+    np.testing.assert_array_equal(array(A @ to_device(s, backend)), a @ s)
+    np.testing.assert_array_equal(array(to_device(s.T, backend) @ A.T), s.T @ a.T)
     np.testing.assert_array_equal(array(A + B), a + b)
     np.testing.assert_array_equal(array(A - B), a - b)
     np.testing.assert_array_equal(array(A * B), a * b)
@@ -118,8 +120,8 @@ REFUSED: dict[str, tuple[type[Exception], str, Callable[[Any], Any]]] = {
     "names": (TypeError, "rows must be integers", lambda A: A[["a"], :]),
     "a table": (
         TypeError,
-        "@ takes a matrix, a SparseVector or a one-dimensional array",
-        lambda A: A @ np.ones((6, 2)),
+        "@ takes a matrix, a SparseVector or an array of one or two dimensions",
+        lambda A: A @ np.ones((6, 2, 2)),
     ),
 }
 

@@ -88,7 +88,7 @@ X = np.array([0, INT32_MAX, 3], np.int32)
         (lambda A: vxm(A, X, MinPlus), TypeError, "A must be a matrix"),
         (lambda A: vxm(X[:1], A, MinPlus), ValueError, "x must have 3 elements, got 1"),
         (lambda A: mxm(A, A.T, MinPlus), TypeError, "both matrices must be of one format, got CSR and CSC: use .to()"),
-        (lambda A: mxm(A, X, MinPlus), TypeError, "the second operand must be a matrix"),
+        (lambda A: mxm(A, X, MinPlus), ValueError, "the second operand of mxm must be two-dimensional, got 1"),
         (lambda A: mxm(A, from_edges([0], [0]), MinPlus), ValueError, r"A's columns must be B's rows .* \(3, 3\)"),
         (lambda A: mxm(A, A, MinPlus, out=A.T), TypeError, "out must be a CSR, got CSC"),
         (

@@ -41,6 +41,31 @@ def check_pair(A: Any, B: Any) -> None:
         raise ValueError(f"the matrices are on {A.device} and {B.device}: move one of them with .to(device=…)")
 
 
+def check_operands(A: Any, B: Any) -> Place:
+    """The place of two operands of mxm, one of which at least is an array; TypeError or ValueError if they do not fit.
+
+    An array has two dimensions, and a dtype and values that vectors may have.
+    """
+    for name, x in (("the first operand", A), ("the second operand", B)):
+        if isinstance(x, Matrix):
+            continue
+        if not is_array(x):
+            raise TypeError(f"{name} of mxm must be a matrix or a two-dimensional array, got {type(x).__name__}")
+        if x.ndim != 2:
+            use = ": of a matrix and a vector, use mxv or vxm" if x.ndim == 1 else ""
+            raise ValueError(f"{name} of mxm must be two-dimensional, got {x.ndim} dimensions{use}")
+        check_dtype(name, x)
+    if A.shape[1] != B.shape[0]:
+        raise ValueError(f"A's columns must be B's rows in number, got shapes {A.shape} and {B.shape}")
+    place = place_of(A)
+    if place_of(B) is not place:
+        raise ValueError(f"the operands are on {place} and {place_of(B)}: move one of them with .to(device=…)")
+    for name, x in (("the first operand", A), ("the second operand", B)):
+        if not isinstance(x, Matrix):
+            check_numbers(name, x)
+    return place
+
+
 def check_result(name: str, place: Place, nbytes: int) -> None:
     """OutOfHostMemory or OutOfDeviceMemory if a verb's result of at most so many bytes exceeds the user's limit."""
     if place.limit is not None:
@@ -107,9 +132,10 @@ def check_numbers(name: str, x: Any) -> None:
     values = x.values if isinstance(x, SparseVector) else x
     if values.dtype.kind != "f" or not values.size or place_of(values) is not HOST:
         return
-    if np.isnan(np.minimum.reduce(values)):
-        at = int(np.isnan(values).argmax())
-        raise ValueError(f"{name} must not hold NaN, got NaN at position {x.indices[at] if x is not values else at}")
+    if np.isnan(np.minimum.reduce(values, axis=None)):
+        at = tuple(map(int, np.argwhere(np.isnan(values))[0]))
+        where: Any = x.indices[at] if x is not values else at if len(at) > 1 else at[0]
+        raise ValueError(f"{name} must not hold NaN, got NaN at position {where}")
 
 
 def is_index(obj: Any) -> bool:

@@ -110,21 +110,8 @@ class VectorWrite:
         return self._dense(t)
 
     def _dense(self, t: Array) -> Array:
-        allowed, out = self.allowed, self.out
-        if out is None:
-            if allowed is not None:
-                t[~allowed] = self.zero
-            return t
-        assert not isinstance(out, SparseVector)
-        if self.accum is not None:
-            t = merge.union_dense(out, t, self.accum, self.zero)
-        if allowed is None:
-            out[...] = t
-        else:
-            namespace(t).copyto(out, t, where=allowed)
-            if self.replace:
-                out[~allowed] = self.zero
-        return out
+        assert not isinstance(self.out, SparseVector)
+        return _written(t, self.allowed, self.accum, self.out, self.replace, self.zero)
 
     def _scatter(self, t: SparseVector) -> Array:
         """A sparse result into a dense `out`, at the cost of the result's entries where nothing else changes."""
@@ -162,6 +149,88 @@ class VectorWrite:
         return out
 
 
+def _written(
+    t: Array, allowed: Array | None, accum: Combiner | None, out: Array | None, replace: bool, zero: Any
+) -> Array:
+    """The write rule where all is dense; `t` is the product's own."""
+    if out is None:
+        if allowed is not None:
+            t[~allowed] = zero
+        return t
+    if accum is not None:
+        t = merge.union_dense(out, t, accum, zero)
+    if allowed is None:
+        out[...] = t
+    else:
+        namespace(t).copyto(out, t, where=allowed)
+        if replace:
+            out[~allowed] = zero
+    return out
+
+
+@dataclass(slots=True)
+class DenseWrite:
+    """How a verb's dense result T of two dimensions is written. Call it with T, an array of its own.
+
+    mask: a matrix (by structure) or a two-dimensional boolean array (by value).  out: an array, which is written.
+    allowed: a boolean array of the positions that may be written; None where all may.
+    """
+
+    zero: Any
+    allowed: Array | None = None
+    accum: Combiner | None = None
+    out: Array | None = None
+    replace: bool = False
+
+    @classmethod
+    def checked(cls, shape: tuple[int, int], dtype: np.dtype, zero: Any, place: Place, *rule: Any) -> DenseWrite:
+        """A write with every argument checked; ValueError or TypeError names the one that is wrong.
+
+        rule: mask, complement, accum, out and replace.
+        """
+        mask, complement, accum, out, replace = rule
+        _check_mask(mask, shape, place)
+        if out is not None:
+            if not is_array(out):
+                raise TypeError(f"out must be an array, as the result is, got {type(out).__name__}")
+            _check_out(out, shape, dtype, place)
+            if place.on_host and not out.flags.writeable:
+                raise ValueError("out is read-only")
+            if accum is not None:
+                check_numbers("out", out)
+        check_accum(accum, out, complement, mask)
+        allowed = mask
+        if isinstance(mask, Matrix):
+            rows, cols, _ = mask.to_edges()
+            allowed = place.xp.zeros(shape, bool)
+            allowed[rows, cols] = True
+        if mask is not None and complement:
+            allowed = ~allowed
+        return cls(zero, allowed, find_combiner(accum, "add") if accum is not None else None, out, replace)
+
+    def __call__(self, T: Array) -> Array:
+        return _written(T, self.allowed, self.accum, self.out, self.replace, self.zero)
+
+
+def _check_mask(mask: Any, shape: tuple[int, int], place: Place) -> None:
+    """TypeError or ValueError unless `mask`, if any, can be one over positions of a matrix."""
+    if mask is None:
+        return
+    if not isinstance(mask, Matrix) and not (is_array(mask) and mask.dtype == np.bool_):
+        raise TypeError("a mask is a matrix or a two-dimensional boolean array")
+    if mask.shape != shape:
+        raise ValueError(f"mask must have the result's shape {shape}, got {mask.shape}")
+    check_place("mask", mask, place)
+
+
+def _check_out(out: Any, shape: tuple[int, int], dtype: np.dtype, place: Place) -> None:
+    if out.shape != shape:
+        raise ValueError(f"out must have the result's shape {shape}, got {out.shape}")
+    if out.dtype != dtype:
+        raise TypeError(f"out must have the result's dtype {dtype}, got {out.dtype}")
+    check_place("out", out, place)
+
+
 @dataclass(slots=True)
 class MatrixWrite:
     """How a verb's CSR result T is written: the same rule over positions of a matrix. Call it with T.
@@ -192,20 +261,11 @@ class MatrixWrite:
         replace: bool,
     ) -> MatrixWrite:
         """A write with every argument checked; ValueError or TypeError names the one that is wrong."""
-        if mask is not None and not isinstance(mask, Matrix) and not (is_array(mask) and mask.dtype == np.bool_):
-            raise TypeError("a mask is a matrix or a two-dimensional boolean array")
-        if mask is not None and mask.shape != shape:
-            raise ValueError(f"mask must have the result's shape {shape}, got {mask.shape}")
-        if mask is not None:
-            check_place("mask", mask, place)
+        _check_mask(mask, shape, place)
         if out is not None:
             if not isinstance(out, CSR):
                 raise TypeError(f"out must be a CSR, got {type(out).__name__}")
-            if out.shape != shape:
-                raise ValueError(f"out must have the result's shape {shape}, got {out.shape}")
-            if out.dtype != dtype:
-                raise TypeError(f"out must have the result's dtype {dtype}, got {out.dtype}")
-            check_place("out", out, place)
+            _check_out(out, shape, dtype, place)
         check_accum(accum, out, complement, mask)
         return cls(
             shape, dtype, mask, complement, find_combiner(accum, "add") if accum is not None else None, out, replace

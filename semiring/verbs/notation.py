@@ -66,9 +66,11 @@ def _product(A: Matrix, other: Any, matrix_first: bool) -> Any:
     """A ⊗ other or other ⊗ A in plus-times; of Booleans in lor-land, as NumPy has it."""
     if isinstance(other, Matrix):
         return mxm(*_alike(A, other), _semiring(A, other))
+    if is_array(other) and other.ndim == 2:
+        return mxm(A, other, _semiring(A, other)) if matrix_first else mxm(other, A, _semiring(A, other))
     if not isinstance(other, SparseVector) and not (is_array(other) and other.ndim == 1):
         got = f"an array of {other.ndim} dimensions" if is_array(other) else type(other).__name__
-        raise TypeError(f"@ takes a matrix, a SparseVector or a one-dimensional array, got {got}")
+        raise TypeError(f"@ takes a matrix, a SparseVector or an array of one or two dimensions, got {got}")
     return mxv(A, other, _semiring(A, other)) if matrix_first else vxm(other, A, _semiring(A, other))
 
 

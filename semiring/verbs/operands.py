@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from formats import Matrix, SparseVector
-from formats.arrays import Array, astype, cast, check_not_nan, differs, equals, is_array, namespace
+from formats.arrays import Array, astype, cast, check_not_nan, contiguous, differs, equals, is_array, namespace
 from formats.matrix.facts import PATTERN, Fact
 
 from ..algebra.semirings import BOOL, Semiring
@@ -57,6 +57,11 @@ def typed_vector(x: Array | SparseVector, semiring: Semiring, dtype: np.dtype) -
     if isinstance(x, SparseVector):
         return SparseVector.trusted(x.indices, _translated(x.values, dtype, *zeros), x.size)
     return _translated(x, dtype, *zeros)
+
+
+def typed_array(x: Array, semiring: Semiring, dtype: np.dtype) -> Array:
+    """An array of `dtype`, C-contiguous."""
+    return contiguous(typed_vector(x, semiring, dtype))  # type: ignore[arg-type]
 
 
 def value_for(out_dtype: np.dtype, value: Any, semiring: Semiring | None) -> Any:

@@ -159,6 +159,13 @@ class Verb(Generic[P, R]):
         return self.name  # pickled as a function is, by its name in its module
 
 
+class Internal(Verb[P, R]):
+    """A verb that other verbs are made of: with cells as they have, but not for users."""
+
+    all: ClassVar[dict[str, Verb[..., Any]]] = {}
+    """Every internal verb by name."""
+
+
 @dataclass(frozen=True)
 class Unsuited:
     """What an implementation answers, with nothing changed, if it is not for these arguments: the definition runs."""

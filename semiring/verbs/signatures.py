@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias, TypedDict, TypeVar, Unpack, overload
 import numpy as np
 
 from formats import CSR, Matrix, SparseVector
-from formats.arrays import Array, DenseVector, Scalar
+from formats.arrays import Array, DenseRows, DenseVector, IntegerRows, IntegerVector, Scalar
 
 from ..algebra.ops import BinaryOp, UnaryOp
 from ..algebra.predicates import Predicate
@@ -47,31 +47,220 @@ class MatrixRule(TypedDict, total=False):
 
 
 class Mxv(Verb[..., Any]):
-    """mxv: dense or sparse as `x`, or as `out`."""
+    """mxv: dense or sparse as `x`, or as `out`; with `return_argument` the arguments likewise."""
 
     @overload
     def __call__(
-        self, A: Matrix, x: VectorLike, semiring: Semiring | str, *, out: V, **rule: Unpack[VectorRule]
+        self,
+        A: Matrix,
+        x: VectorLike,
+        semiring: Semiring | str,
+        *,
+        out: V,
+        return_argument: Literal[False] = False,
+        **rule: Unpack[VectorRule],
     ) -> V: ...
     @overload
     def __call__(
-        self, A: Matrix, x: V, semiring: Semiring | str, *, out: None = None, **rule: Unpack[VectorRule]
+        self,
+        A: Matrix,
+        x: V,
+        semiring: Semiring | str,
+        *,
+        out: None = None,
+        return_argument: Literal[False] = False,
+        **rule: Unpack[VectorRule],
     ) -> V: ...
+    @overload
+    def __call__(
+        self,
+        A: Matrix,
+        x: DenseVector,
+        semiring: Semiring | str,
+        *,
+        out: DenseVector | None = None,
+        return_argument: Literal[True],
+        **rule: Unpack[VectorRule],
+    ) -> tuple[DenseVector, IntegerVector]: ...
+    @overload
+    def __call__(
+        self,
+        A: Matrix,
+        x: SparseVector,
+        semiring: Semiring | str,
+        *,
+        out: SparseVector | None = None,
+        return_argument: Literal[True],
+        **rule: Unpack[VectorRule],
+    ) -> tuple[SparseVector, SparseVector]: ...
+    @overload
+    def __call__(
+        self,
+        A: Matrix,
+        x: DenseVector,
+        semiring: Semiring | str,
+        *,
+        out: SparseVector,
+        return_argument: Literal[True],
+        **rule: Unpack[VectorRule],
+    ) -> tuple[SparseVector, IntegerVector]: ...
+    @overload
+    def __call__(
+        self,
+        A: Matrix,
+        x: SparseVector,
+        semiring: Semiring | str,
+        *,
+        out: DenseVector,
+        return_argument: Literal[True],
+        **rule: Unpack[VectorRule],
+    ) -> tuple[DenseVector, SparseVector]: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return super().__call__(*args, **kwargs)
 
 
 class Vxm(Verb[..., Any]):
-    """vxm: dense or sparse as `x`, or as `out`."""
+    """vxm: dense or sparse as `x`, or as `out`; with `return_argument` the arguments likewise."""
 
     @overload
     def __call__(
-        self, x: VectorLike, A: Matrix, semiring: Semiring | str, *, out: V, **rule: Unpack[VectorRule]
+        self,
+        x: VectorLike,
+        A: Matrix,
+        semiring: Semiring | str,
+        *,
+        out: V,
+        return_argument: Literal[False] = False,
+        **rule: Unpack[VectorRule],
     ) -> V: ...
     @overload
     def __call__(
-        self, x: V, A: Matrix, semiring: Semiring | str, *, out: None = None, **rule: Unpack[VectorRule]
+        self,
+        x: V,
+        A: Matrix,
+        semiring: Semiring | str,
+        *,
+        out: None = None,
+        return_argument: Literal[False] = False,
+        **rule: Unpack[VectorRule],
     ) -> V: ...
+    @overload
+    def __call__(
+        self,
+        x: DenseVector,
+        A: Matrix,
+        semiring: Semiring | str,
+        *,
+        out: DenseVector | None = None,
+        return_argument: Literal[True],
+        **rule: Unpack[VectorRule],
+    ) -> tuple[DenseVector, IntegerVector]: ...
+    @overload
+    def __call__(
+        self,
+        x: SparseVector,
+        A: Matrix,
+        semiring: Semiring | str,
+        *,
+        out: SparseVector | None = None,
+        return_argument: Literal[True],
+        **rule: Unpack[VectorRule],
+    ) -> tuple[SparseVector, SparseVector]: ...
+    @overload
+    def __call__(
+        self,
+        x: DenseVector,
+        A: Matrix,
+        semiring: Semiring | str,
+        *,
+        out: SparseVector,
+        return_argument: Literal[True],
+        **rule: Unpack[VectorRule],
+    ) -> tuple[SparseVector, IntegerVector]: ...
+    @overload
+    def __call__(
+        self,
+        x: SparseVector,
+        A: Matrix,
+        semiring: Semiring | str,
+        *,
+        out: DenseVector,
+        return_argument: Literal[True],
+        **rule: Unpack[VectorRule],
+    ) -> tuple[DenseVector, SparseVector]: ...
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return super().__call__(*args, **kwargs)
+
+
+class Mxm(Verb[..., Any]):
+    """mxm: CSR of two matrices, else dense; with `return_argument` the arguments likewise."""
+
+    @overload
+    def __call__(
+        self,
+        A: Matrix,
+        B: Matrix,
+        semiring: Semiring | str,
+        *,
+        out: CSR | None = None,
+        return_argument: Literal[False] = False,
+        **rule: Unpack[MatrixRule],
+    ) -> CSR: ...
+    @overload
+    def __call__(
+        self,
+        A: Matrix,
+        B: Matrix,
+        semiring: Semiring | str,
+        *,
+        out: CSR | None = None,
+        return_argument: Literal[True],
+        **rule: Unpack[MatrixRule],
+    ) -> tuple[CSR, CSR]: ...
+    @overload
+    def __call__(
+        self,
+        A: Matrix,
+        B: DenseRows,
+        semiring: Semiring | str,
+        *,
+        out: DenseRows | None = None,
+        return_argument: Literal[False] = False,
+        **rule: Unpack[MatrixRule],
+    ) -> DenseRows: ...
+    @overload
+    def __call__(
+        self,
+        A: Matrix,
+        B: DenseRows,
+        semiring: Semiring | str,
+        *,
+        out: DenseRows | None = None,
+        return_argument: Literal[True],
+        **rule: Unpack[MatrixRule],
+    ) -> tuple[DenseRows, IntegerRows]: ...
+    @overload
+    def __call__(
+        self,
+        A: DenseRows,
+        B: Matrix | DenseRows,
+        semiring: Semiring | str,
+        *,
+        out: DenseRows | None = None,
+        return_argument: Literal[False] = False,
+        **rule: Unpack[MatrixRule],
+    ) -> DenseRows: ...
+    @overload
+    def __call__(
+        self,
+        A: DenseRows,
+        B: Matrix | DenseRows,
+        semiring: Semiring | str,
+        *,
+        out: DenseRows | None = None,
+        return_argument: Literal[True],
+        **rule: Unpack[MatrixRule],
+    ) -> tuple[DenseRows, IntegerRows]: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return super().__call__(*args, **kwargs)
 
@@ -199,13 +388,31 @@ class Select(Verb[..., Any]):
 
 
 class Reduce(Verb[..., Any]):
-    """reduce: a scalar; with an axis a vector, dense unless `out` is sparse."""
+    """reduce: a scalar; with an axis a vector, dense unless `out` is sparse; `return_argument` adds where it was."""
 
     @overload
-    def __call__(self, u: Matrix | VectorLike, monoid: Monoid | Semiring | str, *, axis: None = None) -> np.number: ...
+    def __call__(
+        self,
+        u: Matrix | VectorLike,
+        monoid: Monoid | Semiring | str,
+        *,
+        axis: None = None,
+        return_argument: Literal[False] = False,
+    ) -> np.number: ...
     @overload
     def __call__(
-        self, u: Matrix, monoid: Monoid | Semiring | str, *, axis: Literal[0, 1], out: V, **rule: Unpack[VectorRule]
+        self, u: VectorLike, monoid: Monoid | Semiring | str, *, axis: None = None, return_argument: Literal[True]
+    ) -> tuple[np.number, int]: ...
+    @overload
+    def __call__(
+        self,
+        u: Matrix,
+        monoid: Monoid | Semiring | str,
+        *,
+        axis: Literal[0, 1],
+        out: V,
+        return_argument: Literal[False] = False,
+        **rule: Unpack[VectorRule],
     ) -> V: ...
     @overload
     def __call__(
@@ -215,8 +422,31 @@ class Reduce(Verb[..., Any]):
         *,
         axis: Literal[0, 1],
         out: None = None,
+        return_argument: Literal[False] = False,
         **rule: Unpack[VectorRule],
     ) -> DenseVector: ...
+    @overload
+    def __call__(
+        self,
+        u: Matrix,
+        monoid: Monoid | Semiring | str,
+        *,
+        axis: Literal[0, 1],
+        out: V,
+        return_argument: Literal[True],
+        **rule: Unpack[VectorRule],
+    ) -> tuple[V, IntegerVector]: ...
+    @overload
+    def __call__(
+        self,
+        u: Matrix,
+        monoid: Monoid | Semiring | str,
+        *,
+        axis: Literal[0, 1],
+        out: None = None,
+        return_argument: Literal[True],
+        **rule: Unpack[VectorRule],
+    ) -> tuple[DenseVector, IntegerVector]: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return super().__call__(*args, **kwargs)
 

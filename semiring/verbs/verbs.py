@@ -16,18 +16,35 @@ from typing import Any, Literal
 import numpy as np
 
 from formats import CSR, Matrix, SparseVector
-from formats.arrays import Array, Scalar, as_array, as_indices, astype, check_not_nan, namespace, to_device
-from formats.places import LIMITS, Place
+from formats.arrays import (
+    Array,
+    DenseRows,
+    IntegerRows,
+    Scalar,
+    as_array,
+    as_indices,
+    astype,
+    check_not_nan,
+    contiguous,
+    differs,
+    equals,
+    index_dtype,
+    namespace,
+    to_device,
+)
+from formats.places import LIMITS, Place, place_of
 from formats.vector import is_scalar
 
-from ..algebra.ops import BinaryOp, find_unary
+from ..algebra.ops import OPERATORS, BinaryOp, find_unary
 from ..algebra.predicates import Predicate, find_comparison, find_predicate
 from ..algebra.semirings import Monoid, Semiring, find_combiner, find_monoid, find_semiring
+from . import arguments
 from .checks import (
     check_distinct,
     check_dtype,
     check_matrix,
     check_operand,
+    check_operands,
     check_pair,
     check_result,
     check_vector,
@@ -37,9 +54,9 @@ from .checks import (
     is_index,
     one_index,
 )
-from .masks import MatrixWrite, VectorWrite
-from .operands import common_dtype, typed_matrix, typed_vector, value_for
-from .registry import Vector, Verb
+from .masks import DenseWrite, MatrixWrite, VectorWrite
+from .operands import common_dtype, typed_array, typed_matrix, typed_vector, value_for
+from .registry import Internal, Vector, Verb
 from .signatures import (
     Apply,
     Assign,
@@ -50,6 +67,7 @@ from .signatures import (
     Function,
     Index,
     Indices,
+    Mxm,
     Mxv,
     Operator,
     Reduce,
@@ -73,7 +91,8 @@ def mxv(
     accum: Operator | None = None,
     out: VectorLike | None = None,
     replace: bool = False,
-) -> VectorLike:
+    return_argument: bool = False,
+) -> VectorLike | tuple[VectorLike, VectorLike]:
     """y = A ⊗ x, that is y_i = ⊕_k a_ik ⊗ x_k: SpMV, or SpMSpV where `x` is sparse.
 
     Args:
@@ -82,13 +101,15 @@ def mxv(
         semiring: (⊕, ⊗), or its name.
         mask, complement, accum, out, replace: the write rule. Places in the mask (or out of it) are written, into `out`
             if it is given; accum combines what `out` holds with the result; replace makes the other places absent.
+        return_argument: also tell which k gave each y_i: the smallest of equals, where ⊕ selects one, as min does.
 
     Returns:
-        (m,) of NumPy's common dtype on A's device, dense or sparse as `x` is.
+        (m,) of NumPy's common dtype on A's device, dense or sparse as `x` is. With `return_argument` (y, k), k likewise
+        of integers, -1 where y is the zero or was not written.
 
     Raises:
-        ValueError: sizes or devices do not fit.
-        TypeError: the semiring is not defined on the dtype.
+        ValueError: sizes or devices do not fit, or `return_argument` comes with accum.
+        TypeError: the semiring is not defined on the dtype, or `return_argument` is asked of sums.
 
     Example:
         >>> import numpy as np
@@ -106,6 +127,8 @@ def mxv(
     if LIMITS:
         check_result("mxv", A.place, A.nrows * dtype.itemsize)
     write = VectorWrite.checked(A.nrows, dtype, s.zero(dtype), A.place, mask, complement, accum, out, replace)
+    if return_argument:
+        return _with_argument(typed_matrix(A, s, dtype), typed_vector(x, s, dtype), s, write, True)
     return mxv.find(type(A), A.place)(typed_matrix(A, s, dtype), typed_vector(x, s, dtype), s, write)
 
 
@@ -120,7 +143,8 @@ def vxm(
     accum: Operator | None = None,
     out: VectorLike | None = None,
     replace: bool = False,
-) -> VectorLike:
+    return_argument: bool = False,
+) -> VectorLike | tuple[VectorLike, VectorLike]:
     """y = x ⊗ A, that is y_j = ⊕_k x_k ⊗ a_kj: the step along the edges, a push where `x` is sparse.
 
     Args:
@@ -129,13 +153,15 @@ def vxm(
         semiring: (⊕, ⊗), or its name.
         mask, complement, accum, out, replace: the write rule. Places in the mask (or out of it) are written, into `out`
             if it is given; accum combines what `out` holds with the result; replace makes the other places absent.
+        return_argument: also tell which k gave each y_j: the smallest of equals, where ⊕ selects one, as min does.
 
     Returns:
-        (n,) of NumPy's common dtype on A's device, dense or sparse as `x` is.
+        (n,) of NumPy's common dtype on A's device, dense or sparse as `x` is. With `return_argument` (y, k), k likewise
+        of integers, -1 where y is the zero or was not written.
 
     Raises:
-        ValueError: sizes or devices do not fit.
-        TypeError: the semiring is not defined on the dtype.
+        ValueError: sizes or devices do not fit, or `return_argument` comes with accum.
+        TypeError: the semiring is not defined on the dtype, or `return_argument` is asked of sums.
 
     Example:
         >>> import numpy as np
@@ -153,54 +179,180 @@ def vxm(
     if LIMITS:
         check_result("vxm", A.place, A.ncols * dtype.itemsize)
     write = VectorWrite.checked(A.ncols, dtype, s.zero(dtype), A.place, mask, complement, accum, out, replace)
+    if return_argument:
+        return _with_argument(typed_matrix(A, s, dtype).T, typed_vector(x, s, dtype), s, write, False)
     return vxm.find(type(A), A.place)(typed_vector(x, s, dtype), typed_matrix(A, s, dtype), s, write)
 
 
-@Verb
+@Mxm
 def mxm(
-    A: Matrix,
-    B: Matrix,
+    A: Matrix | Array,
+    B: Matrix | Array,
     semiring: Semiring | str,
     *,
     mask: Matrix | Array | None = None,
     complement: bool = False,
     accum: Operator | None = None,
-    out: CSR | None = None,
+    out: CSR | Array | None = None,
     replace: bool = False,
-) -> CSR:
-    """C = A ⊗ B, that is c_ij = ⊕_k a_ik ⊗ b_kj.
+    return_argument: bool = False,
+) -> CSR | DenseRows | tuple[CSR, CSR] | tuple[DenseRows, IntegerRows]:
+    """C = A ⊗ B, that is c_ij = ⊕_k a_ik ⊗ b_kj: of two matrices a matrix, with a dense operand dense.
 
     Args:
-        A: (m, k).
-        B: (k, n), of A's format and device. Formats without a product of their own are taken by their rows, as CSR.
-        semiring: (⊕, ⊗), or its name.
+        A: (m, k), a matrix or an array.
+        B: (k, n), likewise, on one device; of two matrices of A's format. Formats without a product of their own are
+            taken by their rows, as CSR.
+        semiring: (⊕, ⊗), or its name. In an array its zero stands for what is absent.
         mask, complement, accum, out, replace: the write rule. Places in the mask (or out of it) are written, into `out`
             if it is given; accum combines what `out` holds with the result; replace makes the other places absent.
+        return_argument: also tell which k gave each c_ij: the smallest of equals, where ⊕ selects one, as min does.
 
     Returns:
-        (m, n) of NumPy's common dtype, without entries equal to the semiring's zero.
+        (m, n) of NumPy's common dtype: of two matrices a CSR without entries equal to the semiring's zero, else an
+        array. With `return_argument` (C, K), K likewise of integers, -1 where an array is the zero or was not written.
 
     Raises:
-        ValueError: shapes or devices do not fit.
-        TypeError: the semiring is not defined on the dtype, or the formats differ.
+        ValueError: shapes or devices do not fit, or `return_argument` comes with accum.
+        TypeError: the semiring is not defined on the dtype, the formats differ, or `return_argument` is asked of sums.
 
     Example:
+        >>> import numpy as np
         >>> from formats import from_edges
         >>> A = from_edges([0, 1, 2], [1, 2, 3], [5.0, 9.0, 3.0], shape=4)
         >>> C = mxm(A, A, "min_plus")
         >>> C[0, 2], C[1, 3], C.nnz
         (np.float64(14.0), np.float64(12.0), 2)
+        >>> mxm(A, np.array([[0.0, 7.0], [1.0, 7.0], [2.0, 7.0], [3.0, 7.0]]), "min_plus").tolist()
+        [[6.0, 12.0], [11.0, 16.0], [6.0, 10.0], [inf, inf]]
 
     Source: GraphBLAS, GrB_mxm.
     """
     s = find_semiring(semiring)
+    if return_argument:
+        arguments.check_argument(s.add, accum)
+    rule = (mask, complement, accum, out, replace)
+    if not (isinstance(A, Matrix) and isinstance(B, Matrix)):
+        return _dense_product(A, B, s, rule, return_argument)
     check_pair(A, B)
     if A.ncols != B.nrows:
         raise ValueError(f"A's columns must be B's rows in number, got shapes {A.shape} and {B.shape}")
     dtype = common_dtype(s, A, B)
-    write = MatrixWrite.checked((A.nrows, B.ncols), dtype, A.place, mask, complement, accum, out, replace)
+    write = MatrixWrite.checked((A.nrows, B.ncols), dtype, A.place, *rule)
+    if return_argument:
+        return _sparse_with_argument(A, B, s, rule)
     A, B = mxm.served(A), mxm.served(B)
     return mxm.find(type(A), A.place)(typed_matrix(A, s, dtype), typed_matrix(B, s, dtype), s, write)
+
+
+def _sparse_with_argument(A: Matrix, B: Matrix, s: Semiring, rule: tuple[Any, ...]) -> tuple[CSR, CSR]:
+    """(C, K) of two matrices: the product first, and then its arguments, from its terms."""
+    mask, complement, _, out, replace = rule
+    dtype = common_dtype(s, A, B)
+    left, right = (typed_matrix(mxm.rows_of(M), s, dtype) for M in (A, B))
+    C = mxm(left, right, s, mask=mask, complement=complement)
+    K = arguments.of_sparse_products(left, right, C, s)
+    if out is None:
+        return C, K
+    write = MatrixWrite(C.shape, dtype, mask, complement, None, out, replace)
+    return write(C, masked=True), K
+
+
+def _dense_product(A: Any, B: Any, s: Semiring, rule: tuple[Any, ...], argument: bool) -> Any:
+    """mxm with one operand or two that are arrays."""
+    place = check_operands(A, B)
+    dtype, shape = common_dtype(s, A, B), (A.shape[0], B.shape[1])
+    write = DenseWrite.checked(shape, dtype, s.zero(dtype), place, *rule)
+    size = shape[0] * shape[1] * (dtype.itemsize + (index_dtype(A.shape[1]).itemsize if argument else 0))
+    place.check_room(f"mxm, for its result of {shape[0]:,} × {shape[1]:,},", size)
+    if isinstance(A, Matrix):
+        X = typed_array(B, s, dtype)
+        found = dense_mxm(typed_matrix(A, s, dtype), X, s, True, argument, write.allowed)
+    elif isinstance(B, Matrix):
+        X = typed_array(A.T, s, dtype)
+        allowed = None if write.allowed is None else contiguous(write.allowed.T)
+        turned = dense_mxm(typed_matrix(B, s, dtype).T, X, s, False, argument, allowed)
+        found = tuple(part.T for part in turned) if argument else turned.T
+    else:
+        found = dense_dense(typed_array(A, s, dtype), typed_array(B, s, dtype), s, argument)
+    return _written_with_argument(found, write) if argument else write(found)
+
+
+def _written_with_argument(found: tuple[Array, Array], write: DenseWrite | VectorWrite) -> Any:
+    """(y, k) by the write rule: k is `NONE` where y is not written."""
+    y, k = found
+    if write.allowed is not None:
+        k[~write.allowed] = arguments.NONE
+    return write(y), k
+
+
+@Internal
+def dense_mxm(
+    A: Matrix, X: Array, semiring: Semiring, matrix_first: bool, argument: bool = False, allowed: Array | None = None
+) -> Any:
+    """Y, y_ij = ⊕_k a_ik ⊗ x_kj (matrix_first) or ⊕_k x_kj ⊗ a_ik: what mxm with one dense operand is made of.
+
+    Args:
+        A: (m, n).
+        X: (n, columns), C-contiguous, of A's dtype, on its device; all of them and A's rows at least one where a cell
+            is called.
+        semiring: (⊕, ⊗).
+        matrix_first: in which order ⊗ takes its operands.
+        argument: find arguments, too. ⊕ selects.
+        allowed: (m, columns) of Booleans, C-contiguous: what is wanted. The rest may come as it likes.
+
+    Returns:
+        Y, (m, columns), an array of its own; or (Y, K), K of `index_dtype(n)`, see `arguments`.
+    """
+    shape = (A.nrows, X.shape[1])
+    if 0 in shape or A.ncols == 0:
+        xp, zero = A.xp, semiring.zero(A.dtype)
+        Y = xp.full(shape, zero, A.dtype)
+        return (Y, xp.full(shape, arguments.NONE, index_dtype(A.ncols))) if argument else Y
+    if shape[1] == 1 and not argument:
+        mask = None if allowed is None else allowed[:, 0]
+        write = VectorWrite(A.nrows, A.dtype, semiring.zero(A.dtype), mask)
+        if matrix_first:
+            return mxv.find(type(A), A.place)(A, X[:, 0], semiring, write).reshape(shape)
+        return vxm.find(type(A.T), A.place)(X[:, 0], A.T, semiring, write).reshape(shape)
+    return dense_mxm.find(type(A), A.place)(A, X, semiring, matrix_first, argument, allowed)
+
+
+@Internal
+def dense_dense(X: Array, Y: Array, semiring: Semiring, argument: bool = False) -> Any:
+    """Z, z_ij = ⊕_k x_ik ⊗ y_kj: what mxm with two dense operands is made of. Its cells are of the format `Vector`.
+
+    Args:
+        X: (m, n), C-contiguous; the zero is absent.
+        Y: (n, columns), C-contiguous, of X's dtype, on its device. No extent is 0 where a cell is called.
+        semiring: (⊕, ⊗).
+        argument: find arguments, too. ⊕ selects.
+
+    Returns:
+        Z, (m, columns), an array of its own; or (Z, K), K of `index_dtype(n)`, see `arguments`.
+    """
+    shape = (X.shape[0], Y.shape[1])
+    if 0 in shape or X.shape[1] == 0:
+        xp = namespace(X)
+        Z = xp.full(shape, semiring.zero(X.dtype), X.dtype)
+        return (Z, xp.full(shape, arguments.NONE, index_dtype(X.shape[1]))) if argument else Z
+    return dense_dense.find(Vector, place_of(X))(X, Y, semiring, argument)
+
+
+def _with_argument(A: Matrix, x: Any, s: Semiring, write: VectorWrite, matrix_first: bool) -> Any:
+    """(y, k) of A ⊗ x or, matrix_first being False, of x ⊗ a for each row of A; both sparse if y is."""
+    arguments.check_argument(s.add, write.accum)
+    zero = s.zero(A.dtype)
+    X = contiguous(x.to_dense(zero) if isinstance(x, SparseVector) else x).reshape(-1, 1)
+    allowed = None if write.allowed is None else contiguous(write.allowed).reshape(-1, 1)
+    y, k = (part.reshape(-1) for part in dense_mxm(A, X, s, matrix_first, True, allowed))
+    if not isinstance(x, SparseVector):
+        return _written_with_argument((y, k), write)
+    found = differs(y, zero) if write.allowed is None else differs(y, zero) & write.allowed
+    at = namespace(found).flatnonzero(found)
+    indices = at.astype(index_dtype(y.size))
+    sparse = (SparseVector.trusted(indices, part.take(at), y.size) for part in (y, k))
+    return write(next(sparse)), next(sparse)
 
 
 # --- element by element ---------------------------------------------------------------------------------------------
@@ -445,7 +597,8 @@ def reduce(
     accum: Operator | None = None,
     out: VectorLike | None = None,
     replace: bool = False,
-) -> np.number | VectorLike:
+    return_argument: bool = False,
+) -> np.number | VectorLike | tuple[np.number | VectorLike, int | VectorLike]:
     """⊕ over the entries: of a vector or a whole matrix a scalar, of a matrix along an axis a dense vector.
 
     Args:
@@ -454,19 +607,26 @@ def reduce(
         axis: None for everything, 0 down each column, 1 along each row.
         mask, complement, accum, out, replace: the write rule. Places in the mask (or out of it) are written, into `out`
             if it is given; accum combines what `out` holds with the result; replace makes the other places absent.
+        return_argument: also tell where each element was: the index in a vector, the column in a row of a matrix, the
+            row in a column; the smallest of equals. ⊕ must select one, as min and max do.
 
     Returns:
-        A scalar of u's dtype, or a dense vector of it. Nothing to reduce gives the identity.
+        A scalar of u's dtype, or a dense vector of it. Nothing to reduce gives the identity. With `return_argument`
+        (value, index), -1 for the identity, or (y, k), k a dense vector of integers, -1 likewise.
 
     Raises:
-        ValueError: there is no such axis, or a scalar result is given a part of the write rule.
-        TypeError: the monoid is not defined on the dtype.
+        ValueError: there is no such axis, or a scalar result is given a part of the write rule; of a matrix
+            `return_argument` comes without an axis, or with accum.
+        TypeError: the monoid is not defined on the dtype, or `return_argument` is asked of sums.
 
     Example:
         >>> from formats import from_edges
         >>> A = from_edges([0, 0, 1], [0, 1, 1], [5.0, 9.0, 3.0])
         >>> reduce(A, "min").item(), reduce(A, "plus", axis=1).tolist()
         (3.0, [14.0, 3.0])
+        >>> y, k = reduce(A, "max", axis=1, return_argument=True)
+        >>> y.tolist(), k.tolist()
+        ([9.0, 3.0], [1, 1])
 
     Source: GraphBLAS, GrB_reduce.
     """
@@ -481,11 +641,28 @@ def reduce(
         raise TypeError(f"{m.name} is not defined on {u.dtype}")
     if axis is None and any(part is not None for part in (mask, accum, out)):
         raise ValueError("a scalar result takes no mask, accum or out: give an axis")
+    if return_argument:
+        arguments.check_argument(m, accum)
+        if isinstance(u, Matrix) and axis is None:
+            raise ValueError("return_argument of a matrix needs an axis, for an entry of it has two indices")
     if isinstance(u, Matrix):
         size = u.shape[1 - (axis or 0)]
         write = VectorWrite.checked(size, u.dtype, m.zero(u.dtype), u.place, mask, complement, accum, out, replace)
+        if return_argument:  # of A ⊗ x, where ⊗ gives A's value, and x has an element everywhere
+            lines, s = u if axis == 1 else u.T, Semiring(m, OPERATORS["first"], dtypes=m.dtypes)
+            x = u.xp.full(lines.ncols, arguments.present_value(m, u.dtype), u.dtype)
+            return _with_argument(lines, x, s, write, True)
         return reduce.find(type(u), u.place)(u, m, axis, write)
-    return reduce.find(Vector, check_vectors(u))(u, m)
+    total = reduce.find(Vector, check_vectors(u))(u, m)
+    return (total, _place_of_value(u, total, m)) if return_argument else total
+
+
+def _place_of_value(u: VectorLike, value: Any, monoid: Monoid) -> int:
+    """The first index at which the vector holds the value; `NONE` for the monoid's identity."""
+    if value == monoid.zero(u.dtype):
+        return arguments.NONE
+    at = int(equals(u.values if isinstance(u, SparseVector) else u, value).argmax())
+    return int(u.indices[at]) if isinstance(u, SparseVector) else at
 
 
 # --- parts and places -----------------------------------------------------------------------------------------------
