@@ -4,11 +4,13 @@ import semiring  # noqa: F401  # isort: skip  # first: raises if `formats` is an
 from .bellman_ford import bellman_ford
 from .bfs import bfs
 from .boruvka import boruvka
+from .closeness import closeness_centrality, harmonic_centrality
 from .components import components
 from .core_number import core_number
 from .da2cf import da2cf
 from .delta_stepping import delta_stepping
 from .dijkstra import dijkstra
+from .eccentricity import diameter, eccentricity
 from .errors import NegativeCycle
 from .pagerank import pagerank
 from .parents import path, shortest_path_tree
@@ -24,12 +26,16 @@ __all__ = [
     "bellman_ford",
     "bfs",
     "boruvka",
+    "closeness_centrality",
     "clustering",
     "components",
     "core_number",
     "da2cf",
     "delta_stepping",
+    "diameter",
     "dijkstra",
+    "eccentricity",
+    "harmonic_centrality",
     "pagerank",
     "path",
     "scc",

@@ -140,6 +140,11 @@ def full(like: Array, fill: Any, dtype: Any) -> Array:
     return namespace(like).full(like.shape, fill, dtype)
 
 
+def either(flags: Array, x: Any, y: Any) -> Array:
+    """x where a Boolean array is true, y elsewhere."""
+    return namespace(flags).where(flags, x, y)
+
+
 def shares(x: Array) -> Array:
     """1 ⊘ x of floats, 0 where x is 0."""
     return (x != 0) / (x + (x == 0))

@@ -10,7 +10,16 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from algorithms import clustering, core_number, pagerank, triangles
+from algorithms import (
+    closeness_centrality,
+    clustering,
+    core_number,
+    diameter,
+    eccentricity,
+    harmonic_centrality,
+    pagerank,
+    triangles,
+)
 from formats import CSR, Matrix, from_edges
 
 from .conftest import Backend
@@ -70,6 +79,18 @@ CASES = {
     "core_number": Case(core_number, lambda G: nx.core_number(without_loops(G)), directed=False),
     "core_number, as written": Case(
         lambda A: core_number(A, fused=False), lambda G: nx.core_number(without_loops(G)), directed=False
+    ),
+    "closeness": Case(closeness_centrality, nx.closeness_centrality, hard=True),
+    "closeness, weighted": Case(
+        lambda A: closeness_centrality(A, weighted=True, wf_improved=False),
+        lambda G: nx.closeness_centrality(G, distance="weight", wf_improved=False),
+        hard=True,
+    ),
+    "harmonic": Case(harmonic_centrality, nx.harmonic_centrality, hard=True),
+    "harmonic, weighted": Case(
+        lambda A: harmonic_centrality(A, weighted=True),
+        lambda G: nx.harmonic_centrality(G, distance="weight"),
+        hard=True,
     ),
 }
 NAMES = list(CASES)
@@ -141,6 +162,48 @@ def test_pagerank_refuses(wrong: dict[str, Any], match: str) -> None:
         pagerank(karate()[0], **wrong)
     with pytest.raises(ValueError, match="not negative, got -1"):
         pagerank(from_edges([0], [1], [-1.0]))
+
+
+# --- eccentricities ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("weight", [None, "weight"])
+def test_eccentricities_and_diameters(weight: str | None) -> None:
+    connected = 0
+    for A, G in random_networks(200, most=12):
+        how = {"weighted": weight is not None}
+        whole = len(G) > 0 and (nx.is_strongly_connected(G) if G.is_directed() else nx.is_connected(G))
+        connected += whole
+        if not whole:
+            for call in (eccentricity, diameter):
+                if len(G):
+                    with pytest.raises(ValueError, match="no path leads from vertex"):
+                        call(A, **how)
+            continue
+        right = nx.eccentricity(G, weight=weight)
+        np.testing.assert_allclose(eccentricity(A, **how), list(right.values()), rtol=1e-9)
+        np.testing.assert_allclose(eccentricity(A, vertices=[0], **how), [right[0]], rtol=1e-9)
+        assert diameter(A, **how) == max(right.values())
+    assert connected > 30
+
+
+def test_no_vertices_have_no_diameter() -> None:
+    nothing = from_edges([], [])
+    assert eccentricity(nothing).tolist() == []
+    with pytest.raises(ValueError, match="without vertices"):
+        diameter(nothing)
+
+
+@pytest.mark.parametrize(
+    ("fmt", "backend"),
+    [Backend(backend).param(fmt, name=fmt.__name__) for backend in Backend for fmt in FORMATS],
+)
+def test_eccentricities_of_known_networks(fmt: type[Matrix], backend: str) -> None:
+    for (A, G), across in ((karate(), 5), (les_miserables(), 5)):
+        M = A.to(fmt, **({"force": True} if "force" in OPTIONS.get(fmt, {}) else {})).to(device=backend)
+        assert on_cpu(eccentricity(M)).tolist() == list(nx.eccentricity(G).values())
+        assert diameter(M) == across
+        assert diameter(M.astype("float64"), weighted=True) == nx.diameter(G, weight="weight")
 
 
 # --- triangles and cores ----------------------------------------------------------------------------------------------

@@ -9,11 +9,15 @@ from algorithms import (
     bellman_ford,
     bfs,
     boruvka,
+    closeness_centrality,
     clustering,
     core_number,
     da2cf,
     delta_stepping,
+    diameter,
     dijkstra,
+    eccentricity,
+    harmonic_centrality,
     pagerank,
     path,
     scc,
@@ -137,6 +141,10 @@ assert_type(boruvka(A, symmetrize=True, return_labels=True), tuple[COO, IntegerV
 assert_type(pagerank(A, alpha=0.9, personalization=x), DenseVector)
 assert_type(triangles(A, symmetrize=True), IntegerVector)
 assert_type(clustering(A, symmetrize=True), DenseVector)
+assert_type(closeness_centrality(A, weighted=True, wf_improved=False), DenseVector)
+assert_type(harmonic_centrality(A, vertices=[0, 1]), DenseVector)
+assert_type(eccentricity(A, vertices=[0]), DenseVector)
+assert_type(diameter(from_edges([0, 1], [1, 0])), int | float)
 assert_type(core_number(A, symmetrize=True, fused=False), IntegerVector)
 assert_type(shortest_path_tree(A, sssp(A, 0), 0, MinPlus), IntegerVector)
 assert_type(path(bfs(A, 0, return_parents=True)[1], 1), list[int])

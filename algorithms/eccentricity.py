@@ -1,0 +1,132 @@
+"""Eccentricities, how far the farthest vertex is, and the diameter, the largest of them.
+
+    e_v = max_u d_vu
+
+In an undirected graph a search from v with distances d bounds those of all others, by the triangle inequality:
+
+    max(d_u, e_v - d_u)  ≤  e_u  ≤  e_v + d_u
+
+So few searches do. They start, in turn, at the vertex with the largest upper bound, which may be the farthest from all,
+and at the one with the smallest lower bound, which is in the middle and bounds the others well.
+
+[1] F. W. Takes, W. A. Kosters, Computing the eccentricity distribution of large graphs, Algorithms 6(1), 2013.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from formats import Matrix
+from formats.arrays import DenseVector
+from formats.storage.orientation import is_symmetric
+from semiring import assign, ewise_add
+from semiring.vectors import all_vertices, check_graph, count, degrees, either, full
+
+from .blocks import blocks_of_distances, has_weights, joined, listed
+from .kinds import Vertices
+
+FAR = 2**62
+"""More than any distance of integers; of floats it is infinity that is meant."""
+ROUNDED = 2.0**-40
+"""What sums of floats may differ by, relative to them, when paths are added from their other ends."""
+
+
+def eccentricity(A: Matrix, *, vertices: Vertices | None = None, weighted: bool = False) -> DenseVector:
+    """The distance from each vertex to the one farthest from it.
+
+    Args:
+        A: (n, n), A[u, v] is the edge u -> v.
+        vertices: (k,) those whose eccentricity is asked for; None for all.
+        weighted: True measures distances by A's values, False by the number of edges.
+
+    Returns:
+        (k,) numbers on A's device: int32, or if weighted of A.dtype.
+
+    Raises:
+        ValueError: a vertex is not reached from another, the matrix is not square, or a vertex lies outside it.
+        NegativeCycle: there are no shortest distances.
+
+    Example:
+        >>> from formats import from_edges
+        >>> eccentricity(from_edges([0, 1, 1, 2], [1, 0, 2, 1])).tolist()
+        [2, 1, 2]
+
+    Source: Takes, Kosters 2013 [1].
+    """
+    asked, measured = listed(A, vertices), has_weights(A, weighted)
+    dtype = A.dtype if measured else "int32"
+    if vertices is None and A.nrows and is_symmetric(A, pattern=not measured) and not is_rounded(A, measured):
+        return bounded(A, measured, every=True).astype(dtype)
+    found = []
+    for sources, d, led in blocks_of_distances(A, asked, weighted):
+        check_connected(sources, led)
+        found.append(d.max(axis=1))
+    return joined(found, A, dtype)
+
+
+def diameter(A: Matrix, *, weighted: bool = False) -> int | float:
+    """The largest distance between two vertices.
+
+    Args:
+        A: (n, n), A[u, v] is the edge u -> v.
+        weighted: True measures distances by A's values, False by the number of edges.
+
+    Returns:
+        A number of Python's.
+
+    Raises:
+        ValueError: a vertex is not reached from another, the matrix is not square, or has no vertices.
+        NegativeCycle: there are no shortest distances.
+
+    Example:
+        >>> from formats import from_edges
+        >>> diameter(from_edges([0, 1, 1, 2], [1, 0, 2, 1], [5.0, 5.0, 9.0, 9.0]), weighted=True)
+        14.0
+
+    Source: Takes, Kosters 2013 [1].
+    """
+    check_graph(A)
+    if A.nrows == 0:
+        raise ValueError("a graph without vertices has no diameter")
+    measured = has_weights(A, weighted)
+    two_ways = is_symmetric(A, pattern=not measured)
+    found: Any = bounded(A, measured, every=False) if two_ways else eccentricity(A, weighted=weighted)
+    return found.max().item()
+
+
+def bounded(A: Matrix, weighted: bool, *, every: bool) -> Any:
+    """Lower bounds of all eccentricities in an undirected graph: all exact if `every`, else the largest is."""
+    rounded = is_rounded(A, weighted)
+    lower, upper = (full(all_vertices(A), x, "float64" if rounded else "int64") for x in (0, FAR))
+    left, slack, turn = full(lower, True, bool), ROUNDED if rounded else 0, True
+    v = int(degrees(A).argmax())
+    while True:
+        [(sources, [d], led)] = blocks_of_distances(A, [v], weighted)
+        check_connected(sources, led)
+        d, e = d.astype(lower.dtype), d.max().item()
+        lower = ewise_add(lower, ewise_add(d, e - d, "max") - slack * e, "max")  # max(d_u, e_v - d_u) ≤ e_u
+        upper = ewise_add(upper, (e + d) + slack * e, "min")  # e_u ≤ e_v + d_u
+        assign(lower, e, [v])
+        assign(upper, e, [v])
+        left = (lower < upper) & (every | (upper > lower.max()))
+        if not count(left):
+            return lower
+        v = int(either(left, upper, -1).argmax() if turn else either(left, lower, FAR).argmin())
+        turn = not turn
+
+
+def is_rounded(A: Matrix, weighted: bool) -> bool:
+    """Are distances sums of floats, which depend on the end from which they are added?"""
+    return weighted and A.dtype.kind == "f"
+
+
+def check_connected(sources: list[int], led: Any) -> None:
+    """ValueError that names a source and a vertex that its row in `led` does not reach."""
+    if led.all():
+        return
+    for source, row in zip(sources, led, strict=True):
+        if not row.all():
+            v = int(row.argmin())
+            raise ValueError(
+                f"no path leads from vertex {source} to {v}, so it has no eccentricity: search a component"
+            )
