@@ -1,6 +1,7 @@
 """Graph algorithms, written as equations over semirings."""
 
 import semiring  # noqa: F401  # isort: skip  # first: raises if `formats` is another project's
+from .all_pairs import all_pairs
 from .bellman_ford import bellman_ford
 from .bfs import bfs
 from .boruvka import boruvka
@@ -23,6 +24,7 @@ from . import fused  # isort: skip  # noqa: F401  # registers implementations of
 
 __all__ = [
     "NegativeCycle",
+    "all_pairs",
     "bellman_ford",
     "bfs",
     "boruvka",

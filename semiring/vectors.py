@@ -306,6 +306,17 @@ def fill(rows: Iterable[Any], values: Iterable[Any]) -> None:
             row[...] = value
 
 
+def block(D: Array, rows: range, columns: range) -> Array:
+    """A part of an array of two dimensions, which shares its memory."""
+    return D[rows.start : rows.stop, columns.start : columns.stop]
+
+
+def fill_diagonal(D: Array, x: Any) -> None:
+    """d_ii = x, or x_i."""
+    i = namespace(D).arange(D.shape[0])
+    D[i, i] = x
+
+
 def product(a: Any, b: Any, semiring: Semiring) -> Any:
     """a ⊗ b of two scalars of one dtype, which stops at the end of its range."""
     return semiring.mul(np.asarray([a]), np.asarray([b]))[0]

@@ -5,6 +5,7 @@
 import numpy as np
 
 from algorithms import (
+    all_pairs,
     bellman_ford,
     bfs,
     boruvka,
@@ -57,6 +58,7 @@ scc(A, pivot="largest")  # wrong
 boruvka(A, symmetrise=True)  # wrong
 shortest_path_tree(A, d, 0)  # wrong
 pagerank(A, 0.9)  # wrong
+all_pairs(A, method="fast")  # wrong
 core_number(A, k=3)  # wrong
 path(d)  # wrong
 mxv(A, d, MinPlus, masked=d)  # wrong

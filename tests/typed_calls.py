@@ -6,6 +6,7 @@ from typing import assert_type
 import numpy as np
 
 from algorithms import (
+    all_pairs,
     bellman_ford,
     bfs,
     boruvka,
@@ -138,6 +139,8 @@ assert_type(bfs(A, sources=[0, 1], return_parents=True, max_level=2), tuple[Inte
 assert_type(scc(A, weak=True), IntegerVector)
 assert_type(boruvka(A, symmetrize=True), COO)
 assert_type(boruvka(A, symmetrize=True, return_labels=True), tuple[COO, IntegerVector])
+assert_type(all_pairs(A), DenseRows)
+assert_type(all_pairs(A, "max_min", return_parents=True), tuple[DenseRows, IntegerRows])
 assert_type(pagerank(A, alpha=0.9, personalization=x), DenseVector)
 assert_type(triangles(A, symmetrize=True), IntegerVector)
 assert_type(clustering(A, symmetrize=True), DenseVector)
