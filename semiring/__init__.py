@@ -3,7 +3,7 @@
 from . import siblings  # isort: skip  # noqa: F401  # first: raises if `formats` is another project's
 from . import cpu, cuda, generic  # noqa: F401
 from .algebra.laws import LawCheck, check_laws
-from .algebra.ops import OPERATORS, BinaryOp, Saturating, UnaryOp
+from .algebra.ops import OPERATORS, UNARY_OPERATORS, BinaryOp, Saturating, UnaryOp
 from .algebra.predicates import Predicate, better, differs, lost, nearer, no_worse, tight, within
 from .algebra.semirings import (
     MONOIDS,
@@ -34,6 +34,7 @@ __all__ = [
     "MONOIDS",
     "OPERATORS",
     "SEMIRINGS",
+    "UNARY_OPERATORS",
     "AnyPair",
     "BinaryOp",
     "Choice",

@@ -45,10 +45,34 @@ from semiring.verbs.verbs import dense_mxm
 Entry = Any
 Entries = list[Entry]
 
+
+def quotient(a: Any, b: Any) -> Any:
+    """a / b, of integers rounded towards 0; of integers a / 0 is an end of int64, and 0 / 0 is 0."""
+    if isinstance(a, float):
+        with np.errstate(all="ignore"):
+            return (np.float64(a) / np.float64(b)).item()
+    exact = abs(a) // abs(b) if b else abs(a) and 2**63
+    return clamp(-exact if (a < 0) != (b < 0) else exact, np.dtype(np.int64))
+
+
+def power(a: Any, b: Any) -> Any:
+    """a to the power of b, of integers rounded towards 0, to an end of int64 at most."""
+    if isinstance(a, float):
+        with np.errstate(all="ignore"):
+            return np.power(np.float64(a), np.float64(b)).item()
+    if b < 0:
+        return quotient(1, a) if abs(a) != 1 else a**-b
+    return clamp(a ** (b if abs(a) < 2 else min(b, 64 + b % 2)), np.dtype(np.int64))
+
+
 FUNCTIONS: dict[str, Callable[[Any, Any], Any]] = {
     "plus": operator.add,
     "minus": operator.sub,
+    "rminus": lambda a, b: b - a,
     "times": operator.mul,
+    "div": quotient,
+    "rdiv": lambda a, b: quotient(b, a),
+    "pow": power,
     "min": min,
     "max": max,
     "first": lambda a, b: a,
@@ -133,11 +157,15 @@ def total(monoid: Monoid, terms: Entries, dtype: np.dtype) -> Any:
 
 
 def multiply(s: Semiring, a: Entry, b: Entry, zero: Any, *, pattern: tuple[bool, bool]) -> Entry:
-    """a ⊗ b, exact; None where an operand is absent. A stored zero is absent but to `pair`, which follows patterns."""
+    """a ⊗ b, exact; None where an operand is absent, or the product has no place in an order, which is NaN.
+
+    A stored zero is absent but to `pair`, which follows patterns.
+    """
     for x, by_pattern in zip((a, b), pattern, strict=True):
         if x is None or (x == zero and not (by_pattern and s.mul.reads == "")):
             return None
-    return FUNCTIONS.get(s.mul.name, s.mul.scalar)(a, b)
+    result = FUNCTIONS.get(s.mul.name, s.mul.scalar)(a, b)
+    return None if s.add.selective and result != result else result
 
 
 def present(terms: Any) -> Entries:

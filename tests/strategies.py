@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from formats import CSB, CSR, DTYPES, ELL, SELL, Dense, Matrix, SegmentedCOO, SparseVector, from_edges
 from formats.arrays import is_array, to_device
 from semiring import MONOIDS, SEMIRINGS, BinaryOp, Monoid, Semiring
+from semiring.algebra.semirings import find_semiring
 
 BOOL, INT32, INT64, FLOAT32, FLOAT64 = DTYPES
 
@@ -61,6 +62,15 @@ MinMinus = Semiring(MONOIDS["min"], BinaryOp("less", scalar=lambda a, b: a - b, 
 SHIPPED = [(semiring, dtype) for semiring in SEMIRINGS.values() for dtype in semiring.dtypes]
 """Every shipped semiring with every dtype it is defined on."""
 
+PARTIAL = [
+    (find_semiring(name), dtype)
+    for name, dtype in [
+        *(("min_div", INT32), ("max_rdiv", FLOAT64), ("plus_div", INT64), ("max_pow", INT64), ("min_div", FLOAT64)),
+        *(("plus_pow", INT32), ("min_rminus", INT32), ("plus_div", INT32)),
+    ]
+]
+"""Semirings of operators that have no result for some operands, and of one with its operands turned."""
+
 USER_MADE = [(MinAbsDiff, INT32), (MinAbsDiff, FLOAT64), (BitOrBitAnd, INT64), (GcdSecond, INT32), (MinMinus, INT64)]
 """Semirings as a user makes them: operators and monoids that neither GraphBLAS nor NumPy knows."""
 
@@ -88,7 +98,7 @@ def numbers(semiring: Semiring, dtype: np.dtype) -> list[Any]:
 
 def extremes(semiring: Semiring, dtype: np.dtype) -> list[Any]:
     """The dtype's limits and their neighbours, where arithmetic on them means something (∞ - ∞ does not)."""
-    shipped = semiring.name in SEMIRINGS
+    shipped = semiring.name in SEMIRINGS or (semiring, dtype) in PARTIAL
     if dtype.kind == "i":
         info = np.iinfo(dtype)
         return [info.max, info.max - 1, info.min, info.min + 1] if shipped else []

@@ -23,6 +23,7 @@ from .strategies import moved
 
 DTYPES = [sts.INT32, sts.INT64, sts.FLOAT64]
 OPERATORS = ["min_plus", "plus_times", "min_first", "max_min", "min", "plus", "minus", "second", "times", "pair"]
+PARTIAL = ["div", "rdiv", "pow", "rminus"]
 
 
 def as_dense(x: Any, fill: Any) -> np.ndarray:
@@ -81,6 +82,12 @@ def vector_pairs(semiring: Any, dtype: np.dtype) -> list[tuple[Any, Any]]:
 @pytest.mark.parametrize("op", OPERATORS)
 @pytest.mark.cells("ewise_add", "ewise_mult")
 def test_elementwise_combination(verb, fmt, backend, op, dtype):
+    check_elementwise(verb, fmt, backend, op, dtype)
+
+
+@pytest.mark.parametrize(("op", "dtype"), [*zip(PARTIAL, [sts.INT32, sts.INT64] * 2, strict=True)])
+@pytest.mark.cells("ewise_add", "ewise_mult")
+def test_elementwise_combination_by_operators_that_round(verb, fmt, backend, op, dtype):
     check_elementwise(verb, fmt, backend, op, dtype)
 
 

@@ -35,6 +35,10 @@ ABSDIFF = BinaryOp("absdiff", lambda a, b: abs(a - b), "a < b ? b - a : a - b")
 BINARY = (*OPERATORS.values(), better(AnyPair), better(LorLand), ABSDIFF)
 INT32, BOOL = np.dtype(np.int32), np.dtype(bool)
 
+
+EXACT = ("identity", "ainv", "abs", "one", "minv", "lnot", "signum", "floor", "ceil", "trunc", "sqrt")
+"""Unary operators with the same bits on every device. The others are a library's."""
+
 every_dtype = pytest.mark.parametrize("dtype", DTYPES, ids=str)
 every_binary = pytest.mark.parametrize("op", BINARY, ids=lambda op: op.name)
 every_binary_of_a_dtype = pytest.mark.parametrize(
@@ -43,6 +47,7 @@ every_binary_of_a_dtype = pytest.mark.parametrize(
         pytest.param(op, dtype, id=f"{op.name}-{dtype}")
         for op in BINARY
         for dtype in DTYPES
+        if not op.partial or dtype != BOOL
         if op is not ABSDIFF or dtype not in (np.int64, np.bool_)  # of the user's own, in int64, nothing is clamped
     ],
 )
@@ -79,7 +84,7 @@ def outcome(compute: Callable[[], Any]) -> Any:
     try:
         with np.errstate(all="ignore"):
             result = compute()
-    except (TypeError, OverflowError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         return type(error)
     return result.get() if hasattr(result, "get") else result
 
@@ -90,16 +95,26 @@ def same(there: Any, here: Any) -> bool:
     return there.dtype == here.dtype and np.array_equal(there, here, equal_nan=there.dtype.kind == "f")
 
 
+def near(there: Any, here: Any) -> bool:
+    """Are floats within a few units in the last place, as functions of a library are?"""
+    if isinstance(here, type) or isinstance(there, type) or here.dtype.kind != "f":
+        return same(there, here)
+    few = 8 * np.finfo(here.dtype).eps
+    return there.dtype == here.dtype and np.allclose(there, here, few, few, equal_nan=True)
+
+
 @every_dtype
 @every_binary
 def test_binary_operator_compiles(op: BinaryOp, dtype: np.dtype) -> None:
-    assert compile_for_h100(binary_text(op, dtype)) == ""
+    if not op.partial or dtype != BOOL:
+        assert compile_for_h100(binary_text(op, dtype)) == ""
 
 
 @every_dtype
 @every_unary
 def test_unary_operator_compiles(op: UnaryOp, dtype: np.dtype) -> None:
-    if dtype != BOOL or op.name in ("identity", "one"):
+    result = outcome(lambda: op(np.ones(1, dtype)))
+    if not isinstance(result, type) and result.dtype in DTYPES:  # some are not defined on Booleans
         assert compile_for_h100(unary_text(op, dtype)) == ""
 
 
@@ -126,10 +141,14 @@ def test_binary_operator_computes_what_it_does_on_the_cpu(op: BinaryOp, dtype: n
 
     a, b = pairs(dtype)
     there_a, there_b = cupy.asarray(a), cupy.asarray(b)
-    assert same(outcome(lambda: op(there_a, there_b)), outcome(lambda: op(a, b)))
+    alike, computed = near if op.name == "pow" else same, op.computed
+    assert alike(outcome(lambda: computed(there_a, there_b)), outcome(lambda: computed(a, b)))
+    if op.partial and dtype.kind == "f":
+        assert outcome(lambda: op(there_a, there_b)) is outcome(lambda: op(a, b)) is ValueError
     for scalar in (awkward(dtype)[-1], dtype.type(1)):
-        assert same(outcome(lambda s=scalar: op(there_a, s)), outcome(lambda s=scalar: op(a, s)))  # type: ignore[misc]
-        assert same(outcome(lambda s=scalar: op(s, there_b)), outcome(lambda s=scalar: op(s, b)))  # type: ignore[misc]
+        for there, here in ((there_a, a), (there_b, b)):
+            assert alike(outcome(lambda: computed(there, scalar)), outcome(lambda: computed(here, scalar)))  # noqa: B023
+            assert alike(outcome(lambda: computed(scalar, there)), outcome(lambda: computed(scalar, here)))  # noqa: B023
 
 
 @pytest.mark.backend("cuda")
@@ -139,7 +158,10 @@ def test_unary_operator_computes_what_it_does_on_the_cpu(op: UnaryOp, dtype: np.
     import cupy
 
     a = np.array(awkward(dtype), dtype)
-    assert same(outcome(lambda: op(cupy.asarray(a))), outcome(lambda: op(a)))
+    here, there = outcome(lambda: op(a)), outcome(lambda: op(cupy.asarray(a)))
+    if not isinstance(here, type) and here.dtype not in DTYPES:
+        here = TypeError  # which `apply` says of a result of float16
+    assert (same if op.name in EXACT else near)(there, here)
 
 
 @pytest.mark.backend("cuda")

@@ -40,7 +40,12 @@ __device__ __forceinline__ T mul({wide} a, {wide} b) {{ return {mul}; }}
 
 // a of the matrix, x of the vector. One that equals the zero contributes nothing, whatever mul makes of it.
 __device__ __forceinline__ bool absent(T a, T x) {{ return {absent}; }}
-__device__ __forceinline__ T product(T a, T x) {{ return absent(a, x) ? ZERO : mul({operands}); }}
+__device__ __forceinline__ T product(T a, T x) {{ return absent(a, x) ? ZERO : {multiply}; }}
+"""
+
+_IN_ORDER = """\
+// NaN has no place in the order of values: it is absent, too.
+__device__ __forceinline__ T in_order(T t) { return t == t ? t : ZERO; }
 """
 
 _ATOMIC = """
@@ -161,7 +166,7 @@ def prelude(semiring: Semiring, dtype: np.dtype, index_dtype: np.dtype, matrix_f
 
     matrix_first: products are a ⊗ x, else x ⊗ a, with a of the matrix and x of the vector.
     """
-    operands = "a, x" if matrix_first else "x, a"
+    multiply = _multiply(semiring, dtype, matrix_first)
     algebra = _ALGEBRA.format(
         value_type=C_TYPES[dtype.name],
         index_type=C_TYPES[index_dtype.name],
@@ -170,9 +175,17 @@ def prelude(semiring: Semiring, dtype: np.dtype, index_dtype: np.dtype, matrix_f
         mul=expression(semiring.mul, dtype),
         wide=_wide(dtype),
         absent="x == ZERO" if semiring.mul.reads == "" else "a == ZERO || x == ZERO",
-        operands=operands,
+        multiply=multiply,
     )
+    if "in_order" in multiply:
+        algebra = algebra.replace("// a of the matrix", f"{_IN_ORDER}\n// a of the matrix")
     return CONSTANTS + algebra + _atomic(semiring, dtype) + _terms(semiring, dtype, matrix_first)
+
+
+def _multiply(semiring: Semiring, dtype: np.dtype, matrix_first: bool) -> str:
+    """⊗ of a matrix's value a and a vector's value x, in the right order."""
+    product = "mul(a, x)" if matrix_first else "mul(x, a)"
+    return f"in_order({product})" if semiring.may_lack_order(dtype) else product
 
 
 def sum_bytes(semiring: Semiring, dtype: np.dtype) -> int:
@@ -208,7 +221,7 @@ def _terms(semiring: Semiring, dtype: np.dtype, matrix_first: bool) -> str:
     operands = ("a", "x") if matrix_first else ("x", "a")
     exact = _exact(semiring, dtype)
     if exact is None:
-        return _TERMS.format(multiply=f"mul({', '.join(operands)})", **_PLAIN)
+        return _TERMS.format(multiply=_multiply(semiring, dtype, matrix_first), **_PLAIN)
     # The operator on wide operands, and not clamped. One of the user's in int64 has to look after itself.
     wide = "T" if dtype == np.int64 and semiring.mul.array is None else exact["term"]
     product = f"""

@@ -124,7 +124,7 @@ def sample(s: Semiring, dtype: np.dtype, rng: np.random.Generator) -> np.ndarray
 
 def equations(s: Semiring, dtype: np.dtype, values: np.ndarray) -> Iterator[tuple[str, Sides, tuple[np.ndarray, ...]]]:
     """(the law, its two sides, the values of a, b and c to try) for each law declared of ⊕ and ⊗."""
-    add, mul, zero = s.add, s.mul, s.zero(dtype)
+    add, mul, zero = s.add, s.mul.computed, s.zero(dtype)
     a, b, c = (part.ravel() for part in np.meshgrid(values, values, values, indexing="ij"))
     yield "a ⊕ zero = a = zero ⊕ a", _both(lambda x: (add(x, zero), add(zero, x))), (values,)
     if add.op.name != "any":
@@ -151,9 +151,9 @@ def equations(s: Semiring, dtype: np.dtype, values: np.ndarray) -> Iterator[tupl
         yield Law.UNIT, _both(lambda x: (mul(one, x), mul(x, one))), (values,)
     kept = values
     if dtype.kind == "i" and zero != 0:  # the end of the range, where kernels keep what is absent
-        if OPERATORS.get(mul.name) != mul:
+        if OPERATORS.get(s.mul.name) != s.mul:
             kept = values[:0]  # ⊗ is never given it
-        elif mul.saturating is not None:
+        elif s.mul.saturating is not None:
             kept = values[(values >= 0) == (zero > 0)]  # it leaves that end only towards the middle
     if Law.ANNIHILATES_LEFT in s.laws:
         yield Law.ANNIHILATES_LEFT, lambda x, y, z: (mul(zero, x), np.full_like(x, zero)), (kept,)
@@ -197,7 +197,7 @@ def compare_with_cuda(s: Semiring, values: np.ndarray) -> tuple[dict[str, tuple[
     a, b = (part.ravel() for part in np.meshgrid(values, values, indexing="ij"))
     found = {}
     for sign, op in operators.items():
-        pair = first_difference(lambda x, y, z, op=op: (op(x, y), _on_device(op, x, y)), (a, b))  # type: ignore[misc]
+        pair = first_difference(lambda x, y, z, op=op: (op.computed(x, y), _on_device(op, x, y)), (a, b))  # type: ignore[misc]
         if pair is not None:
             found[f"the cuda= of {sign} means what its scalar= means"] = pair
     return found, "cuda= and scalar= were compared on the GPU"
@@ -205,7 +205,7 @@ def compare_with_cuda(s: Semiring, values: np.ndarray) -> tuple[dict[str, tuple[
 
 def _on_device(op: BinaryOp, a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """The operator by its CUDA expression."""
-    return to_device(op(to_device(a, "cuda"), to_device(b, "cuda")), "cpu")
+    return to_device(op.computed(to_device(a, "cuda"), to_device(b, "cuda")), "cpu")
 
 
 @lru_cache(maxsize=128)
@@ -217,7 +217,7 @@ def first_broken_law(s: Semiring, dtype: np.dtype) -> str:
     """
     if all(OPERATORS.get(op.name) == op for op in (s.add.op, s.mul)):
         return ""
-    add, mul = (replace(op, array=_in_python(op), saturating=None) for op in (s.add.op, s.mul))
+    add, mul = (replace(op, array=_in_python(op), saturating=None, partial=False) for op in (s.add.op, s.mul))
     laws = s.laws - {Law.ASSOCIATIVE, Law.COMMUTATIVE, Law.ANNIHILATES_LEFT, Law.ANNIHILATES_RIGHT}
     plain = Semiring(replace(s.add, op=add), mul, s.dtypes, s.one, laws, s.domain)
     few = sample(s, dtype, np.random.default_rng(0))[:: 2 if dtype.kind != "b" else 1]

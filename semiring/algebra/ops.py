@@ -2,7 +2,9 @@
 
 A `BinaryOp` carries the scalar function that Numba compiles, the array function that NumPy runs and the CUDA
 expression. Integers saturate: int32 is computed in 64 bits and clamped, whatever the operator; for int64 the arithmetic
-operators bring a form of their own. Operators of yours are made the same way:
+operators bring a form of their own. `div`, `rdiv` and `pow` have that form for both: they round towards zero, and a / 0
+is the end of the range that a / 0 of floats goes to, or 0 of 0, as in SuiteSparse. Operators of yours are made the same
+way:
 
     absdiff = BinaryOp("absdiff", scalar=lambda a, b: abs(a - b))                # CUDA is made from it
     hypot = BinaryOp("hypot", scalar=lambda a, b: math.hypot(a, b), cuda="hypot(a, b)")    # or given beside it
@@ -71,6 +73,8 @@ class BinaryOp:
         boolean: the result is a bool.
         reads: the operands whose values matter, "ab", "a", "b" or ""; `pair` reads none, as it follows the pattern.
         graphblas: GraphBLAS has this operator, under the same name.
+        partial: for some operands there is no result of their dtype. Integers are given to `saturating`, whatever their
+            size. Of floats a NaN is refused; in a product it is absent if ⊕ selects. There are no Booleans.
 
     Example:
         >>> import numpy as np
@@ -87,12 +91,25 @@ class BinaryOp:
     boolean: bool = False
     reads: str = "ab"
     graphblas: bool = False
+    partial: bool = False
 
     def __call__(self, a: Any, b: Any) -> Any:
         """The operator on arrays or scalars, in NumPy's common dtype, with the saturation of integers."""
+        return self.checked(self.computed(a, b))
+
+    def checked(self, result: Any) -> Any:
+        """What has been computed; ValueError if it is NaN for lack of a result."""
+        if self.partial and result.dtype.kind == "f" and bool((result != result).any()):
+            raise ValueError(f"{self.name} has no result for some of the operands: it must not be NaN")
+        return result
+
+    def computed(self, a: Any, b: Any) -> Any:
+        """The operator without a look at its results."""
         if _on_gpu(a) or _on_gpu(b):
             return ON_GPU[BinaryOp](self, a, b)
         dtype = np.result_type(a, b)
+        if self.partial:
+            return self._partial(a, b, dtype)
         apply = self.array if self.array is not None else functools.partial(_elementwise, self.scalar)
         if self.boolean or dtype.kind != "i":
             return apply(a, b)
@@ -103,8 +120,32 @@ class BinaryOp:
             return np.clip(apply(np.asarray(a, np.int64), np.asarray(b, np.int64)), info.min, info.max).astype(dtype)
         return apply(np.asarray(a, dtype), np.asarray(b, dtype))
 
+    def _partial(self, a: Any, b: Any, dtype: np.dtype) -> Any:
+        """Likewise, of integers by the saturating form."""
+        assert self.array is not None
+        assert self.saturating is not None
+        if dtype.kind == "b":
+            raise TypeError(f"{self.name} is not defined on {dtype}")
+        if dtype.kind == "f":
+            with np.errstate(all="ignore"):
+                return self.array(np.asarray(a, dtype), np.asarray(b, dtype))
+        exact = self.saturating.array(np.asarray(a, np.int64), np.asarray(b, np.int64))
+        return np.clip(exact, np.iinfo(dtype).min, np.iinfo(dtype).max).astype(dtype)
+
+    def scalar_on(self, dtype: np.dtype) -> Scalar:
+        """The scalar function for operands of `dtype`, or for int64 that stand for int32; int64 saturates."""
+        saturates = self.saturating is not None and (dtype == np.int64 or self.partial and dtype.kind == "i")
+        return self.saturating.scalar if saturates and self.saturating is not None else self.scalar
+
+    @property
+    def unbounded(self) -> Scalar:
+        """The scalar function on Python's integers: exact, but for a `partial` operator, which saturates in 64 bits."""
+        return self.saturating.scalar if self.partial and self.saturating is not None else self.scalar
+
     def expression(self, dtype: np.dtype) -> str:
         """The CUDA expression for operands of `dtype`; ValueError if there is none, and none can be made."""
+        if self.partial and self.saturating is not None and dtype.kind == "i":
+            return self.saturating.cuda
         text = self.cuda if self.cuda is not None else _translated(self)
         return text.replace(INTEGER, "double" if dtype.kind == "f" else "long long")
 
@@ -205,6 +246,89 @@ def _saturating_times_array(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.where(exact, product, np.where((a < 0) != (b < 0), INT64_MIN, INT64_MAX))
 
 
+def _rminus(a: Any, b: Any) -> Any:
+    return b - a
+
+
+def _saturating_rminus(a: Any, b: Any) -> Any:
+    if a >= 0:
+        return INT64_MIN if b < INT64_MIN + a else b - a
+    return INT64_MAX if b > INT64_MAX + a else b - a
+
+
+def _div(a: Any, b: Any) -> Any:
+    return a / b
+
+
+def _rdiv(a: Any, b: Any) -> Any:
+    return b / a
+
+
+def _saturating_div(a: Any, b: Any) -> Any:
+    if b == 0:
+        return 0 if a == 0 else INT64_MIN if a < 0 else INT64_MAX
+    if b == -1:
+        return INT64_MAX if a == INT64_MIN else -a
+    return a // b + 1 if (a < 0) != (b < 0) and a % b != 0 else a // b
+
+
+def _saturating_rdiv(a: Any, b: Any) -> Any:
+    if a == 0:
+        return 0 if b == 0 else INT64_MIN if b < 0 else INT64_MAX
+    if a == -1:
+        return INT64_MAX if b == INT64_MIN else -b
+    return b // a + 1 if (a < 0) != (b < 0) and b % a != 0 else b // a
+
+
+def _saturating_div_array(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    divisor = np.where((b == 0) | (b == -1), 1, b)
+    quotient = a // divisor + ((a % divisor != 0) & ((a < 0) != (divisor < 0)))
+    quotient = np.where(b == -1, np.where(a == INT64_MIN, INT64_MAX, -np.maximum(a, -INT64_MAX)), quotient)
+    return np.where(b == 0, np.where(a == 0, 0, np.where(a < 0, INT64_MIN, INT64_MAX)), quotient)
+
+
+def _div_bounds(a: Interval, b: Interval) -> Interval:
+    most = 2**63 if b[0] <= 0 <= b[1] else max(map(abs, a))
+    return -most, most
+
+
+def _pow(a: Any, b: Any) -> Any:
+    return a**b
+
+
+def _saturating_pow(a: Any, b: Any) -> Any:
+    if b < 0:
+        if a == 0:
+            return INT64_MAX
+        return (a if b % 2 else 1) if -1 <= a <= 1 else 0
+    power, factor = 1, a
+    while b > 0:
+        if b % 2:
+            power = _saturating_times(power, factor)
+        b = b // 2
+        if b > 0:
+            factor = _saturating_times(factor, factor)
+    return power
+
+
+def _saturating_pow_array(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    power, factor = np.ones(np.broadcast_shapes(a.shape, b.shape), np.int64), a
+    rest = np.maximum(b, 0)
+    while rest.any():
+        power = np.where(rest % 2 == 1, _saturating_times_array(power, factor), power)
+        rest = rest // 2
+        factor = np.where(rest > 0, _saturating_times_array(factor, factor), factor)
+    inverse = np.where(np.abs(np.maximum(a, -2)) <= 1, np.where(b % 2 == 1, a, 1), 0)
+    return np.where(b < 0, np.where(a == 0, INT64_MAX, inverse), power)
+
+
+def _pow_bounds(a: Interval, b: Interval) -> Interval:
+    base = max(1, *map(abs, a))
+    beyond = (b[0] < 0 and a[0] <= 0 <= a[1]) or base.bit_length() * max(b[1], 1) > 64
+    most = 2**63 if beyond else base ** max(b[1], 1)
+    return -most, most
+
+
 _C_ENDS = "(a < 0 ? LLONG_MIN : LLONG_MAX)"
 _C_WRAP = "(long long)((unsigned long long)a {} (unsigned long long)b)"
 _PLUS64 = Saturating(
@@ -225,6 +349,35 @@ _TIMES64 = Saturating(
     f"__mul64hi(a, b) != ({_C_WRAP.format('*')} >> 63) ? ((a ^ b) < 0 ? LLONG_MIN : LLONG_MAX) : {_C_WRAP.format('*')}",
     lambda a, b: (min(u * v for u in a for v in b), max(u * v for u in a for v in b)),
 )
+
+_RMINUS64 = Saturating(
+    _saturating_rminus,
+    lambda a, b: _saturating_minus_array(b, a),
+    f"((b ^ a) & (b ^ {_C_WRAP.format('-')})) < 0 ? {_C_ENDS} : {_C_WRAP.format('-')}".translate({97: 98, 98: 97}),
+    lambda a, b: (b[0] - a[1], b[1] - a[0]),
+)
+_C_DIV = "b == 0 ? (a == 0 ? 0 : a < 0 ? LLONG_MIN : LLONG_MAX) : b == -1 ? (a == LLONG_MIN ? LLONG_MAX : -a) : a / b"
+_DIV64 = Saturating(_saturating_div, _saturating_div_array, _C_DIV, _div_bounds)
+_RDIV64 = Saturating(
+    _saturating_rdiv,
+    lambda a, b: _saturating_div_array(b, a),
+    _C_DIV.translate({97: 98, 98: 97}),
+    lambda a, b: _div_bounds(b, a),
+)
+_C_POW = """\
+[](long long u, long long v) -> long long {
+    if (v < 0) return u == 0 ? LLONG_MAX : u == 1 ? 1 : u == -1 ? (v & 1 ? -1 : 1) : 0;
+    const __int128 end = (__int128)1 << 63;
+    __int128 power = 1, factor = u;
+    for (; v; v >>= 1) {
+        if (v & 1) power *= factor;
+        factor *= factor;
+        power = power < -end ? -end : power > end ? end : power;
+        factor = factor > end ? end : factor;
+    }
+    return power > LLONG_MAX ? LLONG_MAX : (long long)power;
+}(a, b)"""
+_POW64 = Saturating(_saturating_pow, _saturating_pow_array, _C_POW, _pow_bounds)
 
 # --- the other scalar functions -------------------------------------------------------------------------------------
 
@@ -306,7 +459,11 @@ def _any_array(a: Any, b: Any) -> Any:
 _TABLE = (
     BinaryOp("plus", _plus, "a + b", np.add, _PLUS64, graphblas=True),
     BinaryOp("minus", _minus, "a - b", np.subtract, _MINUS64, graphblas=True),
+    BinaryOp("rminus", _rminus, "b - a", lambda a, b: np.subtract(b, a), _RMINUS64, graphblas=True),
     BinaryOp("times", _times, "a * b", np.multiply, _TIMES64, graphblas=True),
+    BinaryOp("div", _div, "a / b", np.divide, _DIV64, partial=True),
+    BinaryOp("rdiv", _rdiv, "b / a", lambda a, b: np.divide(b, a), _RDIV64, partial=True),
+    BinaryOp("pow", _pow, "pow(a, b)", np.power, _POW64, partial=True),
     BinaryOp("min", _min, "b < a ? b : a", np.minimum, graphblas=True),
     BinaryOp("max", _max, "b > a ? b : a", np.maximum, graphblas=True),
     BinaryOp("first", _first, "a", _first_array, reads="a", graphblas=True),
@@ -330,6 +487,8 @@ SYMBOLS = {
     "+": "plus",
     "-": "minus",
     "*": "times",
+    "/": "div",
+    "**": "pow",
     "==": "eq",
     "!=": "ne",
     "<": "lt",
@@ -359,7 +518,8 @@ class UnaryOp:
     Args:
         name: how it is called.
         array: it on NumPy arrays.
-        cuda: it as a CUDA expression in `a`, of type T, and minus(a, b).
+        cuda: it as a CUDA expression in `a`, of type T, with minus(a, b) and, but for Booleans, div(a, b), which
+            saturate. R is the type of the result.
 
     Example:
         >>> import numpy as np
@@ -375,11 +535,27 @@ class UnaryOp:
     def __call__(self, a: Any) -> Any:
         if _on_gpu(a):
             return ON_GPU[UnaryOp](self, a)
-        return self.array(a)
+        with np.errstate(all="ignore"):
+            return self.array(a)
 
 
 def _zero_like(a: Any) -> Any:
     return np.zeros((), np.asarray(a).dtype)[()]
+
+
+def _minv(a: Any) -> Any:
+    return OPERATORS["div"].computed(np.ones((), np.asarray(a).dtype), a)
+
+
+def _whole(ufunc: np.ufunc) -> UnaryOp:
+    """A function that makes floats whole. Integers are."""
+    cuda = f"(T)0.5 == (T)0 ? a : (R){ufunc.__name__}(true ? a : 0.0f)"
+    return UnaryOp(ufunc.__name__, lambda a: ufunc(a) if np.asarray(a).dtype.kind == "f" else np.array(a), cuda)
+
+
+def _real(ufunc: np.ufunc) -> UnaryOp:
+    """A function of real numbers: floats keep their dtype, integers become float64, and there are no Booleans."""
+    return UnaryOp(ufunc.__name__, ufunc, f"{ufunc.__name__}((R)a)")
 
 
 UNARY_OPERATORS: dict[str, UnaryOp] = {
@@ -389,6 +565,12 @@ UNARY_OPERATORS: dict[str, UnaryOp] = {
         UnaryOp("ainv", lambda a: OPERATORS["minus"](_zero_like(a), a), "minus((T)0, a)"),
         UnaryOp("abs", lambda a: np.maximum(a, OPERATORS["minus"](_zero_like(a), a)), "max(a, minus((T)0, a))"),
         UnaryOp("one", lambda a: np.ones_like(a), "(T)1"),
+        UnaryOp("minv", _minv, "div((T)1, a)"),
+        UnaryOp("lnot", lambda a: np.logical_not(a).astype(np.asarray(a).dtype), "!a"),
+        UnaryOp("signum", np.sign, "(a > (T)0) - (a < (T)0)"),
+        *map(_whole, (np.floor, np.ceil, np.trunc)),
+        *map(_real, (np.sqrt, np.cbrt, np.exp, np.exp2, np.expm1, np.log, np.log2, np.log10, np.log1p)),
+        *map(_real, (np.sin, np.cos, np.tan, np.tanh)),
     )
 }
 """Every shipped unary operator by its GraphBLAS name."""

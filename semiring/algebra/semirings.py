@@ -136,7 +136,12 @@ class Semiring:
             raise TypeError(f"add must be a Monoid, as MONOIDS['min'], got {self.add!r}")
         if not isinstance(self.mul, BinaryOp):
             raise TypeError(f"mul must be a BinaryOp, as OPERATORS['plus'], got {self.mul!r}")
-        object.__setattr__(self, "dtypes", tuple(np.dtype(d) for d in self.dtypes or self.add.dtypes))
+        dtypes = tuple(np.dtype(d) for d in self.dtypes or self.add.dtypes)
+        if self.mul.partial:
+            dtypes = tuple(d for d in dtypes if d != BOOL)
+            if not dtypes:
+                raise TypeError(f"{self.mul.name} is not defined on bool, and {self.add.name} on nothing else")
+        object.__setattr__(self, "dtypes", dtypes)
         for law in self.laws:
             if not isinstance(law, Law):
                 raise TypeError(f"laws are members of Law, as Law.ASSOCIATIVE, got {law!r}")
@@ -176,8 +181,8 @@ class Semiring:
         return end_of_range(dtype, self.one) if isinstance(self.one, str) else dtype.type(self.one)
 
     def may_lack_order(self, dtype: np.dtype) -> bool:
-        """Can a product be NaN, which ⊕'s order has no place for? Such a product, 0 times ∞, counts as absent."""
-        return dtype.kind == "f" and self.add.selective and self.mul == OPERATORS["times"]
+        """Can a product be NaN, which ⊕'s order has no place for? Such a product, as 0 times ∞, counts as absent."""
+        return dtype.kind == "f" and self.add.selective and (self.mul.partial or self.mul == OPERATORS["times"])
 
     def better(self, a: Array | Scalar, b: Array | Scalar) -> Any:
         """Is `a` strictly better than `b` in ⊕'s order: a ⊕ b = a ≠ b?"""
@@ -247,6 +252,8 @@ _SELECTIVE = {
     "land_land": {Law.ASSOCIATIVE, Law.COMMUTATIVE} | _DISTRIBUTES,
     "min_minus": {Law.DISTRIBUTES_RIGHT},
     "max_minus": {Law.DISTRIBUTES_RIGHT},
+    "min_rminus": {Law.DISTRIBUTES_LEFT},
+    "max_rminus": {Law.DISTRIBUTES_LEFT},
 }
 """Laws of ⊗ by the semiring's name, where ⊕ selects."""
 

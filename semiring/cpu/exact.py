@@ -64,7 +64,7 @@ def product(A: Matrix, x: np.ndarray | SparseVector, semiring: Semiring, matrix_
     to, at = (rows, cols) if matrix_first else (cols, rows)
     wide = np.int64 if _stays_within(np.dtype(np.int64), A, x, semiring) else object
     left, right = values.astype(wide), dense.astype(wide)[at]
-    multiply = semiring.mul if wide is np.int64 else np.frompyfunc(semiring.mul.scalar, 2, 1)
+    multiply = semiring.mul if wide is np.int64 else np.frompyfunc(semiring.mul.unbounded, 2, 1)
     terms = multiply(left, right) if matrix_first else multiply(right, left)
     absent = dense[at] == zero
     terms[absent if semiring.mul.reads == "" else absent | (values == zero)] = int(zero)

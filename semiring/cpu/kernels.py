@@ -77,8 +77,7 @@ def check_operator(op: BinaryOp, dtype: np.dtype) -> None:
 def product_function(semiring: Semiring, dtype: np.dtype, matrix_first: bool) -> Callable[[Any, Any], Any]:
     """(matrix value, vector value) -> their product; `zero` if one is absent, clamped if an integer."""
     op = semiring.mul
-    arithmetic = op.saturating.scalar if op.saturating and dtype == np.int64 else op.scalar
-    multiply = inlined(arithmetic)
+    multiply = inlined(op.scalar_on(dtype))
     zero = semiring.zero(dtype)
     by_pattern = op.reads == ""  # pair: an entry of the matrix counts, whatever its value
 

@@ -45,7 +45,9 @@ def plain_operand(A: Matrix, x: np.ndarray, semiring: Semiring, matrix_first: bo
 
     Of A's entries equal to the zero it is taken that they do not take part.
     """
-    if not is_shipped(semiring) or semiring.add.name == "times":  # products of integers are soon beyond every range
+    if not is_shipped(semiring) or semiring.mul.partial:
+        return None
+    if semiring.add.name == "times":  # products of integers are soon beyond every range
         return None
     zero = semiring.zero(A.dtype)
     if A.dtype.kind == "f":

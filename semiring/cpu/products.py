@@ -105,7 +105,7 @@ def _sums(A: CSR, B: CSR, start: int, stop: int, semiring: Semiring) -> tuple[np
     key = rows.astype(np.int64) * B.ncols + B.indices[at]
     order = np.argsort(key, kind="stable")
     starts = np.flatnonzero(np.concatenate((np.ones(min(key.size, 1), bool), np.diff(key[order]) != 0)))
-    terms = np.frompyfunc(semiring.mul.scalar, 2, 1)(a.astype(object), b.astype(object))[order]
+    terms = np.frompyfunc(semiring.mul.unbounded, 2, 1)(a.astype(object), b.astype(object))[order]
     info = np.iinfo(A.dtype)
     assert isinstance(semiring.add.op.array, np.ufunc)
     sums = semiring.add.op.array.reduceat(terms, starts) if starts.size else terms

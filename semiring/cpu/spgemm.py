@@ -101,7 +101,7 @@ def _is_plain(A: CSR, B: CSR, semiring: Semiring) -> bool:
     if semiring.mul.reads == "":
         return True
     zero = semiring.zero(A.dtype)
-    if not is_shipped(semiring) or holds_zero(A, zero) or holds_zero(B, zero):
+    if not is_shipped(semiring) or semiring.mul.partial or holds_zero(A, zero) or holds_zero(B, zero):
         return False
     if A.dtype.kind == "f":
         risky = semiring.mul.saturating is not None

@@ -113,9 +113,11 @@ def binary_text(op: BinaryOp, dtype: np.dtype) -> str:
 
 def unary_text(op: UnaryOp, dtype: np.dtype) -> str:
     """CUDA text with element::apply(a)."""
-    minus = _function("minus", OPERATORS["minus"], dtype)
-    result = C_TYPES[_unary_dtype(op, dtype).name]
-    return _text(f"{_types(dtype)}{minus}__device__ inline {result} apply(T a) {{ return ({result})({op.cuda}); }}\n")
+    known = _function("minus", OPERATORS["minus"], dtype)
+    if dtype != _BOOL:
+        known += _function("div", OPERATORS["div"], dtype)
+    known += f"using R = {C_TYPES[_unary_dtype(op, dtype).name]};\n"
+    return _text(f"{_types(dtype)}{known}__device__ inline R apply(T a) {{ return (R)({op.cuda}); }}\n")
 
 
 def predicate_text(cuda: str, semiring: Semiring | None, dtype: np.dtype, index_dtype: np.dtype) -> str:
@@ -153,4 +155,7 @@ def binary_dtype(op: BinaryOp, dtype: np.dtype) -> np.dtype:
 
 def _unary_dtype(op: UnaryOp, dtype: np.dtype) -> np.dtype:
     with np.errstate(all="ignore"):
-        return op(np.ones(1, dtype)).dtype
+        result = op(np.ones(1, dtype)).dtype
+    if result.name not in C_TYPES:
+        raise TypeError(f"{op.name} is not defined on {dtype}")
+    return result

@@ -61,7 +61,7 @@ def _merged(A: CSR, B: CSR, op: Combiner, zero: Any, stays: Array | None, *, bot
     result = index_dtype(*A.shape, nnz)
     if result != index:
         indptr, indices = indptr.astype(result), indices.astype(result)
-    return CSR.trusted(indptr, indices, values, A.shape)
+    return CSR.trusted(indptr, indices, operator.checked(values), A.shape)
 
 
 def _side(A: CSR, index: np.dtype) -> tuple[Array, Array, Array]:

@@ -83,19 +83,25 @@ def union_dense(x: Array, y: Array, op: Combiner, zero: Any) -> Array:
 
     zero None: all are present.
     """
-    with np.errstate(invalid="ignore"):  # what an absent ∞ makes of the other operand is not used
-        combined = op(x, y)
-    if zero is None or keeps(op, x.dtype, zero):
-        return combined
-    xp = namespace(x)
-    return xp.where(equals(x, zero), y, xp.where(equals(y, zero), x, combined))
+    combined = _of_all(op, x, y)
+    if zero is not None and not keeps(op, x.dtype, zero):
+        xp = namespace(x)
+        combined = xp.where(equals(x, zero), y, xp.where(equals(y, zero), x, combined))
+    return combined if isinstance(op, Monoid) else op.checked(combined)
 
 
 def intersect_dense(x: Array, y: Array, op: Combiner, zero: Any) -> Array:
     """op where both are present, `zero` elsewhere; zero None: all are present."""
-    with np.errstate(invalid="ignore"):  # what an absent ∞ makes of the other operand is not used
-        combined = op(x, y)
-    return combined if zero is None else namespace(x).where(equals(x, zero) | equals(y, zero), zero, combined)
+    combined = _of_all(op, x, y)
+    if zero is not None:
+        combined = namespace(x).where(equals(x, zero) | equals(y, zero), zero, combined)
+    return combined if isinstance(op, Monoid) else op.checked(combined)
+
+
+def _of_all(op: Combiner, x: Array, y: Array) -> Array:
+    """op on all elements, present or not. What an absent ∞ makes of the other operand is not used."""
+    with np.errstate(invalid="ignore"):
+        return op(x, y) if isinstance(op, Monoid) else op.computed(x, y)
 
 
 def keeps(op: Combiner, dtype: np.dtype, zero: Any) -> bool:

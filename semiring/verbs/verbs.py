@@ -384,7 +384,7 @@ def ewise_add(
         A CSR, a sparse vector if both are sparse, else a dense one.
 
     Raises:
-        ValueError: sizes or devices do not fit.
+        ValueError: sizes or devices do not fit, or "div", "rdiv" or "pow" of floats has no result, as 0 / 0.
         TypeError: the operator is a comparison, or is not defined on the dtype.
 
     Example:
@@ -425,7 +425,7 @@ def ewise_mult(
         A CSR, a dense vector if both are dense, else a sparse one.
 
     Raises:
-        ValueError: sizes or devices do not fit.
+        ValueError: sizes or devices do not fit, or "div", "rdiv" or "pow" of floats has no result, as 0 / 0.
         TypeError: the operator is not defined on the dtype.
 
     Example:
@@ -484,8 +484,8 @@ def apply(
 
     Args:
         u: a vector or a matrix. Another format than CSR is taken by its rows.
-        op: a unary operator ("ainv", "abs", "one", "identity"), a function of arrays such as a NumPy ufunc, or a binary
-            operator with one operand bound.
+        op: a unary operator ("ainv", "sqrt"; `UNARY_OPERATORS` has them all), a function of arrays such as a NumPy
+            ufunc, or a binary operator with one operand bound.
         left: the left operand of a binary operator, a scalar.
         right: the right one.
         semiring: says which elements of a dense vector are absent, and stay so; without it all are present.
