@@ -3,7 +3,7 @@
 from . import siblings  # isort: skip  # noqa: F401  # first: raises if `formats` is another project's
 from . import cpu, cuda, generic  # noqa: F401
 from .algebra.laws import LawCheck, check_laws
-from .algebra.ops import OPERATORS, UNARY_OPERATORS, BinaryOp, Saturating, UnaryOp
+from .algebra.ops import OPERATORS, POSITIONS, UNARY_OPERATORS, BinaryOp, Saturating, UnaryOp
 from .algebra.predicates import Predicate, better, differs, lost, nearer, no_worse, tight, within
 from .algebra.semirings import (
     MONOIDS,
@@ -33,6 +33,7 @@ from .cpu.threads import get_threads, set_threads, threads
 __all__ = [
     "MONOIDS",
     "OPERATORS",
+    "POSITIONS",
     "SEMIRINGS",
     "UNARY_OPERATORS",
     "AnyPair",

@@ -66,7 +66,7 @@ PARTIAL = [
     (find_semiring(name), dtype)
     for name, dtype in [
         *(("min_div", INT32), ("max_rdiv", FLOAT64), ("plus_div", INT64), ("max_pow", INT64), ("min_div", FLOAT64)),
-        *(("plus_pow", INT32), ("min_rminus", INT32), ("plus_div", INT32)),
+        *(("plus_pow", INT32), ("min_rminus", INT32)),
     ]
 ]
 """Semirings of operators that have no result for some operands, and of one with its operands turned."""

@@ -143,3 +143,15 @@ def test_symbols_name_operators():
     for symbol, function in (("/", operator.truediv), ("**", operator.pow)):
         assert ewise_mult(six, np.array([2.0]), symbol) == function(6.0, 2.0)
     assert mxv(matrix([6.0, 3.0]), np.array([1.0, 2.0]), MinPlus).tolist() == [8.0, 4.0]
+
+
+def test_a_product_with_a_dense_operand_is_that_with_each_column():
+    A = from_edges([0, 0, 1], [0, 1, 1], [0.0, 6.0, 0.0])
+    X = np.array([[0.0, 2.0, INF], [4.0, 0.0, 3.0]])
+    for name in ("min_div", "max_rdiv", "plus_rminus", "max_pow"):
+        for typed in (np.int32, np.int64, np.float64):
+            M, Y = A.astype(typed), (X[:, :2] if typed is not np.float64 else X).astype(typed)
+            columns = np.stack([mxv(M, Y[:, j].copy(), name) for j in range(Y.shape[1])], axis=1)
+            np.testing.assert_array_equal(mxm(M, Y, name), columns)
+    y, k = mxv(A, np.array([0.0, 2.0]), "min_div", return_argument=True)
+    assert (y.tolist(), k.tolist()) == ([3.0, 0.0], [1, 1])

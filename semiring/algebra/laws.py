@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -124,7 +124,7 @@ def sample(s: Semiring, dtype: np.dtype, rng: np.random.Generator) -> np.ndarray
 
 def equations(s: Semiring, dtype: np.dtype, values: np.ndarray) -> Iterator[tuple[str, Sides, tuple[np.ndarray, ...]]]:
     """(the law, its two sides, the values of a, b and c to try) for each law declared of ⊕ and ⊗."""
-    add, mul, zero = s.add, s.mul.computed, s.zero(dtype)
+    add, zero, mul = s.add, s.zero(dtype), cast(Callable[[Any, Any], Any], s.mul.computed)
     a, b, c = (part.ravel() for part in np.meshgrid(values, values, values, indexing="ij"))
     yield "a ⊕ zero = a = zero ⊕ a", _both(lambda x: (add(x, zero), add(zero, x))), (values,)
     if add.op.name != "any":

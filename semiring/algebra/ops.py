@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from formats.arrays import is_array
+from formats.arrays import Array, is_array
 from formats.places import place_of
 
 from .translation import INTEGER, Untranslatable, cuda_expression
@@ -75,6 +75,8 @@ class BinaryOp:
         graphblas: GraphBLAS has this operator, under the same name.
         partial: for some operands there is no result of their dtype. Integers are given to `saturating`, whatever their
             size. Of floats a NaN is refused; in a product it is absent if ⊕ selects. There are no Booleans.
+        position: of an operator that gives not a value but where a term comes from, ("i", "j" or "k" of c_ij = ⊕_k a_ik
+            ⊗ b_kj, what the first one is counted as). It is for products alone.
 
     Example:
         >>> import numpy as np
@@ -92,18 +94,19 @@ class BinaryOp:
     reads: str = "ab"
     graphblas: bool = False
     partial: bool = False
+    position: tuple[str, int] | None = None
 
     def __call__(self, a: Any, b: Any) -> Any:
         """The operator on arrays or scalars, in NumPy's common dtype, with the saturation of integers."""
         return self.checked(self.computed(a, b))
 
-    def checked(self, result: Any) -> Any:
+    def checked(self, result: Array) -> Array:
         """What has been computed; ValueError if it is NaN for lack of a result."""
         if self.partial and result.dtype.kind == "f" and bool((result != result).any()):
             raise ValueError(f"{self.name} has no result for some of the operands: it must not be NaN")
         return result
 
-    def computed(self, a: Any, b: Any) -> Any:
+    def computed(self, a: Array, b: Array) -> Array:
         """The operator without a look at its results."""
         if _on_gpu(a) or _on_gpu(b):
             return ON_GPU[BinaryOp](self, a, b)
@@ -120,7 +123,7 @@ class BinaryOp:
             return np.clip(apply(np.asarray(a, np.int64), np.asarray(b, np.int64)), info.min, info.max).astype(dtype)
         return apply(np.asarray(a, dtype), np.asarray(b, dtype))
 
-    def _partial(self, a: Any, b: Any, dtype: np.dtype) -> Any:
+    def _partial(self, a: Array, b: Array, dtype: np.dtype) -> Any:
         """Likewise, of integers by the saturating form."""
         assert self.array is not None
         assert self.saturating is not None
@@ -482,6 +485,13 @@ _TABLE = (
 
 OPERATORS: dict[str, BinaryOp] = {op.name: op for op in _TABLE}
 """Every shipped operator by name."""
+
+POSITIONS: dict[str, BinaryOp] = {
+    name + suffix: BinaryOp(name + suffix, _pair, "(T)1", _pair_array, reads="", position=(axis, len(suffix)))
+    for name, axis in (("firsti", "i"), ("firstj", "k"), ("secondi", "k"), ("secondj", "j"))
+    for suffix in ("", "1")
+}
+"""Operators that give a position, by their GraphBLAS names; those that end in 1 count from 1."""
 
 SYMBOLS = {
     "+": "plus",

@@ -20,7 +20,7 @@ import numpy as np
 from formats import DTYPES
 from formats.arrays import Array, Scalar
 
-from .ops import OPERATORS, BinaryOp, find_op
+from .ops import OPERATORS, POSITIONS, BinaryOp, find_op
 from .translation import literal
 
 Identity = Literal["lowest", "highest"] | int | float | bool
@@ -284,7 +284,8 @@ def named(add: Monoid, mul: BinaryOp) -> Semiring:
 def find_semiring(semiring: Semiring | str) -> Semiring:
     """The semiring given by object or GraphBLAS name.
 
-    A name outside `SEMIRINGS` is put together from the operator and monoid tables, as "max_times".
+    A name outside `SEMIRINGS` is put together from the operator and monoid tables, as "max_times". With an operator of
+    positions, as in "min_secondi", ⊕ is min, max, plus or any, which takes the smallest.
     """
     if isinstance(semiring, Semiring):
         return semiring
@@ -293,10 +294,12 @@ def find_semiring(semiring: Semiring | str) -> Semiring:
     if semiring in SEMIRINGS:
         return SEMIRINGS[semiring]
     add, _, mul = semiring.partition("_")
+    if mul in POSITIONS and add in ("min", "max", "plus", "any"):
+        return Semiring(MONOIDS["min" if add == "any" else add], POSITIONS[mul])
     if add not in MONOIDS or mul not in OPERATORS or OPERATORS[mul].boolean:
         raise ValueError(
             f"unknown semiring {semiring!r}; there are {', '.join(SEMIRINGS)}, and <monoid>_<operator> of "
-            f"{', '.join(MONOIDS)} and {', '.join(OPERATORS)}"
+            f"{', '.join(MONOIDS)} and {', '.join(OPERATORS)}, and min, max, plus or any of {', '.join(POSITIONS)}"
         )
     return named(MONOIDS[add], OPERATORS[mul])
 
@@ -335,7 +338,11 @@ def find_combiner(op: Semiring | Monoid | BinaryOp | str, part: Literal["add", "
         else:
             op = MONOIDS[op] if part == "add" and op in MONOIDS else find_op(op)
     if isinstance(op, Semiring):
-        return op.add if part == "add" else op.mul
+        op = op.add if part == "add" else op.mul
     if isinstance(op, Monoid | BinaryOp):
+        if isinstance(op, BinaryOp) and op.position is not None:
+            raise TypeError(
+                f"{op.name} gives positions, not values: it is for mxv, vxm and mxm; apply has rowindex and colindex"
+            )
         return op
     raise TypeError(f"expected a semiring, a monoid, an operator or a name, got {type(op).__name__}")

@@ -56,7 +56,7 @@ def _gives(a: Array, b: Array, y: Array, s: Semiring, matrix_first: bool, *, pat
     """For each term: is it y?  patterns: are both a and b entries of matrices?"""
     zero = s.zero(y.dtype)
     with np.errstate(over="ignore", invalid="ignore"):
-        terms = s.mul(a, b) if matrix_first else s.mul(b, a)
+        terms = s.mul.computed(a, b) if matrix_first else s.mul.computed(b, a)
     gives = equals(astype(terms, y.dtype), y) & differs(y, zero)
     if s.mul.reads != "":
         gives &= differs(a, zero)

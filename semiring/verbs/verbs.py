@@ -38,7 +38,7 @@ from formats.vector import is_scalar
 from ..algebra.ops import OPERATORS, BinaryOp, find_unary
 from ..algebra.predicates import Predicate, find_comparison, find_predicate
 from ..algebra.semirings import Monoid, Semiring, find_combiner, find_monoid, find_semiring
-from . import arguments
+from . import arguments, positions
 from .checks import (
     check_distinct,
     check_dtype,
@@ -98,7 +98,7 @@ def mxv(
     Args:
         A: (m, n).
         x: (n,), an array or a SparseVector, on A's device.
-        semiring: (⊕, ⊗), or its name.
+        semiring: (⊕, ⊗), or its name. "min_secondi" and other names of `POSITIONS` give which k a term is of, in int64.
         mask, complement, accum, out, replace: the write rule. Places in the mask (or out of it) are written, into `out`
             if it is given; accum combines what `out` holds with the result; replace makes the other places absent.
         return_argument: also tell which k gave each y_i: the smallest of equals, where ⊕ selects one, as min does.
@@ -123,6 +123,9 @@ def mxv(
     s = find_semiring(semiring)
     check_matrix("A", A)
     check_operand("x", x, A.ncols, A)
+    if s.mul.position is not None:
+        positions.check_alone(s, return_argument)
+        return positions.product(mxv, A, x, s, (mask, complement, accum, out, replace), matrix_first=True)
     dtype = common_dtype(s, A, x)
     if LIMITS:
         check_result("mxv", A.place, A.nrows * dtype.itemsize)
@@ -150,7 +153,7 @@ def vxm(
     Args:
         x: (m,), an array or a SparseVector, on A's device.
         A: (m, n).
-        semiring: (⊕, ⊗), or its name.
+        semiring: (⊕, ⊗), or its name. "min_secondi" and other names of `POSITIONS` give which k a term is of, in int64.
         mask, complement, accum, out, replace: the write rule. Places in the mask (or out of it) are written, into `out`
             if it is given; accum combines what `out` holds with the result; replace makes the other places absent.
         return_argument: also tell which k gave each y_j: the smallest of equals, where ⊕ selects one, as min does.
@@ -175,6 +178,9 @@ def vxm(
     s = find_semiring(semiring)
     check_matrix("A", A)
     check_operand("x", x, A.nrows, A)
+    if s.mul.position is not None:
+        positions.check_alone(s, return_argument)
+        return positions.product(vxm, A, x, s, (mask, complement, accum, out, replace), matrix_first=False)
     dtype = common_dtype(s, A, x)
     if LIMITS:
         check_result("vxm", A.place, A.ncols * dtype.itemsize)
@@ -203,7 +209,8 @@ def mxm(
         A: (m, k), a matrix or an array.
         B: (k, n), likewise, on one device; of two matrices of A's format. Formats without a product of their own are
             taken by their rows, as CSR.
-        semiring: (⊕, ⊗), or its name. In an array its zero stands for what is absent.
+        semiring: (⊕, ⊗), or its name. In an array its zero stands for what is absent. "min_secondi" and other names of
+            `POSITIONS` give which k a term is of, in int64, of two matrices.
         mask, complement, accum, out, replace: the write rule. Places in the mask (or out of it) are written, into `out`
             if it is given; accum combines what `out` holds with the result; replace makes the other places absent.
         return_argument: also tell which k gave each c_ij: the smallest of equals, where ⊕ selects one, as min does.
@@ -232,11 +239,16 @@ def mxm(
     if return_argument:
         arguments.check_argument(s.add, accum)
     rule = (mask, complement, accum, out, replace)
+    if s.mul.position is not None:
+        positions.check_alone(s, return_argument, A, B)
     if not (isinstance(A, Matrix) and isinstance(B, Matrix)):
         return _dense_product(A, B, s, rule, return_argument)
     check_pair(A, B)
     if A.ncols != B.nrows:
         raise ValueError(f"A's columns must be B's rows in number, got shapes {A.shape} and {B.shape}")
+    if s.mul.position is not None:
+        write = MatrixWrite.checked((A.nrows, B.ncols), np.dtype(np.int64), A.place, *rule)
+        return positions.matrix_product(mxm, A, B, s, write, rule)
     dtype = common_dtype(s, A, B)
     write = MatrixWrite.checked((A.nrows, B.ncols), dtype, A.place, *rule)
     if return_argument:
@@ -485,7 +497,8 @@ def apply(
     Args:
         u: a vector or a matrix. Another format than CSR is taken by its rows.
         op: a unary operator ("ainv", "sqrt"; `UNARY_OPERATORS` has them all), a function of arrays such as a NumPy
-            ufunc, or a binary operator with one operand bound.
+            ufunc, or a binary operator with one operand bound. "rowindex", "colindex" and "diagindex" (column minus
+            row) give where an entry is, in int64, plus `right`.
         left: the left operand of a binary operator, a scalar.
         right: the right one.
         semiring: says which elements of a dense vector are absent, and stay so; without it all are present.
@@ -506,6 +519,13 @@ def apply(
 
     Source: GraphBLAS, GrB_apply.
     """
+    if isinstance(op, str) and op in positions.FUNCTIONS:
+        if left is not None:
+            raise TypeError(f"{op} takes what is added as right=")
+        if not isinstance(u, Matrix):
+            check_vectors(u)
+        own = find_semiring(semiring) if semiring is not None else None
+        return positions.applied(apply, u, op, right, own, (mask, complement, accum, out, replace))
     function = _element_by_element(_bound(op, left, right))
     if isinstance(u, Matrix):
         u = apply.served(u)
