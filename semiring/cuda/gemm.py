@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 
 from formats.arrays import DeviceArray as Array
-from formats.arrays import cupy
+from formats.arrays import cupy, index_dtype
 from formats.places import kept_by_place
 
 from ..algebra.codegen import prelude
 from ..algebra.ops import OPERATORS
 from ..algebra.semirings import MONOIDS, Semiring
-from ..verbs.verbs import Arrays, dense_dense
+from ..verbs.registry import Vector
+from ..verbs.verbs import dense_dense
 from .compile import load
 from .steps import NOTHING
 
@@ -27,7 +28,6 @@ PLAIN_FROM = 1 << 28
 
 PLAIN_ADD = {"min": "min(a, b)", "max": "max(a, b)", "plus": "a + b", "lor": "a || b"}
 PLAIN_MUL = {"plus": "a + b", "times": "a * b", "min": "min(a, b)", "max": "max(a, b)", "land": "a && b"}
-INDEX = np.dtype(np.int64)
 
 
 @dataclass(frozen=True)
@@ -45,33 +45,40 @@ class Variant:
         return (8, 4, 16) if self.argument else (8, 8, 8)
 
 
-def gemm_text(semiring: Semiring, dtype: np.dtype, variant: Variant) -> str:
+def gemm_text(semiring: Semiring, dtype: np.dtype, index: np.dtype, variant: Variant) -> str:
     """The CUDA text of the kernel."""
     rows, cols, slab = variant.each(dtype)
     blocks = 2 if variant.plain else 1
-    constants = {"BLOCKS": blocks, "ROWS": rows, "COLS": cols, "SLAB": slab, "ARGUMENT": variant.argument, "CLAMPED": variant.clamped}
+    constants = {
+        "BLOCKS": blocks,
+        "ROWS": rows,
+        "COLS": cols,
+        "SLAB": slab,
+        "ARGUMENT": variant.argument,
+        "CLAMPED": variant.clamped,
+    }
     sizes = "".join(f"[[maybe_unused]] constexpr int {name} = {int(size)};\n" for name, size in constants.items())
     plain = f"#define PLAIN {int(variant.plain)}\n"
     if variant.plain:
         for name, text in (("add", PLAIN_ADD[semiring.add.name]), ("mul", PLAIN_MUL[semiring.mul.name])):
             plain += f"__device__ __forceinline__ T plain_{name}(T a, T b) {{ return (T)({text}); }}\n"
     file = (Path(__file__).parent / "gemm.cu").read_text(encoding="utf-8")
-    return "\n".join((prelude(semiring, dtype, INDEX), sizes, plain, file))
+    return "\n".join((prelude(semiring, dtype, index), sizes, plain, file))
 
 
 @kept_by_place(256)
-def _kernel(semiring: Semiring, dtype: np.dtype, variant: Variant) -> Any:
-    text = gemm_text(semiring, dtype, variant)
+def _kernel(semiring: Semiring, dtype: np.dtype, index: np.dtype, variant: Variant) -> Any:
+    text = gemm_text(semiring, dtype, index, variant)
     return load(text, f"{semiring.name}, {dtype}, dense matrices").get_function("multiply_dense")
 
 
-@dense_dense.implement(Arrays, "cuda")
+@dense_dense.implement(Vector, "cuda")
 def multiplied(X: Array, Y: Array, semiring: Semiring, argument: bool) -> Any:
     """X ⊗ Y, with the arguments if they are asked for."""
-    cp, dtype = cupy(), X.dtype
+    cp, dtype, index = cupy(), X.dtype, index_dtype(X.shape[1])
     (rows, terms), cols = X.shape, Y.shape[1]
     Z = cp.empty((rows, cols), dtype)
-    which = cp.empty(Z.shape, INDEX) if argument else NOTHING
+    which = cp.empty(Z.shape, index) if argument else NOTHING
     if Z.size:
         ends = _plain_ends(X, Y, semiring) if rows * terms * cols >= PLAIN_FROM else None
         variant = Variant(ends is not None, bool(ends), argument)
@@ -79,7 +86,7 @@ def multiplied(X: Array, Y: Array, semiring: Semiring, argument: bool) -> Any:
         each_row, each_col, _ = variant.each(dtype)
         grid = (-(-cols // (SIDE * each_col)), -(-rows // (SIDE * each_row)))
         sizes = (np.int64(rows), np.int64(terms), np.int64(cols), dtype.type(clamp), dtype.type(beyond))
-        _kernel(semiring, dtype, variant)(grid, (SIDE * SIDE,), (X, Y, *sizes, Z, which))
+        _kernel(semiring, dtype, index, variant)(grid, (SIDE * SIDE,), (X, Y, *sizes, Z, which))
     return (Z, which) if argument else Z
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from formats import CSR, Matrix
-from formats.arrays import Array, cupy, index_dtype
+from formats.arrays import cupy, index_dtype
 from formats.places import kept_by_place
 from formats.storage.orientation import compressed
 
@@ -40,7 +40,10 @@ WORTH_A_DOT = 2
 
 MASKED = ("threads.cu", "rows.cu", "common.cu", "lanes.cu", "masked.cu")
 RANGES = ("threads.cu", "rows.cu", "common.cu", "lanes.cu", "spgemm.cu")
-KERNELS = {MASKED: ("masked_work", "multiply_at"), RANGES: ("count_ranges", "multiply_ranges")}
+KERNELS: dict[tuple[str, ...], tuple[str, ...]] = {
+    MASKED: ("masked_work", "multiply_at"),
+    RANGES: ("count_ranges", "multiply_ranges"),
+}
 
 
 def product(A: CSR, B: CSR, semiring: Semiring, mask: Any = None, complement: bool = False) -> tuple[CSR, bool]:
@@ -149,9 +152,7 @@ def _counts(semiring: Semiring, dtype: np.dtype) -> bool:
     return semiring.add == MONOIDS["plus"] and semiring.mul == OPERATORS["pair"] and dtype.kind == "i"
 
 
-def spgemm_text(
-    files: tuple[str, ...], semiring: Semiring, dtype: np.dtype, index: np.dtype, number: np.dtype
-) -> str:
+def spgemm_text(files: tuple[str, ...], semiring: Semiring, dtype: np.dtype, index: np.dtype, number: np.dtype) -> str:
     """The CUDA text of a unit. number: the index type of the result."""
     here = Path(__file__).parent
     constants = {"THREADS": THREADS, "RANGE": _range(semiring, dtype)}

@@ -10,7 +10,7 @@ import numpy as np
 
 from formats import CSR, Matrix
 from formats.arrays import DeviceArray as Array
-from formats.arrays import cupy
+from formats.arrays import cupy, index_dtype
 from formats.matrix.facts import Fact
 from formats.places import kept_by_place
 
@@ -22,14 +22,15 @@ from .steps import NOTHING
 from .tiles import shared_rows, step_of
 
 THREADS = 256
-CHUNK = 256
-"""Entries and row ends of a chunk."""
+LONGEST_CHUNK = 256
+"""Entries and row ends of a chunk, at most."""
+
+STEPS_OF_A_LANE = 64
+"""Of them, for each lane: fewer lanes take shorter chunks, so that there are enough of them."""
 
 FILES = ("threads.cu", "columns.cu", "common.cu", "spmm.cu")
 VECTOR_BYTES = 16
 """That a thread reads at once."""
-
-FEWEST_LANES = 4
 
 
 @dataclass(frozen=True)
@@ -47,10 +48,15 @@ class Columns:
             wide *= 2
         while X.data.ptr % (wide * X.itemsize):
             wide //= 2
-        lanes = FEWEST_LANES
+        lanes = 1
         while lanes < 32 and lanes * wide < width:
             lanes *= 2
         return cls(lanes, wide)
+
+    @property
+    def chunk(self) -> int:
+        """Entries and row ends of a chunk."""
+        return min(STEPS_OF_A_LANE * self.lanes, LONGEST_CHUNK)
 
 
 @dataclass(frozen=True)
@@ -76,7 +82,9 @@ def spmm_text(
 ) -> str:
     """The CUDA text of the kernels."""
     here = Path(__file__).parent
-    constants = {"THREADS": THREADS, "CHUNK": CHUNK, "LANES": columns.lanes, "WIDE": columns.wide, "ARGUMENT": argument}
+    constants = {
+        "THREADS": THREADS, "CHUNK": columns.chunk, "LANES": columns.lanes, "WIDE": columns.wide, "ARGUMENT": argument
+    }  # fmt: skip
     sizes = "".join(f"[[maybe_unused]] constexpr int {name} = {int(size)};\n" for name, size in constants.items())
     files = (here / name for name in FILES)
     texts = (path.read_text(encoding="utf-8") for path in files)
@@ -110,7 +118,7 @@ def multiplied(A: CSR, X: Array, semiring: Semiring, matrix_first: bool, argumen
     if Y.size:
         columns = Columns.of(X)
         k = _module(semiring, A.dtype, index, matrix_first or Law.COMMUTATIVE in semiring.laws, columns, argument)
-        chunks = A.keep(CHUNKS_OF, lambda: _cut(k["cut_chunks"], A))
+        chunks = A.keep(CHUNKS_OF, lambda: _cut(k["cut_chunks"], A, columns.chunk), columns.chunk)
         number, wide = index.type(chunks.count), index.type(width)
         parts = cp.empty(2 * chunks.count * width * sum_bytes(semiring, A.dtype), np.uint8)
         parts_which = cp.empty(2 * chunks.count * width, index) if argument else NOTHING
@@ -122,14 +130,14 @@ def multiplied(A: CSR, X: Array, semiring: Semiring, matrix_first: bool, argumen
         if shared:
             joined = (chunks.rows, chunks.first, chunks.last, index.type(shared), wide)
             k["join_chunks"]((-(-shared * 32 // THREADS),), (THREADS,), (*joined, parts, parts_which, Y, which))
-    return (Y, which) if argument else Y
+    return (Y, which.astype(index_dtype(A.ncols), copy=False)) if argument else Y
 
 
-def _cut(cut_chunks: Any, A: CSR) -> Chunks:
-    """The chunks of A's rows."""
+def _cut(cut_chunks: Any, A: CSR, chunk: int) -> Chunks:
+    """The chunks of A's rows, of so many steps."""
     cp, index = cupy(), A.indices.dtype
-    count = max(-(-(A.nrows + A.nnz) // CHUNK), 1)
+    count = max(-(-(A.nrows + A.nnz) // chunk), 1)
     first_row = cp.empty(count + 1, index)
     arguments = (A.indptr, index.type(A.nrows), first_row, index.type(count))
     cut_chunks((-(-(count + 1) // THREADS),), (THREADS,), arguments)
-    return Chunks(count, first_row, *shared_rows(A.indptr, first_row, CHUNK))
+    return Chunks(count, first_row, *shared_rows(A.indptr, first_row, chunk))
