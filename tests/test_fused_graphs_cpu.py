@@ -147,14 +147,6 @@ def test_the_matrix_is_turned_after_some_searches_that_would_pull():
     assert all((level == levels[0]).all() for level in levels)
 
 
-def test_several_sources_are_several_runs():
-    A = network(300, 3)
-    told = explain(bfs, A, sources=[5, 0, 5], return_parents=True)
-    assert [run.implementation for run in told.runs] == ["fused"] * 3
-    for actual, right in zip(told.result, bfs(A, sources=[5, 0, 5], return_parents=True, fused=False), strict=True):
-        np.testing.assert_array_equal(actual, right)
-
-
 # --- components -------------------------------------------------------------------------------------------------------
 
 

@@ -4,7 +4,6 @@ from . import (
     blocks,
     compressed,
     dense,
-    gemm,
     listed,
     matrices,
     packed,
@@ -13,7 +12,6 @@ from . import (
     reductions,
     segments,
     sell,
-    spmm,
     statistics,
 )
 
@@ -21,7 +19,6 @@ __all__ = [
     "blocks",
     "compressed",
     "dense",
-    "gemm",
     "listed",
     "matrices",
     "packed",
@@ -30,6 +27,5 @@ __all__ = [
     "reductions",
     "segments",
     "sell",
-    "spmm",
     "statistics",
 ]

@@ -23,6 +23,19 @@ def _bfs(A: CSR, source: int, outside: Any, how: Direction, deepest: int | None,
     return search(A, source, outside, how, deepest, return_parents)
 
 
+def _searches_need(A: Any, k: int) -> int:
+    from .searches import bytes_needed
+
+    return bytes_needed(A, k)
+
+
+@bfs.batch.implement(CSR, "cpu", most=64, needs=_searches_need)
+def _searches(A: CSR, sources: list[int], rows: Any, *how: Any) -> Any:
+    from .searches import searches
+
+    return searches(A, sources, rows, *how)
+
+
 @scc.implement(CSR, "cpu")
 def _scc(A: CSR, weak: bool, trim: bool, pivot: str, seed: int, how: Direction) -> Any:
     """trim, pivot, seed and how say how the definition searches, and change nothing about the answer: not used."""

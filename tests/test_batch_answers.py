@@ -1,0 +1,148 @@
+"""What several sources give in one pass has the very bits that they give one by one; the cells are those registered."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import algorithms.fused.cpu.searches as searches
+from algorithms import bfs
+from bench.graphs import grid, rmat
+from formats import COO, CSC, CSR, Matrix, from_edges
+from semiring import MinPlus, explain, threads
+from semiring.verbs.batch import Batched
+from semiring.verbs.registry import Fusible
+
+from .conftest import Backend
+from .fused_graphs import one_graph, shaped, shapes
+from .graphs import on_cpu
+
+INT32 = np.dtype(np.int32)
+COUNTS = (0, 1, 2, 63, 64, 65, 130)
+
+
+def batch_cells(*names: str) -> list[Any]:
+    """(algorithm, fmt, backend) for every implementation that takes several, in its format and in two others."""
+    return [
+        Backend(backend).param(algorithm, fmt, name=f"{algorithm.name}-{fmt.__name__}")
+        for algorithm in Fusible.all.values()
+        if isinstance(algorithm, Batched) and algorithm.name in names
+        for _, backend in algorithm.batch.cells
+        for fmt in (CSR, CSC, COO)
+    ]
+
+
+every_search = pytest.mark.parametrize(("algorithm", "fmt", "backend"), batch_cells("bfs"))
+
+
+def some(A: Matrix, count: int, seed: int = 0) -> list[int]:
+    """Vertices of A, some of them twice."""
+    return np.random.default_rng(seed).integers(0, A.nrows, count).tolist()
+
+
+def assert_as_one_by_one(algorithm: Any, A: Matrix, sources: list[int], *args: Any, **how: Any) -> list[str]:
+    """Each row is what its source gives alone, with and without trees; how the sources were taken."""
+    alone = type(A).trusted(*A.components)
+    for trees in (False, True):
+        told = explain(algorithm, A, None, *args, sources=sources, return_parents=trees, **how)
+        got = told.result if trees else (told.result,)
+        for x in got:
+            assert x.shape == (len(sources), A.nrows)
+        for i, source in enumerate(sources):
+            right = algorithm(alone, source, *args, return_parents=trees, **how)
+            for x, row in zip(got, right if trees else (right,), strict=True):
+                assert x.dtype == row.dtype
+                a, b = on_cpu(x[i]), on_cpu(row)
+                assert a.tobytes() == b.tobytes(), (i, source, np.flatnonzero(a != b)[:9])
+    return [run.why for run in told.runs]
+
+
+# --- breadth-first search ---------------------------------------------------------------------------------------------
+
+
+@every_search
+def test_searches_of_every_number(algorithm, fmt, backend):
+    A = rmat(8, 4).to(fmt, device=backend)
+    for count in COUNTS:
+        assert_as_one_by_one(algorithm, A, some(A, count))
+
+
+@every_search
+def test_searches_of_graphs_of_awkward_shapes(algorithm, fmt, backend):
+    for shape in shapes(large=3000, long=600).values():
+        A = shaped(shape, INT32, "ties").to(fmt, device=backend)
+        assert_as_one_by_one(algorithm, A, some(A, 9))
+    rng = np.random.default_rng(4)
+    for _ in range(20):
+        A = one_graph(rng, "ties", MinPlus, INT32).to(fmt, device=backend)
+        assert_as_one_by_one(algorithm, A, some(A, int(rng.integers(2, 70))))
+
+
+@every_search
+def test_searches_within_bounds(algorithm, fmt, backend):
+    A = rmat(9, 8).to(fmt, device=backend)
+    mask = np.arange(A.nrows) % 7 != 3
+    inside = [v for v in some(A, 40) if mask[v]]
+    for how in ({"max_level": 2}, {"max_level": 0}, {"direction": "push"}, {"direction": "pull"}):
+        assert_as_one_by_one(algorithm, A, some(A, 20), **how)
+        assert_as_one_by_one(algorithm, A, inside, mask=A.xp.asarray(mask), **how)
+
+
+@every_search
+def test_searches_that_do_not_meet(algorithm, fmt, backend):
+    A = grid(80).to(fmt, device=backend)
+    assert_as_one_by_one(algorithm, A, some(A, 30))
+    n = 2000
+    A = from_edges(np.arange(n - 1), np.arange(1, n), shape=n).to(fmt, device=backend)
+    assert_as_one_by_one(algorithm, A, [0, 1, 500, 1999, 0, 1200])
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_threads_and_steps_change_nothing_about_the_answer(count, monkeypatch):
+    monkeypatch.setattr(searches, "WORTH_THREADS", 1)
+    with threads(count):
+        for pull, push in ((8, 24), (1, 1), (10**9, 10**9), (0, 0)):
+            monkeypatch.setattr(searches, "PULL", max(pull, 1))
+            monkeypatch.setattr(searches, "PUSH", push)
+            A = rmat(10, 8)
+            told = explain(bfs, A, sources=some(A, 64)).runs[0].facts
+            assert (told["schedule"], told["threads"]) == ("a bit for each search", count)
+            assert_as_one_by_one(bfs, A, some(A, 64))
+
+
+def test_levels_of_many_digits(monkeypatch):
+    """Searches that meet at once, on a path with a fan at its end."""
+    monkeypatch.setattr(searches, "SPREAD", 0)
+    n, fan = 700, 300
+    u = np.append(np.arange(n - 1), np.full(fan, n - 1))
+    v = np.append(np.arange(1, n), np.arange(n, n + fan))
+    A = from_edges(u, v, shape=n + fan)
+    monkeypatch.setattr(searches, "FEWEST", 2)
+    for sources in ([0] * 64, [0, 1, 2, 3, 14, 15, 16, 250, 690, 699, 999]):
+        for direction in ("auto", "pull", "push"):
+            assert_as_one_by_one(bfs, A, sources, direction=direction)
+    told = explain(bfs, A, sources=[0, 1, 2, 3]).runs[0]
+    assert told.facts["levels"] == n + 1  # and one that finds nothing
+
+
+def test_how_searches_are_taken_is_told(monkeypatch):
+    A = rmat(8, 8)
+    assert explain(bfs, A, sources=some(A, 64)).runs[0].facts["schedule"] == "a bit for each search"
+    B = grid(80)
+    with threads(2):
+        assert explain(bfs, B, sources=some(B, 64)).runs[0].facts["schedule"] == "a search for each thread"
+    with threads(1):
+        told = explain(bfs, B, sources=some(B, 64))
+    assert told.choices == [
+        "bfs takes its sources one by one: the searches do not meet, and one thread is best for each"
+    ]
+    assert len(told.runs) == 64
+
+
+def test_searches_of_64_bit_indices():
+    A = rmat(8, 8)
+    B = CSR.trusted(A.indptr.astype(np.int64), A.indices.astype(np.int64), A.values, A.shape)
+    for x, y in zip(*(bfs(M, sources=some(A, 64), return_parents=True) for M in (A, B)), strict=True):
+        np.testing.assert_array_equal(x, y)
