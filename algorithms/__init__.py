@@ -3,6 +3,7 @@
 import semiring  # noqa: F401  # isort: skip  # first: raises if `formats` is another project's
 from .all_pairs import all_pairs
 from .bellman_ford import bellman_ford
+from .betweenness import betweenness_centrality
 from .bfs import bfs
 from .boruvka import boruvka
 from .closeness import closeness_centrality, harmonic_centrality
@@ -26,6 +27,7 @@ __all__ = [
     "NegativeCycle",
     "all_pairs",
     "bellman_ford",
+    "betweenness_centrality",
     "bfs",
     "boruvka",
     "closeness_centrality",

@@ -17,7 +17,7 @@ from __future__ import annotations
 from typing import Any
 
 from formats import Matrix
-from formats.arrays import DenseVector
+from formats.arrays import DenseVector, all_of
 from formats.storage.orientation import is_symmetric
 from semiring import assign, ewise_add
 from semiring.vectors import all_vertices, check_graph, count, degrees, either, full
@@ -122,10 +122,10 @@ def is_rounded(A: Matrix, weighted: bool) -> bool:
 
 def check_connected(sources: list[int], led: Any) -> None:
     """ValueError that names a source and a vertex that its row in `led` does not reach."""
-    if led.all():
+    if all_of(led.ravel()):
         return
     for source, row in zip(sources, led, strict=True):
-        if not row.all():
+        if not all_of(row):
             v = int(row.argmin())
             raise ValueError(
                 f"no path leads from vertex {source} to {v}, so it has no eccentricity: search a component"

@@ -125,6 +125,16 @@ def take_off(counts: Array, v: SparseVector) -> None:
     counts[v.indices] -= v.values
 
 
+def add_on(x: Array, v: SparseVector) -> None:
+    """x⟨v⟩ = x + v."""
+    x[v.indices] += v.values
+
+
+def entries_of(x: Array, v: SparseVector) -> SparseVector:
+    """x⟨v⟩: the elements of a dense vector where a sparse one has entries."""
+    return SparseVector.trusted(v.indices, x.take(v.indices), v.size)
+
+
 def count(v: VectorLike) -> int:
     """How many entries a sparse vector has, or how many are true in a Boolean one. Waits for the device."""
     return v.nnz if isinstance(v, SparseVector) else int(namespace(v).count_nonzero(v))

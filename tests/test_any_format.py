@@ -11,6 +11,7 @@ import pytest
 from algorithms import (
     NegativeCycle,
     bellman_ford,
+    betweenness_centrality,
     bfs,
     boruvka,
     core_number,
@@ -44,6 +45,8 @@ ALGORITHMS: dict[str, Callable[..., Any]] = {
     "scc": lambda A, **how: scc(A, **how),
     "weak components": lambda A, **how: scc(A, weak=True, **how),
     "boruvka": lambda A, **how: boruvka(A, symmetrize=True, return_labels=True, **how),
+    "betweenness": lambda A, **how: betweenness_centrality(A, sources=[3, 5], **how).round(9),
+    "betweenness, weighted": lambda A, **how: betweenness_centrality(A, weighted=True, sources=[3], **how).round(9),
     "core_number": lambda A, **how: core_number(A, symmetrize=True, **how),
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 from algorithms import (
+    betweenness_centrality,
     closeness_centrality,
     clustering,
     core_number,
@@ -21,6 +23,7 @@ from algorithms import (
     triangles,
 )
 from formats import CSR, Matrix, from_edges
+from semiring import threads
 
 from .conftest import Backend
 from .graphs import on_cpu
@@ -93,6 +96,33 @@ CASES = {
         hard=True,
     ),
 }
+
+
+def betweenness(weighted: bool, fused: bool, **parts: bool) -> Case:
+    weight = "weight" if weighted else None
+    return Case(
+        lambda A: betweenness_centrality(A, weighted=weighted, fused=fused, **parts),
+        lambda G: nx.betweenness_centrality(G, weight=weight, **parts),
+        directed=None if parts.get("normalized", True) else False,
+        weights=(1, 6),
+        hard=True,
+    )
+
+
+CASES |= {
+    f"betweenness{', weighted' * weighted}{', as written' * (not fused)}": betweenness(weighted, fused)
+    for weighted in (False, True)
+    for fused in (True, False)
+}
+CASES |= {
+    f"betweenness, counted{', weighted' * weighted}{', ends too' * ends}": betweenness(
+        weighted, not ends, normalized=False, endpoints=ends
+    )
+    for weighted in (False, True)
+    for ends in (False, True)
+}
+CASES["betweenness, ends too"] = betweenness(False, True, endpoints=True)
+NAMES = list(CASES)
 NAMES = list(CASES)
 
 
@@ -103,7 +133,7 @@ def some(case: Case, count: int, seed: int = 1) -> list[Network]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_random_networks(name: str) -> None:
-    for network in some(CASES[name], 200):
+    for network in some(CASES[name], 200 if "weighted, " not in name else 60):
         CASES[name].check(network)
 
 
@@ -204,6 +234,49 @@ def test_eccentricities_of_known_networks(fmt: type[Matrix], backend: str) -> No
         assert on_cpu(eccentricity(M)).tolist() == list(nx.eccentricity(G).values())
         assert diameter(M) == across
         assert diameter(M.astype("float64"), weighted=True) == nx.diameter(G, weight="weight")
+
+
+# --- betweenness ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("fused", [True, False])
+def test_betweenness_estimated_from_some_sources(fused: bool) -> None:
+    for A, G in (karate(), les_miserables()):
+        for k, endpoints in ((1, False), (7, False), (7, True)):
+            sources = random.Random(k).sample(list(G), k)  # those that NetworkX draws
+            right = nx.betweenness_centrality(G, k=k, seed=k, endpoints=endpoints)
+            got = betweenness_centrality(A, sources=sources, endpoints=endpoints, fused=fused)
+            np.testing.assert_allclose(got, list(right.values()), rtol=1e-9)
+
+
+def test_betweenness_of_wiki_vote_from_some_sources() -> None:
+    A, G = wiki_vote()
+    right = nx.betweenness_centrality(G, k=20, seed=1)
+    sources = random.Random(1).sample(list(G), 20)
+    np.testing.assert_allclose(betweenness_centrality(A, sources=sources), list(right.values()), rtol=1e-9, atol=1e-15)
+
+
+def test_betweenness_is_the_same_with_any_number_of_threads() -> None:
+    A = wiki_vote()[0]
+    with threads(1):
+        alone = betweenness_centrality(A, sources=range(50))
+    with threads(3):
+        np.testing.assert_allclose(betweenness_centrality(A, sources=range(50)), alone, rtol=1e-12, atol=1e-18)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "match"),
+    [
+        ({"sources": [1, 1]}, "different vertices"),
+        ({"sources": [34]}, "34"),
+        ({"weighted": True}, "needs positive weights, got 0"),
+    ],
+)
+def test_betweenness_refuses(wrong: dict[str, Any], match: str) -> None:
+    A = karate()[0]
+    A = A.with_values(np.zeros(A.nnz)) if "weighted" in wrong else A
+    with pytest.raises(ValueError, match=match):
+        betweenness_centrality(A, **wrong)
 
 
 # --- triangles and cores ----------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ import numpy as np
 from algorithms import (
     all_pairs,
     bellman_ford,
+    betweenness_centrality,
     bfs,
     boruvka,
     closeness_centrality,
@@ -144,6 +145,7 @@ assert_type(all_pairs(A, "max_min", return_parents=True), tuple[DenseRows, Integ
 assert_type(pagerank(A, alpha=0.9, personalization=x), DenseVector)
 assert_type(triangles(A, symmetrize=True), IntegerVector)
 assert_type(clustering(A, symmetrize=True), DenseVector)
+assert_type(betweenness_centrality(A, weighted=True, sources=[0], fused=False), DenseVector)
 assert_type(closeness_centrality(A, weighted=True, wf_improved=False), DenseVector)
 assert_type(harmonic_centrality(A, vertices=[0, 1]), DenseVector)
 assert_type(eccentricity(A, vertices=[0]), DenseVector)

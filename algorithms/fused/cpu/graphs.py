@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from algorithms.betweenness import betweenness_centrality
 from algorithms.bfs import bfs
 from algorithms.boruvka import boruvka
 from algorithms.core_number import core_number
@@ -58,3 +59,10 @@ def _core_number(A: CSR, symmetrize: bool) -> Any:
     from .cores import cores
 
     return cores(A, symmetrize)
+
+
+@betweenness_centrality.implement(CSR, "cpu")
+def _betweenness(A: CSR, sources: list[int], weighted: bool, endpoints: bool) -> Any:
+    from .paths_through import dependencies
+
+    return dependencies(A, sources, weighted, endpoints)
