@@ -50,13 +50,19 @@ def most_parts(places: int, extent: int) -> int:
     return max(1, places // (PLACES_OF_A_THREAD * max(extent, 1)))
 
 
-def prepared(A: Matrix, x: np.ndarray, semiring: Semiring, matrix_first: bool) -> tuple[Any, Operand]:
-    """The loops for a dense operand, and the operand as they take it: the plain ones where they are exact."""
+def as_plain(A: Matrix, x: np.ndarray, semiring: Semiring, matrix_first: bool) -> tuple[Operand, bool]:
+    """(a dense operand, may its products be plain?): as plain terms take it where they are exact, else as it is."""
     takes_part = semiring.mul.reads != "" and holds_zero(A, semiring.zero(A.dtype))
     operand = None if takes_part else plain_operand(A, x, semiring, matrix_first)
     if operand is None or operand.present is not None:
-        return loops_for(A, semiring, matrix_first), Operand(x)
-    return loops_for(A, semiring, matrix_first, plain=True), operand
+        return Operand(x), False
+    return operand, True
+
+
+def prepared(A: Matrix, x: np.ndarray, semiring: Semiring, matrix_first: bool) -> tuple[Any, Operand]:
+    """The loops for a dense operand, and the operand as they take it: the plain ones where they are exact."""
+    operand, plain = as_plain(A, x, semiring, matrix_first)
+    return loops_for(A, semiring, matrix_first, plain), operand
 
 
 def dense(A: Matrix, x: Any, semiring: Semiring, write: VectorWrite, matrix_first: bool, gathers: bool) -> np.ndarray:

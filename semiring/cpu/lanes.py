@@ -5,9 +5,11 @@ Whoever calls them sees to it that so many elements can be read. `prefetched` ha
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
-from .compiler.references import operation, tools
+from .compiler.references import Helper, operation, tools
 
 WIDTH = 16
 """Elements that an operation takes."""
@@ -151,3 +153,95 @@ def prefetched(typing: Any, array: Any, index: Any) -> Any:
         return context.get_dummy_value()
 
     return tools.types.void(array, index), emit
+
+
+class Across(Helper):
+    """A function of elements, in all lanes of vectors. Its parts are what `across` takes."""
+
+    @cached_property
+    def numbas(self) -> Any:
+        from .compiler.compiler import across
+
+        return across(*self.parts)
+
+
+def across(step: Callable[..., Any], arrays: int, lanes: int, rows: int = 1, *, vectors: bool = True) -> Any:
+    """What is called as f(y, i, x, k, …, *numbers): y[i + lane] = step(y[i + lane], x[k + lane], …, *numbers).
+
+    arrays: how many of step's parameters are elements of arrays.  rows: how many times, each so many lanes further.
+    vectors: is LLVM told to make one vector of all lanes? It complains where it cannot.
+    """
+    return Across(step, arrays, lanes, rows, vectors)
+
+
+def filled(lanes: int) -> Any:
+    """What sets so many elements of an array, from the first on, to a number."""
+
+    @operation
+    def fill(typing: Any, y: Any, number: Any) -> Any:
+        number = tools.types.unliteral(number)
+
+        def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            ir, word, value = tools.ir, tools.ir.IntType(32), context.cast(builder, args[1], number, y.dtype)
+            item = context.get_value_as_data(builder, y.dtype, value)
+            vector = ir.Constant(ir.VectorType(item.type, lanes), ir.Undefined)
+            vector = builder.insert_element(vector, item, word(0))
+            vector = builder.shuffle_vector(vector, vector, ir.Constant(ir.VectorType(word, lanes), [0] * lanes))
+            to = _vector(context, builder, y, args[0], word(0), lanes)
+            builder.store(vector, to).align = context.get_abi_sizeof(item.type)
+            return context.get_dummy_value()
+
+        return tools.types.void(y, number), emit
+
+    return fill
+
+
+def copied(lanes: int) -> Any:
+    """What is called as f(y, i, x, k), and copies so many elements of x from k on to y from i on."""
+
+    @operation
+    def copy(typing: Any, y: Any, i: Any, x: Any, k: Any) -> Any:
+        def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            index = tools.types.intp
+            places = (context.cast(builder, args[1], i, index), context.cast(builder, args[3], k, index))
+            to = _vector(context, builder, y, args[0], places[0], lanes)
+            vector = builder.load(_vector(context, builder, x, args[2], places[1], lanes))
+            vector.align = context.get_abi_sizeof(vector.type.element)
+            builder.store(vector, to).align = vector.align
+            return context.get_dummy_value()
+
+        return tools.types.void(y, i, x, k), emit
+
+    return copy
+
+
+def _vector(context: Any, builder: Any, kind: Any, array: Any, at: Any, lanes: int) -> Any:
+    """Where elements of an array lie from a place on, as a pointer to a vector of so many."""
+    data = context.make_array(kind)(context, builder, array).data
+    vector = tools.ir.VectorType(context.get_data_type(kind.dtype), lanes)
+    return builder.bitcast(builder.gep(data, [at]), vector.as_pointer())
+
+
+def on_stack(lanes: int) -> Any:
+    """What makes an array of so many elements, of another's dtype, which lives in registers if nothing else sees it."""
+
+    @operation
+    def made(typing: Any, like: Any) -> Any:
+        kind = tools.types.Array(like.dtype, 1, "C")
+
+        def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            item, word = context.get_data_type(like.dtype), tools.ir.IntType(64)
+            size = word(context.get_abi_sizeof(item))
+            with builder.goto_entry_block():
+                room = builder.alloca(tools.ir.ArrayType(item, lanes))
+                room.align = 64
+            array = context.make_array(kind)(context, builder)
+            array.data = builder.bitcast(room, item.as_pointer())
+            array.nitems, array.itemsize = word(lanes), size
+            array.shape, array.strides = (tools.cgutils.pack_array(builder, [each]) for each in (word(lanes), size))
+            array.meminfo, array.parent = (each.type(None) for each in (array.meminfo, array.parent))
+            return array._getvalue()
+
+        return kind(like), emit
+
+    return made

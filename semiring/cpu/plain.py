@@ -103,6 +103,63 @@ def _clamped(A: Matrix, x: np.ndarray, zero: Any, sign: int) -> Operand | None:
     return Operand(clamp(x, x.dtype.type(c)), beyond=beyond) if absent else Operand(x)
 
 
+def sums_stay_within(x: np.ndarray, y: np.ndarray, semiring: Semiring) -> bool:
+    """Does no sum of integers of x ⊗ y, and no part of one, leave their dtype's range? x and y have two dimensions."""
+    if x.dtype.kind != "i" or semiring.add.op.saturating is None:
+        return True
+    if semiring.add.name != "plus" or not is_shipped(semiring):
+        return False
+    zero = semiring.zero(x.dtype)
+    return within(exact_bounds(semiring, interval(x, zero), interval(y, zero), x.shape[1]), x.dtype)
+
+
+def plain_pair(x: np.ndarray, y: np.ndarray, semiring: Semiring) -> tuple[np.ndarray, np.ndarray, int | None] | None:
+    """(x, y, beyond) as plain arithmetic may be given them for x ⊗ y; None if something could wrap or become NaN.
+
+    beyond: results on the zero's side of this mean absent.
+    """
+    if not is_shipped(semiring) or semiring.add.name == "times":
+        return None
+    zero, both = semiring.zero(x.dtype), (x, y)
+    if x.dtype.kind == "f":
+        if semiring.mul.saturating is not None and not all((np.isfinite(p) | (p == zero)).all() for p in both):
+            return None
+        if semiring.may_lack_order(x.dtype) and not all(np.isfinite(part).all() for part in both):
+            return None
+    elif semiring.mul.name == "plus" and semiring.add.name in ("min", "max"):
+        return _clamped_pair(x, y, zero, sign=1 if semiring.add.name == "min" else -1)
+    elif could_saturate(semiring):
+        terms = x.shape[1] if semiring.add.name == "plus" else 1
+        if not within(exact_bounds(semiring, interval(x, zero), interval(y, zero), terms), x.dtype):
+            return None
+    for law, part in ((Law.ANNIHILATES_LEFT, x), (Law.ANNIHILATES_RIGHT, y)):
+        if law not in semiring.laws and (part == zero).any():
+            return None
+    return x, y, None
+
+
+def _clamped_pair(
+    x: np.ndarray, y: np.ndarray, zero: Any, sign: int
+) -> tuple[np.ndarray, np.ndarray, int | None] | None:
+    """x and y for integer min-plus (sign 1) or max-plus (sign -1), absent entries clamped.
+
+    Beside the present values of the other operand, a clamped one gives more than every sum of present ones.
+    """
+    (a, b), (c, d) = ((sign * low, sign * high) for low, high in (interval(x, zero), interval(y, zero)))
+    (a, b), (c, d) = sorted((a, b)), sorted((c, d))
+    clamps = b + (d - c) + 1, d + (b - a) + 1
+    absent = [part == zero for part in (x, y)]
+    some = [bool(where.any()) for where in absent]
+    most = sum(clamps) if any(some) else b + d
+    if not within((a + c, most) if sign == 1 else (-most, -(a + c)), x.dtype):
+        return None
+    x, y = (
+        np.where(where, x.dtype.type(sign * clamp), part) if there else part
+        for part, where, there, clamp in zip((x, y), absent, some, clamps, strict=True)
+    )
+    return x, y, sign * (b + d) if any(some) else None
+
+
 def is_shipped(semiring: Semiring) -> bool:
     """Are ⊕ and ⊗ from our tables, so that the bounds of their results are known?"""
     return MONOIDS.get(semiring.add.name) == semiring.add and OPERATORS.get(semiring.mul.name) == semiring.mul

@@ -13,7 +13,7 @@ from ..verbs.registry import Vector
 from ..verbs.verbs import dense_dense, dense_mxm
 
 
-@dense_mxm.implement(Matrix, "cpu", "cuda")
+@dense_mxm.implement(Matrix, "cuda")
 def by_columns(
     A: Matrix, X: Array, semiring: Semiring, matrix_first: bool, argument: bool, allowed: Array | None
 ) -> Any:
@@ -25,7 +25,7 @@ def by_columns(
     return (Y, arguments.of_products(A, X, Y, semiring, matrix_first)) if argument else Y
 
 
-@dense_dense.implement(Vector, "cpu", "cuda")
+@dense_dense.implement(Vector, "cuda")
 def by_a_matrix(X: Array, Y: Array, semiring: Semiring, argument: bool) -> Any:
     """As of a matrix with an entry at every position."""
     return dense_mxm(Dense(X, semiring.zero(X.dtype)), Y, semiring, True, argument)

@@ -8,7 +8,8 @@ lowered once, and optimized within the kernel alone. References of arrays are co
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import lru_cache
@@ -18,6 +19,7 @@ from weakref import WeakKeyDictionary
 
 import numba
 import numpy as np
+from llvmlite import ir
 from numba import types
 from numba.core import compiler
 from numba.core.compiler_lock import global_compiler_lock
@@ -217,6 +219,68 @@ def chosen(choose: Callable[..., Any]) -> Any:
     return _intrinsic(choose, choose)
 
 
+def across(step: FunctionType, arrays: int, lanes: int, rows: int, vectors: bool) -> Any:
+    """What is called as f(y, i, x, k, …, *numbers): y[i + lane] = step(y[i + lane], x[k + lane], …, *numbers).
+
+    arrays: how many of step's parameters are elements of arrays.  rows: how many times, each so many lanes further.
+    vectors: LLVM makes one vector operation of all lanes: their number is known, and the loop is not unrolled before.
+    """
+
+    def define(typing: Any, *arguments: Any) -> Any:
+        places, numbers = arguments[: 2 * arrays], [types.unliteral(each) for each in arguments[2 * arrays :]]
+        elements = [array.dtype for array in places[::2]]
+        known = _lowered(step, (*elements, *numbers))
+
+        def emit(target: Any, builder: Any, signature: Any, values: Any) -> Any:
+            target.active_code_library.add_linking_library(known.library)
+            pointers = []
+            for k in range(0, 2 * arrays, 2):
+                data = target.make_array(places[k])(target, builder, values[k]).data
+                at = target.cast(builder, values[k + 1], places[k + 1], types.intp)
+                pointers.append(builder.gep(data, [at]))
+            for row in range(rows):
+                with _lanes(builder, row * lanes, lanes, vectors) as lane:
+                    at = [builder.gep(pointer, [lane]) for pointer in pointers]
+                    read = [target.unpack_value(builder, *each) for each in zip(elements, at, strict=True)]
+                    parts = (*read, *values[2 * arrays :])
+                    result = target.call_internal(builder, known.fndesc, known.signature, parts)
+                    result = target.cast(builder, result, known.signature.return_type, elements[0])
+                    target.pack_value(builder, elements[0], result, at[0])
+            return target.get_dummy_value()
+
+        return types.void(*places, *numbers), emit
+
+    count = arrays + len(pysignature(step).parameters)
+    return _with_parameters(define, ["typing", *(f"_{k}" for k in range(count))], step.__name__)
+
+
+@contextmanager
+def _lanes(builder: Any, first: int, count: int, vectors: bool) -> Iterator[Any]:
+    """Emit a loop over so many lanes: within the block, its body."""
+    word = ir.IntType(64)
+    before, body, after = builder.block, builder.append_basic_block("lane"), builder.append_basic_block("lanes")
+    builder.branch(body)
+    builder.position_at_end(body)
+    lane = builder.phi(word)
+    lane.add_incoming(word(first), before)
+    yield lane
+    following = builder.add(lane, word(1))
+    lane.add_incoming(following, builder.block)
+    again = builder.cbranch(builder.icmp_unsigned("<", following, word(first + count)), body, after)
+    again.set_metadata("llvm.loop", _hints(builder.module, count if vectors else 0))
+    builder.position_at_end(after)
+
+
+def _hints(module: Any, width: int) -> Any:
+    """What tells LLVM not to unroll a loop, and to make vectors of so many turns; 0 for what it likes."""
+    hints = [module.add_metadata(["llvm.loop.unroll.disable"])]
+    for name, value in (("vectorize.width", width), ("interleave.count", 1)) if width else ():
+        hints.append(module.add_metadata([f"llvm.loop.{name}", ir.IntType(32)(value)]))
+    loop = ir.MDValue(module, [hints[0]], name=str(len(module.metadata)))
+    loop.operands = (loop, *hints)  # a loop's own node is its first operand
+    return loop
+
+
 def _intrinsic(like: Callable[..., Any], choose: Callable[..., Any]) -> Any:
     """What is called with the parameters of `like`, and compiled as what `choose` returns for their types."""
 
@@ -231,10 +295,14 @@ def _intrinsic(like: Callable[..., Any], choose: Callable[..., Any]) -> Any:
 
         return _lowered(function, arguments).signature, emit
 
-    parameters = ["typing", *inspect.signature(like).parameters]
+    return _with_parameters(define, ["typing", *inspect.signature(like).parameters], like.__name__)
+
+
+def _with_parameters(define: Callable[..., Any], names: list[str], name: str) -> Any:
+    """An intrinsic of that name, whose parameters Numba takes from a signature."""
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    define.__signature__ = inspect.Signature([inspect.Parameter(name, kind) for name in parameters])  # type: ignore[attr-defined]
-    define.__name__ = like.__name__
+    define.__signature__ = inspect.Signature([inspect.Parameter(each, kind) for each in names])  # type: ignore[attr-defined]
+    define.__name__ = name
     return intrinsic(define)
 
 
