@@ -351,7 +351,7 @@ def test_an_unknown_verb_or_algorithm_is_named() -> None:
     A = uniform(16, 2)
     with pytest.raises(ValueError, match="no verb is called 'mvx'; there are mxv, vxm"):
         A.footprint(verb="mvx")
-    with pytest.raises(ValueError, match="no algorithm is called 'dfs'; there are bellman_ford, bfs"):
+    with pytest.raises(ValueError, match="no algorithm is called 'dfs'; there are .*bellman_ford, .*bfs"):
         A.footprint(algorithm="dfs")
 
 
