@@ -6,7 +6,7 @@ infinity in float64. A Boolean semiring sees the pattern of a matrix of numbers:
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 
@@ -14,7 +14,8 @@ from formats import Matrix, SparseVector
 from formats.arrays import Array, astype, cast, check_not_nan, contiguous, differs, equals, is_array, namespace
 from formats.matrix.facts import PATTERN, Fact
 
-from ..algebra.semirings import BOOL, Semiring
+from ..algebra.ops import BinaryOp
+from ..algebra.semirings import BOOL, Monoid, Semiring, find_combiner, find_semiring
 from .checks import check_numbers
 
 M = TypeVar("M", bound=Matrix)
@@ -39,6 +40,19 @@ def common_dtype(semiring: Semiring, *operands: Any) -> np.dtype:
     return dtype
 
 
+def typing_of(op: Semiring | Monoid | BinaryOp | str, part: Literal["add", "mul"]) -> Semiring | None:
+    """The semiring that says what is absent where `op` combines two values; None with an operator."""
+    if isinstance(op, Semiring) or (isinstance(op, str) and "_" in op):
+        return find_semiring(op)
+    combiner = find_combiner(op, part)
+    return Semiring(combiner, combiner.op) if isinstance(combiner, Monoid) else None
+
+
+def result_dtype(combiner: Monoid | BinaryOp, dtype: np.dtype) -> np.dtype:
+    """What `combiner` makes of two values of a dtype: of comparisons bool."""
+    return BOOL if isinstance(combiner, BinaryOp) and combiner.boolean else dtype
+
+
 def typed_matrix(A: M, semiring: Semiring, dtype: np.dtype) -> M:
     """`A` with values of `dtype`, kept with `A`; its pattern for a Boolean semiring."""
     if A.dtype == dtype:
@@ -57,6 +71,13 @@ def typed_vector(x: Array | SparseVector, semiring: Semiring, dtype: np.dtype) -
     if isinstance(x, SparseVector):
         return SparseVector.trusted(x.indices, _translated(x.values, dtype, *zeros), x.size)
     return _translated(x, dtype, *zeros)
+
+
+def cast_vector(x: Array | SparseVector, dtype: np.dtype) -> Array | SparseVector:
+    """`x` with values of `dtype`, whatever is absent."""
+    if isinstance(x, SparseVector):
+        return SparseVector.trusted(x.indices, astype(x.values, dtype), x.size)
+    return astype(x, dtype)
 
 
 def typed_array(x: Array, semiring: Semiring, dtype: np.dtype) -> Array:

@@ -23,7 +23,6 @@ from formats.arrays import (
     Scalar,
     as_array,
     as_indices,
-    astype,
     check_not_nan,
     contiguous,
     differs,
@@ -55,7 +54,16 @@ from .checks import (
     one_index,
 )
 from .masks import DenseWrite, MatrixWrite, VectorWrite
-from .operands import common_dtype, typed_array, typed_matrix, typed_vector, value_for
+from .operands import (
+    cast_vector,
+    common_dtype,
+    result_dtype,
+    typed_array,
+    typed_matrix,
+    typed_vector,
+    typing_of,
+    value_for,
+)
 from .registry import Internal, Vector, Verb
 from .signatures import (
     Apply,
@@ -453,11 +461,9 @@ def ewise_mult(
 
 
 def _element_wise(verb: Verb[..., Any], u: Any, v: Any, op: Operator, part: Any, rule: tuple[Any, ...]) -> Any:
-    s = find_semiring(op) if isinstance(op, Semiring) or (isinstance(op, str) and "_" in op) else None
-    combiner = find_combiner(op, part)
+    combiner, typing = find_combiner(op, part), typing_of(op, part)
     if verb is ewise_add and isinstance(combiner, BinaryOp) and combiner.boolean:
         raise TypeError(f"{combiner.name} compares two present values: use ewise_mult")
-    typing = s or (Semiring(combiner, combiner.op) if isinstance(combiner, Monoid) else None)
     if isinstance(u, Matrix):
         check_pair(u, v)
         if u.shape != v.shape:
@@ -465,16 +471,16 @@ def _element_wise(verb: Verb[..., Any], u: Any, v: Any, op: Operator, part: Any,
         dtype = common_dtype(typing, u, v) if typing else np.result_type(u.dtype, v.dtype)
         if LIMITS:
             check_result(verb.name, u.place, u.nbytes + v.nbytes)
-        write: Any = MatrixWrite.checked(u.shape, _result_dtype(combiner, dtype), u.place, *rule)
+        write: Any = MatrixWrite.checked(u.shape, result_dtype(combiner, dtype), u.place, *rule)
         u, v = verb.served(u), verb.served(v)
         both = [typed_matrix(M, typing, dtype) if typing else M.astype(dtype) for M in (u, v)]
         return verb.find(type(u), u.place)(*both, combiner, typing.zero(dtype) if typing else None, write)
     place = check_vectors(u, v)
     dtype = common_dtype(typing, u, v) if typing else np.result_type(u.dtype, v.dtype)
     zero = typing.zero(dtype) if typing else None
-    both = [typed_vector(x, typing, dtype) if typing else _cast_vector(x, dtype) for x in (u, v)]
-    result_dtype = _result_dtype(combiner, dtype)
-    write = VectorWrite.checked(u.size, result_dtype, result_dtype.type(0) if zero is None else zero, place, *rule)
+    both = [typed_vector(x, typing, dtype) if typing else cast_vector(x, dtype) for x in (u, v)]
+    result = result_dtype(combiner, dtype)
+    write = VectorWrite.checked(u.size, result, result.type(0) if zero is None else zero, place, *rule)
     return verb.find(Vector, place)(*both, combiner, zero, write)
 
 
@@ -862,16 +868,6 @@ def transpose(
     check_matrix("A", A)
     write = MatrixWrite.checked(A.shape[::-1], A.dtype, A.place, mask, complement, accum, out, replace)
     return transpose.find(type(A), A.place)(A, write)
-
-
-def _result_dtype(combiner: Monoid | BinaryOp, dtype: np.dtype) -> np.dtype:
-    return np.dtype(bool) if isinstance(combiner, BinaryOp) and combiner.boolean else dtype
-
-
-def _cast_vector(x: VectorLike, dtype: np.dtype) -> VectorLike:
-    if isinstance(x, SparseVector):
-        return SparseVector.trusted(x.indices, astype(x.values, dtype), x.size)
-    return astype(x, dtype)
 
 
 def _places(name: str, indices: Any, bound: int, place: Place) -> Array:
