@@ -23,6 +23,7 @@ from .algebra.semirings import (
 )
 from .tuning.choice import Choice, choose
 from .tuning.comparison import Comparison, compare
+from .verbs.composed import kronecker
 from .verbs.explanation import Explanation, explain
 from .verbs.registry import Vector, Verb, fusible
 from .verbs.verbs import apply, assign, ewise_add, ewise_mult, extract, mxm, mxv, reduce, select, transpose, vxm
@@ -71,6 +72,7 @@ __all__ = [
     "extract",
     "fusible",
     "get_threads",
+    "kronecker",
     "lost",
     "mxm",
     "mxv",

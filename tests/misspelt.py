@@ -29,6 +29,7 @@ from semiring import (
     ewise_mult,
     explain,
     extract,
+    kronecker,
     mxm,
     mxv,
     reduce,
@@ -117,6 +118,7 @@ reduce(A, "min", return_argument=True)  # wrong
 reduce(d, "min", return_argument=True)[1].shape  # wrong
 ewise_add(A, d, "min")  # wrong
 ewise_add(s, s, "min").mean()  # wrong
+kronecker(A, A)  # wrong
 ewise_mult(d, d, "min").nnz  # wrong
 apply(A, np.sqrt).rows  # wrong
 select(s, "<", 3).sum()  # wrong

@@ -32,6 +32,7 @@ from semiring import (
     ewise_add,
     ewise_mult,
     extract,
+    kronecker,
     mxm,
     mxv,
     reduce,
@@ -290,6 +291,16 @@ def _ewise_mult(A: _DenseReference, B: _DenseReference, op: Any, zero: Any, writ
     return write_matrix(write, entry)
 
 
+def _kronecker(A: _DenseReference, B: _DenseReference, op: Any, zero: Any, write: Any) -> _DenseReference:
+    def entry(i: int, j: int) -> Entry:
+        (a_row, b_row), (a_col, b_col) = divmod(i, B.nrows), divmod(j, B.ncols)
+        a, b = A.at(a_row, a_col), B.at(b_row, b_col)
+        absent = None if zero is None else zero.item()
+        return None if a in (None, absent) or b in (None, absent) else combine(op, a, b, A.dtype)
+
+    return write_matrix(write, entry)
+
+
 def _apply(A: _DenseReference, function: Callable[[Any], Any], write: Any) -> _DenseReference:
     return write_matrix(write, lambda i, j: function(A.values[i, j : j + 1]).item() if A.present[i, j] else None)
 
@@ -375,6 +386,7 @@ ON_MATRICES: dict[Verb[..., Any], Callable[..., Any]] = {
     dense_mxm: _dense_mxm,
     ewise_add: _ewise_add,
     ewise_mult: _ewise_mult,
+    kronecker: _kronecker,
     apply: _apply,
     select: _select,
     reduce: _reduce,

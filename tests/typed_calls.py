@@ -38,6 +38,7 @@ from semiring import (
     ewise_mult,
     explain,
     extract,
+    kronecker,
     mxm,
     mxv,
     reduce,
@@ -88,6 +89,7 @@ assert_type(ewise_add(x, s, MinPlus), DenseVector)
 assert_type(ewise_add(s, x, MinPlus), DenseVector)
 assert_type(ewise_add(s, s, "min"), SparseVector)
 assert_type(ewise_add(x, s, MinPlus, out=x), DenseVector)
+assert_type(kronecker(A, A, "times"), CSR)
 assert_type(ewise_mult(A, A, "plus"), CSR)
 assert_type(ewise_mult(x, x, "plus"), DenseVector)
 assert_type(ewise_mult(x, s, "plus"), SparseVector)

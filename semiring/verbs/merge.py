@@ -83,7 +83,7 @@ def union_dense(x: Array, y: Array, op: Combiner, zero: Any) -> Array:
 
     zero None: all are present.
     """
-    combined = _of_all(op, x, y)
+    combined = of_all(op, x, y)
     if zero is not None and not keeps(op, x.dtype, zero):
         xp = namespace(x)
         combined = xp.where(equals(x, zero), y, xp.where(equals(y, zero), x, combined))
@@ -92,13 +92,13 @@ def union_dense(x: Array, y: Array, op: Combiner, zero: Any) -> Array:
 
 def intersect_dense(x: Array, y: Array, op: Combiner, zero: Any) -> Array:
     """op where both are present, `zero` elsewhere; zero None: all are present."""
-    combined = _of_all(op, x, y)
+    combined = of_all(op, x, y)
     if zero is not None:
         combined = namespace(x).where(equals(x, zero) | equals(y, zero), zero, combined)
     return combined if isinstance(op, Monoid) else op.checked(combined)
 
 
-def _of_all(op: Combiner, x: Array, y: Array) -> Array:
+def of_all(op: Combiner, x: Array, y: Array) -> Array:
     """op on all elements, present or not. What an absent ∞ makes of the other operand is not used."""
     with np.errstate(invalid="ignore"):
         return op(x, y) if isinstance(op, Monoid) else op.computed(x, y)

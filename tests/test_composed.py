@@ -1,0 +1,76 @@
+"""Kronecker products, unions with values for what is absent, diagonals and powers, beside the reference and others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import graphblas as gb
+import numpy as np
+import pytest
+from scipy import sparse
+
+from formats import CSR, OutOfHostMemory, from_edges, set_memory_limit
+from semiring import (
+    OPERATORS,
+    MinPlus,
+    PlusTimes,
+    kronecker,
+)
+from semiring.generic import composed
+
+from . import strategies as sts
+from .strategies import FLOAT64, INT32, INT64
+from .test_elementwise import check_matrix_verb, rules
+
+
+@pytest.mark.parametrize("dtype", [INT32, INT64, FLOAT64], ids=str)
+@pytest.mark.parametrize("op", ["times", "min_plus", "minus", "second", "plus_pair", "lt"])
+@pytest.mark.cells("kronecker")
+def test_kronecker_products(verb, fmt, backend, op, dtype):
+    left, right = sts.rich_matrix(PlusTimes, dtype), sts.rich_matrix(MinPlus, dtype)
+    left = sts.Entries((3, 6), dtype, {at: value for at, value in left.at.items() if at[0] < 3})
+    right = sts.Entries((4, 3), dtype, {at: value for at, value in right.at.items() if at[0] < 4 and at[1] < 3})
+    shape, result = (12, 18), sts.BOOL if op == "lt" else dtype
+    out = sts.Entries(shape, result, {(i, 17 - i): 1 for i in range(12)}).build(CSR)
+    every = rules(shape, out, [None, "first"])
+    check_matrix_verb(verb, fmt, backend, (left, right), (op,), every if fmt is CSR else every[:5])
+
+
+@pytest.mark.quick
+@pytest.mark.cells("kronecker")
+def test_kronecker_products_in_blocks_and_of_nothing(verb, fmt, backend, monkeypatch):
+    monkeypatch.setattr(composed, "BLOCK", 7)
+    monkeypatch.setattr("semiring.cpu.kronecker.BLOCK", 7)
+    rng = np.random.default_rng(0)
+    for shapes in (((5, 4), (3, 6)), ((0, 3), (2, 2)), ((3, 3), (0, 4)), ((1, 1), (1, 1))):
+        dense = [rng.integers(1, 9, shape) * (rng.random(shape) < 0.5) for shape in shapes]
+        A, B = (
+            sts.Entries(D.shape, INT64, {(i, j): D[i, j].item() for i, j in np.argwhere(D).tolist()}).build(fmt)
+            for D in dense
+        )
+        C = verb(A.to(device=backend), B.to(device=backend), "times").to(device="cpu")
+        C.check()
+        np.testing.assert_array_equal(C.to_dense(), np.kron(*dense))
+        rows: Any = (A.to(CSR), B.to(CSR))
+        assert composed.kronecker_by_arrays(*rows, OPERATORS["times"], INT64).equals(C)
+
+
+def test_kronecker_products_are_graphblass_and_scipys():
+    A, B = from_edges([0, 1, 2], [2, 0, 1], [2.0, 3.0, 5.0]), from_edges([0, 0, 1], [0, 1, 1], [1.0, 7.0, 4.0])
+    np.testing.assert_array_equal(
+        kronecker(A, B, "times").to_dense(), sparse.kron(A.to_scipy(), B.to_scipy()).toarray()
+    )
+    theirs = A.to_graphblas().kronecker(B.to_graphblas(), gb.binary.pow).new().to_dense(fill_value=0)
+    np.testing.assert_array_equal(kronecker(A, B, "pow").to_dense(), theirs)
+
+
+def test_a_kronecker_product_that_does_not_fit_is_refused_with_the_figures():
+    A = from_edges(range(1000), range(1000), np.ones(1000))
+    with pytest.raises(OutOfHostMemory, match="kronecker, for its result of .* needs"):
+        kronecker(kronecker(A, A, "times"), kronecker(A, A, "times"), "times")
+    set_memory_limit(1 << 20, device="cpu")
+    try:
+        with pytest.raises(OutOfHostMemory, match="1,000,000 × 1,000,000 with 1,000,000 entries"):
+            kronecker(A, A, "times")
+    finally:
+        set_memory_limit(None, device="cpu")
