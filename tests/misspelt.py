@@ -27,6 +27,7 @@ from semiring import (
     choose,
     ewise_add,
     ewise_mult,
+    ewise_union,
     explain,
     extract,
     kronecker,
@@ -118,6 +119,8 @@ reduce(A, "min", return_argument=True)  # wrong
 reduce(d, "min", return_argument=True)[1].shape  # wrong
 ewise_add(A, d, "min")  # wrong
 ewise_add(s, s, "min").mean()  # wrong
+ewise_union(A, 0, A, "minus")  # wrong
+ewise_union(s, 0, A, 0, "minus")  # wrong
 kronecker(A, A)  # wrong
 ewise_mult(d, d, "min").nnz  # wrong
 apply(A, np.sqrt).rows  # wrong

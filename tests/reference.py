@@ -31,6 +31,7 @@ from semiring import (
     assign,
     ewise_add,
     ewise_mult,
+    ewise_union,
     extract,
     kronecker,
     mxm,
@@ -301,6 +302,17 @@ def _kronecker(A: _DenseReference, B: _DenseReference, op: Any, zero: Any, write
     return write_matrix(write, entry)
 
 
+def _ewise_union(A: _DenseReference, alpha: Any, B: _DenseReference, beta: Any, op: Any, write: Any) -> _DenseReference:
+    return write_matrix(write, lambda i, j: joined(op, A.at(i, j), alpha, B.at(i, j), beta, A.dtype))
+
+
+def joined(op: Any, a: Entry, alpha: Any, b: Entry, beta: Any, dtype: np.dtype) -> Entry:
+    """op(a, b) if one of them is there."""
+    if a is None and b is None:
+        return None
+    return combine(op, alpha.item() if a is None else a, beta.item() if b is None else b, dtype)
+
+
 def _apply(A: _DenseReference, function: Callable[[Any], Any], write: Any) -> _DenseReference:
     return write_matrix(write, lambda i, j: function(A.values[i, j : j + 1]).item() if A.present[i, j] else None)
 
@@ -347,6 +359,11 @@ def _vector_ewise_mult(u: Any, v: Any, op: Any, zero: Any, write: Any) -> np.nda
     return write_vector(write, [None if a is None or b is None else combine(op, a, b, u.dtype) for a, b in both])
 
 
+def _vector_ewise_union(u: Any, alpha: Any, v: Any, beta: Any, op: Any, zero: Any, write: Any) -> np.ndarray:
+    both = zip(entries_of(u, zero), entries_of(v, zero), strict=True)
+    return write_vector(write, [joined(op, a, alpha, b, beta, u.dtype) for a, b in both])
+
+
 def _vector_apply(u: Any, function: Callable[[Any], Any], zero: Any, write: Any) -> np.ndarray:
     return write_vector(
         write, [None if a is None else function(np.array([a], u.dtype)).item() for a in entries_of(u, zero)]
@@ -386,6 +403,7 @@ ON_MATRICES: dict[Verb[..., Any], Callable[..., Any]] = {
     dense_mxm: _dense_mxm,
     ewise_add: _ewise_add,
     ewise_mult: _ewise_mult,
+    ewise_union: _ewise_union,
     kronecker: _kronecker,
     apply: _apply,
     select: _select,
@@ -397,6 +415,7 @@ ON_MATRICES: dict[Verb[..., Any], Callable[..., Any]] = {
 ON_VECTORS: dict[Verb[..., Any], Callable[..., Any]] = {
     ewise_add: _vector_ewise_add,
     ewise_mult: _vector_ewise_mult,
+    ewise_union: _vector_ewise_union,
     apply: _vector_apply,
     select: _vector_select,
     reduce: _vector_reduce,

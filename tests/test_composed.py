@@ -9,18 +9,20 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from formats import CSR, OutOfHostMemory, from_edges, set_memory_limit
+from formats import CSR, OutOfHostMemory, SparseVector, from_edges, set_memory_limit
 from semiring import (
     OPERATORS,
     MinPlus,
     PlusTimes,
+    Vector,
+    ewise_union,
     kronecker,
 )
 from semiring.generic import composed
 
 from . import strategies as sts
 from .strategies import FLOAT64, INT32, INT64
-from .test_elementwise import check_matrix_verb, rules
+from .test_elementwise import check_matrix_verb, check_vector_verb, rules, vector_pairs
 
 
 @pytest.mark.parametrize("dtype", [INT32, INT64, FLOAT64], ids=str)
@@ -74,3 +76,45 @@ def test_a_kronecker_product_that_does_not_fit_is_refused_with_the_figures():
             kronecker(A, A, "times")
     finally:
         set_memory_limit(None, device="cpu")
+
+
+@pytest.mark.parametrize("dtype", [INT32, INT64, FLOAT64], ids=str)
+@pytest.mark.parametrize("op", ["minus", "min_plus", "plus", "first", "lt"])
+@pytest.mark.cells("ewise_union")
+def test_unions_with_values_for_what_is_absent(verb, fmt, backend, op, dtype):
+    result = sts.BOOL if op == "lt" else dtype
+    algebra = MinPlus if op == "min_plus" else PlusTimes
+
+    def union(u: Any, v: Any, **rule: Any) -> Any:
+        return verb(u, 3, v, -2, op, **rule)
+
+    union.name = verb.name  # type: ignore[attr-defined]
+    if fmt is Vector:
+        out = sts.rich_vector(PlusTimes, result, 9, sparse=False, shift=2)
+        zero = MinPlus.zero(dtype) if op == "min_plus" else 0
+        for pair in vector_pairs(algebra, dtype):
+            for rule in rules(9, out, [None]):
+                check_vector_verb(union, backend, 9, zero, pair, rule)
+        return
+    left, right = sts.rich_matrix(algebra, dtype), sts.rich_matrix(algebra, dtype)
+    right = sts.Entries(right.shape, dtype, {(i, (j + i) % 6): value for (i, j), value in right.at.items()})
+    out = sts.Entries((7, 6), result, {(i, 5 - i): 1 for i in range(6)}).build(CSR)
+    check_matrix_verb(union, fmt, backend, (left, right), (), rules((7, 6), out, [None, "first"]), fill=0)
+
+
+@pytest.mark.quick
+def test_unions_are_graphblass():
+    A, B = from_edges([0, 1], [1, 2], [5, 7], shape=3), from_edges([1, 2], [2, 0], [4, 9], shape=3)
+    theirs = A.to_graphblas().ewise_union(B.to_graphblas(), gb.binary.minus, 10, 100).new()
+    ours = ewise_union(A, 10, B, 100, "minus")
+    assert ours.equals(
+        CSR(*from_edges(*(part.astype(int) for part in theirs.to_coo()), shape=3).components).astype(ours.dtype)
+    )
+    mixed = ewise_union(SparseVector([0], [1], 2), 0.5, SparseVector([1], [2.5], 2), 0, "minus")
+    assert mixed.values.tolist() == [1.0, -2.0]
+    with pytest.raises(ValueError, match="2.5"):
+        ewise_union(A, 2.5, B, 0, "minus")
+    with pytest.raises(ValueError, match="one shape"):
+        ewise_union(A, 1, from_edges([0], [0], [1]), 0, "minus")
+    with pytest.raises(ValueError, match="div has no result"):
+        ewise_union(A.astype(float), 0.0, from_edges([2], [0], [0.0], shape=3), 1.0, "div")

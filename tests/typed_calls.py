@@ -36,6 +36,7 @@ from semiring import (
     assign,
     ewise_add,
     ewise_mult,
+    ewise_union,
     explain,
     extract,
     kronecker,
@@ -89,6 +90,9 @@ assert_type(ewise_add(x, s, MinPlus), DenseVector)
 assert_type(ewise_add(s, x, MinPlus), DenseVector)
 assert_type(ewise_add(s, s, "min"), SparseVector)
 assert_type(ewise_add(x, s, MinPlus, out=x), DenseVector)
+assert_type(ewise_union(A, 0, A, 1.5, "minus"), CSR)
+assert_type(ewise_union(s, 0, s, 1.5, "minus"), SparseVector)
+assert_type(ewise_union(s, 0, x, 1.5, "minus"), DenseVector)
 assert_type(kronecker(A, A, "times"), CSR)
 assert_type(ewise_mult(A, A, "plus"), CSR)
 assert_type(ewise_mult(x, x, "plus"), DenseVector)

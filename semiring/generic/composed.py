@@ -7,15 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from formats import CSR
+from formats import CSR, SparseVector
 from formats.arrays import Array, differs, index_dtype, namespace, to_device
 from formats.storage.compressed import expand, spread
 
-from ..algebra.ops import BinaryOp
+from ..algebra.ops import BinaryOp, find_op
 from ..algebra.semirings import Monoid
-from ..verbs import steps
-from ..verbs.composed import kronecker
-from ..verbs.masks import MatrixWrite
+from ..verbs import merge, steps
+from ..verbs.composed import ewise_union, kronecker
+from ..verbs.masks import MatrixWrite, VectorWrite
+from ..verbs.registry import Vector
 
 Combiner = Monoid | BinaryOp
 
@@ -76,3 +77,45 @@ def _runs(indptr: Array, times: int) -> tuple[Array, Array]:
     row = expand(ends)
     offset, length = xp.arange(row.size) - ends[row], xp.diff(begins)[row]
     return begins[row] + offset % length, offset // length
+
+
+# --- unions ---------------------------------------------------------------------------------------------------------
+
+
+@ewise_union.implement(CSR, "cpu", "cuda")
+def _(A: CSR, alpha: Any, B: CSR, beta: Any, op: Combiner, write: MatrixWrite) -> CSR:
+    """Each filled where only the other has an entry: then both have one pattern."""
+    left, right = _filled(A, B, alpha), _filled(B, A, beta)
+    return write(CSR.trusted(left.indptr, left.indices, op(left.values, right.values), A.shape))
+
+
+def _filled(A: CSR, B: CSR, value: Any) -> CSR:
+    """`A` with the value where only `B` has an entry."""
+    return steps.united(A, B.with_values(A.xp.full(B.nnz, value, A.dtype)), find_op("first"))
+
+
+@ewise_union.implement(Vector, "cpu", "cuda")
+def _(u: Any, alpha: Any, v: Any, beta: Any, op: Combiner, zero: Any, write: VectorWrite) -> Any:
+    if isinstance(u, SparseVector) and isinstance(v, SparseVector):
+        first, xp = find_op("first"), u.place.xp
+        u, v = merge.drop(u, zero), merge.drop(v, zero)
+        indices, left = merge.union_keys(u.indices, u.values, v.indices, xp.full(v.nnz, alpha, u.dtype), first)
+        _, right = merge.union_keys(v.indices, v.values, u.indices, xp.full(u.nnz, beta, v.dtype), first)
+        return write(merge.drop(SparseVector.trusted(indices, op(left, right), u.size), zero))
+    (left, in_left), (right, in_right) = _present(u, alpha, zero), _present(v, beta, zero)
+    xp = namespace(left)
+    w = merge.of_all(op, left, right)
+    w = w if in_left is None or in_right is None else xp.where(in_left | in_right, w, write.zero)
+    return write(w if isinstance(op, Monoid) else op.checked(w))
+
+
+def _present(u: Any, value: Any, zero: Any) -> tuple[Array, Array | None]:
+    """(the vector with the value where it is absent, where it is present): None for everywhere."""
+    if isinstance(u, SparseVector):
+        flags, u = u.place.xp.zeros(u.size, bool), merge.drop(u, zero)
+        flags[u.indices] = True
+        return u.to_dense(value), flags
+    if zero is None:
+        return u, None
+    flags = differs(u, zero)
+    return namespace(u).where(flags, u, value), flags

@@ -6,18 +6,21 @@ SuiteSparse:GraphBLAS, 2023, for the union.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from formats import CSR, Matrix
-from formats.arrays import Array, index_dtype
+from formats.arrays import Array, Scalar, index_dtype
+from formats.places import LIMITS
 
 from ..algebra.ops import BinaryOp
 from ..algebra.semirings import find_combiner
-from .checks import check_pair
-from .masks import MatrixWrite
-from .operands import common_dtype, result_dtype, typed_matrix, typing_of
-from .registry import Verb
-from .signatures import Operator
+from .checks import check_pair, check_result, check_vectors
+from .masks import MatrixWrite, VectorWrite
+from .operands import cast_vector, common_dtype, result_dtype, typed_matrix, typed_vector, typing_of, value_for
+from .registry import Vector, Verb
+from .signatures import EwiseUnion, Operator, VectorLike
 
 
 @Verb
@@ -71,3 +74,73 @@ def kronecker(
     by_pattern = isinstance(combiner, BinaryOp) and combiner.reads == ""
     zero = typing.zero(dtype) if typing and not by_pattern else None
     return kronecker.find(type(A), A.place)(*both, combiner, zero, write)
+
+
+@EwiseUnion
+def ewise_union(
+    u: Matrix | VectorLike,
+    alpha: Scalar,
+    v: Matrix | VectorLike,
+    beta: Scalar,
+    op: Operator,
+    *,
+    mask: Matrix | VectorLike | None = None,
+    complement: bool = False,
+    accum: Operator | None = None,
+    out: CSR | VectorLike | None = None,
+    replace: bool = False,
+) -> CSR | VectorLike:
+    """w = op(u, v) over the union, where `alpha` stands for what u lacks, and `beta` for what v lacks.
+
+    So u - v has the sign of -v where u is absent, which `ewise_add` leaves as v.
+
+    Args:
+        u: a vector, or a matrix. Another format than CSR is taken by its rows.
+        alpha: the value of u where only v is present.
+        v: a vector of u's size, or a matrix of u's shape and format.
+        beta: the value of v where only u is present.
+        op: a semiring (its ⊕), a monoid or an operator. The first two say what is absent in a dense vector; with an
+            operator every element of one is present.
+        mask, complement, accum, out, replace: the write rule. Places in the mask (or out of it) are written, into `out`
+            if it is given; accum combines what `out` holds with the result; replace makes the other places absent.
+
+    Returns:
+        A CSR, a sparse vector if both are sparse, else a dense one.
+
+    Raises:
+        ValueError: sizes or devices do not fit, or the dtype cannot hold alpha or beta.
+        TypeError: the operator is not defined on the dtype.
+
+    Example:
+        >>> u, v = SparseVector([0, 2], [5, 7], 4), SparseVector([2, 3], [4, 1], 4)
+        >>> w = ewise_union(u, 0, v, 0, "minus")
+        >>> w.indices.tolist(), w.values.tolist()
+        ([0, 2, 3], [5, 3, -1])
+
+    Source: SuiteSparse:GraphBLAS, GxB_eWiseUnion.
+    """
+    combiner, typing = find_combiner(op, "add"), typing_of(op, "add")
+    rule: Any = (mask, complement, accum, out, replace)
+    both: tuple[Any, Any] = (u, v)
+    place = u.place if isinstance(u, Matrix) else check_vectors(*both)
+    if isinstance(u, Matrix):
+        _check_shapes(*both)
+    dtype = common_dtype(typing, u, v) if typing else np.result_type(u.dtype, v.dtype)
+    alpha, beta = (value_for(dtype, value, None) for value in (alpha, beta))
+    result, zero = result_dtype(combiner, dtype), typing.zero(dtype) if typing else None
+    if isinstance(u, Matrix):
+        into = MatrixWrite.checked(u.shape, result, place, *rule)
+        A, B = (typed_matrix(M, typing, dtype) if typing else M.astype(dtype) for M in map(ewise_union.served, both))
+        return ewise_union.find(type(A), place)(A, alpha, B, beta, combiner, into)
+    x, y = (typed_vector(x, typing, dtype) if typing else cast_vector(x, dtype) for x in both)
+    write = VectorWrite.checked(x.size, result, result.type(0) if zero is None else zero, place, *rule)
+    return ewise_union.find(Vector, place)(x, alpha, y, beta, combiner, zero, write)
+
+
+def _check_shapes(A: Matrix, B: Matrix) -> None:
+    """TypeError or ValueError unless the matrices fit each other, and the union of their entries the user's limit."""
+    check_pair(A, B)
+    if A.shape != B.shape:
+        raise ValueError(f"the matrices must have one shape, got {A.shape} and {B.shape}")
+    if LIMITS:
+        check_result("ewise_union", A.place, 2 * (A.nbytes + B.nbytes))

@@ -290,6 +290,73 @@ class EwiseAdd(Verb[..., Any]):
         return super().__call__(*args, **kwargs)
 
 
+class EwiseUnion(Verb[..., Any]):
+    """ewise_union: CSR of matrices; of vectors sparse if both are."""
+
+    @overload
+    def __call__(
+        self,
+        u: Matrix,
+        alpha: Scalar,
+        v: Matrix,
+        beta: Scalar,
+        op: Operator,
+        *,
+        out: CSR | None = None,
+        **rule: Unpack[MatrixRule],
+    ) -> CSR: ...
+    @overload
+    def __call__(
+        self,
+        u: VectorLike,
+        alpha: Scalar,
+        v: VectorLike,
+        beta: Scalar,
+        op: Operator,
+        *,
+        out: V,
+        **rule: Unpack[VectorRule],
+    ) -> V: ...
+    @overload
+    def __call__(
+        self,
+        u: SparseVector,
+        alpha: Scalar,
+        v: SparseVector,
+        beta: Scalar,
+        op: Operator,
+        *,
+        out: None = None,
+        **rule: Unpack[VectorRule],
+    ) -> SparseVector: ...
+    @overload
+    def __call__(
+        self,
+        u: DenseVector,
+        alpha: Scalar,
+        v: VectorLike,
+        beta: Scalar,
+        op: Operator,
+        *,
+        out: None = None,
+        **rule: Unpack[VectorRule],
+    ) -> DenseVector: ...
+    @overload
+    def __call__(
+        self,
+        u: SparseVector,
+        alpha: Scalar,
+        v: DenseVector,
+        beta: Scalar,
+        op: Operator,
+        *,
+        out: None = None,
+        **rule: Unpack[VectorRule],
+    ) -> DenseVector: ...
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return super().__call__(*args, **kwargs)
+
+
 class EwiseMult(Verb[..., Any]):
     """ewise_mult: CSR of matrices; of vectors dense if both are."""
 
