@@ -25,6 +25,7 @@ from semiring import (
     apply,
     assign,
     choose,
+    diag,
     ewise_add,
     ewise_mult,
     ewise_union,
@@ -122,6 +123,8 @@ ewise_add(s, s, "min").mean()  # wrong
 ewise_union(A, 0, A, "minus")  # wrong
 ewise_union(s, 0, A, 0, "minus")  # wrong
 kronecker(A, A)  # wrong
+diag(A, semiring=MinPlus)  # wrong
+diag(A, 0.5)  # wrong
 ewise_mult(d, d, "min").nnz  # wrong
 apply(A, np.sqrt).rows  # wrong
 select(s, "<", 3).sum()  # wrong

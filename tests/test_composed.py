@@ -15,13 +15,14 @@ from semiring import (
     MinPlus,
     PlusTimes,
     Vector,
+    diag,
     ewise_union,
     kronecker,
 )
 from semiring.generic import composed
 
 from . import strategies as sts
-from .strategies import FLOAT64, INT32, INT64
+from .strategies import FLOAT64, INT32, INT64, moved
 from .test_elementwise import check_matrix_verb, check_vector_verb, rules, vector_pairs
 
 
@@ -118,3 +119,39 @@ def test_unions_are_graphblass():
         ewise_union(A, 1, from_edges([0], [0], [1]), 0, "minus")
     with pytest.raises(ValueError, match="div has no result"):
         ewise_union(A.astype(float), 0.0, from_edges([2], [0], [0.0], shape=3), 1.0, "div")
+
+
+# --- diagonals ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.quick
+@pytest.mark.cells("transpose")
+def test_diagonals_of_matrices_in_every_format_are_numpys(verb, fmt, backend):
+    rng = np.random.default_rng(1)
+    for shape in ((5, 4), (3, 6), (1, 1), (0, 2)):
+        D = rng.integers(1, 9, shape) * (rng.random(shape) < 0.6)
+        A = sts.Entries(shape, INT64, {(i, j): D[i, j].item() for i, j in np.argwhere(D).tolist()}).build(fmt)
+        for k in range(-6, 8):
+            found = moved(diag(A.to(device=backend), k), "cpu")
+            wanted = np.diagonal(D, k) if -shape[0] <= k <= shape[1] else np.zeros(0, int)
+            np.testing.assert_array_equal(found.to_dense(0), wanted)
+
+
+@pytest.mark.quick
+def test_matrices_of_diagonals_are_numpys():
+    x = np.array([5.0, np.inf, 7.0])
+    for k in (-2, 0, 3):
+        D = diag(x, k)
+        D.check()
+        np.testing.assert_array_equal(D.to_dense(), np.diag(x, k))
+        assert diag(x, k, semiring=MinPlus).nnz == 2
+        v = SparseVector([1, 2], [3.0, 4.0], 4)
+        assert diag(diag(v, k), k).to_dense(0.0).tolist() == v.to_dense(0.0).tolist()
+    with pytest.raises(TypeError, match="integer"):
+        diag(x, 0.5)  # type: ignore[call-overload]
+    with pytest.raises(TypeError, match="what is absent in a dense vector"):
+        diag(D, semiring=MinPlus)  # type: ignore[call-overload]
+    with pytest.raises(OutOfHostMemory, match="diag, for its result"):
+        diag(SparseVector([1], [1.0], 2**45))
+    x[0] = 1.0
+    assert D[3 if k < 0 else 0, 3 if k > 0 else 0] == 5.0

@@ -34,6 +34,7 @@ from semiring import (
     MinPlus,
     apply,
     assign,
+    diag,
     ewise_add,
     ewise_mult,
     ewise_union,
@@ -94,6 +95,9 @@ assert_type(ewise_union(A, 0, A, 1.5, "minus"), CSR)
 assert_type(ewise_union(s, 0, s, 1.5, "minus"), SparseVector)
 assert_type(ewise_union(s, 0, x, 1.5, "minus"), DenseVector)
 assert_type(kronecker(A, A, "times"), CSR)
+assert_type(diag(A.to(ELL), 1), SparseVector)
+assert_type(diag(s), CSR)
+assert_type(diag(x, semiring=MinPlus), CSR)
 assert_type(ewise_mult(A, A, "plus"), CSR)
 assert_type(ewise_mult(x, x, "plus"), DenseVector)
 assert_type(ewise_mult(x, s, "plus"), SparseVector)

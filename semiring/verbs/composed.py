@@ -6,21 +6,25 @@ SuiteSparse:GraphBLAS, 2023, for the union.
 
 from __future__ import annotations
 
-from typing import Any
+import operator
+from typing import Any, overload
 
 import numpy as np
 
-from formats import CSR, Matrix
-from formats.arrays import Array, Scalar, index_dtype
+from formats import CSR, Matrix, SparseVector
+from formats.arrays import Array, Scalar, index_dtype, namespace
 from formats.places import LIMITS
+from formats.storage.compressed import compress, expand
 
 from ..algebra.ops import BinaryOp
-from ..algebra.semirings import find_combiner
+from ..algebra.semirings import Semiring, find_combiner, find_semiring
+from . import merge
 from .checks import check_pair, check_result, check_vectors
 from .masks import MatrixWrite, VectorWrite
 from .operands import cast_vector, common_dtype, result_dtype, typed_matrix, typed_vector, typing_of, value_for
 from .registry import Vector, Verb
 from .signatures import EwiseUnion, Operator, VectorLike
+from .verbs import select
 
 
 @Verb
@@ -144,3 +148,53 @@ def _check_shapes(A: Matrix, B: Matrix) -> None:
         raise ValueError(f"the matrices must have one shape, got {A.shape} and {B.shape}")
     if LIMITS:
         check_result("ewise_union", A.place, 2 * (A.nbytes + B.nbytes))
+
+
+# --- diagonals ------------------------------------------------------------------------------------------------------
+
+
+@overload
+def diag(x: Matrix, k: int = 0) -> SparseVector: ...
+@overload
+def diag(x: VectorLike, k: int = 0, *, semiring: Semiring | str | None = None) -> CSR: ...
+def diag(x: Matrix | VectorLike, k: int = 0, *, semiring: Semiring | str | None = None) -> CSR | SparseVector:
+    """The matrix with a vector on its k-th diagonal; or of a matrix its k-th diagonal.
+
+    Args:
+        x: a vector, whose entries become entries; or a matrix.
+        k: the number of the diagonal: the column minus the row.
+        semiring: says which elements of a dense vector are absent; without it all are present.
+
+    Returns:
+        Of a vector of n elements a square CSR of n + |k| rows; of a matrix a SparseVector, as long as its diagonal.
+
+    Raises:
+        TypeError: k is no integer, or semiring= is given with a matrix.
+        OutOfHostMemory, OutOfDeviceMemory: the matrix does not fit.
+
+    Example:
+        >>> D = diag(np.array([5.0, 7.0]), 1)
+        >>> D.to_dense().tolist(), diag(D, 1).values.tolist()
+        ([[0.0, 5.0, 0.0], [0.0, 0.0, 7.0], [0.0, 0.0, 0.0]], [5.0, 7.0])
+
+    Source: GraphBLAS, GrB_Matrix_diag; SuiteSparse:GraphBLAS, GxB_Vector_diag.
+    """
+    k = operator.index(k)
+    if isinstance(x, Matrix):
+        if semiring is not None:
+            raise TypeError("semiring= says what is absent in a dense vector: a matrix says so itself")
+        by_row: Any = select(x, "diag", k).to(CSR)
+        size = max(0, min(x.nrows + min(k, 0), x.ncols - max(k, 0)))
+        along = by_row.indices if k < 0 else expand(by_row.indptr)
+        return SparseVector.trusted(along.astype(index_dtype(size), copy=False), by_row.values, size)
+    place = check_vectors(x)
+    zero = find_semiring(semiring).zero(x.dtype) if semiring is not None else None
+    if not isinstance(x, SparseVector):
+        x = SparseVector.trusted(namespace(x).arange(x.size, dtype=index_dtype(x.size)), x.copy(), x.size)
+    x = merge.drop(x, zero)
+    n = x.size + abs(k)
+    index = index_dtype(n, x.nnz)
+    place.check_room(f"diag, for its result of {n:,} × {n:,},", (n + 1 + x.nnz) * index.itemsize)
+    rows = x.indices.astype(index) + index.type(max(-k, 0))
+    cols = x.indices.astype(index) + index.type(max(k, 0))
+    return CSR.trusted(compress(rows, n, index), cols, x.values, (n, n))
