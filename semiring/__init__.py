@@ -23,7 +23,7 @@ from .algebra.semirings import (
 )
 from .tuning.choice import Choice, choose
 from .tuning.comparison import Comparison, compare
-from .verbs.composed import diag, ewise_union, kronecker
+from .verbs.composed import diag, ewise_union, kronecker, power
 from .verbs.explanation import Explanation, explain
 from .verbs.registry import Vector, Verb, fusible
 from .verbs.verbs import apply, assign, ewise_add, ewise_mult, extract, mxm, mxv, reduce, select, transpose, vxm
@@ -81,6 +81,7 @@ __all__ = [
     "nearer",
     "no_worse",
     "notation",
+    "power",
     "reduce",
     "select",
     "set_threads",

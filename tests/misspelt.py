@@ -34,6 +34,7 @@ from semiring import (
     kronecker,
     mxm,
     mxv,
+    power,
     reduce,
     select,
     transpose,
@@ -125,6 +126,7 @@ ewise_union(s, 0, A, 0, "minus")  # wrong
 kronecker(A, A)  # wrong
 diag(A, semiring=MinPlus)  # wrong
 diag(A, 0.5)  # wrong
+power(A, 2.5, MinPlus)  # wrong
 ewise_mult(d, d, "min").nnz  # wrong
 apply(A, np.sqrt).rows  # wrong
 select(s, "<", 3).sum()  # wrong

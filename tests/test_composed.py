@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import Any
 
 import graphblas as gb
@@ -9,15 +10,20 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from formats import CSR, OutOfHostMemory, SparseVector, from_edges, set_memory_limit
+from formats import COO, CSC, CSR, OutOfHostMemory, SparseVector, from_edges, set_memory_limit
 from semiring import (
+    MONOIDS,
     OPERATORS,
     MinPlus,
     PlusTimes,
+    Semiring,
     Vector,
     diag,
     ewise_union,
     kronecker,
+    mxm,
+    mxv,
+    power,
 )
 from semiring.generic import composed
 
@@ -155,3 +161,46 @@ def test_matrices_of_diagonals_are_numpys():
         diag(SparseVector([1], [1.0], 2**45))
     x[0] = 1.0
     assert D[3 if k < 0 else 0, 3 if k > 0 else 0] == 5.0
+
+
+# --- powers ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.quick
+@pytest.mark.cells("mxm")
+def test_powers_are_repeated_products(verb, fmt, backend):
+    entries = sts.Entries((4, 4), INT64, {(0, 1): 2, (1, 2): 3, (2, 0): 1, (2, 3): 5, (3, 3): 2, (0, 0): 0})
+    A = entries.build(fmt).to(device=backend)
+    for name in ("min_plus", "plus_times", "max_min", "min_first", "min_minus", "plus_pair"):
+        for exponent in range(1, 8):
+            rows = A.to(CSR)
+            wanted = reduce(lambda C, B, name=name: mxm(C, B, name), [rows] * exponent) if exponent > 1 else None  # type: ignore[misc]
+            C = power(A, exponent, name).to(device="cpu")
+            C.check()
+            if wanted is not None:
+                assert C.equals(wanted.to(device="cpu")), (name, exponent)
+    assert power(A, 0, "min_plus").to(device="cpu").to_dense(99).tolist() == np.where(np.eye(4), 0, 99).tolist()
+    assert power(A, 1, "plus_times").nnz == 5  # without the stored zero
+
+
+@pytest.mark.quick
+def test_a_power_that_is_none_is_refused():
+    A = from_edges([0], [1], [1.0])
+    with pytest.raises(ValueError, match="min_first has no unit"):
+        power(A, 0, "min_first")
+    with pytest.raises(ValueError, match="the exponent must not be negative, got -1"):
+        power(A, -1, MinPlus)
+    with pytest.raises(ValueError, match="A must be square"):
+        power(from_edges([0], [1], shape=(1, 2)), 2, MinPlus)
+    with pytest.raises(TypeError, match="integer"):
+        power(A, 1.5, MinPlus)  # type: ignore[arg-type]
+    assert power(A.to(COO), 3, MinPlus).nnz == 0
+    assert power(A.to(CSC), 1, MinPlus).equals(A)
+
+
+def test_powers_of_the_users_own_are_computed_from_left_to_right():
+    s = Semiring(MONOIDS["min"], OPERATORS["minus"])
+    A = from_edges([0, 1, 2], [1, 2, 0], [5, 9, 3])
+    x = np.array([0, 100, 100])
+    assert power(A, 3, s).to_dense(0).tolist() == mxm(mxm(A, A, s), A, s).to_dense(0).tolist()
+    assert mxv(A, x, MinPlus).tolist() == [105, 109, 3]

@@ -43,6 +43,7 @@ from semiring import (
     kronecker,
     mxm,
     mxv,
+    power,
     reduce,
     select,
     transpose,
@@ -98,6 +99,7 @@ assert_type(kronecker(A, A, "times"), CSR)
 assert_type(diag(A.to(ELL), 1), SparseVector)
 assert_type(diag(s), CSR)
 assert_type(diag(x, semiring=MinPlus), CSR)
+assert_type(power(A, 3, "min_plus"), CSR)
 assert_type(ewise_mult(A, A, "plus"), CSR)
 assert_type(ewise_mult(x, x, "plus"), DenseVector)
 assert_type(ewise_mult(x, s, "plus"), SparseVector)

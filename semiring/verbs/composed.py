@@ -12,19 +12,19 @@ from typing import Any, overload
 import numpy as np
 
 from formats import CSR, Matrix, SparseVector
-from formats.arrays import Array, Scalar, index_dtype, namespace
+from formats.arrays import Array, Scalar, differs, index_dtype, namespace
 from formats.places import LIMITS
 from formats.storage.compressed import compress, expand
 
 from ..algebra.ops import BinaryOp
-from ..algebra.semirings import Semiring, find_combiner, find_semiring
-from . import merge
-from .checks import check_pair, check_result, check_vectors
+from ..algebra.semirings import Law, Semiring, find_combiner, find_semiring
+from . import merge, steps
+from .checks import check_matrix, check_pair, check_result, check_vectors
 from .masks import MatrixWrite, VectorWrite
 from .operands import cast_vector, common_dtype, result_dtype, typed_matrix, typed_vector, typing_of, value_for
 from .registry import Vector, Verb
 from .signatures import EwiseUnion, Operator, VectorLike
-from .verbs import select
+from .verbs import mxm, select
 
 
 @Verb
@@ -198,3 +198,63 @@ def diag(x: Matrix | VectorLike, k: int = 0, *, semiring: Semiring | str | None 
     rows = x.indices.astype(index) + index.type(max(-k, 0))
     cols = x.indices.astype(index) + index.type(max(k, 0))
     return CSR.trusted(compress(rows, n, index), cols, x.values, (n, n))
+
+
+# --- powers ---------------------------------------------------------------------------------------------------------
+
+
+def power(A: Matrix, exponent: int, semiring: Semiring | str) -> CSR:
+    """A ⊗ A ⊗ …, `exponent` times: in min-plus, the shortest paths of so many edges.
+
+    Args:
+        A: (n, n). Another format than CSR is taken by its rows.
+        exponent: how many factors there are. 0 gives the matrix with the semiring's unit on its diagonal.
+        semiring: (⊕, ⊗), or its name. If it declares that ⊗ is associative and distributes over ⊕, squares are squared;
+            else the product is computed from left to right.
+
+    Returns:
+        (n, n), without entries equal to the semiring's zero.
+
+    Raises:
+        ValueError: A is not square, the exponent is negative, or it is 0 and the semiring has no unit.
+        TypeError: the exponent is no integer, or the semiring is not defined on A's dtype.
+
+    Example:
+        >>> from formats import from_edges
+        >>> A = from_edges([0, 1, 2], [1, 2, 0], [5, 9, 3])
+        >>> power(A, 3, "min_plus").to_edges()[2].tolist()
+        [17, 17, 17]
+
+    Source: D. E. Knuth, The Art of Computer Programming, volume 2, section 4.6.3.
+    """
+    s, exponent = find_semiring(semiring), operator.index(exponent)
+    check_matrix("A", A)
+    if A.nrows != A.ncols:
+        raise ValueError(f"A must be square to have powers, got shape {A.shape}")
+    if exponent < 0:
+        raise ValueError(f"the exponent must not be negative, got {exponent}")
+    dtype = common_dtype(s, A)
+    factor: Any = typed_matrix(A if isinstance(A, CSR) else mxm.rows_of(A), s, dtype)
+    if exponent == 0:
+        return diag(factor.xp.full(A.nrows, s.unit(dtype), dtype))
+    if exponent == 1:
+        return _without_zeros(factor, s)
+    if not {Law.ASSOCIATIVE, Law.DISTRIBUTES_LEFT, Law.DISTRIBUTES_RIGHT} <= s.laws:
+        product = factor
+        for _ in range(exponent - 1):
+            product = mxm(product, factor, s)
+        return product
+    product = None
+    while exponent:
+        if exponent & 1:
+            product = factor if product is None else mxm(product, factor, s)
+        exponent >>= 1
+        if exponent:
+            factor = mxm(factor, factor, s)
+    return product
+
+
+def _without_zeros(A: CSR, s: Semiring) -> Any:
+    """A new matrix of the entries that take part in products."""
+    zero = s.zero(A.dtype)
+    return steps.kept(A, differs(A.values, zero)) if s.mul.reads else CSR.trusted(*A.components)
