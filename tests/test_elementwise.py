@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from formats import CSR, Matrix, SparseVector
+from formats import CSR, Matrix, SparseVector, from_edges
+from formats.arrays import namespace
 from semiring import MONOIDS, SEMIRINGS, MinPlus, PlusTimes, Vector, nearer, select, tight, transpose
 
 from . import reference
@@ -199,6 +200,64 @@ def test_select_by_position_and_by_vectors(verb, fmt, backend):
                 actual.check()
                 assert type(actual) is fmt
                 np.testing.assert_array_equal(actual.to_dense(-99), expected.to_dense(-99), err_msg=predicate.name)
+
+
+FUNCTIONS = {
+    "value": lambda value, row, col: value > 1,
+    "place": lambda value, row, col: (row + col) % 2 == 0,
+    "column": lambda value, row, col: col > 2,
+    "wide": lambda value, row, col: (row * 2**30 + col) // 2**30 == row,
+    "looked up": lambda value, row, col: namespace(col).arange(7)[col] * namespace(row).arange(7)[row] > 4,
+    "inverse": lambda value, row, col: 1 / value > 0.3,
+    "all": lambda value, row, col: (value < row) | (value == col),
+    "thunk": lambda value, row, col, least: value // 2 + row >= least,
+}
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.cells("select")
+def test_select_by_a_function_of_the_users(verb, fmt, backend, dtype):
+    if fmt is Vector:
+        u = sts.rich_vector(PlusTimes, dtype, 9, sparse=False)
+        sparse = SparseVector.from_dense(u, 0)
+        assert verb(moved(SparseVector([2**40], [7], 2**41), backend), lambda value, at: at > value).nnz == 1
+        for operand in (u, sparse):
+            for f, other in ((lambda value, at: value > at - 4, None), (lambda value, at, k: value < at * k, 2)):
+                wanted = np.where((f(u, np.arange(9)) if other is None else f(u, np.arange(9), other)) & (u != 0), u, 0)
+                w = moved(verb(moved(operand, backend), f, other, semiring=PlusTimes), "cpu")
+                np.testing.assert_array_equal(as_dense(w, 0), wanted)
+        return
+    entries = sts.rich_matrix(PlusTimes, dtype)
+    built = entries.build(fmt).to(device=backend)
+    for A, at in ((built, entries.at), (built.T, {(j, i): value for (i, j), value in entries.at.items()})):
+        for name, function in FUNCTIONS.items():
+            other = 3 if name == "thunk" else None
+            chosen = verb(A, function, other).to(device="cpu")
+            chosen.check()
+            assert type(chosen) is type(A)
+            with np.errstate(divide="ignore"):
+                wanted = {
+                    (i, j): value
+                    for (i, j), value in at.items()
+                    if function(np.array([value]), *np.array([[i], [j]]), *([] if other is None else [other]))
+                }
+            rows, cols, values = (part.tolist() for part in chosen.to_edges())
+            assert dict(zip(zip(rows, cols, strict=True), values, strict=True)) == wanted, name
+
+
+@pytest.mark.quick
+def test_a_function_that_says_no_booleans_is_refused():
+    A = from_edges([0, 1], [1, 2], [5.0, 7.0], shape=3)
+    for wrong, message in (
+        (lambda value, row, col: value, "got float64 of shape"),
+        (lambda value, row, col: True, "got bool"),
+        (lambda value, row, col: np.array([True]), "got bool of shape"),
+    ):
+        with pytest.raises(TypeError, match=f"needs a Boolean for each entry.*{message}"):
+            select(A, wrong)
+    with pytest.raises(TypeError, match="a function of entries is given no row=: a Predicate is"):
+        select(A, FUNCTIONS["value"], row=np.zeros(3))
+    assert select(A, FUNCTIONS["value"], mask=np.eye(3, dtype=bool)).nnz == 0
 
 
 @pytest.mark.parametrize("name", list(MONOIDS))

@@ -12,6 +12,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
+
+from formats.arrays import Array, is_array
 from formats.places import place_of
 from formats.vector import is_scalar
 
@@ -166,7 +169,34 @@ differs = Predicate("differs", lambda i, j, value, row, col: row != col, "row !=
 """The vectors hold something else at the two ends: an edge between parts."""
 
 
-def find_predicate(predicate: Predicate | BinaryOp | str, other: Any) -> Predicate:
+def of_entries(function: Callable[..., Any], other: Any = None) -> Predicate:
+    """The predicate that a function of arrays (value, row, column), or (value, row, column, other), says."""
+    thunk = () if other is None else (other,)
+
+    def holds(i: Any, j: Any, value: Any, row: Any, col: Any) -> Any:
+        places = (part.astype(np.int64, copy=False) for part in (i, j))  # so that i * n + j does not overflow
+        return said(function, value, *places, *thunk)
+
+    return Predicate(getattr(function, "__name__", "function"), holds, reads=("i", "j", "value"))
+
+
+def said(function: Callable[..., Any], value: Array, *rest: Any) -> Array:
+    """What a function of arrays says of each value; TypeError unless it is a Boolean."""
+    answer = function(value, *rest)
+    if not is_array(answer) or answer.dtype != bool or answer.shape != value.shape:
+        kind = f"{answer.dtype} of shape {answer.shape}" if is_array(answer) else type(answer).__name__
+        raise TypeError(
+            f"select gives its function arrays, and needs a Boolean for each entry, as value > row makes, got {kind}"
+        )
+    return answer
+
+
+def is_function(predicate: Any) -> bool:
+    """Is it a function of entries, and no declared predicate or comparison?"""
+    return callable(predicate) and not isinstance(predicate, Predicate | BinaryOp)
+
+
+def find_predicate(predicate: Any, other: Any) -> Predicate:
     """The predicate given by object or name; a comparison ("lt", "<") compares the value with the scalar `other`."""
     if isinstance(predicate, Predicate):
         if other is not None:
@@ -174,6 +204,8 @@ def find_predicate(predicate: Predicate | BinaryOp | str, other: Any) -> Predica
         return predicate
     if isinstance(predicate, str) and predicate in PREDICATES:
         return on_position(predicate, 0 if other is None else operator.index(other))
+    if is_function(predicate):
+        return of_entries(predicate, other)
     compare = find_comparison(predicate)
     if other is None or not is_scalar(other):
         raise TypeError(f"select by {compare.name!r} compares values with a scalar: pass it as the third argument")

@@ -183,7 +183,7 @@ def _holds(A: Places, predicate: Predicate, of_major: Any, of_minor: Any) -> Arr
     i, j = (numbers, A.minor) if A.major == 0 else (A.minor, numbers)
     values = (major_values, minor_values) if A.major == 0 else (minor_values, major_values)
     value = A.values if "value" in predicate.reads else next((x for x in values if x is not None), A.minor)
-    with np.errstate(over="ignore", invalid="ignore"):  # as the products: infinity is a value, padding is none
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # infinity is a value, padding is none
         keep = namespace(A.minor).asarray(predicate(i, j, *_common(value, *values)))
     for condition in (in_major, in_minor):
         if condition is not None:

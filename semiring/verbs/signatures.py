@@ -428,7 +428,7 @@ class Compared(VectorRule, total=False):
     semiring: Semiring | str | None
 
 
-Condition: TypeAlias = Predicate | BinaryOp | str
+Condition: TypeAlias = Predicate | BinaryOp | Callable[..., Array] | str
 
 
 class Select(Verb[..., Any]):
@@ -445,6 +445,26 @@ class Select(Verb[..., Any]):
     @overload
     def __call__(
         self, u: VectorLike, predicate: Condition, other: Scalar | VectorLike, *, out: V, **rule: Unpack[Compared]
+    ) -> V: ...
+    @overload
+    def __call__(
+        self,
+        u: VectorLike,
+        predicate: Callable[..., Array],
+        other: Scalar | None = None,
+        *,
+        out: V,
+        **rule: Unpack[Compared],
+    ) -> V: ...
+    @overload
+    def __call__(
+        self,
+        u: V,
+        predicate: Callable[..., Array],
+        other: Scalar | None = None,
+        *,
+        out: None = None,
+        **rule: Unpack[Compared],
     ) -> V: ...
     @overload
     def __call__(

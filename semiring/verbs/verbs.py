@@ -35,7 +35,7 @@ from formats.places import LIMITS, Place, place_of
 from formats.vector import is_scalar
 
 from ..algebra.ops import OPERATORS, BinaryOp, find_unary
-from ..algebra.predicates import Predicate, find_comparison, find_predicate
+from ..algebra.predicates import Predicate, find_comparison, find_predicate, is_function, said
 from ..algebra.semirings import Monoid, Semiring, find_combiner, find_monoid, find_semiring
 from . import arguments, positions
 from .checks import (
@@ -566,10 +566,12 @@ def select(
 
     Args:
         u: a vector or a matrix.
-        predicate: of a matrix a comparison, "tril" or "triu", or a `Predicate` on (i, j, value, row[i], col[j]); of a
-            vector a comparison.
+        predicate: of a matrix a comparison, "tril" or "triu", a `Predicate` on (i, j, value, row[i], col[j]), or a
+            function of arrays (value, row, column), the last two in int64, that gives a Boolean for each entry; of a
+            vector a comparison, or a function of arrays (value, index). A function is given some entries at a time, by
+            several threads, and in a format with padding also the padding, with some row and column of the matrix.
         other: what values are compared with, a scalar, or of a vector another one, index by index; the diagonal of
-            "tril" and "triu", 0 if not given.
+            "tril" and "triu", 0 if not given; of a function its last argument, if given.
         row: (nrows,) what a `Predicate` knows of rows. A sparse one restricts to the rows that it has.
         col: (ncols,) what a `Predicate` knows of columns, likewise.
         semiring: says what absent is in a dense vector, which needs it.
@@ -581,26 +583,33 @@ def select(
 
     Raises:
         ValueError: there is no such predicate, or sizes do not fit.
-        TypeError: a vector comes without something to compare with, or a dense one without a semiring.
+        TypeError: a vector comes without something to compare with, or a dense one without a semiring, or a function
+            gives no Booleans.
 
     Example:
         >>> from formats import from_edges
         >>> A = from_edges([0, 0, 1], [0, 1, 1], [5.0, 9.0, 3.0])
-        >>> select(A, "<", 6).nnz, select(A, "tril", -1).nnz
-        (2, 0)
+        >>> select(A, "<", 6).nnz, select(A, "tril", -1).nnz, select(A, lambda value, row, col: value > 4 * col).nnz
+        (2, 0, 2)
 
     Source: GraphBLAS, GrB_select.
     """
     if isinstance(u, Matrix):
         for name, x, size in (("row", row, u.nrows), ("col", col, u.ncols)):
             if x is not None:
+                if is_function(predicate):
+                    raise TypeError(f"a function of entries is given no {name}=: a Predicate is")
                 check_operand(name, x, size, u)
         write: Any = MatrixWrite.checked(u.shape, u.dtype, u.place, mask, complement, accum, out, replace)
         return select.find(type(u), u.place)(u, find_predicate(predicate, other), row, col, write)
     place = check_vectors(u)
     if row is not None or col is not None:
         raise TypeError("a vector has no rows or columns to look up: row= and col= are for matrices")
-    compare = predicate if isinstance(predicate, Predicate) else find_comparison(predicate)
+    compare: Any = predicate
+    if is_function(predicate):
+        compare, other = _function_of_indices(compare, other), _indices_of(u)
+    elif not isinstance(predicate, Predicate):
+        compare = find_comparison(compare)
     if isinstance(compare, Predicate) or other is None:
         raise TypeError("select on a vector takes a comparison and what to compare with: select(t, '<', d)")
     if semiring is None and not isinstance(u, SparseVector):
@@ -610,6 +619,19 @@ def select(
     zero = find_semiring(semiring).zero(u.dtype) if semiring is not None else u.dtype.type(0)
     write = VectorWrite.checked(u.size, u.dtype, zero, place, mask, complement, accum, out, replace)
     return select.find(Vector, place)(u, compare, other, write)
+
+
+def _function_of_indices(function: Callable[..., Any], other: Any) -> Callable[[Any, Any], Any]:
+    """What compares values with their indices as the function says."""
+    thunk = () if other is None else (other,)
+    return lambda values, indices: said(function, values, indices, *thunk)
+
+
+def _indices_of(u: Any) -> Any:
+    """A vector that holds its own indices where `u` has entries."""
+    if isinstance(u, SparseVector):
+        return SparseVector.trusted(u.indices, u.indices.astype(np.int64), u.size)
+    return namespace(u).arange(u.size)
 
 
 @Reduce
