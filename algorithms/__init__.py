@@ -14,6 +14,7 @@ from .delta_stepping import delta_stepping
 from .dijkstra import dijkstra
 from .eccentricity import diameter, eccentricity
 from .errors import NegativeCycle
+from .label_propagation import label_propagation
 from .pagerank import pagerank
 from .parents import path, shortest_path_tree
 from .scc import scc
@@ -40,6 +41,7 @@ __all__ = [
     "dijkstra",
     "eccentricity",
     "harmonic_centrality",
+    "label_propagation",
     "pagerank",
     "path",
     "scc",

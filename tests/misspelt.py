@@ -13,6 +13,7 @@ from algorithms import (
     da2cf,
     delta_stepping,
     dijkstra,
+    label_propagation,
     pagerank,
     path,
     scc,
@@ -64,6 +65,7 @@ shortest_path_tree(A, d, 0)  # wrong
 pagerank(A, 0.9)  # wrong
 all_pairs(A, method="fast")  # wrong
 core_number(A, k=3)  # wrong
+label_propagation(A, 5)  # wrong
 path(d)  # wrong
 mxv(A, d, MinPlus, masked=d)  # wrong
 mxv(A, d)  # wrong

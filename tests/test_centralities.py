@@ -1,8 +1,9 @@
-"""PageRank, triangles, cores and centralities beside NetworkX: random networks, known ones, every format."""
+"""PageRank, triangles, cores, centralities, labels beside NetworkX: random networks, known ones, every format."""
 
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +20,7 @@ from algorithms import (
     diameter,
     eccentricity,
     harmonic_centrality,
+    label_propagation,
     pagerank,
     triangles,
 )
@@ -68,7 +70,21 @@ def jumping(n: int) -> list[int]:
     return [1 + v % 3 for v in range(n)]
 
 
+def labels(G: Any, rounds: int = 10) -> dict[int, int]:
+    """The definition in plain Python: all at once the label that most neighbours have, the smallest of equals."""
+    label = {v: v for v in G}
+    for _ in range(rounds):
+        votes = {v: Counter(label[u] for u in both_ways(G, v)) for v in G}
+        label = {v: min(votes[v], key=lambda each: (-votes[v][each], each), default=label[v]) for v in G}
+    return label
+
+
+def both_ways(G: Any, v: int) -> list[int]:
+    return [*G.predecessors(v), *G.successors(v)] if G.is_directed() else list(G[v])
+
+
 CASES = {
+    "label_propagation": Case(label_propagation, labels),
     "pagerank": Case(lambda A: pagerank(A, **TIGHT), lambda G: nx.pagerank(G, **TIGHT)),
     "pagerank, unweighted": Case(
         lambda A: pagerank(A, weighted=False, **TIGHT), lambda G: nx.pagerank(G, weight=None, **TIGHT)
@@ -122,7 +138,6 @@ CASES |= {
     for ends in (False, True)
 }
 CASES["betweenness, ends too"] = betweenness(False, True, endpoints=True)
-NAMES = list(CASES)
 NAMES = list(CASES)
 
 
@@ -192,6 +207,35 @@ def test_pagerank_refuses(wrong: dict[str, Any], match: str) -> None:
         pagerank(karate()[0], **wrong)
     with pytest.raises(ValueError, match="not negative, got -1"):
         pagerank(from_edges([0], [1], [-1.0]))
+
+
+# --- communities ------------------------------------------------------------------------------------------------------
+
+
+def test_the_example_of_graphalytics() -> None:
+    """From its specification, appendix D.2, after 5 rounds; one more joins the fourth vertex to the others."""
+    led = [1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 5, 6, 6, 7, 7, 7, 8], [2, 3, 1, 3, 1, 2, 5, 6, 4, 6, 7, 5, 7, 5, 6, 8, 6]
+    A = from_edges(*(np.array(ends) - 1 for ends in led))
+    assert label_propagation(A, max_iter=5).tolist() == [0, 0, 0, 4, 3, 3, 3, 3]
+    assert label_propagation(A).tolist() == [0, 0, 0, 3, 3, 3, 3, 3]
+
+
+def test_communities_that_nothing_joins_are_those_of_networkx() -> None:
+    G = nx.disjoint_union_all([nx.complete_graph(k) for k in (1, 3, 4, 9)])
+    label = label_propagation(from_edges(*zip(*[*G.edges, *((v, u) for u, v in G.edges)], strict=True), shape=len(G)))
+    found = {frozenset(np.flatnonzero(label == each).tolist()) for each in np.unique(label)}
+    assert found == set(map(frozenset, nx.community.label_propagation_communities(G)))
+
+
+def test_labels_of_two_vertices_alternate_until_the_rounds_are_over() -> None:
+    A = from_edges([0, 1], [1, 0])
+    assert [label_propagation(A, max_iter=rounds).tolist() for rounds in (0, 1, 2)] == [[0, 1], [1, 0], [0, 1]]
+
+
+@pytest.mark.parametrize(("rounds", "error"), [(-1, ValueError), (2.5, TypeError)])
+def test_rounds_that_there_are_not(rounds: Any, error: type[Exception]) -> None:
+    with pytest.raises(error, match="max_iter must"):
+        label_propagation(karate()[0], max_iter=rounds)
 
 
 # --- eccentricities ---------------------------------------------------------------------------------------------------

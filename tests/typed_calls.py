@@ -20,6 +20,7 @@ from algorithms import (
     dijkstra,
     eccentricity,
     harmonic_centrality,
+    label_propagation,
     pagerank,
     path,
     scc,
@@ -160,6 +161,7 @@ assert_type(all_pairs(A, "max_min", return_parents=True), tuple[DenseRows, Integ
 assert_type(pagerank(A, alpha=0.9, personalization=x), DenseVector)
 assert_type(triangles(A, symmetrize=True), IntegerVector)
 assert_type(clustering(A, symmetrize=True), DenseVector)
+assert_type(label_propagation(A, max_iter=5), IntegerVector)
 assert_type(betweenness_centrality(A, weighted=True, sources=[0], fused=False), DenseVector)
 assert_type(closeness_centrality(A, weighted=True, wf_improved=False), DenseVector)
 assert_type(harmonic_centrality(A, vertices=[0, 1]), DenseVector)
