@@ -19,6 +19,7 @@ from .pagerank import pagerank
 from .parents import path, shortest_path_tree
 from .scc import scc
 from .sssp import sssp
+from .tied_paths import count_shortest_paths, fewest_edges
 from .trace import trace
 from .triangles import clustering, triangles
 
@@ -35,11 +36,13 @@ __all__ = [
     "clustering",
     "components",
     "core_number",
+    "count_shortest_paths",
     "da2cf",
     "delta_stepping",
     "diameter",
     "dijkstra",
     "eccentricity",
+    "fewest_edges",
     "harmonic_centrality",
     "label_propagation",
     "pagerank",

@@ -32,10 +32,14 @@ class NegativeCycle(ValueError):
 
     def __init__(self, cycle: Sequence[int]) -> None:
         self.cycle = list(cycle)
-        shown = self.cycle if len(self.cycle) <= 12 else [*self.cycle[:6], "…", *self.cycle[-5:]]
-        walk = " -> ".join(map(str, shown))
         kind = "a cycle that improves each time round, as a negative one does"
-        super().__init__(f"{kind}, is reachable from the source: {walk}")
+        super().__init__(f"{kind}, is reachable from the source: {walk(cycle)}")
+
+
+def walk(cycle: Sequence[int]) -> str:
+    """The vertices of a cycle, as errors show them."""
+    shown = cycle if len(cycle) <= 12 else [*cycle[:6], "…", *cycle[-5:]]
+    return " -> ".join(map(str, shown))
 
 
 def broken_law(s: Semiring, seen: str) -> str:

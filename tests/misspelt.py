@@ -10,9 +10,11 @@ from algorithms import (
     bfs,
     boruvka,
     core_number,
+    count_shortest_paths,
     da2cf,
     delta_stepping,
     dijkstra,
+    fewest_edges,
     label_propagation,
     pagerank,
     path,
@@ -64,6 +66,8 @@ boruvka(A, symmetrise=True)  # wrong
 shortest_path_tree(A, d, 0)  # wrong
 pagerank(A, 0.9)  # wrong
 all_pairs(A, method="fast")  # wrong
+fewest_edges(A, 0, sources=[1])  # wrong
+count_shortest_paths(A, 0, dtype="int32")  # wrong
 core_number(A, k=3)  # wrong
 label_propagation(A, 5)  # wrong
 path(d)  # wrong

@@ -14,11 +14,13 @@ from algorithms import (
     closeness_centrality,
     clustering,
     core_number,
+    count_shortest_paths,
     da2cf,
     delta_stepping,
     diameter,
     dijkstra,
     eccentricity,
+    fewest_edges,
     harmonic_centrality,
     label_propagation,
     pagerank,
@@ -158,6 +160,12 @@ assert_type(boruvka(A, symmetrize=True), COO)
 assert_type(boruvka(A, symmetrize=True, return_labels=True), tuple[COO, IntegerVector])
 assert_type(all_pairs(A), DenseRows)
 assert_type(all_pairs(A, "max_min", return_parents=True), tuple[DenseRows, IntegerRows])
+assert_type(fewest_edges(A, 0), tuple[DenseVector, IntegerVector])
+assert_type(fewest_edges(A, 0, return_parents=True), tuple[DenseVector, IntegerVector, IntegerVector])
+assert_type(fewest_edges(A, sources=[0]), tuple[DenseRows, IntegerRows])
+assert_type(fewest_edges(A, sources=[0], return_parents=True), tuple[DenseRows, IntegerRows, IntegerRows])
+assert_type(count_shortest_paths(A, 0, "min_plus"), tuple[DenseVector, DenseVector])
+assert_type(count_shortest_paths(A, sources=range(2), dtype="float64"), tuple[DenseRows, DenseRows])
 assert_type(pagerank(A, alpha=0.9, personalization=x), DenseVector)
 assert_type(triangles(A, symmetrize=True), IntegerVector)
 assert_type(clustering(A, symmetrize=True), DenseVector)
