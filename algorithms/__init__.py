@@ -21,6 +21,7 @@ from .scc import scc
 from .sssp import sssp
 from .tied_paths import count_shortest_paths, fewest_edges
 from .trace import trace
+from .transitive_closure import transitive_closure
 from .triangles import clustering, triangles
 
 from . import fused  # isort: skip  # noqa: F401  # registers implementations of the algorithms above
@@ -51,5 +52,6 @@ __all__ = [
     "shortest_path_tree",
     "sssp",
     "trace",
+    "transitive_closure",
     "triangles",
 ]

@@ -21,6 +21,7 @@ from algorithms import (
     scc,
     shortest_path_tree,
     sssp,
+    transitive_closure,
 )
 from formats import COO, CSR, SparseVector, from_edges, from_networkx, read, renumber
 from semiring import (
@@ -70,6 +71,7 @@ fewest_edges(A, 0, sources=[1])  # wrong
 count_shortest_paths(A, 0, dtype="int32")  # wrong
 core_number(A, k=3)  # wrong
 label_propagation(A, 5)  # wrong
+transitive_closure(A, True)  # wrong
 path(d)  # wrong
 mxv(A, d, MinPlus, masked=d)  # wrong
 mxv(A, d)  # wrong

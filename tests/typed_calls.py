@@ -28,6 +28,7 @@ from algorithms import (
     scc,
     shortest_path_tree,
     sssp,
+    transitive_closure,
     triangles,
 )
 from formats import COO, CSR, ELL, Matrix, SparseVector, from_edges, from_networkx, permute, renumber, to_ranks
@@ -176,6 +177,7 @@ assert_type(harmonic_centrality(A, vertices=[0, 1]), DenseVector)
 assert_type(eccentricity(A, vertices=[0]), DenseVector)
 assert_type(diameter(from_edges([0, 1], [1, 0])), int | float)
 assert_type(core_number(A, symmetrize=True, fused=False), IntegerVector)
+assert_type(transitive_closure(A, reflexive=True), CSR)
 assert_type(shortest_path_tree(A, sssp(A, 0), 0, MinPlus), IntegerVector)
 assert_type(path(bfs(A, 0, return_parents=True)[1], 1), list[int])
 assert_type(explain(sssp, A, 0).result, DenseVector)
