@@ -29,8 +29,11 @@ from semiring.algebra.semirings import find_semiring
 from semiring.algebra.translation import literal
 from semiring.cuda import blocks, statistics
 from semiring.cuda.entries import mark_head
+from semiring.cuda.gemm import Variant, gemm_text
 from semiring.cuda.kernels import BLOCKS, LONG_ROWS, PRODUCTS, SHORT_ROWS, UNITS, translation_unit
 from semiring.cuda.merging import merge_head
+from semiring.cuda.spgemm import MASKED, RANGES, spgemm_text
+from semiring.cuda.spmm import Columns, spmm_text
 from semiring.cuda.steps import ENTRIES, MARK, MERGE, PACK, RADIX, SCAN, step_text
 
 ABSDIFF = Semiring(MONOIDS["min"], BinaryOp("absdiff", lambda a, b: abs(a - b), "a < b ? b - a : a - b"))
@@ -108,6 +111,34 @@ def test_every_kernel_is_valid_for_an_h100(case: tuple[Semiring, np.dtype, np.dt
 @to_assemble
 def test_kernels_assemble_for_an_h100(semiring: Semiring, dtype: np.dtype, unit: str) -> None:
     assert compile_for_h100(translation_unit(semiring, dtype, INT32, True, SHORT_ROWS, unit)) == ""
+
+
+SPARSE_AND_DENSE = [(Columns(1, 1), False), (Columns(2, 2), True), (Columns(8, 4), True), (Columns(32, 2), False)]
+
+
+@pytest.mark.parametrize("case", CASES, ids=[f"{s.name}-{dtype}-{index}-{first}" for s, dtype, index, first in CASES])
+def test_products_of_matrices_compile_for_an_h100(case: tuple[Semiring, np.dtype, np.dtype, bool]) -> None:
+    """Each case in one of the shapes, or of the units, in turns."""
+    semiring, dtype, index, _ = case
+    at, argument = CASES.index(case), semiring.add.selective
+    columns, named = SPARSE_AND_DENSE[at // 3 % len(SPARSE_AND_DENSE)]
+    plain = (semiring.add.name, semiring.mul.name) in (("min", "plus"), ("plus", "times"), ("max", "min"))
+    variant = Variant(plain and at % 2 == 0, plain and at % 2 == 0 and dtype.kind == "i", argument)
+    text = (
+        lambda: spmm_text(*case, columns, named and argument),
+        lambda: gemm_text(semiring, dtype, index, variant),
+        lambda: spgemm_text((MASKED, RANGES)[at // 3 % 2], semiring, dtype, index, INT64),
+    )[at % 3]
+    assert compile_for("compute_90", text()) == ""
+
+
+@to_assemble
+def test_products_of_matrices_assemble_for_an_h100(semiring: Semiring, dtype: np.dtype) -> None:
+    texts = [spmm_text(semiring, dtype, INT32, True, *shape) for shape in SPARSE_AND_DENSE if not shape[1]]
+    texts += [gemm_text(semiring, dtype, INT32, Variant(plain=True)), gemm_text(semiring, dtype, INT32, Variant())]
+    texts += [spgemm_text(files, semiring, dtype, INT32, INT32) for files in (MASKED, RANGES)]
+    for text in texts:
+        assert compile_for_h100(text) == ""
 
 
 ORDERED = [s for s in SEMIRINGS.values() if s.add.selective and s.one is not None]

@@ -18,9 +18,9 @@ from formats import CSR, Dense, Matrix
 from formats.arrays import index_dtype, read_only
 
 from ..algebra.semirings import Semiring
-from ..generic.dense import by_columns
+from ..generic.dense import by_columns, with_dense
 from ..verbs.arguments import NONE
-from ..verbs.verbs import dense_dense, dense_mxm
+from ..verbs.verbs import dense_mxm
 from . import exact
 from .compiled import as_plain
 from .loops.compressed import ANY
@@ -46,13 +46,8 @@ def _(
 ) -> Any:
     if exact.needed(A, X, semiring):
         return by_columns(A, X, semiring, matrix_first, argument, allowed)
-    if isinstance(A, Dense) and semiring.mul.reads != "":  # of which a stored zero is none, then
-        values = np.ascontiguousarray(A.to_dense(semiring.zero(A.dtype)).astype(A.dtype, copy=False))
-        if matrix_first:
-            return dense_dense(values, X, semiring, argument)
-        Y, Z = np.ascontiguousarray(X.T), np.ascontiguousarray(values.T)
-        turned = dense_dense(Y, Z, semiring, argument)
-        return tuple(part.T for part in turned) if argument else turned.T
+    if isinstance(A, Dense) and semiring.mul.reads != "":
+        return with_dense(A, X, semiring, matrix_first, argument)
     rows = A if isinstance(A, CSR) else dense_mxm.rows_of(A)
     operand, plain = as_plain(rows, X, semiring, matrix_first)
     columns, zero = X.shape[1], semiring.zero(A.dtype)

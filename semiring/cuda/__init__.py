@@ -4,6 +4,7 @@ from . import (
     blocks,
     compressed,
     dense,
+    gemm,
     listed,
     matrices,
     packed,
@@ -12,6 +13,7 @@ from . import (
     reductions,
     segments,
     sell,
+    spmm,
     statistics,
 )
 
@@ -19,6 +21,7 @@ __all__ = [
     "blocks",
     "compressed",
     "dense",
+    "gemm",
     "listed",
     "matrices",
     "packed",
@@ -27,5 +30,6 @@ __all__ = [
     "reductions",
     "segments",
     "sell",
+    "spmm",
     "statistics",
 ]

@@ -20,7 +20,7 @@ from ..algebra.semirings import MinPlus, Semiring
 from ..generic.products import Backend
 from ..verbs.masks import MatrixWrite, VectorWrite
 from ..verbs.verbs import mxm, mxv, vxm
-from .expand import expand_and_combine
+from . import spgemm
 from .kernels import Kernels, kernels_for
 from .storage import STORED
 
@@ -39,7 +39,8 @@ def _(x: Any, A: Matrix, semiring: Semiring, write: VectorWrite) -> Any:
 
 @mxm.implement(CSR, "cuda")
 def _(A: CSR, B: CSR, semiring: Semiring, write: MatrixWrite) -> CSR:
-    return write(expand_and_combine(A, B, semiring))
+    C, masked = spgemm.product(A, B, semiring, write.mask, write.complement)
+    return write(C, masked=masked)
 
 
 @mxm.implement(CSC, "cuda")

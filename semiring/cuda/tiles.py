@@ -61,10 +61,16 @@ def cut_rows(k: Kernels, indptr: Array, nnz: int) -> Cuts:
     count = -(-(nrows + nnz) // k.steps)
     first_row = cp.empty(count + 1, indptr.dtype)
     k.cut_tiles(k.grid(count + 1), k.block, (indptr, k.index(nrows), first_row, k.index(count)))
-    rows = first_row[1:-1]  # where a tile begins inside a row, it shares that row with the tile before
-    starts = cp.arange(1, count, dtype=np.int64) * k.steps - rows
+    return Cuts(count, *shared_rows(indptr, first_row, k.steps), first_row)
+
+
+def shared_rows(indptr: Array, first_row: Array, steps: int) -> tuple[Array, Array, Array]:
+    """The rows that several pieces of so many steps share: for each its number and its first and last piece."""
+    cp, nrows = cupy(), indptr.size - 1
+    rows = first_row[1:-1]  # where a piece begins inside a row, it shares that row with the piece before
+    starts = cp.arange(1, first_row.size - 1, dtype=np.int64) * steps - rows
     shares = (rows < nrows) & (indptr[cp.minimum(rows, nrows - 1)] < starts)
-    return Cuts(count, *_shared(rows, shares), first_row)
+    return _shared(rows, shares)
 
 
 def cut_list(k: Kernels, outer: Array) -> Cuts:

@@ -1,22 +1,21 @@
-"""Products with dense operands of two dimensions as they are defined: column by column, each by mxv."""
+"""Products with dense operands of two dimensions, by others: column by column as they are defined, or by arrays."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from formats import Dense, Matrix
-from formats.arrays import Array
+from formats.arrays import Array, contiguous
 
 from ..algebra.semirings import Semiring
 from ..verbs import arguments
-from ..verbs.registry import Vector
 from ..verbs.verbs import dense_dense, dense_mxm
 
 
-@dense_mxm.implement(Matrix, "cuda")
 def by_columns(
     A: Matrix, X: Array, semiring: Semiring, matrix_first: bool, argument: bool, allowed: Array | None
 ) -> Any:
+    """A ⊗ X, each column by mxv."""
     Y = A.xp.empty((A.nrows, X.shape[1]), A.dtype)
     for j in range(X.shape[1]):
         wanted = None if allowed is None else A.xp.ascontiguousarray(allowed[:, j : j + 1])
@@ -25,7 +24,10 @@ def by_columns(
     return (Y, arguments.of_products(A, X, Y, semiring, matrix_first)) if argument else Y
 
 
-@dense_dense.implement(Vector, "cuda")
-def by_a_matrix(X: Array, Y: Array, semiring: Semiring, argument: bool) -> Any:
-    """As of a matrix with an entry at every position."""
-    return dense_mxm(Dense(X, semiring.zero(X.dtype)), Y, semiring, True, argument)
+def with_dense(A: Dense, X: Array, semiring: Semiring, matrix_first: bool, argument: bool) -> Any:
+    """A ⊗ X for a ⊗ that reads its operands: what A does not store is the zero, as in an array."""
+    values = contiguous(A.to_dense(semiring.zero(A.dtype)).astype(A.dtype, copy=False))
+    if matrix_first:
+        return dense_dense(values, X, semiring, argument)
+    turned = dense_dense(contiguous(X.T), contiguous(values.T), semiring, argument)
+    return tuple(part.T for part in turned) if argument else turned.T

@@ -1,0 +1,172 @@
+"""Products of two sparse matrices on the GPU: at the places of a mask, or whole.
+
+    masked       a dot product for each place of the mask, see masked.cu
+    by_ranges    rows of sums over ranges of columns, see spgemm.cu
+    expanded     all products as entries, sorted and folded, see expand.py: where rows have few products
+
+A complement of a mask, and a mask with far more places than there are products, are taken from the whole product.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from formats import CSR, Matrix
+from formats.arrays import cupy, index_dtype
+from formats.places import kept_by_place
+from formats.storage.orientation import compressed
+
+from ..algebra.codegen import C_TYPES, prelude, sum_bytes
+from ..algebra.ops import OPERATORS
+from ..algebra.semirings import MONOIDS, Semiring
+from . import entries
+from .compile import load
+from .expand import expand_and_combine, other_than
+from .steps import SUM, letters, totals
+from .tiles import step_of
+
+THREADS = 128
+RANGE_BYTES = 4096
+"""Of a warp's sums."""
+
+PRODUCTS_OF_A_TASK = 8
+"""Products of a row and a range, on average, from which ranges pay."""
+
+WORTH_A_DOT = 2
+"""Elements of dot products that cost as much as a product of the whole, which is also put in order."""
+
+MASKED = ("threads.cu", "rows.cu", "common.cu", "lanes.cu", "masked.cu")
+RANGES = ("threads.cu", "rows.cu", "common.cu", "lanes.cu", "spgemm.cu")
+KERNELS: dict[tuple[str, ...], tuple[str, ...]] = {
+    MASKED: ("masked_work", "multiply_at"),
+    RANGES: ("count_ranges", "multiply_ranges"),
+}
+
+
+def product(A: CSR, B: CSR, semiring: Semiring, mask: Any = None, complement: bool = False) -> tuple[CSR, bool]:
+    """(A ⊗ B without entries equal to the zero, is it only where the mask allows it?)"""
+    if mask is not None and not complement:
+        C = masked(A, B, semiring, _places(mask))
+        if C is not None:
+            return C, True
+    return whole(A, B, semiring), False
+
+
+def whole(A: CSR, B: CSR, semiring: Semiring) -> CSR:
+    """A ⊗ B."""
+    lengths = cupy().diff(B.indptr)
+    flops = int(lengths[A.indices].sum(dtype=np.int64)) if A.nnz and B.nnz else 0
+    ranges = -(-B.ncols // _range(semiring, A.dtype))
+    if flops and A.nrows * ranges * PRODUCTS_OF_A_TASK <= flops:
+        return by_ranges(A, B, semiring, flops)
+    return expand_and_combine(A, B, semiring)
+
+
+def _places(mask: Any) -> CSR:
+    """A mask as a matrix with its pattern."""
+    if isinstance(mask, Matrix):
+        rows: Any = mask.to(CSR)
+        return rows
+    cp, index = cupy(), index_dtype(*mask.shape, int(mask.size))
+    indptr = cp.zeros(mask.shape[0] + 1, index)
+    indptr[1:] = cp.cumsum(cp.count_nonzero(mask, axis=1))
+    indices = cp.nonzero(mask)[1].astype(index)
+    return CSR.trusted(indptr, indices, cp.broadcast_to(cp.ones(1, bool), indices.shape), mask.shape)
+
+
+# --- at the places of a mask ----------------------------------------------------------------------------------------
+
+
+def masked(A: CSR, B: CSR, semiring: Semiring, mask: CSR) -> CSR | None:
+    """A ⊗ B at the mask's places; None where the whole product costs less."""
+    cp, dtype = cupy(), A.dtype
+    index = np.result_type(A.indptr, B.indptr, mask.indptr)
+    places = CSR.trusted(*(part.astype(index, copy=False) for part in mask.components[:2]), mask.values, mask.shape)
+    if mask.nnz == 0 or A.nnz == 0 or B.nnz == 0:
+        return CSR.trusted(cp.zeros(mask.nrows + 1, index), cp.empty(0, index), cp.empty(0, dtype), mask.shape)
+    by_column: Any = compressed(B, 1)
+    a, b = _arrays(A, index, semiring), _arrays(by_column, index, semiring)
+    k = _unit(MASKED, semiring, dtype, index, index)
+    steps = entries.entry_steps(places)
+    where = (places.indptr, entries.first_rows(mask if places.indptr is mask.indptr else places, steps))
+    work, grid = cp.zeros(2, np.uint64), (min(-(-mask.nnz // THREADS), 1 << 12),)
+    rows = (*a[:2], np.int64(A.nnz), b[0], B.indptr.astype(index, copy=False))
+    k["masked_work"](grid, (THREADS,), (*where, np.int64(mask.nnz), places.indices, *rows, work))
+    elements, products = work.tolist()
+    if elements > WORTH_A_DOT * products:
+        return None
+    values, bits = cp.empty(mask.nnz, dtype), cp.empty(entries.words_of(mask.nnz), np.uint32)
+    arguments = (*where, np.int64(mask.nnz), places.indices, *a, *b, values, bits)
+    k["multiply_at"]((-(-mask.nnz // THREADS),), (THREADS,), arguments)
+    return entries.kept(CSR.trusted(places.indptr, places.indices, values, mask.shape), bits)
+
+
+def _arrays(A: Any, index: np.dtype, semiring: Semiring) -> tuple[Any, ...]:
+    """Compressed lines as kernels take them. Where ⊗ reads no values, an entry counts, whatever its value."""
+    ends, inner = (part.astype(index, copy=False) for part in (A.indptr, A.indices))
+    if semiring.mul.reads:
+        return ends, inner, A.values, step_of(A.values, index.type)
+    return ends, inner, cupy().full(1, other_than(semiring.zero(A.dtype)), A.dtype), index.type(0)
+
+
+# --- whole ----------------------------------------------------------------------------------------------------------
+
+
+def by_ranges(A: CSR, B: CSR, semiring: Semiring, flops: int) -> CSR:
+    """A ⊗ B, of so many products, by ranges of columns. Waits for the device."""
+    cp, dtype, width = cupy(), A.dtype, _range(semiring, A.dtype)
+    index = np.result_type(A.indptr, B.indptr)
+    ranges, tasks = -(-B.ncols // width), A.nrows * -(-B.ncols // width)
+    number = index_dtype(A.nrows, B.ncols, min(flops, A.nrows * B.ncols))
+    k = _unit(RANGES, semiring, dtype, index, number)
+    a, b = _arrays(A, index, semiring), _arrays(B, index, semiring)
+    starts = cp.empty(tasks + 1, number)
+    grid, rows = (min(-(-tasks * 32 // THREADS), 1 << 20),), index.type(A.nrows)
+    k["count_ranges"](grid, (THREADS,), (*a[:2], rows, *b[:2], np.int32(ranges), starts))
+    totals(starts, tasks, starts, told=letters().open(SUM))
+    (nnz,) = letters().read(SUM)
+    indices, values, zeros = cp.empty(nnz, number), cp.empty(nnz, dtype), cp.zeros(1, np.int32)
+    held = 4 if _counts(semiring, dtype) else sum_bytes(semiring, dtype)
+    shared = THREADS // 32 * (width * held + width // 8)
+    kernel = k["multiply_ranges"]
+    if shared > kernel.max_dynamic_shared_size_bytes:
+        kernel.max_dynamic_shared_size_bytes = shared
+    arguments = (*a, rows, *b, np.int32(ranges), starts, indices, values, zeros)
+    kernel(grid, (THREADS,), arguments, shared_mem=shared)
+    C = CSR.trusted(cp.ascontiguousarray(starts[::ranges]), indices, values, (A.nrows, B.ncols))
+    if not _counts(semiring, dtype) and int(zeros[0]):
+        return entries.kept(C, entries.flagged(C, C.values != semiring.zero(dtype)))
+    return C
+
+
+def _range(semiring: Semiring, dtype: np.dtype) -> int:
+    """Columns whose sums a warp holds."""
+    return RANGE_BYTES // (4 if _counts(semiring, dtype) else max(sum_bytes(semiring, dtype), 4))
+
+
+def _counts(semiring: Semiring, dtype: np.dtype) -> bool:
+    """Are its sums numbers of entries, as integers?"""
+    return semiring.add == MONOIDS["plus"] and semiring.mul == OPERATORS["pair"] and dtype.kind == "i"
+
+
+def spgemm_text(files: tuple[str, ...], semiring: Semiring, dtype: np.dtype, index: np.dtype, number: np.dtype) -> str:
+    """The CUDA text of a unit. number: the index type of the result."""
+    here = Path(__file__).parent
+    constants = {"THREADS": THREADS, "RANGE": _range(semiring, dtype)}
+    sizes = "".join(f"[[maybe_unused]] constexpr int {name} = {size};\n" for name, size in constants.items())
+    most = np.iinfo(dtype).max if dtype.kind == "i" else 0
+    head = f"#define COUNTS {int(_counts(semiring, dtype))}\n#define MOST {most}\nusing N = {C_TYPES[number.name]};\n"
+    texts = ((here / name).read_text(encoding="utf-8") for name in files)
+    return "\n".join((prelude(semiring, dtype, index), head, sizes, *texts))
+
+
+@kept_by_place(256)
+def _unit(
+    files: tuple[str, ...], semiring: Semiring, dtype: np.dtype, index: np.dtype, number: np.dtype
+) -> dict[str, Any]:
+    text = spgemm_text(files, semiring, dtype, index, number)
+    module = load(text, f"{semiring.name}, {dtype}, sparse products")
+    return {name: module.get_function(name) for name in KERNELS[files]}

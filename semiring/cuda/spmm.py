@@ -1,0 +1,146 @@
+"""Products of a sparse and a dense matrix on the GPU: chunks of compressed rows, see spmm.cu."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from formats import CSR, Dense, Matrix
+from formats.arrays import DeviceArray as Array
+from formats.arrays import cupy, index_dtype
+from formats.matrix.facts import Fact
+from formats.places import kept_by_place
+
+from ..algebra.codegen import prelude, sum_bytes
+from ..algebra.semirings import Law, Semiring
+from ..generic.dense import by_columns, with_dense
+from ..verbs.verbs import dense_mxm
+from .compile import load
+from .steps import NOTHING
+from .tiles import shared_rows, step_of
+
+THREADS = 256
+LONGEST_CHUNK = 256
+"""Entries and row ends of a chunk, at most."""
+
+STEPS_OF_A_LANE = 64
+"""Of them, for each lane: fewer lanes take shorter chunks, so that there are enough of them."""
+
+FILES = ("threads.cu", "columns.cu", "common.cu", "spmm.cu")
+FEW = 3
+"""Columns that as many products with a vector are faster for."""
+
+VECTOR_BYTES = 16
+"""That a thread reads at once."""
+
+
+@dataclass(frozen=True)
+class Columns:
+    """How the columns of X are shared out: `lanes` threads side by side, with `wide` neighbours each."""
+
+    lanes: int
+    wide: int
+
+    @classmethod
+    def of(cls, X: Array) -> Columns:
+        """The widest loads that X's rows are aligned for, and no more lanes than it has columns."""
+        width, wide = X.shape[1], 1
+        while 2 * wide * X.itemsize <= VECTOR_BYTES and wide < 4 and width % (2 * wide) == 0:
+            wide *= 2
+        while X.data.ptr % (wide * X.itemsize):
+            wide //= 2
+        lanes = 1
+        while lanes < 32 and lanes * wide < width:
+            lanes *= 2
+        return cls(lanes, wide)
+
+    @property
+    def chunk(self) -> int:
+        """Entries and row ends of a chunk."""
+        return min(STEPS_OF_A_LANE * self.lanes, LONGEST_CHUNK)
+
+
+@dataclass(frozen=True)
+class Chunks:
+    """Where chunks begin, and the rows that several share: for each its number and its first and last chunk."""
+
+    count: int
+    first_row: Array
+    rows: Array
+    first: Array
+    last: Array
+
+    @property
+    def nbytes(self) -> int:
+        return sum(array.nbytes for array in (self.first_row, self.rows, self.first, self.last))
+
+
+CHUNKS_OF: Fact[Chunks] = Fact("chunks of entries for products with a dense matrix")
+
+
+def spmm_text(
+    semiring: Semiring, dtype: np.dtype, index: np.dtype, matrix_first: bool, columns: Columns, argument: bool
+) -> str:
+    """The CUDA text of the kernels."""
+    here = Path(__file__).parent
+    constants = {
+        "THREADS": THREADS, "CHUNK": columns.chunk, "LANES": columns.lanes, "WIDE": columns.wide, "ARGUMENT": argument
+    }  # fmt: skip
+    sizes = "".join(f"[[maybe_unused]] constexpr int {name} = {int(size)};\n" for name, size in constants.items())
+    files = (here / name for name in FILES)
+    texts = (path.read_text(encoding="utf-8") for path in files)
+    return "\n".join((prelude(semiring, dtype, index, matrix_first), sizes, *texts))
+
+
+@kept_by_place(256)
+def _module(
+    semiring: Semiring, dtype: np.dtype, index: np.dtype, matrix_first: bool, columns: Columns, argument: bool
+) -> dict[str, Any]:
+    text = spmm_text(semiring, dtype, index, matrix_first, columns, argument)
+    module = load(text, f"{semiring.name}, {dtype}, dense matrices")
+    return {name: module.get_function(name) for name in ("cut_chunks", "multiply_columns", "join_chunks")}
+
+
+@dense_mxm.implement(Matrix, "cuda")
+def _(A: Matrix, X: Array, semiring: Semiring, matrix_first: bool, argument: bool, allowed: Any) -> Any:
+    if isinstance(A, Dense) and semiring.mul.reads != "":
+        return with_dense(A, X, semiring, matrix_first, argument)
+    if X.shape[1] <= FEW and not argument:
+        return by_columns(A, X, semiring, matrix_first, argument, allowed)
+    return multiplied(A if isinstance(A, CSR) else dense_mxm.rows_of(A), X, semiring, matrix_first, argument)
+
+
+def multiplied(A: CSR, X: Array, semiring: Semiring, matrix_first: bool, argument: bool) -> Any:
+    """Y = A ⊗ X (matrix_first) or the same with ⊗'s operands swapped; with the arguments if they are asked for."""
+    cp, index, width = cupy(), A.indices.dtype, X.shape[1]
+    Y = cp.empty((A.nrows, width), A.dtype)
+    which = cp.empty(Y.shape, index) if argument else NOTHING
+    if Y.size:
+        columns = Columns.of(X)
+        k = _module(semiring, A.dtype, index, matrix_first or Law.COMMUTATIVE in semiring.laws, columns, argument)
+        chunks = A.keep(CHUNKS_OF, lambda: _cut(k["cut_chunks"], A, columns.chunk), columns.chunk)
+        number, wide = index.type(chunks.count), index.type(width)
+        parts = cp.empty(2 * chunks.count * width * sum_bytes(semiring, A.dtype), np.uint8)
+        parts_which = cp.empty(2 * chunks.count * width, index) if argument else NOTHING
+        rows = (A.indptr, index.type(A.nrows), A.indices, A.values, step_of(A.values, index.type))
+        grid = (-(-chunks.count * columns.lanes // THREADS), -(-width // (columns.lanes * columns.wide)))
+        results = (Y, which, parts, parts_which)
+        k["multiply_columns"](grid, (THREADS,), (*rows, chunks.first_row, number, X, wide, *results))
+        shared = chunks.rows.size
+        if shared:
+            joined = (chunks.rows, chunks.first, chunks.last, index.type(shared), wide)
+            k["join_chunks"]((-(-shared * 32 // THREADS),), (THREADS,), (*joined, parts, parts_which, Y, which))
+    return (Y, which.astype(index_dtype(A.ncols), copy=False)) if argument else Y
+
+
+def _cut(cut_chunks: Any, A: CSR, chunk: int) -> Chunks:
+    """The chunks of A's rows, of so many steps."""
+    cp, index = cupy(), A.indices.dtype
+    count = max(-(-(A.nrows + A.nnz) // chunk), 1)
+    first_row = cp.empty(count + 1, index)
+    arguments = (A.indptr, index.type(A.nrows), first_row, index.type(count))
+    cut_chunks((-(-(count + 1) // THREADS),), (THREADS,), arguments)
+    return Chunks(count, first_row, *shared_rows(A.indptr, first_row, chunk))
