@@ -112,9 +112,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="allocate each CuPy array by itself, so that compute-sanitizer sees where it ends",
     )
-    parser.addoption(
-        "--fuzz-cases", type=int, default=fuzzing.CASES, help="random cases of each fuzzer (default: %(default)s)"
-    )
+    parser.addoption("--fuzz-cases", type=int, help=f"random cases of each fuzzer (default: {fuzzing.CASES})")
     parser.addoption(
         "--fuzz-seed", type=int, default=fuzzing.SEED, help="what fuzzers draw their cases from (default: %(default)s)"
     )
@@ -150,10 +148,11 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    if "fuzz_seeds" in metafunc.fixturenames:
+    for taken in fuzzing.CASES.keys() & set(metafunc.fixturenames):
         config = metafunc.config
-        blocks = fuzzing.blocks(config.getoption("--fuzz-seed"), config.getoption("--fuzz-cases"))
-        metafunc.parametrize("fuzz_seeds", blocks, ids=[f"seeds-{block.start}-to-{block.stop - 1}" for block in blocks])
+        cases = config.getoption("--fuzz-cases") or fuzzing.CASES[taken]
+        blocks = fuzzing.blocks(config.getoption("--fuzz-seed"), cases)
+        metafunc.parametrize(taken, blocks, ids=[f"seeds-{block.start}-to-{block.stop - 1}" for block in blocks])
     for marker in metafunc.definition.iter_markers("cells"):
         names = [name for name in ("verb", "fmt", "backend") if name in metafunc.fixturenames]
         assert names == ["verb", "fmt", "backend"], f"{metafunc.function.__name__} must take verb, fmt and backend"

@@ -1,12 +1,15 @@
 """What the fuzzers share: blocks of consecutive seeds, one seed a case, so that a failure is reproduced by its number.
 
 A test that takes `fuzz_seeds` gets a range of seeds, and runs a case for each: `np.random.default_rng(seed)` draws it.
-The assertion's message names the seed. `pytest --fuzz-cases 1 --fuzz-seed SEED` runs that case alone.
+`program_seeds` are the same, but more of them. The assertion's message names the seed. `pytest --fuzz-cases 1
+--fuzz-seed SEED` runs that case alone.
 """
 
 from __future__ import annotations
 
-CASES = 4_000  # of each fuzzer; the full layer has 20,000: pytest --fuzz-cases 20000
+CASES = {"fuzz_seeds": 4_000, "program_seeds": 10_000}
+"""Of each fuzzer, by what it takes. `pytest --fuzz-cases 20000` runs more."""
+
 SEED = 20_261_122  # of the first case
 BLOCK = 500  # cases in one test, so that processes share them
 
