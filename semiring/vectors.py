@@ -328,8 +328,10 @@ def fill_diagonal(D: Array, x: Any) -> None:
 
 
 def product(a: Any, b: Any, semiring: Semiring) -> Any:
-    """a ⊗ b of two scalars of one dtype, which stops at the end of its range."""
-    return semiring.mul(np.asarray([a]), np.asarray([b]))[0]
+    """a ⊗ b of two scalars of one dtype, which stops at the end of its range; the zero for 0 / 0, as in the verbs."""
+    with np.errstate(all="ignore"):
+        t = semiring.mul.computed(np.asarray([a]), np.asarray([b]))[0]
+    return t if t == t else semiring.zero(t.dtype)
 
 
 def degrees(A: Matrix) -> Array:

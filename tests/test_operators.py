@@ -9,9 +9,21 @@ import numpy as np
 import pytest
 
 from formats import CSR, SparseVector, from_edges
-from semiring import OPERATORS, MinPlus, Semiring, apply, check_laws, ewise_add, ewise_mult, mxm, mxv
-from semiring.algebra.ops import UNARY_OPERATORS
+from semiring import (
+    OPERATORS,
+    UNARY_OPERATORS,
+    BinaryOp,
+    MinPlus,
+    Semiring,
+    apply,
+    check_laws,
+    ewise_add,
+    ewise_mult,
+    mxm,
+    mxv,
+)
 from semiring.algebra.semirings import MONOIDS, find_semiring
+from semiring.vectors import product
 
 from .strategies import FLOAT32, FLOAT64, INT32, INT64
 
@@ -155,3 +167,13 @@ def test_a_product_with_a_dense_operand_is_that_with_each_column():
             np.testing.assert_array_equal(mxm(M, Y, name), columns)
     y, k = mxv(A, np.array([0.0, 2.0]), "min_div", return_argument=True)
     assert (y.tolist(), k.tolist()) == ([3.0, 0.0], [1, 1])
+
+
+def test_a_product_of_scalars_without_a_result_is_absent_as_in_the_verbs():
+    for name, a, b in (("min_div", 0.0, 0.0), ("max_times", 0.0, INF), ("min_pow", -1.0, 0.5)):
+        s = find_semiring(name)
+        assert product(np.float64(a), np.float64(b), s) == s.zero(FLOAT64)
+        assert product(np.float64(6.0), np.float64(2.0), s) == s.mul(6.0, 2.0)
+    assert product(np.int32(7), np.int32(0), find_semiring("min_div")) == ENDS[INT32].max
+    ratio = BinaryOp("ratio", scalar=lambda a, b: a / b)
+    assert product(np.float32(1), np.float32(0), Semiring(MONOIDS["min"], ratio)) == INF
