@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from copy import copy
 
 import graphblas as gb
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 from formats import CSR, SparseVector, from_edges
 from semiring import (
     OPERATORS,
+    SEMIRINGS,
     UNARY_OPERATORS,
     BinaryOp,
     MinPlus,
@@ -177,3 +179,20 @@ def test_a_product_of_scalars_without_a_result_is_absent_as_in_the_verbs():
     assert product(np.int32(7), np.int32(0), find_semiring("min_div")) == ENDS[INT32].max
     ratio = BinaryOp("ratio", scalar=lambda a, b: a / b)
     assert product(np.float32(1), np.float32(0), Semiring(MONOIDS["min"], ratio)) == INF
+
+
+def test_tables_tell_the_names_they_have():
+    for table, wrong, right in (
+        (MONOIDS, "mni", r"unknown monoid 'mni'; did you mean 'min'\? there are min, max,"),
+        (OPERATORS, "plsu", r"unknown operator 'plsu'; did you mean 'plus'\? there are plus, minus"),
+        (UNARY_OPERATORS, "sqr", r"unknown unary operator 'sqr'; did you mean 'sqrt'\?"),
+        (SEMIRINGS, "xyz", "unknown semiring 'xyz'; there are min_plus, max_plus"),
+    ):
+        with pytest.raises(KeyError, match=right):
+            table[wrong]
+        assert table.get(wrong) is None
+        assert wrong not in table
+    with pytest.raises(KeyError, match="unknown monoid"):
+        copy(MONOIDS)["mni"]
+    with pytest.raises(ValueError, match="did you mean 'plus'"):
+        ewise_mult(np.ones(1), np.ones(1), "plsu")

@@ -13,10 +13,10 @@ way:
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -31,8 +31,34 @@ Interval = tuple[int, int]
 INT64_MAX = 2**63 - 1
 INT64_MIN = -(2**63)
 
+
+class Named(Protocol):
+    @property
+    def name(self) -> str: ...
+
+
+V = TypeVar("V", bound=Named)
+
 ON_GPU: dict[type, Callable[..., Any]] = {}
 """What applies a BinaryOp, a UnaryOp or a Predicate to CuPy arrays; `cuda/elementwise.py` registers it."""
+
+
+class Names(dict[str, V]):
+    """What there is of a kind, by name; KeyError tells the names."""
+
+    def __init__(self, kind: str, named: Iterable[V]) -> None:
+        super().__init__({each.name: each for each in named})
+        self.kind = kind
+
+    def unknown(self, name: object) -> str:
+        """What is said of a name that there is not."""
+        from difflib import get_close_matches
+
+        meant = "".join(f"did you mean {near!r}? " for near in get_close_matches(str(name), self, 1))
+        return f"unknown {self.kind} {name!r}; {meant}there are {', '.join(self)}"
+
+    def __missing__(self, name: object) -> V:
+        raise KeyError(self.unknown(name))
 
 
 @dataclass(frozen=True)
@@ -483,14 +509,17 @@ _TABLE = (
     BinaryOp("ge", _ge, "a >= b", np.greater_equal, boolean=True, graphblas=True),
 )
 
-OPERATORS: dict[str, BinaryOp] = {op.name: op for op in _TABLE}
+OPERATORS = Names("operator", _TABLE)
 """Every shipped operator by name."""
 
-POSITIONS: dict[str, BinaryOp] = {
-    name + suffix: BinaryOp(name + suffix, _pair, "(T)1", _pair_array, reads="", position=(axis, len(suffix)))
-    for name, axis in (("firsti", "i"), ("firstj", "k"), ("secondi", "k"), ("secondj", "j"))
-    for suffix in ("", "1")
-}
+POSITIONS = Names(
+    "operator of positions",
+    (
+        BinaryOp(name + suffix, _pair, "(T)1", _pair_array, reads="", position=(axis, len(suffix)))
+        for name, axis in (("firsti", "i"), ("firstj", "k"), ("secondi", "k"), ("secondj", "j"))
+        for suffix in ("", "1")
+    ),
+)
 """Operators that give a position, by their GraphBLAS names; those that end in 1 count from 1."""
 
 SYMBOLS = {
@@ -514,7 +543,7 @@ def find_op(op: BinaryOp | str) -> BinaryOp:
         return op
     name = SYMBOLS.get(op, op)
     if name not in OPERATORS:
-        raise ValueError(f"unknown operator {op!r}; there are {', '.join(OPERATORS)}")
+        raise ValueError(OPERATORS.unknown(op))
     return OPERATORS[name]
 
 
@@ -568,9 +597,9 @@ def _real(ufunc: np.ufunc) -> UnaryOp:
     return UnaryOp(ufunc.__name__, ufunc, f"{ufunc.__name__}((R)a)")
 
 
-UNARY_OPERATORS: dict[str, UnaryOp] = {
-    op.name: op
-    for op in (
+UNARY_OPERATORS = Names(
+    "unary operator",
+    (
         UnaryOp("identity", lambda a: a, "a"),
         UnaryOp("ainv", lambda a: OPERATORS["minus"](_zero_like(a), a), "minus((T)0, a)"),
         UnaryOp("abs", lambda a: np.maximum(a, OPERATORS["minus"](_zero_like(a), a)), "max(a, minus((T)0, a))"),
@@ -581,8 +610,8 @@ UNARY_OPERATORS: dict[str, UnaryOp] = {
         *map(_whole, (np.floor, np.ceil, np.trunc)),
         *map(_real, (np.sqrt, np.cbrt, np.exp, np.exp2, np.expm1, np.log, np.log2, np.log10, np.log1p)),
         *map(_real, (np.sin, np.cos, np.tan, np.tanh)),
-    )
-}
+    ),
+)
 """Every shipped unary operator by its GraphBLAS name."""
 
 
@@ -591,5 +620,5 @@ def find_unary(op: UnaryOp | Callable[[Any], Any] | str) -> Callable[[Any], Any]
     if callable(op):
         return op
     if op not in UNARY_OPERATORS:
-        raise ValueError(f"unknown unary operator {op!r}; there are {', '.join(UNARY_OPERATORS)}")
+        raise ValueError(UNARY_OPERATORS.unknown(op))
     return UNARY_OPERATORS[op]

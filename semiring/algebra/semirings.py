@@ -20,7 +20,7 @@ import numpy as np
 from formats import DTYPES
 from formats.arrays import Array, Scalar
 
-from .ops import OPERATORS, POSITIONS, BinaryOp, find_op
+from .ops import OPERATORS, POSITIONS, BinaryOp, Names, find_op
 from .translation import literal
 
 Identity = Literal["lowest", "highest"] | int | float | bool
@@ -220,7 +220,7 @@ Lor = Monoid(OPERATORS["lor"], False, (BOOL,), idempotent=True, selective=True, 
 Land = Monoid(OPERATORS["land"], True, (BOOL,), idempotent=True, selective=True, terminal=True)
 Any_ = Monoid(OPERATORS["any"], 0, DTYPES, idempotent=True, selective=True, terminal=True)
 
-MONOIDS: dict[str, Monoid] = {monoid.name: monoid for monoid in (Min, Max, Plus, Times, Lor, Land, Any_)}
+MONOIDS = Names("monoid", (Min, Max, Plus, Times, Lor, Land, Any_))
 """Every shipped monoid by name."""
 
 _DISTRIBUTES = {Law.DISTRIBUTES_LEFT, Law.DISTRIBUTES_RIGHT}
@@ -237,10 +237,7 @@ AnyPair = Semiring(Any_, OPERATORS["pair"], laws=frozenset(_DISTRIBUTES | {Law.A
 MinFirst = Semiring(Min, OPERATORS["first"], laws=frozenset(_DISTRIBUTES | {Law.ASSOCIATIVE, Law.ANNIHILATES_LEFT}))
 MinSecond = Semiring(Min, OPERATORS["second"], laws=frozenset(_DISTRIBUTES | {Law.ASSOCIATIVE, Law.ANNIHILATES_RIGHT}))
 
-SEMIRINGS: dict[str, Semiring] = {
-    semiring.name: semiring
-    for semiring in (MinPlus, MaxPlus, MinMax, MaxMin, PlusTimes, LorLand, AnyPair, MinFirst, MinSecond)
-}
+SEMIRINGS = Names("semiring", (MinPlus, MaxPlus, MinMax, MaxMin, PlusTimes, LorLand, AnyPair, MinFirst, MinSecond))
 """Every shipped semiring by its GraphBLAS name."""
 
 
@@ -319,11 +316,9 @@ def find_monoid(monoid: Monoid | Semiring | str) -> Monoid:
         raise TypeError(f"expected a monoid, a semiring or a name, got {type(monoid).__name__}")
     if monoid in MONOIDS:
         return MONOIDS[monoid]
-    return find_semiring(monoid).add if "_" in monoid else _no_monoid(monoid)
-
-
-def _no_monoid(name: str) -> Monoid:
-    raise ValueError(f"unknown monoid {name!r}; there are {', '.join(MONOIDS)}")
+    if "_" not in monoid:
+        raise ValueError(MONOIDS.unknown(monoid))
+    return find_semiring(monoid).add
 
 
 def find_combiner(op: Semiring | Monoid | BinaryOp | str, part: Literal["add", "mul"]) -> Monoid | BinaryOp:
