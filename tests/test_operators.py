@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from copy import copy
+from typing import Any
 
 import graphblas as gb
 import numpy as np
@@ -17,6 +18,7 @@ from semiring import (
     BinaryOp,
     MinPlus,
     Semiring,
+    UnaryOp,
     apply,
     check_laws,
     ewise_add,
@@ -196,3 +198,18 @@ def test_tables_tell_the_names_they_have():
         copy(MONOIDS)["mni"]
     with pytest.raises(ValueError, match="did you mean 'plus'"):
         ewise_mult(np.ones(1), np.ones(1), "plsu")
+
+
+def test_operators_are_made_of_functions():
+    wrong: Any = 3
+    for make, message in (
+        (lambda: BinaryOp("x", scalar=wrong), r"scalar= of the operator 'x' must be a function of a and b, got 3"),
+        (lambda: BinaryOp("x", max, array=wrong), r"array= of the operator 'x' must be a function of a and b, got 3"),
+        (lambda: BinaryOp("x", max, cuda=wrong), r"cuda= of the operator 'x' must be an expression in a and b, got 3"),
+        (lambda: UnaryOp("x", wrong, "a"), r"array= of the operator 'x' must be a function of a, got 3"),
+        (lambda: UnaryOp("x", abs, wrong), r"cuda= of the operator 'x' must be an expression in a, got 3"),
+    ):
+        with pytest.raises(TypeError, match=message):
+            make()
+    with pytest.raises(ValueError, match="reads= of the operator 'x' must be 'ab', 'a', 'b' or '', got 'ba'"):
+        BinaryOp("x", max, reads="ba")

@@ -104,6 +104,10 @@ class BinaryOp:
         position: of an operator that gives not a value but where a term comes from, ("i", "j" or "k" of c_ij = ⊕_k a_ik
             ⊗ b_kj, what the first one is counted as). It is for products alone.
 
+    Raises:
+        TypeError: scalar or array is no function, or cuda no text.
+        ValueError: reads is something else.
+
     Example:
         >>> import numpy as np
         >>> absdiff = BinaryOp("absdiff", scalar=lambda a, b: abs(a - b))
@@ -121,6 +125,15 @@ class BinaryOp:
     graphblas: bool = False
     partial: bool = False
     position: tuple[str, int] | None = None
+
+    def __post_init__(self) -> None:
+        for part, value in (("scalar", self.scalar), ("array", self.scalar if self.array is None else self.array)):
+            if not callable(value):
+                raise TypeError(f"{part}= of the operator {self.name!r} must be a function of a and b, got {value!r}")
+        if self.cuda is not None and not isinstance(self.cuda, str):
+            raise TypeError(f"cuda= of the operator {self.name!r} must be an expression in a and b, got {self.cuda!r}")
+        if self.reads not in ("ab", "a", "b", ""):
+            raise ValueError(f"reads= of the operator {self.name!r} must be 'ab', 'a', 'b' or '', got {self.reads!r}")
 
     def __call__(self, a: Any, b: Any) -> Any:
         """The operator on arrays or scalars, in NumPy's common dtype, with the saturation of integers."""
@@ -560,6 +573,9 @@ class UnaryOp:
         cuda: it as a CUDA expression in `a`, of type T, with minus(a, b) and, but for Booleans, div(a, b), which
             saturate. R is the type of the result.
 
+    Raises:
+        TypeError: array is no function, or cuda no text.
+
     Example:
         >>> import numpy as np
         >>> from semiring import apply
@@ -570,6 +586,12 @@ class UnaryOp:
     name: str
     array: Callable[[Any], Any]
     cuda: str
+
+    def __post_init__(self) -> None:
+        if not callable(self.array):
+            raise TypeError(f"array= of the operator {self.name!r} must be a function of a, got {self.array!r}")
+        if not isinstance(self.cuda, str):
+            raise TypeError(f"cuda= of the operator {self.name!r} must be an expression in a, got {self.cuda!r}")
 
     def __call__(self, a: Any) -> Any:
         if _on_gpu(a):
