@@ -18,6 +18,7 @@ from .label_propagation import label_propagation
 from .pagerank import pagerank
 from .parents import path, shortest_path_tree
 from .scc import scc
+from .shortest_simple_paths import shortest_simple_paths
 from .sssp import sssp
 from .tied_paths import count_shortest_paths, fewest_edges
 from .trace import trace
@@ -50,6 +51,7 @@ __all__ = [
     "path",
     "scc",
     "shortest_path_tree",
+    "shortest_simple_paths",
     "sssp",
     "trace",
     "transitive_closure",

@@ -20,6 +20,7 @@ from algorithms import (
     path,
     scc,
     shortest_path_tree,
+    shortest_simple_paths,
     sssp,
     transitive_closure,
 )
@@ -72,6 +73,7 @@ count_shortest_paths(A, 0, dtype="int32")  # wrong
 core_number(A, k=3)  # wrong
 label_propagation(A, 5)  # wrong
 transitive_closure(A, True)  # wrong
+shortest_simple_paths(A, 0, 1)  # wrong
 path(d)  # wrong
 mxv(A, d, MinPlus, masked=d)  # wrong
 mxv(A, d)  # wrong

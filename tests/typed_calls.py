@@ -27,6 +27,7 @@ from algorithms import (
     path,
     scc,
     shortest_path_tree,
+    shortest_simple_paths,
     sssp,
     transitive_closure,
     triangles,
@@ -178,6 +179,7 @@ assert_type(eccentricity(A, vertices=[0]), DenseVector)
 assert_type(diameter(from_edges([0, 1], [1, 0])), int | float)
 assert_type(core_number(A, symmetrize=True, fused=False), IntegerVector)
 assert_type(transitive_closure(A, reflexive=True), CSR)
+assert_type(shortest_simple_paths(A, 0, 1, 3, weighted=True), list[list[int]])
 assert_type(shortest_path_tree(A, sssp(A, 0), 0, MinPlus), IntegerVector)
 assert_type(path(bfs(A, 0, return_parents=True)[1], 1), list[int])
 assert_type(explain(sssp, A, 0).result, DenseVector)

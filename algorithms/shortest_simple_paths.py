@@ -1,0 +1,185 @@
+"""The k shortest simple paths between two vertices, in the order of their lengths.
+
+    d = e_s ⊕ d A,   r = e_t ⊕ A r           from the source, and to the target
+    B = A⟨d_u + a_uv + r_v ≤ U⟩              where the k paths are: the rest of the graph is left out [4]
+
+U is the length of the k-th of some simple paths, each the shortest through one vertex. On B, which is small, all paths
+are one class. The shortest of a class is taken, and at each of its vertices v_j where it may be left the rest makes a
+class: paths that share v_0 … v_j, and go on in none of the ways known [1, 2]. A class waits with a lower bound, by r.
+When its turn comes, A* finds its shortest path, guided by r [3].
+
+[1] J. Y. Yen, Finding the k shortest loopless paths in a network, Management Science 17(11), 1971.
+[2] E. L. Lawler, A procedure for computing the k best solutions to discrete optimization problems and its application
+    to the shortest path problem, Management Science 18(7), 1972.
+[3] P. E. Hart, N. J. Nilsson, B. Raphael, A formal basis for the heuristic determination of minimum cost paths, IEEE
+    Trans. Systems Science and Cybernetics 4(2), 1968.
+[4] W. Feng, S. Chen, H. Liu, Y. Ji, PeeK: a prune-centric approach for k shortest path computation, SC 2023.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from heapq import heapify, heappop, heappush
+from itertools import groupby, islice, pairwise
+from math import inf
+from operator import itemgetter
+from sys import float_info
+from typing import Any, TypeAlias
+
+from formats import Matrix, Place
+from formats.arrays import to_device
+from formats.matrix.notation import is_integer
+from formats.storage.orientation import by_columns
+from semiring import MinPlus, extract
+from semiring.statistics import smallest
+from semiring.vectors import as_vertex, either, element, look_up, unweighted, where
+
+from .bfs import bfs
+from .blocks import has_weights
+from .parents import path
+from .sssp import sssp
+
+Edges: TypeAlias = dict[int, dict[int, Any]]
+"""Those that leave each vertex, with their lengths."""
+TRIED = 256
+"""Vertices, beside 16 for each path that is asked for, through which the shortest path is looked at for U."""
+ROUNDED = 2.0**-40
+"""What sums of floats may differ by, relative to them, when paths are added from their other ends."""
+LISTED = 250
+"""Bytes of an edge in Python's dictionaries."""
+
+
+def shortest_simple_paths(A: Matrix, source: int, target: int, k: int, *, weighted: bool = False) -> list[list[int]]:
+    """The k shortest paths without a cycle; of equal length, those first whose vertices come first, compared in order.
+
+    Paths of floats whose lengths differ by rounding alone may come in either order.
+
+    Args:
+        A: (n, n), A[u, v] is the edge u -> v.
+        source: where paths start.
+        target: where they end.
+        k: how many are asked for.
+        weighted: True measures paths by A's values, which must not be negative, False by the number of edges.
+
+    Returns:
+        The vertices of each path, the shortest first; fewer than k paths if there are no more.
+
+    Raises:
+        ValueError: the matrix is not square, a vertex lies outside it, a weight is negative, or k is.
+        OutOfHostMemory: the edges that paths of this length may take do not fit.
+
+    Example:
+        >>> from formats import from_edges
+        >>> A = from_edges([0, 0, 1, 1, 2], [1, 2, 2, 3, 3], [1, 4, 1, 6, 2])
+        >>> shortest_simple_paths(A, 0, 3, 3, weighted=True)
+        [[0, 1, 2, 3], [0, 2, 3], [0, 1, 3]]
+
+    Source: Yen 1971 [1]; Lawler 1972 [2]; Feng, Chen, Liu, Ji 2023 [4].
+    """
+    s, t, weighted = as_vertex(A, source), as_vertex(A, target, "target"), has_weights(A, weighted)
+    if not is_integer(k):
+        raise TypeError(f"k must be an integer, got {k!r}")
+    if k < 0:
+        raise ValueError(f"k must not be negative, got {k}")
+    if weighted and A.nnz and smallest(A, MinPlus) < 0:
+        raise ValueError(f"shortest_simple_paths needs weights that are not negative, got {smallest(A, MinPlus)}")
+    if k == 0 or s == t:
+        return [[s]] if k else []
+    d, there, before = searched(A, s, weighted)  # d = e_s ⊕ d A
+    r, back, after = searched(by_columns(A).T, t, weighted)  # r = e_t ⊕ A r
+    total = either(there & back, d.astype("float64") + r.astype("float64"), inf)
+    if element(total, s) == inf:
+        return []
+    U = min(bound(total, before, after, k) * (1 + ROUNDED), float_info.max)
+    edges, rest = within(A if weighted else unweighted(A), d, r, where(total <= U).indices, U)
+    return [list(steps) for steps in islice(ranked(edges, rest, s, t), k)]
+
+
+def searched(A: Matrix, source: int, weighted: bool) -> tuple[Any, Any, Any]:
+    """(distances, where there are any, parents) from a vertex."""
+    if weighted:
+        d, parent = sssp(A, source, return_parents=True)
+        return d, d != MinPlus.zero(d.dtype), parent
+    level, parent = bfs(A, source, return_parents=True)
+    return level, level >= 0, parent
+
+
+def bound(total: Any, before: Any, after: Any, k: int) -> float:
+    """U: how long k different simple paths are at most; infinite if no k are found soon.
+
+    total: of the shortest way through each vertex.  before, after: the vertices that come before and after it.
+    """
+    through = where((total < inf) & (before != after))  # elsewhere the way goes back as it came
+    totals = look_up(total, through.indices)
+    order, tried, found, seen = totals.argsort(), 0, set[tuple[int, ...]](), set[int]()
+    before, after = to_device(before, "cpu"), to_device(after, "cpu")
+    for length, v in zip(
+        *(to_device(look_up(x, order), "cpu").tolist() for x in (totals, through.indices)), strict=True
+    ):
+        if v not in seen:
+            reverse = path(after, v)
+            steps, tried = (*path(before, v), *reverse[-2::-1]), tried + 1
+            if len(set(steps)) == len(steps):
+                found.add(steps)
+                seen.update(steps)
+            if len(found) == k:
+                return length
+            if tried == TRIED + 16 * k:
+                break
+    return inf
+
+
+def within(A: Matrix, d: Any, r: Any, vertices: Any, U: float) -> tuple[Edges, dict[int, Any]]:
+    """The edges u -> v with d_u + a_uv + r_v ≤ U, and r of these vertices, as Python's numbers."""
+    u, v, a = extract(A, vertices, vertices).to_edges()
+    u, v = look_up(vertices, u), look_up(vertices, v)
+    short = where(look_up(d, u).astype("float64") + a + look_up(r, v) <= U).indices
+    Place("cpu").check_room(f"shortest_simple_paths on {short.size:,} edges", LISTED * short.size)
+    listed = zip(*(to_device(look_up(x, short), "cpu").tolist() for x in (u, v, a)), strict=True)
+    edges = {start: {end: length for _, end, length in few} for start, few in groupby(listed, itemgetter(0))}
+    return edges, dict(zip(*(to_device(x, "cpu").tolist() for x in (vertices, look_up(r, vertices))), strict=True))
+
+
+def ranked(edges: Edges, rest: dict[int, Any], source: int, target: int) -> Iterator[tuple[int, ...]]:
+    """All simple paths in their order.
+
+    A class (length, False, steps, j, g, known) has the paths that share steps[:j+1], which is g long, and go on to none
+    of the known vertices; they have this length or more. (length, True, steps, j, g, known): its shortest path.
+    """
+    heap: list[Any] = [(rest.get(source), False, (source,), 0, 0, frozenset())]
+    while heap:
+        length, is_path, steps, j, g, known = heappop(heap)
+        if not is_path:
+            if (found := shortest(edges, rest, steps[: j + 1], g, known, target)) is not None:
+                heappush(heap, (*found, j, g, known))
+            continue
+        yield steps
+        passed = set(steps[:j])
+        for i, (u, v) in enumerate(pairwise(steps[j:]), j):
+            passed.add(u)
+            onward = edges.get(u, {})
+            known = known | {v} if i == j else frozenset({v})
+            others = [g + a + rest.get(w) for w, a in onward.items() if w not in known and w not in passed]
+            if others:
+                heappush(heap, (min(others), False, steps, i, g, known))
+            g += onward.get(v)
+
+
+def shortest(
+    edges: Edges, rest: dict[int, Any], steps: tuple[int, ...], g: Any, known: frozenset[int], target: int
+) -> tuple[Any, bool, tuple[int, ...]] | None:
+    """The first path of a class, with its length, by A*; None if there is none."""
+    settled, last = set(steps), steps[-1]
+    heap: list[Any] = [(g + a + rest.get(w), (w,), g + a) for w, a in edges.get(last, {}).items() if w not in known]
+    heapify(heap)
+    while heap:
+        _, tail, g = heappop(heap)
+        v = tail[-1]
+        if v == target:
+            return g, True, (*steps, *tail)
+        if v not in settled:
+            settled.add(v)
+            for w, a in edges.get(v, {}).items():
+                if w not in settled:
+                    heappush(heap, (g + a + rest.get(w), (*tail, w), g + a))
+    return None
