@@ -13,6 +13,7 @@ import typer
 from formats import DeviceUnavailable
 
 from . import fused, prepare
+from .batches import BATCHES
 from .cliffs.table import CLIFFS
 from .experiment import Experiment, Setting, perform
 from .experiments import EXPERIMENTS
@@ -82,7 +83,7 @@ def command_of(experiment: Experiment) -> Callable[..., None]:
     return command
 
 
-for experiment in (*EXPERIMENTS.values(), CLIFFS):
+for experiment in (*EXPERIMENTS.values(), CLIFFS, BATCHES):
     app.command(experiment.name)(command_of(experiment))
 
 

@@ -15,13 +15,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import experiments
+from .batches import BATCHES
 from .cliffs.table import CLIFFS
 from .experiment import PARTIAL, Experiment, Row, load
 from .measure import RESULTS
 from .page import page
 from .sections import Run, Section
 
-EXPERIMENTS = experiments.EXPERIMENTS | {CLIFFS.name: CLIFFS}
+EXPERIMENTS = experiments.EXPERIMENTS | {each.name: each for each in (CLIFFS, BATCHES)}
 """What the page shows, in order."""
 
 if TYPE_CHECKING:

@@ -1,31 +1,19 @@
 """Calls one step beside the usual one, each beside the best of others or the least time that it can take.
 
 The usual call has one source, non-negative weights, CSR and a warm cache. Beside it lie weights below zero, long paths
-with a hub, a first call, a small graph, a matrix verb, a file to be read. A row has what the call takes, what stands
-beside it in the same run (a library, C++ code, or the least bytes over the bandwidth), and the limits:
-
-    now        the ratio to what stands beside it, or milliseconds where nothing does
-    at_most    what it may be; more is a cliff
-    goal       what it should be
-    reached    "goal", "at most", or "missed"
+with a hub, a first call, a small graph, a matrix verb, a file to be read. What is more than its limit is a cliff, see
+`bench.limits`.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from bench.experiment import Experiment, Row, Setting, released
-from bench.measure import Disagreement, rounded
+from bench.limits import COLUMNS, Limits, Timed, insist, limited, no_plot, row
 
-from . import Timed
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-LIMITS: dict[str, tuple[float, float]] = {
+LIMITS: Limits = {
     r"negative weights.*beside igraph": (1, 1),
     r"negative weights.*|a planted cycle": (10, 3),
     r"schedule .*": (1000, 1000),
@@ -58,7 +46,7 @@ LIMITS: dict[str, tuple[float, float]] = {
     r"sparse .*, GPU": (0.12, 0.06),
     r".*, GPU": (5, 2.5),
 }
-"""(at most, goal) by the name of a case, the first pattern that fits: ratios, or milliseconds, of files nanoseconds."""
+"""Of files nanoseconds."""
 
 LAUNCHES_MS = 0.06
 """What a matrix verb on a GPU may take beside the multiple of its least bytes: launches and waits."""
@@ -82,7 +70,7 @@ def shortest_paths(setting: Setting) -> Iterator[Timed]:
     for path in paths.rows(folder(setting), quick=setting.quick, repeats=min(setting.repeats, 5)):
         beside = path.case + (" beside igraph" if path.peer == "igraph" else "")
         by_itself = path.case.startswith("schedule")
-        yield limited(beside, path.graph, path.ms, path.peer, None if by_itself else path.peer_ms)
+        yield limited(LIMITS, beside, path.graph, path.ms, path.peer, None if by_itself else path.peer_ms)
 
 
 def other_searches(setting: Setting) -> Iterator[Timed]:
@@ -91,7 +79,7 @@ def other_searches(setting: Setting) -> Iterator[Timed]:
 
     shrink, calls = 10 if setting.quick else 0, min(setting.repeats, 5)
     for case, ms, peer, peer_ms in searches.rows(folder(setting), shrink=shrink, calls=calls):
-        yield limited(case, "", ms, peer, peer_ms)
+        yield limited(LIMITS, case, "", ms, peer, peer_ms)
 
 
 def matrix_verbs(setting: Setting) -> Iterator[Timed]:
@@ -99,7 +87,7 @@ def matrix_verbs(setting: Setting) -> Iterator[Timed]:
     from . import verbs
 
     for verb in verbs.rows(setting.quick, min(setting.repeats, 5)):
-        yield limited(f"{verb['case']}, CPU", "", verb["ours_ms"], "python-graphblas", verb["graphblas_ms"])
+        yield limited(LIMITS, f"{verb['case']}, CPU", "", verb["ours_ms"], "python-graphblas", verb["graphblas_ms"])
 
 
 def files(setting: Setting) -> Iterator[Timed]:
@@ -108,7 +96,7 @@ def files(setting: Setting) -> Iterator[Timed]:
 
     size = (1 << 8, 1 << 10) if setting.quick else (1 << 18, 1 << 21)
     for file in reading.reading(*size, repeats=min(setting.repeats, 5)):
-        yield limited(file["case"], "nanoseconds an edge", file["ns_an_edge"])
+        yield limited(LIMITS, file["case"], "nanoseconds an edge", file["ns_an_edge"])
 
 
 def first_calls(setting: Setting) -> Iterator[Timed]:
@@ -119,12 +107,12 @@ def first_calls(setting: Setting) -> Iterator[Timed]:
     if setting.device == "cuda":
         for name in () if setting.quick else names:
             (seconds,) = cold.first_calls(name, ("float32",), "cuda").values()
-            yield limited(f"{name}, nothing cached, GPU", "float32", 1000 * seconds)
+            yield limited(LIMITS, f"{name}, nothing cached, GPU", "float32", 1000 * seconds)
         return
     for name in names:
         for dtype, seconds in cold.first_calls(name).items():
-            yield limited(f"{name}, nothing cached", dtype, 1000 * seconds)
-    yield limited("semiring sssp, whole command", "Rome", 1000 * cold.whole_command(1 if setting.quick else 5))
+            yield limited(LIMITS, f"{name}, nothing cached", dtype, 1000 * seconds)
+    yield limited(LIMITS, "semiring sssp, whole command", "Rome", 1000 * cold.whole_command(1 if setting.quick else 5))
 
 
 def whole_algorithms(setting: Setting) -> Iterator[Timed]:
@@ -133,7 +121,7 @@ def whole_algorithms(setting: Setting) -> Iterator[Timed]:
 
     for case, ms, right in gpu.rows("cuda", folder(setting), 200 if setting.quick else 1):
         insist(case, right)
-        yield limited(case, "", ms)
+        yield limited(LIMITS, case, "", ms)
 
 
 def matrix_verbs_on_gpu(setting: Setting) -> Iterator[Timed]:
@@ -143,7 +131,9 @@ def matrix_verbs_on_gpu(setting: Setting) -> Iterator[Timed]:
     for case, ms, floor_ms, right in gpuverbs.rows(9 if setting.quick else 20):
         insist(case, right)
         alone = case == "extract a row" or case.startswith("sparse")
-        yield limited(f"{case}, GPU", "R-MAT", ms, "floor", None if alone else floor_ms, 0 if alone else LAUNCHES_MS)
+        yield limited(
+            LIMITS, f"{case}, GPU", "R-MAT", ms, "floor", None if alone else floor_ms, 0 if alone else LAUNCHES_MS
+        )
 
 
 ON_CPU: dict[str, Callable[[Setting], Iterator[Timed]]] = {
@@ -166,43 +156,6 @@ def folder(setting: Setting) -> Path:
     return setting.data or Path("nowhere")
 
 
-def insist(case: str, right: bool) -> None:
-    """Disagreement unless an answer is right."""
-    if not right:
-        raise Disagreement(f"{case}: the answer is wrong")
-
-
-def limited(
-    case: str, graph: str, ms: float, beside: str = "", beside_ms: float | None = None, fixed_ms: float = 0.0
-) -> Timed:
-    """What was measured, with its limits; KeyError names a case that has none."""
-    for pattern, (at_most, goal) in LIMITS.items():
-        if re.fullmatch(pattern, case):
-            return Timed(case, graph, ms, at_most, goal, beside, beside_ms, fixed_ms)
-    raise KeyError(f"no limits for {case}")
-
-
-def row(part: str, timed: Timed) -> Row:
-    """A case as the table has it."""
-    return {
-        "graph": part,
-        "contender": f"{timed.case}, {timed.graph}" if timed.graph else timed.case,
-        "verified": True,
-        "ms": rounded(timed.ms),
-        "beside": timed.beside or None,
-        "beside_ms": rounded(timed.beside_ms),
-        "now": rounded(timed.now),
-        "at_most": timed.at_most,
-        "goal": timed.goal,
-        "reached": timed.reached,
-    }
-
-
-def no_plot(rows: list[Row]) -> Figure | None:
-    """The table says it all."""
-    return None
-
-
 CLIFFS = Experiment(
     name="cliffs",
     title="One step beside the usual call",
@@ -212,7 +165,7 @@ CLIFFS = Experiment(
         "other libraries, C++ code or the least bytes, and what they may take at most. What is missed is a cliff."
     ),
     rows=rows,
-    columns=("graph", "contender", "ms", "beside", "beside_ms", "now", "at_most", "goal", "reached"),
+    columns=COLUMNS,
     plot=no_plot,
     roads=True,
 )
