@@ -16,7 +16,7 @@ from .near_far import Plan, Search, fits, step, threads_for
 
 def near_far(A: CSR, source: int, s: Semiring, until: Until, delta: Any) -> Any:
     """Distances from `source`; `Exact` if no finite length has saturated.  delta: None for one that suits the graph."""
-    plan = planned(A, source, s, until, delta)
+    plan = planned(A, [source], s, until, delta)
     search = Search(A, source, s, until, plan)
     farthest = search.run()
     if plan.essential is not None and farthest > plan.essential.farthest:
@@ -32,11 +32,11 @@ def near_far(A: CSR, source: int, s: Semiring, until: Until, delta: Any) -> Any:
     return Exact(search.d) if fits(A, farthest, s) else search.d
 
 
-def planned(A: CSR, source: int, s: Semiring, until: Until, delta: Any) -> Plan:
+def planned(A: CSR, sources: list[int], s: Semiring, until: Until, delta: Any) -> Plan:
     """How to search A."""
     if s.mul != OPERATORS["plus"]:
         return Plan(threads_for(A), None)
-    found = essential(A, source, s, until)
+    found = essential(A, sources, s, until)
     if delta is None:
         delta = step(A, s) if found is None else found.delta
     return Plan(threads_for(A), delta, found)

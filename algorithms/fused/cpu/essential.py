@@ -73,8 +73,8 @@ SEARCHED: Fact[bool] = Fact("paths have been found once")
 """Given of both: the semiring."""
 
 
-def essential(A: CSR, source: int, s: Semiring, until: Until) -> Essential | None:
-    """What is left of A, if that is little and serves the source: found in the second search of all of A, and kept."""
+def essential(A: CSR, sources: list[int], s: Semiring, until: Until) -> Essential | None:
+    """What is left of A, if that is little and serves a source: found in the second search of all of A, and kept."""
     if not (applies(A, s) and skewed(A)):
         return None
     if not A.keeps(ESSENTIAL, s):
@@ -82,9 +82,10 @@ def essential(A: CSR, source: int, s: Semiring, until: Until) -> Essential | Non
             return None
         if not A.keeps(SEARCHED, s):
             A.keep(SEARCHED, lambda: True, s)
-            return None
+            if len(sources) == 1:
+                return None
     found = A.keep(ESSENTIAL, lambda: find_essential(A, s), s)
-    return found if found is not None and found.serves(source) else None
+    return found if found is not None and any(map(found.serves, sources)) else None
 
 
 def applies(A: CSR, s: Semiring) -> bool:

@@ -22,6 +22,9 @@ from formats.performance import warn_slow
 from semiring import Semiring
 from semiring.verbs.registry import Unsuited
 
+MOST = 64
+"""Sources that are taken at a time: answers are written to their rows at once, and a bar tells how many are done."""
+
 
 def lists(A: Any, fmt: type) -> dict[str, int]:
     """What `Matrix.footprint` does not know of near-far relaxation: memory that is asked for, and hardly touched."""
@@ -44,6 +47,20 @@ def _delta_stepping(A: CSR, source: int, s: Semiring, until: Until, *, delta: An
     return _near_far(A, source, s, until, None if delta is None else bucket_width(A, delta))
 
 
+def _lists_need(A: Any, k: int) -> int:
+    from .many_paths import bytes_needed
+
+    return bytes_needed(A, k)
+
+
+@bellman_ford.batch.implement(CSR, "cpu", most=MOST, needs=_lists_need)
+@delta_stepping.batch.implement(CSR, "cpu", most=MOST, needs=_lists_need)
+def _several(A: CSR, sources: list[int], rows: Any, s: Semiring, until: Until, *, delta: Any = None) -> Any:
+    from .many_paths import each
+
+    return each(A, sources, rows, s, until, None if delta is None else bucket_width(A, delta))
+
+
 @da2cf.implement(CSR, "cpu")
 def _da2cf(A: CSR, source: int, s: Semiring, until: Until) -> Any:
     say_one_thread(A, "da2cf", "delta_stepping")
@@ -63,6 +80,19 @@ def _tree(A: CSR, d: Any, source: int, semiring: Semiring) -> Any:
     from .trees import parents
 
     return parents(A, d, source, semiring)
+
+
+def _lanes_need(A: Any, k: int) -> int:
+    from .many_trees import bytes_needed
+
+    return bytes_needed(A, k)
+
+
+@shortest_path_tree.batch.implement(CSR, "cpu", most=MOST, needs=_lanes_need)
+def _trees(A: CSR, sources: list[int], rows: Any, s: Semiring) -> Any:
+    from .many_trees import together
+
+    return together(A, sources, rows, s)
 
 
 def say_one_thread(A: CSR, what: str, instead: str) -> None:

@@ -1,0 +1,163 @@
+"""Shortest paths from several sources: each thread takes a search after the other, with lists that it keeps.
+
+A search has no steps that threads share, so none waits for another, and what a call costs is paid once for all. All of
+them are near-far relaxations, see `relaxation`, along the edges that matter where these are known, see `essential`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from algorithms.cycle_watch import ENDLESS
+from algorithms.errors import broken_law
+from algorithms.parents import gains_by_length
+from algorithms.single_source import Exact, Until
+from formats import CSR
+from semiring import MONOIDS, Semiring
+from semiring.algebra.semirings import end_of_range
+from semiring.cpu.threads import get_threads, run
+from semiring.verbs.batch import Rows
+from semiring.verbs.explanation import facts
+from semiring.verbs.registry import Unsuited
+
+from .atomics import added
+from .distances import planned
+from .near_far import LISTS, Essential, Plan, capped, fits, full_values, heaviest, room_for, threads_for
+
+WORTH_THREADS = 1 << 15
+"""Entries by sources from which on threads share the sources."""
+
+SHARED = 2
+"""Sources for each thread below which threads had better share each search, where they do."""
+
+
+def each(A: CSR, sources: list[int], rows: Rows, s: Semiring, until: Until, delta: Any) -> Any:
+    """Fill a row of distances from each source; `Exact` if no finite length has saturated."""
+    d, _ = rows
+    if gains_by_length(A, s):
+        return Unsuited("paths gain by length")
+    if threads_for(A) > 1 and len(sources) * SHARED < get_threads():
+        return Unsuited("all threads share each search")
+    searches, plan = Searches(A, sources, d, s, until), planned(A, sources, s, until, delta)
+    found = plan.essential
+    if found is None:
+        farthest = searches.run(range(len(sources)), plan)
+    else:
+        farthest = searches.bounds(searches.run(searches.served(found), plan))
+        far = searches.not_near(farthest, found)
+        farthest[far] = searches.run(far, replace(plan, essential=None))[far]
+        facts(essential=found.edges)
+    _, relaxed, edges, buckets = searches.counts.tolist()
+    facts(schedule="a search for each thread", threads=searches.threads, delta=plan.delta)
+    facts(buckets=buckets, relaxed=relaxed, edges=edges)
+    worst = farthest.max() if s.add == MONOIDS["min"] else farthest.min()
+    return Exact(d) if fits(A, worst, s) else d
+
+
+def bytes_needed(A: CSR, k: int) -> int:
+    """What k searches take beside their rows: lists of each thread."""
+    return min(get_threads(), k) * LISTS * room_for(A.nrows) * (A.indices.itemsize + A.dtype.itemsize)
+
+
+class Searches:
+    """Searches that threads take one after the other.  counts: as a `Search` has them, of all together."""
+
+    def __init__(self, A: CSR, sources: list[int], d: np.ndarray, s: Semiring, until: Until) -> None:
+        self.A, self.sources, self.d, self.s = A, sources, d, s
+        self.zero = s.zero(A.dtype)
+        self.limit = self.zero if until.limit is None else until.limit
+        self.target = -1 if until.target is None else until.target
+        self.threads = min(get_threads(), len(sources)) if A.nnz * len(sources) >= WORTH_THREADS else 1
+        self.counts = np.zeros(4, np.int64)
+
+    def run(self, rows: Sequence[int], plan: Plan) -> np.ndarray:
+        """Fill some rows; for each, what no distance that was relaxed from is worse than, and the zero for others."""
+        A, s, found, stepped = self.A, self.s, plan.essential, plan.delta is not None
+        tops, taken = np.full(len(self.sources), self.zero, A.dtype), np.zeros(1, np.int64)
+        loop, unit = searching(s, A.dtype, stepped), s.unit(A.dtype)
+        delta = plan.delta if stepped else unit
+        top = delta if self.limit == self.zero else capped(delta, self.limit, s)
+        edges, landmark = (A.indptr, A.indices, full_values(A)), (np.empty(0, A.dtype),) * 2
+        if found is not None:
+            edges, landmark = found.rows, (found.useful, found.to_hub)
+        each = np.array(rows, np.int64), np.array(self.sources, np.int64), self.d, tops
+        absent = end_of_range(A.dtype, "highest") if found is not None else unit
+        ends = np.array([self.limit, delta, top, absent], A.dtype)
+
+        def piece(_: int, __: int) -> None:
+            room, counts = room_for(A.nrows), np.zeros((2, 4), np.int64)
+            near, far = ((np.empty(room, A.indices.dtype), np.empty(room, A.dtype)) for _ in range(2))
+            loop((edges, landmark), each, self.target, ends, (near, far), taken, counts)
+            if counts[0, 0] < 0:
+                raise ValueError(broken_law(s, ENDLESS))
+            np.add(self.counts, counts[1], out=self.counts)
+
+        run(piece, [(k, k) for k in range(self.threads)])
+        return tops
+
+    def served(self, found: Essential) -> list[int]:
+        """The rows whose sources the edges that matter serve."""
+        return [row for row, source in enumerate(self.sources) if found.serves(source)]
+
+    def bounds(self, tops: np.ndarray) -> np.ndarray:
+        """By row, what no distance is worse than."""
+        with np.errstate(over="ignore"):
+            return self.s.mul(tops, np.full_like(tops, heaviest(self.A, self.s)))
+
+    def not_near(self, farthest: np.ndarray, found: Essential) -> list[int]:
+        """The rows that are to be found along all edges; of others, `farthest` is made no worse than `found` allows."""
+        far = []
+        for row, source in enumerate(self.sources):
+            if farthest[row] >= found.farthest and found.serves(source):
+                d = self.d[row]
+                farthest[row] = d[d != self.zero].max()
+            if farthest[row] > found.farthest or not found.serves(source):
+                far.append(row)
+        return far
+
+
+@lru_cache(maxsize=64)
+def searching(semiring: Semiring, dtype: np.dtype, stepped: bool) -> Any:
+    """What a thread does, for a semiring and a dtype."""
+    from semiring.cpu.kernels import compiled
+
+    from .relaxation import search
+
+    zero, unit, loop = semiring.zero(dtype), semiring.unit(dtype), search(semiring, dtype, stepped)
+
+    @compiled
+    def searches(matrix, each, target, ends, lists, taken, counts):
+        """Searches that nobody has taken, until there are none, or counts[0, 0] says that a law must be broken.
+
+        matrix: (rows, (`useful` and D, or nothing)).  each: (rows to be filled, sources, distances, tops).  ends:
+        (limit, Δ, the first top, a D that leads nowhere).  counts: of one search, and of all.
+        """
+        (indptr, indices, values), (useful, to_hub) = matrix
+        (rows, sources, distances, tops), (near, far) = each, lists
+        limit, delta, first, absent = ends[0], ends[1], ends[2], ends[3]
+        while True:
+            k = added(taken, 0, 1)
+            if k >= rows.size:
+                break
+            source, d = sources[rows[k]], distances[rows[k]]
+            for v in range(d.size):
+                d[v] = zero
+            d[source] = near[1][0] = unit
+            near[0][0] = source
+            counts[0, :] = 0
+            passed, hub = useful[:0], unit
+            if useful.size and to_hub[source] != absent:
+                passed, hub = useful, to_hub[source]
+            state = (indptr, indices, values, passed, hub), d, near, far, counts[0]
+            _, _, top, _ = loop(state, target, limit, delta, first, zero, 1, near[0].size)
+            tops[rows[k]] = top
+            counts[1] += counts[0]
+            if counts[0, 0] < 0:
+                break
+
+    return searches

@@ -1,0 +1,168 @@
+"""Shortest paths from several sources in one pass have the very bits that they have one by one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import algorithms.fused.cpu.many_paths as many_paths
+import algorithms.fused.cpu.many_trees as many_trees
+from algorithms import NegativeCycle, shortest_path_tree, sssp
+from algorithms.bellman_ford import bellman_ford
+from algorithms.delta_stepping import delta_stepping
+from algorithms.fused.cpu.essential import ESSENTIAL
+from bench.graphs import grid, rmat
+from formats import CSR, DTYPES, from_edges
+from semiring import SEMIRINGS, BinaryOp, MaxMin, MaxPlus, MinMax, MinPlus, Semiring, explain, threads
+
+from .fused_graphs import KINDS, one_graph, shaped, shapes, side_by_side
+from .test_batch_answers import assert_as_one_by_one, some
+from .test_essential_edges import always, hubs
+
+NUMBERS = [dtype for dtype in DTYPES if dtype.kind != "b"]
+INT32 = np.dtype(np.int32)
+
+
+@pytest.fixture(params=[1, 2], ids="{} threads".format)
+def count(request, monkeypatch):
+    """So many threads, for however little there is to do."""
+    monkeypatch.setattr(many_paths, "WORTH_THREADS", 0)
+    monkeypatch.setattr(many_trees, "WORTH_THREADS", 0)
+    with threads(request.param):
+        yield request.param
+
+
+def ways(A: CSR, sources: list[int], s: Semiring = MinPlus) -> list[str]:
+    """How the distances and the trees were taken, in words."""
+    told = explain(bellman_ford, A, None, s, sources=sources, return_parents=True)
+    return [str(run.facts.get("schedule")) for run in told.runs]
+
+
+@pytest.mark.parametrize("s", [MinPlus, MaxPlus, MinMax, MaxMin], ids=str)
+@pytest.mark.parametrize("dtype", NUMBERS, ids=str)
+def test_every_semiring_and_dtype(s, dtype, count):
+    rng = np.random.default_rng(5)
+    for kind in KINDS:
+        A = side_by_side(rng, 8, kind, s, dtype)
+        assert_as_one_by_one(bellman_ford, A, some(A, 21), s)
+        B = one_graph(rng, kind, s, dtype)
+        assert_as_one_by_one(bellman_ford, B, some(B, 9), s)
+
+
+@pytest.mark.parametrize("name", [name for name, s in SEMIRINGS.items() if s.add.selective])
+def test_every_semiring_that_has_paths(name, count):
+    s = SEMIRINGS[name]
+    rng = np.random.default_rng(8)
+    dtype = next(dtype for dtype in reversed(DTYPES) if dtype in s.dtypes)
+    values = rng.random(400) if dtype.kind == "f" else rng.integers(0, 2, 400)
+    A = from_edges(*rng.integers(0, 60, (2, 400)), values.astype(dtype), shape=60, dup="first")
+    try:
+        bellman_ford(A, 0, s)
+    except (ValueError, NegativeCycle) as refused:
+        with pytest.raises(type(refused), match=str(refused)[:30].replace("(", ".")):
+            bellman_ford(A, None, s, sources=[0, 1, 2])
+        return
+    assert_as_one_by_one(bellman_ford, A, some(A, 20), s)
+
+
+def test_numbers_of_sources(count):
+    A = rmat(8, 4)
+    for number in (0, 1, 2, 3, 15, 16, 17, 65):
+        assert_as_one_by_one(delta_stepping, A, some(A, number))
+
+
+def test_graphs_of_awkward_shapes(count):
+    for shape in shapes(large=3000, long=300).values():
+        for kind in ("ties", "spread"):
+            A = shaped(shape, INT32, kind)
+            assert_as_one_by_one(sssp, A, some(A, 9))
+
+
+def test_parallel_edges_and_matrices_of_64_bit_indices(count):
+    rng = np.random.default_rng(3)
+    u, v = rng.integers(0, 40, (2, 900))
+    A = from_edges(u, v, rng.integers(0, 9, 900).astype(INT32), shape=40)
+    B = CSR.trusted(A.indptr.astype(np.int64), A.indices.astype(np.int64), A.values, A.shape)
+    for M in (A, B):
+        assert_as_one_by_one(sssp, M, some(M, 20))
+
+
+def test_bounds_hold_for_each_source(count):
+    A = rmat(9, 8)
+    for how in ({"limit": 40}, {"limit": 0}, {"target": 3}, {"limit": 90, "target": 9}, {"delta": 7}):
+        assert_as_one_by_one(delta_stepping, A, some(A, 20), **how)
+
+
+def test_a_distance_that_does_not_fit_is_seen(count):
+    most = np.iinfo(INT32).max
+    A = from_edges([0, 1, 2, 0, 4], [1, 2, 3, 4, 3], np.array([most - 2, 1, 1, 5, most - 1], INT32))
+    with pytest.raises(OverflowError, match="does not fit int32"):
+        sssp(A, sources=[3, 2, 0])
+    assert_as_one_by_one(sssp, A, [3, 2])
+
+
+def test_negative_weights_go_one_by_one():
+    rng = np.random.default_rng(2)
+    A = side_by_side(rng, 12, "ties", MinPlus, INT32, potentials=True)
+    sources = some(A, 9)
+    assert_as_one_by_one(sssp, A, sources)
+    told = explain(sssp, A, sources=sources)
+    assert told.choices[0] == "bellman_ford takes its sources one by one: paths gain by length"
+    B = from_edges([0, 1, 2], [1, 2, 1], [1.0, -3.0, 2.0])
+    with pytest.raises(NegativeCycle) as raised:
+        sssp(B, sources=[1, 0])
+    assert raised.value.cycle == [1, 2, 1]
+
+
+@pytest.mark.parametrize("dtype", NUMBERS, ids=str)
+def test_edges_that_matter_are_enough(dtype, count):
+    rng = np.random.default_rng(1)
+    with always():
+        A = hubs(dtype.name, n=900)
+        assert_as_one_by_one(delta_stepping, A, some(A, 70))
+        assert 0 < explain(delta_stepping, A, sources=some(A, 20)).runs[0].facts["essential"] < A.nnz / 2
+        for kind in KINDS:
+            B = side_by_side(rng, 12, kind, MinPlus, dtype)
+            assert_as_one_by_one(bellman_ford, B, some(B, 21))
+
+
+def test_sources_that_they_do_not_serve_have_all_edges(count):
+    """A path of heavy edges leads into a graph of floats: beyond some length, rounding is not allowed for."""
+    with always():
+        A = hubs("float32", n=900)
+        (u, v, w), n, more = A.to_edges(), A.nrows, 99
+        path = np.arange(n, n + more)
+        ends = np.append(0, path[:-1])
+        B = from_edges(np.append(u, path), np.append(v, ends), np.append(w, np.full(more, w.max())), shape=n + more)
+        sources = [n, n + 50, *some(A, 20), n + more - 1, n]
+        assert_as_one_by_one(delta_stepping, B, sources)
+        found = B.keep(ESSENTIAL, lambda: None, MinPlus)
+        assert found is not None
+        assert {found.serves(source) for source in sources} == {True, False}
+
+
+def test_how_sources_are_taken_is_told(count):
+    A = grid(20)
+    assert ways(A, some(A, 20)) == ["a search for each thread", "a lane for each source"]
+    assert ways(A, some(A, 3)) == ["a search for each thread", "a source for each thread"]
+    own = Semiring(MinPlus.add, BinaryOp("sum", lambda a, b: a + b), one=0, laws=MinPlus.laws)
+    assert ways(A, some(A, 20), own) == ["a search for each thread", "a source for each thread"]
+    assert_as_one_by_one(bellman_ford, A, some(A, 20), own)
+
+
+def test_distances_that_are_no_fixpoint_are_refused(count):
+    A = grid(9)
+    d = sssp(A, sources=list(range(20)))
+    parents = np.empty(d.shape, np.int32)
+    d[7, 30] -= 1 if d[7, 30] else -1
+    blocks = list(shortest_path_tree.batch.blocks(A, list(range(20)), (d, parents), MinPlus))
+    assert [len(block.sources) for block in blocks] == [1] * 20
+    assert "no fixpoint" in blocks[0].answer.why
+
+
+def test_searches_that_share_their_steps_go_one_by_one(monkeypatch):
+    monkeypatch.setattr(many_paths, "threads_for", lambda A: 4)
+    A = grid(9)
+    with threads(8):
+        assert "all threads share each search" in explain(sssp, A, sources=[1, 2, 3]).choices[0]
+        assert_as_one_by_one(sssp, A, [1, 2, 3, 4])
