@@ -9,6 +9,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
+from algorithms.data import rome99
 from formats import CSR, from_edges, read
 
 from .files import DATA
@@ -65,3 +66,17 @@ def wiki_vote() -> Network:
     """Who voted for whom as Wikipedia's administrator."""
     A = read(DATA / "wiki-Vote.txt.gz")
     return A, as_networkx(A, directed=True)
+
+
+@cache
+def rome() -> Network:
+    """Rome's roads of 1999, each way with its length."""
+    A: Any = read(rome99)
+    return A, as_networkx(A, directed=True)
+
+
+def both_ways(network: Network) -> Network:
+    """The network as an undirected one, without self-loops; edges are as long as one of their directions."""
+    G = nx.Graph(network[1])
+    G.remove_edges_from(list(nx.selfloop_edges(G)))
+    return undirected(G)
