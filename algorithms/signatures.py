@@ -225,6 +225,34 @@ class Search(Batched[..., Any]):
         return super().__call__(*args, **kwargs)
 
 
+class Counting(Fusible[..., Any]):
+    """count_shortest_paths: distances and numbers of paths; a row for each of several sources."""
+
+    @overload
+    def __call__(
+        self,
+        A: Matrix,
+        source: int,
+        semiring: Semiring | str = MinPlus,
+        *,
+        dtype: Literal["int64", "float64"] = "int64",
+        fused: bool = True,
+    ) -> tuple[DenseVector, DenseVector]: ...
+    @overload
+    def __call__(
+        self,
+        A: Matrix,
+        source: None = None,
+        semiring: Semiring | str = MinPlus,
+        *,
+        sources: Vertices,
+        dtype: Literal["int64", "float64"] = "int64",
+        fused: bool = True,
+    ) -> tuple[DenseRows, DenseRows]: ...
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return super().__call__(*args, **kwargs)
+
+
 class Forest(Fusible[..., Any]):
     """boruvka: the forest, with the trees' labels if they are asked for."""
 

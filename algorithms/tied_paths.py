@@ -45,11 +45,14 @@ from semiring.vectors import (
     where,
 )
 from semiring.verbs.checks import check_matrix
+from semiring.verbs.operands import typed_matrix
+from semiring.verbs.registry import Holds
 
 from .bfs import LEVEL, bfs
 from .errors import walk
 from .kinds import Vertices
 from .parents import cycle_among
+from .signatures import Counting
 from .sssp import sssp
 from .trace import note, running
 
@@ -145,23 +148,7 @@ def fewest_edges(
     return from_each(A, source, sources, semiring, "fewest_edges", dtypes, found)
 
 
-@overload
-def count_shortest_paths(
-    A: Matrix,
-    source: int,
-    semiring: Semiring | str = MinPlus,
-    *,
-    dtype: Literal["int64", "float64"] = "int64",
-) -> tuple[DenseVector, DenseVector]: ...
-@overload
-def count_shortest_paths(
-    A: Matrix,
-    source: None = None,
-    semiring: Semiring | str = MinPlus,
-    *,
-    sources: Vertices,
-    dtype: Literal["int64", "float64"] = "int64",
-) -> tuple[DenseRows, DenseRows]: ...
+@Counting
 def count_shortest_paths(
     A: Matrix,
     source: int | None = None,
@@ -169,6 +156,7 @@ def count_shortest_paths(
     *,
     sources: Vertices | None = None,
     dtype: Literal["int64", "float64"] = "int64",
+    fused: bool = True,
 ) -> tuple[DenseVector, DenseVector] | tuple[DenseRows, DenseRows]:
     """Shortest paths from a source, and how many there are to each vertex.
 
@@ -181,6 +169,7 @@ def count_shortest_paths(
         semiring: `MinPlus`, or `MaxPlus` for longest paths.
         sources: several sources, (k,) integers, instead of one: the answer then has a row for each.
         dtype: of the numbers: "int64", or "float64", which rounds from 2^53 on, and ends at infinity.
+        fused: False runs the equations as they are written.
 
     Returns:
         (n,) distances as `sssp` gives them, and (n,) numbers of shortest paths, 0 where none leads; 1 for the source.
@@ -205,15 +194,19 @@ def count_shortest_paths(
         raise ValueError(f"dtype must be 'int64' or 'float64', got {dtype!r}")
 
     def found(A: Matrix, d: Any, start: int, s: Semiring) -> Any:
-        T = select(select(A, tight(s), row=d, col=d), "offdiag").pattern()  # T = A⟨d_i + a_ij = d_j⟩
         with running("count_shortest_paths", A):
-            return (numbers_of_paths(T, d, start, s, dtype),)
+            return (numbers_of_paths(A, d, start, s, dtype),)
 
     return from_each(A, source, sources, semiring, "count_shortest_paths", (dtype,), found)
 
 
-def numbers_of_paths(T: Matrix, d: Any, source: int, s: Semiring, dtype: str) -> Any:
-    """σ = e_s + σ T: how many walks lead to each vertex; ValueError if `T` has a cycle."""
+count_shortest_paths.holds = Holds(fused=(48, 20), written=(96, 40))
+
+
+@count_shortest_paths.core
+def numbers_of_paths(A: Matrix, d: Any, source: int, s: Semiring, dtype: str) -> Any:
+    """σ = e_s + σ T, from the distances."""
+    T = edges_of_paths(A, d, s)
     reached = where(differs(d, s.zero(d.dtype)))
     waiting = vxm(ones(reached), T, PlusPair).to_dense(0)  # for so many predecessors
     σ, f = full(d, 0, dtype), vertices(flag(T, source))
@@ -225,8 +218,19 @@ def numbers_of_paths(T: Matrix, d: Any, source: int, s: Semiring, dtype: str) ->
         take_off(waiting, done)
         note(f, matrix=T)
         f = chosen(look_up(done.indices, look_up(waiting, done.indices) == 0), T.nrows)
-    if bool((waiting > 0).any()):
-        cycle = walk(cycle_within(T, where(waiting > 0)))
+    return checked(A, d, s, waiting, σ)
+
+
+def edges_of_paths(A: Matrix, d: Any, s: Semiring) -> Matrix:
+    """T = A⟨d_i + a_ij = d_j⟩, without self-loops and weights."""
+    return select(select(A, tight(s), row=d, col=d), "offdiag").pattern()
+
+
+def checked(A: Matrix, d: Any, s: Semiring, waiting: Any, σ: Any) -> Any:
+    """The numbers σ; ValueError if vertices still wait, for each other, OverflowError if one has saturated."""
+    left = where(waiting > 0)
+    if left.nnz:
+        cycle = walk(cycle_within(edges_of_paths(A, d, s), left))
         raise ValueError(f"shortest paths have no number: a cycle adds nothing to their length: {cycle}")
     if σ.dtype == INT64 and reduce(σ, "max") == 2**63 - 1:
         raise OverflowError("a number of shortest paths does not fit int64: dtype='float64' takes any, and rounds")
@@ -254,7 +258,7 @@ def from_each(
     if (s.add, s.mul) not in ((MinPlus.add, MinPlus.mul), (MaxPlus.add, MaxPlus.mul)):
         raise ValueError(f"{name} is for min_plus and max_plus, not for {s.name}: part of a best path may not be best")
     check_matrix("A", A)
-    A = A if A.dtype != bool else A.astype(INT32)
+    A = A if A.dtype != bool else typed_matrix(A, s, INT32)
     starts = starting_points(A, source, sources)
     if sources is None:
         d = sssp(A, starts[0], s)

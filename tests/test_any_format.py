@@ -15,6 +15,7 @@ from algorithms import (
     bfs,
     boruvka,
     core_number,
+    count_shortest_paths,
     da2cf,
     delta_stepping,
     dijkstra,
@@ -48,6 +49,7 @@ ALGORITHMS: dict[str, Callable[..., Any]] = {
     "betweenness": lambda A, **how: betweenness_centrality(A, sources=[3, 5], **how).round(9),
     "betweenness, weighted": lambda A, **how: betweenness_centrality(A, weighted=True, sources=[3], **how).round(9),
     "core_number": lambda A, **how: core_number(A, symmetrize=True, **how),
+    "count_shortest_paths": lambda A, **how: count_shortest_paths(A.pattern(), sources=[3, 5], **how),
 }
 
 every_algorithm = pytest.mark.parametrize("name", ALGORITHMS)

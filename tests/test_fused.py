@@ -453,6 +453,7 @@ CALLS: dict[str, Callable[[Any, Matrix], Any]] = {
     "scc": lambda algorithm, A: algorithm(A),
     "boruvka": lambda algorithm, A: algorithm(A, symmetrize=True, return_labels=True),
     "core_number": lambda algorithm, A: algorithm(A, symmetrize=True),
+    "count_shortest_paths": lambda algorithm, A: algorithm(A.pattern(), 0, dtype="float64"),
     "shortest_path_tree": lambda algorithm, A: algorithm(A, bellman_ford(A, 0), 0, MinPlus),
 }
 """How an algorithm is called that is not called as those for paths are."""
@@ -485,7 +486,7 @@ def test_every_run_gives_the_same_answer(algorithm, fmt, graph, backend):
 
 
 def test_every_fusible_algorithm_is_tried():
-    assert set(Fusible.all) == {*CASES, "bfs", "scc", "boruvka", "core_number", *SUMS}
+    assert set(Fusible.all) == {*CASES, "bfs", "scc", "boruvka", "core_number", "count_shortest_paths", *SUMS}
     assert {bfs, scc, boruvka, bellman_ford, shortest_path_tree} <= set(Fusible.all.values())
 
 

@@ -13,7 +13,7 @@ import pytest
 from algorithms import NegativeCycle, bfs, count_shortest_paths, fewest_edges, path, sssp
 from bench.graphs import rmat
 from formats import CSR, Matrix, from_edges
-from semiring import MaxPlus
+from semiring import MaxPlus, explain
 
 from .conftest import Backend
 from .graphs import on_cpu
@@ -40,8 +40,8 @@ def check(network: Network, source: int, *, counted: bool = True, **how: Any) ->
     np.testing.assert_array_equal(d, sssp(A.astype(np.int32) if A.dtype == bool else A, source))
     assert edges.tolist() == [min(right[v]) if v in right else -1 for v in range(len(G))]
     assert all(len(path(parent, v)) == edges[v] + 1 and path(parent, v)[0] == source for v in right)
-    if counted:
-        again, count = count_shortest_paths(A, source)
+    for fused in (True, False) if counted else ():
+        again, count = count_shortest_paths(A, source, fused=fused)
         np.testing.assert_array_equal(again, d)
         assert count.tolist() == [len(right.get(v, [])) for v in range(len(G))]
 
@@ -109,6 +109,7 @@ def test_every_format_has_the_answer_of_csr(fmt: type[Matrix], backend: str) -> 
         (fewest_edges, {"return_parents": True}),
         (count_shortest_paths, {}),
         (count_shortest_paths, {"dtype": "float64"}),
+        (count_shortest_paths, {"fused": False}),
     ):
         ours: Any = function
         rows = ours(M, sources=sources, **how)
@@ -142,32 +143,36 @@ def diamonds(k: int) -> CSR:
 
 
 @pytest.mark.quick
-def test_numbers_that_int64_does_not_hold_are_refused() -> None:
-    assert count_shortest_paths(diamonds(62), 0)[1].max() == 2**62
+@pytest.mark.parametrize("fused", [True, False])
+def test_numbers_that_int64_does_not_hold_are_refused(fused: bool) -> None:
+    assert count_shortest_paths(diamonds(62), 0, fused=fused)[1].max() == 2**62
     for k in (63, 64, 65, 130):
         with pytest.raises(OverflowError, match="does not fit int64: dtype='float64'"):
-            count_shortest_paths(diamonds(k), 0)
-        assert count_shortest_paths(diamonds(k), 0, dtype="float64")[1].max() == 2.0**k
+            count_shortest_paths(diamonds(k), 0, fused=fused)
+        assert count_shortest_paths(diamonds(k), 0, dtype="float64", fused=fused)[1].max() == 2.0**k
     with np.errstate(over="ignore"):
-        assert count_shortest_paths(diamonds(1100), 0, dtype="float64")[1].max() == np.inf
+        assert count_shortest_paths(diamonds(1100), 0, dtype="float64", fused=fused)[1].max() == np.inf
 
 
 @pytest.mark.quick
-def test_a_cycle_that_adds_nothing_is_refused_by_the_count_alone() -> None:
+@pytest.mark.parametrize("fused", [True, False])
+def test_a_cycle_that_adds_nothing_is_refused_by_the_count_alone(fused: bool) -> None:
     A = from_edges([0, 1, 2, 3, 1], [1, 2, 3, 2, 4], [5, 1, 0, 0, 1])
     with pytest.raises(ValueError, match="a cycle adds nothing to their length: 2 -> 3 -> 2"):
-        count_shortest_paths(A, 0)
+        count_shortest_paths(A, 0, fused=fused)
     assert fewest_edges(A, 0)[1].tolist() == [0, 1, 2, 3, 2]
-    assert count_shortest_paths(A, 4)[1].tolist() == [0, 0, 0, 0, 1]  # which reaches no cycle
+    assert count_shortest_paths(A, 4, fused=fused)[1].tolist() == [0, 0, 0, 0, 1]  # which reaches no cycle
     with pytest.raises(ValueError, match="2 -> 3 -> 2"):
-        count_shortest_paths(A, 3)  # which lies on it
+        count_shortest_paths(A, 3, fused=fused)  # which lies on it
     with pytest.raises(ValueError, match="1 -> 2 -> 1"):
-        count_shortest_paths(from_edges([0, 1, 2], [1, 2, 1], [1e20, 1.0, 1.0]), 0)  # which rounding absorbs
+        count_shortest_paths(
+            from_edges([0, 1, 2], [1, 2, 1], [1e20, 1.0, 1.0]), 0, fused=fused
+        )  # which rounding absorbs
     looped = from_edges([0, 0, 1, 2], [0, 1, 2, 2], [0, 0, 4, 0])
-    assert count_shortest_paths(looped, 0)[1].tolist() == [1, 1, 1]
+    assert count_shortest_paths(looped, 0, fused=fused)[1].tolist() == [1, 1, 1]
     negative = from_edges([0, 1, 2, 0], [1, 2, 1, 2], [5, -3, 3, 2])
     with pytest.raises(ValueError, match="1 -> 2 -> 1"):
-        count_shortest_paths(negative, 0)
+        count_shortest_paths(negative, 0, fused=fused)
 
 
 @pytest.mark.quick
@@ -191,6 +196,17 @@ def test_what_has_no_answer_is_refused() -> None:
             ours(from_edges([0, 1], [1, 2], [FAR - 1, 5]), 0)
     with pytest.raises(ValueError, match="dtype must be 'int64' or 'float64', got 'int32'"):
         count_shortest_paths(A, 0, dtype="int32")  # type: ignore[call-overload]
+
+
+def test_the_compiled_loop_runs_and_counts_as_the_equations_do() -> None:
+    for A in (rmat(10, dtype=np.int32, high=9), rmat(9, dtype=np.float64, high=3), diamonds(40).astype("float32")):
+        A = A.with_values(A.values + A.dtype.type(1))
+        told = explain(count_shortest_paths, A, 0)
+        runs = {run.algorithm: run.implementation for run in told.runs}
+        assert runs["count_shortest_paths"] == "fused"
+        for got, right in zip(told.result, count_shortest_paths(A, 0, fused=False), strict=True):
+            assert got.dtype == right.dtype
+            np.testing.assert_array_equal(got, right)
 
 
 def test_wiki_votes_paths_are_as_many_as_by_the_levels() -> None:

@@ -17,6 +17,7 @@ from algorithms.delta_stepping import delta_stepping
 from algorithms.dijkstra import dijkstra
 from algorithms.parents import gains_by_length, shortest_path_tree
 from algorithms.single_source import Until
+from algorithms.tied_paths import count_shortest_paths
 from formats import CSR
 from formats.performance import warn_slow
 from semiring import Semiring
@@ -71,6 +72,13 @@ def _da2cf(A: CSR, source: int, s: Semiring, until: Until) -> Any:
 def _dijkstra(A: CSR, source: int, s: Semiring, until: Until) -> Any:
     say_one_thread(A, "dijkstra", "delta_stepping")
     return _by_heap(A, source, s, until)
+
+
+@count_shortest_paths.implement(CSR, "cpu")
+def _numbers_of_paths(A: CSR, d: Any, source: int, s: Semiring, dtype: str) -> Any:
+    from .counts import numbers_of_paths
+
+    return numbers_of_paths(A, d, source, s, dtype)
 
 
 @shortest_path_tree.implement(CSR, "cpu")
