@@ -33,7 +33,7 @@ from formats.arrays import cupy, finish
 from formats.matrix.footprint import footprint
 from formats.matrix.routes import CONVERSIONS, conversion_peak, stays
 from formats.places import HOST, Place
-from semiring import LorLand, MinPlus, mxv, vxm
+from semiring import LorLand, MinPlus, mxm, mxv, vxm
 from semiring.cpu.threads import threads
 
 from .strategies import BOOL, FLOAT64, FORMATS, INT32, OPTIONS, matrices
@@ -314,6 +314,46 @@ def test_a_product_takes_what_its_footprint_says(fmt: type[Matrix], verb: Any) -
     assert found.total == sum(found.work.values())
 
 
+@pytest.mark.parametrize("fmt", [CSR, COO, Dense])
+@pytest.mark.parametrize("columns", [3, 32])
+@pytest.mark.parametrize("dtype", [np.float32, np.int64])
+def test_a_product_with_columns_takes_no_more_than_its_footprint_says(
+    fmt: type[Matrix], columns: int, dtype: Any
+) -> None:
+    make = lambda: uniform(1 << 11, 8).astype(dtype).to(fmt)  # noqa: E731
+    X = np.ones((1 << 11, columns), dtype)
+    mxm(make(), X, MinPlus)  # compiles
+    A = fresh(make())
+    found = A.footprint(verb="mxm", columns=columns)
+    assert found.work["X and Y"] == 2 * X.nbytes
+    assert peak(lambda: mxm(A, X, MinPlus)) <= found.total + SLACK
+
+
+@pytest.mark.parametrize("sources", [1, 5, 70])
+@pytest.mark.parametrize(
+    ("name", "call"),
+    [("bfs", bfs), ("bellman_ford", bellman_ford), ("delta_stepping", delta_stepping)],
+    ids=lambda case: case if isinstance(case, str) else "",
+)
+def test_several_sources_take_no_more_than_their_footprint_says(name: str, call: Any, sources: int) -> None:
+    S = range(3, 3 + sources)
+    for make in (lambda: uniform(1 << 12, 8), lambda: rmat(12)):
+        call(make(), sources=S, return_parents=True)  # compiles
+        A = fresh(make())
+        found = A.footprint(algorithm=name, sources=sources)
+        assert peak(lambda A=A: call(A, sources=S, return_parents=True)) <= found.total + 8 * SLACK  # type: ignore[misc]
+
+
+def test_columns_and_sources_are_of_work_that_has_them() -> None:
+    A = uniform(16, 2)
+    with pytest.raises(ValueError, match="say of how many columns="):
+        A.footprint(verb="mxm")
+    with pytest.raises(ValueError, match="columns= is about the dense operand of verb='mxm', got verb='mxv'"):
+        A.footprint(verb="mxv", columns=3)
+    with pytest.raises(ValueError, match="sources= is about an algorithm with several sources, got algorithm='scc'"):
+        A.footprint(algorithm="scc", sources=3)
+
+
 @pytest.mark.parametrize("fmt", [CSR, COO])
 @pytest.mark.parametrize(
     ("name", "call"),
@@ -349,7 +389,7 @@ def test_the_lists_of_many_threads_count(algorithm: Any, monkeypatch: Any) -> No
 
 def test_an_unknown_verb_or_algorithm_is_named() -> None:
     A = uniform(16, 2)
-    with pytest.raises(ValueError, match="no verb is called 'mvx'; there are mxv, vxm"):
+    with pytest.raises(ValueError, match="no verb is called 'mvx'; there are mxm, mxv, vxm"):
         A.footprint(verb="mvx")
     with pytest.raises(ValueError, match="no algorithm is called 'dfs'; there are .*bellman_ford, .*bfs"):
         A.footprint(algorithm="dfs")

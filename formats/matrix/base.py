@@ -205,16 +205,19 @@ class Matrix(Notation["Matrix"], Storage):
         *,
         verb: str | None = None,
         algorithm: str | None = None,
+        columns: int | None = None,
+        sources: int | None = None,
         device: Device | Place | None = None,
         **options: Any,
     ) -> Footprint:
         """The bytes that the matrix takes in a format, that conversion and work on it take, and what there is.
 
         fmt: a format or its lower-case name, by default the matrix's own.  verb, algorithm: by name, such as "mxv" and
-        "bfs"; then the vectors and what is kept beside them count.  device: by default the matrix's own.  options: the
-        format's own.  Nothing is converted or moved.
+        "bfs"; then the vectors and what is kept beside them count.  columns: of the dense operand of "mxm".  sources:
+        of an algorithm, how many, with parents.  device: by default the matrix's own.  options: the format's own.
+        Nothing is converted or moved.
         """
-        work = {"verb": verb, "algorithm": algorithm}
+        work = {"verb": verb, "algorithm": algorithm, "columns": columns, "sources": sources}
         return footprint(self, find_format(fmt or type(self)), device or self.place, work, options)
 
     # --- what formats provide -------------------------------------------------------------------------------------

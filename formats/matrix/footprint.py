@@ -77,7 +77,8 @@ def footprint(
     matrix, peak = predicted(A, target, options), conversion_peak(A, target, options, place)
     added = moved if not peak else min(matrix, peak)
     wanted = {name: value for name, value in work.items() if value is not None}
-    parts = WORK.ask(A, target, place.backend, wanted, what=" or ".join(wanted.values())) if wanted else {}
+    what = " or ".join(map(str, wanted.values()))
+    parts = WORK.ask(A, target, place.backend, wanted, what=what) if wanted else {}
     what = f"{A.nrows:,} × {A.ncols:,} with {A.nnz:,} entries as {target.__name__}"
     temporary = max(0, moved + peak - added)
     return Footprint(what, matrix, added, temporary, place.available_bytes(), place, parts)

@@ -18,7 +18,7 @@ from formats import CSR, Dense, Matrix
 from formats.arrays import index_dtype, read_only
 
 from ..algebra.semirings import Semiring
-from ..generic.dense import by_columns, with_dense
+from ..generic.dense import by_columns, dense_needs, with_dense
 from ..verbs.arguments import NONE
 from ..verbs.verbs import dense_mxm
 from . import exact
@@ -40,7 +40,7 @@ LINE = 64
 """Bytes that a processor fetches at once."""
 
 
-@dense_mxm.implement(Matrix, "cpu")
+@dense_mxm.implement(Matrix, "cpu", needs=lambda A, fmt, columns: dense_needs(A, fmt, columns))
 def _(
     A: Matrix, X: np.ndarray, semiring: Semiring, matrix_first: bool, argument: bool, allowed: np.ndarray | None
 ) -> Any:

@@ -16,7 +16,7 @@ from formats.places import kept_by_place
 
 from ..algebra.codegen import prelude, sum_bytes
 from ..algebra.semirings import Law, Semiring
-from ..generic.dense import by_columns, with_dense
+from ..generic.dense import by_columns, dense_needs, with_dense
 from ..verbs.verbs import dense_mxm
 from .compile import load
 from .steps import NOTHING
@@ -104,7 +104,14 @@ def _module(
     return {name: module.get_function(name) for name in ("cut_chunks", "multiply_columns", "join_chunks")}
 
 
-@dense_mxm.implement(Matrix, "cuda")
+def _needs(A: Matrix, fmt: type[Matrix], columns: int) -> dict[str, int]:
+    """Bytes beside X and Y: two unfinished sums of a chunk and column."""
+    chunk = min(STEPS_OF_A_LANE, LONGEST_CHUNK)
+    parts = 2 * (-(-(A.nrows + A.nnz) // chunk)) * columns * max(A.dtype.itemsize, 8)
+    return dense_needs(A, fmt, columns) | {"unfinished sums": parts}
+
+
+@dense_mxm.implement(Matrix, "cuda", needs=_needs)
 def _(A: Matrix, X: Array, semiring: Semiring, matrix_first: bool, argument: bool, allowed: Any) -> Any:
     if isinstance(A, Dense) and semiring.mul.reads != "":
         return with_dense(A, X, semiring, matrix_first, argument)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from formats import Dense, Matrix
+from formats import CSR, Dense, Matrix
 from formats.arrays import Array, contiguous
 
 from ..algebra.semirings import Semiring
@@ -31,3 +31,11 @@ def with_dense(A: Dense, X: Array, semiring: Semiring, matrix_first: bool, argum
         return dense_dense(values, X, semiring, argument)
     turned = dense_dense(contiguous(X.T), contiguous(values.T), semiring, argument)
     return tuple(part.T for part in turned) if argument else turned.T
+
+
+def dense_needs(A: Matrix, fmt: type[Matrix], columns: int) -> dict[str, int]:
+    """Bytes beside X and Y of a product with so many columns: rows that are kept, or A as an array, and a copy of X."""
+    operand = {"a copy of X": A.ncols * columns * A.dtype.itemsize}
+    if fmt is Dense:
+        return operand | {"A as an array, clamped, and flags": (2 * A.dtype.itemsize + 1) * A.nrows * A.ncols}
+    return operand | {"rows, kept": 0 if fmt is CSR else CSR.predicted_nbytes(A)}

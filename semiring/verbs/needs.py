@@ -4,36 +4,71 @@ from __future__ import annotations
 
 from typing import Any
 
-from formats import Matrix
+from formats import CSR, Matrix
+from formats.arrays import index_dtype
 from formats.hooks import WORK
 
+from .batch import Batched
 from .registry import Fusible, Verb
+from .verbs import dense_mxm
 
 
 @WORK.answered_by
 def work(A: Matrix, fmt: type[Matrix], backend: str, wanted: dict[str, Any]) -> dict[str, int]:
     """Bytes of each part of a verb's or an algorithm's work on A in a format.
 
-    Of a product with a dense vector, x and y and what is kept or held beside them, ⊕ idempotent; of an algorithm its
-    vectors and what it keeps and holds, at most.  ValueError for a name that nobody knows.
+    Of a product with a dense vector, x and y and what is kept or held beside them, ⊕ idempotent, and likewise with
+    `columns` of them; of an algorithm its vectors and what it keeps and holds, at most, with answers and parents of
+    `sources`.  ValueError for a name that nobody knows, and for `columns` or `sources` of what has none.
     """
+    verb, algorithm = wanted.get("verb"), wanted.get("algorithm")
+    columns, sources = wanted.get("columns"), wanted.get("sources")
+    if columns is not None and verb != "mxm":
+        raise ValueError(f"columns= is about the dense operand of verb='mxm', got verb={verb!r}")
+    if sources is not None and not isinstance(Fusible.all.get(algorithm or ""), Batched):
+        raise ValueError(f"sources= is about an algorithm with several sources, got algorithm={algorithm!r}")
     parts: dict[str, int] = {}
-    if (name := wanted.get("verb")) is not None:
-        verb = _named(name, {known: verb for known, verb in Verb.all.items() if verb.needs}, "verb")
-        verb.find(fmt, backend)
-        needs = verb.needs.get((fmt, backend)) or verb.needs[Matrix, backend]
-        parts["x and y"] = (A.nrows + A.ncols) * A.dtype.itemsize
-        parts |= {part: size for part, size in needs(A, fmt).items() if size}
-    if (name := wanted.get("algorithm")) is not None:
-        algorithm: Any = _named(name, Fusible.all, "algorithm")
-        form = algorithm.runs_fused(fmt, backend)
-        vertex, entry = algorithm.holds.written if form is None else algorithm.holds.fused
-        parts["vectors"] = vertex * A.nrows
-        parts["kept, at most"] = entry * A.nnz
-        if form not in (fmt, None):
-            parts[f"rows as {form.__name__}, kept"] = form.predicted_nbytes(A)
-        if (form, backend) in algorithm.needs:
-            parts |= algorithm.needs[form, backend](A, form)
+    if verb is not None:
+        parts |= _of_verb(A, fmt, backend, verb, columns)
+    if algorithm is not None:
+        parts |= _of_algorithm(A, fmt, backend, algorithm)
+    if sources is not None:
+        parts |= _of_sources(A, backend, Fusible.all[algorithm], sources)  # type: ignore[index,arg-type]
+    return parts
+
+
+def _of_verb(A: Matrix, fmt: type[Matrix], backend: str, name: str, columns: int | None) -> dict[str, int]:
+    known = {known: verb for known, verb in Verb.all.items() if verb.needs} | {"mxm": dense_mxm}
+    verb = _named(name, known, "verb")
+    if verb is dense_mxm and columns is None:
+        raise ValueError("mxm's footprint is that of a product with a dense matrix: say of how many columns=")
+    verb.find(fmt, backend)
+    needs = verb.needs.get((fmt, backend)) or verb.needs[Matrix, backend]
+    operands = "x and y" if columns is None else "X and Y"
+    parts = {operands: (A.nrows + A.ncols) * (columns or 1) * A.dtype.itemsize}
+    more = needs(A, fmt) if columns is None else needs(A, fmt, columns)
+    return parts | {part: size for part, size in more.items() if size}
+
+
+def _of_algorithm(A: Matrix, fmt: type[Matrix], backend: str, name: str) -> dict[str, int]:
+    algorithm: Any = _named(name, Fusible.all, "algorithm")
+    form = algorithm.runs_fused(fmt, backend)
+    vertex, entry = algorithm.holds.written if form is None else algorithm.holds.fused
+    parts = {"vectors": vertex * A.nrows, "kept, at most": entry * A.nnz}
+    if form not in (fmt, None):
+        parts[f"rows as {form.__name__}, kept"] = form.predicted_nbytes(A)
+    if (form, backend) in algorithm.needs:
+        parts |= algorithm.needs[form, backend](A, form)
+    return parts
+
+
+def _of_sources(A: Matrix, backend: str, algorithm: Batched[..., Any], sources: int) -> dict[str, int]:
+    """The answers, and what as many sources as are taken at once take beside them."""
+    width = max(A.dtype.itemsize, 4) + index_dtype(A.nrows).itemsize
+    parts = {"answers": sources * A.nrows * width}
+    cell = algorithm.batch.cells.get((CSR, backend))
+    if cell is not None and sources > 1:
+        parts["sources at once"] = cell.needs(A, min(sources, cell.most))
     return parts
 
 

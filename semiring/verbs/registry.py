@@ -26,7 +26,7 @@ from .explanation import definition_asked_for, definitions_only, note_choice, ru
 P = ParamSpec("P")
 R = TypeVar("R")
 Implementation = Callable[..., Any]
-Needs = Callable[[Matrix, type[Matrix]], dict[str, int]]
+Needs = Callable[..., dict[str, int]]
 """(A, format) -> bytes, part by part, that a product by A in the format takes or keeps beside its vectors."""
 
 
