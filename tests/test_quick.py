@@ -19,11 +19,14 @@ from formats import COO, CSR, Matrix, SparseVector, from_edges, read
 from semiring import (
     MinPlus,
     Vector,
+    Verb,
     apply,
     assign,
     ewise_add,
     ewise_mult,
+    ewise_union,
     extract,
+    kronecker,
     mxm,
     mxv,
     reduce,
@@ -93,6 +96,12 @@ CELLS: dict[str, Any] = {
     "extract": lambda A, x, s: [(extract(A, PLACES, None), dense()[PLACES]), (extract(A, None, 4), dense()[:, 4])],
     "assign": lambda A, x, s: [(assign(A, 5.0, [5], [7]), placed(dense(), (5, 7), 5.0))],
     "transpose": lambda A, x, s: [(transpose(A), dense().T)],
+    "kronecker": lambda A, x, s: [
+        (kronecker(A, A, "plus"), np.add.outer(dense(), dense()).swapaxes(1, 2).reshape(N * N, N * N))
+    ],
+    "ewise_union": lambda A, x, s: [
+        (ewise_union(A, 0, select(A, "<", 3), 7, "minus"), dense() - np.where(LOW, dense(), 7))
+    ],
 }
 VECTOR_CELLS: dict[str, Any] = {
     "ewise_add": lambda x, s: [(ewise_add(x, x, MinPlus), s)],
@@ -102,6 +111,12 @@ VECTOR_CELLS: dict[str, Any] = {
     "reduce": lambda x, s: [(np.array(float(reduce(x, "min"))), s.min())],
     "extract": lambda x, s: [(extract(x, PLACES), s[PLACES])],
     "assign": lambda x, s: [(assign(x, 5.0, [7], semiring=MinPlus), placed(s, 7, 5.0))],
+    "ewise_union": lambda x, s: [
+        (
+            ewise_union(x, 0, select(x, ">", 2, semiring=MinPlus), 1, MinPlus),
+            np.where(s > 2, s, np.minimum(s, 1)),
+        )
+    ],
 }
 
 
@@ -123,6 +138,11 @@ def test_every_cell_computes_what_dense_arithmetic_does(verb, fmt, backend):
         found = [pair for operand in operands for pair in CELLS[verb.name](matrix(fmt, backend), operand, s)]
     for actual, expected in found:
         np.testing.assert_array_equal(as_dense(actual), expected)
+
+
+def test_every_verb_is_here():
+    assert set(Verb.all) == set(CELLS)
+    assert {verb for verb in CELLS if (Vector, "cpu") in Verb.all[verb].table} == set(VECTOR_CELLS)
 
 
 @functools.cache
