@@ -5,19 +5,22 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import algorithms.fused.cpu.many_lanes as many_lanes
 import algorithms.fused.cpu.many_paths as many_paths
 import algorithms.fused.cpu.many_trees as many_trees
 from algorithms import NegativeCycle, shortest_path_tree, sssp
 from algorithms.bellman_ford import bellman_ford
 from algorithms.delta_stepping import delta_stepping
 from algorithms.fused.cpu.essential import ESSENTIAL
+from algorithms.single_source import Until
 from bench.graphs import grid, rmat
 from formats import CSR, DTYPES, from_edges
 from semiring import SEMIRINGS, BinaryOp, MaxMin, MaxPlus, MinMax, MinPlus, Semiring, explain, threads
 
-from .fused_graphs import KINDS, one_graph, shaped, shapes, side_by_side
+from .fused_graphs import KINDS, one_graph, shaped, shapes, side_by_side, weights
 from .test_batch_answers import assert_as_one_by_one, some
 from .test_essential_edges import always, hubs
+from .test_footprint import peak
 
 NUMBERS = [dtype for dtype in DTYPES if dtype.kind != "b"]
 INT32 = np.dtype(np.int32)
@@ -115,15 +118,20 @@ def test_negative_weights_go_one_by_one():
 
 
 @pytest.mark.parametrize("dtype", NUMBERS, ids=str)
-def test_edges_that_matter_are_enough(dtype, count):
+def test_edges_that_matter_are_enough(dtype, count, monkeypatch):
+    monkeypatch.setattr(many_lanes, "FEWEST", 21)
     rng = np.random.default_rng(1)
     with always():
         A = hubs(dtype.name, n=900)
         assert_as_one_by_one(delta_stepping, A, some(A, 70))
-        assert 0 < explain(delta_stepping, A, sources=some(A, 20)).runs[0].facts["essential"] < A.nnz / 2
+        for number, schedule in ((20, "a search for each thread"), (70, "a lane for each source")):
+            facts = explain(delta_stepping, A, sources=some(A, number)).runs[0].facts
+            assert facts["schedule"] == schedule
+            assert 0 < facts["essential"] < A.nnz / 2
         for kind in KINDS:
-            B = side_by_side(rng, 12, kind, MinPlus, dtype)
-            assert_as_one_by_one(bellman_ford, B, some(B, 21))
+            for B in (side_by_side(rng, 12, kind, MinPlus, dtype), one_graph(rng, kind, MinPlus, dtype)):
+                assert_as_one_by_one(bellman_ford, B, some(B, 21))
+                assert_as_one_by_one(bellman_ford, B, some(B, 65))
 
 
 def test_sources_that_they_do_not_serve_have_all_edges(count):
@@ -134,11 +142,41 @@ def test_sources_that_they_do_not_serve_have_all_edges(count):
         path = np.arange(n, n + more)
         ends = np.append(0, path[:-1])
         B = from_edges(np.append(u, path), np.append(v, ends), np.append(w, np.full(more, w.max())), shape=n + more)
-        sources = [n, n + 50, *some(A, 20), n + more - 1, n]
+        sources = [n, n + 50, *some(A, 60), n + more - 1, n + more - 2, n]
         assert_as_one_by_one(delta_stepping, B, sources)
         found = B.keep(ESSENTIAL, lambda: None, MinPlus)
         assert found is not None
         assert {found.serves(source) for source in sources} == {True, False}
+
+
+@pytest.mark.parametrize("dtype", NUMBERS, ids=str)
+def test_any_graph_with_edges_that_matter(dtype, count, monkeypatch):
+    """Most vertices lead to the hub, from which an edge leads to most of them, or back again."""
+    monkeypatch.setattr(many_lanes, "FEWEST", 1)
+    rng = np.random.default_rng(6)
+    with always():
+        for kind in KINDS:
+            for _ in range(4):
+                A = side_by_side(rng, 30, kind, MinPlus, dtype)
+                u, v, w = A.to_edges()
+                back = rng.permutation(A.nrows)[: A.nrows // 2]
+                u, v = np.append(u, back), np.append(v, 0 * back)
+                B = from_edges(u, v, np.append(w, weights(rng, kind, MinPlus, dtype, back.size)), shape=A.nrows)
+                try:
+                    assert_as_one_by_one(delta_stepping, B, some(B, 40))
+                except OverflowError:
+                    assert kind == "ends"
+
+
+def test_memory_is_within_what_was_said(count):
+    A = rmat(13, 16)
+    sssp(A, sources=some(A, 64), return_parents=True)
+    for number in (3, 20, 64):
+        sources = some(A, number)
+        rows = sssp(A, sources=sources, return_parents=True)
+        for algorithm, args in ((delta_stepping, (MinPlus, Until(MinPlus))), (shortest_path_tree, (MinPlus,))):
+            cell = algorithm.batch.cells[CSR, "cpu"]
+            assert peak(lambda: cell.run(A, sources, rows, *args)) <= cell.needs(A, number) + (1 << 16)  # noqa: B023
 
 
 def test_how_sources_are_taken_is_told(count):

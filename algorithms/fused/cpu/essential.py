@@ -5,8 +5,8 @@ F_v is the distance from the hub, D_u a bound on the distance to it. Both give b
     w_uv > D_u + F_v                     by way of the hub it is shorter, so no shortest path has the edge      [1]
     d_u > D_s + max_v (F_v - w_uv)       by way of the hub all that u leads to is nearer to s, so u is passed over [2]
 
-Edges that are left are stored as rows of their own, with D and the maxima, in at most `BYTES` bytes an edge of the
-matrix. Of an R-MAT graph an eighth is left, of a road network everything, and nothing is stored. The second search
+Edges that are left are stored as rows of their own, with D, F and the maxima, in at most `BYTES` bytes an edge of
+the matrix. Of an R-MAT graph an eighth is left, of a road network everything, and nothing is stored. The second search
 makes them, by a search from the hub, two sweeps and a pass over the edges, so it takes longer than the first.
 
 Integers are added exactly. Floats round, and a path may have more edges than the one that it stands for: every weight
@@ -113,12 +113,12 @@ def find_essential(A: CSR, s: Semiring) -> Essential | None:
     rows, useful = found
     delta = suitable_step(CSR.trusted(*rows, A.shape), s)
     reach = farthest if A.dtype.kind == "i" else farthest - search.top
-    return Essential(rows, read_only(to_hub), read_only(useful), reach, farthest, delta)
+    return Essential(rows, read_only(to_hub), read_only(search.d), read_only(useful), reach, farthest, delta)
 
 
 def vertex_bytes(A: CSR) -> int:
-    """Kept for a vertex: where its row starts, D and `useful`."""
-    return A.indptr.itemsize + 2 * A.dtype.itemsize
+    """Kept for a vertex: where its row starts, D, F and `useful`."""
+    return A.indptr.itemsize + 3 * A.dtype.itemsize
 
 
 def entry_bytes(A: CSR) -> int:

@@ -2,6 +2,7 @@
 
 A search has no steps that threads share, so none waits for another, and what a call costs is paid once for all. All of
 them are near-far relaxations, see `relaxation`, along the edges that matter where these are known, see `essential`.
+There many sources go side by side, see `many_lanes`.
 """
 
 from __future__ import annotations
@@ -25,11 +26,12 @@ from semiring.verbs.batch import Rows
 from semiring.verbs.explanation import facts
 from semiring.verbs.registry import Unsuited
 
+from . import many_lanes
 from .atomics import added
 from .distances import planned
-from .near_far import LISTS, Essential, Plan, capped, fits, full_values, heaviest, room_for, threads_for
+from .near_far import LISTS, Essential, Plan, capped, fits, full_values, heaviest, room_for, skewed, threads_for
 
-WORTH_THREADS = 1 << 15
+WORTH_THREADS = 1 << 19
 """Entries by sources from which on threads share the sources."""
 
 SHARED = 2
@@ -44,24 +46,22 @@ def each(A: CSR, sources: list[int], rows: Rows, s: Semiring, until: Until, delt
     if threads_for(A) > 1 and len(sources) * SHARED < get_threads():
         return Unsuited("all threads share each search")
     searches, plan = Searches(A, sources, d, s, until), planned(A, sources, s, until, delta)
-    found = plan.essential
-    if found is None:
+    if plan.essential is None:
         farthest = searches.run(range(len(sources)), plan)
     else:
-        farthest = searches.bounds(searches.run(searches.served(found), plan))
-        far = searches.not_near(farthest, found)
-        farthest[far] = searches.run(far, replace(plan, essential=None))[far]
-        facts(essential=found.edges)
+        farthest = searches.run_essential(plan, plan.essential)
+        facts(essential=plan.essential.edges)
     _, relaxed, edges, buckets = searches.counts.tolist()
-    facts(schedule="a search for each thread", threads=searches.threads, delta=plan.delta)
+    facts(schedule=searches.schedule, threads=searches.threads, delta=plan.delta)
     facts(buckets=buckets, relaxed=relaxed, edges=edges)
     worst = farthest.max() if s.add == MONOIDS["min"] else farthest.min()
     return Exact(d) if fits(A, worst, s) else d
 
 
 def bytes_needed(A: CSR, k: int) -> int:
-    """What k searches take beside their rows: lists of each thread."""
-    return min(get_threads(), k) * LISTS * room_for(A.nrows) * (A.indices.itemsize + A.dtype.itemsize)
+    """What k searches take beside their rows: lists of each thread, or lanes."""
+    lists = min(get_threads(), k) * LISTS * room_for(A.nrows) * (A.indices.itemsize + A.dtype.itemsize)
+    return lists + (many_lanes.bytes_needed(A, k) if k >= many_lanes.FEWEST and skewed(A) else 0)
 
 
 class Searches:
@@ -73,7 +73,25 @@ class Searches:
         self.limit = self.zero if until.limit is None else until.limit
         self.target = -1 if until.target is None else until.target
         self.threads = min(get_threads(), len(sources)) if A.nnz * len(sources) >= WORTH_THREADS else 1
-        self.counts = np.zeros(4, np.int64)
+        self.counts, self.schedule = np.zeros(4, np.int64), "a search for each thread"
+
+    def run_essential(self, plan: Plan, found: Essential) -> np.ndarray:
+        """Fill all rows, along the edges that matter as far as these are enough; by row, what no distance exceeds."""
+        served = [row for row, source in enumerate(self.sources) if found.serves(source)]
+        side_by_side: list[int] = []
+        if self.limit == self.zero and self.target < 0:
+            side_by_side = [row for row in served if found.leads(found.to_hub[self.sources[row]])]
+        if len(side_by_side) < many_lanes.FEWEST:
+            side_by_side = []
+        farthest = self.bounds(self.run(sorted({*served} - {*side_by_side}), plan))
+        if side_by_side:
+            self.schedule = "a lane for each source"
+            far, *counts = many_lanes.by_lanes(self.A, self.sources, side_by_side, self.d, self.s, found)
+            farthest[side_by_side] = far
+            self.counts[1:3] += counts
+        left = self.not_near(farthest, found)
+        farthest[left] = self.run(left, replace(plan, essential=None))[left]
+        return farthest
 
     def run(self, rows: Sequence[int], plan: Plan) -> np.ndarray:
         """Fill some rows; for each, what no distance that was relaxed from is worse than, and the zero for others."""
@@ -99,10 +117,6 @@ class Searches:
 
         run(piece, [(k, k) for k in range(self.threads)])
         return tops
-
-    def served(self, found: Essential) -> list[int]:
-        """The rows whose sources the edges that matter serve."""
-        return [row for row, source in enumerate(self.sources) if found.serves(source)]
 
     def bounds(self, tops: np.ndarray) -> np.ndarray:
         """By row, what no distance is worse than."""

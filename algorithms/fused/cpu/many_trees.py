@@ -41,7 +41,10 @@ TILE = 64
 AHEAD = np.uintp(12)
 """Edges from one to that whose head's row is fetched meanwhile."""
 
-WORTH_THREADS = 1 << 15
+LATER = 48
+"""Bytes a vertex that later rounds take."""
+
+WORTH_THREADS = 1 << 19
 """Entries by sources from which on threads share them."""
 
 
@@ -70,9 +73,9 @@ def together(A: CSR, sources: list[int], rows: Rows, s: Semiring) -> Any:
 
 
 def bytes_needed(A: CSR, k: int) -> int:
-    """What the trees of k sources take beside their rows."""
-    groups = min(get_threads(), -(-k // FEWEST))
-    return groups * A.nrows * LANES * (A.dtype.itemsize + index_dtype(A.nrows).itemsize)
+    """What the trees of k sources take beside their rows: each thread's lanes, and the lists of the later rounds."""
+    lanes = LANES * (A.dtype.itemsize + index_dtype(A.nrows).itemsize)
+    return min(get_threads(), k) * A.nrows * (lanes + LATER)
 
 
 class Trees:

@@ -64,13 +64,14 @@ WORST: Fact[Any] = Fact("the weight that makes a path the worst")
 class Essential:
     """The edges of a matrix that shortest paths may take, see `essential.py`.
 
-    rows: indptr, indices, values.  to_hub: D, (n,).  useful: (n,), the distance beyond D_s from which on a vertex is
-    passed over.  reach: the D_s from which no distance is too large; of worse ones some are.  farthest: what no
-    distance may exceed; the zero if there is no such limit.  delta: Δ for these edges.
+    rows: indptr, indices, values.  to_hub, from_hub: D and F, (n,).  useful: (n,), the distance beyond D_s from which
+    on a vertex is passed over.  reach: the D_s from which no distance is too large; of worse ones some are.  farthest:
+    what no distance may exceed; the zero if there is no such limit.  delta: Δ for these edges.
     """
 
     rows: Rows
     to_hub: np.ndarray
+    from_hub: np.ndarray
     useful: np.ndarray
     reach: Any
     farthest: Any
@@ -78,7 +79,7 @@ class Essential:
 
     @property
     def nbytes(self) -> int:
-        return sum(array.nbytes for array in (*self.rows, self.to_hub, self.useful))
+        return sum(array.nbytes for array in (*self.rows, self.to_hub, self.from_hub, self.useful))
 
     @property
     def edges(self) -> int:
