@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from bench.graphs import rmat
 from formats import COO, CSC, CSR, OutOfHostMemory, SparseVector, from_edges, set_memory_limit
 from semiring import (
     MONOIDS,
@@ -24,6 +25,7 @@ from semiring import (
     mxm,
     mxv,
     power,
+    threads,
 )
 from semiring.generic import composed
 
@@ -107,6 +109,19 @@ def test_unions_with_values_for_what_is_absent(verb, fmt, backend, op, dtype):
     right = sts.Entries(right.shape, dtype, {(i, (j + i) % 6): value for (i, j), value in right.at.items()})
     out = sts.Entries((7, 6), result, {(i, 5 - i): 1 for i in range(6)}).build(CSR)
     check_matrix_verb(union, fmt, backend, (left, right), (), rules((7, 6), out, [None, "first"]), fill=0)
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_unions_of_many_rows_are_those_of_filled_matrices(count):
+    A, B = rmat(10, dtype=np.int32, high=9), rmat(10, dtype=np.int32, high=9, seed=5)
+    P = A.with_values(A.values[::-1].copy())
+    with threads(count):
+        for left, right in ((A, B), (B, A), (A, P), (A, from_edges([], [], np.zeros(0, np.int32), shape=1024))):
+            for name in ("minus", "lt", "second"):
+                op = OPERATORS[name]
+                C = ewise_union(left, 3, right, -2, name)
+                C.check()
+                assert C.equals(composed.union_by_filling(left, np.int32(3), right, np.int32(-2), op))
 
 
 @pytest.mark.quick

@@ -90,7 +90,7 @@ def united(A: CSR, B: CSR, op: Any) -> CSR:
     """The union of the entries of `A` and `B`; op(a, b) where both have one."""
     if same_pattern(A, B):
         return CSR.trusted(A.indptr, A.indices, combined(op, A.values, B.values).astype(A.dtype, copy=False), A.shape)
-    a, b, work = _pair(A, B)
+    a, b, work = paired(A, B)
 
     def count(counts: np.ndarray, start: int, stop: int) -> int:
         entries = int(work[stop] - work[start])
@@ -114,7 +114,7 @@ def intersected(A: CSR, B: CSR, op: Any) -> CSR:
     """op(a, b) where both `A` and `B` have an entry."""
     if same_pattern(A, B):
         return CSR.trusted(A.indptr, A.indices, combined(op, A.values, B.values), A.shape)
-    a, b, work = _pair(A, B)
+    a, b, work = paired(A, B)
 
     def count(counts: np.ndarray, start: int, stop: int) -> int:
         return int(count_shared(*a[:2], *b[:2], counts, start, stop))
@@ -128,7 +128,7 @@ def intersected(A: CSR, B: CSR, op: Any) -> CSR:
 
 def shared(A: CSR, B: CSR) -> np.ndarray:
     """For each entry of `A`: has `B` an entry at its place? B's values do not count."""
-    a, b, work = _pair(A, B)
+    a, b, work = paired(A, B)
     found = np.zeros(A.nnz, bool)
     run(lambda *piece: share(*a[:2], *b[:2], found, *piece), cut_evenly(work))
     return found
@@ -301,7 +301,7 @@ class Part:
         return indptr, self.indices, self.values
 
 
-def _pair(A: CSR, B: CSR) -> tuple[Any, Any, np.ndarray]:
+def paired(A: CSR, B: CSR) -> tuple[Any, Any, np.ndarray]:
     """The arrays of both with indices of one type, and how many entries lie before each row."""
     index_type = np.result_type(A.indptr.dtype, B.indptr.dtype, np.int32 if A.nnz + B.nnz < 2**31 else np.int64)
     a, b = (

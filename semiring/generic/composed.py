@@ -84,9 +84,17 @@ def _runs(indptr: Array, times: int) -> tuple[Array, Array]:
 
 @ewise_union.implement(CSR, "cpu", "cuda")
 def _(A: CSR, alpha: Any, B: CSR, beta: Any, op: Combiner, write: MatrixWrite) -> CSR:
+    if A.place.on_host:
+        from ..cpu.unions import union
+
+        return write(union(A, alpha, B, beta, op))
+    return write(union_by_filling(A, alpha, B, beta, op))
+
+
+def union_by_filling(A: CSR, alpha: Any, B: CSR, beta: Any, op: Combiner) -> CSR:
     """Each filled where only the other has an entry: then both have one pattern."""
     left, right = _filled(A, B, alpha), _filled(B, A, beta)
-    return write(CSR.trusted(left.indptr, left.indices, op(left.values, right.values), A.shape))
+    return CSR.trusted(left.indptr, left.indices, op(left.values, right.values), A.shape)
 
 
 def _filled(A: CSR, B: CSR, value: Any) -> CSR:
