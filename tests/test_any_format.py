@@ -27,7 +27,18 @@ from bench.laboratory import bellman_ford_by, scc_by
 from formats import COO, CSC, CSR, CompressedCSR, Matrix, Place, from_edges
 from formats.matrix.facts import COMPRESSED
 from formats.storage.orientation import compressed
-from semiring import MONOIDS, BinaryOp, MaxMin, Semiring, explain
+from semiring import (
+    MONOIDS,
+    BinaryOp,
+    MaxMin,
+    Semiring,
+    ewise_add,
+    ewise_mult,
+    ewise_union,
+    explain,
+    kronecker,
+    mxm,
+)
 from semiring.verbs.registry import Fusible
 
 from .conftest import Backend
@@ -178,3 +189,32 @@ def test_a_semiring_that_cannot_be_fused_runs_on_the_format_itself():
     (run,) = explain(bellman_ford, A, 3, lawless).runs
     assert (run.format, run.implementation) == ("COO", "definition")
     assert not A.keeps(COMPRESSED, CSR)
+
+
+OF_TWO: dict[str, Callable[[Any, Any], Any]] = {
+    "mxm": lambda A, B: mxm(A, B, "min_plus"),
+    "mxm, masked": lambda A, B: mxm(A, B, "min_plus", mask=B, complement=True),
+    "mxm, arguments": lambda A, B: mxm(A, B, "min_plus", return_argument=True)[1],
+    "ewise_add": lambda A, B: ewise_add(A, B, "max"),
+    "ewise_mult": lambda A, B: ewise_mult(A, B, "times"),
+    "ewise_union": lambda A, B: ewise_union(A, 1, B, 2, "minus"),
+    "kronecker": lambda A, B: kronecker(A, B, "plus"),
+    "+ and @": lambda A, B: (A + B) @ B,
+}
+
+
+@pytest.mark.parametrize("name", OF_TWO)
+@every_other_format
+def test_verbs_of_two_matrices_take_them_in_two_formats(name, fmt, backend):
+    A, call = rmat(4, 4), OF_TWO[name]
+    expected = call(A, A.T.to(CSR))
+    mine = A.to(fmt, **OPTIONS.get(fmt, {})).to(device=backend)
+    other = A.to(device=backend)
+    for found in (call(mine, other.T), call(other, mine.T)):
+        C = found.to(CSR).to(device="cpu")
+        assert [part.tolist() for part in C.to_edges()] == [part.tolist() for part in expected.to_edges()]
+
+
+def test_the_conversion_of_a_second_format_is_told():
+    A = rmat(4, 4)
+    assert "mxm takes the CSC by its rows, as CSR" in str(explain(lambda: mxm(A, A.T, "min_plus")))

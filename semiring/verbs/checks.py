@@ -30,13 +30,9 @@ def check_matrix(name: str, A: Any) -> None:
 
 
 def check_pair(A: Any, B: Any) -> None:
-    """TypeError or ValueError unless `A` and `B` are matrices of one format on one device."""
+    """TypeError or ValueError unless `A` and `B` are matrices on one device."""
     check_matrix("the first operand", A)
     check_matrix("the second operand", B)
-    if type(A) is not type(B):
-        raise TypeError(
-            f"both matrices must be of one format, got {type(A).__name__} and {type(B).__name__}: use .to()"
-        )
     if A.place is not B.place:
         raise ValueError(f"the matrices are on {A.device} and {B.device}: move one of them with .to(device=…)")
 

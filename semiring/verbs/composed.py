@@ -53,7 +53,7 @@ def kronecker(
 
     Raises:
         ValueError: devices do not fit.
-        TypeError: the formats differ, or the operator is not defined on the dtype.
+        TypeError: the operator is not defined on the dtype.
         OutOfHostMemory, OutOfDeviceMemory: the result does not fit.
 
     Example:
@@ -73,7 +73,7 @@ def kronecker(
     index = index_dtype(*shape, nnz).itemsize
     size = (shape[0] + 1) * (index + 8) + nnz * (index + result.itemsize)
     A.place.check_room(f"kronecker, for its result of {shape[0]:,} × {shape[1]:,} with {nnz:,} entries,", size)
-    A, B = kronecker.served(A), kronecker.served(B)
+    A, B = kronecker.together(A, B)
     both = [typed_matrix(M, typing, dtype) if typing else M.astype(dtype) for M in (A, B)]
     by_pattern = isinstance(combiner, BinaryOp) and combiner.reads == ""
     zero = typing.zero(dtype) if typing and not by_pattern else None
@@ -134,7 +134,7 @@ def ewise_union(
     result, zero = result_dtype(combiner, dtype), typing.zero(dtype) if typing else None
     if isinstance(u, Matrix):
         into = MatrixWrite.checked(u.shape, result, place, *rule)
-        A, B = (typed_matrix(M, typing, dtype) if typing else M.astype(dtype) for M in map(ewise_union.served, both))
+        A, B = (typed_matrix(M, typing, dtype) if typing else M.astype(dtype) for M in ewise_union.together(*both))
         return ewise_union.find(type(A), place)(A, alpha, B, beta, combiner, into)
     x, y = (typed_vector(x, typing, dtype) if typing else cast_vector(x, dtype) for x in both)
     write = VectorWrite.checked(x.size, result, result.type(0) if zero is None else zero, place, *rule)

@@ -136,9 +136,17 @@ class Verb(Generic[P, R]):
             return A
         return self.rows_of(A)
 
+    def together(self, A: Matrix, B: Matrix) -> tuple[Matrix, Matrix]:
+        """`A` and `B` as one cell takes them: as `served`, and of two formats the rows of both as CSR."""
+        if type(A) is not type(B):
+            return self.rows_of(A), self.rows_of(B)
+        return self.served(A), self.served(B)
+
     def rows_of(self, A: Matrix, axis: int = 0, *, inside: str = "algorithms") -> Any:
         """The rows of `A` as CSR, or its columns as CSC (axis=1): made once, kept with it, and told by `explain`."""
         made = compressed(A, axis, inside=inside)
+        if made is A:
+            return A
         lines, fmt = ("rows", "CSR") if axis == 0 else ("columns", "CSC")
         name, size = type(A).__name__, f"{made.nbytes:,} bytes"
         note_choice(f"{self.name} takes the {name} by its {lines}, as {fmt}: {size}, kept with it")

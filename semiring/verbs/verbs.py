@@ -229,7 +229,7 @@ def mxm(
 
     Raises:
         ValueError: shapes or devices do not fit, or `return_argument` comes with accum.
-        TypeError: the semiring is not defined on the dtype, the formats differ, or `return_argument` is asked of sums.
+        TypeError: the semiring is not defined on the dtype, or `return_argument` is asked of sums.
 
     Example:
         >>> import numpy as np
@@ -261,7 +261,7 @@ def mxm(
     write = MatrixWrite.checked((A.nrows, B.ncols), dtype, A.place, *rule)
     if return_argument:
         return _sparse_with_argument(A, B, s, rule)
-    A, B = mxm.served(A), mxm.served(B)
+    A, B = mxm.together(A, B)
     return mxm.find(type(A), A.place)(typed_matrix(A, s, dtype), typed_matrix(B, s, dtype), s, write)
 
 
@@ -472,7 +472,7 @@ def _element_wise(verb: Verb[..., Any], u: Any, v: Any, op: Operator, part: Any,
         if LIMITS:
             check_result(verb.name, u.place, u.nbytes + v.nbytes)
         write: Any = MatrixWrite.checked(u.shape, result_dtype(combiner, dtype), u.place, *rule)
-        u, v = verb.served(u), verb.served(v)
+        u, v = verb.together(u, v)
         both = [typed_matrix(M, typing, dtype) if typing else M.astype(dtype) for M in (u, v)]
         return verb.find(type(u), u.place)(*both, combiner, typing.zero(dtype) if typing else None, write)
     place = check_vectors(u, v)
