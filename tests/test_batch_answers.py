@@ -135,10 +135,9 @@ def test_how_searches_are_taken_is_told(monkeypatch):
         assert explain(bfs, B, sources=some(B, 64)).runs[0].facts["schedule"] == "a search for each thread"
     with threads(1):
         told = explain(bfs, B, sources=some(B, 64))
-    assert told.choices == [
-        "bfs takes its sources one by one: the searches do not meet, and one thread is best for each"
-    ]
-    assert len(told.runs) == 64
+    assert [run.facts["schedule"] for run in told.runs] == ["a search after the other"]
+    assert B.keeps(searches.APART)
+    assert not A.keeps(searches.APART)
 
 
 def test_searches_of_64_bit_indices():

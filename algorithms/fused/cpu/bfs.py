@@ -60,17 +60,32 @@ def search(
     A: CSR, source: int, outside: np.ndarray | None, how: Direction, deepest: int | None, return_parents: bool
 ) -> tuple[np.ndarray, np.ndarray | None]:
     """(levels, parents) from one source, as `algorithms.bfs.search` has them."""
-    how = how.for_matrix(A)
-    n, vertex = A.nrows, index_dtype(A.nrows)
-    level = np.full(n, -1, np.int32)
-    parent = np.full(n, -1, vertex) if return_parents else np.empty(0, vertex)
-    masked = outside is not None
-    if masked:
-        level[outside] = -2
-    _Search(A, level, parent, how, n if deepest is None else min(deepest, n)).run(source)
-    if masked:
-        level[outside] = -1
+    level = np.empty(A.nrows, np.int32)
+    parent = np.empty(A.nrows if return_parents else 0, index_dtype(A.nrows))
+    done = fill(A, source, level, parent, outside, how, deepest)
+    facts(levels=done.pushed + done.pulled, pushed=done.pushed, pulled=done.pulled, threads=done.threads)
     return level, parent if return_parents else None
+
+
+def fill(
+    A: CSR,
+    source: int,
+    level: np.ndarray,
+    parent: np.ndarray,
+    outside: np.ndarray | None,
+    how: Direction,
+    deepest: int | None,
+) -> _Search:
+    """Write the levels and, if there is room for them, the parents; the search, which knows what it has done."""
+    level.fill(-1)
+    parent.fill(-1)
+    if outside is not None:
+        level[outside] = -2
+    done = _Search(A, level, parent, how.for_matrix(A), A.nrows if deepest is None else min(deepest, A.nrows))
+    done.run(source)
+    if outside is not None:
+        level[outside] = -1
+    return done
 
 
 class _Search:
@@ -101,7 +116,6 @@ class _Search:
                 listed(self.found, self.queue)
             else:
                 self.push()
-        facts(levels=self.pushed + self.pulled, pushed=self.pushed, pulled=self.pulled, threads=self.threads)
 
     def pulls(self, pulling: bool) -> bool:
         """Is the next step a pull? By the rule of `Direction.pulls`."""

@@ -10,7 +10,8 @@ Levels are counted in bits: a vertex has a word for each binary digit of level +
 When all is found, levels are written sixteen vertices at a time, and each column is gone through once for the parents:
 the first u whose numbers are those of v less one, digit by digit.
 
-Where searches do not meet, as on roads, a word has one bit at a time. Then the threads take a search each.
+Where searches do not meet, as on roads, a word has one bit at a time. Then the threads take a search each, and the next
+call does not try again.
 
 [1] M. Then et al., The more the merrier: efficient multi-source graph traversal, VLDB 2015.
 [2] S. Beamer, K. Asanović, D. Patterson, Direction-optimizing breadth-first search, SC 2012.
@@ -25,16 +26,16 @@ import numpy as np
 from algorithms.traversal import SEARCHES, TURNED_AFTER, Direction
 from formats import CSR
 from formats.arrays import index_dtype
+from formats.matrix.facts import Fact
 from formats.storage.orientation import by_columns, has_columns
 from semiring.cpu.compiler.references import operation, tools
 from semiring.cpu.kernels import compiled, inlined
 from semiring.cpu.threads import PIECES_PER_THREAD, get_threads, run
 from semiring.verbs.batch import Rows
 from semiring.verbs.explanation import facts
-from semiring.verbs.registry import Unsuited
 
 from .atomics import added, prefetched
-from .bfs import search
+from .bfs import fill
 from .words import bits_set
 
 MOST = 64
@@ -62,6 +63,8 @@ WORTH_THREADS = 1 << 16
 WORTH_SHARING = 1 << 19
 """Entries by searches from which on threads take a search each."""
 
+APART: Fact[bool] = Fact("searches from several sources do not meet")
+
 LEVEL, FOUND, TOUCHED, EDGES, COUNT, ACTIVE = range(6)
 """What is known at a level: its number; bits found, words that gained them, edges of the frontier, its vertices, and
 the searches that it is of."""
@@ -82,23 +85,23 @@ def searches(
 ) -> Any:
     """Fill rows of (levels, parents) from each source, as `bfs.search` has them."""
     how = resolved(A, how, len(sources))
-    if len(sources) >= FEWEST and (how.choice != "push" or not return_parents):
+    if len(sources) >= FEWEST and (how.choice != "push" or not return_parents) and not A.keeps(APART):
         together = _Searches(A, sources, rows, outside, how, A.nrows if deepest is None else min(deepest, A.nrows))
         if together.run():
             return rows
-    if get_threads() == 1 or len(sources) * A.nnz < WORTH_SHARING:
-        return Unsuited("the searches do not meet, and one thread is best for each")
+        if outside is None:
+            A.keep(APART, lambda: True)
+    levels, parents = rows
 
     def one(start: int, stop: int) -> None:
+        none = np.empty(0, index_dtype(A.nrows))
         for i in range(start, stop):
-            found = search(A, sources[i], outside, how, deepest, return_parents)
-            for row, x in zip(rows, found, strict=True):
-                if row is not None:
-                    row[i] = x
+            fill(A, sources[i], levels[i], none if parents is None else parents[i], outside, how, deepest)
 
-    each = -(-len(sources) // (get_threads() * PIECES_PER_THREAD))
+    threads = get_threads() if len(sources) * A.nnz >= WORTH_SHARING else 1
+    each = -(-len(sources) // (threads * PIECES_PER_THREAD)) if threads > 1 else len(sources)
     run(one, [(i, min(i + each, len(sources))) for i in range(0, len(sources), each)])
-    facts(schedule="a search for each thread", threads=get_threads())
+    facts(schedule="a search for each thread" if threads > 1 else "a search after the other", threads=threads)
     return rows
 
 
