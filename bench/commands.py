@@ -13,7 +13,7 @@ import typer
 from formats import DeviceUnavailable
 
 from . import fused, prepare
-from .batches import BATCHES
+from .cliffs.batches import BATCHES
 from .cliffs.table import CLIFFS
 from .experiment import Experiment, Setting, perform
 from .experiments import EXPERIMENTS

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import experiments
-from .batches import BATCHES
+from .cliffs.batches import BATCHES
 from .cliffs.table import CLIFFS
 from .experiment import PARTIAL, Experiment, Row, load
 from .measure import RESULTS

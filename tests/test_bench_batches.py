@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from bench import batches
+from bench.cliffs import batches
 from bench.experiment import Setting
 from bench.measure import Disagreement
 

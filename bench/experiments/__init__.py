@@ -7,7 +7,6 @@ from bench.experiment import Experiment
 from . import (
     afanasyev,
     afanasyev_scc,
-    batches,
     choice,
     everyone,
     kolganov,
@@ -37,7 +36,6 @@ EXPERIMENTS: dict[str, Experiment] = {
         storage.FORMATS,
         choice.CHOICE,
         packing.PACKING,
-        batches.BATCHES,
         roofline.ROOFLINE,
     )
 }
