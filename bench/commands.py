@@ -12,12 +12,11 @@ import typer
 
 from formats import DeviceUnavailable
 
-from . import fused, prepare
 from .cliffs.batches import BATCHES
 from .cliffs.table import CLIFFS
 from .experiment import Experiment, Setting, perform
 from .experiments import EXPERIMENTS
-from .measure import RESULTS, Disagreement, append, machine, rows_file
+from .measure import RESULTS, Disagreement
 from .report import report
 
 INTERRUPTED = 130
@@ -85,43 +84,6 @@ def command_of(experiment: Experiment) -> Callable[..., None]:
 
 for experiment in (*EXPERIMENTS.values(), CLIFFS, BATCHES):
     app.command(experiment.name)(command_of(experiment))
-
-
-@app.command("prepare")
-def prepare_command(
-    device: Annotated[Device, typer.Option(help="Where to run.")] = Device.CPU,
-    scale: Annotated[int, typer.Option(help="log2 of the number of vertices of an R-MAT graph.", min=4)] = 16,
-    file: Annotated[Path | None, typer.Option(help="A graph to prepare instead.", exists=True, dir_okay=False)] = None,
-    repeats: Annotated[int, typer.Option(help="Timed runs of each step.", min=1)] = 5,
-    output: Annotated[Path | None, typer.Option(help="The folder whose file of rows to append to.")] = None,
-) -> None:
-    """What each step of preparation takes, and what a product gains by it."""
-    with told("prepare"):
-        lines = None if output is None else rows_file("prepare", machine(device.value), output)
-        records = prepare.run(scale, repeats, device.value, file)
-    if lines is not None:
-        append(lines, records)
-
-
-@app.command("fused")
-def fused_command(
-    device: Annotated[Device, typer.Option(help="Where to run.")] = Device.CPU,
-    graphs: Annotated[str, typer.Option(help="Names of graphs, with commas; by default the device's.")] = "",
-    repeats: Annotated[int, typer.Option(help="Timed runs of each row, fewer of slow ones.", min=1)] = 15,
-    data: Annotated[Path | None, typer.Option(help="The folder of the road graphs' files.", exists=True)] = None,
-    output: Annotated[Path | None, typer.Option(help="The folder for rows, not bench/results.")] = None,
-    rows: Annotated[str, typer.Option(help="SSSP, BFS, SCC, MST, with commas; by default all.")] = "",
-    quick: Annotated[bool, typer.Option("--quick", help="Tiny graphs, to see that everything works.")] = False,
-    brief: Annotated[
-        bool, typer.Option("--brief", help="Check by equations where they settle it, not by SciPy.")
-    ] = False,
-) -> None:
-    """Algorithms that run as a whole: time, first call and memory, beside their targets; exit code 1 if one fails."""
-    names, kinds = ([name for name in listed.split(",") if name] for listed in (graphs, rows))
-    with told("fused"):
-        records = fused.run(device.value, names, repeats, data, output, kinds, quick=quick, brief=brief)
-    if any("error" in record for record in records):
-        raise typer.Exit(1)
 
 
 @app.command("report")

@@ -161,7 +161,7 @@ def test_the_page_shows_every_run_and_is_well_formed(folder: Path) -> None:
         assert expected in text
     assert text.index("a GPU <&> more", text.index("What is compared")) < text.rindex("4 cores, a processor")
     assert "never" not in text  # a column without a figure
-    assert {"fake", "other", "fused", "fake-0", "fake-1"} <= set(checker.ids)
+    assert {"fake", "other", "fake-0", "fake-1"} <= set(checker.ids)
 
 
 def test_an_experiment_that_was_not_run_says_how(folder: Path) -> None:
@@ -228,13 +228,14 @@ def test_the_command_names_the_folder_of_roads_where_it_is_needed(folder: Path, 
     text = "".join(checked(report(folder=folder).read_text()).text)
     assert "python -m bench fake --device cuda --data FOLDER" in text
     assert "python -m bench other --device cuda --data" not in text
-    assert "python -m bench fused --device cuda --data FOLDER" in text
     assert {name for name, experiment in EXPERIMENTS.items() if experiment.roads} == {
         "peers",
         "spmv",
         "packing",
+        "prepare",
         "formats",
         "roofline",
+        "fused",
     }
 
 
@@ -285,28 +286,6 @@ def test_what_is_no_row_is_refused_by_file_and_line(folder: Path) -> None:
         report(folder=folder)
     path.rename(folder / "fake-cpu.partial.jsonl")  # of an experiment that still runs
     assert [run.path.name for run in collected(folder)["fake"]] == ["fake-gpu.jsonl"]
-
-
-def test_rows_of_algorithms_as_a_whole_have_a_section(folder: Path) -> None:
-    known = {name: value for name, value in KNOWN.items() if name not in ("experiment", "quick")}
-    row = {
-        "graph": "NE",
-        "nnz": 7,
-        "algorithm": "SSSP",
-        "implementation": "fused",
-        "device_ms": 4.5,
-        "peers_ms": {"cuGraph": 1667, "ADDS": 15.5, "prototype": 6.5},
-        "checked": ["equation"],
-    }
-    failed = {"graph": "NE", "algorithm": "MST", "error": "AssertionError: wrong"}
-    path = written(folder / "fused-gpu.jsonl", [row | {"verified": True}, failed], known | GPU)
-    text = " ".join(checked(report(folder=folder).read_text()).text)
-    for expected in ("15.5", "ADDS", "4.5", "equation", "failed: AssertionError: wrong"):
-        assert expected in text
-    assert "prototype" not in text
-    written(path, [row], known | GPU)
-    with pytest.raises(ValueError, match="fused-gpu.jsonl:1: a row that is not verified"):
-        report(folder=folder)
 
 
 def test_the_results_of_the_repository_can_be_shown(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ import numpy as np
 
 from algorithms import all_pairs, bfs, sssp
 from bench.experiment import Experiment, Row, Setting, released
+from bench.experiments.fused_tasks import NEW_YORK
 from bench.graphs import grid, rmat, rmat_both_ways
 from bench.limits import COLUMNS, Limits, Timed, insist, limited, no_plot, row
 from formats import CSR, Matrix, from_edges, read
@@ -28,7 +29,6 @@ from formats.arrays import finish, to_device
 from semiring import MinPlus, PlusTimes, mxm, mxv, reduce, select, vxm
 from semiring.cpu.threads import configure_graphblas
 
-NEW_YORK = "USA-road-d.NY.gr.gz"
 GRAPHBLAS = "python-graphblas"
 SOURCES = 64
 SECONDS = 8.0

@@ -18,12 +18,12 @@ import numpy as np
 from scipy.sparse.csgraph import connected_components
 
 from algorithms import NegativeCycle, bellman_ford, bfs, boruvka, scc, sssp
+from bench.experiments.fused_tasks import NEW_YORK
 from bench.graphs import grid, rmat, uniform
 from formats import CSR, from_edges, read
 from formats.arrays import Device, to_device
 from semiring.tuning.timing import finished_ms
 
-NEW_YORK = "USA-road-d.NY.gr.gz"
 CALLS = 7
 
 

@@ -17,7 +17,7 @@ import scipy.sparse
 from scipy.sparse import csgraph
 
 from algorithms import NegativeCycle, bellman_ford, sssp
-from bench.fused_tasks import NEW_YORK
+from bench.experiments.fused_tasks import NEW_YORK
 from bench.graphs import grid, rmat, rmat_both_ways
 from bench.laboratory import bellman_ford_by
 from bench.laboratory.work_queue import DISCIPLINES

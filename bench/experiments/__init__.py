@@ -9,9 +9,11 @@ from . import (
     afanasyev_scc,
     choice,
     everyone,
+    fused,
     kolganov,
     martin,
     packing,
+    prepare,
     roofline,
     spmv,
     sssp_c,
@@ -36,6 +38,8 @@ EXPERIMENTS: dict[str, Experiment] = {
         storage.FORMATS,
         choice.CHOICE,
         packing.PACKING,
+        prepare.PREPARE,
         roofline.ROOFLINE,
+        fused.FUSED,
     )
 }

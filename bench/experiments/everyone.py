@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING, Any, get_args
 from algorithms import bfs, boruvka, scc, sssp
 from bench import plots
 from bench.experiment import Experiment, Row, Setting, released
-from bench.fused_tasks import GRAPHS
 from bench.measure import Contender, contest, rounded
 from bench.peers import PEERS, Task, agreement, common, facts, rivals
 from bench.peers.graphblas import GRAPHBLAS
 from formats import CSR
 from formats.arrays import Device, to_device
 from semiring.vectors import degrees
+
+from .fused_tasks import GRAPHS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any
 
 from algorithms import boruvka
 from bench.experiment import Experiment, Row, Setting, released
-from bench.fused_tasks import GRAPHS
 from bench.graphs import operand, ssca2
 from bench.measure import Contender, contest, rounded
 from bench.products import min_plus
@@ -27,6 +26,7 @@ from formats import CSR, CompressedCSR, Matrix, renumber
 from semiring import MinPlus, mxv
 from semiring.verbs.explanation import explain
 
+from .fused_tasks import GRAPHS
 from .spmv import MAX_OPERAND
 from .teps import FOREST, on_host, reference, same
 

@@ -32,9 +32,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bench.experiment import Experiment, Row, Setting, released
-from bench.fused import parts, plain
-from bench.fused import same as equal
-from bench.fused_tasks import Problem, Task, tasks
 from bench.graphs import library
 from bench.measure import Contender, contest, rounded
 from bench.products import cusparse
@@ -45,6 +42,9 @@ from semiring import explain, get_threads, mxv
 from semiring.tuning.timing import unkept
 from semiring.vectors import degrees
 
+from .fused import parts, plain
+from .fused import same as equal
+from .fused_tasks import Problem, Task, tasks
 from .storage import Product, formats_of, graphs, products, same, stored
 
 if TYPE_CHECKING:

@@ -36,7 +36,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bench.experiment import Experiment, Row, Setting, released
-from bench.fused import stopwatch
 from bench.graphs import ROADS, grid, operand, rmat, roads, uniform
 from bench.measure import Contender, contest, rounded
 from bench.products import BARE, bare, cusparse, min_plus
@@ -44,6 +43,8 @@ from formats import CSR, Matrix, SparseVector
 from formats.arrays import Array, Device, namespace
 from semiring import MinPlus, Verb, mxv, vxm
 from semiring.tuning.timing import break_even, unkept
+
+from .fused import stopwatch
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

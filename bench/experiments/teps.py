@@ -19,15 +19,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from algorithms import bellman_ford, bfs, boruvka, scc
-from bench import fused_tasks
 from bench.experiment import Row, Setting, released
-from bench.fused_tasks import Problem
 from bench.measure import Contender, Disagreement, contest, rounded, timed
 from formats import CSR, Matrix
 from formats.arrays import Device, to_device
 from semiring.cpu.threads import threads
 from semiring.vectors import degrees
 from semiring.verbs.explanation import explain
+
+from . import fused_tasks
+from .fused_tasks import Problem
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -18,10 +18,9 @@ import scipy.sparse
 from scipy.sparse import csgraph
 
 from algorithms import bfs, boruvka, scc, sssp
+from bench.graphs import ROADS, grid, rmat, rmat_both_ways, roads, uniform
 from formats import CSR, read
 from formats.arrays import Array, Device, namespace, to_device
-
-from .graphs import ROADS, grid, rmat, rmat_both_ways, roads, uniform
 
 NEW_YORK = "USA-road-d.NY.gr.gz"
 SCIPY_EDGES = {"SSSP": 20_000_000, "BFS": 100_000_000, "SCC": 100_000_000, "MST": 20_000_000}
@@ -74,15 +73,10 @@ def real_roads(path: Path, device: Device) -> CSR:
     return A.astype(np.float32)
 
 
-def chosen(names: list[str], device: Device, folder: Path, *, quick: bool) -> list[str]:
-    """The graphs to run on, by default the device's whose files are there. ValueError names the first unknown one."""
-    there = [name for name, source in GRAPHS.items() if not source.file or (folder / source.file).exists()]
-    for name in names:
-        if name not in there:
-            raise ValueError(
-                f"unknown graph {name!r}; there are {', '.join(there)} (roads need --data with their files)"
-            )
-    return names or [name for name in (QUICK if quick else BY_DEFAULT[device]) if name in there]
+def chosen(device: Device, folder: Path, *, quick: bool) -> list[str]:
+    """The device's graphs whose files are there."""
+    names = QUICK if quick else BY_DEFAULT[device]
+    return [name for name in names if not (file := GRAPHS[name].file) or (folder / file).exists()]
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,10 @@
 """Algorithms that a backend runs as a whole, each verified first, then timed beside its targets and its peers.
 
 A row is one algorithm on one graph (`fused_tasks`), from the vertex of largest out-degree. Verified means equal, to the
-last bit, to the definition's answer on the same device (`fused=False`), and checked independently of us. Then, medians:
+last bit, to the definition's answer on the same device (`fused=False`), and checked independently of us. On a GPU the
+equation alone checks distances and levels, which it settles. Then, medians:
 
-    device_ms       of one call on the GPU, from when it was queued as far as it does not wait for its own results
+    ms              of one call, on a GPU from when it was queued as far as it does not wait for its own results
     wall_ms         of one call, by the host's clock
     definition_ms   of the definition, wall time, once
     first_ms        of a call on a matrix that nothing is kept with yet, kernels compiled, wall time, once
@@ -20,24 +21,27 @@ them. Finding parents, too, may take 1.4 times as long as not.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from statistics import median
-from typing import Any
+from statistics import median, quantiles
+from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
-from rich.table import Table
-
-from formats import CSR, Matrix
-from formats.arrays import Device, cupy, finish
+from bench.experiment import Experiment, Row, Setting, released
+from bench.measure import Disagreement, device_ms, host_ms, peak_bytes, rounded, wall_ms
+from formats import CSR, Matrix, OutOfDeviceMemory, OutOfHostMemory
+from formats.arrays import Device, finish
 from semiring import explain
 from semiring.vectors import degrees
 
 from .fused_tasks import FORESTS, GRAPHS, Problem, Task, chosen, tasks
-from .measure import append, device_ms, host_ms, machine, peak_bytes, rounded, rows_file, wall_ms
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+OWN = "prototype"
+"""Among the peers what is no other's: kernels of our own that did only this."""
 ROW_SECONDS = 4.0
 """Of timed runs of a row: slow ones are repeated less often, but at least LEAST times."""
 LEAST = 3
@@ -131,63 +135,37 @@ def reached(milliseconds: float, goal: float | None, at_least: float | None) -> 
 # --- running ----------------------------------------------------------------------------------------------------------
 
 
-def run(
-    device: Device = "cpu",
-    names: list[str] | None = None,
-    repeats: int = 15,
-    data: Path | None = None,
-    output: Path | None = None,
-    rows: list[str] | None = None,
-    *,
-    quick: bool = False,
-    brief: bool = False,
-) -> list[dict[str, Any]]:
-    """Verify and time every row on the named graphs, or those of the named kinds, and print a table at the end.
-
-    A record is written into the folder `output` as soon as it is there, by default `RESULTS` (but nowhere if `quick`).
-    What raises is a record with an "error".  data: the folder of the road graphs.  brief: SSSP and BFS are checked by
-    their equation alone, which settles them, the others by their definition, and SciPy is not asked.
-    """
-    known, folder = machine(device), data or Path()
-    lines = None if output is None and quick else rows_file("fused", known, output)
-    records: list[dict[str, Any]] = []
-
-    def tell(record: dict[str, Any]) -> None:
-        records.append(known | record)
-        print(progress(record), flush=True)
-        if lines is not None:
-            append(lines, records[-1:])
-
-    for name in chosen(names or [], device, folder, quick=quick):
-        start = time.perf_counter()
-        try:
-            if device == "cuda":
-                cupy().get_default_memory_pool().free_all_blocks()
-            A = GRAPHS[name].make(device, folder)
-            problem = Problem(name, A, int(degrees(A).argmax()), GRAPHS[name].undirected, brief)
-        except Exception as error:
-            tell({"graph": name, "algorithm": "the graph", "error": sentence(error)})
+def rows(setting: Setting) -> Iterator[Row]:
+    """Every algorithm on every graph; what does not fit is missing."""
+    device, folder = setting.device, setting.data or Path()
+    for name in chosen(device, folder, quick=setting.quick):
+        if kept := setting.kept_rows(name):
+            yield from kept
             continue
-        print(f"{name}: {A.nrows:,} vertices, {A.nnz:,} entries, after {time.perf_counter() - start:.1f} s", flush=True)
+        released(device)
+        A = GRAPHS[name].make(device, folder)
+        brief = device == "cuda" and not setting.quick
+        problem = Problem(name, A, int(degrees(A).argmax()), GRAPHS[name].undirected, brief)
+        without: dict[str, float] = {}
         for task in tasks():
             if task.kind == "MST" and name not in FORESTS and device == "cuda":
                 continue
-            if rows and task.kind not in rows:
-                continue
-            row = {"graph": name, "n": A.nrows, "nnz": A.nnz, "source": problem.source, "algorithm": task.name}
+            row = {"graph": name, "n": A.nrows, "nnz": A.nnz, "source": problem.source, "contender": task.name}
+            plain_ms = without.get(replace(task, parents=False).name) if task.parents else None
             try:
-                tell(row | measured(task, problem, device, repeats, without_parents(records, task, name), brief))
-            except Exception as error:
-                tell(row | {"error": sentence(error)})
+                figures = measured(task, problem, device, setting.repeats, plain_ms, brief)
+            except (OutOfDeviceMemory, OutOfHostMemory) as error:
+                yield row | {"missing": sentence(error)}
+                continue
+            without[task.name] = figures["ms"]
+            yield row | figures
         del A, problem
-    show(records, device)
-    return records
 
 
 def measured(
     task: Task, p: Problem, device: Device, repeats: int, without: float | None, brief: bool
 ) -> dict[str, Any]:
-    """A row's figures, once it is verified. AssertionError, before anything is timed, if it is wrong.
+    """A row's figures, once it is verified. Disagreement, before anything is timed, if it is wrong.
 
     without: the time of the same without parents.
     """
@@ -209,12 +187,14 @@ def measured(
     peak = peak_bytes(lambda: solve(M), device) - (M.kept_nbytes - kept)
     figures = timed(lambda: solve(M), partial(task.peer, p) if device == "cpu" else None, repeats, one_seconds)
     if not same(parts(solve(M)), parts(expected)):
-        raise AssertionError(f"{task.name} on {p.name} computes something else the next time")
-    ours = figures.get("device_ms", figures["wall_ms"])
+        raise Disagreement(f"{task.name} on {p.name} computes something else the next time")
     goal, at_least = targets(task, p.name, device, figures.get("scipy_ms"), without)
+    known = PEERS[task.kind] if device == "cuda" else {}
+    peers = {peer: ms[p.name] for peer, ms in known.items() if p.name in ms and peer != OWN}
+    best = min(peers, key=lambda peer: peers[peer], default=None)
     return {
         "verified": True,
-        "checked": checked,
+        "checked_by": ", ".join(checked),
         "implementation": told.runs[0].implementation if told.runs else "definition",
         **figures,
         "definition_ms": None if definition_seconds is None else rounded(definition_seconds * 1e3),
@@ -223,9 +203,10 @@ def measured(
         "peak_bytes_per_vertex": rounded(peak / max(A.nrows, 1)),
         "goal_ms": rounded(goal),
         "at_least_ms": rounded(at_least),
-        "reached": reached(ours, goal, at_least),
-        "to_without_parents": None if without is None else rounded(ours / without),
-        "peers_ms": {peer: ms[p.name] for peer, ms in PEERS[task.kind].items() if device == "cuda" and p.name in ms},
+        "reached": reached(figures["ms"], goal, at_least),
+        "to_without_parents": None if without is None else rounded(figures["ms"] / without),
+        "best_of_others_ms": None if best is None else peers[best],
+        "others": best,
         "ran": [
             {"algorithm": r.algorithm, "implementation": r.implementation, "why": r.why, "facts": plain(r.facts)}
             for r in told.runs
@@ -234,13 +215,13 @@ def measured(
 
 
 def verified(task: Task, p: Problem, answer: Any, expected: Any, defined: bool) -> list[str]:
-    """By what an answer was checked. AssertionError if it is wrong.  defined: is what is expected the definition's?"""
+    """By what an answer was checked. Disagreement if it is wrong.  defined: is what is expected the definition's?"""
     if not same(parts(answer), parts(expected)):
-        raise AssertionError(f"{task.name} on {p.name} computes something else than its definition: it is not timed")
+        raise Disagreement(f"{task.name} on {p.name} computes something else than its definition: it is not timed")
     checked = ["definition"] if defined else []
     for name, right in task.independent(p, parts(answer)):
         if not right:
-            raise AssertionError(f"{task.name} on {p.name} is wrong by {name}: it is not timed")
+            raise Disagreement(f"{task.name} on {p.name} is wrong by {name}: it is not timed")
         checked.append(name)
     return checked
 
@@ -275,36 +256,21 @@ def stopwatch(call: Callable[[], Any], device: Device) -> tuple[float, Any]:
 
 
 def timed(ours: Callable[[], Any], peer: Callable[[], Any] | None, repeats: int, one_seconds: float) -> dict[str, Any]:
-    """Median milliseconds: on a GPU (no peer) device_ms and wall_ms, on the CPU wall_ms, and the peer's in turns."""
+    """Medians and quartiles, ms: on a GPU (no peer) the device's and the wall's, on a CPU also the peer's."""
     if peer is None:
-        clocks = {"device_ms": lambda: device_ms(ours, 1), "wall_ms": lambda: wall_ms(ours)}
+        clocks = {"ms": lambda: device_ms(ours, 1), "wall_ms": lambda: wall_ms(ours)}
         one_seconds *= 3
     else:
-        clocks = {"wall_ms": lambda: host_ms(ours), "scipy_ms": lambda: host_ms(peer)}
+        clocks = {"ms": lambda: host_ms(ours), "scipy_ms": lambda: host_ms(peer)}
         one_seconds += host_ms(peer) / 1e3
     count = min(repeats, max(LEAST, int(ROW_SECONDS / one_seconds)))
     taken: dict[str, list[float]] = {figure: [] for figure in clocks}
-    for _ in range(count):
+    for _ in range(max(count, 2)):
         for figure, clock in clocks.items():
             taken[figure].append(clock())
-    return {"repeats": count} | {figure: rounded(median(each)) for figure, each in taken.items()}
-
-
-def without_parents(records: list[dict[str, Any]], task: Task, graph: str) -> float | None:
-    """Our time, in the records, for a task with parents without them."""
-    if not task.parents:
-        return None
-    name = replace(task, parents=False).name
-    times = [ours(r) for r in records if (r["graph"], r["algorithm"]) == (graph, name) and "error" not in r]
-    return times[0] if times else None
-
-
-# --- records and tables -----------------------------------------------------------------------------------------------
-
-
-def ours(record: dict[str, Any]) -> float:
-    """The time to compare: the device's, on a CPU the wall's."""
-    return record.get("device_ms", record["wall_ms"])
+    low, _, high = quantiles(taken["ms"], n=4, method="inclusive")
+    medians = {figure: rounded(median(each)) for figure, each in taken.items()}
+    return {"repeats": len(taken["ms"]), "low_ms": rounded(low), "high_ms": rounded(high)} | medians
 
 
 def plain(x: Any) -> Any:
@@ -326,58 +292,45 @@ def sentence(error: BaseException) -> str:
     return " ".join(f"{type(error).__name__}: {error}".split())[:500]
 
 
-def progress(record: dict[str, Any]) -> str:
-    """A line about a row."""
-    what = f"  {record['algorithm']:22}"
-    if "error" in record:
-        return f"{what} {record['error'][:95]}"
-    return f"{what} {ours(record):9.3f} ms, {record['implementation']}, checked by {', '.join(record['checked'])}"
+def plot(rows: list[Row]) -> Figure | None:
+    """Milliseconds of each algorithm, graph by graph, without those that also find parents."""
+    from bench import plots
+
+    drawn = [row for row in rows if "parents" not in row["contender"]]
+    if not drawn:
+        return None
+    made, (ax,) = plots.figure(1, width=7.2)
+    plots.bars(ax, drawn, "graph", "ms", log_y=True)
+    plots.label(ax, "one call", "", "milliseconds")
+    return made
 
 
-def show(records: list[dict[str, Any]], device: Device) -> None:
-    """A table of all rows. The ratio is to the fastest of others."""
-    if not records:
-        print("no graph to run on: the road graphs need --data with their files")
-        return
-    first = records[0]
-    where = first.get("gpu", first["machine"])
-    table = Table(title=f"Median ms, {where}, {first['date']}, {first['commit']}", box=None, padding=(0, 1, 0, 0))
-    for heading in ("graph", "algorithm", "ran"):
-        table.add_column(heading, no_wrap=True)
-    others = ["cuGraph", "best of others"] if device == "cuda" else ["SciPy"]
-    for heading in ("ours", "goal", "at least", "reached", *others, "ratio", "first", "definition"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    for record in records:
-        table.add_row(*cells(record, device))
-    console = Console()
-    console.width = max(console.width, 120)
-    console.print(table)
-
-
-def cells(record: dict[str, Any], device: Device) -> list[str]:
-    """A row of the table."""
-    what = [record["graph"], record["algorithm"]]
-    if "error" in record:
-        return [*what, "failed"]
-    peers = record["peers_ms"] if device == "cuda" else {"SciPy": record["scipy_ms"]}
-    best = min(peers, key=lambda peer: peers[peer], default=None)
-    others = [number(peers.get("cuGraph")), "–" if best is None else f"{number(peers[best])} {best}"]
-    return [
-        *what,
-        record["implementation"],
-        number(ours(record)),
-        number(record["goal_ms"]),
-        number(record["at_least_ms"]),
-        record["reached"] or "–",
-        *(others if device == "cuda" else [number(record["scipy_ms"])]),
-        "–" if best is None else f"{ours(record) / peers[best]:.2f}",
-        number(record["first_ms"]),
-        number(record["definition_ms"]),
-    ]
-
-
-def number(milliseconds: float | None) -> str:
-    """Three significant digits, "–" for none."""
-    if milliseconds is None:
-        return "–"
-    return f"{milliseconds:,.0f}" if milliseconds >= 100 else f"{milliseconds:.3g}"
+FUSED = Experiment(
+    name="fused",
+    title="Algorithms as a whole",
+    source="our own; targets and others' times on a GPU as measured elsewhere on an H100 on 2026-11-21",
+    about=(
+        "Shortest paths, searches, components and forests, each run as one kernel on a GPU or as compiled loops on a "
+        "CPU, from the vertex of largest out-degree. Verified to the last bit by the definition, where it is quick "
+        "enough, and independently of us. Of the others the fastest is shown; on a GPU it was not measured here. The "
+        "first call is one on a matrix that keeps nothing yet."
+    ),
+    rows=rows,
+    columns=(
+        "graph",
+        "nnz",
+        "contender",
+        "implementation",
+        "ms",
+        "goal_ms",
+        "reached",
+        "best_of_others_ms",
+        "others",
+        "scipy_ms",
+        "first_ms",
+        "definition_ms",
+        "checked_by",
+    ),
+    plot=plot,
+    roads=True,
+)
