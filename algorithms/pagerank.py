@@ -14,9 +14,9 @@ from __future__ import annotations
 from formats import Matrix
 from formats.arrays import Array, DenseVector, as_array, to_device
 from formats.storage.orientation import by_columns
-from semiring import PlusTimes, reduce, vxm
+from semiring import PlusTimes, mxv, vxm
 from semiring.statistics import smallest
-from semiring.vectors import all_vertices, check_graph, full, shares, unweighted
+from semiring.vectors import all_vertices, check_graph, full, look_up, shares, unweighted, where
 
 
 def pagerank(
@@ -61,12 +61,12 @@ def pagerank(
         return v
     if weighted and smallest(W, PlusTimes) < 0:
         raise ValueError(f"pagerank needs weights that are not negative, got {smallest(W, PlusTimes)}")
-    r = reduce(W.astype("float64"), "plus", axis=1)
-    ended, share = r == 0, shares(r)  # 1 ⊘ r, 0 where nothing leaves
+    r = mxv(W, full(v, 1, v.dtype), PlusTimes)  # A 1
+    ends, followed = where(r == 0).indices, alpha * shares(r)  # α ⊘ r, 0 where nothing leaves
     x = full(r, 1 / A.nrows, r.dtype)
     for _ in range(max_iter):
         last = x
-        x = alpha * (vxm(last * share, W, PlusTimes) + (last * ended).sum() * v) + (1 - alpha) * v
+        x = vxm(last * followed, W, PlusTimes) + (alpha * look_up(last, ends).sum() + (1 - alpha)) * v
         if float(abs(x - last).sum()) < A.nrows * tol:
             return x
     raise ArithmeticError(f"pagerank has not settled within {tol} after {max_iter} rounds: allow more by max_iter=")
