@@ -230,6 +230,7 @@ def test_the_command_names_the_folder_of_roads_where_it_is_needed(folder: Path, 
     assert "python -m bench other --device cuda --data" not in text
     assert {name for name, experiment in EXPERIMENTS.items() if experiment.roads} == {
         "peers",
+        "centralities",
         "spmv",
         "packing",
         "prepare",

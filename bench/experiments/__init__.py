@@ -7,6 +7,7 @@ from bench.experiment import Experiment
 from . import (
     afanasyev,
     afanasyev_scc,
+    centralities,
     choice,
     everyone,
     fused,
@@ -24,6 +25,7 @@ EXPERIMENTS: dict[str, Experiment] = {
     experiment.name: experiment
     for experiment in (
         everyone.EVERYONE,
+        centralities.CENTRALITIES,
         martin.FIG6,
         martin.FIG7,
         afanasyev.FIGURE_4,
