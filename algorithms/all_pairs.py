@@ -37,8 +37,12 @@ SMALLEST = 64
 """Vertices of a block whose closure is found by squaring."""
 BLOCKS = 16
 """Blocks that a larger matrix is cut into."""
-SPARSE = {"cpu": 1 / 50, "cuda": 1 / 50}
-"""Entries per place of the matrix below which searches should cost less: an estimate for 10^10 steps a second."""
+MANY_A_ROW = 20
+"""Entries a row from which blocks cost less on the CPU, up to some thousand vertices."""
+STEPS_AN_ENTRY = {"cpu": 90, "cuda": 300}
+"""Steps of the recurrence in the time in which a search looks at an entry: on a GPU an estimate, as is the next."""
+ALWAYS_ON_GPU = 45_000
+"""Vertices up to which blocks cost less than as many launches of a search."""
 
 Method = Literal["auto", "blocks", "searches"]
 
@@ -94,7 +98,7 @@ def all_pairs(
     A = as_weights(A, s)
     check_domain(A, s)
     s.unit(A.dtype)
-    by_blocks = method == "blocks" or (method == "auto" and A.nnz >= SPARSE[A.place.backend] * A.nrows**2)
+    by_blocks = method == "blocks" or (method == "auto" and blocks_cost_less(A))
     check_memory(A, by_blocks, return_parents)
     if by_blocks and not order_matters(s, A.dtype):
         found = of_blocks(A, s, return_parents)
@@ -102,6 +106,14 @@ def all_pairs(
             return found
     rows: Any = sssp(A, semiring=s, sources=range(A.nrows), return_parents=return_parents)
     return rows
+
+
+def blocks_cost_less(A: Matrix) -> bool:
+    """Should n³ steps on blocks take less time than n searches?"""
+    n, backend = A.nrows, A.place.backend
+    if backend == "cuda":
+        return n <= ALWAYS_ON_GPU or A.nnz * STEPS_AN_ENTRY[backend] >= n * n
+    return A.nnz >= n * max(MANY_A_ROW, n / STEPS_AN_ENTRY[backend])
 
 
 def of_blocks(A: Matrix, s: Semiring, return_parents: bool) -> Any:
