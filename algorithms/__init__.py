@@ -15,6 +15,7 @@ from .dijkstra import dijkstra
 from .eccentricity import diameter, eccentricity
 from .errors import NegativeCycle
 from .label_propagation import label_propagation
+from .named.graph import Graph
 from .pagerank import pagerank
 from .parents import path, shortest_path_tree
 from .scc import scc
@@ -28,6 +29,7 @@ from .triangles import clustering, triangles
 from . import fused  # isort: skip  # noqa: F401  # registers implementations of the algorithms above
 
 __all__ = [
+    "Graph",
     "NegativeCycle",
     "all_pairs",
     "bellman_ford",

@@ -17,7 +17,7 @@ from formats import Matrix
 from formats.arrays import IntegerVector
 from formats.storage.orientation import is_symmetric
 from semiring import MinFirst, MinSecond, ewise_add, mxv, vxm
-from semiring.vectors import all_vertices, membership, roots, unweighted, where
+from semiring.vectors import all_vertices, check_graph, membership, roots, unweighted, where
 
 from .trace import note
 
@@ -31,6 +31,9 @@ def components(A: Matrix) -> IntegerVector:
     Returns:
         (n,) integers on A's device.
 
+    Raises:
+        ValueError: the matrix is not square.
+
     Example:
         >>> from formats import from_edges
         >>> components(from_edges([1, 3], [0, 4])).tolist()
@@ -38,6 +41,7 @@ def components(A: Matrix) -> IntegerVector:
 
     Source: Zhang, Azad, Hu 2020 [1].
     """
+    check_graph(A)
     P, n = unweighted(A), A.nrows
     both_ways = is_symmetric(A, pattern=True)
     f = all_vertices(A)

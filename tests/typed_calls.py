@@ -6,6 +6,7 @@ from typing import assert_type
 import numpy as np
 
 from algorithms import (
+    Graph,
     all_pairs,
     bellman_ford,
     betweenness_centrality,
@@ -32,6 +33,7 @@ from algorithms import (
     transitive_closure,
     triangles,
 )
+from algorithms.named.answers import Components, Distances, Edge, Path
 from formats import COO, CSR, ELL, Matrix, SparseVector, from_edges, from_networkx, permute, renumber, to_ranks
 from formats.arrays import DenseRows, DenseVector, IntegerRows, IntegerVector
 from semiring import (
@@ -185,3 +187,11 @@ assert_type(path(bfs(A, 0, return_parents=True)[1], 1), list[int])
 assert_type(explain(sssp, A, 0).result, DenseVector)
 assert_type(explain(bfs, A, sources=[0], return_parents=True).result, tuple[IntegerRows, IntegerRows])
 assert_type(MinPlus.zero(A.dtype), np.number)
+
+g = Graph.from_edges(["a", "b"], ["b", "c"], [5.0, 3.0])
+assert_type(g.sssp("a"), Distances)
+assert_type(g.sssp(sources=["a", "b"]), dict[Hashable, Distances])
+assert_type(g.bfs("a").path("c"), Path)
+assert_type(g.components(), Components)
+assert_type(g.spanning_forest()[0], Edge)
+assert_type(g.index("a"), int)

@@ -22,11 +22,25 @@ from formats.places import HOST, Place, place_of
 
 
 def check_matrix(name: str, A: Any) -> None:
-    """TypeError unless `A` is a matrix."""
-    if not isinstance(A, Matrix):
-        formats = ", ".join(fmt.__name__ for fmt in Matrix.formats.values())
-        makers = "from_edges, from_scipy and from_networkx make one"
-        raise TypeError(f"{name} must be a matrix ({formats}), got {type(A).__name__}: {makers}")
+    """TypeError unless `A` is a matrix; of what is a graph elsewhere, it names the call that makes one."""
+    if isinstance(A, Matrix):
+        return
+    formats = ", ".join(fmt.__name__ for fmt in Matrix.formats.values())
+    raise TypeError(f"{name} must be a matrix ({formats}), got {type(A).__name__}: {converting_call(name, A)}")
+
+
+def converting_call(name: str, A: Any) -> str:
+    """How a matrix is made of what is none, as an error says it."""
+    if isinstance(getattr(A, "matrix", None), Matrix):
+        return f"pass its {name}.matrix, in which {name}.index(…) is the number of a vertex"
+    library = type(A).__module__.partition(".")[0]
+    if maker := MAKERS.get(library):
+        return f"formats.{maker}({name}) makes one"
+    return "from_edges, from_scipy and from_networkx make one"
+
+
+MAKERS = {"scipy": "from_scipy", "cupyx": "from_cupyx", "networkx": "from_networkx", "graphblas": "from_graphblas"}
+"""The function of `formats` for what another library calls a graph or a matrix."""
 
 
 def check_pair(A: Any, B: Any) -> None:

@@ -1,0 +1,1 @@
+"""Graphs whose vertices have names, and answers that speak of them."""

@@ -1,0 +1,1 @@
+"""Graphs whose vertices have names: the names, tables of edges, and files of them."""

@@ -1,0 +1,251 @@
+"""Names of vertices: distinct hashable things, numbered from 0, and columns of names as columns of numbers."""
+
+from __future__ import annotations
+
+import difflib
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from itertools import chain
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from ..arrays import Array, index_dtype
+from ..io.compaction import compact
+
+Where: TypeAlias = Callable[[int], str]
+"""What an error calls the row of a number: "row 3", or "cities.csv:5"."""
+
+BLOCK = 1 << 16
+ALIKE = 50_000
+"""Of more names than this, none is looked for that is spelled alike."""
+
+
+class Names:
+    """The names of the vertices 0, 1, …, and the number of each.
+
+    Args:
+        names: distinct hashable things, none of them None or NaN; or their number n, for the names 0 to n-1.
+
+    Raises:
+        ValueError: a name is missing, or given twice.
+        TypeError: a name is not hashable.
+
+    Example:
+        >>> names = Names(["Paris", "Lyon"])
+        >>> names[1], names.index("Lyon"), "Nice" in names, list(names)
+        ('Lyon', 1, False, ['Paris', 'Lyon'])
+    """
+
+    __slots__ = ("_listed", "_number")
+
+    def __init__(self, names: Iterable[Hashable] | int) -> None:
+        if isinstance(names, int):
+            self._listed: Sequence[Any] = range(names)
+            return
+        found = distinct(names if hasattr(names, "__len__") else list(names), "name", "place {}".format)
+        if len(found.names) < len(found.codes):
+            repeated = int((found.codes != np.arange(found.codes.size)).argmax())
+            raise ValueError(f"names must be distinct: {found.names[found.codes[repeated]]!r} is given twice")
+        self._listed = found.names
+
+    @classmethod
+    def of(cls, number: dict[Any, int]) -> Names:
+        """The names of a dictionary, whose values are 0, 1, … in order."""
+        names = cls.__new__(cls)
+        names._listed, names._number = list(number), number
+        return names
+
+    def index(self, name: object, what: str = "name") -> int:
+        """The number of a name; ValueError says `what` is none, and which name is like it."""
+        try:
+            if isinstance(self._listed, range):
+                return self._listed.index(name)  # type: ignore[arg-type]
+            return self._numbers()[name]
+        except (KeyError, ValueError):
+            raise ValueError(f"{what} {name!r} is not a vertex{self._like(name)}") from None
+        except TypeError:
+            raise TypeError(f"{what} must be the name of a vertex, got {name!r}") from None
+
+    def _numbers(self) -> dict[Any, int]:
+        try:
+            return self._number
+        except AttributeError:
+            self._number: dict[Any, int] = {name: i for i, name in enumerate(self._listed)}
+            return self._number
+
+    def _like(self, name: object) -> str:
+        """What to say of a name that there is not: the one that is meant, or how many there are."""
+        for other in (str(name), _as_integer(name)):
+            if other in self:
+                return f": did you mean {other!r}?"
+        if isinstance(name, str) and len(self) <= ALIKE:
+            return did_you_mean(name, self) or self._extent()
+        return self._extent()
+
+    def _extent(self) -> str:
+        if not len(self):
+            return ": the graph has none"
+        return f": its {len(self):,} names are {self[0]!r}" + (f" to {self[-1]!r}" if len(self) > 1 else "")
+
+    def __len__(self) -> int:
+        return len(self._listed)
+
+    def __getitem__(self, number: int) -> Any:
+        return self._listed[number]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._listed)
+
+    def __contains__(self, name: object) -> bool:
+        try:
+            return name in (self._listed if isinstance(self._listed, range) else self._numbers())
+        except TypeError:
+            return False
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Names) and len(self) == len(other) and all(map(_same, self, other))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        shown = ", ".join(map(repr, self._listed[:3]))
+        return f"<{len(self):,} names{': ' * bool(shown)}{shown}{', …' * (len(self) > 3)}>"
+
+
+class Coded(NamedTuple):
+    """A column of names: the distinct ones as they first occur, and for each row the place of its own among them."""
+
+    codes: Array
+    names: list[Any]
+
+
+def did_you_mean(name: object, names: Iterable[Any]) -> str:
+    """What follows an error, ": did you mean 'Paris'?" where a name is like that one, else nothing."""
+    known = {str(each).casefold(): each for each in names}
+    alike = difflib.get_close_matches(str(name).casefold(), known, 1)
+    return f": did you mean {known[alike[0]]!r}?" if alike else ""
+
+
+def numbered(
+    src: Any, dst: Any, what: tuple[str, str], where: Where, names: Names | None = None
+) -> tuple[Array, Array, Names]:
+    """Two columns of names as columns of numbers, and the names: those given, or those that occur.
+
+    Integers ascend; other names come as they first occur, those of `src` first.  what: the columns' names, for errors.
+    ValueError for a name that is missing, or is not among the names given.
+    """
+    src, dst = as_column(src), as_column(dst)
+    if names is None and all(_is_whole(each) for each in (src, dst)):
+        return _integers(src, dst)
+    coded = [distinct(column, label, where) for column, label in zip((src, dst), what, strict=True)]
+    if names is None:
+        names = _ordered(dict.fromkeys(chain(coded[0].names, coded[1].names)))
+    ends = []
+    for (codes, own), label in zip(coded, what, strict=True):
+        try:
+            places = np.fromiter(map(names.index, own), index_dtype(len(names)), len(own))
+        except ValueError:
+            bad = next(k for k, name in enumerate(own) if name not in names)
+            row = int((codes == bad).argmax())
+            names.index(own[bad], f"{where(row)}: {label}")
+            raise
+        ends.append(places.take(codes))
+    return ends[0], ends[1], names
+
+
+def as_column(column: Any) -> Any:
+    """A column without the library that it is from: an array, pandas's own Series, or a list."""
+    if isinstance(column, np.ndarray | list | tuple | range | Coded):
+        return column
+    if hasattr(column, "factorize"):
+        whole = getattr(column.dtype, "kind", "") in "iu" and isinstance(column.dtype, np.dtype)
+        return column.to_numpy() if whole else column
+    return column.to_numpy() if hasattr(column, "to_numpy") else list(column)
+
+
+def length(column: Any) -> int:
+    """How many rows a column has."""
+    return len(column.codes if isinstance(column, Coded) else column)
+
+
+def distinct(column: Any, what: str, where: Where) -> Coded:
+    """The distinct names of a column, as they first occur; ValueError for one that is missing."""
+    column = as_column(column)
+    if not isinstance(column, Coded):
+        column = _factorized(column) if hasattr(column, "factorize") else _looked_up(column, what)
+    for place, name in enumerate(column.names):
+        if _is_missing(name):
+            raise ValueError(f"{what} in {where(int((column.codes == place).argmax()))} is missing, got {name!r}")
+    return column
+
+
+def _factorized(series: Any) -> Coded:
+    """A column of pandas."""
+    codes, names = series.factorize()
+    if len(codes) and codes.min() < 0:
+        codes, names = np.where(codes < 0, len(names), codes), [*names.tolist(), None]
+        return Coded(codes, names)
+    return Coded(codes, names.tolist())
+
+
+def _looked_up(column: Any, what: str) -> Coded:
+    """A column of any hashable things, each looked up in a dictionary."""
+    number: defaultdict[Any, int] = defaultdict()
+    number.default_factory = number.__len__
+    try:
+        codes = np.fromiter(map(number.__getitem__, _things(column)), index_dtype(len(column)), len(column))
+    except TypeError as error:
+        raise TypeError(f"a {what} must be hashable, as text, a number or a tuple is: {error}") from None
+    return Coded(codes, list(number))
+
+
+def _things(column: Any) -> Iterable[Any]:
+    """The elements of a column as Python's own."""
+    if not isinstance(column, np.ndarray):
+        return column
+    if column.ndim != 1:
+        raise ValueError(f"a column of names must be one-dimensional, got {column.ndim} dimensions")
+    if column.dtype.kind not in "biufUST":
+        return column
+    return chain.from_iterable(column[k : k + BLOCK].tolist() for k in range(0, column.size, BLOCK))
+
+
+def _is_whole(column: Any) -> bool:
+    return isinstance(column, np.ndarray) and column.ndim == 1 and column.dtype.kind in "iu"
+
+
+def _integers(src: Array, dst: Array) -> tuple[Array, Array, Names]:
+    """Columns of integers, which ascend as names."""
+    if min(src.min(initial=0), dst.min(initial=0)) < 0 or max(src.max(initial=0), dst.max(initial=0)) >= 1 << 62:
+        labels, places = np.unique(np.concatenate((src, dst)), return_inverse=True)
+        src, dst = places[: src.size], places[src.size :]
+    else:
+        labels, src, dst = compact(src, dst)
+    n = len(labels)
+    if n == 0 or (labels[0] == 0 and labels[-1] == n - 1):
+        return src, dst, Names(n)
+    return src, dst, Names.of(dict(zip(labels.tolist(), range(n), strict=True)))
+
+
+def _ordered(found: dict[Any, None]) -> Names:
+    """The names found, integers in ascending order."""
+    whole = all(type(name) is int for name in found)
+    names = sorted(found) if whole else list(found)
+    if whole and names == list(range(len(names))):
+        return Names(len(names))
+    return Names.of({name: number for number, name in enumerate(names)})
+
+
+def _is_missing(name: Any) -> bool:
+    """Is it None, NaN or one of pandas's values for nothing?"""
+    return name is None or type(name).__name__ in ("NAType", "NaTType") or (isinstance(name, float) and name != name)
+
+
+def _as_integer(name: object) -> object:
+    """Text as the integer that it writes, if it writes one."""
+    return int(name) if isinstance(name, str) and name.removeprefix("-").isdecimal() else None
+
+
+def _same(a: object, b: object) -> bool:
+    return bool(a == b)

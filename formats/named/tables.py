@@ -1,0 +1,125 @@
+"""Tables of edges, from pandas, Polars, Arrow or Python's own, and the matrix that one describes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from ..arrays import Array, as_values, index_dtype
+from ..edges import from_edges
+from ..matrix.base import Matrix
+from ..storage.compressed import CSR
+from ..storage.orientation import compressed
+from .names import Names, Where, as_column, did_you_mean, length, numbered
+
+
+def row(number: int) -> str:
+    """What errors call a row, counted from 0."""
+    return f"row {number}"
+
+
+@dataclass(frozen=True)
+class Table:
+    """Edges in columns: where they start and end, what they weigh, and what else is known of them.
+
+    what: the first three columns' names, for errors.  where: what errors call a row.
+    """
+
+    source: Any
+    target: Any
+    weight: Any = None
+    columns: Mapping[str, Any] = field(default_factory=dict)
+    what: tuple[str, str, str] = ("source", "target", "weight")
+    where: Where = row
+
+    def matrix(self, directed: bool, names: Names | None = None) -> tuple[CSR, Names, Array | None]:
+        """(A, the vertices' names, for each entry of A the row of the table that it is from).
+
+        Of parallel edges the lightest stays, and of equals the first. No rows where no more columns are known.
+        """
+        source, target = as_column(self.source), as_column(self.target)
+        given = (self.weight, *self.columns.values())
+        lengths = [*map(length, (source, target)), *(len(column) for column in given if column is not None)]
+        if len(set(lengths)) > 1:
+            raise ValueError(f"columns must be of one length, got {', '.join(map(str, lengths))}")
+        weights = None if self.weight is None else as_weights(self.weight, self.what[2], self.where)
+        src, dst, names = numbered(source, target, self.what[:2], self.where, names)
+        rows = np.arange(src.size, dtype=index_dtype(src.size)) if self.columns else None
+        if not directed:
+            once = np.flatnonzero(src != dst)
+            src, dst = np.concatenate((src, dst[once])), np.concatenate((dst, src[once]))
+            weights = None if weights is None else np.concatenate((weights, weights[once]))
+            rows = None if rows is None else np.concatenate((rows, rows[once]))
+        if rows is None:
+            return from_edges(src, dst, weights, shape=len(names)), names, None
+        A, rows = _with_rows(src, dst, weights, rows, len(names))
+        return A, names, rows
+
+
+def _with_rows(src: Array, dst: Array, weights: Array | None, rows: Array, n: int) -> tuple[CSR, Array]:
+    """(the matrix of the edges, for each entry its row): the lightest of parallel edges, of equals the first."""
+    A = from_edges(src, dst, rows, shape=n, dup="first")
+    if weights is None:
+        return A.with_values(np.ones(A.nnz, np.int32)), A.values
+    if A.nnz < src.size:
+        order = np.argsort(weights, kind="stable")
+        A = from_edges(src[order], dst[order], rows[order], shape=n, dup="first")
+    chosen = A.values
+    return A.with_values(weights[chosen]), chosen
+
+
+def column_of(table: Any, name: Any) -> Any:
+    """The column of that name; ValueError lists the columns, TypeError for what is no table."""
+    known = column_names(table)
+    if name not in known:
+        raise ValueError(f"there is no column {name!r}{did_you_mean(name, known)}; there are {_listed(known)}")
+    if known.count(name) > 1:
+        raise ValueError(f"there are {known.count(name)} columns {name!r}")
+    return table[name]
+
+
+def _listed(names: Iterable[Any]) -> str:
+    return ", ".join(map(repr, names)) or "none"
+
+
+def column_names(table: Any) -> list[Any]:
+    """The names of a table's columns, of pandas, Polars, Arrow, or a dict."""
+    if isinstance(table, Mapping):
+        return list(table)
+    names = getattr(table, "column_names", getattr(table, "columns", None))
+    if hasattr(table, "__getitem__") and names is not None and not callable(names):
+        return list(names)
+    raise TypeError(f"expected a table with columns, of pandas, Polars, Arrow or a dict, got {type(table).__name__}")
+
+
+def as_weights(column: Any, what: str, where: Where) -> Array:
+    """A column of numbers; ValueError names the row of what is none, or is NaN."""
+    values = column.to_numpy() if hasattr(column, "to_numpy") else column
+    if isinstance(values, np.ndarray) and values.dtype.kind in "biuf":
+        if values.dtype.kind == "f" and bool((bad := np.isnan(values)).any()):
+            raise ValueError(f"{what} in {where(int(bad.argmax()))} is not a number, got nan")
+        return as_values(values)
+    values = list(values)
+    for number, value in enumerate(values):
+        if not isinstance(value, Real | np.bool_) or value != value:
+            raise ValueError(f"{what} in {where(number)} is not a number, got {value!r}")
+    return as_values(values if values else np.ones(0, np.int32))
+
+
+def looked_up_by_row(column: Any) -> Any:
+    """A column from which rows are taken by number: an array, or a list."""
+    return column.to_numpy() if hasattr(column, "to_numpy") else column
+
+
+def entry(A: Matrix, u: int, v: int) -> tuple[int, Any]:
+    """(the place of the entry u, v among A's entries by rows, its value); (-1, None) if there is none."""
+    rows: Any = compressed(A, 0)
+    start, end = int(rows.indptr[u]), int(rows.indptr[u + 1])
+    place = start + int(rows.xp.searchsorted(rows.indices[start:end], v))
+    if place == end or int(rows.indices[place]) != v:
+        return -1, None
+    return place, rows.values[place].item()
