@@ -9,25 +9,47 @@ The tree is a function of the distances alone, so every algorithm, format and ba
 A vertex of round k hangs on one that was settled earlier, so parents form a tree even where zero weights close cycles
 of equal distances. With negative weights a nearer vertex need not come earlier: there round 0 settles the source
 alone.
+
+With ties="nearest" a vertex takes the nearest of its nearer tight predecessors, and the smallest of several: the one
+from which Dijkstra's algorithm would first have found the distance. Without the other edges the rule above says so:
+
+    m_j = min d_i: t_ij, d_i nearer than d_j        A' = A⟨i not nearer than j, or d_i = m_j⟩
 """
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator, Sequence
-from typing import Any, SupportsIndex
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Literal, SupportsIndex
 
 from formats import Matrix
 from formats.arrays import DenseVector, IntegerVector, as_array, differs, to_device
 from formats.matrix.facts import Fact
-from semiring import MinFirst, Semiring, extract, nearer, reduce, select, tight, vxm
-from semiring.vectors import all_vertices, full, is_empty, look_up, present, put, unit, vertices, where, with_root
+from semiring import MinFirst, Predicate, Semiring, extract, fusible, nearer, reduce, select, tight, vxm
+from semiring.algebra.semirings import find_semiring
+from semiring.vectors import (
+    all_vertices,
+    at,
+    densified,
+    full,
+    is_empty,
+    look_up,
+    present,
+    put,
+    unit,
+    vertices,
+    where,
+    with_root,
+)
 from semiring.verbs.batch import Batched
 from semiring.verbs.checks import check_matrix
 from semiring.verbs.operands import common_dtype, typed_matrix
 
 GAINS: Fact[bool] = Fact("a path can become better by being longer")
 """Given: the semiring."""
+
+alike = Predicate("alike", lambda i, j, value, row, col: row == col, "row == col", reads=("row", "col"))
+"""The vectors hold the same at the two ends."""
 
 
 def as_weights(A: Matrix, semiring: Semiring) -> Matrix:
@@ -48,7 +70,15 @@ def gains_by_length(A: Matrix, semiring: Semiring) -> bool:
 
 
 @Batched
-def shortest_path_tree(A: Matrix, d: DenseVector, source: int, semiring: Semiring, fused: bool = True) -> IntegerVector:
+def shortest_path_tree(
+    A: Matrix,
+    d: DenseVector,
+    source: int,
+    semiring: Semiring,
+    fused: bool = True,
+    *,
+    ties: Literal["smallest", "nearest"] = "smallest",
+) -> IntegerVector:
     """The parent of each vertex on a best path from a source, found from the distances alone.
 
     Args:
@@ -57,12 +87,14 @@ def shortest_path_tree(A: Matrix, d: DenseVector, source: int, semiring: Semirin
         source: the vertex that they are from.
         semiring: in which they are distances.
         fused: False runs the equations as they are written.
+        ties: which of several predecessors on best paths: the "smallest" that is nearer to the source, or of these the
+            "nearest", as Dijkstra's algorithm finds it, and of equally near ones the smallest.
 
     Returns:
         (n,) integers on A's device, -1 for the source and for vertices that were not reached.
 
     Raises:
-        ValueError: the distances are no fixpoint of d = e_s ⊕ d A.
+        ValueError: the distances are no fixpoint of d = e_s ⊕ d A, or there is no such rule for ties.
 
     Example:
         >>> from algorithms import sssp
@@ -74,19 +106,44 @@ def shortest_path_tree(A: Matrix, d: DenseVector, source: int, semiring: Semirin
 
     Source: the rule stands above, at the head of this module.
     """
-    return tree(as_weights(A, semiring), d, source, semiring)
+    if ties not in ("smallest", "nearest"):
+        raise ValueError(f"ties must be 'smallest' or 'nearest', got {ties!r}")
+    A = as_weights(A, semiring)
+    return tree(A, d, source, semiring) if ties == "smallest" else nearest_parents(A, d, source, semiring)
 
 
 @shortest_path_tree.core
 def tree(A: Matrix, d: Any, source: int, semiring: Semiring) -> Any:
     """The parents of a matrix whose values the semiring takes as they are."""
+    return in_rounds(A, d, source, semiring, lambda N: N)
+
+
+@fusible
+def nearest_parents(A: Matrix, d: DenseVector, source: int, semiring: Semiring) -> IntegerVector:
+    """`shortest_path_tree` with ties="nearest"."""
+    return tree_of_nearest(A, d, source, semiring)
+
+
+@nearest_parents.core
+def tree_of_nearest(A: Matrix, d: Any, source: int, semiring: Semiring) -> Any:
+    """The parents of a matrix whose values the semiring takes as they are."""
+    first = find_semiring(f"{semiring.add.name}_first")
+
+    def nearest(N: Matrix) -> Matrix:
+        return select(N, alike, row=d, col=densified(vxm(at(d, full(d, True, bool)), N, first), semiring))
+
+    return in_rounds(A, d, source, semiring, nearest)
+
+
+def in_rounds(A: Matrix, d: Any, source: int, semiring: Semiring, narrowed: Callable[[Matrix], Matrix]) -> Any:
+    """The parents, round by round.  narrowed: which of the edges from nearer vertices round 0 may choose."""
     T = select(A, tight(semiring), row=d, col=d)  # T = A⟨d_i ⊗ a_ij = d_j⟩
     parent = full(d, -1, all_vertices(A).dtype)
     settled = full(d, False, bool)
     newly = vertices(unit(A, source, semiring))
     put(settled, newly, True)
     if not gains_by_length(A, semiring):
-        N = select(T, nearer(semiring), row=d, col=d)  # N = T⟨d_i nearer than d_j⟩
+        N = narrowed(select(T, nearer(semiring), row=d, col=d))  # N = T⟨d_i nearer than d_j⟩
         p = vxm(all_vertices(A), N.pattern(), MinFirst, mask=settled, complement=True)  # p_j = min i: n_ij
         nearest = present(p, MinFirst)
         put(parent, nearest)

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from algorithms import bellman_ford, path, shortest_path_tree
+from formats import from_edges
 from semiring import LorLand, MinPlus
 
 from .graphs import Graph, assert_tree, dtypes_in_turns, every_format, expected, graphs, solve, sources
@@ -66,6 +67,24 @@ def test_distances_that_are_no_fixpoint_have_no_tree():
     A = Graph(3, ((0, 1, 1), (1, 2, 1))).matrix(np.int32)
     with pytest.raises(ValueError, match="not a fixpoint"):
         shortest_path_tree(A, np.array([0, 1, 5], np.int32), 0, MinPlus)
+
+
+def test_ties_go_to_the_nearest_predecessor_if_that_is_asked_for() -> None:
+    A = from_edges([2, 2, 1], [0, 1, 0], [4, 2, 2])
+    d = bellman_ford(A, 2)
+    assert shortest_path_tree(A, d, 2, MinPlus).tolist() == [1, 2, -1]
+    assert shortest_path_tree(A, d, 2, MinPlus, ties="nearest").tolist() == [2, 2, -1]
+    with pytest.raises(ValueError, match="ties must be 'smallest' or 'nearest', got 'first'"):
+        shortest_path_tree(A, d, 2, MinPlus, ties="first")  # type: ignore[arg-type]
+    rng = np.random.default_rng(3)
+    for _ in range(40):
+        A = from_edges(*rng.integers(0, 12, (2, 40)), rng.integers(0, 4, 40).astype(float), shape=12)
+        d = bellman_ford(A, 0)
+        nearest = shortest_path_tree(A, d, 0, MinPlus, ties="nearest")
+        assert nearest.tolist() == shortest_path_tree(A, d, 0, MinPlus, False, ties="nearest").tolist()
+        for v, u in enumerate(nearest.tolist()):
+            tight = [int(i) for i in range(12) if (w := A.get(i, v)) is not None and d[i] + w == d[v] and d[i] < d[v]]
+            assert v == 0 or not tight or u == min(tight, key=lambda i: (d[i], i))
 
 
 # --- paths ------------------------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from algorithms.bucket_width import bucket_width
 from algorithms.da2cf import da2cf
 from algorithms.delta_stepping import delta_stepping
 from algorithms.dijkstra import dijkstra
-from algorithms.parents import gains_by_length, shortest_path_tree
+from algorithms.parents import gains_by_length, nearest_parents, shortest_path_tree
 from algorithms.single_source import Until
 from algorithms.tied_paths import count_shortest_paths
 from formats import CSR
@@ -83,11 +83,20 @@ def _numbers_of_paths(A: CSR, d: Any, source: int, s: Semiring, dtype: str) -> A
 
 @shortest_path_tree.implement(CSR, "cpu")
 def _tree(A: CSR, d: Any, source: int, semiring: Semiring) -> Any:
+    return _parents(A, d, source, semiring, nearest=False)
+
+
+@nearest_parents.implement(CSR, "cpu")
+def _nearest_tree(A: CSR, d: Any, source: int, semiring: Semiring) -> Any:
+    return _parents(A, d, source, semiring, nearest=True)
+
+
+def _parents(A: CSR, d: Any, source: int, semiring: Semiring, nearest: bool) -> Any:
     if d.shape != (A.nrows,) or d.dtype != A.dtype or not 0 <= source < A.nrows:
         return Unsuited("the distances are not of the matrix's dtype and extent")
     from .trees import parents
 
-    return parents(A, d, source, semiring)
+    return parents(A, d, source, semiring, nearest)
 
 
 def _lanes_need(A: Any, k: int) -> int:

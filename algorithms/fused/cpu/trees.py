@@ -1,6 +1,7 @@
 """The shortest-path tree of distances in compiled passes over the edges; `algorithms.parents` has the rule.
 
     round 0: p_j = min i with d_i ⊗ a_ij = d_j and d_i nearer than d_j       all rows at once, the minimum atomic
+             or of these the nearest                                         one row after the other
     round k: p_j = min i with d_i ⊗ a_ij = d_j, i settled in round k - 1     for those on plateaus, if there are any
 
 Round 0 costs a pass over the edges, shared by the threads; the later rounds together one more.
@@ -24,12 +25,18 @@ from semiring.verbs.registry import Unsuited
 from .near_far import full_values
 
 
-def parents(A: CSR, d: np.ndarray, source: int, s: Semiring) -> Any:
-    """The parent of each vertex; `Unsuited` if d is no fixpoint, which the definition tells."""
+def parents(A: CSR, d: np.ndarray, source: int, s: Semiring, nearest: bool = False) -> Any:
+    """The parent of each vertex; `Unsuited` if d is no fixpoint, which the definition tells.
+
+    nearest: the rule for ties, which is otherwise the smallest.
+    """
     parent = np.full(A.nrows, -1, index_dtype(A.nrows))
     row_round, later_rounds, hanging = loops(s, A.dtype)
     rows, d = (A.indptr, A.indices, full_values(A)), np.ascontiguousarray(d)
-    if not gains_by_length(A, s):
+    if nearest and not gains_by_length(A, s):
+        nearest_round(s, A.dtype)(*rows, d, parent)
+        parent[source] = -1
+    elif not gains_by_length(A, s):
         bits, pieces = parent.view(np.uint32 if parent.itemsize == 4 else np.uint64), cut_evenly(A.indptr)
         run(lambda *piece: row_round(len(pieces) == 1, *rows, d, bits, *piece), pieces)
         parent[source] = -1
@@ -115,3 +122,31 @@ def loops(semiring: Semiring, dtype: np.dtype) -> tuple[Any, ...]:
         return left, rounds
 
     return row_round, later_rounds, hanging
+
+
+@lru_cache(maxsize=64)
+def nearest_round(semiring: Semiring, dtype: np.dtype) -> Any:
+    """Round 0 for the nearest parents."""
+    from semiring.cpu.kernels import compiled
+
+    from .relaxation import length, orders
+
+    zero = semiring.zero(dtype)
+    better_than, _ = orders(semiring)
+    lengthened = length(semiring, dtype)
+
+    @compiled
+    def loop(indptr, indices, values, d, parent):
+        """Rows ascend, so of equally near parents the smallest stays."""
+        for i in range(np.uintp(d.size)):
+            x = d[i]
+            if x == zero:
+                continue
+            for e in range(np.uintp(indptr[i]), np.uintp(indptr[i + np.uintp(1)])):
+                t, j = lengthened(values[e], x), np.uintp(indices[e])
+                if (t == d[j]) & (t != zero) & better_than(x, t):
+                    p = parent[j]
+                    if p < 0 or better_than(x, d[np.uintp(p)]):
+                        parent[j] = i
+
+    return loop
