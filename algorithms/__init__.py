@@ -12,6 +12,7 @@ from .core_number import core_number
 from .da2cf import da2cf
 from .delta_stepping import delta_stepping
 from .dijkstra import dijkstra
+from .discovery import bfs_order
 from .eccentricity import diameter, eccentricity
 from .errors import NegativeCycle
 from .label_propagation import label_propagation
@@ -22,6 +23,7 @@ from .scc import scc
 from .shortest_simple_paths import shortest_simple_paths
 from .sssp import sssp
 from .tied_paths import count_shortest_paths, fewest_edges
+from .topological import topological_components
 from .trace import trace
 from .transitive_closure import transitive_closure
 from .triangles import clustering, triangles
@@ -35,6 +37,7 @@ __all__ = [
     "bellman_ford",
     "betweenness_centrality",
     "bfs",
+    "bfs_order",
     "boruvka",
     "closeness_centrality",
     "clustering",
@@ -55,6 +58,7 @@ __all__ = [
     "shortest_path_tree",
     "shortest_simple_paths",
     "sssp",
+    "topological_components",
     "trace",
     "transitive_closure",
     "triangles",

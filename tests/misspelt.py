@@ -8,6 +8,7 @@ from algorithms import (
     all_pairs,
     bellman_ford,
     bfs,
+    bfs_order,
     boruvka,
     core_number,
     count_shortest_paths,
@@ -22,6 +23,7 @@ from algorithms import (
     shortest_path_tree,
     shortest_simple_paths,
     sssp,
+    topological_components,
     transitive_closure,
 )
 from formats import COO, CSR, SparseVector, from_edges, from_networkx, read, renumber
@@ -73,6 +75,9 @@ count_shortest_paths(A, 0, dtype="int32")  # wrong
 core_number(A, k=3)  # wrong
 label_propagation(A, 5)  # wrong
 transitive_closure(A, True)  # wrong
+bfs_order(A, 0, True)  # wrong
+topological_components(A, weak=True)  # wrong
+shortest_path_tree(A, d, 0, MinPlus, ties="first")  # wrong
 shortest_simple_paths(A, 0, 1)  # wrong
 path(d)  # wrong
 mxv(A, d, MinPlus, masked=d)  # wrong

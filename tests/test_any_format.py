@@ -13,6 +13,7 @@ from algorithms import (
     bellman_ford,
     betweenness_centrality,
     bfs,
+    bfs_order,
     boruvka,
     core_number,
     count_shortest_paths,
@@ -20,7 +21,9 @@ from algorithms import (
     delta_stepping,
     dijkstra,
     scc,
+    shortest_path_tree,
     sssp,
+    topological_components,
 )
 from bench.graphs import rmat, rmat_both_ways
 from bench.laboratory import bellman_ford_by, scc_by
@@ -31,6 +34,7 @@ from semiring import (
     MONOIDS,
     BinaryOp,
     MaxMin,
+    MinPlus,
     Semiring,
     ewise_add,
     ewise_mult,
@@ -54,8 +58,11 @@ ALGORITHMS: dict[str, Callable[..., Any]] = {
     "dijkstra": lambda A, **how: dijkstra(A, sources=[3, 5], **how),
     "sssp": lambda A, **how: sssp(A, 3, return_parents=True, **how),
     "bfs": lambda A, **how: bfs(A, sources=[3, 5], return_parents=True, **how),
+    "bfs_order": lambda A, **how: bfs_order(A, 3, both_ways=True, **how),
     "scc": lambda A, **how: scc(A, **how),
     "weak components": lambda A, **how: scc(A, weak=True, **how),
+    "topological_components": lambda A, **how: topological_components(A, **how),
+    "nearest parents": lambda A, **how: shortest_path_tree(A, sssp(A, 3), 3, MinPlus, ties="nearest", **how),
     "boruvka": lambda A, **how: boruvka(A, symmetrize=True, return_labels=True, **how),
     "betweenness": lambda A, **how: betweenness_centrality(A, sources=[3, 5], **how).round(9),
     "betweenness, weighted": lambda A, **how: betweenness_centrality(A, weighted=True, sources=[3], **how).round(9),

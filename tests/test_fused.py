@@ -452,9 +452,12 @@ CALLS: dict[str, Callable[[Any, Matrix], Any]] = {
     "bfs": lambda algorithm, A: algorithm(A, 0, return_parents=True),
     "scc": lambda algorithm, A: algorithm(A),
     "boruvka": lambda algorithm, A: algorithm(A, symmetrize=True, return_labels=True),
+    "bfs_order": lambda algorithm, A: algorithm(A, 0, both_ways=True),
     "core_number": lambda algorithm, A: algorithm(A, symmetrize=True),
     "count_shortest_paths": lambda algorithm, A: algorithm(A.pattern(), 0, dtype="float64"),
+    "nearest_parents": lambda algorithm, A: algorithm(A, bellman_ford(A, 0), 0, MinPlus),
     "shortest_path_tree": lambda algorithm, A: algorithm(A, bellman_ford(A, 0), 0, MinPlus),
+    "topological_components": lambda algorithm, A: algorithm(A),
 }
 """How an algorithm is called that is not called as those for paths are."""
 
@@ -486,7 +489,7 @@ def test_every_run_gives_the_same_answer(algorithm, fmt, graph, backend):
 
 
 def test_every_fusible_algorithm_is_tried():
-    assert set(Fusible.all) == {*CASES, "bfs", "scc", "boruvka", "core_number", "count_shortest_paths", *SUMS}
+    assert set(Fusible.all) == {*CASES, *CALLS, *SUMS}
     assert {bfs, scc, boruvka, bellman_ford, shortest_path_tree} <= set(Fusible.all.values())
 
 

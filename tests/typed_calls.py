@@ -11,6 +11,7 @@ from algorithms import (
     bellman_ford,
     betweenness_centrality,
     bfs,
+    bfs_order,
     boruvka,
     closeness_centrality,
     clustering,
@@ -30,6 +31,7 @@ from algorithms import (
     shortest_path_tree,
     shortest_simple_paths,
     sssp,
+    topological_components,
     transitive_closure,
     triangles,
 )
@@ -181,6 +183,8 @@ assert_type(eccentricity(A, vertices=[0]), DenseVector)
 assert_type(diameter(from_edges([0, 1], [1, 0])), int | float)
 assert_type(core_number(A, symmetrize=True, fused=False), IntegerVector)
 assert_type(transitive_closure(A, reflexive=True), CSR)
+assert_type(bfs_order(A, 0, both_ways=True), tuple[IntegerVector, IntegerVector])
+assert_type(topological_components(A, fused=False), IntegerVector)
 assert_type(shortest_simple_paths(A, 0, 1, 3, weighted=True), list[list[int]])
 assert_type(shortest_path_tree(A, sssp(A, 0), 0, MinPlus), IntegerVector)
 assert_type(path(bfs(A, 0, return_parents=True)[1], 1), list[int])

@@ -11,7 +11,9 @@ from algorithms.betweenness import betweenness_centrality
 from algorithms.bfs import bfs
 from algorithms.boruvka import boruvka
 from algorithms.core_number import core_number
+from algorithms.discovery import bfs_order
 from algorithms.scc import scc
+from algorithms.topological import topological_components
 from algorithms.traversal import Direction
 from formats import CSR, CompressedCSR
 from semiring.verbs.registry import Unsuited
@@ -43,6 +45,20 @@ def _scc(A: CSR, weak: bool, trim: bool, pivot: str, seed: int, how: Direction) 
     from .scc import strong_components
 
     return strong_components(A, weak)
+
+
+@bfs_order.implement(CSR, "cpu")
+def _bfs_order(A: CSR, source: int, both_ways: bool) -> Any:
+    from .discovery import queued
+
+    return queued(A, source, both_ways)
+
+
+@topological_components.implement(CSR, "cpu")
+def _topological_components(A: CSR, component: Any, k: int) -> Any:
+    from .topological import numbered
+
+    return numbered(A, component, k)
 
 
 @boruvka.implement(CSR, CompressedCSR, "cpu")
