@@ -1,0 +1,50 @@
+"""Connected components with the signature of `scipy.sparse.csgraph`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from algorithms.scc import scc
+from algorithms.topological import topological_components
+from semiring.vectors import renumbered
+
+from .graphs import graph_of
+
+
+def connected_components(
+    csgraph: Any, directed: bool = True, connection: str = "weak", return_labels: bool = True
+) -> Any:
+    """The connected components of a graph.
+
+    Args:
+        csgraph: (n, n), a sparse matrix or an array; a stored entry is an edge.
+        directed: False lets edges count both ways.
+        connection: of a directed graph, "weak" or "strong" components.
+        return_labels: also return the label of each vertex.
+
+    Returns:
+        The number of components, and (n,) int32 labels: weak components by their smallest vertices; strong ones so
+        that an edge leads to the smaller label.
+
+    Raises:
+        ValueError: the graph is not square, or there is no such connection.
+
+    Example:
+        >>> connected_components([[0, 1, 0], [0, 0, 0], [0, 0, 0]], connection="strong")
+        (3, array([1, 0, 2], dtype=int32))
+
+    Source: `scc` and `topological_components`.
+    """
+    if connection.lower() not in ("weak", "strong"):
+        raise ValueError("connection must be 'weak' or 'strong'")
+    A = graph_of(csgraph, weighted=False)
+    if not A.nrows:
+        count, label = 0, A.xp.zeros(0, np.int32)
+    elif directed and connection.lower() == "strong":
+        label = topological_components(A)
+        count = int(label.max()) + 1
+    else:
+        label, count = renumbered(scc(A, weak=True))
+    return (count, label.astype(np.int32, copy=False)) if return_labels else count

@@ -1,0 +1,169 @@
+"""Graphs as csgraph takes them, and matrices as it gives them."""
+
+from __future__ import annotations
+
+import weakref
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from formats import CSR, Matrix, from_edges, from_scipy
+from formats.arrays import is_array, namespace
+from formats.matrix.facts import Fact
+from formats.storage.orientation import compressed, is_symmetric
+from semiring import ewise_add
+
+EITHER_WAY: Fact[Matrix] = Fact("the lighter of both directions of each edge")
+
+MOST_KEPT, MOST_BYTES = 4, 1 << 28
+"""Matrices that are kept with what is known of them; larger ones are looked at again at each call."""
+
+NEARLY_ZERO = 1e-8
+"""What SciPy takes for 0 in an array."""
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A user's matrix, by a weak reference, its arrays as they were, and what was made of them."""
+
+    source: weakref.ref[Any]
+    arrays: tuple[Any, ...]
+    matrix: Matrix
+
+
+KEPT: OrderedDict[int, Kept] = OrderedDict()
+"""By the identity of the user's matrix, the last used at the end."""
+
+
+def graph_of(csgraph: Any, directed: bool = True, *, weighted: bool = True) -> Matrix:
+    """The graph in float64 by rows, or with directed=False the lighter of both directions of each edge.
+
+    weighted: False where values do not count, and may be old ones.
+    """
+    A = stored(csgraph, directed, weighted=weighted)
+    if directed or is_symmetric(A):
+        return A
+    return A.keep(EITHER_WAY, lambda: ewise_add(A, compressed(A, 1).T, "min"))
+
+
+def stored(csgraph: Any, directed: bool = True, *, weighted: bool = True) -> Matrix:
+    """The graph in float64 by rows; with directed=False its columns are the rows if they lie together, as in SciPy."""
+    A = from_sparse(csgraph, weighted) if is_sparse(csgraph) else from_array(csgraph)
+    return compressed(A, 0) if directed or A.major == 0 else A.T
+
+
+def is_sparse(csgraph: Any) -> bool:
+    """Is it a sparse matrix of SciPy or CuPy?"""
+    return hasattr(csgraph, "tocsr") and hasattr(csgraph, "nnz")
+
+
+def from_sparse(S: Any, weighted: bool) -> Matrix:
+    """The CSR or CSC of a sparse matrix: the one that is kept, if its arrays are as they were."""
+    if S.ndim != 2:
+        raise ValueError("graph should have two dimensions")
+    if S.shape[0] != S.shape[1]:
+        raise ValueError("graph should be a square array")
+    if S.format not in ("csr", "csc") or S.data.nbytes + S.indices.nbytes > MOST_BYTES:
+        return converted(S.tocsr())
+    kept = KEPT.get(id(S))
+    arrays = (S.indptr, S.indices, S.data)
+    if kept is not None and kept.source() is S and all(map(same, kept.arrays, arrays if weighted else arrays[:2])):
+        KEPT.move_to_end(id(S))
+        return kept.matrix
+    copies = tuple(array.copy() for array in arrays)
+    own = type(S)(copies[::-1], shape=S.shape)
+    matrix, key = converted(own), id(S)
+    KEPT[key] = Kept(weakref.ref(S, lambda _: KEPT.pop(key, None)), copies, matrix)
+    if len(KEPT) > MOST_KEPT:
+        KEPT.popitem(last=False)
+    return matrix
+
+
+def same(x: Any, y: Any) -> bool:
+    """Are two arrays of one dtype, and equal?"""
+    return bool(x.dtype == y.dtype and x.shape == y.shape and (x == y).all())
+
+
+def converted(S: Any) -> Matrix:
+    """A CSR or CSC of another library as ours, in float64; of duplicates the least counts."""
+    S = S if S.dtype == np.float64 else S.astype(np.float64)
+    xp = namespace(S.data)
+    if bool(xp.isnan(S.data).any()):
+        S = type(S)((xp.where(xp.isnan(S.data), np.inf, S.data), S.indices, S.indptr), shape=S.shape)
+    A = from_scipy(S, dup="min")
+    return A if A.major == 1 else compressed(A, 0)
+
+
+def from_array(csgraph: Any) -> Matrix:
+    """The CSR of an array of two dimensions, in which 0, infinity, NaN and what is masked are no edges."""
+    G = csgraph if is_array(csgraph) else np.asarray(csgraph)
+    if G.ndim != 2:
+        raise ValueError("graph should have two dimensions")
+    if G.shape[0] != G.shape[1]:
+        raise ValueError("graph should be a square array")
+    xp = namespace(G)
+    if isinstance(G, np.ma.MaskedArray):
+        values = np.asarray(G.data, np.float64)
+        present = ~np.ma.getmaskarray(G)
+    else:
+        values = xp.asarray(G, np.float64)
+        present = xp.isfinite(values) & (abs(values) > NEARLY_ZERO)
+    u, v = present.nonzero()
+    A = from_edges(u, v, values[u, v], shape=G.shape, dtype=np.float64)
+    return compressed(A, 0)
+
+
+def sparse_like(csgraph: Any, rows: Any, cols: Any, values: Any) -> Any:
+    """A sparse matrix of these edges, as `csgraph` is one."""
+    n = csgraph.shape[0] if hasattr(csgraph, "shape") else len(csgraph)
+    xp = namespace(values)
+    keys = rows.astype(np.int64) * n + cols
+    if not bool((keys[1:] > keys[:-1]).all()):
+        order = keys.argsort()
+        rows, cols, values = rows[order], cols[order], values[order]
+    indptr = xp.zeros(n + 1, np.int32)
+    indptr[1:] = xp.cumsum(xp.bincount(rows, minlength=n))[:n]
+    return matrix_like(csgraph, indptr, cols, values)
+
+
+def entries_where(csgraph: Any, A: Any, kept: Any) -> Any:
+    """A sparse matrix of A's entries, by rows, at which the Boolean vector is true, as `csgraph` is one."""
+    xp = A.xp
+    before = xp.zeros(A.nnz + 1, np.int32)
+    xp.cumsum(kept, out=before[1:], dtype=np.int32)
+    return matrix_like(csgraph, before[A.indptr], A.indices[kept], A.values[kept])
+
+
+def matrix_like(csgraph: Any, indptr: Any, indices: Any, values: Any) -> Any:
+    """A CSR of csgraph's library: a matrix where `csgraph` is one, else an array."""
+    shape = (indptr.size - 1, indptr.size - 1)
+    if not isinstance(values, np.ndarray):
+        from cupyx.scipy.sparse import csr_matrix
+    else:
+        from scipy.sparse import csr_array, csr_matrix, isspmatrix
+
+        if not isspmatrix(csgraph) and not isinstance(csgraph, np.matrix):
+            return csr_array((values, indices, indptr), shape=shape)
+    return csr_matrix((values, indices, indptr), shape=shape)
+
+
+def values_at(A: Matrix, rows: Any, cols: Any) -> Any:
+    """A's values at these places, infinity where it has none, by a binary search in all rows at once."""
+    S: CSR = compressed(A, 0)
+    xp = A.xp
+    if not S.nnz:
+        return xp.full(rows.shape, np.inf)
+    if A.place.on_host:
+        from algorithms.fused.cpu.lookup import values_at
+
+        return values_at(S, rows, cols)
+    low, end, last = S.indptr[rows], S.indptr[rows + 1], S.nnz - 1
+    high = end
+    for _ in range(S.longest(0).bit_length()):
+        middle = (low + high) // 2
+        before = (S.indices[xp.minimum(middle, last)] < cols) & (middle < high)
+        low, high = xp.where(before, middle + 1, low), xp.where(before, high, middle)
+    at = xp.minimum(low, last)
+    return xp.where((low < end) & (S.indices[at] == cols), S.values[at], np.inf)

@@ -1,0 +1,130 @@
+"""Searches and spanning forests with the signatures of `scipy.sparse.csgraph`."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from algorithms.boruvka import boruvka
+from algorithms.discovery import bfs_order
+from formats.arrays import namespace
+from formats.storage.compressed import expand
+from formats.storage.orientation import is_symmetric
+
+from .graphs import entries_where, graph_of, sparse_like, stored, values_at
+
+NONE = -9999
+"""Of a vertex without a predecessor."""
+
+
+def breadth_first_order(csgraph: Any, i_start: int, directed: bool = True, return_predecessors: bool = True) -> Any:
+    """The vertices in the order of a breadth-first search.
+
+    Args:
+        csgraph: (n, n), a sparse matrix or an array; a stored entry is an edge.
+        i_start: where to start, 0 <= i_start < n.
+        directed: False lets edges count both ways.
+        return_predecessors: also return who found each vertex.
+
+    Returns:
+        The vertices that are reached, int32, in order; and (n,) int32 predecessors, -9999 where there is none. Both are
+        SciPy's where the columns of each row ascend.
+
+    Raises:
+        ValueError: the graph is not square, or i_start lies outside it.
+
+    Example:
+        >>> breadth_first_order([[0, 1, 2, 0], [0, 0, 0, 1], [2, 0, 0, 3], [0, 0, 0, 0]], 0)
+        (array([0, 1, 2, 3], dtype=int32), array([-9999,     0,     0,     1], dtype=int32))
+
+    Source: `bfs_order`.
+    """
+    order, parent = bfs_order(
+        stored(csgraph, directed, weighted=False), operator.index(i_start), both_ways=not directed
+    )
+    order = order.astype(np.int32, copy=False)
+    return (order, as_predecessors(parent)) if return_predecessors else order
+
+
+def breadth_first_tree(csgraph: Any, i_start: int, directed: bool = True) -> Any:
+    """The tree of a breadth-first search.
+
+    Args:
+        csgraph: (n, n), a sparse matrix or an array; a stored entry is an edge.
+        i_start: where to start, 0 <= i_start < n.
+        directed: False lets edges count both ways, with the smaller weight that is not 0.
+
+    Returns:
+        (n, n) sparse matrix: the tree's edges, from predecessors, with their weights.
+
+    Raises:
+        ValueError: the graph is not square, or i_start lies outside it.
+
+    Example:
+        >>> breadth_first_tree([[0, 8, 0, 3], [0, 0, 2, 5], [0, 0, 0, 6], [0, 0, 0, 0]], 0, directed=False).toarray()
+        array([[0., 8., 0., 3.],
+               [0., 0., 2., 0.],
+               [0., 0., 0., 0.],
+               [0., 0., 0., 0.]])
+
+    Source: `bfs_order`.
+    """
+    A: Any = stored(csgraph, directed)
+    order, parent = bfs_order(A, operator.index(i_start), both_ways=not directed)
+    if directed:
+        return entries_where(csgraph, A, parent[A.indices] == expand(A.indptr))
+    found = order[1:]
+    found_by = parent[found]
+    values = positive(values_at(A, found_by, found))
+    if not is_symmetric(A):
+        values = A.xp.minimum(values, positive(values_at(A, found, found_by)))
+    return sparse_like(csgraph, found_by, found, values)
+
+
+def minimum_spanning_tree(csgraph: Any, overwrite: bool = False) -> Any:
+    """A minimum spanning tree of an undirected graph, or a forest if it is not connected.
+
+    Args:
+        csgraph: (n, n), a sparse matrix or an array; of an edge's two directions the lighter counts.
+        overwrite: taken, and not used: the graph is never changed.
+
+    Returns:
+        (n, n) sparse matrix: each edge once, where the graph has its weight, in row u < v if it has it at both places.
+        Edges of weight 0 are left out, as SciPy does.
+
+    Raises:
+        ValueError: the graph is not square.
+
+    Example:
+        >>> minimum_spanning_tree([[0, 8, 0, 3], [0, 0, 2, 5], [0, 0, 0, 6], [0, 0, 0, 0]]).toarray()
+        array([[0., 0., 0., 3.],
+               [0., 0., 2., 5.],
+               [0., 0., 0., 0.],
+               [0., 0., 0., 0.]])
+
+    Source: `boruvka`.
+    """
+    A = graph_of(csgraph)
+    F: Any = boruvka(A, symmetrize=True)
+    u, v, weights = F.rows, F.cols, F.values
+    if bool((weights == 0).any()):
+        u, v, weights = (part[weights != 0] for part in (u, v, weights))
+    if not is_symmetric(A):
+        here = values_at(A, u, v) == weights
+        u, v = A.xp.where(here, u, v), A.xp.where(here, v, u)
+    return sparse_like(csgraph, u, v, weights)
+
+
+def as_predecessors(parent: Any) -> Any:
+    """Parents, of which -1 stands for none, as SciPy writes them."""
+    parent = parent.astype(np.int32, copy=False)
+    namespace(parent).copyto(parent, NONE, where=parent < 0)
+    return parent
+
+
+def positive(values: Any) -> Any:
+    """Weights, infinite where they are 0."""
+    values[values == 0] = np.inf
+    return values

@@ -1,0 +1,322 @@
+"""`algorithms.csgraph` beside SciPy's: SciPy's own tests, random graphs, and every convention by itself."""
+
+from __future__ import annotations
+
+import gc
+import importlib.util
+import os
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.sparse import csgraph as theirs
+
+from algorithms import csgraph as ours
+from algorithms.csgraph.graphs import KEPT, MOST_KEPT, graph_of
+from formats.arrays import to_device
+
+from .conftest import Backend, writable
+
+ROOT = Path(__file__).parent.parent
+SUITE = [f"scipy.sparse.csgraph.tests.test_{name}" for name in ("shortest_path", "connected_components")]
+SUITE += [f"scipy.sparse.csgraph.tests.test_{name}" for name in ("spanning_tree", "traversal")]
+NONE = -9999
+BACKENDS = [Backend.CPU.param(name="csgraph"), Backend.CUDA.param(name="csgraph")]
+
+
+@pytest.mark.skipif(importlib.util.find_spec(SUITE[0]) is None, reason="SciPy is installed without its tests")
+def test_scipys_own_tests_pass(tmp_path: Path) -> None:
+    options = ["-q", "-c", os.devnull, "-p", "no:cacheprovider", "-p", "tests.csgraph_for_scipy", "--pyargs"]
+    command = [sys.executable, "-m", "pytest", *options, *SUITE]
+    where = {**os.environ, **writable(tmp_path)}
+    done = subprocess.run(command, cwd=ROOT, env=where, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+    assert " passed" in done.stdout
+    assert "failed" not in done.stdout
+
+
+def random_graph(rng: np.random.Generator, low: int = 0) -> Any:
+    """Up to 25 vertices, zero and tied weights, self-loops, duplicates; in any format, of any dtype."""
+    n, m = int(rng.integers(1, 25)), int(rng.integers(0, 90))
+    weights = rng.integers(low, 6, m).astype(rng.choice(["int32", "int64", "float64", "float32"]))
+    S = sp.coo_array((weights, (rng.integers(0, n, m), rng.integers(0, n, m))), shape=(n, n))
+    S.sum_duplicates()
+    made = rng.choice([sp.csr_array, sp.csr_matrix, sp.csc_array, sp.coo_matrix, sp.lil_array])
+    return made(S)
+
+
+def there(S: Any, backend: Backend) -> Any:
+    """The same matrix on a backend; CuPy has fewer formats and dtypes."""
+    if backend is Backend.CPU:
+        return S
+    import cupyx.scipy.sparse
+
+    return cupyx.scipy.sparse.csr_matrix(sp.csr_matrix(S).astype(np.float64))
+
+
+def back(answer: Any) -> Any:
+    """The answer with everything on the host."""
+    if isinstance(answer, tuple):
+        return tuple(map(back, answer))
+    if isinstance(answer, int):
+        return answer
+    return answer.get() if hasattr(answer, "nnz") and hasattr(answer, "get") else to_host(answer)
+
+
+def to_host(answer: Any) -> Any:
+    return answer if hasattr(answer, "nnz") else to_device(answer, "cpu")
+
+
+def call(function: Any, *args: Any, **kwargs: Any) -> Any:
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Graph has negative weights", UserWarning)
+        try:
+            return function(*args, **kwargs)
+        except theirs.NegativeCycleError:
+            return "negative cycle"
+
+
+def check_tree(S: Any, d: np.ndarray, p: np.ndarray, directed: bool, roots: set[int]) -> None:
+    """Every predecessor is on a shortest path, and all lead to a root."""
+    W: dict[tuple[int, int], float] = {}
+    E = sp.coo_array(S)
+    for u, v, w in zip(E.row.tolist(), E.col.tolist(), E.data.tolist(), strict=True):
+        for edge in [(u, v)] if directed else [(u, v), (v, u)]:
+            W[edge] = min(W.get(edge, np.inf), w)
+    for v, u in enumerate(p.tolist()):
+        assert (u == NONE) == (v in roots or not np.isfinite(d[v])), (v, u)
+        if u != NONE:
+            assert d[u] + W[u, v] == d[v]
+        steps = 0
+        while p[v] != NONE:
+            v, steps = p[v], steps + 1
+            assert steps <= len(p)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_paths_of_random_graphs_are_scipys(backend: Backend) -> None:
+    rng = np.random.default_rng(1)
+    for turn in range(150 if backend is Backend.CPU else 10):
+        S = random_graph(rng, low=0 if turn % 3 else -1)
+        G, n = there(S, backend), S.shape[0]
+        directed, unweighted = bool(rng.integers(2)), bool(rng.integers(4) == 0)
+        starts = rng.integers(-n, n, int(rng.integers(1, 4)))
+        how: dict[str, Any] = {"directed": directed, "unweighted": unweighted}
+        for name in ("bellman_ford", "johnson", "floyd_warshall", "shortest_path"):
+            own = how if name in ("floyd_warshall", "shortest_path") else how | {"indices": starts}
+            expected = call(getattr(theirs, name), S.tocsr() if S.format == "coo" else S, **own)
+            got = call(getattr(ours, name), G, **own)
+            if isinstance(expected, str):
+                assert got == expected
+                continue
+            np.testing.assert_array_equal(back(got), expected)
+            found = back(call(getattr(ours, name), G, return_predecessors=True, **own))
+            np.testing.assert_array_equal(found[0], expected)
+            assert found[1].dtype == np.int32
+            if not unweighted:
+                for start, d, p in zip(own.get("indices", range(n)), *found, strict=True):
+                    check_tree(S, d, p, directed, {int(start) % n})
+        if S.nnz and sp.coo_array(S).data.min() < 0:
+            continue
+        limit = float(rng.choice([0, 2.5, 7, np.inf]))
+        expected = theirs.dijkstra(S, indices=starts, limit=limit, **how)
+        np.testing.assert_array_equal(back(ours.dijkstra(G, indices=starts, limit=limit, **how)), expected)
+        found = back(ours.dijkstra(G, True, starts, True, unweighted, limit, min_only=True))
+        np.testing.assert_array_equal(
+            found[0], theirs.dijkstra(S, indices=starts, unweighted=unweighted, limit=limit, min_only=True)
+        )
+        check_sources(S, starts % n, unweighted, *found)
+
+
+def check_sources(S: Any, starts: np.ndarray, unweighted: bool, d: np.ndarray, p: np.ndarray, sources: Any) -> None:
+    """Each source is as near as the nearest, and a vertex has its predecessor's."""
+    each = theirs.dijkstra(S, indices=np.arange(S.shape[0]), unweighted=unweighted)
+    for v, source in enumerate(sources.tolist()):
+        assert (source == NONE) == (not np.isfinite(d[v]))
+        if source != NONE:
+            assert source in starts
+            assert each[source, v] == d[v]
+            assert p[v] == NONE or sources[p[v]] == source
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_searches_components_and_forests_of_random_graphs_are_scipys(backend: Backend) -> None:
+    rng = np.random.default_rng(2)
+    for _ in range(150 if backend is Backend.CPU else 10):
+        S = random_graph(rng, low=-1)
+        G, start = there(S, backend), int(rng.integers(S.shape[0]))
+        for directed in (True, False):
+            for got, expected in zip(
+                back(ours.breadth_first_order(G, start, directed)),
+                theirs.breadth_first_order(S, start, directed),
+                strict=True,
+            ):
+                np.testing.assert_array_equal(got, expected)
+                assert got.dtype == expected.dtype
+            tree = back(ours.breadth_first_tree(G, start, directed))
+            np.testing.assert_array_equal(tree.toarray(), theirs.breadth_first_tree(S, start, directed).toarray())
+            count, label = back(ours.connected_components(G, directed))
+            expected_count, expected_label = theirs.connected_components(S, directed)
+            assert count == expected_count
+            np.testing.assert_array_equal(label, expected_label)
+        check_strong(S, *back(ours.connected_components(G, connection="strong")))
+        check_forest(S, back(ours.minimum_spanning_tree(G)))
+
+
+def check_strong(S: Any, count: int, label: np.ndarray) -> None:
+    """SciPy's components, numbered so that edges lead to smaller numbers."""
+    expected_count, expected = theirs.connected_components(S, connection="strong")
+    assert count == expected_count == len(set(zip(label, expected, strict=True))) == label.max() + 1
+    E = sp.coo_array(S)
+    assert (label[E.row] >= label[E.col]).all()
+    assert label.dtype == expected.dtype
+
+
+def check_forest(S: Any, tree: Any) -> None:
+    """Of SciPy's weight; each entry is the graph's own, and the lighter of two directions."""
+    expected = theirs.minimum_spanning_tree(S)
+    assert (tree.nnz, tree.sum(), tree.dtype) == (expected.nnz, expected.sum(), expected.dtype)
+    assert theirs.connected_components(tree)[0] == theirs.connected_components(expected)[0]
+    A, T = sp.csr_array(S, dtype=float), sp.coo_array(tree)
+    for u, v, w in zip(T.row.tolist(), T.col.tolist(), T.data.tolist(), strict=True):
+        assert w == A[u, v]
+
+
+def test_arrays_have_no_edge_where_they_have_nothing_finite() -> None:
+    G = np.array([[0, 1e-9, np.inf, 3], [np.nan, 0, 2, 0], [0, -np.inf, 0, 1], [0, 0, 0, 0]])
+    masked = np.ma.masked_array(np.array([[5.0, 4, 2], [1, 5, 5], [5, 5, 5]]), mask=[[1, 0, 0], [0, 1, 1], [1, 1, 1]])
+    for graph in (G, G.tolist(), masked):
+        for name in ("dijkstra", "floyd_warshall"):
+            np.testing.assert_array_equal(getattr(ours, name)(graph), getattr(theirs, name)(graph))
+
+
+def test_stored_zeros_are_edges_and_duplicates_count_as_the_least() -> None:
+    zero = sp.csr_array(([0.0], ([0], [1])), shape=(2, 2))
+    twice = sp.csr_array(([5.0, 3.0], [1, 1], [0, 2, 2]), shape=(2, 2))
+    summed = sp.coo_array(([5.0, 3.0], ([0, 0], [1, 1])), shape=(2, 2))
+    for S, length in ((zero, 0), (twice, 3), (summed, 8)):
+        assert ours.dijkstra(S, indices=0).tolist() == theirs.dijkstra(S, indices=0).tolist() == [0, length]
+        assert ours.connected_components(S)[0] == 1
+    assert ours.minimum_spanning_tree(zero).nnz == theirs.minimum_spanning_tree(zero).nnz == 0
+    assert ours.minimum_spanning_tree(twice).toarray().tolist() == [[0, 3], [0, 0]]
+
+
+def test_infinite_and_missing_numbers_that_are_stored_lead_nowhere() -> None:
+    S = sp.csr_array(([1.0, np.inf, np.nan], ([0, 1, 1], [1, 2, 3])), shape=(4, 4))
+    for indices in (0, 1):
+        for got, expected in zip(
+            ours.dijkstra(S, indices=indices, return_predecessors=True),
+            theirs.dijkstra(S, indices=indices, return_predecessors=True),
+            strict=True,
+        ):
+            np.testing.assert_array_equal(got, expected)
+    assert ours.connected_components(S)[0] == theirs.connected_components(S)[0] == 1
+
+
+@pytest.mark.parametrize("indices", [1, -1, np.int64(2), [0, 2], [[0], [1]], [2, 2], [], 1.5, np.array([1], np.uint8)])
+@pytest.mark.parametrize("min_only", [False, True])
+def test_answers_have_scipys_shapes_and_types(indices: Any, min_only: bool) -> None:
+    S = sp.csr_array(np.array([[0, 1, 2], [0, 0, 3], [4, 0, 0]]))
+    got = ours.dijkstra(S, indices=indices, return_predecessors=True, min_only=min_only)
+    expected = theirs.dijkstra(S, indices=indices, return_predecessors=True, min_only=min_only)
+    for own, other in zip(got, expected, strict=True):
+        assert (own.shape, own.dtype) == (other.shape, other.dtype)
+        np.testing.assert_array_equal(own, other)
+
+
+def test_matrices_come_back_as_matrices_and_arrays_as_arrays() -> None:
+    G = np.array([[0, 1, 2], [0, 0, 3], [4, 0, 0]])
+    for graph in (G, sp.coo_matrix(G), sp.csr_array(G), sp.lil_matrix(G)):
+        for call_it in (lambda m, g: m.minimum_spanning_tree(g), lambda m, g: m.breadth_first_tree(g, 0)):
+            own, other = call_it(ours, graph), call_it(theirs, graph)
+            assert type(own) is type(other)
+            np.testing.assert_array_equal(own.toarray(), other.toarray())
+
+
+@pytest.mark.parametrize(
+    ("name", "args", "said"),
+    [
+        ("dijkstra", {"limit": -1}, "limit must be >= 0"),
+        ("dijkstra", {"indices": 3}, "indices out of range"),
+        ("bellman_ford", {"indices": [-4]}, "indices out of range"),
+        ("shortest_path", {"method": "X"}, "unrecognized method 'X'"),
+        ("shortest_path", {"method": "FW", "indices": 0}, "Cannot specify indices with method == 'FW'."),
+        ("connected_components", {"connection": "loose"}, "connection must be 'weak' or 'strong'"),
+    ],
+)
+def test_wrong_arguments_are_refused_in_scipys_words(name: str, args: dict[str, Any], said: str) -> None:
+    for module in (ours, theirs):
+        with pytest.raises(ValueError, match=said):
+            getattr(module, name)(np.ones((3, 3)), **args)
+
+
+@pytest.mark.parametrize("graph", [np.ones((2, 3)), np.ones(3), np.ones((2, 2, 2)), sp.csr_array(np.ones((2, 3)))])
+def test_what_is_no_square_is_refused(graph: Any) -> None:
+    for name in ("dijkstra", "connected_components", "minimum_spanning_tree"):
+        for module in (ours, theirs):
+            with pytest.raises(ValueError, match=r"graph should|must be shape|must be 2-D|square"):
+                getattr(module, name)(graph)
+
+
+def test_dijkstra_warns_of_negative_weights_and_ends_at_negative_cycles() -> None:
+    S = sp.csr_array(([5.0, -2.0], ([0, 1], [1, 2])), shape=(3, 3))
+    with pytest.warns(UserWarning, match="Graph has negative weights"):
+        assert ours.dijkstra(S, indices=0).tolist() == [0, 5, 3]
+    with pytest.warns(UserWarning, match="negative cycles"), pytest.raises(theirs.NegativeCycleError):
+        ours.dijkstra(sp.csr_array(([-5.0, 1.0], ([0, 1], [1, 0])), shape=(2, 2)))
+
+
+def test_only_johnson_looks_for_negative_cycles_that_nobody_reaches() -> None:
+    S = sp.csr_array(([-5.0, 1.0], ([0, 1], [1, 0])), shape=(3, 3))
+    assert ours.bellman_ford(S, indices=2).tolist() == [np.inf, np.inf, 0]
+    with pytest.raises(theirs.NegativeCycleError):
+        ours.johnson(S, indices=2)
+
+
+def test_what_is_known_of_a_matrix_is_kept_until_it_changes_or_goes() -> None:
+    S = sp.csr_array(np.array([[0, 1.0], [2.0, 0]]))
+    assert graph_of(S) is graph_of(S)
+    S.data[0] = 7
+    assert ours.dijkstra(S, indices=0).tolist() == [0, 7]
+    S.indices[:] = [0, 1]
+    assert ours.connected_components(S)[0] == 2
+    key = id(S)
+    assert key in KEPT
+    del S
+    gc.collect()
+    assert key not in KEPT
+    several = [sp.csr_array(np.eye(2)) for _ in range(MOST_KEPT + 2)]
+    assert len({id(graph_of(each)) for each in several}) == len(several)
+    assert len(KEPT) == MOST_KEPT
+
+
+def test_the_graph_is_neither_changed_nor_locked() -> None:
+    G = np.array([[0, 3.0, 1.0], [0, 0, 0], [0, 1.0, 0]])
+    S = sp.csr_array(G)
+    S.data.flags.writeable = False
+    ours.floyd_warshall(G, overwrite=True)
+    ours.minimum_spanning_tree(S, overwrite=True)
+    np.testing.assert_array_equal(S.toarray(), [[0, 3, 1], [0, 0, 0], [0, 1, 0]])
+    np.testing.assert_array_equal(G, S.toarray())
+    G[0, 1] = 5
+
+
+def test_empty_graphs() -> None:
+    S = sp.csr_array((0, 0))
+    assert ours.shortest_path(S).shape == (0, 0)
+    assert ours.connected_components(S)[0] == 0
+    assert ours.connected_components(S, connection="strong")[1].size == 0
+    assert ours.minimum_spanning_tree(S).shape == (0, 0)
+
+
+def test_other_names_are_scipys() -> None:
+    assert ours.laplacian is theirs.laplacian
+    assert ours.NegativeCycleError is theirs.NegativeCycleError
+    with pytest.raises(AttributeError):
+        ours.no_such_function  # noqa: B018
+    assert {*ours.__all__} <= {*theirs.__all__}
