@@ -521,3 +521,40 @@ def test_the_console_script_is_declared():
 
     (script,) = entry_points(group="console_scripts", name="semiring")
     assert script.load() is cli.main
+
+
+CITIES = "from,to,km\nParis,Dijon,315\nDijon,Lyon,195\nParis,Lyon,600\nNice,Lyon,470\n"
+
+
+def test_names_go_in_and_come_out(run, refused, file, tmp_path):
+    cities = file("cities.csv", CITIES)
+    found = run("sssp", cities, "--source", "Paris", "--to", "Lyon", "--to", "Nice", "--output", tmp_path / "out.tsv")
+    assert found.code == 0
+    assert "Paris -> Dijon -> Lyon" in found.out
+    assert "Nice cannot be reached" in found.out
+    assert (tmp_path / "out.tsv").read_text() == "Paris\t0\nDijon\t315\nNice\tinf\nLyon\t510\n"
+    assert "Paris -> Lyon" in run("bfs", cities, "--source", "Paris", "--to", "Lyon").out
+    message = refused("sssp", cities, "--source", "paris")
+    assert message == "--source 'paris' is not a vertex: did you mean 'Paris'?"
+    graph = file("graph.txt", SNAP)
+    assert (
+        refused("sssp", graph, "--source", "x") == "--source x is not a vertex of the file: its 4 ids lie in 10 to 40"
+    )
+
+
+def test_paths_are_printed_as_json(run, file):
+    cities = file("cities.csv", CITIES)
+    answers = json.loads(run("sssp", cities, "--source", "Paris", "--to", "Lyon", "--to", "Nice", "--json").out)
+    assert answers == [
+        {
+            "source": "Paris",
+            "reached": 3,
+            "paths": [
+                {"to": "Lyon", "distance": 510, "path": ["Paris", "Dijon", "Lyon"], "legs": [315, 195]},
+                {"to": "Nice", "distance": None, "path": [], "legs": []},
+            ],
+        }
+    ]
+    numbers = file("numbers.csv", "1,2,0.5\n2,30,1.5\n")
+    answers = json.loads(run("sssp", numbers, "--source", 1, "--source", 2, "--to", 30, "--json").out)
+    assert [(each["source"], each["paths"][0]["distance"]) for each in answers] == [(1, 2.0), (2, 1.5)]

@@ -42,7 +42,7 @@ def bfs(
     beta: Annotated[float, typer.Option(help="auto: push again below one in beta of the vertices.")] = 18,
     max_level: Annotated[int | None, typer.Option(help="Look no farther than this many edges.", min=0)] = None,
     to: Annotated[
-        list[int] | None, typer.Option(help="Also print a path with the fewest edges to this vertex; may repeat.")
+        list[str] | None, typer.Option(help="Also print a path with the fewest edges to this vertex; may repeat.")
     ] = None,
     format: StorageFormat = "csr",
     backend: Device = Backend.cpu,

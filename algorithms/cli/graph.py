@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -14,9 +15,12 @@ import numpy as np
 
 from formats import Matrix, from_edges, read
 from formats.arrays import finish
+from formats.named.names import Names
 from semiring import explain, set_threads
 from semiring.kernels.compiling import seconds_of_compiling
 
+from ..named.graph import Graph as NamedGraph
+from ..named.graph import has_names
 from ..trace import Trace, trace
 from .options import Backend
 
@@ -59,7 +63,8 @@ class Stopwatch:
 class Graph:
     """A graph that was read.
 
-    A: (n, n), A[u, v] = weight of u -> v.  labels: (n,) the file's own ids.  facts: rows of the table about the graph.
+    A: (n, n), A[u, v] = weight of u -> v.  labels: (n,) the file's own ids or names.  facts: rows of the table about
+    the graph.  names: the labels, to be looked up, unless they are integers.
     """
 
     title: str
@@ -67,14 +72,17 @@ class Graph:
     labels: np.ndarray
     watch: Stopwatch
     facts: dict[str, str]
+    names: Names | None = None
 
-    def vertex(self, label: int, option: str) -> int:
-        """The vertex that the file calls `label`; ValueError if it has none of that name."""
+    def vertex(self, name: str, option: str) -> int:
+        """The vertex that the file calls by this name; ValueError if it has none."""
         labels = self.labels
-        at = np.flatnonzero(labels == label)
+        if self.names is not None:
+            return self.names.index(name, option)
+        at = np.flatnonzero(labels == int(name)) if re.fullmatch(r"-?[0-9]{1,18}", name) else np.empty(0)
         if at.size == 0:
             known = f"its {labels.size:,} ids lie in {labels.min()} to {labels.max()}" if labels.size else "it has none"
-            raise ValueError(f"{option} {label} is not a vertex of the file: {known}")
+            raise ValueError(f"{option} {name} is not a vertex of the file: {known}")
         return int(at[0])
 
     def solve(
@@ -113,10 +121,22 @@ def load(file: Path, *, title: str | None = None, undirected: bool = False, thre
     title = file.name if title is None else title
     watch = Stopwatch()
     with watch.step("reading"):
-        A, labels = read(file, directed=not undirected, return_labels=True)
+        A, labels, names = named(file, not undirected)
     if A.nrows != A.ncols:
         raise ValueError(f"{title} holds a {A.nrows} × {A.ncols} matrix, and a graph needs a square one")
-    return Graph(title, A, labels, watch, {"vertices": f"{A.nrows:,}", "arcs": f"{A.nnz:,}"})
+    return Graph(title, A, labels, watch, {"vertices": f"{A.nrows:,}", "arcs": f"{A.nnz:,}"}, names)
+
+
+def named(file: Path, directed: bool) -> tuple[Matrix, np.ndarray, Names | None]:
+    """(the matrix of a file, its vertices' ids or names, the names to be looked up unless they are integers)."""
+    if not has_names(file):
+        return *read(file, directed=directed, return_labels=True), None
+    g = NamedGraph.read(file, directed=directed)
+    if all(isinstance(name, int) for name in g.names):
+        return g.matrix, np.array(list(g.names), np.int64), None
+    labels = np.empty(len(g.names), object)
+    labels[:] = list(g.names)
+    return g.matrix, labels, g.names
 
 
 def sample(arcs: list[tuple[int, int]], weight: Any, like: Matrix) -> Matrix:

@@ -22,9 +22,11 @@ class Backend(StrEnum):
     cuda = "cuda"
 
 
-FileArgument = Annotated[Path, typer.Argument(help="A graph: .mtx, .gr, .txt, .el, .tsv, .csv, .npz, also .gz.")]
+FileArgument = Annotated[
+    Path, typer.Argument(help="A graph: .mtx, .gr, .txt, .el, .tsv, .csv, .npz, .graphml, also .gz.")
+]
 Sources = Annotated[
-    list[int], typer.Option("--source", help="The vertex to start from, by its id in the file; may repeat.")
+    list[str], typer.Option("--source", help="The vertex to start from, by its name in the file; may repeat.")
 ]
 FORMATS = sorted(Matrix.formats)
 """Storage formats by name."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass, field
+from itertools import pairwise
+from json import dumps
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,6 +17,7 @@ from semiring.algebra.semirings import find_semiring
 
 from ..data import rome99
 from ..errors import NegativeCycle
+from ..parents import path
 from ..sssp import ALGORITHMS, find_algorithm
 from .graph import Graph, load, sample
 from .options import (
@@ -40,13 +43,14 @@ def sssp(
     format: StorageFormat = "csr",
     backend: Device = Backend.cpu,
     limit: Annotated[float | None, typer.Option(help="Look no farther than this distance.")] = None,
-    target: Annotated[int | None, typer.Option(help="Stop when this vertex is settled.")] = None,
+    target: Annotated[str | None, typer.Option(help="Stop when this vertex is settled.")] = None,
     delta: Annotated[str | None, typer.Option(help="delta-stepping: a number, median, mean or max/degree.")] = None,
-    to: Annotated[list[int] | None, typer.Option(help="Also print a best path to this vertex; may repeat.")] = None,
+    to: Annotated[list[str] | None, typer.Option(help="Also print a best path to this vertex; may repeat.")] = None,
     output: Annotated[Path | None, typer.Option(help="Write the distances: .npy (vertex order) or .tsv.")] = None,
     trace: TraceFile = None,
     undirected: Undirected = False,
     threads: Threads = None,
+    json: Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")] = False,
 ) -> None:
     """Best paths from a vertex, or several, to all others."""
     check_written(output, trace)
@@ -54,7 +58,10 @@ def sssp(
     task = Task(that_has(own, algorithm), semiring, source, to or [], target, limit, own)
     task.check()
     answer = solve(load(file, undirected=undirected, threads=threads), task, format, backend, trace)
-    answer.show()
+    if json:
+        typer.echo(dumps(answer.content(), ensure_ascii=False))
+    else:
+        answer.show()
     if output is not None:
         save(output, answer)
 
@@ -69,7 +76,7 @@ def that_has(own: dict[str, Any], algorithm: str) -> str:
 def demo(format: StorageFormat = "csr", backend: Device = Backend.cpu) -> None:
     """Shortest paths in Rome's road network, which comes with the package."""
     graph = load(rome99, title="Rome's roads (metres)")
-    solve(graph, Task("auto", "min_plus", [1], to=[1700]), format, backend, None).show()
+    solve(graph, Task("auto", "min_plus", ["1"], to=["1700"]), format, backend, None).show()
 
 
 @dataclass(frozen=True)
@@ -81,9 +88,9 @@ class Task:
 
     algorithm: str
     semiring: str
-    sources: list[int]
-    to: list[int] = field(default_factory=list)
-    target: int | None = None
+    sources: list[str]
+    to: list[str] = field(default_factory=list)
+    target: str | None = None
     limit: float | None = None
     own: dict[str, Any] = field(default_factory=dict)
 
@@ -111,6 +118,32 @@ class Answer:
     @property
     def reached(self) -> np.ndarray:
         return self.d != find_semiring(self.task.semiring).zero(self.d.dtype)
+
+    def content(self) -> list[dict[str, Any]]:
+        """For each source how many vertices it reaches, and the paths that were asked for, as JSON can say it."""
+        ends = [self.graph.vertex(end, "--to") for end in self.task.to]
+        return [
+            {
+                "source": plain(self.graph.labels[self.graph.vertex(source, "--source")]),
+                "reached": int(self.reached[row].sum()),
+                "paths": [self._path(row, end) for end in ends],
+            }
+            for row, source in enumerate(self.task.sources)
+        ]
+
+    def _path(self, row: int, end: int) -> dict[str, Any]:
+        """A path with its legs; a distance of None if there is none."""
+        names = self.graph.labels
+        if not self.reached[row][end]:
+            return {"to": plain(names[end]), "distance": None, "path": [], "legs": []}
+        steps = path(self.parents[row], end)
+        legs = [plain(self.graph.A.get(u, v)) for u, v in pairwise(steps)]
+        return {
+            "to": plain(names[end]),
+            "distance": plain(self.d[row][end]),
+            "path": [plain(names[v]) for v in steps],
+            "legs": legs,
+        }
 
     def show(self) -> None:
         """Print a summary, and the path that was asked for."""
@@ -152,9 +185,15 @@ def solve(graph: Graph, task: Task, format: str, backend: Backend, trace_file: P
             trace_file,
         )
     except NegativeCycle as error:
-        raise NegativeCycle([int(graph.labels[v]) for v in error.cycle]) from None
+        raise NegativeCycle([graph.labels[v] for v in error.cycle]) from None
     d, parents = answer if task.to else (answer, None)
     return Answer(graph, task, to_device(d, "cpu"), None if parents is None else to_device(parents, "cpu"))
+
+
+def plain(value: Any) -> Any:
+    """A number as Python's own, which JSON can say; text as it is."""
+    value = value.item() if isinstance(value, np.generic) else value
+    return str(value) if isinstance(value, float) and abs(value) == float("inf") else value
 
 
 def as_delta(text: str | None) -> Any:

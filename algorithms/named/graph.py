@@ -33,7 +33,19 @@ if TYPE_CHECKING:
     import pandas
     import scipy.sparse
 
-TEXT = (".csv", ".tsv", ".tab", ".psv")
+TEXT, GRAPHML = (".csv", ".tsv", ".tab", ".psv"), ".graphml"
+
+
+def ending_of(file: str | os.PathLike[str]) -> str:
+    """How a file's name ends, `.gz` aside."""
+    name = os.fspath(file)
+    return os.path.splitext(name[:-3] if is_gzip(name) else name)[1].lower()
+
+
+def has_names(file: str | os.PathLike[str]) -> bool:
+    """May the vertices in a file have other names than the numbers that `formats.read` knows?"""
+    ending = ending_of(file)
+    return ending == GRAPHML or (ending in TEXT and not is_edge_list(os.fspath(file)))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -248,13 +260,12 @@ class Graph:
             510
         """
         name = os.fspath(file)
-        ending = os.path.splitext(name[:-3] if is_gzip(name) else name)[1].lower()
         usual = (source, target, weight, *columns, separator, header) == (0, 1, "auto", None, None)
-        if ending == ".graphml":
+        if ending_of(name) == GRAPHML:
             attribute = "weight" if weight == "auto" else weight
             found = optional("networkx", "reading GraphML").read_graphml(name)
             return cls.from_networkx(found, attribute)
-        if usual and ending not in TEXT:
+        if usual and ending_of(name) not in TEXT:
             return cls._of_numbers(name, directed)
         if usual and is_edge_list(name):
             with suppress(ValueError):  # of which a later line may have other names than numbers
