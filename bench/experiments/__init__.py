@@ -9,6 +9,7 @@ from . import (
     afanasyev_scc,
     centralities,
     choice,
+    csgraph,
     everyone,
     fused,
     kolganov,
@@ -26,6 +27,7 @@ EXPERIMENTS: dict[str, Experiment] = {
     for experiment in (
         everyone.EVERYONE,
         centralities.CENTRALITIES,
+        csgraph.CSGRAPH,
         martin.FIG6,
         martin.FIG7,
         afanasyev.FIGURE_4,
