@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from bench.experiment import load
+from bench.experiments.centralities import LIBRARIES, LIMIT
 from bench.experiments.everyone import OURS
 from bench.measure import RESULTS
 from bench.peers import PEERS
@@ -56,6 +57,9 @@ PACKED = {
     "ssca2 20, rcm": "the same, reverse Cuthill-McKee",
     "ssca2 20, cliques together, as made": "the same, cliques together",
 }
+XEON = "intel-r-xeon-r-processor"
+CENTRALITIES = {"rmat16": "R-MAT 16, symmetric", "NY": "New York's roads", "rmat12, one way": "R-MAT 12"}
+STOPPED = {f"stopped after {LIMIT:g} s": f"> {LIMIT * 1e3:,.0f}"}
 TASKS = {"sssp": "`sssp`", "bfs": "`bfs`", "scc": "`scc`", "mst": "`boruvka`"}
 PEERS_GRAPHS = {
     CPU: {
@@ -211,6 +215,22 @@ def peers(place: str) -> tuple[dict[tuple[str, str], dict[str, dict[str, Any]]],
     return found, [OURS, *(peer.name for peer in PEERS if peer.name in there)]
 
 
+def centralities() -> str:
+    """Milliseconds of ours and of three other libraries, task by task; the rows say why some have none."""
+    found: dict[tuple[str, str], dict[str, dict[str, Any]]] = {}
+    for row in load(RESULTS / f"centralities-{XEON}.jsonl"):
+        found.setdefault((row["graph"], row["task"]), {})[row["contender"]] = row
+    order = [OURS, *LIBRARIES]
+    lines = [["milliseconds", "on", *order]]
+    for (graph, task), rows in found.items():
+        cells = (
+            figure(row["ms"]) if "ms" in row else STOPPED.get(row["missing"], "–")
+            for row in (rows[each] for each in order)
+        )
+        lines.append([f"`{task}`", CENTRALITIES[graph], *cells])
+    return table(*lines)
+
+
 def figure(ms: float) -> str:
     """Milliseconds, to three digits; whole ones from 100 on."""
     return f"{ms:,.0f}" if ms >= 99.95 else f"{ms:#.3g}"
@@ -236,6 +256,7 @@ TABLES: dict[Path, dict[str, Callable[[], str]]] = {
     DOCS / "formats.md": {"support": support},
     DOCS / "performance.md": {
         "peers on a CPU": peers_on_a_cpu,
+        "centralities": centralities,
         "peers on a GPU": peers_on_a_gpu,
         "products on a CPU": products_on_a_cpu,
         "products on a GPU": products_on_a_gpu,
