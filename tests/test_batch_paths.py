@@ -8,6 +8,7 @@ import pytest
 import algorithms.fused.cpu.many_lanes as many_lanes
 import algorithms.fused.cpu.many_paths as many_paths
 import algorithms.fused.cpu.many_trees as many_trees
+import algorithms.fused.cpu.near_far as near_far
 from algorithms import NegativeCycle, shortest_path_tree, sssp
 from algorithms.bellman_ford import bellman_ford
 from algorithms.delta_stepping import delta_stepping
@@ -166,6 +167,34 @@ def test_any_graph_with_edges_that_matter(dtype, count, monkeypatch):
                     assert_as_one_by_one(delta_stepping, B, some(B, 40))
                 except OverflowError:
                     assert kind == "ends"
+
+
+@pytest.mark.parametrize(
+    ("s", "dtype"), [*zip([MinPlus, MaxPlus, MinMax, MaxMin], NUMBERS, strict=True), (MaxMin, INT32)]
+)
+def test_any_graph_by_lanes(s, dtype, count, monkeypatch):
+    monkeypatch.setattr(many_lanes, "FEWEST", 1)
+    monkeypatch.setattr(many_lanes, "SMALL", 0)
+    monkeypatch.setattr(near_far, "SKEWED", -1)
+    rng = np.random.default_rng(9)
+    for kind in KINDS:
+        for A in (side_by_side(rng, 30, kind, s, dtype), one_graph(rng, kind, s, dtype)):
+            assert_as_one_by_one(bellman_ford, A, some(A, 40), s)
+            told = explain(bellman_ford, A, None, s, sources=some(A, 2)).runs[0].facts
+            assert A.keeps(many_lanes.APART, s) or told["schedule"] == "a lane for each source"
+
+
+def test_lanes_on_long_paths_and_where_they_are_given_up(count, monkeypatch):
+    monkeypatch.setattr(many_lanes, "SMALL", 0)
+    monkeypatch.setattr(near_far, "SKEWED", -1)
+    for most, given_up in ((1 << 20, False), (0, True)):
+        apart = set[bool]()
+        monkeypatch.setattr(many_lanes, "MOST", most)
+        for shape in shapes(large=2000, long=1500).values():
+            A = shaped(shape, INT32, "spread")
+            assert_as_one_by_one(bellman_ford, A, some(A, 24), MaxMin)
+            apart.add(A.keeps(many_lanes.APART, MaxMin))
+        assert (True in apart) == given_up
 
 
 def test_memory_is_within_what_was_said(count):

@@ -1,35 +1,39 @@
-"""Shortest paths from many sources in a graph with a hub: a row of distances for each vertex, a lane for each source.
+"""Shortest paths from many sources in a graph with hubs: a row of distances for each vertex, a lane for each source.
 
-    d_j = min(d_j, d_i + a_ij)        in all lanes at once, for the vertices i that have improved in any
+    d_j = d_j ⊕ d_i ⊗ a_ij        in all lanes at once, for the vertices i that have improved in any
 
-Most paths lead by way of the hub, so from all sources the vertices come in about one order, that of their distances F
-from the hub. They are numbered in this order, and swept: first backwards, from the sources to the hub, and then
-forwards, until none improves. A sweep relaxes from what has improved since it was last relaxed from.
+Most paths lead by way of the hubs, so from all sources the vertices come in about one order. They are swept in this
+order, until none improves; a sweep relaxes from what has improved since it was last relaxed from. Where little has, it
+is relaxed from a queue: so the sources find their ways to the hubs. The lanes of 16 sources are relaxed at little more
+than the cost of one. They look at two to five times as many edges as one search, and give up where there are more.
 
-By way of the hub j is as near as D_s + F_j: what is longer is no distance, and is dropped at once. Only edges that
-matter are looked at, and vertices that improve no other are passed over; `essential` has D, F and both rules. The lanes
-of 16 sources are relaxed at little more than the cost of one, in sweeps that look at four times as many edges as one
-search.
+The order is that of degrees. Where few edges matter, see `essential`, no others are looked at, and the order is that of
+F, the distance from a hub, by which vertices are numbered. By way of the hub j is as near as D_s + F_j: what is longer
+is no distance, and is dropped at once, and vertices that improve no other are passed over.
 
 [1] M. Then et al., The more the merrier: efficient multi-source graph traversal, VLDB 2015 (sources side by side).
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from formats import CSR
+from formats.matrix.facts import Fact
 from semiring import Semiring
+from semiring.cpu.columns import vectorizes
 from semiring.cpu.kernels import compiled, inlined
-from semiring.cpu.lanes import across
+from semiring.cpu.lanes import across, on_stack, total
 from semiring.cpu.threads import get_threads, run
 
 from .atomics import added, prefetched
 from .essential import BYTES
-from .near_far import Essential, Rows
+from .near_far import Essential, Rows, full_values, skewed
+from .relaxation import length, orders, passed_over
 
 LANES = 16
 """Sources in a group at most."""
@@ -43,67 +47,113 @@ TILE = 64
 AHEAD = np.uintp(16)
 """Edges from one to that whose head's row is fetched meanwhile."""
 
+SMALL = 1 << 14
+"""Entries from which on lanes are worth it."""
+
+QUEUE = 1 << 10
+"""Vertices in the queue at most: of more, those that have improved are swept."""
+
+FEW = 256
+"""Vertices up to which a queue is better than a sweep."""
+
+MOST = 8
+"""Times that an edge is looked at, on average, before lanes are given up: a search looks at each once at most."""
+
 ONE, TWO = np.uintp(1), np.uintp(2)
 
 
-def by_lanes(A: CSR, sources: list[int], rows: list[int], d: np.ndarray, s: Semiring, found: Essential) -> Any:
-    """Fill some rows of d, whose sources lead to the hub; (by row the farthest distance, vertices and edges relaxed).
+APART: Fact[bool] = Fact("sources side by side share too little")
+"""Given: the semiring."""
 
-    A row whose farthest distance is beyond `found.farthest` is not right.
+
+def suits(A: CSR, s: Semiring) -> bool:
+    """Has A hubs, and have lanes not been given up before?"""
+    return A.nnz >= SMALL and skewed(A) and A.dtype.kind != "b" and vectorizes(s) and not A.keeps(APART, s)
+
+
+def by_lanes(A: CSR, sources: list[int], rows: list[int], d: np.ndarray, s: Semiring, found: Essential | None) -> Any:
+    """Fill some rows of d; (which are done, by row the farthest distance, vertices and edges relaxed).
+
+    found: the edges that matter, with a hub that the sources lead to. A row whose farthest distance is beyond
+    `found.farthest` is not right.
     """
     threads = get_threads()
-    graph, settle, zero = Numbered(found), settling(s, A.dtype), s.zero(A.dtype)
+    graph = in_order(A) if found is None else numbered(found)
+    settle, write, zero = settling(s, A.dtype, found is not None), writing(s, A.dtype), s.zero(A.dtype)
+    edges, most = (graph.rows, graph.order, graph.bounds), MOST * (graph.rows[1].size + graph.size)
     starts, counts = np.array(sources, np.int64)[rows], np.zeros((len(rows), 2), np.int64)
-    farthest = np.zeros(len(rows), A.dtype)
+    farthest, done = np.full(len(rows), s.unit(A.dtype), A.dtype), np.zeros(len(rows), bool)
     each = min(LANES, -(-len(rows) // threads))
     groups = [(start, min(start + each, len(rows))) for start in range(0, len(rows), each)]
     taken = np.zeros(1, np.int64)
 
     def piece(_: int, __: int) -> None:
-        x, flags = np.empty(graph.size * LANES, A.dtype), np.zeros(-(-graph.size // 8) * 8, np.uint8)
+        x, flags = np.empty(graph.size * LANES, A.dtype), np.zeros(graph.size, np.uint8)
+        queue = np.empty(QUEUE, np.int64)
         while (number := take(taken)) < len(groups):
             part = slice(*groups[number])
-            few, hub, far = starts[part], np.zeros(LANES, A.dtype), np.zeros(LANES, A.dtype)
-            hub[: few.size] = found.to_hub[few]
+            few, hub, far = starts[part], np.zeros(LANES, A.dtype), np.full(LANES, s.unit(A.dtype), A.dtype)
+            if found is not None:
+                hub[: few.size] = found.to_hub[few]
             x.fill(zero)
-            flagged = flags, flags.view(np.uint64)
-            settle(graph.rows, graph.bounds, x, hub, graph.place[few], flagged, counts[part.start])
-            write(x, graph.place, few, np.array(rows[part], np.int64), d, zero, far)
-            farthest[part] = far[: few.size]
+            places = few if found is None else graph.place[few]
+            if settle(edges, x, hub, places, (flags, queue), counts[part.start], most):
+                write(x, graph.place, few, np.array(rows[part], np.int64), d, far)
+                farthest[part], done[part] = far[: few.size], True
+            else:
+                A.keep(APART, lambda: True, s)
 
     run(piece, [(k, k) for k in range(min(threads, len(groups)))])
-    return farthest, *counts.sum(axis=0).tolist()
+    return done, farthest, *counts.sum(axis=0).tolist()
 
 
 def bytes_needed(A: CSR, k: int) -> int:
-    """What k sources take: the lanes of each thread, the numbered edges, and what numbers them."""
-    lanes = A.nrows * (LANES * A.dtype.itemsize + 1) * min(get_threads(), -(-k // LANES))
-    return lanes + BYTES * A.nnz + A.nrows * (A.indptr.itemsize + 2 * A.indices.itemsize + 16)
+    """What k sources take: the lanes of each thread, and the numbered edges or the order."""
+    lanes = (A.nrows * (LANES * A.dtype.itemsize + 1) + 8 * QUEUE) * min(get_threads(), -(-k // LANES))
+    return lanes + BYTES * A.nnz + A.nrows * (A.indptr.itemsize + 2 * A.indices.itemsize + 24)
 
 
-class Numbered:
-    """The edges that matter, their vertices numbered by F, those first that improve others.
+@dataclass(frozen=True)
+class Graph:
+    """Edges, and the vertices in the order of the sweeps.
 
-    place: (n,), each vertex's number.  size: how many have edges; the others have larger numbers.  bounds: F and
-    `useful` of each, side by side.
+    place: (n,), each vertex's number in `rows`; () where it has its own.  size: how many vertices have numbers; others
+    have larger ones.  bounds: F and `useful` of each, side by side.
     """
 
-    def __init__(self, found: Essential) -> None:
-        indptr, indices, values = found.rows
-        last, ends = np.uint16((1 << 16) - 1), indptr[1:] > indptr[:-1]
-        ends[indices] = True
-        with np.errstate(over="ignore"):
-            key = (found.from_hub.astype(np.float32).view(np.uint32) >> 16).astype(np.uint16)  # ascends as F does
-        key[found.useful <= 0] |= 1 << 15
-        key[~ends] = last
-        self.size = int(np.count_nonzero(ends))
-        order = np.argsort(key, kind="stable").astype(indices.dtype)
-        self.place = np.empty_like(order)
-        self.place[order] = np.arange(order.size, dtype=order.dtype)
-        order = order[: self.size]
-        self.rows: Rows = np.zeros(self.size + 1, indptr.dtype), np.empty_like(indices), np.empty_like(values)
-        renumber(found.rows, order, self.place, self.rows)
-        self.bounds = np.stack((found.from_hub[order], found.useful[order]), axis=1).reshape(-1)
+    rows: Rows
+    order: np.ndarray
+    place: np.ndarray
+    size: int
+    bounds: np.ndarray
+
+
+def in_order(A: CSR) -> Graph:
+    """All edges, and the vertices in the order of their degrees, the largest first."""
+    degrees, most = np.diff(A.indptr), (1 << 16) - 1
+    order = np.argsort((most - np.minimum(degrees, most)).astype(np.uint16), kind="stable")
+    order = order.astype(A.indices.dtype)
+    return Graph((A.indptr, A.indices, full_values(A)), order, order[:0], A.nrows, np.empty(0, A.dtype))
+
+
+def numbered(found: Essential) -> Graph:
+    """The edges that matter, their vertices numbered by F, those first that improve others."""
+    indptr, indices, values = found.rows
+    last, ends = np.uint16((1 << 16) - 1), indptr[1:] > indptr[:-1]
+    ends[indices] = True
+    with np.errstate(over="ignore"):
+        key = (found.from_hub.astype(np.float32).view(np.uint32) >> 16).astype(np.uint16)  # ascends as F does
+    key[found.useful <= 0] |= 1 << 15
+    key[~ends] = last
+    size = int(np.count_nonzero(ends))
+    order = np.argsort(key, kind="stable").astype(indices.dtype)
+    place = np.empty_like(order)
+    place[order] = np.arange(order.size, dtype=order.dtype)
+    order = order[:size]
+    rows: Rows = np.zeros(size + 1, indptr.dtype), np.empty_like(indices), np.empty_like(values)
+    renumber(found.rows, order, place, rows)
+    bounds = np.stack((found.from_hub[order], found.useful[order]), axis=1).reshape(-1)
+    return Graph(rows, np.arange(size, dtype=order.dtype), place, size, bounds)
 
 
 @compiled
@@ -128,42 +178,100 @@ def renumber(rows, order, place, new):
         starts[i + 1] = count
 
 
-FARTHER = across(lambda most, y, zero: most if (y == zero) | (y < most) else y, 2, LANES)
-"""The larger of two distances, in each lane."""
+@lru_cache(maxsize=64)
+def writing(semiring: Semiring, dtype: np.dtype) -> Any:
+    """What writes lanes, for a semiring and a dtype."""
+    zero, unit = semiring.zero(dtype), semiring.unit(dtype)
+    better_than, _ = orders(semiring)
+    farther = across(lambda most, y: y if (y != zero) & better_than(most, y) else most, 2, LANES)
 
-
-@compiled
-def write(x, place, sources, rows, d, zero, farthest):
-    """Lanes to rows of d, and the farthest distance of each lane."""
-    (k, n), size = d.shape, x.size // LANES
-    flat = d.reshape(k * n)
-    for v in range(size):
-        FARTHER(farthest, 0, x, v * LANES, zero)
-    for start in range(0, n, TILE):
-        stop = min(start + TILE, n)
-        for v in range(stop, min(stop + TILE, n)):
-            prefetched(x, min(np.intp(place[v]), size - 1) * LANES)
+    @compiled
+    def write(x, place, sources, rows, d, farthest):
+        """Lanes to rows of d, and the farthest distance of each lane."""
+        (k, n), size = d.shape, x.size // LANES
+        flat = d.reshape(k * n)
+        for v in range(size):
+            farther(farthest, 0, x, v * LANES)
+        for start in range(0, n, TILE):
+            stop = min(start + TILE, n)
+            for v in range(stop, min(stop + TILE, n) if place.size else stop):
+                prefetched(x, min(np.intp(place[v]), size - 1) * LANES)
+            for lane in range(rows.size):
+                row = rows[lane] * n
+                for v in range(start, stop):
+                    at = np.intp(place[v]) if place.size else v
+                    flat[row + v] = x[at * LANES + lane] if at < size else zero
         for lane in range(rows.size):
-            row = rows[lane] * n
-            for v in range(start, stop):
-                at = np.intp(place[v])
-                flat[row + v] = x[at * LANES + lane] if at < size else zero
-    for lane in range(rows.size):
-        d[rows[lane], sources[lane]] = x.dtype.type(0)
+            d[rows[lane], sources[lane]] = unit
+
+    return write
 
 
 @lru_cache(maxsize=64)
-def settling(semiring: Semiring, dtype: np.dtype) -> Any:
-    """The sweeps for a semiring and a dtype."""
-    from semiring.cpu.lanes import on_stack, total
+def settling(semiring: Semiring, dtype: np.dtype, bounded: bool) -> Any:
+    """The sweeps for a semiring and a dtype.  bounded: are there D, F and `useful`?"""
+    unit = semiring.unit(dtype)
+    relax, room = relaxing(semiring, dtype, bounded), on_stack(LANES)
 
-    from .relaxation import length, orders, passed_over
+    @compiled
+    def settle(graph, x, to_hub, sources, lists, counts, most):
+        """Relax until nothing improves; False, with the work undone, once more than `most` edges were looked at.
 
-    unit, convert = semiring.unit(dtype), dtype.type
-    better_than, no_worse_than = orders(semiring)
+        graph: rows, order and bounds of a `Graph`.  lists: flags of who has improved, zeros, and room for a queue.
+        """
+        (rows, order, bounds), (flags, queue), left, tail = graph, lists, 0, 0
+        indptr = rows[0]
+        hub, found = room(x), room(np.zeros(1, np.int32))
+        for lane in range(LANES):
+            hub[lane] = to_hub[lane]
+        for lane in range(sources.size):
+            v = np.uintp(sources[lane])
+            if v < flags.size:
+                x[v * np.uintp(LANES) + np.uintp(lane)] = unit
+                left += flags[v] == 0
+                flags[v] = 1
+        backwards, last = True, order.size - 1
+        while left and counts[0] + counts[1] <= most:
+            few, head, place = left <= FEW and not backwards, tail, 0
+            if few:
+                for i in range(order.size):
+                    if flags[np.uintp(order[i])]:
+                        queue[tail & (QUEUE - 1)] = order[i]
+                        tail += 1
+            while True:
+                if few:
+                    if head == tail or tail - head > QUEUE or counts[0] + counts[1] > most:
+                        break
+                    u = np.uintp(queue[head & (QUEUE - 1)])
+                    head += 1
+                else:
+                    while place <= last and not flags[np.uintp(order[last - place if backwards else place])]:
+                        place += 1
+                    if place > last:
+                        break
+                    u = np.uintp(order[last - place if backwards else place])
+                end = relax(rows, bounds, x, hub, found, lists, tail, u)
+                left += end - tail - 1
+                tail = end
+                counts[0] += 1
+                counts[1] += np.int64(indptr[u + ONE]) - np.int64(indptr[u])
+            backwards = False
+        if left:
+            flags[:] = 0
+        return left == 0
+
+    return settle
+
+
+def relaxing(semiring: Semiring, dtype: np.dtype, bounded: bool) -> Any:
+    """What relaxes from a vertex."""
+    convert, (better_than, no_worse_than) = dtype.type, orders(semiring)
     lengthened, is_passed_over = length(semiring, dtype), passed_over(semiring, dtype)
 
-    def improved(flag, y, x, hub, weight, from_hub):
+    def improved(flag, y, x, weight):
+        return np.int32(better_than(lengthened(weight, x), y))
+
+    def near(flag, y, x, hub, weight, from_hub):
         t = lengthened(weight, x)
         return np.int32(better_than(t, y) & no_worse_than(t, lengthened(from_hub, hub)))
 
@@ -174,56 +282,37 @@ def settling(semiring: Semiring, dtype: np.dtype) -> Any:
     def led_on(flag, y, hub, useful):
         return flag & np.int32(not is_passed_over(y, hub, useful))
 
-    improve, shorten, lead_on = across(improved, 4, LANES), across(shortened, 2, LANES), across(led_on, 3, LANES)
-    room = on_stack(LANES)
+    improve, improve_near, shorten = across(improved, 3, LANES), across(near, 4, LANES), across(shortened, 2, LANES)
+    lead_on = across(led_on, 3, LANES)
 
     @inlined
-    def relax(rows, bounds, x, hub, found, flags, u):
-        """Relax from a vertex; how many vertices have been flagged."""
-        (indptr, indices, values), at, count = rows, np.intp(u) * LANES, 0
+    def relax(rows, bounds, x, hub, found, lists, tail, u):
+        """Relax from a vertex, and queue those that are flagged by it; where the queue ends."""
+        (indptr, indices, values), (flags, queue), at = rows, lists, np.intp(u) * LANES
         last = np.uintp(indices.size - 1)
+        flags[u] = 0
         for e in range(np.uintp(indptr[u]), np.uintp(indptr[u + ONE])):
             ahead = np.intp(indices[min(e + AHEAD, last)])
             prefetched(x, ahead * LANES)
-            prefetched(bounds, ahead * 2)
             v = np.uintp(indices[e])
             to = np.intp(v) * LANES
-            improve(found, 0, x, to, x, at, hub, 0, values[e], bounds[v * TWO])
+            if bounded:
+                prefetched(bounds, ahead * 2)
+                improve_near(found, 0, x, to, x, at, hub, 0, values[e], bounds[v * TWO])
+            else:
+                improve(found, 0, x, to, x, at, values[e])
             if total(found, 0, LANES) == 0:
                 continue
             shorten(x, to, x, at, values[e])
-            if not flags[v]:
+            if flags[v]:
+                continue
+            if bounded:
                 lead_on(found, 0, x, to, hub, 0, bounds[v * TWO + ONE])
-                if total(found, 0, LANES):
-                    flags[v] = 1
-                    count += 1
-        return count
-
-    @compiled
-    def settle(rows, bounds, x, to_hub, sources, flagged, counts):
-        """Relax until nothing improves.  flagged: flags of who has improved, and the same by eights; zeros."""
-        (flags, words), indptr = flagged, rows[0]
-        hub, found, left, forwards = room(x), room(np.zeros(1, np.int32)), 0, False
-        for lane in range(LANES):
-            hub[lane] = to_hub[lane]
-        for lane in range(sources.size):
-            v = np.uintp(sources[lane])
-            if v < indptr.size - 1:
-                x[v * np.uintp(LANES) + np.uintp(lane)] = unit
-                left += flags[v] == 0
-                flags[v] = 1
-        while left:
-            for k in range(words.size):
-                word = k if forwards else words.size - 1 - k
-                if words[word] == 0:
+                if total(found, 0, LANES) == 0:
                     continue
-                for j in range(8):
-                    u = np.uintp(8 * word + (j if forwards else 7 - j))
-                    if flags[u]:
-                        flags[u] = 0
-                        left += relax(rows, bounds, x, hub, found, flags, u) - 1
-                        counts[0] += 1
-                        counts[1] += np.int64(indptr[u + ONE]) - np.int64(indptr[u])
-            forwards = True
+            flags[v] = 1
+            queue[tail & (QUEUE - 1)] = v
+            tail += 1
+        return tail
 
-    return settle
+    return relax

@@ -46,10 +46,8 @@ def each(A: CSR, sources: list[int], rows: Rows, s: Semiring, until: Until, delt
     if threads_for(A) > 1 and len(sources) * SHARED < get_threads():
         return Unsuited("all threads share each search")
     searches, plan = Searches(A, sources, d, s, until), planned(A, sources, s, until, delta)
-    if plan.essential is None:
-        farthest = searches.run(range(len(sources)), plan)
-    else:
-        farthest = searches.run_essential(plan, plan.essential)
+    farthest = searches.run_all(plan)
+    if plan.essential is not None:
         facts(essential=plan.essential.edges)
     _, relaxed, edges, buckets = searches.counts.tolist()
     facts(schedule=searches.schedule, threads=searches.threads, delta=plan.delta)
@@ -75,23 +73,32 @@ class Searches:
         self.threads = min(get_threads(), len(sources)) if A.nnz * len(sources) >= WORTH_THREADS else 1
         self.counts, self.schedule = np.zeros(4, np.int64), "a search for each thread"
 
-    def run_essential(self, plan: Plan, found: Essential) -> np.ndarray:
+    def run_all(self, plan: Plan) -> np.ndarray:
         """Fill all rows, along the edges that matter as far as these are enough; by row, what no distance exceeds."""
-        served = [row for row, source in enumerate(self.sources) if found.serves(source)]
-        side_by_side: list[int] = []
-        if self.limit == self.zero and self.target < 0:
-            side_by_side = [row for row in served if found.leads(found.to_hub[self.sources[row]])]
-        if len(side_by_side) < many_lanes.FEWEST:
-            side_by_side = []
-        farthest = self.bounds(self.run(sorted({*served} - {*side_by_side}), plan))
-        if side_by_side:
-            self.schedule = "a lane for each source"
-            far, *counts = many_lanes.by_lanes(self.A, self.sources, side_by_side, self.d, self.s, found)
-            farthest[side_by_side] = far
-            self.counts[1:3] += counts
+        found, every = plan.essential, range(len(self.sources))
+        if found is None:
+            farthest, left = self.side_by_side([*every], None)
+            farthest[left] = self.run(left, plan)[left]
+            return farthest
+        served = [row for row in every if found.serves(self.sources[row])]
+        led = [row for row in served if found.leads(found.to_hub[self.sources[row]])]
+        farthest, left = self.side_by_side(led, found)
+        left = sorted({*served} - {*led} | {*left})
+        farthest[left] = self.bounds(self.run(left, plan))[left]
         left = self.not_near(farthest, found)
         farthest[left] = self.run(left, replace(plan, essential=None))[left]
         return farthest
+
+    def side_by_side(self, rows: list[int], found: Essential | None) -> tuple[np.ndarray, list[int]]:
+        """Fill rows by lanes, if they are many in a graph with hubs; (by row the farthest distance, what is left)."""
+        A, s, farthest = self.A, self.s, np.full(len(self.sources), self.zero, self.A.dtype)
+        whole = self.limit == self.zero and self.target < 0
+        if not whole or len(rows) < many_lanes.FEWEST or not many_lanes.suits(A, s):
+            return farthest, rows
+        done, farthest[rows], *counts = many_lanes.by_lanes(A, self.sources, rows, self.d, s, found)
+        self.schedule = "a lane for each source"
+        self.counts[1:3] += counts
+        return farthest, [row for row, is_done in zip(rows, done.tolist(), strict=True) if not is_done]
 
     def run(self, rows: Sequence[int], plan: Plan) -> np.ndarray:
         """Fill some rows; for each, what no distance that was relaxed from is worse than, and the zero for others."""
