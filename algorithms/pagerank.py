@@ -15,8 +15,11 @@ from formats import Matrix
 from formats.arrays import Array, DenseVector, as_array, to_device
 from formats.storage.orientation import by_columns
 from semiring import PlusTimes, mxv, vxm
+from semiring.algebra.semirings import find_semiring
 from semiring.statistics import smallest
 from semiring.vectors import all_vertices, check_graph, full, look_up, shares, unweighted, where
+
+PlusFirst, PlusSecond = find_semiring("plus_first"), find_semiring("plus_second")
 
 
 def pagerank(
@@ -55,27 +58,30 @@ def pagerank(
     check_graph(A)
     if not 0 <= alpha <= 1:
         raise ValueError(f"alpha must be within [0, 1], got {alpha}")
-    v = jumps(A, personalization)
-    W = by_columns(A if weighted and A.dtype != bool else unweighted(A).astype("float64"))
-    if A.nrows == 0:
-        return v
-    if weighted and smallest(W, PlusTimes) < 0:
+    v, counted = jumps(A, personalization), weighted and A.dtype != bool
+    W = by_columns(A if counted else unweighted(A))
+    along, leaving = (PlusTimes, PlusTimes) if counted else (PlusFirst, PlusSecond)  # patterns have no values
+    if counted and smallest(W, PlusTimes) < 0:
         raise ValueError(f"pagerank needs weights that are not negative, got {smallest(W, PlusTimes)}")
-    r = mxv(W, full(v, 1, v.dtype), PlusTimes)  # A 1
+    x = full(all_vertices(A), 1 / max(A.nrows, 1), "float64")
+    r = mxv(W, full(x, 1, x.dtype), leaving)  # A 1
     ends, followed = where(r == 0).indices, alpha * shares(r)  # α ⊘ r, 0 where nothing leaves
-    x = full(r, 1 / A.nrows, r.dtype)
+    if A.nrows == 0:
+        return x
     for _ in range(max_iter):
-        last = x
-        x = vxm(last * followed, W, PlusTimes) + (alpha * look_up(last, ends).sum() + (1 - alpha)) * v
-        if float(abs(x - last).sum()) < A.nrows * tol:
+        y = vxm(x * followed, W, along)
+        y += (alpha * look_up(x, ends).sum() + (1 - alpha)) * v
+        x -= y
+        moved, x = float(abs(x).sum()), y
+        if moved < A.nrows * tol:
             return x
     raise ArithmeticError(f"pagerank has not settled within {tol} after {max_iter} rounds: allow more by max_iter=")
 
 
-def jumps(A: Matrix, personalization: Array | None) -> DenseVector:
-    """v: how often a jump leads to each vertex, with a sum of 1."""
+def jumps(A: Matrix, personalization: Array | None) -> DenseVector | float:
+    """v: how often a jump leads to each vertex, with a sum of 1; one number if it is the same for all."""
     if personalization is None:
-        return full(all_vertices(A), 1 / max(A.nrows, 1), "float64")
+        return 1 / max(A.nrows, 1)
     v = to_device(as_array(personalization).astype("float64"), A.place)
     if v.shape != (A.nrows,):
         raise ValueError(f"personalization must have a number for each of {A.nrows} vertices, got shape {v.shape}")
