@@ -26,7 +26,7 @@ from semiring.vectors import all_vertices, check_graph, full, look_up, membershi
 from .blocks import blocks_of_distances, joined
 from .scc import scc
 
-LISTED, ANSWER = 26, 6
+LISTED, ANSWER = 26, 7
 """Bytes that an entry of R takes while its rows are joined, and an entry of the answer."""
 
 

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from algorithms import bfs, transitive_closure
-from formats import Matrix, OutOfHostMemory, from_edges
+from bench.measure import peak_bytes
+from formats import CSR, Matrix, OutOfHostMemory, from_edges
 from formats.places import Place
 
 from .conftest import Backend
@@ -75,14 +76,29 @@ def test_wiki_vote_leads_where_searches_lead() -> None:
     np.testing.assert_array_equal(C[sources, :].to_dense(), bfs(A, sources=sources) >= 0)
 
 
+def path(n: int) -> CSR:
+    return from_edges(range(n - 1), range(1, n), shape=n)
+
+
+def cycle(n: int) -> CSR:
+    return from_edges(range(n), [*range(1, n), 0])
+
+
+@pytest.mark.parametrize("A", [path(2000), cycle(4000)], ids=["path", "cycle"])
+@pytest.mark.parametrize("reflexive", [False, True])
+def test_it_takes_no_more_memory_than_it_asks_for(A: CSR, reflexive: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = [0]
+    monkeypatch.setattr(Place, "check_room", lambda place, what, needed: asked.append(needed))
+    transitive_closure(A, reflexive=reflexive)
+    assert peak_bytes(lambda: transitive_closure(A, reflexive=reflexive), "cpu") <= max(asked)
+
+
 def test_what_does_not_fit_is_refused_with_the_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Place, "questions", lambda place, needed: True)
     monkeypatch.setattr(Place, "available_bytes", lambda place: 40_000)
-    around = from_edges(range(100), [*range(1, 100), 0])
     with pytest.raises(
         OutOfHostMemory, match=r"100 vertices, with at least 10,000 entries after 0 of its 1 components"
     ):
-        transitive_closure(around)
-    path = from_edges(range(149), range(1, 150), shape=150)
+        transitive_closure(cycle(100))
     with pytest.raises(OutOfHostMemory, match=r"at least 7,520 entries after 64 of its 150 components, needs"):
-        transitive_closure(path)
+        transitive_closure(path(150))
