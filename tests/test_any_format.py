@@ -25,6 +25,7 @@ from algorithms import (
     sssp,
     topological_components,
 )
+from algorithms.joint import joint_search
 from bench.graphs import rmat, rmat_both_ways
 from bench.laboratory import bellman_ford_by, scc_by
 from formats import COO, CSC, CSR, CompressedCSR, Matrix, Place, from_edges
@@ -49,6 +50,11 @@ from .conftest import Backend
 from .graphs import on_cpu
 from .strategies import FORMATS, OPTIONS
 
+
+def on(A: Matrix, vertices: list[int]) -> Any:
+    return A.xp.asarray(vertices, np.int64)
+
+
 ALGORITHMS: dict[str, Callable[..., Any]] = {
     "bellman_ford": lambda A, **how: bellman_ford(A, 3, return_parents=True, **how),
     "bellman_ford, widest": lambda A, **how: bellman_ford(A, 3, MaxMin, return_parents=True, **how),
@@ -62,6 +68,7 @@ ALGORITHMS: dict[str, Callable[..., Any]] = {
     "scc": lambda A, **how: scc(A, **how),
     "weak components": lambda A, **how: scc(A, weak=True, **how),
     "topological_components": lambda A, **how: topological_components(A, **how),
+    "joint_search": lambda A, **how: joint_search(A.astype(float), on(A, [3, 5]), MinPlus, None, True, **how),
     "nearest parents": lambda A, **how: shortest_path_tree(A, sssp(A, 3), 3, MinPlus, ties="nearest", **how),
     "boruvka": lambda A, **how: boruvka(A, symmetrize=True, return_labels=True, **how),
     "betweenness": lambda A, **how: betweenness_centrality(A, sources=[3, 5], **how).round(9),

@@ -455,6 +455,7 @@ CALLS: dict[str, Callable[[Any, Matrix], Any]] = {
     "bfs_order": lambda algorithm, A: algorithm(A, 0, both_ways=True),
     "core_number": lambda algorithm, A: algorithm(A, symmetrize=True),
     "count_shortest_paths": lambda algorithm, A: algorithm(A.pattern(), 0, dtype="float64"),
+    "joint_search": lambda algorithm, A: algorithm(A.astype(float), np.array([0, 9]), MinPlus, None, True),
     "nearest_parents": lambda algorithm, A: algorithm(A, bellman_ford(A, 0), 0, MinPlus),
     "shortest_path_tree": lambda algorithm, A: algorithm(A, bellman_ford(A, 0), 0, MinPlus),
     "topological_components": lambda algorithm, A: algorithm(A),

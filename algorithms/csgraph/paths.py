@@ -19,7 +19,7 @@ import numpy as np
 from algorithms.all_pairs import all_pairs
 from algorithms.bfs import bfs
 from algorithms.errors import NegativeCycle
-from algorithms.joint import with_joint_source
+from algorithms.joint import joint_search, with_joint_source
 from algorithms.parents import gains_by_length, shortest_path_tree
 from algorithms.sssp import sssp
 from formats import Matrix
@@ -305,22 +305,20 @@ def from_each(
 def from_nearest(A: Matrix, starts: list[int], return_predecessors: bool, unweighted: bool, limit: float) -> Any:
     """(n,) distances from the nearest starting point, or with them the predecessors, and which point it is."""
     xp, n = A.xp, A.nrows
-    joint = with_joint_source(A, xp.asarray(sorted(set(starts)), np.int64), MinPlus)
+    points = xp.asarray(sorted(set(starts)), np.int64)
     if unweighted:
         most = deepest(limit)
+        joint = with_joint_source(A, points, MinPlus)
         level, parent = bfs(joint, n, return_parents=True, max_level=None if most is None else most + 1)
-        d = lengths(level - 1)
+        d, parent = lengths(level[:n] - 1), xp.where(parent == n, -1, parent)[:n]
     else:
         with cycles_as_scipy_does():
-            d = sssp(joint, n, limit=None if limit == math.inf else limit)
+            d, parent = joint_search(A, points, MinPlus, None if limit == math.inf else limit, return_predecessors)
     if not return_predecessors:
-        return d[:n]
-    if not unweighted:
-        parent = shortest_path_tree(joint, d, n, MinPlus, ties="nearest")
-    parent = parent[:n]
-    first, reached = (parent < 0) | (parent == n), xp.isfinite(d[:n])
-    sources = xp.where(reached, roots(xp.where(first, all_vertices(A), parent)), NONE)
-    return d[:n], xp.where(first, NONE, parent).astype(np.int32), sources.astype(np.int32)
+        return d
+    sources = roots(xp.where(parent < 0, all_vertices(A), parent)).astype(np.int32, copy=False)
+    sources[d == np.inf] = NONE
+    return d, as_predecessors(parent), sources
 
 
 def deepest(limit: float) -> int | None:

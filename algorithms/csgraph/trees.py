@@ -9,7 +9,6 @@ import numpy as np
 
 from algorithms.boruvka import boruvka
 from algorithms.discovery import bfs_order
-from formats.arrays import namespace
 from formats.storage.compressed import expand
 from formats.storage.orientation import is_symmetric
 
@@ -120,7 +119,7 @@ def minimum_spanning_tree(csgraph: Any, overwrite: bool = False) -> Any:
 def as_predecessors(parent: Any) -> Any:
     """Parents, of which -1 stands for none, as SciPy writes them."""
     parent = parent.astype(np.int32, copy=False)
-    namespace(parent).copyto(parent, NONE, where=parent < 0)
+    parent += (parent < 0) * np.int32(NONE + 1)
     return parent
 
 

@@ -126,11 +126,12 @@ class Own:
 class Search:
     """One search: its distances d, its lists, and what it counts.
 
+    source: one, or an array of several if the plan has no essential edges.
     top: no distance is worse that was relaxed from.  counts: where far ends, entries relaxed from, edges looked at,
     buckets.
     """
 
-    def __init__(self, A: CSR, source: int, s: Semiring, until: Until, plan: Plan) -> None:
+    def __init__(self, A: CSR, source: Any, s: Semiring, until: Until, plan: Plan) -> None:
         self.A, self.s, self.source, self.plan = A, s, source, plan
         self.zero, self.rows = s.zero(A.dtype), self.edges(source)
         self.limit = self.zero if until.limit is None else until.limit
@@ -163,11 +164,13 @@ class Search:
         """Find the distances; none is worse than what is returned."""
         from .relaxation import most_relaxed, search
 
-        s, dtype, delta, limit, best, size = self.s, self.A.dtype, self.plan.delta, self.limit, self.zero, 1
+        s, dtype, delta, limit, best = self.s, self.A.dtype, self.plan.delta, self.limit, self.zero
         loop = search(s, dtype, delta is not None)
         delta = s.unit(dtype) if delta is None else delta
-        self.d[self.source] = self.near[1][0] = s.unit(dtype)
-        self.near[0][0] = self.source
+        starts = np.atleast_1d(self.source)
+        size = starts.size
+        self.d[starts] = self.near[1][:size] = s.unit(dtype)
+        self.near[0][:size] = starts
         self.top = delta if limit == self.zero else capped(delta, limit, s)
         many = self.A.nrows * WORTH // max(self.A.nnz, 1) if self.plan.threads > 1 else self.near[0].size
         while True:

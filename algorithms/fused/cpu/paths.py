@@ -15,6 +15,7 @@ from algorithms.bucket_width import bucket_width
 from algorithms.da2cf import da2cf
 from algorithms.delta_stepping import delta_stepping
 from algorithms.dijkstra import dijkstra
+from algorithms.joint import joint_search
 from algorithms.parents import gains_by_length, nearest_parents, shortest_path_tree
 from algorithms.single_source import Until
 from algorithms.tied_paths import count_shortest_paths
@@ -79,6 +80,15 @@ def _numbers_of_paths(A: CSR, d: Any, source: int, s: Semiring, dtype: str) -> A
     from .counts import numbers_of_paths
 
     return numbers_of_paths(A, d, source, s, dtype)
+
+
+@joint_search.implement(CSR, "cpu")
+def _joint_search(A: CSR, starts: Any, s: Semiring, limit: Any, return_parents: bool) -> Any:
+    if A.dtype.kind != "f" or gains_by_length(A, s) or not starts.size:
+        return Unsuited("lengths that saturate, or become better by being longer, are checked from one source")
+    from .joint import search
+
+    return search(A, starts, s, limit, return_parents)
 
 
 @shortest_path_tree.implement(CSR, "cpu")

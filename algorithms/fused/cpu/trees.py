@@ -24,17 +24,20 @@ from semiring.verbs.registry import Unsuited
 
 from .near_far import full_values
 
+LONG_ROWS = 8
+"""Entries of a row on average from which on it pays to branch on what most edges have in common."""
+
 
 def parents(A: CSR, d: np.ndarray, source: int, s: Semiring, nearest: bool = False) -> Any:
     """The parent of each vertex; `Unsuited` if d is no fixpoint, which the definition tells.
 
     nearest: the rule for ties, which is otherwise the smallest.
     """
-    parent = np.full(A.nrows, -1, index_dtype(A.nrows))
     row_round, later_rounds, hanging = loops(s, A.dtype)
     rows, d = (A.indptr, A.indices, full_values(A)), np.ascontiguousarray(d)
+    parent = np.full(A.nrows, -1, index_dtype(A.nrows))
     if nearest and not gains_by_length(A, s):
-        nearest_round(s, A.dtype)(*rows, d, parent)
+        parent, _ = nearest_parents(A, d, s)
         parent[source] = -1
     elif not gains_by_length(A, s):
         bits, pieces = parent.view(np.uint32 if parent.itemsize == 4 else np.uint64), cut_evenly(A.indptr)
@@ -48,6 +51,13 @@ def parents(A: CSR, d: np.ndarray, source: int, s: Semiring, nearest: bool = Fal
     if explained():
         facts(rounds=1 + rounds)
     return parent
+
+
+def nearest_parents(A: CSR, d: np.ndarray, s: Semiring) -> tuple[np.ndarray, int]:
+    """(the parents after round 0 for the nearest, how many reached vertices have none)."""
+    parent = np.full(A.nrows, -1, index_dtype(A.nrows))
+    nearest_round(s, A.dtype)[A.nnz >= LONG_ROWS * A.nrows](A.indptr, A.indices, full_values(A), d, parent)
+    return parent, loops(s, A.dtype)[2](-1, d, parent)
 
 
 @lru_cache(maxsize=64)
@@ -125,8 +135,8 @@ def loops(semiring: Semiring, dtype: np.dtype) -> tuple[Any, ...]:
 
 
 @lru_cache(maxsize=64)
-def nearest_round(semiring: Semiring, dtype: np.dtype) -> Any:
-    """Round 0 for the nearest parents."""
+def nearest_round(semiring: Semiring, dtype: np.dtype) -> tuple[Any, Any]:
+    """Round 0 for the nearest parents: (without a branch, for short rows; for long ones)."""
     from semiring.cpu.kernels import compiled
 
     from .relaxation import length, orders
@@ -136,7 +146,7 @@ def nearest_round(semiring: Semiring, dtype: np.dtype) -> Any:
     lengthened = length(semiring, dtype)
 
     @compiled
-    def loop(indptr, indices, values, d, parent):
+    def short(indptr, indices, values, d, parent):
         """Rows ascend, so of equally near parents the smallest stays."""
         for i in range(np.uintp(d.size)):
             x = d[i]
@@ -144,9 +154,23 @@ def nearest_round(semiring: Semiring, dtype: np.dtype) -> Any:
                 continue
             for e in range(np.uintp(indptr[i]), np.uintp(indptr[i + np.uintp(1)])):
                 t, j = lengthened(values[e], x), np.uintp(indices[e])
-                if (t == d[j]) & (t != zero) & better_than(x, t):
-                    p = parent[j]
-                    if p < 0 or better_than(x, d[np.uintp(p)]):
-                        parent[j] = i
+                p = parent[j]
+                nearest = (p < 0) | better_than(x, d[np.uintp(max(p, 0))])
+                parent[j] = i if (t == d[j]) & (t != zero) & better_than(x, t) & nearest else p
 
-    return loop
+    @compiled
+    def long(indptr, indices, values, d, parent):
+        """Likewise; few edges begin nearer than the nearest so far, which for a start is the vertex itself."""
+        nearest = d.copy()
+        for i in range(np.uintp(d.size)):
+            x = d[i]
+            if x == zero:
+                continue
+            for e in range(np.uintp(indptr[i]), np.uintp(indptr[i + np.uintp(1)])):
+                j = np.uintp(indices[e])
+                if better_than(x, nearest[j]):
+                    t = lengthened(values[e], x)
+                    if (t == d[j]) & (t != zero):
+                        nearest[j], parent[j] = x, i
+
+    return short, long
