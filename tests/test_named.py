@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import inspect
 import random
@@ -17,7 +18,8 @@ import scipy.sparse
 
 import algorithms
 from algorithms import Graph, NegativeCycle, pagerank
-from formats.named import reading
+from formats.named import compiled, hashing, reading
+from formats.named import names as naming
 from formats.named.names import Names
 from semiring import Verb
 
@@ -234,9 +236,9 @@ def test_the_wrong_kind_is_named(call, message):
     assert message in str(error.value)
 
 
-@pytest.fixture(params=["csv", "pandas"])
+@pytest.fixture(params=["csv", "compiled"])
 def reader(request, monkeypatch):
-    """Both ways to read text: by the csv module, and by pandas, as if the files were large."""
+    """Both ways to read text: by the csv module, and by compiled loops, as if the files were large."""
     monkeypatch.setattr(reading, "LARGE_BYTES", 1 << 40 if request.param == "csv" else 0)
     return request.param
 
@@ -374,3 +376,44 @@ def test_an_algorithm_names_the_call_that_makes_a_matrix(function, more):
 
 def test_every_algorithm_is_asked():
     assert len(calls()) >= 22
+
+
+def test_compiled_loops_read_what_the_csv_module_reads(tmp_path: Path, monkeypatch):
+    monkeypatch.setattr(hashing, "FIRST_BITS", 2)
+    monkeypatch.setattr(compiled, "ROWS", 64)
+    file = tmp_path / "graph.csv"
+    for seed in range(12):
+        draw = random.Random(seed)
+        rows = [["road", "u", "v", "w"]]
+        for _ in range(300):
+            road = draw.choice(["a,b", "", "é" * 9, "x" * seed])
+            weight = draw.choice([f"{draw.random():.3f}" if seed % 2 else "7", str(-draw.randint(0, 99))])
+            rows.append([road, f"n{draw.randint(0, 500)}", "z" * draw.randint(1, 40), weight])
+        with file.open("w", newline="", encoding="utf-8") as text:
+            csv.writer(text, lineterminator=draw.choice(["\n", "\r\n", "\n\n"])).writerows(rows)
+        found = compiled.read_columns(str(file), ",", 1, (1, 2, 3, 0), True)
+        assert found is not None
+        monkeypatch.setattr(reading, "read_columns", lambda *_: None)
+        usual = reading.read_table(file, "u", "v", "w", ["road"])
+        for ours, theirs in zip(found, (usual.source, usual.target), strict=False):
+            assert (ours.names, ours.codes.tolist()) == (theirs.names, theirs.codes.tolist())
+        assert (found[2].tolist(), found[3]) == (usual.weight.tolist(), usual.columns["road"])
+
+
+@pytest.mark.parametrize("make", [list, lambda x: np.array(x, object), lambda x: pd.Series(x)])
+def test_many_texts_are_numbered_as_few_are(monkeypatch, make):
+    draw = random.Random(3)
+    texts = ["é", "", *("a" * k for k in range(30)), *(f"{draw.random():.2f}" for _ in range(99))]
+    ends = [draw.choices(texts, k=999) for _ in "uv"]
+    few = Graph.from_edges(*map(make, ends))
+    monkeypatch.setattr(naming, "MANY", 0)
+    monkeypatch.setattr(hashing, "BLOCK", 100)
+    many = Graph.from_edges(*map(make, ends))
+    assert many.names == few.names
+    assert many.matrix.equals(few.matrix)
+    assert hashing.numbered_texts(ends[0]) is not None
+    for other in (["a", None], ["a\0b", "c"], ["a", 1], ["\ud800", "a"]):
+        assert hashing.numbered_texts(other) is None
+    with pytest.raises(ValueError, match="source in row 1 is missing"):
+        Graph.from_edges(make(["a", None]), make(["b", "c"]))
+    assert list(Graph.from_edges(make(["a", "\0"]), make(["b", "\0"])).names) == ["a", "\0", "b"]

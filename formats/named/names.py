@@ -12,6 +12,7 @@ import numpy as np
 
 from ..arrays import Array, index_dtype
 from ..io.compaction import compact
+from .hashing import MANY, numbered_texts
 
 Where: TypeAlias = Callable[[int], str]
 """What an error calls the row of a number: "row 3", or "cities.csv:5"."""
@@ -66,6 +67,12 @@ class Names:
             raise ValueError(f"{what} {name!r} is not a vertex{self._like(name)}") from None
         except TypeError:
             raise TypeError(f"{what} must be the name of a vertex, got {name!r}") from None
+
+    def indices(self, names: Sequence[Any]) -> Array:
+        """The numbers of several names; KeyError or ValueError for one that there is not."""
+        look_up: Callable[[Any], int]
+        look_up = self._listed.index if isinstance(self._listed, range) else self._numbers().__getitem__
+        return np.fromiter(map(look_up, names), index_dtype(len(self)), len(names))
 
     def _numbers(self) -> dict[Any, int]:
         try:
@@ -144,8 +151,8 @@ def numbered(
     ends = []
     for (codes, own), label in zip(coded, what, strict=True):
         try:
-            places = np.fromiter(map(names.index, own), index_dtype(len(names)), len(own))
-        except ValueError:
+            places = names.indices(own)
+        except (KeyError, ValueError):
             bad = next(k for k, name in enumerate(own) if name not in names)
             row = int((codes == bad).argmax())
             names.index(own[bad], f"{where(row)}: {label}")
@@ -172,12 +179,25 @@ def length(column: Any) -> int:
 def distinct(column: Any, what: str, where: Where) -> Coded:
     """The distinct names of a column, as they first occur; ValueError for one that is missing."""
     column = as_column(column)
+    if not isinstance(column, Coded) and len(column) >= MANY and (texts := _texts(column)) is not None:
+        column = texts
     if not isinstance(column, Coded):
         column = _factorized(column) if hasattr(column, "factorize") else _looked_up(column, what)
-    for place, name in enumerate(column.names):
+    kinds = set(map(type, column.names))
+    for place, name in enumerate(column.names if kinds - {str, int} else ()):
         if _is_missing(name):
             raise ValueError(f"{what} in {where(int((column.codes == place).argmax()))} is missing, got {name!r}")
     return column
+
+
+def _texts(column: Any) -> Coded | None:
+    """A long column of nothing but text, by compiled loops; None if it has anything else."""
+    if hasattr(column, "factorize") and getattr(column.dtype, "storage", "python") == "python":
+        column = column.to_numpy()
+    if not isinstance(column, list | tuple) and not (isinstance(column, np.ndarray) and column.dtype.hasobject):
+        return None
+    found = numbered_texts(column)
+    return None if found is None else Coded(*found)
 
 
 def _factorized(series: Any) -> Coded:
@@ -230,7 +250,7 @@ def _integers(src: Array, dst: Array) -> tuple[Array, Array, Names]:
 
 def _ordered(found: dict[Any, None]) -> Names:
     """The names found, integers in ascending order."""
-    whole = all(type(name) is int for name in found)
+    whole = set(map(type, found)) == {int}
     names = sorted(found) if whole else list(found)
     if whole and names == list(range(len(names))):
         return Names(len(names))

@@ -1,6 +1,6 @@
 """Edges in text with separators, as spreadsheets write it: a table whose names are numbered while it is read.
 
-pandas reads a large file if it is installed, Python's csv module every other; the table is the same.
+Compiled loops read a large file, Python's csv module every other; the table is the same.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib.util import find_spec
 from itertools import chain, islice
 from operator import itemgetter
 from typing import Any, TextIO, TypeAlias
@@ -23,6 +22,7 @@ import numpy as np
 
 from ..arrays import INT32_MAX, Array, fits
 from ..io.source import is_gzip
+from .compiled import read_columns
 from .names import Coded, did_you_mean
 from .tables import Table
 
@@ -86,45 +86,12 @@ class Layout:
 
     def read(self, weighted: bool) -> tuple[list[Coded], Any, list[Any]]:
         """(both columns of names, the weights, the other columns)."""
-        large = os.path.getsize(self.path) >= LARGE_BYTES and find_spec("pandas") is not None
-        found: Sequence[Any] = self._by_pandas(weighted) if large else self._by_csv(weighted)
-        return list(found[:2]), found[2] if weighted else None, list(found[3 if weighted else 2 :])
-
-    def _by_pandas(self, weighted: bool) -> list[Any]:
-        import pandas
-
-        texts: dict[int, Any] = {place: str for place in self.places}
-        if weighted:
-            del texts[self.places[2]]
-        try:
-            frame = pandas.read_csv(
-                self.path,
-                sep=self.separator,
-                header=None,
-                skiprows=self._lines_of_heading(),
-                usecols=sorted(set(self.places)),
-                dtype=texts,
-                keep_default_na=False,
-                na_filter=False,
-                skipinitialspace=True,
-                encoding="utf-8-sig",
-            )
-        except pandas.errors.EmptyDataError:
-            return self._by_csv(weighted)
-        except ValueError as error:
-            raise ValueError(f"{self.path}: {error}") from error
-        taken: list[Any] = []
-        for k, place in enumerate(self.places):
-            if k < 2:
-                codes, names = frame[place].factorize()
-                taken.append(self._named(Coded(codes, names.tolist())))
-            else:
-                values = frame[place].to_numpy()
-                if weighted and k == 2:
-                    taken.append(_narrow(values if values.dtype.kind in "if" else self._numbers(values.tolist(), 0)))
-                else:
-                    taken.append(values.tolist())
-        return taken
+        found: Sequence[Any] | None = None
+        if os.path.getsize(self.path) >= LARGE_BYTES:
+            found = read_columns(self.path, self.separator, self._lines_of_heading(), self.places, weighted)
+        if found is None:
+            found = self._by_csv(weighted)
+        return list(found[:2]), _narrow(found[2]) if weighted else None, list(found[3 if weighted else 2 :])
 
     def _by_csv(self, weighted: bool) -> list[Any]:
         numbers = [defaultdict[str, int](), defaultdict[str, int]()]
@@ -156,7 +123,7 @@ class Layout:
         ]
         for k, parts in enumerate(blocks[2:], 2):
             values = weighted and k == 2
-            taken.append(_narrow(np.concatenate((empty, *parts))) if values else list(chain.from_iterable(parts)))
+            taken.append(np.concatenate((empty, *parts)) if values else list(chain.from_iterable(parts)))
         return taken
 
     def _records(self, text: TextIO) -> Iterator[list[str]]:
