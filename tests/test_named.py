@@ -53,6 +53,7 @@ def test_a_table_gives_names_weights_and_legs(table):
     d = g.sssp("Paris")
     assert dict(d) == {"Paris": 0, "Dijon": 300, "Lyon": 495, "Nice": 965}
     assert len(d) == 4
+    assert list(d.items()) == list(dict(d).items())
     assert "Lyon" in d
     assert "Oslo" not in d
     way = d.path("Nice")
@@ -74,6 +75,13 @@ def test_undirected_edges_count_both_ways_with_their_rows():
     assert sum(edge.weight for edge in forest) == 965
     assert {edge.row["road"] for edge in forest} == {"A5", "A31", "A8"}
     assert {edge.row["road"] for edge in cities(columns=["road"]).spanning_forest()} == {"A5", "A31", "A8"}
+
+
+def test_of_parallel_edges_that_weigh_the_same_the_first_row_stays():
+    table = {"u": ["b", "a", "b"], "v": ["a", "b", "a"], "w": [7, 7, 7], "k": [0, 1, 2]}
+    for weight in ("w", None):
+        g = Graph.from_pandas(table, "u", "v", weight, directed=False, columns=["k"])
+        assert [edge.row["k"] for edge in g.edges()] == [0, 0]
 
 
 def test_what_cannot_be_reached_is_absent_and_na():
@@ -164,6 +172,11 @@ def test_from_scipy_and_networkx():
     g = Graph.from_networkx(M, "km")
     assert dict(g.sssp("b")) == {"a": 3, "b": 0}
     assert list(g.names) == ["a", "b", "c"]
+    M.add_edge("b", "c", km=2, road="A6")
+    way = Graph.from_networkx(M, "km", columns=["road", "km"]).sssp("a").path("c")
+    assert [leg.row for leg in way.legs] == [{"road": None, "km": 3}, {"road": "A6", "km": 2}]
+    with pytest.raises(TypeError, match="columns need a weight by name"):
+        Graph.from_networkx(M, lambda u, v, data: 1, columns=["km"])
 
 
 def test_answers_are_networkx_s():
@@ -272,7 +285,9 @@ def test_text_is_read(tmp_path: Path, reader, separator, ending):
     [
         ("1,2\n2,30\n", [1, 2, 30], [1, 1]),
         ("1,2,5\nx,30,1\n2,x,1\n", ["1", "x", "2", "30"], [5, 1, 1]),
-        ("a,b\n1,2\n2,30\n", ["a", "1", "2", "b", "30"], [1, 1, 1]),
+        ("a,b\n1,2\n2,30\n", [1, 2, 30], [1, 1]),
+        ("a,b\nx,2\n", ["a", "x", "b", "2"], [1, 1]),
+        ("a;b;n\n1;2;5\n", [1, 2], [5]),
         ("u,v\n1,2\n2,30\n", [1, 2, 30], [1, 1]),
         ("source,target,weight\n1,2,5\n2,30,7\n", [1, 2, 30], [5, 7]),
         ("01,2\n2,30\n", ["01", "2", "30"], [1, 1]),

@@ -20,7 +20,7 @@ from semiring import explain, set_threads
 from semiring.kernels.compiling import seconds_of_compiling
 
 from ..named.graph import Graph as NamedGraph
-from ..named.graph import has_names
+from ..named.graph import may_have_names
 from ..trace import Trace, trace
 from .options import Backend
 
@@ -129,7 +129,7 @@ def load(file: Path, *, title: str | None = None, undirected: bool = False, thre
 
 def named(file: Path, directed: bool) -> tuple[Matrix, np.ndarray, Names | None]:
     """(the matrix of a file, its vertices' ids or names, the names to be looked up unless they are integers)."""
-    if not has_names(file):
+    if not may_have_names(file):
         return *read(file, directed=directed, return_labels=True), None
     g = NamedGraph.read(file, directed=directed)
     if all(isinstance(name, int) for name in g.names):

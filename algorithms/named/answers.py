@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, ItemsView, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, overload
 
@@ -10,7 +10,7 @@ from formats import COO, Matrix
 from formats.arrays import Array, optional
 from formats.named.names import Names
 from formats.named.tables import entry
-from semiring.vectors import count, element, where
+from semiring.vectors import count, element, look_up, where
 
 from ..parents import path
 
@@ -107,6 +107,10 @@ class Distances(ByName[Any]):
         names = self.graph.names
         return (names[v] for v in where(self.reached).indices.tolist())
 
+    def items(self) -> ItemsView[Any, Any]:
+        """The names of the vertices that can be reached, each with its distance."""
+        return Pairs(self)
+
     def __repr__(self) -> str:
         return f"<distances from {self.source!r} to {len(self):,} of {len(self.graph.names):,} vertices>"
 
@@ -130,6 +134,16 @@ class Distances(ByName[Any]):
         )
         parent = pandas.Series(parents, distance.index, dtype=object)
         return pandas.DataFrame({"distance": distance.mask(~self.reached), "parent": parent})
+
+
+class Pairs(ItemsView[Any, Any]):
+    """The items of distances, which are not looked up one by one."""
+
+    _mapping: Distances
+
+    def __iter__(self) -> Iterator[tuple[Any, Any]]:
+        d = self._mapping
+        return zip(d, look_up(d.distance, d.reached).tolist(), strict=True)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -14,7 +14,6 @@ from formats.arrays import differs as different
 from formats.interop import Weight
 from formats.io.source import is_gzip
 from formats.named.names import Names
-from formats.named.reading import Column, is_edge_list, read_table
 from formats.named.tables import Table, column_of, looked_up_by_row
 from semiring import MinPlus, Semiring
 from semiring.algebra.semirings import find_semiring
@@ -33,6 +32,8 @@ if TYPE_CHECKING:
     import pandas
     import scipy.sparse
 
+    from formats.named.reading import Column
+
 TEXT, GRAPHML = (".csv", ".tsv", ".tab", ".psv"), ".graphml"
 
 
@@ -42,10 +43,9 @@ def ending_of(file: str | os.PathLike[str]) -> str:
     return os.path.splitext(name[:-3] if is_gzip(name) else name)[1].lower()
 
 
-def has_names(file: str | os.PathLike[str]) -> bool:
+def may_have_names(file: str | os.PathLike[str]) -> bool:
     """May the vertices in a file have other names than the numbers that `formats.read` knows?"""
-    ending = ending_of(file)
-    return ending == GRAPHML or (ending in TEXT and not is_edge_list(os.fspath(file)))
+    return ending_of(file) in (*TEXT, GRAPHML)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -169,12 +169,15 @@ class Graph:
         return cls._of(Table(source, target, weights), directed, names)
 
     @classmethod
-    def from_networkx(cls, graph: networkx.Graph, weight: Weight | None = "weight") -> Graph:
+    def from_networkx(
+        cls, graph: networkx.Graph, weight: Weight | None = "weight", *, columns: Iterable[str] = ()
+    ) -> Graph:
         """The graph of NetworkX, with its nodes as names.
 
         Args:
             graph: any NetworkX graph. Of parallel edges the lightest stays.
             weight: the name of an edge attribute, or a function, see `formats.from_networkx`.
+            columns: more attributes, which the legs of paths show, None where an edge has no such attribute.
 
         Returns:
             The graph.
@@ -189,7 +192,16 @@ class Graph:
             2
         """
         A, nodes = from_networkx(graph, weight, return_labels=True)
-        return cls(A, Names(nodes))
+        attributes = list(columns)
+        if not attributes:
+            return cls(A, Names(nodes))
+        if callable(weight):
+            raise TypeError("columns need a weight by name")
+        edges = list(graph.edges(data=True))
+        source, target, data = ([edge[k] for edge in edges] for k in range(3))
+        weights = None if weight is None else [each.get(weight, 1) for each in data]
+        more = {name: [each.get(name) for each in data] for name in attributes}
+        return cls._of(Table(source, target, weights, more), graph.is_directed(), nodes)
 
     @classmethod
     def from_scipy(
@@ -259,6 +271,8 @@ class Graph:
             >>> g.sssp("Paris").path("Lyon").length
             510
         """
+        from formats.named.reading import is_edge_list, read_table
+
         name = os.fspath(file)
         usual = (source, target, weight, *columns, separator, header) == (0, 1, "auto", None, None)
         if ending_of(name) == GRAPHML:

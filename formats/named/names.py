@@ -6,7 +6,7 @@ import difflib
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from itertools import chain
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, TypeGuard
 
 import numpy as np
 
@@ -43,6 +43,10 @@ class Names:
     def __init__(self, names: Iterable[Hashable] | int) -> None:
         if isinstance(names, int):
             self._listed: Sequence[Any] = range(names)
+            return
+        if _is_whole(names) and _ascend(names):
+            starts = names.size == 0 or (names[0] == 0 and names[-1] == names.size - 1)
+            self._listed = range(names.size) if starts else names.tolist()
             return
         found = distinct(names if hasattr(names, "__len__") else list(names), "name", "place {}".format)
         if len(found.names) < len(found.codes):
@@ -231,8 +235,14 @@ def _things(column: Any) -> Iterable[Any]:
     return chain.from_iterable(column[k : k + BLOCK].tolist() for k in range(0, column.size, BLOCK))
 
 
-def _is_whole(column: Any) -> bool:
+def _is_whole(column: Any) -> TypeGuard[Array]:
+    """Is it an array of integers?"""
     return isinstance(column, np.ndarray) and column.ndim == 1 and column.dtype.kind in "iu"
+
+
+def _ascend(numbers: Array) -> bool:
+    """Is each number larger than the one before?"""
+    return bool((numbers[1:] > numbers[:-1]).all())
 
 
 def _integers(src: Array, dst: Array) -> tuple[Array, Array, Names]:
@@ -242,10 +252,7 @@ def _integers(src: Array, dst: Array) -> tuple[Array, Array, Names]:
         src, dst = places[: src.size], places[src.size :]
     else:
         labels, src, dst = compact(src, dst)
-    n = len(labels)
-    if n == 0 or (labels[0] == 0 and labels[-1] == n - 1):
-        return src, dst, Names(n)
-    return src, dst, Names.of(dict(zip(labels.tolist(), range(n), strict=True)))
+    return src, dst, Names(labels)
 
 
 def _ordered(found: dict[Any, None]) -> Names:

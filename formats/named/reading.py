@@ -48,11 +48,12 @@ def read_table(
 
     weight: "auto" takes the third column, if there is one; None takes none.  separator: by default the one of comma,
     tab, semicolon and bar that the first line has most of.  header: is the first line a heading? By default, if columns
-    are asked for by name, if what it has for a weight is no number, or if it calls them `source`, `from` and the like.
+    are asked for by name, if what it has for a weight is no number, if it calls them `source`, `from` and the like, or
+    if it has words where the next line has numbers.
     """
     name = os.fspath(path)
     with _opened(name) as text:
-        first = next((line for line in text if line.strip()), "")
+        first, second = _two_lines(text)
     if not first:
         raise ValueError(f"{name}: the file is empty")
     separator = separator or _separator(name, first)
@@ -63,7 +64,7 @@ def read_table(
         weight = 2 if len(fields) > 2 and "auto" not in fields else None
     asked = [source, target, *([] if weight is None else [weight]), *columns]
     if header is None:
-        header = _is_heading(fields, asked, weight)
+        header = _is_heading(fields, asked, weight) or (_are_words(fields) and _NUMBERS.match(second) is not None)
     layout = Layout(name, separator, header, tuple(_place(name, fields, header, each) for each in asked))
     ends, values, rest = layout.read(weight is not None)
     return Table(
@@ -166,15 +167,33 @@ class Layout:
 
 
 def is_edge_list(path: str) -> bool:
-    """Is the file one for `formats.read`: does it open with a comment, or two numbers, and has no number like 007?"""
+    """Is the file one for `formats.read`?
+
+    Does it open with a comment, or with two numbers, with or without a heading, and has it no number like 007?
+    """
     with _opened(path) as text:
-        first = next((line for line in text if line.strip()), "").strip()
+        first, second = _two_lines(text)
     if first[:1] in ("#", "%"):
         return True
-    if is_gzip(path) or not re.match(r"\d+[ \t]*[,\s][ \t]*\d+[ \t]*([,\s]|$)", first):
+    if is_gzip(path) or not _NUMBERS.match(second if _are_words(first.split(",")) and "," in first else first):
         return False
     with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
         return re.search(rb"(?:^|[,\s])0[0-9]", data) is None
+
+
+_NUMBERS = re.compile(r"[0-9]+[ \t]*[,;|\s][ \t]*[0-9]+[ \t]*([,;|\s]|$)")
+"""The names of two vertices, at the start of a line."""
+
+
+def _are_words(fields: list[str]) -> bool:
+    """Do both names begin with a letter?"""
+    return all(each.strip()[:1].isalpha() for each in fields[:2])
+
+
+def _two_lines(text: TextIO) -> tuple[str, str]:
+    """The first two lines that are not blank, without the blanks around them."""
+    lines = [*islice((line.strip() for line in text if line.strip()), 2), "", ""]
+    return lines[0], lines[1]
 
 
 @contextmanager

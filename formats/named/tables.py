@@ -63,13 +63,11 @@ class Table:
 def _with_rows(src: Array, dst: Array, weights: Array | None, rows: Array, n: int) -> tuple[CSR, Array]:
     """(the matrix of the edges, for each entry its row): the lightest of parallel edges, of equals the first."""
     A = from_edges(src, dst, rows, shape=n, dup="first")
-    if weights is None:
-        return A.with_values(np.ones(A.nnz, np.int32)), A.values
     if A.nnz < src.size:
-        order = np.argsort(weights, kind="stable")
+        order = np.lexsort((rows,) if weights is None else (rows, weights))
         A = from_edges(src[order], dst[order], rows[order], shape=n, dup="first")
     chosen = A.values
-    return A.with_values(weights[chosen]), chosen
+    return A.with_values(np.ones(A.nnz, np.int32) if weights is None else weights[chosen]), chosen
 
 
 def column_of(table: Any, name: Any) -> Any:
