@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 from formats import Matrix, SparseVector
 from formats.matrix.facts import Fact
-from formats.storage.orientation import by_columns, by_rows, has_columns
+from formats.storage.orientation import by_columns, by_rows, has_columns, has_room_for_columns
 from semiring import LorLand, MinFirst, vxm
 from semiring.algebra.semirings import find_semiring
 from semiring.vectors import (
@@ -66,16 +66,17 @@ class Direction:
             if not getattr(self, name) > 0:
                 raise ValueError(f"{name} must be positive, got {getattr(self, name)}")
 
-    def for_matrix(self, A: Matrix) -> Direction:
+    def for_matrix(self, A: Matrix, searches: int = 1) -> Direction:
         """The same, or only "push" where pulling would first cost more than a search: turning `A` for its columns.
 
-        After some searches it is turned, and what is made is kept.
+        After some searches it is turned where there is room, and what is made is kept.
         """
         if self.choice != "auto" or has_columns(A):
             return self
         done = A.keep(SEARCHES, lambda: [0])
-        done[0] += 1
-        return self if done[0] > TURNED_AFTER[A.place.backend] else Direction("push")
+        done[0] += searches
+        turns = done[0] > TURNED_AFTER[A.place.backend] and has_room_for_columns(A)
+        return self if turns else Direction("push")
 
     def pulls(self, pulling: bool, f: Any, edges: int, unexplored: int) -> bool:
         """Is the next step a pull, from a frontier with so many edges?"""

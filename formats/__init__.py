@@ -4,7 +4,7 @@ from .arrays import DTYPES
 from .edges import from_edges
 from .gpu import DeviceUnavailable
 from .interop import from_cupyx, from_graphblas, from_networkx, from_scipy
-from .io import read, write
+from .io import open_mapped, read, write
 from .matrix.base import Matrix
 from .matrix.footprint import Footprint
 from .memory import OutOfDeviceMemory, OutOfHostMemory
@@ -52,6 +52,7 @@ __all__ = [
     "from_scipy",
     "inverse_permutation",
     "permute",
+    "open_mapped",
     "read",
     "renumber",
     "reorder_edges",

@@ -371,6 +371,15 @@ def contiguous(array: Array) -> Array:
     return namespace(array).ascontiguousarray(array)
 
 
+def is_mapped(array: Any) -> bool:
+    """Is the array's memory a file's, of which only what is looked at is in memory?"""
+    while isinstance(array, np.ndarray):
+        if isinstance(array, np.memmap):
+            return True
+        array = array.base
+    return False
+
+
 def read_only(array: Array) -> Array:
     """A read-only view of `array` (CuPy has no such flag: there, `array` itself)."""
     if isinstance(array, np.ndarray) and array.flags.writeable:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,33 +19,41 @@ MEDIAN: Fact[float] = Fact("median")
 LARGEST: Fact[float] = Fact("largest value")
 SMALLEST: Fact[float] = Fact("smallest value")
 MAGNITUDE: Fact[float] = Fact("largest value without its sign")
-MOMENTS: Fact[Any] = Fact("moments, as a GPU finds them in one pass")
+MOMENTS: Fact[dict[str, float]] = Fact("least, largest, sum and number of values")
 """Given of all: the semiring, whose zeros do not count."""
+
+PIECE = 1 << 20
+"""Values that are looked at a time on the host."""
 
 
 def mean(A: Matrix, semiring: Semiring) -> float:
     """The mean value, 0 of no entries."""
-    return A.keep(MEAN, lambda: _of(A, semiring, lambda xp, values: values.mean(), _mean_of), semiring)
+    return A.keep(MEAN, lambda: _of(A, semiring, _mean_of), semiring)
 
 
 def median(A: Matrix, semiring: Semiring) -> float:
     """The median, 0 of no entries."""
-    return A.keep(MEDIAN, lambda: _of(A, semiring, lambda xp, values: xp.median(values)), semiring)
+
+    def middle() -> float:
+        values = concatenated([part[part != semiring.zero(A.dtype)] for part in A.stored_parts])
+        return float(namespace(values).median(values.astype(np.float64))) if values.size else 0.0
+
+    return A.keep(MEDIAN, middle, semiring)
 
 
 def largest(A: Matrix, semiring: Semiring) -> float:
     """The largest value, 0 of no entries."""
-    return A.keep(LARGEST, lambda: _of(A, semiring, lambda xp, values: values.max(), _largest_of), semiring)
+    return A.keep(LARGEST, lambda: _of(A, semiring, _largest_of), semiring)
 
 
 def smallest(A: Matrix, semiring: Semiring) -> float:
     """The smallest value, 0 of no entries."""
-    return A.keep(SMALLEST, lambda: _of(A, semiring, lambda xp, values: values.min(), _least_of), semiring)
+    return A.keep(SMALLEST, lambda: _of(A, semiring, _least_of), semiring)
 
 
 def magnitude(A: Matrix, semiring: Semiring) -> float:
     """The largest value without its sign, 0 of no entries."""
-    return A.keep(MAGNITUDE, lambda: _of(A, semiring, _magnitude, _magnitude_of), semiring)
+    return A.keep(MAGNITUDE, lambda: _of(A, semiring, _magnitude_of), semiring)
 
 
 def sums_fit(A: Matrix, x: Array, semiring: Semiring) -> bool:
@@ -55,10 +64,6 @@ def sums_fit(A: Matrix, x: Array, semiring: Semiring) -> bool:
     most = max(-float(there.min()), float(there.max())) if there.size else 0.0
     info: Any = np.iinfo(x.dtype) if x.dtype.kind == "i" else np.finfo(x.dtype)
     return most + magnitude(A, semiring) < float(info.max) / 2
-
-
-def _magnitude(xp: Any, values: Array) -> Any:
-    return max(-values.min(), values.max())
 
 
 def _magnitude_of(moments: Any) -> float:
@@ -77,14 +82,27 @@ def _least_of(moments: Any) -> float:
     return moments["least"]
 
 
-def _of(A: Matrix, semiring: Semiring, statistic: Any, of_moments: Any = None) -> float:
-    """A statistic of the values that are no zeros; of_moments: the same of the moments that a GPU finds in one pass."""
-    zero = semiring.zero(A.dtype)
-    if not A.place.on_host and of_moments is not None:
+def _of(A: Matrix, semiring: Semiring, of_moments: Callable[[dict[str, float]], float]) -> float:
+    """A statistic of the values that are no zeros; of none it is 0."""
+    found = A.keep(MOMENTS, lambda: _moments(A, semiring.zero(A.dtype)), semiring)
+    return of_moments(found) if found["count"] else 0.0
+
+
+def _moments(A: Matrix, zero: Any) -> dict[str, float]:
+    """What is known of the values other than `zero` after one pass: on a GPU by a kernel, on the host in pieces."""
+    if not A.place.on_host:
         from .cuda.statistics import moments
 
-        found = A.keep(MOMENTS, lambda: moments(concatenated(A.stored_parts), zero), semiring)
-        return of_moments(found) if found["count"] else 0.0
-    values = concatenated([part[part != zero] for part in A.stored_parts])
-    with np.errstate(over="ignore"):  # of the largest floats the sum is infinite
-        return float(statistic(namespace(values), values.astype(np.float64))) if values.size else 0.0
+        return moments(concatenated(A.stored_parts), zero)
+    found = {"count": 0, "sum": 0.0, "least": np.inf, "largest": -np.inf}
+    for part in A.stored_parts:
+        for start in range(0, part.size, PIECE):
+            piece = part[start : start + PIECE]
+            values = piece[piece != zero].astype(np.float64)
+            if values.size:
+                with np.errstate(over="ignore"):  # of the largest floats the sum is infinite
+                    found["sum"] += float(values.sum())
+                found["count"] += values.size
+                found["least"] = min(found["least"], float(values.min()))
+                found["largest"] = max(found["largest"], float(values.max()))
+    return found

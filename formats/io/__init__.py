@@ -13,10 +13,13 @@ from numpy.typing import ArrayLike, DTypeLike
 
 from ..arrays import Array
 from ..matrix.base import Matrix
-from . import algs4, dimacs, edge_list, matrix_market, npz, pace
-from .kind import FileKind
+from . import algs4, dimacs, edge_list, mapped, matrix_market, npz, pace
+from .kind import Content, FileKind
+from .mapped import open_mapped
 from .source import Source, is_gzip, open_source
 from .writing import replacing
+
+__all__ = ["KINDS", "keeps_labels", "open_mapped", "read", "write"]
 
 KINDS = (  # of kinds that share a suffix the last is the usual one, the others are told by how the file opens
     matrix_market.KIND,
@@ -66,7 +69,7 @@ def read(
     """The matrix of the graph in a file, A[u, v] = weight of u -> v: a CSR, or what an .npz archive holds.
 
     Args:
-        path: the file, also compressed by gzip.
+        path: the file, also compressed by gzip; or a folder that `write` has made, see `open_mapped`.
         format: a name from `KINDS`; by default the suffix and the file's opening tell.
         directed: False adds the reverse of every edge. Of parallel edges the least weight stays.
         dtype: of the weights. By default integers give int32, or int64 if any lies outside (-2**31, 2**31 - 1), reals
@@ -90,9 +93,13 @@ def read(
         <CSR 3353×3353, 8859 entries, int32, cpu>
     """
     name = os.fspath(path)
-    with open_source(name, progress, force) as source:
-        kind = _kind_of(source) if format is None else _kind_called(format)
-        content = kind.read(source)
+    content: Content
+    if mapped.is_folder(name):
+        content = mapped.read(name, force)
+    else:
+        with open_source(name, progress, force) as source:
+            kind = _kind_of(source) if format is None else _kind_called(format)
+            content = kind.read(source)
     try:
         A = content.matrix(directed, dtype)
         labels = content.labels if return_labels else range(0)
@@ -110,7 +117,7 @@ def write(path: Path, A: Matrix, *, labels: ArrayLike | None = None, format: str
     matrices of ones. Text does not tell float32 from float64, nor a bool from an integer: only .npz keeps the dtype.
 
     Args:
-        path: the file.
+        path: the file. A name that ends in "/" is a folder of memory-mapped arrays, see `open_mapped`.
         A: the matrix.
         labels: (n,) distinct non-negative integers, the vertices' ids in the file; kept by edge lists and .npz, while
             every other format has a numbering of its own.
@@ -132,14 +139,19 @@ def write(path: Path, A: Matrix, *, labels: ArrayLike | None = None, format: str
     if not isinstance(A, Matrix):
         raise TypeError(f"A must be a Matrix (see from_edges, from_scipy, from_networkx), got {type(A).__name__}")
     name = os.fspath(path)
-    kind = _kinds_with_suffix_of(name)[-1] if format is None else _kind_called(format)
     ids = None if labels is None else _check_labels(np.asarray(labels), max(A.shape))
+    if format is None and mapped.is_folder(name):
+        mapped.write(name, A, ids)
+        return
+    kind = _kinds_with_suffix_of(name)[-1] if format is None else _kind_called(format)
     with replacing(name) as stream:
         kind.write(stream, A.to(device="cpu"), ids)
 
 
 def keeps_labels(path: Path) -> bool:
     """Can the file format that the suffix names hold vertex ids of any kind?"""
+    if mapped.is_folder(os.fspath(path)):
+        return True
     return _kinds_with_suffix_of(os.fspath(path))[-1].keeps_labels
 
 

@@ -12,9 +12,9 @@ from typing import Any, ClassVar, Self, TypeAlias, TypeVar
 
 import numpy as np
 
-from ..arrays import Array, held, index_dtype, is_array, read_only
+from ..arrays import Array, held, index_dtype, is_array, is_mapped, read_only
 from ..places import HOST, Device, Place, place_of
-from .facts import Fact
+from .facts import ON_DISK, Fact
 
 T = TypeVar("T")
 Shape: TypeAlias = int | tuple[int, int]
@@ -178,6 +178,11 @@ class Storage:
     @property
     def _kept(self) -> dict[Any, Any]:
         return self.__dict__.setdefault("_kept_values", {})
+
+    @property
+    def on_disk(self) -> bool:
+        """Are its arrays mapped files, see `open_mapped`? Then nothing as large is made beside them unasked."""
+        return self.keep(ON_DISK, lambda: any(map(is_mapped, self.components)))
 
     def keep(self, fact: Fact[T], make: Callable[[], T], *given: Any) -> T:
         """`make()`, computed once and kept with the matrix as this fact (a handle, a statistic).

@@ -26,6 +26,8 @@ class Fact(Generic[T]):
 ENTRIES: Fact[int] = Fact("number of entries")
 """Of formats whose arrays have places without an entry."""
 
+ON_DISK: Fact[bool] = Fact("an array is a mapped file")
+
 LONGEST: Fact[int] = Fact("longest row or column")
 """Given: the axis."""
 

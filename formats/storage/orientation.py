@@ -63,6 +63,11 @@ def has_columns(A: Matrix) -> bool:
     return A.major == 1 or known_symmetric(A) or kept
 
 
+def has_room_for_columns(A: Matrix) -> bool:
+    """May `by_columns` be made unasked: is A in memory, and room for as much again?"""
+    return not A.on_disk and A.footprint(CSC).fits
+
+
 def by_columns(A: Matrix) -> Matrix:
     """`A` in its own storage with a column's entries together: made once, and kept with it.
 

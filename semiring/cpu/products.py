@@ -34,7 +34,8 @@ def _(x: Any, A: Any, semiring: Semiring, write: VectorWrite) -> Any:
 
 def _product(A: CSR | CSC, x: Any, semiring: Semiring, write: VectorWrite, *, matrix_first: bool) -> Any:
     gathers, verb = (A.major == 0) == matrix_first, mxv if matrix_first else vxm
-    if not isinstance(x, SparseVector) and not (gathers and write.mask is not None):  # which skips excluded rows
+    skips = gathers and write.mask is not None  # the excluded rows
+    if not isinstance(x, SparseVector) and not skips and not A.on_disk:  # of which SuiteSparse would make a copy
         operand = suitesparse.operand(A, x, semiring, matrix_first)
         if operand is not None:
             return suitesparse.product(A, operand, semiring, write, matrix_first=matrix_first)

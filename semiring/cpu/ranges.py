@@ -6,7 +6,7 @@ arithmetic on the operands: the matrix's interval is found once and kept, the ve
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -26,12 +26,23 @@ HOLDS_ZERO: Fact[bool] = Fact("a stored value is the zero")
 MOST_TERMS: Fact[int] = Fact("entries of the longest row or column")
 
 
-def interval(values: np.ndarray, zero: Any) -> Interval:
-    """(low, high) of the values other than `zero`; (0, 0) if there are none."""
+PIECE = 1 << 20
+"""Values that are looked at a time, so that what is found out about each takes little memory."""
+
+
+def pieces(values: np.ndarray) -> Iterator[np.ndarray]:
+    """The values in pieces; of one value that is seen many times, that one."""
     if values.ndim == 1 and values.strides == (0,):
         values = values[:1]
-    if values.size == 0:
-        return 0, 0
+    yield from (values[start : start + PIECE] for start in range(0, len(values), PIECE))
+
+
+def interval(values: np.ndarray, zero: Any) -> Interval:
+    """(low, high) of the values other than `zero`; (0, 0) if there are none."""
+    return _hull([_interval(piece, zero) for piece in pieces(values)] or [(0, 0)])
+
+
+def _interval(values: np.ndarray, zero: Any) -> Interval:
     low, high = int(values.min()), int(values.max())
     if zero not in (low, high):
         return low, high
@@ -53,13 +64,15 @@ def matrix_interval(A: Matrix, zero: Any) -> Interval:
 def all_finite(A: Matrix, zero: Any) -> bool:
     """Are A's entries other than `zero` finite? Found once."""
     return _base(A).keep(
-        FINITE, lambda: all(bool((np.isfinite(part) | (part == zero)).all()) for part in A.stored_parts), zero
+        FINITE, lambda: all(bool((np.isfinite(x) | (x == zero)).all()) for p in A.stored_parts for x in pieces(p)), zero
     )
 
 
 def holds_zero(A: Matrix, zero: Any) -> bool:
     """Has `A` a stored entry equal to `zero`? Found once."""
-    return _base(A).keep(HOLDS_ZERO, lambda: any(bool((part == zero).any()) for part in A.stored_parts), zero)
+    return _base(A).keep(
+        HOLDS_ZERO, lambda: any(bool((x == zero).any()) for p in A.stored_parts for x in pieces(p)), zero
+    )
 
 
 def most_terms(A: Matrix) -> int:

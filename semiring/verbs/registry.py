@@ -206,6 +206,8 @@ class Fusible(Verb[P, R]):
 
     written: Implementation
     holds = Holds(fused=(56, 18), written=(64, 56))
+    in_order = False
+    """Does the definition read rows in their order, but a run as a whole does not? Then it runs on mapped files."""
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         fused = kwargs.pop("fused", True)
@@ -252,7 +254,7 @@ class Fusible(Verb[P, R]):
 
     def solve(self, A: Matrix, *args: Any, **kwargs: Any) -> Any:
         """The core, by the implementation for A if there is one that takes these arguments."""
-        A = A if why_not_fused() else self._rows_of(A)
+        A = A if why_not_fused() or A.on_disk else self._rows_of(A)
         with running_as(self.name, A) as run:
             whole, why = self._whole(A)
             if whole is not None:
@@ -267,7 +269,7 @@ class Fusible(Verb[P, R]):
                 why = answer.why
             run.implementation, run.why = "definition", why
             run.facts.clear()
-            if not definition_asked_for():
+            if not definition_asked_for() and not A.on_disk:
                 warn_slow(f"{self.name} runs unfused, as written, on {A.nnz:,} entries: {why}", A.nnz)
             return self.written(A, *args, **kwargs)
 
@@ -278,6 +280,8 @@ class Fusible(Verb[P, R]):
     def _whole(self, A: Matrix) -> tuple[Implementation | None, str]:
         """The registered implementation for A; or None, and why."""
         why = why_not_fused()
+        if not why and self.in_order and A.on_disk:
+            why = "its files are read row by row in their order"
         if why:
             return None, why
         whole = self.cells.get((type(A), A.place.backend))

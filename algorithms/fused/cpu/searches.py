@@ -23,11 +23,11 @@ from typing import Any
 
 import numpy as np
 
-from algorithms.traversal import SEARCHES, TURNED_AFTER, Direction
+from algorithms.traversal import Direction
 from formats import CSR
 from formats.arrays import index_dtype
 from formats.matrix.facts import Fact
-from formats.storage.orientation import by_columns, has_columns
+from formats.storage.orientation import by_columns
 from semiring.cpu.compiler.references import operation, tools
 from semiring.cpu.kernels import compiled, inlined
 from semiring.cpu.threads import PIECES_PER_THREAD, get_threads, run
@@ -113,14 +113,10 @@ def bytes_needed(A: CSR, k: int) -> int:
 
 def resolved(A: CSR, how: Direction, count: int) -> Direction:
     """`how`, or "push" where columns would first have to be made, and searches have been few."""
-    if how.choice != "auto" or has_columns(A):
-        return how
-    done = A.keep(SEARCHES, lambda: [0])
-    done[0] += count
-    if done[0] <= TURNED_AFTER["cpu"]:
-        return Direction("push")
-    by_columns(A)
-    return how
+    resolved = how.for_matrix(A, count)
+    if resolved.choice == "auto":
+        by_columns(A)
+    return resolved
 
 
 class _Searches:

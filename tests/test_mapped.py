@@ -1,0 +1,148 @@
+"""A matrix in a folder: what is written is opened again, mapped and checked; nothing else is."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bench.graphs import grid, rmat
+from formats import CSC, CSR, from_edges, open_mapped, read, write
+from formats.io import mapped
+
+from .strategies import FORMATS, OPTIONS
+
+
+def is_mapped(array: Any) -> bool:
+    while isinstance(array, np.ndarray):
+        if isinstance(array, np.memmap):
+            return True
+        array = array.base
+    return False
+
+
+@pytest.mark.parametrize("fmt", FORMATS, ids=lambda fmt: fmt.__name__)
+@pytest.mark.parametrize("dtype", ["bool", "int32", "int64", "float32", "float64"])
+def test_every_format_comes_back_mapped_and_read_only(fmt: Any, dtype: str, tmp_path: Path) -> None:
+    graph = rmat(6).mapped(lambda values: (values % 2).astype(dtype))
+    for A in (graph, from_edges([], [], np.zeros(0, dtype), shape=(3, 5))):
+        M = A.to(fmt, **OPTIONS.get(fmt, {}))
+        write(f"{tmp_path}/graph/", M)
+        B = open_mapped(tmp_path / "graph")
+        assert type(B) is fmt
+        assert B.dtype == M.dtype
+        assert B.equals(M)
+        for part in B.arrays:
+            assert part.size == 0 or is_mapped(part)
+            assert not part.flags.writeable
+        loaded = read(tmp_path / "graph")
+        assert loaded.equals(M)
+        assert not any(is_mapped(part) for part in loaded.arrays)
+
+
+def test_a_pattern_takes_one_value(tmp_path: Path) -> None:
+    A = rmat(8).pattern()
+    write(f"{tmp_path}/graph/", A)
+    assert (tmp_path / "graph" / "values.npy").stat().st_size < 200
+    B = open_mapped(tmp_path / "graph")
+    assert B.equals(A)
+    assert B.values.strides == (0,)
+    assert read(tmp_path / "graph").values.strides == (0,)
+
+
+def test_labels_are_kept(tmp_path: Path) -> None:
+    write(f"{tmp_path}/graph/", from_edges([0, 1], [1, 2]), labels=[7, 30, 9])
+    A, labels = read(tmp_path / "graph", return_labels=True)
+    assert labels.tolist() == [7, 30, 9]
+    assert A.nnz == 2
+
+
+def test_a_folder_is_replaced_as_a_whole_and_only_if_it_is_ours(tmp_path: Path, monkeypatch: Any) -> None:
+    folder = tmp_path / "graph"
+    write(f"{folder}/", rmat(4))
+    first = open_mapped(folder)
+    write(folder, rmat(5))  # it is there: no "/" needed
+    assert open_mapped(folder).equals(rmat(5))
+    assert first.equals(rmat(4)), "who has mapped the old one keeps it"
+
+    def broken(*args: Any, **how: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(mapped.json, "dump", broken)
+    with pytest.raises(KeyboardInterrupt):
+        write(folder, rmat(6))
+    assert open_mapped(folder).equals(rmat(5))
+    assert [path.name for path in tmp_path.iterdir()] == ["graph"]
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "thesis.txt").write_text("mine")
+    with pytest.raises(ValueError, match="a folder without head.json: it holds no matrix"):
+        write(other, rmat(4))
+    assert (other / "thesis.txt").exists()
+
+
+@pytest.mark.parametrize("fmt", [CSR, CSC])
+def test_what_breaks_a_rule_is_found_on_opening(fmt: Any, tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr(mapped, "PIECE", 50)  # many pieces, and rows that are longer
+    A = rmat(6).to(fmt)
+    folder = tmp_path / "graph"
+    for name, at, value, said in (
+        ("indices", 100, 99, "indices must be in"),
+        ("indices", 0, 63, "indices must ascend"),
+        ("indptr", 5, 10**6, "indptr must not descend"),
+        ("values", 200, np.nan, "NaN"),
+    ):
+        write(f"{folder}/", A)
+        file = np.load(folder / f"{name}.npy", mmap_mode="r+")
+        file[at] = value
+        file.flush()
+        with pytest.raises(ValueError, match=f"graph: .*{said}"):
+            open_mapped(folder)
+    write(f"{folder}/", A)
+    assert open_mapped(folder).equals(A)
+
+
+DAMAGES: dict[str, tuple[Any, str]] = {
+    "another version": (lambda head: head.update(version=2), "the layout's version is 2, known is 1"),
+    "another layout": (lambda head: head.update(layout="graph"), "is of no semiring matrix"),
+    "no format": (lambda head: head.pop("format"), "is no head of a matrix"),
+    "an unknown format": (lambda head: head.update(format="dok"), "unknown format"),
+    "a field less": (lambda head: head["fields"].pop("shape"), "says nothing of shape, which a CSR has"),
+    "an array less": (lambda head: head["arrays"].pop("values"), "says nothing of values"),
+    "another dtype": (lambda head: head["arrays"]["values"].update(dtype="<f8"), "values.npy holds <f4"),
+    "another length": (lambda head: head["arrays"]["indices"].update(shape=[3]), r"head.json says <i4 of \(3,\)"),
+    "another shape": (lambda head: head["fields"].update(shape=[3, 3]), "indptr must have 4 elements"),
+    "a path": (lambda head: head["arrays"].update({"../x": head["arrays"]["values"]}), None),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_head_that_does_not_fit_is_refused_by_name(damage: str, tmp_path: Path) -> None:
+    folder = tmp_path / "graph"
+    write(f"{folder}/", rmat(4))
+    head = json.loads((folder / "head.json").read_text())
+    change, said = DAMAGES[damage]
+    change(head)
+    (folder / "head.json").write_text(json.dumps(head))
+    if said is None:  # what is not asked for is not looked at
+        assert open_mapped(folder).equals(rmat(4))
+        return
+    with pytest.raises(ValueError, match=said):
+        open_mapped(folder)
+
+
+def test_truncated_and_missing_files_are_errors(tmp_path: Path) -> None:
+    folder = tmp_path / "graph"
+    with pytest.raises(FileNotFoundError):
+        open_mapped(folder)
+    write(f"{folder}/", grid(20))
+    with open(folder / "indices.npy", "r+b") as file:
+        file.truncate(400)
+    with pytest.raises(ValueError, match="graph: .*"):
+        open_mapped(folder)
+    (folder / "indices.npy").unlink()
+    with pytest.raises(FileNotFoundError, match="indices.npy"):
+        open_mapped(folder)
