@@ -335,7 +335,7 @@ def test_a_missing_file_is_said_to_be_missing_whatever_its_suffix(tmp_path, name
 
 
 def test_a_folder_is_said_to_be_one(tmp_path):
-    with pytest.raises(IsADirectoryError, match=f"Is a directory: '{tmp_path}'"):
+    with pytest.raises(ValueError, match=f"{tmp_path} is a folder without head.json"):
         read(tmp_path)
 
 

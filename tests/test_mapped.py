@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
+import gc
 import json
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from bench.graphs import grid, rmat
-from formats import CSC, CSR, from_edges, open_mapped, read, write
+from algorithms import bfs, scc, sssp
+from bench.graphs import grid, rmat, uniform
+from formats import CSC, CSR, Place, from_edges, open_mapped, read, write
+from formats.arrays import is_mapped
 from formats.io import mapped
+from semiring import explain, mxm, mxv, reduce, statistics, vxm
+from semiring.cpu import ranges
 
 from .strategies import FORMATS, OPTIONS
-
-
-def is_mapped(array: Any) -> bool:
-    while isinstance(array, np.ndarray):
-        if isinstance(array, np.memmap):
-            return True
-        array = array.base
-    return False
 
 
 @pytest.mark.parametrize("fmt", FORMATS, ids=lambda fmt: fmt.__name__)
@@ -146,3 +144,65 @@ def test_truncated_and_missing_files_are_errors(tmp_path: Path) -> None:
     (folder / "indices.npy").unlink()
     with pytest.raises(FileNotFoundError, match="indices.npy"):
         open_mapped(folder)
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: Any) -> tuple[CSR, Path]:
+    """A matrix with many entries a row, in memory and in a folder."""
+    A = uniform(1 << 13, 128)
+    folder = tmp_path_factory.mktemp("mapped") / "graph"
+    write(f"{folder}/", A)
+    return A, folder
+
+
+WORK: dict[str, Any] = {
+    "mxv": lambda A: mxv(A, np.arange(A.ncols, dtype=A.dtype), "min_plus"),
+    "vxm": lambda A: vxm(np.arange(A.nrows, dtype=A.dtype), A, "min_plus"),
+    "plus_times": lambda A: mxv(A, np.ones(A.ncols, A.dtype), "plus_times"),
+    "masked": lambda A: mxv(A, np.arange(A.ncols, dtype=A.dtype), "min_plus", mask=np.arange(A.nrows) % 3 == 0),
+    "mxm": lambda A: mxm(A, np.ones((A.ncols, 3), A.dtype), "max_plus"),
+    "reduce": lambda A: reduce(A, "min", axis=1),
+    "sssp": lambda A: sssp(A, 5),
+    "several sources": lambda A: sssp(A, sources=[5, 9, 17]),
+    "ten searches": lambda A: [bfs(A, s) for s in range(10)],
+    "64 searches": lambda A: bfs(A, sources=range(64)),
+    "scc": lambda A: scc(A),
+    "weak components": lambda A: scc(A, weak=True),
+}
+
+
+@pytest.mark.parametrize("name", WORK)
+def test_work_on_a_mapped_matrix_gives_the_same_bits_in_a_quarter_of_its_size(
+    name: str, large: Any, monkeypatch: Any
+) -> None:
+    for module in (ranges, statistics):
+        monkeypatch.setattr(module, "PIECE", 1 << 14)  # the matrix is small
+    A, folder = large
+    call = WORK[name]
+    expected = call(A)
+    call(open_mapped(folder))  # compiles
+    B = open_mapped(folder)
+    gc.collect()
+    tracemalloc.start()
+    try:
+        found = call(B)
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert np.array_equal(np.asarray(found), np.asarray(expected))
+    assert most + B.kept_nbytes < A.nbytes / 4 or name == "64 searches"  # 64 rows of levels are as large
+    assert B.on_disk
+    assert not A.on_disk
+
+
+def test_paths_on_a_mapped_matrix_are_told_to_be_read_in_order(large: Any) -> None:
+    told = str(explain(sssp, open_mapped(large[1]), 5))
+    assert "bellman_ford" in told
+    assert "its files are read row by row in their order" in told
+
+
+def test_columns_that_do_not_fit_are_not_made_for_a_search(monkeypatch: Any) -> None:
+    A = rmat(10)
+    monkeypatch.setattr(Place, "available_bytes", lambda place: 2 * A.nrows * 80)
+    levels = [bfs(A, 3).tolist() for _ in range(12)]
+    assert levels == levels[:1] * 12
