@@ -149,8 +149,8 @@ def test_completion_shows_what_users_ask_of_a_matrix() -> None:
     shown = [name for name in dir(formats.from_edges([0], [1])) if not name.startswith("_")]
     assert shown == [
         *("T", "astype", "check", "device", "dtype", "equals", "footprint", "get", "indices", "indptr"),
-        *("kept_nbytes", "lengths", "longest", "major", "nbytes", "ncols", "nnz", "nrows", "on_disk", "pattern", "place"),
-        *("shape", "to", "to_cupyx", "to_dense", "to_edges", "to_graphblas", "to_networkx", "to_scipy"),
+        *("kept_nbytes", "lengths", "longest", "major", "nbytes", "ncols", "nnz", "nrows", "on_disk", "pattern"),
+        *("place", "shape", "to", "to_cupyx", "to_dense", "to_edges", "to_graphblas", "to_networkx", "to_scipy"),
         *("values", "with_values", "xp"),
     ]
 
