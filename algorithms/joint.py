@@ -17,7 +17,7 @@ from formats import CSR, Matrix
 from formats.arrays import concatenated, index_dtype
 from formats.storage.orientation import compressed
 from semiring import Semiring, fusible
-from semiring.vectors import all_vertices, either, look_up
+from semiring.vectors import all_vertices, look_up, put
 
 from .parents import shortest_path_tree
 from .sssp import sssp
@@ -47,7 +47,7 @@ def joint_parents(J: CSR, d: Any, s: Semiring) -> Any:
     """The parents of all vertices but the one more, -1 where that was the parent."""
     n = J.nrows - 1
     parent: Any = shortest_path_tree(J, d, n, s, ties="nearest")
-    parent = either(parent == n, -1, parent)
+    put(parent, parent == n, -1)
     return look_up(parent, all_vertices(J) < n)
 
 

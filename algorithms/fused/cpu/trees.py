@@ -4,7 +4,8 @@
              or of these the nearest                                         one row after the other
     round k: p_j = min i with d_i ⊗ a_ij = d_j, i settled in round k - 1     for those on plateaus, if there are any
 
-Round 0 costs a pass over the edges, shared by the threads; the later rounds together one more.
+Round 0 costs a pass over the edges, shared by the threads; the later rounds together one more. Where rows are short,
+whether an edge is tight can hardly be foretold: then few threads are slower than one that branches on nothing.
 """
 
 from __future__ import annotations
@@ -18,11 +19,11 @@ from algorithms.parents import gains_by_length
 from formats import CSR
 from formats.arrays import index_dtype
 from semiring import Semiring
-from semiring.cpu.threads import cut_evenly, run
+from semiring.cpu.threads import cut_evenly, get_threads, run
 from semiring.verbs.explanation import explained, facts
 from semiring.verbs.registry import Unsuited
 
-from .near_far import full_values
+from .near_far import FEWEST, full_values
 
 LONG_ROWS = 8
 """Entries of a row on average from which on it pays to branch on what most edges have in common."""
@@ -41,7 +42,10 @@ def parents(A: CSR, d: np.ndarray, source: int, s: Semiring, nearest: bool = Fal
         parent[source] = -1
     elif not gains_by_length(A, s):
         bits, pieces = parent.view(np.uint32 if parent.itemsize == 4 else np.uint64), cut_evenly(A.indptr)
-        run(lambda *piece: row_round(len(pieces) == 1, *rows, d, bits, *piece), pieces)
+        if A.nnz < LONG_ROWS * A.nrows and get_threads() < FEWEST:
+            short_round(s, A.dtype)(*rows, d, bits)
+        else:
+            run(lambda *piece: row_round(len(pieces) == 1, *rows, d, bits, *piece), pieces)
         parent[source] = -1
     left, rounds = hanging(source, d, parent), 0
     if left:
@@ -132,6 +136,32 @@ def loops(semiring: Semiring, dtype: np.dtype) -> tuple[Any, ...]:
         return left, rounds
 
     return row_round, later_rounds, hanging
+
+
+@lru_cache(maxsize=64)
+def short_round(semiring: Semiring, dtype: np.dtype) -> Any:
+    """Round 0 for the smallest parents, on one thread and without a branch."""
+    from semiring.cpu.kernels import compiled
+
+    from .relaxation import length, orders
+
+    zero = semiring.zero(dtype)
+    better_than, _ = orders(semiring)
+    lengthened = length(semiring, dtype)
+
+    @compiled
+    def loop(indptr, indices, values, d, parent):
+        for i in range(np.uintp(d.size)):
+            x = d[i]
+            if x == zero:
+                continue
+            me = parent.dtype.type(i)
+            for e in range(np.uintp(indptr[i]), np.uintp(indptr[i + np.uintp(1)])):
+                t, j = lengthened(values[e], x), np.uintp(indices[e])
+                p = parent[j]
+                parent[j] = min(p, me) if (t == d[j]) & (t != zero) & better_than(x, t) else p
+
+    return loop
 
 
 @lru_cache(maxsize=64)
