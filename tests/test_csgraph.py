@@ -8,6 +8,8 @@ import os
 import subprocess
 import sys
 import warnings
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -291,8 +293,19 @@ def test_what_is_known_of_a_matrix_is_kept_until_it_changes_or_goes() -> None:
     gc.collect()
     assert key not in KEPT
     several = [sp.csr_array(np.eye(2)) for _ in range(MOST_KEPT + 2)]
-    assert len({id(graph_of(each)) for each in several}) == len(several)
+    assert not any(graph_of(one) is graph_of(other) for one, other in pairwise(several))
     assert len(KEPT) == MOST_KEPT
+
+
+def test_several_threads_may_ask_for_many_matrices() -> None:
+    several = [sp.csr_array(np.array([[0.0, k], [0.0, 0.0]])) for k in range(1, 2 * MOST_KEPT)]
+
+    def asked(turn: int) -> bool:
+        k = turn % len(several)
+        return ours.dijkstra(several[k], indices=0).tolist() == [0, k + 1]
+
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(asked, range(400)))
 
 
 def test_the_graph_is_neither_changed_nor_locked() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import weakref
 from collections import OrderedDict
 from dataclasses import dataclass
+from threading import RLock
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,8 @@ class Kept:
 
 KEPT: OrderedDict[int, Kept] = OrderedDict()
 """By the identity of the user's matrix, the last used at the end."""
+
+LOCK = RLock()
 
 
 def graph_of(csgraph: Any, directed: bool = True, *, weighted: bool = True) -> Matrix:
@@ -67,17 +70,21 @@ def from_sparse(S: Any, weighted: bool) -> Matrix:
         raise ValueError("graph should be a square array")
     if S.format not in ("csr", "csc") or S.data.nbytes + S.indices.nbytes > MOST_BYTES:
         return converted(S.tocsr())
-    kept = KEPT.get(id(S))
-    arrays = (S.indptr, S.indices, S.data)
+    arrays, key = (S.indptr, S.indices, S.data), id(S)
+    with LOCK:
+        kept = KEPT.get(key)
+        if kept is not None:
+            KEPT.move_to_end(key)
     if kept is not None and kept.source() is S and all(map(same, kept.arrays, arrays if weighted else arrays[:2])):
-        KEPT.move_to_end(id(S))
         return kept.matrix
     copies = tuple(array.copy() for array in arrays)
     own = type(S)(copies[::-1], shape=S.shape)
-    matrix, key = converted(own), id(S)
-    KEPT[key] = Kept(weakref.ref(S, lambda _: KEPT.pop(key, None)), copies, matrix)
-    if len(KEPT) > MOST_KEPT:
-        KEPT.popitem(last=False)
+    matrix = converted(own)
+    with LOCK:
+        KEPT[key] = Kept(weakref.ref(S, lambda _: KEPT.pop(key, None)), copies, matrix)
+        KEPT.move_to_end(key)
+        if len(KEPT) > MOST_KEPT:
+            KEPT.popitem(last=False)
     return matrix
 
 
