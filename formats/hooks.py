@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from types import FunctionType
 from typing import Any, TypeVar
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -60,4 +61,11 @@ def machine_code(function: Callable[..., Any]) -> Any:
         return KERNEL.answer(function)
     import numba
 
-    return numba.njit(function, nogil=True)
+    known = function.__globals__  # functions that it calls have to be machine code, too
+    called = {name: machine_code(known[name]) for name in function.__code__.co_names if _is_plain(known.get(name))}
+    alike = FunctionType(function.__code__, known | called, function.__name__, function.__defaults__)
+    return numba.njit(alike, nogil=True)
+
+
+def _is_plain(value: Any) -> bool:
+    return isinstance(value, FunctionType)
