@@ -150,6 +150,7 @@ def test_info(fine, file):
 
 
 def test_info_of_graphs_that_lack_something(fine, file):
+    assert "4 × 4" in fine("info", file("cities.csv", CITIES)).out
     both_ways = fine("info", file("graph.gr", DIMACS), "--undirected")
     assert both_ways.table.items() >= {"entries": "6", "symmetric": "yes", "entries on the diagonal": "0"}.items()
     empty = fine("info", file("empty.gr", "p sp 3 0\n"))

@@ -7,6 +7,8 @@ import gzip
 import inspect
 import random
 import re
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from types import FunctionType
 
@@ -18,6 +20,8 @@ import scipy.sparse
 
 import algorithms
 from algorithms import Graph, NegativeCycle, pagerank
+from formats import from_edges
+from formats.io import edges
 from formats.named import compiled, hashing, reading
 from formats.named import names as naming
 from formats.named.names import Names
@@ -147,6 +151,13 @@ def test_names_are_any_hashable_things():
     assert list(Graph.from_edges((str(k) for k in range(3)), iter("abc")).names) == ["0", "1", "2", "a", "b", "c"]
 
 
+def test_weights_are_any_numbers():
+    for weight in (1.5, Decimal("1.5"), Fraction(3, 2), np.float32(1.5)):
+        assert Graph.from_edges("a", "b", [weight]).sssp("a")["b"] == 1.5
+    assert Graph.from_edges("ab", "bc", (k for k in range(2))).sssp("a")["c"] == 1
+    assert Graph.from_edges("a", "b", np.array([7], np.uint64)).sssp("a")["b"] == 7
+
+
 def test_small_graphs():
     empty = Graph.from_edges([], [])
     assert (len(empty.names), list(empty.spanning_forest()), dict(empty.components())) == (0, [], {})
@@ -220,6 +231,7 @@ def test_a_negative_cycle_has_names():
         (lambda: Graph.from_edges("ab", "bc", [1, "9 km"]), "weight in row 1 is not a number, got '9 km'"),
         (lambda: Graph.from_edges("ab", "bc", np.array([1, np.nan])), "weight in row 1 is not a number, got nan"),
         (lambda: Graph.from_edges("ab", "bc", pd.Series([1, None], dtype="Int64")), "weight in row 1 is not a number"),
+        (lambda: Graph.from_edges("a", "b", [1 << 63]), "weight in row 0 does not fit int64"),
         (lambda: Graph.from_edges("ab", "b"), "columns must be of one length, got 2, 1"),
         (lambda: Graph.from_edges("ab", "bc", names="ab"), "row 1: target 'c' is not a vertex"),
         (lambda: Graph.from_edges("a", "b", names="abb"), "names must be distinct: 'b' is given twice"),
@@ -237,6 +249,8 @@ def test_bad_input_is_named(call, message):
     ("call", "message"),
     [
         (lambda: Graph.from_edges([["a"]], ["b"]), "source must be hashable"),
+        (lambda: Graph.from_edges("a", 7), "target must be a list or an array, got 7"),
+        (lambda: Graph.from_edges("a", "b", 7), "weight must be a list or an array, got 7"),
         (lambda: cities().sssp(), "give either a source or sources"),
         (lambda: cities().sssp(sources="Paris"), "sources must be several names, as ['Paris']"),
         (lambda: cities().sssp(["Paris"]), "source must be the name of a vertex, got ['Paris']"),
@@ -432,3 +446,18 @@ def test_many_texts_are_numbered_as_few_are(monkeypatch, make):
     with pytest.raises(ValueError, match="source in row 1 is missing"):
         Graph.from_edges(make(["a", None]), make(["b", "c"]))
     assert list(Graph.from_edges(make(["a", "\0"]), make(["b", "\0"])).names) == ["a", "\0", "b"]
+
+
+@pytest.mark.parametrize("directed", [True, False])
+@pytest.mark.parametrize("dtype", ["bool", "int32", "int64", "float32", "float64", None])
+def test_many_edges_become_the_matrix_that_few_do(monkeypatch, directed, dtype):
+    numbers = np.random.default_rng(5).integers(0, 40, (3, 900))
+    weights = None if dtype is None else (numbers[2] % 7).astype(dtype)
+    few = Graph.from_edges(numbers[0], numbers[1], weights, directed=directed)
+    monkeypatch.setattr(edges, "are_many", lambda count: True)
+    many = Graph.from_edges(numbers[0], numbers[1], weights, directed=directed)
+    assert many.matrix.dtype == few.matrix.dtype == np.dtype(dtype or "int32")
+    assert many.matrix.equals(few.matrix)
+    both = (numbers[0], numbers[1]) if directed else np.concatenate((numbers[:2], numbers[1::-1]), axis=1)
+    twice = None if weights is None else np.tile(weights, 1 if directed else 2)
+    assert few.matrix.equals(from_edges(*both, twice, shape=40))

@@ -13,7 +13,7 @@ from formats.io import keeps_labels
 from formats.storage.orientation import is_symmetric
 from semiring import reduce
 
-from .graph import Stopwatch
+from .graph import Stopwatch, named
 from .options import FileArgument, Undirected
 from .report import number, show_table
 
@@ -22,7 +22,7 @@ def info(file: FileArgument, undirected: Undirected = False) -> None:
     """What a graph file holds."""
     watch = Stopwatch()
     with watch.step("reading"):
-        A = read(file, directed=not undirected)
+        A, _, _ = named(file, not undirected)
     rows: dict[str, str] = {"shape": f"{A.nrows:,} × {A.ncols:,}", "entries": f"{A.nnz:,}", "dtype": str(A.dtype)}
     by_row: Any = A.to(CSR)
     degrees = np.diff(by_row.indptr)

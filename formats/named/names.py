@@ -165,14 +165,21 @@ def numbered(
     return ends[0], ends[1], names
 
 
-def as_column(column: Any) -> Any:
-    """A column without the library that it is from: an array, pandas's own Series, or a list."""
+def as_column(column: Any, what: str = "a column") -> Any:
+    """A column without the library that it is from: an array, pandas's own Series, or a list; TypeError for no column.
+
+    what: its name, for the error.
+    """
     if isinstance(column, np.ndarray | list | tuple | range | Coded):
         return column
     if hasattr(column, "factorize"):
         whole = getattr(column.dtype, "kind", "") in "iu" and isinstance(column.dtype, np.dtype)
         return column.to_numpy() if whole else column
-    return column.to_numpy() if hasattr(column, "to_numpy") else list(column)
+    if hasattr(column, "to_numpy"):
+        return column.to_numpy()
+    if not isinstance(column, Iterable):
+        raise TypeError(f"{what} must be a list or an array, got {column!r}")
+    return list(column)
 
 
 def length(column: Any) -> int:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
+from fractions import Fraction
 from numbers import Real
 from typing import Any
 
@@ -11,6 +13,7 @@ import numpy as np
 
 from ..arrays import Array, as_values, index_dtype
 from ..edges import from_edges
+from ..io.edges import Edges
 from ..matrix.base import Matrix
 from ..storage.compressed import CSR
 from ..storage.orientation import compressed
@@ -41,21 +44,24 @@ class Table:
 
         Of parallel edges the lightest stays, and of equals the first. No rows where no more columns are known.
         """
-        source, target = as_column(self.source), as_column(self.target)
-        given = (self.weight, *self.columns.values())
-        lengths = [*map(length, (source, target)), *(len(column) for column in given if column is not None)]
+        ends = self.source, self.target, self.weight
+        source, target, weight = (
+            None if column is None else as_column(column, what) for column, what in zip(ends, self.what, strict=True)
+        )
+        lengths = [length(column) for column in (source, target, weight, *self.columns.values()) if column is not None]
         if len(set(lengths)) > 1:
             raise ValueError(f"columns must be of one length, got {', '.join(map(str, lengths))}")
-        weights = None if self.weight is None else as_weights(self.weight, self.what[2], self.where)
+        weights = None if weight is None else as_weights(weight, self.what[2], self.where)
         src, dst, names = numbered(source, target, self.what[:2], self.where, names)
-        rows = np.arange(src.size, dtype=index_dtype(src.size)) if self.columns else None
+        if not self.columns:
+            edges = Edges(src, dst, weights, (len(names), len(names)), range(0))
+            return edges.matrix(directed, None if weights is None else weights.dtype), names, None
+        rows = np.arange(src.size, dtype=index_dtype(src.size))
         if not directed:
             once = np.flatnonzero(src != dst)
             src, dst = np.concatenate((src, dst[once])), np.concatenate((dst, src[once]))
             weights = None if weights is None else np.concatenate((weights, weights[once]))
-            rows = None if rows is None else np.concatenate((rows, rows[once]))
-        if rows is None:
-            return from_edges(src, dst, weights, shape=len(names)), names, None
+            rows = np.concatenate((rows, rows[once]))
         A, rows = _with_rows(src, dst, weights, rows, len(names))
         return A, names, rows
 
@@ -103,8 +109,12 @@ def as_weights(column: Any, what: str, where: Where) -> Array:
         return as_values(values)
     values = list(values)
     for number, value in enumerate(values):
-        if not isinstance(value, Real | np.bool_) or value != value:
+        if not isinstance(value, Real | Decimal | np.bool_) or value != value:
             raise ValueError(f"{what} in {where(number)} is not a number, got {value!r}")
+        if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
+            raise ValueError(f"{what} in {where(number)} does not fit int64, got {value}")
+    if any(isinstance(value, Fraction | Decimal) for value in values):
+        values = list(map(float, values))
     return as_values(values if values else np.ones(0, np.int32))
 
 
