@@ -5,6 +5,7 @@
 import numpy as np
 
 from algorithms import (
+    Graph,
     all_pairs,
     bellman_ford,
     bfs,
@@ -49,6 +50,7 @@ from semiring import (
 )
 
 A = from_edges([0], [1])
+g = Graph(A, ["a", "b"])
 d = np.zeros(2)
 X = np.zeros((2, 3))
 s = SparseVector([0], [5.0], 2)
@@ -154,6 +156,12 @@ extract(A, [0], [1]).size  # wrong
 assign(d, 3, [0]).nnz  # wrong
 transpose(A.to(COO)).indptr  # wrong
 CSR.from_edges([0], [1])  # wrong
+g.sssp("a", sorces=["b"])  # wrong
+g.sssp(sources=["a"]).path("b")  # wrong
+g.bfs("a").path("b").lenght  # wrong
+g.components(week=True)  # wrong
+g.spanning_forest()[0].wait  # wrong
+Graph.from_edges(["a"], ["b"], weight=[1])  # wrong
 
 bellman_ford(A, 0, return_parents=True, fused=False)
 sssp(A, sources=[0, 1], delta=3.5, limit=9, target=1)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, overload
 
 from formats import COO, Matrix, from_networkx, from_scipy, read
@@ -48,7 +49,10 @@ def may_have_names(file: str | os.PathLike[str]) -> bool:
     return ending_of(file) in (*TEXT, GRAPHML)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+NONE: Mapping[str, Sequence[object]] = MappingProxyType({})
+
+
+@dataclass(frozen=True, eq=False, repr=False, init=False)
 class Graph:
     """A graph whose vertices have names; they go in wherever a vertex does, and come out of every answer.
 
@@ -73,18 +77,26 @@ class Graph:
     """
 
     matrix: Matrix
-    names: Names = None  # type: ignore[assignment]
-    columns: Mapping[str, Sequence[object]] = field(default_factory=dict)
-    rows: Array | None = None
+    names: Names
+    columns: Mapping[str, Sequence[object]]
+    rows: Array | None
 
-    def __post_init__(self) -> None:
-        check_graph(self.matrix)
-        if not isinstance(self.names, Names):
-            object.__setattr__(self, "names", Names(self.matrix.nrows if self.names is None else self.names))
-        if len(self.names) != self.matrix.nrows:
-            raise ValueError(f"{self.matrix.nrows} vertices need as many names, got {len(self.names)}")
-        if self.columns and (self.rows is None or len(self.rows) != self.matrix.nnz):
+    def __init__(
+        self,
+        matrix: Matrix,
+        names: Names | Iterable[Hashable] | None = None,
+        columns: Mapping[str, Sequence[object]] = NONE,
+        rows: Array | None = None,
+    ) -> None:
+        check_graph(matrix)
+        if not isinstance(names, Names):
+            names = Names(matrix.nrows if names is None else names)
+        if len(names) != matrix.nrows:
+            raise ValueError(f"{matrix.nrows} vertices need as many names, got {len(names)}")
+        if columns and (rows is None or len(rows) != matrix.nnz):
             raise ValueError("columns need rows: for each entry of the matrix the row of the table")
+        for part, value in {"matrix": matrix, "names": names, "columns": columns, "rows": rows}.items():
+            object.__setattr__(self, part, value)
 
     @classmethod
     def from_pandas(
@@ -225,7 +237,7 @@ class Graph:
             >>> g.sssp("Paris")["Lyon"]
             5
         """
-        return cls(from_scipy(S), names)  # type: ignore[arg-type]
+        return cls(from_scipy(S), names)
 
     @classmethod
     def read(

@@ -1,4 +1,4 @@
-"""Reading text, in nanoseconds of processor time an edge: every file format, beside `scipy.io.mmread`.
+"""Reading text, in nanoseconds of processor time an edge: every file format, beside `scipy.io.mmread`; and names.
 
 Each file holds the same random edges with duplicates, so what is read can be checked against `from_edges`. Ours is the
 whole of `read`: the text, the numbering of ids with gaps, and the sorted rows. SciPy's gives a list of entries in the
@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from algorithms import Graph
 from bench.measure import Disagreement
 from formats import CSR, from_edges, read
 
@@ -75,6 +76,30 @@ def reading(n: int = 1 << 18, m: int = 1 << 21, repeats: int = 5) -> list[dict[s
             ]
             ours, scipys = _in_turns(contenders, repeats)
             rows.append({"case": f"reading: {name}", "ns_an_edge": ours / m * 1e9, "mmread": scipys / m * 1e9})
+    return rows
+
+
+def names(n: int = 1 << 18, m: int = 1 << 21, repeats: int = 5) -> list[dict[str, Any]]:
+    """A row for each way in of edges between vertices with names, in nanoseconds of processor time an edge.
+
+    Raises Disagreement if the graph is not the one of the edges.
+    """
+    random = np.random.default_rng(18)
+    src, dst = random.integers(0, n, (2, m))
+    km = random.integers(1, 10_000, m)
+    ends = [[f"city{v}" for v in column.tolist()] for column in (src, dst)]
+    rows = []
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "cities.csv"
+        with open(path, "w", encoding="ascii") as file:
+            file.write("from,to,km\n" + "".join(map("{},{},{}\n".format, *ends, km.tolist())))
+        ways = {"CSV": lambda: Graph.read(path), "lists": lambda: Graph.from_edges(*ends, km.astype(np.int32))}
+        for name, run in ways.items():
+            g = run()
+            place = np.array([g.index(f"city{v}") if f"city{v}" in g.names else -1 for v in range(n)])
+            if not g.matrix.equals(from_edges(place[src], place[dst], km.astype(np.int32), shape=len(g.names))):
+                raise Disagreement(f"names, {name}: another graph than was written")
+            rows.append({"case": f"names: {name}", "ns_an_edge": _in_turns([run], repeats)[0] / m * 1e9})
     return rows
 
 

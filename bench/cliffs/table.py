@@ -29,6 +29,7 @@ LIMITS: Limits = {
     r"MST, grid": (1, 0.8),
     r"(assign|extract|ewise|reduce|select) .*, CPU|ewise_(add|mult).*, CPU": (1.2, 0.8),
     r"reading.*": (60, 25),
+    r"names.*": (800, 450),
     r"(sssp|mst), nothing cached": (2000, 1000),
     r"(bfs|scc), nothing cached": (1000, 1000),
     r".*, nothing cached, GPU": (2000, 1000),
@@ -97,6 +98,8 @@ def files(setting: Setting) -> Iterator[Timed]:
     size = (1 << 8, 1 << 10) if setting.quick else (1 << 18, 1 << 21)
     for file in reading.reading(*size, repeats=min(setting.repeats, 5)):
         yield limited(LIMITS, file["case"], "nanoseconds an edge", file["ns_an_edge"])
+    for way in reading.names(*size, repeats=min(setting.repeats, 3)):
+        yield limited(LIMITS, way["case"], "nanoseconds an edge", way["ns_an_edge"])
 
 
 def first_calls(setting: Setting) -> Iterator[Timed]:
