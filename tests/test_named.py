@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 import csv
 import gzip
 import inspect
+import pickle
 import random
 import re
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -20,7 +23,7 @@ import scipy.sparse
 
 import algorithms
 from algorithms import Graph, NegativeCycle, pagerank
-from formats import from_edges
+from formats import COO, CSC, ELL, from_edges
 from formats.io import edges
 from formats.named import compiled, hashing, reading
 from formats.named import names as naming
@@ -156,6 +159,18 @@ def test_weights_are_any_numbers():
         assert Graph.from_edges("a", "b", [weight]).sssp("a")["b"] == 1.5
     assert Graph.from_edges("ab", "bc", (k for k in range(2))).sssp("a")["c"] == 1
     assert Graph.from_edges("a", "b", np.array([7], np.uint64)).sssp("a")["b"] == 7
+
+
+@pytest.mark.parametrize("form", [CSC, COO, ELL])
+def test_a_graph_is_copied_pickled_and_kept_in_any_format(form):
+    g = cities(directed=False, columns=["road"])
+    for other in (replace(g, matrix=g.matrix.to(form)), pickle.loads(pickle.dumps(g)), copy.deepcopy(g)):
+        way = other.sssp("Nice").path("Paris")
+        assert [leg.row["road"] for leg in way.legs] == ["A8", "A31", "A5"]
+        assert {edge.row["road"] for edge in other.spanning_forest()} == {"A5", "A31", "A8"}
+        assert list(other.edges()) == list(g.edges())
+        assert pickle.loads(pickle.dumps(way)) == way
+    assert pickle.loads(pickle.dumps(Graph(g.matrix, "abcd"))).bfs("a")["b"] == 1
 
 
 def test_small_graphs():
@@ -364,6 +379,14 @@ def test_other_files_are_read(tmp_path: Path):
     assert Graph.read(tmp_path / "cities.graphml", weight="km").sssp("Paris")["Lyon"] == 465
     (tmp_path / "graph.txt").write_text("# SNAP\n30 1412\n1412 7\n")
     assert Graph.read(tmp_path / "graph.txt").bfs(30)[7] == 2
+
+
+def test_of_many_names_one_is_found_that_is_alike(monkeypatch):
+    monkeypatch.setattr(naming, "ALIKE", 3)
+    names = Names(["Rom", "Parma", "Marseille", "Paris", "Prag", 7])
+    for asked, meant in (("paris", "Paris"), ("Pariss", "Paris"), ("Marseile", "Marseille"), ("7", 7)):
+        with pytest.raises(ValueError, match=f"did you mean {meant!r}"):
+            names.index(asked)
 
 
 def test_names_are_a_sequence_that_is_looked_up():

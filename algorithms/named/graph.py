@@ -6,7 +6,6 @@ import os
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import TYPE_CHECKING, overload
 
 from formats import COO, Matrix, from_networkx, from_scipy, read
@@ -49,9 +48,6 @@ def may_have_names(file: str | os.PathLike[str]) -> bool:
     return ending_of(file) in (*TEXT, GRAPHML)
 
 
-NONE: Mapping[str, Sequence[object]] = MappingProxyType({})
-
-
 @dataclass(frozen=True, eq=False, repr=False, init=False)
 class Graph:
     """A graph whose vertices have names; they go in wherever a vertex does, and come out of every answer.
@@ -85,7 +81,7 @@ class Graph:
         self,
         matrix: Matrix,
         names: Names | Iterable[Hashable] | None = None,
-        columns: Mapping[str, Sequence[object]] = NONE,
+        columns: Mapping[str, Sequence[object]] | None = None,
         rows: Array | None = None,
     ) -> None:
         check_graph(matrix)
@@ -95,7 +91,7 @@ class Graph:
             raise ValueError(f"{matrix.nrows} vertices need as many names, got {len(names)}")
         if columns and (rows is None or len(rows) != matrix.nnz):
             raise ValueError("columns need rows: for each entry of the matrix the row of the table")
-        for part, value in {"matrix": matrix, "names": names, "columns": columns, "rows": rows}.items():
+        for part, value in {"matrix": matrix, "names": names, "columns": columns or {}, "rows": rows}.items():
             object.__setattr__(self, part, value)
 
     @classmethod

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from itertools import chain
+from itertools import chain, islice
 from typing import Any, NamedTuple, TypeAlias, TypeGuard
 
 import numpy as np
@@ -19,7 +19,7 @@ Where: TypeAlias = Callable[[int], str]
 
 BLOCK = 1 << 16
 ALIKE = 50_000
-"""Of more names than this, none is looked for that is spelled alike."""
+"""Of more names than this, only those that begin alike, and so many of them, are looked at for one spelled alike."""
 
 
 class Names:
@@ -90,9 +90,14 @@ class Names:
         for other in (str(name), _as_integer(name)):
             if other in self:
                 return f": did you mean {other!r}?"
-        if isinstance(name, str) and len(self) <= ALIKE:
-            return did_you_mean(name, self) or self._extent()
-        return self._extent()
+        if not isinstance(name, str):
+            return self._extent()
+        near: Iterable[Any] = self
+        if len(self) > ALIKE:
+            start, n = name[:1].casefold(), len(name)
+            texts = (each for each in self if isinstance(each, str))
+            near = islice((each for each in texts if each[:1].casefold() == start and abs(len(each) - n) < 3), ALIKE)
+        return did_you_mean(name, near) or self._extent()
 
     def _extent(self) -> str:
         if not len(self):
@@ -172,7 +177,7 @@ def as_column(column: Any, what: str = "a column") -> Any:
     """
     if isinstance(column, np.ndarray | list | tuple | range | Coded):
         return column
-    if hasattr(column, "factorize"):
+    if type(column).__module__.partition(".")[0] == "pandas" and hasattr(column, "factorize"):
         whole = getattr(column.dtype, "kind", "") in "iu" and isinstance(column.dtype, np.dtype)
         return column.to_numpy() if whole else column
     if hasattr(column, "to_numpy"):
