@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from algorithms import NegativeCycle, bellman_ford, bfs, boruvka, scc, shortest_path_tree, sssp
+from algorithms.sssp import ALGORITHMS
 from bench.graphs import grid, rmat, rmat_both_ways
 from bench.laboratory import bellman_ford_by, da2cf_by
 from formats import CSR, DTYPES, Matrix, SparseVector, from_edges
@@ -42,14 +43,12 @@ REPEATS = {"cpu": 20, "cuda": 200}
 
 Case = tuple[Semiring, np.dtype]
 SOME: list[Case] = [(MinPlus, INT32), (MinPlus, FLOAT64), (MaxMin, FLOAT32)]
-CASES: dict[str, list[Case]] = {
+CASES: dict[str, list[Case]] = {algorithm.name: SOME for algorithm in ALGORITHMS.values()} | {
     "bellman_ford": [
         *((semiring, dtype) for semiring in (MinPlus, MaxPlus, MinMax, MaxMin) for dtype in NUMBERS),
         (LorLand, BOOL),
     ],
     "delta_stepping": [(MinPlus, dtype) for dtype in NUMBERS],
-    "da2cf": SOME,
-    "dijkstra": SOME,
     "shortest_path_tree": [*((MinPlus, dtype) for dtype in NUMBERS), (MaxMin, FLOAT32), (LorLand, BOOL)],
 }
 """What is tried of each algorithm on paths: every semiring and dtype is another kernel to compile."""

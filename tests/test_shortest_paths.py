@@ -43,28 +43,24 @@ from .strategies import has_turn
 
 pytestmark = pytest.mark.as_written
 
-METHODS: dict[str, tuple[Any, dict[str, Any]]] = {
-    "bellman-ford": (bellman_ford, {}),
+METHODS: dict[str, tuple[Any, dict[str, Any]]] = {name: (algorithm, {}) for name, algorithm in ALGORITHMS.items()} | {
     "bellman-ford-sweep": (bellman_ford_by, {"schedule": "sweep"}),
     "bellman-ford-fifo": (bellman_ford_by, {"schedule": "fifo"}),
     "bellman-ford-slf": (bellman_ford_by, {"schedule": "slf"}),
     "bellman-ford-lll": (bellman_ford_by, {"schedule": "lll"}),
     "bellman-ford-slf+lll": (bellman_ford_by, {"schedule": "slf+lll"}),
-    "da2cf": (da2cf, {}),
     "da2cf-pull": (da2cf_by, {"relax": "pull"}),
     "da2cf-one-pass": (da2cf_by, {"passes": 1}),
-    "delta-stepping": (delta_stepping, {}),
     "delta-stepping-median": (delta_stepping, {"delta": "median"}),
     "delta-stepping-mean": (delta_stepping, {"delta": "mean"}),
     "delta-stepping-max/degree": (delta_stepping, {"delta": "max/degree"}),
     "delta-stepping-half": (delta_stepping, {"delta": 0.5}),
     "delta-stepping-huge": (delta_stepping, {"delta": 10**300}),
-    "dijkstra": (dijkstra, {}),
 }
-"""Every algorithm with every parameter that changes what it does, and the laboratory's variants."""
+"""Every algorithm, with every parameter that changes what it does, and the laboratory's variants."""
 
-ANY_SIGN = [name for name, (algorithm, _) in METHODS.items() if algorithm in (bellman_ford, bellman_ford_by)]
-OTHER_SEMIRINGS = [name for name, (algorithm, _) in METHODS.items() if algorithm is not delta_stepping]
+ANY_SIGN = [name for name, (algorithm, _) in METHODS.items() if algorithm.any_sign]
+OTHER_SEMIRINGS = [name for name, (algorithm, _) in METHODS.items() if algorithm.takes is None]
 
 every_method = pytest.mark.parametrize("method", METHODS)
 methods_in_turns = in_turns("method", METHODS)
