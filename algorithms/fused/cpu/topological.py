@@ -1,7 +1,7 @@
 """Numbers of strong components against the edges, as loops over the rows; `algorithms.topological` has the equations.
 
 Edges between components are counted where they arrive. Members of a component lie together in a list, and their rows
-are looked through once it waits for no edge any more. O(n + m), 24 bytes a vertex.
+are looked through once it waits for no edge any more. Nothing branches on an edge. O(n + m), 24 bytes a vertex.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def numbered(A: CSR, component: np.ndarray, k: int) -> np.ndarray:
         return np.arange(k, dtype=component.dtype)
     waiting, begins = np.zeros(k, A.indptr.dtype), np.zeros(k + 1, component.dtype)
     members = np.empty_like(component)
-    queue, depth = np.empty(k, component.dtype), np.zeros(k, component.dtype)
+    queue, depth = np.empty(k + 1, component.dtype), np.zeros(k, component.dtype)
     deepest = _depths((A.indptr, A.indices), component, waiting, begins, members, queue, depth)
     number, starts = np.empty_like(depth), np.zeros(deepest + 2, component.dtype)
     _by_depth(depth, deepest, starts, number)
@@ -46,7 +46,7 @@ def _depths(rows, component, waiting, begins, members, queue, depth):
         c = np.uintp(component[n - one - i])
         begins[c] -= 1
         members[np.uintp(begins[c])] = n - one - i
-    found, at, deepest = np.uintp(0), np.uintp(0), 0
+    found, at, below = np.uintp(0), np.uintp(0), 1
     for each in range(k):
         if waiting[each] == 0:
             queue[found] = each
@@ -59,14 +59,12 @@ def _depths(rows, component, waiting, begins, members, queue, depth):
             u = np.uintp(members[p])
             for e in range(np.uintp(indptr[u]), np.uintp(indptr[u + one])):
                 b = np.uintp(component[np.uintp(indices[e])])
-                if b != c:
-                    waiting[b] -= 1
-                    if waiting[b] == 0:
-                        depth[b] = below
-                        deepest = max(deepest, below)
-                        queue[found] = b
-                        found += one
-    return deepest
+                waiting[b] -= b != c
+                last = (waiting[b] == 0) & (b != c)
+                queue[found] = b
+                found += np.uintp(last)
+                depth[b] = below if last else depth[b]
+    return below - 1
 
 
 @compiled
