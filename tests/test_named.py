@@ -9,6 +9,7 @@ import inspect
 import pickle
 import random
 import re
+import sys
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
@@ -389,6 +390,20 @@ def test_of_many_names_one_is_found_that_is_alike(monkeypatch):
             names.index(asked)
 
 
+def test_without_pandas_and_networkx_the_rest_works(tmp_path, monkeypatch):
+    for missing in ("pandas", "networkx"):
+        monkeypatch.setitem(sys.modules, missing, None)
+    (tmp_path / "cities.csv").write_text("from,to,km\nParis,Lyon,465\n")
+    g = Graph.read(tmp_path / "cities.csv")
+    assert g.sssp("Paris")["Lyon"] == 465
+    assert len(Graph.from_pandas(ROADS, "from", "to").names) == 4
+    for answer in (g.sssp("Paris"), g.components(), g.edges()):
+        with pytest.raises(ModuleNotFoundError, match="to_pandas needs pandas: pip install pandas"):
+            answer.to_pandas()
+    with pytest.raises(ModuleNotFoundError, match="reading GraphML needs networkx: pip install networkx"):
+        Graph.read(tmp_path / "cities.graphml")
+
+
 def test_names_are_a_sequence_that_is_looked_up():
     assert Names(3) == Names([0, 1, 2])
     assert repr(Names("abcd")) == "<4 names: 'a', 'b', 'c', …>"
@@ -436,11 +451,19 @@ def test_compiled_loops_read_what_the_csv_module_reads(tmp_path: Path, monkeypat
     file = tmp_path / "graph.csv"
     for seed in range(12):
         draw = random.Random(seed)
-        rows = [["road", "u", "v", "w"]]
+        rows = [["road", "u", "v", "w", "note"]]
         for _ in range(300):
             road = draw.choice(["a,b", "", "é" * 9, "x" * seed])
             weight = draw.choice([f"{draw.random():.3f}" if seed % 2 else "7", str(-draw.randint(0, 99))])
-            rows.append([road, f"n{draw.randint(0, 500)}", "z" * draw.randint(1, 40), weight])
+            rows.append(
+                [
+                    road,
+                    f"n{draw.randint(0, 500)}",
+                    "z" * draw.randint(1, 40),
+                    weight,
+                    draw.choice(['"', 'a "b" c', '""', "a,\nb", "é"]),
+                ]
+            )
         with file.open("w", newline="", encoding="utf-8") as text:
             csv.writer(text, lineterminator=draw.choice(["\n", "\r\n", "\n\n"])).writerows(rows)
         found = compiled.read_columns(str(file), ",", 1, (1, 2, 3, 0), True)

@@ -1,7 +1,7 @@
 """Edges in text with separators, read by compiled loops: one pass over the bytes.
 
 The loop takes what is common. Where anything else is met, it is given up, and Python's csv module reads the file: a
-quotation mark within a quoted field, a line with too few fields, a name of no letters, a weight like `inf`. So there is
+quotation mark within a name, a line with too few fields, a name of no letters, a weight like `inf`. So there is
 one definition of what is right, and one place that says what is wrong.
 """
 
@@ -110,10 +110,10 @@ def read_rows(text, start, end, separator, uses, columns, powers, tens):
             continue
         field = 0
         while True:
-            begin, stop, i = field_from(text, i, end, separator)
-            if stop < 0:
-                return i, rows, real, False
+            begin, stop, i, plain = field_from(text, i, end, separator)
             use = uses[field] if field < uses.size else UNUSED
+            if stop < 0 or not (plain or use == UNUSED):
+                return i, rows, real, False
             if use >= 0:
                 if stop == begin and use < FIRST_TEXT:
                     return i, rows, real, False
@@ -144,17 +144,20 @@ def read_rows(text, start, end, separator, uses, columns, powers, tens):
 
 
 def field_from(text, i, end, separator):
-    """(where the content of the field at text[i] begins, where it stops, where the field ends); -1 if it is unusual."""
+    """(where the content of the field at text[i] begins, where it stops, where the field ends, has it no quotation mark
+    of its own?); where it stops is -1 if it is unusual.
+    """
     while byte(text, i) == SPACE:
         i += 1
     if byte(text, i) != QUOTE:
         begin = i
         while byte(text, i) != separator and not ends_line(byte(text, i)):
             i += 1
-        return begin, i, i
-    begin = i + 1
+        return begin, i, i, True
+    begin, plain = i + 1, True
     i = begin
-    while i < end and byte(text, i) != QUOTE:
-        i += 1
+    while i < end and (byte(text, i) != QUOTE or byte(text, i + 1) == QUOTE):
+        plain = plain and byte(text, i) != QUOTE
+        i += 1 if byte(text, i) != QUOTE else 2
     usual = i < end and (byte(text, i + 1) == separator or ends_line(byte(text, i + 1)))
-    return begin, i if usual else -1, i + 1
+    return begin, i if usual else -1, i + 1, plain
