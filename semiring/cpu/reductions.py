@@ -8,14 +8,20 @@ import numpy as np
 
 from formats import COO, Matrix, SparseVector
 
-from ..algebra.semirings import MONOIDS, Monoid
+from ..algebra.ops import OPERATORS
+from ..algebra.semirings import MONOIDS, Monoid, Semiring
+from ..verbs.arguments import present_value
 from ..verbs.masks import VectorWrite
 from ..verbs.registry import Vector
-from ..verbs.verbs import reduce
+from ..verbs.verbs import mxv, reduce, vxm
+from .storage import STORED
 from .threads import cut_evenly, run
 
 MANY = 1 << 12
 """Runs from which on a compiled loop pays."""
+
+PADDED = 4
+"""Places for an entry up to which a format's own storage is folded, not its kept rows."""
 
 
 @reduce.implement(Vector, "cpu")
@@ -34,10 +40,22 @@ def _(A: Matrix, monoid: Monoid, axis: int | None, write: VectorWrite) -> Any:
         if starts.size:
             y[outer[starts]] = fold_runs(monoid, np.ascontiguousarray(A.values), starts)
         return write(y)
-    # where a result's entries do not lie together, by kept rows or columns, in which they do
     together = A.line_ends is not None and A.major != axis
+    exact = monoid.selective or A.dtype.kind != "f"  # sums of floats have an order
+    if not together and exact and type(A) in STORED and A.values.size <= PADDED * A.nnz:
+        return _as_product(A, monoid, axis, write)
+    # where a result's entries do not lie together, by kept rows or columns, in which they do
     rows: Any = A if together else reduce.rows_of(A, 1 - axis)
     return write(fold_rows(monoid, np.ascontiguousarray(rows.values), rows.indptr))
+
+
+def _as_product(A: Matrix, monoid: Monoid, axis: int, write: VectorWrite) -> Any:
+    """A ⊗ x or x ⊗ A in A's own storage, where ⊗ gives A's value and x is present everywhere."""
+    s = Semiring(monoid, OPERATORS["first" if axis == 1 else "second"], dtypes=monoid.dtypes)
+    x = np.full(A.shape[axis], present_value(monoid, A.dtype), A.dtype)
+    if axis == 1:
+        return mxv.find(type(A), "cpu")(A, x, s, write)
+    return vxm.find(type(A), "cpu")(x, A, s, write)
 
 
 def fold(monoid: Monoid, values: np.ndarray) -> Any:
