@@ -100,7 +100,7 @@ def _moments(A: Matrix, zero: Any) -> dict[str, float]:
             piece = part[start : start + PIECE]
             values = piece[piece != zero].astype(np.float64)
             if values.size:
-                with np.errstate(over="ignore"):  # of the largest floats the sum is infinite
+                with np.errstate(over="ignore", invalid="ignore"):  # of the largest floats the sum is infinite, or none
                     found["sum"] += float(values.sum())
                 found["count"] += values.size
                 found["least"] = min(found["least"], float(values.min()))
