@@ -82,6 +82,23 @@ def test_a_folder_is_replaced_as_a_whole_and_only_if_it_is_ours(tmp_path: Path, 
     assert (other / "thesis.txt").exists()
 
 
+def test_what_was_there_is_there_still_if_its_place_cannot_be_taken(tmp_path: Path, monkeypatch: Any) -> None:
+    folder = tmp_path / "graph"
+    write(f"{folder}/", rmat(4))
+    replace = mapped.os.replace
+
+    def interrupted(source: str, target: str) -> None:
+        if str(source).endswith(".tmp"):
+            raise KeyboardInterrupt
+        replace(source, target)
+
+    monkeypatch.setattr(mapped.os, "replace", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        write(folder, rmat(5))
+    assert open_mapped(folder).equals(rmat(4))
+    assert [path.name for path in tmp_path.iterdir()] == ["graph"]
+
+
 @pytest.mark.parametrize("fmt", [CSR, CSC])
 def test_what_breaks_a_rule_is_found_on_opening(fmt: Any, tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.setattr(mapped, "PIECE", 50)  # many pieces, and rows that are longer

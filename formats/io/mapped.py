@@ -50,17 +50,21 @@ def write(path: str, A: Matrix, labels: Array | None) -> None:
     path = path.rstrip(os.sep)
     if os.path.isdir(path) and os.listdir(path):
         _head(path)
-    temporary = f"{path}.{os.urandom(4).hex()}.tmp"
+    temporary, before = (f"{path}.{os.urandom(4).hex()}.{suffix}" for suffix in ("tmp", "old"))
     os.mkdir(temporary)
     try:
         _fill(temporary, A, labels)
         if os.path.isdir(path):
-            shutil.rmtree(path)
+            os.replace(path, before)
         os.replace(temporary, path)
     except BaseException:
+        if os.path.isdir(before) and not os.path.exists(path):
+            os.replace(before, path)
         with suppress(FileNotFoundError):
             shutil.rmtree(temporary)
         raise
+    if os.path.isdir(before):
+        shutil.rmtree(before)
 
 
 def _fill(folder: str, A: Matrix, labels: Array | None) -> None:
