@@ -202,8 +202,8 @@ def test_importing_everything_takes_less_than_half_a_second():
         "from time import process_time as now; start = now(); import numpy; halfway = now();"
         "import formats, semiring, algorithms; print(halfway - start, now() - halfway)"
     )
-    numpy, ours = min((tuple(map(float, fresh(code).split())) for _ in range(5)), key=sum)
-    assert numpy + ours < 0.5 or ours < numpy, f"best of five: {numpy:.2f} s for NumPy and {ours:.2f} s for the rest"
+    numpy, ours = min((tuple(map(float, fresh(code).split())) for _ in range(9)), key=sum)
+    assert numpy + ours < 0.5 or ours < numpy, f"best of nine: {numpy:.2f} s for NumPy and {ours:.2f} s for the rest"
 
 
 def test_every_folder_of_code_is_installed() -> None:
