@@ -43,6 +43,7 @@ def label_propagation(A: Matrix, *, max_iter: int = 10) -> IntegerVector:
 
     Raises:
         ValueError: the matrix is not square, or `max_iter` is negative.
+        TypeError: `max_iter` is no integer.
 
     Example:
         >>> from formats import from_edges

@@ -95,7 +95,8 @@ def sssp(
         source: the vertex to start from, 0 <= source < n.
         semiring: what a path's length is and which is better; any with a unit and an order, or its name.
         algorithm: a name from `ALGORITHMS`, or "auto": Δ-stepping for lengths that are not negative, Bellman-Ford for
-            weights of any sign, other semirings, and mapped files.
+            weights of any sign, other semirings, and mapped files larger
+            than memory.
         sources: several sources, (k,) integers, instead of one: the answer then has a row for each.
         return_parents: also return the shortest-path tree.
         limit: distances beyond it are absent.
@@ -135,7 +136,7 @@ def find_algorithm(name: str, A: Any = None, semiring: Semiring | str = MinPlus)
     """The algorithm of that name ("auto": the one that `sssp` chooses for `A`); ValueError lists the names."""
     if name == "auto":
         lengths = isinstance(A, Matrix) and find_semiring(semiring) == MinPlus and A.dtype in MinPlus.dtypes
-        if isinstance(A, Matrix) and A.on_disk:  # fewest rounds, and each reads rows in their order
+        if isinstance(A, Matrix) and A.streams:  # fewest rounds, and each reads rows in their order
             return bellman_ford
         return delta_stepping if lengths and not gains_by_length(A, MinPlus) else bellman_ford
     if (known := ALGORITHMS.get(name.replace("_", "-"))) is None:

@@ -195,6 +195,7 @@ def test_work_on_a_mapped_matrix_gives_the_same_bits_in_a_quarter_of_its_size(
     for module in (ranges, statistics):
         monkeypatch.setattr(module, "PIECE", 1 << 14)  # the matrix is small
     A, folder = large
+    monkeypatch.setattr(Place, "available_bytes", lambda place: A.nbytes - 1)
     call = WORK[name]
     expected = call(A)
     call(open_mapped(folder))  # compiles
@@ -212,8 +213,14 @@ def test_work_on_a_mapped_matrix_gives_the_same_bits_in_a_quarter_of_its_size(
     assert not A.on_disk
 
 
-def test_paths_on_a_mapped_matrix_are_told_to_be_read_in_order(large: Any) -> None:
-    told = str(explain(sssp, open_mapped(large[1]), 5))
+def test_paths_read_rows_in_order_where_they_do_not_fit_and_run_whole_where_they_do(
+    large: Any, monkeypatch: Any
+) -> None:
+    A = open_mapped(large[1])
+    assert "delta_stepping" in str(explain(sssp, A, 5))
+    assert {run.implementation for run in explain(sssp, A, 5).runs} == {"fused"}
+    monkeypatch.setattr(Place, "available_bytes", lambda place: A.nbytes - 1)
+    told = str(explain(sssp, A, 5))
     assert "bellman_ford" in told
     assert "its files are read row by row in their order" in told
 

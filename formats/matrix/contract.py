@@ -22,7 +22,7 @@ Shape: TypeAlias = int | tuple[int, int]
 
 INSIDE = frozenset(
     ("arrays", "components", "coordinates", "forget", "formats", "keep", "keeping", "keeps", "known", "line_ends")
-    + ("mapped", "options", "overwrite", "predicted_nbytes", "stored", "stored_parts", "take", "trusted")
+    + ("mapped", "options", "overwrite", "predicted_nbytes", "stored", "stored_parts", "streams", "take", "trusted")
 )
 """Names for formats and backends, which `dir` leaves out."""
 
@@ -183,6 +183,11 @@ class Storage:
     def on_disk(self) -> bool:
         """Are its arrays mapped files, see `open_mapped`? Then nothing as large is made beside them unasked."""
         return self.keep(ON_DISK, lambda: any(map(is_mapped, self.components)))
+
+    @property
+    def streams(self) -> bool:
+        """Is it on disk, and larger than the memory that is left? Then its rows are read in their order."""
+        return self.on_disk and (left := self.place.available_bytes()) is not None and self.nbytes > left
 
     def keep(self, fact: Fact[T], make: Callable[[], T], *given: Any) -> T:
         """`make()`, computed once and kept with the matrix as this fact (a handle, a statistic).

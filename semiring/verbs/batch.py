@@ -109,7 +109,7 @@ class Batch:
         """(the implementation, `A` as it takes it, ""), or (None, `A`, why there is none)."""
         if count < 2 or not self.cells:
             return None, A, ""
-        if why := why_not_fused() or ("its files are read row by row in their order" if A.on_disk else ""):
+        if why := why_not_fused() or ("its files are read row by row in their order" if A.streams else ""):
             return None, A, why
         B = self.algorithm._rows_of(A)
         cell = self.cells.get((type(B), B.place.backend))

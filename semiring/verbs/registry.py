@@ -207,7 +207,7 @@ class Fusible(Verb[P, R]):
     written: Implementation
     holds = Holds(fused=(56, 18), written=(64, 56))
     in_order = False
-    """Does the definition read rows in their order, but a run as a whole does not? Then it runs on mapped files."""
+    """Does the definition read rows in their order, but a run as a whole does not? Then it runs on what streams."""
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         fused = kwargs.pop("fused", True)
@@ -269,7 +269,7 @@ class Fusible(Verb[P, R]):
                 why = answer.why
             run.implementation, run.why = "definition", why
             run.facts.clear()
-            if not definition_asked_for() and not A.on_disk:
+            if not definition_asked_for() and not A.streams:
                 warn_slow(f"{self.name} runs unfused, as written, on {A.nnz:,} entries: {why}", A.nnz)
             return self.written(A, *args, **kwargs)
 
@@ -280,7 +280,7 @@ class Fusible(Verb[P, R]):
     def _whole(self, A: Matrix) -> tuple[Implementation | None, str]:
         """The registered implementation for A; or None, and why."""
         why = why_not_fused()
-        if not why and self.in_order and A.on_disk:
+        if not why and self.in_order and A.streams:
             why = "its files are read row by row in their order"
         if why:
             return None, why
