@@ -32,7 +32,7 @@ from semiring.cuda.entries import mark_head
 from semiring.cuda.gemm import Variant, gemm_text
 from semiring.cuda.kernels import BLOCKS, LONG_ROWS, PRODUCTS, SHORT_ROWS, UNITS, translation_unit
 from semiring.cuda.merging import merge_head
-from semiring.cuda.spgemm import MASKED, RANGES, spgemm_text
+from semiring.cuda.spgemm import KERNELS, spgemm_text
 from semiring.cuda.spmm import Columns, spmm_text
 from semiring.cuda.steps import ENTRIES, MARK, MERGE, PACK, RADIX, SCAN, step_text
 
@@ -127,7 +127,7 @@ def test_products_of_matrices_compile_for_an_h100(case: tuple[Semiring, np.dtype
     text = (
         lambda: spmm_text(*case, columns, named and argument),
         lambda: gemm_text(semiring, dtype, index, variant),
-        lambda: spgemm_text((MASKED, RANGES)[at // 3 % 2], semiring, dtype, index, INT64),
+        lambda: spgemm_text(list(KERNELS)[at // 3 % len(KERNELS)], semiring, dtype, index, INT64),
     )[at % 3]
     assert compile_for("compute_90", text()) == ""
 
@@ -136,7 +136,7 @@ def test_products_of_matrices_compile_for_an_h100(case: tuple[Semiring, np.dtype
 def test_products_of_matrices_assemble_for_an_h100(semiring: Semiring, dtype: np.dtype) -> None:
     texts = [spmm_text(semiring, dtype, INT32, True, *shape) for shape in SPARSE_AND_DENSE if not shape[1]]
     texts += [gemm_text(semiring, dtype, INT32, Variant(plain=True)), gemm_text(semiring, dtype, INT32, Variant())]
-    texts += [spgemm_text(files, semiring, dtype, INT32, INT32) for files in (MASKED, RANGES)]
+    texts += [spgemm_text(files, semiring, dtype, INT32, INT32) for files in KERNELS]
     for text in texts:
         assert compile_for_h100(text) == ""
 

@@ -1,4 +1,17 @@
-// What the kernels of every product share: sums over lanes, a search.
+// What the kernels of every product share: words among lanes, sums over them, a search.
+
+constexpr unsigned int ALL = 0xffffffffu;  // lanes of a warp
+
+// What lane `lane` of `width` neighbours holds, asked by the lanes of `active`.
+template <class V> __device__ __forceinline__ V of_lane_in(unsigned int active, V value, int lane, int width = 32) {
+    constexpr int WORDS = (sizeof(V) + 3) / 4;
+    unsigned int words[WORDS] = {};
+    memcpy(words, &value, sizeof(V));
+#pragma unroll
+    for (int w = 0; w < WORDS; ++w) words[w] = __shfl_sync(active, words[w], lane, width);
+    memcpy(&value, words, sizeof(V));
+    return value;
+}
 
 // What a thread of a higher number holds, `distance` on within the same `width` threads.
 template <class V> __device__ __forceinline__ V from_above(V value, int distance, int width) {
@@ -6,7 +19,7 @@ template <class V> __device__ __forceinline__ V from_above(V value, int distance
     unsigned int words[WORDS] = {};
     memcpy(words, &value, sizeof(V));
 #pragma unroll
-    for (int w = 0; w < WORDS; ++w) words[w] = __shfl_down_sync(0xffffffffu, words[w], distance, width);
+    for (int w = 0; w < WORDS; ++w) words[w] = __shfl_down_sync(ALL, words[w], distance, width);
     memcpy(&value, words, sizeof(V));
     return value;
 }

@@ -33,6 +33,9 @@ CHUNKS = "chunks"
 FOLDS = "folds"
 """The unit of reductions along rows or columns."""
 
+ARGUMENTS = "arguments"
+"""The unit of products that tell which term gave each element."""
+
 WHOLE = "whole"
 """The unit of reductions to one value. It is small, for many a first call has one."""
 
@@ -50,6 +53,7 @@ UNITS: dict[str, tuple[str, ...]] = {
         "dense.cu",
     ),
     FOLDS: ("threads.cu", "columns.cu", "common.cu", "tiles.cu"),
+    ARGUMENTS: ("threads.cu", "columns.cu", "common.cu", "tiles.cu", "arguments.cu"),
     WHOLE: ("threads.cu", "columns.cu", "common.cu", "whole.cu"),
     BLOCKS: ("threads.cu", "columns.cu", "common.cu", "blocks.cu"),
     CHUNKS: ("threads.cu", "columns.cu", "common.cu", "prefix.cu", "push.cu", "sell.cu"),

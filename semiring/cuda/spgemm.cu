@@ -1,4 +1,4 @@
-// A product of two sparse matrices:   c_ij = ⊕_k a_ik ⊗ b_kj   over ranges of RANGE columns
+// Rows of a product of two sparse matrices that have many terms:   c_ij = ⊕_k a_ik ⊗ b_kj   over ranges of RANGE columns
 //
 // A warp takes a row of A and a range of B's columns, whose sums it keeps in shared memory, with a bit for each that it
 // has begun. Of 32 entries of the row at a time, each lane finds where the range begins and ends in its row of B. Then
@@ -11,18 +11,7 @@
 // Source: F. Gustavson, ACM TOMS 4(3), 1978; the ranges are those of M. Patwary et al., Parallel efficient sparse
 // matrix-matrix multiplication on multicore platforms, ISC 2015.
 
-constexpr int WARPS = THREADS / 32;
 constexpr int WORDS = RANGE / 32;
-
-#if COUNTS
-using Held = unsigned int;
-__device__ __forceinline__ Held added_up(Held a, Held b) { return a + b; }
-__device__ __forceinline__ T result(Held sum) { return (T)min((unsigned long long)sum, (unsigned long long)MOST); }
-#else
-using Held = Sum;
-__device__ __forceinline__ Held added_up(Held a, Held b) { return combine(a, b); }
-__device__ __forceinline__ T result(Held sum) { return finish(sum); }
-#endif
 
 // Where a lane's row of B has columns of the range.
 struct Part {
@@ -65,15 +54,15 @@ __device__ __forceinline__ void each_round(const I* a_inner, I a_begin, I a_end,
     }
 }
 
-// counts[row * ranges + range]: the columns that the row has in the range.
+// counts[number * ranges + range]: the columns that row rows[number] has in the range.
 extern "C" __global__ void __launch_bounds__(THREADS)
-count_ranges(const I* __restrict__ a_ends, const I* __restrict__ a_inner, I nrows, const I* __restrict__ b_ends,
-             const I* __restrict__ b_inner, int ranges, N* __restrict__ counts) {
+count_ranges(const I* __restrict__ rows, I nrows, const I* __restrict__ a_ends, const I* __restrict__ a_inner,
+             const I* __restrict__ b_ends, const I* __restrict__ b_inner, int ranges, N* __restrict__ counts) {
     __shared__ unsigned int all_bits[WARPS][WORDS];
     unsigned int* const bits = all_bits[threadIdx.x / 32];
     const int lane = threadIdx.x % 32;
     for (long long task = thread_number() / 32; task < nrows * (long long)ranges; task += thread_count() / 32) {
-        const I row = (I)(task / ranges);
+        const I row = rows[task / ranges];
         const long long base = task % ranges * RANGE;
         for (int w = lane; w < WORDS; w += 32) bits[w] = 0;
         __syncwarp();
@@ -89,13 +78,12 @@ count_ranges(const I* __restrict__ a_ends, const I* __restrict__ a_inner, I nrow
     }
 }
 
-// starts: where each row and range begins among the results.  ends: of the results' rows.  zeros: set if a result is the
-// zero.
+// places: the sums of counts before each row and range.  starts: where each row of C begins.
 extern "C" __global__ void __launch_bounds__(THREADS)
-multiply_ranges(const I* __restrict__ a_ends, const I* __restrict__ a_inner, const T* __restrict__ a_values, I a_step,
-                I nrows, const I* __restrict__ b_ends, const I* __restrict__ b_inner, const T* __restrict__ b_values,
-                I b_step, int ranges, const N* __restrict__ starts, N* __restrict__ indices, T* __restrict__ values,
-                int* __restrict__ zeros) {
+multiply_ranges(const I* __restrict__ rows, I nrows, const I* __restrict__ a_ends, const I* __restrict__ a_inner,
+                const T* __restrict__ a_values, I a_step, const I* __restrict__ b_ends, const I* __restrict__ b_inner,
+                const T* __restrict__ b_values, I b_step, int ranges, const N* __restrict__ places,
+                const N* __restrict__ starts, N* __restrict__ indices, T* __restrict__ values, int* __restrict__ zeros) {
     extern __shared__ __align__(16) unsigned char memory[];
     Held* const sums = reinterpret_cast<Held*>(memory) + threadIdx.x / 32 * RANGE;
     unsigned int* const bits = reinterpret_cast<unsigned int*>(reinterpret_cast<Held*>(memory) + WARPS * RANGE) +
@@ -103,9 +91,10 @@ multiply_ranges(const I* __restrict__ a_ends, const I* __restrict__ a_inner, con
     const int lane = threadIdx.x % 32;
     const unsigned int below = (1u << lane) - 1;
     for (long long task = thread_number() / 32; task < nrows * (long long)ranges; task += thread_count() / 32) {
-        const long long start = starts[task];
-        if (starts[task + 1] == start) continue;  // a whole warp
-        const I row = (I)(task / ranges);
+        if (places[task + 1] == places[task]) continue;  // a whole warp
+        const long long number = task / ranges;
+        const I row = rows[number];
+        const long long start = (long long)starts[row] + (places[task] - places[number * ranges]);
         const long long base = task % ranges * RANGE;
         for (int w = lane; w < WORDS; w += 32) bits[w] = 0;
         __syncwarp();
@@ -117,16 +106,8 @@ multiply_ranges(const I* __restrict__ a_ends, const I* __restrict__ a_inner, con
 #if COUNTS
                 const Held held = (Held)__popc(same);
 #else
-                Held held = lift(term(a_values[at_a * a_step], b_values[at_b * b_step]));
-                // Of one column, the first lane folds what the others hold, in their order.
-                unsigned int others = leads ? same & (same - 1) : 0;
-                unsigned int asking = __ballot_sync(active, others != 0);
-                while (asking != 0) {
-                    const Held other = of_lane_in(active, held, others != 0 ? __ffs(others) - 1 : lane);
-                    if (others != 0) held = combine(held, other);
-                    others &= others - 1;
-                    asking = __ballot_sync(active, others != 0);
-                }
+                const Term own = term(a_values[at_a * a_step], b_values[at_b * b_step]);
+                const Held held = folded_like(active, same, lift(own));
 #endif
                 if (leads) {
                     const bool begun = bits[column / 32] >> column % 32 & 1;

@@ -1,10 +1,10 @@
 """Products of two sparse matrices on the GPU: at the places of a mask, or whole.
 
     masked       a dot product for each place of the mask, see masked.cu
-    by_ranges    rows of sums over ranges of columns, see spgemm.cu
-    expanded     all products as entries, sorted and folded, see expand.py: where rows have few products
+    by_rows      each row as its number of terms asks for, see short_rows.cu and spgemm.cu
+    expanded     all terms as entries, sorted and folded, see expand.py: for long rows of very many columns
 
-A complement of a mask, and a mask with far more places than there are products, are taken from the whole product.
+A complement of a mask, and a mask with far more places than there are terms, are taken from the whole product.
 """
 
 from __future__ import annotations
@@ -32,17 +32,22 @@ THREADS = 128
 RANGE_BYTES = 4096
 """Of a warp's sums."""
 
-PRODUCTS_OF_A_TASK = 8
-"""Products of a row and a range, on average, from which ranges pay."""
+LIGHT, MIDDLE = 32, 1024
+"""Terms of a row that a warp and a block order, at most, as in short_rows.cu."""
+
+TERMS_OF_A_TASK = 1
+"""Terms of a long row and a range, on average, from which ranges pay."""
 
 WORTH_A_DOT = 2
 """Elements of dot products that cost as much as a product of the whole, which is also put in order."""
 
-MASKED = ("threads.cu", "rows.cu", "common.cu", "lanes.cu", "masked.cu")
-RANGES = ("threads.cu", "rows.cu", "common.cu", "lanes.cu", "spgemm.cu")
+MASKED = ("threads.cu", "rows.cu", "common.cu", "masked.cu")
+RANGES = ("threads.cu", "rows.cu", "common.cu", "gustavson.cu", "spgemm.cu")
+SHORT = ("threads.cu", "common.cu", "gustavson.cu", "short_rows.cu")
 KERNELS: dict[tuple[str, ...], tuple[str, ...]] = {
     MASKED: ("masked_work", "multiply_at"),
     RANGES: ("count_ranges", "multiply_ranges"),
+    SHORT: ("count_light", "count_middle", "multiply_light", "multiply_middle"),
 }
 
 
@@ -53,16 +58,6 @@ def product(A: CSR, B: CSR, semiring: Semiring, mask: Any = None, complement: bo
         if C is not None:
             return C, True
     return whole(A, B, semiring), False
-
-
-def whole(A: CSR, B: CSR, semiring: Semiring) -> CSR:
-    """A ⊗ B."""
-    lengths = cupy().diff(B.indptr)
-    flops = int(lengths[A.indices].sum(dtype=np.int64)) if A.nnz and B.nnz else 0
-    ranges = -(-B.ncols // _range(semiring, A.dtype))
-    if flops and A.nrows * ranges * PRODUCTS_OF_A_TASK <= flops:
-        return by_ranges(A, B, semiring, flops)
-    return expand_and_combine(A, B, semiring)
 
 
 def _places(mask: Any) -> CSR:
@@ -115,31 +110,83 @@ def _arrays(A: Any, index: np.dtype, semiring: Semiring) -> tuple[Any, ...]:
 # --- whole ----------------------------------------------------------------------------------------------------------
 
 
-def by_ranges(A: CSR, B: CSR, semiring: Semiring, flops: int) -> CSR:
-    """A ⊗ B, of so many products, by ranges of columns. Waits for the device."""
-    cp, dtype, width = cupy(), A.dtype, _range(semiring, A.dtype)
-    index = np.result_type(A.indptr, B.indptr)
-    ranges, tasks = -(-B.ncols // width), A.nrows * -(-B.ncols // width)
-    number = index_dtype(A.nrows, B.ncols, min(flops, A.nrows * B.ncols))
-    k = _unit(RANGES, semiring, dtype, index, number)
-    a, b = _arrays(A, index, semiring), _arrays(B, index, semiring)
-    starts = cp.empty(tasks + 1, number)
-    grid, rows = (min(-(-tasks * 32 // THREADS), 1 << 20),), index.type(A.nrows)
-    k["count_ranges"](grid, (THREADS,), (*a[:2], rows, *b[:2], np.int32(ranges), starts))
-    totals(starts, tasks, starts, told=letters().open(SUM))
-    (nnz,) = letters().read(SUM)
-    indices, values, zeros = cp.empty(nnz, number), cp.empty(nnz, dtype), cp.zeros(1, np.int32)
-    held = 4 if _counts(semiring, dtype) else sum_bytes(semiring, dtype)
-    shared = THREADS // 32 * (width * held + width // 8)
-    kernel = k["multiply_ranges"]
-    if shared > kernel.max_dynamic_shared_size_bytes:
-        kernel.max_dynamic_shared_size_bytes = shared
-    arguments = (*a, rows, *b, np.int32(ranges), starts, indices, values, zeros)
-    kernel(grid, (THREADS,), arguments, shared_mem=shared)
-    C = CSR.trusted(cp.ascontiguousarray(starts[::ranges]), indices, values, (A.nrows, B.ncols))
-    if not _counts(semiring, dtype) and int(zeros[0]):
-        return entries.kept(C, entries.flagged(C, C.values != semiring.zero(dtype)))
+def whole(A: CSR, B: CSR, semiring: Semiring) -> CSR:
+    """A ⊗ B. Waits for the device."""
+    cp, zero = cupy(), semiring.zero(A.dtype)
+    if not (A.nnz and B.nnz):
+        nothing = (cp.zeros(A.nrows + 1, A.indptr.dtype), A.indices[:0], A.values[:0])
+        return CSR.trusted(*nothing, (A.nrows, B.ncols))
+    before = cp.zeros(A.nnz + 1, np.int64)
+    cp.cumsum(cp.diff(B.indptr)[A.indices], out=before[1:])
+    terms = cp.diff(before[A.indptr])  # of each row
+    light, middle = (terms > 0) & (terms <= LIGHT), (terms > LIGHT) & (terms <= MIDDLE)
+    long = terms > MIDDLE
+    told = (light.sum(), middle.sum(), long.sum(), before[-1], cp.where(long, terms, 0).sum())
+    *counts, flops, of_long = cp.stack([each.astype(np.int64) for each in told]).tolist()
+    if counts[2] * -(-B.ncols // _range(semiring, A.dtype)) * TERMS_OF_A_TASK > of_long:
+        return expand_and_combine(A, B, semiring)
+    C, zeros = by_rows(A, B, semiring, before, _listed((light, middle, long), counts), flops)
+    if not _counts(semiring, A.dtype) and int(zeros[0]):
+        return entries.kept(C, entries.flagged(C, C.values != zero))
     return C
+
+
+def _listed(classes: Any, counts: list[int]) -> list[Any]:
+    """The rows of each class; None for one without."""
+    return [cupy().flatnonzero(rows) if count else None for rows, count in zip(classes, counts, strict=True)]
+
+
+def by_rows(A: CSR, B: CSR, semiring: Semiring, before: Any, classes: list[Any], flops: int) -> tuple[CSR, Any]:
+    """(A ⊗ B with its zeros, an array that tells whether there are any) from rows of few, more and many terms."""
+    cp, dtype = cupy(), A.dtype
+    index = np.result_type(A.indptr, B.indptr)
+    number = index_dtype(A.nrows, B.ncols, min(flops, A.nrows * B.ncols))
+    a, b = _arrays(A, index, semiring), _arrays(B, index, semiring)
+    light, middle, long = (None if rows is None else rows.astype(index, copy=False) for rows in classes)
+    starts, zeros = cp.zeros(A.nrows + 1, number), cp.zeros(1, np.int32)
+    short: list[tuple[Any, str, int]] = [(light, "light", 32), (middle, "middle", THREADS)]
+    short = [each for each in short if each[0] is not None]
+    if short:
+        k = _unit(SHORT, semiring, dtype, index, number)
+    for rows, name, each in short:
+        arguments = (rows, index.type(rows.size), *a[:2], before, *b[:2], starts)
+        k[f"count_{name}"](_grid(rows.size * each), (THREADS,), arguments)
+    if long is not None:
+        of_ranges = _unit(RANGES, semiring, dtype, index, number)
+        ranges = -(-B.ncols // _range(semiring, dtype))
+        tasks = long.size * ranges
+        places = cp.empty(tasks + 1, number)
+        of_long = (long, index.type(long.size))
+        arguments = (*of_long, *a[:2], *b[:2], np.int32(ranges), places)
+        of_ranges["count_ranges"](_grid(tasks * 32), (THREADS,), arguments)
+        totals(places, tasks, places)
+        starts[long] = cp.diff(places[::ranges])
+    totals(starts, A.nrows, starts, told=letters().open(SUM))
+    (nnz,) = letters().read(SUM)
+    indices, values = cp.empty(nnz, number), cp.empty(nnz, dtype)
+    results = (starts, indices, values, zeros)
+    for rows, name, each in short:
+        arguments = (rows, index.type(rows.size), *a[:2], before, *a[2:], *b, *results)
+        k[f"multiply_{name}"](_grid(rows.size * each), (THREADS,), arguments)
+    if long is not None:
+        kernel, shared = of_ranges["multiply_ranges"], _shared_bytes(semiring, dtype)
+        if shared > kernel.max_dynamic_shared_size_bytes:
+            kernel.max_dynamic_shared_size_bytes = shared
+        arguments = (*of_long, *a, *b, np.int32(ranges), places, *results)
+        kernel(_grid(tasks * 32), (THREADS,), arguments, shared_mem=shared)
+    return CSR.trusted(starts, indices, values, (A.nrows, B.ncols)), zeros
+
+
+def _grid(threads: int) -> tuple[int]:
+    """Blocks for so many threads; with fewer, kernels loop."""
+    return (min(-(-threads // THREADS), 1 << 20),)
+
+
+def _shared_bytes(semiring: Semiring, dtype: np.dtype) -> int:
+    """Of a block's sums of a range each, and their bits."""
+    width = _range(semiring, dtype)
+    held = 4 if _counts(semiring, dtype) else sum_bytes(semiring, dtype)
+    return THREADS // 32 * (width * held + width // 8)
 
 
 def _range(semiring: Semiring, dtype: np.dtype) -> int:

@@ -77,14 +77,8 @@ struct Target {
 
 // What lane `lane` of the thread's group holds.
 template <class V> __device__ __forceinline__ V told_by(V value, int lane) {
-    constexpr int WORDS = (sizeof(V) + 3) / 4;
-    const unsigned int group = LANES == 32 ? 0xffffffffu : ((1u << (LANES % 32)) - 1) << (threadIdx.x % 32 / LANES * LANES);
-    unsigned int words[WORDS] = {};
-    memcpy(words, &value, sizeof(V));
-#pragma unroll
-    for (int w = 0; w < WORDS; ++w) words[w] = __shfl_sync(group, words[w], lane, LANES);
-    memcpy(&value, words, sizeof(V));
-    return value;
+    const unsigned int group = LANES == 32 ? ALL : ((1u << (LANES % 32)) - 1) << (threadIdx.x % 32 / LANES * LANES);
+    return of_lane_in(group, value, lane, LANES);
 }
 
 __device__ __forceinline__ Several<T> row_of(const T* x, I width, I column, I k) {

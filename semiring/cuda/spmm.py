@@ -19,8 +19,9 @@ from ..algebra.semirings import Law, Semiring
 from ..generic.dense import by_columns, dense_needs, with_dense
 from ..verbs.verbs import dense_mxm
 from .compile import load
+from .kernels import ARGUMENTS, kernels_for, shape_for
 from .steps import NOTHING
-from .tiles import shared_rows, step_of
+from .tiles import gather_arguments, shared_rows, step_of
 
 THREADS = 256
 LONGEST_CHUNK = 256
@@ -117,7 +118,19 @@ def _(A: Matrix, X: Array, semiring: Semiring, matrix_first: bool, argument: boo
         return with_dense(A, X, semiring, matrix_first, argument)
     if X.shape[1] <= FEW and not argument:
         return by_columns(A, X, semiring, matrix_first, argument, allowed)
-    return multiplied(A if isinstance(A, CSR) else dense_mxm.rows_of(A), X, semiring, matrix_first, argument)
+    rows = A if isinstance(A, CSR) else dense_mxm.rows_of(A)
+    if X.shape[1] == 1:
+        return _of_a_vector(rows, X, semiring, matrix_first)
+    return multiplied(rows, X, semiring, matrix_first, argument)
+
+
+def _of_a_vector(A: CSR, x: Array, semiring: Semiring, matrix_first: bool) -> tuple[Array, Array]:
+    """(A ⊗ x, its arguments), x of one column."""
+    cp, index = cupy(), A.indices.dtype
+    k = kernels_for(semiring, A.dtype, index, matrix_first, shape_for(A.nnz, A.nrows), ARGUMENTS)
+    y, which = cp.empty((A.nrows, 1), A.dtype), cp.empty((A.nrows, 1), index)
+    gather_arguments(k, A, x, y, which)
+    return y, which.astype(index_dtype(A.ncols), copy=False)
 
 
 def multiplied(A: CSR, X: Array, semiring: Semiring, matrix_first: bool, argument: bool) -> Any:

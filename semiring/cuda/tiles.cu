@@ -40,6 +40,28 @@ struct Span {
     int from, to;  // within the tile
 };
 
+constexpr int NOWHERE = ENTRIES;
+
+// Hand on what row q's terms make, which the first of WIDTH threads knows. Where `Rows` asks for it, with the first term
+// that is that value, each thread looking through its share.
+template <int WIDTH, class Rows>
+__device__ __forceinline__ void put(const Rows& rows, const Term* terms, int q, Span span, Sum total, bool wanted) {
+    const int lane = threadIdx.x & (WIDTH - 1);
+    if constexpr (Rows::FINDS) {
+        if constexpr (WIDTH > 1) total = of_lane_in(ALL, total, 0, WIDTH);
+        const int each = (span.to - span.from + WIDTH - 1) / WIDTH;
+        const int begin = span.from + lane * each, end = wanted ? min(begin + each, span.to) : begin;
+        int at = begin;
+        while (at < end && !(finish(lift(terms[padded(at)])) == finish(total))) ++at;
+        if (at >= end) at = NOWHERE;
+        for (int distance = WIDTH / 2; distance > 0; distance /= 2)
+            at = min(at, __shfl_down_sync(ALL, at, distance, WIDTH));
+        if (lane == 0 && wanted) rows.put(q, total, at);
+    } else if (lane == 0 && wanted) {
+        rows.put(q, total);
+    }
+}
+
 // Fold the tile's `nrows` rows: rows.span(q) says where row q's terms lie, rows.put(q, total) takes what they make.
 // `first` is the span of the thread's first row, asked for by the caller before it waited for the terms.
 template <class Rows>
@@ -53,7 +75,7 @@ __device__ __forceinline__ void fold_tile(const Term* terms, const Rows& rows, i
         for (int q = threadIdx.x; q < nrows; q += THREADS) {
             if (q >= THREADS) span = rows.span(q);
             if (span.to - span.from > SHORT) longer[atomicAdd(&nlonger, 1)] = (short)q;
-            else rows.put(q, fold_share(terms, span.from, span.to, 1));
+            else put<1>(rows, terms, q, span, fold_share(terms, span.from, span.to, 1), true);
         }
     } else {
         for (int base = 0; base < nrows; base += THREADS / LANES) {
@@ -61,17 +83,15 @@ __device__ __forceinline__ void fold_tile(const Term* terms, const Rows& rows, i
             if (base > 0) span = q < nrows ? rows.span(q) : Span{0, 0};
             const bool is_longer = span.to - span.from > MEDIUM;
             const Sum total = fold_lanes(is_longer ? EMPTY : fold_share(terms, span.from, span.to, LANES), LANES);
-            if (threadIdx.x % LANES == 0 && q < nrows) {
-                if (is_longer) longer[atomicAdd(&nlonger, 1)] = (short)q;
-                else rows.put(q, total);
-            }
+            put<LANES>(rows, terms, q, span, total, q < nrows && !is_longer);
+            if (threadIdx.x % LANES == 0 && is_longer) longer[atomicAdd(&nlonger, 1)] = (short)q;
         }
     }
     __syncthreads();
     for (int n = threadIdx.x / 32; n < nlonger; n += THREADS / 32) {
         span = rows.span(longer[n]);
         const Sum total = fold_lanes(fold_share(terms, span.from, span.to, 32), 32);
-        if (threadIdx.x % 32 == 0) rows.put(longer[n], total);
+        put<32>(rows, terms, longer[n], span, total, true);
     }
 }
 
@@ -147,6 +167,7 @@ extern "C" __global__ void cut_tiles(const I* __restrict__ indptr, I nrows, I* _
 
 // Rows row_begin … of a tile that holds entries [begin, end), and reads from entry base.
 struct OffsetRows {
+    static constexpr bool FINDS = false;
     const I* __restrict__ indptr;
     I row_begin, row_end, base, begin, end;
     T* y;
@@ -164,8 +185,10 @@ struct OffsetRows {
     }
 };
 
-template <class Load>
-__device__ __forceinline__ void fold_rows(Load load, const I* indptr, I nrows, const I* first_row, T* y, Sum* parts) {
+// Rows: OffsetRows, or a struct with that as its base and `more` behind it.
+template <class Rows = OffsetRows, class Load, class... More>
+__device__ __forceinline__ void fold_rows(Load load, const I* indptr, I nrows, const I* first_row, T* y, Sum* parts,
+                                          More... more) {
     __shared__ Term terms[PADDED];
     const I t = blockIdx.x;
     const I row_begin = first_row[t], row_end = first_row[t + 1];
@@ -174,7 +197,8 @@ __device__ __forceinline__ void fold_rows(Load load, const I* indptr, I nrows, c
     const int nfolded = (int)(row_end - row_begin) + (row_end < nrows ? 1 : 0);  // with the row that goes on
     const int lanes = lanes_for((int)(end - begin), nfolded);
     Sum *const lead = parts + 2 * (size_t)t, *const tail = lead + 1;
-    const OffsetRows rows = {indptr, row_begin, row_end, base, begin, end, y, lead, tail};
+    const OffsetRows offsets = {indptr, row_begin, row_end, base, begin, end, y, lead, tail};
+    const Rows rows = {offsets, more...};
     const int q = threadIdx.x / lanes;
     const Span first = q < nfolded ? rows.span(q) : Span{0, 0};
     load_terms(load, base, (int)(begin - base), (int)(end - base), terms);
@@ -198,6 +222,7 @@ fold_compressed(const I* __restrict__ indptr, I nrows, const T* __restrict__ val
 
 // The rows of a tile of a list: row q begins at starts[q].
 struct ListedRows {
+    static constexpr bool FINDS = false;
     const I* __restrict__ outer;  // of the tile's entries
     const short* starts;
     int last;                     // the number of the last row
@@ -222,7 +247,7 @@ __device__ __forceinline__ int find_starts(const I* outer, int count, short* sta
     for (int k = 0; k < ITEMS; ++k) {
         const int i = threadIdx.x + k * THREADS;
         const bool is_start = i < count && (i == 0 || outer[i] != outer[i - 1]);
-        const unsigned int bits = __ballot_sync(0xffffffffu, is_start);
+        const unsigned int bits = __ballot_sync(ALL, is_start);
         if (threadIdx.x % 32 == 0) begins[i / 32] = bits;
     }
     __syncthreads();
@@ -232,11 +257,11 @@ __device__ __forceinline__ int find_starts(const I* outer, int count, short* sta
             const int w = first + threadIdx.x, own = w < ENTRIES / 32 ? __popc(begins[w]) : 0;
             int upto = own;
             for (int distance = 1; distance < 32; distance *= 2) {
-                const int below = __shfl_up_sync(0xffffffffu, upto, distance);
+                const int below = __shfl_up_sync(ALL, upto, distance);
                 if ((int)threadIdx.x >= distance) upto += below;
             }
             if (w < ENTRIES / 32) before[w] = sum + upto - own;
-            sum += __shfl_sync(0xffffffffu, upto, 31);
+            sum += __shfl_sync(ALL, upto, 31);
         }
         if (threadIdx.x == 0) before[ENTRIES / 32] = sum;
     }

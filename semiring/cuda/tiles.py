@@ -122,6 +122,20 @@ def gather_compressed(k: Kernels, A: CSR | CSC, x: Array, y: Array) -> None:
     gather_rows(k, k.gather_compressed, A, rows_of(k, A, A.indices), x, y)
 
 
+def gather_arguments(k: Kernels, A: CSR, x: Array, y: Array, which: Array) -> None:
+    """Likewise, and which_i the smallest k whose term is y_i. `which` has the index type of A."""
+    cp, cuts = cupy(), A.keep(CUTS, lambda: cut_rows(k, A.indptr, A.nnz))
+    key, parts = cuts.take_parts(k)
+    parts_which = cp.empty(2 * cuts.count, which.dtype)
+    rows = rows_of(k, A, A.indices)
+    k.gather_arguments((cuts.count,), k.block, (*rows, x, cuts.first_row, y, parts, which, parts_which))
+    shared = cuts.rows.size
+    if shared:
+        arguments = (cuts.rows, cuts.first_tile, cuts.last_tile, k.index(shared), parts, parts_which, y, which)
+        k.join_arguments(k.grid(shared * 32), k.block, arguments)
+    cuts.kept[key] = parts
+
+
 def fold_compressed(k: Kernels, A: Any, y: Array) -> None:
     """y_i = ⊕ of the values of each stored row."""
     if y.size == 0:
