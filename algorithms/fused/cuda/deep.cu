@@ -15,10 +15,16 @@ extern "C" __global__ void record(const I* __restrict__ indptr, const I* __restr
     }
 }
 
-// A vertex to expand, its value, and its row.
+// A vertex to expand, its value, and its row. Of COPIES of the graph side by side, vertex v of copy c is c * n + v, the rows
+// are those of one, and the degree has c above LENGTH_BITS.
 struct Entry {
     T value;
     I vertex, start, degree;
+
+    static constexpr int LENGTH_BITS = 10;
+    __device__ __forceinline__ I length() const { return COPIES ? degree & ((1 << LENGTH_BITS) - 1) : degree; }
+    __device__ __forceinline__ I copy() const { return COPIES ? degree >> LENGTH_BITS : 0; }
+    static __device__ __forceinline__ I packed(I length, I copy) { return COPIES ? length | copy << LENGTH_BITS : length; }
 };
 
 constexpr int DEEP_WARPS = DEEP_THREADS / 32;
@@ -67,18 +73,20 @@ struct Queue {
         else activate(active, entry.vertex);
     }
     // The entries of long rows, one for each chunk, so that all warps take part in a hub.
-    __device__ __forceinline__ void put_chunks(bool wanted, const Entry& entry) const {
+    __device__ __forceinline__ void put_chunks(bool wanted, const Entry& entry, I copy) const {
         for (unsigned int left = __ballot_sync(WARP, wanted); left != 0; left &= left - 1) {
             const int owner = __ffs(left) - 1;
             const Entry row{from_lane(entry.value, owner), from_lane(entry.vertex, owner), from_lane(entry.start, owner),
                             from_lane(entry.degree, owner)};
+            const I own = COPIES ? from_lane(copy, owner) : 0;
             const I chunks = row.degree / CHUNK + (row.degree % CHUNK != 0);
             unsigned long long base = 0;
             if (lane_number() == 0) base = atomicAdd(counter, (unsigned long long)chunks);
             base = from_lane(base, 0);
             for (I i = lane_number(); i < chunks; i += 32) {
                 const I rest = row.degree - i * CHUNK;
-                put(base + i, {row.value, row.vertex, row.start + i * CHUNK, rest < CHUNK ? rest : CHUNK});
+                const I length = Entry::packed(rest < CHUNK ? rest : CHUNK, own);
+                put(base + i, {row.value, row.vertex, row.start + i * CHUNK, length});
             }
         }
     }
@@ -108,8 +116,8 @@ struct Ring {
     }
 };
 
-// Expand the first entries of a ring, LANES lanes for each.
-__device__ __forceinline__ void expand(const Hops& g, T* d, Ring& ring, const Queue& rest, T threshold, T bound,
+// Expand the first entries of a ring, LANES lanes for each. n: vertices of a copy.
+__device__ __forceinline__ void expand(const Hops& g, I n, T* d, Ring& ring, const Queue& rest, T threshold, T bound,
                                        bool& saturated, unsigned int& expanded) {
     const int taken = min(ring.count, AT_A_TIME);
     Entry entry{ZERO, 0, 0, 0};
@@ -119,8 +127,9 @@ __device__ __forceinline__ void expand(const Hops& g, T* d, Ring& ring, const Qu
     expanded += taken;
     __syncwarp();
     const T had = now(d + entry.vertex);
-    for (I k = lane_number() % LANES; __any_sync(WARP, k < entry.degree); k += LANES) {
-        bool improved = k < entry.degree;
+    const I length = entry.length(), first = entry.copy() * n;
+    for (I k = lane_number() % LANES; __any_sync(WARP, k < length); k += LANES) {
+        bool improved = k < length;
         const I place = entry.start + (improved ? k : 0);
         Hop hop{0, 0, 0, 0};
         T w = ZERO;
@@ -128,17 +137,18 @@ __device__ __forceinline__ void expand(const Hops& g, T* d, Ring& ring, const Qu
             hop = g.at(place);
             w = g.of(hop, place);
         }
+        const I x = first + hop.vertex;
         const T t = product(w, entry.value);
         if (improved && t == ZERO && !absent(w, entry.value)) saturated = true;
         improved = improved && !better(had, entry.value) && t != ZERO && no_worse(t, bound);
         if (improved) {
             asm volatile("prefetch.global.L1 [%0];" ::"l"(g.hops + hop.start));
-            improved = better(t, atomic_update(d + hop.vertex, t));
+            improved = better(t, atomic_update(d + x, t));
         }
         improved = improved && hop.degree > 0;
         const bool near = improved && no_worse(t, threshold) && hop.degree <= LONG_ROW;
-        if (improved && !near) activate(rest.active, hop.vertex);
-        ring.add_where(near, {t, hop.vertex, hop.start, hop.degree}, rest);
+        if (improved && !near) activate(rest.active, x);
+        ring.add_where(near, {t, x, hop.start, Entry::packed(hop.degree, entry.copy())}, rest);
     }
 }
 
@@ -148,15 +158,15 @@ __device__ __forceinline__ T doubled(T width, unsigned long long times) {
     return width;
 }
 
-// queues: of `capacity` entries each.   rounds: of a warp within a step, beyond its share of the queue.  few, many: the
-// width is doubled where between two thresholds a step has fewer entries than `few` on average, and halved again where it
-// has more than `many`.  most: entries of a step beyond which it stops: there are few steps with many edges then, the other
-// kernel's work, which begins where this one ends.
+// copies: of the graph, where there are COPIES.  queues: of `capacity` entries each.  rounds: of a warp within a step,
+// beyond its share of the queue.  few, many: the width is doubled where between two thresholds a step has fewer entries
+// than `few` on average, and halved again where it has more than `many`.  most: entries of a step beyond which it stops:
+// there are few steps with many edges then, the other kernel's work, which begins where this one ends.
 extern "C" __global__ void __launch_bounds__(DEEP_THREADS, DEEP_BLOCKS)
     deep(Control* control, const I* indptr, const Hop* hops, const T* values, I value_step, bool fixed, T weight,
-         long long n, T* d, unsigned int* active, Entry* queue_a, Entry* queue_b, unsigned long long capacity, T one, T width,
-         T limit, I target, int rounds, unsigned long long few, unsigned long long many, long long most,
-         unsigned long long last_step) {
+         long long n, int copies, T* d, unsigned int* active, Entry* queue_a, Entry* queue_b,
+         unsigned long long capacity, T one, T width, T limit, I target, int rounds, unsigned long long few,
+         unsigned long long many, long long most, unsigned long long last_step) {
     __shared__ Entry slots[DEEP_WARPS][RING];
     const Hops g{hops, values, value_step, fixed, weight};
     unsigned long long step = control->steps, thresholds = 0, doublings = control->doublings;
@@ -196,7 +206,7 @@ extern "C" __global__ void __launch_bounds__(DEEP_THREADS, DEEP_BLOCKS)
                     ring.add_where(has, entry, rest);
                     next += AT_A_TIME;
                 }
-                expand(g, d, ring, rest, threshold, bound, saturated, expanded);
+                expand(g, (I)n, d, ring, rest, threshold, bound, saturated, expanded);
             }
             ring.empty(rest);
         } else {  // look for active vertices, now up to a worse threshold
@@ -211,9 +221,10 @@ extern "C" __global__ void __launch_bounds__(DEEP_THREADS, DEEP_BLOCKS)
             ++thresholds;
             scanned = true;
             T left = ZERO;
-            for (long long first = number * 1024; first < n; first += warps * 1024) {
+            const long long all = COPIES ? n * copies : n;
+            for (long long first = number * 1024; first < all; first += warps * 1024) {
                 const long long word = first / 32 + lane_number();
-                const unsigned int bits = word * 32 < n ? active[word] : 0;
+                const unsigned int bits = word * 32 < all ? active[word] : 0;
                 for (unsigned int some = __ballot_sync(WARP, bits != 0); some != 0; some &= some - 1) {
                     const int owner = __ffs(some) - 1;
                     const unsigned int here = __shfl_sync(WARP, bits, owner);
@@ -222,15 +233,17 @@ extern "C" __global__ void __launch_bounds__(DEEP_THREADS, DEEP_BLOCKS)
                     Entry entry{has ? d[v] : ZERO, (I)v, 0, 0};
                     const bool near = has && no_worse(entry.value, threshold);
                     if (has && !near) left = add(left, entry.value);
+                    const I copy = COPIES ? (I)v / (I)n : 0, own = (I)v - copy * (I)n;
                     if (near) {
-                        entry.start = indptr[v];
-                        entry.degree = indptr[v + 1] - entry.start;
+                        entry.start = indptr[own];
+                        entry.degree = indptr[own + 1] - entry.start;
                     }
                     const unsigned int far = here & ~__ballot_sync(WARP, near);
                     if (lane_number() == owner) active[word] = far;
                     __syncwarp();  // for what does not fit becomes active again
                     const bool is_long = near && entry.degree > LONG_ROW;
-                    rest.put_chunks(is_long, entry);
+                    rest.put_chunks(is_long, entry, copy);
+                    if (!is_long) entry.degree = Entry::packed(entry.degree, copy);
                     ring.add_where(near && !is_long, entry, rest);
                 }
             }

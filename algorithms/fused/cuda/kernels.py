@@ -26,6 +26,8 @@ from semiring.cuda import compile
 PATHS = {
     "wide": ("persistent.cu", "order.cu", "fixpoint.cu", "wide.cu"),
     "deep": ("persistent.cu", "order.cu", "fixpoint.cu", "deep.cu"),
+    "copies": ("persistent.cu", "order.cu", "fixpoint.cu", "deep.cu"),
+    "batch": ("persistent.cu", "order.cu", "fixpoint.cu", "batch.cu"),
     "tree": ("persistent.cu", "order.cu", "tree.cu"),
     "cycles": ("persistent.cu", "order.cu", "cycles.cu"),
 }
@@ -44,6 +46,8 @@ COLUMNS = Path(compile.__file__).with_name("columns.cu")
 SHAPES = {
     "wide": {"wide": (512, 2)},
     "deep": {"deep": (1024, 1)},
+    "copies": {"deep": (512, 2)},
+    "batch": {"batch": (512, 2)},
     "tree": {"tree": (512, 3)},
     "cycles": {},
     "search": {"search": (512, 3)},
@@ -87,7 +91,8 @@ def _unit(head: str, kind: str, names: tuple[str, ...]) -> str:
         f"constexpr int {kernel.upper()}_THREADS = {threads}, {kernel.upper()}_BLOCKS = {blocks};\n"
         for kernel, (threads, blocks) in SHAPES[kind].items()
     )
-    return "\n".join((head, shapes, *files))
+    copies = f"[[maybe_unused]] constexpr bool COPIES = {str(kind == 'copies').lower()};\n"
+    return "\n".join((head, shapes, copies, *files))
 
 
 @dataclass(frozen=True)

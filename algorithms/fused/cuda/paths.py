@@ -69,9 +69,10 @@ STEPS_A_VERTEX, FEWEST_STEPS = 8, 4096
 ASTRAY = "d is not a fixpoint of d = e_s ⊕ dA: a reached vertex hangs on no settled one"
 """What is said of distances that have no tree."""
 
+COPIES_AN_ENTRY = 16
+"""Vertices of all copies of a graph for each entry of their queue."""
 QUEUE_SHARE, SMALLEST_QUEUE = 1 / 4, 4096
 """Entries of a deep kernel's queue: so many for each vertex, and at least so many."""
-
 
 BEGUN: Fact[None] = Fact("compiling of what a run begins with is under way")
 """Given: the semiring, and the dtype of distances."""
@@ -225,17 +226,18 @@ class Run:
         colour: Array | None = None,
         length: Any = None,
         turns: bool = True,
+        copies: int = 1,
     ) -> None:
         cp = cupy()
-        n, dtype, self.index_type = A.nrows, A.dtype if length is None else length.dtype, A.indices.dtype
+        n, dtype, self.index_type = A.nrows * copies, A.dtype if length is None else length.dtype, A.indices.dtype
         self.A, self.how, self.colour, self.length, self.turns, self.dtype = A, how, colour, length, turns, dtype
-        self.s, self.ran = s, ["deep" if how.deep else "wide"]
+        self.s, self.ran, self.copies = s, ["copies" if copies > 1 else "deep" if how.deep else "wide"], copies
         k = self.kernels()
         self.zero, self.one = s.zero(dtype), s.unit(dtype)
         self.width = self.zero if how.width is None else how.width
         self.d, self.active = cp.empty(n, dtype) if start is None else start, cp.empty(-(-n // 32), np.uint32)
-        self.noted: Any = None if start is None else cp.empty(n, dtype)
-        self.when: Any = None if start is None else cp.zeros(n, np.int32)
+        self.noted: Any = None if start is None or copies > 1 else cp.empty(n, dtype)
+        self.when: Any = None if start is None or copies > 1 else cp.zeros(n, np.int32)
         self.control = cp.empty(CONTROL_WORDS, np.uint64)
         first = np.int64(-1 if start is not None else source)
         threshold = self.zero if how.width is None else self.one
@@ -253,10 +255,11 @@ class Run:
         while not self.done and (upto is None or self.steps < upto):
             kernel = self.ran[-1]
             if kernel not in self._made:
-                self._made[kernel] = self._deep() if kernel == "deep" else self._wide()
-            arguments, size = self._made[kernel], self.A.nrows + self.A.nnz
+                self._made[kernel] = self._wide() if kernel == "wide" else self._deep()
+            arguments, size = self._made[kernel], (self.A.nrows + self.A.nnz) * self.copies
             self.control[:1] = 0
-            self.state = state = self.kernels().stepwise(kernel, size, arguments, self.control, upto, self.steps)()
+            name = "wide" if kernel == "wide" else "deep"
+            self.state = state = self.kernels().stepwise(name, size, arguments, self.control, upto, self.steps)()
             self.steps, self.done = int(state[1]), bool(state[0] >> np.uint64(32))
             if self.turns and self.done and state[CROWD if kernel == "deep" else CALM]:
                 self.ran.append("wide" if kernel == "deep" else "deep")
@@ -264,14 +267,16 @@ class Run:
 
     def _deep(self) -> tuple[Any, ...]:
         cp, A, k, how, n = cupy(), self.A, self.kernels(), self.how, self.A.nrows
-        capacity = max(int(n * QUEUE_SHARE), SMALLEST_QUEUE, -(-longest_row(A) // CHUNK))
+        capacity = max(
+            int(n * QUEUE_SHARE), n * self.copies // COPIES_AN_ENTRY, SMALLEST_QUEUE, -(-longest_row(A) // CHUNK)
+        )
         queues = [cp.empty(capacity * entry_bytes(self.dtype, self.index_type), np.uint8) for _ in range(2)]
         weights = (A.values, step_of(A, k.index)) if self.dtype.itemsize != 4 else (kernels.NULL, k.index(0))
         fixed = np.bool_(self.length is not None), self.zero if self.length is None else self.length
-        matrix = A.indptr, hops(A, k), *weights, *fixed, np.int64(n)
+        matrix = A.indptr, hops(A, k), *weights, *fixed, np.int64(n), np.int32(self.copies)
         few, many = (how.few, how.many) if how.deep or not how.few else (DEEP_FEW, DEEP_MANY)
         steering = self.one, self.width, *self.ends, np.int32(how.rounds), np.uint64(few), np.uint64(many)
-        crowd = np.int64(max(n * CROWDED, SMALLEST_CROWD))
+        crowd = np.int64(max(n * CROWDED, SMALLEST_CROWD) if self.copies == 1 else MOST_ENTRIES)
         return self.control, *matrix, self.d, self.active, *queues, np.uint64(capacity), *steering, crowd
 
     def _wide(self) -> tuple[Any, ...]:

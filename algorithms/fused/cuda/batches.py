@@ -1,0 +1,139 @@
+"""Shortest paths from several sources at once on the GPU: rows of distances (batch.cu), or copies of the graph."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from algorithms.bellman_ford import bellman_ford
+from algorithms.bucket_width import bucket_width
+from algorithms.delta_stepping import delta_stepping
+from algorithms.parents import gains_by_length
+from algorithms.single_source import Exact, Until
+from formats import CSR
+from formats.arrays import DeviceArray as Array
+from formats.arrays import cupy
+from semiring import MinPlus, Semiring
+from semiring.statistics import mean
+from semiring.vectors import as_bound
+from semiring.verbs.explanation import facts
+from semiring.verbs.registry import Unsuited
+
+from . import kernels
+from .graphs import too_large
+from .paths import CONTROL_WORDS, COPIES_AN_ENTRY, STATE, Run, Schedule, deep, entry_bytes, step_of
+
+AT_ONCE = 64
+"""Sources of a batch."""
+
+BATCH_CUT = 256
+"""As in batch.cu: edges of a piece."""
+
+PIECE_BYTES = {4: 24, 8: 32}
+"""Of a BatchPiece, by the bytes of an index."""
+
+MEANS, FEW = 1.5, 1 << 15
+"""Mean weights in Δ, where none is given, and edges of a step below which the threshold is raised."""
+
+COPIES_MEANS, COPIES_FEW, COPIES_MANY = 16.0, 1 << 15, 1 << 18
+"""As DEEP_MEANS, DEEP_FEW and DEEP_MANY, where there are many copies."""
+
+
+def paths_need(A: CSR, k: int) -> int:
+    """Bytes of a batch of paths beside its answer."""
+    n, index = A.nrows, A.indices.dtype
+    if in_copies(A, k):
+        return copies_need(A, k)
+    return n * (8 + width_of(k) * A.dtype.itemsize) + (n + A.nnz // BATCH_CUT) * PIECE_BYTES[index.itemsize]
+
+
+def copies_need(A: CSR, k: int) -> int:
+    """Bytes that k copies of the graph take beside their distances."""
+    n, index = A.nrows, A.indices.dtype
+    entries = max(k * n // COPIES_AN_ENTRY, n)
+    return k * n // 8 + 2 * entries * entry_bytes(A.dtype, index) + 16 * A.nnz
+
+
+def in_copies(A: CSR, k: int) -> bool:
+    """Is `A` of so many short rows that k copies of it, each for a source, go side by side?"""
+    return deep(A) and k * A.nrows < 2**31
+
+
+def width_of(k: int) -> int:
+    """Distances in the row of a vertex."""
+    return 32 if k <= 32 else 64
+
+
+@bellman_ford.batch.implement(CSR, "cuda", most=AT_ONCE, needs=paths_need)
+def _bellman_ford(A: CSR, sources: list[int], rows: Any, s: Semiring, until: Until) -> Any:
+    return solve(A, sources, rows[0], s, until, s == MinPlus)
+
+
+@delta_stepping.batch.implement(CSR, "cuda", most=AT_ONCE, needs=paths_need)
+def _delta_stepping(A: CSR, sources: list[int], rows: Any, s: Semiring, until: Until, *, delta: Any = None) -> Any:
+    return solve(A, sources, rows[0], s, until, True, delta)
+
+
+def solve(
+    A: CSR, sources: list[int], d: Array, s: Semiring, until: Until, in_buckets: bool, delta: Any = None
+) -> Exact | Unsuited | None:
+    """Write the distances from each source to a row of d, each beyond the limit or not."""
+    if gains_by_length(A, s):
+        return Unsuited("a path may be better for being longer")
+    if why := too_large(A):
+        return why
+    side_by_side = in_copies(A, len(sources))
+    width, few = None, 0
+    if in_buckets:
+        means = COPIES_MEANS if side_by_side else MEANS
+        width = bucket_width(A, delta) if delta is not None else as_bound(max(mean(A, s) * means, 1e-30), A.dtype, s)
+        if A.dtype.kind == "i" and not width > 0:
+            width = A.dtype.type(1)
+        few = (COPIES_FEW if side_by_side else FEW) if delta is None else 0
+    if side_by_side:
+        how = Schedule("buckets", width, True, 12, few, COPIES_MANY)
+        state = run_copies(begin_copies(A, sources, d, s, how, limit=until.limit))
+    else:
+        state = run_batch(A, sources, d, s, until, width, few)
+    return None if state[STATE["saturated"]] else Exact(d)
+
+
+def begin_copies(A: CSR, sources: list[int], d: Array, s: Semiring, how: Schedule, **ends: Any) -> Run:
+    """Paths in as many copies of the graph as there are sources, of which d (k, n) will have the distances."""
+    k = len(sources)
+    d[...] = s.zero(d.dtype)
+    d[cupy().arange(k), cupy().asarray(np.array(sources, np.int64))] = s.unit(d.dtype)
+    return Run(A, s, how, start=d.reshape(-1), turns=False, copies=k, **ends)
+
+
+def run_copies(run: Run) -> Any:
+    """The last state of the kernel."""
+    run.go_on()
+    facts(kernel="copies", delta=run.how.width, **{name: int(run.state[word]) for name, word in STATE.items()})
+    return run.state
+
+
+def run_batch(A: CSR, sources: list[int], d: Array, s: Semiring, until: Until, width: Any, few: int) -> Any:
+    """By rows of distances, one for each vertex; the last state of the kernel."""
+    cp, n, count = cupy(), A.nrows, len(sources)
+    k = kernels.path("batch", s, A.dtype, A.indices.dtype)
+    row, zero, one = width_of(count), s.zero(A.dtype), s.unit(A.dtype)
+    apart, active = cp.empty(n * row, A.dtype), cp.empty(n, np.uint64)
+    pieces = cp.empty((n + A.nnz // BATCH_CUT) * PIECE_BYTES[A.indices.dtype.itemsize], np.uint8)
+    control, starts = cp.empty(CONTROL_WORDS, np.uint64), cp.asarray(np.array(sources, np.int64))
+    size, across = np.int64(n), np.int32(row)
+    first = zero if width is None else one
+    k.plain("begin_batch", n * row, (control, size, across, apart, active, one, first))
+    k.plain("place_batch", count, (np.int32(count), across, starts, apart, active, one))
+    rows = A.indptr, A.indices, A.values, step_of(A, k.index), size
+    steering = (
+        zero if width is None else width,
+        zero if until.limit is None else A.dtype.type(until.limit),
+        np.uint64(few),
+    )
+    arguments = (control, *rows, apart, across, active, pieces, *steering)
+    state = k.stepwise("batch", n + 4 * A.nnz, arguments, control)()
+    k.plain("turn_distances", n * row // 4, (size, np.int32(count), across, apart, d))
+    facts(kernel="batch", delta=width, **{name: int(state[word]) for name, word in STATE.items()})
+    return state
