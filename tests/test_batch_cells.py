@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from algorithms import bellman_ford, delta_stepping
+from algorithms import bellman_ford, bfs, delta_stepping
 from algorithms.fused.cuda import batches, launches
 from bench.graphs import grid, rmat
 from formats import CSR, from_edges
@@ -17,7 +17,7 @@ from semiring import LorLand, MaxMin, MaxPlus, MinPlus, Semiring, explain
 from .conftest import Backend
 from .fused_graphs import NO_VERTICES, shaped, shapes
 
-ALGORITHMS = {algorithm.name: algorithm for algorithm in (bellman_ford, delta_stepping)}
+ALGORITHMS = {algorithm.name: algorithm for algorithm in (bfs, bellman_ford, delta_stepping)}
 SHAPES = {name: shape for name, shape in shapes(3000, 150).items() if shape is not NO_VERTICES}
 GRAPHS = {
     **{name: lambda dtype, shape=shape: shaped(shape, dtype, "ties") for name, shape in SHAPES.items()},
@@ -63,6 +63,24 @@ def test_rows_are_what_the_sources_give_alone(graph: str, algorithm: Any, backen
         assert_as_one_by_one(algorithm, A, backend, count)
 
 
+@pytest.mark.parametrize("graph", ["hubs", "a star", "a grid", "a path into a star"])
+@cells("bfs")
+def test_searches_go_either_way_as_far_and_where_they_are_told(graph: str, algorithm: Any, backend: str) -> None:
+    A = GRAPHS[graph](np.dtype(np.int32))
+    everywhere = np.ones(A.nrows, bool)
+    everywhere[::7] = False
+    everywhere[np.random.default_rng(33).integers(0, A.nrows, 33)] = True
+    for how in (
+        {"direction": "push"},
+        {"direction": "pull"},
+        {"alpha": 1000, "beta": 2},
+        {"max_level": 0},
+        {"max_level": 2},
+        {"mask": everywhere},
+    ):
+        assert_as_one_by_one(algorithm, A, backend, 33, **how)
+
+
 @pytest.mark.parametrize(
     ("semiring", "dtype"),
     [
@@ -103,3 +121,11 @@ def test_both_kernels_of_paths_may_be_left_after_any_step(
     with launches(every=2):
         assert_as_one_by_one(delta_stepping, A, "cuda", count)
         assert_as_one_by_one(bellman_ford, A, "cuda", count, semiring=MaxMin)
+
+
+@pytest.mark.parametrize("direction", ["auto", "push", "pull"])
+@pytest.mark.parametrize("graph", ["hubs", "a path", "a path into a star", "into a hub"])
+@pytest.mark.backend(on_a_gpu)
+def test_searches_may_be_left_after_any_level(graph: str, direction: str) -> None:
+    with launches(every=1):
+        assert_as_one_by_one(bfs, GRAPHS[graph](np.dtype(np.int32)), "cuda", 64, direction=direction)

@@ -320,9 +320,9 @@ def fixpoint(A: CSR, s: Semiring, how: Schedule, **start: Any) -> tuple[Array, d
     return run.d, run.known()
 
 
-def mark_unreached(level: Array, index_dtype: np.dtype) -> None:
-    """Write -1 where a fixpoint of HOPS has found no way. index_dtype: of the matrix, whose kernels are used."""
-    k = kernels.path("deep", MinPlus, level.dtype, index_dtype)
+def mark_unreached(level: Array, index_dtype: np.dtype, kind: str = "deep") -> None:
+    """Write -1 where a fixpoint of HOPS has found no way. index_dtype, kind: of the kernels that are used."""
+    k = kernels.path(kind, MinPlus, level.dtype, index_dtype)
     k.plain("mark_unreached", level.size, (np.int64(level.size), level))
 
 

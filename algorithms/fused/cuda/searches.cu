@@ -1,0 +1,415 @@
+// Breadth-first searches from up to 64 sources in one kernel: a word for each vertex, with a bit for each search [1, 2].
+//
+//     level⟨F⟩ = k,   F' = (F A)⟨¬visited⟩                  F, visited: a row of 64 bits for each vertex
+//
+// push    what the frontier's vertices have is offered along their edges. Who is first to set a bit of `visited` writes
+//         its level. The frontier is a list, so that a step costs its edges, however many vertices there are. Rows are
+//         cut into pieces of CUT edges. A block gathers what it lists in shared memory: one atomic a block lists it.
+// pull    every vertex that some search of the step may still reach looks through its predecessors, until it has all of
+//         those searches. Which pull has found a bit is noted in DEPTH words a vertex, the number's binary digits: levels
+//         are written from them at once, a row of the answer after another.
+//
+// Words of the frontier, of the next, and of the one before, which is cleared meanwhile, take turns; so do the lists.
+//
+// [1] M. Then et al., The more the merrier: efficient multi-source graph traversal, VLDB 2015.
+// [2] H. Liu, H. H. Huang, Y. Hu, iBFS: concurrent breadth-first search on GPUs, SIGMOD 2016.
+
+using Word = unsigned long long;
+
+constexpr int DEPTH = 4, NOTABLE = (1 << DEPTH) - 1;  // digits of a pull's number, and pulls between two writings
+constexpr int CUT = 256;                              // edges of a piece of a row
+constexpr int HELD = 1024;                            // pieces that a block gathers
+
+struct SearchesControl {
+    unsigned int arrived, done;
+    unsigned long long steps, pulls, pulling;
+    unsigned long long noted;    // pulls since levels were written from the digits
+    unsigned long long listed;   // was the frontier before pushed, and so listed?
+    unsigned long long before;   // pieces of that list
+    unsigned long long begun;    // have the sources been placed?
+    unsigned long long queue[3]; // pieces and, above them, edges
+    unsigned long long found[3]; // vertices that a pull has found
+    Word live[3];                // searches that have a frontier
+    int level_of[NOTABLE + 1];   // of a pull's number
+};
+
+// What a block gathers in a step.
+struct Gathered {
+    Piece held[HELD];
+    unsigned int count, edges, found;
+    Word live;
+    unsigned int base;
+
+    __device__ __forceinline__ void clear() {
+        if (threadIdx.x == 0) {
+            count = edges = found = 0;
+            live = 0;
+        }
+        __syncthreads();
+    }
+};
+
+// A list of pieces that the whole grid writes.
+struct List {
+    Piece* pieces;
+    unsigned long long* counter;
+
+    // List the rows of some of the lanes. All of the warp take part.
+    __device__ __forceinline__ void add_where(bool wanted, const Piece& row, Gathered& block) const {
+        const unsigned int some = __ballot_sync(WARP, wanted);
+        if (some == 0) return;
+        const bool one = wanted && row.length <= CUT;
+        const unsigned int ones = __ballot_sync(WARP, one);
+        unsigned int base = 0;
+        if (lane_number() == 0 && ones != 0) base = atomicAdd(&block.count, (unsigned int)__popc(ones));
+        base = from_lane(base, 0) + __popc(ones & lanes_below());
+        if (one && base < HELD) block.held[base] = row;
+        const unsigned int over = __ballot_sync(WARP, one && base >= HELD);
+        if (over != 0) {
+            unsigned long long at = 0;
+            if (lane_number() == 0) at = atomicAdd(counter, (unsigned long long)__popc(over));
+            at = (from_lane(at, 0) & 0xffffffffu) + __popc(over & lanes_below());
+            if (one && base >= HELD) pieces[at] = row;
+        }
+        for (unsigned int left = some & ~ones; left != 0; left &= left - 1) {
+            const int owner = __ffs(left) - 1;
+            const I vertex = from_lane(row.vertex, owner), start = from_lane(row.start, owner);
+            const I length = from_lane(row.length, owner), count = (length - 1) / CUT + 1;
+            unsigned long long at = 0;
+            if (lane_number() == 0) at = atomicAdd(counter, (unsigned long long)count);
+            at = from_lane(at, 0) & 0xffffffffu;
+            for (I i = lane_number(); i < count; i += 32)
+                pieces[at + i] = {vertex, start + i * CUT, length - i * CUT < CUT ? length - i * CUT : CUT};
+        }
+    }
+};
+
+// What all threads of a block have gathered goes to the grid's counters, and what it holds to the list.
+__device__ __forceinline__ void hand_over(Gathered& block, const List& list, unsigned int edges, unsigned int found,
+                                          Word live, unsigned long long* found_by_all, Word* live_of_all) {
+#pragma unroll
+    for (int distance = 16; distance > 0; distance /= 2) {
+        edges += __shfl_xor_sync(WARP, edges, distance);
+        found += __shfl_xor_sync(WARP, found, distance);
+        live |= __shfl_xor_sync(WARP, live, distance);
+    }
+    if (lane_number() == 0) {
+        if (edges > 0) atomicAdd(&block.edges, edges);
+        if (found > 0) atomicAdd(&block.found, found);
+        if (live != 0) atomicOr(&block.live, live);
+    }
+    __syncthreads();
+    const unsigned int kept = block.count < HELD ? block.count : HELD;
+    if (threadIdx.x == 0) {
+        const unsigned long long sum = (unsigned long long)block.edges << 32 | kept;
+        if (sum != 0) block.base = (unsigned int)atomicAdd(list.counter, sum);
+        if (block.found > 0) atomicAdd(found_by_all, (unsigned long long)block.found);
+        if (block.live != 0) atomicOr(live_of_all, block.live);
+    }
+    __syncthreads();
+    for (unsigned int i = threadIdx.x; i < kept; i += blockDim.x) list.pieces[block.base + i] = block.held[i];
+}
+
+// What there is before the first step. words: three of n, and digits: DEPTH of n, become zeros.  outside: (n,), or null.
+__device__ __forceinline__ void clear_state(long long n, int searches, const bool* outside, Word* visited, Word* words,
+                                            Word* digits, int* level) {
+    for (long long v = thread_number(); v < n; v += thread_count()) {
+        const bool never = outside != nullptr && outside[v];
+        visited[v] = never ? ~(Word)0 : 0;
+        for (int i = 0; i < 3; ++i) words[i * n + v] = 0;
+        if (digits != nullptr)
+            for (int i = 0; i < DEPTH; ++i) digits[i * n + v] = 0;
+        for (int j = 0; never && j < searches; ++j) level[j * n + v] = -1;
+    }
+}
+
+// Put the sources into the first frontier. A warp does it.
+__device__ __forceinline__ void place_sources(SearchesControl* control, const I* indptr, long long n, int searches,
+                                              const long long* sources, Word* visited, Word* words, Piece* pieces,
+                                              int* level) {
+    for (int first = 0; first < searches; first += 32) {
+        const int j = first + lane_number();
+        const bool has = j < searches;
+        const long long s = has ? sources[j] : 0;
+        bool lists = false;
+        Piece row{(I)s, 0, 0};
+        if (has) {
+            const Word bit = (Word)1 << j;
+            level[j * n + s] = 0;
+            atomicOr(visited + s, bit);
+            atomicOr(&control->live[0], bit);
+            row.start = indptr[s];
+            row.length = indptr[s + 1] - row.start;
+            lists = row.length > 0 && atomicOr(words + s, bit) == 0;
+        }
+        for (unsigned int left = __ballot_sync(WARP, lists); left != 0; left &= left - 1) {
+            const int owner = __ffs(left) - 1;
+            const I vertex = from_lane(row.vertex, owner), start = from_lane(row.start, owner);
+            const I length = from_lane(row.length, owner), count = (length - 1) / CUT + 1;
+            unsigned long long at = 0;
+            if (lane_number() == 0)
+                at = atomicAdd(control->queue, (unsigned long long)length << 32 | (unsigned long long)count);
+            at = from_lane(at, 0) & 0xffffffffu;
+            for (I i = lane_number(); i < count; i += 32)
+                pieces[at + i] = {vertex, start + i * CUT, length - i * CUT < CUT ? length - i * CUT : CUT};
+        }
+    }
+}
+
+// List the vertices of a frontier that a pull has found.
+__device__ __forceinline__ unsigned int list_found(const I* indptr, long long n, const Word* frontier, const List& list,
+                                                   Gathered& block) {
+    unsigned int edges = 0;
+    for (long long first = thread_number() - lane_number(); first < n; first += thread_count()) {
+        const long long v = first + lane_number();
+        Piece row{(I)v, 0, 0};
+        if (v < n && frontier[v] != 0) {
+            row.start = indptr[v];
+            row.length = indptr[v + 1] - row.start;
+        }
+        edges += (unsigned int)row.length;
+        list.add_where(row.length > 0, row, block);
+    }
+    return edges;
+}
+
+// What a push or a pull reads and writes.
+struct Step {
+    long long n;
+    const Word* frontier;
+    Word *next, *visited;
+    int* level;
+    int k;
+};
+
+// Offer what the listed vertices have along their edges, so many lanes for each piece.
+__device__ __forceinline__ void push_pieces(const Step& s, const I* indptr, const I* indices, const Piece* pieces,
+                                            long long count, int lanes, const List& list, Gathered& block,
+                                            unsigned int& edges, Word& live) {
+    const int at_a_time = 32 / lanes, own = lane_number() / lanes;
+    const long long warps = thread_count() / 32;
+    for (long long base = thread_number() / 32 * at_a_time; base < count; base += warps * at_a_time) {
+        Piece piece{0, 0, 0};
+        Word word = 0;
+        if (base + own < count) {
+            piece = pieces[base + own];
+            word = s.frontier[piece.vertex];
+        }
+        for (I i = lane_number() % lanes; __any_sync(WARP, i < piece.length); i += lanes) {
+            bool first = false;
+            Piece row{0, 0, 0};
+            if (i < piece.length) {
+                const I x = indices[piece.start + i];
+                const Word seen = s.visited[x];  // which may be old, and then it lets more through to the atomic
+                row = {x, indptr[x], 0};
+                row.length = indptr[x + 1] - row.start;
+                Word fresh = word & ~seen;
+                if (fresh != 0) fresh &= ~atomicOr(s.visited + x, fresh);
+                if (fresh != 0) {
+                    live |= fresh;
+                    first = row.length > 0 && atomicOr(s.next + x, fresh) == 0;
+                    for (Word bits = fresh; bits != 0; bits &= bits - 1) s.level[(__ffsll(bits) - 1) * s.n + x] = s.k + 1;
+                }
+            }
+            if (first) edges += (unsigned int)row.length;
+            list.add_where(first, row, block);
+        }
+    }
+}
+
+// Look through the pieces of long columns, all warps.
+__device__ __forceinline__ void pull_pieces(const Step& s, const I* indices, const Piece* pieces, long long count,
+                                            Word wanted, Word* digits, int number, unsigned int& found, Word& live) {
+    for (long long i = thread_number() / 32; i < count; i += thread_count() / 32) {
+        const Piece piece = pieces[i];
+        Word want = from_lane(wanted & ~now(s.visited + piece.vertex), 0), got = 0;
+        for (I at = 0; at < piece.length && (want & ~got) != 0; at += 128) {
+#pragma unroll
+            for (int j = 0; j < 4; ++j) {
+                const I e = at + 32 * j + lane_number();
+                if (e < piece.length) got |= s.frontier[indices[piece.start + e]];
+            }
+#pragma unroll
+            for (int distance = 16; distance > 0; distance /= 2) got |= __shfl_xor_sync(WARP, got, distance);
+        }
+        Word fresh = got & want;
+        if (lane_number() == 0 && fresh != 0) {
+            fresh &= ~atomicOr(s.visited + piece.vertex, fresh);
+            if (fresh != 0) {
+                live |= fresh;
+                found += atomicOr(s.next + piece.vertex, fresh) == 0;
+                for (int digit = 0; digit < DEPTH; ++digit)
+                    if (number >> digit & 1) atomicOr(digits + digit * s.n + piece.vertex, fresh);
+            }
+        }
+    }
+}
+
+// Let every vertex look for the searches of the step that have not been there. before: words that become zero.
+__device__ __forceinline__ void pull_words(const Step& s, const I* indptr, const I* indices, Word wanted, Word* before,
+                                           Word* digits, int number, unsigned int& found, Word& live) {
+    constexpr int AT_ONCE = 4, BY_ITSELF = 16;
+    for (long long first = thread_number() - lane_number(); first < s.n; first += thread_count()) {
+        const long long v = first + lane_number();
+        Word seen = 0, want = 0, got = 0;
+        I e = 0, end = 0;
+        if (v < s.n) {
+            before[v] = 0;
+            seen = s.visited[v];
+            want = wanted & ~seen;
+        }
+        if (want != 0) {
+            e = indptr[v];
+            end = indptr[v + 1];
+            if (end - e > LONG) e = end;
+            for (const I alone = end - e < BY_ITSELF ? end : e + BY_ITSELF; e < alone && (want & ~got) != 0; e += AT_ONCE) {
+#pragma unroll
+                for (int j = 0; j < AT_ONCE; ++j)
+                    if (e + j < alone) got |= s.frontier[indices[e + j]];
+            }
+        }
+        for (unsigned int left = __ballot_sync(WARP, (want & ~got) != 0 && e < end); left != 0; left &= left - 1) {
+            const int owner = __ffs(left) - 1;
+            const I last = from_lane(end, owner);
+            const Word missing = from_lane(want & ~got, owner);
+            Word there = 0;
+            for (I at = from_lane(e, owner); at < last && (missing & ~there) != 0; at += 64) {
+#pragma unroll
+                for (int j = 0; j < 2; ++j) {
+                    const I place = at + 32 * j + lane_number();
+                    if (place < last) there |= s.frontier[indices[place]];
+                }
+#pragma unroll
+                for (int distance = 16; distance > 0; distance /= 2) there |= __shfl_xor_sync(WARP, there, distance);
+            }
+            if (lane_number() == owner) got |= there;
+        }
+        const Word fresh = got & want;
+        if (fresh == 0) continue;
+        s.visited[v] = seen | fresh;
+        s.next[v] = fresh;
+#pragma unroll
+        for (int digit = 0; digit < DEPTH; ++digit)
+            if (number >> digit & 1) digits[digit * s.n + v] |= fresh;
+        live |= fresh;
+        ++found;
+    }
+}
+
+// Write the levels that pulls have found, and -1 where no search has been.
+__device__ __forceinline__ void write_levels(const SearchesControl* control, long long n, int searches,
+                                             const Word* visited, Word* digits, bool noted, int* level) {
+    __shared__ int level_of[NOTABLE + 1];
+    if (threadIdx.x <= NOTABLE) level_of[threadIdx.x] = now(control->level_of + threadIdx.x);
+    __syncthreads();
+    for (long long v = thread_number(); v < n; v += thread_count()) {
+        const Word seen = visited[v];
+        Word digit[DEPTH];
+#pragma unroll
+        for (int i = 0; i < DEPTH; ++i) {
+            digit[i] = noted ? digits[i * n + v] : 0;
+            if (digit[i] != 0) digits[i * n + v] = 0;
+        }
+        for (int j = 0; j < searches; ++j) {
+            int number = 0;
+#pragma unroll
+            for (int i = 0; i < DEPTH; ++i) number |= (int)(digit[i] >> j & 1) << i;
+            if (number != 0) __stcs(level + j * n + v, level_of[number]);
+            else if (!(seen >> j & 1)) __stcs(level + j * n + v, -1);
+        }
+    }
+    __syncthreads();
+}
+
+// control: zeros before the first launch.  columns: pieces of long ones, and how many.  searches: up to 64.  lanes: of a
+// warp that share a piece.  capacity: of each of three lists.  choice: 0 by Beamer's rule, 1 push, 2 pull.  deepest: the
+// last level, or -1.  in_indptr, in_indices, columns, column_count, digits: null if nothing is pulled.
+extern "C" __global__ void __launch_bounds__(SEARCHES_THREADS, SEARCHES_BLOCKS)
+    searches(SearchesControl* control, const I* indptr, const I* indices, const I* in_indptr, const I* in_indices,
+             const Piece* columns, const unsigned long long* column_count, long long n, long long nnz, int searches,
+             int lanes, const long long* sources, const bool* outside, Word* visited, Word* words, Word* digits,
+             Piece* lists, long long capacity, int* level, int choice, double alpha, double beta, int deepest,
+             unsigned long long last_step) {
+    __shared__ Gathered block;
+    unsigned long long step = control->steps, pulls = 0, noted = control->noted;
+    long long before = (long long)control->before;
+    bool pulling = control->pulling != 0, listed = control->listed != 0, done = false;
+    if (control->begun == 0) {
+        clear_state(n, searches, outside, visited, words, digits, level);
+        grid_barrier(&control->arrived);
+        if (thread_number() < 32)
+            place_sources(control, indptr, n, searches, sources, visited, words, lists, level);
+        grid_barrier(&control->arrived);
+        listed = true;
+    }
+    for (; step < last_step; ++step) {
+        const int here = (int)(step % 3), there = (int)((step + 1) % 3), past = (int)((step + 2) % 3);
+        const Word live_now = now(control->live + here);
+        done = live_now == 0 || (long long)step == deepest;
+        if (done) break;
+        if (thread_number() == 0) {
+            control->queue[past] = 0;
+            control->found[past] = 0;
+            control->live[past] = 0;
+        }
+        block.clear();
+        Word* const frontier = words + here * n;
+        Word* const gone = words + past * n;
+        const List next{lists + there * capacity, control->queue + there};
+        const Step s{n, frontier, words + there * n, visited, level, (int)step};
+        const bool pushed = !pulling;
+        if (pulling) {
+            pulling = choice == 2 || now(control->found + here) * beta > (double)n;
+            if (!pulling) {
+                const List list{lists + here * capacity, control->queue + here};
+                const unsigned int edges = list_found(indptr, n, frontier, list, block);
+                hand_over(block, list, edges, 0, 0, nullptr, nullptr);
+                grid_barrier(&control->arrived);
+                block.clear();
+            }
+        }
+        unsigned long long queued = 0;
+        if (!pulling) {
+            queued = now(control->queue + here);
+            pulling = choice == 2 || (choice == 0 && (queued >> 32) * alpha > (double)nnz);
+        }
+        const long long count = (long long)(queued & 0xffffffffu);
+        unsigned int edges = 0, found = 0;
+        Word live = 0;
+        if (pulling) {
+            if (noted == NOTABLE) {
+                write_levels(control, n, searches, visited, digits, true, level);
+                noted = 0;
+                grid_barrier(&control->arrived);
+            }
+            ++noted;
+            ++pulls;
+            if (thread_number() == 0) control->level_of[noted] = (int)step + 1;
+            pull_pieces(s, in_indices, columns, (long long)*column_count, live_now, digits, (int)noted, found, live);
+            pull_words(s, in_indptr, in_indices, live_now, gone, digits, (int)noted, found, live);
+        } else {
+            if (listed) {
+                const Piece* const list = lists + past * capacity;
+                for (long long i = thread_number(); i < before; i += thread_count()) gone[list[i].vertex] = 0;
+            } else {
+                for (long long v = thread_number(); v < n; v += thread_count()) gone[v] = 0;
+            }
+            push_pieces(s, indptr, indices, lists + here * capacity, count, lanes, next, block, edges, live);
+        }
+        listed = pushed;  // one that was pulled may have vertices without edges, which are not listed
+        before = count;
+        hand_over(block, next, edges, found, live, control->found + there, control->live + there);
+        grid_barrier(&control->arrived);
+    }
+    if (done) write_levels(control, n, searches, visited, digits, noted != 0, level);
+    if (thread_number() == 0) {
+        control->done = done;
+        control->begun = 1;
+        control->steps = step;
+        control->pulls += pulls;
+        control->pulling = pulling;
+        control->noted = noted;
+        control->listed = listed;
+        control->before = before;
+    }
+}

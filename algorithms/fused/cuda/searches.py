@@ -1,0 +1,143 @@
+"""Searches from several sources at once on the GPU: a word for each vertex (searches.cu), or copies of the graph."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from algorithms.bfs import bfs
+from algorithms.traversal import Direction
+from formats import CSR
+from formats.arrays import DeviceArray as Array
+from formats.arrays import cupy
+from formats.matrix.facts import Fact
+from formats.storage.orientation import has_columns
+from semiring import MinPlus
+from semiring.verbs.explanation import facts
+from semiring.verbs.registry import Unsuited
+
+from . import kernels
+from .batches import AT_ONCE, begin_copies, copies_need, in_copies, run_copies
+from .graphs import CHOICES, columns_of, rows_of, too_large
+from .paths import Schedule, mark_unreached, may_be_deep
+
+SEARCHES_WORDS = 25
+"""Of 8 bytes, in SearchesControl."""
+
+CUT, LONG, DEPTH = 256, 2048, 4
+"""As in searches.cu and pieces.cu: edges of a piece of a row, edges from which a column is cut, digits of a pull."""
+
+PULLED_FROM = 4
+"""Searches that are worth turning a matrix for its columns."""
+
+DEEP_ALPHA = 4.0
+"""Beamer's alpha at most where rows are short: there a pull saves little."""
+
+FEW_LEVELS = 254
+"""Levels that fit a byte beside the sign of what was not reached."""
+
+COPIED_FROM = 1 << 19
+"""Vertices from which searches of many levels are paths in copies of the graph."""
+
+HOPS = Schedule("buckets", np.int32(16), True, rounds=12, few=1 << 15, many=1 << 18)
+"""How they are found there, with every edge of length 1."""
+
+LONG_COLUMNS: Fact[tuple[Array, Array]] = Fact("pieces of long columns")
+
+
+def searches_need(A: CSR, k: int) -> int:
+    """Bytes of a block of searches beside its answer, with rows of levels for parents."""
+    piece, n = 3 * A.indices.dtype.itemsize, A.nrows
+    lists = (3 * (n + A.nnz // CUT + AT_ONCE) + long_pieces(A)) * piece
+    words = n * 8 * (4 + DEPTH) + lists
+    return max(words, copies_need(A, k) if copied(A, k) else 0) + n * AT_ONCE * 4
+
+
+def copied(A: CSR, k: int) -> bool:
+    """Are levels found as paths in copies of the graph?"""
+    return A.nrows >= COPIED_FROM and in_copies(A, k)
+
+
+@bfs.batch.implement(CSR, "cuda", most=AT_ONCE, needs=searches_need)
+def _searches(
+    A: CSR,
+    sources: list[int],
+    rows: tuple[Array, Array | None],
+    outside: Array | None,
+    how: Direction,
+    deepest: int | None,
+    return_parents: bool,
+) -> Unsuited | None:
+    if why := too_large(A):
+        return why
+    level, parent = rows
+    if how.choice == "auto" and outside is None and deepest is None and copied(A, len(sources)):
+        run_copies(begin_copies(A, sources, level, MinPlus, HOPS, length=np.int32(1)))
+        mark_unreached(level.reshape(-1), A.indices.dtype, "copies")
+        levels = A.nrows
+    else:
+        levels = search(A, sources, level, outside, how, deepest)
+    if parent is not None:
+        trees(A, level, levels, parent)
+    return None
+
+
+def search(A: CSR, sources: list[int], level: Array, outside: Array | None, how: Direction, deepest: int | None) -> int:
+    """Write the levels (k, n) from k sources, at most 64 of them; returns how many there are."""
+    cp, index, kind = cupy(), A.indices.dtype, "deep_searches" if may_be_deep(A) else "searches"
+    n, k, short = A.nrows, kernels.pattern(kind, index), may_be_deep(A)
+    worth = how.choice == "pull" or (how.choice == "auto" and len(sources) >= PULLED_FROM and not short)
+    pulls = worth or (how.choice == "auto" and has_columns(A))
+    turned: Any = (*columns_of(A), *long_columns(A, k)) if pulls else (kernels.NULL,) * 4
+    control, starts = cp.zeros(SEARCHES_WORDS, np.uint64), cp.asarray(np.array(sources, np.int64))
+    visited, words = cp.empty(n, np.uint64), cp.empty(3 * n, np.uint64)
+    digits = cp.empty(DEPTH * n, np.uint64) if pulls else kernels.NULL
+    capacity = n + A.nnz // CUT + AT_ONCE
+    lists = cp.empty(3 * capacity * 3 * index.itemsize, np.uint8)
+    degree = A.nnz / max(n, 1)
+    lanes = np.int32(4 if degree <= 6 else 8 if degree <= 12 else 16)
+    choice = np.int32(CHOICES[how.choice] if pulls else CHOICES["push"])
+    alpha = min(how.alpha, DEEP_ALPHA) if short else how.alpha
+    rule = choice, np.float64(alpha), np.float64(how.beta), np.int32(-1 if deepest is None else deepest)
+    begin = starts, kernels.NULL if outside is None else outside
+    sizes = np.int64(n), np.int64(A.nnz), np.int32(len(sources)), lanes
+    own = visited, words, digits, lists, np.int64(capacity), level
+    state = k.stepwise("searches", n + A.nnz, (control, *rows_of(A), *turned, *sizes, *begin, *own, *rule), control)()
+    facts(kernel="searches", levels=int(state[1]), pulled=int(state[2]))
+    return int(state[1])
+
+
+def long_pieces(A: CSR) -> int:
+    """Pieces of long columns, at most."""
+    return 2 * A.nnz // LONG + 1
+
+
+def long_columns(A: CSR, k: kernels.Kernels) -> tuple[Array, Array]:
+    """(the pieces of long columns, how many), which are made once and kept with A."""
+
+    def make() -> tuple[Array, Array]:
+        index = A.indices.dtype
+        count = cupy().zeros(1, np.uint64)
+        pieces = cupy().empty(long_pieces(A) * 3 * index.itemsize, np.uint8)
+        arguments = columns_of(A)[0], np.int64(A.nrows), pieces, count
+        k.plain("list_long_columns", A.nrows, arguments)
+        return pieces, count
+
+    return A.keep(LONG_COLUMNS, make)
+
+
+def trees(A: CSR, level: Array, levels: int, parent: Array) -> None:
+    """Write each vertex's smallest predecessor one level nearer, a row for each search."""
+    cp, k = cupy(), kernels.pattern("searches_parents", A.indices.dtype)
+    n, searches, columns = np.int64(A.nrows), np.int32(len(level)), columns_of(A)
+    found = parent if parent.dtype == columns[1].dtype else cp.empty(parent.shape, columns[1].dtype)
+    few = levels <= FEW_LEVELS
+    name = "few" if few else "many"
+    rows = cp.empty(A.nrows * AT_ONCE, np.uint8 if few else np.int32)
+    k.plain(f"turn_{name}_levels", 8 * A.nrows, (n, searches, level, rows))
+    k.plain(f"parents_by_{name}", 8 * A.nrows, (*columns, n, searches, rows, k.index(LONG), found))
+    arguments = columns[1], n, searches, rows, *long_columns(A, k), found
+    k.plain(f"long_by_{name}", 32 * long_pieces(A), arguments)
+    if found is not parent:
+        parent[...] = found

@@ -1,0 +1,132 @@
+// The trees of many searches, from their levels alone: of the predecessors one level nearer the smallest.
+//
+// Levels lie in rows of WIDTH, one for each vertex, in as few bytes as they fit, so that an edge costs a row. A warp looks
+// through a column for all searches at once, as far as the last of them needs. Pieces of long columns are offered by atomics.
+
+constexpr int WIDTH = 64, SIDE = 32;
+
+// A tile of SIDE vertices and all searches from rows of n to rows of WIDTH.
+template <class L>
+__device__ __forceinline__ void turn_levels(long long n, int searches, const int* level, L* rows) {
+    __shared__ L tile[SIDE][WIDTH + 1];
+    const int warp = threadIdx.x / 32, warps = blockDim.x / 32;
+    for (long long base = blockIdx.x * (long long)SIDE; base < n; base += gridDim.x * (long long)SIDE) {
+        for (int j = warp; j < WIDTH; j += warps)
+            tile[lane_number()][j] =
+                j < searches && base + lane_number() < n ? (L)level[j * n + base + lane_number()] : (L)-1;
+        __syncthreads();
+        for (int i = warp; i < SIDE; i += warps)
+            for (int j = lane_number(); j < WIDTH && base + i < n; j += 32) rows[(base + i) * WIDTH + j] = tile[i][j];
+        __syncthreads();
+    }
+}
+
+// The first of some predecessors that is one level nearer, for the lane's two searches; -1 for none.
+template <class L> struct Seeker {
+    const L* rows;
+    L wanted[2];
+    bool seeks[2];
+    I found[2];
+
+    __device__ __forceinline__ void begin(long long v) {
+#pragma unroll
+        for (int h = 0; h < 2; ++h) {
+            const L own = rows[v * WIDTH + h * 32 + lane_number()];
+            seeks[h] = own != (L)-1 && own != 0;
+            wanted[h] = own - 1;
+            found[h] = -1;
+        }
+    }
+    __device__ __forceinline__ void look(const I* indices, I at, I end) {
+        constexpr int AT_ONCE = 4;
+        for (; at < end && __any_sync(WARP, seeks[0] || seeks[1]); at += 32) {
+            const int count = end - at < 32 ? (int)(end - at) : 32;
+            const I mine = lane_number() < count ? indices[at + lane_number()] : 0;
+            for (int i = 0; i < count && __any_sync(WARP, seeks[0] || seeks[1]); i += AT_ONCE) {
+                I u[AT_ONCE];
+                L there[AT_ONCE][2];
+#pragma unroll
+                for (int j = 0; j < AT_ONCE; ++j) {
+                    u[j] = from_lane(mine, (i + j) & 31);
+#pragma unroll
+                    for (int h = 0; h < 2; ++h)
+                        there[j][h] = seeks[h] && i + j < count ? rows[u[j] * (long long)WIDTH + h * 32 + lane_number()] : (L)-1;
+                }
+#pragma unroll
+                for (int j = 0; j < AT_ONCE; ++j)
+#pragma unroll
+                    for (int h = 0; h < 2; ++h)
+                        if (seeks[h] && there[j][h] == wanted[h]) {
+                            found[h] = u[j];
+                            seeks[h] = false;
+                        }
+            }
+        }
+    }
+};
+
+// Parents of what has a short column, and -1 of all else.
+template <class L>
+__device__ __forceinline__ void seek_parents(const I* indptr, const I* indices, long long n, int searches, const L* rows,
+                                             I longest, I* parent) {
+    __shared__ I tile[WIDTH][SIDE + 1];
+    const int warp = threadIdx.x / 32, warps = blockDim.x / 32;
+    for (long long base = blockIdx.x * (long long)SIDE; base < n; base += gridDim.x * (long long)SIDE) {
+        for (int i = warp; i < SIDE; i += warps) {
+            Seeker<L> seeker{rows, {0, 0}, {false, false}, {-1, -1}};
+            if (base + i < n) {
+                const I begin = indptr[base + i], end = indptr[base + i + 1];
+                if (begin < end && end - begin <= longest) {
+                    seeker.begin(base + i);
+                    seeker.look(indices, begin, end);
+                }
+            }
+#pragma unroll
+            for (int h = 0; h < 2; ++h) tile[h * 32 + lane_number()][i] = seeker.found[h];
+        }
+        __syncthreads();
+        for (int j = warp; j < searches; j += warps)
+            if (base + lane_number() < n) parent[j * n + base + lane_number()] = tile[j][lane_number()];
+        __syncthreads();
+    }
+}
+
+template <class L>
+__device__ __forceinline__ void seek_in_pieces(const I* indices, long long n, int searches, const L* rows,
+                                               const Piece* pieces, const unsigned long long* count, I* parent) {
+    for (long long i = thread_number() / 32; i < (long long)*count; i += thread_count() / 32) {
+        const Piece piece = pieces[i];
+        Seeker<L> seeker{rows, {0, 0}, {false, false}, {-1, -1}};
+        seeker.begin(piece.vertex);
+        seeker.look(indices, piece.start, piece.start + piece.length);
+#pragma unroll
+        for (int h = 0; h < 2; ++h) {
+            const int j = h * 32 + lane_number();
+            if (seeker.found[h] >= 0) take_smaller(parent + j * n + piece.vertex, seeker.found[h]);
+        }
+    }
+}
+
+// few: in a byte each, which 255 levels fit.
+extern "C" __global__ void turn_few_levels(long long n, int searches, const int* level, unsigned char* rows) {
+    turn_levels(n, searches, level, rows);
+}
+extern "C" __global__ void turn_many_levels(long long n, int searches, const int* level, int* rows) {
+    turn_levels(n, searches, level, rows);
+}
+extern "C" __global__ void parents_by_few(const I* indptr, const I* indices, long long n, int searches,
+                                          const unsigned char* rows, I longest, I* parent) {
+    seek_parents(indptr, indices, n, searches, rows, longest, parent);
+}
+extern "C" __global__ void parents_by_many(const I* indptr, const I* indices, long long n, int searches, const int* rows,
+                                           I longest, I* parent) {
+    seek_parents(indptr, indices, n, searches, rows, longest, parent);
+}
+extern "C" __global__ void long_by_few(const I* indices, long long n, int searches, const unsigned char* rows,
+                                       const Piece* pieces, const unsigned long long* count, I* parent) {
+    seek_in_pieces(indices, n, searches, rows, pieces, count, parent);
+}
+extern "C" __global__ void long_by_many(const I* indices, long long n, int searches, const int* rows,
+                                        const Piece* pieces, const unsigned long long* count, I* parent) {
+    seek_in_pieces(indices, n, searches, rows, pieces, count, parent);
+}
