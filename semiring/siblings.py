@@ -31,7 +31,12 @@ def foreign(package: str, module: str) -> str:
             f"another project has written over the package {package!r} of the distribution semiring in "
             f"{OURS / package}: uninstall that project, then pip install --force-reinstall semiring"
         )
-    found = places[0] if places else spec.origin
+    if not places:
+        return (
+            f"the file {spec.origin} has the name of the package {package!r} of the distribution semiring, and Python "
+            "finds it first: rename it, or move it to another folder"
+        )
+    found = places[0]
     return (
         f"Python finds another project's {package!r} in {found}, not the one of the distribution semiring in {OURS}: "
         f"uninstall the other one, or put {OURS} before it on sys.path; a virtual environment keeps them apart"

@@ -37,6 +37,15 @@ def test_another_projects_formats_is_an_import_error_that_says_where_it_lies(sta
     assert "uninstall the other one" in done.stderr
 
 
+def test_a_users_own_file_of_that_name_is_to_be_renamed(tmp_path: Path) -> None:
+    (tmp_path / "formats.py").write_text("")
+    done = run("import semiring", tmp_path, ROOT)
+    assert done.returncode == 1
+    assert f"ImportError: the file {tmp_path / 'formats.py'} has the name of the package 'formats'" in done.stderr
+    assert "rename it" in done.stderr
+    assert "uninstall" not in done.stderr
+
+
 def test_another_projects_algorithms_is_a_warning_for_who_does_not_need_ours(foreign: Path) -> None:
     shutil.rmtree(foreign / "formats")
     done = run("import semiring; print(semiring.MinPlus.name)", foreign, ROOT)
