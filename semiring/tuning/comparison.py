@@ -75,7 +75,7 @@ class Comparison:
 
     Example:
         >>> from formats import CSR, ELL, from_edges
-        >>> found = compare(from_edges([0, 1, 2], [1, 2, 0]), formats=[CSR, ELL], repeats=3, show=False)
+        >>> found = compare(from_edges([0, 1, 2], [1, 2, 0]), formats=[CSR, ELL], repeats=3)
         >>> found.own, sorted(row["format"] for row in found.rows)
         ('CSR', ['csr', 'ell'])
     """
@@ -146,7 +146,6 @@ def compare(
     frontier: float | None = None,
     repeats: int = 11,
     seconds: float = 1.0,
-    show: bool = True,
 ) -> Comparison:
     """Time a product of `A` in every format, verified, and tell what each takes and when converting to it pays.
 
@@ -162,10 +161,9 @@ def compare(
         frontier: of such ones the share that is present, in (0, 1], for a sparse operand.
         repeats: timed calls of each format, fewer of slow ones.
         seconds: of a format no more than so many, but for three calls.
-        show: print the table.
 
     Returns:
-        A `Comparison`.
+        A `Comparison`, which `print` shows as a table.
 
     Raises:
         ValueError: there is no such verb, format, frontier or number of repeats.
@@ -174,7 +172,7 @@ def compare(
 
     Example:
         >>> from formats import from_edges
-        >>> found = compare(from_edges([0, 1, 2], [1, 2, 0]), formats=["csr", "coo"], repeats=3, show=False)
+        >>> found = compare(from_edges([0, 1, 2], [1, 2, 0]), formats=["csr", "coo"], repeats=3)
         >>> found.best["format"] in ("csr", "coo")
         True
     """
@@ -217,14 +215,7 @@ def compare(
     rows += [dict.fromkeys(rows[0]) | {"format": fmt.__name__.lower(), "why": why} for fmt, why in refused.items()]
     kind = f"{operand.nnz:,} elements of x" if isinstance(operand, SparseVector) else "a dense x"
     size = f"{A.nrows:,} × {A.ncols:,}, {A.nnz:,} entries, {dtype}"
-    found = Comparison(f"{product.name}, {s.name}, {kind}: {size}, {device}", type(A).__name__, rows)
-    if show:
-        from rich.console import Console
-
-        console = Console()
-        console.width = max(console.width, 120)
-        console.print(found)
-    return found
+    return Comparison(f"{product.name}, {s.name}, {kind}: {size}, {device}", type(A).__name__, rows)
 
 
 def storage(M: Matrix) -> dict[str, Any]:
