@@ -40,7 +40,7 @@ class Run:
         return "\n".join(lines + [f"    {name}: {value}" for name, value in self.facts.items()])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Explanation(Generic[R]):
     """What a call did. `print` shows it.
 
@@ -61,7 +61,7 @@ class Explanation(Generic[R]):
     runs: list[Run]
     choices: list[Any] = field(default_factory=list)
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         told = "\n".join(map(str, [*self.choices, *self.runs]))
         return told or "no algorithm ran that could have been fused"
 
@@ -86,9 +86,8 @@ def explain(call: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> Explanat
     Example:
         >>> from algorithms import bellman_ford
         >>> from formats import from_edges
-        >>> run = explain(bellman_ford, from_edges([0, 1], [1, 2]), 0, fused=False).runs[0]
-        >>> run.implementation, run.why
-        ('definition', 'fused=False')
+        >>> explain(bellman_ford, from_edges([0, 1], [1, 2]), 0, fused=False)
+        bellman_ford: definition, CSR on cpu (fused=False)
     """
     runs: list[Run] = []
     choices: list[Any] = []
