@@ -504,7 +504,8 @@ def apply(
         u: a vector or a matrix. Another format than CSR is taken by its rows.
         op: a unary operator ("ainv", "sqrt"; `UNARY_OPERATORS` has them all), a function of arrays such as a NumPy
             ufunc, or a binary operator with one operand bound. "rowindex", "colindex" and "diagindex" (column minus
-            row) give where an entry is, in int64, plus `right`.
+            row) give where an entry is, in int64, plus `right`: j - i + right, as the standard has it, where
+            SuiteSparse subtracts.
         left: the left operand of a binary operator, a scalar.
         right: the right one.
         semiring: says which elements of a dense vector are absent, and stay so; without it all are present.
