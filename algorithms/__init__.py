@@ -1,5 +1,7 @@
 """Graph algorithms, written as equations over semirings."""
 
+from typing import TYPE_CHECKING
+
 import semiring  # noqa: F401  # isort: skip  # first: raises if `formats` is another project's
 from .all_pairs import all_pairs
 from .bellman_ford import bellman_ford
@@ -16,7 +18,6 @@ from .discovery import bfs_order
 from .eccentricity import diameter, eccentricity
 from .errors import NegativeCycle
 from .label_propagation import label_propagation
-from .named.graph import Graph
 from .pagerank import pagerank
 from .parents import path, shortest_path_tree
 from .scc import scc
@@ -63,3 +64,18 @@ __all__ = [
     "transitive_closure",
     "triangles",
 ]
+
+if TYPE_CHECKING:
+    from .named.graph import Graph
+else:
+
+    def __getattr__(name):
+        """`Graph` is imported by who asks for it, for many do not, and its import takes a while."""
+        if name != "Graph":
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from .named.graph import Graph
+
+        return Graph
+
+    def __dir__():
+        return sorted({*globals(), *__all__})

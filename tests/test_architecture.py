@@ -185,6 +185,15 @@ def test_importing_everything_loads_nothing_heavy():
     assert not set(loaded.split()) & HEAVY
 
 
+def test_a_graph_is_imported_by_who_asks_for_it() -> None:
+    """It stands beside the algorithms for completion, for `import *` and for mypy, and is loaded at its first use."""
+    code = (
+        "import sys, algorithms; print('Graph' in dir(algorithms), 'algorithms.named.graph' in sys.modules);"
+        "from algorithms import *; print(Graph is algorithms.Graph, hasattr(algorithms, 'Grahp'))"
+    )
+    assert fresh(code) == "True False\nTrue False\n"
+
+
 def test_numba_is_not_imported_where_machine_code_is_kept(tmp_path: Path) -> None:
     """Its import would take most of a command's time."""
     code = (
