@@ -6,18 +6,20 @@ Work is cut as for large matrices: a piece for every few entries, and operators 
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 
-from formats import COO, CSB, CSC, CSR, ELL, SELL, Dense, Matrix, SparseVector, from_edges
+from formats import COO, CSB, CSC, CSR, ELL, SELL, CompressedCSR, Dense, Matrix, SparseVector, from_edges
 from formats.arrays import DTYPES
 from formats.matrix.facts import COMPRESSED
 from semiring import (
     MONOIDS,
     AnyPair,
+    BinaryOp,
     MinPlus,
     PlusTimes,
     Predicate,
@@ -27,6 +29,7 @@ from semiring import (
     ewise_mult,
     extract,
     mxm,
+    reduce,
     select,
     threads,
 )
@@ -231,6 +234,39 @@ def test_compiled_folds_are_numpys_to_the_last_bit(name, dtype, monkeypatch):
     with_empty = reductions.fold_rows(monoid, values, np.repeat([*starts, values.size], 2))
     assert (with_empty[::2] == monoid.zero(dtype)).all()
     np.testing.assert_array_equal(rows.bits(with_empty[1::2]), rows.bits(expected))
+
+
+LEAST = dataclasses.replace(MONOIDS["min"], op=BinaryOp("least", lambda a, b: a if a <= b else b))
+
+
+@pytest.mark.parametrize(
+    ("monoid", "dtype"),
+    [(m, dtype) for m in MONOIDS.values() if m.selective for dtype in m.dtypes] + [(LEAST, np.dtype(np.float64))],
+    ids=str,
+)
+def test_each_line_tells_its_best_value_and_the_first_place_that_holds_it(monoid, dtype):
+    rng = np.random.default_rng(1)
+    sizes = (0, 1, 3, 16, 17, 63, 64, 65, 80, 81, 401)  # entries in a row, the last of all rows a hub
+    places = [(i, j) for i, size in enumerate(sizes) for j in np.sort(rng.permutation(401)[:size]).tolist()]
+    ends = tuple(np.array(part) for part in zip(*places, strict=True))
+    for values in ([0, 1, 2], [7, 8, 9, *range(60, 90)]):
+        A = from_edges(*ends, rng.choice(values, ends[0].size).astype(dtype), shape=(len(sizes), 401))
+        for axis in (0, 1):
+            lines: list[dict[int, Any]] = [{} for _ in range(A.shape[1 - axis])]
+            for line, at, value in zip(ends[1 - axis].tolist(), ends[axis].tolist(), A.values.tolist(), strict=True):
+                lines[line][at] = value
+            zero = monoid.zero(dtype).item()
+            best = [functools.reduce(monoid.op.scalar, line.values(), zero) for line in lines]
+            first = [
+                min((at for at, value in line.items() if value == y != zero), default=-1)
+                for line, y in zip(lines, best, strict=True)
+            ]
+            for fmt in (CSR, CSC, CompressedCSR, Dense):
+                B: Matrix = A.to(fmt, force=True) if fmt is Dense else A.to(fmt)
+                for M, along in ((B, axis), (B.T, 1 - axis)):
+                    y, k = reduce(M, monoid, axis=along, return_argument=True)
+                    assert y.tolist() == best, (fmt, axis)
+                    assert k.tolist() == first, (fmt, axis)
 
 
 @pytest.mark.parametrize("fmt", [CSR, CSC])

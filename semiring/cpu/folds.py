@@ -1,9 +1,12 @@
-"""⊕ over runs of an array, compiled for one monoid and dtype.
+"""⊕ over runs of an array, compiled for one monoid and dtype, and which value of a run gave it.
 
 The few integers of a short run are added as vectors: a loop over them would end where no processor expects it.
 
 Floating sums are added in NumPy's order, so that they are the same with and without a compiled loop: the first value,
 plus the sum of the others, which from eight on go to eight totals in turns.
+
+Where ⊕ selects, only the place of the best value is kept, and the column there is read once a run. In a long run each
+lane of a vector keeps its own best value, and the block of the run in which it was; the first of equal lanes is taken.
 """
 
 from __future__ import annotations
@@ -13,15 +16,19 @@ from typing import Any
 
 import numpy as np
 
-from ..algebra.semirings import Monoid
-from .kernels import Kernel, compiled, inlined
-from .lanes import WIDTH, total
+from ..algebra.semirings import MONOIDS, Monoid
+from ..verbs.arguments import NONE
+from .kernels import Kernel, check_operator, compiled, inlined
+from .lanes import WIDTH, across, copied, filled, on_stack, total
 
 PAIRWISE = 129
 """Values in a run up to which NumPy's order has no blocks."""
 
 SHORT = 4 * WIDTH
 """Values in a run up to which it is added in whole vectors."""
+
+LONG = 4 * WIDTH
+"""Values in a run from which on lanes look for the best one."""
 
 
 @lru_cache(maxsize=64)
@@ -111,3 +118,98 @@ def _floating_sum(number: type) -> Any:
         return first + total
 
     return fold
+
+
+@lru_cache(maxsize=64)
+def finding(monoid: Monoid, dtype: np.dtype, everywhere: bool) -> Kernel:
+    """(values, fill, columns, ends, y, k, start, stop): y_r as `folding`'s, k_r the column of the first y_r, or NONE.
+
+    everywhere: values are all positions of a matrix, of which NaN and `fill` are absent, and columns are counted.
+    """
+    take, add, zero, terminal = _taking(monoid, dtype, everywhere), *_selecting(monoid, dtype)
+    with_lanes = not terminal and MONOIDS.get(monoid.name) == monoid
+    room, clear, moved = on_stack(WIDTH), filled(WIDTH), copied(WIDTH)
+    step = across(lambda y, x, fill: add(y, take(x, fill)), 2, WIDTH, vectors=with_lanes)
+    noted = across(_number_if_new, 3, WIDTH, vectors=with_lanes)
+
+    def work(values, fill, columns, ends, y, k, start, stop):
+        totals, before, blocks = room(y), room(y), room(k)
+        for r in range(start, stop):
+            first, end = np.uintp(ends[r]), np.uintp(ends[r + 1])
+            best, place, e = zero, end, first
+            if with_lanes and end - first >= np.uintp(LONG):
+                clear(totals, zero)
+                clear(blocks, NONE)
+                block = 0
+                while end - e >= np.uintp(WIDTH):
+                    moved(before, 0, totals, 0)
+                    step(totals, 0, values, e, fill)
+                    noted(blocks, 0, totals, 0, before, 0, block)
+                    e += np.uintp(WIDTH)
+                    block += 1
+                for lane in range(WIDTH):
+                    if blocks[lane] != NONE:
+                        at, t = first + np.uintp(np.int64(blocks[lane]) * WIDTH + lane), add(best, totals[lane])
+                        if t != best or (totals[lane] == best and at < place):
+                            place = at
+                        best = t
+            while e < end:
+                t = add(best, take(values[e], fill))
+                place = e if t != best else place
+                best = t
+                e += np.uintp(1)
+                if terminal and best != zero:
+                    break
+            y[r] = best
+            k[r] = NONE if place == end else place - first if everywhere else columns[place]
+
+    return compiled(work)
+
+
+@lru_cache(maxsize=64)
+def finding_across(monoid: Monoid, dtype: np.dtype) -> Kernel:
+    """(values, fill, y, k, start, stop): likewise down the columns [start, stop) of all positions of a matrix."""
+    take, add, zero, terminal = _taking(monoid, dtype, True), *_selecting(monoid, dtype)
+    lanes = WIDTH if not terminal and MONOIDS.get(monoid.name) == monoid else 1
+    room, moved = on_stack(lanes), copied(lanes)
+    step = across(lambda y, x, fill: add(y, take(x, fill)), 2, lanes, vectors=lanes > 1)
+    noted = across(_number_if_new, 3, lanes, vectors=lanes > 1)
+
+    def work(values, fill, y, k, start, stop):
+        before, (rows, columns), flat = room(y), values.shape, values.reshape(values.size)
+        whole = start + (stop - start) // lanes * lanes
+        for j in range(start, stop):
+            y[j] = zero
+            k[j] = NONE
+        for i in range(rows):
+            for j in range(start, whole, lanes):
+                moved(before, 0, y, j)
+                step(y, j, flat, i * columns + j, fill)
+                noted(k, j, y, j, before, 0, i)
+            for j in range(whole, stop):
+                t = add(y[j], take(values[i, j], fill))
+                k[j] = i if t != y[j] else k[j]
+                y[j] = t
+
+    return compiled(work)
+
+
+@inlined
+def _number_if_new(k, y, before, number):
+    return number if y != before else k
+
+
+def _selecting(monoid: Monoid, dtype: np.dtype) -> tuple[Any, Any, bool]:
+    """(⊕, its identity, may a fold end at its first value?)."""
+    op, number = monoid.on(dtype), dtype.type
+    check_operator(op, dtype)
+    scalar = inlined(op.scalar)
+    return inlined(lambda a, b: number(scalar(a, b))), monoid.zero(dtype), monoid.terminal
+
+
+def _taking(monoid: Monoid, dtype: np.dtype, everywhere: bool) -> Any:
+    """(a stored value, fill) -> the value in `dtype`, the identity where nothing is."""
+    number, zero = dtype.type, monoid.zero(dtype)
+    if everywhere:
+        return inlined(lambda value, fill: number(value) if (value != fill) & (value == value) else zero)
+    return inlined(lambda value, fill: value)

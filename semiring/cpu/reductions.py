@@ -6,19 +6,23 @@ from typing import Any
 
 import numpy as np
 
-from formats import COO, Matrix, SparseVector
+from formats import COO, Dense, Matrix, SparseVector
+from formats.arrays import index_dtype
 
 from ..algebra.ops import OPERATORS
 from ..algebra.semirings import MONOIDS, Monoid, Semiring
 from ..verbs.arguments import present_value
 from ..verbs.masks import VectorWrite
 from ..verbs.registry import Vector
-from ..verbs.verbs import mxv, reduce, vxm
+from ..verbs.verbs import mxv, reduce, reduce_lines, vxm
 from .storage import STORED
-from .threads import cut_evenly, run
+from .threads import cut, cut_evenly, get_threads, run
 
 MANY = 1 << 12
 """Runs from which on a compiled loop pays."""
+
+COLUMNS = 64
+"""Columns of a matrix with all positions that a thread takes at least, where it goes down them."""
 
 PADDED = 4
 """Places for an entry up to which a format's own storage is folded, not its kept rows."""
@@ -47,6 +51,28 @@ def _(A: Matrix, monoid: Monoid, axis: int | None, write: VectorWrite) -> Any:
     # where a result's entries do not lie together, by kept rows or columns, in which they do
     rows: Any = A if together else reduce.rows_of(A, 1 - axis)
     return write(fold_rows(monoid, np.ascontiguousarray(rows.values), rows.indptr))
+
+
+@reduce_lines.implement(Matrix, "cpu")
+def _(A: Matrix, monoid: Monoid, axis: int) -> tuple[np.ndarray, np.ndarray]:
+    from .folds import finding, finding_across
+
+    dtype, size = A.dtype, A.shape[1 - axis]
+    y, k = np.empty(size, dtype), np.empty(size, index_dtype(A.shape[axis]))
+    if isinstance(A, Dense) and A.major == axis:
+        down = finding_across(monoid, dtype)
+        each = -(-size // (get_threads() * COLUMNS)) * COLUMNS
+        run(lambda *piece: down(A.values, A.fill, y, k, *piece), cut(size, each, A.values.size))
+        return y, k
+    if isinstance(A, Dense):
+        values, fill, columns = A.values.reshape(-1), A.fill, np.empty(0, k.dtype)
+        ends = np.arange(size + 1) * A.shape[axis]
+    else:
+        lines: Any = reduce.rows_of(A, 1 - axis)
+        values, fill, columns, ends = np.ascontiguousarray(lines.values), dtype.type(0), lines.indices, lines.indptr
+    along = finding(monoid, dtype, isinstance(A, Dense))
+    run(lambda *piece: along(values, fill, columns, ends, y, k, *piece), cut_evenly(ends))
+    return y, k
 
 
 def _as_product(A: Matrix, monoid: Monoid, axis: int, write: VectorWrite) -> Any:

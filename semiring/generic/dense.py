@@ -7,9 +7,10 @@ from typing import Any
 from formats import CSR, Dense, Matrix
 from formats.arrays import Array, contiguous
 
-from ..algebra.semirings import Semiring
+from ..algebra.ops import OPERATORS
+from ..algebra.semirings import Monoid, Semiring
 from ..verbs import arguments
-from ..verbs.verbs import dense_dense, dense_mxm
+from ..verbs.verbs import dense_dense, dense_mxm, reduce_lines
 
 
 def by_columns(
@@ -31,6 +32,15 @@ def with_dense(A: Dense, X: Array, semiring: Semiring, matrix_first: bool, argum
         return dense_dense(values, X, semiring, argument)
     turned = dense_dense(contiguous(X.T), contiguous(values.T), semiring, argument)
     return tuple(part.T for part in turned) if argument else turned.T
+
+
+@reduce_lines.implement(Matrix, "cuda")
+def lines_by_product(A: Matrix, monoid: Monoid, axis: int) -> tuple[Array, Array]:
+    """A ⊗ x for each line, where ⊗ gives A's value and x is present everywhere."""
+    lines, s = A if axis == 1 else A.T, Semiring(monoid, OPERATORS["first"], dtypes=monoid.dtypes)
+    x = A.xp.full((lines.ncols, 1), arguments.present_value(monoid, A.dtype), A.dtype)
+    y, k = (part.reshape(-1) for part in dense_mxm(lines, x, s, True, True))
+    return y, k
 
 
 def dense_needs(A: Matrix, fmt: type[Matrix], columns: int) -> dict[str, int]:

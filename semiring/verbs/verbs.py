@@ -34,7 +34,7 @@ from formats.arrays import (
 from formats.places import LIMITS, Place, place_of
 from formats.vector import is_scalar
 
-from ..algebra.ops import OPERATORS, BinaryOp, find_unary
+from ..algebra.ops import BinaryOp, find_unary
 from ..algebra.predicates import Predicate, find_comparison, find_predicate, is_function, said
 from ..algebra.semirings import Monoid, Semiring, find_combiner, find_monoid, find_semiring
 from . import arguments, positions
@@ -697,13 +697,32 @@ def reduce(
     if isinstance(u, Matrix):
         size = u.shape[1 - (axis or 0)]
         write = VectorWrite.checked(size, u.dtype, m.zero(u.dtype), u.place, mask, complement, accum, out, replace)
-        if return_argument:  # of A ⊗ x, where ⊗ gives A's value, and x has an element everywhere
-            lines, s = u if axis == 1 else u.T, Semiring(m, OPERATORS["first"], dtypes=m.dtypes)
-            x = u.xp.full(lines.ncols, arguments.present_value(m, u.dtype), u.dtype)
-            return _with_argument(lines, x, s, write, True)
+        if return_argument:
+            return _written_with_argument(reduce_lines(u, m, axis or 0), write)
         return reduce.find(type(u), u.place)(u, m, axis, write)
     total = reduce.find(Vector, check_vectors(u))(u, m)
     return (total, _place_of_value(u, total, m)) if return_argument else total
+
+
+@Internal
+def reduce_lines(A: Matrix, monoid: Monoid, axis: int) -> tuple[Array, Array]:
+    """(y, k): ⊕ over each row (axis 1) or column (0), and where it was: what reduce with arguments is made of.
+
+    Args:
+        A: (m, n); both extents at least one where a cell is called.
+        monoid: ⊕, which selects.
+        axis: 0 or 1.
+
+    Returns:
+        y and k, arrays of their own, of `index_dtype` of the extent along the axis, see `arguments`.
+    """
+    size, extent = A.shape[1 - axis], A.shape[axis]
+    if 0 in A.shape:
+        return (
+            A.xp.full(size, monoid.zero(A.dtype), A.dtype),
+            A.xp.full(size, arguments.NONE, index_dtype(extent)),
+        )
+    return reduce_lines.find(type(A), A.place)(A, monoid, axis)
 
 
 def _place_of_value(u: VectorLike, value: Any, monoid: Monoid) -> int:
