@@ -1,6 +1,6 @@
 """What formats ask of the layers above, which know formats and are not known here.
 
-Each question is declared here, once. `semiring` answers all of them when it is imported. Questions about the GPU are
+Each hook is declared here, once. `semiring` answers all of them when it is imported. Those for the GPU are
 steps of conversions that array functions would take many passes for, and kernels do in one or two.
 """
 
@@ -14,8 +14,8 @@ from typing import Any, TypeVar
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-class Question:
-    """A question that a higher layer answers.
+class Hook:
+    """What formats ask, and a higher layer answers.
 
     asks: what it is about.  answer: the function that answers; None if nobody was imported who knows.
     """
@@ -36,22 +36,22 @@ class Question:
         return self.answer(*args)
 
 
-WORK = Question("(A, format, backend, {'verb': …, 'algorithm': …}) -> bytes of each part of the work")
-CHOICE = Question("(A, options) -> A in the format that is best for it: `A.to('auto', …)`")
-KERNEL = Question("(function) -> the function as machine code, kept on disk and without the interpreter's lock")
+WORK = Hook("(A, format, backend, {'verb': …, 'algorithm': …}) -> bytes of each part of the work")
+CHOICE = Hook("(A, options) -> A in the format that is best for it: `A.to('auto', …)`")
+KERNEL = Hook("(function) -> the function as machine code, kept on disk and without the interpreter's lock")
 
-PART = Question("(A, rows, cols) -> A[rows, cols]")
-COMBINED = Question("(symbol, A, other, is A the first?) -> what Python's operator makes of the two")
+PART = Hook("(A, rows, cols) -> A[rows, cols]")
+COMBINED = Hook("(symbol, A, other, is A the first?) -> what Python's operator makes of the two")
 
-CAST = Question("(floating-point values, dtype) -> the values in that dtype")
-LOOKED_THROUGH = Question("arrays of integers, each with a bound -> (is one outside? do they not ascend?) of each")
-TURNED = Question("(indptr, indices, values, ncols) -> those of the other orientation")
-BLOCKED = Question("(A, segment, block) -> (rows, columns, values, starts) by segments of rows, or blocks of them")
-RANGES = Question("columns -> (bases, starts, words) of the groups that they are packed in")
-PACKED = Question("(columns, bases, starts, words, spare words) -> the words that the columns are packed in")
-UNPACKED = Question("(words, bases, starts, number of columns) -> the columns")
-SAME_LENGTHS = Question("A -> has each column as many entries as the row of its number?")
-SAME_ENTRIES = Question("(A, B by columns) -> (are positions the same? and values, too?)")
+CAST = Hook("(floating-point values, dtype) -> the values in that dtype")
+LOOKED_THROUGH = Hook("arrays of integers, each with a bound -> (is one outside? do they not ascend?) of each")
+TURNED = Hook("(indptr, indices, values, ncols) -> those of the other orientation")
+BLOCKED = Hook("(A, segment, block) -> (rows, columns, values, starts) by segments of rows, or blocks of them")
+RANGES = Hook("columns -> (bases, starts, words) of the groups that they are packed in")
+PACKED = Hook("(columns, bases, starts, words, spare words) -> the words that the columns are packed in")
+UNPACKED = Hook("(words, bases, starts, number of columns) -> the columns")
+SAME_LENGTHS = Hook("A -> has each column as many entries as the row of its number?")
+SAME_ENTRIES = Hook("(A, B by columns) -> (are positions the same? and values, too?)")
 
 
 @cache

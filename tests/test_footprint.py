@@ -283,9 +283,9 @@ def test_a_control_groups_limit_counts(version: int, tmp_path: Any, monkeypatch:
 
 
 def test_all_that_formats_ask_is_answered() -> None:
-    questions = [question for question in vars(hooks).values() if isinstance(question, hooks.Question)]
-    assert len(questions) > 10
-    assert [question.asks for question in questions if question.answer is None] == []
+    asked = [hook for hook in vars(hooks).values() if isinstance(hook, hooks.Hook)]
+    assert len(asked) > 10
+    assert [hook.asks for hook in asked if hook.answer is None] == []
 
 
 def test_a_footprint_of_work_needs_somebody_who_knows_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -242,7 +242,7 @@ def pack(
     return words, bases, starts
 
 
-def _on_gpu(array: Array, step: hooks.Question) -> Callable[..., Any] | None:
+def _on_gpu(array: Array, step: hooks.Hook) -> Callable[..., Any] | None:
     """What does a step by kernels, for an array on a GPU."""
     return None if place_of(array).on_host or array.size == 0 else step.answer
 
