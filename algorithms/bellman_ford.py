@@ -79,7 +79,7 @@ def bellman_ford(
     return bellman_ford.paths(A, source, semiring, sources, return_parents, limit, target)
 
 
-@bellman_ford.core
+@bellman_ford.equations
 def distances(A: Matrix, source: int, s: Semiring, until: Until) -> Any:
     """The distances of one source."""
     f = unit(A, source, s)

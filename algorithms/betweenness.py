@@ -124,7 +124,7 @@ def scaled(total: Any, sources: list[int], normalized: bool, endpoints: bool, wa
     return own
 
 
-@betweenness_centrality.core
+@betweenness_centrality.equations
 def dependencies(A: Matrix, sources: list[int], weighted: bool, endpoints: bool) -> Any:
     """Σ δ over the sources, but for each source its own; with `endpoints` also the paths that end in a vertex."""
     total = full(all_vertices(A), 0, "float64")

@@ -105,7 +105,7 @@ bfs.holds = Holds(fused=(17, 9), written=(32, 20))
 bfs.in_order = True
 
 
-@bfs.core
+@bfs.equations
 def search(
     A: Matrix, source: int, outside: Any, how: Direction, deepest: int | None, return_parents: bool
 ) -> tuple[Any, Any]:

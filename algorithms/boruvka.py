@@ -85,7 +85,7 @@ def boruvka(
 boruvka.holds = Holds(fused=(56, 20), written=(96, 60))
 
 
-@boruvka.core
+@boruvka.equations
 def forest(A: Matrix, symmetrize: bool, with_labels: bool) -> tuple[Any, Any]:
     """(the forest's edges, the smallest vertex of each vertex's tree); no labels where nobody asked for them."""
     E = undirected_edges(A, symmetrize=symmetrize)

@@ -56,7 +56,7 @@ def core_number(A: Matrix, *, symmetrize: bool = False, fused: bool = True) -> I
 core_number.holds = Holds(fused=(56, 16), written=(96, 32))
 
 
-@core_number.core
+@core_number.equations
 def cores(A: Matrix, symmetrize: bool) -> Any:
     """The core number of each vertex."""
     S = undirected_pattern(A, symmetrize)

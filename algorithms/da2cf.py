@@ -80,7 +80,7 @@ def da2cf(
     return da2cf.paths(A, source, semiring, sources, return_parents, limit, target)
 
 
-@da2cf.core
+@da2cf.equations
 def distances(A: Matrix, source: int, s: Semiring, until: Until) -> Any:
     """The distances of one source."""
     q = densified(unit(A, source, s), s)  # q = e_s

@@ -87,7 +87,7 @@ def delta_stepping(
     return delta_stepping.paths(A, source, semiring, sources, return_parents, limit, target, delta=delta)
 
 
-@delta_stepping.core
+@delta_stepping.equations
 def distances(A: Matrix, source: int, s: Semiring, until: Until, *, delta: Any = None) -> Any:
     """The distances of one source."""
     Δ = bucket_width(A, delta)

@@ -73,7 +73,7 @@ def dijkstra(
     return dijkstra.paths(A, source, semiring, sources, return_parents, limit, target)
 
 
-@dijkstra.core
+@dijkstra.equations
 def distances(A: Matrix, source: int, s: Semiring, until: Until) -> Any:
     """The distances of one source."""
     q = densified(unit(A, source, s), s)  # q = e_s

@@ -60,7 +60,7 @@ def bfs_order(
 bfs_order.holds = Holds(fused=(17, 9), written=(64, 20))
 
 
-@bfs_order.core
+@bfs_order.equations
 def queued(A: Matrix, source: int, both_ways: bool) -> tuple[Any, Any]:
     """(the order, the parents)."""
     P, n, ids = unweighted(A), A.nrows, all_vertices(A)

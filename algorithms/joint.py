@@ -35,7 +35,7 @@ def joint_search(
     return search(A, starts, semiring, limit, return_parents)
 
 
-@joint_search.core
+@joint_search.equations
 def search(A: Matrix, starts: Any, s: Semiring, limit: Any, return_parents: bool) -> tuple[Any, Any]:
     """(distances, parents)."""
     J, ids = with_joint_source(A, starts, s), all_vertices(A)

@@ -112,7 +112,7 @@ def shortest_path_tree(
     return tree(A, d, source, semiring) if ties == "smallest" else nearest_parents(A, d, source, semiring)
 
 
-@shortest_path_tree.core
+@shortest_path_tree.equations
 def tree(A: Matrix, d: Any, source: int, semiring: Semiring) -> Any:
     """The parents of a matrix whose values the semiring takes as they are."""
     return in_rounds(A, d, source, semiring, lambda N: N)
@@ -124,7 +124,7 @@ def nearest_parents(A: Matrix, d: DenseVector, source: int, semiring: Semiring) 
     return tree_of_nearest(A, d, source, semiring)
 
 
-@nearest_parents.core
+@nearest_parents.equations
 def tree_of_nearest(A: Matrix, d: Any, source: int, semiring: Semiring) -> Any:
     """The parents of a matrix whose values the semiring takes as they are."""
     first = find_semiring(f"{semiring.add.name}_first")

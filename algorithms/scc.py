@@ -99,7 +99,7 @@ def scc(A: Matrix, *, weak: bool = False, fused: bool = True) -> IntegerVector:
 scc.holds = Holds(fused=(54, 9), written=(64, 36))
 
 
-@scc.core
+@scc.equations
 def strong_components(A: Matrix, weak: bool, trim: bool, pivot: str, seed: int, how: Direction) -> Any:
     """The smallest vertex of each vertex's component.
 

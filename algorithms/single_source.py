@@ -1,7 +1,7 @@
 """What every algorithm for paths from a source does around its equations, written once.
 
-The equations are a function core(A, source, s, until, **parameters) -> d of the semiring s. `SingleSource.paths` does
-the rest: semirings by name, checked weights, several sources, trees, and an end at a distance or a vertex.
+The equations are a function distances(A, source, s, until, **parameters) -> d of the semiring s. `SingleSource.paths`
+does the rest: semirings by name, checked weights, several sources, trees, and an end at a distance or a vertex.
 
     d = core(A, source, s, until)         d⟨d worse than the bound⟩ = 0̄         parents = shortest_path_tree(A, d)
 
@@ -86,9 +86,11 @@ class Exact:
 
 
 class SingleSource(Batched[P, R]):
-    """An algorithm for best paths from a source: a function that calls `paths`, and the equations, its core.
+    """An algorithm for best paths from a source: a function that calls `paths`, and the equations.
 
-    core: what `implement` registers takes its arguments, and may answer `Exact`.  any_sign: may longer paths be better?
+    What `implement` registers takes the equations' arguments, and may answer `Exact`.
+
+    any_sign: may longer paths be better?
     takes: the semirings that it is right for; None for all with an order and a unit.  check: raises for values of the
     algorithm's own parameters that there are not.
     """

@@ -203,7 +203,7 @@ def count_shortest_paths(
 count_shortest_paths.holds = Holds(fused=(48, 20), written=(96, 40))
 
 
-@count_shortest_paths.core
+@count_shortest_paths.equations
 def numbers_of_paths(A: Matrix, d: Any, source: int, s: Semiring, dtype: str) -> Any:
     """σ = e_s + σ T, from the distances."""
     T = edges_of_paths(A, d, s)

@@ -73,7 +73,7 @@ def topological_components(A: Matrix, *, fused: bool = True) -> IntegerVector:
 topological_components.holds = Holds(fused=(70, 9), written=(90, 60))
 
 
-@topological_components.core
+@topological_components.equations
 def numbered(A: Matrix, component: Any, k: int) -> Any:
     """(k,) integers: the place of each component in the order."""
     M: Any = compressed(membership(component, k), 0)

@@ -177,7 +177,7 @@ def test_an_algorithm_that_nobody_has_fused_takes_the_format_itself():
     def degree(A: Matrix) -> Any:
         return count(A)
 
-    @degree.core
+    @degree.equations
     def count(A: Matrix) -> str:
         return type(A).__name__
 

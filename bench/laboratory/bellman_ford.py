@@ -54,7 +54,7 @@ def bellman_ford_by(
     return bellman_ford_by.paths(A, source, semiring, sources, return_parents, limit, target, schedule=schedule)
 
 
-@bellman_ford_by.core
+@bellman_ford_by.equations
 def distances(A: Matrix, source: int, s: Semiring, until: Until, *, schedule: str = "sweep") -> Any:
     """The distances of one source."""
     if schedule == "frontier":

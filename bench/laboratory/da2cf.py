@@ -141,7 +141,7 @@ def da2cf_by(
     return da2cf_by.paths(A, source, semiring, sources, return_parents, limit, target, **own)
 
 
-@da2cf_by.core
+@da2cf_by.equations
 def distances(
     A: Matrix,
     source: int,

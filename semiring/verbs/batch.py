@@ -1,4 +1,4 @@
-"""Several sources in one pass: what a backend may run in place of an algorithm's core for many sources at once.
+"""Several sources in one pass: what a backend may run in place of an algorithm's equations for many sources at once.
 
 An implementation is registered as one for a single source is, and gives the same bits:
 
@@ -50,7 +50,7 @@ class Block(NamedTuple):
 
 
 class Batch:
-    """The implementations of an algorithm's core for several sources, by (format, backend)."""
+    """The implementations of an algorithm's equations for several sources, by (format, backend)."""
 
     def __init__(self, algorithm: Fusible[..., Any]) -> None:
         self.algorithm = algorithm

@@ -195,9 +195,9 @@ class Holds:
 class Fusible(Verb[P, R]):
     """An algorithm written in verbs, which a backend may also run as a whole, unless it is called with `fused=False`.
 
-    The function itself checks its arguments and calls its core, the equations, which `core` declares and which is what
-    `implement` replaces. The core as written, the *definition*, runs where the implementation is `Unsuited`, and where
-    `fused=False` is passed; it is the oracle of every implementation. A matrix in a format without an implementation
+    The function itself checks its arguments and calls its equations, a function that `equations` marks and `implement`
+    replaces. The equations as written, the *definition*, run where the implementation is `Unsuited`, and where
+    `fused=False` is passed; they are the oracle of every implementation. A matrix in a format without an implementation
     is taken by its rows, as CSR, which are made at the first call and kept with it; `fused=False` takes it as it is.
     """
 
@@ -242,8 +242,11 @@ class Fusible(Verb[P, R]):
         """The algorithm with `fused=False`."""
         return functools.partial(cast(Any, self), fused=False)
 
-    def core(self, written: Callable[..., R]) -> Callable[..., R]:
-        """Let what `implement` registers for A replace the decorated function of (A, …); returns what chooses."""
+    def equations(self, written: Callable[..., R]) -> Callable[..., R]:
+        """Mark the decorated function of (A, …) as the equations.
+
+        Returns a function that runs what `implement` registers for A, or else the equations.
+        """
         self.written = written
 
         @functools.wraps(written)
@@ -253,7 +256,7 @@ class Fusible(Verb[P, R]):
         return chosen
 
     def solve(self, A: Matrix, *args: Any, **kwargs: Any) -> Any:
-        """The core, by the implementation for A if there is one that takes these arguments."""
+        """The answer by the implementation for A, if one takes these arguments, or else by the equations."""
         A = A if why_not_fused() or A.on_disk else self._rows_of(A)
         with running_as(self.name, A) as run:
             whole, why = self._whole(A)
@@ -289,13 +292,13 @@ class Fusible(Verb[P, R]):
 
 
 def fusible(front: Callable[P, R]) -> Fusible[P, R]:
-    """Let the core of an algorithm be run as a whole where `implement` registers how.
+    """Let the equations of an algorithm be run as a whole where `implement` registers how.
 
     Args:
-        front: what users call: a function of a matrix first, which calls the core.
+        front: what users call: a function of a matrix first, which calls the equations.
 
     Returns:
-        The algorithm, whose `core` declares its equations.
+        The algorithm, whose `equations` marks them.
 
     Example:
         >>> from formats import from_edges
@@ -305,7 +308,7 @@ def fusible(front: Callable[P, R]) -> Fusible[P, R]:
         >>> @Own  # as `fusible` does, but for the list of all algorithms
         ... def total(A):
         ...     return weights(A)
-        >>> @total.core
+        >>> @total.equations
         ... def weights(A):
         ...     return reduce(A, "plus")
         >>> total(from_edges([0, 1], [1, 0], [5, 9])).item()

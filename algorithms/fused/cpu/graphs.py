@@ -1,6 +1,6 @@
 """Searches, components and forests on the CPU as compiled loops; what compiles is imported when it is called.
 
-What is registered takes the arguments of the core that it replaces, and gives its very answer.
+What is registered takes the arguments of the equations that it replaces, and gives their very answer.
 """
 
 from __future__ import annotations

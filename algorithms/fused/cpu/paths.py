@@ -1,9 +1,9 @@
 """Shortest paths on the CPU as compiled loops, which are imported, and compiled, when they are called.
 
-What is registered takes the arguments of the core that it replaces, and gives its very answer: all algorithms have one
-fixpoint, d = e_s ⊕ d A, and floats, whose rounded sums are monotone, reach it in any order. Bellman-Ford's method and
-Δ-stepping become near-far relaxation by several threads, DA2CF and Dijkstra's algorithm a heap. Where longer paths may
-be better, Bellman-Ford's method has a queue and a tree in which cycles close.
+What is registered takes the arguments of the equations that it replaces, and gives their very answer: all algorithms
+have one fixpoint, d = e_s ⊕ d A, and floats, whose rounded sums are monotone, reach it in any order. Bellman-Ford's
+method and Δ-stepping become near-far relaxation by several threads, DA2CF and Dijkstra's algorithm a heap. Where longer
+paths may be better, Bellman-Ford's method has a queue and a tree in which cycles close.
 """
 
 from __future__ import annotations
