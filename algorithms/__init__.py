@@ -7,6 +7,7 @@ from .all_pairs import all_pairs
 from .bellman_ford import bellman_ford
 from .betweenness import betweenness_centrality
 from .bfs import bfs
+from .bfs_order import bfs_order
 from .boruvka import boruvka
 from .closeness import closeness_centrality, harmonic_centrality
 from .components import components
@@ -14,7 +15,6 @@ from .core_number import core_number
 from .da2cf import da2cf
 from .delta_stepping import delta_stepping
 from .dijkstra import dijkstra
-from .discovery import bfs_order
 from .eccentricity import diameter, eccentricity
 from .errors import NegativeCycle
 from .label_propagation import label_propagation

@@ -28,8 +28,7 @@ from semiring import MinPlus, Semiring, better, ewise_add, select, vxm
 from semiring.vectors import densified, is_empty, unit
 
 from .cycle_watch import CycleWatch
-from .kinds import Distance, Paths, Vertices
-from .signatures import SourceToAll
+from .signatures import Distance, Paths, SourceToAll, Vertices
 from .single_source import Until, single_source
 from .trace import note
 

@@ -46,7 +46,7 @@ from semiring.vectors import (
 from semiring.verbs.registry import Holds
 
 from .blocks import blocks_of_distances, has_weights, listed
-from .kinds import Vertices
+from .signatures import Vertices
 from .trace import note, running
 
 PlusFirst, PlusPair = find_semiring("plus_first"), find_semiring("plus_pair")

@@ -20,8 +20,7 @@ from formats.matrix.notation import is_integer
 from semiring.vectors import all_vertices, element, empty_rows, excluded, fill, flag, full, put, starting_points
 from semiring.verbs.registry import Holds, Unsuited
 
-from .kinds import Searches, Vertices
-from .signatures import Search
+from .signatures import Search, Searches, Vertices
 from .trace import running
 from .traversal import Direction, frontiers
 

@@ -18,7 +18,7 @@ from formats.storage.orientation import by_columns
 from semiring.vectors import either, shares
 
 from .blocks import blocks_of_distances, joined, listed
-from .kinds import Vertices
+from .signatures import Vertices
 
 
 def closeness_centrality(

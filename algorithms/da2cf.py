@@ -25,8 +25,7 @@ from semiring import MinPlus, Semiring, ewise_add, reduce, vxm
 from semiring.vectors import densified, entries_equal, full, is_empty, put, unit
 
 from .errors import broken_law
-from .kinds import Distance, Paths, Vertices
-from .signatures import SourceToAll
+from .signatures import Distance, Paths, SourceToAll, Vertices
 from .single_source import Until, single_source
 from .trace import note
 

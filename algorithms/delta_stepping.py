@@ -30,8 +30,7 @@ from semiring import MinPlus, Semiring, better, ewise_add, no_worse, reduce, sel
 from semiring.vectors import densified, is_empty, present, product, put, unit
 
 from .bucket_width import bucket_width, check_delta
-from .kinds import Distance, Paths, Rule, Vertices
-from .signatures import ByBuckets
+from .signatures import ByBuckets, Distance, Paths, Rule, Vertices
 from .single_source import Until, single_source
 from .trace import note
 

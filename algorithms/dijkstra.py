@@ -22,8 +22,7 @@ from semiring.vectors import densified, entries_equal, first_entry, full, is_emp
 
 from .da2cf import NONE_OF_THEM, resolve
 from .errors import broken_law
-from .kinds import Distance, Paths, Vertices
-from .signatures import SourceToAll
+from .signatures import Distance, Paths, SourceToAll, Vertices
 from .single_source import Until, single_source
 from .trace import note
 

@@ -6,16 +6,34 @@ the parameters one by one, with their defaults and meaning.
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypedDict, Unpack, overload
+from collections.abc import Sequence
+from typing import Any, Literal, TypeAlias, TypedDict, Unpack, overload
 
 from formats import COO, Matrix, SparseVector
-from formats.arrays import Array, DenseRows, DenseVector, IntegerRows, IntegerVector
+from formats.arrays import Array, DenseRows, DenseVector, IntegerRows, IntegerVector, Scalar
 from semiring import MinPlus, Semiring
 from semiring.verbs.batch import Batched
 from semiring.verbs.registry import Fusible
 
-from .kinds import Distance, Name, Paths, Rule, Searches, Vertices
 from .single_source import SingleSource
+
+Vertices: TypeAlias = Array | Sequence[int] | range
+Distance: TypeAlias = Scalar
+Rule: TypeAlias = Literal["median", "mean", "max/degree"]
+"""For the width of a bucket."""
+
+Paths: TypeAlias = DenseVector | DenseRows | tuple[DenseVector, IntegerVector] | tuple[DenseRows, IntegerRows]
+"""Distances, or distances and parents; a row for each of several sources."""
+
+Searches: TypeAlias = (
+    IntegerVector | IntegerRows | tuple[IntegerVector, IntegerVector] | tuple[IntegerRows, IntegerRows]
+)
+"""Levels, or levels and parents; a row for each of several sources."""
+
+Name: TypeAlias = Literal[
+    "auto", "bellman-ford", "da2cf", "delta-stepping", "dijkstra", "bellman_ford", "delta_stepping"
+]
+"""Of an algorithm for paths."""
 
 
 class Bounds(TypedDict, total=False):

@@ -3,7 +3,7 @@
 The equations are a function distances(A, source, s, until, **parameters) -> d of the semiring s. `SingleSource.paths`
 does the rest: semirings by name, checked weights, several sources, trees, and an end at a distance or a vertex.
 
-    d = core(A, source, s, until)         d⟨d worse than the bound⟩ = 0̄         parents = shortest_path_tree(A, d)
+    d = distances(A, source, s, until)     d⟨d worse than the bound⟩ = 0̄         parents = shortest_path_tree(A, d)
 
 The bound is `limit`, or the distance of `target`, or both. Distances beyond it are absent from every answer, so every
 algorithm still gives the same one, however far it has looked.

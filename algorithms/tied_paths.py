@@ -50,9 +50,8 @@ from semiring.verbs.registry import Holds
 
 from .bfs import LEVEL, bfs
 from .errors import walk
-from .kinds import Vertices
 from .parents import cycle_among
-from .signatures import Counting
+from .signatures import Counting, Vertices
 from .sssp import sssp
 from .trace import note, running
 

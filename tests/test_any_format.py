@@ -25,7 +25,7 @@ from algorithms import (
     sssp,
     topological_components,
 )
-from algorithms.joint import joint_search
+from algorithms.joint_search import joint_search
 from bench.graphs import rmat, rmat_both_ways
 from bench.laboratory import bellman_ford_by, scc_by
 from formats import COO, CSC, CSR, CompressedCSR, Matrix, Place, from_edges

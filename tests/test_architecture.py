@@ -222,6 +222,27 @@ def test_every_folder_of_code_is_installed() -> None:
             assert (folder / "__init__.py").exists(), folder
 
 
+SHORTEST = 40
+FEW_LINES = {
+    "algorithms/cli/bench.py",  # a file for each command
+    "semiring/cpu/loops/segmented.py",  # a file for each format's loops
+    "semiring/cuda/packing.py",  # a file for each file of kernels
+    "formats/io/kind.py",  # what a line of the table of file formats is
+    "semiring/generic/layout.py",  # what a line of both backends' tables of formats is
+}
+
+
+def test_few_modules_are_shorter_than_a_screen() -> None:
+    """Each is a name to learn and an import to follow."""
+    short = {
+        named(path)
+        for path in sources()
+        if not named(path).startswith("bench/") and not path.name.startswith("__")
+        if len(path.read_text(encoding="utf-8").splitlines()) < SHORTEST
+    }
+    assert short == FEW_LINES
+
+
 MOST_LINES, MOST_PARAMETERS = 80, 8
 
 

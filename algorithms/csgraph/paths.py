@@ -19,7 +19,7 @@ import numpy as np
 from algorithms.all_pairs import all_pairs
 from algorithms.bfs import bfs
 from algorithms.errors import NegativeCycle
-from algorithms.joint import joint_search, with_joint_source
+from algorithms.joint_search import joint_search, with_joint_source
 from algorithms.parents import gains_by_length, shortest_path_tree
 from algorithms.sssp import sssp
 from formats import Matrix

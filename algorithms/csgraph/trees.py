@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from algorithms.bfs_order import bfs_order
 from algorithms.boruvka import boruvka
-from algorithms.discovery import bfs_order
 from formats.storage.compressed import expand
 from formats.storage.orientation import is_symmetric
 

@@ -22,8 +22,8 @@ from semiring.vectors import check_graph
 from ..bfs import bfs
 from ..boruvka import boruvka
 from ..errors import NegativeCycle
-from ..kinds import Distance, Name
 from ..scc import scc
+from ..signatures import Distance, Name
 from ..sssp import sssp
 from .answers import Components, Distances, Edges
 

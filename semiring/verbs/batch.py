@@ -5,7 +5,7 @@ An implementation is registered as one for a single source is, and gives the sam
     @bfs.batch.implement(CSR, "cpu", most=64, needs=lambda A, k: 40 * A.nrows)
     def _batch(A, sources, rows, outside, how, deepest, return_parents): ...
 
-It is called with the core's arguments, but for the source: it gets a list of sources, and the arrays of the answer, a
+It is called with their arguments, but for the source: it gets a list of sources, and the arrays of the answer, a
 row for each, which it fills. It may answer `Unsuited`: then these sources are solved one by one.
 """
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
+from algorithms.joint_search import joint_parents, with_joint_source
 from algorithms.single_source import Exact, Until
 from formats import CSR
 from semiring import OPERATORS, Semiring
@@ -12,6 +15,7 @@ from semiring.verbs.explanation import explained, facts
 
 from .essential import essential
 from .near_far import Plan, Search, fits, step, threads_for
+from .trees import nearest_parents
 
 
 def near_far(A: CSR, source: int, s: Semiring, until: Until, delta: Any) -> Any:
@@ -40,3 +44,17 @@ def planned(A: CSR, sources: list[int], s: Semiring, until: Until, delta: Any) -
     if delta is None:
         delta = step(A, s) if found is None else found.delta
     return Plan(threads_for(A), delta, found)
+
+
+def together(A: CSR, starts: np.ndarray, s: Semiring, limit: Any, return_parents: bool) -> tuple[Any, Any]:
+    """(distances, parents), as `algorithms.joint_search.search` has them; all starting points are near for a start."""
+    until = Until(s, None if limit is None else A.dtype.type(limit))
+    search = Search(A, starts, s, until, Plan(threads_for(A), step(A, s) if s.mul == OPERATORS["plus"] else None))
+    search.run()
+    d = until.within(search.d, search.d)
+    if not return_parents:
+        return d, None
+    parent, left = nearest_parents(A, d, s)
+    if left > starts.size:  # on plateaus of zero weights
+        parent = joint_parents(with_joint_source(A, starts, s), np.append(d, s.unit(A.dtype)), s)
+    return d, parent

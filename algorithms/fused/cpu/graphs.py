@@ -9,9 +9,9 @@ from typing import Any
 
 from algorithms.betweenness import betweenness_centrality
 from algorithms.bfs import bfs
+from algorithms.bfs_order import bfs_order
 from algorithms.boruvka import boruvka
 from algorithms.core_number import core_number
-from algorithms.discovery import bfs_order
 from algorithms.scc import scc
 from algorithms.topological import topological_components
 from algorithms.traversal import Direction
@@ -49,7 +49,7 @@ def _scc(A: CSR, weak: bool, trim: bool, pivot: str, seed: int, how: Direction) 
 
 @bfs_order.implement(CSR, "cpu")
 def _bfs_order(A: CSR, source: int, both_ways: bool) -> Any:
-    from .discovery import queued
+    from .bfs_order import queued
 
     return queued(A, source, both_ways)
 

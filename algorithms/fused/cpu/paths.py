@@ -15,7 +15,7 @@ from algorithms.bucket_width import bucket_width
 from algorithms.da2cf import da2cf
 from algorithms.delta_stepping import delta_stepping
 from algorithms.dijkstra import dijkstra
-from algorithms.joint import joint_search
+from algorithms.joint_search import joint_search
 from algorithms.parents import gains_by_length, nearest_parents, shortest_path_tree
 from algorithms.single_source import Until
 from algorithms.tied_paths import count_shortest_paths
@@ -86,9 +86,9 @@ def _numbers_of_paths(A: CSR, d: Any, source: int, s: Semiring, dtype: str) -> A
 def _joint_search(A: CSR, starts: Any, s: Semiring, limit: Any, return_parents: bool) -> Any:
     if A.dtype.kind != "f" or gains_by_length(A, s) or not starts.size:
         return Unsuited("lengths that saturate, or become better by being longer, are checked from one source")
-    from .joint import search
+    from .distances import together
 
-    return search(A, starts, s, limit, return_parents)
+    return together(A, starts, s, limit, return_parents)
 
 
 @shortest_path_tree.implement(CSR, "cpu")

@@ -1,4 +1,4 @@
-"""The order of a breadth-first search as one loop with a queue; `algorithms.discovery` has the equations.
+"""The order of a breadth-first search as one loop with a queue; `algorithms.bfs_order` has the equations.
 
 Where rows are short, whether a vertex is new can hardly be foretold, so nothing branches on it: every neighbour is put
 at the queue's end, which moves on by the new ones alone. Where rows are long most neighbours are known. O(n + m).
