@@ -7,8 +7,7 @@ small frontier is pushed from a queue by one thread. A large one is pulled by al
 vertices that a search has not found, each as far as all are found [2].
 
 Levels are counted in bits: a vertex has a word for each binary digit of level + 1, with the digit of each search.
-When all is found, levels are written sixteen vertices at a time, and each column is gone through once for the parents:
-the first u whose numbers are those of v less one, digit by digit.
+When all is found, `search_rows` writes the rows of levels and of parents.
 
 Where searches do not meet, as on roads, a word has one bit at a time. Then the threads take a search each, and the next
 call does not try again.
@@ -28,7 +27,6 @@ from formats import CSR
 from formats.arrays import index_dtype
 from formats.matrix.facts import Fact
 from formats.storage.orientation import by_columns
-from semiring.cpu.compiler.references import operation, tools
 from semiring.cpu.kernels import compiled, inlined
 from semiring.cpu.threads import PIECES_PER_THREAD, get_threads, run
 from semiring.verbs.batch import Rows
@@ -36,6 +34,7 @@ from semiring.verbs.explanation import facts
 
 from .atomics import added, prefetched
 from .bfs import fill
+from .search_rows import DIGITS, TILE, levels_of, parents_of
 from .words import bits_set
 
 MOST = 64
@@ -44,11 +43,8 @@ MOST = 64
 FEWEST = 8
 """Searches from which on a pass for all is worth it."""
 
-DIGITS, WIDTH = 4, 16
-"""Digits of levels, and vertices, whose levels are written at once."""
-
-GRAIN, WRITTEN = 512, 128
-"""Vertices that a thread takes at a time to pull, and to write levels of."""
+GRAIN = 512
+"""Vertices that a thread takes at a time to pull."""
 
 SPREAD, ROUNDS = 4, 1
 """Bits that a word gains at a time, on average, below which the searches do not meet, after so many levels for each
@@ -108,7 +104,7 @@ def searches(
 def bytes_needed(A: CSR, k: int) -> int:
     """What k searches take beside their rows: words, as many digits as levels may have, and queues."""
     digits = DIGITS * -(-(A.nrows + 2).bit_length() // DIGITS)
-    return A.nrows * (8 * (3 + digits) + 2 * A.indices.itemsize + 17 * get_threads())
+    return A.nrows * (8 * (3 + digits) + 2 * A.indices.itemsize + 17 * get_threads()) + 8 * digits * TILE
 
 
 def resolved(A: CSR, how: Direction, count: int) -> Direction:
@@ -131,7 +127,7 @@ class _Searches:
         self.seen, self.front, self.next = (np.zeros(n, np.uint64) for _ in range(3))
         if outside is not None:
             self.seen[outside] = ~np.uint64(0)
-        self.digits = np.zeros((n, DIGITS), np.uint64)
+        self.digits = np.zeros((-(-n // TILE) * TILE, DIGITS), np.uint64)
         self.queue, self.other = (np.empty(n + 1, A.indices.dtype) for _ in range(2))
         self.state = np.zeros(6, np.int64)
         self.threads = get_threads() if A.nnz >= WORTH_THREADS else 1
@@ -151,7 +147,7 @@ class _Searches:
             if state[LEVEL] > most and state[FOUND] < SPREAD * state[TOUCHED]:
                 return False
             if int(state[LEVEL]) + 3 >= 1 << self.digits.shape[1]:
-                self.digits = np.concatenate((self.digits, np.zeros((A.nrows, DIGITS), np.uint64)), axis=1)
+                self.digits = np.concatenate((self.digits, np.zeros((len(self.digits), DIGITS), np.uint64)), axis=1)
             if self.pulls(listed):
                 self.pull()
                 listed = False
@@ -201,18 +197,10 @@ class _Searches:
         self.pulled += 1
 
     def write(self) -> None:
-        """The levels, and the parents."""
-        taken, (n, digits) = np.zeros(1, np.int64), self.digits.shape
-        empty = np.empty((0, 0), index_dtype(n))
-        parents = empty if self.parents is None else self.parents
-        columns: Any = self.A if self.parents is None else by_columns(self.A)
-
-        def piece(_: int, __: int) -> None:
-            words = np.zeros((digits, WRITTEN), np.uint64), np.zeros(digits, np.uint64)
-            found = np.empty(WRITTEN * MOST, parents.dtype)
-            _write(self.digits, (columns.indptr, columns.indices), self.levels, parents, words, found, taken)
-
-        run(piece, [(i, i) for i in range(self.threads)])
+        """The parents, from the digits of neighbours, and the levels, for which the digits are turned."""
+        if self.parents is not None:
+            parents_of(self.digits, by_columns(self.A), self.parents, self.threads)
+        levels_of(self.digits, self.levels, self.threads)
 
 
 @compiled
@@ -323,152 +311,3 @@ def _pull(rows, words, digits, level, active, taken, own):
                 touched += 1
                 edges += np.int64(starts[v + one]) - np.int64(starts[v])
     own[FOUND], own[TOUCHED], own[EDGES], own[ACTIVE] = bits_found, touched, edges, np.int64(gained)
-
-
-@operation
-def numbered(typing, words, at, lane, out, place, first):
-    """Add the numbers of a lane in four rows of words to sixteen of `out`, or to -1 where `first`.
-
-    words: DIGITS rows of WRITTEN.  at: where in the first row.  lane: a bit.
-    """
-
-    def emit(context, builder, signature, args):
-        ir, (words_type, _, _, out_type, _, _) = tools.ir, signature.args
-        word, number = ir.IntType(64), ir.IntType(32)
-        wide, narrow = ir.VectorType(word, WIDTH), ir.VectorType(number, WIDTH)
-        data = context.make_array(words_type)(context, builder, args[0]).data
-        to = builder.gep(context.make_array(out_type)(context, builder, args[3]).data, [args[4]])
-        to = builder.bitcast(to, narrow.as_pointer())
-        before = builder.load(to)
-        before.align = 4
-        total = builder.select(args[5], ir.Constant(narrow, [-1] * WIDTH), before)
-        bit = builder.insert_element(ir.Constant(wide, ir.Undefined), args[2], number(0))
-        bit = builder.shuffle_vector(bit, ir.Constant(wide, ir.Undefined), ir.Constant(narrow, [0] * WIDTH))
-        none, zeros = ir.Constant(narrow, [0] * WIDTH), ir.Constant(wide, [0] * WIDTH)
-        for digit in range(DIGITS):
-            at = builder.add(args[1], word(digit * WRITTEN))
-            loaded = builder.load(builder.bitcast(builder.gep(data, [at]), wide.as_pointer()))
-            loaded.align = 8
-            has = builder.icmp_unsigned("!=", builder.and_(loaded, bit), zeros)
-            total = builder.add(total, builder.select(has, ir.Constant(narrow, [1 << digit] * WIDTH), none))
-        builder.store(total, to).align = 4
-        return context.get_dummy_value()
-
-    types = tools.types
-    return types.void(words, types.intp, types.uint64, out, types.intp, types.boolean), emit
-
-
-@inlined
-def write_levels(words, lane, flat, at, count):
-    """`count` levels of a lane to `flat` from `at` on.  words: a row of words for each digit."""
-    whole, bit = count // WIDTH * WIDTH, np.uint64(1) << np.uint64(lane)
-    for i in range(0, whole, WIDTH):
-        numbered(words, i, bit, flat, at + i, True)
-    for i in range(whole, count):
-        flat[at + i] = np.int32(-1)
-    for digit in range(words.shape[0]):
-        for i in range(whole if digit < DIGITS else 0, count):
-            flat[at + i] += np.int32(np.int64(words[digit, i] >> np.uint64(lane) & np.uint64(1)) << digit)
-
-
-@operation
-def differing(typing, words, at, others):
-    """The bits in which any of four words differs from another's: words[at], … and others[0], …"""
-
-    def emit(context, builder, signature, args):
-        ir, word = tools.ir, tools.ir.IntType(64)
-        wide = ir.VectorType(word, DIGITS)
-
-        def loaded(kind, array, places):
-            data = context.make_array(kind)(context, builder, array).data
-            four = builder.load(builder.bitcast(builder.gep(data, places), wide.as_pointer()))
-            four.align = 8
-            return four
-
-        ours, theirs = loaded(signature.args[0], args[0], [args[1]]), loaded(signature.args[2], args[2], [word(0)])
-        kind = ir.FunctionType(word, [wide])
-        name = f"llvm.vector.reduce.or.v{DIGITS}i64"
-        reduce = tools.cgutils.get_or_insert_function(builder.module, kind, name)
-        return builder.call(reduce, [builder.xor(ours, theirs)])
-
-    return tools.types.uint64(words, tools.types.intp, others), emit
-
-
-@operation
-def written_where(typing, out, at, word, value):
-    """out[at + i] = value for each bit i of a word."""
-
-    def emit(context, builder, signature, args):
-        ir, (out_type, _, _, value_type) = tools.ir, signature.args
-        item = context.get_data_type(out_type.dtype)
-        lanes = ir.VectorType(item, MOST)
-        to = builder.gep(context.make_array(out_type)(context, builder, args[0]).data, [args[1]])
-        to = builder.bitcast(to, lanes.as_pointer())
-        before = builder.load(to)
-        before.align = item.width // 8
-        bits = builder.bitcast(args[2], ir.VectorType(ir.IntType(1), MOST))
-        number = context.cast(builder, args[3], value_type, out_type.dtype)
-        value = builder.insert_element(ir.Constant(lanes, ir.Undefined), number, ir.IntType(32)(0))
-        first = ir.Constant(ir.VectorType(ir.IntType(32), MOST), [0] * MOST)
-        value = builder.shuffle_vector(value, ir.Constant(lanes, ir.Undefined), first)
-        builder.store(builder.select(bits, value, before), to).align = item.width // 8
-        return context.get_dummy_value()
-
-    types = tools.types
-    return types.void(out, types.intp, types.uint64, value), emit
-
-
-@inlined
-def find_parents(columns, digits, v, less, found, place):
-    """The smallest vertices before v on a way from each source, to MOST places of `found` from `place` on.
-
-    digits: of all vertices, flat.  less: room for the digits of v's numbers less one.
-    """
-    (indptr, indices), one, rest, borrow = columns, np.uintp(1), np.uint64(0), ~np.uint64(0)
-    size = np.uintp(less.size)
-    for digit in range(less.size):
-        has = digits[v * size + np.uintp(digit)]
-        less[digit] = has ^ borrow
-        borrow &= ~has
-        rest |= less[digit]
-    rest &= ~borrow
-    e, stop, end = np.uintp(indptr[v]), np.uintp(indptr[v + one]), np.uintp(indices.size - 1)
-    while e < stop and rest:
-        prefetched(digits, np.uintp(indices[min(e + FAR, end)]) * size)
-        u = indices[e]
-        e += one
-        at = np.uintp(u) * size
-        same = rest & ~differing(digits, at, less)
-        for digit in range(DIGITS, less.size):
-            same &= ~(digits[at + np.uintp(digit)] ^ less[digit])
-        if same:
-            rest ^= same
-            written_where(found, place, same, u)
-
-
-@compiled
-def _write(digits, columns, levels, parents, words, found, taken):
-    """A thread's share of the answer: vertices from taken[0] on.
-
-    words: room for digits by vertices, and for those of a vertex.  found: room for parents, by vertices and searches.
-    """
-    (k, n), (block, less) = levels.shape, words
-    flat, tree, rows = levels.reshape(k * n), parents.reshape(parents.size), digits.reshape(digits.size)
-    while True:
-        start = added(taken, 0, WRITTEN)
-        if start >= n:
-            break
-        count = min(WRITTEN, n - start)
-        for i in range(count):
-            for digit in range(digits.shape[1]):
-                block[digit, i] = digits[start + i, digit]
-        for lane in range(k):
-            write_levels(block, lane, flat, lane * n + start, count)
-        if tree.size:
-            for i in range(count * MOST):
-                found[i] = -1
-            for i in range(count):
-                find_parents(columns, rows, np.uintp(start + i), less, found, i * MOST)
-            for lane in range(k):
-                for i in range(count):
-                    tree[lane * n + start + i] = found[i * MOST + lane]
