@@ -14,7 +14,9 @@ ROOT = Path(__file__).parent.parent
 ARCHITECTURE = ROOT / "docs" / "architecture.md"
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 FOLDERS = ("formats", "semiring", "algorithms", "bench", "tests", "docs")
-MOST_LINES = 200
+MOST_LINES, MOST_WORDS = 150, 17
+FEWEST_FILES = 5
+"""That use a word which everybody has to learn."""
 
 
 def prose(text: str) -> str:
@@ -70,6 +72,25 @@ def test_every_file_that_the_architecture_names_is_there() -> None:
 
 def test_the_architecture_is_short() -> None:
     assert len(ARCHITECTURE.read_text(encoding="utf-8").splitlines()) <= MOST_LINES
+
+
+def test_few_words_are_to_be_learned_and_many_files_use_each() -> None:
+    text = ARCHITECTURE.read_text(encoding="utf-8").partition("## Words\n")[2]
+    rows = re.findall(r"^\| ([^|]+) \|", text, flags=re.MULTILINE)[1:]
+    words = [word.strip(" `") for row in rows for word in row.split(",")]
+    code = [path.read_text(encoding="utf-8") for folder in FOLDERS[:4] for path in (ROOT / folder).rglob("*.py")]
+    assert 10 < len(words) <= MOST_WORDS
+    assert [word for word in words if sum(word in file for file in code) < FEWEST_FILES] == []
+
+
+def test_a_word_of_one_part_stands_in_the_file_that_is_named() -> None:
+    text = " ".join(ARCHITECTURE.read_text(encoding="utf-8").partition("is said where it stands: ")[2].split())
+    named = [sentence.rpartition(" in ") for sentence in text.partition(". ")[0].split("; ")]
+    assert len(named) > 5
+    for words, _, path in named:
+        file = ROOT / path.strip("`")
+        head = (file / "__init__.py" if file.is_dir() else file).read_text(encoding="utf-8").lower()
+        assert [word for word in re.split(r", | and ", words) if word not in head] == [], path
 
 
 def test_broken_links_and_lost_files_are_found(tmp_path: Path) -> None:
