@@ -203,6 +203,19 @@ def bars(
     legend(ax, 0.5 if level else 0.9)
 
 
+def ratios(rows: list[Row], y: str, text: str, *, order: Sequence[str]) -> Figure | None:
+    """A panel for each graph: how the bars of each task stand to the line at 1; None if there is no row."""
+    graphs = _values(rows, "graph")
+    if not graphs:
+        return None
+    made, axes = figure(len(graphs), columns=1, width=9)
+    for ax, graph in zip(axes, graphs, strict=True):
+        bars(ax, [row for row in rows if row["graph"] == graph], "task", y, order=order, log_y=True, base=1)
+        reference(ax, 1)
+        label(ax, graph, "", text)
+    return made
+
+
 def _values(rows: list[Row], by: str) -> list[str]:
     """Of `by`, in the order in which they come."""
     return list(dict.fromkeys(str(row[by]) for row in rows))

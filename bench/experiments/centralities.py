@@ -292,16 +292,7 @@ def by_itself(library: str, task: str, A: CSR, some: list[int], repeats: int) ->
 def plot(rows: list[Row]) -> Figure | None:
     """A panel for each graph: how many times as long as ours each library takes."""
     others = [row for row in rows if row["contender"] != OURS]
-    if not others:
-        return None
-    graphs = list(dict.fromkeys(row["graph"] for row in others))
-    figure, axes = plots.figure(len(graphs), columns=1, width=9)
-    for ax, graph in zip(axes, graphs, strict=True):
-        own = [row for row in others if row["graph"] == graph]
-        plots.bars(ax, own, "task", "to_ours", order=list(LIBRARIES), log_y=True, base=1)
-        plots.reference(ax, 1)
-        plots.label(ax, graph, "", "times as long as semiring")
-    return figure
+    return plots.ratios(others, "to_ours", "times as long as semiring", order=list(LIBRARIES))
 
 
 CENTRALITIES = Experiment(

@@ -153,16 +153,7 @@ def on_host(array: Any) -> Any:
 def plot(rows: list[Row]) -> Figure | None:
     """A panel for each graph: times over SciPy's."""
     own = [row for row in rows if row["contender"] in (OURS, FIRST) and "ms" in row]
-    if not own:
-        return None
-    graphs = list(dict.fromkeys(row["graph"] for row in own))
-    figure, axes = plots.figure(len(graphs), columns=1, width=9)
-    for ax, graph in zip(axes, graphs, strict=True):
-        part = [row for row in own if row["graph"] == graph]
-        plots.bars(ax, part, "task", "to_scipy", order=[OURS, FIRST], log_y=True, base=1)
-        plots.reference(ax, 1)
-        plots.label(ax, graph, "", "time, SciPy = 1")
-    return figure
+    return plots.ratios(own, "to_scipy", "time, SciPy = 1", order=[OURS, FIRST])
 
 
 CSGRAPH = Experiment(
