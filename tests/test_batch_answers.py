@@ -106,6 +106,7 @@ def test_threads_and_steps_change_nothing_about_the_answer(count, monkeypatch):
         for pull, push in ((8, 24), (1, 1), (10**9, 10**9), (0, 0)):
             monkeypatch.setattr(searches, "PULL", max(pull, 1))
             monkeypatch.setattr(searches, "PUSH", push)
+            monkeypatch.setattr(searches, "SHARED", pull % 7)  # some pushes are shared, too
             A = rmat(10, 8)
             told = explain(bfs, A, sources=some(A, 64)).runs[0].facts
             assert (told["schedule"], told["threads"]) == ("a bit for each search", count)

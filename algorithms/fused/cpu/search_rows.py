@@ -28,6 +28,12 @@ MOST = 64
 DIGITS, WIDTH = 4, 16
 """Digits of levels, and vertices, whose levels are written at once."""
 
+HELD = 4
+"""Levels whose words may wait to be counted."""
+
+GRAIN = 512
+"""Vertices that a thread counts them of at a time."""
+
 TILE, LINE = 512, 32
 """Vertices whose words turn at once, and a digit of a search takes of them, in numbers of WIDTH bits."""
 
@@ -44,13 +50,32 @@ AHEAD = 4
 """Tiles likewise."""
 
 
-def levels_of(digits: np.ndarray, levels: np.ndarray, threads: int) -> None:
+Held = list[tuple[int, np.ndarray]]
+"""(level + 1, for each vertex the searches that have it) of levels that are not counted yet."""
+
+
+def fold(digits: np.ndarray, held: Held, threads: int) -> None:
+    """Count levels that are held."""
+    taken = np.zeros(1, np.int64)
+    numbers, words = _padded(held)
+    run(lambda _, __: _count(digits, numbers, words, taken), [(i, i) for i in range(threads)])
+
+
+def levels_of(digits: np.ndarray, held: Held, levels: np.ndarray, threads: int) -> None:
     """Write the levels, -1 where a search has none. The digits are of no use afterwards: they turn in place."""
     shares = [(i, i) for i in range(threads)]
     taken = np.zeros(2, np.int64)
-    run(lambda _, __: _turn(digits, taken), shares)
+    numbers, uncounted = _padded(held)
+    run(lambda _, __: _turn(digits, numbers, uncounted, taken), shares)
     words = digits.reshape(-1).view(np.uint16)
     run(lambda _, __: _write_levels(words, digits.shape[1], levels, taken), shares)
+
+
+def _padded(held: Held) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
+    """The numbers and the words of HELD levels, those beyond without words."""
+    none = HELD - len(held)
+    numbers = np.array([number for number, _ in held] + [0] * none, np.uint64)
+    return numbers, tuple(words for _, words in held) + (np.empty(0, np.uint64),) * none
 
 
 def parents_of(digits: np.ndarray, columns: Any, parents: np.ndarray, threads: int) -> None:
@@ -62,6 +87,30 @@ def parents_of(digits: np.ndarray, columns: Any, parents: np.ndarray, threads: i
         _write_parents(digits, (columns.indptr, columns.indices), parents, less, found, taken)
 
     run(share, [(i, i) for i in range(threads)])
+
+
+@inlined
+def count_level(digits, v, new, number):
+    """The searches `new` have a level of v: number - 1."""
+    digit = np.uintp(0)
+    while number:
+        if number & np.uint64(1):
+            digits[v, digit] |= new
+        digit += np.uintp(1)
+        number >>= np.uint64(1)
+
+
+@compiled
+def _count(digits, numbers, held, taken):
+    """A thread's share of counting levels, GRAIN vertices at a time."""
+    while True:
+        first = added(taken, 0, GRAIN)
+        if first >= held[0].size:
+            break
+        for v in range(first, min(first + GRAIN, held[0].size)):
+            for level in range(HELD):
+                if v < held[level].size and held[level][v]:
+                    count_level(digits, v, held[level][v], numbers[level])
 
 
 @operation
@@ -94,7 +143,7 @@ def turned(typing, words):
 
 
 @compiled
-def _turn(digits, taken):
+def _turn(digits, numbers, held, taken):
     """A thread's share of the digits, TILE vertices at a time: to words by (search, digit, 64 vertices)."""
     flat, count = digits.reshape(digits.size), digits.shape[1]
     words, tile = np.empty(MOST, np.uint64), np.empty(TILE * count, np.uint64)
@@ -107,6 +156,11 @@ def _turn(digits, taken):
                 first = at + column * MOST * count + digit
                 for i in range(MOST):
                     words[i] = flat[first + i * count]
+                v = at // count + column * MOST
+                for level in range(HELD):
+                    if numbers[level] >> np.uint64(digit) & np.uint64(1):
+                        for i in range(min(MOST, held[level].size - v)):
+                            words[i] |= held[level][v + i]
                 turned(words)
                 for lane in range(MOST):
                     tile[(lane * count + digit) * (TILE // MOST) + column] = words[lane]

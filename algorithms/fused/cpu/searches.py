@@ -3,8 +3,8 @@
     f'_v = (∨_u f_u) ∧ ¬seen_v     over the edges u -> v, all searches at once
 
 Where searches meet, as they do in graphs with hubs within three levels, an edge is looked at once for all of them. A
-small frontier is pushed from a queue by one thread. A large one is pulled by all threads down the columns of the
-vertices that a search has not found, each as far as all are found [2].
+small frontier is pushed from a queue, by one thread, or by each to vertices of its own. A large one is pulled by all
+threads down the columns of the vertices that a search has not found, each as far as all are found [2].
 
 Levels are counted in bits: a vertex has a word for each binary digit of level + 1, with the digit of each search.
 When all is found, `search_rows` writes the rows of levels and of parents.
@@ -34,7 +34,7 @@ from semiring.verbs.explanation import facts
 
 from .atomics import added, prefetched
 from .bfs import fill
-from .search_rows import DIGITS, TILE, levels_of, parents_of
+from .search_rows import DIGITS, HELD, TILE, count_level, fold, levels_of, parents_of
 from .words import bits_set
 
 MOST = 64
@@ -55,6 +55,9 @@ PULL, PUSH = 8, 24
 
 WORTH_THREADS = 1 << 16
 """Entries from which on threads share a level."""
+
+SHARED = 1 << 16
+"""Edges of a frontier from which on threads share a push."""
 
 WORTH_SHARING = 1 << 19
 """Entries by searches from which on threads take a search each."""
@@ -104,7 +107,7 @@ def searches(
 def bytes_needed(A: CSR, k: int) -> int:
     """What k searches take beside their rows: words, as many digits as levels may have, and queues."""
     digits = DIGITS * -(-(A.nrows + 2).bit_length() // DIGITS)
-    return A.nrows * (8 * (3 + digits) + 2 * A.indices.itemsize + 17 * get_threads()) + 8 * digits * TILE
+    return A.nrows * (8 * (3 + HELD + digits) + 2 * A.indices.itemsize + 17 * get_threads()) + 8 * digits * TILE
 
 
 def resolved(A: CSR, how: Direction, count: int) -> Direction:
@@ -128,6 +131,7 @@ class _Searches:
         if outside is not None:
             self.seen[outside] = ~np.uint64(0)
         self.digits = np.zeros((-(-n // TILE) * TILE, DIGITS), np.uint64)
+        self.held: list[tuple[int, np.ndarray]] = []  # (level + 1, the words that gained it) of the last pulls
         self.queue, self.other = (np.empty(n + 1, A.indices.dtype) for _ in range(2))
         self.state = np.zeros(6, np.int64)
         self.threads = get_threads() if A.nnz >= WORTH_THREADS else 1
@@ -153,8 +157,7 @@ class _Searches:
                 listed = False
             else:
                 if not listed:
-                    _list(self.front, self.queue)
-                    self.next.fill(0)
+                    _list(self.front, self.queue, self.digits, np.uint64(self.held.pop()[0]))
                 self.push(most)
                 listed = True
         self.write()
@@ -169,38 +172,70 @@ class _Searches:
         return int(self.state[EDGES]) * (PULL if listed else PUSH) > self.A.nnz
 
     def push(self, most: int) -> None:
-        """Levels from the queue, until the next is better pulled, or has more digits."""
-        A, before = self.A, int(self.state[LEVEL])
-        stop = min(self.deepest, (1 << self.digits.shape[1]) - 3, most + 1 if before <= most else A.nrows)
-        edges = A.nnz // PULL if self.how.choice == "auto" else A.nnz
-        words, queues = (self.seen, self.front, self.next), (self.queue, self.other)
-        if _push((A.indptr, A.indices), words, self.digits, queues, self.state, stop, edges):
+        """Levels from the queue, until the next is better pulled or shared, or has more digits."""
+        A, state, before = self.A, self.state, int(self.state[LEVEL])
+        rows, words, queues = (A.indptr, A.indices), (self.seen, self.front, self.next), (self.queue, self.other)
+        auto = self.how.choice == "auto"
+        if auto and self.threads > 1 and state[EDGES] > max(SHARED, 2 * self.threads * state[COUNT]):
+            self.push_together(rows, words, queues)
+            swapped = True
+        else:
+            stop = min(self.deepest, (1 << self.digits.shape[1]) - 3, most + 1 if before <= most else A.nrows)
+            edges = min(A.nnz // PULL, SHARED if self.threads > 1 else A.nnz) if auto else A.nnz
+            swapped = _push(rows, words, self.digits, queues, state, np.zeros_like(state), stop, edges)
+        if swapped:
             self.front, self.next, self.queue, self.other = self.next, self.front, self.other, self.queue
-        self.pushed += int(self.state[LEVEL]) - before
+        self.pushed += int(state[LEVEL]) - before
 
-    def pull(self) -> None:
-        """A level down the columns of what has not been found by all."""
+    def push_together(self, rows: Any, words: Any, queues: Any) -> None:
+        """A level by all threads, each to vertices of its own, with about equally many edges."""
         columns: Any = by_columns(self.A)
-        state = self.state
-        taken, own = np.zeros(1, np.int64), np.zeros((self.threads, state.size), np.int64)
-        rows, words = (columns.indptr, columns.indices, self.A.indptr), (self.seen, self.front, self.next)
-        level, active = int(state[LEVEL]) + 1, state.view(np.uint64)[ACTIVE]
+        ends = np.searchsorted(columns.indptr, np.linspace(0, self.A.nnz, self.threads + 1)[1:-1])
+        cuts, own = [0, *ends.tolist(), self.A.nrows], np.zeros((self.threads, self.state.size), np.int64)
+        (queue, other), digits, state = queues, self.digits, self.state
         run(
-            lambda i, _: _pull(rows, words, self.digits, level, active, taken, own[i]),
+            lambda i, _: _push_share(rows, words, digits, queues, state, own[i], cuts[i], cuts[i + 1]),
             [(i, i) for i in range(self.threads)],
         )
-        self.front, self.next = self.next, self.front
-        state[LEVEL], state[COUNT], state[EDGES] = level, own[:, TOUCHED].sum(), own[:, EDGES].sum()
+        self.front[queue[: state[COUNT]]] = 0
+        lists = [other[start : start + count] for start, count in zip(cuts[:-1], own[:, COUNT].tolist(), strict=True)]
+        together = np.concatenate(lists)
+        other[: together.size] = together
+        self.add(own)
+
+    def add(self, own: np.ndarray) -> None:
+        """Take over what threads have found at a level."""
+        state = self.state
+        state[LEVEL] += 1
+        state[COUNT], state[EDGES] = own[:, COUNT].sum(), own[:, EDGES].sum()
         state[FOUND] += own[:, FOUND].sum()
         state[TOUCHED] += state[COUNT]
         state[ACTIVE] = np.bitwise_or.reduce(own[:, ACTIVE])
+
+    def pull(self) -> None:
+        """A level down the columns of what has not been found by all, counted when some more have been."""
+        columns: Any = by_columns(self.A)
+        state = self.state
+        if len(self.held) == HELD:
+            fold(self.digits, self.held, self.threads)
+            self.held.clear()
+        taken, own = np.zeros(1, np.int64), np.zeros((self.threads, state.size), np.int64)
+        after = np.empty_like(self.front)
+        rows, words = (columns.indptr, columns.indices, self.A.indptr), (self.seen, self.front, after)
+        active = state.view(np.uint64)[ACTIVE]
+        run(lambda i, _: _pull(rows, words, active, taken, own[i]), [(i, i) for i in range(self.threads)])
+        self.add(own)
+        self.held.append((int(state[LEVEL]) + 1, after))
+        self.front = after
         self.pulled += 1
 
     def write(self) -> None:
         """The parents, from the digits of neighbours, and the levels, for which the digits are turned."""
         if self.parents is not None:
+            fold(self.digits, self.held, self.threads)
+            self.held.clear()
             parents_of(self.digits, by_columns(self.A), self.parents, self.threads)
-        levels_of(self.digits, self.levels, self.threads)
+        levels_of(self.digits, self.held, self.levels, self.threads)
 
 
 @compiled
@@ -211,84 +246,121 @@ def _begin(source, bit, seen, front, digits):
 
 
 @compiled
-def _list(words, places):
-    """The places of the words that are not 0."""
+def _list(words, places, digits, number):
+    """Write the places of the words that are not 0, which have a level of number - 1."""
     count = 0
     for v in range(words.size):
         places[count] = v
         count += words[v] != 0
-    return count
+    for place in range(count):
+        prefetched(digits, np.uintp(places[min(place + 16, count - 1)]) * np.uintp(digits.shape[1]))
+        count_level(digits, np.uintp(places[place]), words[np.uintp(places[place])], number)
 
 
 @inlined
-def count_level(digits, v, new, number):
-    """The searches `new` have a level of v: number - 1."""
-    digit = np.uintp(0)
-    while number:
-        if number & np.uint64(1):
-            digits[v, digit] |= new
-        digit += np.uintp(1)
-        number >>= np.uint64(1)
+def first_from(indices, e, stop, v):
+    """The first entry of a row from a vertex on."""
+    while e < stop:
+        middle = (e + stop) >> np.uintp(1)
+        if indices[middle] < v:
+            e = middle + np.uintp(1)
+        else:
+            stop = middle
+    return e
+
+
+@inlined
+def spread(rows, front, after, queue, count, other, begin, end):
+    """Give the bits of the queue's vertices to their neighbours in [begin, end), listed in `other`; where these end.
+
+    The list begins at other[begin].
+    """
+    (indptr, indices), one = rows, np.uintp(1)
+    tail, f, last, final = np.uintp(begin), np.uintp(0), np.uintp(count), np.uintp(indices.size - 1)
+    whole = begin == 0 and end == after.size
+    while f < last:
+        ahead = np.uintp(queue[min(f + AHEAD, last - one)])
+        prefetched(indptr, ahead)
+        prefetched(front, ahead)
+        prefetched(indices, np.uintp(indptr[np.uintp(queue[min(f + AHEAD // np.uintp(2), last - one)])]))
+        u = np.uintp(queue[f])
+        f += one
+        bits, e, stop = front[u], np.uintp(indptr[u]), np.uintp(indptr[u + one])
+        if not whole:
+            e = first_from(indices, e, stop, begin)
+            stop = first_from(indices, e, stop, end)
+        while e < stop:
+            prefetched(after, np.uintp(indices[min(e + FAR, final)]))
+            v = np.uintp(indices[e])
+            e += one
+            before = after[v]
+            after[v] = before | bits
+            other[tail] = v
+            tail += np.uintp(before == 0)
+    return tail
+
+
+@inlined
+def settle(indptr, words, digits, number, other, begin, tail, own):
+    """Count a level of the listed vertices that have new bits, and keep these in the list. `own` becomes of them."""
+    (seen, after), one = words, np.uintp(1)
+    kept, bits_found, edges, active = np.uintp(begin), np.int64(0), np.int64(0), np.uint64(0)
+    for place in range(np.uintp(begin), tail):
+        ahead = np.uintp(other[min(place + FAR, tail - one)])
+        prefetched(digits, ahead * np.uintp(digits.shape[1]))
+        prefetched(indptr, ahead)
+        prefetched(seen, ahead)
+        prefetched(after, ahead)
+        v = np.uintp(other[place])
+        new = after[v] & ~seen[v]
+        after[v] = new
+        seen[v] |= new
+        active |= new
+        count_level(digits, v, new, number)
+        bits_found += np.int64(bits_set(new))
+        edges += (np.int64(indptr[v + one]) - np.int64(indptr[v])) * (new != 0)
+        other[kept] = v
+        kept += np.uintp(new != 0)
+    count = np.int64(kept) - begin
+    own[COUNT], own[EDGES], own[FOUND], own[TOUCHED], own[ACTIVE] = count, edges, bits_found, count, np.int64(active)
 
 
 @compiled
-def _push(rows, words, digits, queues, state, stop, most):
+def _push(rows, words, digits, queues, state, own, stop, most):
     """Push levels from the queue, up to the level `stop`, or until one has more than `most` edges.
 
     Returns whether front and after, and the queues, have been swapped.
     """
-    (indptr, indices), (seen, front, after), (queue, other) = rows, words, queues
-    count, edges, level, one, swapped = state[COUNT], state[EDGES], state[LEVEL], np.uintp(1), False
-    bits_found, touched, active, end = state[FOUND], state[TOUCHED], np.uint64(0), np.uintp(indices.size - 1)
-    while count and level < stop and edges <= most:
-        level += 1
-        tail, f, last = np.uintp(0), np.uintp(0), np.uintp(count)
-        while f < last:
-            ahead = np.uintp(queue[min(f + AHEAD, last - one)])
-            prefetched(indptr, ahead)
-            prefetched(front, ahead)
-            prefetched(indices, np.uintp(indptr[np.uintp(queue[min(f + AHEAD // np.uintp(2), last - one)])]))
-            u = np.uintp(queue[f])
-            f += one
-            bits = front[u]
-            front[u] = 0
-            for e in range(np.uintp(indptr[u]), np.uintp(indptr[u + one])):
-                far = np.uintp(indices[min(e + FAR, end)])
-                prefetched(seen, far)
-                prefetched(after, far)
-                v = np.uintp(indices[e])
-                before, add = after[v], bits & ~seen[v]
-                after[v] = before | add
-                other[tail] = v
-                tail += np.uintp((before == 0) & (add != 0))
-        edges, active = np.int64(0), np.uint64(0)
-        for place in range(tail):
-            ahead = np.uintp(other[min(place + FAR, tail - one)])
-            prefetched(digits, ahead * np.uintp(digits.shape[1]))
-            prefetched(indptr, ahead)
-            prefetched(seen, ahead)
-            prefetched(after, ahead)
-            v = np.uintp(other[place])
-            new = after[v]
-            seen[v] |= new
-            active |= new
-            count_level(digits, v, new, np.uint64(level + 1))
-            bits_found += np.int64(bits_set(new))
-            edges += np.int64(indptr[v + one]) - np.int64(indptr[v])
-        count = np.int64(tail)
-        touched += count
+    (seen, front, after), (queue, other), swapped = words, queues, False
+    while True:
+        count = state[COUNT]
+        tail = spread(rows, front, after, queue, count, other, 0, seen.size)
+        for f in range(count):
+            front[np.uintp(queue[f])] = 0
+        state[LEVEL] += 1
+        settle(rows[0], (seen, after), digits, np.uint64(state[LEVEL] + 1), other, 0, tail, own)
+        state[FOUND] += own[FOUND]
+        state[TOUCHED] += own[TOUCHED]
+        state[COUNT], state[EDGES], state[ACTIVE] = own[COUNT], own[EDGES], own[ACTIVE]
         queue, other, front, after, swapped = other, queue, after, front, not swapped
-    state[COUNT], state[EDGES], state[LEVEL] = count, edges, level
-    state[FOUND], state[TOUCHED], state[ACTIVE] = bits_found, touched, np.int64(active)
-    return swapped
+        if not (state[COUNT] and state[LEVEL] < stop and state[EDGES] <= most):
+            return swapped
 
 
 @compiled
-def _pull(rows, words, digits, level, active, taken, own):
+def _push_share(rows, words, digits, queues, state, own, begin, end):
+    """A thread's share of a level: what lies in [begin, end)."""
+    (seen, front, after), (queue, other) = words, queues
+    tail = spread(rows, front, after, queue, state[COUNT], other, begin, end)
+    settle(rows[0], (seen, after), digits, np.uint64(state[LEVEL] + 2), other, begin, tail, own)
+
+
+@compiled
+def _pull(rows, words, active, taken, own):
     """A thread's share of a level: vertices from taken[0] on.  own: what it has found, as the state has it."""
     (indptr, indices, starts), (seen, front, after) = rows, words
     n, one, end = seen.size, np.uintp(1), np.uintp(indices.size - 1)
-    bits_found, touched, edges, gained = np.int64(0), np.int64(0), np.int64(0), np.uint64(0)
+    bits_found, count, edges, gained = np.int64(0), np.int64(0), np.int64(0), np.uint64(0)
     while True:
         first = added(taken, 0, GRAIN)
         if first >= n:
@@ -306,8 +378,7 @@ def _pull(rows, words, digits, level, active, taken, own):
             if new:
                 seen[v] |= new
                 gained |= new
-                count_level(digits, v, new, np.uint64(level + 1))
                 bits_found += np.int64(bits_set(new))
-                touched += 1
+                count += 1
                 edges += np.int64(starts[v + one]) - np.int64(starts[v])
-    own[FOUND], own[TOUCHED], own[EDGES], own[ACTIVE] = bits_found, touched, edges, np.int64(gained)
+    own[FOUND], own[COUNT], own[EDGES], own[ACTIVE] = bits_found, count, edges, np.int64(gained)
