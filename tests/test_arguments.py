@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import sys
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 
 from algorithms import bellman_ford, path
-from formats import CSR, SparseVector, from_edges, from_networkx, from_scipy, write
+from formats import CSR, Matrix, SparseVector, from_edges, from_networkx, from_scipy, write
 from semiring import (
     MONOIDS,
     OPERATORS,
@@ -18,6 +19,7 @@ from semiring import (
     MinPlus,
     Predicate,
     Semiring,
+    Verb,
     apply,
     assign,
     compare,
@@ -29,6 +31,7 @@ from semiring import (
     select,
     vxm,
 )
+from semiring.verbs.registry import Fusible
 
 pytestmark = pytest.mark.quick
 
@@ -86,6 +89,27 @@ def test_a_vector_with_nan_is_refused_with_its_position(dtype: Any, sparse: bool
     for call in calls:
         with pytest.raises(ValueError, match="must not hold NaN, got NaN at position 2"):
             call()
+
+
+def test_an_algorithms_equations_look_for_nan_in_what_they_multiply_alone() -> None:
+    class Own(Fusible[..., Any]):
+        all: ClassVar[dict[str, Verb[..., Any]]] = {}
+
+    @Own
+    def rounds(A: Matrix, call: Callable[[Matrix], Any]) -> Any:
+        return equations(A, call)
+
+    @rounds.equations
+    def equations(A: Matrix, call: Callable[[Matrix], Any]) -> Any:
+        return call(A)
+
+    A, x = graph().astype(float), np.array([1, 2, np.nan])
+    f = SparseVector.trusted(np.array([0, 1, 2], np.int32), x, 3)
+    assert np.isnan(rounds(A, lambda A: ewise_add(x, x, MinPlus))[2])
+    with pytest.raises(ValueError, match="x must not hold NaN, got NaN at position 2"):
+        rounds(A, lambda A: vxm(f, A, MinPlus))
+    with pytest.raises(ValueError, match="each vector must not hold NaN"):
+        ewise_add(x, x, MinPlus)
 
 
 def test_what_is_absent_on_both_sides_is_subtracted_without_a_warning() -> None:

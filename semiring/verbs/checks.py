@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -19,6 +22,22 @@ from formats.arrays import (
     to_device,
 )
 from formats.places import HOST, Place, place_of
+
+_own: ContextVar[bool] = ContextVar("own", default=False)
+
+
+@contextmanager
+def own_vectors() -> Iterator[None]:
+    """Take vectors within the block as verbs have written them: they are not looked through for NaN each time.
+
+    An algorithm's round costs what its frontier does, and a look at every vertex would be most of it. A frontier that
+    is multiplied is looked through, for operators of users' own may have made NaN.
+    """
+    token = _own.set(True)
+    try:
+        yield
+    finally:
+        _own.reset(token)
 
 
 def check_matrix(name: str, A: Any) -> None:
@@ -94,20 +113,22 @@ def check_vectors(*vectors: Any) -> Place:
     first = vectors[0]
     if not (isinstance(first, SparseVector) or is_array(first)):
         raise TypeError(f"expected a matrix or a vector, got {type(first).__name__}")
-    place = place_of(first)
+    place, own = place_of(first), _own.get()
     for x in vectors:
         check_vector("each vector", x, first.size, place)
         check_dtype("each vector", x)
-        check_numbers("each vector", x)
+        if not own:
+            check_numbers("each vector", x)
     return place
 
 
 def check_vector(name: str, x: Any, size: int, place: Place) -> None:
     """ValueError or TypeError unless `x` is a vector of `size` elements there."""
-    if not (isinstance(x, SparseVector) or is_array(x)):
-        raise TypeError(f"{name} must be an array or a SparseVector, got {type(x).__name__}")
-    if is_array(x) and x.ndim != 1:
-        raise ValueError(f"{name} must be one-dimensional, got {x.ndim} dimensions")
+    if not isinstance(x, SparseVector):
+        if not is_array(x):
+            raise TypeError(f"{name} must be an array or a SparseVector, got {type(x).__name__}")
+        if x.ndim != 1:
+            raise ValueError(f"{name} must be one-dimensional, got {x.ndim} dimensions")
     length = x.size
     if length != size:
         raise ValueError(f"{name} must have {size} elements, got {length}")
@@ -137,10 +158,11 @@ def check_dtype(name: str, x: Any) -> None:
 def check_numbers(name: str, x: Any) -> None:
     """ValueError if a vector on the CPU holds NaN, with its position: no semiring here can order or add it.
 
-    The check is one pass over the values. On a GPU the host would have to wait for its result, so there is none.
+    The check is one pass over the values, which `own_vectors` saves. On a GPU the host would have to wait for its
+    result, so there is none.
     """
     values = x.values if isinstance(x, SparseVector) else x
-    if values.dtype.kind != "f" or not values.size or place_of(values) is not HOST:
+    if values.dtype.kind != "f" or not values.size or place_of(values) is not HOST or (values is x and _own.get()):
         return
     if np.isnan(np.minimum.reduce(values, axis=None)):
         at = tuple(map(int, np.argwhere(np.isnan(values))[0]))

@@ -21,6 +21,7 @@ from formats.places import Place, scope_of
 from formats.storage.orientation import compressed
 
 from ..kernels.interrupts import LONG, interruptible
+from .checks import own_vectors
 from .explanation import definition_asked_for, definitions_only, note_choice, running_as, why_not_fused
 
 P = ParamSpec("P")
@@ -274,7 +275,8 @@ class Fusible(Verb[P, R]):
             run.facts.clear()
             if not definition_asked_for() and not A.streams:
                 warn_slow(f"{self.name} runs unfused, as written, on {A.nnz:,} entries: {why}", A.nnz)
-            return self.written(A, *args, **kwargs)
+            with own_vectors():
+                return self.written(A, *args, **kwargs)
 
     def relies_on(self, A: Matrix, *args: Any, **kwargs: Any) -> str:
         """What a fused run of these arguments takes from the user's word, in words; "" for nothing."""
