@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
@@ -159,6 +159,7 @@ def _finite(value: Any) -> Any:
 
 
 _active: ContextVar[Trace | None] = ContextVar("trace", default=None)
+NOWHERE = nullcontext()
 
 
 @contextmanager
@@ -185,13 +186,14 @@ def trace() -> Iterator[Trace]:
         _active.reset(token)
 
 
-@contextmanager
-def running(algorithm: str, A: Matrix) -> Iterator[None]:
+def running(algorithm: str, A: Matrix) -> AbstractContextManager[None]:
     """Tell a trace, if there is one, which algorithm the rounds in this block belong to."""
     record = _active.get()
-    if record is None:
-        yield
-        return
+    return NOWHERE if record is None else _recorded(record, algorithm, A)
+
+
+@contextmanager
+def _recorded(record: Trace, algorithm: str, A: Matrix) -> Iterator[None]:
     record.start(algorithm, A)
     try:
         yield

@@ -13,6 +13,7 @@ from formats import COO, CSR, Matrix, SparseVector
 from formats.arrays import Array, all_of, as_indices, equals, index_dtype, namespace, to_device
 from formats.matrix.facts import LONGEST, PATTERN, Fact
 
+from .algebra.ops import OPERATORS
 from .algebra.semirings import Semiring, end_of_range
 from .verbs.checks import check_matrix
 from .verbs.masks import VectorWrite
@@ -329,8 +330,12 @@ def fill_diagonal(D: Array, x: Any) -> None:
 
 def product(a: Any, b: Any, semiring: Semiring) -> Any:
     """a ⊗ b of two scalars of one dtype, which stops at the end of its range; the zero for 0 / 0, as in the verbs."""
+    mul, dtype = semiring.mul, a.dtype
+    if dtype.kind == "i" and mul.saturating is not None and not mul.partial:
+        info = np.iinfo(dtype)
+        return dtype.type(max(info.min, min(mul.unbounded(int(a), int(b)), info.max)))
     with np.errstate(all="ignore"):
-        t = semiring.mul.computed(np.asarray([a]), np.asarray([b]))[0]
+        t = a + b if mul == OPERATORS["plus"] else mul.computed(np.asarray([a]), np.asarray([b]))[0]
     return t if t == t else semiring.zero(t.dtype)
 
 

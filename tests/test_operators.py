@@ -213,3 +213,22 @@ def test_operators_are_made_of_functions():
             make()
     with pytest.raises(ValueError, match="reads= of the operator 'x' must be 'ab', 'a', 'b' or '', got 'ba'"):
         BinaryOp("x", max, reads="ba")
+
+
+def test_products_of_two_scalars_are_those_of_arrays():
+    for op in OPERATORS.values():
+        for dtype, ends in ENDS.items():
+            x = np.array([ends.min, ends.min + 1, -5, 0, 1, 7, ends.max - 1, ends.max], dtype)
+            a, b = (part.ravel() for part in np.meshgrid(x, x))
+            with np.errstate(all="ignore"):
+                expected = op.computed(a, b)
+            found = [product(*pair, Semiring(MONOIDS["min"], op)) for pair in zip(a, b, strict=True)]
+            assert np.array_equal(expected, found), op
+
+
+@pytest.mark.parametrize("s", SEMIRINGS.values(), ids=str)
+def test_better_is_what_addition_prefers(s):
+    for dtype in s.dtypes:
+        x = np.array([0, 1, 1, 5, s.zero(dtype)], dtype)
+        a, b = (part.ravel() for part in np.meshgrid(x, x))
+        assert np.array_equal(s.better(a, b), (s.add(a, b) == a) & (a != b))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from dataclasses import fields
+from functools import cache
 from typing import Any, ClassVar, Self, TypeAlias, TypeVar
 
 import numpy as np
@@ -44,8 +45,7 @@ class Storage:
     def trusted(cls, *components: Any) -> Self:
         """A matrix from components in field order that are known to be valid: no check, no copy."""
         self = object.__new__(cls)
-        names = [field.name for field in fields(cls)]  # type: ignore[arg-type]
-        for name, component in zip(names, components, strict=True):
+        for name, component in zip(field_names(cls), components, strict=True):  # type: ignore[arg-type]
             object.__setattr__(self, name, read_only(component) if is_array(component) else component)
         return self
 
@@ -159,7 +159,7 @@ class Storage:
     @property
     def components(self) -> tuple[Any, ...]:
         """The dataclass fields' values, in order: `trusted(*A.components)` is A again."""
-        return tuple(getattr(self, field.name) for field in fields(self))  # type: ignore[arg-type]
+        return tuple(getattr(self, name) for name in field_names(type(self)))  # type: ignore[arg-type]
 
     @property
     def arrays(self) -> tuple[Array, ...]:
@@ -226,6 +226,12 @@ class Storage:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self).trusted, self.components
+
+
+@cache
+def field_names(fmt: type[Any]) -> tuple[str, ...]:
+    """The names of a format's components, in order."""
+    return tuple(field.name for field in fields(fmt))
 
 
 def _address(array: Array) -> int:

@@ -186,6 +186,8 @@ class Semiring:
 
     def better(self, a: Array | Scalar, b: Array | Scalar) -> Any:
         """Is `a` strictly better than `b` in ⊕'s order: a ⊕ b = a ≠ b?"""
+        if self.add is Min or self.add is Max:
+            return a < b if self.add is Min else a > b
         return (self.add(a, b) == a) & (a != b)
 
     def __repr__(self) -> str:

@@ -11,6 +11,7 @@ Testing every product for an absent operand and clamping it costs more than the 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -160,6 +161,7 @@ def _clamped_pair(
     return x, y, sign * (b + d) if any(some) else None
 
 
+@lru_cache(maxsize=128)
 def is_shipped(semiring: Semiring) -> bool:
     """Are ⊕ and ⊗ from our tables, so that the bounds of their results are known?"""
     return MONOIDS.get(semiring.add.name) == semiring.add and OPERATORS.get(semiring.mul.name) == semiring.mul

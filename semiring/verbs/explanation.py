@@ -10,7 +10,7 @@ that could have been chosen, and what was predicted of them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, Generic, ParamSpec, TypeVar
@@ -71,6 +71,8 @@ _runs: ContextVar[list[Run] | None] = ContextVar("runs", default=None)
 _current: ContextVar[Run | None] = ContextVar("current", default=None)
 _definitions: ContextVar[str] = ContextVar("definitions", default="")
 _asked: ContextVar[bool] = ContextVar("asked", default=False)
+UNTOLD = nullcontext(Run("", "", ""))
+"""A run that nobody asks about: all such calls write to it."""
 
 
 def explain(call: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> Explanation[R]:
@@ -119,14 +121,14 @@ def facts(**known: Any) -> None:
         run.facts.update(known)
 
 
-@contextmanager
-def running_as(algorithm: str, A: Matrix) -> Iterator[Run]:
+def running_as(algorithm: str, A: Matrix) -> AbstractContextManager[Run]:
     """The run whose facts are told within the block; it counts if it has an implementation at the end."""
-    run = Run(algorithm, type(A).__name__, A.device)
     runs = _runs.get()
-    if runs is None:
-        yield run
-        return
+    return UNTOLD if runs is None else _told(runs, Run(algorithm, type(A).__name__, A.device))
+
+
+@contextmanager
+def _told(runs: list[Run], run: Run) -> Iterator[Run]:
     runs.append(run)
     token = _current.set(run)
     try:

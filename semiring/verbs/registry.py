@@ -8,7 +8,6 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Callable
-from contextlib import nullcontext
 from dataclasses import dataclass
 from types import MethodType
 from typing import Any, ClassVar, Generic, ParamSpec, TypeVar, cast
@@ -216,8 +215,11 @@ class Fusible(Verb[P, R]):
             raise TypeError(f"fused must be True or False, got {fused!r}")
         if args and isinstance(args[0], Matrix):
             A, vectors = args[0], self.holds.fused[0] * args[0].nrows
-            A.place.check_room(f"{self.name} on {A.nrows:,} vertices, for its vectors alone,", vectors)
-        with nullcontext() if fused else definitions_only("fused=False"):
+            if A.place.questions(vectors):
+                A.place.check_room(f"{self.name} on {A.nrows:,} vertices, for its vectors alone,", vectors)
+        if fused:
+            return super().__call__(*args, **kwargs)
+        with definitions_only("fused=False"):
             return super().__call__(*args, **kwargs)
 
     def runs_fused(self, fmt: type[Matrix], backend: str) -> type[Matrix] | None:
@@ -226,7 +228,8 @@ class Fusible(Verb[P, R]):
 
     def _rows_of(self, A: Matrix) -> Matrix:
         """`A`, or its rows as CSR if only they can be run as a whole: made once, kept with `A`, and told."""
-        if self.runs_fused(type(A), A.place.backend) in (type(A), None):
+        own = (type(A), A.place.backend)
+        if own in self.cells or self.runs_fused(*own) is None:
             return A
         name = type(A).__name__
         if not leads(type(A), CSR):
@@ -262,7 +265,7 @@ class Fusible(Verb[P, R]):
         with running_as(self.name, A) as run:
             whole, why = self._whole(A)
             if whole is not None:
-                run.implementation, run.why = "fused", f"registered for {type(A).__name__} on {A.device}"
+                run.implementation, run.why = "fused", f"registered for {run.format} on {run.device}"
                 relied = self.relies_on(A, *args, **kwargs)
                 may_be_long = A.place.on_host and (bool(relied) or A.nnz >= LONG)
                 answer = interruptible(functools.partial(whole, A, *args, **kwargs), may_be_long)

@@ -151,8 +151,7 @@ class Search:
         """No distance that was found is worse."""
         if self.plan.essential is None:
             return self.top
-        with np.errstate(over="ignore"):
-            bound = product(self.top, heaviest(self.A, self.s), self.s)
+        bound = product(self.top, heaviest(self.A, self.s), self.s)
         return bound if bound < self.plan.essential.farthest else self.d[self.d != self.zero].max()
 
     def lists(self) -> tuple[np.ndarray, np.ndarray]:
@@ -276,8 +275,7 @@ def fits(A: CSR, farthest: Any, s: Semiring) -> bool:
         return False
     worst = heaviest(A, s)
     zero = s.zero(A.dtype)
-    with np.errstate(over="ignore"):
-        return worst == zero or bool(product(farthest, worst, s) != zero)
+    return worst == zero or bool(product(farthest, worst, s) != zero)
 
 
 def heaviest(A: CSR, s: Semiring) -> Any:
