@@ -16,7 +16,7 @@ import algorithms.fused.cpu.giant as giant
 import algorithms.fused.cpu.reach as reach
 import algorithms.fused.cpu.scc as strong
 from algorithms import bfs, boruvka, scc
-from algorithms.traversal import TURNED_AFTER
+from algorithms.traversal import TURNED_AFTER, Direction
 from formats import CSR, Matrix, from_edges
 from formats.edges import with_edges
 from formats.storage.orientation import by_columns, has_columns, is_symmetric
@@ -145,6 +145,24 @@ def test_the_matrix_is_turned_after_some_searches_that_would_pull():
         assert has_columns(A) == (done > TURNED_AFTER["cpu"])
         levels.append(bfs(A, hub))
     assert all((level == levels[0]).all() for level in levels)
+
+
+def test_small_matrices_are_neither_turned_nor_asked_for_room_to_be(monkeypatch):
+    monkeypatch.setattr(Direction, "for_matrix", None)
+    A = network(300, 8)
+    assert bfs(A, 0).max() > 0
+    assert not has_columns(A)
+
+
+def test_large_levels_stay_within_a_mask_on_any_number_of_threads(monkeypatch):
+    monkeypatch.setattr(search, "WORTH_THREADS", 0)
+    A = network(6000, 30)
+    inside = np.random.default_rng(5).random(6000) < 0.7
+    inside[hub := int(np.diff(A.indptr).argmax())] = True
+    for count in (1, 2, 3):
+        with threads(count):
+            assert_alike(A, bfs, hub, mask=inside, direction="push")
+            assert_alike(A, bfs, hub, return_parents=True, direction="push")
 
 
 # --- components -------------------------------------------------------------------------------------------------------

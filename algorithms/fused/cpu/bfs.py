@@ -79,9 +79,10 @@ def fill(
     """Write the levels and, if there is room for them, the parents; the search, which knows what it has done."""
     level.fill(-1)
     parent.fill(-1)
+    how = how if A.nnz < SMALL else how.for_matrix(A)
+    done = _Search(A, level, parent, how, A.nrows if deepest is None else min(deepest, A.nrows))
     if outside is not None:
-        level[outside] = -2
-    done = _Search(A, level, parent, how.for_matrix(A), A.nrows if deepest is None else min(deepest, A.nrows))
+        level[outside], done.masked = -2, True
     done.run(source)
     if outside is not None:
         level[outside] = -1
@@ -94,6 +95,7 @@ class _Search:
     def __init__(self, A: CSR, level: np.ndarray, parent: np.ndarray, how: Direction, deepest: int) -> None:
         self.A, self.level, self.parent, self.how, self.deepest = A, level, parent, how, deepest
         self.queue = np.empty(A.nrows + 1, parent.dtype)
+        self.masked = False
         self.state = np.zeros(5, np.int64)
         self.pushed = self.pulled = 0
         self.threads = get_threads() if A.nnz >= WORTH_THREADS else 1
@@ -140,7 +142,11 @@ class _Search:
     def visited(self) -> np.ndarray:
         """The bitmap of the vertices that have a level, or are not to get one."""
         if self.seen is None:
-            words = as_words(self.level != -1, beyond=True)  # no vertex from n on is left to find
+            if self.masked or self.pulled:
+                words = as_words(self.level != -1, beyond=True)  # no vertex from n on is left to find
+            else:
+                words = as_words(np.zeros(self.level.size, bool), beyond=True)
+                _flag_places(self.queue, 0, self.state[END], words)  # which has had every vertex
             self.seen, self.found = words, np.zeros_like(words)
         return self.seen
 
@@ -151,11 +157,8 @@ class _Search:
         reached, taken = np.tile(seen, (self.threads, 1)), self.state[BEGIN:END].copy()
         parts = (self.A.indptr, self.A.indices, seen, self.parent, self.queue, taken, end)
         run(lambda thread, _: _push(*parts, reached[thread]), [(thread, thread) for thread in range(self.threads)])
-        new = np.bitwise_or.reduce(reached, axis=0)
-        new ^= seen
-        seen |= new
-        self.state[BEGIN], self.state[END], self.state[LEVEL] = end, end + listed(new, self.queue[end:]), k + 1
-        _settle(self.queue, end, int(self.state[END]), self.level, k + 1)
+        after = _settle(reached, seen, self.queue, end, self.level, k + 1)
+        self.state[BEGIN], self.state[END], self.state[LEVEL] = end, after, k + 1
         self.pushed += 1
 
     def pull(self, listed: bool) -> None:
@@ -252,9 +255,22 @@ def _push(indptr, indices, seen, parent, queue, taken, stop, reached):
 
 
 @compiled
-def _settle(queue, begin, end, level, k):
-    for f in range(begin, end):
-        level[np.uintp(queue[f])] = k
+def _settle(reached, seen, queue, end, level, k):
+    """Give a level to what a thread has reached and nobody had seen, and append it to the queue; where that ends."""
+    place, low = np.uintp(end), np.uint64(1)
+    for word in range(seen.size):
+        new = reached[0, word]
+        for thread in range(1, reached.shape[0]):
+            new |= reached[thread, word]
+        new ^= seen[word]
+        seen[word] |= new
+        while new:
+            v = np.uintp(word) * np.uintp(64) + np.uintp(lowest_bit(new))
+            queue[place] = v
+            place += np.uintp(1)
+            level[v] = k
+            new &= new - low
+    return np.int64(place)
 
 
 @compiled
