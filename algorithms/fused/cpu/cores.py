@@ -21,18 +21,22 @@ def cores(A: CSR, symmetrize: bool) -> np.ndarray:
     S = compressed(undirected_pattern(A, symmetrize), 0)
     vertex = S.indices.dtype
     left = np.diff(S.indptr).astype(vertex)
-    order = left.argsort(kind="stable").astype(vertex)
+    order, place = np.empty_like(left), np.empty_like(left)
     begins = np.zeros(int(left.max(initial=0)) + 2, vertex)
     np.cumsum(np.bincount(left, minlength=begins.size - 1), out=begins[1:])
-    place = np.empty_like(order)
     _peel(S.indptr, S.indices, left, order, place, begins)
     return left.astype(np.int64)
 
 
 @compiled
 def _peel(indptr, indices, left, order, place, begins):
-    for p in range(order.size):
-        place[np.uintp(order[np.uintp(p)])] = p
+    for each in range(left.size):
+        at = begins[np.uintp(left[each])]
+        order[np.uintp(at)], place[each] = each, at
+        begins[np.uintp(left[each])] += 1
+    for degree in range(begins.size - 1, 0, -1):  # each has moved on to the next
+        begins[degree] = begins[degree - 1]
+    begins[0] = 0
     one = np.uintp(1)
     for p in range(order.size):
         v = np.uintp(order[np.uintp(p)])
