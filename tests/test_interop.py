@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import graphblas as gb
 import networkx as nx
 import numpy as np
@@ -267,3 +272,14 @@ def test_graphblas_owns_its_memory():
 def test_graphblas_small_integers_become_int32(name):
     M = gb.Matrix.from_coo([0], [1], np.array([3], name), nrows=2, ncols=2)
     assert from_graphblas(M).dtype == np.int32
+
+
+@pytest.mark.parametrize("said", ["", "ACTIVE"])
+def test_threads_of_graphblas_sleep_while_they_wait_unless_they_are_told_otherwise(said):
+    kept = {name: value for name, value in os.environ.items() if name not in ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT")}
+    own = {"OMP_WAIT_POLICY": said} if said else {}
+    code = "import os; from semiring.cpu.suitesparse import library; library(); print(os.getenv('OMP_WAIT_POLICY'))"
+    environment = {**kept, **own, "OMP_DISPLAY_ENV": "TRUE", "PYTHONPATH": str(Path(__file__).parents[1])}
+    told = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert f"OMP_WAIT_POLICY = '{said or 'PASSIVE'}'" in told.stderr
+    assert told.stdout.strip() == (said or "None")
