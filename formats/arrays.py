@@ -243,12 +243,18 @@ def as_values(obj: ArrayLike | Array, dtype: DTypeLike | None = None) -> Array:
     if values.ndim != 1:
         raise ValueError(f"values must be one-dimensional, got {values.ndim} dimensions")
     if dtype is None:
-        if not _has_dtype(obj) and values.dtype == np.int64 and fits(values, np.int32) and INT32_MAX not in values:
-            return values.astype(np.int32)
+        if not _has_dtype(obj):
+            values = narrowed(values)
         if values.dtype == np.uint64 and fits(values, np.int64):
             return values.astype(np.int64)
         return values.astype(supported_dtype(values.dtype), copy=False)
     return cast(values, dtype)
+
+
+def narrowed(values: Array) -> Array:
+    """Python's integers, which have no dtype of their own, as int32 where they fit, and none is the largest."""
+    small = values.dtype == np.int64 and fits(values, np.int32) and INT32_MAX not in values
+    return values.astype(np.int32) if small else values
 
 
 def _has_dtype(obj: object) -> bool:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import DTypeLike
 
-from .arrays import DTYPES, cast
+from .adjacency import adjacency_of, attribute_of, has_attribute, near, numbers_of
+from .arrays import DTYPES, cast, narrowed
 from .edges import Duplicates, check_dup, from_edges
 from .matrix.base import Matrix
 from .storage.compressed import CSR, check_indptr, expand, out_of_order_within
@@ -170,43 +171,40 @@ def from_networkx(
     if isinstance(weight, bool):
         raise TypeError(f"weight must be an attribute's name, a function of (u, v, data) or None, got {weight!r}")
     nodes = list(G.nodes)
-    number = {node: i for i, node in enumerate(nodes)}
-    edges = _edges_by_function(G, weight) if callable(weight) else _edges_by_name(G, weight)
-    src = np.fromiter((number[u] for u, _, _ in edges), np.int64, len(edges))
-    dst = np.fromiter((number[v] for _, v, _ in edges), np.int64, len(edges))
-    weights = np.asarray([w for _, _, w in edges]) if edges else np.ones(0, np.int32)
-    if weights.dtype.kind not in "biuf" or weights.ndim != 1:
-        what = "the function's result" if callable(weight) else f"attribute {weight!r}"
-        raise ValueError(f"{what} must be a number on every edge")
-    if not G.is_directed() and not callable(weight):
-        loops = src == dst
-        src, dst = np.concatenate((src, dst[~loops])), np.concatenate((dst, src[~loops]))
-        weights = np.concatenate((weights, weights[~loops]))
-    A = from_edges(
-        src, dst, weights if weights.dtype.kind == "f" or not edges else weights.tolist(), shape=len(nodes), dtype=dtype
-    )
+    number, adj = numbers_of(nodes), near(G)
+    found = adjacency_of(adj, number)
+    src, dst = found.rows(), found.vertices
+    if callable(weight):
+        each = [weight(u, v, data) for u, others in adj.items() for v, data in others.items()]
+        present = np.fromiter((w is not None for w in each), bool, len(each))
+        src, dst, each = src[present], dst[present], [w for w in each if w is not None]
+    elif weight is not None:
+        each = _weights_by_name(G, adj, weight)
+    if weight is None or not each:
+        weights = np.ones(dst.size, np.int32)
+    else:
+        weights = np.asarray(each)
+        if weights.dtype.kind not in "biuf" or weights.ndim != 1:
+            what = "the function's result" if callable(weight) else f"attribute {weight!r}"
+            raise ValueError(f"{what} must be a number on every edge")
+        weights = narrowed(weights) if dtype is None else weights
+    A = from_edges(src, dst, weights, shape=len(nodes), dtype=dtype)
     return (A, nodes) if return_labels else A
 
 
-def _edges_by_name(G: networkx.Graph, weight: Hashable | None) -> list[tuple[Any, Any, Any]]:
-    """(u, v, the attribute or 1) for each edge; ValueError if no edge has it, unless its name is "weight"."""
-    if weight is None:
-        return [(u, v, 1) for u, v in G.edges()]
-    missing = object()
-    edges = list(G.edges(data=weight, default=missing))
-    if edges and weight != "weight" and all(w is missing for _, _, w in edges):
+def _weights_by_name(G: networkx.Graph, adj: Mapping[Any, Any], name: Hashable) -> list[Any]:
+    """The attribute or 1 for each edge, in order; ValueError if no edge has it, unless its name is "weight"."""
+    try:
+        each = attribute_of(adj, name, 1, G.is_multigraph())
+    except TypeError:  # of parallel edges, which have no order
+        raise ValueError(f"attribute {name!r} must be a number on every edge") from None
+    if each and name != "weight" and not has_attribute(adj, name, G.is_multigraph()):
         seen: dict[Any, None] = {}
         for _, _, data in G.edges(data=True):
             seen.update(dict.fromkeys(data))
         has = f"their attributes are {', '.join(map(repr, seen))}" if seen else "they have no attributes"
-        raise ValueError(f"no edge has the attribute {weight!r}: {has}; weight=None makes every edge weigh 1")
-    return [(u, v, 1 if w is missing else w) for u, v, w in edges]
-
-
-def _edges_by_function(G: networkx.Graph, weight: Callable[[Any, Any, Any], Any]) -> list[tuple[Any, Any, Any]]:
-    """(u, v, weight(u, v, G[u][v])) for each edge, an undirected one once for each direction; None is no edge."""
-    found = ((u, v, weight(u, v, data)) for u, near in G.adjacency() for v, data in near.items())
-    return [(u, v, w) for u, v, w in found if w is not None]
+        raise ValueError(f"no edge has the attribute {name!r}: {has}; weight=None makes every edge weigh 1")
+    return each
 
 
 def from_graphblas(M: graphblas.Matrix) -> CSR:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from algorithms.networkx.entry.semiring_networkx import COSTS, FUNCTIONS
 from bench.experiment import load
 from bench.experiments.centralities import LIBRARIES, LIMIT
 from bench.experiments.everyone import OURS
@@ -251,9 +252,24 @@ def summary() -> str:
     return table(*lines)
 
 
+def networkx_functions() -> str:
+    """The functions of NetworkX's backend, by the files that have them."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for row in FUNCTIONS.values():
+        found.setdefault((row.file, row.cost), []).append(f"`{row.name}`")
+    lines = [[file.replace("_", " "), ", ".join(names), cost] for (file, cost), names in found.items()]
+    return table([f"{len(FUNCTIONS)} functions", "", "taken"], *lines)
+
+
+def networkx_costs() -> str:
+    """When a call is taken by itself."""
+    return table(["taken", "if it costs NetworkX"], *([name, what] for name, what in COSTS.items()))
+
+
 TABLES: dict[Path, dict[str, Callable[[], str]]] = {
     README: {"summary": summary},
     DOCS / "formats.md": {"support": support},
+    DOCS / "networkx.md": {"functions": networkx_functions, "costs": networkx_costs},
     DOCS / "performance.md": {
         "peers on a CPU": peers_on_a_cpu,
         "centralities": centralities,

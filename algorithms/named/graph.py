@@ -15,6 +15,7 @@ from formats.interop import Weight
 from formats.io.source import is_gzip
 from formats.named.names import Names
 from formats.named.tables import Table, column_of, looked_up_by_row
+from formats.storage.orientation import is_symmetric
 from semiring import MinPlus, Semiring
 from semiring.algebra.semirings import find_semiring
 from semiring.vectors import check_graph
@@ -71,6 +72,8 @@ class Graph:
         >>> g.names[pagerank(g.matrix).argmax()]
         'Dijon'
     """
+
+    __networkx_backend__ = "semiring"  # so that NetworkX's functions take it
 
     matrix: Matrix
     names: Names
@@ -298,6 +301,14 @@ class Graph:
     def _of_numbers(cls, file: str, directed: bool) -> Graph:
         A, ids = read(file, directed=directed, return_labels=True)
         return cls(A, Names(ids))
+
+    def is_directed(self) -> bool:
+        """Is there an edge without its reverse of the same weight? NetworkX asks."""
+        return not is_symmetric(self.matrix)
+
+    def is_multigraph(self) -> bool:
+        """No: of parallel edges one is left."""
+        return False
 
     def index(self, name: object) -> int:
         """The number of a vertex.

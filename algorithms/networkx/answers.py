@@ -1,0 +1,161 @@
+"""Answers as NetworkX gives them: dictionaries by name, in its order, sets, paths, and iterators that fail late."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import wraps
+from typing import Any
+
+import numpy as np
+
+from .graph import Converted
+
+FEW = 1000
+"""Paths up to which all are made at once."""
+
+
+def by_name(G: Converted, values: Any) -> dict[Any, Any]:
+    """A value for each vertex."""
+    return dict(zip(G.names, values if isinstance(values, list) else values.tolist(), strict=True))
+
+
+def in_order(G: Converted, order: np.ndarray, values: Any) -> dict[Any, Any]:
+    """The values of some vertices, in this order."""
+    return dict(zip(G.listed(order), values[order].tolist(), strict=True))
+
+
+def groups(G: Converted, label: np.ndarray) -> list[np.ndarray]:
+    """The vertices of each label, by ascending labels."""
+    order = label.argsort(kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(label[order])) + 1) if label.size else []
+
+
+def sets(G: Converted, label: np.ndarray) -> list[set[Any]]:
+    """The names of each label, by ascending labels."""
+    return [set(G.listed(group)) for group in groups(G, label)]
+
+
+def way(parent: np.ndarray, v: int) -> list[int]:
+    """The vertices from a root to v; a root's parent is -1, or itself."""
+    found = [v]
+    while (u := int(parent[v])) >= 0 and u != v:
+        found.append(u)
+        v = u
+    found.reverse()
+    return found
+
+
+LATER: Any = object()
+"""In the place of a path that nobody has looked at."""
+
+
+class Paths(dict[Any, Any]):
+    """A dictionary of the paths to vertices, each of which is made when it is looked at."""
+
+    def __init__(self, G: Converted, order: np.ndarray, parent: np.ndarray, turned: bool) -> None:
+        super().__init__(dict.fromkeys(G.listed(order), LATER))
+        self._of = G, parent, turned
+
+    def _made(self, name: Any, value: Any) -> Any:
+        return path_to(*self._of, self._of[0].index(name)) if value is LATER else value
+
+    def __getitem__(self, name: Any) -> Any:
+        value = super().__getitem__(name)
+        if value is LATER:
+            value = self[name] = self._made(name, value)
+        return value
+
+    def __iter__(self) -> Iterator[Any]:  # so that dict(paths) asks for each path
+        return super().__iter__()
+
+    def get(self, name: Any, default: Any = None) -> Any:
+        return self[name] if name in self else default
+
+    def values(self) -> Any:
+        return self.copy().values()
+
+    def items(self) -> Any:
+        return self.copy().items()
+
+    def pop(self, name: Any, *default: Any) -> Any:
+        return self._made(name, super().pop(name, *default))
+
+    def popitem(self) -> Any:
+        name, value = super().popitem()
+        return name, self._made(name, value)
+
+    def setdefault(self, name: Any, default: Any = None) -> Any:
+        super().setdefault(name, default)
+        return self[name]
+
+    def copy(self) -> dict[Any, Any]:
+        """A plain dictionary, with all paths."""
+        return {name: self[name] for name in self}
+
+    def __eq__(self, other: object) -> bool:
+        return self.copy() == other
+
+    def __ne__(self, other: object) -> bool:
+        return self.copy() != other
+
+    def __or__(self, other: Any) -> Any:
+        return self.copy() | other
+
+    def __ror__(self, other: Any) -> Any:
+        return other | self.copy()
+
+    def __repr__(self) -> str:
+        return repr(self.copy())
+
+    def __reduce__(self) -> Any:
+        return dict, (self.copy(),)
+
+    __hash__ = None
+
+
+def path_to(G: Converted, parent: np.ndarray, turned: bool, v: int) -> list[Any]:
+    found = way(parent, v)
+    return G.listed(np.array(found[::-1] if turned else found, np.int64))
+
+
+def paths(G: Converted, order: np.ndarray, parent: np.ndarray, turned: bool = False) -> dict[Any, Any]:
+    """The paths to vertices, in this order."""
+    if order.size > FEW:
+        return Paths(G, order, parent, turned)
+    made: dict[int, list[Any]] = {}
+    for v, name, u in zip(order.tolist(), G.listed(order), parent[order].tolist(), strict=True):
+        if u < 0 or u == v:
+            made[v] = [name]
+        elif u in made:
+            made[v] = [name, *made[u]] if turned else [*made[u], name]
+        else:
+            made[v] = path_to(G, parent, turned, v)
+    return dict(zip(G.listed(order), made.values(), strict=True))
+
+
+def lists(G: Converted, keys: np.ndarray, starts: np.ndarray, values: np.ndarray) -> dict[Any, list[Any]]:
+    """A list of vertices for each key; `starts` is by vertex."""
+    named = G.listed(values)
+    bounds = zip(starts[keys].tolist(), starts[keys + 1].tolist(), strict=True)
+    return {name: named[a:b] for name, (a, b) in zip(G.listed(keys), bounds, strict=True)}
+
+
+def late(function: Callable[..., Iterable[Any]]) -> Callable[..., Iterator[Any]]:
+    """Let NetworkX's errors come when the first element is asked for, as its generators do."""
+
+    @wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Iterator[Any]:
+        try:
+            found = function(*args, **kwargs)
+        except NotImplementedError:  # another backend may try
+            raise
+        except Exception as error:
+            return failing(error)
+        return (each for each in found)
+
+    return call
+
+
+def failing(error: Exception) -> Iterator[Any]:
+    raise error
+    yield

@@ -1,0 +1,160 @@
+"""Centralities that iterate, or look at all paths."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+from algorithms.betweenness import betweenness_centrality as dependencies
+from algorithms.blocks import blocks_of_distances
+from algorithms.pagerank import pagerank as shares
+from formats import Matrix
+from formats.arrays import to_device
+from formats.storage.orientation import is_symmetric
+from semiring import PlusTimes, vxm
+from semiring.vectors import all_vertices, full
+
+from .answers import by_name
+from .degrees import edge_count, multiplicity
+from .graph import Converted
+from .options import option
+
+
+def summed(G: Converted, weight: Any) -> Matrix:
+    """The matrix of float64 weights, parallel ones summed, on the option's device."""
+    values = multiplicity(G).astype(np.float64) if weight is None else G.floats(weight)
+    return G.matrix_of(values).to(device=option("device"))
+
+
+def pagerank(
+    G: Converted,
+    alpha: float = 0.85,
+    personalization: Any = None,
+    max_iter: int = 100,
+    tol: float = 1.0e-6,
+    weight: Any = "weight",
+) -> dict[Any, float]:
+    n = len(G)
+    if n == 0:
+        return {}
+    A = G.once(("summed", weight, option("device")), lambda: summed(G, weight))
+    if not 0 <= alpha <= 1 or (A.nnz and float(A.values.min()) < 0):
+        raise NotImplementedError("negative weights, or a factor beyond 1")
+    jumps = None
+    if personalization is not None:
+        jumps = np.array([personalization.get(name, 0) for name in G.names], np.float64)
+        if not (jumps >= 0).all():
+            raise NotImplementedError("jumps that are negative")
+        if jumps.sum() == 0:
+            raise ZeroDivisionError
+    try:
+        found = shares(A, alpha=alpha, personalization=jumps, tol=tol, max_iter=max_iter)
+    except ArithmeticError:
+        raise nx.PowerIterationFailedConvergence(max_iter) from None
+    return by_name(G, to_device(found, "cpu"))
+
+
+def iterated(A: Matrix, x: Any, step: Callable[[Any, Any], Any], max_iter: int, tol: float) -> Any:
+    """x = step(x A, x) until it moves by less than n · tol in all."""
+    for _ in range(max_iter):
+        last, x = x, step(vxm(x, A, PlusTimes), x)
+        if float(abs(x - last).sum()) < A.nrows * tol:
+            return x
+    raise nx.PowerIterationFailedConvergence(max_iter)
+
+
+def norm(x: Any) -> float:
+    return math.sqrt(float((x * x).sum()))
+
+
+def eigenvector_centrality(
+    G: Converted, max_iter: int = 100, tol: float = 1.0e-6, weight: Any = None
+) -> dict[Any, float]:
+    n = len(G)
+    if n == 0:
+        raise nx.NetworkXPointlessConcept("cannot compute centrality for the null graph")
+    A = G.once(("summed", weight or None, option("device")), lambda: summed(G, weight or None))
+
+    def step(t: Any, x: Any) -> Any:
+        y = t + x  # (A + I)ᵀ x, which has the same vectors, and no second one of the same size
+        return y / (norm(y) or 1)
+
+    return by_name(G, to_device(iterated(A, full(all_vertices(A), 1 / n, "float64"), step, max_iter, tol), "cpu"))
+
+
+def katz_centrality(
+    G: Converted,
+    alpha: float = 0.1,
+    beta: Any = 1.0,
+    max_iter: int = 1000,
+    tol: float = 1.0e-6,
+    normalized: bool = True,
+    weight: Any = None,
+) -> dict[Any, float]:
+    if len(G) == 0:
+        return {}
+    if not isinstance(beta, int | float):
+        raise NotImplementedError("a number for each vertex")
+    A = G.once(("summed", weight, option("device")), lambda: summed(G, weight))
+    with np.errstate(over="ignore", invalid="ignore"):
+        x = iterated(A, full(all_vertices(A), 0, "float64"), lambda t, _: alpha * t + float(beta), max_iter, tol)
+    if normalized:
+        x = x / (norm(x) or 1)
+    return by_name(G, to_device(x, "cpu"))
+
+
+def betweenness_centrality(
+    G: Converted,
+    k: int | None = None,
+    normalized: bool = True,
+    weight: Any = None,
+    endpoints: bool = False,
+    seed: Any = None,
+) -> dict[Any, float]:
+    n = len(G)
+    if n == 0:
+        return {}
+    weighted = weight is not None
+    if weighted and G.weights(weight).min(initial=1) <= 0:
+        raise NotImplementedError("weights that are not positive")
+    if k == 0:
+        raise NotImplementedError("no source")
+    sources = None if k in (None, n) else [G.index(name) for name in seed.sample(list(G.names), k)]
+    A = G.matrix(weight)
+    found = dependencies(A, weighted=weighted, normalized=bool(normalized), endpoints=endpoints, sources=sources)
+    values = to_device(found, "cpu")
+    if G.directed and not normalized and n > 2 - bool(endpoints) and is_symmetric(A, pattern=not weighted):
+        values = values * 2  # a path and its reverse are two here
+    return by_name(G, values)
+
+
+def reached_shares(G: Converted, weight: Any, paths: Any, vertices: list[int]) -> list[float]:
+    """How much of a directed graph each vertex leads to."""
+    if not G.directed or weight is not None or paths is not None:
+        raise NotImplementedError("undirected graphs, weights, or paths that are given")
+    n = len(G)
+    if edge_count(G) <= 0:
+        raise nx.NetworkXError("Size of G must be positive")
+    if n == 1:
+        raise NotImplementedError("one vertex")
+    counts: list[int] = []
+    for _, _, led in blocks_of_distances(G.matrix(), vertices, False):
+        counts += to_device(led.sum(axis=1), "cpu").tolist()
+    return [(count - 1) / (n - 1) for count in counts]
+
+
+def local_reaching_centrality(G: Converted, v: Any, paths: Any = None, weight: Any = None) -> float:
+    at = G.index(v)
+    if at < 0:
+        raise NotImplementedError("no such vertex")
+    return reached_shares(G, weight, paths, [at])[0]
+
+
+def global_reaching_centrality(G: Converted, weight: Any = None) -> float:
+    found = reached_shares(G, weight, None, list(range(len(G))))
+    most = max(found)
+    return sum(most - each for each in found) / (len(G) - 1)

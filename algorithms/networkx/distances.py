@@ -1,0 +1,194 @@
+"""What the distances between all vertices tell."""
+
+from __future__ import annotations
+
+import math
+from itertools import chain
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+from algorithms import closeness
+from algorithms.all_pairs import all_pairs
+from algorithms.blocks import blocks_of_distances
+from algorithms.eccentricity import eccentricity as eccentricities
+from formats import Matrix
+from formats.arrays import to_device
+from formats.storage.orientation import by_columns
+
+from .answers import by_name
+from .components import number, strong, weak
+from .graph import Converted
+from .searches import search
+from .weighted import as_lengths, lengths, not_negative, settle
+
+
+def connected(G: Converted) -> bool:
+    """Is there a path from each vertex to every other?"""
+    return number(strong(G) if G.directed else weak(G)) == 1
+
+
+def check_connected(G: Converted) -> None:
+    if not connected(G):
+        what = "digraph is not strongly" if G.directed else "graph is not"
+        raise nx.NetworkXError(f"Found infinite path length because the {what} connected")
+
+
+def matrix(G: Converted, weight: Any) -> Matrix:
+    if weight is not None:
+        not_negative(G, weight)
+    return G.matrix(weight)
+
+
+def plain(G: Converted, x: Any, weight: Any) -> list[Any]:
+    """Distances as Python's numbers, with the integer 0 where the source is nearest."""
+    values = to_device(x, "cpu").tolist()
+    if weight is None or G.weights(weight).dtype == np.int64:
+        return [int(value) for value in values]
+    return [value or 0 for value in values]
+
+
+def farness(
+    G: Converted, weight: Any, backwards: bool = False, vertices: list[int] | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Of each vertex the sum of the distances to others, and how many it leads to, itself included."""
+    A = matrix(G, weight)
+    A = by_columns(A).T if backwards else A
+    total, count = [], []
+    for _, d, led in blocks_of_distances(A, vertices or list(range(len(G))), weight is not None):
+        kind = np.float64 if d.dtype.kind == "f" else np.int64
+        total.append(to_device((d * led if kind is np.int64 else A.xp.where(led, d, 0)).sum(axis=1, dtype=kind), "cpu"))
+        count.append(to_device(led.sum(axis=1), "cpu"))
+    return np.concatenate(total), np.concatenate(count)
+
+
+def total_length(G: Converted, weight: Any) -> Any:
+    """The sum of all distances, of floats in NetworkX's order."""
+    if weight is None or not_negative(G, weight).dtype == np.int64:
+        return int(farness(G, weight)[0].sum())
+    each = (as_lengths(G, settle(G, [v], weight), [v]).values() for v in range(len(G)))
+    return sum(chain.from_iterable(each))
+
+
+def eccentricity(G: Converted, v: Any = None, sp: Any = None, weight: Any = None) -> Any:
+    if sp is not None or len(G) == 0:
+        raise NotImplementedError("distances that are given, or no vertices")
+    if weight is not None:
+        not_negative(G, weight)
+    if v is None:
+        check_connected(G)
+        return by_name(G, plain(G, eccentricities(matrix(G, weight), weighted=weight is not None), weight))
+    at = G.index(v)
+    if at < 0:
+        raise NotImplementedError("several vertices")
+    d = search(G, [at]).level if weight is None else lengths(G, [at], weight, None, -1)
+    if (d < 0).any():
+        check_connected(G)
+    return plain(G, d.max(keepdims=True), weight)[0]
+
+
+def of_all(G: Converted, e: Any, usebounds: bool, weight: Any) -> dict[Any, Any]:
+    if e is not None or usebounds:
+        raise NotImplementedError("eccentricities that are given, or bounds")
+    return eccentricity(G, weight=weight)
+
+
+def diameter(G: Converted, e: Any = None, usebounds: bool = False, weight: Any = None) -> Any:
+    return max(of_all(G, e, usebounds, weight).values())
+
+
+def radius(G: Converted, e: Any = None, usebounds: bool = False, weight: Any = None) -> Any:
+    return min(of_all(G, e, usebounds, weight).values())
+
+
+def center(G: Converted, e: Any = None, usebounds: bool = False, weight: Any = None) -> list[Any]:
+    refuse_trees(G, weight)
+    found = of_all(G, e, usebounds, weight)
+    least = min(found.values())
+    return [name for name, each in found.items() if each == least]
+
+
+def periphery(G: Converted, e: Any = None, usebounds: bool = False, weight: Any = None) -> list[Any]:
+    found = of_all(G, e, usebounds, weight)
+    most = max(found.values())
+    return [name for name, each in found.items() if each == most]
+
+
+def refuse_trees(G: Converted, weight: Any) -> None:
+    """NetworkX takes trees apart from their leaves, which is fast, and has an order of its own."""
+    if weight is None and not G.directed and G.rows.vertices.size == 2 * (len(G) - 1):
+        raise NotImplementedError("a tree")
+
+
+def barycenter(G: Converted, weight: Any = None, attr: Any = None, sp: Any = None) -> list[Any]:
+    if attr is not None or sp is not None or len(G) == 0:
+        raise NotImplementedError("distances that are given, an attribute to be set, or no vertices")
+    refuse_trees(G, weight)
+    if weight is not None and not_negative(G, weight).dtype != np.int64:
+        raise NotImplementedError("floats, whose sums depend on their order")
+    if not connected(G):
+        raise nx.NetworkXNoPath(
+            f"Input graph {G.networkx} is disconnected, so every induced subgraph has infinite barycentricity."
+        )
+    total = farness(G, weight)[0]
+    return G.listed(np.flatnonzero(total == total.min()))
+
+
+def closeness_centrality(G: Converted, u: Any = None, distance: Any = None, wf_improved: bool = True) -> Any:
+    if len(G) == 0 or (u is not None and G.index(u) < 0):
+        raise NotImplementedError("no vertices, or none of that name")
+    total, count = farness(G, distance, backwards=True, vertices=None if u is None else [G.index(u)])
+    reached = count - 1.0
+    found = np.divide(reached, total, out=np.zeros(total.size), where=total > 0)
+    if wf_improved and len(G) > 1:
+        found *= reached / (len(G) - 1)
+    return by_name(G, found) if u is None else found.item()
+
+
+def harmonic_centrality(G: Converted, nbunch: Any = None, distance: Any = None, sources: Any = None) -> Any:
+    if nbunch is not None or sources is not None:
+        raise NotImplementedError("some vertices")
+    found = closeness.harmonic_centrality(matrix(G, distance), weighted=distance is not None)
+    if not np.isfinite(to_device(found, "cpu")).all():
+        raise NotImplementedError("edges of length 0")
+    values = by_name(G, [x or 0 for x in to_device(found, "cpu").tolist()])
+    return {name: values[name] for name in set(G.names)}
+
+
+def sum_of_inverses(G: Converted, weight: Any) -> float:
+    found = closeness.harmonic_centrality(matrix(G, weight), weighted=weight is not None)
+    total = float(to_device(found, "cpu").sum())
+    if not math.isfinite(total):
+        raise NotImplementedError("edges of length 0")
+    return total
+
+
+def harmonic_diameter(G: Converted, sp: Any = None, weight: Any = None) -> float:
+    if sp is not None:
+        raise NotImplementedError("distances that are given")
+    n, total = len(G), sum_of_inverses(G, weight)
+    return n * (n - 1) / total if total else math.inf if n > 1 else math.nan
+
+
+def global_efficiency(G: Converted) -> Any:
+    n = len(G)
+    return sum_of_inverses(G, None) / (n * (n - 1)) if n > 1 else 0
+
+
+def wiener_index(G: Converted, weight: Any = None) -> Any:
+    if len(G) == 0:
+        raise nx.NetworkXPointlessConcept("Connectivity is undefined for the null graph.")
+    if not connected(G):
+        return math.inf
+    total = total_length(G, weight)
+    return total if G.directed else total / 2
+
+
+def floyd_warshall_numpy(G: Converted, nodelist: Any = None, weight: Any = "weight") -> Any:
+    if nodelist is not None or len(G) == 0:
+        raise NotImplementedError("a list of vertices, or none")
+    weights = G.floats(weight, combine=min)
+    if weights.size and weights.min() < 0:
+        raise NotImplementedError("negative weights")
+    return to_device(all_pairs(G.matrix_of(weights)), "cpu")

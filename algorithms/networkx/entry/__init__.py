@@ -1,0 +1,1 @@
+"""What is installed beside the packages, so that `import networkx` need not import them."""

@@ -1,0 +1,223 @@
+"""A graph as the backend has it: names, and neighbours as arrays in the order of NetworkX's dictionaries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from algorithms.named.graph import Graph
+from formats import Matrix, from_edges
+from formats.adjacency import Adjacency, adjacency_of, attribute_of, near, numbers_of
+from formats.matrix.facts import Fact
+from formats.storage.orientation import by_columns, compressed, is_symmetric
+
+from .options import option
+
+OF_GRAPH: Fact[Any] = Fact("as NetworkX's backend has it")
+
+LARGEST = 1 << 62
+"""What the sum of a path's integers may not reach."""
+
+
+class Converted:
+    """A graph whose neighbours are listed in NetworkX's order.
+
+    names: of the vertices in order.  number: of each name; None if the names are 0 to n-1.  rows: the neighbours.
+    directed, parallel: which of NetworkX's four kinds it is.  source: the NetworkX graph, if it was made of one.
+    given: the graph of this package that it was made of, or None.
+    """
+
+    __networkx_backend__ = "semiring"
+
+    def __init__(
+        self,
+        names: Sequence[Any],
+        number: dict[Hashable, int] | None,
+        rows: Adjacency,
+        kind: tuple[bool, bool],
+        source: Any = None,
+        given: Graph | None = None,
+    ) -> None:
+        self.names, self.number, self.rows, self.source, self.given = names, number, rows, source, given
+        self.directed, self.parallel = kind
+        self._kept: dict[Any, Any] = {}
+
+    @classmethod
+    def of_networkx(cls, G: Any, like: Converted | None = None) -> Converted:
+        """From a NetworkX graph; `like` is what was made of the same one, which then need not be walked again."""
+        if like is not None:
+            return cls(like.names, like.number, like.rows, (like.directed, like.parallel), G)
+        names = list(G)
+        number = numbers_of(names)
+        return cls(names, number, adjacency_of(near(G), number), (G.is_directed(), G.is_multigraph()), G)
+
+    @classmethod
+    def of_graph(cls, g: Graph) -> Converted:
+        """From a graph of this package, without a copy; it is undirected if its matrix is symmetric."""
+
+        def made() -> Converted:
+            names = list(g.names)
+            A: Any = compressed(g.matrix, 0)
+            rows = Adjacency(A.indptr.astype(np.int64), A.indices)
+            return cls(names, numbers_of(names), rows, (not is_symmetric(g.matrix), False), given=g)
+
+        found = g.matrix.keep(OF_GRAPH, made)
+        return found if found.given is g else made()
+
+    def is_directed(self) -> bool:
+        return self.directed
+
+    def is_multigraph(self) -> bool:
+        return self.parallel
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.names)
+
+    def __contains__(self, name: object) -> bool:
+        return self.index(name) >= 0
+
+    def index(self, name: Any) -> int:
+        """The number of a vertex; -1 if there is none of that name."""
+        try:
+            if self.number is not None:
+                return self.number.get(name, -1)
+            hash(name)
+        except TypeError:
+            return -1
+        known = isinstance(name, int | float | np.number) and 0 <= name < len(self.names) and int(name) == name
+        return int(name) if known else -1
+
+    def listed(self, vertices: np.ndarray) -> list[Any]:
+        """The names of vertices."""
+        if self.number is None:
+            return vertices.tolist()
+        return self._names.take(vertices).tolist()
+
+    @cached_property
+    def _names(self) -> np.ndarray:
+        return np.fromiter(self.names, object, len(self.names))
+
+    @cached_property
+    def networkx(self) -> Any:
+        """The NetworkX graph."""
+        if self.source is not None:
+            return self.source
+        import networkx as nx
+
+        G = nx.DiGraph() if self.directed else nx.Graph()
+        G.add_nodes_from(self.names)
+        ends = self.listed(self.rows.rows()), self.listed(self.rows.vertices)
+        G.add_weighted_edges_from(zip(*ends, self.weights("weight").tolist(), strict=True))
+        return G
+
+    @cached_property
+    def back(self) -> Adjacency:
+        """The neighbours that lead to each vertex."""
+        if not self.directed:
+            return self.rows
+        if self.source is not None:
+            return adjacency_of(near(self.source, backwards=True), self.number)
+        C: Any = by_columns(self.given.matrix)  # type: ignore[union-attr]
+        return Adjacency(C.indptr.astype(np.int64), C.indices)
+
+    def rows_of(self, backwards: bool) -> Adjacency:
+        return self.back if backwards else self.rows
+
+    def once(self, key: Hashable, make: Callable[[], Any]) -> Any:
+        """What is made once of a graph that does not change."""
+        if key not in self._kept:
+            self._kept[key] = make()
+        return self._kept[key]
+
+    def weights(self, name: Any, default: Any = 1, *, combine: Any = min, backwards: bool = False) -> np.ndarray:
+        """An attribute of each edge, in order, as int64 or float64, with the types that NetworkX would compute with.
+
+        combine: how parallel edges become one.  Raises NotImplementedError if there is no array that means the same.
+        """
+        key = ("weights", name, default, combine, backwards and self.directed)
+        return self.once(key, lambda: self._weights(name, default, combine, backwards and self.directed))
+
+    def _weights(self, name: Any, default: Any, combine: Any, backwards: bool) -> np.ndarray:
+        if callable(name):
+            raise NotImplementedError("a weight function is Python's to call")
+        if name is None and combine is not sum:
+            return exactly([default] * self.rows.vertices.size, len(self))
+        if self.given is not None:
+            A: Any = by_columns(self.given.matrix) if backwards else compressed(self.given.matrix, 0)
+            values = A.values if name is not None else np.ones(A.nnz)
+            return exactly(values.tolist() if values.dtype.kind != "f" else values.astype(np.float64), len(self))
+        adj = near(self.source, backwards=backwards)
+        if name is None:
+            name, default = object(), 1
+        try:
+            return exactly(attribute_of(adj, name, default, self.parallel, combine), len(self))
+        except TypeError as error:
+            raise NotImplementedError(f"weights without an order: {error}") from None
+
+    def floats(self, name: Any, default: Any = 1, *, combine: Any = sum, backwards: bool = False) -> np.ndarray:
+        """An attribute of each edge as float64, for answers that are always floats; numbers of any kind."""
+        try:
+            return self.weights(name, default, combine=combine, backwards=backwards).astype(np.float64)
+        except NotImplementedError:
+            if callable(name) or self.source is None:
+                raise
+        each = attribute_of(near(self.source, backwards=backwards), name, default, self.parallel, combine)
+        try:
+            found = np.array(each, np.float64)
+        except (TypeError, ValueError):
+            raise NotImplementedError("weights that are no numbers") from None
+        return finite(found)
+
+    def matrix(self, name: Any = None, default: Any = 1) -> Matrix:
+        """The matrix of the weights, of parallel edges the least; ones if no name is given. On the option's device."""
+        device = option("device")
+        A = self.once(("matrix", name, default), lambda: self._matrix(name, default))
+        return A if device == "cpu" else self.once((device, name, default), lambda: A.to(device=device))
+
+    def _matrix(self, name: Any, default: Any) -> Matrix:
+        if name is None:
+            weights = np.ones(self.rows.vertices.size, np.int32)
+        else:
+            weights = self.weights(name, default)
+            if weights.dtype == np.int64 and int(abs(weights).max(initial=0)) * (len(self) + 1) < 2**31 - 1:
+                weights = weights.astype(np.int32)
+        return self.matrix_of(weights)
+
+    def matrix_of(self, weights: np.ndarray) -> Matrix:
+        """The matrix with these weights of the edges in order."""
+        return from_edges(self.rows.rows(), self.rows.vertices, weights, shape=len(self))
+
+
+def exactly(values: list[Any] | np.ndarray, n: int) -> np.ndarray:
+    """Numbers of one Python type as an array; NotImplementedError if they have several types, or do not fit."""
+    if isinstance(values, np.ndarray):
+        return finite(values)
+    types = set(map(type, values))
+    if types <= {int}:
+        try:
+            found = np.array(values, np.int64)
+        except OverflowError:
+            raise NotImplementedError("integers that do not fit into 64 bits") from None
+        if found.size and max(abs(int(found.max())), abs(int(found.min()))) * (n + 1) >= LARGEST:
+            raise NotImplementedError("integers whose sums may not fit into 64 bits")
+        return found
+    if types == {float}:
+        return finite(np.array(values, np.float64))
+    raise NotImplementedError(f"weights of the types {', '.join(sorted(each.__name__ for each in types))}")
+
+
+def finite(values: np.ndarray) -> np.ndarray:
+    if not np.isfinite(values).all():
+        raise NotImplementedError("a weight that is infinite or NaN")
+    return values
+
+
+def converted(G: Any) -> Any:
+    """What a function of the backend works on."""
+    return Converted.of_graph(G) if isinstance(G, Graph) else G

@@ -1,0 +1,160 @@
+"""Breadth-first searches with a queue, and topological orders.
+
+[1] E. F. Moore, The shortest path through a maze, 1959.
+[2] A. B. Kahn, Topological sorting of large networks, Comm. ACM 5(11), 1962.
+[3] I. Pohl, Bi-directional search, Machine Intelligence 6, 1971.
+"""
+
+from __future__ import annotations
+
+from semiring.cpu.kernels import compiled
+
+
+@compiled
+def search(ends, near, begun, limit, target, queue, level, parent):
+    """How many vertices are found up to the level `limit`, or until the target is.
+
+    queue: (n,), of which the first `begun` are the sources.  level: (n,), 0 for them and -1 for others.
+    """
+    found, at = begun, 0
+    while at < found:
+        u = queue[at]
+        at += 1
+        below = level[u] + 1
+        if below > limit:
+            break
+        for e in range(ends[u], ends[u + 1]):
+            v = near[e]
+            if level[v] < 0:
+                level[v], parent[v] = below, u
+                queue[found] = v
+                found += 1
+                if v == target:
+                    return found
+    return found
+
+
+def meet(rows, back, source, target, queues, before, after):
+    """The vertex at which searches from both ends meet, each step from the smaller frontier; -1 if they do not.
+
+    rows, back: edges forwards and backwards.  queues: two of (n,).
+    before, after: (n,), -2; then the neighbours towards the source and the target, -1 at these.
+    """
+    (ends, near), (back_ends, back_near) = rows, back
+    forward, backward = queues
+    forward[0], backward[0] = source, target
+    before[source] = after[target] = -1
+    if source == target:
+        return source
+    begin_f, end_f, begin_b, end_b = 0, 1, 0, 1
+    while begin_f < end_f and begin_b < end_b:
+        if end_f - begin_f <= end_b - begin_b:
+            found = end_f
+            for k in range(begin_f, end_f):
+                u = forward[k]
+                for e in range(ends[u], ends[u + 1]):
+                    v = near[e]
+                    if before[v] == -2:
+                        before[v] = u
+                        forward[found] = v
+                        found += 1
+                    if after[v] != -2:
+                        return v
+            begin_f, end_f = end_f, found
+        else:
+            found = end_b
+            for k in range(begin_b, end_b):
+                u = backward[k]
+                for e in range(back_ends[u], back_ends[u + 1]):
+                    v = back_near[e]
+                    if after[v] == -2:
+                        after[v] = u
+                        backward[found] = v
+                        found += 1
+                    if before[v] != -2:
+                        return v
+            begin_b, end_b = end_b, found
+    return -1
+
+
+@compiled
+def generations(ends, near, waiting, queue, starts):
+    """(how many generations, how many vertices in them): those that wait for no edge, then those that wait for these.
+
+    waiting: (n,), the edges that lead to each.  starts: (n + 1,), where each generation begins in the queue.
+    """
+    found = 0
+    for v in range(waiting.size):
+        if waiting[v] == 0:
+            queue[found] = v
+            found += 1
+    count, at = 0, 0
+    while at < found:
+        starts[count] = at
+        count += 1
+        last = found
+        for k in range(at, last):
+            u = queue[k]
+            for e in range(ends[u], ends[u + 1]):
+                v = near[e]
+                waiting[v] -= 1
+                if waiting[v] == 0:
+                    queue[found] = v
+                    found += 1
+        at = last
+    starts[count] = found
+    return count, found
+
+
+@compiled
+def longest(back_ends, back_near, weights, order, best, before):
+    """The end of the longest path; of each vertex, in topological order, the best length to it, and who is before it.
+
+    Of several vertices the first in the order is meant; nothing is before a vertex that no path makes longer than 0.
+    """
+    end = order[0]
+    for k in range(order.size):
+        v = order[k]
+        best[v], before[v] = 0, v
+        found, u = best[v], v
+        for e in range(back_ends[v], back_ends[v + 1]):
+            length = best[back_near[e]] + weights[e]
+            if u == v or length > found:
+                found, u = length, back_near[e]
+        if found >= 0:
+            best[v], before[v] = found, u
+        if best[v] > best[end]:
+            end = v
+    return end
+
+
+@compiled
+def two_coloured(ends, near, back_ends, back_near, stack, colour, order):
+    """How many vertices are coloured so that neighbours differ, by a search with a stack; -1 if it cannot be.
+
+    colour: (n,), -1.  back_ends: as `ends` of edges backwards, or empty.  order: (n,), the coloured ones in order.
+    """
+    found = 0
+    for start in range(colour.size):
+        if colour[start] >= 0 or ends[start] == ends[start + 1]:
+            continue
+        colour[start] = 1
+        order[found] = stack[0] = start
+        found += 1
+        size = 1
+        while size:
+            size -= 1
+            u = stack[size]
+            for way in range(2 if back_ends.size else 1):
+                backwards = way == 0 and back_ends.size
+                rows, others = (back_ends, back_near) if backwards else (ends, near)
+                for e in range(rows[u], rows[u + 1]):
+                    v = others[e]
+                    if colour[v] < 0:
+                        colour[v] = 1 - colour[u]
+                        order[found] = stack[size] = v
+                        found += 1
+                        size += 1
+                    elif colour[v] == colour[u]:
+                        return -1
+    return found

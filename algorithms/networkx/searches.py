@@ -1,0 +1,68 @@
+"""Breadth-first searches by vertex numbers, which the functions by name share."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import networkx as nx
+import numpy as np
+
+from algorithms.bfs import bfs
+from formats.arrays import to_device
+
+from .graph import Converted
+from .loops import breadth_first
+from .options import option
+
+DEEPEST = np.iinfo(np.int32).max
+
+
+class Found(NamedTuple):
+    """order: the vertices that are found, in order.  level: (n,), -1 elsewhere.  parent: (n,), -1 at sources."""
+
+    order: np.ndarray
+    level: np.ndarray
+    parent: np.ndarray
+
+
+def vertex(G: Converted, name: Any, message: str, error: type[Exception] = nx.NodeNotFound) -> int:
+    """The number of a vertex; the error with the message if there is none."""
+    found = G.index(name)
+    if found < 0:
+        raise error(message.format(name))
+    return found
+
+
+def levels(cutoff: Any) -> int:
+    """The last level that NetworkX looks at: it goes on while `cutoff > level`."""
+    if cutoff is None:
+        return DEEPEST
+    try:
+        return max(0, min(DEEPEST, math.ceil(cutoff)))
+    except OverflowError:
+        return DEEPEST if cutoff > 0 else 0
+    except (TypeError, ValueError):
+        raise NotImplementedError(f"a cutoff of {cutoff!r}") from None
+
+
+def search(G: Converted, sources: list[int], limit: int = DEEPEST, target: int = -1, backwards: bool = False) -> Found:
+    """The vertices that a search with a queue finds, to a level, or until it finds the target."""
+    n, rows = len(G), G.rows_of(backwards)
+    if not option("exact_order") and len(sources) == 1 and target < 0 and not backwards:
+        return by_levels(G, sources[0], limit)
+    queue, level, parent = np.empty(n, np.int32), np.full(n, -1, np.int32), np.full(n, -1, np.int32)
+    queue[: len(sources)] = sources
+    level[sources] = 0
+    count = breadth_first.search(*rows, len(sources), limit, target, queue, level, parent)
+    return Found(queue[:count], level, parent)
+
+
+def by_levels(G: Converted, source: int, limit: int) -> Found:
+    """The same by levels, and at one level by number, as `bfs` finds them."""
+    A = G.matrix()
+    found = bfs(A, source, return_parents=True, max_level=limit if limit < DEEPEST else None)
+    level, parent = (to_device(part, "cpu").astype(np.int32, copy=False) for part in found)
+    parent[source] = -1
+    order = np.flatnonzero(level >= 0)
+    return Found(order[level[order].argsort(kind="stable")].astype(np.int32), level, parent)

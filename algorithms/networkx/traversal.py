@@ -1,0 +1,168 @@
+"""Breadth-first and depth-first traversals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+from .answers import late
+from .components import log
+from .graph import Converted
+from .searches import DEEPEST, Found, levels, search
+
+KINDS = ("forward", "nontree", "reverse", "reverse-depth_limit")
+
+
+def from_source(G: Converted, source: Any, reverse: bool = False, depth_limit: Any = None) -> Found:
+    """A search from one vertex; the error of a missing one is that of G.neighbors."""
+    v = G.index(source)
+    if v < 0:
+        hash(source)
+        kind = "digraph" if G.directed else "graph"
+        raise nx.NetworkXError(f"The node {source} is not in the {kind}.")
+    return search(G, [v], levels(depth_limit), backwards=reverse and G.directed)
+
+
+def edges(G: Converted, found: Found) -> Iterator[tuple[Any, Any]]:
+    """(parent, child), in order."""
+    children = found.order[1:]
+    return zip(G.listed(found.parent[children]), G.listed(children), strict=True)
+
+
+@late
+def bfs_edges(G: Converted, source: Any, reverse: bool = False, depth_limit: Any = None) -> Iterator[tuple[Any, Any]]:
+    return edges(G, from_source(G, source, reverse, depth_limit))
+
+
+@late
+def generic_bfs_edges(G: Converted, source: Any, depth_limit: Any = None) -> Iterator[tuple[Any, Any]]:
+    return edges(G, from_source(G, source, False, depth_limit))
+
+
+def bfs_tree(G: Converted, source: Any, reverse: bool = False, depth_limit: Any = None) -> Any:
+    T = nx.DiGraph()
+    T.add_node(source)
+    T.add_edges_from(bfs_edges(G, source, reverse, depth_limit))
+    return T
+
+
+@late
+def bfs_predecessors(G: Converted, source: Any, depth_limit: Any = None) -> Iterator[tuple[Any, Any]]:
+    return ((child, parent) for parent, child in edges(G, from_source(G, source, False, depth_limit)))
+
+
+@late
+def bfs_successors(G: Converted, source: Any, depth_limit: Any = None) -> Iterator[tuple[Any, list[Any]]]:
+    found = from_source(G, source, False, depth_limit)
+    children = found.order[1:]
+    if not children.size:
+        return iter([(source, [])])
+    parents = found.parent[children]
+    cuts = np.flatnonzero(np.diff(parents)) + 1
+    firsts = G.listed(parents[np.concatenate(([0], cuts))])
+    named = G.listed(children)
+    bounds = [0, *cuts.tolist(), len(named)]
+    return ((name, named[a:b]) for name, a, b in zip(firsts, bounds[:-1], bounds[1:], strict=True))
+
+
+def layers(G: Converted, sources: Any) -> list[list[Any]]:
+    """The names of each level, from one vertex or from several together."""
+    starts = [sources] if sources in G else list(set(sources))
+    found = [G.index(name) for name in starts]
+    for name, v in zip(starts, found, strict=True):
+        if v < 0:
+            raise nx.NetworkXError(f"The node {name} is not in the graph.")
+    if not found:
+        return []
+    met = search(G, found)
+    by = met.level[met.order]
+    named = G.listed(met.order)
+    bounds = [0, *(np.flatnonzero(np.diff(by)) + 1).tolist(), len(named)]
+    return [named[a:b] for a, b in zip(bounds[:-1], bounds[1:], strict=True)]
+
+
+@late
+def bfs_layers(G: Converted, sources: Any) -> Iterator[list[Any]]:
+    return iter(layers(G, sources))
+
+
+def descendants_at_distance(G: Converted, source: Any, distance: Any) -> set[Any]:
+    v = G.index(source)
+    if v < 0:
+        raise nx.NetworkXError(f"The node {source} is not in the graph.")
+    if not isinstance(distance, int) or distance < 0 or distance >= DEEPEST:
+        raise NotImplementedError(f"a distance of {distance!r}")
+    level = search(G, [v], distance).level
+    return set(G.listed(np.flatnonzero(level == distance)))
+
+
+def events(G: Converted, source: Any, depth_limit: Any) -> tuple[np.ndarray, ...]:
+    """Those of a depth-first search from a vertex, or from all."""
+    if source is None:
+        starts = np.arange(len(G))
+    else:
+        v = G.index(source)
+        if v < 0:
+            hash(source)
+            kind = "digraph" if G.directed else "graph"
+            raise nx.NetworkXError(f"The node {source} is not in the {kind}.")
+        starts = np.array([v])
+    return log(*G.rows, starts, len(G) if depth_limit is None else levels(depth_limit))
+
+
+def tree(G: Converted, source: Any, depth_limit: Any) -> tuple[list[Any], list[Any]]:
+    """The parents and the children, in order."""
+    parents, children, kinds = events(G, source, depth_limit)
+    new = (kinds == 0) & (parents != children)
+    return G.listed(parents[new]), G.listed(children[new])
+
+
+@late
+def dfs_edges(G: Converted, source: Any = None, depth_limit: Any = None) -> Iterator[tuple[Any, Any]]:
+    return zip(*tree(G, source, depth_limit), strict=True)
+
+
+def dfs_tree(G: Converted, source: Any = None, depth_limit: Any = None) -> Any:
+    T = nx.DiGraph()
+    if source is None:
+        T.add_nodes_from(G)
+    else:
+        T.add_node(source)
+    T.add_edges_from(dfs_edges(G, source, depth_limit))
+    return T
+
+
+def dfs_predecessors(G: Converted, source: Any = None, depth_limit: Any = None) -> dict[Any, Any]:
+    parents, children = tree(G, source, depth_limit)
+    return dict(zip(children, parents, strict=True))
+
+
+def dfs_successors(G: Converted, source: Any = None, depth_limit: Any = None) -> dict[Any, list[Any]]:
+    found: dict[Any, list[Any]] = {}
+    for parent, child in dfs_edges(G, source, depth_limit):
+        found.setdefault(parent, []).append(child)
+    return found
+
+
+def of_kind(G: Converted, source: Any, depth_limit: Any, kind: int) -> Iterator[Any]:
+    _, vertices, kinds = events(G, source, depth_limit)
+    return iter(G.listed(vertices[kinds == kind]))
+
+
+@late
+def dfs_preorder_nodes(G: Converted, source: Any = None, depth_limit: Any = None) -> Iterator[Any]:
+    return of_kind(G, source, depth_limit, 0)
+
+
+@late
+def dfs_postorder_nodes(G: Converted, source: Any = None, depth_limit: Any = None) -> Iterator[Any]:
+    return of_kind(G, source, depth_limit, 2)
+
+
+@late
+def dfs_labeled_edges(G: Converted, source: Any = None, depth_limit: Any = None) -> Iterator[tuple[Any, Any, str]]:
+    u, v, kinds = events(G, source, depth_limit)
+    return zip(G.listed(u), G.listed(v), (KINDS[kind] for kind in kinds.tolist()), strict=True)

@@ -1,0 +1,104 @@
+"""Shortest paths by the number of edges."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+from .answers import in_order, late, lists, paths
+from .graph import Converted
+from .loops import breadth_first
+from .searches import levels, search, vertex
+
+
+def single_source_shortest_path_length(G: Converted, source: Any, cutoff: Any = None) -> dict[Any, int]:
+    found = search(G, [vertex(G, source, "Source {} is not in G")], levels(cutoff))
+    return in_order(G, found.order, found.level)
+
+
+def single_target_shortest_path_length(G: Converted, target: Any, cutoff: Any = None) -> dict[Any, int]:
+    found = search(G, [vertex(G, target, "Target {} is not in G")], levels(cutoff), backwards=True)
+    return in_order(G, found.order, found.level)
+
+
+def single_source_shortest_path(G: Converted, source: Any, cutoff: Any = None) -> dict[Any, list[Any]]:
+    found = search(G, [vertex(G, source, "Source {} not in G")], levels(cutoff))
+    return paths(G, found.order, found.parent)
+
+
+def single_target_shortest_path(G: Converted, target: Any, cutoff: Any = None) -> dict[Any, list[Any]]:
+    found = search(G, [vertex(G, target, "Target {} not in G")], levels(cutoff), backwards=True)
+    return paths(G, found.order, found.parent, turned=True)
+
+
+@late
+def all_pairs_shortest_path_length(G: Converted, cutoff: Any = None) -> Iterator[tuple[Any, dict[Any, int]]]:
+    limit = levels(cutoff)
+    for v, name in enumerate(G):
+        found = search(G, [v], limit)
+        yield name, in_order(G, found.order, found.level)
+
+
+@late
+def all_pairs_shortest_path(G: Converted, cutoff: Any = None) -> Iterator[tuple[Any, dict[Any, list[Any]]]]:
+    limit = levels(cutoff)
+    for v, name in enumerate(G):
+        found = search(G, [v], limit)
+        yield name, paths(G, found.order, found.parent)
+
+
+def meeting(G: Converted, source: Any, target: Any) -> list[int]:
+    """A shortest path, by searches from both ends."""
+    s, t = vertex(G, source, "Source {} is not in G"), vertex(G, target, "Target {} is not in G")
+    n = len(G)
+    before, after = np.full(n, -2, np.int32), np.full(n, -2, np.int32)
+    queues = np.empty(n, np.int32), np.empty(n, np.int32)
+    met = breadth_first.meet(tuple(G.rows), tuple(G.back), s, t, queues, before, after)
+    if met < 0:
+        raise nx.NetworkXNoPath(f"No path between {source} and {target}.")
+    path, v = [], int(met)
+    while v >= 0:
+        path.append(v)
+        v = int(before[v])
+    path.reverse()
+    v = int(after[met])
+    while v >= 0:
+        path.append(v)
+        v = int(after[v])
+    return path
+
+
+def bidirectional_shortest_path(G: Converted, source: Any, target: Any) -> list[Any]:
+    return G.listed(np.array(meeting(G, source, target), np.int64))
+
+
+def predecessor(
+    G: Converted, source: Any, target: Any = None, cutoff: Any = None, return_seen: Any = None
+) -> dict[Any, list[Any]] | list[Any] | tuple[Any, Any]:
+    s = vertex(G, source, "Source {} not in G")
+    found = search(G, [s], max(levels(cutoff), 1) if cutoff else levels(None))
+    before = tight_lists(G, found.order, found.level)
+    if target is None:
+        return (before, in_order(G, found.order, found.level)) if return_seen else before
+    t = G.index(target)
+    if t < 0 or found.level[t] < 0:
+        return ([], -1) if return_seen else []
+    return (before[target], int(found.level[t])) if return_seen else before[target]
+
+
+def tight_lists(G: Converted, order: np.ndarray, level: np.ndarray) -> dict[Any, list[Any]]:
+    """Of each vertex all that lead to it on shortest paths, in the order of the search."""
+    rows, n = G.rows, len(G)
+    place = np.full(n, n, np.int64)
+    place[order] = np.arange(order.size)
+    tails = rows.rows()
+    heads = rows.vertices
+    tight = (level[tails] >= 0) & (level[heads] == level[tails] + 1)
+    tails, heads = tails[tight], heads[tight]
+    sorted_by = np.lexsort((place[tails], heads))
+    starts = np.zeros(n + 1, np.int64)
+    np.cumsum(np.bincount(heads, minlength=n), out=starts[1:])
+    return lists(G, order, starts, tails[sorted_by])

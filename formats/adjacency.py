@@ -1,0 +1,67 @@
+"""The adjacency of a NetworkX graph as arrays, in the order of its dictionaries, by one walk over them."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping
+from itertools import chain
+from operator import itemgetter
+from typing import Any, NamedTuple
+
+import numpy as np
+
+
+class Adjacency(NamedTuple):
+    """Rows of neighbours. ends: (n + 1,) where rows begin and end.  vertices: (m,) their numbers, in order."""
+
+    ends: np.ndarray
+    vertices: np.ndarray
+
+    def rows(self) -> np.ndarray:
+        """(m,) the vertex whose neighbour each is."""
+        return np.repeat(np.arange(self.ends.size - 1, dtype=self.vertices.dtype), np.diff(self.ends))
+
+
+def near(G: Any, *, backwards: bool = False) -> Mapping[Any, Any]:
+    """Of each node its neighbours, with the data of the edges; backwards: the nodes that lead to it."""
+    own = G._pred if backwards and G.is_directed() else G._adj
+    if type(own) is dict:
+        return own
+    return {u: dict(others) for u, others in (G.pred if backwards and G.is_directed() else G.adj).items()}  # of a view
+
+
+def numbers_of(names: list[Hashable]) -> dict[Hashable, int] | None:
+    """The number of each name; None if the names are the numbers themselves."""
+    if set(map(type, names)) <= {int} and names == list(range(len(names))):
+        return None
+    return {name: i for i, name in enumerate(names)}
+
+
+def adjacency_of(adj: Mapping[Any, Any], number: Mapping[Hashable, int] | None) -> Adjacency:
+    """The neighbours by their numbers."""
+    ends = np.zeros(len(adj) + 1, np.int64)
+    np.cumsum(np.fromiter(map(len, adj.values()), np.int64, len(adj)), out=ends[1:])
+    listed: Any = chain.from_iterable(adj.values())
+    if number is not None:
+        listed = map(number.__getitem__, listed)
+    return Adjacency(ends, np.fromiter(listed, np.int32 if len(adj) < 1 << 31 else np.int64, int(ends[-1])))
+
+
+def attribute_of(adj: Mapping[Any, Any], name: Hashable, default: Any, parallel: bool, combine: Any = min) -> list[Any]:
+    """The attribute of every edge in order, or the default; parallel ones are combined."""
+    if parallel:
+        return [combine([data.get(name, default) for data in by_key.values()]) for by_key in edges(adj)]
+    try:
+        return list(map(itemgetter(name), edges(adj)))
+    except KeyError:
+        return [data.get(name, default) for data in edges(adj)]
+
+
+def has_attribute(adj: Mapping[Any, Any], name: Hashable, parallel: bool) -> bool:
+    """Has any edge the attribute?"""
+    data = chain.from_iterable(map(dict.values, edges(adj))) if parallel else edges(adj)
+    return any(name in each for each in data)
+
+
+def edges(adj: Mapping[Any, Any]) -> Iterator[Any]:
+    """The data of every edge in order, of parallel ones together."""
+    return chain.from_iterable(others.values() for others in adj.values())

@@ -1,0 +1,286 @@
+"""The backend of NetworkX beside NetworkX itself: values, order, paths, Python's types and errors."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import pickle
+import random
+import subprocess
+import sys
+import tomllib
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from algorithms import Graph
+from algorithms.networkx.answers import FEW, Paths
+from algorithms.networkx.entry.semiring_networkx import COSTS, FUNCTIONS, OPTIONS, get_info
+from algorithms.networkx.interface import UNFIT, backend, implementation, signature
+from algorithms.networkx.options import option, options
+from formats import from_edges, from_networkx
+
+from .conftest import writable
+from .networkx_calls import ROUNDED, alike, arguments, both, form, graph
+
+ROOT = Path(__file__).parent.parent
+SUITE = [f"networkx.algorithms.{name}" for name in ("components", "shortest_paths", "traversal")]
+SUITE += [f"networkx.algorithms.tests.test_{name}" for name in ("cluster", "core", "dag")]
+SUITE += [f"networkx.algorithms.tests.test_{name}" for name in ("efficiency", "isolate", "reciprocity", "voronoi")]
+SUITE += [f"networkx.algorithms.tests.test_{name}" for name in ("wiener", "smetric", "regular")]
+SUITE += [f"networkx.algorithms.tree.tests.test_{name}" for name in ("mst", "recognition")]
+SUITE += [f"networkx.algorithms.centrality.tests.test_{name}_centrality" for name in ("betweenness", "closeness")]
+SUITE += [f"networkx.algorithms.centrality.tests.test_{name}_centrality" for name in ("degree", "harmonic", "katz")]
+SUITE += ["networkx.algorithms.centrality.tests.test_eigenvector_centrality", "networkx.algorithms.link_analysis"]
+SUITE += ["networkx.algorithms.centrality.tests.test_reaching", "networkx.algorithms.bipartite.tests.test_basic"]
+
+
+def compare(name: str, G: Any, given: dict[str, Any], said: str) -> str:
+    """ "handled", "refused" or "impossible"; AssertionError where our answer is another."""
+    found = both(name, G, given)
+    if found is None:
+        return "impossible"
+    theirs, ours = found
+    if ours == ("refused",):
+        return "refused"
+    assert alike(theirs, ours, name in ROUNDED), f"{said}: {name}(G, **{given})\n{theirs}\n{ours}"
+    return "handled"
+
+
+def compared(seeds: Any) -> Counter[str]:
+    """How many calls of each function are handled, over random graphs."""
+    handled: Counter[str] = Counter()
+    for seed in seeds:
+        G = graph(random.Random(int(seed)))
+        for name in FUNCTIONS:
+            given = arguments(name, G, random.Random(f"{seed} {name}"))
+            handled[name] += compare(name, G, given, f"seed {seed}") == "handled"
+    return handled
+
+
+@pytest.mark.quick
+def test_some_random_graphs() -> None:
+    compared(range(6))
+
+
+@pytest.mark.long
+def test_random_graphs_have_networkxs_answers_and_every_function_is_handled() -> None:
+    handled = compared(range(100, 170))
+    assert [name for name in FUNCTIONS if not handled[name]] == []
+    assert sum(handled.values()) > 5000
+
+
+@pytest.mark.parametrize("G", [nx.karate_club_graph(), nx.les_miserables_graph()], ids=["karate", "miserables"])
+def test_known_graphs(G: Any) -> None:
+    handled = Counter[str]()
+    for name in FUNCTIONS:
+        if "all_shortest_paths" not in name:
+            handled[compare(name, G, arguments(name, G, random.Random(name)), "known")] += 1
+    assert handled["handled"] > 75
+
+
+@pytest.mark.quick
+def test_the_table_names_functions_and_parameters_of_networkx() -> None:
+    assert len(FUNCTIONS) >= 100
+    for name, row in FUNCTIONS.items():
+        assert row.name == name
+        assert row.cost in COSTS
+        assert implementation(name)[1] <= set(signature(name).parameters), name
+        assert inspect.isgeneratorfunction(implementation(name)[0]) is False, name  # it must refuse at once
+    info = get_info()
+    assert set(info["functions"]) == set(FUNCTIONS)
+    assert info["default_config"] == OPTIONS
+
+
+def installed(tmp_path: Path, **more: str) -> dict[str, str]:
+    """An environment in which the entry points of pyproject.toml are installed, whatever was when it was built."""
+    points = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["entry-points"]
+    folder = tmp_path / "semiring-0.1.0.dist-info"
+    folder.mkdir()
+    (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: semiring\nVersion: 0.1.0\n", encoding="utf-8")
+    lines = [
+        line for group, each in points.items() for line in (f"[{group}]", *(f"{k} = {v}" for k, v in each.items()))
+    ]
+    (folder / "entry_points.txt").write_text("\n".join(lines), encoding="utf-8")
+    path = os.pathsep.join(map(str, (tmp_path, ROOT, ROOT / "algorithms" / "networkx" / "entry")))
+    return {**os.environ, **writable(tmp_path), "PYTHONPATH": path, **more}
+
+
+def printed(code: str, environment: dict[str, str], folder: Path) -> str:
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code], cwd=folder, env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.quick
+def test_importing_networkx_loads_the_table_alone(tmp_path: Path) -> None:
+    code = (
+        "import sys, networkx as nx; print(sorted(name for name in sys.modules if name.partition('.')[0] in"
+        " ('formats', 'semiring', 'algorithms', 'semiring_networkx', 'numpy', 'numba', 'scipy')));"
+        "print('semiring' in nx.config.backends)"
+    )
+    assert printed(code, installed(tmp_path), tmp_path) == "['semiring_networkx']\nTrue\n"
+
+
+DISPATCH = """
+import networkx as nx
+from algorithms import Graph
+from algorithms.networkx.graph import Converted
+from formats import from_edges
+
+G = nx.gnm_random_graph(600, 2400, seed=1)
+d = nx.single_source_dijkstra_path_length(G, 5, backend="semiring")
+assert list(d.items()) == list(nx.single_source_dijkstra_path_length(G, 5).items())
+cache = G.__networkx_cache__["backends"]["semiring"]
+[kept] = cache.values()
+assert isinstance(kept, Converted)
+nx.config.warnings_to_ignore.add("cache")
+assert nx.pagerank(G, backend="semiring").keys() == nx.pagerank(G).keys()
+assert all(each.rows is kept.rows for each in G.__networkx_cache__["backends"]["semiring"].values())
+G.add_edge(5, 599)
+assert not G.__networkx_cache__.get("backends")
+assert nx.single_source_dijkstra_path_length(G, 5, backend="semiring")[599] == 1
+assert list(nx.connected_components(G, backend="semiring", threads=1))
+try:
+    nx.pagerank(G, backend="semiring", hurry=True)
+except TypeError as error:
+    print(error)
+nx.config.backend_priority = ["semiring"]
+H = nx.path_graph(4)
+assert list(nx.bfs_edges(H, 0)) == [(0, 1), (1, 2), (2, 3)]
+assert "backends" not in H.__networkx_cache__  # too small to be worth it
+assert nx.dijkstra_path(G, 5, 599, lambda u, v, d: 1) == [5, 599]
+A = from_edges([0, 1, 2], [1, 2, 0], [1.0, 2.0, 3.0])
+g = Graph(A, ["x", "y", "z"])
+print(nx.pagerank(g).keys(), nx.single_source_dijkstra_path_length(g, "x"))
+print(nx.dag_longest_path_length(Graph(from_edges([0, 1], [1, 2], [4, 5]))))
+nx.config.fallback_to_nx = True
+print(nx.to_dict_of_lists(g))
+"""
+
+
+@pytest.mark.long
+def test_calls_are_dispatched_and_graphs_converted_once(tmp_path: Path) -> None:
+    lines = printed(DISPATCH, installed(tmp_path), tmp_path).splitlines()
+    assert "has no option 'hurry'" in lines[0] or "unexpected keyword argument 'hurry'" in lines[0]
+    assert lines[1:] == [
+        "dict_keys(['x', 'y', 'z']) {'x': 0, 'y': 1.0, 'z': 3.0}",
+        "9",
+        "{'x': ['y'], 'y': ['z'], 'z': ['x']}",
+    ]
+
+
+@pytest.mark.long
+def test_the_pages_examples_run(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "networkx.md").read_text(encoding="utf-8")
+    (tmp_path / "page.txt").write_text(page.replace("```", ""), encoding="utf-8")
+    code = "import doctest; print(doctest.testfile('page.txt', module_relative=False))"
+    assert printed(code, installed(tmp_path), tmp_path) == f"TestResults(failed=0, attempted={page.count('>>>')})\n"
+
+
+@pytest.mark.long
+def test_networkxs_own_tests_of_what_we_have(tmp_path: Path) -> None:
+    environment = installed(tmp_path, NETWORKX_TEST_BACKEND="semiring", NETWORKX_FALLBACK_TO_NX="True")
+    command = [sys.executable, "-m", "pytest", "-q", "-c", os.devnull, "-p", "no:cacheprovider", "--pyargs", *SUITE]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    last = done.stdout.splitlines()[-1]
+    assert done.returncode == 0, done.stdout[-5000:]
+    assert f"{len(UNFIT)} xfailed" in last
+    assert len(UNFIT) <= 5
+
+
+def test_a_graph_of_this_package_is_taken_as_it_is() -> None:
+    A = from_edges([0, 0, 2, 1], [1, 2, 1, 3], [4.0, 1.0, 2.0, 1.5])
+    g = Graph(A, "abcd")
+    assert (g.is_directed(), g.is_multigraph()) == (True, False)
+    assert backend.convert_from_nx(g) is g
+    assert backend.single_source_dijkstra(g, "a") == (
+        {"a": 0, "c": 1.0, "b": 3.0, "d": 4.5},
+        {"a": ["a"], "c": ["a", "c"], "b": ["a", "c", "b"], "d": ["a", "c", "b", "d"]},
+    )
+    G = backend.convert_to_nx(g)
+    assert list(G.edges(data="weight")) == [("a", "b", 4.0), ("a", "c", 1.0), ("b", "d", 1.5), ("c", "b", 2.0)]
+    undirected = Graph(from_edges([0, 1, 1, 2], [1, 0, 2, 1]))
+    assert not undirected.is_directed()
+    assert list(backend.connected_components(undirected)) == [{0, 1, 2}]
+    assert backend.convert_to_nx(undirected).number_of_edges() == 2
+
+
+def test_many_paths_are_made_when_they_are_looked_at() -> None:
+    G = nx.path_graph(FEW + 5)
+    theirs = nx.single_source_shortest_path(G, 0)
+    ours = backend.single_source_shortest_path(backend.convert_from_nx(G), 0)
+    assert isinstance(ours, Paths)
+    assert ours[3] == [0, 1, 2, 3]
+    assert ours[3] is ours[3]
+    assert ours == theirs
+    assert theirs == ours
+    assert dict(ours) == theirs
+    assert {**ours} == theirs
+    assert pickle.loads(pickle.dumps(ours)) == theirs
+    assert type(ours.copy()) is dict
+    assert list(ours.items()) == list(theirs.items())
+    assert (ours | {}) == ({} | ours) == theirs
+    assert ours != {}
+    assert ours.get(-1) is None
+    assert ours.pop(5) == [0, 1, 2, 3, 4, 5]
+    assert ours.pop(5, None) is None
+    assert ours.popitem() == (FEW + 4, list(range(FEW + 5)))
+    assert ours.setdefault("x", 1) == 1
+    with pytest.raises(KeyError):
+        ours[5]
+
+
+def test_options_are_those_of_the_call_or_of_the_configuration() -> None:
+    assert option("exact_order") is True
+    with options({"exact_order": False}):
+        assert option("exact_order") is False
+        G = backend.convert_from_nx(nx.DiGraph([(2, 1), (1, 0), (2, 0)]))
+        assert form(backend.single_source_dijkstra_path_length(G, 2)) == form({2: 0, 1: 1, 0: 1})
+        assert sorted(map(sorted, backend.strongly_connected_components(G))) == [[0], [1], [2]]
+        assert backend.single_source_shortest_path(G, 2) == {2: [2], 1: [2, 1], 0: [2, 0]}
+    with pytest.raises(TypeError, match="the backend 'semiring' has no option 'hurry': it has device"):
+        options({"hurry": True}).__enter__()
+
+
+@pytest.mark.parametrize(
+    ("weights", "why"),
+    [
+        ([1, 2.5], "float, int"),
+        ([np.float64(1), 1.0], "float64"),
+        ([float("inf"), 1.0], "infinite"),
+        (["1", "2"], "str"),
+    ],
+)
+def test_weights_that_arrays_cannot_hold_are_refused(weights: list[Any], why: str) -> None:
+    G = nx.Graph()
+    G.add_weighted_edges_from([(0, 1, weights[0]), (1, 2, weights[1])])
+    with pytest.raises(NotImplementedError, match=why):
+        backend.dijkstra_path(backend.convert_from_nx(G), 0, 2)
+
+
+def test_what_cannot_run_is_said_before_anything_is_converted() -> None:
+    G = nx.path_graph(3)
+    assert backend.can_run("dijkstra_path", (G, 0, 1), {}) is True
+    assert "Python's to call" in backend.can_run("dijkstra_path", (G, 0, 1), {"weight": lambda u, v, d: 1})
+    assert backend.can_run("bfs_edges", (G, 0), {"sort_neighbors": sorted}) == "bfs_edges takes no sort_neighbors here"
+    assert "as much as a conversion" in backend.should_run("bfs_edges", (G, 0), {})
+    assert "from `many_nodes` vertices on" in backend.should_run("diameter", (G,), {})
+    assert backend.should_run("diameter", (nx.path_graph(60),), {}) is True
+    with pytest.raises(AttributeError, match="has no function 'louvain'"):
+        backend.louvain  # noqa: B018
+
+
+def test_a_view_is_walked_by_what_it_shows() -> None:
+    G = nx.MultiDiGraph([(0, 1), (0, 1), (1, 2), (2, 0), (2, 3)])
+    view = G.subgraph([0, 1, 2])
+    assert list(backend.strongly_connected_components(backend.convert_from_nx(view))) == [{0, 1, 2}]
+    assert from_networkx(view).nnz == 3
+    back = nx.reverse_view(nx.DiGraph([(0, 1), (0, 2)]))
+    assert list(backend.bfs_edges(backend.convert_from_nx(back), 1)) == [(1, 0)]
