@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from algorithms import bellman_ford, bfs, delta_stepping
+from algorithms import bellman_ford, bfs, da2cf, delta_stepping, dijkstra
 from algorithms.fused.cuda import batches, launches
 from bench.graphs import grid, rmat
 from formats import CSR, from_edges
@@ -17,7 +17,7 @@ from semiring import LorLand, MaxMin, MaxPlus, MinPlus, Semiring, explain
 from .conftest import Backend
 from .fused_graphs import NO_VERTICES, shaped, shapes
 
-ALGORITHMS = {algorithm.name: algorithm for algorithm in (bfs, bellman_ford, delta_stepping)}
+ALGORITHMS = {algorithm.name: algorithm for algorithm in (bfs, bellman_ford, da2cf, delta_stepping, dijkstra)}
 SHAPES = {name: shape for name, shape in shapes(3000, 150).items() if shape is not NO_VERTICES}
 GRAPHS = {
     **{name: lambda dtype, shape=shape: shaped(shape, dtype, "ties") for name, shape in SHAPES.items()},

@@ -105,17 +105,31 @@ def test_a_distance_that_does_not_fit_is_seen(count):
     assert_as_one_by_one(sssp, A, [3, 2])
 
 
-def test_negative_weights_go_one_by_one():
+@pytest.mark.parametrize("dtype", NUMBERS, ids=str)
+def test_negative_weights_have_a_queue_for_each_source(dtype, count):
     rng = np.random.default_rng(2)
-    A = side_by_side(rng, 12, "ties", MinPlus, INT32, potentials=True)
-    sources = some(A, 9)
-    assert_as_one_by_one(sssp, A, sources)
-    told = explain(sssp, A, sources=sources)
-    assert told.choices[0] == "bellman_ford takes its sources one by one: paths gain by length"
+    for s in (MinPlus, MaxPlus):
+        A = side_by_side(rng, 12, "ties", s, dtype, potentials=True)
+        for number in (1, 2, 9, 65):
+            assert_as_one_by_one(sssp, A, some(A, number), s)
+        assert ways(A, some(A, 9), s)[0] == "a queue for each source"
+        assert_as_one_by_one(sssp, A, some(A, 9), s, limit=4)
+        told = explain(sssp, A, None, s, sources=some(A, 9), target=3)
+        assert told.choices[0].startswith("bellman_ford takes its sources one by one: paths gain by length, and may")
+
+
+def test_a_cycle_or_a_sum_that_does_not_fit_is_told_as_one_by_one(count):
     B = from_edges([0, 1, 2], [1, 2, 1], [1.0, -3.0, 2.0])
     with pytest.raises(NegativeCycle) as raised:
         sssp(B, sources=[1, 0])
     assert raised.value.cycle == [1, 2, 1]
+    most = np.iinfo(INT32).max
+    C = from_edges([0, 1, 2, 4], [1, 2, 3, 4], np.array([most - 2, 1, 5, -1], INT32))
+    with pytest.raises(OverflowError, match="does not fit int32"):
+        sssp(C, sources=[3, 0, 4])
+    with pytest.raises(NegativeCycle):
+        sssp(C, sources=[3, 4, 0])
+    assert_as_one_by_one(sssp, C, [3, 2, 1])
 
 
 @pytest.mark.parametrize("dtype", NUMBERS, ids=str)

@@ -2,7 +2,8 @@
 
 A search has no steps that threads share, so none waits for another, and what a call costs is paid once for all. All of
 them are near-far relaxations, see `relaxation`, along the edges that matter where these are known, see `essential`.
-There many sources go side by side, see `many_lanes`.
+There many sources go side by side, see `many_lanes`. Where paths gain by length, each search has a queue, see
+`label_correcting`.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from algorithms.cycle_watch import ENDLESS
-from algorithms.errors import broken_law
+from algorithms.errors import NegativeCycle, broken_law
 from algorithms.parents import gains_by_length
 from algorithms.single_source import Exact, Until
 from formats import CSR
@@ -29,6 +30,7 @@ from semiring.verbs.registry import Unsuited
 from . import many_lanes
 from .atomics import added
 from .distances import planned
+from .label_correcting import by_queue
 from .near_far import LISTS, Essential, Plan, capped, fits, full_values, heaviest, room_for, skewed, threads_for
 
 WORTH_THREADS = 1 << 19
@@ -42,7 +44,7 @@ def each(A: CSR, sources: list[int], rows: Rows, s: Semiring, until: Until, delt
     """Fill a row of distances from each source; `Exact` if no finite length has saturated."""
     d, _ = rows
     if gains_by_length(A, s):
-        return Unsuited("paths gain by length")
+        return by_queues(A, sources, d, s, until)
     if threads_for(A) > 1 and len(sources) * SHARED < get_threads():
         return Unsuited("all threads share each search")
     searches, plan = Searches(A, sources, d, s, until), planned(A, sources, s, until, delta)
@@ -56,9 +58,35 @@ def each(A: CSR, sources: list[int], rows: Rows, s: Semiring, until: Until, delt
     return Exact(d) if fits(A, worst, s) else d
 
 
+def by_queues(A: CSR, sources: list[int], d: np.ndarray, s: Semiring, until: Until) -> Any:
+    """Likewise where paths gain by length; `Unsuited` if one of the searches must be told about, as of a cycle."""
+    if until.limit is not None or until.target is not None:
+        return Unsuited("paths gain by length, and may lead back within a bound")
+    exact, left = np.zeros(len(sources), bool), list[int]()
+
+    def one(k: int, _: int) -> None:
+        try:
+            answer: Any = Unsuited("another one is") if left else by_queue(A, sources[k], s, until)
+        except NegativeCycle:
+            answer = Unsuited("it has a cycle that gains")
+        if isinstance(answer, Unsuited):
+            left.append(k)
+            return
+        exact[k] = isinstance(answer, Exact)
+        d[k] = answer.d if exact[k] else answer
+
+    run(one, [(k, k) for k in range(len(sources))])
+    if left:
+        return Unsuited("a search meets a cycle, or sums that do not fit")
+    facts(schedule="a queue for each source", threads=min(get_threads(), len(sources)))
+    return Exact(d) if exact.all() else d
+
+
 def bytes_needed(A: CSR, k: int) -> int:
-    """What k searches take beside their rows: lists of each thread, or lanes."""
-    lists = min(get_threads(), k) * LISTS * room_for(A.nrows) * (A.indices.itemsize + A.dtype.itemsize)
+    """What k searches take beside their rows: lists of each thread, or a queue and a tree, or lanes."""
+    lists = LISTS * room_for(A.nrows) * (A.indices.itemsize + A.dtype.itemsize)
+    tree = (A.nrows + 1) * (5 * A.indices.itemsize + 2 * A.dtype.itemsize + 9)
+    lists = min(get_threads(), k) * max(lists, tree)
     return lists + (many_lanes.bytes_needed(A, k) if k >= many_lanes.FEWEST and skewed(A) else 0)
 
 

@@ -3,7 +3,8 @@
 What is registered takes the arguments of the equations that it replaces, and gives their very answer: all algorithms
 have one fixpoint, d = e_s ⊕ d A, and floats, whose rounded sums are monotone, reach it in any order. Bellman-Ford's
 method and Δ-stepping become near-far relaxation by several threads, DA2CF and Dijkstra's algorithm a heap. Where longer
-paths may be better, Bellman-Ford's method has a queue and a tree in which cycles close.
+paths may be better, Bellman-Ford's method has a queue and a tree in which cycles close. From several sources each is
+near-far relaxation, or a queue, by threads that take a source each.
 """
 
 from __future__ import annotations
@@ -56,7 +57,9 @@ def _lists_need(A: Any, k: int) -> int:
 
 
 @bellman_ford.batch.implement(CSR, "cpu", most=MOST, needs=_lists_need)
+@da2cf.batch.implement(CSR, "cpu", most=MOST, needs=_lists_need)
 @delta_stepping.batch.implement(CSR, "cpu", most=MOST, needs=_lists_need)
+@dijkstra.batch.implement(CSR, "cpu", most=MOST, needs=_lists_need)
 def _several(A: CSR, sources: list[int], rows: Any, s: Semiring, until: Until, *, delta: Any = None) -> Any:
     from .many_paths import each
 
