@@ -395,7 +395,7 @@ _TIMES64 = Saturating(
 _RMINUS64 = Saturating(
     _saturating_rminus,
     lambda a, b: _saturating_minus_array(b, a),
-    f"((b ^ a) & (b ^ {_C_WRAP.format('-')})) < 0 ? {_C_ENDS} : {_C_WRAP.format('-')}".translate({97: 98, 98: 97}),
+    _MINUS64.cuda.translate({97: 98, 98: 97}),
     lambda a, b: (b[0] - a[1], b[1] - a[0]),
 )
 _C_DIV = "b == 0 ? (a == 0 ? 0 : a < 0 ? LLONG_MIN : LLONG_MAX) : b == -1 ? (a == LLONG_MIN ? LLONG_MAX : -a) : a / b"
