@@ -32,7 +32,7 @@ from semiring.cuda.entries import mark_head
 from semiring.cuda.gemm import Variant, gemm_text
 from semiring.cuda.kernels import BLOCKS, LONG_ROWS, PRODUCTS, SHORT_ROWS, UNITS, translation_unit
 from semiring.cuda.merging import merge_head
-from semiring.cuda.spgemm import KERNELS, spgemm_text
+from semiring.cuda.spgemm import KERNELS, TERMS, TERMS_HEAD, spgemm_text
 from semiring.cuda.spmm import Columns, spmm_text
 from semiring.cuda.steps import ENTRIES, MARK, MERGE, PACK, RADIX, SCAN, step_text
 
@@ -182,6 +182,11 @@ def test_persistent_kernels_of_paths_assemble_for_an_h100(dtype: np.dtype) -> No
 def test_persistent_kernels_compile_for_the_oldest_device_that_the_compiler_knows(text: str) -> None:
     """With fewer blocks on a multiprocessor, which are all that it is warned of."""
     assert all("threads per SM" in line for line in compile_for("sm_75", text).splitlines() if line.strip("\0 "))
+
+
+@pytest.mark.parametrize("index", [INT32, INT64], ids=str)
+def test_kernels_that_count_the_terms_of_products_assemble_for_an_h100(index: np.dtype) -> None:
+    assert compile_for_h100(step_text(TERMS, index, 4, TERMS_HEAD)) == ""
 
 
 @pytest.mark.parametrize("unit", [ENTRIES, RADIX, PACK, SCAN], ids=["entries", "radix", "pack", "scan"])

@@ -11,7 +11,20 @@ import pytest
 from formats import CSB, CSC, CSR, CompressedCSR, Matrix, SegmentedCOO, SparseVector, from_edges
 from formats.arrays import to_device
 from formats.matrix.facts import COMPRESSED
-from semiring import MinPlus, PlusTimes, assign, ewise_add, ewise_mult, extract, reduce, select, tight, transpose, vxm
+from semiring import (
+    MinPlus,
+    PlusTimes,
+    assign,
+    ewise_add,
+    ewise_mult,
+    extract,
+    mxm,
+    reduce,
+    select,
+    tight,
+    transpose,
+    vxm,
+)
 
 pytestmark = pytest.mark.backend("cuda")
 
@@ -196,6 +209,53 @@ def test_a_sparse_product_reaches_few_and_many_places(present: int) -> None:
     G = A.to(device="cuda")
     for _ in range(2):  # the second finds what the first has left
         assert same(vxm(x.to(device="cuda"), G, MinPlus), vxm(x, A, MinPlus))
+
+
+MULTIPLIED = [
+    ("min_plus", "int32"),
+    ("plus_times", "int64"),
+    ("plus_pair", "int32"),
+    ("plus_pair", "float32"),
+    ("max_plus", "float64"),
+    ("min_first", "float32"),
+    ("any_pair", "int64"),
+    ("lor_land", "bool"),
+]
+
+
+def rows_of_many_lengths(dtype: str, seed: int) -> CSR:
+    """Row i has about i / 8 entries, from none to 50; the last two have 400."""
+    rng = np.random.default_rng(seed)
+    src = np.concatenate((np.repeat(np.arange(400), np.arange(400) // 8), np.repeat([398, 399], 400)))
+    dst = rng.integers(0, 400, src.size)
+    return from_edges(src, dst, rng.integers(0, 9, src.size).astype(dtype), shape=400, dup="last")
+
+
+@pytest.mark.parametrize(("semiring", "dtype"), MULTIPLIED, ids=map("-".join, MULTIPLIED))
+def test_sparse_products_are_the_cpus_in_rows_of_any_length(semiring: str, dtype: str) -> None:
+    """Of terms for 8, 16 and 32 lanes, a block, and ranges of columns; whole, at a mask's places and elsewhere."""
+    A, M = (rows_of_many_lengths(dtype, seed) for seed in (1, 2))
+    sparse, tall = some_matrix("hub", dtype, 4), some_matrix("tall", dtype, 5)
+    pairs = [(A, A, M), (A, A.T.to(CSR), M), (sparse, sparse.T.to(CSR), some_matrix("square", dtype, 6))]
+    pairs += [(tall, tall.T.to(CSR)[:, :50], tall)] if dtype != "bool" else []
+    for left, right, mask in pairs:
+        G, H, N = (X.to(device="cuda") for X in (left, right, mask))
+        assert same(mxm(G, H, semiring), mxm(left, right, semiring))
+        if mask.shape == (left.nrows, right.ncols):
+            for how in ({}, {"complement": True}):
+                expected = mxm(left, right, semiring, mask=mask, **how)
+                assert same(mxm(G, H, semiring, mask=N, **how), expected)
+
+
+@pytest.mark.parametrize("columns", [1, 3, 5, 33, 64])
+def test_products_with_dense_columns_are_the_cpus(pair: tuple[CSR, CSR, CSR, CSR], columns: int) -> None:
+    A, _, G, _ = pair
+    semiring = "lor_land" if A.dtype == bool else MinPlus
+    X = np.random.default_rng(columns).integers(0, 9, (A.ncols, columns)).astype(A.dtype)
+    for named in (False, True):
+        answers = [mxm(M, Y, semiring, return_argument=named) for M, Y in ((G, to_device(X, "cuda")), (A, X))]
+        there, here = (each if named else (each,) for each in answers)
+        assert all(same(a, b) for a, b in zip(there, here, strict=True))
 
 
 def test_sums_along_rows_and_columns_are_the_cpus(pair: tuple[CSR, CSR, CSR, CSR]) -> None:

@@ -1,6 +1,6 @@
 // Rows of a product of two sparse matrices that have few terms: they are put in the order of their columns and folded.
 //
-//     light rows     at most 32 terms: a warp each, a term in each lane, ordered by counting smaller ones
+//     light rows     at most 8, 16 or 32 terms: so many lanes each, a term in each lane, ordered by counting smaller ones
 //     middle rows    at most MIDDLE terms: a block each, in shared memory, by a bitonic sort [1]
 //
 // before[e] is the number of terms of the entries of A before e. Terms of one column are folded in the order of k. A first
@@ -28,42 +28,41 @@ __device__ __forceinline__ Factors factors(const long long* before, I begin, I e
 
 // visit(row, the factors of the lane's term, its column, lanes with a term, lanes with that column) for each row.
 template <class Visit>
-__device__ __forceinline__ void each_light(const I* rows, I nrows, const I* a_ends, const I* a_inner,
+__device__ __forceinline__ void each_light(const I* rows, I nrows, int lanes, const I* a_ends, const I* a_inner,
                                            const long long* before, const I* b_ends, const I* b_inner, Visit visit) {
-    const int lane = threadIdx.x % 32;
-    for (long long n = thread_number() / 32; n < nrows; n += thread_count() / 32) {
+    const int lane = threadIdx.x % lanes, first_lane = threadIdx.x % 32 - lane;
+    for (long long n = thread_number() / lanes; n < nrows; n += thread_count() / lanes) {
         const I row = rows[n], begin = a_ends[row], end = a_ends[row + 1];
         const long long first = before[begin];
         const int count = (int)(before[end] - first);
-        const unsigned int active = __ballot_sync(ALL, lane < count);
-        if (lane < count) {
-            const Factors own = factors(before, begin, end, a_inner, b_ends, first + lane);
-            const I column = b_inner[own.b];
-            visit(row, own, column, active, __match_any_sync(active, column));
-        }
-        __syncwarp();
+        if (lane >= count) continue;
+        const unsigned int active = ALL >> (32 - count) << first_lane;
+        const Factors own = factors(before, begin, end, a_inner, b_ends, first + lane);
+        const I column = b_inner[own.b];
+        visit(row, own, column, active, __match_any_sync(active, column));
     }
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS)
-count_light(const I* __restrict__ rows, I nrows, const I* __restrict__ a_ends, const I* __restrict__ a_inner,
-            const long long* __restrict__ before, const I* __restrict__ b_ends, const I* __restrict__ b_inner,
-            N* __restrict__ counts) {
+count_light(const I* __restrict__ rows, I nrows, int lanes, const I* __restrict__ a_ends,
+            const I* __restrict__ a_inner, const long long* __restrict__ before, const I* __restrict__ b_ends,
+            const I* __restrict__ b_inner, N* __restrict__ counts) {
     const unsigned int below = (1u << threadIdx.x % 32) - 1;
-    each_light(rows, nrows, a_ends, a_inner, before, b_ends, b_inner,
+    each_light(rows, nrows, lanes, a_ends, a_inner, before, b_ends, b_inner,
                [&](I row, Factors, I, unsigned int active, unsigned int same) {
                    const int count = __popc(__ballot_sync(active, (same & below) == 0));
-                   if (below == 0) counts[row] = count;
+                   if ((active & below) == 0) counts[row] = count;
                });
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS)
-multiply_light(const I* __restrict__ rows, I nrows, const I* __restrict__ a_ends, const I* __restrict__ a_inner,
-               const long long* __restrict__ before, const T* __restrict__ a_values, I a_step,
-               const I* __restrict__ b_ends, const I* __restrict__ b_inner, const T* __restrict__ b_values, I b_step,
-               const N* __restrict__ starts, N* __restrict__ indices, T* __restrict__ values, int* __restrict__ zeros) {
+multiply_light(const I* __restrict__ rows, I nrows, int lanes, const I* __restrict__ a_ends,
+               const I* __restrict__ a_inner, const long long* __restrict__ before, const T* __restrict__ a_values,
+               I a_step, const I* __restrict__ b_ends, const I* __restrict__ b_inner, const T* __restrict__ b_values,
+               I b_step, const N* __restrict__ starts, N* __restrict__ indices, T* __restrict__ values,
+               int* __restrict__ zeros) {
     const unsigned int below = (1u << threadIdx.x % 32) - 1;
-    each_light(rows, nrows, a_ends, a_inner, before, b_ends, b_inner,
+    each_light(rows, nrows, lanes, a_ends, a_inner, before, b_ends, b_inner,
                [&](I row, Factors own, I column, unsigned int active, unsigned int same) {
 #if COUNTS
                    const Held held = (Held)__popc(same);

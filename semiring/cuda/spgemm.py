@@ -25,15 +25,15 @@ from ..algebra.semirings import MONOIDS, Semiring
 from . import entries
 from .compile import load
 from .expand import expand_and_combine, other_than
-from .steps import SUM, letters, totals
+from .steps import SUM, letters, steps_for, totals
 from .tiles import step_of
 
 THREADS = 128
 RANGE_BYTES = 4096
 """Of a warp's sums."""
 
-LIGHT, MIDDLE = 32, 1024
-"""Terms of a row that a warp and a block order, at most, as in short_rows.cu."""
+LIGHT, MIDDLE = (8, 16, 32), 1024
+"""Terms of a row that so many lanes and a block order, at most, as in short_rows.cu."""
 
 TERMS_OF_A_TASK = 1
 """Terms of a long row and a range, on average, from which ranges pay."""
@@ -44,6 +44,11 @@ WORTH_A_DOT = 2
 MASKED = ("threads.cu", "rows.cu", "common.cu", "masked.cu")
 RANGES = ("threads.cu", "rows.cu", "common.cu", "gustavson.cu", "spgemm.cu")
 SHORT = ("threads.cu", "common.cu", "gustavson.cu", "short_rows.cu")
+TERMS = ("threads.cu", "terms.cu")
+TERMS_HEAD = (
+    f"constexpr int CLASSES = {len(LIGHT) + 2};\n"
+    f"__device__ constexpr int MOST_TERMS[] = {{{', '.join(map(str, (*LIGHT, MIDDLE)))}}};\n"
+)
 KERNELS: dict[tuple[str, ...], tuple[str, ...]] = {
     MASKED: ("masked_work", "multiply_at"),
     RANGES: ("count_ranges", "multiply_ranges"),
@@ -116,65 +121,79 @@ def whole(A: CSR, B: CSR, semiring: Semiring) -> CSR:
     if not (A.nnz and B.nnz):
         nothing = (cp.zeros(A.nrows + 1, A.indptr.dtype), A.indices[:0], A.values[:0])
         return CSR.trusted(*nothing, (A.nrows, B.ncols))
-    before = cp.zeros(A.nnz + 1, np.int64)
-    cp.cumsum(cp.diff(B.indptr)[A.indices], out=before[1:])
-    terms = cp.diff(before[A.indptr])  # of each row
-    light, middle = (terms > 0) & (terms <= LIGHT), (terms > LIGHT) & (terms <= MIDDLE)
-    long = terms > MIDDLE
-    told = (light.sum(), middle.sum(), long.sum(), before[-1], cp.where(long, terms, 0).sum())
-    *counts, flops, of_long = cp.stack([each.astype(np.int64) for each in told]).tolist()
-    if counts[2] * -(-B.ncols // _range(semiring, A.dtype)) * TERMS_OF_A_TASK > of_long:
+    index = np.result_type(A.indptr, B.indptr)
+    a, b = _arrays(A, index, semiring), _arrays(B, index, semiring)
+    terms = Terms(a, b, (A.nrows, B.ncols))
+    if terms.long.size * -(-B.ncols // _range(semiring, A.dtype)) * TERMS_OF_A_TASK > terms.of_long:
         return expand_and_combine(A, B, semiring)
-    C, zeros = by_rows(A, B, semiring, before, _listed((light, middle, long), counts), flops)
+    C, zeros = by_rows(a, b, semiring, A.dtype, terms)
     if not _counts(semiring, A.dtype) and int(zeros[0]):
         return entries.kept(C, entries.flagged(C, C.values != zero))
     return C
 
 
-def _listed(classes: Any, counts: list[int]) -> list[Any]:
-    """The rows of each class; None for one without."""
-    return [cupy().flatnonzero(rows) if count else None for rows, count in zip(classes, counts, strict=True)]
+class Terms:
+    """How many terms the rows of a product have. Waits for the device.
+
+    before: those of the entries of A before each.  light: (lanes, rows) of each class that lanes order.
+    middle, long: the others.  of_long: terms of long rows.  count: of all.
+    """
+
+    def __init__(self, a: tuple[Any, ...], b: tuple[Any, ...], shape: tuple[int, int]) -> None:
+        cp, index, classes = cupy(), a[0].dtype, len(LIGHT) + 2
+        nnz, nrows = a[1].size, shape[0]
+        k = steps_for(TERMS, index, 4, TERMS_HEAD)
+        self.shape, self.before = shape, cp.empty(nnz + 1, np.int64)
+        k.each("count_terms", nnz, (a[1], np.int64(nnz), b[0], self.before))
+        totals(self.before, nnz, self.before)
+        lists, told = cp.empty((classes, nrows), index), cp.zeros(classes + 2, np.uint64)
+        k.each("list_rows", nrows, (a[0], np.int64(nrows), self.before, lists, told))
+        *counts, self.of_long, self.count = told.tolist()
+        *light, self.middle, self.long = (rows[:count] for rows, count in zip(lists, counts, strict=True))
+        self.light = tuple(zip(LIGHT, light, strict=True))
 
 
-def by_rows(A: CSR, B: CSR, semiring: Semiring, before: Any, classes: list[Any], flops: int) -> tuple[CSR, Any]:
+def by_rows(
+    a: tuple[Any, ...], b: tuple[Any, ...], semiring: Semiring, dtype: np.dtype, terms: Terms
+) -> tuple[CSR, Any]:
     """(A ⊗ B with its zeros, an array that tells whether there are any) from rows of few, more and many terms."""
-    cp, dtype = cupy(), A.dtype
-    index = np.result_type(A.indptr, B.indptr)
-    number = index_dtype(A.nrows, B.ncols, min(flops, A.nrows * B.ncols))
-    a, b = _arrays(A, index, semiring), _arrays(B, index, semiring)
-    light, middle, long = (None if rows is None else rows.astype(index, copy=False) for rows in classes)
-    starts, zeros = cp.zeros(A.nrows + 1, number), cp.zeros(1, np.int32)
-    short: list[tuple[Any, str, int]] = [(light, "light", 32), (middle, "middle", THREADS)]
-    short = [each for each in short if each[0] is not None]
-    if short:
-        k = _unit(SHORT, semiring, dtype, index, number)
-    for rows, name, each in short:
-        arguments = (rows, index.type(rows.size), *a[:2], before, *b[:2], starts)
-        k[f"count_{name}"](_grid(rows.size * each), (THREADS,), arguments)
-    if long is not None:
+    cp, index, before = cupy(), a[0].dtype, terms.before
+    nrows, ncols = terms.shape
+    number = index_dtype(nrows, ncols, min(terms.count, nrows * ncols))
+    starts, zeros = cp.zeros(nrows + 1, number), cp.zeros(1, np.int32)
+    k = _unit(SHORT, semiring, dtype, index, number) if terms.long.size < nrows else {}
+    classes: list[tuple[str, Any, int, tuple[Any, ...]]] = [
+        *(("light", rows, lanes, (np.int32(lanes),)) for lanes, rows in terms.light),
+        ("middle", terms.middle, THREADS, ()),
+    ]
+    short = [each for each in classes if each[1].size]
+    for name, rows, threads, lanes in short:
+        arguments = (rows, index.type(rows.size), *lanes, *a[:2], before, *b[:2], starts)
+        k[f"count_{name}"](_grid(rows.size * threads), (THREADS,), arguments)
+    if terms.long.size:
         of_ranges = _unit(RANGES, semiring, dtype, index, number)
-        ranges = -(-B.ncols // _range(semiring, dtype))
-        tasks = long.size * ranges
+        ranges = -(-ncols // _range(semiring, dtype))
+        tasks = terms.long.size * ranges
         places = cp.empty(tasks + 1, number)
-        of_long = (long, index.type(long.size))
+        of_long = (terms.long, index.type(terms.long.size))
         arguments = (*of_long, *a[:2], *b[:2], np.int32(ranges), places)
         of_ranges["count_ranges"](_grid(tasks * 32), (THREADS,), arguments)
         totals(places, tasks, places)
-        starts[long] = cp.diff(places[::ranges])
-    totals(starts, A.nrows, starts, told=letters().open(SUM))
+        starts[terms.long] = cp.diff(places[::ranges])
+    totals(starts, nrows, starts, told=letters().open(SUM))
     (nnz,) = letters().read(SUM)
     indices, values = cp.empty(nnz, number), cp.empty(nnz, dtype)
     results = (starts, indices, values, zeros)
-    for rows, name, each in short:
-        arguments = (rows, index.type(rows.size), *a[:2], before, *a[2:], *b, *results)
-        k[f"multiply_{name}"](_grid(rows.size * each), (THREADS,), arguments)
-    if long is not None:
+    for name, rows, threads, lanes in short:
+        arguments = (rows, index.type(rows.size), *lanes, *a[:2], before, *a[2:], *b, *results)
+        k[f"multiply_{name}"](_grid(rows.size * threads), (THREADS,), arguments)
+    if terms.long.size:
         kernel, shared = of_ranges["multiply_ranges"], _shared_bytes(semiring, dtype)
         if shared > kernel.max_dynamic_shared_size_bytes:
             kernel.max_dynamic_shared_size_bytes = shared
         arguments = (*of_long, *a, *b, np.int32(ranges), places, *results)
         kernel(_grid(tasks * 32), (THREADS,), arguments, shared_mem=shared)
-    return CSR.trusted(starts, indices, values, (A.nrows, B.ncols)), zeros
+    return CSR.trusted(starts, indices, values, (nrows, ncols)), zeros
 
 
 def _grid(threads: int) -> tuple[int]:
