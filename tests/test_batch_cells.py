@@ -123,6 +123,21 @@ def test_both_kernels_of_paths_may_be_left_after_any_step(
         assert_as_one_by_one(bellman_ford, A, "cuda", count, semiring=MaxMin)
 
 
+@pytest.mark.parametrize("dtype", [np.int32, np.float64])
+@pytest.mark.parametrize("share", [0.0, 0.3, 1e9])
+@pytest.mark.parametrize("graph", ["hubs", "a grid", "a star", "into a hub", "a path into a star"])
+@pytest.mark.backend(on_a_gpu)
+def test_distances_are_pushed_and_pulled(graph: str, share: float, dtype: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Always pulled, pulled where most edges are listed, never pulled."""
+    monkeypatch.setattr(batches, "deep", lambda A: False)
+    monkeypatch.setattr(batches, "PULL_SHARE", share)
+    A = GRAPHS[graph](np.dtype(dtype))
+    for count in (3, 20, 64):
+        assert_as_one_by_one(delta_stepping, A, "cuda", count)
+        assert_as_one_by_one(bellman_ford, A, "cuda", count, semiring=MaxMin)
+        assert_as_one_by_one(delta_stepping, A, "cuda", count, limit=5)
+
+
 @pytest.mark.parametrize("direction", ["auto", "push", "pull"])
 @pytest.mark.parametrize("graph", ["hubs", "a path", "a path into a star", "into a hub"])
 @pytest.mark.backend(on_a_gpu)

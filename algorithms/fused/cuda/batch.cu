@@ -4,29 +4,63 @@
 //
 // The state is D, and a word for each vertex whose bits say from which sources it has improved since it was expanded. One
 // threshold serves all sources. A step is two passes. The vertices that are near for some source are listed, their rows
-// cut into pieces; then a warp takes a piece: its lanes are sources, its edges come one after another. So an edge is read
-// once for all sources, and the distances beside it lie together.
+// cut into pieces. Then distances are pushed: a warp takes a piece, its lanes are sources, its edges come one after
+// another. So an edge is read once for all sources, and the distances beside it lie together. Where most edges are listed,
+// distances are pulled instead: a warp takes edges of columns that lie together, and folds what comes along those of one.
 
 using Word = unsigned long long;
 
 constexpr int BATCH_CUT = 256;  // edges of a piece
-constexpr int HALVES = 2;       // sources of a lane
+constexpr int PAIR = 2;         // sources of a lane
+
+// What a lane holds of a row: the distances from sources 2i and 2i + 1.
+struct alignas(PAIR * sizeof(T)) Pair {
+    T of[PAIR];
+
+    __device__ __forceinline__ bool reached() const { return of[0] != ZERO || of[1] != ZERO; }
+};
+
+template <int BYTES> struct PairOf { using type = uint2; };
+template <> struct PairOf<1> { using type = uchar2; };
+template <> struct PairOf<8> { using type = ulonglong2; };
 
 struct BatchPiece {
     Word near;  // the sources from which the vertex is expanded
     I vertex, start, length;
 };
 
-// D, and what has improved.
+// D, and what has improved. Of a word, bit i is of a lane's first source, and bit 32 + i of its second.
 struct Rows {
     T* d;
     int width;  // of a row: 32 or 64
     Word* active;
 
-    __device__ __forceinline__ T* at(I v, int half) const { return d + v * (long long)width + half * 32 + lane_number(); }
+    __device__ __forceinline__ Pair* at(I v) const {
+        return reinterpret_cast<Pair*>(d + v * (long long)width) + lane_number();
+    }
+
+    // What is in memory now, where the lane has a source; else nothing.
+    __device__ __forceinline__ Pair current(I v, bool wanted) const {
+        Pair pair{ZERO, ZERO};
+        if (wanted) {
+            const auto words = __ldcg(reinterpret_cast<const typename PairOf<sizeof(T)>::type*>(at(v)));
+            memcpy(&pair, &words, sizeof(Pair));
+        }
+        return pair;
+    }
+
+    // The same, which may be old.
+    __device__ __forceinline__ Pair seen(I v, bool wanted) const {
+        Pair pair{ZERO, ZERO};
+        if (wanted) pair = *at(v);
+        return pair;
+    }
 };
 
-__device__ __forceinline__ bool has_bit(Word word, int half) { return (word >> (half * 32 + lane_number()) & 1) != 0; }
+// The lanes with a source in a word, and whether the lane is one of them.
+__device__ __forceinline__ unsigned int lanes_of(Word word) { return (unsigned int)word | (unsigned int)(word >> 32); }
+__device__ __forceinline__ bool among(unsigned int lanes) { return (lanes >> lane_number() & 1) != 0; }
+__device__ __forceinline__ bool has_bit(Word word, int h) { return (word >> (32 * h + lane_number()) & 1) != 0; }
 
 // Nothing is reached. rows: of n * width distances.
 extern "C" __global__ void begin_batch(Control* control, long long n, int width, T* d, Word* active, T one, T threshold) {
@@ -42,47 +76,54 @@ extern "C" __global__ void begin_batch(Control* control, long long n, int width,
 extern "C" __global__ void place_batch(int count, int width, const long long* sources, T* d, Word* active, T one) {
     for (int j = (int)thread_number(); j < count; j += (int)thread_count()) {
         d[sources[j] * width + j] = one;
-        atomicOr(active + sources[j], (Word)1 << j);
+        atomicOr(active + sources[j], (Word)1 << (j % PAIR * 32 + j / PAIR));
     }
 }
 
 // List what is active and no worse than the threshold, which is then no longer active. Returns the best of the others.
-__device__ __forceinline__ T list_rows(const I* indptr, long long n, const Rows& rows, T threshold, BatchPiece* pieces,
-                                       unsigned long long* counter) {
+// frontier: gets, where it is not null, the sources from which each vertex is expanded.
+__device__ __forceinline__ T list_rows(const I* indptr, long long n, const Rows& rows, T threshold, Word* frontier,
+                                       BatchPiece* pieces, unsigned long long* counter) {
     T left = ZERO;
     for (long long base = blockIdx.x * (long long)blockDim.x; base < n; base += thread_count()) {
         const long long v = base + threadIdx.x;
         const Word word = v < n ? rows.active[v] : 0;
-        if (!__syncthreads_or(word != 0)) continue;
+        const bool some_active = __syncthreads_or(word != 0);
+        if (frontier != nullptr && v < n && (word == 0 || !some_active)) frontier[v] = 0;
+        if (!some_active) continue;
         Word near = 0;
         if (threshold == ZERO) near = word;
         unsigned int some = __ballot_sync(WARP, word != near);
         while (some != 0) {
             constexpr int AT_ONCE = 4;
             int owner[AT_ONCE];
-            T value[AT_ONCE][HALVES];
+            Pair value[AT_ONCE];
 #pragma unroll
             for (int j = 0; j < AT_ONCE; ++j) {
                 owner[j] = some != 0 ? __ffs(some) - 1 : -1;
                 some &= some - 1;
                 const Word here = owner[j] < 0 ? 0 : from_lane(word, owner[j]);
                 const I u = (I)(v - lane_number() + owner[j]);
+                value[j] = rows.seen(u, among(lanes_of(here)));
 #pragma unroll
-                for (int h = 0; h < HALVES; ++h) value[j][h] = has_bit(here, h) ? *rows.at(u, h) : ZERO;
+                for (int h = 0; h < PAIR; ++h)
+                    if (!has_bit(here, h)) value[j].of[h] = ZERO;
             }
 #pragma unroll
             for (int j = 0; j < AT_ONCE; ++j) {
                 Word found = 0;
 #pragma unroll
-                for (int h = 0; h < HALVES; ++h) {
-                    const bool is_near = value[j][h] != ZERO && no_worse(value[j][h], threshold);
-                    if (value[j][h] != ZERO && !is_near) left = add(left, value[j][h]);
+                for (int h = 0; h < PAIR; ++h) {
+                    const T here = value[j].of[h];
+                    const bool is_near = here != ZERO && no_worse(here, threshold);
+                    if (here != ZERO && !is_near) left = add(left, here);
                     found |= (Word)__ballot_sync(WARP, is_near) << (32 * h);
                 }
                 if (lane_number() == owner[j]) near = found;
             }
         }
         I start = 0, degree = 0;
+        if (frontier != nullptr && word != 0) frontier[v] = near;
         if (near != 0) {
             rows.active[v] = word & ~near;
             start = indptr[v];
@@ -98,14 +139,40 @@ __device__ __forceinline__ T list_rows(const I* indptr, long long n, const Rows&
     return left;
 }
 
-// D_x ⊕= D_v ⊗ a_vx along the edges of a piece. All of the warp take part. Nobody waits for an atomic's answer: whoever
-// saw a value that another has improved since lists a vertex that the other lists, too.
+// D_v ⊕= offered, all of the warp at once. Returns whether it was better than `had`, which may be old: nobody waits for
+// an atomic's answer, and whoever saw a value that another has improved since lists a vertex that the other lists, too.
+__device__ __forceinline__ Word improve(const Rows& rows, I v, const Pair& offered, const Pair& had, T bound, T& nearest) {
+    Word improved = 0;
+#pragma unroll
+    for (int h = 0; h < PAIR; ++h) {
+        const T t = offered.of[h];
+        const bool better_now = t != ZERO && better(t, had.of[h]) && no_worse(t, bound);
+        if (better_now) {
+            atomic_update(&rows.at(v)->of[h], t);
+            nearest = add(nearest, t);
+        }
+        improved |= (Word)__ballot_sync(WARP, better_now) << (32 * h);
+    }
+    return improved;
+}
+
+// What comes from a row along an edge.
+__device__ __forceinline__ Pair along(T weight, const Pair& from, bool& saturated) {
+    Pair t;
+#pragma unroll
+    for (int h = 0; h < PAIR; ++h) {
+        t.of[h] = product(weight, from.of[h]);
+        if (t.of[h] == ZERO && !absent(weight, from.of[h])) saturated = true;
+    }
+    return t;
+}
+
+// D_x ⊕= D_v ⊗ a_vx along the edges of a piece. All of the warp take part.
 __device__ __forceinline__ void relax_piece(const Graph& g, const Rows& rows, const BatchPiece& piece, T bound, T& nearest,
                                             bool& saturated) {
     constexpr int AT_ONCE = 4;
-    T from[HALVES];
-#pragma unroll
-    for (int h = 0; h < HALVES; ++h) from[h] = has_bit(piece.near, h) ? now(rows.at(piece.vertex, h)) : ZERO;
+    const Pair from = rows.current(piece.vertex, among(lanes_of(piece.near)));
+    const bool offers = from.reached();
     for (I at = 0; at < piece.length; at += 32) {
         const int count = piece.length - at < 32 ? (int)(piece.length - at) : 32;
         const I place = piece.start + at + (lane_number() < count ? lane_number() : 0);
@@ -113,43 +180,101 @@ __device__ __forceinline__ void relax_piece(const Graph& g, const Rows& rows, co
         const T weight = g.values[place * g.step];
         for (int i = 0; i < count; i += AT_ONCE) {
             I x[AT_ONCE];
-            T seen[AT_ONCE][HALVES];
+            Pair seen[AT_ONCE];
 #pragma unroll
             for (int j = 0; j < AT_ONCE; ++j) {
                 x[j] = from_lane(end, (i + j) & 31);
-#pragma unroll
-                for (int h = 0; h < HALVES; ++h)
-                    seen[j][h] = i + j < count && from[h] != ZERO ? *rows.at(x[j], h) : ZERO;
+                seen[j] = rows.seen(x[j], offers && i + j < count);
             }
 #pragma unroll
             for (int j = 0; j < AT_ONCE; ++j) {
                 const T w = from_lane(weight, (i + j) & 31);
-                Word improved = 0;
-#pragma unroll
-                for (int h = 0; h < HALVES; ++h) {
-                    const T t = product(w, from[h]);
-                    const bool offered = i + j < count && from[h] != ZERO;
-                    if (offered && t == ZERO && !absent(w, from[h])) saturated = true;
-                    const bool better_now = offered && better(t, seen[j][h]) && no_worse(t, bound);
-                    if (better_now) {
-                        atomic_update(rows.at(x[j], h), t);
-                        nearest = add(nearest, t);
-                    }
-                    improved |= (Word)__ballot_sync(WARP, better_now) << (32 * h);
-                }
+                Pair offered{ZERO, ZERO};
+                if (i + j < count) offered = along(w, from, saturated);
+                const Word improved = improve(rows, x[j], offered, seen[j], bound, nearest);
                 if (lane_number() == j && improved != 0) atomicOr(rows.active + x[j], improved);
             }
         }
     }
 }
 
+// D_v ⊕= best, which came along edges to v.
+__device__ __forceinline__ void settle(const Rows& rows, I v, const Pair& best, T bound, T& nearest) {
+    const Word improved = improve(rows, v, best, rows.seen(v, best.reached()), bound, nearest);
+    if (lane_number() == 0 && improved != 0) atomicOr(rows.active + v, improved);
+}
+
+// D_v ⊕= D_u ⊗ a_uv along all edges whose u is in the frontier, from whichever source: what is relaxed too early does no
+// harm. A warp takes PULLED edges at a time, of as many columns as they are.
+__device__ __forceinline__ void pull_all(const Graph& g, long long n, const Rows& rows, const Word* frontier, T bound,
+                                         T& nearest, bool& saturated) {
+    constexpr int AT_ONCE = 4, PULLED = 128;
+    const long long nnz = g.indptr[n], warps = thread_count() / 32;
+    const auto start_of = [&](I v) { return g.indptr[v]; };
+    for (long long tile = thread_number() / 32; tile * PULLED < nnz; tile += warps) {
+        const long long last = min((tile + 1) * PULLED, nnz);
+        I window = 0, upto = 0;  // 32 columns, and where the lane's ends
+        I current = -1;
+        Pair best{ZERO, ZERO};
+        for (long long at = tile * PULLED; at < last; at += 32) {
+            const long long e = at + lane_number();
+            I column = e < last ? -1 : 0;
+            for (unsigned int left; (left = __ballot_sync(WARP, column < 0)) != 0;) {
+                const long long lowest = at + __ffs(left) - 1;
+                if (lowest >= from_lane(upto, 31)) {
+                    window = last_at_most(start_of, (I)n, lowest);
+                    upto = window + lane_number() < n ? g.indptr[window + lane_number() + 1] : (I)nnz;
+                }
+                int passed = 0;  // columns of the window that end before the edge
+#pragma unroll
+                for (int distance = 16; distance > 0; distance /= 2)
+                    if (from_lane(upto, passed + distance - 1) <= e) passed += distance;
+                const bool within = e < from_lane(upto, passed);
+                if (column < 0 && within && window + passed < n) column = window + passed;
+            }
+            const I end = e < last ? g.indices[e] : 0;
+            const T weight = e < last ? g.values[e * g.step] : ZERO;
+            const unsigned int near = e < last ? lanes_of(frontier[end]) : 0;
+            for (unsigned int some = __ballot_sync(WARP, near != 0); some != 0;) {
+                int edge[AT_ONCE];
+                Pair from[AT_ONCE];
+#pragma unroll
+                for (int j = 0; j < AT_ONCE; ++j) {
+                    edge[j] = some != 0 ? __ffs(some) - 1 : -1;
+                    some &= some - 1;
+                    const unsigned int lanes = from_lane(near, edge[j] & 31);
+                    const I u = from_lane(end, edge[j] & 31);
+                    from[j] = rows.seen(u, edge[j] >= 0 && among(lanes));
+                }
+#pragma unroll
+                for (int j = 0; j < AT_ONCE; ++j) {
+                    if (edge[j] < 0) break;
+                    const I own = from_lane(column, edge[j]);
+                    if (own != current) {
+                        if (current >= 0) settle(rows, current, best, bound, nearest);
+                        current = own;
+                        best = Pair{ZERO, ZERO};
+                    }
+                    const Pair t = along(from_lane(weight, edge[j]), from[j], saturated);
+#pragma unroll
+                    for (int h = 0; h < PAIR; ++h) best.of[h] = add(best.of[h], t.of[h]);
+                }
+            }
+        }
+        if (current >= 0) settle(rows, current, best, bound, nearest);
+    }
+}
+
 // width: of the threshold.  few: edges of a step below which the threshold is raised.  limit: beyond which nothing is found.
+// in_indptr, in_indices, in_values: columns, or null.  pull_from: listed edges from which they are used, then.
 extern "C" __global__ void __launch_bounds__(BATCH_THREADS, BATCH_BLOCKS)
-    batch(Control* control, const I* indptr, const I* indices, const T* values, I value_step, long long n, T* d, int row,
-          Word* active, BatchPiece* pieces, T width, T limit, unsigned long long few, unsigned long long last_step) {
-    const Graph g{indptr, indices, values, value_step};
+    batch(Control* control, const I* indptr, const I* indices, const T* values, I value_step, const I* in_indptr,
+          const I* in_indices, const T* in_values, I in_step, long long n, T* d, int row, Word* active, Word* frontier,
+          BatchPiece* pieces, T width, T limit, unsigned long long few, unsigned long long pull_from,
+          unsigned long long last_step) {
+    const Graph g{indptr, indices, values, value_step}, columns{in_indptr, in_indices, in_values, in_step};
     const Rows rows{d, row, active};
-    unsigned long long step = control->steps, edges = 0, thresholds = 0, before = control->before;
+    unsigned long long step = control->steps, edges = 0, thresholds = 0, pulls = 0, before = control->before;
     T threshold = control->threshold.value;
     bool done = false, saturated = false;
     for (; step < last_step; ++step) {
@@ -161,7 +286,7 @@ extern "C" __global__ void __launch_bounds__(BATCH_THREADS, BATCH_BLOCKS)
             ++thresholds;
         }
         Slot* const next = control->nearest + (step + 1) % 3;
-        fold_into(next, list_rows(indptr, n, rows, threshold, pieces, control->queue + step % 3));
+        fold_into(next, list_rows(indptr, n, rows, threshold, frontier, pieces, control->queue + step % 3));
         if (thread_number() == 0) {
             control->queue[(step + 1) % 3] = 0;
             control->nearest[(step + 2) % 3].value = ZERO;
@@ -172,8 +297,13 @@ extern "C" __global__ void __launch_bounds__(BATCH_THREADS, BATCH_BLOCKS)
         before = listed >> 32;
         edges += before;
         T nearest = ZERO;
-        for (long long i = thread_number() / 32; i < count; i += thread_count() / 32)
-            relax_piece(g, rows, pieces[i], limit, nearest, saturated);
+        if (frontier != nullptr && before >= pull_from) {
+            ++pulls;
+            pull_all(columns, n, rows, frontier, limit, nearest, saturated);
+        } else {
+            for (long long i = thread_number() / 32; i < count; i += thread_count() / 32)
+                relax_piece(g, rows, pieces[i], limit, nearest, saturated);
+        }
         fold_into(next, nearest);
         grid_barrier(&control->arrived);
     }
@@ -182,6 +312,7 @@ extern "C" __global__ void __launch_bounds__(BATCH_THREADS, BATCH_BLOCKS)
         control->done = done;
         control->steps = step;
         control->edges += edges;
+        control->pulls += pulls;
         control->thresholds += thresholds;
         control->before = before;
         control->threshold.value = threshold;

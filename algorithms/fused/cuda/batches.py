@@ -14,6 +14,8 @@ from algorithms.single_source import Exact, Until
 from formats import CSR
 from formats.arrays import DeviceArray as Array
 from formats.arrays import cupy
+from formats.matrix.workspace import Sizes
+from formats.storage.orientation import by_columns, has_columns, has_room_for_columns
 from semiring import MinPlus, Semiring
 from semiring.statistics import mean
 from semiring.vectors import as_bound
@@ -33,8 +35,11 @@ BATCH_CUT = 256
 PIECE_BYTES = {4: 24, 8: 32}
 """Of a BatchPiece, by the bytes of an index."""
 
-MEANS, FEW = 1.5, 1 << 15
+MEANS, FEW = 2.0, 1 << 15
 """Mean weights in Δ, where none is given, and edges of a step below which the threshold is raised."""
+
+PULL_SHARE = 0.3
+"""Of the edges that are listed, from which a step pulls."""
 
 COPIES_MEANS, COPIES_FEW, COPIES_MANY = 16.0, 1 << 15, 1 << 18
 """As DEEP_MEANS, DEEP_FEW and DEEP_MANY, where there are many copies."""
@@ -45,7 +50,9 @@ def paths_need(A: CSR, k: int) -> int:
     n, index = A.nrows, A.indices.dtype
     if in_copies(A, k):
         return copies_need(A, k)
-    return n * (8 + width_of(k) * A.dtype.itemsize) + (n + A.nnz // BATCH_CUT) * PIECE_BYTES[index.itemsize]
+    turned = Sizes.of(A, "cuda").turn(1) if not has_columns(A) and has_room_for_columns(A) else 0
+    pieces = (n + A.nnz // BATCH_CUT) * PIECE_BYTES[index.itemsize]
+    return n * (16 + width_of(k) * A.dtype.itemsize) + pieces + turned
 
 
 def copies_need(A: CSR, k: int) -> int:
@@ -121,19 +128,29 @@ def run_batch(A: CSR, sources: list[int], d: Array, s: Semiring, until: Until, w
     row, zero, one = width_of(count), s.zero(A.dtype), s.unit(A.dtype)
     apart, active = cp.empty(n * row, A.dtype), cp.empty(n, np.uint64)
     pieces = cp.empty((n + A.nnz // BATCH_CUT) * PIECE_BYTES[A.indices.dtype.itemsize], np.uint8)
+    pulls = has_columns(A) or has_room_for_columns(A)
+    columns = _columns(A, k) if pulls else (kernels.NULL,) * 4
+    frontier = cp.empty(n, np.uint64) if pulls else kernels.NULL
     control, starts = cp.empty(CONTROL_WORDS, np.uint64), cp.asarray(np.array(sources, np.int64))
     size, across = np.int64(n), np.int32(row)
     first = zero if width is None else one
     k.plain("begin_batch", n * row, (control, size, across, apart, active, one, first))
     k.plain("place_batch", count, (np.int32(count), across, starts, apart, active, one))
-    rows = A.indptr, A.indices, A.values, step_of(A, k.index), size
+    rows = A.indptr, A.indices, A.values, step_of(A, k.index)
     steering = (
         zero if width is None else width,
         zero if until.limit is None else A.dtype.type(until.limit),
         np.uint64(few),
+        np.uint64(A.nnz * PULL_SHARE),
     )
-    arguments = (control, *rows, apart, across, active, pieces, *steering)
+    arguments = (control, *rows, *columns, size, apart, across, active, frontier, pieces, *steering)
     state = k.stepwise("batch", n + 4 * A.nnz, arguments, control)()
     k.plain("turn_distances", n * row // 4, (size, np.int32(count), across, apart, d))
     facts(kernel="batch", delta=width, **{name: int(state[word]) for name, word in STATE.items()})
     return state
+
+
+def _columns(A: CSR, k: kernels.Kernels) -> tuple[Any, ...]:
+    """Columns as the kernel takes them, which are made once and kept with A."""
+    columns: Any = by_columns(A)
+    return columns.indptr, columns.indices, columns.values, step_of(columns, k.index)
