@@ -1,6 +1,6 @@
 // Long columns in pieces, so that all warps take part in a hub.
 
-constexpr int LONG = 2048;  // edges from which a column is cut, and of a piece of it
+constexpr int LONG = 256;  // edges from which a column is cut, and of a piece of it
 
 // A piece of a vertex's row or column.
 struct Piece {

@@ -296,26 +296,47 @@ __device__ __forceinline__ void pull_words(const Step& s, const I* indptr, const
     }
 }
 
-// Write the levels that pulls have found, and -1 where no search has been.
+// The lowest eight bits, each the lowest of four.
+__device__ __forceinline__ unsigned int apart(unsigned int bits) {
+    bits = (bits & 0xffu) | (bits & 0xf0u) << 12;
+    bits = (bits & 0x000f000fu) | (bits & 0x000c000cu) << 6;
+    bits = (bits & 0x03030303u) | (bits & 0x02020202u) << 3;
+    return bits & 0x11111111u;
+}
+
+// Write the levels that pulls have found, and -1 where no search has been. again: are there more pulls to come?
 __device__ __forceinline__ void write_levels(const SearchesControl* control, long long n, int searches,
-                                             const Word* visited, Word* digits, bool noted, int* level) {
+                                             const Word* visited, Word* digits, bool noted, bool again, int* level) {
+    constexpr int AT_ONCE = 8;  // searches
     __shared__ int level_of[NOTABLE + 1];
-    if (threadIdx.x <= NOTABLE) level_of[threadIdx.x] = now(control->level_of + threadIdx.x);
+    if (threadIdx.x <= NOTABLE) level_of[threadIdx.x] = threadIdx.x == 0 ? -1 : now(control->level_of + threadIdx.x);
     __syncthreads();
     for (long long v = thread_number(); v < n; v += thread_count()) {
-        const Word seen = visited[v];
-        Word digit[DEPTH];
+        Word digit[DEPTH], pulled = 0;
 #pragma unroll
         for (int i = 0; i < DEPTH; ++i) {
             digit[i] = noted ? digits[i * n + v] : 0;
-            if (digit[i] != 0) digits[i * n + v] = 0;
+            pulled |= digit[i];
+            if (again && digit[i] != 0) digits[i * n + v] = 0;
         }
-        for (int j = 0; j < searches; ++j) {
-            int number = 0;
+        Word pushed = visited[v] & ~pulled;  // whose levels are there
+        int* row = level + v;
+        for (int first = 0; first < searches; first += AT_ONCE) {
+            unsigned int numbers = 0;
 #pragma unroll
-            for (int i = 0; i < DEPTH; ++i) number |= (int)(digit[i] >> j & 1) << i;
-            if (number != 0) __stcs(level + j * n + v, level_of[number]);
-            else if (!(seen >> j & 1)) __stcs(level + j * n + v, -1);
+            for (int i = 0; i < DEPTH; ++i) {
+                numbers |= apart((unsigned int)digit[i]) << i;
+                digit[i] >>= AT_ONCE;
+            }
+            const unsigned int there = (unsigned int)pushed & 0xffu;
+            pushed >>= AT_ONCE;
+            if (there == 0 && first + AT_ONCE <= searches) {
+#pragma unroll
+                for (int j = 0; j < AT_ONCE; ++j, row += n) __stcs(row, level_of[numbers >> 4 * j & NOTABLE]);
+            } else {
+                for (int j = 0; j < AT_ONCE && first + j < searches; ++j, row += n)
+                    if (!(there >> j & 1)) __stcs(row, level_of[numbers >> 4 * j & NOTABLE]);
+            }
         }
     }
     __syncthreads();
@@ -378,7 +399,7 @@ extern "C" __global__ void __launch_bounds__(SEARCHES_THREADS, SEARCHES_BLOCKS)
         Word live = 0;
         if (pulling) {
             if (noted == NOTABLE) {
-                write_levels(control, n, searches, visited, digits, true, level);
+                write_levels(control, n, searches, visited, digits, true, true, level);
                 noted = 0;
                 grid_barrier(&control->arrived);
             }
@@ -401,7 +422,7 @@ extern "C" __global__ void __launch_bounds__(SEARCHES_THREADS, SEARCHES_BLOCKS)
         hand_over(block, next, edges, found, live, control->found + there, control->live + there);
         grid_barrier(&control->arrived);
     }
-    if (done) write_levels(control, n, searches, visited, digits, noted != 0, level);
+    if (done) write_levels(control, n, searches, visited, digits, noted != 0, false, level);
     if (thread_number() == 0) {
         control->done = done;
         control->begun = 1;

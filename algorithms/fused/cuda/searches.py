@@ -25,7 +25,7 @@ from .paths import Schedule, mark_unreached, may_be_deep
 SEARCHES_WORDS = 25
 """Of 8 bytes, in SearchesControl."""
 
-CUT, LONG, DEPTH = 256, 2048, 4
+CUT, LONG, DEPTH = 256, 256, 4
 """As in searches.cu and pieces.cu: edges of a piece of a row, edges from which a column is cut, digits of a pull."""
 
 PULLED_FROM = 4
@@ -120,8 +120,7 @@ def long_columns(A: CSR, k: kernels.Kernels) -> tuple[Array, Array]:
         index = A.indices.dtype
         count = cupy().zeros(1, np.uint64)
         pieces = cupy().empty(long_pieces(A) * 3 * index.itemsize, np.uint8)
-        arguments = columns_of(A)[0], np.int64(A.nrows), pieces, count
-        k.plain("list_long_columns", A.nrows, arguments)
+        k.plain("list_long_columns", A.nrows, (columns_of(A)[0], np.int64(A.nrows), pieces, count))
         return pieces, count
 
     return A.keep(LONG_COLUMNS, make)
