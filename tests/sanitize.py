@@ -1,6 +1,6 @@
 """compute-sanitizer over the kernels' tests: `python -m tests.sanitize [memcheck initcheck racecheck]`.
 
-Samples of three modules of tests, in which every kernel runs, on matrices that it takes a sanitizer minutes to watch;
+Samples of five modules of tests, in which every kernel runs, on matrices that it takes a sanitizer minutes to watch;
 dealt out to a few processes. CuPy's memory pool is off, so that an array ends where its memory ends.
 Exit status 0 if every tool finds nothing.
 """
@@ -17,7 +17,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 
-TILES, MATRICES, FUSED = (f"tests/test_{name}.py" for name in ("cuda_tiles", "cuda_matrices", "fused_kernels"))
+TILES, MATRICES, FUSED, BATCHES, DENSE = (
+    f"tests/test_{name}.py"
+    for name in ("cuda_tiles", "cuda_matrices", "fused_kernels", "batch_cells", "dense_operands")
+)
 
 SMALL = "hubs and not both and (int32 or not schedule)"
 """Of the persistent kernels' tests: every kernel on one graph, every schedule in one dtype."""
@@ -25,21 +28,36 @@ SMALL = "hubs and not both and (int32 or not schedule)"
 MOVED = "hub and (bool or int64) or square or shuffled and (parts or int32) or looks_up or masked_write or few_and_many"
 """Of the tests that move entries: values of 1, 4 and 8 bytes, and every verb."""
 
+PRODUCTS = "any_length and (int32 or plus_times) or dense_columns and hub and int64"
+"""Of the tests of sparse products, and of products with dense columns."""
+
+TOGETHER = "pushed_and_pulled and hubs and int32 or left_after and hubs and (auto or 64)"
+"""Of the tests of several sources: searches, distances in rows and in copies."""
+
+OPERANDS = "cuda and CSR and min_plus and int32 or cuda and two_arrays and (plus_times or min_plus) and int64"
+"""Of the tests of dense operands."""
+
 CASES = {
     "memcheck": {
         TILES: "(min_plus-int32 or plus_times-int64 or lor_land) and (hub or mixed) or reductions and hub and int64",
-        MATRICES: MOVED,
+        MATRICES: f"{MOVED} or {PRODUCTS}",
         FUSED: SMALL,
+        BATCHES: TOGETHER,
+        DENSE: OPERANDS,
     },
     "initcheck": {
         TILES: "(min_plus or plus_times-int64 or lor_land) and (hub or mixed) or reductions",
-        MATRICES: MOVED,
+        MATRICES: f"{MOVED} or {PRODUCTS}",
         FUSED: SMALL,
+        BATCHES: TOGETHER,
+        DENSE: OPERANDS,
     },
     "racecheck": {
         TILES: "min_plus-int32 and hub and (dense or 0.05) or reductions and hub and int64",
-        MATRICES: "hub and int64 or square or few_and_many",
+        MATRICES: "hub and int64 or square or few_and_many or any_length and int32",
         FUSED: "hubs and not both and (int32 and schedule or searches or forests)",
+        BATCHES: "pushed_and_pulled and hubs and int32 and 0.3 or left_after and hubs and auto",
+        DENSE: "cuda and two_arrays and min_plus and int64",
     },
 }
 """The tools, and of the tests what each can watch in minutes. (racecheck watches shared memory, and takes longest.)"""
