@@ -38,16 +38,17 @@ LIMITS: Limits = {
     r".* with arguments, .*": (1.5, 1.2),
     r"A ⊗ X, .*k = 1, .*": (1.1, 1),
     r"A ⊗ X, .*k = 32, GPU": (1.5, 1),
+    r"A ⊗ X, beside plus_times, GPU": (1, 0.5),
     r"A ⊗ X, .*k = 32, .*": (1, 0.5),
     r"X ⊗ Y, .*": (1, 0.7),
     r"A ⊗ B.*": (1.2, 0.8),
-    r"64 searches, R-MAT, GPU": (2, 1),
+    r"64 searches, R-MAT 22, GPU": (2, 1),
     r"64 searches, New York, GPU": (12, 6),
-    r"64 trees, R-MAT, GPU": (15, 10),
-    r"64 trees, New York, GPU": (35, 20),
-    r"64 searches, R-MAT, CPU": (1 / 8, 1 / 16),
-    r"64 trees, R-MAT, CPU": (1 / 2, 1 / 4),
-    r"64 (searches|searches with parents|trees), .*": (1, 0.5),
+    r"64 paths, R-MAT 20, GPU": (15, 10),
+    r"64 paths, New York, GPU": (35, 20),
+    r"64 searches, R-MAT 20, CPU": (1 / 8, 1 / 16),
+    r"64 (paths|trees), R-MAT 20, CPU": (1 / 2, 1 / 4),
+    r"64 (searches|searches with parents|paths|trees), .*": (1, 0.5),
     r"all pairs, GPU": (1000, 600),
     r"all pairs, CPU": (1000, 500),
     r"all pairs, .*": (0.2, 0.05),
@@ -255,26 +256,33 @@ def arguments(setting: Setting) -> Iterator[Case]:
 
 
 def several_sources(setting: Setting) -> Iterator[Case]:
-    """64 searches and 64 shortest-path trees, on an R-MAT graph, New York's roads and a grid."""
-    graphs: dict[str, Any] = {"R-MAT": directed(setting, 20)[0]}
-    if setting.data is not None and not setting.quick and (file := setting.data / NEW_YORK).exists():
-        graphs["New York"] = read(file).to(device=setting.device)
-    graphs["a grid"] = grid(32 if setting.quick else 1024).to(device=setting.device)
+    """64 searches and 64 times shortest paths, on R-MAT graphs, New York's roads and a grid."""
     on_gpu = setting.device == "cuda"
-    for name, A in graphs.items():
+    for name, A in graphs_of(setting):
         S = np.random.default_rng(5).choice(np.flatnonzero(to_device(A.lengths(0), "cpu")), SOURCES, replace=False)
         for what, call, parents in (
             ("searches", bfs, False),
             ("searches with parents", bfs, True),
+            ("paths", sssp, False),
             ("trees", sssp, True),
         ):
             run = lambda A=A, S=S, call=call, p=parents: call(A, sources=S, return_parents=p)  # noqa: E731
             each = lambda A=A, S=S, call=call, p=parents: [call(A, int(s), return_parents=p) for s in S]  # noqa: E731
             case = Case(f"{SOURCES} {what}, {name}", f"{A.nrows:,} vertices", run, f"{SOURCES} calls", each, row_by_row)
-            if on_gpu and name != "a grid":  # whose limits are milliseconds
+            in_ms = f"{case.name}, GPU" in LIMITS
+            if on_gpu and in_ms:
                 insist(case.name, row_by_row(run(), each()))
                 case = Case(case.name, case.graph, run)
             yield case
+
+
+def graphs_of(setting: Setting) -> Iterator[tuple[str, Any]]:
+    """(name, a graph on the device), one after another."""
+    for scale in (20, 22) if setting.device == "cuda" else (20,):
+        yield f"R-MAT {scale}", directed(setting, scale)[0]
+    if setting.data is not None and not setting.quick and (file := setting.data / NEW_YORK).exists():
+        yield "New York", read(file).to(device=setting.device)
+    yield "a grid", grid(32 if setting.quick else 1024).to(device=setting.device)
 
 
 def row_by_row(got: Any, each: Any) -> bool:
@@ -316,7 +324,7 @@ PARTS: dict[str, Callable[[Setting], Iterator[Case]]] = {
 def directed(setting: Setting, scale: int) -> tuple[Any, int]:
     """(an R-MAT graph with 2^scale vertices on the device, the scale); a small one in a quick run."""
     scale = 9 if setting.quick else scale
-    return rmat(scale).astype("float32").to(device=setting.device), scale
+    return rmat(scale, dtype=np.float32, device=setting.device), scale
 
 
 def matrix_of(rows: int, cols: int, seed: int = 1) -> np.ndarray:
