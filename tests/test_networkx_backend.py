@@ -19,7 +19,7 @@ import pytest
 
 from algorithms import Graph
 from algorithms.networkx.answers import FEW, Paths
-from algorithms.networkx.entry.semiring_networkx import COSTS, FUNCTIONS, OPTIONS, get_info
+from algorithms.networkx.entry.semiring_networkx import CALLS, COSTS, FUNCTIONS, OPTIONS, get_info
 from algorithms.networkx.interface import UNFIT, backend, implementation, signature
 from algorithms.networkx.options import option, options
 from formats import from_edges, from_networkx
@@ -273,6 +273,15 @@ def test_what_cannot_run_is_said_before_anything_is_converted() -> None:
     assert "as much as a conversion" in backend.should_run("bfs_edges", (G, 0), {})
     assert "from `many_nodes` vertices on" in backend.should_run("diameter", (G,), {})
     assert backend.should_run("diameter", (nx.path_graph(60),), {}) is True
+    large = nx.path_graph(600)
+    assert [backend.should_run("has_path", (large, 0, 1), {}) is True for _ in range(CALLS + 1)] == [
+        False,
+        False,
+        True,
+        True,
+    ]
+    large.add_edge(0, 2)
+    assert backend.should_run("has_path", (large, 0, 1), {}) is not True
     with pytest.raises(AttributeError, match="has no function 'louvain'"):
         backend.louvain  # noqa: B018
 

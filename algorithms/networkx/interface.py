@@ -12,7 +12,7 @@ from networkx.utils.backends import _registered_algorithms
 
 from algorithms.named.graph import Graph
 
-from .entry.semiring_networkx import COSTS, FUNCTIONS, OF_A_CALL
+from .entry.semiring_networkx import CALLS, COSTS, FUNCTIONS, OF_A_CALL
 from .graph import Converted, converted
 from .options import option, options
 
@@ -63,6 +63,8 @@ class Backend:
         least = {"search": "search_nodes", "many": "many_nodes"}.get(cost)
         if least is not None and len(G) >= option(least):
             return True
+        if least is None and len(G) >= option("search_nodes") and asked(G) >= CALLS:
+            return True
         return f"it costs {COSTS[cost]}"
 
     def on_start_tests(self, items: list[Any]) -> None:
@@ -83,6 +85,15 @@ def already(G: Any) -> Converted | None:
     cache = getattr(G, "__networkx_cache__", None)
     kept = cache.get("backends", {}).get("semiring", {}) if cache else {}
     return next((each for each in kept.values() if isinstance(each, Converted)), None)
+
+
+def asked(G: Any) -> int:
+    """How often this was asked of the graph since it last changed, this time included."""
+    cache = getattr(G, "__networkx_cache__", None)
+    if cache is None:
+        return 0
+    cache["semiring"] = cache.get("semiring", 0) + 1
+    return cache["semiring"]
 
 
 def read(G: Converted, name: Any, default: Any) -> None:

@@ -12,7 +12,7 @@ from algorithms.bfs import bfs
 from formats.arrays import to_device
 
 from .graph import Converted
-from .loops import breadth_first
+from .loops import breadth_first, weighted
 from .options import option
 
 DEEPEST = np.iinfo(np.int32).max
@@ -66,3 +66,20 @@ def by_levels(G: Converted, source: int, limit: int) -> Found:
     parent[source] = -1
     order = np.flatnonzero(level >= 0)
     return Found(order[level[order].argsort(kind="stable")].astype(np.int32), level, parent)
+
+
+def before_each(
+    rows: tuple[np.ndarray, ...], order: np.ndarray, d: np.ndarray, limit: Any, sources: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The vertices as edges first lead to them; those before each on shortest paths, and where its own begin.
+
+    rows: ends, neighbours and weights.  order: the vertices as they are settled, at distances d.  limit: of d's type.
+    """
+    met, count, slots = np.empty_like(order), np.zeros(d.size, np.int64), np.zeros(d.size + 1, np.int64)
+    met[: sources.size] = sources
+    limit = d.dtype.type(limit)
+    weighted.first_met(rows, d, limit, order, sources.size, met, np.zeros(d.size, bool), count)
+    np.cumsum(count, out=slots[1:])
+    before = np.empty(int(slots[-1]), np.int32)
+    weighted.tight(rows, d, limit, order, slots[:-1].copy(), before)
+    return met, slots, before

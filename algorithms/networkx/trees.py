@@ -13,6 +13,7 @@ import networkx as nx
 import numpy as np
 
 from algorithms.boruvka import boruvka
+from formats import adjacency, from_edges
 from formats.arrays import to_device
 
 from .components import number, weak
@@ -20,28 +21,19 @@ from .degrees import edge_count, in_degrees
 from .graph import Converted
 
 
-def forest(G: Converted, weight: Any, minimum: bool) -> tuple[np.ndarray, np.ndarray]:
-    """The edges u, v of the forest, in the order in which Kruskal's algorithm takes them."""
+def forest(G: Converted, weight: Any, minimum: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The edges u, v of the forest, in the order in which Kruskal's algorithm takes them, and their places."""
     if G.parallel:
         raise NotImplementedError("parallel edges")
     tails, heads = G.rows.rows(), G.rows.vertices
-    once = heads >= tails
+    once = np.flatnonzero(heads >= tails)
     weights = G.weights(weight)[once]
     order = (weights if minimum else -weights).argsort(kind="stable")
-    u, v = tails[once][order], heads[once][order]
-    ranks = np.arange(u.size, dtype=np.int32)
-    reduced = Converted(G.names, G.number, G.rows._replace(ends=row_ends(u, len(G)), vertices=v), (True, False))
-    by_row = u.argsort(kind="stable")
-    reduced.rows = reduced.rows._replace(vertices=v[by_row])
-    F = boruvka(reduced.matrix_of(ranks[by_row]), symmetrize=True)
-    taken = np.sort(to_device(F.values, "cpu"))
-    return u[taken], v[taken]
-
-
-def row_ends(rows: np.ndarray, n: int) -> np.ndarray:
-    ends = np.zeros(n + 1, np.int64)
-    np.cumsum(np.bincount(rows, minlength=n), out=ends[1:])
-    return ends
+    rank = np.empty(order.size, np.int32)
+    rank[order] = np.arange(order.size, dtype=np.int32)
+    F = boruvka(from_edges(tails[once], heads[once], rank, shape=len(G)), symmetrize=True)
+    taken = once[order[np.sort(to_device(F.values, "cpu"))]]
+    return tails[taken], heads[taken], taken
 
 
 def edges(G: Converted, algorithm: str, weight: Any, data: bool, ignore_nan: bool, minimum: bool) -> Iterator[Any]:
@@ -49,12 +41,11 @@ def edges(G: Converted, algorithm: str, weight: Any, data: bool, ignore_nan: boo
         raise ValueError(f"{algorithm} is not a valid choice for an algorithm.")
     if algorithm != "kruskal":
         raise NotImplementedError("the order of another algorithm")
-    u, v = forest(G, weight, minimum)
-    named = zip(G.listed(u), G.listed(v), strict=True)
+    u, v, places = forest(G, weight, minimum)
     if not data:
-        return named
-    adj = G.networkx._adj
-    return ((a, b, adj[a][b]) for a, b in named)
+        return zip(G.listed(u), G.listed(v), strict=True)
+    each = list(adjacency.edges(adjacency.near(G.networkx)))
+    return zip(G.listed(u), G.listed(v), map(each.__getitem__, places.tolist()), strict=True)
 
 
 def minimum_spanning_edges(

@@ -11,7 +11,7 @@ import numpy as np
 from .answers import in_order, late, lists, paths
 from .graph import Converted
 from .loops import breadth_first
-from .searches import levels, search, vertex
+from .searches import before_each, levels, search, vertex
 
 
 def single_source_shortest_path_length(G: Converted, source: Any, cutoff: Any = None) -> dict[Any, int]:
@@ -91,14 +91,6 @@ def predecessor(
 
 def tight_lists(G: Converted, order: np.ndarray, level: np.ndarray) -> dict[Any, list[Any]]:
     """Of each vertex all that lead to it on shortest paths, in the order of the search."""
-    rows, n = G.rows, len(G)
-    place = np.full(n, n, np.int64)
-    place[order] = np.arange(order.size)
-    tails = rows.rows()
-    heads = rows.vertices
-    tight = (level[tails] >= 0) & (level[heads] == level[tails] + 1)
-    tails, heads = tails[tight], heads[tight]
-    sorted_by = np.lexsort((place[tails], heads))
-    starts = np.zeros(n + 1, np.int64)
-    np.cumsum(np.bincount(heads, minlength=n), out=starts[1:])
-    return lists(G, order, starts, tails[sorted_by])
+    rows = (*G.rows, G.weights(None))
+    limit = int(level[order[-1]])  # what lies beyond has not been searched
+    return lists(G, order, *before_each(rows, order, level.astype(np.int64), limit, order[:1])[1:])

@@ -18,7 +18,7 @@ from .answers import late, lists, paths, way
 from .graph import Converted
 from .loops import weighted as loops
 from .options import option
-from .searches import vertex
+from .searches import before_each, vertex
 
 
 class Settled(NamedTuple):
@@ -231,16 +231,9 @@ def dijkstra_predecessor_and_distance(
 ) -> tuple[Any, Any]:
     starts = [vertex(G, source, "Node {} is not found in the graph")]
     found = settle(G, starts, weight, cutoff, ties=True)
-    limit = np.inf if found.limit is None and found.d.dtype == np.float64 else found.limit
-    limit = np.iinfo(np.int64).max if limit is None else limit
-    limit = found.d.dtype.type(limit)
-    met, count = np.empty_like(found.order), np.zeros(len(G), np.int64)
-    met[:1] = starts
-    loops.first_met(found.rows, found.d, limit, found.order, 1, met, np.zeros(len(G), bool), count)
-    slots = np.zeros(len(G) + 1, np.int64)
-    np.cumsum(count, out=slots[1:])
-    before = np.empty(int(slots[-1]), np.int32)
-    loops.tight(found.rows, found.d, limit, found.order, slots[:-1].copy(), before)
+    unbounded = np.inf if found.d.dtype == np.float64 else np.iinfo(np.int64).max
+    limit = unbounded if found.limit is None else found.limit
+    met, slots, before = before_each(found.rows, found.order, found.d, limit, np.array(starts))
     return lists(G, met, slots, before), as_lengths(G, found, starts)
 
 

@@ -34,6 +34,7 @@ def search(ends, near, begun, limit, target, queue, level, parent):
     return found
 
 
+@compiled
 def meet(rows, back, source, target, queues, before, after):
     """The vertex at which searches from both ends meet, each step from the smaller frontier; -1 if they do not.
 

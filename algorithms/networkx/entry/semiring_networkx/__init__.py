@@ -17,12 +17,15 @@ class Function(NamedTuple):
 
 
 COSTS = {
-    "walk": "as much as a conversion, so only graphs that are converted already are taken",
-    "near": "little, if the target is near, so only graphs that are converted already are taken",
-    "search": "several times as much, from `search_nodes` vertices on",
-    "many": "a search from every vertex, or as much, from `many_nodes` vertices on",
+    "walk": "as much as a conversion: converted graphs, and others at the third such call",
+    "near": "little if the search is short: converted graphs, and others at the third such call",
+    "search": "several times as much: from `search_nodes` vertices on",
+    "many": "a search from every vertex, or as much: from `many_nodes` vertices on",
 }
 """When a call is taken without being asked for by `backend="semiring"`."""
+
+CALLS = 3
+"""So many calls that may cost less than a conversion are worth one, if the graph does not change between them."""
 
 OPTIONS: dict[str, Any] = {
     "device": "cpu",
@@ -45,11 +48,11 @@ _NAMES: dict[tuple[str, str], str] = {
         "single_source_shortest_path single_target_shortest_path predecessor"
     ),
     ("unweighted", "many"): "all_pairs_shortest_path_length all_pairs_shortest_path",
-    ("weighted", "near"): "dijkstra_path dijkstra_path_length bidirectional_dijkstra",
-    ("weighted", "search"): (
-        "single_source_dijkstra single_source_dijkstra_path single_source_dijkstra_path_length "
-        "multi_source_dijkstra multi_source_dijkstra_path multi_source_dijkstra_path_length "
-        "dijkstra_predecessor_and_distance voronoi_cells"
+    ("weighted", "near"): (
+        "dijkstra_path dijkstra_path_length bidirectional_dijkstra single_source_dijkstra "
+        "single_source_dijkstra_path single_source_dijkstra_path_length multi_source_dijkstra "
+        "multi_source_dijkstra_path multi_source_dijkstra_path_length dijkstra_predecessor_and_distance "
+        "voronoi_cells"
     ),
     ("weighted", "many"): "all_pairs_dijkstra all_pairs_dijkstra_path all_pairs_dijkstra_path_length",
     ("label_correcting", "search"): (
