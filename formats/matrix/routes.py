@@ -40,6 +40,8 @@ def stays(A: Storage, target: type[Storage], options: dict[str, Any]) -> bool:
 
 def route(source: type[Storage], target: type[Storage]) -> tuple[type[Storage], ...]:
     """The formats to pass through from `source` to `target`, the target last; the shortest, by breadth-first search."""
+    if (source, target) in CONVERSIONS:
+        return (target,)
     paths: list[tuple[type[Storage], ...]] = [(step,) for origin, step in CONVERSIONS if origin is source]
     for path in paths:
         if path[-1] is target:

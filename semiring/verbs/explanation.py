@@ -102,6 +102,11 @@ def explain(call: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> Explanat
     return Explanation(result, runs, choices)
 
 
+def choices_told() -> bool:
+    """Is somebody asking which formats are chosen? Then a sentence about it is worth making."""
+    return _choices.get() is not None
+
+
 def note_choice(choice: Any) -> None:
     """Tell, once, which format was chosen, and why; nothing happens unless somebody asks."""
     choices = _choices.get()

@@ -21,7 +21,7 @@ from formats.storage.orientation import compressed
 
 from ..kernels.interrupts import LONG, interruptible
 from .checks import own_vectors
-from .explanation import definition_asked_for, definitions_only, note_choice, running_as, why_not_fused
+from .explanation import choices_told, definition_asked_for, definitions_only, note_choice, running_as, why_not_fused
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -145,8 +145,8 @@ class Verb(Generic[P, R]):
     def rows_of(self, A: Matrix, axis: int = 0, *, inside: str = "algorithms") -> Any:
         """The rows of `A` as CSR, or its columns as CSC (axis=1): made once, kept with it, and told by `explain`."""
         made = compressed(A, axis, inside=inside)
-        if made is A:
-            return A
+        if made is A or not choices_told():
+            return made
         lines, fmt = ("rows", "CSR") if axis == 0 else ("columns", "CSC")
         name, size = type(A).__name__, f"{made.nbytes:,} bytes"
         note_choice(f"{self.name} takes the {name} by its {lines}, as {fmt}: {size}, kept with it")
