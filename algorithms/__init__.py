@@ -16,16 +16,16 @@ from .da2cf import da2cf
 from .delta_stepping import delta_stepping
 from .dijkstra import dijkstra
 from .eccentricity import diameter, eccentricity
-from .errors import NegativeCycle
 from .label_propagation import label_propagation
 from .pagerank import pagerank
-from .parents import path, shortest_path_tree
 from .scc import scc
+from .shared.errors import NegativeCycle
+from .shared.parents import path, shortest_path_tree
+from .shared.trace import trace
 from .shortest_simple_paths import shortest_simple_paths
 from .sssp import sssp
 from .tied_paths import count_shortest_paths, fewest_edges
 from .topological import topological_components
-from .trace import trace
 from .transitive_closure import transitive_closure
 from .triangles import clustering, triangles
 

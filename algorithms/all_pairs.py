@@ -29,8 +29,8 @@ from semiring.statistics import sums_fit
 from semiring.vectors import block, check_graph, empty_rows, fill, fill_diagonal
 
 from .bellman_ford import bellman_ford
-from .parents import as_weights, gains_by_length
-from .single_source import check_domain, check_range, fill_trees, order_matters, tree_of
+from .shared.parents import as_weights, gains_by_length
+from .shared.single_source import check_domain, check_range, fill_trees, order_matters, tree_of
 from .sssp import sssp
 
 SMALLEST = 64

@@ -27,10 +27,10 @@ from formats import Matrix
 from semiring import MinPlus, Semiring, better, ewise_add, select, vxm
 from semiring.vectors import densified, is_empty, unit
 
-from .cycle_watch import CycleWatch
-from .signatures import Distance, Paths, SourceToAll, Vertices
-from .single_source import Until, single_source
-from .trace import note
+from .shared.cycle_watch import CycleWatch
+from .shared.signatures import Distance, Paths, SourceToAll, Vertices
+from .shared.single_source import Until, single_source
+from .shared.trace import note
 
 
 @single_source(SourceToAll, any_sign=True)

@@ -45,9 +45,9 @@ from semiring.vectors import (
 )
 from semiring.verbs.registry import Holds
 
-from .blocks import blocks_of_distances, has_weights, listed
-from .signatures import Vertices
-from .trace import note, running
+from .distances_in_blocks import blocks_of_distances, has_weights, listed
+from .shared.signatures import Vertices
+from .shared.trace import note, running
 
 PlusFirst, PlusPair = find_semiring("plus_first"), find_semiring("plus_pair")
 

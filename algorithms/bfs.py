@@ -20,9 +20,9 @@ from formats.matrix.notation import is_integer
 from semiring.vectors import all_vertices, element, empty_rows, excluded, fill, flag, full, put, starting_points
 from semiring.verbs.registry import Holds, Unsuited
 
-from .signatures import Search, Searches, Vertices
-from .trace import running
-from .traversal import Direction, frontiers
+from .shared.signatures import Search, Searches, Vertices
+from .shared.trace import running
+from .shared.traversal import Direction, frontiers
 
 LEVEL = "int32"
 

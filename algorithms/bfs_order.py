@@ -24,7 +24,7 @@ from semiring import MinFirst, ewise_add, fusible, vxm
 from semiring.vectors import all_vertices, as_vertex, full, look_up, mark, numbers, put, unweighted
 from semiring.verbs.registry import Holds
 
-from .trace import note, running
+from .shared.trace import note, running
 
 
 @fusible

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from algorithms.edges import edges_where, keyed, undirected_edges
+from algorithms.shared.edges import edges_where, keyed, undirected_edges
 from formats import COO, Matrix, SparseVector
 from formats.arrays import IntegerVector as Labels
 from formats.preparation.weights import edge_numbers
@@ -42,8 +42,8 @@ from semiring.vectors import (
 )
 from semiring.verbs.registry import Holds
 
-from .signatures import Forest
-from .trace import note, running
+from .shared.signatures import Forest
+from .shared.trace import note, running
 
 
 @Forest

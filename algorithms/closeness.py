@@ -17,8 +17,8 @@ from formats.arrays import DenseVector
 from formats.storage.orientation import by_columns
 from semiring.vectors import either, shares
 
-from .blocks import blocks_of_distances, joined, listed
-from .signatures import Vertices
+from .distances_in_blocks import blocks_of_distances, joined, listed
+from .shared.signatures import Vertices
 
 
 def closeness_centrality(

@@ -19,7 +19,7 @@ from formats.storage.orientation import is_symmetric
 from semiring import MinFirst, MinSecond, ewise_add, mxv, vxm
 from semiring.vectors import all_vertices, check_graph, membership, roots, unweighted, where
 
-from .trace import note
+from .shared.trace import note
 
 
 def components(A: Matrix) -> IntegerVector:

@@ -21,8 +21,8 @@ from semiring.algebra.semirings import find_semiring
 from semiring.vectors import at, check_graph, chosen, count, degrees, full, look_up, ones, put, take_off, where
 from semiring.verbs.registry import Holds
 
-from .edges import undirected_pattern
-from .trace import note, running
+from .shared.edges import undirected_pattern
+from .shared.trace import note, running
 
 PlusPair = find_semiring("plus_pair")
 

@@ -24,10 +24,10 @@ from formats import Matrix, SparseVector
 from semiring import MinPlus, Semiring, ewise_add, reduce, vxm
 from semiring.vectors import densified, entries_equal, full, is_empty, put, unit
 
-from .errors import broken_law
-from .signatures import Distance, Paths, SourceToAll, Vertices
-from .single_source import Until, single_source
-from .trace import note
+from .shared.errors import broken_law
+from .shared.signatures import Distance, Paths, SourceToAll, Vertices
+from .shared.single_source import Until, single_source
+from .shared.trace import note
 
 NONE_OF_THEM = "the best of some distances is none of them"
 

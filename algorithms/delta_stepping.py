@@ -29,10 +29,10 @@ from formats.matrix.facts import Fact
 from semiring import MinPlus, Semiring, better, ewise_add, no_worse, reduce, select, vxm
 from semiring.vectors import densified, is_empty, present, product, put, unit
 
-from .bucket_width import bucket_width, check_delta
-from .signatures import ByBuckets, Distance, Paths, Rule, Vertices
-from .single_source import Until, single_source
-from .trace import note
+from .shared.bucket_width import bucket_width, check_delta
+from .shared.signatures import ByBuckets, Distance, Paths, Rule, Vertices
+from .shared.single_source import Until, single_source
+from .shared.trace import note
 
 SPLIT: Fact[tuple[Any, Matrix, Matrix]] = Fact("a width, and the light and heavy edges that it makes")
 

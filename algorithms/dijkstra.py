@@ -21,10 +21,10 @@ from semiring import MinPlus, Semiring, ewise_add, reduce, vxm
 from semiring.vectors import densified, entries_equal, first_entry, full, is_empty, unit
 
 from .da2cf import NONE_OF_THEM, resolve
-from .errors import broken_law
-from .signatures import Distance, Paths, SourceToAll, Vertices
-from .single_source import Until, single_source
-from .trace import note
+from .shared.errors import broken_law
+from .shared.signatures import Distance, Paths, SourceToAll, Vertices
+from .shared.single_source import Until, single_source
+from .shared.trace import note
 
 
 @single_source(SourceToAll)

@@ -22,8 +22,8 @@ from formats.storage.orientation import is_symmetric
 from semiring import assign, ewise_add
 from semiring.vectors import all_vertices, check_graph, count, degrees, either, full
 
-from .blocks import blocks_of_distances, has_weights, joined, listed
-from .signatures import Vertices
+from .distances_in_blocks import blocks_of_distances, has_weights, joined, listed
+from .shared.signatures import Vertices
 
 FAR = 2**62
 """More than any distance of integers; of floats it is infinity that is meant."""

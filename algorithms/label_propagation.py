@@ -23,7 +23,7 @@ from semiring import ewise_add, mxm, reduce
 from semiring.algebra.semirings import find_semiring
 from semiring.vectors import all_vertices, check_graph, either, membership, unweighted, where
 
-from .trace import note, running
+from .shared.trace import note, running
 
 PlusFirst = find_semiring("plus_first")
 

@@ -26,7 +26,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from algorithms.edges import without_loops
+from algorithms.shared.edges import without_loops
 from formats import Matrix
 from formats.arrays import IntegerVector
 from formats.storage.orientation import by_columns, by_rows, is_symmetric
@@ -53,10 +53,10 @@ from semiring.vectors import (
 )
 from semiring.verbs.registry import Holds
 
-from .chains import without_chains
 from .components import components
-from .trace import note, running
-from .traversal import Direction, frontiers
+from .shared.chains import without_chains
+from .shared.trace import note, running
+from .shared.traversal import Direction, frontiers
 
 PIVOTS = ("degree", "random")
 FEW = 1 / 8

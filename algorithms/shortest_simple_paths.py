@@ -35,8 +35,8 @@ from semiring.statistics import smallest
 from semiring.vectors import as_vertex, either, element, look_up, unweighted, where
 
 from .bfs import bfs
-from .blocks import has_weights
-from .parents import path
+from .distances_in_blocks import has_weights
+from .shared.parents import path
 from .sssp import sssp
 
 Edges: TypeAlias = dict[int, dict[int, Any]]

@@ -13,9 +13,9 @@ from .bellman_ford import bellman_ford
 from .da2cf import da2cf
 from .delta_stepping import delta_stepping
 from .dijkstra import dijkstra
-from .parents import gains_by_length
-from .signatures import Choice, Distance, Name, Paths, Rule, Vertices
-from .single_source import SingleSource
+from .shared.parents import gains_by_length
+from .shared.signatures import Choice, Distance, Name, Paths, Rule, Vertices
+from .shared.single_source import SingleSource
 
 ALGORITHMS: dict[str, SingleSource[..., Any]] = {
     "bellman-ford": bellman_ford,

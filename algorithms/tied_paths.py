@@ -49,11 +49,11 @@ from semiring.verbs.operands import typed_matrix
 from semiring.verbs.registry import Holds
 
 from .bfs import LEVEL, bfs
-from .errors import walk
-from .parents import cycle_among
-from .signatures import Counting, Vertices
+from .shared.errors import walk
+from .shared.parents import cycle_among
+from .shared.signatures import Counting, Vertices
+from .shared.trace import note, running
 from .sssp import sssp
-from .trace import note, running
 
 PlusFirst, PlusPair = find_semiring("plus_first"), find_semiring("plus_pair")
 

@@ -38,7 +38,7 @@ from semiring.vectors import (
 from semiring.verbs.registry import Holds
 
 from .scc import scc
-from .trace import note, running
+from .shared.trace import note, running
 
 PlusPair = find_semiring("plus_pair")
 

@@ -23,7 +23,7 @@ from formats.storage.orientation import compressed
 from semiring import AnyPair, ewise_add, mxm, reduce, select
 from semiring.vectors import all_vertices, check_graph, full, look_up, membership, renumbered, unweighted
 
-from .blocks import blocks_of_distances, joined
+from .distances_in_blocks import blocks_of_distances, joined
 from .scc import scc
 
 LISTED, ANSWER = 26, 7

@@ -115,6 +115,15 @@ def test_no_folder_of_formats_imports_one_that_imports_it() -> None:
     assert circle(arrows) == []
 
 
+def test_what_algorithms_share_knows_none_of_them() -> None:
+    paths = {module(path): path for path in sources()}
+    shared = {name: path for name, path in paths.items() if name.startswith("algorithms.shared.")}
+    assert len(shared) > 5
+    for name, path in shared.items():
+        above = {each for each in modules_imported(path, set(paths)) if each.startswith("algorithms.")} - set(shared)
+        assert above <= {"algorithms.shared"}, name
+
+
 def test_the_check_sees_a_circle() -> None:
     assert circle({"a": {"b"}, "b": {"c"}, "c": {"d"}, "d": {"b"}}) == ["b", "c", "d"]
     assert circle({"a": {"b", "c"}, "b": {"c"}, "c": set()}) == []
@@ -267,7 +276,7 @@ def test_algorithms_index_no_array() -> None:
     lists = {"cycle", "steps", "tail", "reverse", "kept", "RULES"}
     found = [
         f"{named(path)}:{node.lineno}: {ast.unparse(node)}"
-        for path in sorted((ROOT / "algorithms").glob("*.py"))
+        for path in sorted([*(ROOT / "algorithms").glob("*.py"), *(ROOT / "algorithms" / "shared").glob("*.py")])
         if path.stem != "exact_cycles"  # which counts in Python's integers, in dictionaries
         for function in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(function, ast.FunctionDef) and function.name not in ("path", "cycles_among")  # on the host

@@ -10,7 +10,7 @@ import pytest
 from algorithms import bfs, shortest_path_tree, sssp, trace
 from algorithms.bellman_ford import bellman_ford
 from algorithms.delta_stepping import delta_stepping
-from algorithms.single_source import Exact
+from algorithms.shared.single_source import Exact
 from bench.graphs import rmat
 from formats import CSR, from_edges, set_memory_limit
 from formats import progress as bars

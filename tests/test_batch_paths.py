@@ -13,7 +13,7 @@ from algorithms import NegativeCycle, shortest_path_tree, sssp
 from algorithms.bellman_ford import bellman_ford
 from algorithms.delta_stepping import delta_stepping
 from algorithms.fused.cpu.essential import ESSENTIAL
-from algorithms.single_source import Until
+from algorithms.shared.single_source import Until
 from bench.graphs import grid, rmat
 from formats import CSR, DTYPES, from_edges
 from semiring import SEMIRINGS, BinaryOp, MaxMin, MaxPlus, MinMax, MinPlus, Semiring, explain, threads

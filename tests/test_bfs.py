@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from algorithms import bfs, trace
-from algorithms.traversal import TURNED_AFTER
+from algorithms.shared.traversal import TURNED_AFTER
 from formats import CSR, Matrix, SparseVector, from_edges
 from formats.arrays import to_device
 from formats.storage.orientation import has_columns

@@ -16,7 +16,7 @@ import algorithms.fused.cpu.giant as giant
 import algorithms.fused.cpu.reach as reach
 import algorithms.fused.cpu.scc as strong
 from algorithms import bfs, boruvka, scc
-from algorithms.traversal import TURNED_AFTER, Direction
+from algorithms.shared.traversal import TURNED_AFTER, Direction
 from formats import CSR, Matrix, from_edges
 from formats.edges import with_edges
 from formats.storage.orientation import by_columns, has_columns, is_symmetric

@@ -16,7 +16,7 @@ import pytest
 from algorithms import NegativeCycle, bellman_ford, bfs, boruvka, delta_stepping, scc, shortest_path_tree
 from algorithms.fused.cuda import graphs, launches, paths
 from algorithms.fused.cuda.paths import Schedule, fixpoint
-from algorithms.traversal import Direction
+from algorithms.shared.traversal import Direction
 from bench.graphs import grid, rmat, rmat_both_ways
 from bench.laboratory import bellman_ford_by, da2cf_by, scc_by
 from bench.measure import peak_bytes

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from algorithms.edges import undirected_edges
+from algorithms.shared.edges import undirected_edges
 from formats import CSC, Matrix, SparseVector, from_edges
 from formats.arrays import to_device
 from formats.edges import with_edges

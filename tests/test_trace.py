@@ -102,6 +102,6 @@ def test_a_trace_is_saved(tmp_path):
 
 def test_nothing_is_counted_without_a_trace(monkeypatch):
     """What a trace needs is computed only for one: costs nothing when off."""
-    monkeypatch.setattr(importlib.import_module("algorithms.trace"), "degrees", None)
+    monkeypatch.setattr(importlib.import_module("algorithms.shared.trace"), "degrees", None)
     assert dijkstra(A, 0).tolist()[:4] == [0, 1, 2, 3]
     assert np.array_equal(bellman_ford(A, 0), dijkstra(A, 0))

@@ -21,7 +21,7 @@ from semiring.kernels.compiling import seconds_of_compiling
 
 from ..named.graph import Graph as NamedGraph
 from ..named.graph import may_have_names
-from ..trace import Trace, trace
+from ..shared.trace import Trace, trace
 from .options import Backend
 
 COMPILING = "compiling"

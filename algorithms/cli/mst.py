@@ -8,7 +8,7 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from algorithms.edges import one_way_edge, undirected_edges
+from algorithms.shared.edges import one_way_edge, undirected_edges
 from formats.arrays import to_device
 from formats.storage.orientation import is_symmetric
 

@@ -10,8 +10,8 @@ import typer
 
 from formats import Matrix
 
-from ..trace import check_trace_file
-from ..traversal import CHOICES, Direction
+from ..shared.trace import check_trace_file
+from ..shared.traversal import CHOICES, Direction
 from .output import check_output
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import typer
 
-from ..parents import path
+from ..shared.parents import path
 
 
 def number(value: Any) -> str:

@@ -16,8 +16,8 @@ from formats.arrays import to_device
 from semiring.algebra.semirings import find_semiring
 
 from ..data import rome99
-from ..errors import NegativeCycle
-from ..parents import path
+from ..shared.errors import NegativeCycle
+from ..shared.parents import path
 from ..sssp import ALGORITHMS, find_algorithm
 from .graph import Graph, load, sample
 from .options import (

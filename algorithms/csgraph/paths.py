@@ -18,9 +18,9 @@ import numpy as np
 
 from algorithms.all_pairs import all_pairs
 from algorithms.bfs import bfs
-from algorithms.errors import NegativeCycle
 from algorithms.joint_search import joint_search, with_joint_source
-from algorithms.parents import gains_by_length, shortest_path_tree
+from algorithms.shared.errors import NegativeCycle
+from algorithms.shared.parents import gains_by_length, shortest_path_tree
 from algorithms.sssp import sssp
 from formats import Matrix
 from formats.arrays import is_array, to_device

@@ -12,7 +12,7 @@ from formats.named.names import Names
 from formats.named.tables import entry
 from semiring.vectors import count, element, look_up, where
 
-from ..parents import path
+from ..shared.parents import path
 
 if TYPE_CHECKING:
     import pandas

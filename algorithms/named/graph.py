@@ -22,9 +22,9 @@ from semiring.vectors import check_graph
 
 from ..bfs import bfs
 from ..boruvka import boruvka
-from ..errors import NegativeCycle
 from ..scc import scc
-from ..signatures import Distance, Name
+from ..shared.errors import NegativeCycle
+from ..shared.signatures import Distance, Name
 from ..sssp import sssp
 from .answers import Components, Distances, Edges
 

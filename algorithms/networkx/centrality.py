@@ -10,7 +10,7 @@ import networkx as nx
 import numpy as np
 
 from algorithms.betweenness import betweenness_centrality as dependencies
-from algorithms.blocks import blocks_of_distances
+from algorithms.distances_in_blocks import blocks_of_distances
 from algorithms.pagerank import pagerank as shares
 from formats import Matrix
 from formats.arrays import to_device

@@ -11,7 +11,7 @@ import numpy as np
 
 from algorithms import closeness
 from algorithms.all_pairs import all_pairs
-from algorithms.blocks import blocks_of_distances
+from algorithms.distances_in_blocks import blocks_of_distances
 from algorithms.eccentricity import eccentricity as eccentricities
 from formats import Matrix
 from formats.arrays import to_device

@@ -9,8 +9,8 @@ import networkx as nx
 import numpy as np
 
 from algorithms.bellman_ford import bellman_ford
-from algorithms.errors import NegativeCycle
 from algorithms.joint_search import with_joint_source
+from algorithms.shared.errors import NegativeCycle
 from semiring import MinPlus
 
 from .answers import late, lists, paths, way

@@ -14,10 +14,10 @@ from __future__ import annotations
 from typing import Any, Literal, get_args
 
 from algorithms import bellman_ford
-from algorithms.cycle_watch import CycleWatch
-from algorithms.parents import gains_by_length
-from algorithms.single_source import Until
-from algorithms.trace import note
+from algorithms.shared.cycle_watch import CycleWatch
+from algorithms.shared.parents import gains_by_length
+from algorithms.shared.single_source import Until
+from algorithms.shared.trace import note
 from formats import CSR, Matrix, SparseVector
 from formats.arrays import Array, index_dtype, namespace
 from semiring import MinPlus, Semiring, better, ewise_add, select, vxm

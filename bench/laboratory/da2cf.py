@@ -18,9 +18,9 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from algorithms.da2cf import NONE_OF_THEM, resolve
-from algorithms.errors import broken_law
-from algorithms.single_source import Until
-from algorithms.trace import note
+from algorithms.shared.errors import broken_law
+from algorithms.shared.single_source import Until
+from algorithms.shared.trace import note
 from formats import CSR, Matrix, SparseVector
 from formats.arrays import Array, Device, to_device
 from formats.matrix.facts import Fact

@@ -9,8 +9,8 @@ from contextlib import nullcontext
 from typing import Literal
 
 from algorithms.scc import PIVOTS, strong_components
-from algorithms.trace import running
-from algorithms.traversal import Direction
+from algorithms.shared.trace import running
+from algorithms.shared.traversal import Direction
 from formats import Matrix
 from formats.arrays import IntegerVector
 from semiring.vectors import check_graph

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar, ParamSpec, TypeVar
 
-from algorithms.single_source import SingleSource
+from algorithms.shared.single_source import SingleSource
 from semiring import Verb
 
 P = ParamSpec("P")

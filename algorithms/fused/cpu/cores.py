@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from algorithms.edges import undirected_pattern
+from algorithms.shared.edges import undirected_pattern
 from formats import CSR
 from formats.storage.orientation import compressed
 from semiring.cpu.kernels import compiled

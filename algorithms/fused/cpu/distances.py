@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from algorithms.joint_search import joint_parents, with_joint_source
-from algorithms.single_source import Exact, Until
+from algorithms.shared.single_source import Exact, Until
 from formats import CSR
 from semiring import OPERATORS, Semiring
 from semiring.verbs.explanation import explained, facts

@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from algorithms.single_source import Until
+from algorithms.shared.single_source import Until
 from formats import CSR
 from formats.arrays import read_only
 from formats.matrix.facts import Fact

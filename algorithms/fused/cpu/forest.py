@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from algorithms.edges import undirected_edges
+from algorithms.shared.edges import undirected_edges
 from formats import COO, CSR, CompressedCSR
 from formats.arrays import index_dtype
 from formats.storage.orientation import by_columns, is_symmetric

@@ -13,8 +13,8 @@ from algorithms.bfs_order import bfs_order
 from algorithms.boruvka import boruvka
 from algorithms.core_number import core_number
 from algorithms.scc import scc
+from algorithms.shared.traversal import Direction
 from algorithms.topological import topological_components
-from algorithms.traversal import Direction
 from formats import CSR, CompressedCSR
 from semiring.verbs.registry import Unsuited
 

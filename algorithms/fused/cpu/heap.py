@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from algorithms.errors import broken_law
-from algorithms.single_source import Exact, Until
+from algorithms.shared.errors import broken_law
+from algorithms.shared.single_source import Exact, Until
 from formats import CSR
 from semiring import Semiring
 from semiring.verbs.explanation import explained, facts

@@ -28,8 +28,8 @@ from typing import Any
 
 import numpy as np
 
-from algorithms.errors import NegativeCycle
-from algorithms.single_source import Exact, Until
+from algorithms.shared.errors import NegativeCycle
+from algorithms.shared.single_source import Exact, Until
 from formats import CSR
 from semiring import MONOIDS, OPERATORS, Semiring
 from semiring.cpu.kernels import compiled, inlined, product_function

@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from algorithms.cycle_watch import ENDLESS
-from algorithms.errors import NegativeCycle, broken_law
-from algorithms.parents import gains_by_length
-from algorithms.single_source import Exact, Until
+from algorithms.shared.cycle_watch import ENDLESS
+from algorithms.shared.errors import NegativeCycle, broken_law
+from algorithms.shared.parents import gains_by_length
+from algorithms.shared.single_source import Exact, Until
 from formats import CSR
 from semiring import MONOIDS, Semiring
 from semiring.algebra.semirings import end_of_range

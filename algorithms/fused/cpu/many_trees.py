@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from algorithms.parents import gains_by_length
+from algorithms.shared.parents import gains_by_length
 from formats import CSR
 from formats.arrays import index_dtype
 from semiring import Semiring

@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from algorithms.cycle_watch import ENDLESS
-from algorithms.errors import broken_law
-from algorithms.single_source import Until
+from algorithms.shared.cycle_watch import ENDLESS
+from algorithms.shared.errors import broken_law
+from algorithms.shared.single_source import Until
 from formats import CSR, Matrix
 from formats.arrays import read_only
 from formats.matrix.facts import Fact

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from algorithms.blocks import blocks_of_distances
+from algorithms.distances_in_blocks import blocks_of_distances
 from formats import CSR
 from semiring.cpu.kernels import compiled
 from semiring.cpu.threads import get_threads, run

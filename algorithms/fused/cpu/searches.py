@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from algorithms.traversal import Direction
+from algorithms.shared.traversal import Direction
 from formats import CSR
 from formats.arrays import index_dtype
 from formats.matrix.facts import Fact

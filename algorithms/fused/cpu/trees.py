@@ -1,4 +1,4 @@
-"""The shortest-path tree of distances in compiled passes over the edges; `algorithms.parents` has the rule.
+"""The shortest-path tree of distances in compiled passes over the edges; `algorithms.shared.parents` has the rule.
 
     round 0: p_j = min i with d_i ⊗ a_ij = d_j and d_i nearer than d_j       all rows at once, the minimum atomic
              or of these the nearest                                         one row after the other
@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from algorithms.parents import gains_by_length
+from algorithms.shared.parents import gains_by_length
 from formats import CSR
 from formats.arrays import index_dtype
 from semiring import Semiring

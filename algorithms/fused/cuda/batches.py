@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from algorithms.bellman_ford import bellman_ford
-from algorithms.bucket_width import bucket_width
 from algorithms.delta_stepping import delta_stepping
-from algorithms.parents import gains_by_length
-from algorithms.single_source import Exact, Until
+from algorithms.shared.bucket_width import bucket_width
+from algorithms.shared.parents import gains_by_length
+from algorithms.shared.single_source import Exact, Until
 from formats import CSR
 from formats.arrays import DeviceArray as Array
 from formats.arrays import cupy

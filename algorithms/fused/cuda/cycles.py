@@ -13,9 +13,9 @@ from typing import Protocol
 
 import numpy as np
 
-from algorithms.cycle_watch import gains
-from algorithms.errors import NegativeCycle
-from algorithms.parents import cycles_among
+from algorithms.shared.cycle_watch import gains
+from algorithms.shared.errors import NegativeCycle
+from algorithms.shared.parents import cycles_among
 from formats import CSR
 from formats.arrays import Array, cupy, to_device
 from semiring import Semiring

@@ -9,7 +9,7 @@ import numpy as np
 from algorithms.bfs import bfs
 from algorithms.boruvka import boruvka
 from algorithms.scc import scc
-from algorithms.traversal import Direction
+from algorithms.shared.traversal import Direction
 from formats import COO, CSC, CSR, CompressedCSR
 from formats.arrays import DeviceArray as Array
 from formats.arrays import cupy, index_dtype

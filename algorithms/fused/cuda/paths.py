@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from algorithms.bellman_ford import bellman_ford
-from algorithms.bucket_width import bucket_width
 from algorithms.da2cf import da2cf
 from algorithms.delta_stepping import delta_stepping
 from algorithms.dijkstra import dijkstra
-from algorithms.parents import gains_by_length, shortest_path_tree
-from algorithms.single_source import Exact, Until
+from algorithms.shared.bucket_width import bucket_width
+from algorithms.shared.parents import gains_by_length, shortest_path_tree
+from algorithms.shared.single_source import Exact, Until
 from formats import CSR
 from formats.arrays import Array, cupy, differs, index_dtype
 from formats.matrix.facts import Fact

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from algorithms.bfs import bfs
-from algorithms.traversal import Direction
+from algorithms.shared.traversal import Direction
 from formats import CSR
 from formats.arrays import DeviceArray as Array
 from formats.arrays import cupy

@@ -12,7 +12,7 @@ from semiring import MinPlus
 from semiring.vectors import check_graph, starting_points
 
 from .bfs import bfs
-from .signatures import Vertices
+from .shared.signatures import Vertices
 from .sssp import sssp
 
 BLOCK = 64

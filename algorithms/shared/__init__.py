@@ -1,0 +1,1 @@
+"""What algorithms share: sources and limits, trees, cycles, edges, traces, types and errors."""
