@@ -26,9 +26,10 @@ FORMATS = [fmt for fmt in Matrix.formats.values() if fmt.__module__.startswith("
 def has_turn(k: int, fmt: type[Matrix], backend: str, turns: int = 3) -> bool:
     """Is the k-th value of a parameter tried in a format on a backend?
 
-    CSR, and a GPU, try every value; other formats on the CPU take turns, where what is tested does not know of formats.
+    CSR tries every value; other formats take turns, where what is tested does not know of formats: on a GPU at other
+    values than on the CPU.
     """
-    return fmt is CSR or backend != "cpu" or (k + FORMATS.index(fmt)) % turns == 0
+    return fmt is CSR or (k + FORMATS.index(fmt) + (backend != "cpu")) % turns == 0
 
 
 OPTIONS: dict[type[Matrix], dict[str, Any]] = {
