@@ -17,9 +17,11 @@ from algorithms.networkx.entry.semiring_networkx import FUNCTIONS
 from algorithms.networkx.interface import backend
 
 THEIRS: dict[str, Callable[..., Any]] = {
-    name: getattr(importlib.import_module(REGISTERED[name].orig_func.__module__), name) for name in FUNCTIONS
+    name: getattr(importlib.import_module(REGISTERED[name].orig_func.__module__), name)
+    for name in FUNCTIONS
+    if name in REGISTERED
 }
-"""NetworkX's own functions."""
+"""NetworkX's own functions; a few have another name in another version."""
 
 ROUNDED = {
     "average_shortest_path_length",
@@ -121,7 +123,7 @@ def form(answer: Any) -> Any:
     """An answer as plain data, with its types, and in its order; but that sets have none."""
     if isinstance(answer, nx.Graph):
         near = {u: {v: repr(data) for v, data in others.items()} for u, others in answer._adj.items()}
-        return "graph", type(answer).__name__, form(list(answer.nodes(data=True))), near, form(answer.graph)
+        return "graph", type(answer).__name__, form(list(answer.nodes(data=True))), near, answer.graph
     if isinstance(answer, dict):
         return "dict", [(form(key), form(value)) for key, value in answer.items()]
     if isinstance(answer, list | tuple):

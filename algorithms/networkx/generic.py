@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import networkx as nx
+from networkx.algorithms.shortest_paths.generic import _build_paths_from_predecessors as ways
 
 from . import label_correcting, unweighted, weighted
 from .answers import late
@@ -115,26 +116,6 @@ def before_each(G: Converted, source: Any, weight: Any, method: str) -> dict[Any
     if method == "bellman-ford":
         return label_correcting.bellman_ford_predecessor_and_distance(G, source, weight=weight)[0]
     raise ValueError(f"method not supported: {method}")
-
-
-def ways(sources: set[Any], target: Any, before: dict[Any, list[Any]]) -> Iterator[list[Any]]:
-    """All paths from a source to the target, back along `before`, none through a vertex twice."""
-    if target not in before:
-        raise nx.NetworkXNoPath(f"Target {target} cannot be reached from given sources")
-    path, tried, on_it = [target], [0], {target}
-    while path:
-        if path[-1] in sources:  # again after each way on from it, as in NetworkX
-            yield path[::-1]
-        k, further = tried[-1], before[path[-1]]
-        if k == len(further):
-            on_it.discard(path.pop())
-            tried.pop()
-            continue
-        tried[-1] += 1
-        if further[k] not in on_it:
-            path.append(further[k])
-            tried.append(0)
-            on_it.add(further[k])
 
 
 @late

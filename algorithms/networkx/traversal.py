@@ -50,11 +50,6 @@ def bfs_tree(G: Converted, source: Any, reverse: bool = False, depth_limit: Any 
 
 
 @late
-def bfs_predecessors(G: Converted, source: Any, depth_limit: Any = None) -> Iterator[tuple[Any, Any]]:
-    return ((child, parent) for parent, child in edges(G, from_source(G, source, False, depth_limit)))
-
-
-@late
 def bfs_successors(G: Converted, source: Any, depth_limit: Any = None) -> Iterator[tuple[Any, list[Any]]]:
     found = from_source(G, source, False, depth_limit)
     children = found.order[1:]

@@ -74,7 +74,7 @@ _NAMES: dict[tuple[str, str], str] = {
         "number_strongly_connected_components is_strongly_connected condensation is_semiconnected"
     ),
     ("traversal", "walk"): (
-        "bfs_edges generic_bfs_edges bfs_tree bfs_predecessors bfs_successors bfs_layers "
+        "bfs_edges generic_bfs_edges bfs_tree bfs_successors bfs_layers "
         "descendants_at_distance dfs_edges dfs_tree dfs_predecessors dfs_successors dfs_preorder_nodes "
         "dfs_postorder_nodes dfs_labeled_edges"
     ),
