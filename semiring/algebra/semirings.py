@@ -336,7 +336,7 @@ def find_combiner(op: Semiring | Monoid | BinaryOp | str, part: Literal["add", "
             op = MONOIDS[op] if part == "add" and op in MONOIDS else find_op(op)
     if isinstance(op, Semiring):
         op = op.add if part == "add" else op.mul
-    if isinstance(op, Monoid | BinaryOp):
+    if isinstance(op, (Monoid, BinaryOp)):
         if isinstance(op, BinaryOp) and op.position is not None:
             raise TypeError(
                 f"{op.name} gives positions, not values: it is for mxv, vxm and mxm; apply has rowindex and colindex"

@@ -100,6 +100,8 @@ def intersect_dense(x: Array, y: Array, op: Combiner, zero: Any) -> Array:
 
 def of_all(op: Combiner, x: Array, y: Array) -> Array:
     """op on all elements, present or not. What an absent ∞ makes of the other operand is not used."""
+    if isinstance(op, Monoid) and op.selective:  # one of the two
+        return op(x, y)
     with np.errstate(invalid="ignore"):
         return op(x, y) if isinstance(op, Monoid) else op.computed(x, y)
 
