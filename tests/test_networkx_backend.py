@@ -273,8 +273,8 @@ def test_what_cannot_run_is_said_before_anything_is_converted() -> None:
     assert backend.can_run("bfs_edges", (G, 0), {"sort_neighbors": sorted}) == "bfs_edges takes no sort_neighbors here"
     assert "as much as a conversion" in backend.should_run("bfs_edges", (G, 0), {})
     assert "from `many_nodes` vertices on" in backend.should_run("diameter", (G,), {})
-    assert backend.should_run("diameter", (nx.path_graph(60),), {}) is True
-    large = nx.path_graph(600)
+    assert backend.should_run("diameter", (nx.path_graph(200),), {}) is True
+    large = nx.path_graph(1000)
     assert [backend.should_run("has_path", (large, 0, 1), {}) is True for _ in range(CALLS + 1)] == [
         False,
         False,
@@ -294,3 +294,16 @@ def test_a_view_is_walked_by_what_it_shows() -> None:
     assert from_networkx(view).nnz == 3
     back = nx.reverse_view(nx.DiGraph([(0, 1), (0, 2)]))
     assert list(backend.bfs_edges(backend.convert_from_nx(back), 1)) == [(1, 0)]
+
+
+def test_a_class_with_its_own_way_to_neighbours_is_refused() -> None:
+    class Complement(nx.Graph):
+        def neighbors(self, n: Any) -> Any:
+            return iter(set(self) - set(self._adj[n]) - {n})
+
+    class Named(nx.Graph):
+        """A graph like any other."""
+
+    with pytest.raises(NotImplementedError, match="Complement, which has its own way to neighbours"):
+        backend.convert_from_nx(Complement([(0, 1)]))
+    assert backend.convert_from_nx(Named([(0, 1)])).rows.vertices.tolist() == [1, 0]

@@ -23,6 +23,9 @@ from .graph import Converted
 from .searches import search
 from .weighted import as_lengths, lengths, not_negative, settle
 
+AT_ONCE = 4096
+"""Vertices up to which searches from all of them, many at once, take less time than a few one after the other."""
+
 
 def connected(G: Converted) -> bool:
     """Is there a path from each vertex to every other?"""
@@ -63,6 +66,14 @@ def farness(
     return np.concatenate(total), np.concatenate(count)
 
 
+def farthest(A: Matrix, weighted: bool) -> Any:
+    """Of each vertex of a connected graph the distance of the farthest one."""
+    if A.nrows > AT_ONCE:
+        return eccentricities(A, weighted=weighted)
+    blocks = blocks_of_distances(A, list(range(A.nrows)), weighted)
+    return np.concatenate([to_device(d.max(axis=1), "cpu") for _, d, _ in blocks])
+
+
 def total_length(G: Converted, weight: Any) -> Any:
     """The sum of all distances, of floats in NetworkX's order."""
     if weight is None or not_negative(G, weight).dtype == np.int64:
@@ -78,7 +89,7 @@ def eccentricity(G: Converted, v: Any = None, sp: Any = None, weight: Any = None
         not_negative(G, weight)
     if v is None:
         check_connected(G)
-        return by_name(G, plain(G, eccentricities(matrix(G, weight), weighted=weight is not None), weight))
+        return by_name(G, plain(G, farthest(matrix(G, weight), weight is not None), weight))
     at = G.index(v)
     if at < 0:
         raise NotImplementedError("several vertices")

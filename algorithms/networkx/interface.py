@@ -8,6 +8,7 @@ from functools import cache, wraps
 from importlib import import_module
 from typing import Any
 
+import networkx as nx
 from networkx.utils.backends import _registered_algorithms
 
 from algorithms.named.graph import Graph
@@ -36,6 +37,7 @@ class Backend:
         """The graph as the backend has it. Weights are read now, as far as NetworkX names them."""
         if isinstance(G, Graph | Converted):
             return G
+        check_class(G)
         made = Converted.of_networkx(G, already(G))
         for name, default in (edge_attrs or {}).items():
             if not callable(name) and name is not None:
@@ -94,6 +96,18 @@ def asked(G: Any) -> int:
         return 0
     cache["semiring"] = cache.get("semiring", 0) + 1
     return cache["semiring"]
+
+
+def check_class(G: Any) -> None:
+    """NotImplementedError for a class whose edges are not those in its dictionaries, such as a complement."""
+    plain = {(False, False): nx.Graph, (True, False): nx.DiGraph, (False, True): nx.MultiGraph}
+    base = plain.get((G.is_directed(), G.is_multigraph()), nx.MultiDiGraph)
+    if type(G) is not base and any(getattr(type(G), name) is not getattr(base, name) for name in WAYS):
+        raise NotImplementedError(f"{type(G).__name__}, which has its own way to neighbours")
+
+
+WAYS = ("__getitem__", "__iter__", "adj", "adjacency", "neighbors", "nodes")
+"""Methods by which a class shows its edges."""
 
 
 def read(G: Converted, name: Any, default: Any) -> None:

@@ -31,8 +31,8 @@ OPTIONS: dict[str, Any] = {
     "device": "cpu",
     "threads": None,
     "exact_order": True,
-    "search_nodes": 500,
-    "many_nodes": 50,
+    "search_nodes": 1000,
+    "many_nodes": 200,
 }
 """`nx.config.backends.semiring` has them, and the first three can be given with a call."""
 
@@ -47,7 +47,8 @@ _NAMES: dict[tuple[str, str], str] = {
         "single_source_shortest_path_length single_target_shortest_path_length bidirectional_shortest_path "
         "single_source_shortest_path single_target_shortest_path predecessor"
     ),
-    ("unweighted", "many"): "all_pairs_shortest_path_length all_pairs_shortest_path",
+    ("unweighted", "near"): "all_pairs_shortest_path",
+    ("unweighted", "many"): "all_pairs_shortest_path_length",
     ("weighted", "near"): (
         "dijkstra_path dijkstra_path_length bidirectional_dijkstra single_source_dijkstra "
         "single_source_dijkstra_path single_source_dijkstra_path_length multi_source_dijkstra "
@@ -61,9 +62,11 @@ _NAMES: dict[tuple[str, str], str] = {
         "bellman_ford_predecessor_and_distance negative_edge_cycle find_negative_cycle"
     ),
     ("label_correcting", "many"): "all_pairs_bellman_ford_path all_pairs_bellman_ford_path_length johnson",
-    ("generic", "near"): "shortest_path shortest_path_length has_path all_shortest_paths",
-    ("generic", "search"): "single_source_all_shortest_paths",
-    ("generic", "many"): "average_shortest_path_length all_pairs_all_shortest_paths",
+    ("generic", "near"): (
+        "shortest_path shortest_path_length has_path all_shortest_paths "
+        "single_source_all_shortest_paths all_pairs_all_shortest_paths"
+    ),
+    ("generic", "many"): "average_shortest_path_length",
     ("components", "walk"): (
         "connected_components number_connected_components is_connected node_connected_component "
         "weakly_connected_components number_weakly_connected_components is_weakly_connected "
@@ -83,7 +86,8 @@ _NAMES: dict[tuple[str, str], str] = {
         "walk",
     ): "descendants ancestors topological_generations topological_sort has_cycle is_directed_acyclic_graph",
     ("dag", "search"): "dag_longest_path dag_longest_path_length",
-    ("dag", "many"): "transitive_closure transitive_closure_dag transitive_reduction",
+    ("dag", "near"): "transitive_closure_dag transitive_reduction",
+    ("dag", "many"): "transitive_closure",
     ("trees", "search"): "minimum_spanning_edges maximum_spanning_edges minimum_spanning_tree maximum_spanning_tree",
     ("trees", "walk"): "is_tree is_forest is_arborescence is_branching",
     ("distances", "many"): (
@@ -91,7 +95,7 @@ _NAMES: dict[tuple[str, str], str] = {
         "harmonic_diameter global_efficiency wiener_index floyd_warshall_numpy"
     ),
     ("cores", "search"): "core_number k_core k_shell k_crust k_corona",
-    ("clusters", "many"): "triangles clustering average_clustering transitivity",
+    ("clusters", "search"): "triangles clustering average_clustering transitivity",
     ("centrality", "many"): "betweenness_centrality global_reaching_centrality eigenvector_centrality katz_centrality",
     ("centrality", "search"): "pagerank",
     ("centrality", "walk"): "local_reaching_centrality",
