@@ -166,6 +166,23 @@ def test_lists_that_fill_up_are_moved_together(worth: int, monkeypatch: Any) -> 
             agree(delta_stepping, A, 0, delta=delta)
 
 
+@pytest.mark.parametrize("short", [0, 1 << 20], ids=["branches", "no branch"])
+@pytest.mark.parametrize("dtype", ["int32", "int64", "float32", "float64"])
+def test_edges_are_relaxed_with_a_branch_and_without(short: int, dtype: str, monkeypatch: Any) -> None:
+    monkeypatch.setattr(near_far, "SHORT", short)
+    most = np.finfo(dtype).max if dtype.startswith("float") else np.iinfo(dtype).max
+    for weights in ([most, 3, 1, 3], [most, most, 1, 3], [most - 1, 2, most, 3]):
+        agree(bellman_ford, from_edges([0, 0, 1, 2], [1, 2, 2, 1], np.array(weights, dtype), shape=3), 0)
+    for A in (hubs(dtype), long_paths(dtype)):
+        for delta in (None, 1, 10**9):
+            agree(delta_stepping, A, 2, delta=delta)
+        agree(delta_stepping, A, 2, limit=100, target=A.nrows // 2)
+        monkeypatch.setattr(near_far, "room_for", lambda n, A=A: n + A.longest())
+        agree(delta_stepping, A, 2, delta=10**9)
+        monkeypatch.undo()
+        monkeypatch.setattr(near_far, "SHORT", short)
+
+
 def test_what_is_left_to_the_definitions() -> None:
     def why(algorithm: Any, A: Matrix, *args: Any, **kwargs: Any) -> str:
         told = explain(algorithm, A, *args, **kwargs).runs[0]

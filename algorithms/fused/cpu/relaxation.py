@@ -108,8 +108,12 @@ def gather(own, count, into, end, d):
 
 
 @lru_cache(maxsize=64)
-def settling(semiring: Semiring, dtype: np.dtype) -> Kernel:
-    """The phase that empties near, for a semiring and a dtype."""
+def settling(semiring: Semiring, dtype: np.dtype, short_rows: bool) -> Kernel:
+    """The phase that empties near, for a semiring and a dtype.
+
+    short_rows: do most edges improve a distance, as in rows of few? Then no branch is taken on whether one does: a
+    vertex is written behind both lists, and the one that it belongs to becomes longer.
+    """
     zero, convert = semiring.zero(dtype), dtype.type
     better_than, no_worse_than = orders(semiring)
     lengthened, is_passed_over = length(semiring, dtype), passed_over(semiring, dtype)
@@ -148,7 +152,18 @@ def settling(semiring: Semiring, dtype: np.dtype) -> Kernel:
             for k in range(degree):
                 edge = e + np.uintp(k)
                 j, t = np.uintp(indices[edge]), lengthened(values[edge], x)
-                if better_than(t, d[j]):
+                if short_rows:
+                    y, before = convert(t), d[j]
+                    improved, close = better_than(t, before), no_worse_than(t, top)
+                    d[j] = y if improved else before
+                    if useful.size:
+                        improved = improved & (not is_passed_over(y, to_hub, useful[j]))
+                    near_v[np.uintp(size)], near_d[np.uintp(size)] = j, y
+                    far_v[np.uintp(last)], far_d[np.uintp(last)] = j, y
+                    size += np.intp(improved & close)
+                    last += np.intp(improved & (not close))
+                    best = y if improved & (not close) & better_than(y, best) else best
+                elif better_than(t, d[j]):
                     y = convert(t)
                     d[j] = y
                     if useful.size and is_passed_over(y, to_hub, useful[j]):
@@ -215,14 +230,15 @@ def quantiles(semiring: Semiring) -> Kernel:
 
 
 @lru_cache(maxsize=64)
-def search(semiring: Semiring, dtype: np.dtype, stepped: bool) -> Kernel:
+def search(semiring: Semiring, dtype: np.dtype, stepped: bool, short_rows: bool = False) -> Kernel:
     """The loop for a semiring and a dtype.
 
     stepped: is there a Δ that ⊗ puts a distance ahead by? If not, `top` is a quantile of the far distances.
+    short_rows: as in `settling`.
     """
     better_than, no_worse_than = orders(semiring)
     product = product_function(semiring, dtype, matrix_first=False)
-    settle, sift, quantile = settling(semiring, dtype), sifting(semiring, dtype), quantiles(semiring)
+    settle, sift, quantile = settling(semiring, dtype, short_rows), sifting(semiring, dtype), quantiles(semiring)
 
     @compiled
     def loop(state, target, limit, delta, top, best, size, many):
