@@ -17,9 +17,11 @@ LIMITS: Limits = {
     r"negative weights.*beside igraph": (1, 1),
     r"negative weights.*|a planted cycle": (10, 3),
     r"schedule .*": (1000, 1000),
+    r"a (first|third) search.*wiki-Vote": (1, 0.7),  # a small graph, of which no edges are left out
     r"a first search.*": (1, 0.7),
     r"a third search.*": (0.4, 0.2),
-    # Meant is PASGAL, which is not here. By its times of another day it takes 0.28 and 0.16 of our C++'s.
+    # Meant is PASGAL, which is not here. By its times of another day it takes 0.66, 0.28 and 0.16 of our C++'s.
+    r"SCC, R-MAT 18.*": (0.36, 0.23),
     r"SCC, R-MAT.*": (0.15, 0.1),
     r"SCC, uniform.*": (0.11, 0.055),
     r"WCC, (R-MAT|uniform).*": (0.9, 0.6),
