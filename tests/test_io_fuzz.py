@@ -11,7 +11,7 @@ import re
 import signal
 import tracemalloc
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 
@@ -178,6 +178,9 @@ def _everything_is_imported_and_compiled(tmp_path_factory):
         for name, data in (texts() | {"a.npz": written(from_edges([0], [1]), "npz")}).items():
             (folder / name).write_bytes(data)
             read(folder / name)
+        (folder / "ids.txt").write_text(f"0 {2**40} 1\n")  # which the loop for wider ids takes
+        with suppress(ValueError):
+            read(folder / "ids.txt")
 
 
 @pytest.mark.long
