@@ -68,9 +68,9 @@ def limited(
     beside_ms: float | None = None,
     fixed_ms: float = 0.0,
 ) -> Timed:
-    """What was measured, with its limits; KeyError names a case that has none."""
+    """What was measured, with its limits, which may be those of the graph; KeyError names a case that has none."""
     for pattern, (at_most, goal) in limits.items():
-        if re.fullmatch(pattern, case):
+        if re.fullmatch(pattern, case) or re.fullmatch(pattern, f"{case}, {graph}"):
             return Timed(case, graph, ms, at_most, goal, beside, beside_ms, fixed_ms)
     raise KeyError(f"no limits for {case}")
 
