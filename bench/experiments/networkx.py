@@ -1,0 +1,198 @@
+"""`networkx`: functions of NetworkX by our backend, beside NetworkX itself and other backends that are installed.
+
+    to_networkx    time over NetworkX's own in the same run
+
+Every contender is given one NetworkX graph. A first call converts it; a later one is given what was converted before,
+as NetworkX keeps it, with what earlier calls have learned of the graph. NetworkX itself is called once. Answers are
+compared with its answer, dictionaries in their order. Iterators are read to their end.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from algorithms.data import rome99
+from bench import plots
+from bench.experiment import Experiment, Row, Setting
+from bench.graphs import rmat
+from bench.measure import Contender, contest, once, rounded
+from formats import CSR, read
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+OURS, FIRST, NETWORKX = "semiring", "semiring, first call", "NetworkX"
+PEERS = ("rustnx", "rustworkx", "parallel", "cugraph")
+"""NetworkX's names of other backends."""
+
+FILES = {"NY": "USA-road-d.NY.gr.gz", "wiki-Vote": "wiki-Vote.txt.gz"}
+SINGLE = (
+    "single_source_dijkstra",
+    "single_source_dijkstra_path_length",
+    "single_source_bellman_ford_path_length",
+    "single_source_shortest_path_length",
+    "bfs_edges",
+    "dfs_edges",
+    "descendants",
+)
+"""Functions that are called with a vertex, the one of most edges."""
+
+DIRECTED = ("strongly_connected_components", "number_weakly_connected_components", "condensation", "pagerank")
+UNDIRECTED = ("connected_components", "minimum_spanning_edges", "core_number", "triangles", "clustering")
+ALL_PAIRS = ("closeness_centrality", "harmonic_centrality", "all_pairs_shortest_path_length")
+CONNECTED = ("diameter", "average_shortest_path_length", "betweenness_centrality")
+"""Of the largest component, without directions."""
+
+FEW = 600
+"""Vertices of the part of a graph of which all pairs are asked for."""
+
+
+def made(name: str, setting: Setting) -> CSR | None:
+    """The graph; None where its file is not there."""
+    if name == "rome99":
+        return read(rome99).to(CSR)
+    if name.startswith("rmat"):
+        return rmat(int(name[4:]), dtype=np.int32)
+    path = setting.data / FILES[name] if setting.data else None
+    return read(path).to(CSR) if path is not None and path.exists() else None
+
+
+def rows(setting: Setting) -> Iterator[Row]:
+    """Rows for each function and graph."""
+    for name in ("rome99",) if setting.quick else (*FILES, "rmat14"):
+        if kept := setting.kept_rows(name):
+            yield from kept
+            continue
+        A = made(name, setting)
+        if A is None:
+            yield {"graph": name, "contender": OURS, "missing": f"{FILES[name]} is not there: say --data FOLDER"}
+            continue
+        for task, G, given in tasks(A):
+            if name != "NY" or task != "single_source_bellman_ford_path_length":  # more than two minutes
+                for row in beside(task, G, given, setting):
+                    yield {"graph": name, "task": task, "n": len(G), "nnz": G.number_of_edges()} | row
+
+
+def tasks(A: CSR) -> Iterator[tuple[str, Any, tuple[Any, ...]]]:
+    """Each function, its graph, and what else it is given."""
+    import networkx as nx
+
+    G = A.to_networkx()
+    U = G.to_undirected()
+    source = int(np.diff(A.indptr).argmax())
+    part = G.subgraph(list(nx.bfs_tree(G, source))[:FEW]).copy()
+    whole = part.to_undirected()
+    yield from ((task, G, (source,)) for task in SINGLE)
+    yield from ((task, G, ()) for task in DIRECTED)
+    yield from ((task, U, ()) for task in UNDIRECTED)
+    yield from ((task, part, ()) for task in ALL_PAIRS)
+    yield from ((task, whole, ()) for task in CONNECTED)
+
+
+def plain(answer: Any) -> Any:
+    """An answer that can be compared, in its order; iterators are read."""
+    if hasattr(answer, "__next__"):
+        return list(answer)
+    if hasattr(answer, "adj"):
+        return list(answer.edges)
+    return answer
+
+
+def alike(answer: Any, expected: Any) -> bool:
+    """Are two answers equal, and in one order, but for the last digits of floats?"""
+    if isinstance(expected, dict):
+        return list(answer) == list(expected) and all(alike(answer[key], expected[key]) for key in expected)
+    if isinstance(expected, float):
+        return math.isclose(answer, expected, rel_tol=1e-6, abs_tol=1e-12)
+    if isinstance(expected, list | tuple):
+        return len(answer) == len(expected) and all(map(alike, answer, expected))
+    return bool(answer == expected)
+
+
+def beside(task: str, G: Any, given: tuple[Any, ...], setting: Setting) -> Iterator[Row]:
+    """NetworkX's own, ours, first and later, and other backends', likewise."""
+    import networkx as nx
+
+    from algorithms.networkx.interface import backend
+
+    theirs: Callable[..., Any] = getattr(nx, task)
+    answers: list[Any] = []
+    reference = Contender(NETWORKX, lambda: answers.append(plain(theirs(G, *given))), agrees=lambda _: True)
+    figures = {NETWORKX: once(reference)}
+
+    def agrees(answer: Any) -> bool:
+        return alike(answer, answers[0])
+
+    weights = {"weight": 1} if theirs.__name__ in WEIGHTED else None
+    kept = backend.convert_from_nx(G, edge_attrs=weights)
+    run = getattr(backend, task)
+    contenders = [
+        Contender(OURS, lambda: plain(run(kept, *given)), agrees=agrees, watched=False),
+        Contender(
+            FIRST,
+            lambda: plain(run(backend.convert_from_nx(G, edge_attrs=weights), *given)),
+            agrees=agrees,
+            watched=False,
+        ),
+    ]
+    figures |= contest(contenders, min(setting.repeats, 5))
+    for name in PEERS:
+        figures |= peer(name, theirs, G, given)
+    for name, found in figures.items():
+        ratio = {"to_networkx": rounded(found["ms"] / figures[NETWORKX]["ms"])} if "ms" in found else {}
+        yield {"contender": name} | ratio | found
+
+
+WEIGHTED = {*SINGLE[:3], "pagerank", "minimum_spanning_edges"}
+"""Functions that read weights."""
+
+
+def peer(name: str, theirs: Callable[..., Any], G: Any, given: tuple[Any, ...]) -> dict[str, Any]:
+    """Figures of another backend, if it is installed and has the function; its answers may be in another order."""
+    import networkx as nx
+
+    if name not in nx.utils.backends.backends:
+        return {}
+
+    def first() -> Any:
+        G.__networkx_cache__.clear()
+        return plain(theirs(G, *given, backend=name))
+
+    ignored = nx.config.warnings_to_ignore
+    nx.config.warnings_to_ignore = {*ignored, "cache"}
+    try:
+        first()  # which may compile
+        fresh = once(Contender(f"{name}, first call", first, agrees=lambda _: True))
+        later = Contender(name, lambda: plain(theirs(G, *given, backend=name)), agrees=lambda _: True, watched=False)
+        return {f"{name}, first call": fresh, name: contest([later], 5)[name]}
+    except (NotImplementedError, nx.NetworkXException):
+        return {}
+    finally:
+        nx.config.warnings_to_ignore = ignored
+
+
+def plot(rows: list[Row]) -> Figure | None:
+    """A panel for each graph: times over NetworkX's."""
+    own = [row for row in rows if row["contender"] in (OURS, FIRST) and "ms" in row]
+    return plots.ratios(own, "to_networkx", "time, NetworkX = 1", order=[OURS, FIRST])
+
+
+NETWORKX_BACKEND = Experiment(
+    name="networkx",
+    title="Functions of NetworkX",
+    source="ours",
+    about=(
+        "Functions of NetworkX by our backend, beside NetworkX itself and those of its other backends that are "
+        "installed. A bar is the time over NetworkX's own, `to_networkx` in the table: below 1 ours is faster. A first "
+        "call converts the graph, too."
+    ),
+    rows=rows,
+    columns=("graph", "task", "contender", "ms", "low_ms", "high_ms", "to_networkx", "repeats"),
+    plot=plot,
+    devices=("cpu",),
+    roads=True,
+)
