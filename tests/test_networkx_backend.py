@@ -24,7 +24,7 @@ from algorithms.networkx.interface import UNFIT, backend, implementation, signat
 from algorithms.networkx.options import option, options
 from formats import from_edges, from_networkx
 
-from .conftest import writable
+from .conftest import Backend, writable
 from .networkx_calls import ROUNDED, THEIRS, alike, arguments, both, form, graph
 
 ROOT = Path(__file__).parent.parent
@@ -248,6 +248,22 @@ def test_options_are_those_of_the_call_or_of_the_configuration() -> None:
         assert backend.single_source_shortest_path(G, 2) == {2: [2], 1: [2, 1], 0: [2, 0]}
     with pytest.raises(TypeError, match="the backend 'semiring' has no option 'hurry': it has device"):
         options({"hurry": True}).__enter__()
+
+
+def test_an_iterator_keeps_the_options_of_its_call() -> None:
+    G = backend.convert_from_nx(nx.DiGraph([(2, 1), (2, 0)]))
+    assert [list(d) for _, d in backend.all_pairs_dijkstra_path_length(G)][0] == [2, 1, 0]
+    found = backend.all_pairs_dijkstra_path_length(G, exact_order=False)
+    assert option("exact_order") is True
+    assert sorted(next(found)[1]) == [0, 1, 2]
+    assert option("exact_order") is True
+
+
+@pytest.mark.parametrize("on", [Backend.CUDA.param(name="networkx")])
+def test_answers_are_the_same_on_a_gpu(on: Backend) -> None:
+    with options({"device": on.value}):
+        handled = compared(range(300, 312))
+    assert sum(handled.values()) > 1000
 
 
 @pytest.mark.parametrize(

@@ -24,15 +24,13 @@ def in_order(G: Converted, order: np.ndarray, values: Any) -> dict[Any, Any]:
     return dict(zip(G.listed(order), values[order].tolist(), strict=True))
 
 
-def groups(G: Converted, label: np.ndarray) -> list[np.ndarray]:
-    """The vertices of each label, by ascending labels."""
-    order = label.argsort(kind="stable")
-    return np.split(order, np.flatnonzero(np.diff(label[order])) + 1) if label.size else []
-
-
-def sets(G: Converted, label: np.ndarray) -> list[set[Any]]:
-    """The names of each label, by ascending labels."""
-    return [set(G.listed(group)) for group in groups(G, label)]
+def sets(G: Converted, label: np.ndarray, order: np.ndarray | None = None) -> list[set[Any]]:
+    """The names of each label, by ascending labels. order: the vertices by labels; None: at one label as they come."""
+    if order is None:
+        order = label.argsort(kind="stable")
+    named = G.listed(order)
+    cuts = (np.flatnonzero(np.diff(label[order])) + 1).tolist()
+    return [set(named[a:b]) for a, b in zip([0, *cuts], [*cuts, len(named)], strict=True)] if named else []
 
 
 def way(parent: np.ndarray, v: int) -> list[int]:

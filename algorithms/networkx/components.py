@@ -49,9 +49,7 @@ def strong_sets(G: Converted) -> list[set[Any]]:
     """The strong components, each filled in NetworkX's order."""
     if not option("exact_order"):
         return sets(G, strong(G))
-    component, members = completed(G)
-    cuts = np.flatnonzero(np.diff(component[members])) + 1
-    return [set(G.listed(group)) for group in np.split(members, cuts) if group.size]
+    return sets(G, *completed(G))
 
 
 def number(label: np.ndarray) -> int:
@@ -104,12 +102,8 @@ def kosaraju_strongly_connected_components(G: Converted, source: Any = None) -> 
     finished = heads[kinds == 2]
     component = np.full(n, -1, np.int32)
     depth_first.from_each(ends, near, finished, finished.size, np.empty(n, np.int32), np.zeros(n, bool), component)
-    inside = component >= 0
-    label = component[inside]
-    members = np.flatnonzero(inside)
-    order = label.argsort(kind="stable")
-    cuts = np.flatnonzero(np.diff(label[order])) + 1
-    return (set(G.listed(group)) for group in np.split(members[order], cuts) if group.size)
+    members = np.flatnonzero(component >= 0)
+    return iter(sets(G, component, members[component[members].argsort(kind="stable")]))
 
 
 def log(ends: np.ndarray, near: np.ndarray, starts: np.ndarray, limit: int) -> tuple[np.ndarray, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache, wraps
 from importlib import import_module
 from typing import Any
@@ -160,9 +160,21 @@ def adapted(name: str) -> Callable[..., Any]:
         if not own and option("threads") is None:
             return function(**given)
         with options(own):
-            return function(**given)
+            found = function(**given)
+        return each_with(own, found) if hasattr(found, "__next__") else found
 
     return call
+
+
+def each_with(own: dict[str, Any], found: Iterator[Any]) -> Iterator[Any]:
+    """What an iterator gives, computed with a call's options."""
+    while True:
+        with options(own):
+            try:
+                value = next(found)
+            except StopIteration:
+                return
+        yield value
 
 
 backend = Backend()
