@@ -58,7 +58,7 @@ PACKED = {
     "ssca2 20, rcm": "the same, reverse Cuthill-McKee",
     "ssca2 20, cliques together, as made": "the same, cliques together",
 }
-XEON = "intel-r-xeon-r-processor"
+XEON, H200 = "intel-r-xeon-r-processor", "nvidia-h200"
 CENTRALITIES = {"rmat16": "R-MAT 16, symmetric", "NY": "New York's roads", "rmat12, one way": "R-MAT 12"}
 STOPPED = {f"stopped after {LIMIT:g} s": f"> {LIMIT * 1e3:,.0f}"}
 TASKS = {"sssp": "`sssp`", "bfs": "`bfs`", "scc": "`scc`", "mst": "`boruvka`"}
@@ -232,6 +232,16 @@ def centralities() -> str:
     return table(*lines)
 
 
+def batches_on_a_gpu() -> str:
+    """Milliseconds of many vectors and sources at once, and of what stands beside them."""
+    lines = [["milliseconds", "semiring", "beside", "", "ratio or ms", "at most"]]
+    for row in load(RESULTS / f"batches-{H200}.jsonl"):
+        beside = [row["beside"] or "–", figure(row["beside_ms"]) if row["beside_ms"] else "–"]
+        case = row["contender"].replace(", GPU", "")
+        lines.append([case, figure(row["ms"]), *beside, f"{row['now']:#.3g}".rstrip("."), f"{row['at_most']:g}"])
+    return table(*lines)
+
+
 def figure(ms: float) -> str:
     """Milliseconds, to three digits; whole ones from 100 on."""
     return f"{ms:,.0f}" if ms >= 99.95 else f"{ms:#.3g}"
@@ -273,6 +283,7 @@ TABLES: dict[Path, dict[str, Callable[[], str]]] = {
     DOCS / "performance.md": {
         "peers on a CPU": peers_on_a_cpu,
         "centralities": centralities,
+        "batches on a GPU": batches_on_a_gpu,
         "peers on a GPU": peers_on_a_gpu,
         "products on a CPU": products_on_a_cpu,
         "products on a GPU": products_on_a_gpu,
