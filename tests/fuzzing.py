@@ -1,8 +1,9 @@
 """What the fuzzers share: blocks of consecutive seeds, one seed a case, so that a failure is reproduced by its number.
 
 A test that takes `fuzz_seeds` gets a range of seeds, and runs a case for each: `np.random.default_rng(seed)` draws it.
-`program_seeds` are the same, but more of them. The assertion's message names the seed. `pytest --fuzz-cases 1
---fuzz-seed SEED` runs that case alone.
+The assertion's message names the seed. `pytest --fuzz-cases 1 --fuzz-seed SEED` runs that case alone.
+
+Of `program_seeds` hypothesis draws as many cases from the first seed of each range, and prints the one that fails.
 """
 
 from __future__ import annotations

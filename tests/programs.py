@@ -1,23 +1,29 @@
 """The state of a random program of verbs, twice: ours, and python-graphblas's, with what draws, writes and compares it.
 
+A program is drawn by hypothesis as bytes, of which the state to begin with has its share, and each step its own. A
+choice takes the next byte, and a 0, which is the simplest choice, where there are none left; a step of zeros does
+nothing. So hypothesis shrinks a program that fails by making bytes 0.
+
 GraphBLAS's vectors keep an entry that equals the semiring's zero; ours do not, nor do dense arrays. So such an entry is
 dropped from its results before they are written.
 """
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from typing import Any, NamedTuple
 
 import graphblas as gb
 import numpy as np
+from hypothesis import strategies as st
 
 from formats import CSR, Matrix, SparseVector, from_edges
 from semiring.algebra.semirings import find_semiring
 
 from . import strategies as sts
 
-TOGETHER = 200
-"""Consecutive seeds that share a semiring, a dtype and the format of products."""
+START, STEP, MOST = 330, 80, 8
+"""Bytes that choices of the state to begin with take at most, and those of a step; steps of a program."""
 
 FINEST = 64
 """Values are multiples of 1 / FINEST, or the program ends: so sums of floats are exact."""
@@ -28,23 +34,53 @@ ACCUMULATORS = ["plus", "min", "max", "first", "second", "minus"]
 Entries = dict[Any, Any]
 
 
+class Kind(NamedTuple):
+    """What programs are about: a semiring, a dtype, and the format of products."""
+
+    semiring: Any
+    dtype: np.dtype
+    fmt: Any
+
+
+def kinds(seed: int, count: int) -> list[Kind]:
+    """Some kinds, drawn from a seed: few, for each has kernels of its own."""
+    rng = np.random.default_rng(seed)
+    lists: tuple[Any, ...] = (SEMIRINGS, [sts.INT32, sts.INT64, sts.FLOAT64], sts.FORMATS)
+    drawn = [[values[rng.integers(len(values))] for values in lists] for _ in range(count)]
+    return [Kind(find_semiring(name), dtype, fmt) for name, dtype, fmt in drawn]
+
+
+class Drawn(NamedTuple):
+    """A program: its kind, and what its state and its steps are drawn from, without the zeros at the ends."""
+
+    kind: Kind
+    start: bytes
+    steps: list[bytes]
+
+
+@st.composite
+def programs(draw: st.DrawFn, kinds: list[Kind]) -> Drawn:
+    """Programs of 3 to 8 steps. All bytes are one choice of hypothesis's, which would repeat single steps."""
+    kind, count, size = draw(st.sampled_from(kinds)), draw(st.integers(3, MOST)), START + MOST * STEP
+    drawn = draw(st.binary(min_size=size, max_size=size))
+    steps = [drawn[at : at + STEP].rstrip(b"\0") for at in range(START, START + count * STEP, STEP)]
+    return Drawn(kind, drawn[:START].rstrip(b"\0"), steps)
+
+
 class State:
     """Two vectors, two sparse matrices and two dense ones, of which each step reads some and writes one.
 
     largest: where a program ends, so that no sum or product of the next step leaves the range, nor is rounded.
     """
 
-    def __init__(self, seed: int) -> None:
-        group = np.random.default_rng(seed // TOGETHER)
-        self.semiring = find_semiring(SEMIRINGS[group.integers(len(SEMIRINGS))])
-        self.dtype = [sts.INT32, sts.INT64, sts.FLOAT64][group.integers(3)]
-        self.fmt = sts.FORMATS[group.integers(len(sts.FORMATS))]
+    def __init__(self, kind: Kind, start: bytes) -> None:
+        self.semiring, self.dtype, self.fmt = kind
         self.largest = 10**4 if self.dtype == sts.INT32 else 10**5
-        self.rng = np.random.default_rng(seed)
-        self.n = int(self.rng.integers(1, 7))
         self.zero = self.semiring.zero(self.dtype)
         self.reads = self.semiring.mul.reads
         self.told: list[str] = []
+        self.choose_from(start)
+        self.threads, self.n = self.number(1, 2), self.number(1, 6)
         self.matrices: Any = [self.matrix() for _ in range(2)]
         self.vectors: Any = [self.vector() for _ in range(2)]
         self.arrays: Any = [self.matrix().to_dense(self.zero) for _ in range(2)]
@@ -57,25 +93,48 @@ class State:
 
     # --- what is drawn --------------------------------------------------------------------------------------------
 
-    def one_of(self, *values: Any) -> Any:
-        return values[int(self.rng.integers(len(values)))]
+    def choose_from(self, drawn: bytes) -> None:
+        self.drawn, self.at = np.frombuffer(drawn, np.uint8), 0
 
-    def chance(self, share: float) -> bool:
-        return bool(self.rng.random() < share)
+    def taken(self, count: int) -> np.ndarray:
+        """The next bytes, as integers."""
+        found = np.zeros(count, np.int64)
+        given = self.drawn[self.at : self.at + count]
+        found[: given.size] = given
+        self.at += count
+        return found
 
     def number(self, low: int, high: int) -> int:
-        return int(self.rng.integers(low, high + 1))
+        return low + int(self.taken(1)[0]) % (high - low + 1)
+
+    def one_of(self, *values: Any) -> Any:
+        return values[self.number(0, len(values) - 1)]
+
+    def flags(self, count: int, share: float) -> np.ndarray:
+        return self.taken(count) >= 256 * (1 - share)
+
+    def chance(self, share: float) -> bool:
+        return bool(self.flags(1, share)[0])
+
+    def places(self, count: int) -> np.ndarray:
+        """Vertices, some of them twice."""
+        return self.taken(count) % self.n
+
+    def shuffled(self) -> np.ndarray:
+        """All vertices."""
+        return np.argsort(self.taken(self.n), kind="stable")
 
     def numbers(self, count: int) -> np.ndarray:
         low = 0 if self.semiring.name == "max_times" else -2
-        return self.rng.integers(low, 6, count).astype(self.dtype)
+        return ((self.taken(count) - low) % (6 - low) + low).astype(self.dtype)
 
     def matrix(self) -> CSR:
-        places = np.flatnonzero(self.rng.random(self.n * self.n) < self.one_of(0.0, 0.2, 0.6, 1.0))
+        share = self.one_of(0.0, 0.2, 0.6, 1.0)
+        places = np.flatnonzero(self.flags(self.n * self.n, share))
         return from_edges(places // self.n, places % self.n, self.numbers(places.size), shape=self.n)
 
     def vector(self) -> Any:
-        places = np.flatnonzero(self.rng.random(self.n) < self.one_of(0.0, 0.5, 1.0))
+        places = np.flatnonzero(self.flags(self.n, self.one_of(0.0, 0.5, 1.0)))
         x = SparseVector(places, self.numbers(places.size), self.n)
         x = SparseVector.from_dense(x.to_dense(self.zero), self.zero)
         return x.to_dense(self.zero) if self.chance(0.5) else x
@@ -94,7 +153,7 @@ class State:
         ours: dict[str, Any] = {}
         mask: Any = None
         if self.chance(0.5):
-            flags = self.rng.random(shape) < 0.5
+            flags = self.flags(math.prod(shape), 0.5).reshape(shape)
             if self.chance(0.5):
                 ours["mask"] = flags
             elif len(shape) == 2:

@@ -1,6 +1,7 @@
 """Random programs of verbs, each step mirrored on python-graphblas: masks, complements, accumulators, out and replace.
 
-Two vectors, two sparse matrices and two dense ones are changed step by step (`programs.py`).
+Two vectors, two sparse matrices and two dense ones are changed step by step (`programs.py`). hypothesis draws the
+programs, and shrinks one that fails to the fewest and simplest steps.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import Any
 import graphblas as gb
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, seed, settings
 
 from formats import SparseVector
 from semiring import (
@@ -34,11 +36,14 @@ from semiring import (
 from semiring.algebra.semirings import find_semiring
 
 from . import fuzzing
-from .programs import State, target
+from .programs import Drawn, State, kinds, programs, target
 
 COMPARISONS = {"lt": "<", "ge": ">=", "ne": "!="}
 POSITIONAL = ["min_firsti", "max_firstj1", "min_secondi", "max_secondj", "min_secondi1", "max_firsti"]
 OURS_BY_THEIRS = {"div": "cdiv", "rdiv": "rdiv"}
+KINDS = 3
+"""Semirings, dtypes and formats of a block of programs."""
+
 OF_TWO: dict[str, Callable[[Any, Any], Any]] = {
     "plus": lambda a, b: a + b,
     "times": lambda a, b: a * b,
@@ -54,11 +59,13 @@ def binary(name: str) -> Any:
 
 
 class Program(State):
-    """What a seed draws: the state, ours and GraphBLAS's, and the steps."""
+    """The state, ours and GraphBLAS's, and the steps."""
 
-    def step(self) -> bool:
+    def step(self, drawn: bytes) -> bool:
         """Do one verb on both sides and compare; False where the program is to end."""
+        self.choose_from(drawn)
         kinds = (
+            lambda: None,
             *([self.on_vectors] * 3),
             *([self.on_matrices] * 4),
             *([self.on_arrays] * 2),
@@ -77,7 +84,7 @@ class Program(State):
         B, gs = self.stored(A), getattr(gb.semiring, s.name)
         gu, gv, gA = self.theirs(u), self.theirs(v), self.factor(self.theirs(A))
         alpha, beta, k = self.number(0, 5), self.number(0, 5), self.number(0, 3)
-        at = self.rng.integers(self.n, size=self.n)
+        at = self.places(self.n)
 
         def beyond(value: Any, i: Any) -> Any:
             return value + i > k
@@ -117,7 +124,7 @@ class Program(State):
         op = self.one_of("plus", "min", "max", *(["minus", "rminus"] if sure else []))
         divides = self.dtype.kind == "i" and 0 not in (*self.entries(A).values(), *self.entries(B).values())
         of_two = self.one_of(op, "first", "second", *(["div", "rdiv"] if divides else []))
-        rows, cols = (self.rng.integers(self.n, size=self.n) for _ in range(2))
+        rows, cols = (self.places(self.n) for _ in range(2))
         gA, gB = self.theirs(A), self.theirs(B)
         pA, pB = self.factor(gA), self.factor(gB)
         left, right = (self.stored(A), self.stored(B)) if self.chance(0.5) else (A, B)
@@ -293,7 +300,7 @@ class Program(State):
         matrix = self.chance(0.5)
         state, at = (self.matrices, 0) if matrix else (self.vectors, self.number(0, 1))
         old, count = state[at], self.number(1, self.n)
-        rows, cols = (self.rng.permutation(self.n)[:count] for _ in range(2))
+        rows, cols = (self.shuffled()[:count] for _ in range(2))
         rule, mask = self.rule((self.n, self.n) if matrix else (self.n,), out=True)
         expected = self.theirs(old)
         places = (rows.tolist(), cols.tolist()) if matrix else rows.tolist()
@@ -343,26 +350,32 @@ def where(t: Any, holds: Callable[..., bool]) -> Any:
     return chosen
 
 
-def check(seed: int) -> None:
-    """Run the program of a seed; an error tells the steps that led to it."""
-    program = Program(seed)
+def check(drawn: Drawn) -> None:
+    """Run a program; an error tells the steps that led to it."""
+    kind, start, steps = drawn
+    program = Program(kind, start)
     try:
-        with threads(program.number(1, 2)):
-            for _ in range(program.number(3, 8)):
-                if not program.step():
+        with threads(program.threads):
+            for step in steps:
+                if not program.step(step):
                     break
     except Exception as error:
-        kind = f"{program.semiring.name}, {program.dtype}, {program.fmt.__name__}, {program.n} vertices"
-        steps = "\n    ".join(program.told)
-        raise AssertionError(f"seed {seed}: {kind}\n    {steps}\n{error!r}") from error
+        what = f"{kind.semiring.name}, {kind.dtype}, {kind.fmt.__name__}, {program.n} vertices"
+        told = "\n    ".join(program.told)
+        raise AssertionError(f"{what}, {program.threads} threads\n    {told}\n{error!r}") from error
+
+
+def check_all(block: range) -> None:
+    """As many programs as the block has numbers, drawn from its first one."""
+    agree = given(drawn=programs(kinds(block.start, KINDS)))(lambda drawn: check(drawn))
+    rules = settings(max_examples=len(block), database=None, suppress_health_check=list(HealthCheck))
+    seed(block.start)(rules(agree))()
 
 
 def test_programs_of_verbs_agree_with_graphblas(program_seeds):
-    for seed in program_seeds:
-        check(seed)
+    check_all(program_seeds)
 
 
 @pytest.mark.quick
 def test_a_few_programs_agree_with_graphblas():
-    for seed in range(fuzzing.SEED, fuzzing.SEED + 30):
-        check(seed)
+    check_all(range(fuzzing.SEED, fuzzing.SEED + 30))
