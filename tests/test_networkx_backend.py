@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tomllib
 from collections import Counter
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ from algorithms.networkx.options import option, options
 from formats import from_edges, from_networkx
 
 from .conftest import Backend, writable
-from .networkx_calls import ROUNDED, THEIRS, alike, arguments, both, form, graph
+from .networkx_calls import ROUNDED, THEIRS, alike, arguments, both, form, graph, outcome
 
 ROOT = Path(__file__).parent.parent
 SUITE = [f"networkx.algorithms.{name}" for name in ("components", "shortest_paths", "traversal")]
@@ -211,6 +212,28 @@ def test_a_graph_of_this_package_is_taken_as_it_is() -> None:
     assert not undirected.is_directed()
     assert list(backend.connected_components(undirected)) == [{0, 1, 2}]
     assert backend.convert_to_nx(undirected).number_of_edges() == 2
+
+
+def test_random_graphs_of_this_package_have_networkxs_answers() -> None:
+    handled: Counter[str] = Counter()
+    for seed in range(12):
+        r = random.Random(seed)
+        n, m = r.randint(2, 12), r.randint(1, 40)
+        edges = np.array([(r.randrange(n), r.randrange(n)) for _ in range(m)])
+        weights = np.array([r.randint(0, 5) for _ in range(m)], r.choice(["int32", "float64", "float32", "int64"]))
+        both_ways = seed % 2
+        u, v = np.concatenate((edges, edges[:, ::-1])).T if both_ways else edges.T
+        A = from_edges(u, v, np.tile(weights, 1 + both_ways), shape=n)
+        g = Graph(A, [f"v{i}" for i in range(n)] if seed % 3 else None)
+        G = backend.convert_to_nx(g)
+        for name in THEIRS:
+            given = arguments(name, G, random.Random(f"{seed} {name}"))
+            theirs = outcome(partial(THEIRS[name], G, **given))
+            ours = outcome(partial(getattr(backend, name), g, **given))
+            if ours != ("refused",) and "not implemented for" not in theirs[-1]:
+                assert alike(theirs, ours, name in ROUNDED), f"{name}(G, **{given})\n{theirs}\n{ours}"
+                handled[name] += 1
+    assert len(handled) > 120
 
 
 def test_many_paths_are_made_when_they_are_looked_at() -> None:

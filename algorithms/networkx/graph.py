@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from algorithms.named.graph import Graph
-from formats import Matrix, from_edges
+from formats import CSR, Matrix, from_edges
 from formats.adjacency import Adjacency, adjacency_of, attribute_of, near, numbers_of
+from formats.arrays import to_device
 from formats.matrix.facts import Fact
 from formats.storage.orientation import by_columns, compressed, is_symmetric
 
@@ -61,7 +62,7 @@ class Converted:
         def made() -> Converted:
             names = list(g.names)
             A: Any = compressed(g.matrix, 0)
-            rows = Adjacency(A.indptr.astype(np.int64), A.indices)
+            rows = Adjacency(to_device(A.indptr, "cpu").astype(np.int64), to_device(A.indices, "cpu"))
             return cls(names, numbers_of(names), rows, (not is_symmetric(g.matrix), False), given=g)
 
         found = g.matrix.keep(OF_GRAPH, made)
@@ -124,7 +125,7 @@ class Converted:
         if self.source is not None:
             return adjacency_of(near(self.source, backwards=True), self.number)
         C: Any = by_columns(self.given.matrix)  # type: ignore[union-attr]
-        return Adjacency(C.indptr.astype(np.int64), C.indices)
+        return Adjacency(to_device(C.indptr, "cpu").astype(np.int64), to_device(C.indices, "cpu"))
 
     def rows_of(self, backwards: bool) -> Adjacency:
         return self.back if backwards else self.rows
@@ -150,8 +151,8 @@ class Converted:
             return exactly([default] * self.rows.vertices.size, len(self))
         if self.given is not None:
             A: Any = by_columns(self.given.matrix) if backwards else compressed(self.given.matrix, 0)
-            values = A.values if name is not None else np.ones(A.nnz)
-            return exactly(values.tolist() if values.dtype.kind != "f" else values.astype(np.float64), len(self))
+            values = to_device(A.values, "cpu")
+            return fitting(values.astype(np.float64 if values.dtype.kind == "f" else np.int64), len(self))
         adj = near(self.source, backwards=backwards)
         if name is None:
             name, default = object(), 1
@@ -178,9 +179,14 @@ class Converted:
         """The matrix of the weights, of parallel edges the least; ones if no name is given. On the option's device."""
         device = option("device")
         A = self.once(("matrix", name, default), lambda: self._matrix(name, default))
-        return A if device == "cpu" else self.once((device, name, default), lambda: A.to(device=device))
+        return A if A.device == device else self.once((device, name, default), lambda: A.to(device=device))
 
     def _matrix(self, name: Any, default: Any) -> Matrix:
+        if self.given is not None:
+            A: Any = compressed(self.given.matrix, 0)
+            if name is None:
+                return CSR.trusted(A.indptr, A.indices, A.xp.ones(A.nnz, np.int32), A.shape)
+            return A if A.dtype in (np.int32, np.int64, np.float64) else A.astype(np.float64)
         if name is None:
             weights = np.ones(self.rows.vertices.size, np.int32)
         else:
@@ -194,22 +200,27 @@ class Converted:
         return from_edges(self.rows.rows(), self.rows.vertices, weights, shape=len(self))
 
 
-def exactly(values: list[Any] | np.ndarray, n: int) -> np.ndarray:
+def exactly(values: list[Any], n: int) -> np.ndarray:
     """Numbers of one Python type as an array; NotImplementedError if they have several types, or do not fit."""
-    if isinstance(values, np.ndarray):
-        return finite(values)
     types = set(map(type, values))
     if types <= {int}:
         try:
             found = np.array(values, np.int64)
         except OverflowError:
             raise NotImplementedError("integers that do not fit into 64 bits") from None
-        if found.size and max(abs(int(found.max())), abs(int(found.min()))) * (n + 1) >= LARGEST:
-            raise NotImplementedError("integers whose sums may not fit into 64 bits")
-        return found
+        return fitting(found, n)
     if types == {float}:
         return finite(np.array(values, np.float64))
     raise NotImplementedError(f"weights of the types {', '.join(sorted(each.__name__ for each in types))}")
+
+
+def fitting(values: np.ndarray, n: int) -> np.ndarray:
+    """The values, if they are finite, and if their sums along paths fit."""
+    if values.dtype.kind == "f":
+        return finite(values)
+    if values.size and max(abs(int(values.max())), abs(int(values.min()))) * (n + 1) >= LARGEST:
+        raise NotImplementedError("integers whose sums may not fit into 64 bits")
+    return values
 
 
 def finite(values: np.ndarray) -> np.ndarray:
