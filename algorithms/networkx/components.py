@@ -157,7 +157,9 @@ def condensation(G: Converted, scc: Any = None) -> Any:
     C.add_nodes_from((i, {"members": component}) for i, component in enumerate(members))
     tails, heads = label[G.rows.rows()], label[G.rows.vertices]
     between = tails != heads
-    C.add_edges_from(zip(tails[between].tolist(), heads[between].tolist(), strict=True))
+    tails, heads = tails[between], heads[between]
+    first = np.sort(np.unique(tails.astype(np.int64) * len(members) + heads, return_index=True)[1])
+    C.add_edges_from(zip(tails[first].tolist(), heads[first].tolist(), strict=True))
     return C
 
 
