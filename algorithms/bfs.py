@@ -102,6 +102,7 @@ def bfs(
 
 bfs.holds = Holds(fused=(17, 9), written=(32, 20))
 bfs.in_order = True
+bfs.long = 1 << 24  # as each edge is looked at once
 
 
 @bfs.equations

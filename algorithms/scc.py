@@ -97,6 +97,7 @@ def scc(A: Matrix, *, weak: bool = False, fused: bool = True) -> IntegerVector:
 
 
 scc.holds = Holds(fused=(54, 9), written=(64, 36))
+scc.long = 1 << 24  # as each edge is looked at a few times
 
 
 @scc.equations

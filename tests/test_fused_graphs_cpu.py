@@ -21,6 +21,7 @@ from formats import CSR, Matrix, from_edges
 from formats.edges import with_edges
 from formats.storage.orientation import by_columns, has_columns, is_symmetric
 from semiring import explain, threads
+from semiring.kernels import interrupts
 
 from .graphs import Graph, graphs, sources
 from .test_bfs import DIRECTIONS
@@ -152,6 +153,15 @@ def test_small_matrices_are_neither_turned_nor_asked_for_room_to_be(monkeypatch)
     A = network(300, 8)
     assert bfs(A, 0).max() > 0
     assert not has_columns(A)
+
+
+def test_linear_searches_of_some_size_run_in_the_thread_that_calls(monkeypatch):
+    A = network(6000, 60)
+    assert interrupts.LONG < A.nnz < bfs.long
+    expected = bfs(A, 0), scc(A), scc(A, weak=True)
+    monkeypatch.setattr(interrupts.threading, "Thread", None)
+    with threads(1):
+        assert all((a == b).all() for a, b in zip((bfs(A, 0), scc(A), scc(A, weak=True)), expected, strict=True))
 
 
 def test_large_levels_stay_within_a_mask_on_any_number_of_threads(monkeypatch):

@@ -206,6 +206,8 @@ class Fusible(Verb[P, R]):
 
     written: Implementation
     holds = Holds(fused=(56, 18), written=(64, 56))
+    long = LONG
+    """Entries from which on a run as a whole is handed to another thread, so that Ctrl-C ends the wait for it."""
     in_order = False
     """Does the definition read rows in their order, but a run as a whole does not? Then it runs on what streams."""
 
@@ -267,7 +269,7 @@ class Fusible(Verb[P, R]):
             if whole is not None:
                 run.implementation, run.why = "fused", f"registered for {run.format} on {run.device}"
                 relied = self.relies_on(A, *args, **kwargs)
-                may_be_long = A.place.on_host and (bool(relied) or A.nnz >= LONG)
+                may_be_long = A.place.on_host and (bool(relied) or A.nnz >= self.long)
                 answer = interruptible(functools.partial(whole, A, *args, **kwargs), may_be_long)
                 if not isinstance(answer, Unsuited):
                     if relied:
