@@ -93,6 +93,7 @@ def test_the_table_names_functions_and_parameters_of_networkx() -> None:
         assert row.cost in COSTS
         assert name not in THEIRS or implementation(name)[1] <= set(signature(name).parameters), name
         assert inspect.isgeneratorfunction(implementation(name)[0]) is False, name  # it must refuse at once
+    assert f"[{len(FUNCTIONS)} functions](docs/networkx.md)" in (ROOT / "README.md").read_text(encoding="utf-8")
     info = get_info()
     assert set(info["functions"]) == set(FUNCTIONS)
     assert info["default_config"] == OPTIONS
