@@ -106,7 +106,8 @@ def test_threads_and_steps_change_nothing_about_the_answer(count, monkeypatch):
         for pull, push in ((8, 24), (1, 1), (10**9, 10**9), (0, 0)):
             monkeypatch.setattr(searches, "PULL", max(pull, 1))
             monkeypatch.setattr(searches, "PUSH", push)
-            monkeypatch.setattr(searches, "SHARED", pull % 7)  # some pushes are shared, too
+            monkeypatch.setattr(searches, "SHARED", pull % 7)  # some pushes are shared, too, and some of these held
+            monkeypatch.setattr(searches, "DENSE", push % 7)
             A = rmat(10, 8)
             told = explain(bfs, A, sources=some(A, 64)).runs[0].facts
             assert (told["schedule"], told["threads"]) == ("a bit for each search", count)

@@ -59,6 +59,9 @@ WORTH_THREADS = 1 << 16
 SHARED = 1 << 16
 """Edges of a frontier from which on threads share a push."""
 
+DENSE = 4
+"""Edges for each DENSE vertices from which on what a push finds is held as words of all vertices."""
+
 WORTH_SHARING = 1 << 19
 """Entries by searches from which on threads take a search each."""
 
@@ -131,7 +134,7 @@ class _Searches:
         if outside is not None:
             self.seen[outside] = ~np.uint64(0)
         self.digits = np.zeros((-(-n // TILE) * TILE, DIGITS), np.uint64)
-        self.held: list[tuple[int, np.ndarray]] = []  # (level + 1, the words that gained it) of the last pulls
+        self.held: list[tuple[int, np.ndarray]] = []  # (level + 1, the words that gained it), not counted yet
         self.queue, self.other = (np.empty(n + 1, A.indices.dtype) for _ in range(2))
         self.state = np.zeros(6, np.int64)
         self.threads = get_threads() if A.nnz >= WORTH_THREADS else 1
@@ -157,7 +160,7 @@ class _Searches:
                 listed = False
             else:
                 if not listed:
-                    _list(self.front, self.queue, self.digits, np.uint64(self.held.pop()[0]))
+                    _list(self.front, self.queue)
                 self.push(most)
                 listed = True
         self.write()
@@ -175,33 +178,49 @@ class _Searches:
         """Levels from the queue, until the next is better pulled or shared, or has more digits."""
         A, state, before = self.A, self.state, int(self.state[LEVEL])
         rows, words, queues = (A.indptr, A.indices), (self.seen, self.front, self.next), (self.queue, self.other)
-        auto = self.how.choice == "auto"
+        auto, kept = self.how.choice == "auto", bool(self.held) and self.held[-1][1] is self.front
         if auto and self.threads > 1 and state[EDGES] > max(SHARED, 2 * self.threads * state[COUNT]):
-            self.push_together(rows, words, queues)
-            swapped = True
+            swapped, held = True, self.push_together(rows, words, queues, kept)
         else:
             stop = min(self.deepest, (1 << self.digits.shape[1]) - 3, most + 1 if before <= most else A.nrows)
             edges = min(A.nnz // PULL, SHARED if self.threads > 1 else A.nnz) if auto else A.nnz
-            swapped = _push(rows, words, self.digits, queues, state, np.zeros_like(state), stop, edges)
+            swapped, held = _push(rows, words, self.digits, queues, state, kept, stop, edges), False
         if swapped:
             self.front, self.next, self.queue, self.other = self.next, self.front, self.other, self.queue
+        if kept:
+            self.next = np.zeros_like(self.front)
+        if held:
+            self.hold()
         self.pushed += int(state[LEVEL]) - before
 
-    def push_together(self, rows: Any, words: Any, queues: Any) -> None:
-        """A level by all threads, each to vertices of its own, with about equally many edges."""
+    def push_together(self, rows: Any, words: Any, queues: Any, kept: bool) -> bool:
+        """A level by all threads, each to vertices of its own, with about equally many edges; is it to be held?"""
+        held = int(self.state[EDGES]) * DENSE >= self.A.nrows
         columns: Any = by_columns(self.A)
         ends = np.searchsorted(columns.indptr, np.linspace(0, self.A.nnz, self.threads + 1)[1:-1])
-        cuts, own = [0, *ends.tolist(), self.A.nrows], np.zeros((self.threads, self.state.size), np.int64)
+        cuts, own = np.array([0, *ends, self.A.nrows]), np.zeros((self.threads, self.state.size), np.int64)
         (queue, other), digits, state = queues, self.digits, self.state
         run(
-            lambda i, _: _push_share(rows, words, digits, queues, state, own[i], cuts[i], cuts[i + 1]),
+            lambda i, _: _push_share(rows, words, digits, queues, state, held, own[i], cuts[i : i + 2]),
             [(i, i) for i in range(self.threads)],
         )
-        self.front[queue[: state[COUNT]]] = 0
-        lists = [other[start : start + count] for start, count in zip(cuts[:-1], own[:, COUNT].tolist(), strict=True)]
+        if not kept:
+            self.front[queue[: state[COUNT]]] = 0
+        lists = [
+            other[start : start + count]
+            for start, count in zip(cuts[:-1].tolist(), own[:, COUNT].tolist(), strict=True)
+        ]
         together = np.concatenate(lists)
         other[: together.size] = together
         self.add(own)
+        return held
+
+    def hold(self) -> None:
+        """Let the words of the level that was found last wait to be counted, when there are some more."""
+        if len(self.held) == HELD:
+            fold(self.digits, self.held, self.threads)
+            self.held.clear()
+        self.held.append((int(self.state[LEVEL]) + 1, self.front))
 
     def add(self, own: np.ndarray) -> None:
         """Take over what threads have found at a level."""
@@ -213,20 +232,17 @@ class _Searches:
         state[ACTIVE] = np.bitwise_or.reduce(own[:, ACTIVE])
 
     def pull(self) -> None:
-        """A level down the columns of what has not been found by all, counted when some more have been."""
+        """A level down the columns of what has not been found by all."""
         columns: Any = by_columns(self.A)
         state = self.state
-        if len(self.held) == HELD:
-            fold(self.digits, self.held, self.threads)
-            self.held.clear()
         taken, own = np.zeros(1, np.int64), np.zeros((self.threads, state.size), np.int64)
         after = np.empty_like(self.front)
         rows, words = (columns.indptr, columns.indices, self.A.indptr), (self.seen, self.front, after)
         active = state.view(np.uint64)[ACTIVE]
         run(lambda i, _: _pull(rows, words, active, taken, own[i]), [(i, i) for i in range(self.threads)])
         self.add(own)
-        self.held.append((int(state[LEVEL]) + 1, after))
         self.front = after
+        self.hold()
         self.pulled += 1
 
     def write(self) -> None:
@@ -246,15 +262,12 @@ def _begin(source, bit, seen, front, digits):
 
 
 @compiled
-def _list(words, places, digits, number):
-    """Write the places of the words that are not 0, which have a level of number - 1."""
+def _list(words, places):
+    """Write the places of the words that are not 0."""
     count = 0
     for v in range(words.size):
         places[count] = v
         count += words[v] != 0
-    for place in range(count):
-        prefetched(digits, np.uintp(places[min(place + 16, count - 1)]) * np.uintp(digits.shape[1]))
-        count_level(digits, np.uintp(places[place]), words[np.uintp(places[place])], number)
 
 
 @inlined
@@ -302,12 +315,16 @@ def spread(rows, front, after, queue, count, other, begin, end):
 
 @inlined
 def settle(indptr, words, digits, number, other, begin, tail, own):
-    """Count a level of the listed vertices that have new bits, and keep these in the list. `own` becomes of them."""
+    """Keep the listed vertices that have new bits, whose level is number - 1. `own` becomes of them.
+
+    number: 0 if the level is not to be counted.
+    """
     (seen, after), one = words, np.uintp(1)
     kept, bits_found, edges, active = np.uintp(begin), np.int64(0), np.int64(0), np.uint64(0)
     for place in range(np.uintp(begin), tail):
         ahead = np.uintp(other[min(place + FAR, tail - one)])
-        prefetched(digits, ahead * np.uintp(digits.shape[1]))
+        if number:
+            prefetched(digits, ahead * np.uintp(digits.shape[1]))
         prefetched(indptr, ahead)
         prefetched(seen, ahead)
         prefetched(after, ahead)
@@ -326,16 +343,17 @@ def settle(indptr, words, digits, number, other, begin, tail, own):
 
 
 @compiled
-def _push(rows, words, digits, queues, state, own, stop, most):
+def _push(rows, words, digits, queues, state, kept, stop, most):
     """Push levels from the queue, up to the level `stop`, or until one has more than `most` edges.
 
-    Returns whether front and after, and the queues, have been swapped.
+    kept: the front is to stay as it is, so one level alone.  Returns whether front and after, and the queues, have been
+    swapped.
     """
-    (seen, front, after), (queue, other), swapped = words, queues, False
+    (seen, front, after), (queue, other), swapped, own = words, queues, False, np.zeros_like(state)
     while True:
         count = state[COUNT]
         tail = spread(rows, front, after, queue, count, other, 0, seen.size)
-        for f in range(count):
+        for f in range(0 if kept else count):
             front[np.uintp(queue[f])] = 0
         state[LEVEL] += 1
         settle(rows[0], (seen, after), digits, np.uint64(state[LEVEL] + 1), other, 0, tail, own)
@@ -343,16 +361,17 @@ def _push(rows, words, digits, queues, state, own, stop, most):
         state[TOUCHED] += own[TOUCHED]
         state[COUNT], state[EDGES], state[ACTIVE] = own[COUNT], own[EDGES], own[ACTIVE]
         queue, other, front, after, swapped = other, queue, after, front, not swapped
-        if not (state[COUNT] and state[LEVEL] < stop and state[EDGES] <= most):
+        if kept or not (state[COUNT] and state[LEVEL] < stop and state[EDGES] <= most):
             return swapped
 
 
 @compiled
-def _push_share(rows, words, digits, queues, state, own, begin, end):
-    """A thread's share of a level: what lies in [begin, end)."""
-    (seen, front, after), (queue, other) = words, queues
+def _push_share(rows, words, digits, queues, state, held, own, cuts):
+    """A thread's share of a level: what lies in [cuts[0], cuts[1]).  held: it is not counted."""
+    (seen, front, after), (queue, other), begin, end = words, queues, cuts[0], cuts[1]
     tail = spread(rows, front, after, queue, state[COUNT], other, begin, end)
-    settle(rows[0], (seen, after), digits, np.uint64(state[LEVEL] + 2), other, begin, tail, own)
+    number = np.uint64(0 if held else state[LEVEL] + 2)
+    settle(rows[0], (seen, after), digits, number, other, begin, tail, own)
 
 
 @compiled
