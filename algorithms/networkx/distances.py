@@ -15,11 +15,12 @@ from algorithms.distances_in_blocks import blocks_of_distances
 from algorithms.eccentricity import eccentricity as eccentricities
 from formats import Matrix
 from formats.arrays import to_device
-from formats.storage.orientation import by_columns
+from formats.storage.orientation import compressed
 
 from .answers import by_name
 from .components import number, strong, weak
 from .graph import Converted
+from .options import option
 from .searches import search
 from .weighted import as_lengths, lengths, not_negative, settle
 
@@ -57,7 +58,9 @@ def farness(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Of each vertex the sum of the distances to others, and how many it leads to, itself included."""
     A = matrix(G, weight)
-    A = by_columns(A).T if backwards else A
+    if backwards:
+        turned = A.T
+        A = G.once(("turned", weight, option("device")), lambda: compressed(turned, 0))
     total, count = [], []
     for _, d, led in blocks_of_distances(A, vertices or list(range(len(G))), weight is not None):
         kind = np.float64 if d.dtype.kind == "f" else np.int64

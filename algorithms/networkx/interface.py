@@ -12,6 +12,7 @@ import networkx as nx
 from networkx.utils.backends import _registered_algorithms
 
 from algorithms.named.graph import Graph
+from semiring.cpu.compiler.jit import without_garbage_collection
 
 from .entry.semiring_networkx import CALLS, COSTS, FUNCTIONS, OF_A_CALL
 from .graph import Converted, converted
@@ -157,10 +158,11 @@ def adapted(name: str) -> Callable[..., Any]:
     def call(*args: Any, **kwargs: Any) -> Any:
         given, own = arguments_of(name, args, kwargs)
         given["G"] = converted(given["G"])
-        if not own and option("threads") is None:
-            return function(**given)
-        with options(own):
-            found = function(**given)
+        with without_garbage_collection():  # which would look through NetworkX's graph while lists are made
+            if not own and option("threads") is None:
+                return function(**given)
+            with options(own):
+                found = function(**given)
         return each_with(own, found) if hasattr(found, "__next__") else found
 
     return call
