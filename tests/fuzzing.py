@@ -8,8 +8,8 @@ Of `program_seeds` hypothesis draws as many cases from the first seed of each ra
 
 from __future__ import annotations
 
-CASES = {"fuzz_seeds": 4_000, "program_seeds": 10_000}
-"""Of each fuzzer, by what it takes. `pytest --fuzz-cases 20000` runs more."""
+CASES = {"fuzz_seeds": 20_000, "program_seeds": 10_000}
+"""Of each fuzzer, by what it takes. `pytest --fuzz-cases 100000` runs more."""
 
 SEED = 20_261_122  # of the first case
 BLOCK = 500  # cases in one test, so that processes share them
