@@ -151,21 +151,23 @@ def _turn(digits, numbers, held, taken):
         at = added(taken, 0, 1) * tile.size
         if at >= flat.size:
             break
-        for digit in range(count):
-            for column in range(TILE // MOST):
-                first = at + column * MOST * count + digit
+        for i in range(tile.size):
+            tile[i] = flat[at + i]
+        for column in range(TILE // MOST):
+            v = at // count + column * MOST
+            for digit in range(count):
+                first = column * MOST * count + digit
                 for i in range(MOST):
-                    words[i] = flat[first + i * count]
-                v = at // count + column * MOST
+                    words[i] = tile[first + i * count]
                 for level in range(HELD):
                     if numbers[level] >> np.uint64(digit) & np.uint64(1):
-                        for i in range(min(MOST, held[level].size - v)):
-                            words[i] |= held[level][v + i]
+                        own = held[level]
+                        for i in range(min(MOST, own.size - v)):
+                            words[i] |= own[v + i]
                 turned(words)
+                to = at + digit * (TILE // MOST) + column
                 for lane in range(MOST):
-                    tile[(lane * count + digit) * (TILE // MOST) + column] = words[lane]
-        for i in range(tile.size):
-            flat[at + i] = tile[i]
+                    flat[to + lane * count * (TILE // MOST)] = words[lane]
 
 
 @operation
