@@ -33,12 +33,13 @@ def _with_reference():
 
 
 def cells(verb: Any) -> list[Any]:
-    """(fmt, semiring, dtype, backend) of every cell, and of dense × dense the same without a format."""
+    """(fmt, semiring, dtype, backend) of every cell, where a semiring and a dtype have their turn; see `has_turn`."""
     return [
         Backend(backend).param(fmt, semiring, dtype, name=f"{fmt.__name__}-{semiring.name}-{dtype}")
         for fmt, backend in verb.table
         if fmt is not DenseReference
-        for semiring, dtype in (ALL if verb is dense_dense else shares(fmt))
+        for k, (semiring, dtype) in enumerate(ALL if verb is dense_dense else shares(fmt))
+        if verb is dense_dense or sts.has_turn(k, fmt, backend)
     ]
 
 

@@ -159,7 +159,7 @@ def test_product_under_every_write_rule(verb, fmt, semiring, dtype, backend):
 
 @pytest.mark.cells("mxv", "vxm")
 @given(data=st.data())
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_product_of_random_operands(verb, fmt, backend, data):
     semiring, dtype = data.draw(st.sampled_from([pair for pair in shares(fmt) if pair in sts.SHIPPED]))
     entries = data.draw(sts.matrices(semiring, dtype))
@@ -177,7 +177,7 @@ def test_product_of_random_operands(verb, fmt, backend, data):
 
 @pytest.mark.cells("mxv", "vxm")
 @given(data=st.data())
-@settings(max_examples=40)
+@settings(max_examples=25)
 def test_product_of_mixed_dtypes(verb, fmt, backend, data):
     semiring = data.draw(st.sampled_from([s for s, _ in sts.SHIPPED]))
     from_matrix, from_vector = (data.draw(st.sampled_from(semiring.dtypes)) for _ in range(2))
