@@ -14,6 +14,7 @@ from typing import Any, Literal, NoReturn, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
+from .copies import to_gpu, to_host
 from .gpu import clause, cupy
 from .hooks import CAST, LOOKED_THROUGH
 from .memory import OutOfDeviceMemory
@@ -159,11 +160,11 @@ def move(parts: Iterable[Any], device: Device | Place, what: object) -> tuple[An
     if not moving:
         return parts
     if place.on_host:
-        return tuple(_moved(part, place) for part in parts)
+        return _replaced(parts, place, _copied(moving, place))
     with place.scope():
         _check_room(sum(part.nbytes for part in moving), what, place)
         try:
-            return tuple(_moved(part, place) for part in parts)
+            return _replaced(parts, place, _copied(moving, place))
         except cupy().cuda.memory.OutOfMemoryError as error:
             raise out_of_memory(error, f"moving {what} to the {place.name}") from error
 
@@ -176,19 +177,37 @@ def held(parts: Iterable[Any]) -> list[Any]:
     return found
 
 
-def _moved(part: Any, place: Place) -> Any:
-    """An array, a matrix or a tuple of them in a place; anything else itself."""
-    if isinstance(part, tuple):
-        return tuple(_moved(each, place) for each in part)
-    if not is_array(part):
-        return part.to(device=place) if hasattr(part, "place") else part
-    here = place_of(part)
-    if here is place:
-        return part
-    if place.on_host:
-        with here.scope():
-            return part.get()
-    return cupy().asarray(part)
+def _copied(parts: Iterable[Any], place: Place) -> dict[int, Array]:
+    """Copies in a place of the arrays among the parts, by the identity of each."""
+    found: dict[int, Array] = {}
+    by_place: dict[Place, dict[int, Array]] = {}
+    for part in parts:
+        if is_array(part):
+            by_place.setdefault(place_of(part), {})[id(part)] = part
+    for here, arrays in by_place.items():
+        if place.on_host:
+            with here.scope():
+                copies = to_host([*arrays.values()], here)
+        elif here.on_host:
+            copies = to_gpu([*arrays.values()], place)
+        else:
+            copies = [cupy().asarray(array) for array in arrays.values()]
+        found |= zip(arrays, copies, strict=True)
+    return found
+
+
+def _replaced(parts: tuple[Any, ...], place: Place, copies: dict[int, Array]) -> tuple[Any, ...]:
+    """The parts, and those of tuples among them, with copies for arrays, and with matrices in the place."""
+    return tuple(
+        _replaced(part, place, copies)
+        if isinstance(part, tuple)
+        else copies.get(id(part), part)
+        if is_array(part)
+        else part.to(device=place)
+        if hasattr(part, "place")
+        else part
+        for part in parts
+    )
 
 
 def _check_room(nbytes: int, what: object, place: Place) -> None:

@@ -1,0 +1,202 @@
+"""Copies between the host and a GPU in pieces, through pinned memory, by several threads.
+
+CUDA copies memory that is not pinned by one thread, through a buffer of its own, at a fraction of the bus's speed. Here
+each of several lanes takes the piece that is next: its thread fills one of the lane's two pinned buffers while the GPU
+copies the other. The buffers are of CuPy's pool, which keeps them for the next copy. A call pins at most LANES * 2 *
+PIECE bytes, and no more than a PINNED_SHARE of what the host has left, but for one lane.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator, Sequence
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from typing import Any, Protocol
+
+import numpy as np
+
+from .gpu import cupy
+from .memory import host_bytes
+from .places import Place
+
+PIECE = 4 << 20
+"""Bytes that are copied at a time, and of a pinned buffer."""
+PIECED = 16 << 20
+"""Bytes from which on arrays are copied in pieces: starting the threads takes longer than fewer."""
+PROCESSORS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
+LANES = min(8, PROCESSORS)
+PINNED_SHARE = 1 / 64
+
+Piece = tuple[int, int, int]
+"""The number of a pair, and where in it a piece begins and ends."""
+
+
+class Lane(Protocol):
+    """Two buffers in pinned memory, each on its way to a device or from it, or idle."""
+
+    buffers: Sequence[np.ndarray]
+
+    def send(self, side: int, count: int, device: Any) -> None:
+        """Begin to copy the first `count` bytes of a buffer to a piece of the device."""
+
+    def fetch(self, side: int, count: int, device: Any) -> None:
+        """Begin to copy a piece of the device to the first `count` bytes of a buffer."""
+
+    def wait(self, side: int) -> None:
+        """Wait until a buffer's copy, if one has begun, is done."""
+
+    def within(self) -> Any:
+        """A context for the thread that works for the lane."""
+
+
+def pieces(sizes: Sequence[int], piece: int = PIECE) -> Iterator[Piece]:
+    """All bytes of pairs of so many bytes, at most `piece` at a time."""
+    for number, size in enumerate(sizes):
+        for start in range(0, size, piece):
+            yield number, start, min(start + piece, size)
+
+
+def lanes_for(nbytes: int, available: int | None) -> int:
+    """How many lanes copy so many bytes, if the host has so many left, or nobody knows: at least one."""
+    most = LANES if available is None else int(available * PINNED_SHARE) // (2 * PIECE)
+    return max(1, min(LANES, most, -(-nbytes // PIECE)))
+
+
+def copy(host: Sequence[np.ndarray], device: Sequence[Any], lanes: Sequence[Lane], *, to_device: bool) -> None:
+    """Copy pairs of equally many bytes, each as an array of bytes, side by side. An error in one lane is raised here.
+
+    When this returns or raises, no copy is under way.
+    """
+    todo, taking, stop = pieces([each.size for each in host], lanes[0].buffers[0].size), threading.Lock(), False
+
+    def take() -> Piece | None:
+        with taking:
+            return None if stop else next(todo, None)
+
+    def work(lane: Lane) -> None:
+        begun: list[Piece | None] = [None, None]
+
+        def end(side: int) -> None:
+            lane.wait(side)
+            piece, begun[side] = begun[side], None
+            if piece is not None and not to_device:
+                number, start, last = piece
+                np.copyto(host[number][start:last], lane.buffers[side][: last - start])
+
+        with lane.within():
+            side = 0
+            try:
+                while (piece := take()) is not None:
+                    end(side)
+                    number, start, last = piece
+                    if to_device:
+                        np.copyto(lane.buffers[side][: last - start], host[number][start:last])
+                        lane.send(side, last - start, device[number][start:last])
+                    else:
+                        lane.fetch(side, last - start, device[number][start:last])
+                    begun[side], side = piece, 1 - side
+                end(side)
+                end(1 - side)
+            finally:
+                lane.wait(0)
+                lane.wait(1)
+
+    with ThreadPoolExecutor(len(lanes), "copy") as threads:
+        working = [threads.submit(work, lane) for lane in lanes]
+        try:
+            wait(working, return_when=FIRST_EXCEPTION)
+        finally:
+            stop = True
+        for each in working:
+            each.result()
+
+
+# --- a GPU ----------------------------------------------------------------------------------------------------------
+
+
+class GPULane:
+    """A lane of a GPU: a stream, and pinned buffers of CuPy's pool."""
+
+    def __init__(self, place: Place, after: Any) -> None:
+        cuda = cupy().cuda
+        self.place, self.copied = place, cuda.runtime.memcpyAsync
+        self.memory = cuda.alloc_pinned_memory(2 * PIECE)
+        self.buffers: Any = np.frombuffer(self.memory, np.uint8, 2 * PIECE).reshape(2, PIECE)
+        self.stream = cuda.Stream(non_blocking=True)
+        self.stream.wait_event(after)
+        self.done = [cuda.Event(disable_timing=True) for _ in range(2)]
+
+    def send(self, side: int, count: int, device: Any) -> None:
+        self.copied(device.data.ptr, self.buffers[side].ctypes.data, count, 1, self.stream.ptr)  # host to device
+        self.done[side].record(self.stream)
+
+    def fetch(self, side: int, count: int, device: Any) -> None:
+        self.copied(self.buffers[side].ctypes.data, device.data.ptr, count, 2, self.stream.ptr)  # device to host
+        self.done[side].record(self.stream)
+
+    def wait(self, side: int) -> None:
+        self.done[side].synchronize()
+
+    def within(self) -> Any:
+        return self.place.scope()
+
+    def close(self) -> None:
+        """Give the pinned memory back, whoever still holds the lane: an error does, until it is handled."""
+        self.buffers = self.memory = None
+
+
+def to_gpu(arrays: Sequence[np.ndarray], place: Place) -> list[Any]:
+    """Copies of arrays on the current GPU, which is the place. CuPy's OutOfMemoryError if they do not fit."""
+    cp, large = cupy(), [_in_pieces(array) for array in arrays]
+    made = [
+        cp.empty(array.shape, array.dtype) if pieced else cp.asarray(array)
+        for array, pieced in zip(arrays, large, strict=True)
+    ]
+    _copied(arrays, made, large, place, to_device=True)
+    return made
+
+
+def to_host(arrays: Sequence[Any], place: Place) -> list[np.ndarray]:
+    """Copies on the host of arrays of the current GPU, which is the place."""
+    large = [_in_pieces(array) for array in arrays]
+    made = [
+        np.empty(array.shape, array.dtype) if pieced else array.get()
+        for array, pieced in zip(arrays, large, strict=True)
+    ]
+    _copied(made, arrays, large, place, to_device=False)
+    return made
+
+
+def _in_pieces(array: Any) -> bool:
+    return array.nbytes >= PIECED and bool(array.flags.c_contiguous)
+
+
+def _copied(host: Sequence[Any], device: Sequence[Any], large: list[bool], place: Place, *, to_device: bool) -> None:
+    """Copy the arrays that are large; as CuPy does where nothing can be pinned."""
+    pairs = [(_bytes(h), _bytes(d)) for h, d, pieced in zip(host, device, large, strict=True) if pieced]
+    if not pairs:
+        return
+    cp = cupy()
+    lanes: list[GPULane] = []
+    try:
+        begun = cp.cuda.get_current_stream().record()  # what the caller has started on these arrays comes first
+        for _ in range(lanes_for(sum(h.size for h, _ in pairs), host_bytes())):
+            try:
+                lanes.append(GPULane(place, begun))
+            except cp.cuda.runtime.CUDARuntimeError:
+                break
+        if lanes:
+            copy([h for h, _ in pairs], [d for _, d in pairs], lanes, to_device=to_device)
+            return
+        for h, d in pairs:
+            d.set(h) if to_device else d.get(out=h)
+    except BaseException:
+        for lane in lanes:
+            lane.close()
+        cp.get_default_pinned_memory_pool().free_all_blocks()
+        raise
+
+
+def _bytes(array: Any) -> Any:
+    return array.reshape(-1).view(np.uint8)
