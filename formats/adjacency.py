@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping
-from itertools import chain
-from operator import itemgetter
+from itertools import chain, islice
+from operator import itemgetter, methodcaller
 from typing import Any, NamedTuple
 
 import numpy as np
+
+AT_ONCE = 4096
+"""Names that are looked up by one call: few enough to stay in a cache between the walk and the look-up."""
 
 
 class Adjacency(NamedTuple):
@@ -31,19 +34,27 @@ def near(G: Any, *, backwards: bool = False) -> Mapping[Any, Any]:
 
 def numbers_of(names: list[Hashable]) -> dict[Hashable, int] | None:
     """The number of each name; None if the names are the numbers themselves."""
-    if set(map(type, names)) <= {int} and names == list(range(len(names))):
-        return None
-    return {name: i for i, name in enumerate(names)}
+    n = len(names)
+    if set(map(type, names)) <= {int} and (n == 0 or names[-1] == n - 1):
+        try:
+            if np.array_equal(np.fromiter(names, np.int64, n), np.arange(n)):
+                return None
+        except OverflowError:
+            pass
+    return dict(zip(names, range(n), strict=True))
 
 
 def adjacency_of(adj: Mapping[Any, Any], number: Mapping[Hashable, int] | None) -> Adjacency:
     """The neighbours by their numbers."""
     ends = np.zeros(len(adj) + 1, np.int64)
     np.cumsum(np.fromiter(map(len, adj.values()), np.int64, len(adj)), out=ends[1:])
-    listed: Any = chain.from_iterable(adj.values())
-    if number is not None:
-        listed = map(number.__getitem__, listed)
-    return Adjacency(ends, np.fromiter(listed, np.int32 if len(adj) < 1 << 31 else np.int64, int(ends[-1])))
+    listed, dtype = chain.from_iterable(adj.values()), np.int32 if len(adj) < 1 << 31 else np.int64
+    if number is None:
+        return Adjacency(ends, np.fromiter(listed, dtype, int(ends[-1])))
+    vertices = np.empty(int(ends[-1]), dtype)
+    for at in range(0, vertices.size, AT_ONCE):
+        vertices[at : at + AT_ONCE] = itemgetter(*islice(listed, AT_ONCE))(number)
+    return Adjacency(ends, vertices)
 
 
 def attribute_of(adj: Mapping[Any, Any], name: Hashable, default: Any, parallel: bool, combine: Any = min) -> list[Any]:
@@ -64,4 +75,4 @@ def has_attribute(adj: Mapping[Any, Any], name: Hashable, parallel: bool) -> boo
 
 def edges(adj: Mapping[Any, Any]) -> Iterator[Any]:
     """The data of every edge in order, of parallel ones together."""
-    return chain.from_iterable(others.values() for others in adj.values())
+    return chain.from_iterable(map(methodcaller("values"), adj.values()))

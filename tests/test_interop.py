@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections import UserDict
 from pathlib import Path
 
 import graphblas as gb
@@ -17,6 +18,7 @@ from hypothesis import strategies as st
 
 from algorithms import bellman_ford
 from formats import COO, CSC, CSR, from_edges, from_graphblas, from_networkx, from_scipy
+from formats.adjacency import AT_ONCE, numbers_of
 
 from . import strategies as sts
 
@@ -162,6 +164,33 @@ def test_from_networkx_directed_with_labels_and_missing_weights():
     assert edges(A) == [(0, 1, 2.5), (1, 2, 1.0)]
     assert edges(from_networkx(G, weight=None)) == [(0, 1, 1), (1, 2, 1)]
     assert from_networkx(G, weight=None).dtype == np.int32
+
+
+@pytest.mark.parametrize("count", [1, AT_ONCE, AT_ONCE + 1])
+def test_names_are_looked_up_in_parts_of_any_size(count):
+    G = nx.DiGraph([(f"v{i}", f"v{i * 7 % count + 1}") for i in range(count)])
+    A, labels = from_networkx(G, return_labels=True)
+    assert [(labels[u], labels[v]) for u, v, _ in edges(A)] == sorted(
+        G.edges, key=lambda edge: tuple(map(labels.index, edge))
+    )
+
+
+@pytest.mark.parametrize("names", [[0, 1, 2], [0, 2, 1], [2**70, 1, 2], [-1, 0, 2], [0, True, 2], [0.0, 1.0, 2.0], []])
+def test_names_are_numbers_only_where_they_count_from_0(names):
+    assert (numbers_of(names) is None) == (names in ([0, 1, 2], []) and all(type(each) is int for each in names))
+    G = nx.DiGraph(zip(names, names[1:], strict=False))
+    G.add_nodes_from(names)
+    assert edges(from_networkx(G)) == [(i, i + 1, 1) for i in range(len(names) - 1)]
+
+
+def test_a_graph_whose_neighbours_are_no_plain_dictionaries():
+    class Others(UserDict):
+        pass
+
+    class Odd(nx.DiGraph):
+        adjlist_inner_dict_factory = Others
+
+    assert edges(from_networkx(Odd([(0, 1), (1, 2, {"weight": 3})]))) == [(0, 1, 1), (1, 2, 3)]
 
 
 def test_from_networkx_undirected_counts_both_ways_and_loops_once():

@@ -1,6 +1,6 @@
 """`networkx`: functions of NetworkX by our backend, beside NetworkX itself and other backends that are installed.
 
-    to_networkx    time over NetworkX's own in the same run
+    to_networkx    time over NetworkX's own in the same run; of `from_networkx`, over a walk in Python over its weights
 
 Every contender is given one NetworkX graph. A first call converts it; a later one is given what was converted before,
 as NetworkX keeps it, with what earlier calls have learned of the graph. NetworkX itself is called once. Answers are
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from bench import plots
 from bench.experiment import Experiment, Row, Setting
 from bench.graphs import rmat
 from bench.measure import Contender, contest, once, rounded
-from formats import CSR, read
+from formats import CSR, from_networkx, read
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -71,10 +72,35 @@ def rows(setting: Setting) -> Iterator[Row]:
         if A is None:
             yield {"graph": name, "contender": OURS, "missing": f"{FILES[name]} is not there: say --data FOLDER"}
             continue
+        for row in conversions(A.to_networkx(), setting):
+            yield {"graph": name, "n": A.nrows, "nnz": A.nnz} | row
         for task, G, given in tasks(A):
             if name != "NY" or task != "single_source_bellman_ford_path_length":  # more than two minutes
                 for row in beside(task, G, given, setting):
                     yield {"graph": name, "task": task, "n": len(G), "nnz": G.number_of_edges()} | row
+
+
+def conversions(G: Any, setting: Setting) -> Iterator[Row]:
+    """`from_networkx`, with names that are numbers and with others, beside a walk over all weights."""
+    import networkx as nx
+
+    for task, H in (("from_networkx", G), ("from_networkx, names", nx.relabel_nodes(G, "vertex {}".format))):
+        expected = sorted(weights_of(H))
+
+        def agrees(found: Any, expected: list[Any] = expected) -> bool:
+            return sorted(found.values.tolist() if isinstance(found, CSR) else found) == expected
+
+        contenders = [
+            Contender(OURS, partial(from_networkx, H), agrees=agrees, watched=False),
+            Contender(NETWORKX, partial(weights_of, H), agrees=agrees, watched=False),
+        ]
+        figures = contest(contenders, min(setting.repeats, 5))
+        for name, found in figures.items():
+            yield {"task": task, "contender": name, "to_networkx": rounded(found["ms"] / figures[NETWORKX]["ms"])} | found
+
+
+def weights_of(G: Any) -> list[Any]:
+    return [weight for _, _, weight in G.edges(data="weight", default=1)]
 
 
 def tasks(A: CSR) -> Iterator[tuple[str, Any, tuple[Any, ...]]]:
