@@ -96,7 +96,8 @@ def conversions(G: Any, setting: Setting) -> Iterator[Row]:
         ]
         figures = contest(contenders, min(setting.repeats, 5))
         for name, found in figures.items():
-            yield {"task": task, "contender": name, "to_networkx": rounded(found["ms"] / figures[NETWORKX]["ms"])} | found
+            ratio = rounded(found["ms"] / figures[NETWORKX]["ms"])
+            yield {"task": task, "contender": name, "to_networkx": ratio} | found
 
 
 def weights_of(G: Any) -> list[Any]:
