@@ -78,6 +78,9 @@ def bellman_ford(
     return bellman_ford.paths(A, source, semiring, sources, return_parents, limit, target)
 
 
+bellman_ford.in_order = True
+
+
 @bellman_ford.equations
 def distances(A: Matrix, source: int, s: Semiring, until: Until) -> Any:
     """The distances of one source."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import re
+import resource
 from pathlib import Path
 
 UNQUESTIONED_BYTES = 64 * 2**20
@@ -36,12 +37,12 @@ class OutOfDeviceMemory(MemoryError):
 
 
 def host_bytes() -> int | None:
-    """Bytes that the host can still give: as Linux counts, or what the control group's limit leaves if that is less.
+    """Bytes that the host can still give: as Linux counts, or what a limit leaves if that is less.
 
-    None where nobody knows.
+    Limits are those of control groups, `ulimit -v` and `ulimit -d`. None where nobody knows.
     """
-    found = [known for known in (_host_bytes(), *map(_left, _control_groups())) if known is not None]
-    return min(found, default=None)
+    known = (_host_bytes(), _under_ulimit(), *map(_left, _control_groups()))
+    return min((left for left in known if left is not None), default=None)
 
 
 def resident_bytes() -> int:
@@ -74,6 +75,20 @@ def _host_bytes() -> int | None:
         return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (ValueError, OSError):
         return None
+
+
+def _under_ulimit() -> int | None:
+    """What the process's own limits leave of its address space, mapped files included, and of its data."""
+    limits = [resource.getrlimit(which)[0] for which in (resource.RLIMIT_AS, resource.RLIMIT_DATA)]
+    if limits == [resource.RLIM_INFINITY] * 2:
+        return None
+    try:
+        pages = Path("/proc/self/statm").read_text(encoding="ascii").split()
+    except OSError:
+        return None
+    held = [int(pages[column]) * os.sysconf("SC_PAGE_SIZE") for column in (0, 5)]
+    pairs = zip(limits, held, strict=True)
+    return min(max(0, limit - size) for limit, size in pairs if limit != resource.RLIM_INFINITY)
 
 
 @functools.cache

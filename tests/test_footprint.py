@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import gc
+import resource
 import tracemalloc
 from collections.abc import Callable, Iterator
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -280,6 +282,20 @@ def test_a_control_groups_limit_counts(version: int, tmp_path: Any, monkeypatch:
     assert HOST.available_bytes() == 2400
     limit.write_text("max\n")
     assert HOST.available_bytes() != 2400
+
+
+@pytest.mark.parametrize(("which", "column"), [("RLIMIT_AS", 0), ("RLIMIT_DATA", 5)])
+def test_an_ulimit_counts(which: str, column: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    def limits(of: int) -> tuple[int, int]:
+        held = int(Path("/proc/self/statm").read_text().split()[column]) * resource.getpagesize()
+        size = held + 10**6 if of == getattr(resource, which) else resource.RLIM_INFINITY
+        return size, size
+
+    before = HOST.available_bytes()
+    monkeypatch.setattr("formats.memory.resource.getrlimit", limits)
+    assert abs(HOST.available_bytes() - 10**6) < 10**5
+    monkeypatch.setattr("formats.memory.resource.getrlimit", lambda of: (1, 1))
+    assert HOST.available_bytes() == 0 < before
 
 
 def test_all_that_formats_ask_is_answered() -> None:

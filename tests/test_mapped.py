@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import gc
 import json
+import os
+import subprocess
+import sys
 import tracemalloc
 from pathlib import Path
 from typing import Any
@@ -11,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from algorithms import bfs, scc, sssp
+from algorithms import bfs, boruvka, delta_stepping, dijkstra, scc, sssp
 from bench.graphs import grid, rmat, uniform
 from formats import CSC, CSR, Place, from_edges, open_mapped, read, write
 from formats.arrays import is_mapped
@@ -181,6 +184,10 @@ WORK: dict[str, Any] = {
     "reduce": lambda A: reduce(A, "min", axis=1),
     "sssp": lambda A: sssp(A, 5),
     "several sources": lambda A: sssp(A, sources=[5, 9, 17]),
+    "buckets": lambda A: delta_stepping(A, 5),
+    "one by one": lambda A: dijkstra(A, 5),
+    "a tree": lambda A: sssp(A, 5, return_parents=True)[1],
+    "a forest": lambda A: boruvka(A, symmetrize=True).values,
     "ten searches": lambda A: [bfs(A, s) for s in range(10)],
     "64 searches": lambda A: bfs(A, sources=range(64)),
     "scc": lambda A: scc(A),
@@ -230,3 +237,70 @@ def test_columns_that_do_not_fit_are_not_made_for_a_search(monkeypatch: Any) -> 
     monkeypatch.setattr(Place, "available_bytes", lambda place: 2 * A.nrows * 80)
     levels = [bfs(A, 3).tolist() for _ in range(12)]
     assert levels == levels[:1] * 12
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int32", "int64", "float32", "float64"])
+@pytest.mark.parametrize("dense", [False, True])
+def test_a_forest_of_rows_some_at_a_time_is_that_of_all(dense: bool, dtype: str, monkeypatch: Any) -> None:
+    graph = uniform(40, 20) if dense else rmat(7)
+    A = graph.mapped(lambda values: (values % 5 - 2).astype(dtype) if dtype != "bool" else values > 0)
+    F, label = boruvka(A, symmetrize=True, return_labels=True)
+    room, B = A.footprint(CSC).total - 1, CSR.trusted(*A.components)
+    monkeypatch.setattr(Place, "questions", lambda place, needed: True)
+    monkeypatch.setattr(Place, "check_room", lambda place, what, needed: None)  # the vectors are as large as the graph
+    monkeypatch.setattr(Place, "available_bytes", lambda place: room)
+    told = explain(boruvka, B, symmetrize=True, return_labels=True)
+    assert told.runs[0].facts["strips"] > 2
+    found, labels = told.result
+    assert [part.tobytes() for part in found.arrays] == [part.tobytes() for part in F.arrays]
+    np.testing.assert_array_equal(labels, label)
+
+
+LIMITED = """
+import resource, sys, zlib, numpy as np
+from pathlib import Path
+from algorithms import bfs, boruvka, delta_stepping, scc, sssp
+from formats import open_mapped
+from formats.places import HOST
+from semiring import mxm, mxv, reduce, vxm
+
+calls = [
+    lambda A: mxv(A, np.arange(A.ncols, dtype=A.dtype), "min_plus"),
+    lambda A: vxm(np.arange(A.nrows, dtype=A.dtype), A, "max_plus"),
+    lambda A: mxm(A, np.ones((A.ncols, 3), A.dtype), "plus_times"),
+    lambda A: reduce(A, "min", axis=1),
+    lambda A: sssp(A, 5),
+    lambda A: sssp(A, sources=[5, 9], return_parents=True)[1],
+    lambda A: delta_stepping(A, 5),
+    lambda A: bfs(A, 5, return_parents=True)[1],
+    lambda A: scc(A),
+    lambda A: scc(A, weak=True),
+    lambda A: boruvka(A, symmetrize=True).values,
+]
+small, large, limited = sys.argv[1:]
+for call in calls:  # compiles, and starts threads
+    call(open_mapped(small))
+if limited == "limited":
+    size = sum(file.stat().st_size for file in Path(large).iterdir())
+    held = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (held + size + size // 4,) * 2)
+A = open_mapped(large)
+assert limited != "limited" or (A.streams and HOST.available_bytes() < A.nbytes * 0.26)
+print(*(zlib.crc32(np.asarray(call(A)).tobytes()) for call in calls))
+"""
+
+
+def test_work_on_a_mapped_matrix_runs_under_ulimit_in_a_quarter_of_its_size(
+    tmp_path: Path, monkeypatch: Any, capsys: Any
+) -> None:
+    """`ulimit -v` counts the mapped files, and what is in memory."""
+    write(f"{tmp_path}/small/", uniform(1 << 13, 16))
+    write(f"{tmp_path}/large/", uniform(1 << 15, 256))
+    given = [f"{tmp_path}/small", f"{tmp_path}/large"]
+    monkeypatch.setattr(sys, "argv", ["", *given, "free"])
+    exec(LIMITED, {})
+    command = [sys.executable, "-W", "ignore", "-c", LIMITED, *given, "limited"]
+    where = {**os.environ, "MALLOC_ARENA_MAX": "1"}
+    done = subprocess.run(command, env=where, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == capsys.readouterr().out

@@ -96,7 +96,6 @@ class SingleSource(Batched[P, R]):
     """
 
     holds = Holds(fused=(24, 20), written=(64, 30))
-    in_order = True
 
     def __init__(
         self,

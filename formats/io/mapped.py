@@ -18,7 +18,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import fields
 from typing import Any
@@ -29,7 +28,7 @@ from ..arrays import DTYPES, Array, index_dtype, read_only, to_device
 from ..matrix.base import Matrix, find_format
 from ..matrix.contract import as_shape
 from ..progress import Bar
-from ..storage.compressed import CSC, CSR, check_starts
+from ..storage.compressed import CSC, CSR, check_starts, strips
 from .npz import Stored
 
 HEAD, LAYOUT, VERSION = "head.json", "semiring matrix", 1
@@ -221,7 +220,7 @@ def _checked(fmt: type[Matrix], parts: dict[str, Any]) -> Matrix:
     check_starts("indptr", indptr, values.size, n, "row" if A.major == 0 else "column")
     if indices.size != values.size:
         raise ValueError(f"indices and values must be of one length, got {indices.size} and {values.size}")
-    for start, stop in _strips(indptr):
+    for start, stop in strips(indptr, PIECE):
         first, last = int(indptr[start]), int(indptr[stop])
         lines = (indptr[start : stop + 1] - indptr[start], indices[first:last], values[first:last])
         try:
@@ -229,13 +228,3 @@ def _checked(fmt: type[Matrix], parts: dict[str, Any]) -> Matrix:
         except ValueError as error:
             raise ValueError(f"from stored line {start:,} on: {error}") from error
     return A
-
-
-def _strips(indptr: Array) -> Iterator[tuple[int, int]]:
-    """Rows start … stop - 1 with at most PIECE entries, or a single row."""
-    start, n = 0, indptr.size - 1
-    while start < n:
-        stop = int(np.searchsorted(indptr, int(indptr[start]) + PIECE, side="right")) - 1
-        stop = min(max(stop, start + 1), n)
-        yield start, stop
-        start = stop

@@ -7,6 +7,7 @@ does successors.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -336,3 +337,19 @@ def _(A: COO) -> Matrix:
 def _(A: COO) -> Matrix:
     """Sort by row what is sorted by column."""
     return convert(convert(A, CSR), COO)
+
+
+def strips(indptr: Array, entries: int) -> Iterator[tuple[int, int]]:
+    """Rows start … stop - 1 with at most so many entries, or a single row."""
+    start, n = 0, indptr.size - 1
+    while start < n:
+        stop = int(np.searchsorted(indptr, int(indptr[start]) + entries, side="right")) - 1
+        stop = min(max(stop, start + 1), n)
+        yield start, stop
+        start = stop
+
+
+def rows_within(A: CSR, start: int, stop: int) -> CSR:
+    """Of A the entries of rows start … stop - 1, as a matrix of A's shape that shares them."""
+    first, last = int(A.indptr[start]), int(A.indptr[stop])
+    return CSR.trusted(np.clip(A.indptr, first, last) - first, A.indices[first:last], A.values[first:last], A.shape)

@@ -22,9 +22,11 @@ from typing import Any
 import numpy as np
 
 from algorithms.shared.edges import undirected_edges
-from formats import COO, CSR, CompressedCSR
+from formats import COO, CSC, CSR, CompressedCSR
 from formats.arrays import index_dtype
-from formats.storage.orientation import by_columns, is_symmetric
+from formats.storage.compressed import rows_within, strips
+from formats.storage.orientation import by_columns, has_columns, is_symmetric
+from semiring import ewise_add
 from semiring.cpu.kernels import compiled, inlined
 from semiring.cpu.packed import column, columns_of
 from semiring.cpu.threads import get_threads
@@ -38,6 +40,12 @@ from .symmetry import find_symmetry
 GRAIN = 256
 """Vertices that a thread takes at a time."""
 
+STRIP_BYTES = 80
+"""Memory for an entry of rows that are looked at without the others: itself, joined to a forest, and by columns."""
+
+LIGHT_BYTES = 32
+"""Memory for an edge that is sorted."""
+
 GIANT = 1 / 4
 """Share of the vertices from which on a tree no longer chooses: from then on this one, and no other."""
 
@@ -45,12 +53,39 @@ GIANT = 1 / 4
 def forest(A: CSR | CompressedCSR, symmetrize: bool, with_labels: bool) -> tuple[COO, np.ndarray | None]:
     """(the forest's edges, the smallest vertex of each vertex's tree), as `algorithms.boruvka.forest` has them."""
     find_symmetry(A)
-    both_ways = is_symmetric(A)
-    if not both_ways and not symmetrize:
+    if not is_symmetric(A) and not symmetrize:
         undirected_edges(A)  # raises, and names an edge
-    sides = [_side(A)] if both_ways else [_side(A), _side(by_columns(A))]
+    large = isinstance(A, CSR) and not has_columns(A) and (A.on_disk or A.place.questions(A.nbytes))
+    return _by_strips(A, with_labels) if large and not A.footprint(CSC).fits else _whole(A, with_labels)
+
+
+def _by_strips(A: Any, with_labels: bool) -> tuple[COO, np.ndarray | None]:
+    """The same where A's columns do not fit in memory: the forest of the forest so far and of the next rows, and so on.
+
+    Each entry is read once, for what is not in the forest of a part is not in that of the whole. A strip takes about a
+    quarter of the memory that is left.
+    """
+    found: tuple[COO, np.ndarray | None] | None = None
+    count, room = 0, A.place.available_bytes() or 0
+    for start, stop in strips(A.indptr, max(A.nrows, room // 4 // STRIP_BYTES)):
+        part = rows_within(A, start, stop)
+        if found is not None:  # no edge is in both: its smaller end's row came before
+            part = ewise_add(part, found[0].to(CSR), "any")
+        found = _whole(part, with_labels)
+        part.forget()
+        count += 1
+    assert found is not None
+    facts(strips=count)
+    return found
+
+
+def _whole(A: CSR | CompressedCSR, with_labels: bool) -> tuple[COO, np.ndarray | None]:
+    """The forest by A's rows and, if not every edge has its reverse, columns."""
+    find_symmetry(A)
+    sides = [_side(A)] if is_symmetric(A) else [_side(A), _side(by_columns(A))]
     trees = _Trees(A.nrows, A.dtype)
-    edges = light_edges(sides)
+    left = A.place.available_bytes() if A.place.questions(LIGHT_BYTES * A.nnz) else None
+    edges = light_edges(sides) if left is None else light_edges(sides, left // LIGHT_BYTES)
     if edges is not None:
         trees.join(edges)
     if edges is None or not edges.all:

@@ -32,6 +32,9 @@ MANY = 12
 LIGHT = 2
 """Entries a vertex that are about as many as the light ones."""
 
+MOST = 2**32 - 1
+"""Edges that are sorted: they are numbered in 32 bits."""
+
 SAMPLED = 1 << 12
 """Weights by which it is seen which are light."""
 
@@ -58,8 +61,11 @@ class LightEdges:
     all: bool
 
 
-def light_edges(sides: list[Side]) -> LightEdges | None:
-    """The edges of the lightest weights, of all with these weights; None where that would not be few of many."""
+def light_edges(sides: list[Side], most: int = MOST) -> LightEdges | None:
+    """The edges of the lightest weights, of all with these weights; None where that would not be few of many.
+
+    most: edges that there is memory for.
+    """
     values, n = sides[0][2], sides[0][0].size - 1
     entries = values.size * len(sides)
     if entries == 0:
@@ -72,7 +78,7 @@ def light_edges(sides: list[Side]) -> LightEdges | None:
     ends, parts = np.zeros(n + 1, np.int64), (sides[0], sides[-1], len(sides) == 2, limit)
     side_by_side(lambda taken: _count(*parts, ends, taken), values.size)
     np.cumsum(ends, out=ends)
-    if not 0 < ends[-1] < 2**32:
+    if not 0 < ends[-1] <= min(most, MOST):
         return None
     u, v = (np.empty(ends[-1], index_dtype(n)) for _ in range(2))
     w = np.empty(ends[-1], values.dtype)
