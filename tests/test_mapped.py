@@ -290,12 +290,13 @@ print(*(zlib.crc32(np.asarray(call(A)).tobytes()) for call in calls))
 """
 
 
+@pytest.mark.long
 def test_work_on_a_mapped_matrix_runs_under_ulimit_in_a_quarter_of_its_size(
     tmp_path: Path, monkeypatch: Any, capsys: Any
 ) -> None:
     """`ulimit -v` counts the mapped files, and what is in memory."""
     write(f"{tmp_path}/small/", uniform(1 << 13, 16))
-    write(f"{tmp_path}/large/", uniform(1 << 15, 256))
+    write(f"{tmp_path}/large/", uniform(1 << 16, 256))
     given = [f"{tmp_path}/small", f"{tmp_path}/large"]
     monkeypatch.setattr(sys, "argv", ["", *given, "free"])
     exec(LIMITED, {})
