@@ -306,6 +306,13 @@ def test_weights_that_arrays_cannot_hold_are_refused(weights: list[Any], why: st
         backend.dijkstra_path(backend.convert_from_nx(G), 0, 2)
 
 
+def test_centralities_beyond_all_numbers_do_not_converge() -> None:
+    G = nx.complete_graph(9)
+    nx.set_edge_attributes(G, 10, "weight")
+    with pytest.raises(nx.PowerIterationFailedConvergence):
+        backend.katz_centrality(backend.convert_from_nx(G), weight="weight")
+
+
 def test_what_cannot_run_is_said_before_anything_is_converted() -> None:
     G = nx.path_graph(3)
     assert backend.can_run("dijkstra_path", (G, 0, 1), {}) is True

@@ -59,11 +59,14 @@ def pagerank(
 
 
 def iterated(A: Matrix, x: Any, step: Callable[[Any, Any], Any], max_iter: int, tol: float) -> Any:
-    """x = step(x A, x) until it moves by less than n · tol in all."""
+    """x = step(x A, x) until it moves by less than n · tol in all, or is too large to ever stop."""
     for _ in range(max_iter):
         last, x = x, step(vxm(x, A, PlusTimes), x)
-        if float(abs(x - last).sum()) < A.nrows * tol:
+        moved = float(abs(x - last).sum())
+        if moved < A.nrows * tol:
             return x
+        if not math.isfinite(moved):
+            break
     raise nx.PowerIterationFailedConvergence(max_iter)
 
 
