@@ -17,7 +17,18 @@ from typing import Any, Literal
 from formats import Matrix, SparseVector
 from formats.arrays import Array, index_dtype
 from formats.matrix.notation import is_integer
-from semiring.vectors import all_vertices, element, empty_rows, excluded, fill, flag, full, put, starting_points
+from semiring.vectors import (
+    all_vertices,
+    as_vertex,
+    element,
+    empty_rows,
+    excluded,
+    fill,
+    flag,
+    full,
+    put,
+    starting_points,
+)
 from semiring.verbs.registry import Holds, Unsuited
 
 from .shared.signatures import Search, Searches, Vertices
@@ -40,6 +51,7 @@ def bfs(
     mask: Array | SparseVector | None = None,
     complement: bool = False,
     max_level: int | None = None,
+    target: int | None = None,
     fused: bool = True,
 ) -> Searches:
     """Breadth-first search: the number of edges on a shortest way from a source to every vertex.
@@ -56,6 +68,8 @@ def bfs(
         mask: (n,) the vertices of the subgraph to search.
         complement: search the vertices that are not in the mask.
         max_level: how far to look, in edges.
+        target: look no farther than this vertex: what is more edges away counts as not reached. On the CPU a search
+            from one source ends there.
         fused: False runs the equations as they are written.
 
     Returns:
@@ -63,7 +77,8 @@ def bfs(
         each vertex's smallest predecessor one level nearer, -1 for none.
 
     Raises:
-        ValueError: a source lies outside A or its subgraph, or a parameter has a value that it cannot have.
+        ValueError: a source lies outside A or its subgraph, a target lies outside A, or a
+            parameter has a value that it cannot have.
         TypeError: both or neither of source and sources are given.
 
     Example:
@@ -81,6 +96,8 @@ def bfs(
     if deepest is not None and deepest < 0:
         raise ValueError(f"max_level must not be negative, got {max_level}")
     starts = starting_points(A, source, sources)
+    end = None if target is None else as_vertex(A, target, "target")
+    stop = () if end is None or not A.place.on_host else (end,)  # a kernel on a GPU runs to its end
     outside = excluded(A, mask, complement) if mask is not None else None
     for start in starts:
         if outside is not None and element(outside, start):
@@ -88,15 +105,20 @@ def bfs(
     if sources is None:
         [start] = starts
         with running("bfs", A):
-            level, parent = search(A, start, outside, how, deepest, return_parents)
+            level, parent = search(A, start, outside, how, deepest, return_parents, *stop)
+        if end is not None and not stop:
+            cut(level, parent, end)
         return (level, parent) if return_parents else level
     rows = empty_rows(A, len(starts), "bfs", LEVEL, index_dtype(A.nrows) if return_parents else None)
     for block in bfs.batch.blocks(A, starts, rows, outside, how, deepest, return_parents):
         if isinstance(block.answer, Unsuited):
             [start] = block.sources
             with running("bfs", A):
-                fill(block.rows, search(A, start, outside, how, deepest, return_parents))
+                fill(block.rows, search(A, start, outside, how, deepest, return_parents, *stop))
     level, parent = rows
+    if end is not None:
+        for each in zip(level, parent if return_parents else [None] * len(starts), strict=True):
+            cut(*each, end)
     return (level, parent) if return_parents else level
 
 
@@ -105,19 +127,36 @@ bfs.in_order = True
 bfs.long = 1 << 24  # as each edge is looked at once
 
 
+def cut(level: Any, parent: Any, target: int) -> None:
+    """Take off what is farther than the target, if that is reached."""
+    last = element(level, target)
+    if last >= 0:
+        far = level > last
+        put(level, far, -1)
+        if parent is not None:
+            put(parent, far, -1)
+
+
 @bfs.equations
 def search(
-    A: Matrix, source: int, outside: Any, how: Direction, deepest: int | None, return_parents: bool
+    A: Matrix,
+    source: int,
+    outside: Any,
+    how: Direction,
+    deepest: int | None,
+    return_parents: bool,
+    target: int | None = None,
 ) -> tuple[Any, Any]:
     """(levels, parents) from one source; no parents where nobody asked for them.
 
     outside: (n,) Booleans, where not to go; None for everywhere.  deepest: the last level to find, None for all.
+    target: the vertex whose level is the last.
     """
     visited = full(all_vertices(A), False, bool) if outside is None else outside.copy()
     level = full(visited, -1, LEVEL)
     parent = full(visited, -1, all_vertices(A).dtype) if return_parents else None
     for k, f in enumerate(frontiers(A, flag(A, source), visited, how, parent)):  # f' = fA⟨¬visited⟩
         put(level, f, k)
-        if k == deepest:
+        if k == deepest or (target is not None and element(level, target) >= 0):
             break
     return level, parent

@@ -15,6 +15,7 @@ from algorithms.shared.traversal import TURNED_AFTER
 from formats import CSR, Matrix, SparseVector, from_edges
 from formats.arrays import to_device
 from formats.storage.orientation import has_columns
+from semiring import explain
 
 from .graphs import Graph, every_format, graphs, in_turns, on_cpu, sources
 
@@ -105,6 +106,35 @@ def test_no_farther_than_max_level(direction, fmt, backend, graph, source, deepe
     full, tree = (np.array(x) for x in levels_and_parents(graph, source % graph.n))
     assert level.tolist() == np.where(full <= deepest, full, -1).tolist()
     assert parent.tolist() == np.where(full <= deepest, tree, -1).tolist()
+
+
+@directions_in_turns
+@given(graph=any_graph, source=sources, target=sources, deepest=st.one_of(st.none(), st.integers(0, 3)))
+@settings(max_examples=10)
+def test_no_farther_than_the_target(direction, fmt, backend, graph, source, target, deepest):
+    A, source, target = graph.matrix(int).to(fmt, device=backend), source % graph.n, target % graph.n
+    full, tree = (np.array(x) for x in levels_and_parents(graph, source))
+    far = full > (full[target] if full[target] >= 0 else graph.n)
+    far |= False if deepest is None else full > deepest
+    right = np.where(far, -1, full).tolist(), np.where(far, -1, tree).tolist()
+    level, parent = search(A, source, direction=direction, target=target, max_level=deepest)
+    assert (level.tolist(), parent.tolist()) == right
+    levels, parents = search(A, sources=[target, source], direction=direction, target=target, max_level=deepest)
+    assert (levels[1].tolist(), parents[1].tolist()) == right
+    assert (levels[0] <= 0).all()
+    [level], _ = search(A, sources=[source], direction=direction, target=target, max_level=deepest)
+    assert level.tolist() == right[0]
+
+
+def test_a_target_ends_the_search_and_one_outside_the_subgraph_does_not():
+    A = from_edges(np.arange(99), np.arange(1, 100), shape=100)
+    for fused in (True, False):
+        with trace() as traced:
+            assert bfs(A, 0, target=5, fused=fused)[[5, 6]].tolist() == [5, -1]
+        assert fused or len(traced.rounds) <= 6
+    assert explain(bfs, A, 0, target=5).runs[0].facts["levels"] == 5
+    assert bfs(A, 0, target=50, mask=np.arange(100) < 20).max() == 19
+    assert bfs(A, 50, target=2).max() == 49
 
 
 @every_format

@@ -90,6 +90,9 @@ def test_bfs_within_a_bound_and_both_ways(fine, file):
     assert near.table.items() >= {"reached": "3", "depth": "1"}.items()
     assert near.out.endswith("30 cannot be reached within the bound\n")
     assert fine("bfs", graph, "--source", 10, "--to", 70).out.endswith("70 cannot be reached\n")
+    ended = fine("bfs", graph, "--source", 10, "--target", 30, "--to", 30).out
+    assert ended.splitlines()[-1] == fine("bfs", graph, "--source", 10, "--to", 30).out.splitlines()[-1]
+    assert fine("bfs", graph, "--source", 10, "--target", 20).table["depth"] == "1"
     several = fine("bfs", graph, "--source", 10, "--to", 70, "--to", 30).out
     assert several.endswith("70 cannot be reached\nto 30: 2 arcs\n10 -> 20 -> 30\n")
     both = fine("bfs", graph, "--source", 10, "--to", 70, "--undirected", "--alpha", 2, "--beta", 3)

@@ -337,7 +337,7 @@ def test_searches_on_graphs_of_awkward_shapes(algorithm, fmt, backend):
     beside = Beside(algorithm, backend)
     for shape in shapes(large=3000, long=600).values():
         A = shaped(shape, INT32, "ties").to(fmt, device=backend)
-        for options in ({}, {"direction": "pull"}, {"max_level": 1}):
+        for options in ({}, {"direction": "pull"}, {"max_level": 1}, {"target": A.nrows // 2}):
             for source in {0, A.nrows - 1}:
                 beside(A, source, return_parents=True, **options)
     beside.done()

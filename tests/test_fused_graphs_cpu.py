@@ -83,14 +83,16 @@ def wide(A: Matrix) -> Matrix:
     source=sources,
     outside=st.sets(st.integers(0, 11)),
     deepest=st.one_of(st.none(), st.integers(0, 3)),
+    target=st.one_of(st.none(), st.integers(0, 11)),
     direction=st.sampled_from(list(DIRECTIONS)),
     trees=st.booleans(),
 )
 @settings(max_examples=60)
-def test_levels_and_parents_are_the_definitions(graph, source, outside, deepest, direction, trees):
+def test_levels_and_parents_are_the_definitions(graph, source, outside, deepest, target, direction, trees):
     source %= graph.n
     mask = np.array(sorted((set(range(graph.n)) - outside) | {source}))
     options = DIRECTIONS[direction] | {"max_level": deepest, "return_parents": trees}
+    options |= {} if target is None else {"target": target % graph.n}
     options |= {"mask": np.isin(np.arange(graph.n), mask)} if outside else {}
     assert_alike(graph.matrix(np.int32), bfs, source, **options)
 
@@ -103,8 +105,15 @@ def test_large_levels_are_searched_by_threads(count, symmetric, monkeypatch):
     hub = int(np.diff(A.indptr).argmax())
     mask = np.arange(A.nrows) % 7 != 3
     mask[hub] = True
+    far = int(bfs(A, hub).argmax())
     with threads(count):
-        for options in (*DIRECTIONS.values(), {"mask": mask}, {"mask": mask, "direction": "pull"}, {"max_level": 2}):
+        for options in (
+            *DIRECTIONS.values(),
+            {"mask": mask},
+            {"mask": mask, "direction": "pull"},
+            {"max_level": 2},
+            {"target": far},
+        ):
             for trees in (False, True):
                 assert_alike(A, bfs, hub, return_parents=trees, **options)
         told = explain(bfs, A, hub).runs[0].facts

@@ -17,6 +17,7 @@ LINE: Any = from_edges([0, 1], [1, 2], [3, 4])
 
 REFUSED: dict[str, tuple[type[Exception], str, Callable[[], Any]]] = {
     "half a level": (TypeError, "max_level must be an integer, got 1.5", lambda: bfs(LINE, 0, max_level=1.5)),  # type: ignore[call-overload]
+    "a target that is not there": (ValueError, "target", lambda: bfs(LINE, 0, target=LINE.nrows)),
     "a level that is a truth": (TypeError, "max_level must be an integer", lambda: bfs(LINE, 0, max_level=True)),
     "distances for parents": (
         ValueError,

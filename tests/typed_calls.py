@@ -160,7 +160,7 @@ assert_type(delta_stepping(A, sources=[0], delta=2, return_parents=True), tuple[
 assert_type(bfs(A, 0, direction="pull"), IntegerVector)
 assert_type(bfs(A, 0, return_parents=True, mask=yes), tuple[IntegerVector, IntegerVector])
 assert_type(bfs(A, sources=[0, 1]), IntegerRows)
-assert_type(bfs(A, sources=[0, 1], return_parents=True, max_level=2), tuple[IntegerRows, IntegerRows])
+assert_type(bfs(A, sources=[0, 1], return_parents=True, max_level=2, target=1), tuple[IntegerRows, IntegerRows])
 assert_type(scc(A, weak=True), IntegerVector)
 assert_type(boruvka(A, symmetrize=True), COO)
 assert_type(boruvka(A, symmetrize=True, return_labels=True), tuple[COO, IntegerVector])

@@ -41,6 +41,7 @@ def bfs(
     alpha: Annotated[float, typer.Option(help="auto: pull above one in alpha of the unexplored edges.")] = 15,
     beta: Annotated[float, typer.Option(help="auto: push again below one in beta of the vertices.")] = 18,
     max_level: Annotated[int | None, typer.Option(help="Look no farther than this many edges.", min=0)] = None,
+    target: Annotated[str | None, typer.Option(help="Look no farther than this vertex.")] = None,
     to: Annotated[
         list[str] | None, typer.Option(help="Also print a path with the fewest edges to this vertex; may repeat.")
     ] = None,
@@ -57,9 +58,10 @@ def bfs(
     graph = load(file, undirected=undirected, threads=threads)
     starts = [graph.vertex(start, "--source") for start in source]
     ends = [graph.vertex(end, "--to") for end in to or []]
+    last = None if target is None else graph.vertex(target, "--target")
     run: Any = functools.partial(search, alpha=alpha, beta=beta, return_parents=bool(ends))
     answer, _ = graph.solve(
-        lambda A: run(A, sources=starts, direction=direction, max_level=max_level),
+        lambda A: run(A, sources=starts, direction=direction, max_level=max_level, target=last),
         lambda A: [run(A, 0, direction=way) for way in directions(direction)],
         sample(SAMPLE, 1, graph.A),
         format,
@@ -74,7 +76,7 @@ def bfs(
         rows |= graph.watch.rows if row == len(source) - 1 else {}
         show_table(f"{graph.title}, from vertex {start}", rows)
         show_table("vertices by level", by_level(levels[row]), ("level", "vertices"))
-        within = "" if max_level is None else " within the bound"
+        within = "" if max_level is None and target is None else " within the bound"
         for end in ends:
             show_path(to_device(parents[row], "cpu"), end, graph.labels, levels[row][end] >= 0, within=within)
     if output is not None:

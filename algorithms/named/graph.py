@@ -402,10 +402,22 @@ class Graph:
         return self._answers(starts, source, distance, parent, different(distance, zero))
 
     @overload
-    def bfs(self, source: Hashable, *, sources: None = None, max_level: int | None = None) -> Distances: ...
+    def bfs(
+        self,
+        source: Hashable,
+        *,
+        sources: None = None,
+        max_level: int | None = None,
+        target: Hashable | None = None,
+    ) -> Distances: ...
     @overload
     def bfs(
-        self, source: None = None, *, sources: Iterable[Hashable], max_level: int | None = None
+        self,
+        source: None = None,
+        *,
+        sources: Iterable[Hashable],
+        max_level: int | None = None,
+        target: Hashable | None = None,
     ) -> dict[Hashable, Distances]: ...
     def bfs(
         self,
@@ -413,6 +425,7 @@ class Graph:
         *,
         sources: Iterable[Hashable] | None = None,
         max_level: int | None = None,
+        target: Hashable | None = None,
     ) -> Distances | dict[Hashable, Distances]:
         """The number of edges on a way from a vertex with the fewest, see `algorithms.bfs`.
 
@@ -420,6 +433,7 @@ class Graph:
             source: the vertex to start from.
             sources: several vertices instead of one.
             max_level: how far to look, in edges.
+            target: look no farther than this vertex.
 
         Returns:
             The levels, by name, with the arrays and the paths; of several sources those of each, by its name.
@@ -433,7 +447,10 @@ class Graph:
             {'a': 0, 'b': 1, 'c': 2}
         """
         starts = self._starts(source, sources)
-        level, parent = bfs(self.matrix, sources=list(starts.values()), return_parents=True, max_level=max_level)
+        end = None if target is None else self.names.index(target, "target")
+        level, parent = bfs(
+            self.matrix, sources=list(starts.values()), return_parents=True, max_level=max_level, target=end
+        )
         return self._answers(starts, source, level, parent, level >= 0)
 
     def _starts(self, source: Hashable | None, sources: Iterable[Hashable] | None) -> dict[Hashable, int]:

@@ -46,15 +46,15 @@ def levels(cutoff: Any) -> int:
         raise NotImplementedError(f"a cutoff of {cutoff!r}") from None
 
 
-def search(G: Converted, sources: list[int], limit: int = DEEPEST, target: int = -1, backwards: bool = False) -> Found:
-    """The vertices that a search with a queue finds, to a level, or until it finds the target."""
+def search(G: Converted, sources: list[int], limit: int = DEEPEST, backwards: bool = False) -> Found:
+    """The vertices that a search with a queue finds, to a level."""
     n, rows = len(G), G.rows_of(backwards)
-    if not option("exact_order") and len(sources) == 1 and target < 0 and not backwards:
+    if not option("exact_order") and len(sources) == 1 and not backwards:
         return by_levels(G, sources[0], limit)
     queue, level, parent = np.empty(n, np.int32), np.full(n, -1, np.int32), np.full(n, -1, np.int32)
     queue[: len(sources)] = sources
     level[sources] = 0
-    count = breadth_first.search(*rows, len(sources), limit, target, queue, level, parent)
+    count = breadth_first.search(*rows, len(sources), limit, queue, level, parent)
     return Found(queue[:count], level, parent)
 
 

@@ -185,6 +185,7 @@ class Way(TypedDict, total=False):
     mask: Array | SparseVector | None
     complement: bool
     max_level: int | None
+    target: int | None
     fused: bool
 
 

@@ -51,18 +51,24 @@ GRAIN = 64
 AHEAD = np.uintp(16)
 """Places in the queue from one to that whose row is fetched meanwhile."""
 
-BEGIN, END, LEVEL, UNEXPLORED, EDGES = range(5)
+BEGIN, END, LEVEL, UNEXPLORED, EDGES, TARGET = range(6)
 """What a search knows at a level: the frontier's part of the queue, its level, and, where they are counted, the edges
-that no large frontier has had yet and those of this one."""
+that no large frontier has had yet and those of this one. The target is the vertex to stop at, or -1."""
 
 
 def search(
-    A: CSR, source: int, outside: np.ndarray | None, how: Direction, deepest: int | None, return_parents: bool
+    A: CSR,
+    source: int,
+    outside: np.ndarray | None,
+    how: Direction,
+    deepest: int | None,
+    return_parents: bool,
+    target: int | None = None,
 ) -> tuple[np.ndarray, np.ndarray | None]:
     """(levels, parents) from one source, as `algorithms.bfs.search` has them."""
     level = np.empty(A.nrows, np.int32)
     parent = np.empty(A.nrows if return_parents else 0, index_dtype(A.nrows))
-    done = fill(A, source, level, parent, outside, how, deepest)
+    done = fill(A, source, level, parent, outside, how, deepest, target)
     facts(levels=done.pushed + done.pulled, pushed=done.pushed, pulled=done.pulled, threads=done.threads)
     return level, parent if return_parents else None
 
@@ -75,12 +81,14 @@ def fill(
     outside: np.ndarray | None,
     how: Direction,
     deepest: int | None,
+    target: int | None = None,
 ) -> _Search:
     """Write the levels and, if there is room for them, the parents; the search, which knows what it has done."""
     level.fill(-1)
     parent.fill(-1)
     how = how if A.nnz < SMALL else how.for_matrix(A)
     done = _Search(A, level, parent, how, A.nrows if deepest is None else min(deepest, A.nrows))
+    done.state[TARGET] = -1 if target is None else target
     if outside is not None:
         level[outside], done.masked = -2, True
     done.run(source)
@@ -96,20 +104,20 @@ class _Search:
         self.A, self.level, self.parent, self.how, self.deepest = A, level, parent, how, deepest
         self.queue = np.empty(A.nrows + 1, parent.dtype)
         self.masked = False
-        self.state = np.zeros(5, np.int64)
+        self.state = np.zeros(6, np.int64)
         self.pushed = self.pulled = 0
         self.threads = get_threads() if A.nnz >= WORTH_THREADS else 1
         self.seen: np.ndarray | None = None  # made at the first large level, and again where small ones came between
 
     def run(self, source: int) -> None:
-        """Levels from `source`; returns when nothing is left to find, or the deepest level is."""
+        """Levels from `source`; returns when nothing is left to find, or the deepest level or the target is."""
         self.level[source], self.queue[0] = 0, source
-        self.state[:] = 0, 1, 0, self.A.nnz, 0
+        self.state[:TARGET] = 0, 1, 0, self.A.nnz, 0
         pulling = False
         while True:
             if self.how.choice != "pull" and not pulling:
                 self.small_levels()
-            if self.state[BEGIN] == self.state[END] or self.state[LEVEL] >= self.deepest:
+            if self.state[BEGIN] == self.state[END] or self.state[LEVEL] >= self.deepest or self.arrived():
                 break
             before, pulling = pulling, self.pulls(pulling)
             if pulling:
@@ -118,6 +126,11 @@ class _Search:
                 listed(self.found, self.queue)
             else:
                 self.push()
+
+    def arrived(self) -> bool:
+        """Has the target a level?"""
+        target = int(self.state[TARGET])
+        return target >= 0 and bool(self.level[target] >= 0)
 
     def pulls(self, pulling: bool) -> bool:
         """Is the next step a pull? By the rule of `Direction.pulls`."""
@@ -190,8 +203,8 @@ def _small_levels(rows, found, state, deepest, widest, large, alpha, pause):
     """Push small levels; was there a pause, since the queue has got so long?"""
     (indptr, indices), (level, parent, queue) = rows, found
     begin, end, k, unexplored = state[0], state[1], state[2], state[3]
-    edges, one, two = np.int64(0), np.uintp(1), np.uintp(2)
-    while begin < end < pause and k < deepest:
+    edges, one, two, target = np.int64(0), np.uintp(1), np.uintp(2), state[5]
+    while begin < end < pause and k < deepest and (target < 0 or level[target] < 0):
         most = (end - begin) * widest
         if most >= large or most * alpha > unexplored:
             edges = np.int64(0)

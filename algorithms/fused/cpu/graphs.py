@@ -20,10 +20,10 @@ from semiring.verbs.registry import Unsuited
 
 
 @bfs.implement(CSR, "cpu")
-def _bfs(A: CSR, source: int, outside: Any, how: Direction, deepest: int | None, return_parents: bool) -> Any:
+def _bfs(A: CSR, source: int, *how: Any) -> Any:
     from .bfs import search
 
-    return search(A, source, outside, how, deepest, return_parents)
+    return search(A, source, *how)
 
 
 def _searches_need(A: Any, k: int) -> int:

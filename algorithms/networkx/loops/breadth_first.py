@@ -11,8 +11,8 @@ from semiring.cpu.kernels import compiled
 
 
 @compiled
-def search(ends, near, begun, limit, target, queue, level, parent):
-    """How many vertices are found up to the level `limit`, or until the target is.
+def search(ends, near, begun, limit, queue, level, parent):
+    """How many vertices are found up to the level `limit`.
 
     queue: (n,), of which the first `begun` are the sources.  level: (n,), 0 for them and -1 for others.
     """
@@ -29,8 +29,6 @@ def search(ends, near, begun, limit, target, queue, level, parent):
                 level[v], parent[v] = below, u
                 queue[found] = v
                 found += 1
-                if v == target:
-                    return found
     return found
 
 
