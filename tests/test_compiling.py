@@ -89,6 +89,26 @@ def test_what_was_warmed_up_is_not_compiled_again(tmp_path: Path) -> None:
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
         assert re.search(f"compiling *│ *{expected}", done.stdout), done.stdout
+    done = subprocess.run(
+        [sys.executable, "-c", OF_NETWORKX], env=environment, capture_output=True, text=True, check=False
+    )
+    assert (done.stdout, done.returncode) == ("0.0\n", 0), done.stderr
+
+
+OF_NETWORKX = """
+import networkx as nx
+from algorithms.networkx.interface import backend
+from semiring.kernels.compiling import seconds_of_compiling
+for kind in (nx.Graph, nx.DiGraph):
+    G = backend.convert_from_nx(nx.gnm_random_graph(300, 1200, seed=1, directed=kind is nx.DiGraph))
+    for name in ("dijkstra_path", "bidirectional_shortest_path", "bellman_ford_path_length"):
+        getattr(backend, name)(G, 0, 1)
+    for name in ("pagerank", "closeness_centrality", "betweenness_centrality", "is_forest", "is_bipartite"):
+        getattr(backend, name)(G)
+    for name in ("core_number", "clustering") if kind is nx.Graph else ("condensation", "is_weakly_connected"):
+        getattr(backend, name)(G)
+print(seconds_of_compiling())
+"""
 
 
 CROWDED = """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from importlib.util import find_spec
 from typing import Annotated, Any
 
 import numpy as np
@@ -35,6 +36,7 @@ def warm_up(
     semiring: Annotated[list[str], typer.Option(help="For paths and products; may repeat.")] = SEMIRINGS,
     dtype: Annotated[list[str], typer.Option(help="Of the weights; may repeat.")] = DTYPES,
     backend: Device = Backend.cpu,
+    networkx: Annotated[bool, typer.Option(help="Also the functions of NetworkX's backend, if that is there.")] = True,
 ) -> None:
     """Compile the kernels of the usual calls, and keep them on disk."""
     from rich.console import Console
@@ -44,6 +46,10 @@ def warm_up(
         find_semiring(name)
     before = seconds_of_compiling()
     calls = list(usual_calls(semiring, [np.dtype(name) for name in dtype], backend.value))
+    if networkx and find_spec("networkx") is not None:
+        from ..networkx.rehearsal import usual_calls as calls_of_networkx
+
+        calls += calls_of_networkx(backend.value)
     for call in track(calls, "compiling", console=Console(stderr=True), transient=True):
         call()
     seconds = seconds_of_compiling() - before

@@ -1,0 +1,53 @@
+"""Calls of every function of the table on small graphs, for `semiring warm-up`: what they compile is kept on disk."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+from algorithms.named.graph import Graph
+from formats import from_edges
+
+from .entry.semiring_networkx import FUNCTIONS
+from .interface import backend, implementation, signature
+
+VERTICES, EDGES = 70, 280
+"""More vertices than searches that are done at once."""
+
+GIVEN: dict[str, Any] = {"source": 0, "target": 1, "n": 0, "v": 0, "k": 2, "distance": 2}
+GIVEN |= {"sources": {0, 1}, "center_nodes": {0}}
+"""What a parameter without a default is given."""
+
+WEIGHTS = ("weight", "distance")
+"""Parameters that name a weight, if they have a default."""
+
+
+def usual_calls(device: str) -> Iterator[Callable[[], None]]:
+    """Each function on graphs with directions, without cycles, and without directions, by weights of both types."""
+    u, v = np.random.default_rng(0).integers(0, VERTICES, (2, EDGES))
+    u, v = u[u != v], v[u != v]
+    up, down, weights = np.minimum(u, v), np.maximum(u, v), (u + v) % 9 + 1
+    both = np.concatenate((up, down)), np.concatenate((down, up)), np.tile(weights, 2)
+    for dtype in ("int32", "float64"):
+        for ends in ((u, v, weights), (up, down, weights), both):
+            g = Graph(from_edges(*ends, shape=VERTICES, dtype=dtype))
+            yield from (partial(run, name, g, device) for name in FUNCTIONS)
+
+
+def run(name: str, g: Graph, device: str) -> None:
+    """The function with and without weights, as far as it takes the graph."""
+    parameters = list(signature(name).parameters.values())[1:]
+    given = {each.name: GIVEN[each.name] for each in parameters if each.default is each.empty}
+    named = [key for key in implementation(name)[1] if key in WEIGHTS and key not in given]
+    for weight in ("weight", None) if named else ("weight",):
+        try:
+            found = getattr(backend, name)(g, **given, **dict.fromkeys(named, weight), device=device)
+            if hasattr(found, "__next__"):
+                deque(found, 0)
+        except (nx.NetworkXException, NotImplementedError, ValueError):  # NetworkX would not have asked
+            pass
