@@ -16,6 +16,7 @@ from .da2cf import da2cf
 from .delta_stepping import delta_stepping
 from .dijkstra import dijkstra
 from .eccentricity import diameter, eccentricity
+from .elimination import Factor, Symbolic, elimination_order, factor, symbolic_factor
 from .label_propagation import label_propagation
 from .pagerank import pagerank
 from .scc import scc
@@ -32,8 +33,10 @@ from .triangles import clustering, triangles
 from . import fused  # isort: skip  # noqa: F401  # registers implementations of the algorithms above
 
 __all__ = [
+    "Factor",
     "Graph",
     "NegativeCycle",
+    "Symbolic",
     "all_pairs",
     "bellman_ford",
     "betweenness_centrality",
@@ -50,6 +53,8 @@ __all__ = [
     "diameter",
     "dijkstra",
     "eccentricity",
+    "elimination_order",
+    "factor",
     "fewest_edges",
     "harmonic_centrality",
     "label_propagation",
@@ -59,6 +64,7 @@ __all__ = [
     "shortest_path_tree",
     "shortest_simple_paths",
     "sssp",
+    "symbolic_factor",
     "topological_components",
     "trace",
     "transitive_closure",

@@ -16,6 +16,7 @@ from algorithms import (
     da2cf,
     delta_stepping,
     dijkstra,
+    factor,
     fewest_edges,
     label_propagation,
     pagerank,
@@ -58,6 +59,8 @@ s = SparseVector([0], [5.0], 2)
 bellman_ford(A, sorce=0)  # wrong
 bellman_ford(A, 0, shedule="sweep")  # wrong
 da2cf(A, 0, delta=3)  # wrong
+factor(A, ordering=None)  # wrong
+factor(A).solve(sorce=0)  # wrong
 delta_stepping(A, 0, delta="medium")  # wrong
 dijkstra(A, 0, delta=3)  # wrong
 sssp(A, "Rome")  # wrong

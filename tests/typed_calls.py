@@ -22,6 +22,7 @@ from algorithms import (
     diameter,
     dijkstra,
     eccentricity,
+    factor,
     fewest_edges,
     harmonic_centrality,
     label_propagation,
@@ -31,6 +32,7 @@ from algorithms import (
     shortest_path_tree,
     shortest_simple_paths,
     sssp,
+    symbolic_factor,
     topological_components,
     transitive_closure,
     triangles,
@@ -151,6 +153,12 @@ assert_type(sssp(A, 0), DenseVector)
 assert_type(sssp(A, 0, return_parents=True), tuple[DenseVector, IntegerVector])
 assert_type(sssp(A, sources=[0, 1], algorithm="dijkstra"), DenseRows)
 assert_type(sssp(A, sources=range(2), delta=3.5, return_parents=True), tuple[DenseRows, IntegerRows])
+assert_type(factor(A).solve(0), DenseVector)
+assert_type(factor(A, MaxMin).solve(0, return_parents=True), tuple[DenseVector, IntegerVector])
+assert_type(factor(A, order=symbolic_factor(A)).solve(sources=[0, 1], exact=True), DenseRows)
+assert_type(factor(A).distances([0], range(2)), DenseRows)
+assert_type(factor(A).nearest([0]), tuple[DenseVector, IntegerVector])
+assert_type(factor(A).path(0, 1), list[int])
 assert_type(bellman_ford(A, 0, limit=9, target=1, fused=False), DenseVector)
 assert_type(bellman_ford(A, 0, MaxMin, return_parents=True), tuple[DenseVector, IntegerVector])
 assert_type(da2cf(A, sources=np.array([1])), DenseRows)

@@ -1,0 +1,54 @@
+"""⊕ and ⊗ as the loops of elimination compute them: one product and one comparison, without a branch.
+
+Lengths of non-negative integers are computed as unsigned ones: no sum of two of them wraps, and every sum that
+saturates is worse than the zero, which is the largest signed integer. Floats need no test either, nor do operators that
+give one of their operands. All else is the exact product of `semiring.cpu.kernels`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from semiring import MONOIDS, OPERATORS, Law, Semiring
+from semiring.cpu.kernels import inlined, plain_product, product_function
+
+from ..relaxation import orders
+
+UNSIGNED: dict[Any, np.dtype] = {np.dtype(np.int32): np.dtype(np.uint32), np.dtype(np.int64): np.dtype(np.uint64)}
+
+
+@dataclass(frozen=True)
+class Algebra:
+    """What loops compute with.
+
+    dtype: of numbers as the loops see them.  zero, unit: of that dtype.  compose: (a, b) -> a ⊗ b.  better: is the
+    first strictly better?
+    """
+
+    dtype: np.dtype
+    zero: Any
+    unit: Any
+    compose: Any
+    better: Any
+
+
+@lru_cache(maxsize=64)
+def algebra(s: Semiring, dtype: np.dtype, lengths: bool) -> Algebra:
+    """What to compute with in a semiring and a dtype.  lengths: does no weight make a path better?"""
+    better, _ = orders(s)
+    zero, unit = s.zero(dtype), s.unit(dtype)
+    plus = s.mul == OPERATORS["plus"]
+    if plus and s.add == MONOIDS["min"] and dtype.kind == "i" and lengths:
+        work = UNSIGNED[dtype]
+        number = work.type
+        return Algebra(work, number(zero), number(unit), inlined(lambda a, b: number(a + b)), better)
+    chooses = s.mul.name in ("min", "max", "land", "lor") and OPERATORS.get(s.mul.name) == s.mul
+    keeps_zero = {Law.ANNIHILATES_LEFT, Law.ANNIHILATES_RIGHT} <= s.laws
+    ordered = s.add in (MONOIDS["min"], MONOIDS["max"]) or dtype.kind == "b"
+    plain = keeps_zero and ordered and (chooses or (plus and dtype.kind == "f"))
+    compose = (plain_product if plain else product_function)(s, dtype, True)
+    return Algebra(dtype, zero, unit, compose, better)

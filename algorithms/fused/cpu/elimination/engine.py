@@ -1,0 +1,204 @@
+"""What `algorithms.elimination` asks for: plans, numbers and answers, between matrices and arrays of the factor."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from algorithms.shared.parents import gains_by_length
+from algorithms.shared.single_source import check_range
+from formats import CSR
+from formats.arrays import read_only
+from semiring import OPERATORS, Semiring
+from semiring.kernels.interrupts import interruptible
+from semiring.statistics import magnitude, mean
+
+from ..near_far import fits, full_values
+from .numbers import eliminated
+from .ordering import find_order
+from .pattern import Tree, tree
+from .plan import Plan, Prediction, planned, prediction, slots
+from .queries import Queries
+
+LONG = 1 << 24
+"""Operations, or arcs by sources, from which on Ctrl-C ends the wait."""
+
+INT64 = np.dtype(np.int64)
+SAFE = 2**62
+"""What no sum of int64 weights may reach."""
+
+
+@dataclass
+class Analysis:
+    """What is known of a graph's factor before its numbers.
+
+    plan: made when the first numbers are.  how: who has found the order.
+    """
+
+    tree: Tree
+    prediction: Prediction
+    how: str
+    found: Plan | None = None
+
+    def plan(self, A: CSR) -> Plan:
+        """Where everything will lie."""
+        if self.found is None:
+            self.found = planned(A.indptr, A.indices, self.tree)
+        return self.found
+
+
+def analysis(A: CSR, order: Any) -> Analysis:
+    """The elimination tree of A ∪ Aᵀ in an order, or in one that is found."""
+    how = "given"
+    if order is None:
+        order, how = interruptible(functools.partial(find_order, A.indptr, A.indices), A.nnz >= 1 << 16)
+    elif np.bincount(order, minlength=A.nrows).max(initial=0) > 1 or order.size != A.nrows:
+        raise ValueError(f"order must hold each of the {A.nrows:,} vertices once")
+    t = tree(A.indptr, A.indices, np.asarray(order, np.int32))
+    return Analysis(replace(t, order=read_only(t.order)), prediction(t), how)
+
+
+@dataclass(frozen=True)
+class Engine:
+    """Numbers, and the matrix that they are of.
+
+    wide: are int32 weights, of any sign, computed with in int64?  fitting: can no length leave the dtype's range?
+    """
+
+    A: CSR
+    s: Semiring
+    queries: Queries
+    slots: np.ndarray
+    wide: bool
+    fitting: bool
+
+    @property
+    def bad(self) -> int:
+        """A vertex on a cycle that improves, but for rounding; -1 if there is none."""
+        bad, loop = self.queries.numbers.bad, self.queries.numbers.loop
+        if loop >= 0:
+            return int(np.searchsorted(self.A.indptr, loop, "right")) - 1
+        return int(self.queries.plan.tree.order[bad]) if bad >= 0 else -1
+
+    @property
+    def rounded(self) -> bool:
+        """Are lengths sums or products of floats, which are rounded?"""
+        return self.A.dtype.kind == "f" and self.s.mul.name not in ("min", "max", "first", "second")
+
+    def solve(self, sources: list[int], rows: np.ndarray) -> None:
+        """Fill a row from each source; OverflowError if a finite distance does not fit."""
+        q, many = self.queries, q_size(self.queries) * len(sources) >= LONG
+        out = np.empty(rows.shape, INT64) if self.wide else rows
+        worst = interruptible(lambda: q.several(sources, out), many)
+        if self.wide:
+            self.narrow(out, rows)
+        elif not self.fitting:
+            for row, far in zip(rows, worst.view(self.A.dtype), strict=True):
+                if not fits(self.A, far, self.s):
+                    check_range(self.A, row, self.s)
+
+    def table(self, sources: list[int], targets: np.ndarray, out: np.ndarray) -> None:
+        """Fill a row from each source with the distances to targets."""
+        q, zero = self.queries, self.s.zero(self.A.dtype)
+        found = np.empty(out.shape, INT64) if self.wide else out
+        interruptible(lambda: q.table(sources, targets, found), found.size * 64 >= LONG)
+        if self.wide:
+            self.narrow(found, out)
+        elif not self.fitting:
+            for row in np.flatnonzero((out == zero).any(axis=1)).tolist():
+                self.solve([sources[row]], np.empty((1, self.A.nrows), self.A.dtype))
+
+    def distance(self, u: int, v: int) -> Any:
+        """From u to v, as a scalar of A's dtype."""
+        found = np.array([self.queries.between(u, v)], self.queries.numbers.known.dtype)
+        out = np.empty(1, self.A.dtype)
+        if self.wide:
+            self.narrow(found.view(INT64), out)
+            return out[0]
+        out[:] = found.view(self.A.dtype)
+        if not self.fitting and out[0] == self.s.zero(self.A.dtype):
+            self.solve([u], np.empty((1, self.A.nrows), self.A.dtype))
+        return out[0]
+
+    def path(self, u: int, v: int) -> list[int] | None:
+        """The vertices of a best path; None if there is none."""
+        values = widened(self.A, self.s) if self.wide else full_values(self.A)
+        rows = self.A.indptr, self.A.indices, values.view(self.queries.numbers.known.dtype)
+        walk = self.queries.path(u, v, rows)
+        return None if walk is None else without_cycles(walk)
+
+    def nearest(self, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """For each vertex the distance to its nearest target, and which it is."""
+        d, who = np.empty(self.A.nrows, self.queries.dtype), np.empty(self.A.nrows, np.int32)
+        self.queries.nearest(targets, d, who)
+        if self.wide:
+            out = np.empty(d.size, self.A.dtype)
+            self.narrow(d, out)
+            return out, who
+        return d, who
+
+    def narrow(self, found: np.ndarray, out: np.ndarray) -> None:
+        """Copy distances of int64 to a narrower dtype; OverflowError if a finite one does not fit."""
+        absent, info = self.s.zero(INT64), np.iinfo(self.A.dtype)
+        reached = found != absent
+        if ((found <= info.min) & reached).any() or ((found >= info.max) & reached).any():
+            raise OverflowError(f"a distance does not fit {out.dtype}: convert the weights, as A.astype('int64')")
+        out[...] = np.where(reached, found, self.s.zero(self.A.dtype))
+
+    @property
+    def nbytes(self) -> int:
+        return self.queries.nbytes + self.slots.nbytes
+
+
+def q_size(q: Queries) -> int:
+    return q.numbers.down.size
+
+
+def engine(known: Analysis, A: CSR, s: Semiring, before: Engine | None = None) -> Engine:
+    """The numbers of A's factor.  before: of the same order; where its matrix has the same pattern, nothing is looked
+    up again."""
+    plan = known.plan(A)
+    same = before is not None and all(
+        mine is its or np.array_equal(mine, its)
+        for mine, its in ((A.indptr, before.A.indptr), (A.indices, before.A.indices))
+    )
+    where = before.slots if before is not None and same else slots(A.indptr, A.indices, plan)
+    gains = gains_by_length(A, s)
+    sums = s.mul == OPERATORS["plus"]
+    wide = A.dtype.kind == "i" and sums and gains
+    if wide and A.nrows * magnitude(A, s) >= SAFE:
+        raise OverflowError(f"lengths of {A.nrows:,} such weights may not fit int64: take sssp, or A.astype('float64')")
+    weights = widened(A, s) if wide else full_values(A)
+    numbers = interruptible(
+        functools.partial(eliminated, plan, where, weights, s, not gains), known.prediction.operations >= LONG
+    )
+    info: Any = None if A.dtype == bool else np.iinfo(A.dtype) if A.dtype.kind == "i" else np.finfo(A.dtype)
+    most = min(A.nrows * magnitude(A, s), abs(mean(A, s)) * A.nnz if not gains else np.inf) if sums else np.inf
+    fitting = s.mul.saturating is None or info is None or bool(most < float(info.max) / 2)
+    queries = Queries(plan, numbers, s, weights.dtype, not gains)
+    return Engine(A, s, queries, where, wide, fitting)
+
+
+def widened(A: CSR, s: Semiring) -> np.ndarray:
+    """A's values in int64, absent ones as its zero."""
+    values = A.values.astype(INT64)
+    values[A.values == s.zero(A.dtype)] = s.zero(INT64)
+    return values
+
+
+def without_cycles(walk: list[int]) -> list[int]:
+    """The walk without what lies between two visits of a vertex, where nothing is gained."""
+    seen: dict[int, int] = {}
+    path: list[int] = []
+    for v in walk:
+        if v in seen:
+            for w in path[seen[v] + 1 :]:
+                del seen[w]
+            del path[seen[v] + 1 :]
+            continue
+        seen[v] = len(path)
+        path.append(v)
+    return path

@@ -1,0 +1,134 @@
+"""What a factor of a graph will take, and where everything in it will lie: found once for all weights."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from formats.arrays import Array
+from semiring.cpu.kernels import compiled
+
+from .pattern import Pattern, Tree, Work, find_slots, pattern, tree, work
+from .trees import ONE
+
+BYTES_OF_VERTEX = 56
+"""Of a factor's lists, for each vertex."""
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What a factor will take.
+
+    arcs: to later positions; there are as many to earlier ones.  operations: products w_yx ⊗ w_xz.  height: positions
+    on the longest way to a root.  rows: of all supernodes.  update: rows of the largest.
+    """
+
+    arcs: int
+    operations: int
+    height: int
+    rows: int
+    update: int
+
+    def nbytes(self, itemsize: int, edges: int, both: bool = True) -> int:
+        """Bytes of a factor with numbers of that size.  both: are the two directions of an arc kept apart?"""
+        return self.arcs * itemsize * (1 + both) + 4 * self.rows + 8 * edges
+
+    @property
+    def room(self) -> int:
+        """Numbers that elimination takes beside the factor, about: the updates of some paths through the tree."""
+        return 4 * self.update * self.update
+
+
+def prediction(t: Tree) -> Prediction:
+    """What a factor in that order will take."""
+    counts, depth = t.counts, np.zeros(t.counts.size + 1, np.int32)
+    height = measure(t.parent, depth) if counts.size else 0
+    ends = last_of_supernodes(t)
+    most = int(counts.max(initial=0))
+    return Prediction(int(counts.sum()), int((counts * (counts - 1)).sum()), int(height), int(counts[ends].sum()), most)
+
+
+def last_of_supernodes(t: Tree) -> Any:
+    """True for the last position of each supernode."""
+    ends = np.ones(t.counts.size, bool)
+    ends[:-1] = (t.parent[:-1] != np.arange(1, ends.size)) | (t.counts[:-1] != t.counts[1:] + 1)
+    return ends
+
+
+@compiled
+def measure(parent, depth):
+    """Positions on the longest way to a root."""
+    most = 0
+    for x in range(parent.size - 1, -1, -1):
+        above = parent[x]
+        depth[x] = 1 if above < 0 else depth[np.uintp(above)] + 1
+        most = max(most, depth[x])
+    return most
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A pattern, how work on it is shared, and where each edge of a matrix has its arc (see `find_slots`).
+
+    children: the first child of each supernode, and the next of its parent, -1 for none.
+    """
+
+    tree: Tree
+    pattern: Pattern
+    work: Work
+    children: tuple[np.ndarray, np.ndarray]
+
+    @cached_property
+    def subtrees(self) -> list[np.ndarray]:
+        """The supernodes of each piece, ascending."""
+        return [np.arange(*piece, dtype=np.int32) for piece in self.work.pieces.tolist()]
+
+    @cached_property
+    def holders(self) -> tuple[np.ndarray, np.ndarray]:
+        """(starts, supernodes) of those that have each position among their rows."""
+        p = self.pattern
+        counts = np.bincount(p.rows, minlength=self.tree.order.size)
+        starts = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts)))
+        owners = np.repeat(np.arange(p.above.size, dtype=np.int32), np.diff(p.row_starts))
+        return starts, owners[np.argsort(p.rows, kind="stable")]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the lists, without slots."""
+        p, t = self.pattern, self.tree
+        arrays: list[Array] = [t.order, t.place, t.parent, t.counts, *p.arrays, p.nodes, p.above, *self.children]
+        return sum(each.nbytes for each in [*arrays, self.work.top, self.work.offsets])
+
+
+def planned(indptr: np.ndarray, indices: np.ndarray, t: Tree) -> Plan:
+    """The plan for a tree of the matrix's pattern."""
+    p = pattern(indptr, indices, t)
+    child, sibling = (np.full(p.above.size, -1, np.int32) for _ in range(2))
+    link(p.above, child, sibling)
+    return Plan(t, p, work(p), (child, sibling))
+
+
+def slots(indptr: np.ndarray, indices: np.ndarray, plan: Plan) -> np.ndarray:
+    """Where each edge has its arc; ValueError for an edge that the pattern has no arc for."""
+    found = np.empty(indices.size, np.int64)
+    missing = find_slots((indptr, indices), plan.tree.place, plan.pattern.nodes, plan.pattern.arrays, found)
+    if missing >= 0:
+        u = int(np.searchsorted(indptr, missing, "right")) - 1
+        raise ValueError(f"the factor's pattern has no room for the edge {u} -> {int(indices[missing])}: factor anew")
+    return found
+
+
+@compiled
+def link(above, child, sibling):
+    """The children of each supernode, as lists."""
+    for s in range(above.size - 1, -1, -1):
+        if above[s] >= 0:
+            p = np.uintp(above[s])
+            sibling[s] = child[p]
+            child[p] = s
+
+
+__all__ = ["ONE", "Plan", "Prediction", "planned", "prediction", "slots", "tree"]

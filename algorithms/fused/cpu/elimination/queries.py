@@ -1,0 +1,248 @@
+"""Queries of a factor: distances from vertices, between two, of tables, and to the nearest of several; and paths."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from formats.progress import Bar
+from semiring import Semiring
+from semiring.cpu.threads import get_threads, run
+
+from .numbers import Numbers
+from .plan import Plan
+from .routes import finding_nearest, meeting, unpacking
+from .sweeps import LANES, lanes, sweeping
+
+FEW = 4
+"""Sources up to which each is swept on its own."""
+
+SHORT = 1 << 16
+"""Arcs from which on threads share a sweep."""
+
+
+@dataclass(frozen=True)
+class Queries:
+    """What answers them.
+
+    dtype: of the numbers, signed.  lengths: see `algebra`.
+    """
+
+    plan: Plan
+    numbers: Numbers
+    s: Semiring
+    dtype: np.dtype
+    lengths: bool
+    scratch: list[tuple[np.ndarray, np.ndarray]] = field(default_factory=list)
+
+    @property
+    def _key(self) -> tuple[Semiring, np.dtype, bool]:
+        return self.s, self.dtype, self.lengths
+
+    @property
+    def zero(self) -> Any:
+        return self.numbers.known.zero
+
+    def position(self, v: int) -> int:
+        """Of a vertex."""
+        return int(self.plan.tree.place[v])
+
+    def zeros(self, count: int) -> np.ndarray:
+        """A vector of the semiring's zero."""
+        return np.full(count, self.zero, self.numbers.known.dtype)
+
+    def climb(self, v: int, d: np.ndarray, forward: bool = True) -> int:
+        """Fill d along the way from a vertex to the root; its position."""
+        climb, _, _ = sweeping(*self._key)
+        x, p, t = self.position(v), self.plan.pattern, self.plan.tree
+        d[x] = self.numbers.known.unit
+        climb(x, p.arrays, t.parent, p.nodes, self.numbers.up if forward else self.numbers.down, d, forward)
+        return x
+
+    # --- from a source to all ---------------------------------------------------------------------------------------
+
+    def solve(self, source: int, out: np.ndarray) -> Any:
+        """Distances to all vertices; the worst that is not the zero."""
+        _, sweep, write = sweeping(*self._key)
+        d, down, p = self.zeros(out.size), self.numbers.down, self.plan.pattern
+        self.climb(source, d)
+        sweep(self.plan.work.top, p.arrays, down, d)
+        self.each_subtree(lambda todo: sweep(todo, p.arrays, down, d))
+        return write(self.plan.tree.place, d, out.view(d.dtype), 0, out.size)
+
+    def each_subtree(self, work: Any) -> None:
+        """Do something with the supernodes of each piece: threads take a share of them each."""
+        pieces, threads = self.plan.subtrees, get_threads()
+        if threads == 1 or self.numbers.down.size < SHORT:
+            for todo in pieces:
+                work(todo)
+            return
+        each = -(-len(pieces) // (2 * threads))
+        shares = [(first, min(first + each, len(pieces))) for first in range(0, len(pieces), each)]
+        run(lambda first, last: [work(todo) for todo in pieces[first:last]], shares)
+
+    def several(self, sources: list[int], out: np.ndarray) -> Any:
+        """Distances from several vertices, a row for each; the worst of each."""
+        worst = np.full(len(sources), self.numbers.known.unit, self.numbers.known.dtype)
+        if len(sources) <= FEW:
+            for row, source in enumerate(sources):
+                worst[row] = self.solve(source, out[row])
+            return worst
+        everything = Selection(
+            self.plan.pattern.arrays,
+            self.numbers.down,
+            np.arange(out.shape[1]),
+            self.plan.tree.place,
+            self.plan.work.top,
+        )
+        self.by_lanes(sources, out, worst, everything, self.plan.subtrees)
+        return worst
+
+    def by_lanes(
+        self, sources: list[int], out: np.ndarray, worst: np.ndarray, part: Selection, subtrees: list[np.ndarray]
+    ) -> None:
+        """Rows of distances to the columns of a part of the factor, LANES at a time."""
+        put, sweep, write = lanes(*self._key)
+        parent, flat, groups = self.plan.tree.parent, out.view(worst.dtype), range(0, len(sources), LANES)
+        shared, done = len(groups) < 2 * get_threads() and part.numbers.size >= SHORT, [0]
+
+        def group(start: int, _: int) -> None:
+            d, X = self.zeros(parent.size), self.zeros(part.size * LANES)
+            few = range(start, min(start + LANES, len(sources)))
+            for lane, row in enumerate(few):
+                put(self.climb(sources[row], d), lane, parent, part.place, d, X)
+            sweep(part.top, part.arrays, part.numbers, X)
+            if shared:
+                self.each_subtree(lambda todo: sweep(todo, part.arrays, part.numbers, X))
+            else:
+                for todo in subtrees:
+                    sweep(todo, part.arrays, part.numbers, X)
+            write(part.columns, X, np.array(few, np.int64), flat, worst)
+            done[0] += len(few)
+
+        if shared:
+            for start in groups:
+                group(start, start)
+            return
+        with Bar(f"distances from {len(sources):,} sources", len(sources), lambda: done[0]) as bar:
+            turn = 4 * get_threads()
+            for first in range(0, len(groups), turn):
+                run(group, [(start, start) for start in groups[first : first + turn]])
+                bar.update()
+
+    # --- tables -----------------------------------------------------------------------------------------------------
+
+    def table(self, sources: list[int], targets: np.ndarray, out: np.ndarray) -> Any:
+        """Distances from sources, a row for each, to targets, a column for each; the worst of each row."""
+        worst = np.full(len(sources), self.numbers.known.unit, self.numbers.known.dtype)
+        self.by_lanes(sources, out, worst, self.above(targets), [])
+        return worst
+
+    def above(self, targets: np.ndarray) -> Selection:
+        """The part of the factor from which targets are reached: these and all positions above."""
+        p, t = self.plan.pattern, self.plan.tree
+        wanted = np.zeros(t.parent.size, bool)
+        positions = t.place[targets]
+        for x in positions.tolist():
+            while x >= 0 and not wanted[x]:
+                wanted[x] = True
+                x = int(t.parent[x])
+        chosen = np.flatnonzero(wanted)
+        place = np.full(wanted.size, -1, np.int64)
+        place[chosen] = np.arange(chosen.size)
+        nodes, begins = np.unique(p.nodes[chosen], return_index=True)
+        firsts, lasts = chosen[begins], p.firsts[nodes + 1]  # of a supernode always the end
+        lengths = np.diff(p.row_starts)[nodes]
+        rows = place[p.rows[within(p.row_starts[nodes], lengths)]].astype(np.int32)
+        counts = t.counts[chosen]
+        numbers = self.numbers.down[within(p.starts[firsts], p.starts[lasts] - p.starts[firsts])]
+        ends = np.append(place[firsts], chosen.size).astype(np.int32)
+        arrays = ends, running(lengths), rows, running(counts)
+        return Selection(arrays, numbers, place, place[positions], np.arange(nodes.size, dtype=np.int32))
+
+    # --- between two vertices ---------------------------------------------------------------------------------------
+
+    def between(self, u: int, v: int) -> Any:
+        """The distance from u to v, as the loops have it."""
+        d, e = self.scratch.pop() if self.scratch else (self.zeros(self.size), self.zeros(self.size))
+        x, y = self.climb(u, d), self.climb(v, e, False)
+        best, _ = meeting(*self._key)(x, y, self.plan.tree.parent, d, e, True)
+        self.scratch.append((d, e))
+        return best
+
+    @property
+    def size(self) -> int:
+        return self.plan.tree.place.size
+
+    def path(self, u: int, v: int, rows: tuple[np.ndarray, ...]) -> list[int] | None:
+        """The vertices of a best walk from u to v; None if there is none.  rows: indptr, indices, values of A."""
+        t, p = self.plan.tree, self.plan.pattern
+        d, e = self.zeros(self.size), self.zeros(self.size)
+        x, y = self.climb(u, d), self.climb(v, e, False)
+        _, top = meeting(*self._key)(x, y, t.parent, d, e, False)
+        if top < 0:
+            return None
+        climb_back, unpack = unpacking(*self._key)
+        tree, height = (t.parent, p.nodes), self.size + 1
+        rising, falling = np.empty(height, np.int64), np.empty(height, np.int64)
+        ups = climb_back(x, top, tree, p.arrays, self.numbers.up, d, True, rising)
+        downs = climb_back(y, top, tree, p.arrays, self.numbers.down, e, False, falling)
+        way = [*rising[:ups][::-1].tolist(), *falling[1:downs].tolist()]
+        walk, numbers = [x], (self.numbers.up, self.numbers.down)
+        stack, steps = np.empty(2 * height + 4, np.int64), np.empty(height, np.int64)
+        graph = *rows, t.order
+        for y, z in zip(way[:-1], way[1:], strict=True):
+            parts = graph, p.nodes, p.arrays, self.plan.holders, numbers
+            while (count := unpack(y, z, *parts, (stack, steps))) < 0:  # round cycles that gain nothing
+                steps = np.empty(2 * steps.size, np.int64)
+            walk += steps[:count].tolist()
+        return [int(t.order[x]) for x in walk]
+
+    # --- to the nearest ---------------------------------------------------------------------------------------------
+
+    def nearest(self, targets: np.ndarray, d: np.ndarray, who: np.ndarray) -> None:
+        """The distance from each vertex to the nearest target, and which it is, -1 for none."""
+        place = self.plan.tree.place
+        x, nearest = self.zeros(self.size), np.full(self.size, -1, np.int32)
+        x[place[targets]], nearest[place[targets]] = self.numbers.known.unit, targets
+        find = finding_nearest(*self._key)
+        find(self.plan.pattern.arrays, (self.numbers.up, self.numbers.down), x, nearest)
+        d.view(x.dtype)[...], who[...] = x[place], nearest[place]
+
+    @cached_property
+    def nbytes(self) -> int:
+        """Bytes of numbers and lists."""
+        return self.numbers.nbytes + self.plan.nbytes
+
+
+@dataclass(frozen=True)
+class Selection:
+    """A part of a factor: arrays and numbers of its supernodes.
+
+    place: of each position of the factor among those of the part, -1.  columns: the places whose distances are wanted.
+    top: the supernodes that are swept first.
+    """
+
+    arrays: tuple[np.ndarray, ...]
+    numbers: np.ndarray
+    place: np.ndarray
+    columns: np.ndarray
+    top: np.ndarray
+
+    @property
+    def size(self) -> int:
+        return int(self.arrays[0][-1])
+
+
+def running(counts: np.ndarray) -> np.ndarray:
+    """0, and the sums of the first, of the first two …."""
+    return np.concatenate((np.zeros(1, np.int64), np.cumsum(counts, dtype=np.int64)))
+
+
+def within(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    """The places of all ranges, one after the other."""
+    ends = running(lengths)
+    return np.arange(int(ends[-1])) + np.repeat(starts - ends[:-1], lengths)

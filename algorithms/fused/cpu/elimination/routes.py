@@ -1,0 +1,201 @@
+"""Distances between two vertices, and their paths, from a factor: two climbs that meet.
+
+    d_u, e_v: climbs from u along arcs to later positions, and from v against arcs from these
+    d_uv = ⊕_x d_x ⊗ e_x        over the positions x above both
+
+A path is found by what a distance is made of. An arc of the factor is an edge, or it leads by way of an earlier
+position, whose two arcs are unpacked in turn:
+
+    w_yz = a_yz   or   w_yz = w_yx ⊗ w_xz   for an x < min(y, z) with y and z in Up_x
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from semiring import Semiring
+from semiring.cpu.kernels import compiled
+
+from .algebra import Algebra, algebra
+from .pattern import find
+from .trees import ONE
+
+
+@lru_cache(maxsize=64)
+def meeting(s: Semiring, dtype: np.dtype, lengths: bool) -> Any:
+    """The loop that adds up two climbs, for a semiring and a dtype."""
+    known = algebra(s, dtype, lengths)
+    zero, compose, better = known.zero, known.compose, known.better
+
+    @compiled
+    def meet(x, y, parent, d, e, clear):
+        """(d_uv, the position where the climbs from x and y meet, -1 for none); they are zeros again if `clear`."""
+        best, at = zero, np.int64(-1)
+        while x >= 0:
+            t = compose(d[np.uintp(x)], e[np.uintp(x)])
+            if better(t, best):
+                best, at = t, np.int64(x)
+            if clear:
+                d[np.uintp(x)] = zero
+            x = np.int64(parent[np.uintp(x)])
+        while y >= 0 and clear:
+            e[np.uintp(y)] = zero
+            y = np.int64(parent[np.uintp(y)])
+        return best, at
+
+    return meet
+
+
+def arc(x, y, nodes, arrays):
+    """Where the arc between x and a later y is among the arcs; -1 if there is none."""
+    firsts, row_starts, rows, starts = arrays
+    s = np.uintp(nodes[np.uintp(x)])
+    last = np.int64(firsts[s + ONE])
+    if y < last:
+        return starts[np.uintp(x)] + y - x - 1
+    k = find(rows, row_starts[s], row_starts[s + ONE], y)
+    return starts[np.uintp(x)] + last - x - 1 + k - row_starts[s] if k < row_starts[s + ONE] else np.int64(-1)
+
+
+def is_edge(y, z, w, rows_of_a):
+    """Has A the number w from y to z?"""
+    indptr, indices, values, order = rows_of_a
+    u, v = np.uintp(order[np.uintp(y)]), order[np.uintp(z)]
+    for e in range(np.uintp(indptr[u]), np.uintp(indptr[u + ONE])):
+        if indices[e] == v and values[e] == w:
+            return True
+    return False
+
+
+def bridging(known: Algebra) -> Any:
+    """What finds an earlier position by way of which an arc leads, for compiled code."""
+    compose = known.compose
+
+    def between(y, z, w, nodes, arrays, holders, numbers):
+        firsts, (up, down), (holder_starts, owners) = arrays[0], numbers, holders
+        low, high = min(y, z), max(y, z)
+        own = nodes[np.uintp(low)]
+        for k in range(np.int64(holder_starts[np.uintp(low)]) - 1, holder_starts[np.uintp(low) + ONE]):
+            s = np.uintp(own if k < holder_starts[np.uintp(low)] else owners[np.uintp(k)])
+            first, last = np.int64(firsts[s]), np.int64(firsts[s + ONE])
+            if arc(first, high, nodes, arrays) < 0 and first < low:
+                continue
+            for x in range(first, min(last, low)):
+                to_y, to_z = np.uintp(arc(x, y, nodes, arrays)), np.uintp(arc(x, z, nodes, arrays))
+                if compose(down[to_y], up[to_z]) == w:
+                    return np.int64(x)
+        return np.int64(-1)
+
+    return between
+
+
+@lru_cache(maxsize=64)
+def unpacking(s: Semiring, dtype: np.dtype, lengths: bool) -> tuple[Any, Any]:
+    """(climb_back, unpack) for a semiring and a dtype."""
+    known = algebra(s, dtype, lengths)
+    compose, zero = known.compose, known.zero
+
+    between = bridging(known)
+
+    @compiled
+    def climb_back(start, meet, tree, arrays, numbers, d, forward, steps):
+        """The positions from `start` to where climbs meet, by the arcs that d of the climb is made of; how many.
+
+        steps: room for them, from the meeting position back.
+        """
+        (parent, nodes), count, y = tree, 1, np.int64(meet)
+        steps[0] = y
+        while y != start:
+            x, found = np.int64(start), np.int64(-1)
+            while x != y and found < 0:
+                if d[np.uintp(x)] != zero:
+                    at = arc(x, y, nodes, arrays)
+                    if at >= 0:
+                        here, w = d[np.uintp(x)], numbers[np.uintp(at)]
+                        if (compose(here, w) if forward else compose(w, here)) == d[np.uintp(y)]:
+                            found = x
+                x = np.int64(parent[np.uintp(x)])
+            if found < 0:
+                return 0
+            y = found
+            steps[count] = y
+            count += 1
+        return count
+
+    @compiled
+    def unpack(y, z, rows_of_a, nodes, arrays, holders, numbers, lists):
+        """The positions after y of the path that the arc from y to z stands for; how many, or -1 if path has no room.
+
+        rows_of_a: indptr, indices, values, and the vertex of each position.  lists: room for arcs, and the path.
+        """
+        (up, down), (stack, path), count = numbers, lists, 0
+        stack[0], stack[1], top = y, z, 2
+        while top:
+            top -= 2
+            y, z = stack[top], stack[top + 1]
+            low, high = min(y, z), max(y, z)
+            k = np.uintp(arc(low, high, nodes, arrays))
+            w = up[k] if y < z else down[k]
+            middle = np.int64(-1)
+            if not is_edge(y, z, w, rows_of_a):
+                middle = between(y, z, w, nodes, arrays, holders, numbers)
+            if middle < 0:
+                if count == path.size:
+                    return np.int64(-1)
+                path[count] = z
+                count += 1
+                continue
+            stack[top], stack[top + 1], stack[top + 2], stack[top + 3] = middle, z, y, middle
+            top += 4
+        return np.int64(count)
+
+    return climb_back, unpack
+
+
+@lru_cache(maxsize=64)
+def finding_nearest(s: Semiring, dtype: np.dtype, lengths: bool) -> Any:
+    """The loops for the nearest of several targets, for a semiring and a dtype."""
+    known = algebra(s, dtype, lengths)
+    zero, compose, better = known.zero, known.compose, known.better
+
+    def improve(x, t, target, d, nearest):
+        before = d[x]
+        if t != zero and (better(t, before) or (t == before and target < nearest[x])):
+            d[x], nearest[x] = t, target
+
+    @compiled
+    def find_nearest(arrays, numbers, d, nearest):
+        """d_x = ⊕_t d_xt, and the first of the best targets.
+
+        nearest: of targets themselves, whose d is the unit, else -1.
+        """
+        (firsts, row_starts, rows, starts), (up, down) = arrays, numbers
+        for s in range(firsts.size - 1):
+            for x in range(np.uintp(firsts[s]), np.uintp(firsts[s + 1])):
+                if d[x] == zero:
+                    continue
+                at, here, target = np.uintp(starts[x]), d[x], nearest[x]
+                for y in range(x + ONE, np.uintp(firsts[s + 1])):
+                    improve(y, compose(down[at], here), target, d, nearest)
+                    at += ONE
+                for r in range(np.uintp(row_starts[s]), np.uintp(row_starts[s + 1])):
+                    improve(np.uintp(rows[r]), compose(down[at], here), target, d, nearest)
+                    at += ONE
+        for s in range(firsts.size - 2, -1, -1):
+            first, place = np.uintp(firsts[s]), np.uintp(firsts[s + 1])
+            while place > first:
+                place -= ONE
+                x = place
+                at = np.uintp(starts[x])
+                for y in range(x + ONE, np.uintp(firsts[s + 1])):
+                    improve(x, compose(up[at], d[y]), nearest[y], d, nearest)
+                    at += ONE
+                for r in range(np.uintp(row_starts[s]), np.uintp(row_starts[s + 1])):
+                    later = np.uintp(rows[r])
+                    improve(x, compose(up[at], d[later]), nearest[later], d, nearest)
+                    at += ONE
+
+    return find_nearest

@@ -1,0 +1,164 @@
+"""Distances from a factor: a climb to the root of the elimination tree, and a sweep down to all positions.
+
+    climb:  d_y = d_y ⊕ d_x ⊗ w_xy     for the source x, its parent, the parent's parent …, and all later y
+    sweep:  d_x = d_x ⊕ d_y ⊗ w_yx     for x from the last position to the first, and all later y
+
+A best path rises to its last position and falls from there, through arcs of the factor [1]. The sweep reads an arc's
+number once: 4 bytes, and a share of its supernode's rows. Subtrees are swept by one thread each.
+
+[1] J. Dibbelt, B. Strasser, D. Wagner, Customizable contraction hierarchies, ACM J. Exp. Algorithmics 21, 2016.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from semiring import Semiring
+from semiring.cpu.columns import vectorizes
+from semiring.cpu.kernels import compiled
+from semiring.cpu.lanes import across, copied, on_stack, prefetched
+
+from .algebra import algebra
+from .trees import ONE
+
+
+@lru_cache(maxsize=64)
+def sweeping(s: Semiring, dtype: np.dtype, lengths: bool) -> tuple[Any, Any, Any]:
+    """(climb, sweep, write) for a semiring and a dtype."""
+    known = algebra(s, dtype, lengths)
+    zero, unit, compose, better = known.zero, known.unit, known.compose, known.better
+
+    @compiled
+    def climb(x, arrays, parent, nodes, numbers, d, forward):
+        """d of all positions above x, from d_x.  numbers: of the arcs to later positions; from these, not `forward`."""
+        firsts, row_starts, rows, starts = arrays
+        while x >= 0:
+            here = d[np.uintp(x)]
+            s = np.uintp(nodes[np.uintp(x)])
+            at = np.uintp(starts[np.uintp(x)])
+            if here != zero:
+                y: Any = ONE
+                for y in range(np.uintp(x) + ONE, np.uintp(firsts[s + ONE])):
+                    w, before = numbers[at], d[y]
+                    t = compose(here, w) if forward else compose(w, here)
+                    d[y] = t if better(t, before) else before
+                    at += ONE
+                for k in range(np.uintp(row_starts[s]), np.uintp(row_starts[s + ONE])):
+                    y = np.uintp(rows[k])
+                    w, before = numbers[at], d[y]
+                    t = compose(here, w) if forward else compose(w, here)
+                    d[y] = t if better(t, before) else before
+                    at += ONE
+            x = np.int64(parent[np.uintp(x)])
+
+    @compiled
+    def sweep(todo, arrays, numbers, d):
+        """d of the positions of supernodes, ascending, from those above.  numbers: of the arcs from later positions."""
+        firsts, row_starts, rows, starts = arrays
+        for k in range(todo.size - 1, -1, -1):
+            s = np.uintp(todo[np.uintp(k)])
+            first, last = np.uintp(firsts[s]), np.uintp(firsts[s + ONE])
+            own, end = np.uintp(row_starts[s]), np.uintp(row_starts[s + ONE])
+            x = last
+            while x > first:
+                x -= ONE
+                best, at = d[x], np.uintp(starts[x])
+                for y in range(x + ONE, last):
+                    t = compose(d[y], numbers[at])
+                    best = t if better(t, best) else best
+                    at += ONE
+                for r in range(own, end):
+                    t = compose(d[np.uintp(rows[r])], numbers[at])
+                    best = t if better(t, best) else best
+                    at += ONE
+                d[x] = best
+
+    @compiled
+    def write(place, d, out, start, stop):
+        """out_v = d of v's position, for a range of vertices; the worst of them that is not the zero."""
+        worst = unit
+        for v in range(start, stop):
+            x = d[np.uintp(place[v])]
+            out[v] = x
+            worst = x if (x != zero) & better(worst, x) else worst
+        return worst
+
+    return climb, sweep, write
+
+
+LANES = 16
+"""Sources side by side."""
+
+TILE = 64
+"""Vertices whose distances are written at a time."""
+
+
+@lru_cache(maxsize=64)
+def lanes(s: Semiring, dtype: np.dtype, lengths: bool) -> tuple[Any, Any, Any]:
+    """(put, sweep, write) of LANES sources side by side: a row of distances for each position."""
+    known = algebra(s, dtype, lengths)
+    zero, unit, compose, better = known.zero, known.unit, known.compose, known.better
+    vectors = vectorizes(s)
+
+    def relaxed(y, x, w):
+        t = compose(x, w)
+        return t if better(t, y) else y
+
+    relax = across(relaxed, 2, LANES, vectors=vectors)
+    farther = across(lambda y, x: x if (x != zero) & better(y, x) else y, 2, LANES, vectors=vectors)
+    copy, room = copied(LANES), on_stack(LANES)
+
+    @compiled
+    def put(x, lane, parent, place, d, rows):
+        """Move d of x and all positions above to a lane: the zero stays.  place: of positions among the rows, -1."""
+        while x >= 0:
+            at = np.uintp(x)
+            if place[at] >= 0:
+                rows[np.uintp(np.int64(place[at]) * LANES + lane)] = d[at]
+            d[at] = zero
+            x = np.int64(parent[at])
+
+    @compiled
+    def sweep(todo, arrays, numbers, d):
+        """As for one source."""
+        firsts, row_starts, rows, starts = arrays
+        best = room(d)
+        for k in range(todo.size - 1, -1, -1):
+            s = np.uintp(todo[np.uintp(k)])
+            first, last = np.int64(firsts[s]), np.int64(firsts[s + ONE])
+            own, end = np.uintp(row_starts[s]), np.uintp(row_starts[s + ONE])
+            for x in range(last - 1, first - 1, -1):
+                at = np.uintp(starts[np.uintp(x)])
+                copy(best, 0, d, x * LANES)
+                for y in range(x + 1, last):
+                    relax(best, 0, d, y * LANES, numbers[at])
+                    at += ONE
+                for r in range(own, end):
+                    relax(best, 0, d, np.int64(rows[r]) * LANES, numbers[at])
+                    at += ONE
+                copy(d, x * LANES, best, 0)
+
+    @compiled
+    def write(place, d, lane_rows, out, worst):
+        """Rows of `out` from lanes, by each column's place among d's rows; and the worst that is not the zero."""
+        k, n = out.shape
+        flat, most = out.reshape(k * n), room(d)
+        for lane in range(LANES):
+            most[lane] = unit
+        for start in range(0, n, TILE):
+            stop = min(start + TILE, n)
+            for v in range(stop, min(stop + TILE, n)):
+                prefetched(d, np.int64(place[np.uintp(v)]) * LANES)
+            for v in range(start, stop):
+                farther(most, 0, d, np.int64(place[np.uintp(v)]) * LANES)
+            for lane in range(lane_rows.size):
+                row = lane_rows[lane] * n
+                for v in range(start, stop):
+                    flat[np.uintp(row + v)] = d[np.uintp(np.int64(place[np.uintp(v)]) * LANES + lane)]
+        for lane in range(lane_rows.size):
+            worst[lane_rows[lane]] = most[lane]
+
+    return put, sweep, write
