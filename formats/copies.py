@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from typing import Any, Protocol
 
@@ -19,6 +19,7 @@ import numpy as np
 from .gpu import cupy
 from .memory import host_bytes
 from .places import Place
+from .resident import elsewhere, empty, host_part
 
 PIECE = 4 << 20
 """Bytes that are copied at a time, and of a pinned buffer."""
@@ -63,10 +64,18 @@ def lanes_for(nbytes: int, available: int | None) -> int:
     return max(1, min(LANES, most, -(-nbytes // PIECE)))
 
 
-def copy(host: Sequence[np.ndarray], device: Sequence[Any], lanes: Sequence[Lane], *, to_device: bool) -> None:
+def copy(
+    host: Sequence[np.ndarray],
+    device: Sequence[Any],
+    lanes: Sequence[Lane],
+    *,
+    to_device: bool,
+    mapped: Collection[int] = (),
+) -> None:
     """Copy pairs of equally many bytes, each as an array of bytes, side by side. An error in one lane is raised here.
 
-    When this returns or raises, no copy is under way.
+    mapped: the numbers of the pairs whose second array, too, is on the host.  When this returns or raises, no copy is
+    under way.
     """
     todo, taking, stop = pieces([each.size for each in host], lanes[0].buffers[0].size), threading.Lock(), False
 
@@ -88,8 +97,13 @@ def copy(host: Sequence[np.ndarray], device: Sequence[Any], lanes: Sequence[Lane
             side = 0
             try:
                 while (piece := take()) is not None:
-                    end(side)
                     number, start, last = piece
+                    if number in mapped:
+                        ends = device[number], host[number]
+                        target, source = ends if to_device else ends[::-1]
+                        np.copyto(target[start:last], source[start:last])
+                        continue
+                    end(side)
                     if to_device:
                         np.copyto(lane.buffers[side][: last - start], host[number][start:last])
                         lane.send(side, last - start, device[number][start:last])
@@ -146,12 +160,24 @@ class GPULane:
         self.buffers = self.memory = None
 
 
-def to_gpu(arrays: Sequence[np.ndarray], place: Place) -> list[Any]:
-    """Copies of arrays on the current GPU, which is the place. CuPy's OutOfMemoryError if they do not fit."""
+def to_gpu(arrays: Sequence[np.ndarray], place: Place, there: Sequence[int] | None = None) -> list[Any]:
+    """Copies of arrays on the current GPU, which is the place. CuPy's OutOfMemoryError if they do not fit.
+
+    there: how many bytes of each are resident, see `formats.resident`; None: all.
+    """
     cp, large = cupy(), [_in_pieces(array) for array in arrays]
+    if there is not None:
+        arrays = [np.ascontiguousarray(array) for array in arrays]
+        large = [
+            pieced or resident < array.nbytes for array, pieced, resident in zip(arrays, large, there, strict=True)
+        ]
     made = [
-        cp.empty(array.shape, array.dtype) if pieced else cp.asarray(array)
-        for array, pieced in zip(arrays, large, strict=True)
+        cp.asarray(array)
+        if not pieced
+        else cp.empty(array.shape, array.dtype)
+        if there is None
+        else empty(array.shape, array.dtype, there[k], place)
+        for k, (array, pieced) in enumerate(zip(arrays, large, strict=True))
     ]
     _copied(arrays, made, large, place, to_device=True)
     return made
@@ -159,7 +185,7 @@ def to_gpu(arrays: Sequence[np.ndarray], place: Place) -> list[Any]:
 
 def to_host(arrays: Sequence[Any], place: Place) -> list[np.ndarray]:
     """Copies on the host of arrays of the current GPU, which is the place."""
-    large = [_in_pieces(array) for array in arrays]
+    large = [_in_pieces(array) or elsewhere(array) > 0 for array in arrays]
     made = [
         np.empty(array.shape, array.dtype) if pieced else array.get()
         for array, pieced in zip(arrays, large, strict=True)
@@ -174,28 +200,47 @@ def _in_pieces(array: Any) -> bool:
 
 def _copied(host: Sequence[Any], device: Sequence[Any], large: list[bool], place: Place, *, to_device: bool) -> None:
     """Copy the arrays that are large; as CuPy does where nothing can be pinned."""
-    pairs = [(_bytes(h), _bytes(d)) for h, d, pieced in zip(host, device, large, strict=True) if pieced]
+    both = zip(host, device, large, strict=True)
+    pairs, mapped = _pairs([(h, d) for h, d, pieced in both if pieced])
     if not pairs:
         return
     cp = cupy()
     lanes: list[GPULane] = []
     try:
         begun = cp.cuda.get_current_stream().record()  # what the caller has started on these arrays comes first
+        if mapped:
+            begun.synchronize()
         for _ in range(lanes_for(sum(h.size for h, _ in pairs), host_bytes())):
             try:
                 lanes.append(GPULane(place, begun))
             except cp.cuda.runtime.CUDARuntimeError:
                 break
         if lanes:
-            copy([h for h, _ in pairs], [d for _, d in pairs], lanes, to_device=to_device)
+            copy([h for h, _ in pairs], [d for _, d in pairs], lanes, to_device=to_device, mapped=mapped)
             return
-        for h, d in pairs:
-            d.set(h) if to_device else d.get(out=h)
+        for k, (h, d) in enumerate(pairs):
+            if k in mapped:
+                np.copyto(*((d, h) if to_device else (h, d)))
+            else:
+                d.set(h) if to_device else d.get(out=h)
     except BaseException:
         for lane in lanes:
             lane.close()
         cp.get_default_pinned_memory_pool().free_all_blocks()
         raise
+
+
+def _pairs(arrays: Sequence[tuple[Any, Any]]) -> tuple[list[tuple[Any, Any]], set[int]]:
+    """Pairs of arrays as pairs of bytes, those on the device before those that are not: the numbers of the latter."""
+    on_device, on_host = [], []
+    for h, d in arrays:
+        part, bytes_of_h = host_part(d), _bytes(h)
+        border = d.nbytes if part is None else part[0]
+        if border:
+            on_device.append((bytes_of_h[:border], _bytes(d)[:border]))
+        if part is not None and border < d.nbytes:
+            on_host.append((bytes_of_h[border:], part[1]))
+    return on_device + on_host, set(range(len(on_device), len(on_device) + len(on_host)))
 
 
 def _bytes(array: Any) -> Any:

@@ -97,7 +97,8 @@ class Place:
                 left = None if own_allocator() else free_and_total()[0]
             if self.limit is None:
                 return left
-            held = resident_bytes() if self.on_host else cupy().get_default_memory_pool().used_bytes()
+            pool = 0 if self.on_host else cupy().get_default_memory_pool().used_bytes() + OUTSIDE.get(self, 0)
+            held = resident_bytes() if self.on_host else pool
         under_limit = max(0, self.limit - held)
         return under_limit if left is None else min(left, under_limit)
 
@@ -126,6 +127,8 @@ HOST = Place("cpu")
 ANYWHERE = nullcontext()
 LIMITS: dict[Place, int] = {}
 """What `set_memory_limit` said: empty for most processes, which saves a look at each call."""
+OUTSIDE: dict[Place, int] = {}
+"""Bytes of GPUs that are held outside CuPy's pool: by matrices of which a share is resident."""
 _ON_HOST = (np.ndarray, np.generic)
 _gpu = lru_cache(maxsize=None)(functools.partial(Place, "cuda"))
 
@@ -194,13 +197,27 @@ def set_memory_limit(limit: int | str | None, device: Device | Place) -> None:
         >>> set_memory_limit(None, device="cpu")
     """
     place, size = find_place(device), None if limit is None else as_bytes(limit)
-    if not place.on_host:
-        with place.scope():
-            cupy().get_default_memory_pool().set_limit(size=size or 0)
     if size is None:
         LIMITS.pop(place, None)
     else:
         LIMITS[place] = size
+    if not place.on_host:
+        _limit_pool(place)
+
+
+def _limit_pool(place: Place) -> None:
+    """Tell CuPy's pool of a GPU what the limit leaves for it."""
+    limit = LIMITS.get(place)
+    with place.scope():
+        left = 0 if limit is None else max(1, limit - OUTSIDE.get(place, 0))  # to the pool, 0 is no limit
+        cupy().get_default_memory_pool().set_limit(size=left)
+
+
+def held_outside(place: Place, more: int) -> None:
+    """So many bytes more, or less, of a GPU are held outside CuPy's pool."""
+    OUTSIDE[place] = OUTSIDE.get(place, 0) + more
+    if place in LIMITS:
+        _limit_pool(place)
 
 
 def free_and_total() -> tuple[int, int]:

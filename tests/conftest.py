@@ -5,7 +5,8 @@ path, `-k` or `-m`, runs whole.
 
 A test marked `cells("mxv", "vxm")` runs once for each (verb, format, backend) that the verbs' tables hold. Of a test on
 a backend that this machine lacks, one item is skipped with a reason, and the others are deselected. With
-`pytest --require cuda` all of them fail, and what came of a run on a GPU is recorded (`gpu_record.py`).
+`pytest --require cuda` all of them fail, and what came of a run on a GPU is recorded (`gpu_record.py`). With
+`--resident 0.1`, say, no more than that share of a matrix is resident on the GPU that it is moved to.
 """
 
 from __future__ import annotations
@@ -23,8 +24,9 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from formats import CSR, DeviceUnavailable
+from formats import CSR, DeviceUnavailable, Matrix
 from formats.arrays import cupy
+from formats.places import find_place
 from semiring import Verb
 from semiring.verbs.explanation import definitions_only
 
@@ -112,6 +114,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="allocate each CuPy array by itself, so that compute-sanitizer sees where it ends",
     )
+    parser.addoption(
+        "--resident", type=float, help="the share of a matrix that is resident where a test moves it to a GPU"
+    )
     parser.addoption("--fuzz-cases", type=int, help=f"random cases of each fuzzer (default: {fuzzing.CASES})")
     parser.addoption(
         "--fuzz-seed", type=int, default=fuzzing.SEED, help="what fuzzers draw their cases from (default: %(default)s)"
@@ -131,6 +136,20 @@ def pytest_configure(config: pytest.Config) -> None:
         config.option.markexpr = "quick"
     if config.getoption("--no-memory-pool"):
         cupy().cuda.set_allocator(None)
+    if config.getoption("--resident") is not None:
+        leave_on_the_host(config.getoption("--resident"))
+
+
+def leave_on_the_host(share: float) -> None:
+    """Let no more than a share of each matrix that moves to a GPU be resident there, unless the call says otherwise."""
+    to = Matrix.to
+
+    def moved(self: Matrix, fmt: Any = None, *, device: Any = None, resident: Any = None, **options: Any) -> Any:
+        if resident is None and device is not None and self.place.on_host and not find_place(device).on_host:
+            resident = share
+        return to(self, fmt, device=device, resident=resident, **options)
+
+    Matrix.to = moved  # type: ignore[method-assign]
 
 
 def nothing_named(config: pytest.Config) -> bool:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable
 from contextlib import nullcontext
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,6 +12,8 @@ import pytest
 from formats import CSR, OutOfDeviceMemory, copies, set_memory_limit
 from formats.gpu import cupy
 from formats.places import HOST, find_place
+
+from .simulated import DeviceArray, FakeCupy
 
 pytestmark = pytest.mark.quick
 
@@ -104,86 +104,6 @@ def test_little_is_pinned(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 # --- a simulated GPU ------------------------------------------------------------------------------------------------
-
-
-class DeviceArray(np.ndarray):
-    """An array of the fake's memory, with what is asked of CuPy's."""
-
-    @property
-    def data(self) -> Any:
-        return SimpleNamespace(ptr=self.ctypes.data)
-
-    def get(self, out: np.ndarray | None = None) -> np.ndarray:
-        found = np.array(self) if out is None else out
-        found[...] = self
-        return found
-
-    def set(self, array: np.ndarray) -> None:
-        self[...] = array
-
-
-class FakeCupy:
-    """A CuPy whose device is the host's memory, and whose copies wait for their events."""
-
-    class CUDARuntimeError(RuntimeError):
-        pass
-
-    def __init__(self, may_pin: int = 1 << 40, fails_at: int = -1) -> None:
-        self.may_pin, self.fails_at, self.pinned, self.freed, self.crossed = may_pin, fails_at, 0, 0, 0
-        self.queues: dict[int, list[Callable[[], object]]] = {}
-        runtime = SimpleNamespace(CUDARuntimeError=self.CUDARuntimeError, memcpyAsync=self.begin)
-        fake = self
-
-        class Stream:
-            def __init__(self, non_blocking: bool) -> None:
-                self.ptr = len(fake.queues)
-                fake.queues[self.ptr] = []
-
-            def wait_event(self, event: object) -> None:
-                assert event == "begun"
-
-        class Event:
-            def __init__(self, disable_timing: bool) -> None:
-                self.queue: list[Callable[[], object]] = []
-
-            def record(self, stream: Stream) -> None:
-                self.queue = fake.queues[stream.ptr]
-
-            def synchronize(self) -> None:
-                while self.queue:
-                    self.queue.pop(0)()
-
-        self.cuda = SimpleNamespace(
-            runtime=runtime,
-            Stream=Stream,
-            Event=Event,
-            alloc_pinned_memory=self.pin,
-            get_current_stream=lambda: SimpleNamespace(record=lambda: "begun"),
-        )
-
-    def begin(self, target: int, source: int, count: int, kind: int, stream: int) -> None:
-        if self.crossed == self.fails_at:
-            raise self.CUDARuntimeError("cudaErrorUnknown")
-        self.crossed += 1
-        self.queues[stream].append(lambda: ctypes.memmove(target, source, count))
-
-    def pin(self, size: int) -> np.ndarray:
-        if self.pinned + size > self.may_pin:
-            raise self.CUDARuntimeError("cudaErrorMemoryAllocation")
-        self.pinned += size
-        return np.zeros(size + 512, np.uint8)
-
-    def get_default_pinned_memory_pool(self) -> Any:
-        def free() -> None:
-            self.freed += 1
-
-        return SimpleNamespace(free_all_blocks=free)
-
-    def empty(self, shape: Any, dtype: Any) -> Any:
-        return np.full(shape, 1, dtype).view(DeviceArray)
-
-    def asarray(self, array: np.ndarray) -> Any:
-        return np.array(array).view(DeviceArray)
 
 
 @pytest.fixture

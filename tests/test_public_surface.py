@@ -150,8 +150,8 @@ def test_completion_shows_what_users_ask_of_a_matrix() -> None:
     assert shown == [
         *("T", "astype", "check", "device", "dtype", "equals", "footprint", "get", "indices", "indptr"),
         *("kept_nbytes", "lengths", "longest", "major", "nbytes", "ncols", "nnz", "nrows", "on_disk", "pattern"),
-        *("place", "shape", "to", "to_cupyx", "to_dense", "to_edges", "to_graphblas", "to_networkx", "to_scipy"),
-        *("values", "with_values", "xp"),
+        *("place", "resident", "shape", "to", "to_cupyx", "to_dense", "to_edges", "to_graphblas", "to_networkx"),
+        *("to_scipy", "values", "with_values", "xp"),
     ]
 
 

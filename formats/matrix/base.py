@@ -23,6 +23,7 @@ from .convert import convert, to_cupyx, to_dense, to_edges, to_graphblas, to_net
 from .facts import LONGEST
 from .footprint import Footprint, footprint
 from .notation import Default, Notation, is_integer
+from .placing import Resident, placed
 
 if TYPE_CHECKING:
     import cupyx.scipy.sparse
@@ -71,13 +72,36 @@ class Matrix(Notation["Matrix"], Storage):
         return twin
 
     @overload
-    def to(self, fmt: None = None, *, device: Device | Place | None = None, **options: Any) -> Self: ...
+    def to(
+        self,
+        fmt: None = None,
+        *,
+        device: Device | Place | None = None,
+        resident: Resident | None = None,
+        **options: Any,
+    ) -> Self: ...
     @overload
-    def to(self, fmt: type[F], *, device: Device | Place | None = None, **options: Any) -> F: ...
+    def to(
+        self, fmt: type[F], *, device: Device | Place | None = None, resident: Resident | None = None, **options: Any
+    ) -> F: ...
     @overload
-    def to(self, fmt: type[Matrix] | str | None, *, device: Device | Place | None = None, **options: Any) -> Matrix: ...
+    def to(
+        self,
+        fmt: type[Matrix] | str | None,
+        *,
+        device: Device | Place | None = None,
+        resident: Resident | None = None,
+        **options: Any,
+    ) -> Matrix: ...
     @at_home
-    def to(self, fmt: type[Matrix] | str | None = None, *, device: Device | Place | None = None, **options: Any) -> Any:
+    def to(
+        self,
+        fmt: type[Matrix] | str | None = None,
+        *,
+        device: Device | Place | None = None,
+        resident: Resident | None = None,
+        **options: Any,
+    ) -> Any:
         """The same matrix in another format, on another device, or both; `self` where nothing changes.
 
         fmt: a format or its lower-case name; or "auto", which is the one in which so many `calls` of a `verb` take the
@@ -85,9 +109,15 @@ class Matrix(Notation["Matrix"], Storage):
         `force=True` of ELL, SELL, CSB and Dense, `chunk=` and `window=` of SELL, `segment=` of SegmentedCOO, `block=`
         of CSB, `fill=` of Dense.
         device: "cpu", "cuda" for the current GPU, "cuda:1" for one by its number, or a `Place`.
+        resident: how much of the matrix a GPU's memory is to hold: bytes, "4GiB", a share such as 0.5, or "auto", what
+        fits beside the vectors of an algorithm. The rest stays in pinned host memory, and crosses the bus when it is
+        read; a format is converted before. None: all of it.
         OutOfDeviceMemory or OutOfHostMemory, with the figures, before any work that is predicted not to fit;
         DeviceUnavailable if there is no GPU.
         """
+        if resident is not None:
+            made = self.to(fmt, **options) if fmt is not None or options else self
+            return placed(made, resident, made.place if device is None else find_place(device))
         moved = self
         if device is not None and find_place(device) is not self.place:
             moved = type(self).trusted(*move(self.components, device, self))
@@ -208,17 +238,18 @@ class Matrix(Notation["Matrix"], Storage):
         columns: int | None = None,
         sources: int | None = None,
         device: Device | Place | None = None,
+        resident: Resident | None = None,
         **options: Any,
     ) -> Footprint:
         """The bytes that the matrix takes in a format, that conversion and work on it take, and what there is.
 
         fmt: a format or its lower-case name, by default the matrix's own.  verb, algorithm: by name, such as "mxv" and
         "bfs"; then the vectors and what is kept beside them count.  columns: of the dense operand of "mxm".  sources:
-        of an algorithm, how many, with parents.  device: by default the matrix's own.  options: the format's own.
-        Nothing is converted or moved.
+        of an algorithm, how many, with parents.  device: by default the matrix's own.  resident: as for `to`.  options:
+        the format's own. Nothing is converted or moved.
         """
         work = {"verb": verb, "algorithm": algorithm, "columns": columns, "sources": sources}
-        return footprint(self, find_format(fmt or type(self)), device or self.place, work, options)
+        return footprint(self, find_format(fmt or type(self)), device or self.place, work, options, resident)
 
     # --- what formats provide -------------------------------------------------------------------------------------
 

@@ -13,8 +13,9 @@ from typing import Any, ClassVar, Self, TypeAlias, TypeVar
 
 import numpy as np
 
-from ..arrays import Array, held, index_dtype, is_array, is_mapped, read_only
+from ..arrays import Array, held, index_dtype, is_array, is_mapped, move, read_only
 from ..places import HOST, Device, Place, place_of
+from ..resident import elsewhere
 from .facts import ON_DISK, Fact
 
 T = TypeVar("T")
@@ -110,6 +111,11 @@ class Storage:
     def nbytes(self) -> int:
         """Bytes of the arrays of this format, without what a backend keeps beside them (`kept_nbytes`)."""
         return sum(array.nbytes for array in self.arrays)
+
+    @property
+    def resident(self) -> int:
+        """Of `nbytes`, those that kernels read without the bus: all, but of a matrix moved with `resident=`."""
+        return self.nbytes - sum(map(elsewhere, self.arrays))
 
     @property
     def kept_nbytes(self) -> int:
@@ -225,6 +231,8 @@ class Storage:
                 kept.forget()
 
     def __reduce__(self) -> tuple[Any, ...]:
+        if self.resident < self.nbytes:  # what is read is on the host: a GPU's array that is not resident has no copy
+            return type(self).trusted, move(self.components, HOST, self)
         return type(self).trusted, self.components
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from ..hooks import WORK
 from ..places import Device, Place, find_place
 from .contract import Storage
+from .placing import Resident, budget
 from .routes import conversion_peak, predicted
 
 MIB = 2**20
@@ -25,6 +26,7 @@ class Footprint:
         available: on the device; None where nobody knows.
         place: where the matrix is to be.
         work: vectors of a verb or an algorithm and what is kept beside them, part by part.
+        crossing: of the matrix, what is not resident: it crosses the bus in each pass over the matrix.
 
     Example:
         >>> from formats import from_edges
@@ -40,6 +42,7 @@ class Footprint:
     available: int | None
     place: Place
     work: dict[str, int] = field(default_factory=dict)
+    crossing: int = 0
 
     @property
     def total(self) -> int:
@@ -59,6 +62,9 @@ class Footprint:
     def __str__(self) -> str:
         parts = {"matrix": self.matrix, "conversion": self.temporary, **self.work}
         notes = {"matrix": "" if self.added else "there already", "conversion": "while it is made"}
+        if self.crossing:
+            parts["on the host"] = self.crossing
+            notes["on the host"] = "of the matrix: it crosses the bus in each pass"
         room = "" if self.available is None else f" of {_mib(self.available)} available"
         parts["at most"] = self.total
         notes["at most"] = f"at one time{room}: {'fits' if self.fits else 'does not fit'}"
@@ -68,7 +74,12 @@ class Footprint:
 
 
 def footprint(
-    A: Storage, target: type[Storage], device: Device | Place, work: dict[str, Any], options: dict[str, Any]
+    A: Storage,
+    target: type[Storage],
+    device: Device | Place,
+    work: dict[str, Any],
+    options: dict[str, Any],
+    resident: Resident | None = None,
 ) -> Footprint:
     """See `Matrix.footprint`."""
     target._check_options(options)
@@ -81,7 +92,11 @@ def footprint(
     parts = WORK.ask(A, target, place.backend, wanted, what=what) if wanted else {}
     what = f"{A.nrows:,} × {A.ncols:,} with {A.nnz:,} entries as {target.__name__}"
     temporary = max(0, moved + peak - added)
-    return Footprint(what, matrix, added, temporary, place.available_bytes(), place, parts)
+    crossing = A.nbytes - A.resident if place is A.place and not peak else 0
+    if resident is not None:  # it is converted where it is
+        there = budget(matrix, A.shape, resident, place)
+        added, temporary, crossing = there, 0, matrix - there
+    return Footprint(what, matrix, added, temporary, place.available_bytes(), place, parts, crossing)
 
 
 def check_conversion(A: Storage, target: type[Storage], options: dict[str, Any]) -> None:

@@ -126,6 +126,15 @@ def facts(**known: Any) -> None:
         run.facts.update(known)
 
 
+def tell_crossing(A: Matrix, run: Run) -> None:
+    """Of a matrix that is not resident as a whole: what a pass moves over the bus, and what the edges looked at did."""
+    if run is UNTOLD.enter_result or (crossing := A.nbytes - A.resident) == 0:
+        return
+    run.facts["resident"], run.facts["crossing in a pass"] = A.resident, crossing
+    if isinstance(edges := run.facts.get("edges"), int) and A.nnz:
+        run.facts["crossed"], run.facts["passes"] = crossing * edges // A.nnz, edges / A.nnz
+
+
 def running_as(algorithm: str, A: Matrix) -> AbstractContextManager[Run]:
     """The run whose facts are told within the block; it counts if it has an implementation at the end."""
     runs = _runs.get()

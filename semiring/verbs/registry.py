@@ -21,7 +21,15 @@ from formats.storage.orientation import compressed
 
 from ..kernels.interrupts import LONG, interruptible
 from .checks import own_vectors
-from .explanation import choices_told, definition_asked_for, definitions_only, note_choice, running_as, why_not_fused
+from .explanation import (
+    choices_told,
+    definition_asked_for,
+    definitions_only,
+    note_choice,
+    running_as,
+    tell_crossing,
+    why_not_fused,
+)
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -274,12 +282,14 @@ class Fusible(Verb[P, R]):
                 if not isinstance(answer, Unsuited):
                     if relied:
                         run.facts["laws"] = relied
+                    tell_crossing(A, run)
                     return answer
                 why = answer.why
             run.implementation, run.why = "definition", why
             run.facts.clear()
             if not definition_asked_for() and not A.streams:
                 warn_slow(f"{self.name} runs unfused, as written, on {A.nnz:,} entries: {why}", A.nnz)
+            tell_crossing(A, run)
             with own_vectors():
                 return self.written(A, *args, **kwargs)
 
