@@ -108,10 +108,24 @@ def test_threads_and_steps_change_nothing_about_the_answer(count, monkeypatch):
             monkeypatch.setattr(searches, "PUSH", push)
             monkeypatch.setattr(searches, "SHARED", pull % 7)  # some pushes are shared, too, and some of these held
             monkeypatch.setattr(searches, "DENSE", push % 7)
+            monkeypatch.setattr(searches, "FEW", push % 5)  # and what is left is few at once, soon or never
+            monkeypatch.setattr(searches, "NOTES", 1 + pull)  # and many levels are noted, or none but the sources
             A = rmat(10, 8)
             told = explain(bfs, A, sources=some(A, 64)).runs[0].facts
             assert (told["schedule"], told["threads"]) == ("a bit for each search", count)
             assert_as_one_by_one(bfs, A, some(A, 64))
+
+
+def test_lists_of_threads_do_not_meet(monkeypatch):
+    """Each thread finds all of its vertices, and more edges to them, after the next thread has found its own."""
+    monkeypatch.setattr(searches, "WORTH_THREADS", 1)
+    monkeypatch.setattr(searches, "SHARED", 0)
+    monkeypatch.setattr(searches, "PULL", 1)
+    monkeypatch.setattr(searches, "run", lambda work, pieces: [work(*piece) for piece in reversed(pieces)])
+    u, v = np.divmod(np.arange(9 * 40), 40)
+    A = from_edges(np.append(u, np.arange(9, 40)), np.append(v, np.arange(49, 80)), shape=80)
+    with threads(3):
+        assert_as_one_by_one(bfs, A, list(range(9)))
 
 
 def test_levels_of_many_digits(monkeypatch):

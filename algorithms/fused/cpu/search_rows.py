@@ -61,12 +61,15 @@ def fold(digits: np.ndarray, held: Held, threads: int) -> None:
     run(lambda _, __: _count(digits, numbers, words, taken), [(i, i) for i in range(threads)])
 
 
-def levels_of(digits: np.ndarray, held: Held, levels: np.ndarray, threads: int) -> None:
-    """Write the levels, -1 where a search has none. The digits are of no use afterwards: they turn in place."""
+def levels_of(digits: np.ndarray, held: Held, levels: np.ndarray, counted: bool, threads: int) -> None:
+    """Write the levels, -1 where a search has none. The digits are of no use afterwards: they turn in place.
+
+    counted: otherwise all digits are 0.
+    """
     shares = [(i, i) for i in range(threads)]
     taken = np.zeros(2, np.int64)
     numbers, uncounted = _padded(held)
-    run(lambda _, __: _turn(digits, numbers, uncounted, taken), shares)
+    run(lambda _, __: _turn(digits, counted, numbers, uncounted, taken), shares)
     words = digits.reshape(-1).view(np.uint16)
     run(lambda _, __: _write_levels(words, digits.shape[1], levels, taken), shares)
 
@@ -114,14 +117,15 @@ def _count(digits, numbers, held, taken):
 
 
 @operation
-def turned(typing, words):
-    """Exchange bit j of word i with bit i of word j, of 64 words: halves first, then halves of halves."""
+def turned(typing, words, at):
+    """Exchange bit j of word i with bit i of word j, of 64 words from `at` on: halves first, then halves of halves."""
 
     def emit(context, builder, signature, args):
-        ir, (kind,) = tools.ir, signature.args
+        ir, (kind, _) = tools.ir, signature.args
         wide = ir.VectorType(ir.IntType(64), MOST)
         lanes = ir.VectorType(ir.IntType(32), MOST)
-        to = builder.bitcast(context.make_array(kind)(context, builder, args[0]).data, wide.as_pointer())
+        to = builder.gep(context.make_array(kind)(context, builder, args[0]).data, [args[1]])
+        to = builder.bitcast(to, wide.as_pointer())
         rows = builder.load(to)
         rows.align = 8
         function = ir.FunctionType(wide, [wide, wide, wide])
@@ -139,35 +143,38 @@ def turned(typing, words):
         builder.store(rows, to).align = 8
         return context.get_dummy_value()
 
-    return tools.types.void(words), emit
+    return tools.types.void(words, tools.types.intp), emit
 
 
 @compiled
-def _turn(digits, numbers, held, taken):
-    """A thread's share of the digits, TILE vertices at a time: to words by (search, digit, 64 vertices)."""
-    flat, count = digits.reshape(digits.size), digits.shape[1]
-    words, tile = np.empty(MOST, np.uint64), np.empty(TILE * count, np.uint64)
+def _turn(digits, counted, numbers, held, taken):
+    """A thread's share of the digits, TILE vertices at a time: to words by (search, digit, 64 vertices).
+
+    counted: otherwise the digits are 0, but for the levels that are held.
+    """
+    flat, count, size, most = digits.reshape(digits.size), np.uintp(digits.shape[1]), np.uintp(TILE), np.uintp(MOST)
+    words = np.empty(TILE * digits.shape[1], np.uint64)
+    columns = count * size // most
     while True:
-        at = added(taken, 0, 1) * tile.size
-        if at >= flat.size:
+        v = np.uintp(added(taken, 0, 1)) * size
+        at = v * count
+        if at >= np.uintp(flat.size):
             break
-        for i in range(tile.size):
-            tile[i] = flat[at + i]
-        for column in range(TILE // MOST):
-            v = at // count + column * MOST
+        for digit in range(count):
+            for i in range(size):
+                words[digit * size + i] = flat[at + i * count + digit] if counted else np.uint64(0)
+        for level in range(HELD):
+            own, number = held[level], numbers[level]
+            stop = np.uintp(min(TILE, max(own.size - np.int64(v), 0)))
             for digit in range(count):
-                first = column * MOST * count + digit
-                for i in range(MOST):
-                    words[i] = tile[first + i * count]
-                for level in range(HELD):
-                    if numbers[level] >> np.uint64(digit) & np.uint64(1):
-                        own = held[level]
-                        for i in range(min(MOST, own.size - v)):
-                            words[i] |= own[v + i]
-                turned(words)
-                to = at + digit * (TILE // MOST) + column
-                for lane in range(MOST):
-                    flat[to + lane * count * (TILE // MOST)] = words[lane]
+                if number >> np.uint64(digit) & np.uint64(1):
+                    for i in range(stop):
+                        words[digit * size + i] |= own[v + i]
+        for column in range(columns):
+            turned(words, np.intp(column * most))
+        for lane in range(most):
+            for column in range(columns):
+                flat[at + lane * columns + column] = words[column * most + lane]
 
 
 @operation
