@@ -21,10 +21,22 @@ semiring. A diagonal w_xx better than 1 is a cycle that improves every time.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, overload
 
 from formats import CSR, Matrix
-from formats.arrays import DenseRows, DenseVector, IntegerRows, IntegerVector, as_indices, index_dtype, to_device
+from formats.arrays import (
+    Array,
+    DenseRows,
+    DenseVector,
+    IntegerRows,
+    IntegerVector,
+    all_of,
+    as_indices,
+    index_dtype,
+    to_device,
+)
 from formats.storage.orientation import compressed
 from semiring import Law, MinPlus, Semiring, assign, ewise_add, extract, mxm, select, vxm
 from semiring.algebra.semirings import find_semiring
@@ -38,9 +50,11 @@ from .shared.single_source import check_domain, fill_trees, order_matters, tree_
 from .sssp import sssp
 
 if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
+
     from .fused.cpu.elimination.engine import Analysis, Engine
 
-MOST_ARCS = 20
+MOST_ARCS = 10
 """Arcs of a factor for each edge, beyond which a sweep takes as long as a search."""
 
 SMALL = 1 << 20
@@ -96,7 +110,7 @@ class Symbolic:
         self.entries, self.operations = known.prediction.arcs, known.prediction.operations
         self.levels = known.prediction.height
 
-    def predicted_nbytes(self, dtype: Any = "float64") -> int:
+    def predicted_nbytes(self, dtype: DTypeLike = "float64") -> int:
         """Bytes of a factor with numbers of a dtype, and of what its elimination takes beside it, about.
 
         Args:
@@ -122,7 +136,7 @@ class Symbolic:
         Raises:
             ValueError: an edge has no place in the pattern; and what `factor` raises.
         """
-        return Factor(A, find_semiring(semiring), self)
+        return made(A, find_semiring(semiring), self)
 
     def __repr__(self) -> str:
         return (
@@ -147,25 +161,9 @@ class Factor:
         (4698, [0, 1, 3, 4, 7], np.int32(4698))
     """
 
-    def __init__(self, A: Matrix, semiring: Semiring, symbolic: Symbolic, before: Factor | None = None) -> None:
-        from .fused.cpu.elimination.engine import engine
-
-        self.semiring, self.symbolic = semiring, symbolic
-        self.A: CSR = prepared(A, semiring)
-        if self.A.nrows != len(symbolic.order):
-            raise ValueError(f"the pattern is of {len(symbolic.order):,} vertices, the matrix of {self.A.nrows:,}")
-        self.A.place.check_room(f"a factor of {symbolic.entries:,} arcs", symbolic.predicted_nbytes(self.A.dtype))
-        with running_as("factor", self.A) as run:
-            run.implementation, run.why = "fused", "elimination runs as compiled loops alone"
-            self._engine: Engine = engine(symbolic._known, self.A, semiring, None if before is None else before._engine)
-            if explained():
-                facts(order=symbolic.how, arcs=symbolic.entries, operations=symbolic.operations, levels=symbolic.levels)
-                facts(
-                    nbytes=self.nbytes,
-                    alike_both_ways=self._engine.queries.numbers.up is self._engine.queries.numbers.down,
-                )
-        if self._engine.bad >= 0:
-            bellman_ford(self.A, self._engine.bad, semiring)  # raises NegativeCycle, but where only rounding gains
+    def __init__(self, A: CSR, semiring: Semiring, symbolic: Symbolic, engine: Engine) -> None:
+        self.A, self.semiring, self.symbolic = A, semiring, symbolic
+        self._engine = engine
 
     @property
     def nbytes(self) -> int:
@@ -190,7 +188,57 @@ class Factor:
             >>> factor(A).refactor(A.with_values(A.values * 2)).distance(0, 2)
             14.0
         """
-        return Factor(A, self.semiring, self.symbolic, self)
+        return made(A, self.semiring, self.symbolic, self._engine)
+
+    def write(self, file: str | PathLike[str], *, labels: Array | Sequence[str] | None = None) -> None:
+        """Write the factor to a file, with its matrix, for `Factor.read`.
+
+        Args:
+            file: where to; the suffix is free, as in "roads.factor".
+            labels: (n,) the vertices' own ids or names, for the command line.
+
+        Raises:
+            ValueError: the semiring has no name by which it is found again.
+
+        Example:
+            >>> import tempfile
+            >>> from formats import from_edges
+            >>> with tempfile.TemporaryDirectory() as folder:
+            ...     factor(from_edges([0, 1], [1, 2], [5, 2])).write(f"{folder}/roads.factor")
+            ...     Factor.read(f"{folder}/roads.factor").distance(0, 2)
+            7
+        """
+        from .fused.cpu.elimination.archive import save
+
+        s, numbers = self.semiring, self._engine.queries.numbers
+        try:
+            known = find_semiring(s.name) == s
+        except ValueError:
+            known = False
+        if not known:
+            raise ValueError(f"{s!r} is not found by its name again: factors of your own semirings stay in memory")
+        up = numbers.up.take(range(0)) if numbers.up is numbers.down else numbers.up
+        parts = {"semiring": s.name, "order": self.symbolic.order, "how": self.symbolic.how, "up": up}
+        A = {"indptr": self.A.indptr, "indices": self.A.indices, "values": self.A.values}
+        named = {} if labels is None else {"labels": labels}
+        save(file, parts | A | {"down": numbers.down} | named)
+
+    @classmethod
+    def read(cls, file: str | PathLike[str]) -> Factor:
+        """The factor that `write` has written.
+
+        Args:
+            file: where it is.
+
+        Returns:
+            A `Factor` that gives the same answers.
+
+        Raises:
+            ValueError: the file holds no factor, or one of another version.
+            OutOfHostMemory: it does not fit.
+            OSError: the file cannot be read.
+        """
+        return read_labelled(file)[0]
 
     @overload
     def solve(self, source: int, *, return_parents: Literal[False] = False, exact: bool = False) -> DenseVector: ...
@@ -330,6 +378,44 @@ class Factor:
         return f"Factor({self.semiring.name}, {self.A.dtype}, {self.nbytes:,} bytes, {self.symbolic!r})"
 
 
+def made(A: Matrix, s: Semiring, symbolic: Symbolic, before: Engine | None = None) -> Factor:
+    """The factor of a matrix by a pattern.  before: of the same pattern; see `engine`."""
+    from .fused.cpu.elimination.engine import engine
+
+    rows, n = prepared(A, s), len(symbolic.order)
+    if rows.nrows != n:
+        raise ValueError(f"the pattern is of {n:,} vertices, the matrix of {rows.nrows:,}")
+    rows.place.check_room(f"a factor of {symbolic.entries:,} arcs", symbolic.predicted_nbytes(rows.dtype))
+    with running_as("factor", rows) as run:
+        run.implementation, run.why = "fused", "elimination runs as compiled loops alone"
+        F = Factor(rows, s, symbolic, engine(symbolic._known, rows, s, before))
+        if explained():
+            facts(order=symbolic.how, arcs=symbolic.entries, operations=symbolic.operations, levels=symbolic.levels)
+            facts(nbytes=F.nbytes)
+    if F._engine.bad >= 0:
+        bellman_ford(rows, F._engine.bad, s)  # raises NegativeCycle, but where only rounding gains
+    return F
+
+
+def read_labelled(file: str | PathLike[str]) -> tuple[Factor, Any]:
+    """(the factor of a file, its vertices' ids or names, None if the file has none)."""
+    from .fused.cpu.elimination.archive import load
+    from .fused.cpu.elimination.engine import analysis, engine_of
+
+    A, parts = load(file)
+    try:
+        s = find_semiring(str(parts["semiring"]))
+        rows = prepared(A, s)
+        known = analysis(rows, as_indices(parts["order"], "order", A.nrows))
+        if not all_of(known.tree.order == parts["order"]):
+            raise ValueError("its order is no postorder of its elimination tree")
+        known.how = str(parts["how"])
+        engine = engine_of(known, rows, s, parts["up"], parts["down"])
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"{file}: this is no factor that can be read ({error})") from error
+    return Factor(rows, s, Symbolic(rows, known), engine), parts.get("labels")
+
+
 def elimination_order(A: Matrix) -> IntegerVector:
     """The vertices of a graph in an order of elimination with little fill: nested dissection of A ∪ Aᵀ.
 
@@ -429,7 +515,7 @@ def factor(
             f"{symbolic.predicted_nbytes(rows.dtype):,} bytes, and take {symbolic.operations:,} operations: this graph "
             "has no small separators, so searches pay: sssp(A, sources=…). force=True factors it all the same"
         )
-    return Factor(rows, s, symbolic)
+    return made(rows, s, symbolic)
 
 
 def on_host(A: Matrix) -> CSR:

@@ -16,6 +16,7 @@ from formats import DeviceUnavailable
 
 from .bench import ANYTHING, bench
 from .bfs import bfs
+from .factor import factor, route
 from .files import convert, info
 from .mst import mst
 from .options import Backend
@@ -55,7 +56,7 @@ def about(
     """Graph algorithms as sparse linear algebra over semirings."""
 
 
-for command in (sssp, bfs, scc, mst, info, convert, demo, warm_up):
+for command in (sssp, bfs, scc, mst, factor, route, info, convert, demo, warm_up):
     app.command()(command)
 app.command(context_settings=ANYTHING)(bench)
 

@@ -17,7 +17,8 @@ from semiring.kernels.interrupts import interruptible
 from semiring.statistics import magnitude, mean
 
 from ..near_far import fits, full_values
-from .numbers import eliminated
+from .algebra import algebra
+from .numbers import Numbers, eliminated
 from .ordering import find_order
 from .pattern import Tree, tree
 from .plan import Plan, Prediction, planned, prediction, slots
@@ -166,20 +167,45 @@ def engine(known: Analysis, A: CSR, s: Semiring, before: Engine | None = None) -
         for mine, its in ((A.indptr, before.A.indptr), (A.indices, before.A.indices))
     )
     where = before.slots if before is not None and same else slots(A.indptr, A.indices, plan)
+    wide, weights, lengths = weights_of(A, s)
+    numbers = interruptible(
+        functools.partial(eliminated, plan, where, weights, s, lengths), known.prediction.operations >= LONG
+    )
+    return Engine(A, s, Queries(plan, numbers, s, weights.dtype, lengths), where, wide, is_fitting(A, s))
+
+
+def engine_of(known: Analysis, A: CSR, s: Semiring, up: np.ndarray, down: np.ndarray) -> Engine:
+    """The same from numbers that were made before; `up` is empty where both directions are alike."""
+    plan = known.plan(A)
+    wide, weights, lengths = weights_of(A, s)
+    work = algebra(s, weights.dtype, lengths)
+    if down.size != known.prediction.arcs or down.dtype != work.dtype:
+        raise ValueError(f"{down.size:,} numbers of {down.dtype} are not those of {known.prediction.arcs:,} arcs")
+    numbers = Numbers(up if up.size else down, down, work, -1, -1)
+    where = slots(A.indptr, A.indices, plan)
+    return Engine(A, s, Queries(plan, numbers, s, weights.dtype, lengths), where, wide, is_fitting(A, s))
+
+
+def weights_of(A: CSR, s: Semiring) -> tuple[bool, np.ndarray, bool]:
+    """(are they widened to int64?, the weights that numbers are made of, does none make a path better?)."""
     gains = gains_by_length(A, s)
-    sums = s.mul == OPERATORS["plus"]
-    wide = A.dtype.kind == "i" and sums and gains
+    wide = A.dtype.kind == "i" and s.mul == OPERATORS["plus"] and gains
     if wide and A.nrows * magnitude(A, s) >= SAFE:
         raise OverflowError(f"lengths of {A.nrows:,} such weights may not fit int64: take sssp, or A.astype('float64')")
-    weights = widened(A, s) if wide else full_values(A)
-    numbers = interruptible(
-        functools.partial(eliminated, plan, where, weights, s, not gains), known.prediction.operations >= LONG
-    )
-    info: Any = None if A.dtype == bool else np.iinfo(A.dtype) if A.dtype.kind == "i" else np.finfo(A.dtype)
-    most = min(A.nrows * magnitude(A, s), abs(mean(A, s)) * A.nnz if not gains else np.inf) if sums else np.inf
-    fitting = s.mul.saturating is None or info is None or bool(most < float(info.max) / 2)
-    queries = Queries(plan, numbers, s, weights.dtype, not gains)
-    return Engine(A, s, queries, where, wide, fitting)
+    return wide, widened(A, s) if wide else full_values(A), not gains
+
+
+def is_fitting(A: CSR, s: Semiring) -> bool:
+    """Can no length leave the dtype's range?"""
+    if s.mul.saturating is None or A.dtype == bool:
+        return True
+    if s.mul != OPERATORS["plus"]:
+        return False
+    info: Any = np.iinfo(A.dtype) if A.dtype.kind == "i" else np.finfo(A.dtype)
+    most = A.nrows * magnitude(A, s)
+    if not gains_by_length(A, s):
+        most = min(most, abs(mean(A, s)) * A.nnz)
+    return bool(most < float(info.max) / 2)
 
 
 def widened(A: CSR, s: Semiring) -> np.ndarray:

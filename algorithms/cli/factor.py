@@ -1,0 +1,176 @@
+"""`semiring factor` and `semiring route`: a graph factored into a file, and questions about its best paths."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass
+from io import StringIO
+from itertools import pairwise
+from json import dumps
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from formats.io.writing import replacing
+from formats.named.names import Names
+from semiring.algebra.semirings import find_semiring
+
+from ..elimination import Factor, read_labelled, symbolic_factor
+from ..elimination import factor as factored
+from ..fused.cpu.elimination.archive import is_factor
+from ..shared.parents import path
+from ..sssp import sssp
+from .graph import Graph, Stopwatch, load
+from .options import FileArgument, Threads, Undirected
+from .report import number, show_table
+from .sssp import plain
+
+
+def factor(
+    file: FileArgument,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The file to write the factor to.")],
+    semiring: Annotated[str, typer.Option(help="min_plus, or max_min, min_max, lor_land, …")] = "min_plus",
+    undirected: Undirected = False,
+    threads: Threads = None,
+    force: Annotated[bool, typer.Option("--force", help="Factor also where the fill does not pay.")] = False,
+) -> None:
+    """Factor a graph, for many questions about its best paths."""
+    find_semiring(semiring)
+    if not output.absolute().parent.is_dir():
+        raise ValueError(f"--output {output} lies in a folder that does not exist")
+    if output.exists() and output.samefile(file):
+        raise ValueError(f"{output} is the file to read: name another one to write")
+    graph = load(file, undirected=undirected, threads=threads)
+    with graph.watch.step("ordering"):
+        S = symbolic_factor(graph.A)
+    with graph.watch.step("factoring"):
+        F = factored(graph.A, semiring, order=S, force=force)
+    with graph.watch.step("writing"):
+        F.write(output, labels=graph.labels if graph.labels.dtype != object else graph.labels.astype(str))
+    rows = {
+        "ordered by": S.how,
+        "arcs of the factor": f"{S.entries:,}",
+        "levels": f"{S.levels:,}",
+        "operations": f"{S.operations:,}",
+        "bytes": f"{F.nbytes:,}",
+    }
+    show_table(f"{graph.title}, as {output.name}", graph.facts | rows | graph.watch.rows)
+
+
+def route(
+    file: Annotated[Path, typer.Argument(help="A factor, or a graph.")],
+    start: Annotated[
+        str | None, typer.Option("--from", help="The vertex to start from, by its name in the file.")
+    ] = None,
+    to: Annotated[list[str] | None, typer.Option(help="The vertex to go to; may repeat.")] = None,
+    table: Annotated[
+        tuple[Path, Path] | None,
+        typer.Option(help="Two files of ids, one a line: print the distances from the first to the second as CSV."),
+    ] = None,
+    output: Annotated[Path | None, typer.Option(help="Write the table to this file.")] = None,
+    semiring: Annotated[
+        str, typer.Option(help="Of a graph: min_plus, or max_min, …; a factor has its own.")
+    ] = "min_plus",
+    undirected: Undirected = False,
+    threads: Threads = None,
+    json: Annotated[bool, typer.Option("--json", help="Print the routes as JSON.")] = False,
+) -> None:
+    """Best paths between vertices, leg by leg, or a table of distances."""
+    if (table is None) == (start is None or not to):
+        raise ValueError("give --from and --to, or --table with two files")
+    router = opened(file, semiring, undirected, threads)
+    if table is not None:
+        sources, targets = (vertices(router.graph, each) for each in table)
+        lines = as_csv(router, sources, targets)
+        if output is None:
+            typer.echo(lines, nl=False)
+            return
+        with replacing(str(output)) as stream:
+            stream.write(lines.encode())
+        return
+    graph, found = router.graph, []
+    u = graph.vertex(str(start), "--from")
+    for end in to or []:
+        found.append(leg_by_leg(graph, *router.route(u, graph.vertex(end, "--to")), graph.vertex(end, "--to")))
+    if json:
+        typer.echo(dumps(found, ensure_ascii=False))
+        return
+    for each in found:
+        show(str(start), each)
+
+
+@dataclass(frozen=True)
+class Router:
+    """A graph and what answers: its factor, or searches where there is none."""
+
+    graph: Graph
+    semiring: str
+    factor: Factor | None = None
+
+    def route(self, u: int, v: int) -> tuple[Any, list[int]]:
+        """(the distance, the vertices on the way, none if there is no path)."""
+        s, A = find_semiring(self.semiring), self.graph.A
+        if self.factor is not None:
+            d = self.factor.distance(u, v)
+            return d, self.factor.path(u, v) if d != s.zero(self.factor.A.dtype) else []
+        row, parent = sssp(A, u, s, target=v, return_parents=True)
+        return plain(row[v]), path(parent, v) if row[v] != s.zero(row.dtype) else []
+
+    def distances(self, sources: list[int], targets: list[int]) -> np.ndarray:
+        """A row for each source, a column for each target."""
+        if self.factor is not None:
+            return self.factor.distances(sources, targets)
+        rows = [sssp(self.graph.A, u, self.semiring)[targets] for u in sources]
+        return np.array(rows).reshape(len(sources), len(targets))
+
+
+def opened(file: Path, semiring: str, undirected: bool, threads: int | None) -> Router:
+    """What answers questions about a file."""
+    find_semiring(semiring)
+    if not is_factor(file):
+        return Router(load(file, undirected=undirected, threads=threads), semiring)
+    F, labels = read_labelled(file)
+    labels = np.arange(F.A.nrows) if labels is None else labels
+    names = Names(labels.tolist()) if labels.dtype.kind == "U" else None
+    return Router(Graph(file.name, F.A, labels, Stopwatch(), {}, names), F.semiring.name, F)
+
+
+def vertices(graph: Graph, file: Path) -> list[int]:
+    """The vertices of a file of ids, one a line."""
+    names = [line.strip() for line in file.read_text(encoding="utf-8").splitlines() if line.strip()]
+    return [graph.vertex(name, str(file)) for name in names]
+
+
+def as_csv(router: Router, sources: list[int], targets: list[int]) -> str:
+    """A table with the ids of its rows and columns; empty where no path leads."""
+    table, labels = router.distances(sources, targets), router.graph.labels
+    zero = find_semiring(router.semiring).zero(table.dtype).item() if table.dtype != bool else None
+    text = StringIO()
+    lines = csv.writer(text, lineterminator="\n")
+    lines.writerow(["", *labels[targets].tolist()])
+    for label, row in zip(labels[sources].tolist(), table.tolist(), strict=True):
+        lines.writerow([label, *("" if d == zero else d for d in row)])
+    return text.getvalue()
+
+
+def leg_by_leg(graph: Graph, d: Any, way: list[int], end: int) -> dict[str, Any]:
+    """A route as JSON can say it; a distance of None if there is none."""
+    return {
+        "to": plain(graph.labels[end]),
+        "distance": plain(d) if way else None,
+        "path": [plain(graph.labels[v]) for v in way],
+        "legs": [plain(graph.A.get(u, v)) for u, v in pairwise(way)],
+    }
+
+
+def show(start: str, route: dict[str, Any]) -> None:
+    """Print a route: its length, and then each leg."""
+    if route["distance"] is None:
+        typer.echo(f"{route['to']} cannot be reached from {start}")
+        return
+    names = route["path"]
+    typer.echo(f"{start} to {route['to']}: length {number(route['distance'])}, {len(route['legs'])} arcs")
+    for (u, v), leg in zip(pairwise(names), route["legs"], strict=True):
+        typer.echo(f"  {u} -> {v}: {number(leg)}")
