@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from algorithms import bfs, sssp
 from formats import (
     COO,
     CSC,
@@ -25,6 +26,7 @@ from formats import (
     from_scipy,
 )
 from formats.arrays import as_array, cupy, out_of_memory, to_device
+from semiring import mxm, mxv
 
 from .strategies import FORMATS
 
@@ -332,6 +334,39 @@ def test_arrays_on_a_gpu_without_cupy(library: type, monkeypatch: pytest.MonkeyP
     theirs = SimpleNamespace(__cuda_array_interface__={})
     with pytest.raises(DeviceUnavailable, match="needs CuPy"):
         SparseVector([0], library(theirs), 1)
+
+
+class OfVersion1(Exporter):
+    """Of a library that knows arrays that are only to be read."""
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self.array.__dlpack__(**{"max_version": (1, 0), **options})
+
+
+def test_other_libraries_share_answers_and_the_parts_of_matrices() -> None:
+    A = from_edges([0, 1], [1, 2], [1.5, 2.5], shape=3)
+    d, v = sssp(A, 0), SparseVector([0], [1.5], 3)
+    assert np.shares_memory(np.from_dlpack(Exporter(d)), d)
+    for part in (A.indptr, A.indices, A.values, v.indices, v.values):
+        theirs = np.from_dlpack(OfVersion1(part))
+        assert np.shares_memory(theirs, part)
+        assert theirs.flags.writeable is part.flags.writeable
+
+
+def test_what_is_no_array_but_knows_dlpack_is_named_with_the_call_that_makes_one() -> None:
+    A, x = from_edges([0, 1], [1, 2], [1.5, 2.5], shape=3), Exporter(np.ones(3))
+    for library, theirs in {"numpy": x, "cupy": OnGpu(np.ones(3))}.items():
+        with pytest.raises(TypeError, match=rf"got \w+: {library}.from_dlpack\(…\) shares its memory"):
+            mxv(A, theirs, "plus_times")
+        with pytest.raises(TypeError, match=rf"got \w+: {library}.from_dlpack\(…\) shares its memory"):
+            mxm(A, theirs, "plus_times")
+    assert mxv(A, np.from_dlpack(x), "plus_times").tolist() == [1.5, 2.5, 0.0]  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["torch", "jax.dlpack"])
+def test_pytorch_and_jax_share_answers(name: str) -> None:
+    theirs = pytest.importorskip(name).from_dlpack(bfs(from_edges([0, 1], [1, 2], shape=3), 0))
+    assert theirs.tolist() == [0, 1, 2]
 
 
 @on_a_gpu

@@ -62,6 +62,18 @@ MAKERS = {"scipy": "from_scipy", "cupyx": "from_cupyx", "networkx": "from_networ
 """The function of `formats` for what another library calls a graph or a matrix."""
 
 
+def sharing_call(x: Any) -> str:
+    """How an array shares the memory of another library's, as an error says it; "" if that does not know DLPack."""
+    if not hasattr(x, "__dlpack_device__"):
+        return ""
+    library = "numpy" if x.__dlpack_device__()[0] == ON_HOST else "cupy"
+    return f": {library}.from_dlpack(…) shares its memory"
+
+
+ON_HOST = 1
+"""DLPack's number of a CPU."""
+
+
 def check_pair(A: Any, B: Any) -> None:
     """TypeError or ValueError unless `A` and `B` are matrices on one device."""
     check_matrix("the first operand", A)
@@ -79,7 +91,8 @@ def check_operands(A: Any, B: Any) -> Place:
         if isinstance(x, Matrix):
             continue
         if not is_array(x):
-            raise TypeError(f"{name} of mxm must be a matrix or a two-dimensional array, got {type(x).__name__}")
+            what = type(x).__name__ + sharing_call(x)
+            raise TypeError(f"{name} of mxm must be a matrix or a two-dimensional array, got {what}")
         if x.ndim != 2:
             use = ": of a matrix and a vector, use mxv or vxm" if x.ndim == 1 else ""
             raise ValueError(f"{name} of mxm must be two-dimensional, got {x.ndim} dimensions{use}")
@@ -126,7 +139,8 @@ def check_vector(name: str, x: Any, size: int, place: Place) -> None:
     """ValueError or TypeError unless `x` is a vector of `size` elements there."""
     if not isinstance(x, SparseVector):
         if not is_array(x):
-            raise TypeError(f"{name} must be an array or a SparseVector, got {type(x).__name__}")
+            what = type(x).__name__ + sharing_call(x)
+            raise TypeError(f"{name} must be an array or a SparseVector, got {what}")
         if x.ndim != 1:
             raise ValueError(f"{name} must be one-dimensional, got {x.ndim} dimensions")
     length = x.size
