@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
 import networkx as nx
 from networkx.algorithms.shortest_paths.generic import _build_paths_from_predecessors as ways
@@ -14,10 +14,57 @@ from .distances import connected, total_length
 from .graph import Converted
 
 
-def method_of(weight: Any, method: str) -> str:
+class Method(NamedTuple):
+    """Functions of (G, vertices, weight): paths and lengths between two vertices, from one, and between all.
+
+    before: (G, source, weight) -> of each vertex all that are before it on shortest paths.
+    """
+
+    path: Callable[..., Any]
+    length: Callable[..., Any]
+    paths: Callable[..., Any]
+    lengths: Callable[..., Any]
+    all_paths: Callable[..., Any]
+    all_lengths: Callable[..., Any]
+    before: Callable[..., Any]
+
+
+METHODS = {
+    "unweighted": Method(
+        lambda G, s, t, _: unweighted.bidirectional_shortest_path(G, s, t),
+        lambda G, s, t, _: len(unweighted.meeting(G, s, t)) - 1,
+        lambda G, s, _: unweighted.single_source_shortest_path(G, s),
+        lambda G, s, _: unweighted.single_source_shortest_path_length(G, s),
+        lambda G, _: unweighted.all_pairs_shortest_path(G),
+        lambda G, _: unweighted.all_pairs_shortest_path_length(G),
+        lambda G, s, _: unweighted.predecessor(G, s),
+    ),
+    "dijkstra": Method(
+        lambda G, s, t, weight: weighted.bidirectional_dijkstra(G, s, t, weight)[1],
+        weighted.dijkstra_path_length,
+        lambda G, s, weight: weighted.single_source_dijkstra_path(G, s, weight=weight),
+        lambda G, s, weight: weighted.single_source_dijkstra_path_length(G, s, weight=weight),
+        lambda G, weight: weighted.all_pairs_dijkstra_path(G, weight=weight),
+        lambda G, weight: weighted.all_pairs_dijkstra_path_length(G, weight=weight),
+        lambda G, s, weight: weighted.dijkstra_predecessor_and_distance(G, s, weight=weight)[0],
+    ),
+    "bellman-ford": Method(
+        label_correcting.bellman_ford_path,
+        label_correcting.bellman_ford_path_length,
+        label_correcting.single_source_bellman_ford_path,
+        label_correcting.single_source_bellman_ford_path_length,
+        label_correcting.all_pairs_bellman_ford_path,
+        label_correcting.all_pairs_bellman_ford_path_length,
+        lambda G, s, weight: label_correcting.bellman_ford_predecessor_and_distance(G, s, weight=weight)[0],
+    ),
+}
+
+
+def method_of(weight: Any, method: str) -> Method:
+    """The functions of a method; without weights all methods are one."""
     if method not in ("dijkstra", "bellman-ford"):
         raise ValueError(f"method not supported: {method}")
-    return "unweighted" if weight is None else method
+    return METHODS["unweighted" if weight is None else method]
 
 
 def turned(G: Converted) -> Converted:
@@ -36,51 +83,25 @@ def _turned(G: Converted) -> Converted:
 def shortest_path(
     G: Converted, source: Any = None, target: Any = None, weight: Any = None, method: str = "dijkstra"
 ) -> Any:
-    method = method_of(weight, method)
+    by = method_of(weight, method)
     if source is not None and target is not None:
-        if method == "unweighted":
-            return unweighted.bidirectional_shortest_path(G, source, target)
-        if method == "dijkstra":
-            return weighted.bidirectional_dijkstra(G, source, target, weight)[1]
-        return label_correcting.bellman_ford_path(G, source, target, weight)
-    if source is None and target is None:
-        if method == "unweighted":
-            return unweighted.all_pairs_shortest_path(G)
-        if method == "dijkstra":
-            return weighted.all_pairs_dijkstra_path(G, weight=weight)
-        return label_correcting.all_pairs_bellman_ford_path(G, weight)
-    H, start = (turned(G), target) if source is None else (G, source)
-    if method == "unweighted":
-        found = unweighted.single_source_shortest_path(H, start)
-    elif method == "dijkstra":
-        found = weighted.single_source_dijkstra_path(H, start, weight=weight)
-    else:
-        found = label_correcting.single_source_bellman_ford_path(H, start, weight)
-    return {name: path[::-1] for name, path in found.items()} if source is None else found
+        return by.path(G, source, target, weight)
+    if source is not None:
+        return by.paths(G, source, weight)
+    if target is not None:
+        return {name: path[::-1] for name, path in by.paths(turned(G), target, weight).items()}
+    return by.all_paths(G, weight)
 
 
 def shortest_path_length(
     G: Converted, source: Any = None, target: Any = None, weight: Any = None, method: str = "dijkstra"
 ) -> Any:
-    method = method_of(weight, method)
+    by = method_of(weight, method)
     if source is not None and target is not None:
-        if method == "unweighted":
-            return len(unweighted.meeting(G, source, target)) - 1
-        if method == "dijkstra":
-            return weighted.dijkstra_path_length(G, source, target, weight)
-        return label_correcting.bellman_ford_path_length(G, source, target, weight)
-    if source is None and target is None:
-        if method == "unweighted":
-            return unweighted.all_pairs_shortest_path_length(G)
-        if method == "dijkstra":
-            return weighted.all_pairs_dijkstra_path_length(G, weight=weight)
-        return label_correcting.all_pairs_bellman_ford_path_length(G, weight)
-    H, start = (turned(G), target) if source is None else (G, source)
-    if method == "unweighted":
-        return unweighted.single_source_shortest_path_length(H, start)
-    if method == "dijkstra":
-        return weighted.single_source_dijkstra_path_length(H, start, weight=weight)
-    return label_correcting.single_source_bellman_ford_path_length(H, start, weight)
+        return by.length(G, source, target, weight)
+    if source is not None:
+        return by.lengths(G, source, weight)
+    return by.all_lengths(G, weight) if target is None else by.lengths(turned(G), target, weight)
 
 
 def average_shortest_path_length(G: Converted, weight: Any = None, method: str | None = None) -> Any:
@@ -108,14 +129,8 @@ def has_path(G: Converted, source: Any, target: Any) -> bool:
 
 def before_each(G: Converted, source: Any, weight: Any, method: str) -> dict[Any, list[Any]]:
     """Of each vertex all that are before it on shortest paths."""
-    method = "unweighted" if weight is None else method
-    if method == "unweighted":
-        return unweighted.predecessor(G, source)  # type: ignore[return-value]
-    if method == "dijkstra":
-        return weighted.dijkstra_predecessor_and_distance(G, source, weight=weight)[0]
-    if method == "bellman-ford":
-        return label_correcting.bellman_ford_predecessor_and_distance(G, source, weight=weight)[0]
-    raise ValueError(f"method not supported: {method}")
+    by = METHODS["unweighted"] if weight is None else method_of(weight, method)
+    return by.before(G, source, weight)
 
 
 @late
