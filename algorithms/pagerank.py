@@ -11,17 +11,21 @@ shares. It ends when a round has moved less than n times the tolerance.
 
 from __future__ import annotations
 
+from typing import Any
+
 from formats import Matrix
 from formats.arrays import Array, DenseVector, as_array, to_device
 from formats.storage.orientation import by_columns
-from semiring import PlusTimes, mxv, vxm
+from semiring import PlusTimes, fusible, mxv, vxm
 from semiring.algebra.semirings import find_semiring
 from semiring.statistics import smallest
 from semiring.vectors import all_vertices, check_graph, full, look_up, shares, unweighted, where
+from semiring.verbs.registry import Holds
 
 PlusFirst, PlusSecond = find_semiring("plus_first"), find_semiring("plus_second")
 
 
+@fusible
 def pagerank(
     A: Matrix,
     *,
@@ -30,6 +34,7 @@ def pagerank(
     weighted: bool = True,
     tol: float = 1e-6,
     max_iter: int = 100,
+    fused: bool = True,
 ) -> DenseVector:
     """The share of time that a random surfer spends in each vertex.
 
@@ -40,6 +45,7 @@ def pagerank(
         weighted: False lets all links of a vertex count the same.
         tol: the power iteration ends when a round changes the shares by less than n · tol in all.
         max_iter: rounds after which it gives up.
+        fused: False runs the equations as they are written.
 
     Returns:
         (n,) float64 on A's device, with a sum of 1.
@@ -59,23 +65,40 @@ def pagerank(
     if not 0 <= alpha <= 1:
         raise ValueError(f"alpha must be within [0, 1], got {alpha}")
     v, counted = jumps(A, personalization), weighted and A.dtype != bool
-    W = by_columns(A if counted else unweighted(A))
-    along, leaving = (PlusTimes, PlusTimes) if counted else (PlusFirst, PlusSecond)  # patterns have no values
-    if counted and smallest(W, PlusTimes) < 0:
-        raise ValueError(f"pagerank needs weights that are not negative, got {smallest(W, PlusTimes)}")
-    x = full(all_vertices(A), 1 / max(A.nrows, 1), "float64")
-    r = mxv(W, full(x, 1, x.dtype), leaving)  # A 1
-    ends, followed = where(r == 0).indices, alpha * shares(r)  # α ⊘ r, 0 where nothing leaves
+    if counted and smallest(A, PlusTimes) < 0:
+        raise ValueError(f"pagerank needs weights that are not negative, got {smallest(A, PlusTimes)}")
     if A.nrows == 0:
-        return x
+        return full(all_vertices(A), 0, "float64")
+    x = ranks(A if counted else unweighted(A), v, alpha, A.nrows * tol, max_iter)
+    if x is None:
+        raise ArithmeticError(f"pagerank has not settled within {tol} after {max_iter} rounds: allow more by max_iter=")
+    return x
+
+
+pagerank.holds = Holds(fused=(64, 20), written=(96, 32))
+
+
+@pagerank.equations
+def ranks(A: Matrix, v: Any, alpha: float, enough: float, max_iter: int) -> Any:
+    """The shares once a round moves less than `enough`, or None.  A: Boolean where links count alike."""
+    W = by_columns(A)
+    x = full(all_vertices(A), 1 / A.nrows, "float64")
+    r = weight_leaving(W)
+    ends, followed = where(r == 0).indices, alpha * shares(r)  # α ⊘ r, 0 where nothing leaves
     for _ in range(max_iter):
-        y = vxm(x * followed, W, along)
+        y = vxm(x * followed, W, PlusTimes if A.dtype != bool else PlusFirst)
         y += (alpha * look_up(x, ends).sum() + (1 - alpha)) * v
         x -= y
         moved, x = float(abs(x).sum()), y
-        if moved < A.nrows * tol:
+        if moved < enough:
             return x
-    raise ArithmeticError(f"pagerank has not settled within {tol} after {max_iter} rounds: allow more by max_iter=")
+    return None
+
+
+def weight_leaving(A: Matrix) -> DenseVector:
+    """r = A 1; of a pattern, which has no values, the number of entries."""
+    one = full(all_vertices(A), 1, "float64")
+    return mxv(A, one, PlusTimes if A.dtype != bool else PlusSecond)
 
 
 def jumps(A: Matrix, personalization: Array | None) -> DenseVector | float:

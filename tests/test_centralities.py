@@ -24,6 +24,7 @@ from algorithms import (
     pagerank,
     triangles,
 )
+from bench.graphs import grid, rmat_both_ways
 from formats import CSR, Matrix, from_edges
 from semiring import threads
 
@@ -93,6 +94,7 @@ CASES = {
         lambda A: pagerank(A, alpha=0.6, personalization=np.array(jumping(A.nrows)), **TIGHT),
         lambda G: nx.pagerank(G, 0.6, dict(enumerate(jumping(len(G)))), **TIGHT),
     ),
+    "pagerank, as written": Case(lambda A: pagerank(A, fused=False, **TIGHT), lambda G: nx.pagerank(G, **TIGHT)),
     "triangles": Case(triangles, nx.triangles, directed=False),
     "clustering": Case(clustering, nx.clustering, directed=False),
     "core_number": Case(core_number, lambda G: nx.core_number(without_loops(G)), directed=False),
@@ -178,6 +180,39 @@ def test_known_networks(name: str, network: Callable[[], Network]) -> None:
 @pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.directed is None and not case.hard])
 def test_wiki_vote(name: str) -> None:
     CASES[name].check(wiki_vote())
+
+
+HUBS: dict[str, Callable[[], CSR]] = {
+    "hubs": lambda: rmat_both_ways(13, dtype=np.int32, high=9),
+    "a star": lambda: star(9000),
+    "stars in a row": lambda: from_edges(np.arange(9000) // 300, np.arange(9000), shape=9000),
+    "a clique and a path": lambda: clique_and_path(300, 2000),
+    "a grid": lambda: grid(60, dtype=np.int32),
+}
+
+
+def star(n: int) -> CSR:
+    """A vertex with an edge to each other one, and loops."""
+    return from_edges([0] * n, range(n), np.arange(1, n + 1), shape=n)
+
+
+def clique_and_path(k: int, n: int) -> CSR:
+    """k vertices that all know each other, and n in a row after them."""
+    u, v = np.triu_indices(k, 1)
+    row = np.arange(k - 1, k + n - 1)
+    return from_edges(np.append(u, row), np.append(v, row + 1), shape=k + n)
+
+
+@pytest.mark.parametrize(("name", "backend"), [backend.param(name, name=name) for backend in Backend for name in HUBS])
+def test_cores_and_ranks_of_graphs_with_long_rows(name: str, backend: str) -> None:
+    A = HUBS[name]().to(device=backend)
+    core, right = core_number(A, symmetrize=True), core_number(A, symmetrize=True, fused=False)
+    assert on_cpu(core).tolist() == on_cpu(right).tolist()
+    for weighted in (True, False):
+        ways = (True, True, False)
+        got, again, right = (on_cpu(pagerank(A, weighted=weighted, fused=fused, **TIGHT)) for fused in ways)
+        np.testing.assert_array_equal(got, again)
+        np.testing.assert_allclose(got, right, rtol=1e-9, atol=1e-15)
 
 
 # --- PageRank ---------------------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from algorithms.bfs import bfs
 from algorithms.bfs_order import bfs_order
 from algorithms.boruvka import boruvka
 from algorithms.core_number import core_number
+from algorithms.pagerank import pagerank
 from algorithms.scc import scc
 from algorithms.shared.traversal import Direction
 from algorithms.topological import topological_components
@@ -75,6 +76,13 @@ def _core_number(A: CSR, symmetrize: bool) -> Any:
     from .cores import cores
 
     return cores(A, symmetrize)
+
+
+@pagerank.implement(CSR, "cpu")
+def _pagerank(A: CSR, v: Any, alpha: float, enough: float, max_iter: int) -> Any:
+    from .ranks import ranks
+
+    return ranks(A, v, alpha, enough, max_iter)
 
 
 @betweenness_centrality.implement(CSR, "cpu")

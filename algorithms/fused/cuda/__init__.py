@@ -1,6 +1,6 @@
 """Algorithms as persistent kernels on the GPU; nothing is compiled, and CuPy not imported, before the first call."""
 
-from . import batches, graphs, paths, searches
+from . import batches, centralities, graphs, paths, searches
 from .kernels import launches
 
-__all__ = ["batches", "graphs", "launches", "paths", "searches"]
+__all__ = ["batches", "centralities", "graphs", "launches", "paths", "searches"]

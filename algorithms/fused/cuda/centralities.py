@@ -1,0 +1,80 @@
+"""Core numbers and PageRank on the GPU."""
+
+from __future__ import annotations
+
+from math import isqrt
+from typing import Any
+
+import numpy as np
+
+from algorithms.core_number import core_number
+from algorithms.pagerank import pagerank, weight_leaving
+from algorithms.shared.edges import undirected_pattern
+from formats import CSR
+from formats.arrays import DeviceArray as Array
+from formats.arrays import cupy
+from formats.storage.orientation import by_columns, compressed
+from semiring.vectors import shares
+from semiring.verbs.explanation import facts
+from semiring.verbs.registry import Unsuited
+
+from . import kernels
+from .graphs import too_large
+from .paths import step_of
+
+CORES_WORDS, RANKS_WORDS = 4, 3
+"""Of 8 bytes, in CoresControl and RanksControl."""
+
+LONG = 256
+"""As in pieces.cu: edges of a piece of a column."""
+
+PIECE_WORDS = 3
+"""Of an index's bytes, in a Piece of pieces.cu."""
+
+FLOAT_INF = np.array(np.inf).view(np.uint64)
+"""What no round has moved yet, as RanksControl has it."""
+
+KINDS = {"bool": 0, "int32": 1, "int64": 2, "float32": 3, "float64": 4}
+"""As in ranks.cu: kinds of weights."""
+
+
+@core_number.implement(CSR, "cuda")
+def _core_number(A: CSR, symmetrize: bool) -> Array | Unsuited:
+    S: Any = compressed(undirected_pattern(A, symmetrize), 0)
+    if why := too_large(S):
+        return why
+    cp, n = cupy(), S.nrows
+    k = kernels.pattern("cores", S.indices.dtype)
+    control, core, marks = cp.empty(CORES_WORDS, np.uint64), cp.empty(n, np.int32), cp.empty(n, bool)
+    most = (isqrt(4 * S.nnz + 1) - 1) // 2  # a core of k has k + 1 vertices with k edges
+    k.plain("start_cores", n, (control, S.indptr, np.int64(n), np.int32(most), core, marks))
+    state = k.stepwise("cores", n + S.nnz, (control, S.indptr, S.indices, np.int64(n), core, marks), control)()
+    facts(kernel="cores", passes=int(state[1]))
+    return core.astype(np.int64)
+
+
+@pagerank.implement(CSR, "cuda")
+def _pagerank(A: CSR, v: Any, alpha: float, enough: float, max_iter: int) -> Array | Unsuited | None:
+    if why := too_large(A):
+        return why
+    cp, n = cupy(), A.nrows
+    columns: Any = by_columns(A)
+    index = columns.indices.dtype
+    k = kernels.pattern("ranks", index)
+    leaving = weight_leaving(A)
+    x, share = cp.full(n, 1 / n), alpha * shares(leaving)
+    jump, every = (v, 1) if isinstance(v, cp.ndarray) else (cp.full(1, v), 0)
+    most = 2 * (A.nnz // LONG) + 1
+    pieces, sums = cp.empty(most * PIECE_WORDS * index.itemsize, np.uint8), cp.empty(most)
+    count = cp.zeros(1, np.uint64)
+    seen = cp.zeros((2, kernels.MOST_BLOCKS, 2))
+    seen[0, 0, 0] = (leaving == 0).sum() / n
+    control = cp.asarray(np.array([0, 0, FLOAT_INF], np.uint64))
+    k.plain("list_long_columns", n, (columns.indptr, np.int64(n), pieces, count))
+    weights = columns.values, step_of(columns, k.index), np.int32(KINDS[A.dtype.name])
+    rule = np.int64(n), np.float64(alpha), np.float64(enough)
+    shared = share, leaving, jump, k.index(every), x, x * share, cp.empty(n)
+    arguments = (control, columns.indptr, columns.indices, *weights, *rule, *shared, pieces, count, sums, seen)
+    state = k.stepwise("ranks", n + A.nnz, arguments, control, max_iter)()
+    facts(kernel="ranks", rounds=int(state[1]))
+    return x if state[0] >> np.uint64(32) else None
