@@ -1,4 +1,4 @@
-"""Core numbers and PageRank on the GPU."""
+"""Core numbers, PageRank and betweenness on the GPU."""
 
 from __future__ import annotations
 
@@ -7,23 +7,29 @@ from typing import Any
 
 import numpy as np
 
+from algorithms.betweenness import betweenness_centrality
 from algorithms.core_number import core_number
+from algorithms.distances_in_blocks import blocks_of_distances, has_weights
 from algorithms.pagerank import pagerank, weight_leaving
 from algorithms.shared.edges import undirected_pattern
 from formats import CSR
 from formats.arrays import DeviceArray as Array
 from formats.arrays import cupy
 from formats.storage.orientation import by_columns, compressed
+from semiring import MinPlus
 from semiring.vectors import shares
 from semiring.verbs.explanation import facts
 from semiring.verbs.registry import Unsuited
 
 from . import kernels
-from .graphs import too_large
+from .graphs import rows_of, too_large
 from .paths import step_of
 
-CORES_WORDS, RANKS_WORDS = 4, 3
-"""Of 8 bytes, in CoresControl and RanksControl."""
+CORES_WORDS, THROUGH_WORDS = 4, 8
+"""Of 8 bytes, in CoresControl and ThroughControl."""
+
+PAIRS = 1 << 27
+"""Of a source and a vertex, looked at together, 32 bytes each."""
 
 LONG = 256
 """As in pieces.cu: edges of a piece of a column."""
@@ -78,3 +84,41 @@ def _pagerank(A: CSR, v: Any, alpha: float, enough: float, max_iter: int) -> Arr
     state = k.stepwise("ranks", n + A.nnz, arguments, control, max_iter)()
     facts(kernel="ranks", rounds=int(state[1]))
     return x if state[0] >> np.uint64(32) else None
+
+
+@betweenness_centrality.implement(CSR, "cuda")
+def _betweenness(A: CSR, sources: list[int], weighted: bool, endpoints: bool) -> Array | Unsuited:
+    if why := too_large(A):
+        return why
+    cp, n = cupy(), A.nrows
+    counted = has_weights(A, weighted)
+    dtype = A.dtype if counted else np.dtype(np.int32)
+    k = kernels.path("through", MinPlus, dtype, A.indices.dtype)
+    columns: Any = by_columns(A)
+    total, lengths = cp.zeros(n), (cp.ones(1, dtype), k.index(0))
+    edges = [
+        (*rows_of(each), *((each.values, step_of(each, k.index)) if counted else lengths)) for each in (A, columns)
+    ]
+    together = max(1, PAIRS // max(n, 1))
+    for starts, d, led in blocks_of_distances(A, sources, weighted):
+        for first in range(0, len(starts), together):
+            rows = d[first : first + together]
+            if not counted:
+                rows = cp.where(rows < 0, MinPlus.zero(dtype), rows)
+            add_through(k, edges, rows, endpoints, total)
+        if endpoints:
+            total[cp.asarray(np.array(starts, np.int64))] += led.sum(axis=1) - 1.0
+    return total
+
+
+def add_through(k: kernels.Kernels, edges: Any, d: Array, ends: bool, total: Array) -> None:
+    """Add to `total` the sums over the sources of which `d` (k, n) has the distances."""
+    cp, (count, n) = cupy(), d.shape
+    control, waiting = cp.zeros(THROUGH_WORDS, np.uint64), cp.empty(d.size, np.int32)
+    order, begins = cp.empty(d.size, np.uint32), cp.empty(n + 2, np.uint32)
+    paths, through = cp.zeros(d.size), cp.zeros(d.size)
+    sizes = np.uint32(n), np.uint32(count)
+    made = waiting, order, begins, paths, through
+    state = k.stepwise("through", d.size, (control, *edges[0], *edges[1], *sizes, d, *made), control)()
+    k.plain("add_through", n, (*sizes, d, through, MinPlus.unit(d.dtype), np.bool_(ends), total))
+    facts(kernel="through", steps=int(state[1]))

@@ -30,6 +30,7 @@ PATHS = {
     "batch": ("persistent.cu", "order.cu", "fixpoint.cu", "batch.cu"),
     "tree": ("persistent.cu", "order.cu", "tree.cu"),
     "cycles": ("persistent.cu", "order.cu", "cycles.cu"),
+    "through": ("persistent.cu", "by_length.cu", "through.cu"),
 }
 PATTERNS = {
     "search": ("persistent.cu", "search_control.cu", "search.cu"),
@@ -38,7 +39,7 @@ PATTERNS = {
     "deep_searches": ("persistent.cu", "pieces.cu", "searches.cu"),
     "searches_parents": ("persistent.cu", "pieces.cu", "searches_parents.cu"),
     "components": ("persistent.cu", "hooking.cu", "components.cu"),
-    "cores": ("persistent.cu", "cores.cu"),
+    "cores": ("persistent.cu", "by_length.cu", "cores.cu"),
     "ranks": ("persistent.cu", "pieces.cu", "ranks.cu"),
     "strong": ("persistent.cu", "search_control.cu", "strong.cu", "trim.cu"),
     "rest": ("persistent.cu", "search_control.cu", "strong.cu", "rest.cu"),
@@ -55,6 +56,7 @@ SHAPES = {
     "batch": {"batch": (256, 5)},
     "tree": {"tree": (512, 3)},
     "cycles": {},
+    "through": {"through": (512, 2)},
     "search": {"search": (512, 3)},
     "parents": {},
     "searches": {"searches": (256, 5)},
