@@ -1,6 +1,6 @@
 """compute-sanitizer over the kernels' tests: `python -m tests.sanitize [memcheck initcheck racecheck]`.
 
-Samples of five modules of tests, in which every kernel runs, on matrices that it takes a sanitizer minutes to watch;
+Samples of six modules of tests, in which every kernel runs, on matrices that it takes a sanitizer minutes to watch;
 dealt out to a few processes. CuPy's memory pool is off, so that an array ends where its memory ends.
 Exit status 0 if every tool finds nothing.
 """
@@ -17,9 +17,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 
-TILES, MATRICES, FUSED, BATCHES, DENSE = (
+TILES, MATRICES, FUSED, BATCHES, DENSE, RANKS = (
     f"tests/test_{name}.py"
-    for name in ("cuda_tiles", "cuda_matrices", "fused_kernels", "batch_cells", "dense_operands")
+    for name in ("cuda_tiles", "cuda_matrices", "fused_kernels", "batch_cells", "dense_operands", "centralities")
 )
 
 SMALL = "hubs and not both and (int32 or not schedule)"
@@ -37,6 +37,9 @@ TOGETHER = "pushed_and_pulled and hubs and int32 or left_after and hubs and (aut
 OPERANDS = "cuda and CSR and min_plus and int32 or cuda and two_arrays and (plus_times or min_plus) and int64"
 """Of the tests of dense operands."""
 
+STARS = "long_rows and cuda and star"
+"""Of the tests of cores, ranks and betweenness: rows for a lane, a warp and a block."""
+
 CASES = {
     "memcheck": {
         TILES: "(min_plus-int32 or plus_times-int64 or lor_land) and (hub or mixed) or reductions and hub and int64",
@@ -44,6 +47,7 @@ CASES = {
         FUSED: SMALL,
         BATCHES: TOGETHER,
         DENSE: OPERANDS,
+        RANKS: STARS,
     },
     "initcheck": {
         TILES: "(min_plus or plus_times-int64 or lor_land) and (hub or mixed) or reductions",
@@ -51,6 +55,7 @@ CASES = {
         FUSED: SMALL,
         BATCHES: TOGETHER,
         DENSE: OPERANDS,
+        RANKS: STARS,
     },
     "racecheck": {
         TILES: "min_plus-int32 and hub and (dense or 0.05) or reductions and hub and int64",
@@ -58,6 +63,7 @@ CASES = {
         FUSED: "hubs and not both and (int32 and schedule or searches or forests)",
         BATCHES: "pushed_and_pulled and hubs and int32 and 0.3 or left_after and hubs and auto",
         DENSE: "cuda and two_arrays and min_plus and int64",
+        RANKS: STARS,
     },
 }
 """The tools, and of the tests what each can watch in minutes. (racecheck watches shared memory, and takes longest.)"""

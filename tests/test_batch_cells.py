@@ -132,6 +132,9 @@ def test_distances_are_pushed_and_pulled(graph: str, share: float, dtype: Any, m
     monkeypatch.setattr(batches, "deep", lambda A: False)
     monkeypatch.setattr(batches, "PULL_SHARE", share)
     A = GRAPHS[graph](np.dtype(dtype))
+    told = explain(delta_stepping, A.to(device="cuda"), sources=[0, 1, 2]).runs[-1].facts
+    assert told["kernel"] == "batch"
+    assert 0 < share < 1 or (told["pulls"] == 0) == (share > 1)
     for count in (3, 20, 64):
         assert_as_one_by_one(delta_stepping, A, "cuda", count)
         assert_as_one_by_one(bellman_ford, A, "cuda", count, semiring=MaxMin)

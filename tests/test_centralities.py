@@ -186,7 +186,7 @@ HUBS: dict[str, Callable[[], CSR]] = {
     "hubs": lambda: rmat_both_ways(13, dtype=np.int32, high=9),
     "a star": lambda: star(9000),
     "stars in a row": lambda: from_edges(np.arange(9000) // 300, np.arange(9000), shape=9000),
-    "a clique and a path": lambda: clique_and_path(300, 600),
+    "a clique and a path": lambda: clique_and_path(300, 150),
     "a grid": lambda: grid(60, dtype=np.int32),
 }
 
@@ -219,7 +219,7 @@ def test_cores_and_ranks_of_graphs_with_long_rows(name: str, backend: str) -> No
 def test_betweenness_of_graphs_with_long_rows_and_long_paths(name: str, backend: str) -> None:
     A = HUBS[name]().to(device=backend)
     A = A if A.dtype != bool else A.astype("float32")
-    sources = [0, A.nrows - 1, *range(5, A.nrows, A.nrows // 5)]
+    sources = [0, 7, A.nrows - 1]
     for how in ({}, {"weighted": True}, {"weighted": True, "endpoints": True, "normalized": False}):
         ways = (True, True, False)
         got, again, right = (on_cpu(betweenness_centrality(A, sources=sources, fused=fused, **how)) for fused in ways)

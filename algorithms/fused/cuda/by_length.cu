@@ -2,7 +2,7 @@
 //
 // Rows are dealt out so that neighbouring ones, often hubs, go to different warps.
 
-constexpr int HUB = 512;           // entries of a row from which a block takes it
+constexpr int HUB = 2048;          // entries of a row from which a block takes it
 constexpr int MOST_THREADS = 512;  // of a block
 
 struct ByLane {
@@ -56,6 +56,24 @@ struct ByBlock {
         __syncthreads();
     }
 };
+
+// Entries [begin, end) dealt out to those that look through a row, AT_ONCE of each: first ask(e) for all, then tell(answer)
+// each, so that no load waits for what is written.
+template <class Answer, class By, class Ask, class Tell>
+__device__ __forceinline__ void ask_and_tell(const By& by, I begin, I end, const Ask& ask, const Tell& tell) {
+    constexpr int AT_ONCE = 4;
+    for (I first = begin + by.rank(); first < end; first += AT_ONCE * by.size()) {
+        Answer answer[AT_ONCE];
+#pragma unroll
+        for (int j = 0; j < AT_ONCE; ++j) {
+            const I e = first + j * by.size();
+            answer[j] = ask(e < end ? e : first);
+        }
+#pragma unroll
+        for (int j = 0; j < AT_ONCE; ++j)
+            if (first + j * by.size() < end) tell(answer[j]);
+    }
+}
 
 // For i = 0 … count - 1: pick(i) is a row, or -1 for none; length(row), how many entries it has; work(by, i, row), called
 // by all that `by` says look through it. All of the grid's threads take part.

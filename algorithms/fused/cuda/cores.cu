@@ -30,6 +30,11 @@ struct Counted {
     int count, below;
 };
 
+struct Neighbour {
+    I vertex;
+    int number;
+};
+
 template <class By>
 __device__ __forceinline__ Counted counted(const By& by, const I* indices, I first, I end, const int* core, int h) {
     Counted own{0, 0};
@@ -69,10 +74,13 @@ __device__ __forceinline__ bool fall(const By& by, const I* indices, I begin, I 
         __threadfence();
     }
     by.wait();
-    for (I e = first; e < end; e += by.size()) {
-        const int c = now(core + indices[e]);
-        if (low < c && c <= had) marks[indices[e]] = true;
-    }
+    const auto number = [=](I e) {
+        const I u = indices[e];
+        return Neighbour{u, now(core + u)};
+    };
+    ask_and_tell<Neighbour>(by, begin, end, number, [=](Neighbour u) {
+        if (low < u.number && u.number <= had) marks[u.vertex] = true;
+    });
     return true;
 }
 

@@ -15,6 +15,12 @@ struct ThroughControl {
     unsigned int found[3];
 };
 
+// A pair at the end of an edge, and whether the edge is one of shortest paths.
+struct Led {
+    Number pair;
+    bool tight;
+};
+
 enum Phase : unsigned long long { COUNTING, FORWARD, BACKWARD };
 
 // Numbers to a list, by an atomic for the lanes that are here together.
@@ -51,6 +57,7 @@ extern "C" __global__ void __launch_bounds__(THROUGH_THREADS, THROUGH_BLOCKS)
                 const T* const row = d + (p - v);
                 const T here = d[p];
                 int own = 0;
+#pragma unroll 4
                 for (I e = in_indptr[v] + by.rank(); e < in_indptr[v + 1]; e += by.size())
                     own += leads(row[in_indices[e]], in_values[e * in_step], here);
                 own = by.sum(own);
@@ -64,17 +71,20 @@ extern "C" __global__ void __launch_bounds__(THROUGH_THREADS, THROUGH_BLOCKS)
                 const Number p = now(order + begin + i), base = p - (Number)v;
                 const T here = d[p];
                 double own = 0;
+#pragma unroll 4
                 for (I e = in_indptr[v] + by.rank(); e < in_indptr[v + 1]; e += by.size()) {
                     const Number u = base + (Number)in_indices[e];
                     if (leads(d[u], in_values[e * in_step], here)) own += now(paths + u);
                 }
                 own = by.sum(own);
                 if (by.rank() == 0) paths[p] = own == 0 ? 1 : own;  // a source's is 1
-                for (I e = indptr[v] + by.rank(); e < indptr[v + 1]; e += by.size()) {
+                const auto led = [=](I e) {
                     const Number w = base + (Number)indices[e];
-                    if (leads(here, values[e * value_step], d[w]) && atomicSub(waiting + w, 1) == 1)
-                        append(w, order + end, found);
-                }
+                    return Led{w, leads(here, values[e * value_step], d[w])};
+                };
+                ask_and_tell<Led>(by, indptr[v], indptr[v + 1], led, [=](Led to) {
+                    if (to.tight && atomicSub(waiting + to.pair, 1) == 1) append(to.pair, order + end, found);
+                });
             });
         } else {
             const auto listed = [=](long long i) { return (I)(now(order + begin + i) % n); };
@@ -82,6 +92,7 @@ extern "C" __global__ void __launch_bounds__(THROUGH_THREADS, THROUGH_BLOCKS)
                 const Number p = now(order + begin + i), base = p - (Number)v;
                 const T here = d[p];
                 double own = 0;
+#pragma unroll 4
                 for (I e = indptr[v] + by.rank(); e < indptr[v + 1]; e += by.size()) {
                     const Number w = base + (Number)indices[e];
                     if (leads(here, values[e * value_step], d[w])) own += now(paths + w);

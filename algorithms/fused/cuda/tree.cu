@@ -1,4 +1,4 @@
-// The shortest-path tree of distances d, as algorithms/parents.py defines it, in one kernel.
+// The shortest-path tree of distances d, as algorithms/shared/parents.py defines it, in one kernel.
 //
 // Round 0 deals all edges out: of its nearer tight predecessors a vertex takes the smallest. Only where some reached
 // vertex is then without a parent, because an edge adds nothing, are there more rounds: those settled in the round before
