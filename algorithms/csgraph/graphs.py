@@ -15,7 +15,6 @@ from formats.arrays import is_array, namespace
 from formats.matrix.facts import Fact
 from formats.storage.orientation import compressed, is_symmetric
 from semiring import ewise_add
-from semiring.cpu.kernels import compiled
 
 EITHER_WAY: Fact[Matrix] = Fact("the lighter of both directions of each edge")
 
@@ -164,11 +163,9 @@ def values_at(A: Matrix, rows: Any, cols: Any) -> Any:
     if not S.nnz:
         return xp.full(rows.shape, np.inf)
     if A.place.on_host:
-        from algorithms.fused.cpu.near_far import full_values
+        from algorithms.fused.cpu import entries
 
-        found = np.full(rows.size, np.inf)
-        _look_up(S.indptr, S.indices, full_values(S), rows, cols, found)
-        return found
+        return entries.values_at(S, rows, cols)
     low, end, last = S.indptr[rows], S.indptr[rows + 1], S.nnz - 1
     high = end
     for _ in range(S.longest(0).bit_length()):
@@ -177,18 +174,3 @@ def values_at(A: Matrix, rows: Any, cols: Any) -> Any:
         low, high = xp.where(before, middle + 1, low), xp.where(before, high, middle)
     at = xp.minimum(low, last)
     return xp.where((low < end) & (S.indices[at] == cols), S.values[at], np.inf)
-
-
-@compiled
-def _look_up(indptr, indices, values, rows, cols, found):
-    for k in range(np.uintp(rows.size)):
-        i, j = np.uintp(rows[k]), cols[k]
-        low, end = np.uintp(indptr[i]), np.uintp(indptr[i + np.uintp(1)])
-        size = end - low
-        while size > np.uintp(0):
-            half = size >> np.uintp(1)
-            before = indices[low + half] < j
-            low = low + half + np.uintp(1) if before else low
-            size = size - half - np.uintp(1) if before else half
-        if low < end and indices[low] == j:
-            found[k] = values[low]

@@ -8,12 +8,12 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
+from algorithms.fused.cpu.in_order import depth_first
 from algorithms.scc import scc
 from formats.arrays import to_device
 
 from .answers import late, sets
 from .graph import Converted
-from .loops import depth_first
 from .options import option
 from .searches import vertex
 

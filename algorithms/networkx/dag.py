@@ -8,6 +8,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
+from algorithms.fused.cpu.in_order import breadth_first
 from algorithms.transitive_closure import transitive_closure as closure
 from formats.arrays import to_device
 from formats.storage.compressed import expand
@@ -16,7 +17,6 @@ from semiring import AnyPair, mxm
 
 from .answers import late
 from .graph import Converted
-from .loops import breadth_first
 from .traversal import from_source
 
 

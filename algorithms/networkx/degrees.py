@@ -8,11 +8,11 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
+from algorithms.fused.cpu.in_order import breadth_first
 from formats.adjacency import edges, near
 
 from .answers import by_name
 from .graph import Converted
-from .loops import breadth_first
 
 
 def multiplicity(G: Converted) -> np.ndarray:

@@ -9,13 +9,13 @@ import networkx as nx
 import numpy as np
 
 from algorithms.bellman_ford import bellman_ford
+from algorithms.fused.cpu.in_order import weighted as loops
 from algorithms.joint_search import with_joint_source
 from algorithms.shared.errors import NegativeCycle
 from semiring import MinPlus
 
 from .answers import late, lists, paths, way
 from .graph import Converted
-from .loops import weighted as loops
 from .searches import vertex
 from .weighted import bound, settle
 

@@ -9,10 +9,10 @@ import networkx as nx
 import numpy as np
 
 from algorithms.bfs import bfs
+from algorithms.fused.cpu.in_order import breadth_first, weighted
 from formats.arrays import to_device
 
 from .graph import Converted
-from .loops import breadth_first, weighted
 from .options import option
 
 DEEPEST = np.iinfo(np.int32).max

@@ -8,9 +8,10 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
+from algorithms.fused.cpu.in_order import breadth_first
+
 from .answers import in_order, late, lists, paths
 from .graph import Converted
-from .loops import breadth_first
 from .searches import before_each, levels, search, vertex
 
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import networkx as nx
 import numpy as np
 
+from algorithms.fused.cpu.in_order import weighted as loops
 from algorithms.joint_search import joint_search
 from algorithms.sssp import sssp
 from formats.arrays import to_device
@@ -16,7 +17,6 @@ from semiring import MinPlus
 
 from .answers import late, lists, paths, way
 from .graph import Converted
-from .loops import weighted as loops
 from .options import option
 from .searches import before_each, vertex
 

@@ -1,0 +1,42 @@
+"""Entries of a CSR at many places at once, by a binary search in each row.
+
+Columns of a row ascend, so half of what is left of it goes with each comparison [1]. Nothing branches on what is
+compared. O(k log of the longest row) for k places, 8 bytes each for the answer.
+
+[1] D. E. Knuth, The Art of Computer Programming 3: Sorting and Searching, 2nd edition, 1998, section 6.2.1.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from formats import CSR
+from semiring.cpu.kernels import compiled
+
+from .near_far import full_values
+
+
+def values_at(A: CSR, rows: np.ndarray, cols: np.ndarray) -> np.ndarray:
+    """A's values at (rows[k], cols[k]) as float64, infinity where it has none.
+
+    rows, cols: (k,) integers within A.
+    """
+    found = np.full(rows.size, np.inf)
+    _look_up(A.indptr, A.indices, full_values(A), rows, cols, found)
+    return found
+
+
+@compiled
+def _look_up(indptr, indices, values, rows, cols, found):
+    """found: infinities."""
+    for k in range(np.uintp(rows.size)):
+        i, j = np.uintp(rows[k]), cols[k]
+        low, end = np.uintp(indptr[i]), np.uintp(indptr[i + np.uintp(1)])
+        size = end - low
+        while size > np.uintp(0):
+            half = size >> np.uintp(1)
+            before = indices[low + half] < j
+            low = low + half + np.uintp(1) if before else low
+            size = size - half - np.uintp(1) if before else half
+        if low < end and indices[low] == j:
+            found[k] = values[low]
