@@ -15,7 +15,6 @@ from .arrays import (
     as_indices,
     as_values,
     check_not_nan,
-    index_dtype,
     namespace,
     same_place,
     supported_dtype,
@@ -24,7 +23,7 @@ from .matrix.base import Matrix
 from .matrix.contract import as_shape
 from .matrix.convert import convert
 from .places import at_home
-from .storage.compressed import CSR, compress
+from .storage.compressed import CSR, compress, index_types
 
 Duplicates: TypeAlias = Literal["min", "max", "sum", "first", "last", "error"]
 _COMBINE = {"min": "minimum", "max": "maximum", "sum": "add"}
@@ -74,16 +73,16 @@ def from_edges(
                 raise TypeError(f"{name} must be integers, got dtype {part.dtype}")
         shape = 1 + max(int(rows.max()), int(cols.max()), 0) if rows.size else 0
     nrows, ncols = as_shape(shape)
-    index_type = index_dtype(nrows, ncols, rows.size)
+    of_indptr, index_type = index_types((nrows, ncols), rows.size, place)
     copied = sum(part.size * index_type.itemsize for part in (rows, cols) if part.dtype != index_type)
     needed = (
-        8 * rows.size + (nrows + 1) * index_type.itemsize + copied
+        8 * rows.size + (nrows + 1) * of_indptr.itemsize + copied
     )  # a word for the place of each edge, and pointers
     place.check_room(f"a CSR of {rows.size:,} edges on {max(nrows, ncols):,} vertices", needed)
     rows, cols = as_indices(rows, "src", nrows, index_type), as_indices(cols, "dst", ncols, index_type)
     check_not_nan(values)
     rows, cols, values = _sort_and_combine(rows, cols, values, (nrows, ncols), dup)
-    return CSR.trusted(compress(rows, nrows, index_type), cols, values, (nrows, ncols))
+    return CSR.trusted(compress(rows, nrows, of_indptr), cols, values, (nrows, ncols))
 
 
 def check_dup(dup: str) -> None:

@@ -211,8 +211,9 @@ def _checked(fmt: type[Matrix], parts: dict[str, Any]) -> Matrix:
         return fmt(**parts)
     indptr, indices, values = (parts[name] for name in ("indptr", "indices", "values"))
     shape = as_shape(parts["shape"])
-    index = (index_dtype(*shape, values.size),)
-    for name, array, dtypes in (("indptr", indptr, index), ("indices", indices, index), ("values", values, DTYPES)):
+    counting = index_dtype(*shape, values.size)
+    allowed = (("indptr", indptr, (counting,)), ("indices", indices, (index_dtype(*shape), counting)))
+    for name, array, dtypes in (*allowed, ("values", values, DTYPES)):
         if array.dtype not in dtypes or array.ndim != 1:
             raise ValueError(f"{name} must be one-dimensional, of {' or '.join(map(str, dtypes))}, got {array.dtype}")
     A = fmt.trusted(indptr, indices, values, shape)

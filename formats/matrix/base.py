@@ -120,7 +120,8 @@ class Matrix(Notation["Matrix"], Storage):
             return placed(made, resident, made.place if device is None else find_place(device))
         moved = self
         if device is not None and find_place(device) is not self.place:
-            moved = type(self).trusted(*move(self.components, device, self))
+            place = find_place(device)
+            moved = type(self).trusted(*move(self.components_on(place), place, self))
         if fmt == "auto":
             return CHOICE.ask(moved, options, what="which format to choose")
         if fmt is None and not options:

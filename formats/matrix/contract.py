@@ -23,8 +23,9 @@ Shape: TypeAlias = int | tuple[int, int]
 
 
 INSIDE = frozenset(
-    ("arrays", "components", "coordinates", "forget", "formats", "keep", "keeping", "keeps", "known", "line_ends")
-    + ("mapped", "options", "overwrite", "predicted_nbytes", "stored", "stored_parts", "streams", "take", "trusted")
+    ("arrays", "components", "components_on", "coordinates", "forget", "formats", "keep", "keeping", "keeps", "known")
+    + ("line_ends", "mapped", "options", "overwrite", "predicted_nbytes", "stored", "stored_parts", "streams")
+    + ("take", "trusted")
 )
 """Names for formats and backends, which `dir` leaves out."""
 
@@ -166,6 +167,10 @@ class Storage:
     def components(self) -> tuple[Any, ...]:
         """The dataclass fields' values, in order: `trusted(*A.components)` is A again."""
         return tuple(getattr(self, name) for name in field_names(type(self)))  # type: ignore[arg-type]
+
+    def components_on(self, place: Place) -> tuple[Any, ...]:
+        """The components as a place has them, which need not be there yet."""
+        return self.components
 
     @property
     def arrays(self) -> tuple[Array, ...]:

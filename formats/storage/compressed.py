@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,14 +28,17 @@ from ..arrays import (
     read_only,
     same_place,
 )
-from ..hooks import TURNED
+from ..hooks import TURNED, machine_code
 from ..matrix.base import Matrix
 from ..matrix.contract import Shape, as_shape
 from ..matrix.convert import convert
 from ..matrix.routes import conversion
 from ..matrix.workspace import Sizes
-from ..places import place_of
+from ..places import Place, place_of
 from .coo import COO
+
+Lines: TypeAlias = tuple[Array, Array, Array, tuple[int, int]]
+"""(indptr, indices, values, shape)."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -88,6 +91,9 @@ class CSR(Matrix):
     @property
     def _index_dtype(self) -> np.dtype:
         return self.indices.dtype
+
+    def components_on(self, place: Place) -> Lines:
+        return self.components if place.on_host else with_one_index_type(self)
 
     def _transposed(self) -> CSC:
         return CSC.trusted(self.indptr, self.indices, self.values, self.shape[::-1])
@@ -147,6 +153,9 @@ class CSC(Matrix):
     def _index_dtype(self) -> np.dtype:
         return self.indices.dtype
 
+    def components_on(self, place: Place) -> Lines:
+        return self.components if place.on_host else with_one_index_type(self)
+
     def _transposed(self) -> CSR:
         return CSR.trusted(self.indptr, self.indices, self.values, self.shape[::-1])
 
@@ -158,10 +167,10 @@ class CSC(Matrix):
 
 
 def coerce_compressed(A: CSR | CSC) -> None:
-    """Bring a user's components to arrays of the index type that the extents need, without copies where they fit."""
+    """Bring a user's components to arrays of the index types that the extents need, without copies where they fit."""
     shape = as_shape(A.shape)
     values = as_values(A.values)
-    index_type = index_dtype(*shape, values.shape[0])
+    types = dict(zip(("indptr", "indices"), index_types(shape, values.shape[0], place_of(values)), strict=True))
     coerced = {"shape": shape, "values": read_only(contiguous(values))}
     for name in ("indptr", "indices"):
         array = as_array(getattr(A, name))
@@ -171,9 +180,23 @@ def coerce_compressed(A: CSR | CSC) -> None:
             raise TypeError(f"{name} must be integers, got dtype {array.dtype}")
         if name == "indices":  # before narrowing, which would wrap
             check_range(array, name, shape[1 - A.major])
-        coerced[name] = read_only(contiguous(array.astype(index_type, copy=False)))
+        coerced[name] = read_only(contiguous(array.astype(types[name], copy=False)))
     for name, component in coerced.items():
         object.__setattr__(A, name, component)
+
+
+def index_types(shape: tuple[int, int], nnz: int, place: Place) -> tuple[np.dtype, np.dtype]:
+    """The types of `indptr`, which counts entries, and of `indices`, which does not; one for both on a GPU.
+
+    There a kernel has one type of indices, for columns as for the entries that it counts.
+    """
+    counting = index_dtype(*shape, nnz)
+    return counting, index_dtype(*shape) if place.on_host else counting
+
+
+def with_one_index_type(A: CSR | CSC) -> Lines:
+    """The components of A as a GPU has them."""
+    return A.indptr, A.indices.astype(A.indptr.dtype, copy=False), A.values, A.shape
 
 
 def check_compressed(A: CSR | CSC) -> None:
@@ -226,8 +249,8 @@ def lengths_compressed(A: CSR | CSC, axis: int) -> Array:
 
 def compressed_nbytes(A: Matrix, axis: int) -> int:
     """Bytes of A compressed along an axis: 0 for CSR, 1 for CSC."""
-    index_bytes = A._index_dtype.itemsize
-    return (A.shape[axis] + 1) * index_bytes + A.nnz * (index_bytes + A.dtype.itemsize)
+    of_indptr, of_indices = index_types(A.shape, A.nnz, A.place)
+    return (A.shape[axis] + 1) * of_indptr.itemsize + A.nnz * (of_indices.itemsize + A.dtype.itemsize)
 
 
 def lookup_compressed(A: CSR | CSC, major: int, minor: int) -> Any:
@@ -280,6 +303,8 @@ def _(A: CSC) -> CSR:
 
 def turn(indptr: Array, indices: Array, values: Array, shape: tuple[int, int]) -> tuple[Array, Array, Array]:
     """(indptr, indices, values) of the other orientation, by SciPy's counting sort or a stable sort on the device."""
+    if place_of(values).on_host and indptr.dtype != indices.dtype:
+        return _turned_by_counting(indptr, indices, values, shape[1])
     if place_of(values).on_host:
         from scipy.sparse import csr_array
 
@@ -292,6 +317,29 @@ def turn(indptr: Array, indices: Array, values: Array, shape: tuple[int, int]) -
         return by_kernels(indptr, indices, values, shape[1])
     order = namespace(indices).argsort(indices, kind="stable")
     return compress(indices[order], shape[1], indices.dtype), expand(indptr)[order], values[order]
+
+
+def _turned_by_counting(indptr: Array, indices: Array, values: Array, ncols: int) -> tuple[Array, Array, Array]:
+    """`turn` where SciPy would first give indices the type of `indptr`."""
+    starts, rows, moved = np.zeros(ncols + 1, indptr.dtype), np.empty_like(indices), np.empty(values.size, values.dtype)
+    machine_code(_move_to_columns)(indptr, indices, values, starts, rows, moved)
+    return starts, rows, moved
+
+
+def _move_to_columns(indptr, indices, values, starts, rows, moved):
+    """starts: zeros, which become where each column begins."""
+    for column in indices:
+        starts[column + 1] += 1
+    for column in range(1, starts.size):
+        starts[column] += starts[column - 1]
+    places = starts.copy()
+    for row in range(indptr.size - 1):
+        for e in range(indptr[row], indptr[row + 1]):
+            column = indices[e]
+            at = places[column]
+            places[column] = at + 1
+            rows[at] = row
+            moved[at] = values[e]
 
 
 def turned(A: Matrix) -> CSR:
@@ -312,7 +360,7 @@ def list_to_rows(s: Sizes, *_: int) -> int:
 
 @conversion(CSR, COO, needs=lambda s, *_: s.expand(0))
 def _(A: CSR) -> COO:
-    return COO.trusted(expand(A.indptr), A.indices, A.values, A.shape, 0)
+    return COO.trusted(expand(A.indptr), A.indices.astype(A.indptr.dtype, copy=False), A.values, A.shape, 0)
 
 
 @conversion(CSC, COO, needs=lambda s, *_: max(s.turn(0), s.compressed(0) + s.expand(0)))
@@ -322,10 +370,11 @@ def _(A: CSC) -> Matrix:
 
 @conversion(COO, CSR, needs=list_to_rows)
 def _(A: COO) -> Matrix:
-    indptr = compress(A.outer, A.shape[A.major], A.outer.dtype)
+    of_indptr, of_indices = index_types(A.shape, A.nnz, A.place)
+    indptr, indices = compress(A.outer, A.shape[A.major], of_indptr), A.inner.astype(of_indices, copy=False)
     if A.major == 1:
-        return convert(CSC.trusted(indptr, A.inner, A.values, A.shape), CSR)
-    return CSR.trusted(indptr, A.inner, A.values, A.shape)
+        return convert(CSC.trusted(indptr, indices, A.values, A.shape), CSR)
+    return CSR.trusted(indptr, indices, A.values, A.shape)
 
 
 @conversion(COO, CSC, needs=lambda s, *_: list_to_rows(s.T))

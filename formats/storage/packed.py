@@ -45,7 +45,7 @@ from ..matrix.facts import Fact
 from ..matrix.routes import conversion
 from ..matrix.workspace import WORD, Sizes
 from ..places import place_of
-from .compressed import CSR, check_indptr, check_starts, expand, out_of_order_within, turned
+from .compressed import CSR, check_indptr, check_starts, expand, out_of_order_within, turned, with_one_index_type
 
 GROUP = 32
 """Entries of a group, so that offsets of b bits fill b words of 32."""
@@ -331,8 +331,9 @@ def _blocks(indices: Array) -> list[slice]:
 
 def _packed_nbytes(A: CSR) -> int:
     """Bytes of the words, bases and starts that `pack` would make. The ranges are kept for it."""
-    *_, filled = A.keep(RANGES, lambda: _ranges(A.indices))
-    return _nbytes_of(A.indices, filled + spare_words(A.indices.dtype))
+    indices = with_one_index_type(A)[1]
+    *_, filled = A.keep(RANGES, lambda: _ranges(indices))
+    return _nbytes_of(indices, filled + spare_words(indices.dtype))
 
 
 def _nbytes_of(indices: Array, words: int) -> int:
@@ -361,7 +362,8 @@ def unpacking(s: Sizes, *_: int) -> int:
 
 @conversion(CSR, CompressedCSR, needs=packing)
 def _(A: CSR, *, force: bool = False) -> CompressedCSR:
-    packed = pack(A.indices, None if force else lambda words: _check_gain(A, words), A.take(RANGES))
+    indices = with_one_index_type(A)[1]  # words are counted in the same type
+    packed = pack(indices, None if force else lambda words: _check_gain(A, words), A.take(RANGES))
     return CompressedCSR.trusted(A.indptr, *packed, A.values, A.shape, 0)
 
 

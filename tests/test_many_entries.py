@@ -1,0 +1,105 @@
+"""Matrices of so many entries that 32 bits do not count them, with a smaller number in the place of 2^31."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from algorithms import bfs, boruvka, core_number, dijkstra, pagerank, scc, sssp
+from bench.graphs import rmat
+from formats import COO, CSC, CSR, from_edges, open_mapped, write
+from formats.storage.compressed import with_one_index_type
+from semiring import apply, ewise_add, ewise_mult, mxm, mxv, reduce, select, transpose, vxm
+
+from .strategies import FORMATS, OPTIONS
+
+pytestmark = pytest.mark.quick
+
+VERTICES, COUNTED = 512, 600
+
+
+@pytest.fixture
+def few_bits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Numbers beyond COUNTED take 64 bits."""
+    monkeypatch.setattr("formats.arrays.INT32_MAX", COUNTED)
+
+
+def graph() -> CSR:
+    A = rmat(9, dtype=np.float32)
+    rows, cols, values = A.to_edges()
+    assert A.nrows == VERTICES < COUNTED < A.nnz
+    return from_edges(rows, cols, values, shape=VERTICES)
+
+
+def types(A: Any) -> tuple[str, str]:
+    return A.indptr.dtype.name, A.indices.dtype.name
+
+
+def test_only_what_counts_entries_takes_64_bits(few_bits: None, tmp_path: Path) -> None:
+    A = graph()
+    assert types(A) == ("int64", "int32")
+    assert A.nbytes == 8 * (VERTICES + 1) + 8 * A.nnz
+    assert types(CSR(A.indptr.tolist(), A.indices.tolist(), A.values, A.shape)) == ("int64", "int32")
+    for other in (A.to(CSC), A.to(CSC).to(CSR), A.T, A.to(COO).to(CSR), A.to(COO).to(CSC), transpose(A)):
+        assert types(other) == ("int64", "int32")
+        other.check()
+    assert A.to(CSC).to(CSR).equals(A)
+    assert CSR.predicted_nbytes(A.to(COO)) == CSC.predicted_nbytes(A) == A.nbytes
+    write(f"{tmp_path}/graph/", A)
+    assert types(open_mapped(tmp_path / "graph")) == ("int64", "int32")
+
+
+@pytest.mark.parametrize("fmt", FORMATS, ids=lambda fmt: fmt.__name__)
+def test_other_formats_have_the_arrays_that_a_gpu_takes(fmt: Any, few_bits: None) -> None:
+    """There a kernel has one type of indices: those of CSR and CSC are made alike on the way, others are already."""
+    A = graph()
+    alike = CSR.trusted(*with_one_index_type(A))
+    assert types(alike) == ("int64", "int64")
+    made, expected = (each.to(fmt, **OPTIONS.get(fmt, {})) for each in (A, alike))
+    components = made.components_on(type("Elsewhere", (), {"on_host": False})())
+    for mine, its in zip(components, expected.components, strict=True):
+        assert getattr(mine, "dtype", None) == getattr(its, "dtype", None)
+        assert np.array_equal(mine, its)
+
+
+CALLS: dict[str, Any] = {
+    "mxv": lambda A: mxv(A, np.arange(VERTICES, dtype=np.float32), "min_plus"),
+    "vxm": lambda A: vxm(np.arange(VERTICES, dtype=np.float32), A, "max_plus"),
+    "mxm": lambda A: mxm(A, A, "min_plus"),
+    "masked mxm": lambda A: mxm(A, A, "plus_times", mask=A),
+    "dense mxm": lambda A: mxm(A, np.ones((VERTICES, 3), np.float32), "plus_times"),
+    "reduce": lambda A: reduce(A, "min", axis=0),
+    "select": lambda A: select(A, "triu"),
+    "apply": lambda A: apply(A, "abs"),
+    "add": lambda A: ewise_add(A, A.T.to(CSR), "plus"),
+    "mult": lambda A: ewise_mult(A, A, "times"),
+    "extract": lambda A: A[10:300, 5:400],
+    "bfs": lambda A: bfs(A, 3, return_parents=True),
+    "64 searches": lambda A: bfs(A, sources=range(64)),
+    "sssp": lambda A: sssp(A, 3, return_parents=True),
+    "sources": lambda A: sssp(A, sources=range(20)),
+    "written": lambda A: sssp(A, 3, fused=False),
+    "dijkstra": lambda A: dijkstra(A, 3),
+    "scc": lambda A: scc(A),
+    "weak": lambda A: scc(A, weak=True),
+    "forest": lambda A: boruvka(A, symmetrize=True),
+    "core": lambda A: core_number(A, symmetrize=True),
+    "pagerank": lambda A: pagerank(A),
+}
+
+
+def parts(answer: Any) -> list[np.ndarray]:
+    if isinstance(answer, tuple):
+        return [part for each in answer for part in parts(each)]
+    return [np.asarray(part) for part in (answer.to_edges() if hasattr(answer, "to_edges") else (answer,))]
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_work_on_many_entries_gives_the_same_values(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = parts(CALLS[name](graph()))
+    monkeypatch.setattr("formats.arrays.INT32_MAX", COUNTED)
+    for mine, its in zip(parts(CALLS[name](graph())), expected, strict=True):
+        np.testing.assert_array_equal(mine, its)
