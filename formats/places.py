@@ -8,6 +8,7 @@ the current GPU.
 from __future__ import annotations
 
 import functools
+import gc
 import sys
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
@@ -109,6 +110,9 @@ class Place:
         """
         if self.questions(needed):
             available = self.available_bytes()
+            if available is not None and needed > available:
+                gc.collect()  # a matrix and its transpose hold each other when nobody else holds them
+                available = self.available_bytes()
             if available is not None and needed > available:
                 raise self.no_room(what, needed, available)
 

@@ -208,6 +208,14 @@ def test_an_algorithm_and_a_product_beyond_the_limit_are_refused(limited: Any) -
     mxv(A, x, MinPlus)
 
 
+def test_what_nobody_holds_is_freed_before_a_call_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    left = iter([10, 100])
+    monkeypatch.setattr(Place, "available_bytes", lambda place: next(left))
+    monkeypatch.setattr(Place, "questions", lambda place, needed: True)
+    HOST.check_room("x", 50)
+    assert list(left) == []
+
+
 def test_edges_beyond_the_limit_are_refused(limited: Any) -> None:
     ends = np.arange(1000, dtype=np.int32)
     needed = 8 * 1000 + 4 * 1001
