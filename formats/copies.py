@@ -19,6 +19,7 @@ import numpy as np
 from .gpu import cupy
 from .memory import host_bytes
 from .places import Place
+from .progress import Bar
 from .resident import elsewhere, empty, host_part
 
 PIECE = 4 << 20
@@ -26,8 +27,10 @@ PIECE = 4 << 20
 PIECED = 16 << 20
 """Bytes from which on arrays are copied in pieces: starting the threads takes longer than fewer."""
 PROCESSORS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
-LANES = min(8, PROCESSORS)
+LANES = min(12, PROCESSORS)
 PINNED_SHARE = 1 / 64
+LISTENING_SECONDS = 0.2
+"""How long the calling thread waits before it shows how far the copy is."""
 
 Piece = tuple[int, int, int]
 """The number of a pair, and where in it a piece begins and ends."""
@@ -77,11 +80,15 @@ def copy(
     mapped: the numbers of the pairs whose second array, too, is on the host.  When this returns or raises, no copy is
     under way.
     """
-    todo, taking, stop = pieces([each.size for each in host], lanes[0].buffers[0].size), threading.Lock(), False
+    sizes = [each.size for each in host]
+    todo, taking, stop, taken = pieces(sizes, lanes[0].buffers[0].size), threading.Lock(), False, 0
 
     def take() -> Piece | None:
+        nonlocal taken
         with taking:
-            return None if stop else next(todo, None)
+            piece = None if stop else next(todo, None)
+            taken += 0 if piece is None else piece[2] - piece[1]
+            return piece
 
     def work(lane: Lane) -> None:
         begun: list[Piece | None] = [None, None]
@@ -116,10 +123,13 @@ def copy(
                 lane.wait(0)
                 lane.wait(1)
 
-    with ThreadPoolExecutor(len(lanes), "copy") as threads:
+    name = "moving to the GPU" if to_device else "moving to the host"
+    with ThreadPoolExecutor(len(lanes), "copy") as threads, Bar(name, sum(sizes), lambda: taken, in_bytes=True) as bar:
         working = [threads.submit(work, lane) for lane in lanes]
         try:
-            wait(working, return_when=FIRST_EXCEPTION)
+            while wait(working, LISTENING_SECONDS, FIRST_EXCEPTION).not_done and not stop:
+                bar.update()
+                stop = any(each.done() and each.exception() for each in working)
         finally:
             stop = True
         for each in working:

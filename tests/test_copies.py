@@ -82,7 +82,7 @@ def test_an_error_ends_the_copy_with_nothing_under_way() -> None:
 
 
 def test_an_interruption_ends_the_copy_with_nothing_under_way(monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(working: Any, **how: Any) -> None:
+    def interrupted(*how: Any) -> None:
         while not lane.begun:
             pass
         raise KeyboardInterrupt
