@@ -279,7 +279,6 @@ def test_what_cuda_pages_hold_is_given_back() -> None:
     place, A = find_place("cuda"), rmat(16)
     gc.collect()
     held = places.OUTSIDE.get(place, 0)
-    free = cupy().cuda.runtime.memGetInfo()[0]
     for k in range(20):
         B = A.to(device="cuda", resident=0.5)
         assert places.OUTSIDE[place] > 0
@@ -291,8 +290,6 @@ def test_what_cuda_pages_hold_is_given_back() -> None:
     assert back.equals(A)
     gc.collect()
     assert places.OUTSIDE[place] == held
-    cupy().get_default_memory_pool().free_all_blocks()
-    assert cupy().cuda.runtime.memGetInfo()[0] >= free - (64 << 20)
 
 
 @pytest.mark.backend("cuda")
