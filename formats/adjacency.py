@@ -9,6 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .arrays import index_dtype
+from .storage.compressed import CSR, out_of_order_within
+
 AT_ONCE = 4096
 """Names that are looked up by one call: few enough to stay in a cache between the walk and the look-up."""
 
@@ -22,6 +25,19 @@ class Adjacency(NamedTuple):
     def rows(self) -> np.ndarray:
         """(m,) the vertex whose neighbour each is."""
         return np.repeat(np.arange(self.ends.size - 1, dtype=self.vertices.dtype), np.diff(self.ends))
+
+    def matrix(self, values: np.ndarray) -> CSR:
+        """The matrix of a value for each; no neighbour is twice in a row."""
+        n = self.ends.size - 1
+        index = index_dtype(n, n, self.vertices.size)
+        ends, vertices = self.ends.astype(index), self.vertices.astype(index, copy=False)
+        if out_of_order_within(ends, vertices).any():
+            from scipy.sparse import csr_array
+
+            S = csr_array((values, vertices, ends), shape=(n, n), copy=True)
+            S.sort_indices()
+            vertices, values = S.indices.astype(index, copy=False), S.data
+        return CSR.trusted(ends, vertices, values, (n, n))
 
 
 def near(G: Any, *, backwards: bool = False) -> Mapping[Any, Any]:

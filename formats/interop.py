@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from .adjacency import adjacency_of, attribute_of, has_attribute, near, numbers_of
-from .arrays import DTYPES, cast, narrowed
+from .arrays import DTYPES, as_values, cast, check_not_nan, narrowed
 from .edges import Duplicates, check_dup, from_edges
 from .matrix.base import Matrix
 from .storage.compressed import CSR, check_indptr, expand, out_of_order_within
@@ -172,23 +172,28 @@ def from_networkx(
         raise TypeError(f"weight must be an attribute's name, a function of (u, v, data) or None, got {weight!r}")
     nodes = list(G.nodes)
     number, adj = numbers_of(nodes), near(G)
-    found = adjacency_of(adj, number)
-    src, dst = found.rows(), found.vertices
+    found, present = adjacency_of(adj, number), None
     if callable(weight):
         each = [weight(u, v, data) for u, others in adj.items() for v, data in others.items()]
-        present = np.fromiter((w is not None for w in each), bool, len(each))
-        src, dst, each = src[present], dst[present], [w for w in each if w is not None]
+        if None in each:
+            present = np.fromiter((w is not None for w in each), bool, len(each))
+            each = [w for w in each if w is not None]
     elif weight is not None:
         each = _weights_by_name(G, adj, weight)
     if weight is None or not each:
-        weights = np.ones(dst.size, np.int32)
+        weights = np.ones(found.vertices.size if present is None else int(present.sum()), np.int32)
     else:
         weights = np.asarray(each)
         if weights.dtype.kind not in "biuf" or weights.ndim != 1:
             what = "the function's result" if callable(weight) else f"attribute {weight!r}"
             raise ValueError(f"{what} must be a number on every edge")
         weights = narrowed(weights) if dtype is None else weights
-    A = from_edges(src, dst, weights, shape=len(nodes), dtype=dtype)
+    if present is None:
+        values = as_values(weights, dtype)
+        check_not_nan(values)
+        A = found.matrix(values)
+    else:
+        A = from_edges(found.rows()[present], found.vertices[present], weights, shape=len(nodes), dtype=dtype)
     return (A, nodes) if return_labels else A
 
 

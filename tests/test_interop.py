@@ -183,6 +183,20 @@ def test_names_are_numbers_only_where_they_count_from_0(names):
     assert edges(from_networkx(G)) == [(i, i + 1, 1) for i in range(len(names) - 1)]
 
 
+@pytest.mark.parametrize("kind", [nx.Graph, nx.DiGraph, nx.MultiDiGraph])
+@pytest.mark.parametrize("weight", [True, 3, 2.5])
+def test_neighbours_in_any_order_are_sorted_with_their_weights(kind, weight):
+    G = kind()
+    G.add_nodes_from(range(60))
+    for i in np.random.default_rng(0).permutation(400).tolist():
+        G.add_edge(i % 60, i * 7 % 59, weight=weight * (i + 1))
+    listed = [edge for u, v, w in G.edges(data="weight") for edge in ((u, v, w), (v, u, w))[: 1 + (kind is nx.Graph)]]
+    for dtype in (None, "float64"):
+        A = from_networkx(G, dtype=dtype)
+        assert A.equals(from_edges(*map(list, zip(*listed, strict=True)), shape=60, dtype=dtype))
+    assert not A.indices.flags.writeable
+
+
 def test_a_graph_whose_neighbours_are_no_plain_dictionaries():
     class Others(UserDict):
         pass

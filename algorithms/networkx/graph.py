@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from algorithms.named.graph import Graph
-from formats import CSR, Matrix, from_edges
+from formats import CSR, Matrix
 from formats.adjacency import Adjacency, adjacency_of, attribute_of, near, numbers_of
 from formats.arrays import to_device
 from formats.matrix.facts import Fact
@@ -197,7 +197,7 @@ class Converted:
 
     def matrix_of(self, weights: np.ndarray) -> Matrix:
         """The matrix with these weights of the edges in order."""
-        return from_edges(self.rows.rows(), self.rows.vertices, weights, shape=len(self))
+        return self.rows.matrix(weights)
 
 
 def exactly(values: list[Any], n: int) -> np.ndarray:
