@@ -341,3 +341,15 @@ def test_what_is_taken_by_its_rows_is_told(fmt):
     A = from_edges([0, 1], [1, 2], [5.0, 3.0], shape=(2, 3)).to(fmt)
     told = explain(mxm, A, np.zeros((3, 4)), MinPlus)
     assert told.result.tolist() == [[5.0] * 4, [3.0] * 4]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int64"])
+def test_arguments_are_the_smallest_in_whole_chunks_and_in_the_last(dtype):
+    """Of two dense operands, with as many terms as chunks have, one more or fewer, and many equal ones."""
+    rng = np.random.default_rng(3)
+    for n in (1, 31, 32, 33, 64, 70):
+        X, Y = (rng.integers(1, 4, shape).astype(dtype) for shape in ((9, n), (n, 37)))
+        terms = X[:, :, None] + Y[None]
+        Z, K = mxm(X, Y, MinPlus, return_argument=True)
+        np.testing.assert_array_equal(Z, terms.min(axis=1))
+        np.testing.assert_array_equal(K, terms.argmin(axis=1))

@@ -4,7 +4,7 @@
 
 Y is copied into panels of as many columns, each of which stays in a cache while the rows of X stream by. A tile looks
 at all of k, so that nothing is added up outside of registers. For its arguments it notes the CHUNK of k that has
-improved an element last: the smallest k is found in that chunk at the end.
+improved an element last: the smallest k is found in that chunk at the end, in a copy of Y by columns.
 """
 
 from __future__ import annotations
@@ -24,14 +24,18 @@ from ..verbs.arguments import NONE
 from ..verbs.registry import Vector
 from ..verbs.verbs import dense_dense
 from .columns import Steps, lanes, vectorizes
+from .kernels import compiled
 from .plain import plain_pair, sums_stay_within
 from .threads import PIECES_PER_THREAD, SMALL, get_threads, run
 
 ROWS = 4
 """Rows of a tile: the loop names each."""
 
-CHUNK = 8
+CHUNK = 32
 """Terms after which a tile notes which of its elements have improved."""
+
+SQUARE = 16
+"""Rows and columns of Y that are turned at a time."""
 
 
 @dense_dense.implement(Vector, "cpu")
@@ -49,7 +53,8 @@ def _(X: np.ndarray, Y: np.ndarray, semiring: Semiring, argument: bool) -> Any:
         y = np.stack([y[:, first : first + width] for first in _firsts(columns, width)])
     Z = np.empty((m, columns), X.dtype)
     K = np.empty(Z.shape if argument else (0, columns), index_dtype(n))
-    operands = tuple(read_only(np.ascontiguousarray(part)).reshape(-1) for part in (x, y))
+    turned = _turned(pair[1] if pair is not None else Y) if argument else np.empty(0, x.dtype)
+    operands = tuple(read_only(np.ascontiguousarray(part)).reshape(-1) for part in (x, y, turned))
     results, by_rows = (Z.reshape(-1), K.reshape(-1)), m >= 2 * ROWS * get_threads() or panels == 1
 
     def work(start: int, stop: int) -> None:
@@ -77,30 +82,51 @@ def _pieces(total: int, unit: int, terms: int) -> list[tuple[int, int]]:
     return [(start, min(start + size, total)) for start in range(0, total, size)]
 
 
+def _turned(Y: np.ndarray) -> np.ndarray:
+    """A copy of Y by columns."""
+    by_columns = np.empty(Y.shape[::-1], Y.dtype)
+    run(lambda start, stop: _turn(Y, by_columns, start, stop), _pieces(len(Y), SQUARE, Y.size))
+    return by_columns
+
+
+@compiled
+def _turn(Y, turned, start, stop):
+    for row in range(start, stop, SQUARE):
+        for column in range(0, Y.shape[1], SQUARE):
+            for j in range(column, min(column + SQUARE, Y.shape[1])):
+                for i in range(row, min(row + SQUARE, stop)):
+                    turned[j, i] = Y[i, j]
+
+
 @lru_cache(maxsize=512)
 def _tiles(semiring: Semiring, dtype: np.dtype, plain: bool, lanes: int, argument: bool) -> Callable[..., None]:
     """The loop over the tiles of some rows and panels. A tile beyond the last row computes that again."""
     from .kernels import terms
-    from .lanes import on_stack
+    from .lanes import across, first_equal, on_stack
 
     t = terms(semiring, dtype, True, plain)
     row, tile = (Steps(t, lanes, rows, vectorizes(semiring)) for rows in (1, ROWS))
-    room = on_stack(ROWS * lanes)
+    room, room_for_chunk, first_among = on_stack(ROWS * lanes), on_stack(CHUNK), first_equal(CHUNK)
     add, moved, product = row.add, row.moved, t.product
     clear, none, copied, noted = tile.clear, tile.none, tile.moved, tile.noted
 
-    def smallest(x, row, panels, column, n, chunk, value):
-        """The smallest k within the chunk that gives the value, without a branch."""
-        found = chunk
-        for e in range(chunk + CHUNK - 1, chunk - 1, -1):
-            k = min(e, n - 1)
-            found = k if product(x[np.uintp(row + k)], panels[np.uintp(column + k * lanes)]) == value else found
-        return found
+    multiplied = across(lambda _, a, b: product(a, b), 3, CHUNK, vectors=vectorizes(semiring))
+
+    def smallest(x, row, y, column, n, chunk, value, given):
+        """The smallest k within the chunk that gives the value. None before it does.  given: room for a chunk."""
+        if n < CHUNK:
+            found = n
+            for k in range(n - 1, -1, -1):
+                found = k if product(x[np.uintp(row + k)], y[np.uintp(column + k)]) == value else found
+            return found
+        start = min(chunk, n - CHUNK)
+        multiplied(given, 0, x, row + start, y, column + start)
+        return start + first_among(given, value)
 
     @t.compiled
     def multiply(operands, results, n, columns, start, stop, first_panel, last_panel):
-        (x, panels), (z, k) = operands, results
-        totals, before, chunks = room(x), room(x), room(k)
+        (x, panels, y), (z, k) = operands, results
+        totals, before, chunks, given = room(x), room(x), room(k), room_for_chunk(x)
         for panel in range(first_panel, last_panel):
             first, base = min(panel * lanes, columns - lanes), panel * n * lanes
             for i in range(start, stop, ROWS):
@@ -130,6 +156,7 @@ def _tiles(semiring: Semiring, dtype: np.dtype, plain: bool, lanes: int, argumen
                             place = row * columns + first + lane
                             noted_last = np.intp(k[place])
                             if noted_last >= 0:
-                                k[place] = smallest(x, row * n, panels, base + lane, n, noted_last, z[place])
+                                column = (first + lane) * n
+                                k[place] = smallest(x, row * n, y, column, n, noted_last, z[place], given)
 
     return multiply

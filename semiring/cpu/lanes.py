@@ -245,3 +245,27 @@ def on_stack(lanes: int) -> Any:
         return kind(like), emit
 
     return made
+
+
+def first_equal(lanes: int) -> Any:
+    """What is called as f(x, number): the first of so many elements of x that equals a number, as one of them does."""
+
+    @operation
+    def first(typing: Any, x: Any, number: Any) -> Any:
+        number = tools.types.unliteral(number)
+
+        def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            ir, word, value = tools.ir, tools.ir.IntType(32), context.cast(builder, args[1], number, x.dtype)
+            item = context.get_value_as_data(builder, x.dtype, value)
+            vector = builder.load(_vector(context, builder, x, args[0], word(0), lanes))
+            vector.align = context.get_abi_sizeof(item.type)
+            wanted = builder.insert_element(ir.Constant(vector.type, ir.Undefined), item, word(0))
+            wanted = builder.shuffle_vector(wanted, wanted, ir.Constant(ir.VectorType(word, lanes), [0] * lanes))
+            compared = builder.icmp_signed if isinstance(item.type, ir.IntType) else builder.fcmp_ordered
+            equal = builder.bitcast(compared("==", vector, wanted), ir.IntType(lanes))
+            count = builder.cttz(equal, ir.IntType(1)(1))
+            return builder.zext(count, ir.IntType(64)) if lanes < 64 else count
+
+        return tools.types.int64(x, number), emit
+
+    return first
