@@ -22,6 +22,7 @@ from algorithms import (
 from algorithms.data import rome99
 from algorithms.elimination import eliminated, substituted
 from algorithms.fused.cpu.elimination import ordering
+from algorithms.fused.cpu.elimination.queries import SHORT
 from formats import COO, CSC, CSR, Matrix, OutOfHostMemory, from_edges, permute, read, set_memory_limit
 from semiring import MONOIDS, OPERATORS, BinaryOp, Law, MinPlus, Semiring, explain, get_threads, threads
 from semiring.algebra.semirings import find_semiring
@@ -210,6 +211,17 @@ def test_threads_change_nothing() -> None:
         np.testing.assert_array_equal(F.solve(sources=range(0, 3600, 50)), many)
         np.testing.assert_array_equal(F.distances(range(0, 3600, 50), [5, 5, 9]), many[:, [5, 5, 9]])
     assert get_threads() >= 1
+
+
+def test_a_table_of_few_sources_and_of_many_targets_of_a_large_factor() -> None:
+    """Threads share the subtrees of the whole factor, but a part of it has none of them."""
+    A = roads(70)
+    targets = np.random.default_rng(2).permutation(A.nrows)[:3000]
+    with threads(2):
+        F = factor(A)
+        assert F.symbolic.entries > SHORT
+        for sources in ([3], [5, 6, 7, 8, 9], range(20)):
+            np.testing.assert_array_equal(F.distances(sources, targets), sssp(A, sources=sources)[:, targets])
 
 
 def roads(k: int) -> CSR:

@@ -10,6 +10,7 @@ import numpy as np
 
 from formats.progress import Bar
 from semiring import Semiring
+from semiring.cpu.kernels import compiled
 from semiring.cpu.threads import get_threads, run
 
 from .numbers import Numbers
@@ -62,6 +63,14 @@ class Queries:
         climb(x, p.arrays, t.parent, p.nodes, self.numbers.up if forward else self.numbers.down, d, forward)
         return x
 
+    def arcs_above(self, v: int) -> int:
+        """The arcs that a climb from a vertex looks at."""
+        count, x, t = 0, self.position(v), self.plan.tree
+        while x >= 0:
+            count += int(t.counts[x])
+            x = int(t.parent[x])
+        return count
+
     # --- from a source to all ---------------------------------------------------------------------------------------
 
     def solve(self, source: int, out: np.ndarray) -> Any:
@@ -107,10 +116,16 @@ class Queries:
         """Rows of distances to the columns of a part of the factor, LANES at a time."""
         put, sweep, write = lanes(*self._key)
         parent, flat, groups = self.plan.tree.parent, out.view(worst.dtype), range(0, len(sources), LANES)
-        shared, done = len(groups) < 2 * get_threads() and part.numbers.size >= SHORT, [0]
+        shared = bool(subtrees) and len(groups) < 2 * get_threads() and part.numbers.size >= SHORT
+        done = [0]
+        rooms: list[tuple[np.ndarray, np.ndarray]] = []  # of groups that are done, for others
 
         def group(start: int, _: int) -> None:
-            d, X = self.zeros(parent.size), self.zeros(part.size * LANES)
+            try:
+                d, X = rooms.pop()
+                X.fill(self.zero)
+            except IndexError:
+                d, X = self.zeros(parent.size), self.zeros(part.size * LANES)
             few = range(start, min(start + LANES, len(sources)))
             for lane, row in enumerate(few):
                 put(self.climb(sources[row], d), lane, parent, part.place, d, X)
@@ -121,6 +136,7 @@ class Queries:
                 for todo in subtrees:
                     sweep(todo, part.arrays, part.numbers, X)
             write(part.columns, X, np.array(few, np.int64), flat, worst)
+            rooms.append((d, X))
             done[0] += len(few)
 
         if shared:
@@ -146,10 +162,7 @@ class Queries:
         p, t = self.plan.pattern, self.plan.tree
         wanted = np.zeros(t.parent.size, bool)
         positions = t.place[targets]
-        for x in positions.tolist():
-            while x >= 0 and not wanted[x]:
-                wanted[x] = True
-                x = int(t.parent[x])
+        mark_above(positions, t.parent, wanted)
         chosen = np.flatnonzero(wanted)
         place = np.full(wanted.size, -1, np.int64)
         place[chosen] = np.arange(chosen.size)
@@ -167,7 +180,10 @@ class Queries:
 
     def between(self, u: int, v: int) -> Any:
         """The distance from u to v, as the loops have it."""
-        d, e = self.scratch.pop() if self.scratch else (self.zeros(self.size), self.zeros(self.size))
+        try:
+            d, e = self.scratch.pop()
+        except IndexError:
+            d, e = self.zeros(self.size), self.zeros(self.size)
         x, y = self.climb(u, d), self.climb(v, e, False)
         best, _ = meeting(*self._key)(x, y, self.plan.tree.parent, d, e, True)
         self.scratch.append((d, e))
@@ -246,3 +262,13 @@ def within(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     """The places of all ranges, one after the other."""
     ends = running(lengths)
     return np.arange(int(ends[-1])) + np.repeat(starts - ends[:-1], lengths)
+
+
+@compiled
+def mark_above(positions, parent, wanted):
+    """Make `wanted` true of positions and of all above."""
+    for k in range(positions.size):
+        x = np.int64(positions[k])
+        while x >= 0 and not wanted[np.uintp(x)]:
+            wanted[np.uintp(x)] = True
+            x = np.int64(parent[np.uintp(x)])
