@@ -7,6 +7,7 @@ from bench.experiment import Experiment
 from . import (
     afanasyev,
     afanasyev_scc,
+    beyond,
     centralities,
     choice,
     csgraph,
@@ -47,5 +48,6 @@ EXPERIMENTS: dict[str, Experiment] = {
         prepare.PREPARE,
         roofline.ROOFLINE,
         fused.FUSED,
+        beyond.BEYOND,
     )
 }

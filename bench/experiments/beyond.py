@@ -1,0 +1,218 @@
+"""Matrices of which only a share is resident on the GPU: what calls on them take, against the share.
+
+    python -m bench beyond --device cuda --data FOLDER
+
+The device's memory is limited to the share of the matrix and to vectors, so columns that a call would keep beside it
+are made only where they fit. What refuses to run so is a row with the reason.
+
+    resident        the share that was asked for; resident_bytes are on the device
+    crossing_bytes  are not: they cross the bus in each pass over the matrix
+    edges           looked at by a call, where it counts them; crossed_bytes, what they moved
+    floor_ms        of one pass over crossing_bytes, at the speed at which a kernel reads pinned memory here
+    passes          the call's time in floors
+    kept_bytes      on the device beside the matrix after the call
+
+Verified means equal, to the last bit, to the answer on the matrix that is resident as a whole.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from algorithms import bfs, boruvka, scc, sssp
+from bench.experiment import Experiment, Row, Setting, released
+from bench.graphs import ROADS, grid, operand, rmat, roads, ssca2
+from bench.measure import Contender, contest, once, rounded
+from formats import CSR, resident, set_memory_limit
+from formats.arrays import cupy, finish
+from formats.matrix.placing import VECTORS
+from formats.places import OUTSIDE, Place, find_place
+from semiring import MinPlus, explain, mxv
+from semiring.tuning.timing import event_ms
+
+from .teps import on_host, same
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+SHARES = (1.0, 0.5, 0.25, 0.1, 0.05)
+SCALES = (22, 24, 26)
+"""Of R-MAT graphs, but on a quick run."""
+SOURCE = 3
+PROBE_BYTES = 256 << 20
+"""Of pinned memory, whose reading gives the bus's speed."""
+SECONDS = 1.0
+"""That the timed calls of a row may take, but for three of them."""
+SLOW_SECONDS = 2.0
+"""From which on a call is timed once."""
+
+Task = Callable[[CSR, Any], Any]
+"""Of a matrix, and of the operand of its product."""
+TASKS: dict[str, Task] = {
+    "mxv": lambda A, x: mxv(A, x, MinPlus),
+    "SSSP": lambda A, x: sssp(A, SOURCE),
+    "BFS": lambda A, x: bfs(A, SOURCE),
+    "SCC": lambda A, x: scc(A),
+    "WCC": lambda A, x: scc(A, weak=True),
+    "MST": lambda A, x: boruvka(A, symmetrize=True),
+}
+
+
+def vector(A: CSR) -> Any:
+    """The operand, on A's device."""
+    return operand(A.ncols, 1000, device=A.device, dtype=A.dtype)
+
+
+def graphs(setting: Setting) -> Iterator[tuple[str, Callable[[], CSR]]]:
+    """(name, what makes the graph on the device)."""
+    device = setting.device
+    if setting.quick:
+        yield "rmat12", partial(rmat, 12, device=device, dtype=np.float32)
+        yield "grid64", partial(grid, 64, device=device)
+        return
+    for scale in SCALES:
+        yield f"rmat{scale}", partial(rmat, scale, device=device, dtype=np.float32)
+    yield "ssca2 22", partial(ssca2, 22, device=device)
+    yield "grid4k", partial(grid, 4096, device=device)
+    if setting.data is not None and (setting.data / ROADS).exists():
+        yield "roads", partial(roads, setting.data / ROADS, device=device)
+
+
+def rows(setting: Setting) -> Iterator[Row]:
+    """Every task at every share on every graph."""
+    place = find_place(setting.device)
+    speed: float | None = None
+    for name, make in graphs(setting):
+        if kept := setting.kept_rows(name):
+            yield from kept
+            continue
+        speed = bytes_per_ms(place, PROBE_BYTES >> (6 if setting.quick else 0)) if speed is None else speed
+        whole = make()
+        A = whole.to(device="cpu")
+        answers = {task: on_host(run(whole, vector(whole))) for task, run in TASKS.items()}
+        whole.forget()
+        del whole
+        released(setting.device)
+        known = {"graph": name, "n": A.nrows, "nnz": A.nnz, "matrix_bytes": A.nbytes}
+        for share in SHARES:
+            for row in at_share(A, share, answers, place, speed, setting):
+                yield known | row
+        released(setting.device)
+
+
+@contextmanager
+def limited(A: CSR, share: float, place: Place) -> Iterator[None]:
+    """Let the device hold no more than it does, a share of A, and vectors."""
+    held = cupy().get_default_memory_pool().used_bytes() + OUTSIDE.get(place, 0)
+    set_memory_limit(held + int(share * A.nbytes) + VECTORS * A.nrows, device=place)
+    try:
+        yield
+    finally:
+        set_memory_limit(None, device=place)
+
+
+def at_share(
+    A: CSR, share: float, answers: dict[str, Any], place: Place, speed: float, setting: Setting
+) -> Iterator[Row]:
+    """The tasks' rows at one share."""
+    released(setting.device)
+    with limited(A, share, place):
+        B: CSR = A.to(device=place, resident=share)
+        known = figures(B, share, speed)
+        for task, run in TASKS.items():
+            row: Row = {"contender": task} | known
+            try:
+                yield row | timed(B, task, run, answers[task], setting, known)
+            except MemoryError as error:
+                yield row | {"missing": str(error)}
+        B.forget()
+        del B
+
+
+def figures(B: CSR, share: float, speed: float) -> Row:
+    """What is known of a share before anything runs."""
+    crossing = B.nbytes - B.resident
+    return {
+        "resident": share,
+        "resident_bytes": B.resident,
+        "crossing_bytes": crossing,
+        "floor_ms": rounded(crossing / speed),
+    }
+
+
+def timed(B: CSR, task: str, run: Task, answer: Any, setting: Setting, known: Row) -> Row:
+    """The figures of a task; of a slow one those of a single call."""
+    x = vector(B)
+    finish(setting.device)
+    start = time.perf_counter()
+    told = explain(run, B, x).runs
+    finish(setting.device)
+    slow = time.perf_counter() - start > SLOW_SECONDS
+    contender = Contender(
+        task, partial(run, B, x), agrees=lambda got: same(on_host(got), answer), device=setting.device, watched=False
+    )
+    found = once(contender) if slow else contest([contender], setting.repeats, seconds=SECONDS)[task]
+    found.pop("peak_bytes", None)
+    found["implementation"] = told[-1].implementation if told else "verb"
+    found["kept_bytes"] = B.kept_nbytes
+    if known["floor_ms"]:
+        found["passes"] = rounded(found["ms"] / known["floor_ms"])
+    edges = told[-1].facts.get("edges") if told else None
+    if isinstance(edges, int):
+        found |= {"edges": edges, "crossed_bytes": known["crossing_bytes"] * edges // B.nnz}
+    return found
+
+
+def bytes_per_ms(place: Place, nbytes: int) -> float:
+    """How fast a kernel reads pinned memory of so many bytes."""
+    array = resident.empty((nbytes // 4,), np.dtype(np.float32), 0, place)
+    part = resident.host_part(array)
+    assert part is not None
+    part[1][:] = 0
+    return nbytes / median(event_ms(lambda: array.sum()) for _ in range(5))
+
+
+def plot(rows: list[Row]) -> Figure | None:
+    """Time over that of the whole matrix against the resident share, a panel for each graph."""
+    from bench import plots
+
+    whole = {(row["graph"], row["contender"]): row["ms"] for row in rows if row["resident"] == 1}
+    drawn = [
+        row | {"times": row["ms"] / whole[of]} for row in rows if (of := (row["graph"], row["contender"])) in whole
+    ]
+    if not drawn:
+        return None
+    names = list(dict.fromkeys(row["graph"] for row in drawn))
+    made, panels = plots.figure(len(names))
+    for ax, name in zip(panels, names, strict=False):
+        plots.lines(ax, [row for row in drawn if row["graph"] == name], "resident", "times", by="contender")
+        plots.label(ax, name, "resident share", "time, all resident = 1")
+        plots.legend(ax)
+    return made
+
+
+BEYOND = Experiment(
+    name="beyond",
+    title="A share of the matrix resident on the GPU",
+    source="",
+    about=(
+        "Products and algorithms on matrices of which a share is resident on the GPU, while kernels read the rest in "
+        "pinned host memory, over the bus. The device is limited to the share and vectors. The floor is one pass over "
+        "what is not resident, at the speed of a kernel that reads pinned memory."
+    ),
+    rows=rows,
+    columns=(
+        *("graph", "nnz", "contender", "resident", "ms", "floor_ms", "passes", "resident_bytes", "crossing_bytes"),
+        *("crossed_bytes", "kept_bytes", "implementation"),
+    ),
+    plot=plot,
+    devices=("cuda",),
+    roads=True,
+)
