@@ -280,7 +280,7 @@ def test_what_cuda_pages_hold_is_given_back() -> None:
     gc.collect()
     held = places.OUTSIDE.get(place, 0)
     for k in range(20):
-        B = A.to(device="cuda", resident=0.5)
+        B = A.to(device="cuda", resident=0.75)
         assert places.OUTSIDE[place] > 0
         if k % 2:
             bfs(B, 0)
