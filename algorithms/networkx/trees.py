@@ -1,24 +1,26 @@
 """Spanning forests in Kruskal's order, and whether a graph is a tree.
 
-Weights are replaced by their places in NetworkX's sorted list of edges. So no two are equal, the forest is the one that
-Kruskal's algorithm finds, and its places tell the order.
+Edges are sorted as NetworkX sorts them, and taken one by one where they join two trees.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from operator import getitem
 from typing import Any
 
 import networkx as nx
 import numpy as np
 
-from algorithms.boruvka import boruvka
-from formats import adjacency, from_edges
-from formats.arrays import to_device
+from algorithms.fused.cpu.in_order import weighted
+from formats import adjacency
 
 from .components import number, weak
 from .degrees import edge_count, in_degrees
 from .graph import Converted
+
+FEW = 8
+"""An edge in so many is found by its ends in less time than it takes to list all edges."""
 
 
 def forest(G: Converted, weight: Any, minimum: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -28,11 +30,9 @@ def forest(G: Converted, weight: Any, minimum: bool) -> tuple[np.ndarray, np.nda
     tails, heads = G.rows.rows(), G.rows.vertices
     once = np.flatnonzero(heads >= tails)
     weights = G.weights(weight)[once]
-    order = (weights if minimum else -weights).argsort(kind="stable")
-    rank = np.empty(order.size, np.int32)
-    rank[order] = np.arange(order.size, dtype=np.int32)
-    F = boruvka(from_edges(tails[once], heads[once], rank, shape=len(G)), symmetrize=True)
-    taken = once[order[np.sort(to_device(F.values, "cpu"))]]
+    order = once[(weights if minimum else -weights).argsort(kind="stable")]
+    root, taken = np.arange(len(G), dtype=heads.dtype), np.empty(len(G), np.int64)
+    taken = taken[: weighted.kruskal(tails, heads, order, root, taken)]
     return tails[taken], heads[taken], taken
 
 
@@ -41,11 +41,16 @@ def edges(G: Converted, algorithm: str, weight: Any, data: bool, ignore_nan: boo
         raise ValueError(f"{algorithm} is not a valid choice for an algorithm.")
     if algorithm != "kruskal":
         raise NotImplementedError("the order of another algorithm")
-    u, v, places = forest(G, weight, minimum)
+    *ends, places = forest(G, weight, minimum)
+    u, v = map(G.listed, ends)
     if not data:
-        return zip(G.listed(u), G.listed(v), strict=True)
-    each = list(adjacency.edges(adjacency.near(G.networkx)))
-    return zip(G.listed(u), G.listed(v), map(each.__getitem__, places.tolist()), strict=True)
+        return iter(list(zip(u, v, strict=True)))  # all now, while nobody looks for garbage
+    near = adjacency.near(G.networkx)
+    if len(u) * FEW < G.rows.vertices.size:
+        each = map(getitem, map(near.__getitem__, u), v)
+    else:
+        each = map(list(adjacency.edges(near)).__getitem__, places.tolist())
+    return iter(list(zip(u, v, each, strict=True)))
 
 
 def minimum_spanning_edges(

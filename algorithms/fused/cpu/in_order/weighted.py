@@ -1,4 +1,5 @@
 """Shortest paths in NetworkX's order: a replay of Dijkstra's algorithm from its distances, and two searches as such.
+Spanning forests, too.
 
 With a heap of (distance, time of entry) vertices are settled by distance, and at one distance by the time at which an
 edge first led to them. So distances alone tell the order: a vertex takes the next place of its distance when the first
@@ -7,6 +8,7 @@ tight edge to it is met. Places are filled in order, so nothing is sorted but th
 [1] E. W. Dijkstra, A note on two problems in connexion with graphs, Numerische Mathematik 1, 1959.
 [2] B. V. Cherkassky, A. V. Goldberg, T. Radzik, Shortest paths algorithms, Math. Programming 73, 1996 (a queue, and a
     vertex that waits for its parent).
+[3] J. B. Kruskal, On the shortest spanning subtree of a graph and the traveling salesman problem, Proc. AMS 7(1), 1956.
 """
 
 from __future__ import annotations
@@ -245,3 +247,27 @@ def meet(rows, back, source, target, heaps, seen, settled, before):
         else:
             size_rear = size
     return -1, shortest
+
+
+@compiled
+def kruskal(tails, heads, order, root, taken):
+    """How many edges join two trees, in their order [3]; they are listed in `taken`, with room for n.
+
+    root: (n,) 0, 1, …, which become a union-find: ways to the roots are halved by who goes them.
+    """
+    count = 0
+    for e in order:
+        u, v = tails[e], heads[e]
+        while root[u] != u:
+            root[u] = root[root[u]]
+            u = root[u]
+        while root[v] != v:
+            root[v] = root[root[v]]
+            v = root[v]
+        if u != v:
+            root[u] = v
+            taken[count] = e
+            count += 1
+            if count == root.size - 1:
+                break
+    return count
