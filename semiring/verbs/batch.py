@@ -28,6 +28,9 @@ R = TypeVar("R")
 Rows = tuple[Any, ...]
 """The arrays of an answer, (k, n) each; None for what nobody has asked for."""
 
+TOGETHER = 16
+"""Sources for which one pass over the entries serves at least, in counting whether it may be long."""
+
 
 @dataclass(frozen=True)
 class Cell:
@@ -126,7 +129,7 @@ class Batch:
     def _run(self, cell: Cell, A: Matrix, sources: list[int], rows: Rows, args: Any, kwargs: Any) -> Any:
         with running_as(self.algorithm.name, A) as run:
             relied = self.algorithm.relies_on(A, sources, *args, **kwargs)
-            may_be_long = A.place.on_host and (bool(relied) or A.nnz * len(sources) >= LONG)
+            may_be_long = A.place.on_host and (bool(relied) or A.nnz * len(sources) >= TOGETHER * LONG)
             answer = interruptible(functools.partial(cell.run, A, sources, rows, *args, **kwargs), may_be_long)
             if not isinstance(answer, Unsuited):
                 run.implementation, run.why = "fused", f"{len(sources)} sources in one pass"
