@@ -18,7 +18,7 @@ from formats.arrays import Array, DenseVector, as_array, to_device
 from formats.storage.orientation import by_columns
 from semiring import PlusTimes, fusible, mxv, vxm
 from semiring.algebra.semirings import find_semiring
-from semiring.statistics import smallest
+from semiring.statistics import largest, smallest
 from semiring.vectors import all_vertices, check_graph, full, look_up, shares, unweighted, where
 from semiring.verbs.registry import Holds
 
@@ -51,7 +51,7 @@ def pagerank(
         (n,) float64 on A's device, with a sum of 1.
 
     Raises:
-        ValueError: the matrix is not square, a weight is negative, or a parameter has a value that it cannot have.
+        ValueError: the matrix is not square, a weight is negative or infinite, or a parameter cannot have its value.
         ArithmeticError: the iteration has not ended after `max_iter` rounds.
 
     Example:
@@ -67,6 +67,8 @@ def pagerank(
     v, counted = jumps(A, personalization), weighted and A.dtype != bool
     if counted and smallest(A, PlusTimes) < 0:
         raise ValueError(f"pagerank needs weights that are not negative, got {smallest(A, PlusTimes)}")
+    if counted and largest(A, PlusTimes) == float("inf"):
+        raise ValueError("pagerank needs finite weights, got inf")
     if A.nrows == 0:
         return full(all_vertices(A), 0, "float64")
     x = ranks(A if counted else unweighted(A), v, alpha, A.nrows * tol, max_iter)

@@ -254,6 +254,8 @@ def test_pagerank_refuses(wrong: dict[str, Any], match: str) -> None:
         pagerank(karate()[0], **wrong)
     with pytest.raises(ValueError, match="not negative, got -1"):
         pagerank(from_edges([0], [1], [-1.0]))
+    with pytest.raises(ValueError, match="needs finite weights"):
+        pagerank(from_edges([0, 1], [1, 0], [1.0, np.inf]))
 
 
 # --- communities ------------------------------------------------------------------------------------------------------
