@@ -12,9 +12,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from algorithms import bfs, boruvka, delta_stepping, scc, sssp
+from algorithms import bfs, boruvka, delta_stepping, scc, sssp, trace
 from bench.graphs import rmat, uniform
-from formats import CSC, CSR, OutOfDeviceMemory, OutOfHostMemory, Place, copies, places, resident, set_memory_limit
+from formats import (
+    CSC,
+    CSR,
+    OutOfDeviceMemory,
+    OutOfHostMemory,
+    Place,
+    copies,
+    from_edges,
+    places,
+    resident,
+    set_memory_limit,
+)
 from formats.gpu import cupy
 from formats.matrix.placing import VECTORS, placed
 from formats.places import find_place
@@ -230,20 +241,38 @@ def test_a_run_tells_what_crossed(device: Any) -> None:
     assert (run.facts["crossing in a pass"], run.facts["crossed"], run.facts["passes"]) == (crossing, 2 * crossing, 2)
     told = explain(bfs, graph(), 0).runs[0].facts
     assert "crossing in a pass" not in told
+    assert f", {A.resident / A.nbytes:.0%} resident>" in repr(A)
+
+
+def test_a_trace_tells_what_each_round_moved(monkeypatch: pytest.MonkeyPatch) -> None:
+    A = graph()
+    with trace() as t:
+        bfs(A, 0)
+    assert {row.crossed for row in t.rounds} == {0}
+    monkeypatch.setattr(CSR, "resident", A.nbytes - 10 * A.nnz)  # 10 bytes an entry
+    with trace() as t:
+        bfs(A, 0)
+    assert [row.crossed for row in t.rounds] == [10 * row.edges for row in t.rounds]
+    assert any(row.crossed for row in t.rounds)
 
 
 # --- a GPU ----------------------------------------------------------------------------------------------------------
 
+SOURCE = 3
 CALLS: dict[str, Any] = {
     "mxv": lambda A: mxv(A, cupy().arange(A.ncols).astype(A.dtype), "min_plus"),
     "vxm": lambda A: vxm(cupy().arange(A.nrows).astype(A.dtype), A, "min_plus"),
-    "sssp": lambda A: sssp(A, 3, return_parents=True),
-    "delta_stepping": lambda A: delta_stepping(A, 3, fused=False),
-    "bfs": lambda A: bfs(A, 3, return_parents=True),
+    "sssp": lambda A: sssp(A, SOURCE, return_parents=True),
+    "delta_stepping": lambda A: delta_stepping(A, SOURCE, fused=False),
+    "bfs": lambda A: bfs(A, SOURCE, return_parents=True),
     "scc": lambda A: scc(A),
     "weak": lambda A: scc(A, weak=True),
     "boruvka": lambda A: boruvka(A, symmetrize=True).to_edges(),
 }
+
+
+SPARED = 10
+"""Of so many cases one is drawn: each takes several allocations of the driver's."""
 
 
 def parts(answer: Any) -> list[np.ndarray]:
@@ -311,3 +340,16 @@ def test_a_limit_on_cuda_leaves_most_on_the_host_and_explain_tells() -> None:
     np.testing.assert_array_equal(on_cpu(told.result), sssp(A, 3))
     assert told.runs[0].facts["crossing in a pass"] == A.nbytes - B.resident
     assert told.runs[0].facts["passes"] > 0
+
+
+@pytest.mark.backend("cuda")
+def test_small_graphs_on_cuda_give_the_same_bits_at_any_share(fuzz_seeds: range) -> None:
+    for seed in fuzz_seeds[::SPARED]:
+        random = np.random.default_rng(seed)
+        n, m = int(random.integers(SOURCE + 1, 60)), int(random.integers(0, 300))
+        ends = random.integers(0, n, (2, m))
+        A = from_edges(*ends, random.integers(1, 20, m).astype(np.int32), shape=n)
+        name, share = list(CALLS)[random.integers(len(CALLS))], float(random.choice([0.0, 0.3, 0.9]))
+        found, expected = (parts(CALLS[name](A.to(device="cuda", resident=each))) for each in (share, 1.0))
+        for mine, its in zip(found, expected, strict=True):
+            np.testing.assert_array_equal(mine, its, err_msg=f"--fuzz-seed {seed} --fuzz-cases 1: {name}, {share}")

@@ -38,6 +38,7 @@ class Round:
     from 1.  frontier: vertices that were relaxed from.  edges: of them (push), or of those that looked for them (pull).
     minimum: the best distance not yet settled, where the algorithm knows it and it is finite.  bucket: its number.
     phase: of the algorithm, where it has several.  seconds: since the round before, with everything on a GPU finished.
+    crossed: bytes that these edges moved over the bus, of a matrix that is not resident as a whole.
     """
 
     algorithm: str
@@ -50,6 +51,7 @@ class Round:
     direction: Direction
     phase: str | None
     seconds: float
+    crossed: int = 0
 
 
 @dataclass
@@ -103,6 +105,7 @@ class Trace:
             direction,
             phase,
             now - self._since,
+            (A.nbytes - A.resident) * edges // max(A.nnz, 1),
         )
         self.rounds.append(row)
         self._since = time.perf_counter()  # what the trace itself took does not count
