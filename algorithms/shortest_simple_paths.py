@@ -3,8 +3,9 @@
     d = e_s ⊕ d A,   r = e_t ⊕ A r           from the source, and to the target
     B = A⟨d_u + a_uv + r_v ≤ U⟩              where the k paths are: the rest of the graph is left out [4]
 
-U is the length of the k-th of some simple paths, each the shortest through one vertex. On B, which is small, all paths
-are one class. The shortest of a class is taken, and at each of its vertices v_j where it may be left the rest makes a
+U is the length of the k-th of some simple paths, each the shortest through one vertex. Where there are fewer, the
+2-core of the graph with an edge between s and t has all simple paths: dead ends are no part of it. On B, all paths are
+one class. The shortest of a class is taken, and at each of its vertices v_j where it may be left the rest makes a
 class: paths that share v_0 … v_j, and go on in none of the ways known [1, 2]. A class waits with a lower bound, by r.
 When its turn comes, A* finds its shortest path, guided by r [3].
 
@@ -20,21 +21,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from heapq import heapify, heappop, heappush
-from itertools import groupby, islice, pairwise
+from itertools import chain, groupby, islice, pairwise
 from math import inf
 from operator import itemgetter
 from sys import float_info
 from typing import Any, TypeAlias
 
-from formats import Matrix, Place
-from formats.arrays import to_device
+from formats import Matrix, Place, from_edges
+from formats.arrays import concatenated, to_device
 from formats.matrix.notation import is_integer
 from formats.storage.orientation import by_columns
 from semiring import MinPlus, extract
 from semiring.statistics import smallest
-from semiring.vectors import as_vertex, either, element, look_up, unweighted, where
+from semiring.vectors import as_vertex, either, element, look_up, put, unweighted, where
 
 from .bfs import bfs
+from .core_number import core_number
 from .distances_in_blocks import has_weights
 from .shared.parents import path
 from .sssp import sssp
@@ -43,6 +45,8 @@ Edges: TypeAlias = dict[int, dict[int, Any]]
 """Those that leave each vertex, with their lengths."""
 TRIED = 256
 """Vertices, beside 16 for each path that is asked for, through which the shortest path is looked at for U."""
+BLOCK = 512
+"""Vertices of a path that are copied with each one that is added."""
 ROUNDED = 2.0**-40
 """What sums of floats may differ by, relative to them, when paths are added from their other ends."""
 LISTED = 250
@@ -91,7 +95,10 @@ def shortest_simple_paths(A: Matrix, source: int, target: int, k: int, *, weight
     if element(total, s) == inf:
         return []
     U = min(bound(total, before, after, k) * (1 + ROUNDED), float_info.max)
-    edges, rest = within(A if weighted else unweighted(A), d, r, where(total <= U).indices, U)
+    vertices = where(total <= U).indices
+    if U == float_info.max:
+        vertices = without_dead_ends(A, vertices, s, t)
+    edges, rest = within(A if weighted else unweighted(A), d, r, vertices, U)
     return [list(steps) for steps in islice(ranked(edges, rest, s, t), k)]
 
 
@@ -129,6 +136,16 @@ def bound(total: Any, before: Any, after: Any, k: int) -> float:
     return inf
 
 
+def without_dead_ends(A: Matrix, vertices: Any, source: Any, target: Any) -> Any:
+    """Source, target, and those of the vertices in a cycle, or between two, once an edge joins source and target."""
+    u, v, _ = extract(A, vertices, vertices).to_edges()
+    source, target = (A.xp.array([end], vertices.dtype) for end in (source, target))
+    u, v = (concatenated([look_up(vertices, x), end]) for x, end in ((u, source), (v, target)))
+    inside = core_number(from_edges(u, v, shape=A.nrows), symmetrize=True) >= 2
+    put(inside, concatenated([source, target]), True)
+    return where(inside).indices
+
+
 def within(A: Matrix, d: Any, r: Any, vertices: Any, U: float) -> tuple[Edges, dict[int, Any]]:
     """The edges u -> v with d_u + a_uv + r_v ≤ U, and r of these vertices, as Python's numbers."""
     u, v, a = extract(A, vertices, vertices).to_edges()
@@ -140,46 +157,86 @@ def within(A: Matrix, d: Any, r: Any, vertices: Any, U: float) -> tuple[Edges, d
     return edges, dict(zip(*(to_device(x, "cpu").tolist() for x in (vertices, look_up(r, vertices))), strict=True))
 
 
+class Steps:
+    """The vertices of a long path: blocks, of which the paths that go on from it share all but the last."""
+
+    __slots__ = ("before", "last")
+
+    def __init__(self, before: Tail, last: tuple[int, ...]) -> None:
+        self.before, self.last = before, last
+
+    def __lt__(self, other: Tail) -> bool:
+        if isinstance(other, Steps) and self.before is other.before:
+            return self.last < other.last
+        return whole(self) < whole(other)
+
+    def __gt__(self, other: tuple[int, ...]) -> bool:
+        return whole(self) > other
+
+
+Tail: TypeAlias = tuple[int, ...] | Steps
+"""The vertices of a path."""
+
+
+def onward(steps: Tail, v: int) -> Tail:
+    """The path to one vertex more."""
+    if isinstance(steps, tuple):
+        return (*steps, v) if len(steps) < BLOCK else Steps(steps, (v,))
+    return Steps(steps.before, (*steps.last, v)) if len(steps.last) < BLOCK else Steps(steps, (v,))
+
+
+def whole(steps: Tail) -> tuple[int, ...]:
+    """All vertices of a path."""
+    blocks = list[tuple[int, ...]]()
+    while isinstance(steps, Steps):
+        blocks.append(steps.last)
+        steps = steps.before
+    return tuple(chain(steps, *reversed(blocks)))
+
+
 def ranked(edges: Edges, rest: dict[int, Any], source: int, target: int) -> Iterator[tuple[int, ...]]:
     """All simple paths in their order.
 
-    A class (length, False, steps, j, g, known) has the paths that share steps[:j+1], which is g long, and go on to none
-    of the known vertices; they have this length or more. (length, True, steps, j, g, known): its shortest path.
+    A class (length, False, steps, j, g, known, place) has the paths that share steps[:j+1], which is g long, and go on
+    to none of the known vertices; they have this length or more. (length, True, steps, …): its shortest path.
+    place: of each vertex of the steps, in them.
     """
-    heap: list[Any] = [(rest.get(source), False, (source,), 0, 0, frozenset())]
+    heap: list[Any] = [(rest.get(source), False, (source,), 0, 0, frozenset(), {source: 0})]
     while heap:
-        length, is_path, steps, j, g, known = heappop(heap)
+        length, is_path, steps, j, g, known, place = heappop(heap)
         if not is_path:
-            if (found := shortest(edges, rest, steps[: j + 1], g, known, target)) is not None:
-                heappush(heap, (*found, j, g, known))
+            if (found := shortest(edges, rest, steps[j], g, known, target, place)) is not None:
+                longer, tail = found
+                heappush(heap, (longer, True, (*steps[: j + 1], *tail), j, g, known, place))
             continue
         yield steps
-        passed = set(steps[:j])
+        place = {v: i for i, v in enumerate(steps)}
         for i, (u, v) in enumerate(pairwise(steps[j:]), j):
-            passed.add(u)
-            onward = edges.get(u, {})
+            leading = edges.get(u, {})
             known = known | {v} if i == j else frozenset({v})
-            others = [g + a + rest.get(w) for w, a in onward.items() if w not in known and w not in passed]
+            others = [g + a + rest.get(w) for w, a in leading.items() if w not in known and place.get(w, inf) > i]
             if others:
-                heappush(heap, (min(others), False, steps, i, g, known))
-            g += onward.get(v)
+                heappush(heap, (min(others), False, steps, i, g, known, place))
+            g += leading.get(v)
 
 
 def shortest(
-    edges: Edges, rest: dict[int, Any], steps: tuple[int, ...], g: Any, known: frozenset[int], target: int
-) -> tuple[Any, bool, tuple[int, ...]] | None:
-    """The first path of a class, with its length, by A*; None if there is none."""
-    settled, last = set(steps), steps[-1]
-    heap: list[Any] = [(g + a + rest.get(w), (w,), g + a) for w, a in edges.get(last, {}).items() if w not in known]
+    edges: Edges, rest: dict[int, Any], start: int, g: Any, known: frozenset[int], target: int, place: dict[int, int]
+) -> tuple[Any, tuple[int, ...]] | None:
+    """The length of the first path of a class, and its vertices after the start, by A*; None if there is none.
+
+    place: of the steps that the class shares, up to the start, and others.
+    """
+    settled, j = set[int](), place.get(start, 0)
+    heap: list[Any] = [(g + a + rest.get(w), (w,), g + a, w) for w, a in edges.get(start, {}).items() if w not in known]
     heapify(heap)
     while heap:
-        _, tail, g = heappop(heap)
-        v = tail[-1]
+        _, steps, g, v = heappop(heap)
         if v == target:
-            return g, True, (*steps, *tail)
-        if v not in settled:
+            return g, whole(steps)
+        if v not in settled and place.get(v, inf) > j:
             settled.add(v)
             for w, a in edges.get(v, {}).items():
                 if w not in settled:
-                    heappush(heap, (g + a + rest.get(w), (*tail, w), g + a))
+                    heappush(heap, (g + a + rest.get(w), onward(steps, w), g + a, w))
     return None

@@ -134,6 +134,27 @@ def test_a_long_path_with_a_way_around_each_vertex() -> None:
     assert [len(steps) for steps in found] == [501, *[502] * 500]
 
 
+def test_long_paths_with_dead_ends() -> None:
+    """There are fewer paths than asked for: each vertex of the spine has a leaf, and one has a cycle of its own."""
+    n = 5000
+    spine = list(range(n))
+    u = np.concatenate([spine[:-1], spine, [n + 7, 2 * n]])
+    v = np.concatenate([spine[1:], np.arange(n, 2 * n), [2 * n, 7]])
+    A = from_edges(np.append(u, v), np.append(v, u), np.tile(np.arange(1.0, u.size + 1), 2), shape=2 * n + 1)
+    for weighted in (False, True):
+        assert shortest_simple_paths(A, 0, n - 1, 3, weighted=weighted) == [spine]
+        assert shortest_simple_paths(A, n - 1, n + 3, 2, weighted=weighted) == [[*spine[:2:-1], n + 3]]
+    assert shortest_simple_paths(A, 7, 2 * n, 4) == [[7, 2 * n], [7, n + 7, 2 * n]]
+    assert shortest_simple_paths(A, 3, 4, 2) == [[3, 4]]
+
+
+def test_two_long_ways_of_equal_length() -> None:
+    n = 2400
+    u = np.arange(n)
+    A = from_edges(np.append(u, (u + 1) % n), np.append((u + 1) % n, u), shape=n)
+    assert shortest_simple_paths(A, 0, n // 2, 3) == [[*range(n // 2 + 1)], [0, *range(n - 1, n // 2 - 1, -1)]]
+
+
 @pytest.mark.parametrize(
     ("arguments", "match"),
     [
