@@ -1,5 +1,7 @@
 """The algebra of sparse matrices: semirings, and the verbs that compute in them on any format and device."""
 
+from typing import TYPE_CHECKING
+
 from . import siblings  # isort: skip  # noqa: F401  # first: raises if `formats` is another project's
 from . import cpu, cuda, generic  # noqa: F401
 from .algebra.laws import LawCheck, check_laws
@@ -91,3 +93,15 @@ __all__ = [
     "vxm",
     "within",
 ]
+
+if TYPE_CHECKING:
+    __version__: str
+else:  # so that a misspelt name of the module stays an error to a type checker
+
+    def __getattr__(name: str) -> str:
+        """The version, which is looked up when somebody asks."""
+        if name == "__version__":
+            from importlib.metadata import version
+
+            return version("semiring")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

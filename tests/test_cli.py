@@ -493,7 +493,7 @@ def test_help(fine):
 
 
 def test_the_version_is_the_packages(fine):
-    assert fine("--version").out.strip() == version("semiring")
+    assert fine("--version").out.strip() == version("semiring") == semiring.__version__
 
 
 def test_a_format_may_be_named_in_any_case(fine, file):

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.quick
 
 ROOT = Path(__file__).parent.parent
 ARCHITECTURE = ROOT / "docs" / "architecture.md"
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 FOLDERS = ("formats", "semiring", "algorithms", "bench", "tests", "docs")
 MOST_LINES, MOST_WORDS = 150, 17
 FEWEST_FILES = 5
