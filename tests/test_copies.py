@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Any
@@ -9,9 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from bench.graphs import rmat
 from formats import CSR, OutOfDeviceMemory, copies, set_memory_limit
 from formats.gpu import cupy
-from formats.places import HOST, find_place
+from formats.places import HOST, OUTSIDE, find_place
 
 from .simulated import DeviceArray, FakeCupy
 
@@ -207,3 +209,24 @@ def test_a_matrix_that_does_not_fit_on_cuda_leaves_no_memory_taken() -> None:
     finally:
         set_memory_limit(None, device="cuda")
     assert pool.used_bytes() == used
+
+
+@pytest.mark.backend("cuda")
+@pytest.mark.parametrize("share", [1.0, 0.4])
+def test_interrupted_copies_to_cuda_leave_nothing_taken(share: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*how: Any) -> None:
+        raise KeyboardInterrupt
+
+    cp, place, A = cupy(), find_place("cuda"), rmat(17)
+    monkeypatch.setattr(copies, "PIECED", 1 << 20)
+    gc.collect()
+    held, used = OUTSIDE.get(place, 0), cp.get_default_memory_pool().used_bytes()
+    with monkeypatch.context() as patched:
+        patched.setattr(copies, "wait", interrupted)
+        for _ in range(10):
+            with pytest.raises(KeyboardInterrupt):
+                A.to(device="cuda", resident=share)
+    gc.collect()
+    assert (OUTSIDE.get(place, 0), cp.get_default_memory_pool().used_bytes()) == (held, used)
+    assert cp.get_default_pinned_memory_pool().n_free_blocks() == 0
+    assert A.to(device="cuda", resident=share).to(device="cpu").equals(A)
