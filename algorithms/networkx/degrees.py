@@ -31,7 +31,7 @@ def summed(at: np.ndarray, values: np.ndarray, n: int) -> np.ndarray:
 
 def loops(G: Converted) -> np.ndarray:
     """Is each listed edge a self-loop?"""
-    return G.rows.rows() == G.rows.vertices
+    return G.once("loops", lambda: G.rows.rows() == G.rows.vertices)
 
 
 def out_degrees(G: Converted) -> np.ndarray:
@@ -82,7 +82,8 @@ def number_of_isolates(G: Converted) -> int:
 
 
 def number_of_selfloops(G: Converted) -> int:
-    return int(multiplicity(G)[loops(G)].sum())
+    own = loops(G)
+    return int(multiplicity(G)[own].sum()) if G.parallel else int(np.count_nonzero(own))
 
 
 def is_regular(G: Converted) -> bool:
