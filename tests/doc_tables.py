@@ -17,6 +17,7 @@ from algorithms.networkx.entry.semiring_networkx import COSTS, FUNCTIONS
 from bench.experiment import load
 from bench.experiments.centralities import LIBRARIES, LIMIT
 from bench.experiments.everyone import OURS
+from bench.experiments.networkx import FIRST, NETWORKX
 from bench.measure import RESULTS
 from bench.peers import PEERS
 from formats import CSR
@@ -60,6 +61,7 @@ PACKED = {
 }
 XEON, H200 = "intel-r-xeon-r-processor", "nvidia-h200"
 CENTRALITIES = {"rmat16": "R-MAT 16, symmetric", "NY": "New York's roads", "rmat12, one way": "R-MAT 12"}
+NETWORKX_GRAPHS = {"NY": "New York's roads", "rmat14": "R-MAT 14", "dense512": "a full graph of 512"}
 STOPPED = {f"stopped after {LIMIT:g} s": f"> {LIMIT * 1e3:,.0f}"}
 TASKS = {"sssp": "`sssp`", "bfs": "`bfs`", "scc": "`scc`", "mst": "`boruvka`"}
 PEERS_GRAPHS = {
@@ -242,6 +244,41 @@ def batches_on_a_gpu() -> str:
     return table(*lines)
 
 
+def of_networkx() -> str:
+    """Milliseconds of NetworkX's functions by its backends; the fastest other one and its name."""
+    found: dict[tuple[str, str], dict[str, float]] = {}
+    for row in load(RESULTS / f"networkx-{XEON}.jsonl"):
+        if "ms" in row:
+            found.setdefault((row["graph"], row["task"]), {})[row["contender"]] = row["ms"]
+    lines = [["milliseconds", "on", NETWORKX, "semiring, first call", "later", "others, first call", "later"]]
+    for (graph, task), times in found.items():
+        own = (figure(times[each]) if each in times else "–" for each in (NETWORKX, FIRST, OURS))
+        others = []
+        for first in (True, False):
+            theirs = {
+                name.removesuffix(", first call"): ms
+                for name, ms in times.items()
+                if name not in (NETWORKX, FIRST, OURS) and name.endswith(", first call") is first
+            }
+            best = min(theirs, key=lambda name: theirs[name], default=None)
+            others.append("–" if best is None else f"{figure(theirs[best])}, {best}")
+        lines.append([f"`{task}`", NETWORKX_GRAPHS.get(graph, graph), *own, *others])
+    return table(*lines)
+
+
+def of_csgraph() -> str:
+    """Milliseconds of SciPy's functions, ours and its own."""
+    found: dict[tuple[str, str], dict[str, float]] = {}
+    for row in load(RESULTS / f"csgraph-{XEON}.jsonl"):
+        found.setdefault((row["graph"], row["task"]), {})[row["contender"]] = row["low_ms"]
+    lines = [["milliseconds", "on", "SciPy", "semiring", "SciPy = 1", "first call"]]
+    for (graph, task), times in found.items():
+        ratio = f"{times[OURS] / times['SciPy']:.2g}"
+        of_all = (figure(times["SciPy"]), figure(times[OURS]), ratio, figure(times[FIRST]))
+        lines.append([task, NETWORKX_GRAPHS.get(graph, graph), *of_all])
+    return table(*lines)
+
+
 def figure(ms: float) -> str:
     """Milliseconds, to three digits; whole ones from 100 on."""
     return f"{ms:,.0f}" if ms >= 99.95 else f"{ms:#.3g}"
@@ -279,10 +316,11 @@ def networkx_costs() -> str:
 TABLES: dict[Path, dict[str, Callable[[], str]]] = {
     README: {"summary": summary},
     DOCS / "formats.md": {"support": support},
-    DOCS / "networkx.md": {"functions": networkx_functions, "costs": networkx_costs},
+    DOCS / "networkx.md": {"functions": networkx_functions, "costs": networkx_costs, "times": of_networkx},
     DOCS / "performance.md": {
         "peers on a CPU": peers_on_a_cpu,
         "centralities": centralities,
+        "csgraph": of_csgraph,
         "batches on a GPU": batches_on_a_gpu,
         "peers on a GPU": peers_on_a_gpu,
         "products on a CPU": products_on_a_cpu,
