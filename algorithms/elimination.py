@@ -326,6 +326,7 @@ class Factor:
             The vertices in order, u first and v last; [u] where these are one.
 
         Raises:
+            OverflowError: the length does not fit the dtype.
             ValueError: one of the two is no vertex, or no path leads.
         """
         start, end = as_vertex(self.A, u), as_vertex(self.A, v, "target")

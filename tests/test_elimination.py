@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from itertools import pairwise
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -20,10 +21,11 @@ from algorithms import (
     symbolic_factor,
 )
 from algorithms.data import rome99
-from algorithms.elimination import eliminated, substituted
+from algorithms.elimination import eliminated, on_host, substituted
 from algorithms.fused.cpu.elimination import ordering
 from algorithms.fused.cpu.elimination.queries import SHORT
 from formats import COO, CSC, CSR, Matrix, OutOfHostMemory, from_edges, permute, read, set_memory_limit
+from formats.places import Place
 from semiring import MONOIDS, OPERATORS, BinaryOp, Law, MinPlus, Semiring, explain, get_threads, threads
 from semiring.algebra.semirings import find_semiring
 from semiring.vectors import product
@@ -326,6 +328,12 @@ def test_a_factor_beyond_the_memory_limit_is_refused() -> None:
         set_memory_limit(None, device="cpu")
 
 
+def test_a_matrix_on_a_gpu_is_refused() -> None:
+    A: Any = SimpleNamespace(place=Place("cuda", 1))
+    with pytest.raises(NotImplementedError, match=r"runs on the CPU alone, and A is on cuda.*device='cpu'"):
+        on_host(A)
+
+
 @pytest.mark.quick
 def test_semirings_that_elimination_is_not_right_for() -> None:
     A = from_edges([0, 1], [1, 0], [1.0, 2.0])
@@ -430,11 +438,14 @@ def test_lengths_beyond_the_dtype(dtype: str) -> None:
         lambda: F.solve(sources=[3, 0, 1, 2, 4]),
         lambda: F.distance(0, 3),
         lambda: F.distances([0], [3]),
+        lambda: F.path(0, 3),
+        lambda: F.nearest([3]),
     ):
         with pytest.raises(OverflowError):
             call()
     assert F.solve(1)[3] == most // 2 + 5
     assert F.distance(1, 4) == most
+    assert F.nearest([2])[0].tolist() == [2 * (most // 2), most // 2, 0, most, most]
 
 
 def test_wide_sums_of_weights_of_any_sign() -> None:

@@ -129,6 +129,8 @@ class Engine:
         values = widened(self.A, self.s) if self.wide else full_values(self.A)
         rows = self.A.indptr, self.A.indices, values.view(self.queries.numbers.known.dtype)
         walk = self.queries.path(u, v, rows)
+        if walk is None:
+            self.distance(u, v)  # OverflowError if a path is too long
         return None if walk is None else without_cycles(walk)
 
     def nearest(self, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -139,6 +141,8 @@ class Engine:
             out = np.empty(d.size, self.A.dtype)
             self.narrow(d, out)
             return out, who
+        if not self.fitting:
+            check_range(self.A.T, d, self.s)
         return d, who
 
     def narrow(self, found: np.ndarray, out: np.ndarray) -> None:
