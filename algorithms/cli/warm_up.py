@@ -12,13 +12,14 @@ import typer
 
 from formats import CSR, Matrix, from_edges
 from formats.arrays import finish, to_device
-from semiring import mxv, threads, vxm
+from semiring import Law, mxv, threads, vxm
 from semiring.algebra.semirings import find_semiring
 from semiring.kernels.compiling import seconds_of_compiling
 
 from ..bfs import bfs
 from ..boruvka import boruvka
 from ..components import components
+from ..elimination import factor
 from ..scc import scc
 from ..sssp import sssp
 from .options import Backend, Device
@@ -72,6 +73,8 @@ def usual_calls(semirings: list[str], dtypes: list[np.dtype], device: Any) -> It
                 x = np.full(A.nrows, find_semiring(name).zero(dtype), dtype)
                 yield repeated(partial(sssp, source=0, semiring=name, return_parents=True), A, device)
                 yield repeated(partial(products, x=x, semiring=name), A, device)
+                if device == "cpu" and Law.ASSOCIATIVE in find_semiring(name).laws:
+                    yield partial(questions, path(dtype), name)
 
 
 def repeated(call: Callable[[Matrix], Any], A: Matrix, device: Any) -> Callable[[], None]:
@@ -93,6 +96,16 @@ def products(A: Matrix, x: np.ndarray, semiring: str) -> None:
     there = to_device(x, A.device)
     mxv(A, there, semiring)
     vxm(there, A, semiring)
+
+
+def questions(A: Matrix, semiring: str) -> None:
+    """Each question to a factor once."""
+    F = factor(A, semiring)
+    F.solve(0)
+    F.solve(sources=range(A.nrows))
+    F.distances([0], [1])
+    F.nearest([F.path(0, 1)[-1]])
+    F.distance(0, 1)
 
 
 def path(dtype: np.dtype) -> Matrix:
