@@ -11,8 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bench.graphs import rmat
 from formats import COO, CSC, CSR, SparseVector, from_edges, set_memory_limit
-from semiring import MinPlus, PlusTimes, Semiring, explain, mxm, mxv, reduce, vxm
+from semiring import SEMIRINGS, MinPlus, PlusTimes, Semiring, explain, extract, mxm, mxv, reduce, threads, vxm
+from semiring.verbs.arguments import of_sparse_products
 from semiring.verbs.verbs import dense_dense, dense_mxm
 
 from . import reference
@@ -353,3 +355,18 @@ def test_arguments_are_the_smallest_in_whole_chunks_and_in_the_last(dtype):
         Z, K = mxm(X, Y, MinPlus, return_argument=True)
         np.testing.assert_array_equal(Z, terms.min(axis=1))
         np.testing.assert_array_equal(K, terms.argmin(axis=1))
+
+
+@pytest.mark.parametrize("semiring", ["min_plus", "max_min", "any_pair", "lor_land"])
+def test_the_loop_finds_the_arguments_that_the_array_program_finds(semiring):
+    """Of two sparse matrices without absent entries, some of whose rows are empty, by one thread and by two."""
+    s = SEMIRINGS[semiring]
+    A = rmat(8, dtype=np.dtype(bool) if semiring == "lor_land" else np.dtype(np.int32), high=3)
+    B = extract(A, None, np.arange(100))
+    for mask in (None, B):
+        for count in (1, 2):
+            with threads(count):
+                C, K = mxm(A, B, s, mask=mask, return_argument=True)
+            right = of_sparse_products(A, B, C, s)
+            assert K.values.dtype == right.values.dtype
+            np.testing.assert_array_equal(K.values, right.values)

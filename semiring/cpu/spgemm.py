@@ -72,7 +72,7 @@ def _product(A: CSR, B: CSR, semiring: Semiring, mask: Any, complement: bool) ->
         return _by_columns_in_use(A, B, semiring, mask, complement)
     index_type = np.result_type(A.indptr, B.indptr, *([mask.indptr] if isinstance(mask, CSR) else []))
     a, b = (_arrays(M, index_type) for M in (A, B))
-    kernel = kernels(semiring, A.dtype, _is_plain(A, B, semiring))[mask is None or complement]
+    kernel = kernels(semiring, A.dtype, is_plain(A, B, semiring))[mask is None or complement]
     masks = _Masks(mask, A.nrows, index_type)
     work = _Work(a, b, masks, B.ncols, mask is None or complement)
     result, free = _Result(work, index_type, A.dtype), list[tuple[Any, ...]]()
@@ -96,7 +96,7 @@ def _arrays(A: CSR, index_type: np.dtype) -> tuple[np.ndarray, np.ndarray, np.nd
     return indptr, indices, np.ascontiguousarray(A.values)
 
 
-def _is_plain(A: CSR, B: CSR, semiring: Semiring) -> bool:
+def is_plain(A: CSR, B: CSR, semiring: Semiring) -> bool:
     """Is plain arithmetic exact, with nothing absent among the operands?"""
     if semiring.mul.reads == "":
         return True

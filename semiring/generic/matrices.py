@@ -17,10 +17,13 @@ from ..algebra.ops import BinaryOp, find_op
 from ..algebra.predicates import Predicate
 from ..algebra.semirings import Monoid
 from ..verbs import merge, steps
+from ..verbs.arguments import of_sparse_products
 from ..verbs.masks import MatrixWrite
-from ..verbs.verbs import apply, select, transpose
+from ..verbs.verbs import apply, matrix_arguments, select, transpose
 
 Combiner = Monoid | BinaryOp
+
+matrix_arguments.implement(CSR, "cuda")(of_sparse_products)
 
 
 def union_by_keys(A: CSR, B: CSR, op: Combiner, zero: Any, write: MatrixWrite) -> CSR:

@@ -271,11 +271,27 @@ def _sparse_with_argument(A: Matrix, B: Matrix, s: Semiring, rule: tuple[Any, ..
     dtype = common_dtype(s, A, B)
     left, right = (typed_matrix(mxm.rows_of(M), s, dtype) for M in (A, B))
     C = mxm(left, right, s, mask=mask, complement=complement)
-    K = arguments.of_sparse_products(left, right, C, s)
+    K = matrix_arguments(left, right, C, s)
     if out is None:
         return C, K
     write = MatrixWrite(C.shape, dtype, mask, complement, None, out, replace)
     return write(C, masked=True), K
+
+
+@Internal
+def matrix_arguments(A: CSR, B: CSR, C: CSR, semiring: Semiring) -> CSR:
+    """The argument of each entry of C = A ⊗ B, or of such as a mask has left, in a CSR of C's pattern.
+
+    Args:
+        A: (m, n).
+        B: (n, columns), of A's dtype, on its device.
+        C: their product.
+        semiring: (⊕, ⊗). ⊕ selects.
+
+    Returns:
+        (m, columns), the smallest k that gives each entry.
+    """
+    return matrix_arguments.find(CSR, A.place)(A, B, C, semiring)
 
 
 def _dense_product(A: Any, B: Any, s: Semiring, rule: tuple[Any, ...], argument: bool) -> Any:
