@@ -18,6 +18,9 @@ from .sssp import sssp
 BLOCK = 64
 """Sources that are searched from at a time."""
 
+FEW = 1 << 18
+"""Distances that are found at once, if those of a block are fewer."""
+
 
 def listed(A: Matrix, vertices: Vertices | None) -> list[int]:
     """The vertices that are asked for; None for all."""
@@ -30,8 +33,8 @@ def blocks_of_distances(A: Matrix, sources: list[int], weighted: bool) -> Iterat
 
     weighted: False counts edges.
     """
-    left = iter(sources)
-    while block := list(islice(left, BLOCK)):
+    left, size = iter(sources), max(BLOCK, FEW // max(A.nrows, 1))
+    while block := list(islice(left, size)):
         if has_weights(A, weighted):
             d = sssp(A, sources=block)
             yield block, d, d != MinPlus.zero(d.dtype)
