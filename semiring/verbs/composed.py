@@ -195,9 +195,12 @@ def diag(x: Matrix | VectorLike, k: int = 0, *, semiring: Semiring | str | None 
     n = x.size + abs(k)
     index = index_dtype(n, x.nnz)
     place.check_room(f"diag, for its result of {n:,} × {n:,},", (n + 1 + x.nnz) * index.itemsize)
-    rows = x.indices.astype(index) + index.type(max(-k, 0))
-    cols = x.indices.astype(index) + index.type(max(k, 0))
-    return CSR.trusted(compress(rows, n, index), cols, x.values, (n, n))
+    cols = x.indices.astype(index, copy=False) + index.type(max(k, 0))
+    if x.nnz == x.size:  # the entries before a row are as many as the rows before it that have one
+        indptr = namespace(cols).arange(-max(-k, 0), n + 1 - max(-k, 0), dtype=index).clip(0, x.size)
+    else:
+        indptr = compress(x.indices.astype(index, copy=False) + index.type(max(-k, 0)), n, index)
+    return CSR.trusted(indptr, cols, x.values, (n, n))
 
 
 # --- powers ---------------------------------------------------------------------------------------------------------
