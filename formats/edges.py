@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -24,6 +25,11 @@ from .matrix.contract import as_shape
 from .matrix.convert import convert
 from .places import at_home
 from .storage.compressed import CSR, compress, index_types
+
+IN_ORDER, SORTED, COMBINED, REPEATED, SUMMED = 10, 18, 28, 28, 24
+"""Bytes that `from_edges` holds beside the arrays it was given: for an edge of many in order; for one that is sorted,
+beside a copy of it; likewise for one of many of which some repeat others, and for each that does; and for integers that
+are added up."""
 
 Duplicates: TypeAlias = Literal["min", "max", "sum", "first", "last", "error"]
 _COMBINE = {"min": "minimum", "max": "maximum", "sum": "add"}
@@ -75,13 +81,14 @@ def from_edges(
     nrows, ncols = as_shape(shape)
     of_indptr, index_type = index_types((nrows, ncols), rows.size, place)
     copied = sum(part.size * index_type.itemsize for part in (rows, cols) if part.dtype != index_type)
-    needed = (
-        8 * rows.size + (nrows + 1) * of_indptr.itemsize + copied
-    )  # a word for the place of each edge, and pointers
-    place.check_room(f"a CSR of {rows.size:,} edges on {max(nrows, ncols):,} vertices", needed)
+    what = f"a CSR of {rows.size:,} edges on {max(nrows, ncols):,} vertices"
+    pointers = (nrows + 1) * of_indptr.itemsize
+    place.check_room(what, IN_ORDER * rows.size + pointers + copied)
     rows, cols = as_indices(rows, "src", nrows, index_type), as_indices(cols, "dst", ncols, index_type)
     check_not_nan(values)
-    rows, cols, values = _sort_and_combine(rows, cols, values, (nrows, ncols), dup)
+    rows, cols, values = _sort_and_combine(
+        rows, cols, values, (nrows, ncols), dup, lambda needed: place.check_room(what, needed + pointers)
+    )
     return CSR.trusted(compress(rows, nrows, of_indptr), cols, values, (nrows, ncols))
 
 
@@ -92,23 +99,32 @@ def check_dup(dup: str) -> None:
 
 
 def _sort_and_combine(
-    rows: Array, cols: Array, values: Array, shape: tuple[int, int], dup: str, kind: Any = None
+    rows: Array, cols: Array, values: Array, shape: tuple[int, int], dup: str, room: Callable[[int], None]
 ) -> tuple[Array, Array, Array]:
-    """Entries by row, then by column, each position once. kind: of sort, "stable" where there are runs to merge."""
-    xp = namespace(values)
+    """Entries by row, then by column, each position once.  room: is told the bytes that the next step takes."""
+    xp, size = namespace(values), rows.size
+    entry = 2 * rows.itemsize + values.itemsize
     if shape[0] * shape[1] < 2**63:
         key = rows.astype(np.int64) * shape[1] + cols
-        unsorted = bool((key[1:] < key[:-1]).any())
-        order = xp.argsort(key, kind="stable" if dup in ("first", "last") else kind) if unsorted else None
-        key = key if order is None else key.take(order)
+        order = None
+        if bool((key[1:] < key[:-1]).any()):
+            room(size * (SORTED + entry))
+            order = xp.argsort(key, kind="stable" if dup in ("first", "last") else None)
+            key = key.take(order)
         fresh = key[1:] != key[:-1]
+        del key
     else:
+        room(size * (SORTED + entry))
         order = xp.lexsort(xp.stack((cols, rows)))
         fresh = (rows[order][1:] != rows[order][:-1]) | (cols[order][1:] != cols[order][:-1])
     if order is not None:
         rows, cols, values = rows.take(order), cols.take(order), values.take(order)
+        del order
     if all_of(fresh):
         return rows, cols, values
+    repeats = int((~fresh).sum()) if size else 0
+    summed = SUMMED if dup == "sum" and values.dtype.kind == "i" else 0
+    room(size * (COMBINED + entry + summed) + REPEATED * repeats)
     if dup == "error":
         at = int(fresh.argmin())
         raise ValueError(f"edge ({rows[at]}, {cols[at]}) is given more than once")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import tracemalloc
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -218,13 +219,40 @@ def test_what_nobody_holds_is_freed_before_a_call_is_refused(monkeypatch: pytest
 
 def test_edges_beyond_the_limit_are_refused(limited: Any) -> None:
     ends = np.arange(1000, dtype=np.int32)
-    needed = 8 * 1000 + 4 * 1001
-    limited(needed - 1)
-    said = f"a CSR of 1,000 edges on 1,000 vertices needs {needed:,} bytes, but the host has"
-    with pytest.raises(OutOfHostMemory, match=said):
-        from_edges(ends, ends)
-    limited(needed)
-    assert from_edges(ends, ends).nnz == 1000
+    for src, needed in ((ends, 10 * 1000 + 4 * 1001), (ends[::-1].copy(), 30 * 1000 + 4 * 1001)):
+        limited(needed - 1)
+        said = f"a CSR of 1,000 edges on 1,000 vertices needs {needed:,} bytes, but the host has"
+        with pytest.raises(OutOfHostMemory, match=said):
+            from_edges(src, ends)
+        limited(needed)
+        assert from_edges(src, ends).nnz == 1000
+
+
+@pytest.mark.parametrize("dup", ["min", "max", "sum", "first", "last"])
+@pytest.mark.parametrize("dtype", ["bool", "int32", "float32", "float64"])
+@pytest.mark.parametrize("kind", ["shuffled", "in order", "some repeated", "most repeated"])
+def test_edges_take_no_more_than_was_predicted(
+    kind: str, dtype: str, dup: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    n, m, random = 1 << 12, 1 << 16, np.random.default_rng(1)
+    places = np.arange(m) * (n * n // m) if kind in ("shuffled", "in order") else random.integers(0, n * n, m)
+    if kind == "most repeated":
+        places %= 500
+    if kind != "in order":
+        random.shuffle(places)
+    src, dst = (part.astype(np.int32) for part in divmod(places, n))
+    weights = random.integers(0, 2, m).astype(dtype)
+    if dtype == "bool" and dup == "sum":
+        return
+    said: list[int] = []
+    monkeypatch.setattr(Place, "check_room", lambda place, what, needed: said.append(needed))
+    tracemalloc.start()
+    try:
+        from_edges(src, dst, weights, shape=n, dup=dup)
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert most <= max(said) + 10_000
 
 
 def test_the_limit_counts_what_the_process_holds() -> None:
