@@ -51,7 +51,7 @@ def near(G: Any, *, backwards: bool = False) -> Mapping[Any, Any]:
 def numbers_of(names: list[Hashable]) -> dict[Hashable, int] | None:
     """The number of each name; None if the names are the numbers themselves."""
     n = len(names)
-    if set(map(type, names)) <= {int} and (n == 0 or names[-1] == n - 1):
+    if n == 0 or (type(names[0]) is int and names[-1] == n - 1 and set(map(type, names)) == {int}):
         try:
             if np.array_equal(np.fromiter(names, np.int64, n), np.arange(n)):
                 return None
