@@ -7,6 +7,7 @@ Each stands between <!-- NAME: begin --> and <!-- NAME: end -->, and is made fro
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import ceil
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -16,6 +17,8 @@ import numpy as np
 from algorithms.networkx.entry.semiring_networkx import COSTS, FUNCTIONS
 from bench.experiment import load
 from bench.experiments.centralities import LIBRARIES, LIMIT
+from bench.experiments.elimination import OURS as FACTOR
+from bench.experiments.elimination import ROUTINGKIT, SEARCH
 from bench.experiments.everyone import OURS
 from bench.experiments.networkx import FIRST, NETWORKX
 from bench.measure import RESULTS
@@ -63,6 +66,7 @@ XEON, H200 = "intel-r-xeon-r-processor", "nvidia-h200"
 CENTRALITIES = {"rmat16": "R-MAT 16, symmetric", "NY": "New York's roads", "rmat12, one way": "R-MAT 12"}
 NETWORKX_GRAPHS = {"NY": "New York's roads", "rmat14": "R-MAT 14", "dense512": "a full graph of 512"}
 STOPPED = {f"stopped after {LIMIT:g} s": f"> {LIMIT * 1e3:,.0f}"}
+FACTORED, FACTORED_AGAIN = ("order", "pattern and numbers"), ("numbers",)
 TASKS = {"sssp": "`sssp`", "bfs": "`bfs`", "scc": "`scc`", "mst": "`boruvka`"}
 PEERS_GRAPHS = {
     CPU: {
@@ -234,6 +238,26 @@ def centralities() -> str:
     return table(*lines)
 
 
+def factors() -> str:
+    """Milliseconds of a factor and of searches, the factor's floor, and after how many calls it has paid for itself."""
+    found: dict[str, dict[str, dict[str, Any]]] = {}
+    for row in load(RESULTS / f"elimination-{XEON}.jsonl"):
+        if row["graph"] == "NY" and "low_ms" in row:
+            found.setdefault(row["task"], {})[row["contender"]] = row
+    (first, again), order = (
+        (sum(found[task][FACTOR]["low_ms"] for task in tasks) for tasks in (FACTORED, FACTORED_AGAIN)),
+        [FACTOR, SEARCH, "SciPy", "NetworkX", ROUTINGKIT],
+    )
+    lines = [["milliseconds", "floor", *order, "pays after", "with other weights"]]
+    for task, rows in found.items():
+        cells = [figure(rows[each]["low_ms"]) if each in rows else "–" for each in order]
+        gain = rows[SEARCH]["low_ms"] - rows[FACTOR]["low_ms"] if SEARCH in rows else 0
+        calls = [f"{ceil(cost / gain):,}" if gain > 0 else "–" for cost in (first, again)]
+        floor = rows[FACTOR].get("floor_ms")
+        lines.append([task, "–" if floor is None else figure(floor), *cells, *calls])
+    return table(*lines)
+
+
 def batches_on_a_gpu() -> str:
     """Milliseconds of many vectors and sources at once, and of what stands beside them."""
     lines = [["milliseconds", "semiring", "beside", "", "ratio or ms", "at most"]]
@@ -321,6 +345,7 @@ TABLES: dict[Path, dict[str, Callable[[], str]]] = {
         "peers on a CPU": peers_on_a_cpu,
         "centralities": centralities,
         "csgraph": of_csgraph,
+        "factor": factors,
         "batches on a GPU": batches_on_a_gpu,
         "peers on a GPU": peers_on_a_gpu,
         "products on a CPU": products_on_a_cpu,

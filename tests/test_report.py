@@ -231,6 +231,7 @@ def test_the_command_names_the_folder_of_roads_where_it_is_needed(folder: Path, 
     assert {name for name, experiment in EXPERIMENTS.items() if experiment.roads} == {
         "peers",
         "centralities",
+        "elimination",
         "csgraph",
         "networkx",
         "spmv",

@@ -11,6 +11,7 @@ from . import (
     centralities,
     choice,
     csgraph,
+    elimination,
     everyone,
     fused,
     kolganov,
@@ -29,6 +30,7 @@ EXPERIMENTS: dict[str, Experiment] = {
     for experiment in (
         everyone.EVERYONE,
         centralities.CENTRALITIES,
+        elimination.ELIMINATION,
         csgraph.CSGRAPH,
         networkx.NETWORKX_BACKEND,
         martin.FIG6,

@@ -1,0 +1,246 @@
+"""`elimination`: a road network factored once, beside searches, SciPy, NetworkX and RoutingKit.
+
+    to_ours     time over the factor's in the same run
+    floor_ms    the least bytes that a task must move, over a copy's bandwidth in the same run
+
+Each byte counts once, for caches may hold what is read again. A sweep reads 8 bytes for each arc of the factor, for a
+table of those above the targets; a refactorisation reads the edges and writes both directions. Answers are written.
+RoutingKit has customizable contraction hierarchies, and is given the order that ours has found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from algorithms import Factor, factor, sssp, symbolic_factor
+from bench import plots
+from bench.experiment import Experiment, Row, Setting
+from bench.graphs import grid
+from bench.measure import Contender, contest, rounded
+from bench.peers import PEERS, facts
+from bench.peers.peer import absent, released
+from bench.peers.scipy import graph as to_scipy
+from formats import CSR, read
+from semiring import MinPlus
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+OURS, SEARCH, ROUTINGKIT = "semiring, factor", "semiring, search", "RoutingKit"
+NEW_YORK = "USA-road-d.NY.gr.gz"
+SOME, ENDS = 64, 1000
+"""Sources of a batch; rows and columns of a table."""
+COPIED = 1 << 26
+"""Bytes whose copying says the bandwidth."""
+NO_KIT = absent("routingkit_cch", "routingkit-cch")
+
+Runs = dict[str, Callable[[], Any]]
+"""By contender: what is timed."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A graph with its factor, and the vertices that are asked about."""
+
+    A: CSR
+    F: Factor
+    some: list[int]
+    sources: list[int]
+    targets: list[int]
+
+    @property
+    def pair(self) -> tuple[int, int]:
+        return self.some[0], self.some[-1]
+
+
+def made(name: str, setting: Setting) -> CSR | None:
+    """The graph with lengths in int32; None where its file is not there."""
+    if name == "NY":
+        path = (setting.data or Path()) / NEW_YORK
+        roads: Any = read(path) if path.exists() else None
+        return roads
+    return grid(int(name.removeprefix("grid")), dtype=np.int32)
+
+
+def ours(case: Case) -> dict[str, tuple[Any, Runs]]:
+    """By task: (the answer, what our factor and our searches run)."""
+    A, F, S = case.A, case.F, case.F.symbolic
+    (u, v), sources, targets = case.pair, case.sources, np.array(case.targets)
+    D, order = sssp(A, sources=case.some), np.asarray(S.order)
+    table = np.array([row[targets] for row in sssp(A, sources=sources)])
+    back, ends = A.T, case.some
+    return {
+        "order": (None, {OURS: lambda: symbolic_factor(A).order}),
+        "pattern and numbers": (D[0], {OURS: lambda: factor(A, order=order).solve(case.some[0])}),
+        "numbers": (D[0], {OURS: lambda: F.refactor(A).solve(case.some[0])}),
+        "one to all": (D[0], {OURS: lambda: F.solve(case.some[0]), SEARCH: lambda: sssp(A, case.some[0])}),
+        "64 to all": (D, {OURS: lambda: F.solve(sources=case.some), SEARCH: lambda: sssp(A, sources=case.some)}),
+        "a pair": (
+            D[0, v : v + 1],
+            {OURS: lambda: np.array([F.distance(u, v)]), SEARCH: lambda: sssp(A, u, target=v)[v : v + 1]},
+        ),
+        "table": (table, {OURS: lambda: F.distances(sources, targets)}),
+        "nearest of 64": (
+            sssp(back, sources=ends).min(axis=0),
+            {OURS: lambda: F.nearest(ends)[0], SEARCH: lambda: sssp(back, sources=ends).min(axis=0)},
+        ),
+    }
+
+
+def scipys(case: Case) -> Runs:
+    """What SciPy runs, by task."""
+    from scipy.sparse import csgraph
+
+    S, T = to_scipy(case.A), to_scipy(case.A.T)
+    one, (u, v) = case.some[0], case.pair
+    return {
+        "one to all": lambda: csgraph.dijkstra(S, indices=one),
+        "64 to all": lambda: csgraph.dijkstra(S, indices=case.some),
+        "a pair": lambda: csgraph.dijkstra(S, indices=u)[v : v + 1],
+        "nearest of 64": lambda: csgraph.dijkstra(T, indices=case.some, min_only=True),
+    }
+
+
+def networkxs(case: Case) -> Runs:
+    """What NetworkX runs, by task."""
+    import networkx as nx
+
+    G, (u, v) = case.A.to_networkx(), case.pair
+    return {"a pair": lambda: np.array([nx.bidirectional_dijkstra(G, u, v, "weight")[0]])}
+
+
+def routingkits(case: Case) -> Runs:
+    """What RoutingKit's customizable contraction hierarchy runs, by task, in the order of our factor."""
+    from routingkit_cch import CCH, CCHMetric, CCHOneToMany, CCHQuery
+
+    (tail, head, weights), one, (u, v) = case.A.to_edges(), case.some[0], case.pair
+    lists = tail.tolist(), head.tolist(), weights.tolist()
+    hierarchy = CCH(case.F.symbolic.order.tolist(), *lists[:2], False)
+    metric = CCHMetric(hierarchy, lists[2])
+    query, everyone = CCHQuery(metric), CCHOneToMany(metric, list(range(case.A.nrows)))
+    few = CCHOneToMany(metric, case.targets)
+    most = int(MinPlus.zero(case.A.dtype))
+
+    def known(row: list[int | None]) -> np.ndarray:
+        return np.array([most if d is None else d for d in row])
+
+    def factored() -> np.ndarray:
+        own = CCHMetric(CCH(case.F.symbolic.order.tolist(), *lists[:2], False), lists[2])
+        return known(CCHOneToMany(own, list(range(case.A.nrows))).distances_from(one))
+
+    return {
+        "pattern and numbers": factored,
+        "one to all": lambda: known(everyone.distances_from(one)),
+        "64 to all": lambda: np.array([known(everyone.distances_from(s)) for s in case.some]),
+        "a pair": lambda: known([query.run(u, v).distance]),
+        "table": lambda: np.array([known(few.distances_from(s)) for s in case.sources]),
+    }
+
+
+def floors(case: Case) -> dict[str, float]:
+    """The least bytes of each task."""
+    S, n, vertex = case.F.symbolic, case.A.nrows, case.A.dtype.itemsize
+    sweep, above = 8 * S.entries, case.F._engine.queries.above(np.array(case.targets)).numbers.size
+    climbs = sum(case.F._engine.queries.arcs_above(v) for v in case.pair)
+    return {
+        "numbers": 2 * vertex * S.entries + 8 * case.A.nnz,
+        "one to all": sweep + n * vertex,
+        "64 to all": sweep + SOME * n * vertex,
+        "a pair": 8 * climbs,
+        "table": 8 * above + len(case.sources) * len(case.targets) * vertex,
+        "nearest of 64": sweep + 2 * n * vertex,
+    }
+
+
+def bytes_per_ms() -> float:
+    """Of the fastest copy, read and written."""
+    x, taken = np.zeros(COPIED, np.uint8), []
+    y = np.zeros_like(x)
+    for _ in range(21):
+        start = perf_counter()
+        np.copyto(y, x)
+        taken.append(perf_counter() - start)
+    return 2 * COPIED / (min(taken) * 1e3)
+
+
+def same(expected: Any, n: int, found: Any) -> bool:
+    """Is it the expected answer; or where there is none, an order of all vertices?"""
+    if expected is None:
+        return sorted(np.asarray(found).tolist()) == list(range(n))
+    got = np.asarray(found)
+    return np.array_equal(np.where(np.isinf(got), MinPlus.zero(np.dtype(np.int32)), got), expected)
+
+
+def rows(setting: Setting) -> Iterator[Row]:
+    """A row for each graph, task and contender."""
+    for name in ("grid12",) if setting.quick else ("NY", "grid256"):
+        if kept := setting.kept_rows(name):
+            yield from kept
+            continue
+        A = made(name, setting)
+        if A is None:
+            yield {"graph": name, "contender": OURS, "missing": f"{NEW_YORK} is not there: say --data FOLDER"}
+            continue
+        for row in of_graph(A, setting):
+            yield {"graph": name, "n": A.nrows, "nnz": A.nnz} | row
+
+
+def of_graph(A: CSR, setting: Setting) -> Iterator[Row]:
+    """The rows of a graph."""
+    draw = np.random.default_rng(1)
+    some, sources, targets = (draw.integers(0, A.nrows, k).tolist() for k in (SOME, ENDS, ENDS))
+    some[0] = 0
+    if setting.quick:
+        sources, targets = sources[:20], targets[:20]
+    case = Case(A, factor(A), some, sources, targets)
+    S, speed, least = case.F.symbolic, bytes_per_ms(), floors(case)
+    size = {"arcs": S.entries, "levels": S.levels, "operations": S.operations, "nbytes": case.F.nbytes, "order": S.how}
+    others: dict[str, Runs] = {"SciPy": scipys(case)}
+    for library, why, prepare in (
+        ("NetworkX", next(peer for peer in PEERS if peer.name == "NetworkX").missing(), networkxs),
+        (ROUTINGKIT, NO_KIT(), routingkits),
+    ):
+        if why:
+            yield {"task": "a pair", "contender": library, "missing": why}
+        else:
+            others[library] = prepare(case)
+    for task, (expected, runs) in ours(case).items():
+        known = runs | {library: tasks[task] for library, tasks in others.items() if task in tasks}
+        agrees = partial(same, expected, A.nrows)
+        figures = contest([Contender(each, run, agrees=agrees) for each, run in known.items()], setting.repeats)
+        for contender, row in figures.items():
+            floor = {"floor_ms": rounded(least[task] / speed)} if contender == OURS and task in least else {}
+            library = {"library": released("routingkit-cch")()} if contender == ROUTINGKIT else facts(contender)
+            ratio = {"to_ours": rounded(row["ms"] / figures[OURS]["ms"])}
+            yield {"task": task, "contender": contender} | ratio | floor | row | (size if floor else {}) | library
+
+
+def plot(rows: list[Row]) -> Figure | None:
+    """A panel for each graph: how many times as long as the factor each other way takes."""
+    others = [row for row in rows if row["contender"] != OURS]
+    return plots.ratios(others, "to_ours", "times as long as the factor", order=[SEARCH, "SciPy", ROUTINGKIT])
+
+
+ELIMINATION = Experiment(
+    name="elimination",
+    title="A factor of a road network",
+    source="ours",
+    about=(
+        "Distances from a factor: one source, 64, a pair, a table of 1000 × 1000 and the nearest of 64, with what the "
+        "order, the pattern and the numbers take. Beside it are our own searches, SciPy, NetworkX and RoutingKit's "
+        "customizable contraction hierarchies in the same order. A bar is how many times as long as the factor the "
+        "others take."
+    ),
+    rows=rows,
+    columns=("graph", "task", "contender", "threads", "ms", "low_ms", "high_ms", "floor_ms", "to_ours", "repeats"),
+    plot=plot,
+    devices=("cpu",),
+    roads=True,
+)
