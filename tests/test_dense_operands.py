@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bench.graphs import rmat
-from formats import COO, CSC, CSR, SparseVector, from_edges, set_memory_limit
+from formats import COO, CSC, CSR, Dense, SparseVector, from_edges, set_memory_limit
 from semiring import SEMIRINGS, MinPlus, PlusTimes, Semiring, explain, extract, mxm, mxv, reduce, threads, vxm
 from semiring.verbs.arguments import of_sparse_products
 from semiring.verbs.verbs import dense_dense, dense_mxm
@@ -370,3 +370,17 @@ def test_the_loop_finds_the_arguments_that_the_array_program_finds(semiring):
             right = of_sparse_products(A, B, C, s)
             assert K.values.dtype == right.values.dtype
             np.testing.assert_array_equal(K.values, right.values)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.int32, bool])
+def test_arguments_of_an_adjacency_matrix_and_a_vector(dtype):
+    """Along its rows and, in a transpose, down them: with more rows than are looked at together, and absent entries."""
+    rng = np.random.default_rng(5)
+    s = SEMIRINGS["lor_land" if dtype is bool else "min_plus"]
+    for m, n in ((1, 40), (37, 16), (50, 3)):
+        A = from_edges(*np.nonzero(rng.random((m, n)) < 0.6), shape=(m, n)).astype(dtype)
+        x = rng.integers(0, 3, n).astype(dtype)
+        for M, D in ((A, A.to(Dense)), (A, A.T.to(CSR).to(Dense).T)):
+            for got, right in zip(mxv(D, x, s, return_argument=True), mxv(M, x, s, return_argument=True), strict=True):
+                assert got.dtype == right.dtype
+                np.testing.assert_array_equal(got, right)

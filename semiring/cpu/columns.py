@@ -25,13 +25,16 @@ from . import exact
 from .compiled import as_plain
 from .loops.compressed import ANY
 from .plain import is_shipped
-from .threads import cut_evenly, run
+from .threads import PIECES_PER_THREAD, cut, cut_evenly, get_threads, run
 
 BYTES, MOST = 128, 64
 """Of a row of X, in registers at a time; and elements of it, since LLVM's vectors have no more."""
 
 WASTE = 1.25
 """How many times as many columns may be computed as there are, for wider vectors."""
+
+WIDTH = 16
+"""Rows whose arguments are looked for at once, where these lie together."""
 
 AHEAD = 16
 """Entries of A from which on rows of X are fetched."""
@@ -46,6 +49,8 @@ def _(
 ) -> Any:
     if exact.needed(A, X, semiring):
         return by_columns(A, X, semiring, matrix_first, argument, allowed)
+    if isinstance(A, Dense) and argument and X.shape[1] == 1:
+        return _of_a_vector(A, X, semiring, matrix_first, allowed)
     if isinstance(A, Dense) and semiring.mul.reads != "":
         return with_dense(A, X, semiring, matrix_first, argument)
     rows = A if isinstance(A, CSR) else dense_mxm.rows_of(A)
@@ -62,6 +67,57 @@ def _(
     if argument and operand.beyond is not None:
         K[Y == zero] = NONE
     return (Y, K) if argument else Y
+
+
+def _of_a_vector(
+    A: Dense, X: np.ndarray, semiring: Semiring, matrix_first: bool, allowed: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """A ⊗ x of every position, and then its arguments."""
+    Y = dense_mxm(A, X, semiring, matrix_first, allowed=allowed)
+    K, (along, across) = np.full(Y.shape, NONE, index_dtype(A.ncols)), _looking(semiring, A.dtype, matrix_first)
+    look, vectors = across if A.major else along, (X.reshape(-1), Y.reshape(-1), K.reshape(-1))
+    size = max(1, -(-A.nrows // (get_threads() * PIECES_PER_THREAD)))
+    run(lambda *piece: look(A.values, A.fill, vectors, *piece), cut(A.nrows, size, A.values.size))
+    return Y, K
+
+
+@lru_cache(maxsize=512)
+def _looking(semiring: Semiring, dtype: np.dtype, matrix_first: bool) -> tuple[Callable[..., None], ...]:
+    """The loops that look for arguments [start, stop) in rows that lie together, and in columns that do."""
+    from .kernels import terms
+    from .lanes import across as in_lanes
+
+    t = terms(semiring, dtype, matrix_first)
+    zero, product, number = t.zero, t.product, t.number
+
+    def found(k, a, y, e, weight, fill):
+        t = product(number(a), weight)
+        return e if (a != fill) & (a == a) & (t == y) & (t != zero) else k
+
+    chosen = in_lanes(found, 3, WIDTH, vectors=vectorizes(semiring))
+
+    @t.compiled
+    def along(values, fill, vectors, start, stop):
+        x, y, k = vectors
+        for i in range(start, stop):
+            for e in range(x.size if y[i] != zero else 0):
+                a = values[i, e]
+                if a != fill and a == a and product(number(a), x[e]) == y[i]:
+                    k[i] = e
+                    break
+
+    @t.compiled
+    def across(values, fill, vectors, start, stop):
+        (x, y, k), whole = vectors, start + (stop - start) // WIDTH * WIDTH
+        for last in range(x.size):
+            row, weight = values[x.size - 1 - last], x[x.size - 1 - last]
+            e = k.dtype.type(x.size - 1 - last)
+            for i in range(start, whole, WIDTH):
+                chosen(k, i, row, i, y, i, e, weight, fill)
+            for i in range(np.uintp(whole), np.uintp(stop)):
+                k[i] = found(k[i], row[i], y[i], e, weight, fill)
+
+    return along, across
 
 
 def lanes(columns: int, dtype: np.dtype) -> int:
