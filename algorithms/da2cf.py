@@ -79,6 +79,9 @@ def da2cf(
     return da2cf.paths(A, source, semiring, sources, return_parents, limit, target)
 
 
+da2cf.in_order = True
+
+
 @da2cf.equations
 def distances(A: Matrix, source: int, s: Semiring, until: Until) -> Any:
     """The distances of one source."""

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from algorithms import bfs, boruvka, delta_stepping, dijkstra, scc, sssp
+from algorithms import bfs, boruvka, da2cf, delta_stepping, dijkstra, scc, sssp
 from bench.graphs import grid, rmat, uniform
 from formats import CSC, CSR, Place, from_edges, open_mapped, read, write
 from formats.arrays import is_mapped
@@ -230,6 +230,8 @@ def test_paths_read_rows_in_order_where_they_do_not_fit_and_run_whole_where_they
     told = str(explain(sssp, A, 5))
     assert "bellman_ford" in told
     assert "its files are read row by row in their order" in told
+    ran = {call.name: explain(call, A, 5).runs[-1].implementation for call in (da2cf, delta_stepping, dijkstra)}
+    assert ran == {"da2cf": "definition", "delta_stepping": "fused", "dijkstra": "fused"}
 
 
 def test_columns_that_do_not_fit_are_not_made_for_a_search(monkeypatch: Any) -> None:
