@@ -1,4 +1,4 @@
-"""docs/verbs.md and docs/graphs.md: their blocks run in order, and print what the page shows."""
+"""docs/verbs.md, docs/graphs.md, docs/tutorial.md: their blocks run in order, and print what the page shows."""
 
 import doctest
 from pathlib import Path
@@ -8,7 +8,7 @@ import pytest
 DOCS = Path(__file__).parents[1] / "docs"
 
 
-@pytest.mark.parametrize("name", ["verbs", "graphs"])
+@pytest.mark.parametrize("name", ["verbs", "graphs", "tutorial"])
 def test_a_page_prints_what_it_shows(name, tmp_path, monkeypatch):
     page = DOCS / f"{name}.md"
     monkeypatch.chdir(tmp_path)

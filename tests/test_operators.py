@@ -232,3 +232,13 @@ def test_better_is_what_addition_prefers(s):
         x = np.array([0, 1, 1, 5, s.zero(dtype)], dtype)
         a, b = (part.ravel() for part in np.meshgrid(x, x))
         assert np.array_equal(s.better(a, b), (s.add(a, b) == a) & (a != b))
+
+
+def test_an_operator_may_be_of_no_module():
+    """As what `exec` defines without a name of the module: in templates, and some shells."""
+    made = {}
+    exec("times = lambda a, b: a * b", {}, made)
+    assert made["times"].__module__ is None
+    s = Semiring(MONOIDS["max"], BinaryOp("times_of_no_module", made["times"]))
+    A = from_edges([0, 0], [0, 1], [2.0, 3.0], shape=2)
+    assert mxv(A, np.array([5.0, 7.0]), s).tolist()[0] == 21.0

@@ -182,7 +182,7 @@ def _lowered(function: FunctionType, arguments: tuple[Any, ...]) -> Any:
     if key not in known:
         typing, target = contexts(way.everything)
         library = target.codegen().create_library(function.__name__)
-        numbas = function.__module__.startswith("numba.")
+        numbas = (function.__module__ or "").startswith("numba.")  # what exec defines may have no module
         parts: Any = function if numbas else with_helpers(function), arguments, None, options(way.counting), {}, library
         known[key] = compiler.compile_extra(typing, target, *parts, pipeline_class=Pipeline)
     return known[key]
