@@ -12,6 +12,8 @@ pytestmark = pytest.mark.quick
 
 ROOT = Path(__file__).parent.parent
 ARCHITECTURE = ROOT / "docs" / "architecture.md"
+LONGEST = 30
+"""Words of a sentence."""
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 FOLDERS = ("formats", "semiring", "algorithms", "bench", "tests", "docs")
 MOST_LINES, MOST_WORDS = 150, 17
@@ -22,6 +24,19 @@ FEWEST_FILES = 5
 def prose(text: str) -> str:
     """A page without its blocks of code."""
     return re.sub(r"^```.*?^```$", "", text, flags=re.DOTALL | re.MULTILINE)
+
+
+def sentences(text: str) -> list[str]:
+    """What stands between stops, in paragraphs and lists; each piece of code is a word."""
+    text = re.sub(r"<!--.*?-->|!\[[^]]*\]\([^)]*\)", "", prose(text), flags=re.DOTALL)
+    text = re.sub(r"`[^`]*`", "code", re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", text))
+    blocks = re.split(r"\n\s*\n|\n(?=[-*#|] ?)|\n(?=\d\. )", text)
+    return [
+        sentence
+        for block in blocks
+        if not block.startswith(("|", "#"))
+        for sentence in re.split(r"(?<=[.?!:;])\s+", " ".join(block.split()))
+    ]
 
 
 def links(text: str) -> list[str]:
@@ -100,3 +115,15 @@ def test_broken_links_and_lost_files_are_found(tmp_path: Path) -> None:
     assert broken(page) == ["#two", "gone.md", "page.md#words"]
     assert anchors("# A\n## A\n### Ü-b_c\n") == {"a", "a-1", "ü-b_c"}
     assert named_files("`semiring/no.py` `a.b()` `formats/` `x.cu` `A.T`") == ["semiring/no.py", "formats/", "x.cu"]
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if page.parent.name != "measurements"], ids=lambda page: page.name
+)
+def test_sentences_are_short(page: Path) -> None:
+    assert [each for each in sentences(page.read_text(encoding="utf-8")) if len(each.split()) > LONGEST] == []
+
+
+def test_a_long_sentence_is_found() -> None:
+    text = f"One [two](x.md) `three four`.\n\n| {'a ' * 40}|\n\n- Five{' six' * 30}.\n- Seven: {'eight ' * 30}"
+    assert [len(each.split()) for each in sentences(text)] == [3, 32, 2, 30]  # "-" counts as a word
