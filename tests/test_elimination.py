@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
+import threading
 from itertools import pairwise
+from threading import Thread
 from types import SimpleNamespace
 from typing import Any
 
@@ -28,6 +30,7 @@ from formats import COO, CSC, CSR, Matrix, OutOfHostMemory, from_edges, permute,
 from formats.places import Place
 from semiring import MONOIDS, OPERATORS, BinaryOp, Law, MinPlus, Semiring, explain, get_threads, threads
 from semiring.algebra.semirings import find_semiring
+from semiring.cpu.threads import run, share
 from semiring.vectors import product
 
 from .strategies import FORMATS, OPTIONS
@@ -213,6 +216,34 @@ def test_threads_change_nothing() -> None:
         np.testing.assert_array_equal(F.solve(sources=range(0, 3600, 50)), many)
         np.testing.assert_array_equal(F.distances(range(0, 3600, 50), [5, 5, 9]), many[:, [5, 5, 9]])
     assert get_threads() >= 1
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 100])
+@pytest.mark.parametrize("workers", [1, 2, 5])
+def test_shared_work_is_done_once_each(count: int, workers: int) -> None:
+    done: list[int] = []
+    with threads(workers):
+        share(done.append, count)
+        assert sorted(done) == list(range(count))
+        run(lambda start, stop: share(done.append, count), [(0, 1), (1, 2)])
+        assert sorted(done) == sorted(3 * [*range(count)])
+
+
+def test_what_shared_work_raises_is_raised_and_ends_it() -> None:
+    def fail(k: int) -> None:
+        raise ValueError(f"of {k}")
+
+    with threads(2), pytest.raises(ValueError, match="of "):
+        share(fail, 50)
+    busy = threading.Event()
+    with threads(2):
+        held = Thread(target=lambda: run(lambda start, stop: busy.wait(), [(0, 1), (1, 2)]))
+        held.start()  # all of the pool's threads are taken
+        done: list[int] = []
+        share(done.append, 9)
+        assert sorted(done) == list(range(9))
+        busy.set()
+        held.join()
 
 
 def test_a_table_of_few_sources_and_of_many_targets_of_a_large_factor() -> None:

@@ -100,15 +100,48 @@ def run(work: Callable[..., Any], pieces: list[tuple[int, int]]) -> None:
 
     Work that calls `run` itself does its pieces one after the other: threads that wait would keep others from working.
     """
-    global _pool
     if len(pieces) <= 1 or _count == 1 or getattr(_within, "work", False):
         for piece in pieces:
             work(*piece)
         return
+    for _ in _threads().map(lambda piece: work(*piece), pieces):
+        pass
+
+
+def share(work: Callable[[int], object], count: int) -> None:
+    """Call work(k) for every k < count, side by side; the calling thread takes its share, and waits for no idle one.
+
+    So short work is never slower than by one thread, however late the others wake; an exception is raised here.
+    """
+    left, lock = iter(range(count)), threading.Lock()
+
+    def take() -> None:
+        while True:
+            with lock:
+                k = next(left, count)
+            if k == count:
+                return
+            work(k)
+
+    if count <= 1 or _count == 1 or getattr(_within, "work", False):
+        take()
+        return
+    helpers = [_threads().submit(take) for _ in range(min(_count, count) - 1)]
+    try:
+        take()
+    finally:
+        left = iter(())
+        started = [helper for helper in helpers if not helper.cancel()]
+    for helper in started:
+        helper.result()
+
+
+def _threads() -> ThreadPoolExecutor:
+    """The pool, made at the first call."""
+    global _pool
     if _pool is None:
         _pool = ThreadPoolExecutor(_count, thread_name_prefix="semiring", initializer=_enter)
-    for _ in _pool.map(lambda piece: work(*piece), pieces):
-        pass
+    return _pool
 
 
 def _enter() -> None:

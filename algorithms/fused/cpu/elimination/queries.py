@@ -11,7 +11,7 @@ import numpy as np
 from formats.progress import Bar
 from semiring import Semiring
 from semiring.cpu.kernels import compiled
-from semiring.cpu.threads import get_threads, run
+from semiring.cpu.threads import get_threads, run, share
 
 from .numbers import Numbers
 from .plan import Plan
@@ -89,9 +89,8 @@ class Queries:
             for todo in pieces:
                 work(todo)
             return
-        each = -(-len(pieces) // (2 * threads))
-        shares = [(first, min(first + each, len(pieces))) for first in range(0, len(pieces), each)]
-        run(lambda first, last: [work(todo) for todo in pieces[first:last]], shares)
+        each = max(1, len(pieces) // (8 * threads))
+        share(lambda k: [work(todo) for todo in pieces[k * each : (k + 1) * each]], -(-len(pieces) // each))
 
     def several(self, sources: list[int], out: np.ndarray) -> Any:
         """Distances from several vertices, a row for each; the worst of each."""
