@@ -158,7 +158,9 @@ def either(flags: Array, x: Any, y: Any) -> Array:
 
 def shares(x: Array) -> Array:
     """1 ⊘ x of floats, 0 where x is 0."""
-    return (x != 0) / (x + (x == 0))
+    there = x != 0
+    y = x + ~there
+    return namespace(x).divide(there, y, out=y)
 
 
 def is_empty(v: SparseVector) -> bool:
