@@ -305,7 +305,7 @@ def test_every_format_works_where_it_is_not_resident_on_cuda(fmt: Any) -> None:
 
 @pytest.mark.backend("cuda")
 def test_what_cuda_pages_hold_is_given_back() -> None:
-    place, A = find_place("cuda"), rmat(16)
+    place, A = find_place("cuda"), rmat(17)  # of whose large arrays half is more than a page
     gc.collect()
     held = places.OUTSIDE.get(place, 0)
     for k in range(20):
