@@ -8,7 +8,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from algorithms import bfs, transitive_closure
+from algorithms import bfs, distances_in_blocks, transitive_closure
 from bench.measure import peak_bytes
 from formats import CSR, Matrix, OutOfHostMemory, from_edges
 from formats.places import Place
@@ -96,6 +96,7 @@ def test_it_takes_no_more_memory_than_it_asks_for(A: CSR, reflexive: bool, monke
 def test_what_does_not_fit_is_refused_with_the_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Place, "questions", lambda place, needed: True)
     monkeypatch.setattr(Place, "available_bytes", lambda place: 40_000)
+    monkeypatch.setattr(distances_in_blocks, "FEW", 0)
     with pytest.raises(
         OutOfHostMemory, match=r"100 vertices, with at least 10,000 entries after 0 of its 1 components"
     ):
