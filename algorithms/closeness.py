@@ -4,7 +4,8 @@ With D the distances, a row for each vertex to which they lead, and r_v the vert
 
     closeness_v = r_v / Σ_u d_uv · r_v / (n - 1)        harmonic_v = Σ_u 1 / d_uv
 
-D is made some rows at a time, by searches against the edges.
+Of all vertices, by the number of edges, searches add up both sums at once (`distance_totals`). Otherwise D is made some
+rows at a time, by searches against the edges.
 
 [1] S. Wasserman, K. Faust, Social Network Analysis, Cambridge, 1994 (the factor for graphs that are not connected).
 [2] P. Boldi, S. Vigna, Axioms for centrality, Internet Mathematics 10(3-4), 2014.
@@ -13,11 +14,12 @@ D is made some rows at a time, by searches against the edges.
 from __future__ import annotations
 
 from formats import Matrix
-from formats.arrays import DenseVector
+from formats.arrays import DenseVector, IntegerVector
 from formats.storage.orientation import by_columns
 from semiring.vectors import either, shares
 
-from .distances_in_blocks import blocks_of_distances, joined, listed
+from .distance_totals import distance_totals
+from .distances_in_blocks import blocks_of_distances, has_weights, joined, listed
 from .shared.signatures import Vertices
 
 
@@ -46,11 +48,18 @@ def closeness_centrality(
 
     Source: Wasserman, Faust 1994 [1].
     """
+
+    def closeness(reached: IntegerVector, total: DenseVector) -> DenseVector:
+        r = reached - 1.0
+        c = r * shares(total)
+        return c * r / max(A.nrows - 1, 1) if wf_improved else c
+
     found, asked = [], listed(A, vertices)
+    if vertices is None and not has_weights(A, weighted):
+        reached, total, *_ = distance_totals(A)
+        return closeness(reached, total.astype("float64"))
     for _, d, led in blocks_of_distances(by_columns(A).T, asked, weighted):
-        r = led.sum(axis=1) - 1.0
-        c = r * shares(either(led, d, 0).sum(axis=1, dtype="float64"))
-        found.append(c * r / max(A.nrows - 1, 1) if wf_improved else c)
+        found.append(closeness(led.sum(axis=1), either(led, d, 0).sum(axis=1, dtype="float64")))
     return joined(found, A, "float64")
 
 
@@ -77,6 +86,8 @@ def harmonic_centrality(A: Matrix, *, vertices: Vertices | None = None, weighted
     Source: Boldi, Vigna 2014 [2].
     """
     found, asked = [], listed(A, vertices)
+    if vertices is None and not has_weights(A, weighted):
+        return distance_totals(A).inverse
     for _, d, led in blocks_of_distances(by_columns(A).T, asked, weighted):
         found.append(shares(either(led, d, 0).astype("float64")).sum(axis=1))
     return joined(found, A, "float64")

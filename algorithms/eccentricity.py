@@ -22,6 +22,7 @@ from formats.storage.orientation import is_symmetric
 from semiring import assign, ewise_add
 from semiring.vectors import all_vertices, check_graph, count, degrees, either, full
 
+from .distance_totals import distance_totals
 from .distances_in_blocks import blocks_of_distances, has_weights, joined, listed
 from .shared.signatures import Vertices
 
@@ -57,6 +58,10 @@ def eccentricity(A: Matrix, *, vertices: Vertices | None = None, weighted: bool 
     dtype = A.dtype if measured else "int32"
     if vertices is None and A.nrows and is_symmetric(A, pattern=not measured) and not is_rounded(A, measured):
         return bounded(A, measured, every=True).astype(dtype)
+    if vertices is None and not measured:
+        reached, _, _, farthest = distance_totals(A)
+        if all_of(reached == A.nrows):
+            return farthest.astype(dtype)
     found = []
     for sources, d, led in blocks_of_distances(A, asked, weighted):
         check_connected(sources, led)

@@ -25,6 +25,7 @@ from algorithms import (
     sssp,
     topological_components,
 )
+from algorithms.distance_totals import distance_totals
 from algorithms.joint_search import joint_search
 from bench.graphs import rmat, rmat_both_ways
 from bench.laboratory import bellman_ford_by, scc_by
@@ -73,6 +74,7 @@ ALGORITHMS: dict[str, Callable[..., Any]] = {
     "boruvka": lambda A, **how: boruvka(A, symmetrize=True, return_labels=True, **how),
     "betweenness": lambda A, **how: betweenness_centrality(A, sources=[3, 5], **how).round(9),
     "betweenness, weighted": lambda A, **how: betweenness_centrality(A, weighted=True, sources=[3], **how).round(9),
+    "distance_totals": lambda A, **how: tuple(each.round(9) for each in distance_totals(A, **how)),
     "core_number": lambda A, **how: core_number(A, symmetrize=True, **how),
     "count_shortest_paths": lambda A, **how: count_shortest_paths(A.pattern(), sources=[3, 5], **how),
 }

@@ -14,6 +14,7 @@ import pytest
 
 from algorithms import (
     betweenness_centrality,
+    bfs,
     closeness_centrality,
     clustering,
     core_number,
@@ -24,7 +25,8 @@ from algorithms import (
     pagerank,
     triangles,
 )
-from bench.graphs import grid, rmat_both_ways
+from algorithms.distance_totals import distance_totals
+from bench.graphs import grid, rmat, rmat_both_ways
 from formats import CSR, Matrix, from_edges
 from semiring import threads
 
@@ -327,6 +329,43 @@ def test_eccentricities_of_known_networks(fmt: type[Matrix], backend: str) -> No
         assert on_cpu(eccentricity(M)).tolist() == list(nx.eccentricity(G).values())
         assert diameter(M) == across
         assert diameter(M.astype("float64"), weighted=True) == nx.diameter(G, weight="weight")
+
+
+# --- sums over all pairs ----------------------------------------------------------------------------------------------
+
+SUMMED: dict[str, Callable[[], CSR]] = {
+    "nothing": lambda: from_edges([], []),
+    "no edges": lambda: from_edges([], [], shape=600),
+    "a loop": lambda: from_edges([0], [0], shape=2),
+    "hubs": lambda: rmat_both_ways(10, dtype=np.int32),
+    "one-way hubs": lambda: rmat(10, dtype=np.int32),
+    "a one-way path": lambda: from_edges(range(1099), range(1, 1100), shape=1100),
+    "a star": lambda: star(1100),
+    "a clique and a path": lambda: clique_and_path(60, 470),
+}
+
+
+@pytest.mark.parametrize(("name", "backend"), [each.param(name, name=name) for each in Backend for name in SUMMED])
+def test_sums_over_all_pairs(name: str, backend: str) -> None:
+    A = SUMMED[name]()
+    d = bfs(A, sources=range(A.nrows)).astype(np.int64).reshape(A.nrows, A.nrows)
+    right = (d >= 0).sum(axis=0), np.maximum(d, 0).sum(axis=0), d.max(axis=1, initial=0)
+    for how in ({}, {"fused": False}) if "path" not in name else ({},):
+        found = distance_totals(A.to(device=backend), **how)
+        reached, total, inverse, farthest = map(on_cpu, found)
+        assert {each.dtype for each in (reached, total, farthest)} == {np.dtype(np.int64)}
+        for got, expected in zip((reached, total, farthest), right, strict=True):
+            np.testing.assert_array_equal(got, expected)
+        np.testing.assert_allclose(inverse, (1 / np.where(d > 0, d, np.inf)).sum(axis=0), rtol=1e-12)
+
+
+def test_sums_over_all_pairs_are_the_same_with_any_number_of_threads() -> None:
+    A = rmat(12, dtype=np.int32)
+    with threads(1):
+        right = distance_totals(A)
+    with threads(3):
+        for got, expected in zip(distance_totals(A), right, strict=True):
+            np.testing.assert_array_equal(got, expected)
 
 
 # --- betweenness ------------------------------------------------------------------------------------------------------

@@ -461,7 +461,7 @@ CALLS: dict[str, Callable[[Any, Matrix], Any]] = {
 }
 """How an algorithm is called that is not called as those for paths are."""
 
-SUMS = {"betweenness_centrality", "pagerank"}
+SUMS = {"betweenness_centrality", "distance_totals", "pagerank"}
 """Algorithms that add floats, whose last digits depend on the order: `tests/test_centralities.py` compares them."""
 
 LARGER: dict[str, Callable[[], CSR]] = {

@@ -11,6 +11,7 @@ import numpy as np
 
 from algorithms import closeness
 from algorithms.all_pairs import all_pairs
+from algorithms.distance_totals import distance_totals
 from algorithms.distances_in_blocks import blocks_of_distances
 from algorithms.eccentricity import eccentricity as eccentricities
 from formats import Matrix
@@ -73,13 +74,17 @@ def farthest(A: Matrix, weighted: bool) -> Any:
     """Of each vertex of a connected graph the distance of the farthest one."""
     if A.nrows > AT_ONCE:
         return eccentricities(A, weighted=weighted)
+    if not weighted:
+        return distance_totals(A).farthest
     blocks = blocks_of_distances(A, list(range(A.nrows)), weighted)
     return np.concatenate([to_device(d.max(axis=1), "cpu") for _, d, _ in blocks])
 
 
 def total_length(G: Converted, weight: Any) -> Any:
     """The sum of all distances, of floats in NetworkX's order."""
-    if weight is None or not_negative(G, weight).dtype == np.int64:
+    if weight is None:
+        return int(distance_totals(G.matrix()).total.sum())
+    if not_negative(G, weight).dtype == np.int64:
         return int(farness(G, weight)[0].sum())
     each = (as_lengths(G, settle(G, [v], weight), [v]).values() for v in range(len(G)))
     return sum(chain.from_iterable(each))
@@ -152,7 +157,10 @@ def barycenter(G: Converted, weight: Any = None, attr: Any = None, sp: Any = Non
 def closeness_centrality(G: Converted, u: Any = None, distance: Any = None, wf_improved: bool = True) -> Any:
     if len(G) == 0 or (u is not None and G.index(u) < 0):
         raise NotImplementedError("no vertices, or none of that name")
-    total, count = farness(G, distance, backwards=True, vertices=None if u is None else [G.index(u)])
+    if u is None and distance is None:
+        count, total = (to_device(each, "cpu") for each in distance_totals(G.matrix())[:2])
+    else:
+        total, count = farness(G, distance, backwards=True, vertices=None if u is None else [G.index(u)])
     reached = count - 1.0
     found = np.divide(reached, total, out=np.zeros(total.size), where=total > 0)
     if wf_improved and len(G) > 1:

@@ -12,6 +12,7 @@ from algorithms.bfs import bfs
 from algorithms.bfs_order import bfs_order
 from algorithms.boruvka import boruvka
 from algorithms.core_number import core_number
+from algorithms.distance_totals import distance_totals
 from algorithms.pagerank import pagerank
 from algorithms.scc import scc
 from algorithms.shared.traversal import Direction
@@ -76,6 +77,13 @@ def _core_number(A: CSR, symmetrize: bool) -> Any:
     from .cores import cores
 
     return cores(A, symmetrize)
+
+
+@distance_totals.implement(CSR, "cpu")
+def _distance_totals(A: CSR) -> Any:
+    from .totals import totals
+
+    return totals(A)
 
 
 @pagerank.implement(CSR, "cpu")
