@@ -103,6 +103,8 @@ for kind in (nx.Graph, nx.DiGraph):
     G = backend.convert_from_nx(nx.gnm_random_graph(300, 1200, seed=1, directed=kind is nx.DiGraph))
     for name in ("dijkstra_path", "bidirectional_shortest_path", "bellman_ford_path_length"):
         getattr(backend, name)(G, 0, 1)
+    for name in ("all_pairs_shortest_path_length", "dfs_edges"):
+        list(getattr(backend, name)(G))
     for name in ("pagerank", "closeness_centrality", "betweenness_centrality", "is_forest", "is_bipartite"):
         getattr(backend, name)(G)
     for name in ("core_number", "clustering") if kind is nx.Graph else ("condensation", "is_weakly_connected"):

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import networkx as nx
 import numpy as np
 
 from algorithms.bfs import bfs
+from algorithms.distance_totals import distance_totals
 from algorithms.fused.cpu.in_order import breadth_first, weighted
 from formats.arrays import to_device
+from formats.storage.orientation import compressed
 
 from .graph import Converted
-from .options import option
+from .options import option, options
+
+AT_ONCE = 1 << 18
+"""Vertices that searches from several list at a time."""
 
 DEEPEST = np.iinfo(np.int32).max
 
@@ -56,6 +62,33 @@ def search(G: Converted, sources: list[int], limit: int = DEEPEST, backwards: bo
     level[sources] = 0
     count = breadth_first.search(*rows, len(sources), limit, queue, level, parent)
     return Found(queue[:count], level, parent)
+
+
+def searched(G: Converted, limit: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """(the vertices found, their levels), in order, of a search from each vertex in turn; at first a few at a time."""
+    n, first, size = len(G), 0, 1
+    if not option("exact_order"):
+        for v in range(n):
+            found = search(G, [v], limit)
+            yield found.order, found.level[found.order]
+        return
+    level, most = np.full(n, -1, np.int32), np.full(n, n)
+    while first < n:
+        sources = np.arange(first, min(first + size, n))
+        orders, depths = np.empty((2, sources.size, n), np.int32)
+        counts = most[sources]
+        breadth_first.search_each(tuple(G.rows), sources, limit, level, orders, depths, counts)
+        for k, count in enumerate(counts.tolist()):
+            yield orders[k, :count], depths[k, :count]
+        if size == 1 and limit == DEEPEST:
+            most = led_to(G)
+        first, size = first + sources.size, max(1, min(2 * size, AT_ONCE // n))
+
+
+def led_to(G: Converted) -> np.ndarray:
+    """(n,) how many vertices each leads to, itself included: who has found them need not look further."""
+    with options({"device": "cpu"}):
+        return distance_totals(compressed(G.matrix().T, 0)).reached
 
 
 def by_levels(G: Converted, source: int, limit: int) -> Found:

@@ -8,6 +8,8 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
+from algorithms.fused.cpu.in_order import depth_first
+
 from .answers import late
 from .components import log
 from .graph import Converted
@@ -94,25 +96,34 @@ def descendants_at_distance(G: Converted, source: Any, distance: Any) -> set[Any
     return set(G.listed(np.flatnonzero(level == distance)))
 
 
+def begun(G: Converted, source: Any, depth_limit: Any) -> tuple[np.ndarray, int]:
+    """Where a depth-first search starts, and how deep it goes: from a vertex, or from all."""
+    limit = len(G) if depth_limit is None else levels(depth_limit)
+    if source is None:
+        return np.arange(len(G)), limit
+    v = G.index(source)
+    if v < 0:
+        hash(source)
+        kind = "digraph" if G.directed else "graph"
+        raise nx.NetworkXError(f"The node {source} is not in the {kind}.")
+    return np.array([v]), limit
+
+
 def events(G: Converted, source: Any, depth_limit: Any) -> tuple[np.ndarray, ...]:
     """Those of a depth-first search from a vertex, or from all."""
-    if source is None:
-        starts = np.arange(len(G))
-    else:
-        v = G.index(source)
-        if v < 0:
-            hash(source)
-            kind = "digraph" if G.directed else "graph"
-            raise nx.NetworkXError(f"The node {source} is not in the {kind}.")
-        starts = np.array([v])
-    return log(*G.rows, starts, len(G) if depth_limit is None else levels(depth_limit))
+    return log(*G.rows, *begun(G, source, depth_limit))
 
 
 def tree(G: Converted, source: Any, depth_limit: Any) -> tuple[list[Any], list[Any]]:
     """The parents and the children, in order."""
-    parents, children, kinds = events(G, source, depth_limit)
-    new = (kinds == 0) & (parents != children)
-    return G.listed(parents[new]), G.listed(children[new])
+    starts, limit = begun(G, source, depth_limit)
+    n, (ends, near) = len(G), G.rows
+    found = np.empty(n, np.int32), np.empty(n, np.int32)
+    stack, at, visited = np.empty(n + 1, np.int32), ends[:-1].copy(), np.zeros(n, bool)
+    limit = min(limit, 2**31 - 1)
+    count = depth_first.tree(ends, near, starts.astype(np.int32), limit, stack, at, visited, found)
+    parents, children = found
+    return G.listed(parents[:count]), G.listed(children[:count])
 
 
 @late

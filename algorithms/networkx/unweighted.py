@@ -12,7 +12,7 @@ from algorithms.fused.cpu.in_order import breadth_first
 
 from .answers import in_order, late, lists, paths
 from .graph import Converted
-from .searches import before_each, levels, search, vertex
+from .searches import before_each, levels, search, searched, vertex
 
 
 def single_source_shortest_path_length(G: Converted, source: Any, cutoff: Any = None) -> dict[Any, int]:
@@ -37,10 +37,8 @@ def single_target_shortest_path(G: Converted, target: Any, cutoff: Any = None) -
 
 @late
 def all_pairs_shortest_path_length(G: Converted, cutoff: Any = None) -> Iterator[tuple[Any, dict[Any, int]]]:
-    limit = levels(cutoff)
-    for v, name in enumerate(G):
-        found = search(G, [v], limit)
-        yield name, in_order(G, found.order, found.level)
+    for name, (order, level) in zip(G, searched(G, levels(cutoff)), strict=True):
+        yield name, dict(zip(G.listed(order), level.tolist(), strict=True))
 
 
 @late

@@ -33,6 +33,36 @@ def search(ends, near, begun, limit, queue, level, parent):
 
 
 @compiled
+def search_each(rows, sources, limit, level, orders, levels, counts):
+    """Search from each source, up to the level `limit`, or until as many are found as `counts` says.
+
+    level: (n,), -1, and so again in the end.  orders, levels: a row for each source: the vertices found and their
+    levels, in order.  counts: how many are found at most, and then how many are.
+    """
+    (ends, near), n = rows, level.size
+    flat, by = orders.reshape(orders.size), levels.reshape(levels.size)
+    for row in range(sources.size):
+        source, begin = sources[row], row * n
+        level[source], flat[begin], by[begin] = 0, source, 0
+        at, end, last = begin, begin + 1, begin + counts[row]
+        while at < end < last:
+            u = flat[at]
+            below = by[at] + 1
+            at += 1
+            if below > limit:
+                break
+            for e in range(ends[u], ends[u + 1]):
+                v = near[e]
+                if level[v] < 0:
+                    level[v] = below
+                    flat[end], by[end] = v, below
+                    end += 1
+        for k in range(begin, end):
+            level[flat[k]] = -1
+        counts[row] = end - begin
+
+
+@compiled
 def meet(rows, back, source, target, queues, before, after):
     """The vertex at which searches from both ends meet, each step from the smaller frontier; -1 if they do not.
 

@@ -55,6 +55,38 @@ def events(ends, near, starts, limit, stack, at, visited, log):
 
 
 @compiled
+def tree(ends, near, starts, limit, stack, at, visited, found):
+    """How many edges the trees of a search have, in order: those `forward` events of `events` that lead elsewhere.
+
+    found: two arrays: from where, and to where.
+    """
+    parents, children = found
+    count = 0
+    for start in starts:
+        if visited[start]:
+            continue
+        visited[start] = True
+        stack[0] = start
+        size = 1
+        while size:
+            u = stack[size - 1]
+            e, stop, deeper = at[u], ends[u + 1], False
+            while e < stop and not deeper:
+                v = near[e]
+                e += 1
+                if not visited[v]:
+                    visited[v] = True
+                    parents[count], children[count] = u, v
+                    count += 1
+                    if size < limit:
+                        stack[size] = v
+                        deeper = True
+            at[u] = e
+            size += 1 if deeper else -1
+    return count
+
+
+@compiled
 def components(rows, at, stacks, preorder, lowlink, component, members):
     """The number of strong components; that of each vertex, by the order in which a search completes them.
 
