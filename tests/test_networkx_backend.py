@@ -343,6 +343,28 @@ def test_a_view_is_walked_by_what_it_shows() -> None:
     assert list(backend.bfs_edges(backend.convert_from_nx(back), 1)) == [(1, 0)]
 
 
+@pytest.mark.parametrize("connected", [True, False])
+def test_searches_from_every_vertex_are_networkxs(connected: bool) -> None:
+    """More at a time as they are asked for, each only until it has found what there is to be found."""
+    G = nx.gnm_random_graph(300, 3000 if connected else 310, seed=2, directed=True)
+    assert nx.is_strongly_connected(G) is connected
+    H = nx.relabel_nodes(G, {v: f"v{v}" for v in sorted(G, key=hash)[::-1]})
+    for graph_of, cutoff in ((G, None), (H, None), (H, 2)):
+        kept = backend.convert_from_nx(graph_of)
+        theirs = list(THEIRS["all_pairs_shortest_path_length"](graph_of, cutoff))
+        ours = backend.all_pairs_shortest_path_length(kept, cutoff)
+        assert form([next(ours), next(ours), *ours]) == form(theirs)
+        assert dict(backend.all_pairs_shortest_path_length(kept, cutoff, exact_order=False)) == dict(theirs)
+
+
+def test_answers_by_name_are_their_own() -> None:
+    for names in (range(3), "abc"):
+        kept = backend.convert_from_nx(nx.path_graph(names))
+        first = backend.closeness_centrality(kept)
+        first.clear()
+        assert list(backend.core_number(kept).items()) == [(name, 1) for name in names]
+
+
 def test_a_class_with_its_own_way_to_neighbours_is_refused() -> None:
     class Complement(nx.Graph):
         def neighbors(self, n: Any) -> Any:

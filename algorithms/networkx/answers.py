@@ -16,7 +16,9 @@ FEW = 1000
 
 def by_name(G: Converted, values: Any) -> dict[Any, Any]:
     """A value for each vertex."""
-    return dict(zip(G.names, values if isinstance(values, list) else values.tolist(), strict=True))
+    found = G.keyed.copy()  # a copy has room for all names at once
+    found.update(zip(G.names, values if isinstance(values, list) else values.tolist(), strict=True))
+    return found
 
 
 def in_order(G: Converted, order: np.ndarray, values: Any) -> dict[Any, Any]:

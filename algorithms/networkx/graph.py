@@ -105,6 +105,11 @@ class Converted:
         return np.fromiter(self.names, object, len(self.names))
 
     @cached_property
+    def keyed(self) -> dict[Hashable, int]:
+        """A dictionary with the names in order."""
+        return dict.fromkeys(self.names, 0) if self.number is None else self.number
+
+    @cached_property
     def networkx(self) -> Any:
         """The NetworkX graph."""
         if self.source is not None:
