@@ -37,6 +37,7 @@ from formats.arrays import (
     index_dtype,
     to_device,
 )
+from formats.display import table
 from formats.storage.orientation import compressed
 from semiring import Law, MinPlus, Semiring, assign, ewise_add, extract, mxm, select, vxm
 from semiring.algebra.semirings import find_semiring
@@ -377,6 +378,19 @@ class Factor:
 
     def __repr__(self) -> str:
         return f"Factor({self.semiring.name}, {self.A.dtype}, {self.nbytes:,} bytes, {self.symbolic!r})"
+
+    def _repr_html_(self) -> str:
+        S, entries = self.symbolic, self.A.nnz
+        rows = [
+            ("vertices", f"{self.A.nrows:,}"),
+            ("edges", f"{entries:,}"),
+            ("arcs", f"{S.entries:,} to later vertices, {S.entries / max(entries, 1):.3g} for each edge"),
+            ("levels of the tree", f"{S.levels:,}"),
+            ("operations", f"{S.operations:,}"),
+            ("order", S.how),
+            ("bytes", f"{self.nbytes:,}"),
+        ]
+        return table(f"factor, {self.semiring.name}, {self.A.dtype}", rows)
 
 
 def made(A: Matrix, s: Semiring, symbolic: Symbolic, before: Engine | None = None) -> Factor:

@@ -1,11 +1,12 @@
-"""A bar on stderr for work that takes long: how far it is, on a terminal."""
+"""A bar for work that takes long, on a terminal's stderr or in a notebook: how far it is."""
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable
 from typing import Any
+
+from .display import NotebookBar, in_notebook, is_watched
 
 BAR_AFTER_SECONDS = 1.0
 
@@ -13,15 +14,15 @@ BAR_AFTER_SECONDS = 1.0
 class Bar:
     """How much of some work is done, shown on stderr once that takes longer than BAR_AFTER_SECONDS.
 
-    total, done: how much there is, and what tells how much is done.  progress: None shows it on a terminal only, True
-    at once, False never.  in_bytes: are these bytes?
+    total, done: how much there is, and what tells how much is done.  progress: None shows it on a terminal and in a
+    notebook, True at once, False never.  in_bytes: are these bytes?
     """
 
     def __init__(
         self, name: str, total: int, done: Callable[[], int], progress: bool | None = None, *, in_bytes: bool = False
     ) -> None:
         self._name, self._total, self._done, self._in_bytes = name, total, done, in_bytes
-        self._wanted = sys.stderr is not None and sys.stderr.isatty() if progress is None else progress
+        self._wanted = is_watched() if progress is None else progress
         self._from = time.monotonic() + (0 if progress else BAR_AFTER_SECONDS)
         self._shown: Any = None
 
@@ -42,7 +43,10 @@ class Bar:
             self._shown.update(0, completed=self._done())
 
     def _start(self) -> None:
-        """Show a bar of rich's, with one task; none within another bar."""
+        """Show a notebook's bar, or one of rich's, with one task; none within another bar."""
+        if in_notebook():
+            self._shown = NotebookBar(self._name, self._total)
+            return
         from rich.console import Console
         from rich.errors import LiveError
         from rich.progress import (

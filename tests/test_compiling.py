@@ -36,7 +36,7 @@ def compile_for(label: str, seconds: float) -> None:
 def test_long_compiling_is_said_once_on_a_terminal(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(compiling, "_is_watched", lambda: True)
+    monkeypatch.setattr(compiling, "is_watched", lambda: True)
     compile_for("min_plus, float32", 0.3)
     compile_for("min_plus, float32", 0.3)
     assert capsys.readouterr().err == "compiling kernels for min_plus, float32 (once)\n"
@@ -46,7 +46,7 @@ def test_many_short_compilations_are_said_together(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(compiling, "SAID_AFTER", 0.4)
-    monkeypatch.setattr(compiling, "_is_watched", lambda: True)
+    monkeypatch.setattr(compiling, "is_watched", lambda: True)
     compile_for("bfs", 0.3)
     assert capsys.readouterr().err == ""
     compile_for("bfs", 0.3)

@@ -14,12 +14,14 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, astuple, dataclass, field, fields
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from formats import Matrix, SparseVector
 from formats.arrays import finish, optional, to_device
+from formats.display import MOST_LINES, shortened, table
 from semiring.vectors import degrees, look_up
 from semiring.verbs.explanation import definitions_only
 
@@ -54,7 +56,7 @@ class Round:
     crossed: int = 0
 
 
-@dataclass
+@dataclass(repr=False)
 class Trace:
     """The rounds of everything that ran within a `with trace()` block."""
 
@@ -132,6 +134,25 @@ class Trace:
         axes.legend()
         return axes
 
+    def __str__(self) -> str:
+        lines = [f"trace of {len(self.rounds):,} rounds"]
+        for row in self.rounds:
+            known = [f"{row.frontier:,} vertices", f"{row.edges:,} edges", row.direction, row.phase or ""]
+            lines.append(f"  {row.algorithm} {row.run}, round {row.iteration}: {', '.join(filter(None, known))}")
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return shortened(str(self))
+
+    def _repr_html_(self) -> str:
+        names = [part.name for part in fields(Round)]
+        rest = max(len(self.rounds) - MOST_LINES, 0)
+        rows = [
+            ["" if value is None else _cell(value) for value in astuple(row)] for row in islice(self.rounds, MOST_LINES)
+        ]
+        more = f"… {rest:,} more rounds: to_frame() has all" if rest else ""
+        return table(f"trace of {len(self.rounds):,} rounds", rows, names, more)
+
     def save(self, path: Path | str) -> None:
         """Write the rounds to a file: .jsonl, an object a line, or .csv. ValueError for another suffix."""
         import csv
@@ -153,6 +174,10 @@ def check_trace_file(path: Path | str) -> None:
         raise ValueError(f"a trace is saved as .jsonl or .csv, got {Path(path).name!r}")
     if not Path(path).absolute().parent.is_dir():
         raise ValueError(f"the trace {path} lies in a folder that does not exist")
+
+
+def _cell(value: Any) -> str:
+    return f"{value:.3g}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)
 
 
 def _finite(value: Any) -> Any:

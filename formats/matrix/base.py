@@ -24,6 +24,7 @@ from .facts import LONGEST
 from .footprint import Footprint, footprint
 from .notation import Default, Notation, is_integer
 from .placing import Resident, placed
+from .spy import matrix_html
 
 if TYPE_CHECKING:
     import cupyx.scipy.sparse
@@ -212,6 +213,10 @@ class Matrix(Notation["Matrix"], Storage):
         name = type(self).__name__ + (".T" if self.major != getattr(type(self), "major", 0) else "")
         share = "" if self.resident == self.nbytes else f", {self.resident / self.nbytes:.0%} resident"
         return f"<{name} {self.nrows}×{self.ncols}, {self.nnz} entries, {self.dtype}, {self.device}{share}>"
+
+    @at_home
+    def _repr_html_(self) -> str:
+        return matrix_html(self)
 
     # --- how large, and which format ------------------------------------------------------------------------------
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..display import table
 from ..hooks import WORK
 from ..places import Device, Place, find_place
 from .contract import Storage
@@ -59,7 +60,8 @@ class Footprint:
         if self.available is not None and not self.fits:
             raise self.place.no_room(self.what, self.total, self.available)
 
-    def __str__(self) -> str:
+    def _rows(self) -> list[tuple[str, int, str]]:
+        """What each part takes, and what is to be said of it."""
         parts = {"matrix": self.matrix, "conversion": self.temporary, **self.work}
         notes = {"matrix": "" if self.added else "there already", "conversion": "while it is made"}
         if self.crossing:
@@ -68,9 +70,17 @@ class Footprint:
         room = "" if self.available is None else f" of {_mib(self.available)} available"
         parts["at most"] = self.total
         notes["at most"] = f"at one time{room}: {'fits' if self.fits else 'does not fit'}"
-        width = max(map(len, parts))
-        lines = [f"  {name:{width}} {_mib(size):>14}  {notes.get(name, '')}".rstrip() for name, size in parts.items()]
+        return [(name, size, notes.get(name, "")) for name, size in parts.items()]
+
+    def __str__(self) -> str:
+        rows = self._rows()
+        width = max(len(name) for name, _, _ in rows)
+        lines = [f"  {name:{width}} {_mib(size):>14}  {note}".rstrip() for name, size, note in rows]
         return "\n".join([f"{self.what}, on the {self.place.name}", *lines])
+
+    def _repr_html_(self) -> str:
+        rows = [(name, _mib(size), note) for name, size, note in self._rows()]
+        return table(f"{self.what}, on the {self.place.name}", rows)
 
 
 def footprint(

@@ -8,6 +8,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from formats.display import is_watched
+
 SAID_AFTER = 0.5
 """Seconds of compiling after which a line appears on a terminal or in a notebook."""
 
@@ -37,7 +39,7 @@ def compiling(label: str) -> Iterator[None]:
         before = _clock.by_label.get(label, 0.0)
         timer = threading.Timer(max(SAID_AFTER - before, 0.0), _say, (label,))
         timer.daemon = True
-        if before < SAID_AFTER and _is_watched():
+        if before < SAID_AFTER and is_watched():
             timer.start()
         _clock.depth += 1
         start = time.perf_counter()
@@ -50,11 +52,6 @@ def compiling(label: str) -> Iterator[None]:
             _clock.by_label[label] = before + seconds
             if _clock.depth == 0:
                 _clock.total += seconds
-
-
-def _is_watched() -> bool:
-    """Is stderr a terminal or a notebook's?"""
-    return (sys.stderr is not None and sys.stderr.isatty()) or "ipykernel" in sys.modules
 
 
 def _say(label: str) -> None:

@@ -30,6 +30,7 @@ from typing import Any
 import numpy as np
 
 from formats import CSR, Matrix
+from formats.display import shortened, table
 from formats.hooks import CHOICE
 from formats.matrix.facts import COMPRESSED
 from formats.matrix.footprint import footprint
@@ -112,7 +113,18 @@ class Choice:
         rest = ", ".join(row["format"] for row in self.candidates if row["why"] == NOT_TRIED)
         return "\n".join([*lines, *([f"    {NOT_TRIED}: {rest}"] if rest else [])])
 
-    __repr__ = __str__
+    def __repr__(self) -> str:
+        return shortened(str(self))
+
+    def _repr_html_(self) -> str:
+        head = ("format", "ms a call", "ms to convert", "ms in all", "bytes", "tried on")
+        keys = ("ms", "conversion_ms", "total_ms")
+        rows = [
+            (row["format"], *(_ms(row[key]) for key in keys), f"{row['nbytes']:,}", row["tried"])
+            for row in self.candidates
+            if row["tried"] is not None
+        ]
+        return table(f"{self.what}: {self.why}", rows, head)
 
 
 def choose(

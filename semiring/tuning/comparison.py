@@ -21,6 +21,8 @@ import numpy as np
 
 from formats import Matrix, SparseVector
 from formats.arrays import Array, Device, all_of, equals, move, namespace, optional
+from formats.display import shortened
+from formats.display import table as html_table
 from formats.matrix.base import find_format
 
 from ..algebra.semirings import BOOL, MinPlus, Semiring, find_semiring
@@ -122,14 +124,29 @@ class Comparison:
             table.add_column(name.format(own=self.own), justify="right" if k else "left", no_wrap=True)
         for row in self.measured:
             table.add_row(*(_cell(key, row[key]) for key in COLUMNS))
-        refused = [f"{row['format']}: {row['why']}" for row in self.rows if row["why"] is not None]
-        table.caption, table.caption_justify = "\n".join(refused) or None, "left"
+        table.caption, table.caption_justify = self._refused or None, "left"
         return table
 
+    @property
+    def _refused(self) -> str:
+        """A line for each format that the matrix cannot have."""
+        return "\n".join(f"{row['format']}: {row['why']}" for row in self.rows if row["why"] is not None)
+
+    def _repr_html_(self) -> str:
+        head = [name.format(own=self.own) for name in COLUMNS.values()]
+        rows = [[_cell(key, row[key]) for key in COLUMNS] for row in self.measured]
+        return html_table(self.what, rows, head, self._refused)
+
+    def __str__(self) -> str:
+        return self._told()
+
     def __repr__(self) -> str:
+        return shortened(self._told())
+
+    def _told(self) -> str:
         from rich.console import Console
 
-        console = Console(width=120, no_color=True, highlight=False)
+        console = Console(width=120, no_color=True, highlight=False, force_terminal=False, force_jupyter=False)
         with console.capture() as captured:
             console.print(self)
         return "\n".join(line.rstrip() for line in captured.get().splitlines())

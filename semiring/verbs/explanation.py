@@ -16,6 +16,11 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, ParamSpec, TypeVar
 
 from formats import Matrix
+from formats.display import shortened, table
+
+NOTHING = "no algorithm ran that could have been fused"
+MOST_SHOWN = 5
+"""Runs of which a notebook shows tables."""
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -61,9 +66,25 @@ class Explanation(Generic[R]):
     runs: list[Run]
     choices: list[Any] = field(default_factory=list)
 
-    def __repr__(self) -> str:
+    def __str__(self) -> str:
         told = "\n".join(map(str, [*self.choices, *self.runs]))
-        return told or "no algorithm ran that could have been fused"
+        return told or NOTHING
+
+    def __repr__(self) -> str:
+        return shortened(str(self))
+
+    def _repr_html_(self) -> str:
+        shown = [
+            table(
+                f"{run.algorithm}: {run.implementation}, {run.format} on {run.device}",
+                [("why", run.why), *run.facts.items()],
+            )
+            for run in self.runs[:MOST_SHOWN]
+        ]
+        rest = len(self.runs) - len(shown)
+        more = [f"<p>… {rest:,} more: print shows all</p>"] if rest else []
+        choices = [choice._repr_html_() for choice in self.choices]
+        return "".join([*choices, *shown, *more]) or f"<p>{NOTHING}</p>"
 
 
 _choices: ContextVar[list[Any] | None] = ContextVar("choices", default=None)

@@ -1,0 +1,73 @@
+"""What Python and notebooks show by themselves: short texts, tables in HTML, and a bar in a notebook."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+from html import escape
+from typing import Any
+
+MOST_LINES = 20
+"""Of what Python prints of an object by itself."""
+
+
+def shortened(text: str) -> str:
+    """The text, if it has few lines; else its first ones, and how many there are."""
+    lines = text.splitlines()
+    if len(lines) <= MOST_LINES:
+        return text
+    return "\n".join([*lines[: MOST_LINES - 1], f"… {len(lines) - MOST_LINES + 1:,} more lines: print shows all"])
+
+
+def table(title: str, rows: Iterable[Sequence[Any]], head: Sequence[str] = (), note: str = "") -> str:
+    """A table in HTML; numbers and whatever stands in a later column are at the right. Text is escaped."""
+    heads = "".join(
+        f'<th scope="col" style="text-align: {_side(k)}">{escape(name)}</th>' for k, name in enumerate(head)
+    )
+    lines = [f"<tr>{heads}</tr>"] if head else []
+    for row in rows:
+        cells = (f'<td style="text-align: {_side(k)}">{escape(str(cell))}</td>' for k, cell in enumerate(row))
+        lines.append(f"<tr>{''.join(cells)}</tr>")
+    below = f"<pre>{escape(note)}</pre>" if note else ""
+    caption = f'<caption style="text-align: left">{escape(title)}</caption>'
+    return f"<div><table>{caption}{''.join(lines)}</table>{below}</div>"
+
+
+def _side(column: int) -> str:
+    return "right" if column else "left"
+
+
+class NotebookBar:
+    """A bar in a notebook's output, as rich's. It disappears at the end."""
+
+    def __init__(self, name: str, total: int) -> None:
+        from IPython.display import display
+
+        self._name, self._total = name, total
+        self._handle: Any = display(self._html(0), display_id=True)
+
+    def _html(self, completed: int) -> Any:
+        from IPython.display import HTML
+
+        share = f"{completed / max(self._total, 1):.0%}"
+        bar = f'<progress max="{self._total}" value="{completed}"></progress>'
+        return HTML(f"<label>{escape(self._name)} {bar} {share}</label>")
+
+    def update(self, _: int, completed: int) -> None:
+        self._handle.update(self._html(completed))
+
+    def stop(self) -> None:
+        from IPython.display import HTML
+
+        self._handle.update(HTML(""))
+
+
+def in_notebook() -> bool:
+    """Is this process a notebook's kernel?"""
+    ipython = sys.modules.get("IPython")
+    return ipython is not None and hasattr(ipython.get_ipython(), "kernel")
+
+
+def is_watched() -> bool:
+    """Is stderr a terminal or a notebook's?"""
+    return in_notebook() or (sys.stderr is not None and sys.stderr.isatty())
