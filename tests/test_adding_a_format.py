@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import re
 import sys
 from collections.abc import Iterator
@@ -121,3 +122,13 @@ def test_the_format_of_the_page_says_what_it_takes_and_refuses_what_is_absurd(di
     with pytest.raises(ValueError, match="too many diagonals; force=True has it anyway"):
         from_edges(*ends, shape=20_000).to("dia")
     assert A.to("dia", force=True).equals(A)
+
+
+def test_an_algorithm_and_a_semiring_are_as_the_page_shows() -> None:
+    blocks = re.findall(r"^```\n(>>>.*?)^```$", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+    assert len(blocks) == 2
+    found = doctest.DocTestRunner().run(
+        doctest.DocTestParser().get_doctest("\n".join(blocks), {"__name__": "page"}, PAGE.name, str(PAGE), 0)
+    )
+    assert found.attempted > 6
+    assert not found.failed

@@ -1,4 +1,4 @@
-"""docs/verbs.md, docs/graphs.md, docs/tutorial.md: their blocks run in order, and print what the page shows."""
+"""Pages whose blocks run in order, each page by itself, and print what the page shows."""
 
 import doctest
 from pathlib import Path
@@ -8,7 +8,7 @@ import pytest
 DOCS = Path(__file__).parents[1] / "docs"
 
 
-@pytest.mark.parametrize("name", ["verbs", "graphs", "tutorial"])
+@pytest.mark.parametrize("name", ["verbs", "graphs", "tutorial", "how-to", "concepts", "gallery"])
 def test_a_page_prints_what_it_shows(name, tmp_path, monkeypatch):
     page = DOCS / f"{name}.md"
     monkeypatch.chdir(tmp_path)

@@ -105,7 +105,7 @@ FIGURES = {
 
 def test_figures_of_experiments_are_those_of_their_rows() -> None:
     table = (
-        (DOCS / "experiments.md")
+        (DOCS / "performance.md")
         .read_text()
         .partition("<!-- figures: begin -->")[2]
         .partition("<!-- figures: end -->")[0]
