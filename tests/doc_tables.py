@@ -6,14 +6,19 @@ Each stands between <!-- NAME: begin --> and <!-- NAME: end -->, and is made fro
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
+from enum import EnumType
 from math import ceil
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Any, get_type_hints
 
 import numpy as np
+import typer
+from typer.models import ArgumentInfo
 
+from algorithms.cli import app
 from algorithms.networkx.entry.semiring_networkx import COSTS, FUNCTIONS
 from bench.experiment import load
 from bench.experiments.centralities import LIBRARIES, LIMIT
@@ -337,9 +342,47 @@ def networkx_costs() -> str:
     return table(["taken", "if it costs NetworkX"], *([name, what] for name, what in COSTS.items()))
 
 
+def commands() -> str:
+    """The command line, command by command, from the functions that define it."""
+    parts = []
+    for command in app.registered_commands:
+        function: Any = command.callback
+        parts.append(f"### semiring {function.__name__.replace('_', '-')}\n\n{inspect.getdoc(function)}\n")
+        hints = get_type_hints(function, include_extras=True)
+        known = [(hints[each.name], each) for each in inspect.signature(function).parameters.values()]
+        rows = [option(hint, each) for hint, each in known if hint is not typer.Context]
+        if rows:
+            parts.append(table(["argument or option", "what it does", "by default"], *rows) + "\n")
+    return "\n".join(parts)
+
+
+def option(hint: Any, parameter: inspect.Parameter) -> list[str]:
+    """An argument or an option of a command: how it is written, what it does, what it is by default."""
+    kind, said = hint.__origin__, hint.__metadata__[0]
+    of = next((known for known in VALUES if known.__name__ in str(kind)), None)
+    name, default = parameter.name, parameter.default
+    value = "|".join(kind) if isinstance(kind, EnumType) else VALUES.get(of, "")
+    values = f" One of {said.metavar.strip('[]').replace('|', ', ')}." if said.metavar and "|" in said.metavar else ""
+    if isinstance(said, ArgumentInfo):
+        written = name.upper()
+    else:
+        declared = [each for each in (said.default, *(said.param_decls or ())) if str(each).startswith("-")]
+        written = (
+            ", ".join(declared or [f"--{'no-' * (default is True)}{name.replace('_', '-')}"]) + f" {value}".rstrip()
+        )
+    shown = ", ".join(f"`{each}`" for each in (default if isinstance(default, list) else [default]))
+    shown = "must be given" if default is parameter.empty else "" if default is None or value == "" else shown
+    return [f"`{written}`".replace("|", r"\|"), (said.help or "") + values, shown]
+
+
+VALUES = {str: "NAME", int: "N", float: "X", Path: "FILE"}
+"""What stands for a value of a type."""
+
+
 TABLES: dict[Path, dict[str, Callable[[], str]]] = {
     README: {"summary": summary},
     DOCS / "formats.md": {"support": support},
+    DOCS / "command-line.md": {"commands": commands},
     DOCS / "networkx.md": {"functions": networkx_functions, "costs": networkx_costs, "times": of_networkx},
     DOCS / "performance.md": {
         "peers on a CPU": peers_on_a_cpu,
