@@ -46,6 +46,7 @@ def write_reference(app: Any) -> None:
         for each in sorted(package.__all__, key=lambda each: (kind(getattr(package, each)), each.lower())):
             directive, option = DIRECTIVES[kind(getattr(package, each))]
             lines += [each, "-" * len(each), "", f".. {directive}:: {name}.{each}", f"   {option}", ""]
+            lines += example(name, each, getattr(package, each))
         page, text = folder / f"{name}.rst", "\n".join(lines)
         if not page.exists() or page.read_text(encoding="utf-8") != text:
             page.write_text(text, encoding="utf-8")
@@ -54,6 +55,25 @@ def write_reference(app: Any) -> None:
 def kind(thing: Any) -> int:
     """0 for what is called, 1 for a class, 2 for a value."""
     return 1 if inspect.isclass(thing) else 0 if hasattr(thing, "__wrapped__") or inspect.isroutine(thing) else 2
+
+
+def example(package: str, name: str, value: Any) -> list[str]:
+    """Of a value, which has no docstring of its own: what it is, as Python says it. Of others nothing."""
+    if kind(value) < 2 or inspect.ismodule(value):
+        return []
+    lines = [f"from {package} import {name}"]
+    if isinstance(value, dict):
+        lines += [f"list({name})[:6]"]
+    elif hasattr(value, "mul"):
+        lines += [f"{name}.add.name, {name}.mul.name, {name}.one"]
+    else:
+        lines += [name]
+    names: dict[str, Any] = {}
+    exec(lines[0], names)
+    shown = [f"   >>> {lines[0]}"]
+    for line in lines[1:]:
+        shown += [f"   >>> {line}", f"   {eval(line, names)!r}"]
+    return ["", *shown, ""]
 
 
 INLINE = re.compile(r"(`[^`]*`)|([*|]|(?<=\w)_(?!\w))")
@@ -68,12 +88,18 @@ def plain(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[
 
 def linked(app: Any, page: str, source: list[str]) -> None:
     """The README is the site's first page; lab notes are read in the repository."""
-    text = source[0].replace("](../README.md", "](index.md")
-    source[0] = re.sub(r"\[([^]]*)\]\(measurements/[^)]*\)", r"\1", text)
+    text = re.sub(r"\]\((?:\.\./)?README\.md", "](index.md", source[0])
+    source[0] = re.sub(r"\[([^]]*)\]\((?:docs/)?measurements/[^)]*\)", r"\1", text)
+
+
+def linked_within(app: Any, path: Path, page: str, source: list[str]) -> None:
+    """Likewise in what a page includes."""
+    linked(app, page, source)
 
 
 def setup(app: Any) -> None:
     """What Sphinx calls."""
     app.connect("source-read", linked)
+    app.connect("include-read", linked_within)
     app.connect("builder-inited", write_reference)
     app.connect("autodoc-process-docstring", plain, priority=400)  # before napoleon
