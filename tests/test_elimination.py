@@ -415,6 +415,16 @@ def test_graphs_of_no_vertex_one_and_two() -> None:
         two.solve()  # type: ignore[call-overload]
 
 
+def test_numbers_of_a_part_of_the_pattern_come_first() -> None:
+    A = roads(8)
+    u, v, w = A.to_edges()
+    some = (u + v) % 5 > 0
+    B = from_edges(u[some], v[some], w[some], shape=A.nrows)
+    S = symbolic_factor(A)
+    for C in (B, A, B):
+        np.testing.assert_array_equal(S.numeric(C).solve(3), sssp(C, 3))
+
+
 def test_every_format_and_read_only_arrays() -> None:
     A = roads(8)
     right = factor(A).solve(3)

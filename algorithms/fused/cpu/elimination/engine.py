@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -36,19 +37,18 @@ SAFE = 2**62
 class Analysis:
     """What is known of a graph's factor before its numbers.
 
-    plan: made when the first numbers are.  how: who has found the order.
+    A: of which the pattern counts.  how: who has found the order.
     """
 
+    A: CSR
     tree: Tree
     prediction: Prediction
     how: str
-    found: Plan | None = None
 
-    def plan(self, A: CSR) -> Plan:
+    @cached_property
+    def plan(self) -> Plan:
         """Where everything will lie."""
-        if self.found is None:
-            self.found = planned(A.indptr, A.indices, self.tree)
-        return self.found
+        return planned(self.A.indptr, self.A.indices, self.tree)
 
 
 def analysis(A: CSR, order: Any) -> Analysis:
@@ -59,7 +59,7 @@ def analysis(A: CSR, order: Any) -> Analysis:
     elif np.bincount(order, minlength=A.nrows).max(initial=0) > 1 or order.size != A.nrows:
         raise ValueError(f"order must hold each of the {A.nrows:,} vertices once")
     t = tree(A.indptr, A.indices, np.asarray(order, np.int32))
-    return Analysis(replace(t, order=read_only(t.order)), prediction(t), how)
+    return Analysis(A, replace(t, order=read_only(t.order)), prediction(t), how)
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,7 @@ def q_size(q: Queries) -> int:
 def engine(known: Analysis, A: CSR, s: Semiring, before: Engine | None = None) -> Engine:
     """The numbers of A's factor.  before: of the same order; where its matrix has the same pattern, nothing is looked
     up again."""
-    plan = known.plan(A)
+    plan = known.plan
     same = before is not None and all(
         mine is its or np.array_equal(mine, its)
         for mine, its in ((A.indptr, before.A.indptr), (A.indices, before.A.indices))
@@ -180,7 +180,7 @@ def engine(known: Analysis, A: CSR, s: Semiring, before: Engine | None = None) -
 
 def engine_of(known: Analysis, A: CSR, s: Semiring, up: np.ndarray, down: np.ndarray) -> Engine:
     """The same from numbers that were made before; `up` is empty where both directions are alike."""
-    plan = known.plan(A)
+    plan = known.plan
     wide, weights, lengths = weights_of(A, s)
     work = algebra(s, weights.dtype, lengths)
     if down.size != known.prediction.arcs or down.dtype != work.dtype:
