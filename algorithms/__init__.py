@@ -10,6 +10,7 @@ from .bfs import bfs
 from .bfs_order import bfs_order
 from .boruvka import boruvka
 from .closeness import closeness_centrality, harmonic_centrality
+from .closure import closure
 from .components import components
 from .core_number import core_number
 from .da2cf import da2cf
@@ -44,6 +45,7 @@ __all__ = [
     "bfs_order",
     "boruvka",
     "closeness_centrality",
+    "closure",
     "clustering",
     "components",
     "core_number",
