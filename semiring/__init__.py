@@ -82,7 +82,6 @@ __all__ = [
     "mxv",
     "nearer",
     "no_worse",
-    "notation",
     "power",
     "reduce",
     "select",
