@@ -14,8 +14,11 @@ ROOT = Path(__file__).parent.parent
 ARCHITECTURE = ROOT / "docs" / "architecture.md"
 LONGEST = 30
 """Words of a sentence."""
+DOCS = ROOT / "docs"
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 FOLDERS = ("formats", "semiring", "algorithms", "bench", "tests", "docs")
+PASSIVE = 0.12
+"""Of a page's sentences, at most, begin in the passive: "The matrix is converted"."""
 MOST_LINES, MOST_WORDS = 150, 17
 FEWEST_FILES = 5
 """That use a word which everybody has to learn."""
@@ -37,6 +40,45 @@ def sentences(text: str) -> list[str]:
         if not block.startswith(("|", "#"))
         for sentence in re.split(r"(?<=[.?!:;])\s+", " ".join(block.split()))
     ]
+
+
+TO_BE = r"(?:is|are|was|were|been|be)(?: not| also| only)?"
+PARTICIPLE = (
+    r"(?:\w+ed|made|given|taken|kept|found|written|read|run|put|built|drawn|held|left|known|shown|said|told|chosen|cut)"
+)
+GUIDES = [
+    ROOT / "README.md",
+    *(DOCS / f"{name}.md" for name in ("tutorial", "how-to", "gallery", "concepts", "graphs", "verbs")),
+]
+"""Pages that newcomers read."""
+JARGON = """
+    absent accumulator adjacency annihilate arc associative backend betweenness bottleneck bucket centrality
+    clique closure commutative component core definition dense deterministic diameter distributive dtype
+    eccentricity entry factor fixpoint forest format frontier fused heap host hub idempotent isochrone kernel
+    law leg mask matrix monoid nnz operand operator padding parent pattern pivot place predecessor pinned
+    relax resident saturate scalar semiring settle source sparse symmetric tie trace transpose traverse unit
+    vector verb vertex warp weight zero
+""".split()
+"""Words of the field and of ours that a reader may not know, or may take for something else."""
+
+
+def passive(sentence: str) -> bool:
+    """Does the sentence begin in the passive, within its first words?"""
+    return re.match(rf"(?:\S+ ){{0,4}}{TO_BE} {PARTICIPLE}\b", sentence) is not None
+
+
+def uses(text: str, word: str) -> bool:
+    """Does the text have the word, or a form of it?"""
+    forms = rf"{word}(?:s|es|d|ed|ing|al)?|{word[:-1]}(?:ies|ing|al|ity|tic)|{word[:-2]}ices"
+    return re.search(rf"\b(?:{forms})\b", text.lower()) is not None
+
+
+def glossary() -> list[str]:
+    """The words that the concepts' last table explains."""
+    rows = re.findall(
+        r"^\| ([^|]+) \|", (DOCS / "concepts.md").read_text(encoding="utf-8").partition("## Glossary")[2], re.M
+    )
+    return [word.strip() for row in rows[1:] for word in row.split(",")]
 
 
 def links(text: str) -> list[str]:
@@ -127,3 +169,34 @@ def test_sentences_are_short(page: Path) -> None:
 def test_a_long_sentence_is_found() -> None:
     text = f"One [two](x.md) `three four`.\n\n| {'a ' * 40}|\n\n- Five{' six' * 30}.\n- Seven: {'eight ' * 30}"
     assert [len(each.split()) for each in sentences(text)] == [3, 32, 2, 30]  # "-" counts as a word
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if page.parent.name != "measurements"], ids=lambda page: page.name
+)
+def test_few_sentences_begin_in_the_passive(page: Path) -> None:
+    found = [each for each in sentences(page.read_text(encoding="utf-8")) if len(each.split()) > 2]
+    those = [each for each in found if passive(each)]
+    assert len(those) <= max(PASSIVE * len(found), 1), those
+
+
+@pytest.mark.parametrize("page", GUIDES, ids=lambda page: page.name)
+def test_words_of_the_field_are_in_the_glossary(page: Path) -> None:
+    text, explained = " ".join(sentences(page.read_text(encoding="utf-8"))), " ".join(glossary()).lower()
+    assert [word for word in JARGON if uses(text, word) and not uses(explained, word)] == []
+
+
+def test_the_glossary_has_words_that_are_used() -> None:
+    text = " ".join(page.read_text(encoding="utf-8").partition("## Glossary")[0] for page in PAGES)
+    assert [word for word in glossary() if word != "…" and not uses(text, word.lower())] == []
+
+
+def test_passives_and_forms_of_words_are_found() -> None:
+    assert passive("The matrix is converted once.")
+    assert passive("Rows are not kept.")
+    assert not passive("The call converts the matrix, which is kept.")
+    assert not passive("The matrix is large.")
+    assert uses("Matrices with ties", "matrix")
+    assert uses("Matrices with ties", "tie")
+    assert not uses("Time, archives", "tie")
+    assert not uses("Time, archives", "arc")
