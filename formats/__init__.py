@@ -8,6 +8,8 @@ from .io import open_mapped, read, write
 from .matrix.base import Matrix
 from .matrix.footprint import Footprint
 from .memory import OutOfDeviceMemory, OutOfHostMemory
+from .parts.group import ParticipantError
+from .parts.partitioned import Partitioned, partition
 from .performance import PerformanceWarning
 from .places import Place, set_memory_limit
 from .preparation.renumbering import inverse_permutation, permute, renumber, vertex_order
@@ -39,6 +41,8 @@ __all__ = [
     "NeighboursByWeight",
     "OutOfDeviceMemory",
     "OutOfHostMemory",
+    "ParticipantError",
+    "Partitioned",
     "PerformanceWarning",
     "Place",
     "SegmentedCOO",
@@ -53,6 +57,7 @@ __all__ = [
     "inverse_permutation",
     "permute",
     "open_mapped",
+    "partition",
     "read",
     "renumber",
     "reorder_edges",

@@ -169,6 +169,8 @@ def _as_float(ordered: Array) -> Array:
 
 def with_edges(A: Matrix, src: Array, dst: Array) -> Matrix:
     """The pattern of `A` with more edges, in A's own format; one that is there already changes nothing."""
+    if A.in_parts:
+        return A.with_edges(src, dst)  # type: ignore[attr-defined]
     rows, cols, _ = A.to_edges()
     xp = namespace(src)
     more: Any = from_edges(xp.concatenate((rows, src)), xp.concatenate((cols, dst)), shape=A.shape, dtype=bool)

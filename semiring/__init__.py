@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from . import siblings  # isort: skip  # noqa: F401  # first: raises if `formats` is another project's
-from . import cpu, cuda, generic  # noqa: F401
+from . import cpu, cuda, generic, parts  # noqa: F401
 from .algebra.laws import LawCheck, check_laws
 from .algebra.ops import OPERATORS, POSITIONS, UNARY_OPERATORS, BinaryOp, Saturating, UnaryOp
 from .algebra.predicates import Predicate, better, differs, lost, nearer, no_worse, tight, within

@@ -36,9 +36,32 @@ def median(A: Matrix, semiring: Semiring) -> float:
 
     def middle() -> float:
         values = concatenated([part[part != semiring.zero(A.dtype)] for part in A.stored_parts])
+        if A.in_parts:
+            return _median_of_parts(A, np.sort(values.astype(np.float64)))
         return float(namespace(values).median(values.astype(np.float64))) if values.size else 0.0
 
     return A.keep(MEDIAN, middle, semiring)
+
+
+def _median_of_parts(A: Matrix, mine: Array) -> float:
+    """The median of sorted values that lie with several processes: bits are halved until one value is left."""
+    count = sum(A.of_each(mine.size))
+    if not count:
+        return 0.0
+    bits = mine.view(np.int64) ^ ((mine.view(np.int64) >> 63) & 2**63 - 1)  # integers in the order of the values
+
+    def ranked(k: int) -> float:
+        low, high = -(2**63), 2**63 - 1
+        while low < high:
+            middle = (low + high) // 2
+            if sum(A.of_each(int(np.searchsorted(bits, middle, side="right")))) > k:
+                high = middle
+            else:
+                low = middle + 1
+        found = np.array(low)
+        return float((found ^ ((found >> 63) & 2**63 - 1)).view(np.float64))
+
+    return (ranked((count - 1) // 2) + ranked(count // 2)) / 2
 
 
 def largest(A: Matrix, semiring: Semiring) -> float:
@@ -105,4 +128,10 @@ def _moments(A: Matrix, zero: Any) -> dict[str, float]:
                 found["count"] += values.size
                 found["least"] = min(found["least"], float(values.min()))
                 found["largest"] = max(found["largest"], float(values.max()))
-    return found
+    return _of_all(A.of_each(found))
+
+
+def _of_all(every: list[dict[str, float]]) -> dict[str, float]:
+    """What is known of the values of all parts of a matrix."""
+    fold: dict[str, Callable[..., float]] = {"count": sum, "sum": sum, "least": min, "largest": max}
+    return {name: of([found[name] for found in every]) for name, of in fold.items()} if len(every) > 1 else every[0]

@@ -53,11 +53,12 @@ class Matrix(Notation["Matrix"], Storage):
         (True, 'ELL')
     """
 
-    def __init_subclass__(cls, **options: Any) -> None:
+    def __init_subclass__(cls, listed: bool = True, **options: Any) -> None:
+        """listed: is it a format, by whose name `to` finds it?"""
         super().__init_subclass__(**options)
         if "__post_init__" in cls.__dict__:
             cls.__post_init__ = made_at_home(cls.__dict__["__post_init__"])  # type: ignore[attr-defined]
-        if not cls.__name__.startswith("_"):
+        if listed and not cls.__name__.startswith("_"):
             Matrix.formats[cls.__name__.lower()] = cls
 
     # --- what the user asks ---------------------------------------------------------------------------------------

@@ -24,8 +24,8 @@ Shape: TypeAlias = int | tuple[int, int]
 
 INSIDE = frozenset(
     ("arrays", "components", "components_on", "coordinates", "forget", "formats", "keep", "keeping", "keeps", "known")
-    + ("line_ends", "mapped", "options", "overwrite", "predicted_nbytes", "stored", "stored_parts", "streams")
-    + ("take", "trusted")
+    + ("in_parts", "line_ends", "mapped", "of_each", "options", "overwrite", "predicted_nbytes", "stored")
+    + ("stored_parts", "streams", "take", "trusted")
 )
 """Names for formats and backends, which `dir` leaves out."""
 
@@ -38,6 +38,9 @@ class Storage:
 
     formats: ClassVar[dict[str, type[Any]]] = {}
     """Every format by its lower-case name."""
+
+    in_parts: ClassVar[bool] = False
+    """Does a matrix of this kind lie in parts, some of them perhaps with other processes? See `formats.parts`."""
 
     values: Array
     shape: tuple[int, int]
@@ -177,6 +180,10 @@ class Storage:
         """The components that are arrays, and those of the matrices among them."""
         parts = (part.arrays if isinstance(part, Storage) else (part,) for part in held(self.components))
         return tuple(array for arrays in parts for array in arrays)
+
+    def of_each(self, found: T) -> list[T]:
+        """What each process has found that holds a part of the matrix: here it is one."""
+        return [found]
 
     # --- what is kept ---------------------------------------------------------------------------------------------
 

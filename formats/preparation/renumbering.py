@@ -126,8 +126,10 @@ def permute(A: M, permutation: ArrayLike | Array) -> M:
     if A.major == 1:
         turned: Any = permute(A.T, permutation).T
         return turned
-    rows: Any = A.to(CSR)
     old = as_permutation(permutation, A.nrows)
+    if A.in_parts:
+        return A.permuted(inverted(old))  # type: ignore[attr-defined]
+    rows: Any = A.to(CSR)
     same_place(A.values, old)
     new = inverted(old).astype(rows.indices.dtype, copy=False)
     indptr, indices, values = rows.indptr, rows.indices, rows.values

@@ -29,8 +29,11 @@ def known_symmetric(A: Matrix, *, pattern: bool = False) -> bool:
 def compressed(A: Matrix, axis: int, *, inside: str = "algorithms") -> Any:
     """The entries of `A` by rows, as CSR (axis 0), or by columns, as CSC (axis 1): made once, and kept with `A`.
 
-    inside: a package among whose calls nothing is said of a conversion between formats, see `warn_slow`.
+    inside: a package among whose calls nothing is said of a conversion between formats, see `warn_slow`. A matrix in
+    parts stays in parts.
     """
+    if A.in_parts:
+        return by_rows(A) if axis == 0 else by_columns(A)
     base, of_base = (A, axis) if A.major == 0 else (A.T, 1 - axis)  # a matrix and its transpose keep one
     target: type[Matrix] = CSR if of_base == 0 else CSC
     if isinstance(base, target):
@@ -65,7 +68,7 @@ def has_columns(A: Matrix) -> bool:
 
 def has_room_for_columns(A: Matrix) -> bool:
     """May `by_columns` be made unasked: is A in memory, and room for as much again?"""
-    return not A.on_disk and A.footprint(CSC).fits
+    return all(A.of_each(not A.on_disk and A.footprint(CSC).fits))
 
 
 def by_columns(A: Matrix) -> Matrix:
@@ -108,6 +111,11 @@ def is_symmetric(A: Matrix, *, pattern: bool = False) -> bool:
 def _mirrored(A: Matrix, pattern: bool) -> bool:
     if A.nrows != A.ncols:
         return False
+    if A.in_parts:
+        positions, values = A.mirrored()  # type: ignore[attr-defined]
+        if values:
+            A.keep(SYMMETRIC, lambda: True, False)
+        return values or (positions and pattern)
     rows = compressed(A, 0)
     if not _columns_are_as_long(rows):
         return False

@@ -119,9 +119,11 @@ class Verb(Generic[P, R]):
 
     @property
     def table(self) -> dict[tuple[type, str], Implementation]:
-        """Everything that is supported: the implementation of each (format, backend)."""
+        """Everything that is supported: the implementation of each (format, backend). Parts are of these formats."""
         found = {}
         for (fmt, backend), implementation in self.cells.items():
+            if fmt is not Matrix and getattr(fmt, "in_parts", False):
+                continue
             for each in Matrix.formats.values() if fmt is Matrix else (fmt,):
                 found[each, backend] = self.cells.get((each, backend), implementation)
         return found
@@ -145,7 +147,9 @@ class Verb(Generic[P, R]):
         return self.rows_of(A)
 
     def together(self, A: Matrix, B: Matrix) -> tuple[Matrix, Matrix]:
-        """`A` and `B` as one cell takes them: as `served`, and of two formats the rows of both as CSR."""
+        """`A` and `B` as one cell takes them: as `served`, of two formats the rows of both as CSR, or both in parts."""
+        if A.in_parts != B.in_parts:
+            return (A, A.cut(B)) if A.in_parts else (B.cut(A), B)  # type: ignore[attr-defined]
         if type(A) is not type(B):
             return self.rows_of(A), self.rows_of(B)
         return self.served(A), self.served(B)
@@ -162,7 +166,9 @@ class Verb(Generic[P, R]):
 
     def _cell(self, fmt: type, backend: str) -> Implementation | None:
         own = self.cells.get((fmt, backend))
-        return own if own is not None or not issubclass(fmt, Matrix) else self.cells.get((Matrix, backend))
+        if own is not None or not issubclass(fmt, Matrix) or fmt.in_parts:
+            return own
+        return self.cells.get((Matrix, backend))
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
         """Bind as a function does. So `help` takes a verb for a function, and shows its parameters."""

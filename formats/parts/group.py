@@ -1,0 +1,326 @@
+"""Participants: the processes that hold a matrix in parts, and how they meet.
+
+All run the same program. A *step* is a meeting of all of them: each says what it is about to do, how much it brings and
+of which dtype, and brings that if it is little; what is more follows in a collective of MPI. So processes that are at
+different places of their programs, or of which one has failed, see it at the next step and end with an error that
+names the participant and the step. Nobody waits longer than the time-out.
+
+One process alone is a group, too, which needs no MPI.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import pickle
+import platform
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Protocol, TypeVar, overload
+
+import numpy as np
+
+from ..arrays import Array
+
+T = TypeVar("T")
+
+TIMEOUT = 60.0
+"""Seconds that a participant waits for the others in a step."""
+GRACE = 2.0
+"""Seconds in which those that still run answer who asks, after a time-out, who is there."""
+
+BLOCK, HEAD = 4096, 96
+"""Bytes that each participant brings to a meeting, and of them those that say what it brings."""
+ROOM = BLOCK - HEAD
+WELL, FAILED = 0, 1
+ASKS, HERE = 1, 2
+"""Tags of the question who is there, and of its answer."""
+SPINS, MANY, SHORT, LONG = 200, 256, 5e-5, 1e-3
+"""How often a waiting participant looks before it sleeps, after how many looks it looks at the others' processes, and
+how long it sleeps, in seconds, at first and at last."""
+ENDED = {"": "has ended", "Z": "has ended", "X": "has ended"}
+STOPPED = {"T": "is stopped", "t": "is stopped"}
+
+HEADER = np.dtype([("step", "<i8"), ("state", "<i8"), ("size", "<i8"), ("dtype", "S16"), ("what", "S56")])
+
+
+class Communicator(Protocol):
+    """What is asked of an mpi4py communicator here."""
+
+    def Get_rank(self) -> int: ...
+    def Get_size(self) -> int: ...
+
+
+class ParticipantError(RuntimeError):
+    """A participant failed, did not come to a step, or came with something else than the others.
+
+    Args:
+        message: which participant, at which step, and why.
+
+    Example:
+        >>> raise ParticipantError("rank 2 did not come to step 17 (vxm) within 60 s")
+        Traceback (most recent call last):
+        formats.parts.group.ParticipantError: rank 2 did not come to step 17 (vxm) within 60 s
+    """
+
+
+class Group:
+    """Participants, of which this process is one.
+
+    comm: an mpi4py communicator, of which a copy is used; None for this process alone.  timeout: in seconds.
+    """
+
+    def __init__(self, comm: Communicator | None = None, timeout: float = TIMEOUT) -> None:
+        self.comm: Any = None
+        self.line: Any = None
+        self.rank, self.size, self.steps, self.sent, self.timeout = 0, 1, 0, 0, check_timeout(timeout)
+        self.broken, self._words, self._processes = "", list[Any](), list[tuple[str, int]]()
+        if comm is None:
+            return
+        if not hasattr(comm, "Iallgather"):
+            raise TypeError(f"comm must be an mpi4py communicator, got {type(comm).__name__}")
+        self.rank, self.size = comm.Get_rank(), comm.Get_size()
+        if self.size > 1:
+            self.comm, self.line = comm.Dup(), comm.Dup()  # type: ignore[attr-defined]
+            self._received = np.empty((self.size, BLOCK), np.uint8)
+            end_all_on_error(self)
+            self._processes = self.told("processes", (platform.node(), os.getpid()))
+
+    def __repr__(self) -> str:
+        return f"<Group: rank {self.rank} of {self.size}, {self.steps} steps>"
+
+    # --- steps ----------------------------------------------------------------------------------------------------
+
+    @overload
+    def everyone(self, what: str, array: Array) -> list[Array]: ...
+    @overload
+    def everyone(self, what: str, array: Array, *, most: int) -> list[Array] | None: ...
+    def everyone(self, what: str, array: Array, *, most: int | None = None) -> list[Array] | None:
+        """What each participant brings, in the order of ranks: one-dimensional arrays of one dtype.
+
+        most: bytes of all together; None is the answer, on all participants, if they would be more.
+        """
+        mine = np.ascontiguousarray(array)
+        if self.size == 1:
+            return [mine]
+        sizes = self._meet(what, mine)
+        if most is not None and sum(sizes) > most:
+            return None
+        if max(sizes) <= ROOM:
+            return [self._received[r, HEAD : HEAD + size].copy().view(mine.dtype) for r, size in enumerate(sizes)]
+        starts = np.concatenate(([0], np.cumsum(sizes)))
+        everything = np.empty(int(starts[-1]), np.uint8)
+        byte = _mpi().BYTE
+        self.sent += mine.nbytes
+        self._wait(what, self.comm.Iallgatherv([_bytes(mine), byte], [everything, sizes, starts[:-1].tolist(), byte]))
+        return [everything[start:stop].view(mine.dtype) for start, stop in zip(starts[:-1], starts[1:], strict=True)]
+
+    def exchange(self, what: str, pieces: Sequence[Array]) -> list[Array]:
+        """What each participant has for this one, if pieces[r] is what this one has for rank r: of one dtype."""
+        if self.size == 1:
+            return [np.ascontiguousarray(pieces[0])]
+        dtype = pieces[0].dtype
+        counts = np.array([piece.size for piece in pieces], np.int64) * dtype.itemsize
+        incoming = np.array([each[self.rank] for each in self.everyone(f"{what}, sizes", counts)])
+        mine, byte = np.concatenate([np.ascontiguousarray(piece) for piece in pieces]), _mpi().BYTE
+        everything = np.empty(int(incoming.sum()), np.uint8)
+        starts = [np.concatenate(([0], np.cumsum(sizes)))[:-1].tolist() for sizes in (counts, incoming)]
+        self.sent += mine.nbytes
+        there, here = (
+            [_bytes(mine), counts.tolist(), starts[0], byte],
+            [everything, incoming.tolist(), starts[1], byte],
+        )
+        self._wait(what, self.comm.Ialltoallv(there, here))
+        ends = np.cumsum(incoming)
+        return [everything[end - size : end].view(dtype) for size, end in zip(incoming, ends, strict=True)]
+
+    def told(self, what: str, found: T) -> list[T]:
+        """What each participant has found, in the order of ranks: small objects, which are pickled."""
+        if self.size == 1:
+            return [found]
+        mine = np.frombuffer(pickle.dumps(found), np.uint8)
+        return [pickle.loads(each.tobytes()) for each in self.everyone(what, mine)]
+
+    def agree(self, what: str, found: T) -> T:
+        """The same of all; ParticipantError that names a rank which has found something else than rank 0."""
+        for rank, other in enumerate(every := self.told(what, found)):
+            if other != every[0]:
+                raise ParticipantError(f"rank {rank} differs from rank 0 in its {what}: {other!r}, not {every[0]!r}")
+        return every[0]
+
+    @contextmanager
+    def guarded(self, what: str) -> Iterator[None]:
+        """Let the others know of an exception within the block: they end at their next step, with its message."""
+        try:
+            yield
+        except Exception as error:
+            self.fail(what, error)
+            raise
+
+    def fail(self, what: str, error: BaseException) -> None:
+        """Come to the next step with an error, whatever the others bring."""
+        if self.size == 1 or self.broken or isinstance(error, ParticipantError):
+            return
+        message = f"{type(error).__name__}: {error}".encode()[:ROOM]
+        self._begin(what, np.frombuffer(message, np.uint8), FAILED)
+
+    # --- meetings -------------------------------------------------------------------------------------------------
+
+    def _meet(self, what: str, mine: Array) -> list[int]:
+        """How many bytes each one brings; ParticipantError if one has failed, or brings something else."""
+        if self.broken:
+            raise ParticipantError(self.broken)
+        heads = self._begin(what, mine, WELL)
+        for rank, head in enumerate(heads):
+            if int(head["state"]) == FAILED:
+                text = self._received[rank, HEAD : HEAD + int(head["size"])].tobytes().decode(errors="replace")
+                raise ParticipantError(f"rank {rank} failed in step {self.steps} ({_name(head)}): {text}")
+        own = heads[self.rank]
+        for rank, head in enumerate(heads):
+            if any(head[part] != own[part] for part in ("step", "what", "dtype")):
+                raise self._broken(
+                    f"rank {rank} came to step {int(head['step'])} ({_name(head)}, {head['dtype'].decode()}), "
+                    f"and rank {self.rank} to step {self.steps} ({what}, {mine.dtype.str})"
+                )
+            if int(head["size"]) % mine.dtype.itemsize:
+                raise self._broken(
+                    f"rank {rank} brought {int(head['size'])} bytes of {mine.dtype} to step {self.steps} ({what})"
+                )
+        return [int(head["size"]) for head in heads]
+
+    def _begin(self, what: str, mine: Array, state: int) -> Array:
+        """The heads of what all bring to the next step."""
+        self.steps += 1
+        block, raw = np.zeros(BLOCK, np.uint8), _bytes(mine)
+        head = np.array([(self.steps, state, raw.size, mine.dtype.str.encode(), what.encode())], HEADER)
+        block[:HEAD] = head.view(np.uint8)
+        if raw.size <= ROOM:
+            block[HEAD : HEAD + raw.size] = raw
+        self.sent += BLOCK
+        self._wait(what, self.comm.Iallgather(block, self._received))
+        return self._received[:, :HEAD].copy().view(HEADER)[:, 0]
+
+    def _wait(self, what: str, request: Any) -> None:
+        """Until a request is done; ParticipantError that names who is missing after the time-out."""
+        end, looks, pause = None, 0, SHORT
+        while not request.Test():
+            looks += 1
+            if looks < SPINS:
+                os.sched_yield()
+                continue
+            end = time.monotonic() + self.timeout if end is None else end
+            if time.monotonic() > end:
+                raise self._broken(self._who_is_missing(what))
+            self._answer()
+            time.sleep(pause)
+            pause = min(LONG, 1.2 * pause)
+            if looks % MANY == 0 and (ended := self._told_of(ENDED)):
+                raise self._broken(f"{ended} before step {self.steps} ({what})")
+
+    def _answer(self) -> None:
+        """Tell who asks that this participant is here."""
+        mpi = _mpi()
+        status = mpi.Status()
+        while self.line.Iprobe(mpi.ANY_SOURCE, ASKS, status):
+            self.line.Recv(np.empty(1, np.int64), status.source, ASKS)
+            self._tell(status.source, HERE)
+
+    def _who_is_missing(self, what: str) -> str:
+        """The message of a time-out: which ranks do not answer."""
+        mpi, status = _mpi(), _mpi().Status()
+        others, here = [r for r in range(self.size) if r != self.rank], set[int]()
+        for other in others:
+            self._tell(other, ASKS)
+        end = time.monotonic() + min(GRACE, self.timeout)
+        while len(here) < len(others) and time.monotonic() < end:
+            self._answer()
+            while self.line.Iprobe(mpi.ANY_SOURCE, HERE, status):
+                self.line.Recv(np.empty(1, np.int64), status.source, HERE)
+                here.add(status.source)
+            time.sleep(LONG)
+        missing = [other for other in others if other not in here]
+        who = f"rank{'s' * (len(missing) > 1)} {', '.join(map(str, missing))}" if missing else "a message"
+        stopped = self._told_of(STOPPED)
+        return (
+            f"{who} did not come to step {self.steps} ({what}) within {self.timeout:g} s{'; ' * bool(stopped)}{stopped}"
+        )
+
+    def _told_of(self, states: dict[str, str]) -> str:
+        """Which rank's process on this machine is in one of the states that Linux tells of, in words; "" if none is."""
+        for rank, (node, process) in enumerate(self._processes):
+            if node == platform.node() and (word := states.get(state_of(process))):
+                return f"rank {rank} (process {process}) {word}"
+        return ""
+
+    def _tell(self, rank: int, tag: int) -> None:
+        """Send a word that nobody waits for."""
+        word = np.array([self.steps])
+        self._words.append((self.line.Isend(word, rank, tag), word))
+
+    def _broken(self, message: str) -> ParticipantError:
+        self.broken = message
+        return ParticipantError(message)
+
+
+def state_of(process: int) -> str:
+    """The letter that Linux has for the state of a process, "" if it is gone; "?" where there is no such table."""
+    try:
+        with open(f"/proc/{process}/stat", encoding="utf-8") as file:
+            return file.read().rpartition(")")[2].split()[0]
+    except OSError:
+        return "" if os.path.isdir("/proc/self") else "?"
+
+
+def check_timeout(timeout: float) -> float:
+    """ValueError unless it is a positive number of seconds."""
+    if not timeout > 0:
+        raise ValueError(f"timeout must be a positive number of seconds, got {timeout!r}")
+    return float(timeout)
+
+
+def _bytes(array: Array) -> Array:
+    return array.reshape(-1).view(np.uint8)
+
+
+def _name(head: Any) -> str:
+    return head["what"].decode(errors="replace")
+
+
+def _mpi() -> Any:
+    """mpi4py's module, which is there where a communicator is."""
+    return sys.modules["mpi4py.MPI"]
+
+
+ALONE = Group()
+"""This process, where there are no others."""
+
+
+# --- the end of all -------------------------------------------------------------------------------------------------
+
+_groups: list[Group] = []
+
+
+def end_all_on_error(group: Group) -> None:
+    """Let an exception that nobody catches, here, end the other participants, too, once its message is out."""
+    if not _groups:
+        before = sys.excepthook
+
+        def end_all(kind: Any, error: Any, trace: Any) -> None:
+            before(kind, error, trace)
+            for stream in (sys.stdout, sys.stderr):
+                stream.flush()
+            _groups[0].comm.Abort(130 if issubclass(kind, KeyboardInterrupt) else 1)
+
+        sys.excepthook = end_all
+        atexit.register(_end_broken)
+    _groups.append(group)
+
+
+def _end_broken() -> None:
+    """At the end of a program: who has lost another cannot take leave of it."""
+    if any(group.broken for group in _groups):
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+        _groups[0].comm.Abort(1)

@@ -1,0 +1,5 @@
+"""Verbs on matrices in parts. Importing it registers them."""
+
+from . import exchange, matrices, products
+
+__all__ = ["exchange", "matrices", "products"]

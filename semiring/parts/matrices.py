@@ -1,0 +1,127 @@
+"""Verbs on matrices in parts other than products: strip by strip, and what needs all rows by an exchange.
+
+A strip of rows is looked at as a matrix of the whole's shape that has no other rows, so that positions are what they
+are in the whole. A result is in parts, too, but for what `extract` takes out: that comes whole, as CSR.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import reduce as fold
+from typing import Any
+
+import numpy as np
+
+from formats import CSR, Matrix, from_edges
+from formats.arrays import Array, concatenated
+from formats.parts.partitioned import Partitioned, strip_of
+from formats.storage.orientation import compressed
+
+from ..algebra.ops import BinaryOp
+from ..algebra.predicates import Predicate
+from ..algebra.semirings import Monoid
+from ..verbs.masks import MatrixWrite, VectorWrite
+from ..verbs.verbs import apply, ewise_add, ewise_mult, extract, reduce, reduce_lines, select, transpose
+from .exchange import combined, stacked
+from .products import first_of, own_strips, parts_of_mask
+
+Combiner = Monoid | BinaryOp
+
+
+@select.implement(Partitioned, "cpu")
+def _(A: Partitioned, predicate: Predicate, row: Any, col: Any, write: MatrixWrite) -> Partitioned:
+    refuse(write, "select")
+    base = compressed(A, 0)
+    with A.group.guarded("select"):
+        cell = select.find(CSR, A.place)
+        nothing = MatrixWrite(base.shape, base.dtype)
+        kept = [cell(strip, predicate, row, col, nothing) for strip in own_strips(base)]
+        parts = [alike(strip_of(C, *each), part) for C, each, part in zip(kept, base.rows, base.parts, strict=True)]
+    return base.with_parts(parts)
+
+
+def alike(strip: CSR, part: Matrix) -> Matrix:
+    """A strip in the format of another."""
+    return strip if isinstance(part, CSR) else strip.to(type(part), **part.options)
+
+
+def refuse(write: MatrixWrite, what: str) -> None:
+    """NotImplementedError for a write rule, which results in parts do not have."""
+    if write.out is not None or write.mask is not None:
+        raise NotImplementedError(f"{what} of a matrix in parts takes no mask and no out: .to('csr') gathers it first")
+
+
+@apply.implement(Partitioned, "cpu")
+def _(A: Partitioned, function: Callable[[Any], Any], write: MatrixWrite) -> Partitioned:
+    refuse(write, "apply")
+    return A.mapped(lambda values: np.ascontiguousarray(function(values)))
+
+
+@transpose.implement(Partitioned, "cpu")
+def _(A: Partitioned, write: MatrixWrite) -> Partitioned:
+    refuse(write, "transpose")
+    return compressed(A.T, 0)
+
+
+@ewise_add.implement(Partitioned, "cpu")
+def _(A: Partitioned, B: Partitioned, op: Combiner, zero: Any, write: MatrixWrite) -> Partitioned:
+    return strip_by_strip(ewise_add, A, B, op, zero, write)
+
+
+@ewise_mult.implement(Partitioned, "cpu")
+def _(A: Partitioned, B: Partitioned, op: Combiner, zero: Any, write: MatrixWrite) -> Partitioned:
+    return strip_by_strip(ewise_mult, A, B, op, zero, write)
+
+
+def strip_by_strip(verb: Any, A: Partitioned, B: Partitioned, op: Any, zero: Any, write: MatrixWrite) -> Partitioned:
+    """An element-wise verb on strips of the same rows."""
+    A, B = compressed(A, 0), compressed(B, 0)
+    if A.starts != B.starts or len(A.parts) != len(B.parts):
+        raise ValueError(f"{verb.name} needs matrices that are cut alike, got strips from {A.starts} and {B.starts}")
+    with A.group.guarded(verb.name):
+        cell, parts = verb.find(CSR, A.place), []
+        for part, other, mask in zip(A.parts, B.parts, parts_of_mask(A, write), strict=True):
+            rule = MatrixWrite(part.shape, write.dtype, mask, write.complement)
+            parts.append(cell(part.to(CSR), other.to(CSR), op, zero, rule))
+    return A.with_parts(parts)
+
+
+@reduce.implement(Partitioned, "cpu")
+def _(A: Partitioned, monoid: Monoid, axis: int | None, write: VectorWrite) -> Any:
+    group, zero = A.group, monoid.zero(A.dtype)
+    if axis is None:
+        with group.guarded("reduce"):
+            mine = np.array([reduce(part, monoid) for part in A.parts], A.dtype)
+        return reduce(concatenated(group.everyone("reduce", mine)), monoid)
+    along: Any = axis if A.major == 0 else 1 - axis
+    with group.guarded("reduce"):
+        found = [reduce(part, monoid, axis=along) for part in A.parts]
+    if along == 1:
+        return write(stacked(group, "reduce", found, [start for start, _ in A.rows], A.starts[-1]))
+    return write(combined(group, "reduce", fold(lambda y, other: ewise_add(y, other, monoid), found), monoid, zero))
+
+
+@reduce_lines.implement(Partitioned, "cpu")
+def _(A: Partitioned, monoid: Monoid, axis: int) -> tuple[Array, Array]:
+    along = axis if A.major == 0 else 1 - axis
+    with A.group.guarded("reduce"):
+        found = [reduce_lines(part, monoid, along) for part in A.parts]
+    if along == 0:
+        return first_of(A, found, monoid, "reduce")
+    starts = [start for start, _ in A.rows]
+    y, k = (stacked(A.group, "reduce", list(each), starts, A.starts[-1]) for each in zip(*found, strict=True))
+    return y, k
+
+
+@extract.implement(Partitioned, "cpu")
+def _(A: Partitioned, rows: Array | None, cols: Array | None, write: Callable[[CSR], Any]) -> Any:
+    base: Any = A if A.major == 0 else A.T
+    at_rows, at_cols = (rows, cols) if A.major == 0 else (cols, rows)
+    cell = extract.find(CSR, A.place)
+    with A.group.guarded("extract"):
+        pieces: list[Any] = [cell(strip, at_rows, at_cols, lambda T: T) for strip in own_strips(base)]
+        listed = [concatenated(list(each)) for each in zip(*(piece.to_edges() for piece in pieces), strict=True)]
+        shape = pieces[0].shape
+    u, v, w = (concatenated(A.group.everyone("extract", x)) for x in listed)
+    u, v, shape = (u, v, shape) if A.major == 0 else (v, u, shape[::-1])
+    return write(from_edges(u, v, w, shape=shape, dup="error"))

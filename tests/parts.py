@@ -1,0 +1,223 @@
+"""What `tests/test_parts.py` runs in one process and, by mpirun, in several: every check, one after the other.
+
+    mpirun -n 3 python -m tests.parts
+
+Each participant has the whole graph, too, and compares: the answers on parts must have the bits of those on CSR.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import pytest
+
+import algorithms as al
+from algorithms import sssp
+from bench.graphs import grid, rmat, rmat_both_ways
+from formats import COO, CSC, CSR, ELL, CompressedCSR, Matrix, Partitioned, SparseVector, from_edges, partition
+from semiring import (
+    MaxMin,
+    MinPlus,
+    PlusTimes,
+    apply,
+    ewise_add,
+    ewise_mult,
+    extract,
+    mxm,
+    mxv,
+    reduce,
+    select,
+    transpose,
+    vxm,
+)
+
+from .strategies import GcdSecond
+from .test_any_format import ALGORITHMS as FUSED
+from .test_any_format import assert_equal
+
+Call = Callable[[Any], Any]
+
+MORE: dict[str, Call] = {
+    "all_pairs": lambda A: al.all_pairs(A, return_parents=True),
+    "all_pairs, searches": lambda A: al.all_pairs(A, method="searches"),
+    "closeness": lambda A: al.closeness_centrality(A, vertices=[3, 5, 9], weighted=True),
+    "harmonic": lambda A: al.harmonic_centrality(A, vertices=[3, 5]),
+    "clustering": lambda A: al.clustering(A, symmetrize=True),
+    "triangles": lambda A: al.triangles(A, symmetrize=True),
+    "components": lambda A: al.components(A),
+    "eccentricity": lambda A: al.eccentricity(core_of(A)),
+    "diameter": lambda A: np.array(al.diameter(core_of(A), weighted=True)),
+    "fewest_edges": lambda A: al.fewest_edges(A, 3, return_parents=True),
+    "label_propagation": lambda A: al.label_propagation(A),
+    "pagerank": lambda A: al.pagerank(A).round(12),
+    "shortest_simple_paths": lambda A: np.concatenate(al.shortest_simple_paths(A, 3, 5, 4)),
+    "sssp, median": lambda A: sssp(A, 3, delta="median"),
+    "transitive_closure": lambda A: al.transitive_closure(A),
+}
+"""Algorithms that nobody has fused for a single process, beside those of `FUSED`."""
+
+
+def core_of(A: Matrix) -> Any:
+    """Both directions of the edges among the vertices that a few are strongly connected with."""
+    B: Any = ewise_add(A, transpose(A), "min")
+    inside = np.flatnonzero(al.scc(B) == 0)
+    return like(A, extract(B, inside, inside))
+
+
+def like(A: Matrix, B: Any) -> Any:
+    return A.cut(B) if isinstance(A, Partitioned) else B
+
+
+def algorithms() -> dict[str, Call]:
+    return {name: call for name, call in FUSED.items() if name != "joint_search"} | MORE
+
+
+def verbs(A: CSR) -> dict[str, Call]:
+    """Calls of every verb that has cells for matrices in parts."""
+    n = A.nrows
+    x = np.where(np.arange(n) % 3, np.arange(n), MinPlus.zero(A.dtype)).astype(A.dtype)
+    few = SparseVector([3, n - 2], np.array([1, 2], A.dtype), n)
+    mask = np.arange(n) % 2 == 0
+    return {
+        "mxv": lambda M: mxv(M, x, MinPlus),
+        "mxv, sparse": lambda M: entries(mxv(M, few, MinPlus, mask=mask)),
+        "vxm": lambda M: vxm(x, M, PlusTimes, mask=mask, complement=True),
+        "vxm, sparse": lambda M: entries(vxm(few, M, MinPlus)),
+        "vxm, transposed": lambda M: vxm(x, M.T, MinPlus),
+        "vxm, a user's ⊕": lambda M: vxm(x % 7, M, GcdSecond),
+        "vxm, arguments": lambda M: vxm(x, M, MinPlus, return_argument=True),
+        "mxv, arguments": lambda M: mxv(M, x, MinPlus, return_argument=True),
+        "vxm, positions": lambda M: vxm(x, M, "min_secondi"),
+        "mxm": lambda M: mxm(M, M, MinPlus).to_edges(),
+        "mxm, masked": lambda M: mxm(M, transpose(M), "plus_pair", mask=M).to_edges(),
+        "mxm, dense": lambda M: (mxm(M, np.stack((x, x), 1), MinPlus), mxm(np.stack((x, x)), M, MinPlus)),
+        "ewise_add": lambda M: ewise_add(M, transpose(M), "min").to_edges(),
+        "ewise_mult": lambda M: ewise_mult(M, transpose(M), "times").to_edges(),
+        "apply": lambda M: apply(M, "plus", right=3).to_edges(),
+        "select": lambda M: tuple(select(M, *how).to_edges() for how in (("<", 4), ("triu", 1), ("offdiag",))),
+        "select, transposed": lambda M: select(M.T, "tril", -1).to_edges(),
+        "reduce": lambda M: tuple(np.asarray(reduce(M, "plus", axis=axis)) for axis in (None, 0, 1)),
+        "reduce, arguments": lambda M: tuple(reduce(M, "max", axis=axis, return_argument=True) for axis in (0, 1)),
+        "extract": lambda M: (extract(M, [5, 3, 3], None).to_edges(), extract(M, [4, 1], [2, 0, 9]).to_edges()),
+        "extract, a column": lambda M: entries(extract(M, None, 3)),
+        "astype": lambda M: (M.astype(float) @ M.pattern().astype(float)).to_edges(),
+        "lookup": lambda M: np.array([M.get(u, v, -1) for u in range(0, n, 19) for v in range(0, n, 23)]),
+        "lengths": lambda M: np.array([M.lengths(0).max(), M.lengths(1).max(), M.longest(0), M.longest(1)]),
+        "gather": lambda M: (M.to(CSR).to_edges(), M.T.to(CSR).to_edges(), M.to_dense()),
+    }
+
+
+def entries(y: Any) -> Any:
+    return y.indices, y.values
+
+
+def graphs(comm: Any = None) -> dict[str, CSR]:
+    """Graphs of every awkward kind: hubs, self-loops, long paths, no edges, fewer vertices than participants."""
+    path = from_edges(range(40), range(1, 41), np.arange(40, dtype=np.int32) % 5)
+    return {
+        "rmat": rmat(6 if comm is None or comm.Get_size() < 3 else 5, dtype=np.int32, high=9),
+        "path": path,
+        "grid": grid(9),
+        "edgeless": from_edges([], [], np.empty(0, np.int32), shape=12),
+        "two": from_edges([0, 1, 1], [1, 0, 1], np.array([2, 2, 0], np.int32)),
+    }
+
+
+def cuts(A: CSR, comm: Any, fmt: type[Matrix] = CSR, parts: int = 3) -> Partitioned:
+    made: Any = A.to(fmt, **({"force": True} if fmt is ELL else {}))
+    return partition(made, parts=parts) if comm is None else partition(made, comm)
+
+
+def check_verbs(comm: Any) -> None:
+    A, turn = graphs(comm)["rmat"], 0 if comm is None else comm.Get_size()
+    for fmt in (CSR, (CSC, COO, ELL, CompressedCSR)[turn % 4]):
+        P = cuts(A, comm, fmt)
+        assert P.equals(A)
+        assert all(isinstance(part, fmt) for part in P.parts)
+        for name, call in verbs(A).items():
+            same(f"{name} of {fmt.__name__}", call, P, A)
+
+
+def check_algorithms(comm: Any) -> None:
+    A = graphs(comm)["rmat"]
+    P = cuts(A, comm)
+    for name, call in algorithms().items():
+        same(name, call, P, A)
+    for name, B in graphs().items():
+        Q = cuts(B, comm, CSC if name == "grid" else CSR, parts=5)
+        for call in SMALL:
+            same(f"{name}", call, Q, B)
+
+
+SMALL: tuple[Call, ...] = (
+    lambda M: al.sssp(M, 1, return_parents=True),
+    lambda M: al.bellman_ford(M, 1, MaxMin),
+    lambda M: al.bfs(M, 1, return_parents=True),
+    lambda M: al.scc(M),
+    lambda M: al.scc(M, weak=True),
+    lambda M: al.boruvka(M, symmetrize=True, return_labels=True),
+)
+
+
+def check_definitions(comm: Any) -> None:
+    A = graphs(comm)["rmat"]
+    P = cuts(A, comm)
+    for name in ("sssp", "bellman_ford", "bfs", "scc", "boruvka", "weak components", "dijkstra"):
+        same(f"{name}, as written", lambda M, name=name: FUSED[name](M, fused=False), P, A)
+
+
+def check_negative(comm: Any) -> None:
+    A = rmat_both_ways(6, dtype=np.int32, high=9)
+    u, v, w = A.to_edges()
+    h = np.arange(A.nrows, dtype=np.int32) * 7 % 13
+    B = from_edges(u, v, w + h[u] - h[v], shape=A.nrows)
+    P = cuts(B, comm)
+    same("negative weights", lambda M: al.sssp(M, 1, return_parents=True), P, B)
+    C = from_edges([0, 1, 2, 3], [1, 2, 3, 1], np.array([1, 2, -4, 1], np.int32))
+    for fused in (True, False):
+        with pytest.raises(al.NegativeCycle) as found:
+            al.bellman_ford(cuts(C, comm), 0, fused=fused)
+        assert found.value.cycle == [1, 2, 3, 1]
+
+
+def check_missing(comm: Any) -> None:
+    """What has no cell says so."""
+    from semiring import assign, kronecker
+
+    P = cuts(graphs()["rmat"], comm)
+    for call in (lambda: kronecker(P, P, "plus"), lambda: assign(P, 1, [0], [0]), lambda: al.factor(P)):
+        with pytest.raises((NotImplementedError, TypeError, AttributeError), match="Partitioned"):
+            call()
+
+
+def same(name: str, call: Call, P: Any, A: Any) -> None:
+    expected = call(A)
+    try:
+        assert_equal(call(P), expected)
+    except Exception as error:
+        error.add_note(f"in {name}")
+        raise
+
+
+CHECKS = {name: check for name, check in list(globals().items()) if name.startswith("check_")}
+
+
+def main(names: list[str]) -> None:
+    from mpi4py import MPI
+
+    comm = MPI.COMM_WORLD
+    for name in names or CHECKS:
+        start = perf_counter()
+        CHECKS[name](comm)
+        if comm.Get_rank() == 0:
+            print(f"{name} {perf_counter() - start:.1f} s")
+    if comm.Get_rank() == 0:
+        print("all is as in one process")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
