@@ -1,11 +1,11 @@
 """Strong components, numbered against the edges: every edge between two of them leads to the smaller number.
 
     D = Mᵀ A M                     the components, m_vc = 1 where v is in component c; D has no cycle
-    waiting = 1 D                  how many edges lead to each
-    f = D's sources, of depth 0    waiting = waiting - f D, and those that wait for none are of the next depth
+    waiting = D 1                  to how many others each leads
+    f = those of height 0          that lead to none; waiting = waiting - D f, and who waits for none is one higher
 
-A component's depth is the longest way to it. An edge leads to a greater depth, so components are numbered from the
-deepest to the sources, and at one depth by their smallest vertices.
+A component's height is the longest way from it. An edge leads to a smaller height, so components are numbered by
+heights, and at one height by their smallest vertices.
 
 [1] A. B. Kahn, Topological sorting of large networks, Comm. ACM 5(11), 1962.
 """
@@ -79,15 +79,15 @@ def numbered(A: Matrix, component: Any, k: int) -> Any:
     M: Any = compressed(membership(component, k), 0)
     contracted = mxm(mxm(compressed(M.T, 0), compressed(unweighted(A), 0), AnyPair), M, AnyPair)
     D = select(contracted, "offdiag")  # D = Mᵀ A M
-    ids = all_vertices(D)
-    depth, waiting, step = full(ids, 0, ids.dtype), degrees(D.T).copy(), 0
+    ids, turned = all_vertices(D), compressed(D.T, 0)
+    height, waiting, step = full(ids, 0, "int64"), degrees(D).copy(), 0
     f = where(waiting == 0)
     with running("topological_components", A):
         while f.nnz:
-            put(depth, f, step)
-            met = vxm(ones(f), D, PlusPair)
-            take_off(waiting, met)  # waiting = waiting - f D
-            note(f, matrix=D)
+            put(height, f, step)
+            met = vxm(ones(f), turned, PlusPair)
+            take_off(waiting, met)  # waiting = waiting - D f
+            note(f, matrix=turned)
             f = chosen(look_up(met.indices, look_up(waiting, met.indices) == 0), k)
             step += 1
-    return inverse_permutation(((step - depth.astype("int64")) * k + ids).argsort().astype(ids.dtype))
+    return inverse_permutation((height * k + ids).argsort().astype(ids.dtype))

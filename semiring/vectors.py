@@ -257,9 +257,10 @@ def roots(parent: Array) -> Array:
 def renumbered(group: Array) -> tuple[Array, int]:
     """(each group's number in 0 … k-1, k) for groups that are named by one of their members, by ascending names."""
     xp = namespace(group)
-    is_name = group == xp.arange(group.size, dtype=group.dtype)
-    number = xp.cumsum(is_name, dtype=group.dtype) - 1
-    return number.take(group), int(number[-1]) + 1 if group.size else 0
+    ids = xp.arange(group.size, dtype=group.dtype)
+    names, number = xp.flatnonzero(group == ids), xp.empty_like(group)
+    number[names] = ids[: names.size]
+    return number.take(group), int(names.size)
 
 
 def with_root(parent: Array) -> Array:

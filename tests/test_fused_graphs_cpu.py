@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ import algorithms.fused.cpu.components as weak
 import algorithms.fused.cpu.giant as giant
 import algorithms.fused.cpu.reach as reach
 import algorithms.fused.cpu.scc as strong
-from algorithms import bfs, boruvka, scc
+from algorithms import bfs, boruvka, scc, topological_components
 from algorithms.shared.traversal import TURNED_AFTER, Direction
 from formats import CSR, Matrix, from_edges
 from formats.edges import with_edges
@@ -30,6 +31,13 @@ from .test_scc import chained
 SIZES = st.integers(0, 2)
 weights_with_ties = st.sampled_from([-2, -1, 0, 1, 1, 3])
 float_weights = st.sampled_from([-0.0, 0.0, 5e-324, -1.5, 0.1 + 0.2, 0.3, float("inf"), float("-inf")])
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _small_graphs_as_large_ones() -> Iterator[None]:
+    kept, weak.FEW_ENTRIES = weak.FEW_ENTRIES, 0
+    yield
+    weak.FEW_ENTRIES = kept
 
 
 def fused(algorithm: Any, *arguments: Any, **options: Any) -> Any:
@@ -291,6 +299,22 @@ def test_weak_components_are_the_same_however_a_giant_is_joined(count, seen, mon
             by_columns(A)
         with threads(count):
             np.testing.assert_array_equal(scc(A, weak=True), smallest_of_each(A, "weak"), err_msg=f"seed {seed}")
+
+
+def test_few_entries_are_joined_by_one_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(weak, "FEW_ENTRIES", 1 << 14)
+    for seed in range(60):
+        A = tangled(np.random.default_rng(seed))
+        np.testing.assert_array_equal(scc(A, weak=True), smallest_of_each(A, "weak"), err_msg=f"seed {seed}")
+
+
+def test_components_are_numbered_by_heights() -> None:
+    for seed in range(30):
+        A = tangled(np.random.default_rng(seed))
+        number, right = topological_components(A), topological_components(A, fused=False)
+        assert (number.dtype, number.tolist()) == (right.dtype, right.tolist())
+    A = from_edges([0, 0, 1, 3, 4, 5], [1, 2, 2, 4, 3, 5], shape=6)  # 0 -> 1 -> 2, a cycle of 3 and 4, and 5
+    assert topological_components(A).tolist() == [4, 3, 0, 1, 1, 2]
 
 
 def tangled(rng: np.random.Generator) -> CSR:

@@ -50,6 +50,9 @@ FETCHED = 16
 SMALL = 1 << 20
 """Entries below which one thread is faster than several."""
 
+FEW_ENTRIES = 1 << 14
+"""Entries below which a loop that joins all is over before a giant is looked for."""
+
 
 def labels(A: CSR, both_ways: bool) -> np.ndarray:
     """The smallest vertex that each is connected with, whatever the edges' direction.
@@ -59,6 +62,10 @@ def labels(A: CSR, both_ways: bool) -> np.ndarray:
     facts(method="union-find", threads=get_threads())
     if A.nnz == 0:
         return np.arange(A.nrows, dtype=index_dtype(A.nrows))
+    if A.nnz < FEW_ENTRIES:
+        f = np.arange(A.nrows, dtype=index_dtype(A.nrows))
+        _join_all(A.indptr, A.indices, f)
+        return f
     if _roots(A.indptr, A.indices, -(-A.nrows // LOOKED_AT)) <= FEW or (found := find_giant(A, both_ways)) is None:
         return _grown(A, both_ways)
     facts(method="marks, then union-find")
@@ -140,6 +147,17 @@ def join(f, u, v, shared):
                 return True
         a, b = f[np.uintp(f[high])], f[low]
     return False
+
+
+@compiled
+def _join_all(indptr, indices, f):
+    """Join along all edges, and let every vertex point at its root; f: 0, 1, …"""
+    one = np.uintp(1)
+    for u in range(np.uintp(f.size)):
+        for e in range(np.uintp(indptr[u]), np.uintp(indptr[u + one])):
+            join(f, u, np.uintp(indices[e]), False)
+    for u in range(np.uintp(f.size)):
+        f[u] = f[np.uintp(f[u])]
 
 
 @compiled

@@ -119,7 +119,7 @@ class _Search:
         """Label every vertex. Returns how many are in the giant component, 0 where none was found."""
         everyone, look = self.vectors[0][:0], max(FEWEST, int(self.n * FIRST_LOOK))
         last = int(self.n * LAST_LOOK)
-        while not self.search(everyone, min(look, PAUSE)):
+        while not self.search(everyone, min(look, PAUSE) if look <= last else PAUSE):
             if look <= last:
                 members = self.largest()
                 if members.size >= look * GIANT:
