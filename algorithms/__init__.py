@@ -32,6 +32,7 @@ from .transitive_closure import transitive_closure
 from .triangles import clustering, triangles
 
 from . import fused  # isort: skip  # noqa: F401  # registers implementations of the algorithms above
+from .fused.parts.checkpoint import checkpoints  # isort: skip
 
 __all__ = [
     "Factor",
@@ -44,6 +45,7 @@ __all__ = [
     "bfs",
     "bfs_order",
     "boruvka",
+    "checkpoints",
     "closeness_centrality",
     "closure",
     "clustering",

@@ -13,10 +13,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+import algorithms as al
+from algorithms.fused.parts import paths
+from algorithms.fused.parts.checkpoint import Saving
+from bench.graphs import grid, rmat
 from formats import CSR, Partitioned, from_edges, partition
 from formats.parts.group import Group, ParticipantError
 from formats.parts.partitioned import balanced
-from semiring import MinPlus, mxm, select
+from semiring import MaxMin, MinPlus, explain, mxm, select
 
 from . import parts
 from .conftest import writable
@@ -107,6 +111,61 @@ def test_a_matrix_in_parts_says_what_it_is_and_gathers_only_when_asked() -> None
         P.__reduce__()
     with pytest.raises(NotImplementedError, match="takes no mask"):
         select(P, "<", 3, mask=A)
+
+
+@pytest.mark.quick
+def test_paths_forests_and_components_run_as_a_whole_on_own_rows() -> None:
+    A = parts.graphs()["rmat"]
+    P = partition(A, parts=3)
+    for call in (
+        lambda: al.sssp(P, 3, return_parents=True),
+        lambda: al.bellman_ford(P, 3, MaxMin),
+        lambda: al.boruvka(P, symmetrize=True),
+        lambda: al.scc(P, weak=True),
+    ):
+        told = explain(call)
+        assert {run.implementation for run in told.runs if run.format == "Partitioned"} == {"fused"}, str(told)
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.float64])
+@pytest.mark.parametrize("seed", range(3))
+def test_steps_of_any_length_find_the_same_distances(monkeypatch: Any, dtype: Any, seed: int) -> None:
+    """Also where an exchange is worth few edges, so that steps stay short, and where a limit ends the search."""
+    A = rmat(9, dtype=dtype, high=1000, seed=seed) if seed else grid(24).astype(dtype)
+    P = partition(A, parts=4)
+    for worth in (1, 1 << 30):
+        monkeypatch.setattr(paths, "WORTH", worth)
+        parts.same("sssp", lambda M: al.sssp(M, 5, return_parents=True), P, A)
+        parts.same("a limit", lambda M: al.sssp(M, 5, limit=900), P, A)
+        parts.same("a target", lambda M: al.sssp(M, 5, target=17), P, A)
+        parts.same("a Δ", lambda M: al.delta_stepping(M, 5, delta=3), P, A)
+
+
+def test_a_search_goes_on_from_its_checkpoint(tmp_path: Path, monkeypatch: Any) -> None:
+    A = rmat(9, dtype=np.int32, high=1000)
+    monkeypatch.setattr(paths, "WORTH", 1)
+    looks, look = [0], Saving.look
+
+    def failing(self: Saving, d: Any) -> None:
+        look(self, d)
+        looks[0] += 1
+        if looks[0] == 4:
+            raise RuntimeError("a power cut")
+
+    monkeypatch.setattr(Saving, "look", failing)
+    with pytest.raises(RuntimeError, match="a power cut"), al.checkpoints(tmp_path, every=0):
+        al.sssp(partition(A, parts=4), 5)
+    monkeypatch.setattr(Saving, "look", look)
+    assert [file.name for file in tmp_path.iterdir()] == ["distances.npz"]
+    with np.load(tmp_path / "distances.npz") as saved:
+        assert 1 < np.count_nonzero(saved["d"] < MinPlus.zero(A.dtype)) < A.nrows
+    with pytest.raises(ValueError, match="of another search"), al.checkpoints(tmp_path, resume=True):
+        al.sssp(partition(A, parts=3), 6)
+    with al.checkpoints(tmp_path, every=0, resume=True):
+        parts.same("resumed", lambda M: al.sssp(M, 5, return_parents=True), partition(A, parts=3), A)
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(ValueError, match="every must be seconds"), al.checkpoints(tmp_path, every=-1):
+        pass
 
 
 @pytest.mark.quick

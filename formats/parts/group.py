@@ -37,9 +37,11 @@ ROOM = BLOCK - HEAD
 WELL, FAILED = 0, 1
 ASKS, HERE = 1, 2
 """Tags of the question who is there, and of its answer."""
-SPINS, MANY, SHORT, LONG = 200, 256, 5e-5, 1e-3
-"""How often a waiting participant looks before it sleeps, after how many looks it looks at the others' processes, and
-how long it sleeps, in seconds, at first and at last."""
+SPINS, FEW, SHORT, LONG = 20_000, 100, 5e-5, 1e-3
+"""How often a waiting participant looks before it sleeps, and how often where there are more participants than cores;
+and how long it sleeps, in seconds, at first and at last."""
+MANY = 256
+"""Looks after which it looks at the others' processes."""
 ENDED = {"": "has ended", "Z": "has ended", "X": "has ended"}
 STOPPED = {"T": "is stopped", "t": "is stopped"}
 
@@ -76,6 +78,7 @@ class Group:
         self.comm: Any = None
         self.line: Any = None
         self.rank, self.size, self.steps, self.sent, self.timeout = 0, 1, 0, 0, check_timeout(timeout)
+        self._spins = FEW
         self.broken, self._words, self._processes = "", list[Any](), list[tuple[str, int]]()
         if comm is None:
             return
@@ -87,6 +90,8 @@ class Group:
             self._received = np.empty((self.size, BLOCK), np.uint8)
             end_all_on_error(self)
             self._processes = self.told("processes", (platform.node(), os.getpid()))
+            here = sum(node == platform.node() for node, _ in self._processes)
+            self._spins = SPINS if here <= len(os.sched_getaffinity(0)) else FEW
 
     def __repr__(self) -> str:
         return f"<Group: rank {self.rank} of {self.size}, {self.steps} steps>"
@@ -207,7 +212,7 @@ class Group:
         end, looks, pause = None, 0, SHORT
         while not request.Test():
             looks += 1
-            if looks < SPINS:
+            if looks < self._spins:
                 os.sched_yield()
                 continue
             end = time.monotonic() + self.timeout if end is None else end
