@@ -262,7 +262,7 @@ def as_values(obj: ArrayLike | Array, dtype: DTypeLike | None = None) -> Array:
     if values.ndim != 1:
         raise ValueError(f"values must be one-dimensional, got {values.ndim} dimensions")
     if dtype is None:
-        if not _has_dtype(obj):
+        if not has_dtype(obj):
             values = narrowed(values)
         if values.dtype == np.uint64 and fits(values, np.int64):
             return values.astype(np.int64)
@@ -276,7 +276,7 @@ def narrowed(values: Array) -> Array:
     return values.astype(np.int32) if small else values
 
 
-def _has_dtype(obj: object) -> bool:
+def has_dtype(obj: object) -> bool:
     """Did `obj` come with a dtype, as arrays and tensors do and a list of numbers does not?"""
     return is_array(obj) or any(hasattr(obj, name) for name in ("dtype", "__cuda_array_interface__", "__dlpack__"))
 

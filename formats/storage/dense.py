@@ -20,8 +20,8 @@ from ..arrays import (
     contiguous,
     differs,
     equals,
+    has_dtype,
     index_dtype,
-    is_array,
     namespace,
     read_only,
 )
@@ -73,7 +73,7 @@ class Dense(Matrix):
             values, fill = given, ABSENT_BOOL
         else:
             flat = given.reshape(-1)
-            values = as_values(flat if is_array(self.values) else flat.tolist()).reshape(given.shape)
+            values = as_values(flat if has_dtype(self.values) else flat.tolist()).reshape(given.shape)
             fill = as_fill(self.fill, values.dtype)
             if values.dtype == np.bool_:
                 xp = namespace(values)
