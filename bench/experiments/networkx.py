@@ -51,6 +51,18 @@ CONNECTED = ("diameter", "average_shortest_path_length", "betweenness_centrality
 SLOW = 5000
 """Milliseconds from which on another backend's first call is not repeated."""
 
+TEN_MILLION = "rmat-10M"
+"""Its NetworkX graphs take some ten gigabytes."""
+
+TOO_LONG = {
+    "NY": {"single_source_bellman_ford_path_length"},
+    TEN_MILLION: {*SINGLE[:1], *SINGLE[2:3], "dfs_edges", "condensation", "triangles", "clustering"},
+}
+"""Functions that take NetworkX minutes."""
+
+MANY = 10**6
+"""Edges from which on only those of the other backends are asked that convert a graph within seconds."""
+
 FEW = 600
 """Vertices of the part of a graph of which all pairs are asked for."""
 
@@ -59,6 +71,8 @@ def made(name: str, setting: Setting) -> CSR | None:
     """The graph; None where its file is not there."""
     if name == "rome99":
         return read(rome99).to(CSR)
+    if name == TEN_MILLION:
+        return rmat(19, 22, dtype=np.int32)
     if name.startswith("rmat"):
         return rmat(int(name[4:]), dtype=np.int32)
     path = setting.data / FILES[name] if setting.data else None
@@ -67,7 +81,7 @@ def made(name: str, setting: Setting) -> CSR | None:
 
 def rows(setting: Setting) -> Iterator[Row]:
     """Rows for each function and graph."""
-    for name in ("rome99",) if setting.quick else (*FILES, "rmat14"):
+    for name in ("rome99",) if setting.quick else (*FILES, "rmat14", TEN_MILLION):
         if kept := setting.kept_rows(name):
             yield from kept
             continue
@@ -78,7 +92,7 @@ def rows(setting: Setting) -> Iterator[Row]:
         for row in conversions(A.to_networkx(), setting):
             yield {"graph": name, "n": A.nrows, "nnz": A.nnz} | row
         for task, G, given in tasks(A):
-            if name != "NY" or task != "single_source_bellman_ford_path_length":  # more than two minutes
+            if task not in TOO_LONG.get(name, ()):
                 for row in beside(task, G, given, setting):
                     yield {"graph": name, "task": task, "n": len(G), "nnz": G.number_of_edges()} | row
 
@@ -87,7 +101,8 @@ def conversions(G: Any, setting: Setting) -> Iterator[Row]:
     """`from_networkx`, with names that are numbers and with others, beside a walk over all weights."""
     import networkx as nx
 
-    for task, H in (("from_networkx", G), ("from_networkx, names", nx.relabel_nodes(G, "vertex {}".format))):
+    for task in ("from_networkx", "from_networkx, names")[: 1 if G.number_of_edges() >= MANY else 2]:
+        H = nx.relabel_nodes(G, "vertex {}".format) if task.endswith("names") else G
         expected = sorted(weights_of(H))
 
         def agrees(found: Any, expected: list[Any] = expected) -> bool:
@@ -112,12 +127,12 @@ def tasks(A: CSR) -> Iterator[tuple[str, Any, tuple[Any, ...]]]:
     import networkx as nx
 
     G = A.to_networkx()
-    U = G.to_undirected()
     source = int(np.diff(A.indptr).argmax())
     part = G.subgraph(list(nx.bfs_tree(G, source))[:FEW]).copy()
     whole = part.to_undirected()
     yield from ((task, G, (source,)) for task in SINGLE)
     yield from ((task, G, ()) for task in DIRECTED)
+    U = nx.Graph(G)
     yield from ((task, U, ()) for task in UNDIRECTED)
     yield from ((task, part, ()) for task in ALL_PAIRS)
     yield from ((task, whole, ()) for task in CONNECTED)
@@ -170,7 +185,7 @@ def beside(task: str, G: Any, given: tuple[Any, ...], setting: Setting) -> Itera
         ),
     ]
     figures |= contest(contenders, min(setting.repeats, 5))
-    for name in PEERS:
+    for name in PEERS if G.number_of_edges() < MANY else PEERS[:1]:
         figures |= peer(name, theirs, G, given)
     for name, found in figures.items():
         ratio = {"to_networkx": rounded(found["ms"] / figures[NETWORKX]["ms"])} if "ms" in found else {}
