@@ -7,8 +7,11 @@ Each participant has the whole graph, too, and compares: the answers on parts mu
 
 from __future__ import annotations
 
+import shutil
 import sys
+import tempfile
 from collections.abc import Callable
+from pathlib import Path
 from time import perf_counter
 from typing import Any
 
@@ -16,9 +19,25 @@ import numpy as np
 import pytest
 
 import algorithms as al
+import formats
 from algorithms import sssp
 from bench.graphs import grid, rmat, rmat_both_ways
-from formats import COO, CSC, CSR, ELL, CompressedCSR, Matrix, Partitioned, SparseVector, from_edges, partition
+from formats import (
+    COO,
+    CSC,
+    CSR,
+    ELL,
+    CompressedCSR,
+    Matrix,
+    ParticipantError,
+    Partitioned,
+    SparseVector,
+    from_edges,
+    partition,
+    read,
+    write,
+)
+from formats.parts.group import Group
 from semiring import (
     MaxMin,
     MinPlus,
@@ -182,6 +201,51 @@ def check_negative(comm: Any) -> None:
         with pytest.raises(al.NegativeCycle) as found:
             al.bellman_ford(cuts(C, comm), 0, fused=fused)
         assert found.value.cycle == [1, 2, 3, 1]
+
+
+def check_reading(comm: Any) -> None:
+    """Every kind of file, read in shares, is what one process reads; an error names the line."""
+    folder = told(comm, tempfile.mkdtemp)
+    data, A = Path(__file__).parent / "data", graphs()["rmat"]
+    if comm is None or comm.Get_rank() == 0:
+        write(f"{folder}/folder/", A, labels=np.arange(A.nrows) * 3)
+        write(f"{folder}/archive.npz", A)
+        lines = [f"{u * 7} {v * 7 + 3} {w}" for u, v, w in zip(*A.to_edges(), strict=True)]
+        (Path(folder) / "gaps.txt").write_bytes("\r\n".join(["# ids with gaps", *lines]).encode())
+        (Path(folder) / "real.el").write_text("\n".join([*lines, "5 6 2.5"]))
+        (Path(folder) / "empty.gr").write_text("p sp 7 0\n")
+        (Path(folder) / "bad.gr").write_text("p sp 9 60\n" + "a 1 2 3\n" * 40 + "a 1 x 3\n" + "a 1 2 3\n" * 19)
+        (Path(folder) / "few.gr").write_text("p sp 9 60\n" + "a 1 2 3\n" * 40)
+    told(comm, lambda: None)
+    names = ["gaps.txt", "real.el", "empty.gr", "archive.npz", "folder"]
+    ours = ["dimacs9-sample.gr", "tinyEWD.txt", "west0067.mtx", "karate.mtx", "p2p-Gnutella08.txt.gz"]
+    for file in [Path(folder) / name for name in names] + [data / name for name in ours]:
+        expected, labels = read(file, return_labels=True)
+        P, ids = in_shares(file, comm)
+        assert (P.equals(expected), ids.tolist()) == (True, labels.tolist()), file
+    both: Any = in_shares(data / "tinyEWD.txt", comm, directed=False, dtype=np.float32)[0]
+    assert both.equals(read(data / "tinyEWD.txt", directed=False, dtype=np.float32))
+    with pytest.raises((ValueError, ParticipantError), match=r"bad\.gr:42: expected 'a u v w'"):
+        in_shares(Path(folder) / "bad.gr", comm)
+    with pytest.raises((ValueError, ParticipantError), match="promises 60 edges, the file holds 40"):
+        in_shares(Path(folder) / "few.gr", comm)
+    told(comm, lambda: shutil.rmtree(folder))
+
+
+def told(comm: Any, make: Callable[[], Any]) -> Any:
+    """What rank 0 makes, on all, once all are here."""
+    if comm is None:
+        return make()
+    comm.Barrier()
+    return comm.bcast(make() if comm.Get_rank() == 0 else None)
+
+
+def in_shares(file: Path, comm: Any, **how: Any) -> tuple[Partitioned, Any]:
+    if comm is not None:
+        return read(file, return_labels=True, comm=comm, **how)
+    directed, dtype = how.get("directed", True), how.get("dtype")
+    P, ids = formats.io._in_parts(str(file), Group(), None, directed, dtype, False)
+    return P, np.array(ids)
 
 
 def check_missing(comm: Any) -> None:

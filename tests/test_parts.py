@@ -14,10 +14,11 @@ import numpy as np
 import pytest
 
 import algorithms as al
+from algorithms.cli import processes
 from algorithms.fused.parts import paths
 from algorithms.fused.parts.checkpoint import Saving
 from bench.graphs import grid, rmat
-from formats import CSR, Partitioned, from_edges, partition
+from formats import CSR, Partitioned, from_edges, partition, read
 from formats.parts.group import Group, ParticipantError
 from formats.parts.partitioned import balanced
 from semiring import MaxMin, MinPlus, explain, mxm, select
@@ -60,6 +61,33 @@ def test_parts_in_one_process_answer_as_one_matrix(name: str) -> None:
 def test_processes_answer_as_one(ranks: int, tmp_path: Path) -> None:
     done = started(ranks, "-m", "tests.parts", folder=tmp_path)
     assert "all is as in one process" in done.stdout, done.stderr
+
+
+@needs_mpi
+def test_the_command_line_prints_once_and_ends_all_on_an_error(tmp_path: Path) -> None:
+    words = ["-m", "algorithms.cli", "sssp", "tests/data/tinyEWD.txt", "--source", "0", "--output"]
+    done = started(3, *words, tmp_path / "d.npy", folder=tmp_path)
+    assert done.stdout.count("from vertex 0") == 1, done.stderr
+    assert "CSR on cpu, 3 processes, fused" in done.stdout
+    np.testing.assert_array_equal(np.load(tmp_path / "d.npy"), al.sssp(read(ROOT / words[3]), 0))
+    refused = started(2, *words[:4], "--source", "9", folder=tmp_path, limit=20)
+    assert refused.returncode == 2
+    assert "--source 9 is not a vertex of the file" in refused.stderr
+
+
+def test_several_processes_are_told_by_their_launcher(monkeypatch: Any) -> None:
+    assert [processes.started_together(each) for each in ({}, {"PMI_SIZE": "1"}, {"PMI_SIZE": "4"})] == [
+        False,
+        False,
+        True,
+    ]
+    assert processes.started_together({"OMPI_COMM_WORLD_SIZE": "2"})
+    assert processes.speaks()
+    P: Any = partition(parts.graphs()["rmat"], parts=2)
+    assert processes.computed_in(P) == "CSR on cpu, 1 processes"
+    monkeypatch.setattr(processes, "speaks", lambda: False)
+    with pytest.raises(SystemExit):
+        processes.be_silent_unless_first(["info"])
 
 
 FAULTS = {

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
-from formats import DeviceUnavailable
+from formats import DeviceUnavailable, ParticipantError
 
 from .bench import ANYTHING, bench
 from .bfs import bfs
@@ -20,6 +20,7 @@ from .factor import factor, route
 from .files import convert, info
 from .mst import mst
 from .options import Backend
+from .processes import be_silent_unless_first, end_all, speaks
 from .scc import scc
 from .sssp import demo, sssp
 from .warm_up import warm_up
@@ -28,7 +29,7 @@ __all__ = ["Backend", "app", "main"]
 
 EXPECTED = (
     *(ValueError, TypeError, OverflowError, FloatingPointError),
-    *(NotImplementedError, OSError, DeviceUnavailable),
+    *(NotImplementedError, OSError, DeviceUnavailable, ParticipantError),
 )
 """What a file, an option or a graph can be the reason of: said in a sentence, without a traceback."""
 
@@ -66,6 +67,7 @@ def main() -> None:
     try:
         with warnings.catch_warnings():
             warnings.showwarning = tell  # type: ignore[assignment]
+            be_silent_unless_first(sys.argv[1:])
             app()
     except EXPECTED as error:
         fail(f"{error.strerror}: {error.filename}" if isinstance(error, OSError) and error.strerror else str(error))
@@ -78,10 +80,12 @@ def main() -> None:
 
 def tell(message: Warning | str, *where: Any) -> None:
     """Write a warning as one sentence on stderr, without the line of code it comes from."""
-    typer.echo(f"semiring: warning: {' '.join(str(message).split())}", err=True)
+    if speaks():
+        typer.echo(f"semiring: warning: {' '.join(str(message).split())}", err=True)
 
 
 def fail(message: str) -> None:
-    """End with exit code 2 and one sentence."""
+    """End with exit code 2 and one sentence, and of several processes all."""
     typer.echo(f"semiring: {' '.join(message.split())}", err=True)
+    end_all()
     sys.exit(2)

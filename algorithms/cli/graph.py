@@ -23,6 +23,7 @@ from ..named.graph import Graph as NamedGraph
 from ..named.graph import may_have_names
 from ..shared.trace import Trace, trace
 from .options import Backend
+from .processes import computed_in, shared, speaks, world
 
 COMPILING = "compiling"
 """The step that compiles kernels."""
@@ -99,17 +100,18 @@ class Graph:
         rehearse: is given the sample, so that kernels are compiled, or loaded from disk, before the time is taken.
         """
         with self.watch.step("converting"):
-            A = self.A.to(format, device=backend.value)
-        self.facts["computed in"] = f"{type(A).__name__} on {A.device}"
+            A = shared(self.A, format, backend.value)
+        self.facts["computed in"] = computed_in(A)
         with self.watch.step(COMPILING):
             rehearse(sample.to(format, device=backend.value))
         with trace() if trace_file is not None else nullcontext() as record, self.watch.step("solving"):
             told = explain(run, A)
             finish(A.device)
         if told.runs and told.runs[0].implementation == "fused":
-            by_rows = "" if told.runs[0].format == type(A).__name__ else f", by its rows as {told.runs[0].format}"
+            form = told.runs[0].format
+            by_rows = "" if form in (type(A).__name__, "Partitioned") else f", by its rows as {form}"
             self.facts["computed in"] += f"{by_rows}, fused"
-        if record is not None and trace_file is not None:
+        if record is not None and trace_file is not None and speaks():
             record.save(trace_file)
         return told.result, record
 
@@ -130,6 +132,9 @@ def load(file: Path, *, title: str | None = None, undirected: bool = False, thre
 def named(file: Path, directed: bool) -> tuple[Matrix, np.ndarray, Names | None]:
     """(the matrix of a file, its vertices' ids or names, the names to be looked up unless they are integers)."""
     if not may_have_names(file):
+        comm = world()
+        if comm is not None:
+            return *read(file, directed=directed, return_labels=True, comm=comm), None
         return *read(file, directed=directed, return_labels=True), None
     g = NamedGraph.read(file, directed=directed)
     if all(isinstance(name, int) for name in g.names):

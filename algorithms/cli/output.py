@@ -8,6 +8,8 @@ import numpy as np
 
 from formats.io.writing import replacing, write_lines
 
+from .processes import speaks
+
 TAB = "\t"
 
 
@@ -24,6 +26,8 @@ def save_vectors(output: Path, labels: np.ndarray, x: np.ndarray, there: np.ndar
 
     x: (k, n), of k = 1 the .npy is (n,).  there: (k, n) Booleans, where there is a value; .tsv has `absent` elsewhere.
     """
+    if not speaks():
+        return
     with replacing(str(output)) as stream:
         if output.suffix == ".npy":
             np.save(stream, x if len(x) > 1 else x[0])
@@ -35,6 +39,8 @@ def save_vectors(output: Path, labels: np.ndarray, x: np.ndarray, there: np.ndar
 
 def save_edges(output: Path, labels: np.ndarray, rows: np.ndarray, cols: np.ndarray, values: np.ndarray) -> None:
     """Write m edges: .npy the two vertices of each, (m, 2); .tsv two ids and the weight, which `read` knows."""
+    if not speaks():
+        return
     with replacing(str(output)) as stream:
         if output.suffix == ".npy":
             np.save(stream, np.column_stack((rows, cols)))

@@ -13,7 +13,9 @@ from numpy.typing import ArrayLike, DTypeLike
 
 from ..arrays import Array
 from ..matrix.base import Matrix
-from . import algs4, dimacs, edge_list, mapped, matrix_market, npz, pace
+from ..parts.group import TIMEOUT, Communicator, Group
+from ..parts.partitioned import Partitioned
+from . import algs4, dimacs, edge_list, mapped, matrix_market, npz, pace, shares
 from .kind import Content, FileKind
 from .mapped import open_mapped
 from .source import Source, is_gzip, open_source
@@ -56,6 +58,32 @@ def read(
     progress: bool | None = ...,
     force: bool = ...,
 ) -> tuple[Matrix, Array]: ...
+@overload
+def read(
+    path: Path,
+    *,
+    format: str | None = ...,
+    directed: bool = ...,
+    dtype: DTypeLike | None = ...,
+    return_labels: Literal[False] = ...,
+    progress: bool | None = ...,
+    force: bool = ...,
+    comm: Communicator,
+    timeout: float = ...,
+) -> Partitioned: ...
+@overload
+def read(
+    path: Path,
+    *,
+    format: str | None = ...,
+    directed: bool = ...,
+    dtype: DTypeLike | None = ...,
+    return_labels: Literal[True],
+    progress: bool | None = ...,
+    force: bool = ...,
+    comm: Communicator,
+    timeout: float = ...,
+) -> tuple[Partitioned, Array]: ...
 def read(
     path: Path,
     *,
@@ -65,6 +93,8 @@ def read(
     return_labels: bool = False,
     progress: bool | None = None,
     force: bool = False,
+    comm: Communicator | None = None,
+    timeout: float = TIMEOUT,
 ) -> Matrix | tuple[Matrix, Array]:
     """The matrix of the graph in a file, A[u, v] = weight of u -> v: a CSR, or what an .npz archive holds.
 
@@ -79,6 +109,9 @@ def read(
         progress: show a bar on stderr; by default on a terminal, once reading takes longer than a second.
         force: also read a file that says it has more than 2**22 vertices, and 64 for each edge, or an archive that
             unpacks to more than 64 MiB and 200 times its size.
+        comm: an mpi4py communicator, whose processes read the file together: of lines of text each its share, of a
+            folder its rows. Of gzip, .npz and PACE each reads all. The matrix is then in parts, see `partition`.
+        timeout: seconds that a process waits for the others.
 
     Returns:
         The matrix, or (matrix, labels).
@@ -93,6 +126,9 @@ def read(
         <CSR 3353×3353, 8859 entries, int32, cpu>
     """
     name = os.fspath(path)
+    if comm is not None:
+        P, ids = _in_parts(name, Group(comm, timeout), format, directed, dtype, force)
+        return (P, _listed(ids)) if return_labels else P
     content: Content
     if mapped.is_folder(name):
         content = mapped.read(name, force)
@@ -105,9 +141,28 @@ def read(
         labels = content.labels if return_labels else range(0)
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from error
-    if not return_labels:
-        return A
-    return A, np.arange(labels.start, labels.stop) if isinstance(labels, range) else labels
+    return (A, _listed(labels)) if return_labels else A
+
+
+def _listed(labels: Array | range) -> Array:
+    return np.arange(labels.start, labels.stop) if isinstance(labels, range) else labels
+
+
+def _in_parts(
+    name: str, group: Group, format: str | None, directed: bool, dtype: DTypeLike | None, force: bool
+) -> tuple[Partitioned, Array | range]:
+    """(the matrix in parts, the vertices' ids) of a file that several processes read."""
+    shares.first_steps(group, name, (format, directed, dtype))
+    if mapped.is_folder(name) and directed and dtype is None:
+        return shares.read_folder(name, group)
+    with group.guarded("reading"):
+        with open_source(name, False, force) as source:
+            kind = _kind_of(source) if format is None else _kind_called(format)
+    if shares.shares_lines(name, kind):
+        return shares.read_lines(name, kind, group, directed, dtype, force)
+    with group.guarded("reading"):
+        A, labels = read(name, format=format, directed=directed, dtype=dtype, return_labels=True, force=force)
+    return shares.cut_here(A, group), labels
 
 
 def write(path: Path, A: Matrix, *, labels: ArrayLike | None = None, format: str | None = None) -> None:

@@ -49,6 +49,7 @@ KIND = FileKind(
     suffixes=(".txt",),
     read=read,
     write=write,
+    by_lines=True,
     comment=COMMENT,
     opening=rb"[ \t]*+\d++[ \t]*+[\r\n]\s*+\d++[ \t]*+[\r\n]",
 )

@@ -44,4 +44,11 @@ def write(stream: BinaryIO, A: Matrix, labels: Array | None) -> None:
     write_lines(stream, "a {} {} {}\n", rows + 1, cols + 1, values)
 
 
-KIND = FileKind("dimacs", "DIMACS 9 shortest path graph: 'p sp n m', 'a u v w', from 1", (".gr",), read, write)
+KIND = FileKind(
+    name="dimacs",
+    description="DIMACS 9 shortest path graph: 'p sp n m', 'a u v w', from 1",
+    suffixes=(".gr",),
+    read=read,
+    write=write,
+    by_lines=True,
+)

@@ -55,6 +55,7 @@ KIND = FileKind(
     read=read,
     write=partial(write, heading="# {n} vertices, {m} edges: source, target, weight\n", separator="\t"),
     keeps_labels=True,
+    by_lines=True,
 )
 CSV = FileKind(
     name="csv",
@@ -63,4 +64,5 @@ CSV = FileKind(
     read=read,
     write=partial(write, heading="source,target,weight\n", separator=","),
     keeps_labels=True,
+    by_lines=True,
 )

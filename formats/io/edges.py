@@ -96,5 +96,6 @@ def check_dimension(n: int, edges: int) -> None:
 
 def check_found(source: Source, line: int, promised: int, found: int) -> None:
     """ValueError if the header in `line` promises other than what was found."""
+    found = source.total(found)
     if found != promised:
         raise source.error(f"the header promises {promised} edges, the file holds {found}", line)

@@ -30,5 +30,6 @@ class FileKind:
     read: Callable[[Source], Content]
     write: Callable[[BinaryIO, Matrix, Array | None], Any]  # the last argument: vertex ids to write, if it keeps them
     keeps_labels: bool = False  # can the file hold vertex ids other than the ones it counts itself?
+    by_lines: bool = False  # is what comes after the header an edge a line, in any order?
     comment: bytes = b""  # the characters that open a comment line before the opening
     opening: bytes = b""  # pattern of the first data, to tell it from the kinds below it with the same suffix

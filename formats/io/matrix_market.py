@@ -81,4 +81,5 @@ KIND = FileKind(
     suffixes=(".mtx",),
     read=read,
     write=write,
+    by_lines=True,
 )

@@ -103,6 +103,10 @@ class Source:
             if start < self._whole:
                 yield memoryview(self._text)[start : self._whole]
 
+    def total(self, found: int) -> int:
+        """How many there are in the file, of what this source has found so many of: as many, for it is all of it."""
+        return found
+
     def error(self, message: str, line: int | None = None) -> ValueError:
         """ValueError `file:line: message`."""
         return ValueError(f"{self.path}: {message}" if line is None else f"{self.path}:{line}: {message}")

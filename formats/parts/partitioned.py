@@ -229,19 +229,35 @@ class Partitioned(Matrix, listed=False):
         dup: how those given more than once combine, as in `from_edges`.
         """
         starts = self.starts if shape[0] == self.starts[-1] else evenly(shape[0], len(self.entries))
-        owners = np.cumsum([0, *self.of_each(len(self.parts))])
-        bounds = np.array(starts)[owners]
-        with self.group.guarded("entries"):
-            index = index_dtype(*shape)
-            owner = np.searchsorted(bounds[1:-1], rows, side="right")
-            order = np.argsort(owner, kind="stable")
-            ends = np.searchsorted(owner[order], np.arange(self.group.size + 1))
-            columns = (rows.astype(index), cols.astype(index), np.ascontiguousarray(values))
-            sent = [[x[order[a:b]] for a, b in itertools.pairwise(ends)] for x in columns]
-        mine = [np.concatenate(self.group.exchange("entries", pieces)) for pieces in sent]
-        with self.group.guarded("entries"):
-            parts = [_built(mine, each, shape[1], dup) for each in self._mine(starts)]
-        return assembled(self.group, parts, starts, self.first, shape)
+        return from_entries(self.group, starts, (self.first, len(self.parts)), (rows, cols, values), shape, dup)
+
+
+def from_entries(
+    group: Group,
+    starts: tuple[int, ...],
+    mine: tuple[int, int],
+    entries: tuple[Array, Array, Array],
+    shape: tuple[int, int],
+    dup: Duplicates,
+) -> Partitioned:
+    """The matrix of the entries that the participants bring, in strips that begin so. A step of the group.
+
+    mine: (the first strip of this process, how many it has).  entries: rows, columns and values.
+    """
+    owners = np.cumsum([0, *group.told("strips", mine[1])])
+    bounds = np.array(starts)[owners]
+    with group.guarded("entries"):
+        index, rows = index_dtype(*shape), entries[0]
+        owner = np.searchsorted(bounds[1:-1], rows, side="right")
+        order = np.argsort(owner, kind="stable")
+        ends = np.searchsorted(owner[order], np.arange(group.size + 1))
+        columns = (rows.astype(index), entries[1].astype(index), np.ascontiguousarray(entries[2]))
+        sent = [[x[order[a:b]] for a, b in itertools.pairwise(ends)] for x in columns]
+    received = [np.concatenate(group.exchange("entries", pieces)) for pieces in sent]
+    with group.guarded("entries"):
+        own = itertools.pairwise(starts[mine[0] : sum(mine) + 1])
+        parts = [_built(received, each, shape[1], dup) for each in own]
+    return assembled(group, parts, starts, mine[0], shape)
 
 
 def _built(entries: list[Array], bounds: tuple[int, int], ncols: int, dup: Any) -> CSR:

@@ -1,0 +1,82 @@
+"""The command line in several processes: `mpirun -n 4 semiring sssp FILE --source 1`.
+
+Every process runs the command, on a strip of the graph each. The first one prints and writes; the others are silent.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from formats import Matrix, Partitioned, partition
+
+COUNTS = ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE")
+"""Where the launchers of MPICH and Open MPI tell how many processes they have started."""
+
+MOMENT = 0.2
+"""Seconds between the processes' ends after an error, so that the first one is heard."""
+
+IN_PARTS = ("sssp", "bfs", "scc", "mst", "demo")
+"""The commands that several processes share; of the others the first one does all."""
+
+
+def started_together(environment: Mapping[str, str] = os.environ) -> bool:
+    """Has a launcher started several processes, of which this is one?"""
+    return any(environment.get(name, "1") not in ("", "0", "1") for name in COUNTS)
+
+
+@functools.cache
+def world() -> Any:
+    """The communicator of all processes; None for one. ValueError if mpi4py is not installed."""
+    if not started_together():
+        return None
+    try:
+        from mpi4py import MPI
+    except (ImportError, RuntimeError) as error:
+        raise ValueError("several processes were started, and they need mpi4py: pip install 'semiring[mpi]'") from error
+    return MPI.COMM_WORLD
+
+
+def speaks() -> bool:
+    """Does this process print, and write files?"""
+    comm = world()
+    return comm is None or comm.Get_rank() == 0
+
+
+def be_silent_unless_first(words: list[str]) -> None:
+    """Of several processes let the first one speak alone; those that have nothing to do end."""
+    if speaks():
+        return
+    if not any(word in IN_PARTS for word in words[:1]):
+        sys.exit(0)
+    sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  # for the rest of the process
+
+
+def end_all() -> None:
+    """After an error that was told, let no other process wait for this one: it has a moment to tell its own."""
+    if started_together() and (comm := world()) is not None:
+        sys.stderr.flush()
+        time.sleep(MOMENT * comm.Get_rank())
+        comm.Abort(2)
+
+
+def shared(A: Matrix, format: str, device: Any) -> Matrix:
+    """The graph in a format; of several processes in strips, one for each."""
+    comm = world()
+    if comm is None:
+        return A.to(format, device=device)
+    if device != "cpu":
+        raise ValueError("several processes compute on the CPU: leave --backend away")
+    P = A if isinstance(A, Partitioned) else partition(A, comm)
+    return P.with_parts([part.to(format) for part in P.parts])
+
+
+def computed_in(A: Matrix) -> str:
+    """What a graph is computed in, in words."""
+    if not isinstance(A, Partitioned):
+        return f"{type(A).__name__} on {A.device}"
+    return f"{type(A.parts[0]).__name__} on {A.device}, {A.group.size} processes"
