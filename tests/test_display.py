@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 from xml.etree import ElementTree
 
@@ -11,7 +12,7 @@ import pytest
 from algorithms import bellman_ford, factor, trace
 from algorithms.shared.trace import Trace
 from bench.graphs import rmat
-from formats import Matrix, from_edges
+from formats import Matrix, from_edges, partition
 from formats.display import MOST_LINES, shortened, table
 from formats.matrix.spy import CELLS, CONVERTED, some_places, spy
 from semiring import MinPlus, check_laws, choose, compare, explain
@@ -95,6 +96,13 @@ def test_a_large_matrix_in_another_format_is_not_taken_apart(monkeypatch: pytest
     assert CONVERTED > 0
     assert spy(SMALL.to("coo")) == ""
     assert spy(SMALL) != ""
+
+
+def test_a_matrix_in_parts_is_drawn_where_one_process_has_all() -> None:
+    P = partition(SMALL, parts=2)
+    assert spy(P) == spy(SMALL)
+    object.__setattr__(P, "group", SimpleNamespace(size=2))
+    assert spy(P) == ""
 
 
 def test_text_is_escaped() -> None:

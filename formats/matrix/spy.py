@@ -66,6 +66,9 @@ def spy(A: Storage) -> str:
 
 def some_places(A: Storage) -> tuple[np.ndarray, np.ndarray] | None:
     """(rows, columns) of entries spread over the matrix, on the host; None if finding some takes long."""
+    group = getattr(A, "group", None)
+    if group is not None and group.size > 1:  # processes that hold it in parts would all have to be asked
+        return None
     if A.nnz == 0:
         return np.empty(0, np.int64), np.empty(0, np.int64)
     indptr, indices = getattr(A, "indptr", None), getattr(A, "indices", None)
