@@ -20,21 +20,19 @@ def shortened(text: str) -> str:
 
 
 def table(title: str, rows: Iterable[Sequence[Any]], head: Sequence[str] = (), note: str = "") -> str:
-    """A table in HTML; numbers and whatever stands in a later column are at the right. Text is escaped."""
-    heads = "".join(
-        f'<th scope="col" style="text-align: {_side(k)}">{escape(name)}</th>' for k, name in enumerate(head)
-    )
-    lines = [f"<tr>{heads}</tr>"] if head else []
-    for row in rows:
-        cells = (f'<td style="text-align: {_side(k)}">{escape(str(cell))}</td>' for k, cell in enumerate(row))
-        lines.append(f"<tr>{''.join(cells)}</tr>")
+    """A table in HTML. Below a head, numbers stand at the right. Text is escaped."""
+    tagged = [*([("th", head)] if head else []), *(("td", row) for row in rows)]
+    lines = [f"<tr>{''.join(_cell(tag, cell, bool(head)) for cell in row)}</tr>" for tag, row in tagged]
     below = f"<pre>{escape(note)}</pre>" if note else ""
     caption = f'<caption style="text-align: left">{escape(title)}</caption>'
     return f"<div><table>{caption}{''.join(lines)}</table>{below}</div>"
 
 
-def _side(column: int) -> str:
-    return "right" if column else "left"
+def _cell(tag: str, content: Any, aligned: bool) -> str:
+    text = str(content)
+    side = "right" if aligned and (text[:1].isdigit() or text[:1] in ("-", "–")) else "left"
+    style = f"text-align: {side}; padding: 0.1em 0.6em"
+    return f'<{tag} style="{style}">{escape(text)}</{tag}>'
 
 
 class NotebookBar:
