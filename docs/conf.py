@@ -13,6 +13,8 @@ from importlib import import_module, metadata
 from pathlib import Path
 from typing import Any
 
+from sphinx.pycode import ModuleAnalyzer
+
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
@@ -34,8 +36,8 @@ autodoc_member_order = "bysource"
 
 PACKAGES = ("algorithms", "semiring", "formats")
 
-DIRECTIVES = (("autofunction", ""), ("autoclass", ":members:"), ("autodata", ":no-value:"))
-"""Of Sphinx, with an option: for what is called, a class, a value."""
+DIRECTIVES = (".. autofunction:: {}", ".. autoclass:: {}\n   :members:", ".. py:data:: {}")
+"""Of Sphinx: for what is called, a class, a value."""
 
 
 def write_reference(app: Any) -> None:
@@ -46,9 +48,10 @@ def write_reference(app: Any) -> None:
         package = import_module(name)
         lines = [name, "=" * len(name), "", (inspect.getdoc(package) or "").split("\n", 1)[0], ""]
         for each in sorted(package.__all__, key=lambda each: (kind(getattr(package, each)), each.lower())):
-            directive, option = DIRECTIVES[kind(getattr(package, each))]
-            lines += [each, "-" * len(each), "", f".. {directive}:: {name}.{each}", f"   {option}", ""]
-            lines += example(name, each, getattr(package, each))
+            value = getattr(package, each)
+            lines += [each, "-" * len(each), "", DIRECTIVES[kind(value)].format(f"{name}.{each}"), ""]
+            if kind(value) == 2:
+                lines += [f"   {said(name, each, value)}", "", *example(name, each, value), ""]
         page, text = folder / f"{name}.rst", "\n".join(lines)
         if not page.exists() or page.read_text(encoding="utf-8") != text:
             page.write_text(text, encoding="utf-8")
@@ -59,23 +62,32 @@ def kind(thing: Any) -> int:
     return 1 if inspect.isclass(thing) else 0 if hasattr(thing, "__wrapped__") or inspect.isroutine(thing) else 2
 
 
+def said(package: str, name: str, value: Any) -> str:
+    """What a value is: a semiring's parts, or what stands below it in the module that has it."""
+    if hasattr(value, "mul"):
+        return f"The semiring of ⊕ = {value.add.name} and ⊗ = {value.mul.name}."
+    for place, module in sorted(sys.modules.items()):
+        if place.startswith(f"{package}.") and vars(module).get(name) is value:
+            found = ModuleAnalyzer.for_module(place).find_attr_docs().get(("", name))
+            if found:
+                return " ".join(found).strip()
+    raise ValueError(f"{package}.{name} is a value without a line that says what it is")
+
+
 def example(package: str, name: str, value: Any) -> list[str]:
-    """Of a value, which has no docstring of its own: what it is, as Python says it. Of others nothing."""
-    if kind(value) < 2 or inspect.ismodule(value):
-        return []
+    """A few lines with a value, and what the last one gives."""
     lines = [f"from {package} import {name}"]
-    if isinstance(value, dict):
-        lines += [f"list({name})[:6]"]
+    if hasattr(value, "reads"):
+        lines += ["import numpy", "from formats import from_edges", "from semiring import select"]
+        lines += ["part = numpy.array([7, 7, 8])"]
+        shown = f"[u.tolist() for u in select(from_edges([0, 1], [1, 2]), {name}, row=part, col=part).to_edges()[:2]]"
     elif hasattr(value, "mul"):
-        lines += [f"{name}.add.name, {name}.mul.name, {name}.one"]
+        shown = f"{name}.zero({name}.dtypes[-1]).item(), {name}.one, sorted(law.name for law in {name}.laws)[:3]"
     else:
-        lines += [name]
+        shown = f"list({name})[:6]"
     names: dict[str, Any] = {}
-    exec(lines[0], names)
-    shown = [f"   >>> {lines[0]}"]
-    for line in lines[1:]:
-        shown += [f"   >>> {line}", f"   {eval(line, names)!r}"]
-    return ["", *shown, ""]
+    exec("\n".join(lines), names)
+    return [f"   >>> {line}" for line in (*lines, shown)] + [f"   {eval(shown, names)!r}"]
 
 
 INLINE = re.compile(r"(`[^`]*`)|([*|]|(?<=\w)_(?!\w))")
