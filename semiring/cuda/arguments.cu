@@ -1,5 +1,5 @@
-// A product of compressed rows and a vector that also tells which term each element is: the smallest k with
-// a_ik ⊗ x_k = y_i, for a ⊕ that selects one of its operands.
+// A product of compressed rows and a vector, or a reduction of rows, that also tells which term each element is: the
+// smallest k with a_ik ⊗ x_k = y_i, or a_ik = y_i, for a ⊕ that selects one of its operands.
 //
 // A tile folds its rows as without, see tiles.cu. Then the terms, which are in shared memory, are searched for what they
 // made. A row that several tiles share has the argument of each tile's part beside the part.
@@ -24,6 +24,14 @@ gather_arguments(const I* __restrict__ indptr, I nrows, const I* __restrict__ in
                  I* __restrict__ which, I* __restrict__ parts_which) {
     fold_rows<ArgumentRows>(Products<Indices>{{indices}, values, x, step}, indptr, nrows, first_row, y, parts, indices,
                             which, parts_which);
+}
+
+// Likewise of the entries themselves.
+extern "C" __global__ void __launch_bounds__(THREADS)
+fold_arguments(const I* __restrict__ indptr, I nrows, const I* __restrict__ indices, const T* __restrict__ values, I step,
+               const I* __restrict__ first_row, T* __restrict__ y, Sum* __restrict__ parts, I* __restrict__ which,
+               I* __restrict__ parts_which) {
+    fold_rows<ArgumentRows>(Entries{values, step}, indptr, nrows, first_row, y, parts, indices, which, parts_which);
 }
 
 // As join_rows.

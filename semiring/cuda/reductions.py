@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from formats import Matrix, SparseVector
+from formats import Dense, Matrix, SparseVector
 from formats.arrays import DeviceArray as Array
 from formats.arrays import cupy, index_dtype
 from formats.places import kept_by_place
 
 from ..algebra.ops import OPERATORS
 from ..algebra.semirings import Monoid, Semiring
+from ..generic.dense import lines_by_product
 from ..verbs.masks import VectorWrite
 from ..verbs.registry import Vector
-from ..verbs.verbs import reduce
+from ..verbs.verbs import reduce, reduce_lines
 from . import tiles
-from .kernels import FOLDS, SHORT_ROWS, WHOLE, Kernels, Shape, kernels_for, shape_for
+from .kernels import ARGUMENTS, FOLDS, SHORT_ROWS, WHOLE, Kernels, Shape, kernels_for, shape_for
 
 
 @reduce.implement(Vector, "cuda")
@@ -36,6 +37,18 @@ def _(A: Matrix, monoid: Monoid, axis: int | None, write: VectorWrite) -> Any:
     k = _kernels(monoid, A.dtype, lines.indptr.dtype, FOLDS, shape_for(lines.nnz, y.size))
     tiles.fold_compressed(k, lines, y)
     return write(y)
+
+
+@reduce_lines.implement(Matrix, "cuda")
+def _(A: Matrix, monoid: Monoid, axis: int) -> tuple[Array, Array]:
+    if isinstance(A, Dense):
+        return lines_by_product(A, monoid, axis)
+    cp, lines = cupy(), reduce.rows_of(A, 1 - axis)
+    size, index = A.shape[1 - axis], lines.indices.dtype
+    y, which = cp.empty(size, A.dtype), cp.empty(size, index)
+    k = _kernels(monoid, A.dtype, index, ARGUMENTS, shape_for(lines.nnz, size))
+    tiles.fold_arguments(k, lines, y, which)
+    return y, which.astype(index_dtype(A.shape[axis]), copy=False)
 
 
 def _folded(monoid: Monoid, values: Array) -> Any:

@@ -124,11 +124,20 @@ def gather_compressed(k: Kernels, A: CSR | CSC, x: Array, y: Array) -> None:
 
 def gather_arguments(k: Kernels, A: CSR, x: Array, y: Array, which: Array) -> None:
     """Likewise, and which_i the smallest k whose term is y_i. `which` has the index type of A."""
+    _with_arguments(k, k.gather_arguments, A, (x,), y, which)
+
+
+def fold_arguments(k: Kernels, A: CSR | CSC, y: Array, which: Array) -> None:
+    """y_i = ⊕ of the values of each stored row, and which_i the smallest column that holds it, likewise."""
+    _with_arguments(k, k.fold_arguments, A, (), y, which)
+
+
+def _with_arguments(k: Kernels, kernel: Any, A: CSR | CSC, x: tuple[Array, ...], y: Array, which: Array) -> None:
     cp, cuts = cupy(), A.keep(CUTS, lambda: cut_rows(k, A.indptr, A.nnz))
     key, parts = cuts.take_parts(k)
     parts_which = cp.empty(2 * cuts.count, which.dtype)
     rows = rows_of(k, A, A.indices)
-    k.gather_arguments((cuts.count,), k.block, (*rows, x, cuts.first_row, y, parts, which, parts_which))
+    kernel((cuts.count,), k.block, (*rows, *x, cuts.first_row, y, parts, which, parts_which))
     shared = cuts.rows.size
     if shared:
         arguments = (cuts.rows, cuts.first_tile, cuts.last_tile, k.index(shared), parts, parts_which, y, which)

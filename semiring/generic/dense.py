@@ -10,7 +10,7 @@ from formats.arrays import Array, contiguous
 from ..algebra.ops import OPERATORS
 from ..algebra.semirings import Monoid, Semiring
 from ..verbs import arguments
-from ..verbs.verbs import dense_dense, dense_mxm, reduce_lines
+from ..verbs.verbs import dense_dense, dense_mxm
 
 
 def by_columns(
@@ -34,7 +34,6 @@ def with_dense(A: Dense, X: Array, semiring: Semiring, matrix_first: bool, argum
     return tuple(part.T for part in turned) if argument else turned.T
 
 
-@reduce_lines.implement(Matrix, "cuda")
 def lines_by_product(A: Matrix, monoid: Monoid, axis: int) -> tuple[Array, Array]:
     """A ⊗ x for each line, where ⊗ gives A's value and x is present everywhere."""
     lines, s = A if axis == 1 else A.T, Semiring(monoid, OPERATORS["first"], dtypes=monoid.dtypes)

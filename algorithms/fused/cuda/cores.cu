@@ -35,31 +35,56 @@ struct Neighbour {
     int number;
 };
 
-template <class By>
-__device__ __forceinline__ Counted counted(const By& by, const I* indices, I first, I end, const int* core, int h) {
-    Counted own{0, 0};
-#pragma unroll 4
-    for (I e = first; e < end; e += by.size()) {
-        const int c = now(core + indices[e]);
-        if (c >= h) ++own.count;
-        else if (c > own.below) own.below = c;
+constexpr int HELD = 8;  // numbers of a row that each who looks through it keeps
+
+// What the neighbours of a row have: read once where the row is short enough, else anew each time.
+template <class By> struct Row {
+    const By& by;
+    const I *indices, begin, end;
+    const int* core;
+    bool held;
+    int numbers[HELD];
+
+    __device__ __forceinline__ Row(const By& by, const I* indices, I begin, I end, const int* core)
+        : by(by), indices(indices), begin(begin + by.rank()), end(end), core(core), held(end - begin <= (I)HELD * by.size()) {
+        if (!held) return;
+#pragma unroll
+        for (int j = 0; j < HELD; ++j) {
+            const I e = this->begin + j * by.size();
+            numbers[j] = e < end ? now(core + indices[e]) : -1;
+        }
     }
-    return {by.sum(own.count), by.most(own.below)};
-}
+
+    __device__ __forceinline__ Counted counted(int h) const {
+        Counted own{0, 0};
+        const auto count = [&](int c) {
+            if (c >= h) ++own.count;
+            else if (c > own.below) own.below = c;
+        };
+        if (held) {
+#pragma unroll
+            for (int j = 0; j < HELD; ++j) count(numbers[j]);
+        } else {
+#pragma unroll 4
+            for (I e = begin; e < end; e += by.size()) count(now(core + indices[e]));
+        }
+        return {by.sum(own.count), by.most(own.below)};
+    }
+};
 
 // The h-index of v's row, written where it is less than v has; whether it is. Neighbours that counted v are marked, once
 // they can see its number; and v itself, for a neighbour that falls at the same time may not have seen that it counts v.
 template <class By>
 __device__ __forceinline__ bool fall(const By& by, const I* indices, I begin, I end, I v, int* core, bool* marks) {
     const int had = now(core + v);
-    const I first = begin + by.rank();
-    Counted found = counted(by, indices, first, end, core, had);
+    const Row<By> row(by, indices, begin, end, core);
+    Counted found = row.counted(had);
     if (found.count >= had) return false;
     int low = found.count, high = had;  // low <= h < high
     if (found.below < high) high = found.below + 1 > low + 1 ? found.below + 1 : low + 1;
     while (high - low > 1) {
         const int middle = low + (high - low) / 2;
-        found = counted(by, indices, first, end, core, middle);
+        found = row.counted(middle);
         if (found.count >= middle) {
             low = middle;
         } else {

@@ -15,12 +15,6 @@ struct ThroughControl {
     unsigned int found[3];
 };
 
-// A pair at the end of an edge, and whether the edge is one of shortest paths.
-struct Led {
-    Number pair;
-    bool tight;
-};
-
 enum Phase : unsigned long long { COUNTING, FORWARD, BACKWARD };
 
 // Numbers to a list, by an atomic for the lanes that are here together.
@@ -51,6 +45,7 @@ extern "C" __global__ void __launch_bounds__(THROUGH_THREADS, THROUGH_BLOCKS)
     for (; step < last_step && !done; ++step) {
         unsigned int* const found = control->found + step % 3;
         if (thread_number() == 0) control->found[(step + 1) % 3] = 0;
+        const auto listed = [=](long long i) { return (I)(now(order + begin + i) % n); };  // in the wave
         if (phase == COUNTING) {
             const auto reached = [=](long long p) { return d[p] != ZERO ? (I)((Number)p % n) : (I)-1; };
             deal_rows((long long)k * n, reached, length, [&](const auto& by, long long p, I v) {
@@ -66,7 +61,6 @@ extern "C" __global__ void __launch_bounds__(THROUGH_THREADS, THROUGH_BLOCKS)
                 if (own == 0) append((Number)p, order, found);
             });
         } else if (phase == FORWARD) {
-            const auto listed = [=](long long i) { return (I)(now(order + begin + i) % n); };
             deal_rows(end - begin, listed, length, [&](const auto& by, long long i, I v) {
                 const Number p = now(order + begin + i), base = p - (Number)v;
                 const T here = d[p];
@@ -78,16 +72,14 @@ extern "C" __global__ void __launch_bounds__(THROUGH_THREADS, THROUGH_BLOCKS)
                 }
                 own = by.sum(own);
                 if (by.rank() == 0) paths[p] = own == 0 ? 1 : own;  // a source's is 1
-                const auto led = [=](I e) {
+#pragma unroll 4
+                for (I e = indptr[v] + by.rank(); e < indptr[v + 1]; e += by.size()) {
                     const Number w = base + (Number)indices[e];
-                    return Led{w, leads(here, values[e * value_step], d[w])};
-                };
-                ask_and_tell<Led>(by, indptr[v], indptr[v + 1], led, [=](Led to) {
-                    if (to.tight && atomicSub(waiting + to.pair, 1) == 1) append(to.pair, order + end, found);
-                });
+                    if (leads(here, values[e * value_step], d[w]) && atomicSub(waiting + w, 1) == 1)
+                        append(w, order + end, found);
+                }
             });
         } else {
-            const auto listed = [=](long long i) { return (I)(now(order + begin + i) % n); };
             deal_rows(end - begin, listed, length, [&](const auto& by, long long i, I v) {
                 const Number p = now(order + begin + i), base = p - (Number)v;
                 const T here = d[p];
@@ -114,11 +106,11 @@ extern "C" __global__ void __launch_bounds__(THROUGH_THREADS, THROUGH_BLOCKS)
             continue;
         }
         if (thread_number() == 0) begins[phase == COUNTING ? 0 : wave + 1] = end;
-        const unsigned int listed = now(found);
-        if (listed > 0) {
+        const unsigned int next = now(found);
+        if (next > 0) {
             wave = phase == COUNTING ? 0 : wave + 1;
             begin = end;
-            end += listed;
+            end += next;
             phase = FORWARD;
         } else {
             phase = BACKWARD;
