@@ -158,6 +158,8 @@ def prefetched(typing: Any, array: Any, index: Any) -> Any:
 class Across(Helper):
     """A function of elements, in all lanes of vectors. Its parts are what `across` takes."""
 
+    by_types = True
+
     @cached_property
     def numbas(self) -> Any:
         from .compiler.compiler import across

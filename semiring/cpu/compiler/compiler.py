@@ -31,6 +31,7 @@ from numba.core.typing import fold_arguments, make_concrete_template
 from numba.core.utils import pysignature
 from numba.extending import intrinsic
 
+from . import alike
 from .arguments import ALIGNED, C_CONTIGUOUS, MachineCode
 from .entry import Entry
 from .references import Helper, references
@@ -173,6 +174,8 @@ jit_registry[Kernels] = lambda **options: Written
 
 _lowered_already: WeakKeyDictionary[FunctionType, dict[Any, Any]] = WeakKeyDictionary()
 _for_numba: WeakKeyDictionary[FunctionType, Any] = WeakKeyDictionary()
+_first_of_its_kind: dict[Any, alike.Known] = {}
+_being_lowered: list[alike.Known] = []
 
 
 def _lowered(function: FunctionType, arguments: tuple[Any, ...]) -> Any:
@@ -180,12 +183,29 @@ def _lowered(function: FunctionType, arguments: tuple[Any, ...]) -> Any:
     known, way = _lowered_already.setdefault(function, {}), _way.get()
     key = arguments, way
     if key not in known:
-        typing, target = contexts(way.everything)
-        library = target.codegen().create_library(function.__name__)
-        numbas = (function.__module__ or "").startswith("numba.")  # what exec defines may have no module
-        parts: Any = function if numbas else with_helpers(function), arguments, None, options(way.counting), {}, library
-        known[key] = compiler.compile_extra(typing, target, *parts, pipeline_class=Pipeline)
+        kind = alike.key_of(function, arguments, way)
+        first = _first_of_its_kind.get(kind)
+        made = None if first is None else alike.like(first, function, _lowered)
+        known[key] = _lowered_by_numba(function, arguments, way, kind) if made is None else made
+    if _being_lowered:
+        _being_lowered[-1].within.append((function, arguments, known[key]))
     return known[key]
+
+
+def _lowered_by_numba(function: FunctionType, arguments: tuple[Any, ...], way: Way, kind: Any) -> Any:
+    """Likewise, and noted as the first of its kind."""
+    typing, target = contexts(way.everything)
+    library = target.codegen().create_library(function.__name__)
+    numbas = (function.__module__ or "").startswith("numba.")  # what exec defines may have no module
+    parts: Any = function if numbas else with_helpers(function), arguments, None, options(way.counting), {}, library
+    own = alike.Known(function, None)
+    _being_lowered.append(own)
+    try:
+        own.lowered = compiler.compile_extra(typing, target, *parts, pipeline_class=Pipeline)
+    finally:
+        _being_lowered.pop()
+    _first_of_its_kind.setdefault(kind, own)
+    return own.lowered
 
 
 def with_helpers(function: FunctionType) -> FunctionType:

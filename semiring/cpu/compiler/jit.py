@@ -112,7 +112,7 @@ def _identity() -> tuple[Any, ...]:
     from llvmlite import binding as llvm
 
     here = Path(__file__)
-    text = b"".join(here.with_name(f"{name}.py").read_bytes() for name in ("compiler", "entry", "target"))
+    text = b"".join(here.with_name(f"{name}.py").read_bytes() for name in ("alike", "compiler", "entry", "target"))
     processor = llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten(), llvm.get_process_triple()
     versions = version("numba"), version("llvmlite"), np.__version__, platform.python_version()
     return hashlib.sha256(text).hexdigest(), *versions, *processor

@@ -48,8 +48,11 @@ tools = Tools()
 class Helper:
     """What compiled functions call, beside plain functions; it cannot be called from Python.
 
-    parts: the functions that it is made of.
+    parts: the functions that it is made of.  by_types: what is compiled knows of these functions only the types that
+    they take and return.
     """
+
+    by_types = False
 
     def __init__(self, *parts: Any) -> None:
         self.parts = parts
@@ -127,7 +130,7 @@ def _content(value: Any, within: list[Any]) -> Any:
             return "within", within.index(function)
         known = references(function).items()
         deeper = [*within, function]
-        return _code(function.__code__), function.__defaults__, *((k, _content(v, deeper)) for k, v in known)
+        return content_of_code(function.__code__), function.__defaults__, *((k, _content(v, deeper)) for k, v in known)
     if isinstance(value, ModuleType):
         return value.__name__, getattr(value, "__version__", "")
     if isinstance(value, Tools):
@@ -143,9 +146,11 @@ def _content(value: Any, within: list[Any]) -> Any:
     return pickle.dumps(value)
 
 
-def _code(code: CodeType) -> tuple[Any, ...]:
+def content_of_code(code: CodeType) -> tuple[Any, ...]:
     """Code by what it does: without line numbers and the name of its file."""
-    constants = (_code(constant) if isinstance(constant, CodeType) else repr(constant) for constant in code.co_consts)
+    constants = (
+        content_of_code(constant) if isinstance(constant, CodeType) else repr(constant) for constant in code.co_consts
+    )
     return code.co_code, code.co_names, code.co_varnames, code.co_flags, code.co_exceptiontable, *constants
 
 

@@ -11,8 +11,9 @@ from functools import cached_property, lru_cache
 from types import ModuleType
 from typing import Any
 
+from llvmlite import binding as llvm
 from numba import types
-from numba.core import codegen, imputils, target_extension
+from numba.core import cgutils, codegen, imputils, target_extension
 from numba.core.cpu import CPUContext
 from numba.core.registry import CPUDispatcher, CPUTarget, cpu_target
 from numba.core.typing import Context, templates
@@ -25,11 +26,19 @@ class Library(codegen.AOTCodeLibrary):
     """A module of LLVM's, and those that it calls. It is linked and optimized once, if it has an entry.
 
     entry: the one function to be called from outside; None in what is to be linked with others.
-    counting: are references of arrays counted?
+    counting: are references of arrays counted?  texts: its own modules as text.
     """
 
     entry: str | None = None
     counting: bool = False
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.texts: list[str] = []
+
+    def add_ir_module(self, module: Any) -> None:
+        self.texts.append(cgutils.normalize_ir_text(str(module)))
+        self.add_llvm_module(llvm.parse_assembly(self.texts[-1]))
 
     def add_linking_library(self, library: Any) -> None:
         self._linking_libraries.append(library)
