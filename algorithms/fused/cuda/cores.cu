@@ -25,7 +25,6 @@ extern "C" __global__ void start_cores(CoresControl* control, const I* indptr, l
     if (thread_number() == 0) *control = CoresControl{};
 }
 
-// Of a row: how many neighbours have h or more, and what the others have at most.
 struct Counted {
     int count, below;
 };
@@ -35,64 +34,61 @@ struct Neighbour {
     int number;
 };
 
-constexpr int HELD = 8;  // numbers of a row that each who looks through it keeps
-
-// What the neighbours of a row have: read once where the row is short enough, else anew each time.
-template <class By> struct Row {
-    const By& by;
-    const I *indices, begin, end;
-    const int* core;
-    bool held;
-    int numbers[HELD];
-
-    __device__ __forceinline__ Row(const By& by, const I* indices, I begin, I end, const int* core)
-        : by(by), indices(indices), begin(begin + by.rank()), end(end), core(core), held(end - begin <= (I)HELD * by.size()) {
-        if (!held) return;
-#pragma unroll
-        for (int j = 0; j < HELD; ++j) {
-            const I e = this->begin + j * by.size();
-            numbers[j] = e < end ? now(core + indices[e]) : -1;
-        }
-    }
-
-    __device__ __forceinline__ Counted counted(int h) const {
-        Counted own{0, 0};
-        const auto count = [&](int c) {
-            if (c >= h) ++own.count;
-            else if (c > own.below) own.below = c;
-        };
-        if (held) {
-#pragma unroll
-            for (int j = 0; j < HELD; ++j) count(numbers[j]);
-        } else {
+// Of a row: how many neighbours have h or more, and what the others have at most.
+template <class By>
+__device__ __forceinline__ Counted counted(const By& by, const I* indices, I first, I end, const int* core, int h) {
+    Counted own{0, 0};
 #pragma unroll 4
-            for (I e = begin; e < end; e += by.size()) count(now(core + indices[e]));
-        }
-        return {by.sum(own.count), by.most(own.below)};
+    for (I e = first; e < end; e += by.size()) {
+        const int c = now(core + indices[e]);
+        if (c >= h) ++own.count;
+        else if (c > own.below) own.below = c;
     }
-};
+    return {by.sum(own.count), by.most(own.below)};
+}
+
+// The h-index of a row, low <= it < high: a pass asks at STEPS places at once, the first just below high, for most numbers
+// fall by little.
+template <class By>
+__device__ __forceinline__ int index_of(const By& by, const I* indices, I first, I end, const int* core, int low, int high) {
+    constexpr int STEPS = 4;
+    while (high - low > 1) {
+        int at[STEPS], count[STEPS];
+#pragma unroll
+        for (int j = 0; j < STEPS; ++j) {
+            at[j] = j == 0 ? high - 1 : low + (int)((long long)(high - low) * (STEPS - j) / STEPS);
+            count[j] = 0;
+        }
+#pragma unroll 4
+        for (I e = first; e < end; e += by.size()) {
+            const int c = now(core + indices[e]);
+#pragma unroll
+            for (int j = 0; j < STEPS; ++j) count[j] += c >= at[j];
+        }
+        bool found = false;
+#pragma unroll
+        for (int j = 0; j < STEPS; ++j) {
+            const int there = by.sum(count[j]);
+            if (found || at[j] <= low) continue;
+            found = there >= at[j];
+            if (found) low = at[j];
+            else high = at[j];
+            if (!found && there > low) low = there;
+        }
+    }
+    return low;
+}
 
 // The h-index of v's row, written where it is less than v has; whether it is. Neighbours that counted v are marked, once
 // they can see its number; and v itself, for a neighbour that falls at the same time may not have seen that it counts v.
 template <class By>
 __device__ __forceinline__ bool fall(const By& by, const I* indices, I begin, I end, I v, int* core, bool* marks) {
     const int had = now(core + v);
-    const Row<By> row(by, indices, begin, end, core);
-    Counted found = row.counted(had);
+    const I first = begin + by.rank();
+    const Counted found = counted(by, indices, first, end, core, had);
     if (found.count >= had) return false;
-    int low = found.count, high = had;  // low <= h < high
-    if (found.below < high) high = found.below + 1 > low + 1 ? found.below + 1 : low + 1;
-    while (high - low > 1) {
-        const int middle = low + (high - low) / 2;
-        found = row.counted(middle);
-        if (found.count >= middle) {
-            low = middle;
-        } else {
-            high = found.below + 1 > found.count + 1 ? found.below + 1 : found.count + 1;
-            if (found.count > low) low = found.count;
-            if (high > middle) high = middle;
-        }
-    }
+    const int most = found.below > found.count ? found.below : found.count;
+    const int low = index_of(by, indices, first, end, core, found.count, most < had ? most + 1 : had);
     if (by.rank() == 0) {
         core[v] = low;
         marks[v] = true;
