@@ -35,12 +35,14 @@ fold_arguments(const I* __restrict__ indptr, I nrows, const I* __restrict__ indi
 }
 
 // As join_rows.
-extern "C" __global__ void join_arguments(const I* __restrict__ rows, const I* __restrict__ first_tile,
-                                          const I* __restrict__ last_tile, I count, const Sum* __restrict__ parts,
-                                          const I* __restrict__ parts_which, T* __restrict__ y, I* __restrict__ which) {
+extern "C" __global__ void join_arguments(const I* __restrict__ indptr, I nrows, const I* __restrict__ first_row, I ntiles,
+                                          const Sum* __restrict__ parts, const I* __restrict__ parts_which,
+                                          T* __restrict__ y, I* __restrict__ which) {
     const int lane = threadIdx.x % 32;
-    for (long long c = thread_number() / 32; c < count; c += thread_count() / 32) {
-        const I first = first_tile[c], last = last_tile[c], each = (last - first) / 32 + 1;
+    for (long long at = 1 + thread_number() / 32; at < ntiles; at += thread_count() / 32) {
+        const SharedRow row = share_before(indptr, nrows, first_row, ntiles, STEPS, (I)at);
+        if (row.row == NO_ROW) continue;
+        const I each = (row.last - row.first) / 32 + 1, begin = row.first + lane * each;
         Sum total = EMPTY;
         I k = -1;
         const auto take = [&](Sum part, I which_of_part) {
@@ -48,9 +50,9 @@ extern "C" __global__ void join_arguments(const I* __restrict__ rows, const I* _
             if (finish(both) != finish(total)) k = which_of_part;
             total = both;
         };
-        for (I t = first + lane * each; t <= last && t < first + (lane + 1) * each; ++t) {
-            const size_t at = 2 * (size_t)t + (t < last ? 1 : 0);
-            take(parts[at], parts_which[at]);
+        for (I t = begin; t <= row.last && t < begin + each; ++t) {
+            const size_t part = 2 * (size_t)t + (t < row.last ? 1 : 0);
+            take(parts[part], parts_which[part]);
         }
         for (int distance = 1; distance < 32; distance *= 2) {
             const Sum above = from_above(total, distance, 32);
@@ -58,8 +60,8 @@ extern "C" __global__ void join_arguments(const I* __restrict__ rows, const I* _
             if ((lane & (2 * distance - 1)) == 0) take(above, which_above);
         }
         if (lane == 0) {
-            y[rows[c]] = finish(total);
-            which[rows[c]] = k;
+            y[row.row] = finish(total);
+            which[row.row] = k;
         }
     }
 }

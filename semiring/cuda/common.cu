@@ -1,4 +1,4 @@
-// What the kernels of every product share: words among lanes, sums over them, a search.
+// What the kernels of every product share: words among lanes, sums over them, a search, rows of several pieces.
 
 constexpr unsigned int ALL = 0xffffffffu;  // lanes of a warp
 
@@ -42,4 +42,31 @@ __device__ __forceinline__ I segment_of(const I* starts, I count, I e) {
         else high = middle - 1;
     }
     return low;
+}
+
+// A row of several pieces, and the first and last of these.
+struct SharedRow {
+    I row, first, last;
+};
+
+constexpr I NO_ROW = -1;
+
+// The last of pieces first … last that is `wanted`, as `first` is; those that are come first.
+template <class Wanted> __device__ __forceinline__ I last_piece(I first, I last, const Wanted& wanted) {
+    while (first < last) {
+        const I middle = first + (last - first + 1) / 2;
+        if (wanted(middle)) first = middle;
+        else last = middle - 1;
+    }
+    return first;
+}
+
+// The row that begins in piece t - 1 and goes on in piece t, or NO_ROW. Compressed rows are cut every `steps` steps of the
+// path that visits a row's entries and then its end: piece t begins at row first_row[t] and entry t * steps - first_row[t].
+__device__ __forceinline__ SharedRow share_before(const I* indptr, I nrows, const I* first_row, I pieces, int steps, I t) {
+    const I r = first_row[t];
+    const auto begins = [=](I piece) { return (long long)piece * steps - r; };  // of those that begin in row r
+    if (r >= nrows || indptr[r] >= begins(t)) return {NO_ROW, 0, 0};
+    if (first_row[t - 1] == r && indptr[r] < begins(t - 1)) return {NO_ROW, 0, 0};
+    return {r, (I)(t - 1), last_piece(t, (I)(pieces - 1), [=](I piece) { return first_row[piece] == r; })};
 }

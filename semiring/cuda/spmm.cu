@@ -180,24 +180,26 @@ multiply_columns(const I* __restrict__ indptr, I nrows, const I* __restrict__ in
     if (row < nrows && row == last_row) target.part(2 * t + (begun ? 0 : 1), totals);
 }
 
-// Row rows[c] begins in chunk first[c] and ends in last[c]. A group of lanes for each row and some columns: the row's
-// beginning is the second part of its first chunk, then come the first parts of the chunks after it.
+// A group of lanes for each row of several chunks and some columns: the row's beginning is the second part of its first
+// chunk, then come the first parts of the chunks after it.
 extern "C" __global__ void __launch_bounds__(THREADS)
-join_chunks(const I* __restrict__ rows, const I* __restrict__ first, const I* __restrict__ last, I count, I width,
+join_chunks(const I* __restrict__ indptr, I nrows, const I* __restrict__ first_row, I chunks, I width,
             const Sum* __restrict__ parts, const I* __restrict__ parts_which, T* __restrict__ y, I* __restrict__ which) {
-    for (long long c = thread_number() / 32; c < count; c += thread_count() / 32) {
+    for (long long c = 1 + thread_number() / 32; c < chunks; c += thread_count() / 32) {
+        const SharedRow row = share_before(indptr, nrows, first_row, chunks, CHUNK, (I)c);
+        if (row.row == NO_ROW) continue;
         for (I column = threadIdx.x % 32; column < width; column += 32) {
             Sum total = EMPTY;
             I term_of = -1;
-            for (I t = first[c]; t <= last[c]; ++t) {
-                const long long at = (2 * (long long)t + (t == first[c] ? 1 : 0)) * width + column;
+            for (I t = row.first; t <= row.last; ++t) {
+                const long long at = (2 * (long long)t + (t == row.first ? 1 : 0)) * width + column;
                 const Sum both = combine(total, parts[at]);
                 if constexpr (ARGUMENT) {
                     if (finish(both) != finish(total)) term_of = parts_which[at];
                 }
                 total = both;
             }
-            const long long at = rows[c] * (long long)width + column;
+            const long long at = row.row * (long long)width + column;
             y[at] = finish(total);
             if constexpr (ARGUMENT) which[at] = term_of;
         }

@@ -21,7 +21,7 @@ from ..verbs.verbs import dense_mxm
 from .compile import load
 from .kernels import ARGUMENTS, kernels_for, shape_for
 from .steps import NOTHING
-from .tiles import gather_arguments, shared_rows, step_of
+from .tiles import gather_arguments, step_of
 
 THREADS = 256
 LONGEST_CHUNK = 256
@@ -66,17 +66,14 @@ class Columns:
 
 @dataclass(frozen=True)
 class Chunks:
-    """Where chunks begin, and the rows that several share: for each its number and its first and last chunk."""
+    """Where chunks begin."""
 
     count: int
     first_row: Array
-    rows: Array
-    first: Array
-    last: Array
 
     @property
     def nbytes(self) -> int:
-        return sum(array.nbytes for array in (self.first_row, self.rows, self.first, self.last))
+        return int(self.first_row.nbytes)
 
 
 CHUNKS_OF: Fact[Chunks] = Fact("chunks of entries for products with a dense matrix")
@@ -149,10 +146,9 @@ def multiplied(A: CSR, X: Array, semiring: Semiring, matrix_first: bool, argumen
         grid = (-(-chunks.count * columns.lanes // THREADS), -(-width // (columns.lanes * columns.wide)))
         results = (Y, which, parts, parts_which)
         k["multiply_columns"](grid, (THREADS,), (*rows, chunks.first_row, number, X, wide, *results))
-        shared = chunks.rows.size
-        if shared:
-            joined = (chunks.rows, chunks.first, chunks.last, index.type(shared), wide)
-            k["join_chunks"]((-(-shared * 32 // THREADS),), (THREADS,), (*joined, parts, parts_which, Y, which))
+        if chunks.count > 1:
+            joined = (*rows[:2], chunks.first_row, number, wide)
+            k["join_chunks"]((-(-chunks.count * 32 // THREADS),), (THREADS,), (*joined, parts, parts_which, Y, which))
     return (Y, which.astype(index_dtype(A.ncols), copy=False)) if argument else Y
 
 
@@ -163,4 +159,4 @@ def _cut(cut_chunks: Any, A: CSR, chunk: int) -> Chunks:
     first_row = cp.empty(count + 1, index)
     arguments = (A.indptr, index.type(A.nrows), first_row, index.type(count))
     cut_chunks((-(-(count + 1) // THREADS),), (THREADS,), arguments)
-    return Chunks(count, first_row, *shared_rows(A.indptr, first_row, chunk))
+    return Chunks(count, first_row)

@@ -300,19 +300,36 @@ gather_list(const I* __restrict__ outer, const I* __restrict__ inner, const T* _
 
 // --- rows that several tiles share ----------------------------------------------------------------------------------
 
-// Row rows[c] begins in tile first_tile[c] and ends in last_tile[c]. A warp for each, its lanes in the tiles' order.
-extern "C" __global__ void join_rows(const I* __restrict__ rows, const I* __restrict__ first_tile,
-                                     const I* __restrict__ last_tile, I count, const Sum* __restrict__ parts,
+// Fold a row's parts, a warp, its lanes in the tiles' order: its beginning is the tail of its first tile, its end the lead of
+// its last. Only the first lane's total is that of the row.
+__device__ __forceinline__ Sum joined(const SharedRow& row, const Sum* parts) {
+    const I each = (row.last - row.first) / 32 + 1, begin = row.first + threadIdx.x % 32 * each;
+    Sum total = EMPTY;
+    for (I t = begin; t <= row.last && t < begin + each; ++t)
+        total = combine(total, parts[2 * (size_t)t + (t < row.last ? 1 : 0)]);
+    return fold_lanes(total, 32);
+}
+
+extern "C" __global__ void join_rows(const I* __restrict__ indptr, I nrows, const I* __restrict__ first_row, I ntiles,
+                                     const Sum* __restrict__ parts, T* __restrict__ y) {
+    for (long long t = 1 + thread_number() / 32; t < ntiles; t += thread_count() / 32) {
+        const SharedRow row = share_before(indptr, nrows, first_row, ntiles, STEPS, (I)t);
+        if (row.row == NO_ROW) continue;
+        const Sum total = joined(row, parts);
+        if (threadIdx.x % 32 == 0) y[row.row] = finish(total);
+    }
+}
+
+// Likewise of a list, whose tiles have ENTRIES entries.
+extern "C" __global__ void join_list(const I* __restrict__ outer, I ntiles, const Sum* __restrict__ parts,
                                      T* __restrict__ y) {
-    const int lane = threadIdx.x % 32;
-    for (long long c = thread_number() / 32; c < count; c += thread_count() / 32) {
-        const I first = first_tile[c], last = last_tile[c];
-        Sum total = EMPTY;
-        // Its beginning is the tail of its first tile, its end the lead of its last: lanes take consecutive tiles.
-        const I each = (last - first) / 32 + 1;
-        for (I t = first + lane * each; t <= last && t < first + (lane + 1) * each; ++t)
-            total = combine(total, parts[2 * (size_t)t + (t < last ? 1 : 0)]);
-        total = fold_lanes(total, 32);
-        if (lane == 0) y[rows[c]] = finish(total);
+    const auto begins_in = [=](I t) { return outer[(size_t)t * ENTRIES]; };
+    const auto ends_before = [=](I t) { return outer[(size_t)t * ENTRIES - 1]; };
+    for (long long at = 1 + thread_number() / 32; at < ntiles; at += thread_count() / 32) {
+        const I t = (I)at, r = begins_in(t);
+        if (ends_before(t) != r || (t > 1 && ends_before(t - 1) == r)) continue;
+        const I last = last_piece(t, (I)(ntiles - 1), [=](I tile) { return begins_in(tile) == r; });
+        const Sum total = joined({r, (I)(t - 1), last}, parts);
+        if (threadIdx.x % 32 == 0) y[r] = finish(total);
     }
 }

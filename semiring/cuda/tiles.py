@@ -23,17 +23,13 @@ ROWS: Fact[tuple[Any, ...]] = Fact("what kernels on compressed rows take first")
 
 @dataclass(frozen=True)
 class Cuts:
-    """Where tiles begin, and the rows that several tiles share.
+    """Where tiles begin.
 
     count: the number of tiles.  first_row: (count + 1,), of compressed rows, see tiles.cu.
-    rows, first_tile, last_tile: (shared,), for each shared row its number and the tiles it begins and ends in.
     kept: memory for unfinished sums, by stream.
     """
 
     count: int
-    rows: Array
-    first_tile: Array
-    last_tile: Array
     first_row: Array | None = None
     kept: dict[Any, Array] = field(default_factory=dict)
 
@@ -50,49 +46,17 @@ class Cuts:
 
     @property
     def nbytes(self) -> int:
-        arrays = (self.rows, self.first_tile, self.last_tile, self.first_row)
-        return sum(array.nbytes for array in (*arrays, *self.kept.values()) if array is not None)
+        arrays = (self.first_row, *self.kept.values())
+        return sum(array.nbytes for array in arrays if array is not None)
 
 
 def cut_rows(k: Kernels, indptr: Array, nnz: int) -> Cuts:
     """The cuts of compressed rows."""
-    cp = cupy()
     nrows = indptr.size - 1
     count = -(-(nrows + nnz) // k.steps)
-    first_row = cp.empty(count + 1, indptr.dtype)
+    first_row = cupy().empty(count + 1, indptr.dtype)
     k.cut_tiles(k.grid(count + 1), k.block, (indptr, k.index(nrows), first_row, k.index(count)))
-    return Cuts(count, *shared_rows(indptr, first_row, k.steps), first_row)
-
-
-def shared_rows(indptr: Array, first_row: Array, steps: int) -> tuple[Array, Array, Array]:
-    """The rows that several pieces of so many steps share: for each its number and its first and last piece."""
-    cp, nrows = cupy(), indptr.size - 1
-    rows = first_row[1:-1]  # where a piece begins inside a row, it shares that row with the piece before
-    starts = cp.arange(1, first_row.size - 1, dtype=np.int64) * steps - rows
-    shares = (rows < nrows) & (indptr[cp.minimum(rows, nrows - 1)] < starts)
-    return _shared(rows, shares)
-
-
-def cut_list(k: Kernels, outer: Array) -> Cuts:
-    """The cuts of a sorted list."""
-    cp = cupy()
-    count = -(-outer.size // k.entries)
-    at = cp.arange(1, count, dtype=np.int64) * k.entries
-    rows = outer[at]
-    return Cuts(count, *_shared(rows, outer[at - 1] == rows))
-
-
-def _shared(rows: Array, shares: Array) -> tuple[Array, Array, Array]:
-    """(rows, first_tile, last_tile) from the row at the beginning of tiles 1, 2, … and whether it began before."""
-    cp = cupy()
-    tiles = cp.flatnonzero(shares)
-    rows = rows[tiles]
-    if rows.size == 0:
-        return rows, rows, rows
-    changes = rows[1:] != rows[:-1]
-    yes = cp.ones(1, bool)
-    first, last = cp.concatenate((yes, changes)), cp.concatenate((changes, yes))
-    return rows[first], tiles[first].astype(rows.dtype), (tiles[last] + 1).astype(rows.dtype)
+    return Cuts(count, first_row)
 
 
 def step_of(values: Array, index: Any) -> Any:
@@ -113,7 +77,7 @@ def gather_rows(k: Kernels, kernel: Any, A: Any, rows: tuple[Any, ...], x: Array
     cuts = A.keep(CUTS, lambda: cut_rows(k, A.indptr, A.nnz))
     key, parts = cuts.take_parts(k)
     kernel((cuts.count,), k.block, (*rows, x, cuts.first_row, y, parts))
-    join(k, cuts, parts, y)
+    join(k, cuts, rows[:2], parts, y)
     cuts.kept[key] = parts
 
 
@@ -138,10 +102,9 @@ def _with_arguments(k: Kernels, kernel: Any, A: CSR | CSC, x: tuple[Array, ...],
     parts_which = cp.empty(2 * cuts.count, which.dtype)
     rows = rows_of(k, A, A.indices)
     kernel((cuts.count,), k.block, (*rows, *x, cuts.first_row, y, parts, which, parts_which))
-    shared = cuts.rows.size
-    if shared:
-        arguments = (cuts.rows, cuts.first_tile, cuts.last_tile, k.index(shared), parts, parts_which, y, which)
-        k.join_arguments(k.grid(shared * 32), k.block, arguments)
+    if cuts.count > 1:
+        arguments = (*rows[:2], cuts.first_row, k.index(cuts.count), parts, parts_which, y, which)
+        k.join_arguments(k.grid(cuts.count * 32), k.block, arguments)
     cuts.kept[key] = parts
 
 
@@ -153,7 +116,7 @@ def fold_compressed(k: Kernels, A: Any, y: Array) -> None:
     key, parts = cuts.take_parts(k)
     fixed = (A.indptr, k.index(y.size), A.values, step_of(A.values, k.index))
     k.fold_compressed((cuts.count,), k.block, (*fixed, cuts.first_row, y, parts))
-    join(k, cuts, parts, y)
+    join(k, cuts, fixed[:2], parts, y)
     cuts.kept[key] = parts
 
 
@@ -161,20 +124,20 @@ def gather_list(k: Kernels, A: COO, x: Array, y: Array) -> None:
     """y_i = ⊕_k a_ik ⊗ x_k over a list sorted by i. y is the zero at first."""
     if A.nnz == 0:
         return
-    cuts = A.keep(CUTS, lambda: cut_list(k, A.outer))
+    cuts = A.keep(CUTS, lambda: Cuts(-(-A.nnz // k.entries)))
     fixed = (A.outer, A.inner, A.values, step_of(A.values, k.index), k.index(A.nnz))
     key, parts = cuts.take_parts(k)
     k.gather_list((cuts.count,), k.block, (*fixed, x, y, parts))
-    join(k, cuts, parts, y)
+    if cuts.count > 1:
+        k.join_list(k.grid(cuts.count * 32), k.block, (A.outer, k.index(cuts.count), parts, y))
     cuts.kept[key] = parts
 
 
-def join(k: Kernels, cuts: Cuts, parts: Array, y: Array) -> None:
-    """Complete the rows that several tiles share."""
-    shared = cuts.rows.size
-    if shared:
-        arguments = (cuts.rows, cuts.first_tile, cuts.last_tile, k.index(shared), parts, y)
-        k.join_rows(k.grid(shared * 32), k.block, arguments)
+def join(k: Kernels, cuts: Cuts, rows: tuple[Any, ...], parts: Array, y: Array) -> None:
+    """Complete the rows that several tiles share. rows: where they end, and how many there are."""
+    if cuts.count > 1:
+        arguments = (*rows, cuts.first_row, k.index(cuts.count), parts, y)
+        k.join_rows(k.grid(cuts.count * 32), k.block, arguments)
 
 
 def fold_all(k: Kernels, values: Array) -> Array:
