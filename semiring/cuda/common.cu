@@ -51,8 +51,11 @@ struct SharedRow {
 
 constexpr I NO_ROW = -1;
 
-// The last of pieces first … last that is `wanted`, as `first` is; those that are come first.
+// The last of pieces first … last that is `wanted`, as `first` is; those that are come first. It is mostly near the first.
 template <class Wanted> __device__ __forceinline__ I last_piece(I first, I last, const Wanted& wanted) {
+    I step = 1;
+    for (; step <= last - first && wanted(first + step); step *= 2) first += step;
+    if (step <= last - first) last = first + step - 1;
     while (first < last) {
         const I middle = first + (last - first + 1) / 2;
         if (wanted(middle)) first = middle;

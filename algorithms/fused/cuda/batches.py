@@ -35,7 +35,7 @@ BATCH_CUT = 256
 PIECE_BYTES = {4: 24, 8: 32}
 """Of a BatchPiece, by the bytes of an index."""
 
-MEANS, FEW = 2.0, 1 << 15
+MEANS, FEW = 3.0, 1 << 16
 """Mean weights in Δ, where none is given, and edges of a step below which the threshold is raised."""
 
 PULL_SHARE = 0.3
