@@ -28,6 +28,10 @@ COLUMNS = (1, 2, 5, 21)
 """One goes to mxv, a few, and more than a register has: with a rest."""
 
 
+LIKE: dict[str, Any] = {"cpu": COO, "cuda": CSC}
+"""The formats on whose semirings and dtypes products of two arrays are tested."""
+
+
 @pytest.fixture(autouse=True, scope="module")
 def _with_reference():
     with reference.registered():
@@ -35,12 +39,15 @@ def _with_reference():
 
 
 def cells(verb: Any) -> list[Any]:
-    """(fmt, semiring, dtype, backend) of every cell, where a semiring and a dtype have their turn; see `has_turn`."""
+    """(fmt, semiring, dtype, backend) of every cell, where a semiring and a dtype have their turn; see `has_turn`.
+
+    Of two arrays, a backend takes what one of the formats is tested on: see `shares`.
+    """
     return [
         Backend(backend).param(fmt, semiring, dtype, name=f"{fmt.__name__}-{semiring.name}-{dtype}")
         for fmt, backend in verb.table
         if fmt is not DenseReference
-        for k, (semiring, dtype) in enumerate(ALL if verb is dense_dense else shares(fmt))
+        for k, (semiring, dtype) in enumerate(shares(LIKE[backend] if verb is dense_dense else fmt))
         if verb is dense_dense or sts.has_turn(k, fmt, backend)
     ]
 

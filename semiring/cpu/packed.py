@@ -54,6 +54,22 @@ def single(typing: Any, bit: Any) -> Any:
     return bit(bit), emit
 
 
+@operation
+def eight_bytes(typing: Any, words: Any, at: Any) -> Any:
+    """The number in the eight bytes from byte `at` of the words on."""
+
+    def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        data, byte = args[0], tools.ir.IntType(8).as_pointer()
+        if isinstance(words, tools.types.Array):
+            data = context.make_array(words)(context, builder, data).data
+        here = builder.gep(builder.bitcast(data, byte), [args[1]])
+        loaded = builder.load(builder.bitcast(here, tools.ir.IntType(64).as_pointer()))
+        loaded.align = 1
+        return loaded
+
+    return tools.types.uint64(words, tools.types.uintp), emit
+
+
 def group(bases, starts, e, end):
     """(base, the first one's bit, bits of each, where they end) of the entries from e on in its group, up to `end`."""
     g = e >> np.uintp(5)
@@ -65,8 +81,7 @@ def group(bases, starts, e, end):
 
 def _narrow(words, bases, bit, width):
     bit = single(bit)
-    at, shift = bit >> np.uintp(5), np.uint64(bit & np.uintp(31))
-    bits = (np.uint64(words[at]) | np.uint64(words[at + np.uintp(1)]) << np.uint64(32)) >> shift
+    bits = eight_bytes(words, bit >> np.uintp(3)) >> np.uint64(bit & np.uintp(7))
     return np.uintp(bits & ((np.uint64(1) << np.uint64(width)) - np.uint64(1)))
 
 
