@@ -34,7 +34,10 @@ PRODUCTS = "any_length and (int32 or plus_times) or dense_columns and hub and in
 TOGETHER = "pushed_and_pulled and hubs and int32 or left_after and hubs and (auto or 64)"
 """Of the tests of several sources: searches, distances in rows and in copies."""
 
-OPERANDS = "cuda and CSR and min_plus and int32 or cuda and two_arrays and (plus_times or min_plus) and int64"
+OPERANDS = (
+    "cuda and CSR and min_plus and int32 or cuda and two_arrays and (plus_times or min_plus) and int64"
+    " or cuda and reduce_tells_where and CSR and min"
+)
 """Of the tests of dense operands."""
 
 STARS = "long_rows and cuda and star"
