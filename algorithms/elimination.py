@@ -21,7 +21,7 @@ semiring. A diagonal w_xx better than 1 is a cycle that improves every time.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, overload
 
@@ -53,7 +53,10 @@ from .sssp import sssp
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
+    from formats.places import Device
+
     from .fused.cpu.elimination.engine import Analysis, Engine
+    from .fused.cuda.elimination import Engine as EngineOfGPU
 
 MOST_ARCS = 10
 """Arcs of a factor for each edge, beyond which a sweep takes as long as a search."""
@@ -162,7 +165,7 @@ class Factor:
         (4698, [0, 1, 3, 4, 7], np.int32(4698))
     """
 
-    def __init__(self, A: CSR, semiring: Semiring, symbolic: Symbolic, engine: Engine) -> None:
+    def __init__(self, A: CSR, semiring: Semiring, symbolic: Symbolic, engine: Engine | EngineOfGPU) -> None:
         self.A, self.semiring, self.symbolic = A, semiring, symbolic
         self._engine = engine
 
@@ -191,6 +194,27 @@ class Factor:
         """
         return made(A, self.semiring, self.symbolic, self._engine)
 
+    def to(self, *, device: Device) -> Factor:
+        """The factor of the same weights on another device: its numbers are made anew there.
+
+        Args:
+            device: "cpu", "cuda", or "cuda:1".
+
+        Returns:
+            A `Factor`; itself if it is there.
+
+        Raises:
+            DeviceUnavailable: there is no such device.
+            OutOfDeviceMemory: it does not fit.
+
+        Example:
+            >>> from formats import from_edges
+            >>> factor(from_edges([0, 1], [1, 2], [5, 2])).to(device="cpu").distance(0, 2)
+            7
+        """
+        A = self.A.to(device=device)
+        return self if A is self.A else made(A, self.semiring, self.symbolic)
+
     def write(self, file: str | PathLike[str], *, labels: Array | Sequence[str] | None = None) -> None:
         """Write the factor to a file, with its matrix, for `Factor.read`.
 
@@ -211,7 +235,7 @@ class Factor:
         """
         from .fused.cpu.elimination.archive import save
 
-        s, numbers = self.semiring, self._engine.queries.numbers
+        s, numbers = self.semiring, self._engine.on_host.queries.numbers
         try:
             known = find_semiring(s.name) == s
         except ValueError:
@@ -220,7 +244,8 @@ class Factor:
             raise ValueError(f"{s!r} is not found by its name again: factors of your own semirings stay in memory")
         up = numbers.up.take(range(0)) if numbers.up is numbers.down else numbers.up
         parts = {"semiring": s.name, "order": self.symbolic.order, "how": self.symbolic.how, "up": up}
-        A = {"indptr": self.A.indptr, "indices": self.A.indices, "values": self.A.values}
+        rows: Any = self.A.to(device="cpu")
+        A = {"indptr": rows.indptr, "indices": rows.indices, "values": rows.values}
         named = {} if labels is None else {"labels": labels}
         save(file, parts | A | {"down": numbers.down} | named)
 
@@ -294,7 +319,7 @@ class Factor:
             run.implementation, run.why = "fused", f"{len(starts)} sources by the factor"
             self._engine.solve(starts, d)
         if return_parents:
-            if self._engine.queries.lengths:
+            if self._engine.lengths:
                 fill_trees(A, starts, (d, parent), s)
             else:
                 fill(parent, (tree_of(A, row, start, s) for row, start in zip(d, starts, strict=True)))
@@ -393,23 +418,33 @@ class Factor:
         return table(f"factor, {self.semiring.name}, {self.A.dtype}", rows)
 
 
-def made(A: Matrix, s: Semiring, symbolic: Symbolic, before: Engine | None = None) -> Factor:
+def made(A: Matrix, s: Semiring, symbolic: Symbolic, before: Engine | EngineOfGPU | None = None) -> Factor:
     """The factor of a matrix by a pattern.  before: of the same pattern; see `engine`."""
-    from .fused.cpu.elimination.engine import engine
-
     rows, n = prepared(A, s), len(symbolic.order)
     if rows.nrows != n:
         raise ValueError(f"the pattern is of {n:,} vertices, the matrix of {rows.nrows:,}")
     rows.place.check_room(f"a factor of {symbolic.entries:,} arcs", symbolic.predicted_nbytes(rows.dtype))
     with running_as("factor", rows) as run:
         run.implementation, run.why = "fused", "elimination runs as compiled loops alone"
-        F = Factor(rows, s, symbolic, engine(symbolic._known, rows, s, before))
+        kept = before if before is not None and before.A.place == rows.place else None
+        F = Factor(rows, s, symbolic, engine_for(rows)(symbolic._known, rows, s, kept))
         if explained():
             facts(order=symbolic.how, arcs=symbolic.entries, operations=symbolic.operations, levels=symbolic.levels)
             facts(nbytes=F.nbytes)
     if F._engine.bad >= 0:
         bellman_ford(rows, F._engine.bad, s)  # raises NegativeCycle, but where only rounding gains
     return F
+
+
+def engine_for(A: CSR) -> Callable[..., Engine | EngineOfGPU]:
+    """What makes a factor's numbers where A is."""
+    if A.place.on_host:
+        from .fused.cpu.elimination.engine import engine
+
+        return engine
+    from .fused.cuda.elimination import engine as engine_of_gpu
+
+    return engine_of_gpu
 
 
 def read_labelled(file: str | PathLike[str]) -> tuple[Factor, Any]:
@@ -495,7 +530,8 @@ def factor(
     It pays for roads, grids and other graphs with small separators. Others fill up, and are refused.
 
     Args:
-        A: (n, n), A[u, v] = weight of the edge u -> v, of any sign, on the host.
+        A: (n, n), A[u, v] = weight of the edge u -> v, of any sign. On a GPU, so is the factor: order and pattern are
+            found on the host.
         semiring: what a path's length is and which is better, or its name: min_plus, max_plus, max_min, min_max,
             max_times, lor_land, or your own. ⊕ selects, ⊗ has a unit, is associative and distributes over ⊕.
         order: (n,) the vertices in the order of elimination, or a `Symbolic`; None for one that is found.
@@ -511,7 +547,6 @@ def factor(
         ValueError: the fill would not pay, and the message has the prediction; the matrix is not square; or the
             semiring is not one that elimination is right for.
         TypeError: the semiring is not defined on A's dtype.
-        NotImplementedError: the matrix is on a GPU.
 
     Example:
         >>> from formats import from_edges
@@ -535,13 +570,9 @@ def factor(
 
 def on_host(A: Matrix) -> CSR:
     """The rows of a matrix on the host, with vertices that int32 can count."""
-    if not A.place.on_host:
-        raise NotImplementedError(
-            f"elimination runs on the CPU alone, and A is on {A.place}: A.to('csr', device='cpu')"
-        )
     if A.nrows >= 2**31 - 1:
         raise ValueError(f"elimination takes fewer than 2^31 vertices, got {A.nrows:,}")
-    rows: Any = compressed(A, 0)
+    rows: Any = compressed(A, 0).to(device="cpu")
     return rows
 
 
@@ -555,4 +586,5 @@ def prepared(A: Matrix, s: Semiring) -> CSR:
         raise ValueError(why)
     if Law.ASSOCIATIVE not in s.laws:
         raise ValueError(f"{s.name} does not declare that ⊗ is associative; pass Law.ASSOCIATIVE in laws= if it is")
-    return on_host(A)
+    rows: Any = compressed(A, 0)
+    return rows

@@ -31,6 +31,8 @@ PATHS = {
     "tree": ("persistent.cu", "order.cu", "tree.cu"),
     "cycles": ("persistent.cu", "order.cu", "cycles.cu"),
     "through": ("persistent.cu", "by_length.cu", "through.cu"),
+    "elimination": ("persistent.cu", "order.cu", "panels.cu", "elimination.cu"),
+    "sweeps": ("persistent.cu", "order.cu", "panels.cu", "sweeps.cu"),
 }
 PATTERNS = {
     "search": ("persistent.cu", "search_control.cu", "search.cu"),
@@ -57,6 +59,8 @@ SHAPES = {
     "tree": {"tree": (512, 3)},
     "cycles": {},
     "through": {"through": (512, 2)},
+    "elimination": {"eliminate": (512, 2)},
+    "sweeps": {"solve": (1024, 1), "sweep": (1024, 1)},
     "search": {"search": (512, 3)},
     "parents": {},
     "searches": {"searches": (256, 5)},

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy as np
 from algorithms.shared.parents import gains_by_length
 from algorithms.shared.single_source import check_range
 from formats import CSR
-from formats.arrays import read_only
+from formats.arrays import Array, namespace, read_only
 from semiring import OPERATORS, Semiring
 from semiring.kernels.interrupts import interruptible
 from semiring.statistics import magnitude, mean
@@ -37,13 +37,14 @@ SAFE = 2**62
 class Analysis:
     """What is known of a graph's factor before its numbers.
 
-    A: of which the pattern counts.  how: who has found the order.
+    A: of which the pattern counts.  how: who has found the order.  placed: the plan on GPUs, by device.
     """
 
     A: CSR
     tree: Tree
     prediction: Prediction
     how: str
+    placed: dict[Any, Any] = field(default_factory=dict)
 
     @cached_property
     def plan(self) -> Plan:
@@ -87,7 +88,17 @@ class Engine:
     @property
     def rounded(self) -> bool:
         """Are lengths sums or products of floats, which are rounded?"""
-        return self.A.dtype.kind == "f" and self.s.mul.name not in ("min", "max", "first", "second")
+        return is_rounded(self.A, self.s)
+
+    @property
+    def lengths(self) -> bool:
+        """Does no weight make a path better?"""
+        return self.queries.lengths
+
+    @property
+    def on_host(self) -> Engine:
+        """Itself."""
+        return self
 
     def solve(self, sources: list[int], rows: np.ndarray) -> None:
         """Fill a row from each source; OverflowError if a finite distance does not fit."""
@@ -147,11 +158,7 @@ class Engine:
 
     def narrow(self, found: np.ndarray, out: np.ndarray) -> None:
         """Copy distances of int64 to a narrower dtype; OverflowError if a finite one does not fit."""
-        absent, info = self.s.zero(INT64), np.iinfo(self.A.dtype)
-        reached = found != absent
-        if ((found <= info.min) & reached).any() or ((found >= info.max) & reached).any():
-            raise OverflowError(f"a distance does not fit {out.dtype}: convert the weights, as A.astype('int64')")
-        out[...] = np.where(reached, found, self.s.zero(self.A.dtype))
+        narrowed(found, out, self.s)
 
     @property
     def nbytes(self) -> int:
@@ -190,13 +197,33 @@ def engine_of(known: Analysis, A: CSR, s: Semiring, up: np.ndarray, down: np.nda
     return Engine(A, s, Queries(plan, numbers, s, weights.dtype, lengths), where, wide, is_fitting(A, s))
 
 
+def narrowed(found: Array, out: Array, s: Semiring) -> None:
+    """Copy distances of int64 to a narrower dtype; OverflowError if a finite one does not fit."""
+    absent, info, xp = s.zero(INT64), np.iinfo(out.dtype), namespace(found)
+    reached = found != absent
+    if ((found <= info.min) & reached).any() or ((found >= info.max) & reached).any():
+        raise OverflowError(f"a distance does not fit {out.dtype}: convert the weights, as A.astype('int64')")
+    out[...] = xp.where(reached, found, s.zero(out.dtype))
+
+
+def is_rounded(A: CSR, s: Semiring) -> bool:
+    """Are lengths sums or products of floats, which are rounded?"""
+    return A.dtype.kind == "f" and s.mul.name not in ("min", "max", "first", "second")
+
+
 def weights_of(A: CSR, s: Semiring) -> tuple[bool, np.ndarray, bool]:
     """(are they widened to int64?, the weights that numbers are made of, does none make a path better?)."""
     gains = gains_by_length(A, s)
+    wide = must_widen(A, s, gains)
+    return wide, widened(A, s) if wide else full_values(A), not gains
+
+
+def must_widen(A: CSR, s: Semiring, gains: bool) -> bool:
+    """Are weights computed with in int64? OverflowError where that may not do."""
     wide = A.dtype.kind == "i" and s.mul == OPERATORS["plus"] and gains
     if wide and A.nrows * magnitude(A, s) >= SAFE:
         raise OverflowError(f"lengths of {A.nrows:,} such weights may not fit int64: take sssp, or A.astype('float64')")
-    return wide, widened(A, s) if wide else full_values(A), not gains
+    return wide
 
 
 def is_fitting(A: CSR, s: Semiring) -> bool:
@@ -212,7 +239,7 @@ def is_fitting(A: CSR, s: Semiring) -> bool:
     return bool(most < float(info.max) / 2)
 
 
-def widened(A: CSR, s: Semiring) -> np.ndarray:
+def widened(A: CSR, s: Semiring) -> Array:
     """A's values in int64, absent ones as its zero."""
     values = A.values.astype(INT64)
     values[A.values == s.zero(A.dtype)] = s.zero(INT64)
