@@ -6,7 +6,6 @@ import functools
 import threading
 from itertools import pairwise
 from threading import Thread
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -23,11 +22,10 @@ from algorithms import (
     symbolic_factor,
 )
 from algorithms.data import rome99
-from algorithms.elimination import eliminated, on_host, substituted
+from algorithms.elimination import eliminated, substituted
 from algorithms.fused.cpu.elimination import ordering
 from algorithms.fused.cpu.elimination.queries import SHORT
 from formats import COO, CSC, CSR, Matrix, OutOfHostMemory, from_edges, permute, read, set_memory_limit
-from formats.places import Place
 from semiring import MONOIDS, OPERATORS, BinaryOp, Law, MinPlus, Semiring, explain, get_threads, threads
 from semiring.algebra.semirings import find_semiring
 from semiring.cpu.threads import run, share
@@ -357,12 +355,6 @@ def test_a_factor_beyond_the_memory_limit_is_refused() -> None:
             factor(A)
     finally:
         set_memory_limit(None, device="cpu")
-
-
-def test_a_matrix_on_a_gpu_is_refused() -> None:
-    A: Any = SimpleNamespace(place=Place("cuda", 1))
-    with pytest.raises(NotImplementedError, match=r"runs on the CPU alone, and A is on cuda.*device='cpu'"):
-        on_host(A)
 
 
 @pytest.mark.quick
