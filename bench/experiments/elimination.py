@@ -28,6 +28,7 @@ from bench.peers import PEERS, facts
 from bench.peers.peer import absent, released
 from bench.peers.scipy import graph as to_scipy
 from formats import CSR, read
+from formats.arrays import to_device
 from semiring import MinPlus
 
 if TYPE_CHECKING:
@@ -35,8 +36,10 @@ if TYPE_CHECKING:
 
 OURS, SEARCH, ROUTINGKIT = "semiring, factor", "semiring, search", "RoutingKit"
 NEW_YORK = "USA-road-d.NY.gr.gz"
-SOME, ENDS = 64, 1000
-"""Sources of a batch; rows and columns of a table."""
+SOME, MANY, ENDS = 64, 256, 1000
+"""Sources of a batch, and of one on a GPU alone; rows and columns of a table."""
+GRAPHS: dict[str, tuple[str, ...]] = {"cpu": ("NY", "grid256"), "cuda": ("NY", "grid256", "grid1024")}
+"""By device."""
 COPIED = 1 << 26
 """Bytes whose copying says the bandwidth."""
 NO_KIT = absent("routingkit_cch", "routingkit-cch")
@@ -47,11 +50,13 @@ Runs = dict[str, Callable[[], Any]]
 
 @dataclass(frozen=True)
 class Case:
-    """A graph with its factor, and the vertices that are asked about."""
+    """A graph with its factor, and the vertices that are asked about.  host: the graph for the other libraries."""
 
     A: CSR
+    host: CSR
     F: Factor
     some: list[int]
+    many: list[int]
     sources: list[int]
     targets: list[int]
 
@@ -74,9 +79,13 @@ def ours(case: Case) -> dict[str, tuple[Any, Runs]]:
     A, F, S = case.A, case.F, case.F.symbolic
     (u, v), sources, targets = case.pair, case.sources, np.array(case.targets)
     D, order = sssp(A, sources=case.some), np.asarray(S.order)
-    table = np.array([row[targets] for row in sssp(A, sources=sources)])
+    table = A.xp.stack([row[targets] for row in sssp(A, sources=sources)])
     back, ends = A.T, case.some
-    return {
+    batch: dict[str, tuple[Any, Runs]] = {}
+    if not A.place.on_host:
+        runs: Runs = {OURS: lambda: F.solve(sources=case.many), SEARCH: lambda: sssp(A, sources=case.many)}
+        batch = {f"{MANY} to all": (sssp(A, sources=case.many), runs)}
+    return batch | {
         "order": (None, {OURS: lambda: symbolic_factor(A).order}),
         "pattern and numbers": (D[0], {OURS: lambda: factor(A, order=order).solve(case.some[0])}),
         "numbers": (D[0], {OURS: lambda: F.refactor(A).solve(case.some[0])}),
@@ -98,7 +107,7 @@ def scipys(case: Case) -> Runs:
     """What SciPy runs, by task."""
     from scipy.sparse import csgraph
 
-    S, T = to_scipy(case.A), to_scipy(case.A.T)
+    S, T = to_scipy(case.host), to_scipy(case.host.T)
     one, (u, v) = case.some[0], case.pair
     return {
         "one to all": lambda: csgraph.dijkstra(S, indices=one),
@@ -112,7 +121,7 @@ def networkxs(case: Case) -> Runs:
     """What NetworkX runs, by task."""
     import networkx as nx
 
-    G, (u, v) = case.A.to_networkx(), case.pair
+    G, (u, v) = case.host.to_networkx(), case.pair
     return {"a pair": lambda: np.array([nx.bidirectional_dijkstra(G, u, v, "weight")[0]])}
 
 
@@ -120,7 +129,7 @@ def routingkits(case: Case) -> Runs:
     """What RoutingKit's customizable contraction hierarchy runs, by task, in the order of our factor."""
     from routingkit_cch import CCH, CCHMetric, CCHOneToMany, CCHQuery
 
-    (tail, head, weights), one, (u, v) = case.A.to_edges(), case.some[0], case.pair
+    (tail, head, weights), one, (u, v) = case.host.to_edges(), case.some[0], case.pair
     lists = tail.tolist(), head.tolist(), weights.tolist()
     hierarchy = CCH(case.F.symbolic.order.tolist(), *lists[:2], False)
     metric = CCHMetric(hierarchy, lists[2])
@@ -147,40 +156,45 @@ def routingkits(case: Case) -> Runs:
 def floors(case: Case) -> dict[str, float]:
     """The least bytes of each task."""
     S, n, vertex = case.F.symbolic, case.A.nrows, case.A.dtype.itemsize
-    sweep, above = 8 * S.entries, case.F._engine.queries.above(np.array(case.targets)).numbers.size
-    climbs = sum(case.F._engine.queries.arcs_above(v) for v in case.pair)
+    queries = case.F._engine.on_host.queries
+    sweep, above = 8 * S.entries, queries.above(np.array(case.targets)).numbers.size
+    climbs = sum(queries.arcs_above(v) for v in case.pair)
     return {
         "numbers": 2 * vertex * S.entries + 8 * case.A.nnz,
         "one to all": sweep + n * vertex,
         "64 to all": sweep + SOME * n * vertex,
+        f"{MANY} to all": sweep + MANY * n * vertex,
         "a pair": 8 * climbs,
         "table": 8 * above + len(case.sources) * len(case.targets) * vertex,
         "nearest of 64": sweep + 2 * n * vertex,
     }
 
 
-def bytes_per_ms() -> float:
-    """Of the fastest copy, read and written."""
-    x, taken = np.zeros(COPIED, np.uint8), []
-    y = np.zeros_like(x)
+def bytes_per_ms(A: CSR) -> float:
+    """Of the fastest copy where A is, read and written."""
+    x, taken = A.xp.zeros(COPIED if A.place.on_host else 16 * COPIED, np.uint8), []
+    y = A.xp.zeros_like(x)
     for _ in range(21):
+        A.place.finish()
         start = perf_counter()
-        np.copyto(y, x)
+        A.xp.copyto(y, x)
+        A.place.finish()
         taken.append(perf_counter() - start)
-    return 2 * COPIED / (min(taken) * 1e3)
+    return 2 * x.nbytes / (min(taken) * 1e3)
 
 
 def same(expected: Any, n: int, found: Any) -> bool:
     """Is it the expected answer; or where there is none, an order of all vertices?"""
+    got = np.asarray(to_device(found, "cpu"))
     if expected is None:
-        return sorted(np.asarray(found).tolist()) == list(range(n))
-    got = np.asarray(found)
-    return np.array_equal(np.where(np.isinf(got), MinPlus.zero(np.dtype(np.int32)), got), expected)
+        return sorted(got.tolist()) == list(range(n))
+    right = to_device(expected, "cpu")
+    return np.array_equal(np.where(np.isinf(got), MinPlus.zero(np.dtype(np.int32)), got), right)
 
 
 def rows(setting: Setting) -> Iterator[Row]:
     """A row for each graph, task and contender."""
-    for name in ("grid12",) if setting.quick else ("NY", "grid256"):
+    for name in ("grid12",) if setting.quick else GRAPHS[setting.device]:
         if kept := setting.kept_rows(name):
             yield from kept
             continue
@@ -195,12 +209,13 @@ def rows(setting: Setting) -> Iterator[Row]:
 def of_graph(A: CSR, setting: Setting) -> Iterator[Row]:
     """The rows of a graph."""
     draw = np.random.default_rng(1)
-    some, sources, targets = (draw.integers(0, A.nrows, k).tolist() for k in (SOME, ENDS, ENDS))
+    some, sources, targets, many = (draw.integers(0, A.nrows, k).tolist() for k in (SOME, ENDS, ENDS, MANY))
     some[0] = 0
     if setting.quick:
         sources, targets = sources[:20], targets[:20]
-    case = Case(A, factor(A), some, sources, targets)
-    S, speed, least = case.F.symbolic, bytes_per_ms(), floors(case)
+    host, A = A, A.to(device=setting.device)
+    case = Case(A, host, factor(A, force=True), some, many, sources, targets)
+    S, speed, least = case.F.symbolic, bytes_per_ms(A), floors(case)
     size = {"arcs": S.entries, "levels": S.levels, "operations": S.operations, "nbytes": case.F.nbytes, "order": S.how}
     others: dict[str, Runs] = {"SciPy": scipys(case)}
     for library, why, prepare in (
@@ -214,7 +229,9 @@ def of_graph(A: CSR, setting: Setting) -> Iterator[Row]:
     for task, (expected, runs) in ours(case).items():
         known = runs | {library: tasks[task] for library, tasks in others.items() if task in tasks}
         agrees = partial(same, expected, A.nrows)
-        figures = contest([Contender(each, run, agrees=agrees) for each, run in known.items()], setting.repeats)
+        where = {each: setting.device if each in (OURS, SEARCH) and task != "order" else "cpu" for each in known}
+        contenders = [Contender(each, run, agrees=agrees, device=where[each]) for each, run in known.items()]
+        figures = contest(contenders, setting.repeats)
         for contender, row in figures.items():
             floor = {"floor_ms": rounded(least[task] / speed)} if contender == OURS and task in least else {}
             library = {"library": released("routingkit-cch")()} if contender == ROUTINGKIT else facts(contender)
@@ -241,6 +258,5 @@ ELIMINATION = Experiment(
     rows=rows,
     columns=("graph", "task", "contender", "threads", "ms", "low_ms", "high_ms", "floor_ms", "to_ours", "repeats"),
     plot=plot,
-    devices=("cpu",),
     roads=True,
 )
