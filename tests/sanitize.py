@@ -1,6 +1,6 @@
 """compute-sanitizer over the kernels' tests: `python -m tests.sanitize [memcheck initcheck racecheck]`.
 
-Samples of six modules of tests, in which every kernel runs, on matrices that it takes a sanitizer minutes to watch;
+Samples of seven modules of tests, in which every kernel runs, on matrices that it takes a sanitizer minutes to watch;
 dealt out to a few processes. CuPy's memory pool is off, so that an array ends where its memory ends.
 Exit status 0 if every tool finds nothing.
 """
@@ -17,9 +17,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 
-TILES, MATRICES, FUSED, BATCHES, DENSE, RANKS = (
+TILES, MATRICES, FUSED, BATCHES, DENSE, RANKS, FACTORS = (
     f"tests/test_{name}.py"
-    for name in ("cuda_tiles", "cuda_matrices", "fused_kernels", "batch_cells", "dense_operands", "centralities")
+    for name in (
+        *("cuda_tiles", "cuda_matrices", "fused_kernels", "batch_cells", "dense_operands", "centralities"),
+        "factors_on_gpus",
+    )
 )
 
 SMALL = "hubs and not both and (int32 or not schedule)"
@@ -43,6 +46,9 @@ OPERANDS = (
 STARS = "long_rows and cuda and star"
 """Of the tests of cores, ranks and betweenness: rows for a lane, a warp and a block."""
 
+PANELS = "cuda and larger and (dense or star)"
+"""Of the tests of factors: panels for a warp, and for the grid."""
+
 CASES = {
     "memcheck": {
         TILES: "(min_plus-int32 or plus_times-int64 or lor_land) and (hub or mixed) or reductions and hub and int64",
@@ -51,6 +57,7 @@ CASES = {
         BATCHES: TOGETHER,
         DENSE: OPERANDS,
         RANKS: STARS,
+        FACTORS: PANELS,
     },
     "initcheck": {
         TILES: "(min_plus or plus_times-int64 or lor_land) and (hub or mixed) or reductions",
@@ -59,6 +66,7 @@ CASES = {
         BATCHES: TOGETHER,
         DENSE: OPERANDS,
         RANKS: STARS,
+        FACTORS: PANELS,
     },
     "racecheck": {
         TILES: "min_plus-int32 and hub and (dense or 0.05) or reductions and hub and int64",
@@ -67,6 +75,7 @@ CASES = {
         BATCHES: "pushed_and_pulled and hubs and int32 and 0.3 or left_after and hubs and auto",
         DENSE: "cuda and two_arrays and min_plus and int64",
         RANKS: STARS,
+        FACTORS: PANELS,
     },
 }
 """The tools, and of the tests what each can watch in minutes. (racecheck watches shared memory, and takes longest.)"""

@@ -18,7 +18,7 @@ from algorithms.shared.cycle_watch import ENDLESS
 from algorithms.shared.errors import broken_law
 from algorithms.shared.single_source import Until
 from formats import CSR, Matrix
-from formats.arrays import read_only
+from formats.arrays import Array, read_only
 from formats.matrix.facts import Fact
 from semiring import MONOIDS, OPERATORS, Semiring
 from semiring.algebra.semirings import end_of_range
@@ -289,10 +289,13 @@ def heaviest(A: CSR, s: Semiring) -> Any:
 def worst_weight(A: CSR, s: Semiring) -> Any:
     """The weight that makes a path the worst, of those that are there; the zero if there is none."""
     zero, values = s.zero(A.dtype), A.values
-    worst = values.max() if s.add == MONOIDS["min"] else values.min()
+    worst = worst_of(values, s)
     if worst != zero:
         return worst
     present = values[values != zero]
-    if present.size == 0:
-        return zero
-    return present.max() if s.add == MONOIDS["min"] else present.min()
+    return worst_of(present, s) if present.size else zero
+
+
+def worst_of(values: Array, s: Semiring) -> Any:
+    """The worst of some values, on the host."""
+    return values.dtype.type((values.max() if s.add == MONOIDS["min"] else values.min()).item())

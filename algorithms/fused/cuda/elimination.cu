@@ -105,42 +105,45 @@ __device__ __forceinline__ void eliminate_within(const By& by, const Factor& f, 
     }
 }
 
-// A column of a panel: v_x = w_xz, in W and then closed.  forward: to the column, else from it.
-template <int MOST, bool FORWARD>
-__device__ __forceinline__ void settle_column(const Factor& f, const Panel& p, const T* m, int j) {
+// v_x = the arc between a position of a panel and a column, in W and then closed.  forward: to the column, else from it.
+// m: U* and L*.  v: of this column, `apart` from one position to the next.
+__device__ __forceinline__ void settle_column(const Factor& f, const Panel& p, const T* m, bool forward, int j, T* v,
+                                              int apart) {
     const int width = p.width();
-    T v[MOST];
-    T* const numbers = FORWARD ? f.up : f.down;
-    T* const closed = FORWARD ? f.closed_up : f.closed_down;
-#pragma unroll
-    for (int x = 0; x < MOST; ++x)
-        if (x < width) v[x] = now(numbers + p.outer(p.first + x) + j);
-#pragma unroll
-    for (int x = MOST - 1; x >= 0; --x) {
-        if (x >= width) continue;
-#pragma unroll
-        for (int y = 0; y < x; ++y)
-            v[x] = add(v[x], FORWARD ? then(m[x * width + y], v[y]) : then(v[y], m[y * width + x]));
-        numbers[p.outer(p.first + x) + j] = v[x];
+    T* const numbers = forward ? f.up : f.down;
+    T* const closed = forward ? f.closed_up : f.closed_down;
+    const auto way = [&](int x, int y) {
+        const T t = v[y * apart];
+        return forward ? then(m[x * width + y], t) : then(t, m[y * width + x]);
+    };
+    for (int x = 0; x < width; ++x) v[x * apart] = now(numbers + p.outer(p.first + x) + j);
+    for (int x = width - 1; x >= 0; --x) {
+        T best = v[x * apart];
+        for (int y = 0; y < x; ++y) best = add(best, way(x, y));
+        v[x * apart] = best;
+        numbers[p.outer(p.first + x) + j] = best;
     }
-#pragma unroll
-    for (int x = 0; x < MOST; ++x) {
-        if (x >= width) continue;
-#pragma unroll
-        for (int y = x + 1; y < MOST; ++y)
-            if (y < width) v[x] = add(v[x], FORWARD ? then(m[x * width + y], v[y]) : then(v[y], m[y * width + x]));
-        closed[p.outer(p.first + x) + j] = v[x];
+    for (int x = 0; x < width; ++x) {
+        T best = v[x * apart];
+        for (int y = x + 1; y < width; ++y) best = add(best, way(x, y));
+        v[x * apart] = best;
+        closed[p.outer(p.first + x) + j] = best;
     }
 }
 
-// Likewise SIDE columns of a panel of any width, by a block.
-template <bool FORWARD>
-__device__ __forceinline__ void settle_columns(const Factor& f, const Panel& p, const T* m, int first, T* v, T* settled) {
+// Likewise SIDE columns of a large panel, by a block.
+__device__ __forceinline__ void settle_columns(const Factor& f, const Panel& p, const T* m, bool forward, int first, T* v,
+                                               T* settled) {
     const int width = p.width(), some = p.columns() - first < SIDE ? p.columns() - first : SIDE;
-    T* const numbers = FORWARD ? f.up : f.down;
-    T* const closed = FORWARD ? f.closed_up : f.closed_down;
-    const auto way = [&](int x, int y, T t) {
-        return FORWARD ? then(m[x * width + y], t) : then(t, m[y * width + x]);
+    T* const numbers = forward ? f.up : f.down;
+    T* const closed = forward ? f.closed_up : f.closed_down;
+    const auto folded = [&](int x, int c, int from, int to, const T* column) {
+        T best = column[x * SIDE + c];
+        for (int y = from; y < to; ++y) {
+            const T t = column[y * SIDE + c];
+            best = add(best, forward ? then(m[x * width + y], t) : then(t, m[y * width + x]));
+        }
+        return best;
     };
     __syncthreads();
     for (int e = threadIdx.x; e < width * SIDE; e += blockDim.x)
@@ -148,32 +151,24 @@ __device__ __forceinline__ void settle_columns(const Factor& f, const Panel& p, 
     __syncthreads();
     for (int e = threadIdx.x; e < width * SIDE; e += blockDim.x) {
         const int x = e / SIDE, c = e % SIDE;
-        if (c >= some) continue;
-        T best = v[e];
-        for (int y = 0; y < x; ++y) best = add(best, way(x, y, v[y * SIDE + c]));
-        settled[e] = best;
-        numbers[p.outer(p.first + x) + first + c] = best;
+        if (c < some) numbers[p.outer(p.first + x) + first + c] = settled[e] = folded(x, c, 0, x, v);
     }
     __syncthreads();
     for (int e = threadIdx.x; e < width * SIDE; e += blockDim.x) {
         const int x = e / SIDE, c = e % SIDE;
-        if (c >= some) continue;
-        T best = settled[e];
-        for (int y = x + 1; y < width; ++y) best = add(best, way(x, y, settled[y * SIDE + c]));
-        closed[p.outer(p.first + x) + first + c] = best;
+        if (c < some) closed[p.outer(p.first + x) + first + c] = folded(x, c, x + 1, width, settled);
     }
 }
 
 // Everything of a small panel, by a warp.
-__device__ __forceinline__ void eliminate_small(const Factor& f, const Panel& p, T one, T* m, EliminationControl* control) {
+__device__ __forceinline__ void eliminate_small(const Factor& f, const Panel& p, T one, T* m, T* v,
+                                                EliminationControl* control) {
     const int columns = p.columns();
     __syncwarp();
     eliminate_within(BySmallWarp{}, f, p, one, m, control);
     __syncwarp();
-    for (int j = lane_number(); j < columns; j += 32) {
-        settle_column<SMALL_WIDTH, true>(f, p, m, j);
-        if (f.both) settle_column<SMALL_WIDTH, false>(f, p, m, j);
-    }
+    for (int j = lane_number(); j < columns; j += 32)
+        for (int back = 0; back <= (int)f.both; ++back) settle_column(f, p, m, back == 0, j, v + lane_number(), 32);
     __syncwarp();
     for (int e = lane_number(); e < columns * columns; e += 32) {
         const int i = e / columns, j = e % columns;
@@ -265,7 +260,8 @@ extern "C" __global__ void __launch_bounds__(ELIMINATE_THREADS, ELIMINATE_BLOCKS
     for (; level < last_step && level < levels; ++level) {
         const int warp = threadIdx.x / 32;
         for (int k = small_levels[level] + warp * gridDim.x + blockIdx.x; k < small_levels[level + 1]; k += WARPS * gridDim.x)
-            eliminate_small(f, panels[small[k]], one, m + warp * SMALL_WIDTH * SMALL_WIDTH, control);
+            eliminate_small(f, panels[small[k]], one, m + warp * SMALL_WIDTH * SMALL_WIDTH, room + warp * SMALL_WIDTH * 32,
+                            control);
         __syncthreads();
         for (int k = large_levels[level] + blockIdx.x; k < large_levels[level + 1]; k += gridDim.x) {
             __syncthreads();
@@ -282,15 +278,15 @@ extern "C" __global__ void __launch_bounds__(ELIMINATE_THREADS, ELIMINATE_BLOCKS
                 m[e] = i == j ? one : now((i < j ? closed_up : closed_down) + p.arcs_of(p.first + low) + high - low - 1);
             }
             __syncthreads();
-            settle_columns<true>(f, p, m, spans[k].j, room, room + PANEL * SIDE);
-            if (f.both) settle_columns<false>(f, p, m, spans[k].j, room, room + PANEL * SIDE);
+            for (int back = 0; back <= (int)f.both; ++back)
+                settle_columns(f, p, m, back == 0, spans[k].j, room, room + PANEL * SIDE);
         }
         grid_barrier(&control->arrived);
         for (int k = tile_levels[level] + blockIdx.x; k < tile_levels[level + 1]; k += gridDim.x) {
             const Tile tile = tiles[k];
             const Panel p = panels[tile.panel];
-            add_tile(f, p, tile, false, one, room, room + PANEL * SIDE, control);
-            if (f.both) add_tile(f, p, tile, true, one, room, room + PANEL * SIDE, control);
+            for (int back = 0; back <= (int)f.both; ++back)
+                add_tile(f, p, tile, back != 0, one, room, room + PANEL * SIDE, control);
         }
         grid_barrier(&control->arrived);
     }

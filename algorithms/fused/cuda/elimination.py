@@ -1,7 +1,7 @@
 """Factors on the GPU: their numbers (elimination.cu) and what is asked of them (sweeps.cu).
 
-The order and the pattern are found on the host, as for factors there, and are cut into panels (`panels`). Paths, and
-the nearest of several targets, are found on the host, too, from a copy of the numbers.
+The order and the pattern are found on the host, as for factors there, and are cut into panels (`panels`). A pair, which
+takes less time than a launch, paths, and the nearest of several targets are asked there, too, of a copy of the numbers.
 """
 
 from __future__ import annotations
@@ -14,13 +14,16 @@ import numpy as np
 
 from algorithms.fused.cpu.elimination import engine as host
 from algorithms.fused.cpu.elimination.algebra import algebra
+from algorithms.fused.cpu.elimination.numbers import Numbers as HostNumbers
 from algorithms.fused.cpu.elimination.plan import slots
+from algorithms.fused.cpu.elimination.queries import Queries
+from algorithms.fused.cpu.near_far import fits
 from algorithms.shared.parents import gains_by_length
 from algorithms.shared.single_source import check_range
 from formats import CSR
 from formats.arrays import DeviceArray as Array
 from formats.arrays import cupy, to_device
-from semiring import Law, Semiring
+from semiring import MONOIDS, Law, Semiring
 from semiring.verbs.explanation import facts
 
 from . import kernels, panels
@@ -34,6 +37,15 @@ CLIMB_ROOM, CLIMB_THREADS = 2048, 128
 FEW, AT_ONCE = 4, 256
 """Sources up to which each is swept on its own, and sources of a batch."""
 
+SOLVE_WORDS, STEP_WORDS = 4, 3
+"""As in sweeps.cu: of 8 bytes, in SolveControl; and of 4, in a Step."""
+
+BINS_OF_MANY = 16
+"""Bins for each block in sweeps from many sources, so that what blocks are at stays in the cache."""
+
+BYTES_OF_VERTEX = 120
+"""Of a factor's lists, for each vertex."""
+
 TABLE_ROWS, TABLE_COLUMNS = 4096, 4096
 """Of a table, at a time."""
 
@@ -45,7 +57,10 @@ INT32, INT64 = np.dtype(np.int32), np.dtype(np.int64)
 
 @dataclass(frozen=True)
 class Placed:
-    """A cut plan on a device; the numbers of its levels, and all bytes."""
+    """A cut plan on a device.
+
+    elimination: the lists of its levels.  sweeps: those of a sweep from one source, and from many.
+    """
 
     panels: Array
     panel_of: Array
@@ -54,14 +69,13 @@ class Placed:
     place: Array
     elimination: tuple[Array, ...]
     levels: int
-    sweep: tuple[Array, ...]
-    bin_count: int
+    sweeps: tuple[tuple[Any, ...], ...]
     cut: panels.Cut
 
     @property
     def nbytes(self) -> int:
-        arrays = self.panels, self.panel_of, self.rows, self.depths, self.place, *self.elimination, *self.sweep
-        return sum(int(each.nbytes) for each in arrays)
+        arrays = self.panels, self.panel_of, self.rows, self.depths, self.place, *self.elimination
+        return sum(int(each.nbytes) for each in (*arrays, *self.sweeps[0], *self.sweeps[1]))
 
 
 def placed(known: host.Analysis) -> Placed:
@@ -72,13 +86,13 @@ def placed(known: host.Analysis) -> Placed:
     if key not in known.placed:
         cut = panels.cut(plan)
         steps = panels.elimination(cut)
-        sweep = panels.sweeping(plan, cut, device.attributes["MultiProcessorCount"])
+        blocks = device.attributes["MultiProcessorCount"]
+        sweeps = (panels.sweeping(plan, cut, most) for most in (blocks, BINS_OF_MANY * blocks))
         lists = [
             on_device(part)
             for each in (steps.small, steps.large, steps.spans, steps.tiles)
             for part in (each.things, each.starts)
         ]
-        down = sweep.pieces.things, sweep.pieces.starts, sweep.lanes, sweep.bins
         known.placed[key] = Placed(
             panels=on_device(cut.panels),
             panel_of=on_device(cut.panel_of),
@@ -87,8 +101,13 @@ def placed(known: host.Analysis) -> Placed:
             place=on_device(plan.tree.place),
             elimination=tuple(lists),
             levels=steps.levels,
-            sweep=tuple(on_device(each) for each in down),
-            bin_count=sweep.bins.size - 1,
+            sweeps=tuple(
+                (
+                    *(on_device(each) for each in (down.pieces.things, down.pieces.starts, down.lanes, down.bins)),
+                    np.int32(down.bins.size - 1),
+                )
+                for down in sweeps
+            ),
             cut=cut,
         )
     return known.placed[key]
@@ -146,12 +165,12 @@ class Engine:
     def on_host(self) -> host.Engine:
         """The same on the host."""
         A: Any = self.A.to(device="cpu")
-        up, down = (to_device(each, "cpu") for each in (self.numbers.up, self.numbers.down))
-        work = algebra(self.s, self.dtype, self.lengths).dtype
-        one = up.view(work)
-        return host.engine_of(
-            self.known, A, self.s, one, one if self.numbers.up is self.numbers.down else down.view(work)
-        )
+        known = algebra(self.s, self.dtype, self.lengths)
+        down = to_device(self.numbers.down, "cpu").view(known.dtype)
+        up = down if self.numbers.up is self.numbers.down else to_device(self.numbers.up, "cpu").view(known.dtype)
+        numbers = HostNumbers(up, down, known, -1, -1)
+        queries = Queries(self.known.plan, numbers, self.s, self.dtype, self.lengths)
+        return host.Engine(A, self.s, queries, to_device(self.slots, "cpu"), self.wide, self.fitting)
 
     @property
     def kernels(self) -> kernels.Kernels:
@@ -170,11 +189,10 @@ class Engine:
         at, cut = self.known.tree.place[np.asarray(vertices)], self.placed.cut
         return np.stack((at, cut.panel_of[at], cut.depth[at]), axis=1).astype(np.int32)
 
-    def sweep(self) -> tuple[Any, ...]:
+    def sweep(self, many: bool) -> tuple[Any, ...]:
         """What a kernel takes of the levels."""
-        p = self.placed
-        pieces, *lists = p.sweep
-        return pieces, p.rows, *lists, np.int32(p.bin_count), self.numbers.closed_down
+        pieces, *lists = self.placed.sweeps[many]
+        return pieces, self.placed.rows, *lists, self.numbers.closed_down
 
     # --- from sources to all ----------------------------------------------------------------------------------------
 
@@ -182,51 +200,73 @@ class Engine:
         """Fill a row from each source; OverflowError if a finite distance does not fit."""
         with self.A.place.scope():
             out = cupy().empty(rows.shape, self.dtype) if self.wide else rows
-            if len(sources) <= FEW:
-                for source, row in zip(sources, out, strict=True):
-                    self.one(source, row)
-            else:
-                each = self.at_once()
-                for first in range(0, len(sources), each):
-                    self.many(sources[first : first + each], out[first : first + each])
-            self.settle(out, rows)
+            each = 1 if len(sources) <= FEW else self.at_once
+            for first in range(0, len(sources), each):
+                part = out[first : first + each]
+                worsts = self.one(sources[first], part) if each == 1 else self.many(sources[first : first + each], part)
+                if not self.wide and not self.fitting:
+                    self.check(worsts, part)
+            if self.wide:
+                host.narrowed(out, rows, self.s)
 
-    def one(self, source: int, out: Array) -> None:
-        """Distances from a source to all vertices."""
+    def check(self, worsts: Array, rows: Array) -> None:
+        """OverflowError if a finite distance does not fit.  worsts: the worst that is there, some of several."""
+        found = to_device(worsts, "cpu")
+        if not fits(self.A, found.max() if self.s.add == MONOIDS["min"] else found.min(), self.s):
+            for row in rows:
+                check_range(self.A, row, self.s)
+
+    def one(self, source: int, out: Array) -> Array:
+        """Distances from a source to all vertices, a row of one; the worst of each block."""
         cp, p, n = cupy(), self.placed, self.A.nrows
         [start] = self.starts([source]).tolist()
-        spare, who = cp.empty(p.cut.height, self.dtype), cp.empty(p.cut.height, np.int32)
-        d, arrived = cp.empty(n, self.dtype), cp.zeros(1, np.uint64)
-        above = p.panels, p.depths, self.numbers.closed_up, *map(np.int32, start), self.unit, spare, who
-        arguments = arrived, *above, *self.sweep(), p.place, np.int64(n), d, out
+        spare, steps = cp.empty(2 * p.cut.height, self.dtype), cp.empty(STEP_WORDS * p.cut.height, np.int32)
+        d, control, worsts = cp.empty(n, self.dtype), cp.zeros(SOLVE_WORDS, np.uint64), self.worsts()
+        above = p.panels, p.depths, self.numbers.closed_up, *map(np.int32, start), self.unit, spare, steps
+        arguments = control, *above, *self.sweep(False), p.place, np.int64(n), d, out, worsts
         self.kernels.persistent("solve", n + int(self.numbers.up.size), arguments)
+        facts(kernel="solve", panels=int(p.cut.panels.size))
+        return worsts
 
+    def worsts(self) -> Array:
+        """Room for a number of each block."""
+        return cupy().full(2048 // kernels.PLAIN_THREADS * self.blocks, self.unit, self.dtype)
+
+    @cached_property
+    def blocks(self) -> int:
+        """Multiprocessors, which takes some tenths of a millisecond to ask for."""
+        return int(cupy().cuda.Device().attributes["MultiProcessorCount"])
+
+    @cached_property
     def at_once(self) -> int:
-        """Sources of a batch, as many as there is room for."""
+        """Sources of a batch, as many as there is room for: asked once, for that takes as long as some kernels."""
         each, left = AT_ONCE, self.A.place.available_bytes()
         while left is not None and each > 32 and each * self.A.nrows * self.dtype.itemsize > left // 2:
             each //= 2
         return each
 
-    def many(self, sources: list[int], out: Array) -> None:
-        """Rows of distances from several sources, which go side by side."""
+    def many(self, sources: list[int], out: Array) -> Array:
+        """Rows of distances from several sources, which go side by side; the worst of each block."""
         cp, p, k, n = cupy(), self.placed, self.kernels, self.A.nrows
         strip = 64 if self.dtype.itemsize == 8 else 128
-        strips, count = -(-len(sources) // strip), np.int32(len(sources))
-        d = cp.full(strips * strip * n, self.zero, self.dtype)
-        starts, spare = on_device(self.starts(sources)), self.spare(len(sources))
-        above = p.panels, p.depths, self.numbers.closed_up, starts, count, self.unit, np.int32(p.cut.height), *spare
-        k.plain("climb_to_lanes", len(sources) * CLIMB_THREADS, (*above, np.int64(n), d), CLIMB_THREADS)
-        down = cp.zeros(1, np.uint64), *self.sweep(), np.int32(strips), np.int64(n), d
+        strips, count, height = -(-len(sources) // strip), np.int32(len(sources)), p.cut.height
+        d, worsts = cp.full(strips * strip * n, self.zero, self.dtype), self.worsts()
+        starts, (spare, steps) = on_device(self.starts(sources)), self.spare(len(sources), STEP_WORDS)
+        above = p.panels, p.depths, self.numbers.closed_up, starts, count, self.unit, np.int32(height), spare, steps
+        to = self.numbers.closed_down, np.int64(n), d
+        k.plain("climb_to_lanes", len(sources) * CLIMB_THREADS, (*above, *to), CLIMB_THREADS)
+        down = cp.zeros(1, np.uint64), *self.sweep(True), np.int32(strips), np.int64(n), d
         k.persistent("sweep", 32 * strips * n, down)
-        k.plain("turn", 8 * n * -(-len(sources) // 32), (d, p.place, np.int64(n), count, out))
+        facts(kernel="sweep", strips=strips)
+        k.plain("turn", 8 * n * strips, (d, p.place, np.int64(n), count, self.unit, out, worsts))
+        return worsts
 
-    def spare(self, count: int) -> tuple[Array, Array]:
-        """Room for climbs from so many positions: what is known of the ancestors, and which they are."""
+    def spare(self, count: int, words: int) -> tuple[Array, Array]:
+        """Room for climbs from so many positions: what is known of the ancestors, and so many integers of each."""
         cp, height = cupy(), self.placed.cut.height
-        most = 2048 // CLIMB_THREADS * cp.cuda.Device().attributes["MultiProcessorCount"]
-        blocks = min(max(count, 1), most)
-        return cp.empty(blocks * height if height > CLIMB_ROOM else 1, self.dtype), cp.empty(blocks * height, np.int32)
+        blocks = min(max(count, 1), 2048 // CLIMB_THREADS * self.blocks)
+        far = cp.empty(blocks * height if height > CLIMB_ROOM else 1, self.dtype)
+        return far, cp.empty(words * blocks * height, np.int32)
 
     # --- tables -----------------------------------------------------------------------------------------------------
 
@@ -242,7 +282,7 @@ class Engine:
                     some = sources[top : top + TABLE_ROWS]
                     self.meet(self.climbs(some, True), e, found[top : top + len(some), left : left + len(part)])
             if self.wide:
-                self.narrow(found, out)
+                host.narrowed(found, out, self.s)
             elif not self.fitting:
                 for row in np.flatnonzero(to_device((out == self.zero).any(axis=1), "cpu")).tolist():
                     self.solve([sources[row]], cupy().empty((1, self.A.nrows), self.A.dtype))
@@ -264,7 +304,7 @@ class Engine:
             np.int32(count),
             self.unit,
         )
-        room = np.int32(height), *self.spare(count), found, who, np.int64(apart), np.int64(step)
+        room = np.int32(height), *self.spare(count, 1), found, who, np.int64(apart), np.int64(step)
         if count:
             self.kernels.plain("climb_to_table", count * CLIMB_THREADS, (*above, *room), CLIMB_THREADS)
         return found, who
@@ -278,13 +318,11 @@ class Engine:
             things = -(-count // SHARED_SOURCES) * -(-across // 32) * 32
             self.kernels.plain("meet", things, (*d, *e, *sizes, out, apart))
 
+    # --- on the host ------------------------------------------------------------------------------------------------
+
     def distance(self, u: int, v: int) -> Any:
         """From u to v, as a scalar of A's dtype."""
-        out = cupy().empty((1, 1), self.A.dtype)
-        self.table([u], np.array([v]), out)
-        return out[0, 0]
-
-    # --- on the host ------------------------------------------------------------------------------------------------
+        return self.on_host.distance(u, v)
 
     def path(self, u: int, v: int) -> list[int] | None:
         """The vertices of a best path; None if there is none."""
@@ -296,25 +334,13 @@ class Engine:
         with self.A.place.scope():
             return cupy().asarray(d), cupy().asarray(who)
 
-    # --- ranges -----------------------------------------------------------------------------------------------------
-
-    def settle(self, found: Array, rows: Array) -> None:
-        """Give distances A's dtype; OverflowError if a finite one does not fit."""
-        if self.wide:
-            self.narrow(found, rows)
-        elif not self.fitting:
-            for row in rows:
-                check_range(self.A, row, self.s)
-
-    def narrow(self, found: Array, out: Array) -> None:
-        """Copy distances of int64 to a narrower dtype; OverflowError if a finite one does not fit."""
-        host.narrowed(found, out, self.s)
-
 
 def engine(known: host.Analysis, A: CSR, s: Semiring, before: Engine | None = None) -> Engine:
     """The numbers of A's factor.  before: of the same order; where its matrix has the same pattern, nothing is looked
     up again."""
-    cp, gains = cupy(), gains_by_length(A, s)
+    cp, gains, most = cupy(), gains_by_length(A, s), known.prediction
+    needed = 4 * most.arcs * A.dtype.itemsize + 8 * A.nnz + 8 * most.rows + BYTES_OF_VERTEX * A.nrows
+    A.place.check_room(f"a factor of {most.arcs:,} arcs", needed)
     with A.place.scope():
         same = before is not None and all(
             mine is its or (mine.shape == its.shape and bool((mine == its).all()))

@@ -26,7 +26,7 @@ CUT = 256
 POSITION = 8
 """What a position costs in a sweep, in arcs."""
 
-BIN, PARTS = 2048, 4
+BIN, PARTS = 512, 8
 """The least that a bin of subtrees costs, in arcs; and how many of the largest subtrees a bin has."""
 
 PANELS = np.dtype(
@@ -134,14 +134,16 @@ def sweeping(plan: Plan, c: Cut, most_bins: int) -> Sweeping:
     counts, panel_of = plan.tree.counts, c.panel_of
     above = np.ascontiguousarray(c.panels["above"])
     bins, level = binned(above, np.bincount(panel_of, counts + POSITION, above.size).astype(np.int64), most_bins)
-    parts = -(-counts // CUT)
+    own = c.panels[panel_of]
+    outer = counts - (own["last"] - np.arange(counts.size) - 1)  # arcs to columns
+    parts = -(-outer // CUT)
     x = np.repeat(np.arange(counts.size), parts)
     pieces, offset = np.empty(x.size, PIECES), CUT * within(parts)
-    panels = c.panels[panel_of[x]]
-    rest, size = panels["end"] - x - 1, np.minimum(counts[x] - offset, CUT)
-    pieces["arcs"], pieces["rows"] = plan.pattern.starts[x] + offset, panels["rows"] + offset - rest
-    pieces["x"], pieces["base"] = x, x + 1 + offset
-    pieces["inside"], pieces["count"] = rest - offset, np.where(parts[x] > 1, -size, size)
+    panels = own[x]
+    inside, size = panels["end"] - panels["last"] - offset, np.minimum(outer[x] - offset, CUT)
+    pieces["arcs"] = plan.pattern.starts[x] + counts[x] - outer[x] + offset
+    pieces["rows"], pieces["inside"] = panels["rows"] - inside, inside
+    pieces["x"], pieces["base"], pieces["count"] = x, panels["last"] + offset, np.where(parts[x] > 1, -size, size)
     deepest = int(level.max(initial=0)) + 1
     key = bins[panel_of[x]].astype(np.int64) * deepest + level[panel_of[x]]
     order = np.argsort(key, kind="stable")

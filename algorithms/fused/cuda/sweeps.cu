@@ -3,13 +3,16 @@
 //     climb:  d_y = d_y ⊕ d_x ⊗ u_xy      for the panels from a position to its root, one after the other
 //     sweep:  d_x = d_x ⊕ d_y ⊗ l_yx      for the panels from the roots down, by levels
 //
-// u and l are closed within each panel (elimination.cu), so that a panel is one step, and its positions wait for none of
-// their own. The levels next to the roots end with a barrier of the grid. What hangs below them is cut into as many bins of
-// subtrees as there are blocks, and a block goes down the levels of a bin by itself.
+// u and l are closed within each panel (elimination.cu), so that a panel is one step. What a climb knows of a panel is
+// closed downwards, too, before the sweep: then positions of a panel read nothing that others of it write, and rounded sums
+// are the same in every run. The levels next to the roots end with a barrier of the grid. What hangs below them is cut into
+// bins of subtrees, and a block goes down the levels of a bin by itself.
 
-constexpr int CLIMB_ROOM = 2048;  // ancestors in shared memory
+constexpr int CLIMB_ROOM = 2048;   // ancestors in shared memory
+constexpr int SHARED_WORK = 8192;  // arcs of a panel from which on all blocks climb it
+constexpr int PART = 8;            // positions of a panel whose arcs a thread follows then
 
-// Arcs to a position, at most some hundreds.
+// Arcs to a position from the columns of its panel, at most some hundreds.
 struct Piece {
     long long arcs, rows;  // where their numbers begin; of arc j, from `inside` on, the other end is list[rows + j]
     int x, base, inside;   // the position; before `inside`, the other end is base + j
@@ -25,66 +28,143 @@ struct Sweep {
     const T* numbers;
 };
 
-// A position, and how many are above it.
-struct Start {
+// A position, its panel, and how many are above it.
+struct Step {
     int x, panel, depth;
 };
 
-// d of all ancestors of a position by their depth, from its own on; a block climbs.  ways: of the arcs up, or down.  depths:
-// of the positions in `rows`.  who: gets the ancestors, by their depth.
-__device__ __forceinline__ void climb(const Panel* panels, const int* depths, const T* ways, bool forward,
-                                      const Start& start, T one, T* far, int* who) {
-    __shared__ T own[PANEL];
-    for (int i = threadIdx.x; i <= start.depth; i += blockDim.x) far[i] = i == start.depth ? one : ZERO;
-    __syncthreads();
-    int depth = start.depth, x = start.x;
-    Panel p = panels[start.panel];
-    while (true) {
-        const Panel above = p.above < 0 ? p : panels[p.above];
-        const int width = p.last - x, rest = p.end - x - 1, columns = rest + p.count;
-        const long long arcs = p.arcs_of(x);
-        if (threadIdx.x < width) {
-            own[threadIdx.x] = far[depth - (int)threadIdx.x];
-            who[depth - (int)threadIdx.x] = x + (int)threadIdx.x;
-        }
-        __syncthreads();
-        for (int c = threadIdx.x; c < columns; c += blockDim.x) {
-            const int to = c < rest ? depth - 1 - c : depths[p.rows + c - rest];
-            const int last = c + 1 < width ? c + 1 : width;
-            T best = far[to];
-            long long at = arcs + c;
+// What is known of the ancestors of a position, by their depth.
+struct Climb {
+    const Panel* panels;
+    const int* depths;  // of the positions in `rows`
+    T* far;
+    int* who;     // gets the ancestors, or null
+    Step* steps;  // gets the steps, or null
+};
+
+// Column c of what is after x in its panel, and beyond: its depth.
+__device__ __forceinline__ int depth_of(const Climb& climb, const Panel& p, const Step& at, int c) {
+    const int rest = p.end - at.x - 1;
+    return c < rest ? at.depth - 1 - c : climb.depths[p.rows + c - rest];
+}
+
+// ⊕ of the ways from positions [first, last) of a panel, counted from x on, to column c.  own: what is known of them.
+__device__ __forceinline__ T arriving(const T* ways, bool forward, const T* own, long long arcs, int columns, int first,
+                                      int last, int c, T best) {
+    long long at = arcs + c + first * (long long)(columns - 1) - first * (long long)(first - 1) / 2;
 #pragma unroll 4
-            for (int i = 0; i < last; ++i) {
-                const T w = ways[at];
-                best = add(best, forward ? then(own[i], w) : then(w, own[i]));
-                at += columns - i - 1;
-            }
-            far[to] = best;
+    for (int i = first; i < last; ++i) {
+        const T w = ways[at];
+        best = add(best, forward ? then(own[i], w) : then(w, own[i]));
+        at += columns - i - 1;
+    }
+    return best;
+}
+
+// A block climbs from a step, whose depth is known, while panels have less than `most` arcs; the last step, of panel -1 if
+// there is none.  count: of the steps so far.  ways: of the arcs up, or else down.
+__device__ __forceinline__ Step climb_alone(const Climb& climb, const T* ways, bool forward, Step at, long long most,
+                                            int& count) {
+    __shared__ T own[PANEL];
+    Panel p = climb.panels[at.panel];
+    while (true) {
+        const Panel above = p.above < 0 ? p : climb.panels[p.above];
+        const int width = p.last - at.x, columns = p.end - at.x - 1 + p.count, thread = threadIdx.x;
+        if (columns * (long long)width >= most) return at;
+        const long long arcs = p.arcs_of(at.x);
+        if (thread < width) {
+            own[thread] = climb.far[at.depth - thread];
+            if (climb.who != nullptr) climb.who[at.depth - thread] = at.x + thread;
+        }
+        if (thread == 0 && climb.steps != nullptr) climb.steps[count] = at;
+        ++count;
+        __syncthreads();
+        for (int c = thread; c < columns; c += blockDim.x) {
+            T* const to = climb.far + depth_of(climb, p, at, c);
+            *to = arriving(ways, forward, own, arcs, columns, 0, c + 1 < width ? c + 1 : width, c, *to);
         }
         __syncthreads();
-        if (p.above < 0) return;
-        depth -= width;
-        x = p.parent;
+        at = {p.parent, p.above, at.depth - width};
+        if (at.panel < 0) return at;
         p = above;
+    }
+}
+
+// All blocks climb one panel after the other to the root, with a barrier after each.  closed: gets what is known of a panel
+// by ways within it, too; `far` keeps what was known before, which all blocks read.
+__device__ __forceinline__ void climb_together(const Climb& climb, const T* ways, Step at, T* closed, int& count,
+                                               unsigned int* arrived) {
+    __shared__ T own[PANEL];
+    const int warp = threadIdx.x / 32 * gridDim.x + blockIdx.x, warps = (int)(thread_count() / 32);
+    while (at.panel >= 0) {
+        const Panel p = climb.panels[at.panel];
+        const int width = p.last - at.x, columns = p.end - at.x - 1 + p.count, parts = (width + PART - 1) / PART;
+        const long long arcs = p.arcs_of(at.x);
+        if (threadIdx.x < width) own[threadIdx.x] = now(climb.far + at.depth - (int)threadIdx.x);
+        if (thread_number() == 0) {
+            climb.steps[count] = at;
+            closed[at.depth] = now(climb.far + at.depth);
+        }
+        ++count;
+        __syncthreads();
+        for (int task = warp; task < (columns + 31) / 32 * parts; task += warps) {
+            const int c = task / parts * 32 + lane_number(), part = task % parts;
+            if (c >= columns) continue;
+            if (c < width - 1) {
+                if (part == 0)
+                    closed[at.depth - 1 - c] = arriving(ways, true, own, arcs, columns, 0, c + 1, c, own[c + 1]);
+                continue;
+            }
+            const int first = part * PART, last = first + PART < width ? first + PART : width;
+            const T best = arriving(ways, true, own, arcs, columns, first, last, c, ZERO);
+            if (best != ZERO) atomic_add(climb.far + depth_of(climb, p, at, c), best);
+        }
+        grid_barrier(arrived);
+        at = {p.parent, p.above, at.depth - width};
+    }
+}
+
+// What is known of the ancestors before a climb.
+__device__ __forceinline__ void begin_climb(T* far, int depth, T one) {
+    for (int i = threadIdx.x; i <= depth; i += blockDim.x) far[i] = i == depth ? one : ZERO;
+    __syncthreads();
+}
+
+// What a climb knows of the panels of steps first … count - 1, closed downwards, to d: of position x, at x * apart.
+// known(i): of the ancestor of depth i, in shared memory or not.
+template <class Known>
+__device__ __forceinline__ void hand_down(const Panel* panels, const Step* steps, const Known& known, const T* down,
+                                          int first, int count, int warp, int warps, T* d, long long apart) {
+    for (int k = first + warp; k < count; k += warps) {
+        const Step at = steps[k];
+        const Panel p = panels[at.panel];
+        const int x = p.first + lane_number();
+        if (x >= p.last) continue;
+        const long long arcs = p.arcs_of(x) - x - 1;
+        T best = x >= at.x ? known(at.depth - (x - at.x)) : ZERO;
+        for (int y = x + 1 > at.x ? x + 1 : at.x; y < p.last; ++y)
+            best = add(best, then(known(at.depth - (y - at.x)), down[arcs + y]));
+        d[x * apart] = best;
     }
 }
 
 // Climbs from many positions, a block for each.  spare: room for `height` ancestors of each block.  found, who: what is
 // known of the ancestors, and which they are, -1 for none: of climb k from k * apart on, `step` apart.
 extern "C" __global__ void climb_to_table(const Panel* panels, const int* depths, const T* ways, bool forward,
-                                          const Start* starts, int count, T one, int height, T* spare, int* spare_who,
+                                          const Step* starts, int count, T one, int height, T* spare, int* spare_who,
                                           T* found, int* who, long long apart, long long step) {
     __shared__ T near[CLIMB_ROOM];
     for (int k = blockIdx.x; k < count; k += gridDim.x) {
-        const Start start = starts[k];
+        const Step start = starts[k];
         T* const far = height <= CLIMB_ROOM ? near : spare + blockIdx.x * (long long)height;
         int* const own = spare_who + blockIdx.x * (long long)height;
-        climb(panels, depths, ways, forward, start, one, far, own);
-        for (int i = threadIdx.x; i <= start.depth; i += blockDim.x) {
-            found[k * apart + i * step] = far[i];
-            who[k * apart + i * step] = own[i];
+        int steps = 0;
+        begin_climb(far, start.depth, one);
+        climb_alone({panels, depths, far, own, nullptr}, ways, forward, start, LLONG_MAX, steps);
+        for (int i = threadIdx.x; i < height; i += blockDim.x) {
+            if (i <= start.depth) found[k * apart + i * step] = far[i];
+            who[k * apart + i * step] = i <= start.depth ? own[i] : -1;
         }
-        for (int i = start.depth + 1 + threadIdx.x; i < height; i += blockDim.x) who[k * apart + i * step] = -1;
         __syncthreads();
     }
 }
@@ -162,33 +242,75 @@ __device__ __forceinline__ void sweep_levels(const Sweep& sweep, int first, int 
     }
 }
 
-// Distances from one position to all vertices.  spare, who: room for its ancestors.
+// What `solve` has of the climb between its steps.
+struct SolveControl {
+    unsigned int arrived, count;
+    Step at;
+};
+
+// The worst of what threads have that is not the zero, for each block; all of the block take part.
+__device__ __forceinline__ void note_worst(T worst, T* worsts) {
+    __shared__ T of_warp[32];
+#pragma unroll
+    for (int distance = 16; distance > 0; distance /= 2) {
+        const T there = from_lane(worst, lane_number() ^ distance);
+        if (better(worst, there)) worst = there;
+    }
+    if (lane_number() == 0) of_warp[threadIdx.x / 32] = worst;
+    __syncthreads();
+    if (threadIdx.x != 0) return;
+    for (int i = 1; i < (int)blockDim.x / 32; ++i)
+        if (better(worst, of_warp[i])) worst = of_warp[i];
+    worsts[blockIdx.x] = worst;
+}
+
+// Distances from one position to all vertices.  spare: twice, and steps: room for it and its ancestors.  worsts: gets the worst of each block.
 extern "C" __global__ void __launch_bounds__(SOLVE_THREADS, SOLVE_BLOCKS)
-    solve(unsigned int* arrived, const Panel* panels, const int* depths, const T* ways, int x, int panel, int depth, T one,
-          T* spare, int* who, const Piece* pieces, const int* rows, const int* levels, const int* lanes, const int* bins,
-          int bin_count, const T* numbers, const int* place, long long n, T* d, T* out) {
-    const Start start{x, panel, depth};
-    const Sweep sweep{pieces, rows, levels, lanes, bins, bin_count, numbers};
+    solve(SolveControl* control, const Panel* panels, const int* depths, const T* ways, int x, int panel, int depth, T one,
+          T* spare, Step* steps, const Piece* pieces, const int* rows, const int* levels, const int* lanes, const int* bins,
+          int bin_count, const T* numbers, const int* place, long long n, T* d, T* out, T* worsts) {
     __shared__ T near[CLIMB_ROOM];
-    T* const far = depth < CLIMB_ROOM ? near : spare;
-    const int warp = threadIdx.x / 32 * gridDim.x + blockIdx.x;
-    if (blockIdx.x == 0) climb(panels, depths, ways, true, start, one, far, who);
-    if (blockIdx.x != 0 || gridDim.x == 1) {
-        const int idle = gridDim.x == 1 ? 0 : 1;
+    const Sweep sweep{pieces, rows, levels, lanes, bins, bin_count, numbers};
+    const Climb together{panels, depths, spare, nullptr, steps};
+    unsigned int* const arrived = &control->arrived;
+    const int warp = threadIdx.x / 32 * gridDim.x + blockIdx.x, idle = gridDim.x == 1 ? 0 : 1;
+    if (blockIdx.x == 0) {
+        T* const far = depth < CLIMB_ROOM ? near : spare;
+        int count = 0;
+        begin_climb(far, depth, one);
+        const Step at = climb_alone({panels, depths, far, nullptr, steps}, ways, true, {x, panel, depth}, SHARED_WORK, count);
+        if (far != spare)
+            for (int i = threadIdx.x; i <= depth; i += blockDim.x) spare[i] = far[i];
+        if (threadIdx.x == 0) {
+            control->at = at;
+            control->count = (unsigned int)count;
+        }
+    }
+    if ((int)blockIdx.x >= idle)
         for (long long i = (blockIdx.x - idle) * (long long)blockDim.x + threadIdx.x; i < n;
              i += (gridDim.x - idle) * (long long)blockDim.x)
             d[i] = ZERO;
-    }
     grid_barrier(arrived);
-    if (blockIdx.x == 0)
-        for (int i = threadIdx.x; i <= start.depth; i += blockDim.x) d[who[i]] = far[i];
+    const int alone = (int)now(&control->count), groups = (int)(thread_count() / 32);
+    int count = alone;
+    T* const closed = spare + depth + 1;
+    climb_together(together, ways, {now(&control->at.x), now(&control->at.panel), now(&control->at.depth)}, closed, count,
+                   arrived);
+    hand_down(panels, steps, [&](int i) { return now(spare + i); }, numbers, 0, alone, warp, groups, d, 1);
+    hand_down(panels, steps, [&](int i) { return now(closed + i); }, numbers, alone, count, warp, groups, d, 1);
     grid_barrier(arrived);
     sweep_levels(sweep, sweep.bins[0], sweep.bins[1], warp * 32 + lane_number(), (int)thread_count(), d,
                  [&] { grid_barrier(arrived); });
     for (int bin = 1 + blockIdx.x; bin < sweep.bin_count; bin += gridDim.x)
         sweep_levels(sweep, sweep.bins[bin], sweep.bins[bin + 1], threadIdx.x, blockDim.x, d, [] { __syncthreads(); });
     grid_barrier(arrived);
-    for (long long v = thread_number(); v < n; v += thread_count()) out[v] = now(d + place[v]);
+    T worst = one;
+    for (long long v = thread_number(); v < n; v += thread_count()) {
+        const T t = now(d + place[v]);
+        out[v] = t;
+        if (t != ZERO && better(worst, t)) worst = t;
+    }
+    note_worst(worst, worsts);
 }
 
 // --- many sources -----------------------------------------------------------------------------------------------------
@@ -216,34 +338,39 @@ __device__ __forceinline__ void take(Side& best, const Side& from, T weight) {
 }
 
 // Climbs from many positions, whose distances become lanes of d, which holds the zero before.
-extern "C" __global__ void climb_to_lanes(const Panel* panels, const int* depths, const T* ways, const Start* starts,
-                                          int count, T one, int height, T* spare, int* spare_who, long long n, T* d) {
+extern "C" __global__ void climb_to_lanes(const Panel* panels, const int* depths, const T* ways, const Step* starts,
+                                          int count, T one, int height, T* spare, Step* spare_steps, const T* down,
+                                          long long n, T* d) {
     __shared__ T near[CLIMB_ROOM];
     for (int k = blockIdx.x; k < count; k += gridDim.x) {
-        const Start start = starts[k];
+        const Step start = starts[k];
         T* const far = height <= CLIMB_ROOM ? near : spare + blockIdx.x * (long long)height;
-        int* const who = spare_who + blockIdx.x * (long long)height;
-        climb(panels, depths, ways, true, start, one, far, who);
+        const Climb climb{panels, depths, far, nullptr, spare_steps + blockIdx.x * (long long)height};
+        int steps = 0;
+        begin_climb(far, start.depth, one);
+        climb_alone(climb, ways, true, start, LLONG_MAX, steps);
         T* const lane = d + k / STRIP * n * STRIP + k % STRIP;
-        for (int i = threadIdx.x; i <= start.depth; i += blockDim.x) lane[who[i] * (long long)STRIP] = far[i];
+        hand_down(panels, climb.steps, [&](int i) { return far[i]; }, down, 0, steps, threadIdx.x / 32, blockDim.x / 32, lane,
+                  STRIP);
         __syncthreads();
     }
 }
 
-// The same for strips of sources: a warp takes a piece and a strip.
+// d of the positions of some levels, for strips of sources: a warp takes a piece and a strip.
 template <class Wait>
-__device__ __forceinline__ void sweep_strips(const Sweep& sweep, int first, int last, int warp, int warps, int strips,
-                                             long long n, T* d, const Wait& wait) {
+__device__ __forceinline__ void sweep_strips(const Sweep& sweep, int first, int last, int warp, int warps, int from_strip,
+                                             int strips, long long n, T* d, const Wait& wait) {
     constexpr int AT_ONCE = 4;
-    Side* const rows = reinterpret_cast<Side*>(d) + lane_number();
+    Side* const all = reinterpret_cast<Side*>(d) + lane_number() + from_strip * n * 32;
     for (int level = first; level < last; ++level) {
         const int begin = sweep.levels[level];
         const long long items = (sweep.levels[level + 1] - begin) * (long long)strips;
         for (long long k = warp; k < items; k += warps) {
             const Piece piece = sweep.pieces[begin + k / strips];
-            Side* const strip = rows + k % strips * n * 32;
+            Side* const strip = all + k % strips * n * 32;
+            Side* const own = strip + piece.x * 32LL;
             const int count = piece.count < 0 ? -piece.count : piece.count;
-            Side best = loaded(strip + piece.x * 32LL);
+            Side best = loaded(own);
             for (int at = 0; at < count; at += 32) {
                 const int j = at + lane_number() < count ? at + lane_number() : count - 1;
                 const int end = j < piece.inside ? piece.base + j : sweep.rows[piece.rows + j];
@@ -258,7 +385,6 @@ __device__ __forceinline__ void sweep_strips(const Sweep& sweep, int first, int 
                     for (int u = 0; u < AT_ONCE; ++u) take(best, from[u], from_lane(weight, i + u < some ? i + u : some - 1));
                 }
             }
-            Side* const own = strip + piece.x * 32LL;
             if (piece.count >= 0) {
                 *own = best;
             } else {
@@ -274,30 +400,42 @@ extern "C" __global__ void __launch_bounds__(SWEEP_THREADS, SWEEP_BLOCKS)
     sweep(unsigned int* arrived, const Piece* pieces, const int* rows, const int* levels, const int* lanes, const int* bins,
           int bin_count, const T* numbers, int strips, long long n, T* d) {
     const Sweep sweep{pieces, rows, levels, lanes, bins, bin_count, numbers};
-    const int warp = threadIdx.x / 32;
-    sweep_strips(sweep, sweep.bins[0], sweep.bins[1], warp * gridDim.x + blockIdx.x, (int)(thread_count() / 32), strips, n, d,
+    const int warp = threadIdx.x / 32, warps = blockDim.x / 32;
+    sweep_strips(sweep, sweep.bins[0], sweep.bins[1], warp * gridDim.x + blockIdx.x, warps * gridDim.x, 0, strips, n, d,
                  [&] { grid_barrier(arrived); });
-    for (int bin = 1 + blockIdx.x; bin < sweep.bin_count; bin += gridDim.x)
-        sweep_strips(sweep, sweep.bins[bin], sweep.bins[bin + 1], warp, (int)blockDim.x / 32, strips, n, d,
+    for (long long k = blockIdx.x; k < (sweep.bin_count - 1) * (long long)strips; k += gridDim.x) {
+        const int bin = 1 + (int)(k / strips);
+        sweep_strips(sweep, sweep.bins[bin], sweep.bins[bin + 1], warp, warps, (int)(k % strips), 1, n, d,
                      [] { __syncthreads(); });
+    }
 }
 
-// Rows of positions become rows of sources, a column for each vertex.
-extern "C" __global__ void turn(const T* d, const int* place, long long n, int count, T* out) {
-    constexpr int ACROSS = 32;
-    __shared__ T tile[ACROSS][ACROSS + 1];
-    const int warp = threadIdx.x / 32, warps = blockDim.x / 32;
-    const long long down = (n + ACROSS - 1) / ACROSS, across = (count + ACROSS - 1) / ACROSS;
+// Rows of positions become rows of sources, a column for each vertex.  worsts: gets the worst of each block.
+extern "C" __global__ void turn(const T* d, const int* place, long long n, int count, T one, T* out, T* worsts) {
+    constexpr int DOWN = 32;
+    __shared__ T tile[DOWN][STRIP + 1];
+    const int warp = threadIdx.x / 32, warps = blockDim.x / 32, lane = lane_number();
+    const long long down = (n + DOWN - 1) / DOWN, across = (count + STRIP - 1) / STRIP;
+    T worst = one;
     for (long long t = blockIdx.x; t < down * across; t += gridDim.x) {
-        const long long base = t / across * ACROSS;
-        const int first = (int)(t % across) * ACROSS;
-        const T* const strip = d + first / STRIP * n * STRIP + first % STRIP;
-        for (int i = warp; i < ACROSS; i += warps)
-            if (base + i < n) tile[i][lane_number()] = strip[place[base + i] * (long long)STRIP + lane_number()];
+        const long long base = t / across * DOWN;
+        const int strip = (int)(t % across), some = count - strip * STRIP;
+        const Side* const rows = reinterpret_cast<const Side*>(d) + strip * n * 32 + lane;
+#pragma unroll 4
+        for (int i = warp; i < DOWN; i += warps) {
+            if (base + i >= n) continue;
+            const Side side = rows[place[base + i] * 32LL];
+#pragma unroll
+            for (int q = 0; q < LANE; ++q) tile[i][lane * LANE + q] = side.of[q];
+        }
         __syncthreads();
-        for (int j = warp; j < ACROSS; j += warps)
-            if (first + j < count && base + lane_number() < n)
-                out[(first + j) * n + base + lane_number()] = tile[lane_number()][j];
+        for (int j = warp; j < STRIP && j < some; j += warps) {
+            if (base + lane >= n) continue;
+            const T value = tile[lane][j];
+            out[(strip * (long long)STRIP + j) * n + base + lane] = value;
+            if (value != ZERO && better(worst, value)) worst = value;
+        }
         __syncthreads();
     }
+    note_worst(worst, worsts);
 }
