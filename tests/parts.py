@@ -134,11 +134,15 @@ def entries(y: Any) -> Any:
     return y.indices, y.values
 
 
+SCALE = {1: 6, 2: 5, 3: 5}
+"""Of the R-MAT graph, by the number of participants: an exchange takes long where they take turns on two cores."""
+
+
 def graphs(comm: Any = None) -> dict[str, CSR]:
     """Graphs of every awkward kind: hubs, self-loops, long paths, no edges, fewer vertices than participants."""
     path = from_edges(range(40), range(1, 41), np.arange(40, dtype=np.int32) % 5)
     return {
-        "rmat": rmat(6 if comm is None or comm.Get_size() < 3 else 5, dtype=np.int32, high=9),
+        "rmat": rmat(SCALE.get(1 if comm is None else comm.Get_size(), 4), dtype=np.int32, high=9),
         "path": path,
         "grid": grid(9),
         "edgeless": from_edges([], [], np.empty(0, np.int32), shape=12),
@@ -153,11 +157,11 @@ def cuts(A: CSR, comm: Any, fmt: type[Matrix] = CSR, parts: int = 3) -> Partitio
 
 def check_verbs(comm: Any) -> None:
     A, turn = graphs(comm)["rmat"], 0 if comm is None else comm.Get_size()
-    for fmt in (CSR, (CSC, COO, ELL, CompressedCSR)[turn % 4]):
+    for fmt in {0: (CSR, CSC, COO, ELL, CompressedCSR), 2: (CSR, ELL), 3: (COO, CompressedCSR)}.get(turn, (CSC,)):
         P = cuts(A, comm, fmt)
         assert P.equals(A)
         assert all(isinstance(part, fmt) for part in P.parts)
-        for name, call in verbs(A).items():
+        for name, call in list(verbs(A).items())[:: 1 if turn in (0, 2, 3) else 4]:
             same(f"{name} of {fmt.__name__}", call, P, A)
 
 

@@ -1,23 +1,53 @@
-"""What goes wrong on one participant, at a step: `mpirun -n 3 python -m tests.parts_faults stop 1 9`."""
+"""What goes wrong on one participant, at a step, and what the others say of it.
+
+    mpirun -n 3 python -m tests.parts_faults search FOLDER stop 1 9     rank 1 stops before step 9 of a search
+    python -m tests.parts_faults --runs 200                             so many seeded runs, each of which is resumed
+
+A run is right if it ends soon after the time-out, if what it prints names the participant, and if a search by one
+process fewer goes on from what was saved, to the bits of a search by one process.
+"""
 
 from __future__ import annotations
 
+import argparse
 import os
+import random
+import re
 import signal
+import subprocess
 import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from algorithms import bfs
+from algorithms import checkpoints, sssp
+from algorithms.fused.parts import paths
 from bench.graphs import rmat
-from formats import partition
+from formats import CSR, partition
 from formats.parts.group import Group
 
-TIMEOUT = 1.0
+TIMEOUT = 0.7
+FAULTS = {
+    "kill": r"has ended before step|Exit codes: \[[^]]*\] {codes}$",
+    "stop": r"rank {who} did not come to step \d+ \(.*\) within 0.7 s",
+    "raise": r"^ValueError: injected on rank {who}",
+    "size": r"rank {who} came to step \d+ .*and rank|and rank {who} to step",
+    "interrupt": r"^KeyboardInterrupt",
+    "other": r"rank {who} differs from rank 0 in its matrix",
+}
+"""What is printed where a participant ends so; `who` is its rank, `codes` the exit codes of all, 9 of it."""
 
 
-def main(fault: str, who: int, step: int) -> None:
+def graph() -> CSR:
+    return rmat(9, edge_factor=4, dtype=np.int32, high=1000)
+
+
+def run(folder: str, fault: str, who: int, step: int) -> None:
+    """A search in all processes; the answer is a file if there is one."""
     from mpi4py import MPI
 
     comm, begin = MPI.COMM_WORLD, Group._begin
@@ -30,7 +60,7 @@ def main(fault: str, who: int, step: int) -> None:
                 case "stop":
                     os.kill(os.getpid(), signal.SIGSTOP)
                 case "raise":
-                    raise ValueError("injected")
+                    raise ValueError(f"injected on rank {who}")
                 case "interrupt":
                     raise KeyboardInterrupt
                 case "size":
@@ -38,12 +68,64 @@ def main(fault: str, who: int, step: int) -> None:
         return begin(self, what, mine, state)
 
     Group._begin = faulty  # type: ignore[method-assign]
-    other = fault == "other" and comm.Get_rank() == who
-    P = partition(rmat(7, dtype=np.float64 if other else np.int32, high=9), comm, timeout=TIMEOUT)
-    for source in range(40):
-        bfs(P, source, fused=False)
-    print("all is done")
+    paths.WORTH, paths.FIRST_STEP = 0, 1
+    A = graph()
+    P = partition(A.astype(float) if fault == "other" and comm.Get_rank() == who else A, comm, timeout=TIMEOUT)
+    with checkpoints(folder, every=0, resume=True):
+        d = sssp(P, 3)
+    if comm.Get_rank() == 0:
+        np.save(f"{folder}/answer.npy", d)
+        print("steps", P.group.steps)
+
+
+def named(fault: str, ranks: int, who: int, text: str) -> bool:
+    """Does what was printed name the participant?"""
+    codes = ",".join("9" if rank == who else r"\d+" for rank in range(ranks))
+    return re.search(FAULTS[fault].format(who=who, codes=codes), text, re.MULTILINE) is not None
+
+
+def launched(ranks: int, folder: str, fault: str, who: int, step: int) -> tuple[float, int, str]:
+    """(seconds, exit code, all that was printed) of a run."""
+    here = Path(sys.executable).parent / "mpirun"
+    command = [str(here) if here.exists() else "mpirun", "-print-all-exitcodes", "-n", str(ranks), sys.executable]
+    command += ["-m", "tests.parts_faults", "search", folder, fault, str(who), str(step)]
+    start = time.monotonic()
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60)
+    return time.monotonic() - start, done.returncode, done.stdout
+
+
+def storm(runs: int, seed: int, faults: list[str]) -> None:
+    """Many runs with faults, each followed by one without; ends with what has come of them."""
+    draw, expected, seen, slowest = random.Random(seed), sssp(graph(), 3), Counter[str](), 0.0
+    for number in range(runs):
+        ranks, fault, step = draw.randint(2, 4), draw.choice(faults), draw.randint(3, 40)
+        who = draw.randrange(ranks)
+        with tempfile.TemporaryDirectory() as folder:
+            seconds, code, text = launched(ranks, folder, fault, who, step)
+            slowest = max(slowest, seconds)
+            if code == 0:
+                seen["had ended before"] += 1
+            elif not named(fault, ranks, who, text):
+                seen["not named"] += 1
+                print(f"run {number}: {fault} of rank {who} of {ranks} before step {step}:\n{text}", flush=True)
+            else:
+                seen[f"{fault}, named"] += 1
+            saved = os.path.exists(f"{folder}/distances.npz")
+            _, code, text = launched(ranks - 1, folder, "none", 0, 0)
+            right = code == 0 and np.array_equal(np.load(f"{folder}/answer.npy"), expected)
+            seen[("resumed" if saved else "begun anew") + (", right" if right else ", wrong")] += 1
+            if not right:
+                print(f"run {number}, resumed by {ranks - 1}: {code}\n{text}", flush=True)
+    print(f"{runs} runs, seed {seed}: {dict(seen)}, the longest took {slowest:.1f} s", flush=True)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))
+    if sys.argv[1] == "search":
+        run(sys.argv[2], sys.argv[3], int(sys.argv[4]), int(sys.argv[5]))
+    else:
+        words = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+        words.add_argument("--runs", type=int, default=20)
+        words.add_argument("--seed", type=int, default=0)
+        words.add_argument("--faults", nargs="+", default=["kill", "stop"], choices=FAULTS)
+        asked = words.parse_args()
+        storm(asked.runs, asked.seed, asked.faults)

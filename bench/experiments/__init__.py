@@ -18,6 +18,7 @@ from . import (
     martin,
     networkx,
     packing,
+    parts,
     prepare,
     roofline,
     spmv,
@@ -51,5 +52,6 @@ EXPERIMENTS: dict[str, Experiment] = {
         roofline.ROOFLINE,
         fused.FUSED,
         beyond.BEYOND,
+        parts.PARTS,
     )
 }

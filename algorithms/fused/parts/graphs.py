@@ -1,7 +1,7 @@
 """Forests and components of a matrix in parts: each process finds those of its rows, which are merged pairwise.
 
 What is not in the forest of some edges is not in that of more: F(E₁ ∪ E₂) = F(F(E₁) ∪ F(E₂)). So at most n - 1 edges
-travel, ⌈log₂ p⌉ times.
+travel, once to each of a few processes, else ⌈log₂ p⌉ times.
 """
 
 from __future__ import annotations
@@ -19,9 +19,14 @@ from formats.arrays import concatenated
 from formats.parts.group import Group
 from formats.parts.partitioned import Partitioned
 from formats.storage.orientation import compressed, is_symmetric
+from semiring.cpu.kernels import compiled
 from semiring.verbs.registry import Unsuited
 
+from ..cpu.components import flatten, join
 from .paths import own_rows
+
+FEW = 4
+"""Processes that each join the edges of all."""
 
 Edges = tuple[np.ndarray, ...]
 """Ends, and weights if they have any."""
@@ -56,8 +61,11 @@ def _components(A: Partitioned, weak: bool, *how: Any) -> Any:
     A = compressed(A, 0)
 
     def joined(*several: Edges) -> Edges:
-        u, v = map(concatenated, zip(*several, strict=True))
-        return listed(scc(from_edges(u, v, shape=A.shape), weak=True))
+        f = np.arange(A.nrows, dtype=several[0][0].dtype)
+        for u, v in several:
+            join_along(f, u, v)
+        flatten(f)
+        return listed(f)
 
     with A.group.guarded("components"):
         mine = listed(scc(own_rows(A), weak=True))
@@ -67,6 +75,13 @@ def _components(A: Partitioned, weak: bool, *how: Any) -> Any:
     return label
 
 
+@compiled
+def join_along(f, u, v):
+    """Join the trees of f at the two ends of each edge."""
+    for k in range(u.size):
+        join(f, np.uintp(u[k]), np.uintp(v[k]), False)
+
+
 def listed(label: np.ndarray) -> Edges:
     """Components as edges, from each vertex to the smallest of its component."""
     u = np.flatnonzero(label != np.arange(label.size)).astype(label.dtype)
@@ -74,7 +89,14 @@ def listed(label: np.ndarray) -> Edges:
 
 
 def merged(group: Group, what: str, mine: Edges, joined: Callable[..., Edges]) -> Edges:
-    """What joins the edges of all processes, two by two; the same on each of them."""
+    """What joins the edges of all processes; the same on each of them.
+
+    Of a few processes each gets the edges of all, and joins them; of more they are joined two by two.
+    """
+    if group.size <= FEW:
+        several = zip(*(group.everyone(what, part) for part in mine), strict=True)
+        with group.guarded(what):
+            return joined(*several) if group.size > 1 else mine
     span, rank = 1, group.rank
     while span < group.size:
         gives = rank % (2 * span) == span

@@ -1,0 +1,113 @@
+"""`parts`: matrices in parts on the CPU, by one process and several, beside the matrix whole in one process.
+
+    to_whole    time over that of the whole matrix in one process, in the same run of the experiment
+    steps       meetings of all processes in a call
+    step_us     time of a meeting that brings next to nothing
+
+Strong scaling is the same graph by more processes; weak scaling a graph that doubles with them (`rmat14` by one,
+`rmat15` by two). More processes than cores take turns, which is no speed: `cores` says how many there were.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bench import plots
+from bench.experiment import Experiment, Row, Setting
+from bench.measure import Contender, contest, rounded
+from bench.processes import TASKS, alike, graph
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+WHOLE = "whole"
+ROADS = "USA-road-d.NY.gr.gz"
+
+
+def rows(setting: Setting) -> Iterator[Row]:
+    """Rows for each graph, task and number of processes."""
+    for name, counts, tasks in plan(setting):
+        if kept := setting.kept_rows(Path(name).name):
+            yield from kept
+            continue
+        if not name.startswith("rmat") and not Path(name).exists():
+            yield {"graph": ROADS, "contender": WHOLE, "missing": f"{ROADS} is not there: say --data FOLDER"}
+            continue
+        for task in tasks:
+            yield from of_task(name, task, counts, setting)
+
+
+def plan(setting: Setting) -> list[tuple[str, tuple[int, ...], tuple[str, ...]]]:
+    """(graph, numbers of processes, tasks)."""
+    if setting.quick:
+        return [("rmat6", (2,), ("sssp",))]
+    every = tuple(TASKS)
+    roads = str((setting.data or Path()) / ROADS)
+    return [
+        ("rmat14", (1, 2, 4), every),
+        ("rmat15", (2,), ("sssp", "bfs", "forest")),
+        ("rmat16", (1, 2, 4), every),
+        (roads, (1, 2, 4), every),
+    ]
+
+
+def of_task(name: str, task: str, counts: tuple[int, ...], setting: Setting) -> Iterator[Row]:
+    """The whole matrix in one process, and then in parts."""
+    A, call = graph(name), TASKS[task]
+    expected = call(A)
+    known = {"graph": Path(name).name, "task": task}
+    whole = Contender(WHOLE, lambda: call(A), agrees=lambda found: alike(found, expected), watched=False)
+    found = contest([whole], setting.repeats)[WHOLE]
+    yield known | {"n": A.nrows, "nnz": A.nnz, "contender": WHOLE, "to_whole": 1.0} | found
+    for count in counts:
+        row = known | {"n": A.nrows, "nnz": A.nnz, "contender": f"{count} process{'es' * (count > 1)}"}
+        told: Any = run(count, name, task, setting.repeats)
+        if isinstance(told, str):
+            yield row | {"missing": told}
+        else:
+            own = {key: rounded(value) if isinstance(value, float) else value for key, value in told.items()}
+            yield row | own | {"to_whole": rounded(told["ms"] / found["ms"])}
+
+
+def run(count: int, name: str, task: str, repeats: int) -> dict[str, Any] | str:
+    """The figures of so many processes, or why there are none."""
+    here = Path(sys.executable).parent / "mpirun"
+    launcher = str(here) if here.exists() else shutil.which("mpirun")
+    if launcher is None or find_spec("mpi4py") is None:
+        return "there is no mpi4py, or no mpirun: pip install 'semiring[mpi]'"
+    command = [launcher, "-n", str(count), sys.executable, "-W", "ignore", "-m", "bench.processes"]
+    done = subprocess.run([*command, name, task, str(repeats)], capture_output=True, text=True)
+    if done.returncode:
+        raise ValueError(f"{' '.join(command)} has ended with {done.returncode}: {done.stderr[-400:]}")
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def plot(rows: list[Row]) -> Figure | None:
+    """A panel for each graph: times over those of the whole matrix."""
+    own = [row for row in rows if row["contender"] != WHOLE and "ms" in row]
+    order = list(dict.fromkeys(row["contender"] for row in own))
+    return plots.ratios(own, "to_whole", "time, one whole matrix = 1", order=order)
+
+
+PARTS = Experiment(
+    name="parts",
+    title="Matrices in parts, by several processes",
+    source="ours",
+    about=(
+        "The same algorithms on a matrix in parts, a strip of rows for each process, beside the whole matrix in one "
+        "process. A bar is the time over the latter's: below 1 the processes are faster. `cores` says how many cores "
+        "the machine had: more processes than that take turns."
+    ),
+    rows=rows,
+    columns=("graph", "task", "contender", "ms", "low_ms", "high_ms", "to_whole", "steps", "sent_bytes", "step_us"),
+    plot=plot,
+    devices=("cpu",),
+    roads=True,
+)
