@@ -90,7 +90,8 @@ def launched(ranks: int, folder: str, fault: str, who: int, step: int) -> tuple[
     command = [str(here) if here.exists() else "mpirun", "-print-all-exitcodes", "-n", str(ranks), sys.executable]
     command += ["-m", "tests.parts_faults", "search", folder, fault, str(who), str(step)]
     start = time.monotonic()
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60)
+    root = Path(__file__).parents[1]
+    done = subprocess.run(command, cwd=root, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60)
     return time.monotonic() - start, done.returncode, done.stdout
 
 

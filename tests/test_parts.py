@@ -18,6 +18,7 @@ from algorithms.cli import processes
 from algorithms.fused.parts import paths
 from algorithms.fused.parts.checkpoint import Saving
 from bench.graphs import grid, rmat
+from bench.volumes import volumes
 from formats import CSR, Partitioned, from_edges, partition, read
 from formats.parts.group import Group, ParticipantError
 from formats.parts.partitioned import balanced
@@ -25,6 +26,7 @@ from semiring import MaxMin, MinPlus, explain, mxm, select
 
 from . import parts
 from .conftest import writable
+from .parts_faults import FAULTS, graph, launched, named
 
 ROOT = Path(__file__).parent.parent
 
@@ -90,24 +92,25 @@ def test_several_processes_are_told_by_their_launcher(monkeypatch: Any) -> None:
         processes.be_silent_unless_first(["info"])
 
 
-FAULTS = {
-    "raise": "rank 1 failed in step .*ValueError: injected|^ValueError: injected",
-    "stop": "rank 1 did not come to step .* within 1 s",
-    "size": "rank 1 came to step .*u1.*and rank",
-    "interrupt": "KeyboardInterrupt",
-    "other": "rank 1 differs from rank 0 in its matrix",
-}
+@needs_mpi
+@pytest.mark.parametrize("fault", [fault for fault in FAULTS if fault != "kill"])
+def test_a_fault_of_one_ends_all_and_is_named(fault: str, tmp_path: Path) -> None:
+    seconds, code, text = launched(3, str(tmp_path), fault, 1, 9)
+    assert code != 0
+    assert named(fault, 3, 1, text), text
+    assert seconds < 20
+    assert not (tmp_path / "answer.npy").exists()
 
 
 @needs_mpi
-@pytest.mark.parametrize("fault", FAULTS)
-def test_a_fault_of_one_ends_all_and_is_named(fault: str, tmp_path: Path) -> None:
-    import re
-
-    done = started(3, "-m", "tests.parts_faults", fault, "1", "9", folder=tmp_path, limit=20)
-    assert done.returncode != 0
-    assert re.search(FAULTS[fault], done.stderr, re.MULTILINE), done.stderr
-    assert "all is done" not in done.stdout
+def test_a_search_whose_process_was_killed_is_resumed_by_one_fewer(tmp_path: Path) -> None:
+    _, code, text = launched(3, str(tmp_path), "kill", 2, 20)
+    assert code != 0
+    assert named("kill", 3, 2, text), text
+    assert (tmp_path / "distances.npz").exists()
+    _, code, text = launched(2, str(tmp_path), "none", 0, 0)
+    assert code == 0, text
+    np.testing.assert_array_equal(np.load(tmp_path / "answer.npy"), al.sssp(graph(), 3))
 
 
 @pytest.mark.quick
@@ -220,3 +223,18 @@ def differing() -> Group:
     group = Group()
     group.told = lambda what, found: [found, 4]  # type: ignore[method-assign]
     return group
+
+
+def test_volumes_of_one_process_are_none_and_of_more_within_their_bounds() -> None:
+    found = {row["processes"]: row for row in volumes(6, (1, 4, 16))}
+    assert found[1]["whole"] == found[1]["cut"] == found[1]["blocks"] == 0
+    for p in (4, 16):
+        assert found[p]["cut"] <= found[p]["whole"]
+        assert 0 < found[p]["blocks"] <= found[p]["n"] * p**0.5
+
+
+def test_a_fault_is_named_only_if_the_participant_is() -> None:
+    printed = "rank 1 did not come to step 9 (paths) within 0.7 s"
+    assert [named("stop", 3, who, printed) for who in range(3)] == [False, True, False]
+    assert named("kill", 3, 1, "[mpiexec@vm] Exit codes: [vm] 0,9,0")
+    assert not named("kill", 3, 2, "[mpiexec@vm] Exit codes: [vm] 0,9,0")
