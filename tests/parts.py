@@ -252,6 +252,39 @@ def in_shares(file: Path, comm: Any, **how: Any) -> tuple[Partitioned, Any]:
     return P, np.array(ids)
 
 
+def check_cutting(comm: Any) -> None:
+    """Matrices of every dtype, transposed ones, and one that only the first process has."""
+    A = graphs(comm)["rmat"]
+    for dtype in (bool, np.int64, np.float32, np.float64):
+        B = A.pattern() if dtype is bool else A.astype(dtype)
+        P = cuts(B, comm)
+        assert P.equals(B)
+        assert P.T.equals(B.T.to(CSR))
+        assert P.to(CSR).equals(B)
+        same(f"bfs of {dtype}", lambda M: al.bfs(M.T, 1, return_parents=True), P, B)
+    if comm is None:
+        return
+    Q = partition(A if comm.Get_rank() == 0 else None, comm)
+    assert Q.equals(A)
+    assert Q.starts == cuts(A, comm).starts
+    same("scattered", lambda M: al.sssp(M, 1), Q, A)
+    if comm.Get_size() > 2:
+        with pytest.raises(ParticipantError, match=r"got one on \[0, 1\]"):
+            partition(A if comm.Get_rank() < 2 else None, comm)
+        with pytest.raises(ParticipantError, match="rank 1 differs from rank 0 in its matrix"):
+            partition(A if comm.Get_rank() != 1 else A.astype(float), comm)
+    with pytest.raises((ParticipantError, ZeroDivisionError), match="rank 0 failed in step|division"):
+        divided(Q.group)
+    assert Q.group.told("again", comm.Get_rank()) == list(range(comm.Get_size()))
+
+
+def divided(group: Group) -> None:
+    """An error of the first process, which the others hear of at the next step."""
+    with group.guarded("dividing"):
+        1 // group.rank
+    group.told("after", None)
+
+
 def check_missing(comm: Any) -> None:
     """What has no cell says so."""
     from semiring import assign, kronecker
