@@ -43,7 +43,7 @@ from semiring.verbs import steps
 from semiring.verbs.explanation import explained, facts
 from semiring.verbs.registry import Unsuited
 
-from ..cpu.near_far import MEANS, MEANS_BY_DEGREE, SKEWED, capped, full_values, room_for
+from ..cpu.near_far import MEANS, MEANS_BY_DEGREE, SHORT, SKEWED, capped, full_values, room_for
 from ..cpu.relaxation import kept, orders, search
 from .checkpoint import saving
 
@@ -154,7 +154,8 @@ class Search:
 
     def run(self) -> Any:
         """The distances, whole."""
-        loop, looked_at = search(self.s, self.A.dtype, self.delta is not None), 0
+        short_rows = self.delta is not None and self.A.nnz <= SHORT * self.A.nrows
+        loop, looked_at = search(self.s, self.A.dtype, self.delta is not None, short_rows), 0
         while True:
             self.relaxed(loop)
             while (edges := self.exchanged(looked_at)) is None:
