@@ -68,7 +68,7 @@ def run(folder: str, fault: str, who: int, step: int) -> None:
         return begin(self, what, mine, state)
 
     Group._begin = faulty  # type: ignore[method-assign]
-    paths.WORTH, paths.FIRST_STEP = 0, 1
+    paths.WORTH = 0
     A = graph()
     P = partition(A.astype(float) if fault == "other" and comm.Get_rank() == who else A, comm, timeout=TIMEOUT)
     with checkpoints(folder, every=0, resume=True):

@@ -8,7 +8,7 @@
 
 All processes have the whole d, and each the edges from its own vertices. A distance may be relaxed in any order, so d
 is the fixpoint of the equations, to the last bit, however many processes there are. What d holds at any time is the
-length of some walk, so that a search may start from it again (`checkpoints`). The step is some Δ at first, and doubles
+length of some walk, so that a search may start from it again (`checkpoints`). The step is Δ at first, and doubles
 while all processes together relax too few edges between two exchanges to be worth one.
 """
 
@@ -47,11 +47,8 @@ from ..cpu.near_far import MEANS, MEANS_BY_DEGREE, SHORT, SKEWED, capped, full_v
 from ..cpu.relaxation import kept, orders, search
 from .checkpoint import saving
 
-WORTH = 1 << 17
+WORTH = 1 << 18
 """Edges that all processes relax between two exchanges at least, where longer steps can have it so."""
-
-FIRST_STEP = 4
-"""Δ in the first step."""
 
 OWN: Fact[CSR] = Fact("the rows of this process, as a matrix of the whole's shape")
 
@@ -132,7 +129,7 @@ class Search:
         self.saved = saving(A, source, s, self.d)
         self.sent, self.counts = self.d.copy(), np.zeros(4, np.int64)
         self.exchanges = self.steps = 0
-        self.times = FIRST_STEP
+        self.times = 1
         self.top = self.zero if delta is None else self.ahead(s.unit(A.dtype))
         self.put(np.flatnonzero(differs(self.d, self.zero)))
 
