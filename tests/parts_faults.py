@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from algorithms import checkpoints, sssp
-from algorithms.fused.parts import paths
+from algorithms.fused.parts import near_far
 from bench.graphs import rmat
 from formats import CSR, partition
 from formats.parts.group import Group
@@ -35,7 +35,7 @@ FAULTS = {
     "kill": r"has ended before step|Exit codes: \[[^]]*\] {codes}$",
     "stop": r"rank {who} did not come to step \d+ \(.*\) within 0.7 s",
     "raise": r"^ValueError: injected on rank {who}",
-    "size": r"rank {who} came to step \d+ .*and rank|and rank {who} to step",
+    "size": r"rank {who} came to step \d+ .*and rank|and rank {who} to step|rank {who} brought 13 bytes",
     "interrupt": r"^KeyboardInterrupt",
     "other": r"rank {who} differs from rank 0 in its matrix",
 }
@@ -68,7 +68,7 @@ def run(folder: str, fault: str, who: int, step: int) -> None:
         return begin(self, what, mine, state)
 
     Group._begin = faulty  # type: ignore[method-assign]
-    paths.WORTH = 0
+    near_far.WORTH = 0
     A = graph()
     P = partition(A.astype(float) if fault == "other" and comm.Get_rank() == who else A, comm, timeout=TIMEOUT)
     with checkpoints(folder, every=0, resume=True):

@@ -15,7 +15,7 @@ import pytest
 
 import algorithms as al
 from algorithms.cli import processes
-from algorithms.fused.parts import paths
+from algorithms.fused.parts import near_far
 from algorithms.fused.parts.checkpoint import Saving
 from bench.graphs import grid, rmat
 from bench.volumes import volumes
@@ -165,7 +165,7 @@ def test_steps_of_any_length_find_the_same_distances(monkeypatch: Any, dtype: An
     A = rmat(9, dtype=dtype, high=1000, seed=seed) if seed else grid(24).astype(dtype)
     P = partition(A, parts=4)
     for worth in (1, 1 << 30):
-        monkeypatch.setattr(paths, "WORTH", worth)
+        monkeypatch.setattr(near_far, "WORTH", worth)
         parts.same("sssp", lambda M: al.sssp(M, 5, return_parents=True), P, A)
         parts.same("a limit", lambda M: al.sssp(M, 5, limit=900), P, A)
         parts.same("a target", lambda M: al.sssp(M, 5, target=17), P, A)
@@ -174,7 +174,7 @@ def test_steps_of_any_length_find_the_same_distances(monkeypatch: Any, dtype: An
 
 def test_a_search_goes_on_from_its_checkpoint(tmp_path: Path, monkeypatch: Any) -> None:
     A = rmat(9, dtype=np.int32, high=1000)
-    monkeypatch.setattr(paths, "WORTH", 1)
+    monkeypatch.setattr(near_far, "WORTH", 1)
     looks, look = [0], Saving.look
 
     def failing(self: Saving, d: Any) -> None:
@@ -216,6 +216,14 @@ def test_bad_arguments_are_refused() -> None:
         Partitioned((A,), (0, 1, 2), 0, (1, 2), Group(), 2)
     with pytest.raises(ParticipantError, match="rank 1 differs from rank 0"):
         differing().agree("size", 3)
+
+
+def test_an_object_that_cannot_be_read_is_told_of_its_rank() -> None:
+    group = Group()
+    group.size = 2
+    group.everyone = lambda what, array: [array, np.zeros(13, np.uint8)]  # type: ignore[method-assign]
+    with pytest.raises(ParticipantError, match=r"rank 1 brought 13 bytes to step 0 \(facts\)"):
+        group.told("facts", 5)
 
 
 def differing() -> Group:

@@ -12,8 +12,6 @@ from __future__ import annotations
 
 import atexit
 import os
-import pickle
-import platform
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -89,8 +87,8 @@ class Group:
             self.comm, self.line = comm.Dup(), comm.Dup()  # type: ignore[attr-defined]
             self._received = np.empty((self.size, BLOCK), np.uint8)
             end_all_on_error(self)
-            self._processes = self.told("processes", (platform.node(), os.getpid()))
-            here = sum(node == platform.node() for node, _ in self._processes)
+            self._processes = self.told("processes", (os.uname().nodename, os.getpid()))
+            here = sum(node == os.uname().nodename for node, _ in self._processes)
             self._spins = SPINS if here <= len(os.sched_getaffinity(0)) else FEW
 
     def __repr__(self) -> str:
@@ -145,8 +143,16 @@ class Group:
         """What each participant has found, in the order of ranks: small objects, which are pickled."""
         if self.size == 1:
             return [found]
-        mine = np.frombuffer(pickle.dumps(found), np.uint8)
-        return [pickle.loads(each.tobytes()) for each in self.everyone(what, mine)]
+        import pickle
+
+        mine, objects = np.frombuffer(pickle.dumps(found), np.uint8), []
+        for rank, each in enumerate(self.everyone(what, mine)):
+            try:
+                objects.append(pickle.loads(each.tobytes()))
+            except (pickle.UnpicklingError, EOFError) as error:
+                message = f"rank {rank} brought {each.size} bytes to step {self.steps} ({what}) that are no object"
+                raise self._broken(message) from error
+        return objects
 
     def agree(self, what: str, found: T) -> T:
         """The same of all; ParticipantError that names a rank which has found something else than rank 0."""
@@ -255,7 +261,7 @@ class Group:
     def _told_of(self, states: dict[str, str]) -> str:
         """Which rank's process on this machine is in one of the states that Linux tells of, in words; "" if none is."""
         for rank, (node, process) in enumerate(self._processes):
-            if node == platform.node() and (word := states.get(state_of(process))):
+            if node == os.uname().nodename and (word := states.get(state_of(process))):
                 return f"rank {rank} (process {process}) {word}"
         return ""
 

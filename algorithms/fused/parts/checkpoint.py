@@ -10,7 +10,6 @@ appears only when it is complete.
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from collections.abc import Iterator
@@ -79,7 +78,7 @@ class Saving:
         if self.wanted is None:
             return
         self.path = os.path.join(self.wanted.folder, NAME)
-        self.about = json.dumps([source, s.name, A.shape, A.nnz, str(A.dtype), *_totals(A)])
+        self.about = repr((source, s.name, A.shape, A.nnz, str(A.dtype), *_totals(A)))
         saved = None
         with self.group.guarded("checkpoint"):
             if self.group.rank == 0:
