@@ -17,7 +17,7 @@ pytestmark = pytest.mark.quick
 
 ROOT = Path(__file__).parent.parent
 LAYERS = ("formats", "semiring", "algorithms", "bench")
-HEAVY = {"scipy", "networkx", "graphblas", "suitesparse_graphblas", "numba", "cupy", "igraph"}
+HEAVY = {"scipy", "mpi4py", "networkx", "graphblas", "suitesparse_graphblas", "numba", "cupy", "igraph"}
 KERNELS = {f"semiring/cpu/compiler/{name}.py" for name in ("compiler", "entry", "target")}
 """The modules that compile, and are themselves imported when something is compiled."""
 

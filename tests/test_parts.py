@@ -151,6 +151,7 @@ def test_paths_forests_and_components_run_as_a_whole_on_own_rows() -> None:
     for call in (
         lambda: al.sssp(P, 3, return_parents=True),
         lambda: al.bellman_ford(P, 3, MaxMin),
+        lambda: al.bfs(P, 3, return_parents=True),
         lambda: al.boruvka(P, symmetrize=True),
         lambda: al.scc(P, weak=True),
     ):
@@ -170,6 +171,15 @@ def test_steps_of_any_length_find_the_same_distances(monkeypatch: Any, dtype: An
         parts.same("a limit", lambda M: al.sssp(M, 5, limit=900), P, A)
         parts.same("a target", lambda M: al.sssp(M, 5, target=17), P, A)
         parts.same("a Δ", lambda M: al.delta_stepping(M, 5, delta=3), P, A)
+
+
+@pytest.mark.parametrize(
+    "how", [{"max_level": 0}, {"max_level": 7}, {"max_level": 10**12}, {"target": 99}, {"mask": np.arange(576) < 300}]
+)
+def test_a_search_by_levels_ends_where_it_is_asked_to(how: dict[str, Any]) -> None:
+    A = grid(24)
+    parts.same(str(how), lambda M: al.bfs(M, 5, return_parents=True, **how), partition(A, parts=3), A)
+    parts.same(str(how), lambda M: al.bfs(M, sources=[5, 9], **how), partition(A.pattern(), parts=3), A)
 
 
 def test_a_search_goes_on_from_its_checkpoint(tmp_path: Path, monkeypatch: Any) -> None:

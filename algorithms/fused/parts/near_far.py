@@ -29,7 +29,7 @@ from formats.arrays import differs
 from formats.matrix.facts import Fact
 from formats.parts.partitioned import Partitioned
 from formats.storage.orientation import compressed
-from semiring import OPERATORS, MinFirst, Semiring, nearer, select, tight, vxm
+from semiring import OPERATORS, MinFirst, MinPlus, Semiring, nearer, select, tight, vxm
 from semiring.cpu.kernels import compiled
 from semiring.parts.exchange import combined, listed
 from semiring.parts.products import own_strips
@@ -45,6 +45,9 @@ from .checkpoint import saving
 
 WORTH = 1 << 18
 """Edges that all processes relax between two exchanges at least, where longer steps can have it so."""
+
+LEVEL = np.dtype(np.int32)
+LENGTHS: Fact[Partitioned] = Fact("the matrix with a length of 1 for each edge")
 
 OWN: Fact[CSR] = Fact("the rows of this process, as a matrix of the whole's shape")
 
@@ -90,6 +93,22 @@ def tree(A: Partitioned, d: Any, source: int, semiring: Semiring) -> Any:
     if np.count_nonzero(alone) > 1 or not alone[source]:
         return Unsuited("plateaus of equal distances hang on vertices that are found in rounds")
     return parent
+
+
+def levels(A: Partitioned, source: int, deepest: int | None, return_parents: bool, target: int | None) -> Any:
+    """(levels, parents) of a breadth-first search: distances where every edge has length 1."""
+    rows: Any = compressed(A, 0)
+    S = rows.keep(LENGTHS, lambda: rows.pattern().astype(LEVEL))
+    limit = None if deepest is None else LEVEL.type(min(deepest, rows.nrows))
+    until = Until(MinPlus, limit, target)
+    d = until.within(*[Search(S, source, MinPlus, until, LEVEL.type(1)).run()] * 2)
+    parent = None
+    if return_parents:
+        parent = tree(S, d, source, MinPlus)
+        if isinstance(parent, Unsuited):
+            return parent
+        parent = np.where(d == MinPlus.zero(LEVEL), -1, parent).astype(all_vertices(A).dtype)
+    return np.where(d == MinPlus.zero(LEVEL), LEVEL.type(-1), d), parent
 
 
 def suitable_step(A: Partitioned, s: Semiring) -> Any:
