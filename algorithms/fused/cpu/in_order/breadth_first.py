@@ -7,6 +7,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from semiring.cpu.kernels import compiled
 
 
@@ -16,19 +18,19 @@ def search(ends, near, begun, limit, queue, level, parent):
 
     queue: (n,), of which the first `begun` are the sources.  level: (n,), 0 for them and -1 for others.
     """
-    found, at = begun, 0
+    one, found, at = np.uintp(1), np.uintp(begun), np.uintp(0)
     while at < found:
-        u = queue[at]
-        at += 1
+        u = np.uintp(queue[at])
+        at += one
         below = level[u] + 1
         if below > limit:
             break
-        for e in range(ends[u], ends[u + 1]):
-            v = near[e]
+        for e in range(np.uintp(ends[u]), np.uintp(ends[u + one])):
+            v = np.uintp(near[e])
             if level[v] < 0:
                 level[v], parent[v] = below, u
                 queue[found] = v
-                found += 1
+                found += one
     return found
 
 
@@ -39,26 +41,26 @@ def search_each(rows, sources, limit, level, orders, levels, counts):
     level: (n,), -1, and so again in the end.  orders, levels: a row for each source: the vertices found and their
     levels, in order.  counts: how many are found at most, and then how many are.
     """
-    (ends, near), n = rows, level.size
+    (ends, near), n, one = rows, np.uintp(level.size), np.uintp(1)
     flat, by = orders.reshape(orders.size), levels.reshape(levels.size)
-    for row in range(sources.size):
-        source, begin = sources[row], row * n
+    for row in range(np.uintp(sources.size)):
+        source, begin = np.uintp(sources[row]), row * n
         level[source], flat[begin], by[begin] = 0, source, 0
-        at, end, last = begin, begin + 1, begin + counts[row]
+        at, end, last = begin, begin + one, begin + np.uintp(counts[row])
         while at < end < last:
-            u = flat[at]
+            u = np.uintp(flat[at])
             below = by[at] + 1
-            at += 1
+            at += one
             if below > limit:
                 break
-            for e in range(ends[u], ends[u + 1]):
-                v = near[e]
+            for e in range(np.uintp(ends[u]), np.uintp(ends[u + one])):
+                v = np.uintp(near[e])
                 if level[v] < 0:
                     level[v] = below
                     flat[end], by[end] = v, below
-                    end += 1
+                    end += one
         for k in range(begin, end):
-            level[flat[k]] = -1
+            level[np.uintp(flat[k])] = -1
         counts[row] = end - begin
 
 

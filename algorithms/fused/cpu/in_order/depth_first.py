@@ -7,6 +7,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from semiring.cpu.kernels import compiled
 
 
@@ -60,7 +62,7 @@ def tree(ends, near, starts, limit, stack, at, visited, found):
 
     found: two arrays: from where, and to where.
     """
-    parents, children = found
+    (parents, children), one = found, np.uintp(1)
     count = 0
     for start in starts:
         if visited[start]:
@@ -69,11 +71,11 @@ def tree(ends, near, starts, limit, stack, at, visited, found):
         stack[0] = start
         size = 1
         while size:
-            u = stack[size - 1]
-            e, stop, deeper = at[u], ends[u + 1], False
+            u = np.uintp(stack[size - 1])
+            e, stop, deeper = np.uintp(at[u]), np.uintp(ends[u + one]), False
             while e < stop and not deeper:
-                v = near[e]
-                e += 1
+                v = np.uintp(near[e])
+                e += one
                 if not visited[v]:
                     visited[v] = True
                     parents[count], children[count] = u, v
@@ -93,7 +95,7 @@ def components(rows, at, stacks, preorder, lowlink, component, members):
     at: (n,) a copy of where rows begin.  stacks: two of (n,).  preorder: (n,) 0.  component: (n,) -1.
     members: (n,) the vertices, by components, in the order in which each is complete.
     """
-    (ends, near), (stack, waiting) = rows, stacks
+    (ends, near), (stack, waiting), one = rows, stacks, np.uintp(1)
     clock, kept, count, listed = 0, 0, 0, 0
     for start in range(preorder.size):
         if component[start] >= 0:
@@ -101,23 +103,24 @@ def components(rows, at, stacks, preorder, lowlink, component, members):
         stack[0] = start
         size = 1
         while size:
-            u = stack[size - 1]
+            u = np.uintp(stack[size - 1])
             if preorder[u] == 0:
                 clock += 1
                 preorder[u] = clock
-            deeper = False
-            while at[u] < ends[u + 1] and not deeper:
-                v = near[at[u]]
-                at[u] += 1
+            e, stop, deeper = np.uintp(at[u]), np.uintp(ends[u + one]), False
+            while e < stop and not deeper:
+                v = np.uintp(near[e])
+                e += one
                 if preorder[v] == 0:
                     stack[size] = v
                     size += 1
                     deeper = True
+            at[u] = e
             if deeper:
                 continue
             lowest = preorder[u]
-            for e in range(ends[u], ends[u + 1]):
-                v = near[e]
+            for k in range(np.uintp(ends[u]), stop):
+                v = np.uintp(near[k])
                 if component[v] < 0:
                     lowest = min(lowest, lowlink[v] if preorder[v] > preorder[u] else preorder[v])
             lowlink[u] = lowest

@@ -13,7 +13,9 @@ tight edge to it is met. Places are filled in order, so nothing is sorted but th
 
 from __future__ import annotations
 
-from semiring.cpu.kernels import compiled
+import numpy as np
+
+from semiring.cpu.kernels import compiled, inlined
 
 
 @compiled
@@ -23,21 +25,22 @@ def replay(rows, d, sources, place, next_one, order, parent):
     place: (n,), for each vertex that is reached how many are nearer, for others -1.  order, parent: (n,), -1.
     next_one: (order.size,) 0, 1, …: at the first place of each distance the next one.
     """
-    ends, near, weights = rows
+    (ends, near, weights), one = rows, np.uintp(1)
     for s in sources:
         order[next_one[place[s]]] = s
         next_one[place[s]] += 1
         parent[s] = s
     at = 0
     while at < order.size and order[at] >= 0:
-        u = order[at]
+        u = np.uintp(order[at])
         at += 1
-        for e in range(ends[u], ends[u + 1]):
-            v = near[e]
-            if place[v] >= 0 and parent[v] < 0 and d[u] + weights[e] == d[v]:
+        for e in range(np.uintp(ends[u]), np.uintp(ends[u + one])):
+            v = np.uintp(near[e])
+            if parent[v] < 0 and place[v] >= 0 and d[u] + weights[e] == d[v]:
+                first = np.uintp(place[v])
                 parent[v] = u
-                order[next_one[place[v]]] = v
-                next_one[place[v]] += 1
+                order[np.uintp(next_one[first])] = v
+                next_one[first] += 1
     return at
 
 
@@ -249,21 +252,27 @@ def meet(rows, back, source, target, heaps, seen, settled, before):
     return -1, shortest
 
 
+@inlined
+def root_of(root, v):
+    """The root of v's tree, where the ways of those on the way are halved."""
+    above = np.uintp(root[v])
+    while above != v:
+        further = np.uintp(root[above])
+        root[v] = further
+        v = further
+        above = np.uintp(root[v])
+    return v
+
+
 @compiled
 def kruskal(tails, heads, order, root, taken):
     """How many edges join two trees, in their order [3]; they are listed in `taken`, with room for n.
 
-    root: (n,) 0, 1, …, which become a union-find: ways to the roots are halved by who goes them.
+    root: (n,) 0, 1, …, which become a union-find.
     """
     count = 0
     for e in order:
-        u, v = tails[e], heads[e]
-        while root[u] != u:
-            root[u] = root[root[u]]
-            u = root[u]
-        while root[v] != v:
-            root[v] = root[root[v]]
-            v = root[v]
+        u, v = root_of(root, np.uintp(tails[e])), root_of(root, np.uintp(heads[e]))
         if u != v:
             root[u] = v
             taken[count] = e
