@@ -23,6 +23,7 @@ from algorithms.networkx.answers import FEW, Paths
 from algorithms.networkx.entry.semiring_networkx import CALLS, COSTS, FUNCTIONS, OPTIONS, get_info
 from algorithms.networkx.interface import UNFIT, backend, implementation, signature
 from algorithms.networkx.options import option, options
+from algorithms.networkx.searches import by_size
 from formats import from_edges, from_networkx
 
 from .conftest import Backend, writable
@@ -355,6 +356,24 @@ def test_searches_from_every_vertex_are_networkxs(connected: bool) -> None:
         ours = backend.all_pairs_shortest_path_length(kept, cutoff)
         assert form([next(ours), next(ours), *ours]) == form(theirs)
         assert dict(backend.all_pairs_shortest_path_length(kept, cutoff, exact_order=False)) == dict(theirs)
+
+
+def test_numbers_are_sorted_and_equal_ones_stay_in_their_order() -> None:
+    rng = np.random.default_rng(1)
+    few, some = np.array([0.0, -0.0, 1.5, -2.5, 1e300, 5e-324]), np.array([-(2**40), 2**40, 3, 0])
+    for n in (0, 1, 200, 5000):
+        for values in (rng.choice(few, n), rng.choice(some, n), rng.random(n), rng.integers(0, 2**31, n)):
+            assert by_size(values).tolist() == values.argsort(kind="stable").tolist()
+
+
+def test_forests_are_found_again_by_each_weight_in_both_orders() -> None:
+    G = nx.gnm_random_graph(60, 300, seed=3)
+    for k, (_, _, data) in enumerate(G.edges(data=True)):
+        data.update(weight=k % 7, cost=float(-k % 5))
+    kept = backend.convert_from_nx(G)
+    for weight in ("weight", "cost", "weight"):
+        for name in ("minimum_spanning_edges", "maximum_spanning_edges"):
+            assert form(getattr(backend, name)(kept, weight=weight)) == form(THEIRS[name](G, weight=weight))
 
 
 def test_answers_by_name_are_their_own() -> None:

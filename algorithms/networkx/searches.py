@@ -12,6 +12,7 @@ import numpy as np
 from algorithms.bfs import bfs
 from algorithms.distance_totals import distance_totals
 from algorithms.fused.cpu.in_order import breadth_first, weighted
+from algorithms.fused.cpu.light_edges import ascending
 from formats.arrays import to_device
 from formats.storage.orientation import compressed
 
@@ -83,6 +84,13 @@ def searched(G: Converted, limit: int) -> Iterator[tuple[np.ndarray, np.ndarray]
         if size == 1 and limit == DEEPEST:
             most = led_to(G)
         first, size = first + sources.size, max(1, min(2 * size, AT_ONCE // n))
+
+
+def by_size(values: np.ndarray) -> np.ndarray:
+    """The places of fewer than 2^32 numbers from the smallest to the largest, equal ones as they come."""
+    if not values.size:
+        return np.empty(0, np.int64)
+    return (ascending(values) & np.uint64(2**32 - 1)).astype(np.int64)
 
 
 def led_to(G: Converted) -> np.ndarray:

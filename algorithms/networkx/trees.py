@@ -18,6 +18,7 @@ from formats import adjacency
 from .components import number, weak
 from .degrees import edge_count, in_degrees
 from .graph import Converted
+from .searches import by_size
 
 FEW = 8
 """An edge in so many is found by its ends in less time than it takes to list all edges."""
@@ -27,13 +28,19 @@ def forest(G: Converted, weight: Any, minimum: bool) -> tuple[np.ndarray, np.nda
     """The edges u, v of the forest, in the order in which Kruskal's algorithm takes them, and their places."""
     if G.parallel:
         raise NotImplementedError("parallel edges")
+    tails, heads, places = G.once(("sorted", weight, minimum), lambda: by_weight(G, weight, minimum))
+    root, taken = np.arange(len(G), dtype=heads.dtype), np.empty(len(G), np.int64)
+    taken = taken[: weighted.kruskal(tails, heads, root, taken)]
+    return tails[taken], heads[taken], places[taken]
+
+
+def by_weight(G: Converted, weight: Any, minimum: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Each edge once, as Kruskal's algorithm sorts them: its ends, and its place among all."""
     tails, heads = G.rows.rows(), G.rows.vertices
     once = np.flatnonzero(heads >= tails)
     weights = G.weights(weight)[once]
-    order = once[(weights if minimum else -weights).argsort(kind="stable")]
-    root, taken = np.arange(len(G), dtype=heads.dtype), np.empty(len(G), np.int64)
-    taken = taken[: weighted.kruskal(tails, heads, order, root, taken)]
-    return tails[taken], heads[taken], taken
+    places = once[by_size(weights if minimum else -weights)]
+    return tails[places], heads[places], places
 
 
 def edges(G: Converted, algorithm: str, weight: Any, data: bool, ignore_nan: bool, minimum: bool) -> Iterator[Any]:

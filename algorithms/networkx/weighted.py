@@ -18,7 +18,7 @@ from semiring import MinPlus
 from .answers import late, lists, paths, way
 from .graph import Converted
 from .options import option
-from .searches import before_each, vertex
+from .searches import before_each, by_size, vertex
 
 
 class Settled(NamedTuple):
@@ -64,7 +64,7 @@ def settle(
     limit = bound(cutoff, weights)
     d = lengths(G, sources, weight, limit, target)
     reached = np.flatnonzero(d >= 0)
-    by = reached[d[reached].argsort(kind="stable")]
+    by = reached[by_size(d[reached])]
     nearest = d[by]
     fresh = np.ones(by.size, bool)
     fresh[1:] = nearest[1:] != nearest[:-1]

@@ -265,13 +265,13 @@ def root_of(root, v):
 
 
 @compiled
-def kruskal(tails, heads, order, root, taken):
+def kruskal(tails, heads, root, taken):
     """How many edges join two trees, in their order [3]; they are listed in `taken`, with room for n.
 
     root: (n,) 0, 1, …, which become a union-find.
     """
     count = 0
-    for e in order:
+    for e in range(np.uintp(tails.size)):
         u, v = root_of(root, np.uintp(tails[e])), root_of(root, np.uintp(heads[e]))
         if u != v:
             root[u] = v
