@@ -145,6 +145,8 @@ def graphs(comm: Any = None) -> dict[str, CSR]:
         "rmat": rmat(SCALE.get(1 if comm is None else comm.Get_size(), 4), dtype=np.int32, high=9),
         "path": path,
         "grid": grid(9),
+        "zeros": from_edges([0, 1, 2, 0, 3], [1, 2, 0, 0, 3], np.zeros(5, np.int32)),
+        "halves": from_edges([0, 1, 2], [1, 2, 3], np.array([0.5, 0.25, np.inf], np.float32)),
         "edgeless": from_edges([], [], np.empty(0, np.int32), shape=12),
         "two": from_edges([0, 1, 1], [1, 0, 1], np.array([2, 2, 0], np.int32)),
     }

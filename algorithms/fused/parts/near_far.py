@@ -40,7 +40,7 @@ from semiring.verbs.explanation import explained, facts
 from semiring.verbs.registry import Unsuited
 
 from ..cpu.near_far import MEANS, MEANS_BY_DEGREE, SHORT, SKEWED, capped, full_values, room_for
-from ..cpu.relaxation import kept, orders, search
+from ..cpu.relaxation import kept, orders, search, sifting
 from .checkpoint import saving
 
 WORTH = 1 << 18
@@ -189,10 +189,13 @@ class Search:
         if self.best == self.zero or (self.top != self.zero and self.s.better(self.top, self.best)):
             return
         with self.group.guarded("relaxing"):
-            unit, room = self.s.unit(self.A.dtype), self.near[0].size
-            state = self.rows, self.d, self.near, self.far, self.counts
-            delta = unit if self.delta is None else self.delta
-            _, _, _, best = loop(state, -1, self.top, delta, unit, self.best, 0, room)
+            state, room = (self.rows, self.d, self.near, self.far, self.counts), self.near[0].size
+            delta, top = self.s.unit(self.A.dtype), self.zero
+            if self.delta is not None:
+                delta, top = self.delta, product(self.delta, self.best, self.s)
+                top = capped(self.best if self.s.better(top, self.best) else top, self.top, self.s)
+            size, best = sifting(self.s, self.A.dtype)(top, self.d, self.near, self.far, self.counts)
+            _, _, _, best = loop(state, -1, self.top, delta, top, self.A.dtype.type(best), size, room)
             self.best = self.A.dtype.type(best)
             if self.counts[0] < 0:
                 raise ValueError(broken_law(self.s, ENDLESS))
