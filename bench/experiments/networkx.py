@@ -184,7 +184,8 @@ def beside(task: str, G: Any, given: tuple[Any, ...], setting: Setting) -> Itera
             watched=False,
         ),
     ]
-    figures |= contest(contenders, min(setting.repeats, 5))
+    for each in contenders:  # each by itself, as other backends are
+        figures |= contest([each], min(setting.repeats, 5))
     for name in PEERS if G.number_of_edges() < MANY else PEERS[:1]:
         figures |= peer(name, theirs, G, given)
     for name, found in figures.items():
