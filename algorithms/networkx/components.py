@@ -53,7 +53,7 @@ def strong_sets(G: Converted) -> list[set[Any]]:
 
 
 def number(label: np.ndarray) -> int:
-    return int(np.unique(label).size)
+    return int(np.count_nonzero(np.bincount(label)))
 
 
 def is_one(G: Converted, label: Any) -> bool:
