@@ -208,7 +208,15 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(50_000, 20, 50)
 
 
+@functools.lru_cache(maxsize=1)
+def begin(module: str) -> None:
+    """Let the collector leave alone what earlier modules have left, kernels above all: tests that call it are many."""
+    gc.collect()
+    gc.freeze()
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
+    begin(item.location[0])
     if reason := why_skipped(item):
         pytest.skip(reason)
     for marker in item.iter_markers("backend"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import json
 import os
 import subprocess
@@ -207,7 +206,6 @@ def test_work_on_a_mapped_matrix_gives_the_same_bits_in_a_quarter_of_its_size(
     expected = call(A)
     call(open_mapped(folder))  # compiles
     B = open_mapped(folder)
-    gc.collect()
     tracemalloc.start()
     try:
         found = call(B)

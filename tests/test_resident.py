@@ -77,10 +77,8 @@ def driver(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., FakeDriver
 
     monkeypatch.setattr(resident, "GRANULE", 64)
     monkeypatch.setattr(resident.split, "__defaults__", (64,))
-    gc.freeze()  # a collection looks at what a test makes, not at the kernels of all the others
     yield make
     gc.collect()
-    gc.unfreeze()
     assert all(fake.holds_nothing for fake in made)
     assert not any(places.OUTSIDE.values())
 
