@@ -45,6 +45,7 @@ def array(x: Any) -> np.ndarray:
     return to_device(x, "cpu")
 
 
+@pytest.mark.filterwarnings("ignore:invalid value encountered in matmul:RuntimeWarning")  # of NumPy's, now and then
 @every_format
 @pytest.mark.parametrize("dtype", [np.float64, np.int32, np.float32])
 def test_products_sums_and_multiples_are_numpys(fmt, backend, dtype):
