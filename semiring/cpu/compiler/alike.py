@@ -74,9 +74,13 @@ def _renamed(known: Any, names: dict[str, str], libraries: dict[Any, Any]) -> An
     for other in known.library._linking_libraries:
         library.add_linking_library(libraries.get(other, other))
     for text in known.library.texts:
-        module = llvm.parse_assembly(NAME.sub(lambda found: names.get(found[0], found[0]), text))
-        library.add_llvm_module(module)
+        add_renamed(library, text, names)
     return known._replace(library=library, fndesc=described)
+
+
+def add_renamed(library: Any, text: str, names: dict[str, str]) -> None:
+    """Add a module of LLVM's to a library, with other names for some things."""
+    library.add_llvm_module(llvm.parse_assembly(NAME.sub(lambda found: names.get(found[0], found[0]), text)))
 
 
 def _called(value: Any) -> list[FunctionType]:

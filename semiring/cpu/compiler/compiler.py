@@ -117,12 +117,23 @@ def _machine_code(function: FunctionType, kinds: tuple[Any, ...], name: str, way
             if way.counting:
                 load_what_kernels_call()
                 library.add_linking_library(rtsys.library)
-            Entry(target, library, name, known)
+            _add_entry(target, library, name, known.fndesc)
             code = library.emit_native_object()
         calls = (function.name for function in library._final_module.functions if function.is_declaration)
         return MachineCode(code, calls_numba=any(called.startswith(("NRT_", "numba_")) for called in calls))
     finally:
         _way.reset(token)
+
+
+def _add_entry(target: Any, library: Any, name: str, described: Any) -> None:
+    """Add the way from Python into a kernel to its library: made once for kernels of the same types."""
+    kinds, called = (described.argtypes, described.restype, _way.get()), described.llvm_func_name
+    if kinds in _entries:
+        text, entry, before = _entries[kinds]
+        alike.add_renamed(library, text, {entry: name, before: called})
+    else:
+        Entry(target, library, name, described)
+        _entries[kinds] = library.texts[-1], name, called
 
 
 def numba_type(kind: Any) -> Any:
@@ -175,6 +186,7 @@ jit_registry[Kernels] = lambda **options: Written
 _lowered_already: WeakKeyDictionary[FunctionType, dict[Any, Any]] = WeakKeyDictionary()
 _for_numba: WeakKeyDictionary[FunctionType, Any] = WeakKeyDictionary()
 _first_of_its_kind: dict[Any, alike.Known] = {}
+_entries: dict[Any, tuple[str, str, str]] = {}
 _being_lowered: list[alike.Known] = []
 
 

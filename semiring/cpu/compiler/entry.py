@@ -33,8 +33,8 @@ ITEMS = tuple.__basicsize__
 class Entry:
     """The entry of a lowered function, which it adds to a library under a name."""
 
-    def __init__(self, target: Any, library: Any, name: str, lowered: Any) -> None:
-        self.target, self.described = target, lowered.fndesc
+    def __init__(self, target: Any, library: Any, name: str, described: Any) -> None:
+        self.target, self.described = target, described
         module = target.create_module("entry")
         function = ir.Function(module, ir.FunctionType(POINTER, [POINTER, POINTER.as_pointer()]), name)
         self.builder = ir.IRBuilder(function.append_basic_block())
