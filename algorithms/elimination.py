@@ -425,7 +425,7 @@ def made(A: Matrix, s: Semiring, symbolic: Symbolic, before: Engine | EngineOfGP
         raise ValueError(f"the pattern is of {n:,} vertices, the matrix of {rows.nrows:,}")
     rows.place.check_room(f"a factor of {symbolic.entries:,} arcs", symbolic.predicted_nbytes(rows.dtype))
     with running_as("factor", rows) as run:
-        run.implementation, run.why = "fused", "elimination runs as compiled loops alone"
+        run.implementation, run.why = "fused", "elimination runs as compiled loops, or on a GPU as kernels, alone"
         kept = before if before is not None and before.A.place == rows.place else None
         F = Factor(rows, s, symbolic, engine_for(rows)(symbolic._known, rows, s, kept))
         if explained():
