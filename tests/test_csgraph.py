@@ -19,8 +19,10 @@ import scipy.sparse as sp
 from scipy.sparse import csgraph as theirs
 
 from algorithms import csgraph as ours
+from algorithms.csgraph import places
 from algorithms.csgraph.graphs import KEPT, MOST_KEPT, graph_of
 from formats.arrays import to_device
+from formats.places import Place
 
 from .conftest import Backend, writable
 
@@ -31,15 +33,28 @@ NONE = -9999
 BACKENDS = [Backend.CPU.param(name="csgraph"), Backend.CUDA.param(name="csgraph")]
 
 
+@pytest.fixture(params=[*BACKENDS, Backend.CUDA.param(name="by-rule")])
+def backend_by_rule(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Backend:
+    """A backend; on the GPU calls stay there, or go to the host by the rule, as all on small graphs do."""
+    if request.param is Backend.CUDA and "by-rule" not in request.node.name:
+        monkeypatch.setattr(places, "on_host", lambda A: A)
+    return request.param
+
+
 @pytest.mark.skipif(importlib.util.find_spec(SUITE[0]) is None, reason="SciPy is installed without its tests")
-def test_scipys_own_tests_pass(tmp_path: Path) -> None:
-    options = ["-q", "-c", os.devnull, "-p", "no:cacheprovider", "-p", "tests.csgraph_for_scipy", "--pyargs"]
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_scipys_own_tests_pass(backend: Backend, tmp_path: Path) -> None:
+    plugin = {Backend.CPU: "tests.csgraph_for_scipy", Backend.CUDA: "tests.csgraph_for_cupy"}[backend]
+    options = ["-q", "-c", os.devnull, "-p", "no:cacheprovider", "-p", plugin, "--pyargs"]
     command = [sys.executable, "-m", "pytest", *options, *SUITE]
     where = {**os.environ, **writable(tmp_path)}
     done = subprocess.run(command, cwd=ROOT, env=where, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
     assert " passed" in done.stdout
     assert "failed" not in done.stdout
+    assert "skipped" not in done.stdout
+    if backend is Backend.CUDA:
+        assert int(done.stdout.split(" calls with CuPy's")[0].split()[-1]) > 100, done.stdout
 
 
 def random_graph(rng: np.random.Generator, low: int = 0) -> Any:
@@ -100,8 +115,8 @@ def check_tree(S: Any, d: np.ndarray, p: np.ndarray, directed: bool, roots: set[
             assert steps <= len(p)
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
-def test_paths_of_random_graphs_are_scipys(backend: Backend) -> None:
+def test_paths_of_random_graphs_are_scipys(backend_by_rule: Backend) -> None:
+    backend = backend_by_rule
     rng = np.random.default_rng(1)
     for turn in range(150 if backend is Backend.CPU else 10):
         S = random_graph(rng, low=0 if turn % 3 else -1)
@@ -146,8 +161,8 @@ def check_sources(S: Any, starts: np.ndarray, unweighted: bool, d: np.ndarray, p
             assert p[v] == NONE or sources[p[v]] == source
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
-def test_searches_components_and_forests_of_random_graphs_are_scipys(backend: Backend) -> None:
+def test_searches_components_and_forests_of_random_graphs_are_scipys(backend_by_rule: Backend) -> None:
+    backend = backend_by_rule
     rng = np.random.default_rng(2)
     for _ in range(150 if backend is Backend.CPU else 10):
         S = random_graph(rng, low=-1)
@@ -188,6 +203,47 @@ def check_forest(S: Any, tree: Any) -> None:
     A, T = sp.csr_array(S, dtype=float), sp.coo_array(tree)
     for u, v, w in zip(T.row.tolist(), T.col.tolist(), T.data.tolist(), strict=True):
         assert w == A[u, v]
+
+
+class Far:
+    """A matrix on a GPU, as far as the rule looks at it."""
+
+    def __init__(self, n: int, nnz: int) -> None:
+        self.place, self.nrows, self.nnz, self.nbytes, self.kept = Place("cuda"), n, nnz, 12 * nnz, {}
+
+    def keeps(self, fact: Any) -> bool:
+        return fact in self.kept
+
+    def known(self, fact: Any) -> Any:
+        return self.kept.get(fact)
+
+    def keep(self, fact: Any, make: Any) -> Any:
+        return self.kept.setdefault(fact, make())
+
+    def to(self, device: str) -> str:
+        return device
+
+
+def test_calls_go_to_the_host_where_they_are_predicted_to_be_over_sooner(monkeypatch: pytest.MonkeyPatch) -> None:
+    small, large = Far(3_000, 9_000), Far(1 << 16, 1 << 20)
+    for cost in (places.DISTANCES, places.LEVELS, places.TREES, places.WEAK, places.STRONG, places.FOREST):
+        assert places.sooner(small, cost) == "cpu"
+        assert places.sooner(large, cost) is large
+        assert places.sooner(graph_of(np.eye(2)), cost).place.on_host
+    assert places.sooner(small, places.DISTANCES, 1000) is small
+    searched, deep = [], {"levels": 3}
+
+    def level(A: Any, source: int, max_level: int) -> np.ndarray:
+        searched.append(max_level)
+        return np.array([0, min(deep["levels"], max_level)])
+
+    monkeypatch.setattr(places, "bfs", level)
+    for both_ways, graph, expected in ((False, small, "cpu"), (True, large, "cpu"), (False, large, large)):
+        assert places.sooner_in_order(graph, 0, both_ways) == expected
+    assert len(searched) == 1
+    deep["levels"] = 700  # a road: found out once
+    assert places.sooner_in_order(large, 0, False) == places.sooner_in_order(large, 5, False) == "cpu"
+    assert len(searched) == 2
 
 
 def test_arrays_have_no_edge_where_they_have_nothing_finite() -> None:
@@ -329,7 +385,10 @@ def test_empty_graphs() -> None:
 
 
 def test_other_names_are_scipys() -> None:
-    assert ours.laplacian is theirs.laplacian
+    S = sp.csr_array(np.array([[0, 1.0], [1.0, 0]]))
+    np.testing.assert_array_equal(ours.laplacian(S).toarray(), theirs.laplacian(S).toarray())
+    assert ours.laplacian is ours.laplacian
+    assert ours.laplacian.__doc__ == theirs.laplacian.__doc__
     assert ours.NegativeCycleError is theirs.NegativeCycleError
     with pytest.raises(AttributeError):
         ours.no_such_function  # noqa: B018

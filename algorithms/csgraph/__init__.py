@@ -15,7 +15,11 @@ Infinite weights are none for shortest paths; a stored NaN counts as one. `dijks
 and raises NegativeCycleError where SciPy does not end.
 
 The second call on the same compressed matrix of SciPy or CuPy finds again what the first has learned of it, unless the
-matrix has changed. Other names of `scipy.sparse.csgraph` are SciPy's own, for SciPy's matrices alone.
+matrix has changed. CuPy's matrices are copied to the host, once, for calls that are predicted to be over sooner there:
+those on small graphs, and orders of discovery in long ones, which are found vertex by vertex (`places`).
+
+Other names of `scipy.sparse.csgraph` are SciPy's own. Given CuPy's matrices and arrays, they run on the host, and the
+answer's arrays and matrices are copied back.
 """
 
 from __future__ import annotations
@@ -24,6 +28,7 @@ from typing import Any
 
 from .components import connected_components
 from .paths import bellman_ford, dijkstra, floyd_warshall, johnson, shortest_path
+from .places import by_scipy
 from .trees import breadth_first_order, breadth_first_tree, minimum_spanning_tree
 
 __all__ = [
@@ -45,4 +50,5 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from scipy.sparse import csgraph
 
-    return getattr(csgraph, name)
+    theirs = getattr(csgraph, name)
+    return by_scipy(theirs) if callable(theirs) and not isinstance(theirs, type) else theirs

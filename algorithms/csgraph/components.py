@@ -11,6 +11,7 @@ from algorithms.topological import topological_components
 from semiring.vectors import renumbered
 
 from .graphs import graph_of
+from .places import STRONG, WEAK, sooner, where
 
 
 def connected_components(
@@ -40,11 +41,13 @@ def connected_components(
     if connection.lower() not in ("weak", "strong"):
         raise ValueError("connection must be 'weak' or 'strong'")
     A = graph_of(csgraph, weighted=False)
+    strong = directed and connection.lower() == "strong"
+    B = sooner(A, STRONG if strong else WEAK)
     if not A.nrows:
         count, label = 0, A.xp.zeros(0, np.int32)
-    elif directed and connection.lower() == "strong":
-        label = topological_components(A)
+    elif strong:
+        label = topological_components(B)
         count = int(label.max()) + 1
     else:
-        label, count = renumbered(scc(A, weak=True))
-    return (count, label.astype(np.int32, copy=False)) if return_labels else count
+        label, count = renumbered(scc(B, weak=True))
+    return (count, where(A, label.astype(np.int32, copy=False))) if return_labels else count

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import operator
 import weakref
 from collections import OrderedDict
 from dataclasses import dataclass
+from functools import reduce
 from threading import RLock
 from typing import Any
 
 import numpy as np
 
 from formats import CSR, Matrix, from_edges, from_scipy
-from formats.arrays import is_array, namespace
+from formats.arrays import is_array, move, namespace
 from formats.matrix.facts import Fact
+from formats.places import Place
 from formats.storage.orientation import compressed, is_symmetric
 from semiring import ewise_add
 
@@ -75,7 +78,7 @@ def from_sparse(S: Any, weighted: bool) -> Matrix:
         kept = KEPT.get(key)
         if kept is not None:
             KEPT.move_to_end(key)
-    if kept is not None and kept.source() is S and all(map(same, kept.arrays, arrays if weighted else arrays[:2])):
+    if kept is not None and kept.source() is S and unchanged(kept.arrays, arrays if weighted else arrays[:2]):
         return kept.matrix
     copies = tuple(array.copy() for array in arrays)
     own = type(S)(copies[::-1], shape=S.shape)
@@ -88,9 +91,12 @@ def from_sparse(S: Any, weighted: bool) -> Matrix:
     return matrix
 
 
-def same(x: Any, y: Any) -> bool:
-    """Are two arrays of one dtype, and equal?"""
-    return bool(x.dtype == y.dtype and x.shape == y.shape and (x == y).all())
+def unchanged(kept: tuple[Any, ...], arrays: tuple[Any, ...]) -> bool:
+    """Are these arrays as they were? A GPU is waited for once."""
+    if any(x.dtype != y.dtype or x.shape != y.shape for x, y in zip(kept, arrays, strict=False)):
+        return False
+    equal = ((x == y).all() for x, y in zip(kept, arrays, strict=False))
+    return all(equal) if namespace(arrays[0]) is np else bool(reduce(operator.and_, equal))
 
 
 def converted(S: Any) -> Matrix:
@@ -122,8 +128,8 @@ def from_array(csgraph: Any) -> Matrix:
     return compressed(A, 0)
 
 
-def sparse_like(csgraph: Any, rows: Any, cols: Any, values: Any) -> Any:
-    """A sparse matrix of these edges, as `csgraph` is one."""
+def sparse_like(csgraph: Any, place: Place, rows: Any, cols: Any, values: Any) -> Any:
+    """A sparse matrix of these edges in a place, as `csgraph` is one."""
     n = csgraph.shape[0] if hasattr(csgraph, "shape") else len(csgraph)
     xp = namespace(values)
     keys = rows.astype(np.int64) * n + cols
@@ -132,19 +138,20 @@ def sparse_like(csgraph: Any, rows: Any, cols: Any, values: Any) -> Any:
         rows, cols, values = rows[order], cols[order], values[order]
     indptr = xp.zeros(n + 1, np.int32)
     indptr[1:] = xp.cumsum(xp.bincount(rows, minlength=n))[:n]
-    return matrix_like(csgraph, indptr, cols, values)
+    return matrix_like(csgraph, place, indptr, cols, values)
 
 
-def entries_where(csgraph: Any, A: Any, kept: Any) -> Any:
-    """A sparse matrix of A's entries, by rows, at which the Boolean vector is true, as `csgraph` is one."""
+def entries_where(csgraph: Any, place: Place, A: Any, kept: Any) -> Any:
+    """A sparse matrix of A's entries, by rows, at which the Boolean vector is true: in a place, as `csgraph` is one."""
     xp = A.xp
     before = xp.zeros(A.nnz + 1, np.int32)
     xp.cumsum(kept, out=before[1:], dtype=np.int32)
-    return matrix_like(csgraph, before[A.indptr], A.indices[kept], A.values[kept])
+    return matrix_like(csgraph, place, before[A.indptr], A.indices[kept], A.values[kept])
 
 
-def matrix_like(csgraph: Any, indptr: Any, indices: Any, values: Any) -> Any:
-    """A CSR of csgraph's library: a matrix where `csgraph` is one, else an array."""
+def matrix_like(csgraph: Any, place: Place, *parts: Any) -> Any:
+    """A CSR of csgraph's library: a matrix where `csgraph` is one, else an array.  parts: indptr, indices, values."""
+    indptr, indices, values = move(parts, place, "answer")
     shape = (indptr.size - 1, indptr.size - 1)
     if not isinstance(values, np.ndarray):
         from cupyx.scipy.sparse import csr_matrix

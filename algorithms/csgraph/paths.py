@@ -31,6 +31,7 @@ from semiring import MinPlus, select
 from semiring.vectors import all_vertices, roots
 
 from .graphs import graph_of
+from .places import ALL_PAIRS, DISTANCES, LEVELS, TREES, Cost, sooner, where
 from .trees import NONE, as_predecessors
 
 POTENTIALS: Fact[tuple[Any, Matrix]] = Fact("Johnson's potentials, and the weights that they leave")
@@ -85,7 +86,8 @@ def dijkstra(
     if limit < 0:
         raise ValueError("limit must be >= 0")
     if min_only:
-        return from_nearest(A, starts, return_predecessors, unweighted, limit)
+        B = sooner(A, cost_of(return_predecessors, unweighted))
+        return where(A, from_nearest(B, starts, return_predecessors, unweighted, limit))
     return from_each(A, starts, shape, return_predecessors, unweighted, limit)
 
 
@@ -202,7 +204,7 @@ def floyd_warshall(
     if return_predecessors or unweighted:
         return from_each(A, *starts_of(A, None), return_predecessors, unweighted)
     with cycles_as_scipy_does():
-        return all_pairs(A)
+        return where(A, all_pairs(sooner(A, ALL_PAIRS, A.nrows)))
 
 
 def shortest_path(
@@ -279,7 +281,19 @@ def from_each(
     limit: float = math.inf,
 ) -> Any:
     """Distances, or distances and predecessors, of shape (*shape, n)."""
-    xp, shape = A.xp, (*shape, A.nrows)
+    B = sooner(A, cost_of(return_predecessors, unweighted), len(starts))
+    return where(A, found_from(B, starts, (*shape, A.nrows), return_predecessors, unweighted, limit))
+
+
+def cost_of(return_predecessors: bool, unweighted: bool) -> Cost:
+    return LEVELS if unweighted else TREES if return_predecessors else DISTANCES
+
+
+def found_from(
+    A: Matrix, starts: list[int], shape: tuple[int, ...], return_predecessors: bool, unweighted: bool, limit: float
+) -> Any:
+    """`from_each` on A's device."""
+    xp = A.xp
     if not starts:
         d = xp.empty(shape, np.float64)
         return (d, xp.empty(shape, np.int32)) if return_predecessors else d

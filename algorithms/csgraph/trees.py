@@ -13,6 +13,7 @@ from formats.storage.compressed import expand
 from formats.storage.orientation import is_symmetric
 
 from .graphs import entries_where, graph_of, sparse_like, stored, values_at
+from .places import FOREST, sooner, sooner_in_order, where
 
 NONE = -9999
 """Of a vertex without a predecessor."""
@@ -40,11 +41,10 @@ def breadth_first_order(csgraph: Any, i_start: int, directed: bool = True, retur
 
     Source: `bfs_order`.
     """
-    order, parent = bfs_order(
-        stored(csgraph, directed, weighted=False), operator.index(i_start), both_ways=not directed
-    )
+    A, start = stored(csgraph, directed, weighted=False), operator.index(i_start)
+    order, parent = bfs_order(sooner_in_order(A, start, not directed), start, both_ways=not directed)
     order = order.astype(np.int32, copy=False)
-    return (order, as_predecessors(parent)) if return_predecessors else order
+    return where(A, (order, as_predecessors(parent))) if return_predecessors else where(A, order)
 
 
 def breadth_first_tree(csgraph: Any, i_start: int, directed: bool = True) -> Any:
@@ -70,16 +70,17 @@ def breadth_first_tree(csgraph: Any, i_start: int, directed: bool = True) -> Any
 
     Source: `bfs_order`.
     """
-    A: Any = stored(csgraph, directed)
-    order, parent = bfs_order(A, operator.index(i_start), both_ways=not directed)
+    G, start = stored(csgraph, directed), operator.index(i_start)
+    A: Any = sooner_in_order(G, start, not directed)
+    order, parent = bfs_order(A, start, both_ways=not directed)
     if directed:
-        return entries_where(csgraph, A, parent[A.indices] == expand(A.indptr))
+        return entries_where(csgraph, G.place, A, parent[A.indices] == expand(A.indptr))
     found = order[1:]
     found_by = parent[found]
     values = positive(values_at(A, found_by, found))
     if not is_symmetric(A):
         values = A.xp.minimum(values, positive(values_at(A, found, found_by)))
-    return sparse_like(csgraph, found_by, found, values)
+    return sparse_like(csgraph, G.place, found_by, found, values)
 
 
 def minimum_spanning_tree(csgraph: Any, overwrite: bool = False) -> Any:
@@ -105,7 +106,8 @@ def minimum_spanning_tree(csgraph: Any, overwrite: bool = False) -> Any:
 
     Source: `boruvka`.
     """
-    A = graph_of(csgraph)
+    G = graph_of(csgraph)
+    A = sooner(G, FOREST)
     F: Any = boruvka(A, symmetrize=True)
     u, v, weights = F.rows, F.cols, F.values
     if bool((weights == 0).any()):
@@ -113,7 +115,7 @@ def minimum_spanning_tree(csgraph: Any, overwrite: bool = False) -> Any:
     if not is_symmetric(A):
         here = values_at(A, u, v) == weights
         u, v = A.xp.where(here, u, v), A.xp.where(here, v, u)
-    return sparse_like(csgraph, u, v, weights)
+    return sparse_like(csgraph, G.place, u, v, weights)
 
 
 def as_predecessors(parent: Any) -> Any:

@@ -41,7 +41,7 @@ def distances(answer: Any) -> list[Any]:
 
 
 def forest(answer: Any) -> list[Any]:
-    return [np.array([answer.nnz]), np.array([answer.sum()])]
+    return [np.array([answer.nnz]), np.array([float(answer.sum())])]
 
 
 def together(answer: Any) -> list[Any]:

@@ -10,6 +10,7 @@ from algorithms.bfs import bfs
 from algorithms.boruvka import boruvka
 from algorithms.scc import scc
 from algorithms.shared.traversal import Direction
+from algorithms.topological import topological_components
 from formats import COO, CSC, CSR, CompressedCSR
 from formats.arrays import DeviceArray as Array
 from formats.arrays import cupy, index_dtype
@@ -243,6 +244,18 @@ def strong(A: CSR, trim: bool, how: Direction) -> Array:
     known = {"passes_of_colours": 1, "trims": 4, "rounds_of_colours": 5, "vertices_coloured": 6}
     facts(method="trim, two searches, colours", **{name: int(state[word]) for name, word in known.items()})
     return label
+
+
+def between_components(A: CSR, fmt: type) -> dict[str, int]:
+    """What edges between components take, if all are such: their ends, one number for both, and a sort of these."""
+    return {"edges between components": A.nnz * 48}
+
+
+@topological_components.implement(CSR, "cuda", needs=between_components)
+def _topological_components(A: CSR, component: Array, k: int) -> Array:
+    from .topological import numbered
+
+    return numbered(A, component, k)
 
 
 # --- spanning forests -------------------------------------------------------------------------------------------------

@@ -1,0 +1,127 @@
+"""Where a call on a GPU's matrix runs: there, or on the host if it is predicted to be over sooner.
+
+    host    the edges that the call looks at, each so many ns, and the copy of the matrix if there is none yet
+    GPU     what a call takes on a small graph; of several sources each again; of an order of discovery each level
+
+The host's copy is kept with the matrix. Answers are always where the matrix is. The times are those of an H200 and of a
+Xeon; they only have to tell a call of half a millisecond from one of a hundred.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache, wraps
+from typing import Any, TypeVar
+
+import numpy as np
+
+from algorithms.bfs import bfs
+from formats import Matrix
+from formats.arrays import is_array, move
+from formats.matrix.facts import Fact
+from formats.places import place_of
+
+ON_HOST: Fact[Matrix] = Fact("its copy on the host")
+LONG: Fact[bool] = Fact("a search had more levels than its order is worth on the GPU")
+
+COPY_NS = 0.2
+"""Of a byte from a GPU to the host."""
+
+LEVEL_MS, FEWEST = 0.8, 4
+"""Of a level on a GPU, in an order of discovery; levels below which hardly a search is over."""
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a call takes: of a small graph on a GPU, an edge on the host, each source but the first on the GPU."""
+
+    gpu_ms: float
+    edge_ns: float
+    more_ms: float = 0
+
+    def on_host(self, A: Matrix, sources: int = 1) -> float:
+        """The milliseconds that a call is predicted to take there."""
+        copied = 0 if A.keeps(ON_HOST) else A.nbytes * COPY_NS
+        return (sources * self.edge_ns * (A.nnz + A.nrows) + copied) / 1e6
+
+
+DISTANCES = Cost(0.9, 30, 0.07)
+LEVELS = Cost(0.8, 14, 0.07)
+TREES = Cost(4, 60, 4)
+ALL_PAIRS = Cost(1, 0.4)
+ORDER = Cost(0, 5)
+WEAK = Cost(0.45, 10)
+STRONG = Cost(1.5, 13)
+FOREST = Cost(1, 55)
+
+
+def sooner(A: Matrix, cost: Cost, sources: int = 1) -> Matrix:
+    """A, or its copy on the host."""
+    if A.place.on_host or cost.on_host(A, sources) >= cost.gpu_ms + (sources - 1) * cost.more_ms:
+        return A
+    return on_host(A)
+
+
+def sooner_in_order(A: Matrix, source: int, both_ways: bool) -> Matrix:
+    """A, or its copy on the host, for an order of discovery, of which only levels are found at once."""
+    if A.place.on_host:
+        return A
+    levels = int(ORDER.on_host(A) / LEVEL_MS)
+    if levels >= FEWEST and not both_ways and not A.known(LONG) and 0 <= source < A.nrows:
+        if int(bfs(A, source, max_level=levels).max()) < levels:
+            return A
+        A.keep(LONG, lambda: True)
+    return on_host(A)
+
+
+def on_host(A: Matrix) -> Matrix:
+    """The matrix on the host, made once."""
+    return A.keep(ON_HOST, lambda: A.to(device="cpu"))
+
+
+def where(A: Matrix, answer: T) -> T:
+    """An answer, or several, where A is."""
+    return answer if A.place.on_host else move((answer,), A.place, "answer")[0]
+
+
+@cache
+def by_scipy(function: Callable[..., Any]) -> Callable[..., Any]:
+    """SciPy's function, which takes CuPy's matrices and arrays too: on the host, and its answer is moved back."""
+
+    @wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        given = [*args, *kwargs.values()]
+        places = [place_of(one if is_array(one) else one.data) for one in given if on_gpu(one)]
+        if not places:
+            return function(*args, **kwargs)
+        found = function(*map(fetched, args), **{name: fetched(one) for name, one in kwargs.items()})
+        with places[0].scope():
+            return sent(found)
+
+    return call
+
+
+def on_gpu(one: Any) -> bool:
+    """Is it an array or a sparse matrix of CuPy?"""
+    return type(one).__module__.partition(".")[0] in ("cupy", "cupyx")
+
+
+def fetched(one: Any) -> Any:
+    return one.get() if on_gpu(one) else one
+
+
+def sent(answer: Any) -> Any:
+    """SciPy's answer on the GPU, as far as CuPy has such a type."""
+    import cupy
+    from cupyx.scipy import sparse
+
+    if isinstance(answer, tuple):
+        return tuple(map(sent, answer))
+    if isinstance(answer, np.ndarray) and not isinstance(answer, np.ma.MaskedArray):
+        return cupy.asarray(answer)
+    if hasattr(answer, "tocsr") and answer.dtype.char in "?fdFD":
+        return sparse.csr_matrix(answer.tocsr())
+    return answer
