@@ -88,6 +88,14 @@ def essential(A: CSR, sources: list[int], s: Semiring, until: Until) -> Essentia
     return found if found is not None and any(map(found.serves, sources)) else None
 
 
+def edges_for(A: CSR, sources: list[int], farthest: Any, s: Semiring) -> Rows:
+    """The edges to look at for trees from these sources, from which no distance is farther: what is kept, or all."""
+    found = A.known(ESSENTIAL, s)
+    if found is None or farthest > found.farthest or not all(map(found.serves, sources)):
+        return A.indptr, A.indices, full_values(A)
+    return found.rows
+
+
 def applies(A: CSR, s: Semiring) -> bool:
     """Are distances sums of lengths, the least of which counts, and the edges many?"""
     lengths = s.add == MONOIDS["min"] and s.mul == OPERATORS["plus"] and A.dtype.kind in "if"

@@ -26,8 +26,7 @@ from semiring.verbs.explanation import facts
 from semiring.verbs.registry import Unsuited
 
 from . import trees
-from .essential import ESSENTIAL
-from .near_far import Essential, full_values
+from .essential import edges_for
 
 LANES = 16
 """Sources in a group at most."""
@@ -83,16 +82,7 @@ class Trees:
 
     def __init__(self, A: CSR, sources: list[int], rows: Rows, s: Semiring) -> None:
         self.A, self.sources, self.s, (self.d, self.parents) = A, sources, s, rows
-        self.every = A.indptr, A.indices, full_values(A)
-        self.found: Essential | None = A.keep(ESSENTIAL, lambda: None, s) if A.keeps(ESSENTIAL, s) else None
         self.zero = s.zero(A.dtype)
-
-    def edges(self, sources: list[int], farthest: Any) -> Any:
-        """The edges to look at for some sources from which no distance is farther."""
-        found = self.found
-        if found is None or farthest > found.farthest or not all(map(found.serves, sources)):
-            return self.every
-        return found.rows
 
     def room(self) -> tuple[np.ndarray, np.ndarray]:
         """A thread's distances and parents, by vertices and lanes."""
@@ -105,7 +95,7 @@ class Trees:
         unsigned = parents.view(np.uint32 if parents.itemsize == 4 else np.uint64)
         farthest, waiting = np.full(LANES, self.s.unit(self.A.dtype)), np.zeros(LANES, np.int32)
         gather(self.d[start:stop], d, farthest)
-        edges = self.edges(few, farthest.max())
+        edges = edges_for(self.A, few, farthest.max(), self.s)
         parents.fill(-1)
         sweep(edges, d, unsigned)
         scatter(unsigned, d, waiting, self.parents[start:stop])
@@ -115,8 +105,7 @@ class Trees:
         """Fill the parents of one source; how many vertices are without one."""
         row_round, _, _ = trees.loops(self.s, self.A.dtype)
         d, parent = self.d[i], self.parents[i]
-        there = d != self.zero
-        edges = self.edges([self.sources[i]], d.max(where=there, initial=d[self.sources[i]]))
+        edges = edges_for(self.A, [self.sources[i]], trees.farthest(d, self.s), self.s)
         parent.fill(-1)
         bits = parent.view(np.uint32 if parent.itemsize == 4 else np.uint64)
         row_round(True, *edges, d, bits, 0, d.size)

@@ -23,6 +23,7 @@ from semiring.cpu.threads import cut_evenly, get_threads, run
 from semiring.verbs.explanation import explained, facts
 from semiring.verbs.registry import Unsuited
 
+from .essential import ESSENTIAL, edges_for
 from .near_far import FEWEST, full_values
 
 LONG_ROWS = 8
@@ -35,14 +36,16 @@ def parents(A: CSR, d: np.ndarray, source: int, s: Semiring, nearest: bool = Fal
     nearest: the rule for ties, which is otherwise the smallest.
     """
     row_round, later_rounds, hanging = loops(s, A.dtype)
-    rows, d = (A.indptr, A.indices, full_values(A)), np.ascontiguousarray(d)
+    d = np.ascontiguousarray(d)
+    kept = A.known(ESSENTIAL, s) is not None
+    rows = edges_for(A, [source], farthest(d, s), s) if kept else (A.indptr, A.indices, full_values(A))
     parent = np.full(A.nrows, -1, index_dtype(A.nrows))
     if nearest and not gains_by_length(A, s):
-        parent, _ = nearest_parents(A, d, s)
+        nearest_round(s, A.dtype)[rows[1].size >= LONG_ROWS * A.nrows](*rows, d, parent)
         parent[source] = -1
     elif not gains_by_length(A, s):
-        bits, pieces = parent.view(np.uint32 if parent.itemsize == 4 else np.uint64), cut_evenly(A.indptr)
-        if A.nnz < LONG_ROWS * A.nrows and get_threads() < FEWEST:
+        bits, pieces = parent.view(np.uint32 if parent.itemsize == 4 else np.uint64), cut_evenly(rows[0])
+        if rows[1].size < LONG_ROWS * A.nrows and get_threads() < FEWEST:
             short_round(s, A.dtype)(*rows, d, bits)
         else:
             run(lambda *piece: row_round(len(pieces) == 1, *rows, d, bits, *piece), pieces)
@@ -55,6 +58,11 @@ def parents(A: CSR, d: np.ndarray, source: int, s: Semiring, nearest: bool = Fal
     if explained():
         facts(rounds=1 + rounds)
     return parent
+
+
+def farthest(d: np.ndarray, s: Semiring) -> Any:
+    """The largest of finite distances."""
+    return d.max(where=d != s.zero(d.dtype), initial=s.unit(d.dtype))
 
 
 def nearest_parents(A: CSR, d: np.ndarray, s: Semiring) -> tuple[np.ndarray, int]:
