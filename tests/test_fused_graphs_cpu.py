@@ -388,6 +388,23 @@ def test_forests_of_floats_keep_the_sign_of_zero(graph, symmetrize, both):
     assert_alike(A, boruvka, symmetrize=symmetrize, return_labels=True)
 
 
+@pytest.mark.parametrize("dtype", ["int32", "float64"])
+def test_forests_of_one_weight_are_the_definitions(dtype: str) -> None:
+    joined = 0
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(2, 60))
+        ends = rng.integers(0, n, (2, int(rng.integers(n, 16 * n))))
+        A = from_edges(*ends, np.full(ends.shape[1], 3, dtype), shape=n, dup="min")
+        turned = np.concatenate((ends, ends[::-1]), axis=1)
+        both = from_edges(*turned, np.full(turned.shape[1], 3, dtype), shape=n, dup="min")
+        for B in (A, both):
+            assert_alike(B, boruvka, symmetrize=B is A, return_labels=True)
+            facts = explain(boruvka, B, symmetrize=True).runs[0].facts
+            joined += facts["rounds"] == facts["sorted"] == 0
+    assert joined > 30
+
+
 @pytest.mark.parametrize("count", [1, 2, 3])
 @pytest.mark.parametrize("symmetric", [False, True])
 def test_forests_of_large_graphs(count, symmetric):

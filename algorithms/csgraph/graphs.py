@@ -132,6 +132,10 @@ def sparse_like(csgraph: Any, place: Place, rows: Any, cols: Any, values: Any) -
     """A sparse matrix of these edges in a place, as `csgraph` is one."""
     n = csgraph.shape[0] if hasattr(csgraph, "shape") else len(csgraph)
     xp = namespace(values)
+    if xp is np:
+        from algorithms.fused.cpu import entries
+
+        return matrix_like(csgraph, place, *entries.by_rows(rows, cols, values, n))
     keys = rows.astype(np.int64) * n + cols
     if not bool((keys[1:] > keys[:-1]).all()):
         order = keys.argsort()

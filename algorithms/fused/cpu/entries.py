@@ -26,6 +26,37 @@ def values_at(A: CSR, rows: np.ndarray, cols: np.ndarray) -> np.ndarray:
     return found
 
 
+def by_rows(rows: np.ndarray, cols: np.ndarray, values: np.ndarray, n: int) -> tuple[np.ndarray, ...]:
+    """(indptr, indices, values) of an n × n matrix of these entries, of which no two are at one place."""
+    indptr, indices = np.zeros(n + 1, np.int32), np.empty(rows.size, np.int32)
+    found, by_column = np.empty_like(values), np.empty(rows.size, np.int64)
+    _sort(rows, cols, values, indptr, indices, found, np.zeros(n + 1, np.int32), by_column)
+    return indptr, indices, found
+
+
+@compiled
+def _sort(rows, cols, values, indptr, indices, found, starts, by_column):
+    """Two counting sorts, by columns and by rows.  indptr, starts: zeros."""
+    one = np.uintp(1)
+    for k in range(rows.size):
+        indptr[np.uintp(rows[k]) + one] += 1
+        starts[np.uintp(cols[k]) + one] += 1
+    for i in range(1, indptr.size):
+        indptr[i] += indptr[i - 1]
+        starts[i] += starts[i - 1]
+    for k in range(rows.size):
+        j = np.uintp(cols[k])
+        by_column[np.uintp(starts[j])] = k
+        starts[j] += 1
+    starts[:] = indptr
+    for at in range(rows.size):
+        entry = np.uintp(by_column[at])
+        row = np.uintp(rows[entry])
+        place = np.uintp(starts[row])
+        indices[place], found[place] = cols[entry], values[entry]
+        starts[row] += 1
+
+
 @compiled
 def _look_up(indptr, indices, values, rows, cols, found):
     """found: infinities."""

@@ -46,6 +46,9 @@ STRIP_BYTES = 80
 LIGHT_BYTES = 32
 """Memory for an edge that is sorted."""
 
+ONE_WEIGHT = 1 << 20
+"""Entries of one weight that are joined one after the other."""
+
 GIANT = 1 / 4
 """Share of the vertices from which on a tree no longer chooses: from then on this one, and no other."""
 
@@ -88,7 +91,9 @@ def _whole(A: CSR | CompressedCSR, with_labels: bool) -> tuple[COO, np.ndarray |
     edges = light_edges(sides) if left is None else light_edges(sides, left // LIGHT_BYTES)
     if edges is not None:
         trees.join(edges)
-    if edges is None or not edges.all:
+    elif of_one_weight(sides[0][2]):
+        trees.join_in_order(sides)
+    if not trees.whole and (edges is None or not edges.all):
         trees.grow(sides)
     facts(method="union-find", threads=get_threads(), rounds=trees.rounds, sorted=edges.weights.size if edges else 0)
     u, v, w = trees.edges()
@@ -111,7 +116,7 @@ class _Trees:
         vertex = index_dtype(n)
         self.f = np.arange(n, dtype=vertex)
         self.chosen, self.weight, self.count = np.empty((2, n), vertex), np.empty(n, dtype), np.zeros(1, np.int64)
-        self.rounds, self.giant = 0, -1
+        self.rounds, self.giant, self.whole = 0, -1, False
 
     def join(self, edges: LightEdges) -> None:
         """Join trees along the edges from the lightest to the heaviest."""
@@ -119,6 +124,12 @@ class _Trees:
         self.count[0] = at.size
         self.chosen[0, : at.size], self.chosen[1, : at.size] = edges.u[at], edges.v[at]
         self.weight[: at.size] = edges.weights[at]
+
+    def join_in_order(self, sides: list[Side]) -> None:
+        """Join trees along all edges by (u, v), which is the order of edges of one weight."""
+        found, both = np.empty((2, self.f.size + 1), self.f.dtype), len(sides) == 2
+        self.count[0] = _join_in_order((sides[0][:2], sides[-1][:2]), both, self.f, self.chosen, found)
+        self.weight[: self.count[0]], self.whole = sides[0][2][0], True
 
     def grow(self, sides: list[Side]) -> None:
         """Join trees until no entry leads from one to another."""
@@ -161,6 +172,11 @@ class _Trees:
         return u[order], v[order], w[order]
 
 
+def of_one_weight(values: np.ndarray) -> bool:
+    """Are these entries few enough for one thread, and all of one weight?"""
+    return 0 < values.size <= ONE_WEIGHT and values[0] == values[-1] and bool((values == values[0]).all())
+
+
 def _restore_zeros(sides: list[Side], u: np.ndarray, v: np.ndarray, w: np.ndarray) -> None:
     """The sign of zero weights, of which those of one edge's two entries may differ: that of the entry u < v."""
     at = np.flatnonzero(w == 0)
@@ -197,6 +213,53 @@ def _leaving(indptr, columns, values, f, v, tree, alone):
                 if (u if alone else np.uintp(f[u])) != tree:
                     e, weight = np.uintp(later), values[later]
     return e
+
+
+@inlined
+def _root(f, v):
+    """The root of v's tree, at which v points from now on."""
+    root = np.uintp(f[v])
+    while np.uintp(f[root]) != root:
+        root = np.uintp(f[root])
+    f[v] = root
+    return root
+
+
+@inlined
+def _elsewhere(indptr, columns, f, u, root, found):
+    """How many entries of row u beyond column u are not known to be in its tree; their columns, in `found`."""
+    count = np.uintp(0)
+    for e in range(np.uintp(indptr[u]), np.uintp(indptr[u + np.uintp(1)])):
+        v = np.uintp(column(columns, e))
+        found[count] = v
+        count += np.uintp((v > u) & (np.uintp(f[v]) != root))
+    return count
+
+
+@compiled
+def _join_in_order(sides, both, f, chosen, found):
+    """How many edges join trees, of all by (u, v), u < v; they are written to `chosen`.  found: (2, n + 1)."""
+    (indptr, columns), (other_indptr, other_columns) = sides
+    one, count, end = np.uintp(1), np.uintp(0), np.uintp(f.size)
+    for u in range(end):
+        root = _root(f, u)
+        left, right = _elsewhere(indptr, columns, f, u, root, found[0]), np.uintp(0)
+        if both:
+            right = _elsewhere(other_indptr, other_columns, f, u, root, found[1])
+        e, o = np.uintp(0), np.uintp(0)
+        while e < left or o < right:
+            v = np.uintp(found[0, e]) if e < left else end
+            if o < right and np.uintp(found[1, o]) < v:
+                v = np.uintp(found[1, o])
+                o += one
+            else:
+                e += one
+            other = _root(f, v)
+            if other != root:
+                chosen[0, count], chosen[1, count] = u, v
+                count += one
+                f[max(root, other)] = root = min(root, other)
+    return count
 
 
 @compiled
