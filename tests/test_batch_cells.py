@@ -147,3 +147,13 @@ def test_distances_are_pushed_and_pulled(graph: str, share: float, dtype: Any, m
 def test_searches_may_be_left_after_any_level(graph: str, direction: str) -> None:
     with launches(every=1):
         assert_as_one_by_one(bfs, GRAPHS[graph](np.dtype(np.int32)), "cuda", 64, direction=direction)
+
+
+@pytest.mark.parametrize("direction", ["auto", "push"])
+@pytest.mark.backend(on_a_gpu)
+def test_searches_that_find_more_than_their_blocks_hold_lose_nothing(direction: str) -> None:
+    leaves = np.arange(1, 1 << 20)
+    hub = np.zeros_like(leaves)
+    further = leaves[:-1:3], leaves[1::3]
+    A = from_edges(np.concatenate([hub, leaves, further[0]]), np.concatenate([leaves, hub, further[1]]))
+    assert_as_one_by_one(bfs, A, "cuda", 5, direction=direction)

@@ -2,12 +2,15 @@
 //
 //     level⟨F⟩ = k,   F' = (F A)⟨¬visited⟩                  F, visited: a row of 64 bits for each vertex
 //
-// push    what the frontier's vertices have is offered along their edges. Who is first to set a bit of `visited` writes
-//         its level. The frontier is a list, so that a step costs its edges, however many vertices there are. Rows are
-//         cut into pieces of CUT edges. A block gathers what it lists in shared memory: one atomic a block lists it.
+// push    what the frontier's vertices have is offered along their edges. The frontier is a list, so that a step costs
+//         its edges, however many vertices there are. Rows are cut into pieces of CUT edges. A block gathers what it
+//         lists in shared memory, and one atomic lists it. A step that finds more than a block holds is not listed:
+//         a pull does not need the list, and a push makes it from the words.
 // pull    every vertex that some search of the step may still reach looks through its predecessors, until it has all of
-//         those searches. Which pull has found a bit is noted in DEPTH words a vertex, the number's binary digits: levels
-//         are written from them at once, a row of the answer after another.
+//         those searches: the first of them by its own thread, the others by eight lanes.
+// levels  Which step has found a bit is noted in DEPTH words a vertex, the step's number in binary digits: levels are
+//         written from them at once, a row of the answer after another. After a few steps pushes write their levels
+//         themselves: a graph of many levels has few vertices in each.
 //
 // Words of the frontier, of the next, and of the one before, which is cleared meanwhile, take turns; so do the lists.
 //
@@ -16,26 +19,38 @@
 
 using Word = unsigned long long;
 
-constexpr int DEPTH = 4, NOTABLE = (1 << DEPTH) - 1;  // digits of a pull's number, and pulls between two writings
+constexpr int DEPTH = 4, NOTABLE = (1 << DEPTH) - 1;  // digits of a step's number, and steps between two writings
 constexpr int CUT = 256;                              // edges of a piece of a row
 constexpr int HELD = 1024;                            // pieces that a block gathers
+constexpr int NOTED_BY_PUSHES = 7;                    // steps since levels were written from which pushes do it themselves
 
 struct SearchesControl {
     unsigned int arrived, done;
     unsigned long long steps, pulls, pulling;
-    unsigned long long noted;    // pulls since levels were written from the digits
+    unsigned long long noted;    // steps that are noted since levels were written
     unsigned long long listed;   // was the frontier before pushed, and so listed?
     unsigned long long before;   // pieces of that list
     unsigned long long begun;    // have the sources been placed?
     unsigned long long queue[3]; // pieces and, above them, edges
+    unsigned long long again[3]; // the same of a list that is made from the words
     unsigned long long found[3]; // vertices that a pull has found
     Word live[3];                // searches that have a frontier
-    int level_of[NOTABLE + 1];   // of a pull's number
+    unsigned int unlisted[3];    // has a block found more than it holds?
+    int level_of[NOTABLE + 1];   // of a step's number
+};
+
+// The edges of a vertex that are still to be looked at, and what it wants of them: afterwards what it has got.
+struct Row {
+    Word want;
+    I at, end;
 };
 
 // What a block gathers in a step.
 struct Gathered {
-    Piece held[HELD];
+    union {
+        Piece held[HELD];            // of a push
+        Row rows[SEARCHES_THREADS];  // of a pull, 32 for each warp
+    };
     unsigned int count, edges, found;
     Word live;
     unsigned int base;
@@ -54,10 +69,11 @@ struct List {
     Piece* pieces;
     unsigned long long* counter;
 
-    // List the rows of some of the lanes. All of the warp take part.
-    __device__ __forceinline__ void add_where(bool wanted, const Piece& row, Gathered& block) const {
+    // List the rows of some of the lanes, or `all`, even those that the block cannot hold. All of the warp take part.
+    __device__ __forceinline__ void add_where(bool wanted, const Piece& row, Gathered& block, bool all) const {
         const unsigned int some = __ballot_sync(WARP, wanted);
         if (some == 0) return;
+        if (!all && from_lane(*(volatile unsigned int*)&block.count, 0) > HELD) return;
         const bool one = wanted && row.length <= CUT;
         const unsigned int ones = __ballot_sync(WARP, one);
         unsigned int base = 0;
@@ -65,7 +81,7 @@ struct List {
         base = from_lane(base, 0) + __popc(ones & lanes_below());
         if (one && base < HELD) block.held[base] = row;
         const unsigned int over = __ballot_sync(WARP, one && base >= HELD);
-        if (over != 0) {
+        if (all && over != 0) {
             unsigned long long at = 0;
             if (lane_number() == 0) at = atomicAdd(counter, (unsigned long long)__popc(over));
             at = (from_lane(at, 0) & 0xffffffffu) + __popc(over & lanes_below());
@@ -86,7 +102,8 @@ struct List {
 
 // What all threads of a block have gathered goes to the grid's counters, and what it holds to the list.
 __device__ __forceinline__ void hand_over(Gathered& block, const List& list, unsigned int edges, unsigned int found,
-                                          Word live, unsigned long long* found_by_all, Word* live_of_all) {
+                                          Word live, unsigned long long* found_by_all, Word* live_of_all,
+                                          unsigned int* unlisted) {
 #pragma unroll
     for (int distance = 16; distance > 0; distance /= 2) {
         edges += __shfl_xor_sync(WARP, edges, distance);
@@ -105,6 +122,7 @@ __device__ __forceinline__ void hand_over(Gathered& block, const List& list, uns
         if (sum != 0) block.base = (unsigned int)atomicAdd(list.counter, sum);
         if (block.found > 0) atomicAdd(found_by_all, (unsigned long long)block.found);
         if (block.live != 0) atomicOr(live_of_all, block.live);
+        if (unlisted != nullptr && block.count > HELD) *unlisted = 1;
     }
     __syncthreads();
     for (unsigned int i = threadIdx.x; i < kept; i += blockDim.x) list.pieces[block.base + i] = block.held[i];
@@ -123,40 +141,31 @@ __device__ __forceinline__ void clear_state(long long n, int searches, const boo
     }
 }
 
-// Put the sources into the first frontier. A warp does it.
+// Put the sources into the first frontier, a warp for each.
 __device__ __forceinline__ void place_sources(SearchesControl* control, const I* indptr, long long n, int searches,
                                               const long long* sources, Word* visited, Word* words, Piece* pieces,
                                               int* level) {
-    for (int first = 0; first < searches; first += 32) {
-        const int j = first + lane_number();
-        const bool has = j < searches;
-        const long long s = has ? sources[j] : 0;
+    for (int j = (int)(thread_number() / 32); j < searches; j += (int)(thread_count() / 32)) {
+        const long long s = sources[j];
+        const Word bit = (Word)1 << j;
+        const I start = indptr[s], length = indptr[s + 1] - start, count = (length + CUT - 1) / CUT;
         bool lists = false;
-        Piece row{(I)s, 0, 0};
-        if (has) {
-            const Word bit = (Word)1 << j;
+        unsigned long long at = 0;
+        if (lane_number() == 0) {
             level[j * n + s] = 0;
             atomicOr(visited + s, bit);
             atomicOr(&control->live[0], bit);
-            row.start = indptr[s];
-            row.length = indptr[s + 1] - row.start;
-            lists = row.length > 0 && atomicOr(words + s, bit) == 0;
+            lists = length > 0 && atomicOr(words + s, bit) == 0;
+            if (lists) at = atomicAdd(control->queue, (unsigned long long)length << 32 | (unsigned long long)count);
         }
-        for (unsigned int left = __ballot_sync(WARP, lists); left != 0; left &= left - 1) {
-            const int owner = __ffs(left) - 1;
-            const I vertex = from_lane(row.vertex, owner), start = from_lane(row.start, owner);
-            const I length = from_lane(row.length, owner), count = (length - 1) / CUT + 1;
-            unsigned long long at = 0;
-            if (lane_number() == 0)
-                at = atomicAdd(control->queue, (unsigned long long)length << 32 | (unsigned long long)count);
-            at = from_lane(at, 0) & 0xffffffffu;
-            for (I i = lane_number(); i < count; i += 32)
-                pieces[at + i] = {vertex, start + i * CUT, length - i * CUT < CUT ? length - i * CUT : CUT};
-        }
+        if (!from_lane(lists, 0)) continue;
+        at = from_lane(at, 0) & 0xffffffffu;
+        for (I i = lane_number(); i < count; i += 32)
+            pieces[at + i] = {(I)s, start + i * CUT, length - i * CUT < CUT ? length - i * CUT : CUT};
     }
 }
 
-// List the vertices of a frontier that a pull has found.
+// List the vertices of a frontier that has no list.
 __device__ __forceinline__ unsigned int list_found(const I* indptr, long long n, const Word* frontier, const List& list,
                                                    Gathered& block) {
     unsigned int edges = 0;
@@ -168,19 +177,26 @@ __device__ __forceinline__ unsigned int list_found(const I* indptr, long long n,
             row.length = indptr[v + 1] - row.start;
         }
         edges += (unsigned int)row.length;
-        list.add_where(row.length > 0, row, block);
+        list.add_where(row.length > 0, row, block, true);
     }
     return edges;
 }
 
-// What a push or a pull reads and writes.
+// What a push or a pull reads and writes. number: of the step, or 0 if it writes its levels itself.
 struct Step {
     long long n;
     const Word* frontier;
-    Word *next, *visited;
+    Word *next, *visited, *digits;
     int* level;
-    int k;
+    int k, number;
 };
+
+// Note that a step has found these bits, where other threads may note some of the same vertex.
+__device__ __forceinline__ void note(const Step& s, I v, Word fresh) {
+#pragma unroll
+    for (int digit = 0; digit < DEPTH; ++digit)
+        if (s.number >> digit & 1) atomicOr(s.digits + digit * s.n + v, fresh);
+}
 
 // Offer what the listed vertices have along their edges, so many lanes for each piece.
 __device__ __forceinline__ void push_pieces(const Step& s, const I* indptr, const I* indices, const Piece* pieces,
@@ -208,47 +224,83 @@ __device__ __forceinline__ void push_pieces(const Step& s, const I* indptr, cons
                 if (fresh != 0) {
                     live |= fresh;
                     first = row.length > 0 && atomicOr(s.next + x, fresh) == 0;
-                    for (Word bits = fresh; bits != 0; bits &= bits - 1) s.level[(__ffsll(bits) - 1) * s.n + x] = s.k + 1;
+                    if (s.number != 0) {
+                        note(s, x, fresh);
+                    } else {
+                        for (Word bits = fresh; bits != 0; bits &= bits - 1)
+                            s.level[(__ffsll(bits) - 1) * s.n + x] = s.k + 1;
+                    }
                 }
             }
             if (first) edges += (unsigned int)row.length;
-            list.add_where(first, row, block);
+            list.add_where(first, row, block, false);
         }
     }
 }
 
 // Look through the pieces of long columns, all warps.
 __device__ __forceinline__ void pull_pieces(const Step& s, const I* indices, const Piece* pieces, long long count,
-                                            Word wanted, Word* digits, int number, unsigned int& found, Word& live) {
+                                            Word wanted, unsigned int& found, Word& live) {
     for (long long i = thread_number() / 32; i < count; i += thread_count() / 32) {
         const Piece piece = pieces[i];
-        Word want = from_lane(wanted & ~now(s.visited + piece.vertex), 0), got = 0;
-        for (I at = 0; at < piece.length && (want & ~got) != 0; at += 128) {
+        const Word want = from_lane(wanted & ~now(s.visited + piece.vertex), 0);
+        if (want == 0) continue;
+        Word got = 0;
 #pragma unroll
-            for (int j = 0; j < 4; ++j) {
-                const I e = at + 32 * j + lane_number();
-                if (e < piece.length) got |= s.frontier[indices[piece.start + e]];
-            }
-#pragma unroll
-            for (int distance = 16; distance > 0; distance /= 2) got |= __shfl_xor_sync(WARP, got, distance);
+        for (int j = 0; j < LONG / 32; ++j) {
+            const I e = 32 * j + lane_number();
+            if (e < piece.length) got |= s.frontier[indices[piece.start + e]];
         }
+#pragma unroll
+        for (int distance = 16; distance > 0; distance /= 2) got |= __shfl_xor_sync(WARP, got, distance);
         Word fresh = got & want;
         if (lane_number() == 0 && fresh != 0) {
             fresh &= ~atomicOr(s.visited + piece.vertex, fresh);
             if (fresh != 0) {
                 live |= fresh;
                 found += atomicOr(s.next + piece.vertex, fresh) == 0;
-                for (int digit = 0; digit < DEPTH; ++digit)
-                    if (number >> digit & 1) atomicOr(digits + digit * s.n + piece.vertex, fresh);
+                note(s, piece.vertex, fresh);
             }
         }
     }
 }
 
+// Look through the rows of a warp until each has what it wants, eight lanes for a row. All of the warp take part.
+__device__ __forceinline__ void pull_rows(const Word* frontier, const I* indices, Row* rows, int count) {
+    constexpr int LANES = 8, AT_ONCE = 4;
+    const int own = lane_number() % LANES;
+    int row = -1, next = lane_number() / LANES;
+    Word missing = 0, got = 0;
+    I at = 0, end = 0;
+    while (true) {
+        if (at >= end || (missing & ~got) == 0) {
+            if (row >= 0 && own == 0) rows[row].want = got;
+            row = next < count ? next : -1;
+            next += 32 / LANES;
+            missing = row >= 0 ? rows[row].want : 0;
+            at = row >= 0 ? rows[row].at : 0;
+            end = row >= 0 ? rows[row].end : 0;
+            got = 0;
+        }
+        if (!__any_sync(WARP, row >= 0)) return;
+        Word word = 0;
+#pragma unroll
+        for (int j = 0; j < AT_ONCE; ++j) {
+            const I place = at + LANES * j + own;
+            if (place < end) word |= frontier[indices[place]];
+        }
+#pragma unroll
+        for (int distance = LANES / 2; distance > 0; distance /= 2) word |= __shfl_xor_sync(WARP, word, distance);
+        got |= word;
+        at += LANES * AT_ONCE;
+    }
+}
+
 // Let every vertex look for the searches of the step that have not been there. before: words that become zero.
 __device__ __forceinline__ void pull_words(const Step& s, const I* indptr, const I* indices, Word wanted, Word* before,
-                                           Word* digits, int number, unsigned int& found, Word& live) {
-    constexpr int AT_ONCE = 4, BY_ITSELF = 16;
+                                           Row* rows, unsigned int& found, Word& live) {
+    constexpr int AT_ONCE = 4;
+    rows += threadIdx.x / 32 * 32;
     for (long long first = thread_number() - lane_number(); first < s.n; first += thread_count()) {
         const long long v = first + lane_number();
         Word seen = 0, want = 0, got = 0;
@@ -262,27 +314,21 @@ __device__ __forceinline__ void pull_words(const Step& s, const I* indptr, const
             e = indptr[v];
             end = indptr[v + 1];
             if (end - e > LONG) e = end;
-            for (const I alone = end - e < BY_ITSELF ? end : e + BY_ITSELF; e < alone && (want & ~got) != 0; e += AT_ONCE) {
 #pragma unroll
-                for (int j = 0; j < AT_ONCE; ++j)
-                    if (e + j < alone) got |= s.frontier[indices[e + j]];
-            }
+            for (int j = 0; j < AT_ONCE; ++j)
+                if (e + j < end) got |= s.frontier[indices[e + j]];
+            e += AT_ONCE;
         }
-        for (unsigned int left = __ballot_sync(WARP, (want & ~got) != 0 && e < end); left != 0; left &= left - 1) {
-            const int owner = __ffs(left) - 1;
-            const I last = from_lane(end, owner);
-            const Word missing = from_lane(want & ~got, owner);
-            Word there = 0;
-            for (I at = from_lane(e, owner); at < last && (missing & ~there) != 0; at += 64) {
-#pragma unroll
-                for (int j = 0; j < 2; ++j) {
-                    const I place = at + 32 * j + lane_number();
-                    if (place < last) there |= s.frontier[indices[place]];
-                }
-#pragma unroll
-                for (int distance = 16; distance > 0; distance /= 2) there |= __shfl_xor_sync(WARP, there, distance);
-            }
-            if (lane_number() == owner) got |= there;
+        const bool more = (want & ~got) != 0 && e < end;
+        const unsigned int some = __ballot_sync(WARP, more);
+        if (some != 0) {
+            Row* const row = rows + __popc(some & lanes_below());
+            if (more) *row = {want & ~got, e, end};
+            __syncwarp();
+            pull_rows(s.frontier, indices, rows, __popc(some));
+            __syncwarp();
+            if (more) got |= row->want;
+            __syncwarp();
         }
         const Word fresh = got & want;
         if (fresh == 0) continue;
@@ -290,7 +336,7 @@ __device__ __forceinline__ void pull_words(const Step& s, const I* indptr, const
         s.next[v] = fresh;
 #pragma unroll
         for (int digit = 0; digit < DEPTH; ++digit)
-            if (number >> digit & 1) digits[digit * s.n + v] |= fresh;
+            if (s.number >> digit & 1) s.digits[digit * s.n + v] |= fresh;
         live |= fresh;
         ++found;
     }
@@ -304,41 +350,71 @@ __device__ __forceinline__ unsigned int apart(unsigned int bits) {
     return bits & 0x11111111u;
 }
 
-// Write the levels that pulls have found, and -1 where no search has been. again: are there more pulls to come?
-__device__ __forceinline__ void write_levels(const SearchesControl* control, long long n, int searches,
-                                             const Word* visited, Word* digits, bool noted, bool again, int* level) {
+// Write the levels of so many vertices that stand side by side, by a thread. The others are in other threads.
+template <int SIDE>
+__device__ __forceinline__ void write_side_by_side(const int* level_of, long long n, int searches, const Word* visited,
+                                                   Word* digits, bool noted, bool again, int* level) {
     constexpr int AT_ONCE = 8;  // searches
+    for (long long v = SIDE * thread_number(); v < n; v += SIDE * thread_count()) {
+        for (int half = 0; 32 * half < searches; ++half) {
+            unsigned int digit[SIDE][DEPTH], written[SIDE];
+#pragma unroll
+            for (int c = 0; c < SIDE; ++c) {
+                unsigned int known = 0;
+#pragma unroll
+                for (int i = 0; i < DEPTH; ++i) {
+                    digit[c][i] = noted ? (unsigned int)(digits[i * n + v + c] >> 32 * half) : 0;
+                    known |= digit[c][i];
+                }
+                written[c] = (unsigned int)(visited[v + c] >> 32 * half) & ~known;
+            }
+            for (int first = 32 * half; first < 32 * half + 32 && first < searches; first += AT_ONCE) {
+                unsigned int numbers[SIDE], any = 0;
+#pragma unroll
+                for (int c = 0; c < SIDE; ++c) {
+                    numbers[c] = 0;
+#pragma unroll
+                    for (int i = 0; i < DEPTH; ++i) {
+                        numbers[c] |= apart(digit[c][i]) << i;
+                        digit[c][i] >>= AT_ONCE;
+                    }
+                    any |= written[c];
+                }
+                int* const row = level + first * n + v;
+                if ((any & 0xffu) == 0 && first + AT_ONCE <= searches) {
+#pragma unroll
+                    for (int j = 0; j < AT_ONCE; ++j) {
+                        int found[SIDE];
+#pragma unroll
+                        for (int c = 0; c < SIDE; ++c) found[c] = level_of[numbers[c] >> 4 * j & NOTABLE];
+                        if constexpr (SIDE == 4)
+                            __stcs(reinterpret_cast<int4*>(row + j * n), make_int4(found[0], found[1], found[2], found[3]));
+                        else __stcs(row + j * n, found[0]);
+                    }
+                } else {
+                    for (int j = 0; j < AT_ONCE && first + j < searches; ++j)
+#pragma unroll
+                        for (int c = 0; c < SIDE; ++c)
+                            if (!(written[c] >> j & 1)) row[j * n + c] = level_of[numbers[c] >> 4 * j & NOTABLE];
+                }
+#pragma unroll
+                for (int c = 0; c < SIDE; ++c) written[c] >>= AT_ONCE;
+            }
+        }
+        for (int i = 0; again && i < DEPTH; ++i)
+            for (int c = 0; c < SIDE; ++c) digits[i * n + v + c] = 0;
+    }
+}
+
+// Write the levels that are noted, and -1 where no search has been. again: are there more steps to come?
+__device__ __noinline__ void write_levels(const SearchesControl* control, long long n, int searches, const Word* visited,
+                                          Word* digits, bool noted, bool again, int* level) {
     __shared__ int level_of[NOTABLE + 1];
     if (threadIdx.x <= NOTABLE) level_of[threadIdx.x] = threadIdx.x == 0 ? -1 : now(control->level_of + threadIdx.x);
     __syncthreads();
-    for (long long v = thread_number(); v < n; v += thread_count()) {
-        Word digit[DEPTH], pulled = 0;
-#pragma unroll
-        for (int i = 0; i < DEPTH; ++i) {
-            digit[i] = noted ? digits[i * n + v] : 0;
-            pulled |= digit[i];
-            if (again && digit[i] != 0) digits[i * n + v] = 0;
-        }
-        Word pushed = visited[v] & ~pulled;  // whose levels are there
-        int* row = level + v;
-        for (int first = 0; first < searches; first += AT_ONCE) {
-            unsigned int numbers = 0;
-#pragma unroll
-            for (int i = 0; i < DEPTH; ++i) {
-                numbers |= apart((unsigned int)digit[i]) << i;
-                digit[i] >>= AT_ONCE;
-            }
-            const unsigned int there = (unsigned int)pushed & 0xffu;
-            pushed >>= AT_ONCE;
-            if (there == 0 && first + AT_ONCE <= searches) {
-#pragma unroll
-                for (int j = 0; j < AT_ONCE; ++j, row += n) __stcs(row, level_of[numbers >> 4 * j & NOTABLE]);
-            } else {
-                for (int j = 0; j < AT_ONCE && first + j < searches; ++j, row += n)
-                    if (!(there >> j & 1)) __stcs(row, level_of[numbers >> 4 * j & NOTABLE]);
-            }
-        }
-    }
+    if (n % 4 == 0 && reinterpret_cast<unsigned long long>(level) % 16 == 0)
+        write_side_by_side<4>(level_of, n, searches, visited, digits, noted, again, level);
+    else write_side_by_side<1>(level_of, n, searches, visited, digits, noted, again, level);
     __syncthreads();
 }
 
@@ -358,8 +434,7 @@ extern "C" __global__ void __launch_bounds__(SEARCHES_THREADS, SEARCHES_BLOCKS)
     if (control->begun == 0) {
         clear_state(n, searches, outside, visited, words, digits, level);
         grid_barrier(&control->arrived);
-        if (thread_number() < 32)
-            place_sources(control, indptr, n, searches, sources, visited, words, lists, level);
+        place_sources(control, indptr, n, searches, sources, visited, words, lists, level);
         grid_barrier(&control->arrived);
         listed = true;
     }
@@ -369,45 +444,47 @@ extern "C" __global__ void __launch_bounds__(SEARCHES_THREADS, SEARCHES_BLOCKS)
         done = live_now == 0 || (long long)step == deepest;
         if (done) break;
         if (thread_number() == 0) {
-            control->queue[past] = 0;
+            control->queue[past] = control->again[past] = 0;
             control->found[past] = 0;
             control->live[past] = 0;
+            control->unlisted[past] = 0;
         }
         block.clear();
         Word* const frontier = words + here * n;
         Word* const gone = words + past * n;
         const List next{lists + there * capacity, control->queue + there};
-        const Step s{n, frontier, words + there * n, visited, level, (int)step};
         const bool pushed = !pulling;
-        if (pulling) {
-            pulling = choice == 2 || now(control->found + here) * beta > (double)n;
-            if (!pulling) {
-                const List list{lists + here * capacity, control->queue + here};
-                const unsigned int edges = list_found(indptr, n, frontier, list, block);
-                hand_over(block, list, edges, 0, 0, nullptr, nullptr);
-                grid_barrier(&control->arrived);
-                block.clear();
-            }
-        }
-        unsigned long long queued = 0;
-        if (!pulling) {
-            queued = now(control->queue + here);
-            pulling = choice == 2 || (choice == 0 && (queued >> 32) * alpha > (double)nnz);
+        unsigned long long queued = now(control->queue + here);
+        const auto many = [=](unsigned long long q) { return choice == 0 && (q >> 32) * alpha > (double)nnz; };
+        pulling = choice == 2 || (pulling ? now(control->found + here) * beta > (double)n : many(queued));
+        bool whole = now(control->unlisted + here) == 0;
+        if (!pulling && !(pushed && whole)) {
+            const List list{lists + here * capacity, control->again + here};
+            const unsigned int edges = list_found(indptr, n, frontier, list, block);
+            hand_over(block, list, edges, 0, 0, nullptr, nullptr, nullptr);
+            grid_barrier(&control->arrived);
+            block.clear();
+            queued = now(control->again + here);
+            pulling = many(queued);
+            whole = true;
         }
         const long long count = (long long)(queued & 0xffffffffu);
+        if (pulling && noted == NOTABLE) {
+            write_levels(control, n, searches, visited, digits, true, true, level);
+            noted = 0;
+            grid_barrier(&control->arrived);
+        }
+        const bool notes = digits != nullptr && (pulling || noted < NOTED_BY_PUSHES);
+        if (notes) ++noted;
+        const int number = notes ? (int)noted : 0;
+        if (notes && thread_number() == 0) control->level_of[number] = (int)step + 1;
+        const Step s{n, frontier, words + there * n, visited, digits, level, (int)step, number};
         unsigned int edges = 0, found = 0;
         Word live = 0;
         if (pulling) {
-            if (noted == NOTABLE) {
-                write_levels(control, n, searches, visited, digits, true, true, level);
-                noted = 0;
-                grid_barrier(&control->arrived);
-            }
-            ++noted;
             ++pulls;
-            if (thread_number() == 0) control->level_of[noted] = (int)step + 1;
-            pull_pieces(s, in_indices, columns, (long long)*column_count, live_now, digits, (int)noted, found, live);
-            pull_words(s, in_indptr, in_indices, live_now, gone, digits, (int)noted, found, live);
+            pull_pieces(s, in_indices, columns, (long long)*column_count, live_now, found, live);
+            pull_words(s, in_indptr, in_indices, live_now, gone, block.rows, found, live);
         } else {
             if (listed) {
                 const Piece* const list = lists + past * capacity;
@@ -417,9 +494,10 @@ extern "C" __global__ void __launch_bounds__(SEARCHES_THREADS, SEARCHES_BLOCKS)
             }
             push_pieces(s, indptr, indices, lists + here * capacity, count, lanes, next, block, edges, live);
         }
-        listed = pushed;  // one that was pulled may have vertices without edges, which are not listed
+        listed = pushed && whole;  // one that was pulled may have vertices without edges, which are not listed
         before = count;
-        hand_over(block, next, edges, found, live, control->found + there, control->live + there);
+        hand_over(block, next, edges, found, live, control->found + there, control->live + there,
+                  control->unlisted + there);
         grid_barrier(&control->arrived);
     }
     if (done) write_levels(control, n, searches, visited, digits, noted != 0, false, level);

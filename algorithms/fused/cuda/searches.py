@@ -22,11 +22,11 @@ from .batches import AT_ONCE, begin_copies, copies_need, in_copies, run_copies
 from .graphs import CHOICES, columns_of, rows_of, too_large
 from .paths import Schedule, mark_unreached, may_be_deep
 
-SEARCHES_WORDS = 25
+SEARCHES_WORDS = 30
 """Of 8 bytes, in SearchesControl."""
 
 CUT, LONG, DEPTH = 256, 256, 4
-"""As in searches.cu and pieces.cu: edges of a piece of a row, edges from which a column is cut, digits of a pull."""
+"""As in searches.cu and pieces.cu: edges of a piece of a row, edges from which a column is cut, digits of a step."""
 
 PULLED_FROM = 4
 """Searches that are worth turning a matrix for its columns."""
