@@ -225,7 +225,7 @@ class Far:
 
 
 def test_calls_go_to_the_host_where_they_are_predicted_to_be_over_sooner(monkeypatch: pytest.MonkeyPatch) -> None:
-    small, large = Far(3_000, 9_000), Far(1 << 16, 1 << 20)
+    small, large = Far(3_000, 9_000), Far(1 << 18, 1 << 22)
     for cost in (places.DISTANCES, places.LEVELS, places.TREES, places.WEAK, places.STRONG, places.FOREST):
         assert places.sooner(small, cost) == "cpu"
         assert places.sooner(large, cost) is large

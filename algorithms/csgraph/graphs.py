@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 
 from formats import CSR, Matrix, from_edges, from_scipy
-from formats.arrays import is_array, move, namespace
+from formats.arrays import is_array, namespace
 from formats.matrix.facts import Fact
-from formats.places import Place
 from formats.storage.orientation import compressed, is_symmetric
 from semiring import ewise_add
 
@@ -128,34 +127,33 @@ def from_array(csgraph: Any) -> Matrix:
     return compressed(A, 0)
 
 
-def sparse_like(csgraph: Any, place: Place, rows: Any, cols: Any, values: Any) -> Any:
-    """A sparse matrix of these edges in a place, as `csgraph` is one."""
+def sparse_like(csgraph: Any, rows: Any, cols: Any, values: Any) -> Any:
+    """A sparse matrix of these edges, as `csgraph` is one."""
     n = csgraph.shape[0] if hasattr(csgraph, "shape") else len(csgraph)
     xp = namespace(values)
     if xp is np:
         from algorithms.fused.cpu import entries
 
-        return matrix_like(csgraph, place, *entries.by_rows(rows, cols, values, n))
+        return matrix_like(csgraph, *entries.by_rows(rows, cols, values, n))
     keys = rows.astype(np.int64) * n + cols
     if not bool((keys[1:] > keys[:-1]).all()):
         order = keys.argsort()
         rows, cols, values = rows[order], cols[order], values[order]
     indptr = xp.zeros(n + 1, np.int32)
     indptr[1:] = xp.cumsum(xp.bincount(rows, minlength=n))[:n]
-    return matrix_like(csgraph, place, indptr, cols, values)
+    return matrix_like(csgraph, indptr, cols, values)
 
 
-def entries_where(csgraph: Any, place: Place, A: Any, kept: Any) -> Any:
-    """A sparse matrix of A's entries, by rows, at which the Boolean vector is true: in a place, as `csgraph` is one."""
+def entries_where(csgraph: Any, A: Any, kept: Any) -> Any:
+    """A sparse matrix of A's entries, by rows, at which the Boolean vector is true, as `csgraph` is one."""
     xp = A.xp
     before = xp.zeros(A.nnz + 1, np.int32)
     xp.cumsum(kept, out=before[1:], dtype=np.int32)
-    return matrix_like(csgraph, place, before[A.indptr], A.indices[kept], A.values[kept])
+    return matrix_like(csgraph, before[A.indptr], A.indices[kept], A.values[kept])
 
 
-def matrix_like(csgraph: Any, place: Place, *parts: Any) -> Any:
-    """A CSR of csgraph's library: a matrix where `csgraph` is one, else an array.  parts: indptr, indices, values."""
-    indptr, indices, values = move(parts, place, "answer")
+def matrix_like(csgraph: Any, indptr: Any, indices: Any, values: Any) -> Any:
+    """A CSR of csgraph's library: a matrix where `csgraph` is one, else an array."""
     shape = (indptr.size - 1, indptr.size - 1)
     if not isinstance(values, np.ndarray):
         from cupyx.scipy.sparse import csr_matrix

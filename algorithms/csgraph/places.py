@@ -1,6 +1,6 @@
 """Where a call on a GPU's matrix runs: there, or on the host if it is predicted to be over sooner.
 
-    host    the edges that the call looks at, each so many ns, and the copy of the matrix if there is none yet
+    host    so many ns a vertex and an edge, and the copy of the matrix if there is none yet
     GPU     what a call takes on a small graph; of several sources each again; of an order of discovery each level
 
 The host's copy is kept with the matrix. Answers are always where the matrix is. The times are those of an H200 and of a
@@ -28,7 +28,10 @@ LONG: Fact[bool] = Fact("a search had more levels than its order is worth on the
 COPY_NS = 0.2
 """Of a byte from a GPU to the host."""
 
-LEVEL_MS, FEWEST = 0.8, 4
+SMALL = 1 << 20
+"""Bytes below which nobody asks first whether they fit on the GPU."""
+
+LEVEL_MS, FEWEST = 1, 4
 """Of a level on a GPU, in an order of discovery; levels below which hardly a search is over."""
 
 T = TypeVar("T")
@@ -36,26 +39,27 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Cost:
-    """What a call takes: of a small graph on a GPU, an edge on the host, each source but the first on the GPU."""
+    """What a call takes: on a GPU, of a small graph and of a further source; on the host, of a vertex and an edge."""
 
     gpu_ms: float
+    vertex_ns: float
     edge_ns: float
     more_ms: float = 0
 
     def on_host(self, A: Matrix, sources: int = 1) -> float:
         """The milliseconds that a call is predicted to take there."""
         copied = 0 if A.keeps(ON_HOST) else A.nbytes * COPY_NS
-        return (sources * self.edge_ns * (A.nnz + A.nrows) + copied) / 1e6
+        return (sources * (self.vertex_ns * A.nrows + self.edge_ns * A.nnz) + copied) / 1e6
 
 
-DISTANCES = Cost(0.9, 30, 0.07)
-LEVELS = Cost(0.8, 14, 0.07)
-TREES = Cost(4, 60, 4)
-ALL_PAIRS = Cost(1, 0.4)
-ORDER = Cost(0, 5)
-WEAK = Cost(0.45, 10)
-STRONG = Cost(1.5, 13)
-FOREST = Cost(1, 55)
+DISTANCES = Cost(0.7, 60, 3, 0.07)
+LEVELS = Cost(0.75, 30, 3, 0.07)
+TREES = Cost(1.7, 100, 5, 1)
+ALL_PAIRS = Cost(1, 0, 0.4)
+ORDER = Cost(0, 10, 3)
+WEAK = Cost(0.45, 20, 2)
+STRONG = Cost(2, 35, 5)
+FOREST = Cost(2, 80, 20)
 
 
 def sooner(A: Matrix, cost: Cost, sources: int = 1) -> Matrix:
@@ -84,7 +88,14 @@ def on_host(A: Matrix) -> Matrix:
 
 def where(A: Matrix, answer: T) -> T:
     """An answer, or several, where A is."""
-    return answer if A.place.on_host else move((answer,), A.place, "answer")[0]
+    if A.place.on_host:
+        return answer
+    if isinstance(answer, np.ndarray) and answer.nbytes < SMALL:
+        with A.place.scope():
+            return A.xp.asarray(answer)
+    if isinstance(answer, tuple):
+        return tuple(where(A, part) for part in answer)  # type: ignore[return-value]
+    return move((answer,), A.place, "answer")[0]
 
 
 @cache

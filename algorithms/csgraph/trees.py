@@ -70,17 +70,17 @@ def breadth_first_tree(csgraph: Any, i_start: int, directed: bool = True) -> Any
 
     Source: `bfs_order`.
     """
-    G, start = stored(csgraph, directed), operator.index(i_start)
-    A: Any = sooner_in_order(G, start, not directed)
-    order, parent = bfs_order(A, start, both_ways=not directed)
+    A: Any = stored(csgraph, directed)
+    start = operator.index(i_start)
+    order, parent = where(A, bfs_order(sooner_in_order(A, start, not directed), start, both_ways=not directed))
     if directed:
-        return entries_where(csgraph, G.place, A, parent[A.indices] == expand(A.indptr))
+        return entries_where(csgraph, A, parent[A.indices] == expand(A.indptr))
     found = order[1:]
     found_by = parent[found]
     values = positive(values_at(A, found_by, found))
     if not is_symmetric(A):
         values = A.xp.minimum(values, positive(values_at(A, found, found_by)))
-    return sparse_like(csgraph, G.place, found_by, found, values)
+    return sparse_like(csgraph, found_by, found, values)
 
 
 def minimum_spanning_tree(csgraph: Any, overwrite: bool = False) -> Any:
@@ -108,14 +108,14 @@ def minimum_spanning_tree(csgraph: Any, overwrite: bool = False) -> Any:
     """
     G = graph_of(csgraph)
     A = sooner(G, FOREST)
-    F: Any = boruvka(A, symmetrize=True)
+    F: Any = boruvka(A if A.place.on_host else graph_of(csgraph, directed=False), symmetrize=True)
     u, v, weights = F.rows, F.cols, F.values
     if bool((weights == 0).any()):
         u, v, weights = (part[weights != 0] for part in (u, v, weights))
     if not is_symmetric(A):
         here = values_at(A, u, v) == weights
         u, v = A.xp.where(here, u, v), A.xp.where(here, v, u)
-    return sparse_like(csgraph, G.place, u, v, weights)
+    return sparse_like(csgraph, *where(G, (u, v, weights)))
 
 
 def as_predecessors(parent: Any) -> Any:

@@ -247,7 +247,7 @@ def strong(A: CSR, trim: bool, how: Direction) -> Array:
 
 
 def between_components(A: CSR, fmt: type) -> dict[str, int]:
-    """What edges between components take, if all are such: their ends, one number for both, and a sort of these."""
+    """What edges between components take, if all are such: their ends, and on the host's way a sort of both in one."""
     return {"edges between components": A.nnz * 48}
 
 

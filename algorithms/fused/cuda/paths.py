@@ -12,7 +12,7 @@ from algorithms.da2cf import da2cf
 from algorithms.delta_stepping import delta_stepping
 from algorithms.dijkstra import dijkstra
 from algorithms.shared.bucket_width import bucket_width
-from algorithms.shared.parents import gains_by_length, shortest_path_tree
+from algorithms.shared.parents import gains_by_length, nearest_parents, shortest_path_tree
 from algorithms.shared.single_source import Exact, Until
 from formats import CSR
 from formats.arrays import Array, cupy, differs, index_dtype
@@ -372,6 +372,23 @@ def _tree(A: CSR, d: Array, source: int, s: Semiring) -> Any:
     unsettled = int(state[5])  # 1 + the last round that began with a vertex without a parent
     if unsettled > 0 and int(state[2 + (unsettled - 1) % 3]) == 0:
         raise ValueError(ASTRAY)
+    return as_vertices(parent)
+
+
+def tight_edges(A: CSR, fmt: type) -> dict[str, int]:
+    """What the pass over all edges takes: their ends, two distances, a length and flags."""
+    return {"tight edges": A.nnz * (2 * A.indices.itemsize + 3 * 8 + 3)}
+
+
+@nearest_parents.implement(CSR, "cuda", needs=tight_edges)
+def _nearest_tree(A: CSR, d: Array, source: int, s: Semiring) -> Any:
+    from .nearest import parents
+
+    if s != MinPlus or A.dtype == np.int64 or A.indices.dtype != np.int32 or d.dtype != A.dtype:
+        return Unsuited("only MinPlus of int32 and floats is written for this, with vertices in 32 bits")
+    parent, waiting = parents(A, d, source)
+    if bool(waiting.any()):
+        settle_by_hops(A, d, source, s, parent)
     return as_vertices(parent)
 
 
