@@ -97,18 +97,20 @@ def drawn(seed: int, kind: int) -> tuple[Matrix, Any]:
     return from_edges(u, v, values.astype(dtype), shape=n), semiring
 
 
-def distances(A: Matrix, semiring: Any) -> Any:
+def distances(A: Matrix, semiring: Any, sources: Any) -> Any:
     """A row for each source by searches, or the cycle that keeps them from ending."""
     try:
-        return np.array([bellman_ford(A, source, semiring) for source in range(A.nrows)])
+        return np.array([bellman_ford(A, int(source), semiring) for source in sources])
     except NegativeCycle as error:
         return error.cycle
 
 
 def check(A: Matrix, semiring: Any, seed: int) -> None:
-    """All distances of a factor are those of searches, and both find a negative cycle."""
-    right, n = distances(A, semiring), A.nrows
-    s = find_semiring(semiring)
+    """Distances of a factor are those of searches, and both find a negative cycle; of every fifth graph all of them."""
+    s, n = find_semiring(semiring), A.nrows
+    whole = seed % 5 == 0 or bool(A.nnz and s.better(A.values, s.unit(A.dtype)).any())
+    sources = np.arange(n) if whole else np.unique([seed % n, *np.random.default_rng(seed).integers(0, n, 5)])
+    right = distances(A, semiring, sources)
     if isinstance(right, list):
         with pytest.raises(NegativeCycle) as found:
             factor(A, semiring)
@@ -116,9 +118,9 @@ def check(A: Matrix, semiring: Any, seed: int) -> None:
         return
     F = factor(A, semiring)
     one = seed % n
-    np.testing.assert_array_equal(F.solve(one), right[one], err_msg=str(seed))
-    np.testing.assert_array_equal(F.solve(sources=range(n)), right, err_msg=str(seed))
-    if seed % 4:
+    np.testing.assert_array_equal(F.solve(one), right[sources == one][0], err_msg=str(seed))
+    np.testing.assert_array_equal(F.solve(sources=range(n))[sources], right, err_msg=str(seed))
+    if seed % 5:
         return
     few = np.unique(np.random.default_rng(seed).integers(0, n, 5))
     np.testing.assert_array_equal(F.distances(range(n), few), right[:, few], err_msg=str(seed))
