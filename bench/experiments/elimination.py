@@ -5,7 +5,8 @@
 
 Each byte counts once, for caches may hold what is read again. A sweep reads 8 bytes for each arc of the factor, for a
 table of those above the targets; a refactorisation reads the edges and writes both directions. Answers are written.
-RoutingKit has customizable contraction hierarchies, and is given the order that ours has found.
+RoutingKit has customizable contraction hierarchies, and is given the order that ours has found. NAME.order.npy beside
+the graphs' files is an order that is given to both: METIS takes half a minute for the North-East.
 """
 
 from __future__ import annotations
@@ -22,12 +23,12 @@ import numpy as np
 from algorithms import Factor, factor, sssp, symbolic_factor
 from bench import plots
 from bench.experiment import Experiment, Row, Setting
-from bench.graphs import grid
-from bench.measure import Contender, contest, rounded
+from bench.graphs import grid, roads
+from bench.measure import Contender, contest, once, rounded
 from bench.peers import PEERS, facts
 from bench.peers.peer import absent, released
 from bench.peers.scipy import graph as to_scipy
-from formats import CSR, read
+from formats import CSR, from_edges, read
 from formats.arrays import to_device
 from semiring import MinPlus
 
@@ -35,11 +36,20 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 OURS, SEARCH, ROUTINGKIT = "semiring, factor", "semiring, search", "RoutingKit"
-NEW_YORK = "USA-road-d.NY.gr.gz"
+FILES = {"NY": "USA-road-d.NY.gr.gz", "NE": "road-topo-NE.pace.gr.gz"}
+PART, CENTRE = 126_000, 100_000
+"""Vertices of a part of New York, those next to one of them."""
 SOME, MANY, ENDS = 64, 256, 1000
 """Sources of a batch, and of one on a GPU alone; rows and columns of a table."""
-GRAPHS: dict[str, tuple[str, ...]] = {"cpu": ("NY", "grid256"), "cuda": ("NY", "grid256", "grid1024")}
+GRAPHS: dict[str, tuple[str, ...]] = {
+    "cpu": ("NY", "NE", "grid256", "grid2048"),
+    "cuda": ("NY", "NE", "part of NY", "grid2048"),
+}
 """By device."""
+LARGE = 1_000_000
+"""Vertices from which on others answer for one source and a pair alone, for each of their calls takes seconds."""
+ONCE = ("pattern and numbers", "numbers")
+"""Tasks that are timed once on a large graph on the host."""
 COPIED = 1 << 26
 """Bytes whose copying says the bandwidth."""
 NO_KIT = absent("routingkit_cch", "routingkit-cch")
@@ -65,13 +75,42 @@ class Case:
         return self.some[0], self.some[-1]
 
 
-def made(name: str, setting: Setting) -> CSR | None:
-    """The graph with lengths in int32; None where its file is not there."""
-    if name == "NY":
-        path = (setting.data or Path()) / NEW_YORK
-        roads: Any = read(path) if path.exists() else None
-        return roads
-    return grid(int(name.removeprefix("grid")), dtype=np.int32)
+def made(name: str, setting: Setting) -> tuple[CSR, np.ndarray | None] | None:
+    """The graph with lengths in int32, and an order that is known; None where its file is not there."""
+    if name.startswith("grid"):
+        k = int(name.removeprefix("grid"))
+        return grid(k, dtype=np.int32), middle_lines(k) if k * k >= LARGE else None
+    key = name.removeprefix("part of ")
+    path = (setting.data or Path()) / FILES[key]
+    if not path.exists():
+        return None
+    order = path.with_name(f"{key}.order.npy")
+    A: Any = read(path) if key == "NY" else roads(path, dtype=np.int32)
+    known = np.load(order) if order.exists() else None
+    return (A, known) if name == key else part_of(A, known)
+
+
+def part_of(A: CSR, order: np.ndarray | None) -> tuple[CSR, np.ndarray | None]:
+    """The PART of a graph that is the nearest to CENTRE, and its order."""
+    near = np.sort(np.argsort(sssp(A, CENTRE), kind="stable")[:PART])
+    place = np.full(A.nrows, -1)
+    place[near] = np.arange(PART)
+    u, v, w = A.to_edges()
+    kept = (place[u] >= 0) & (place[v] >= 0)
+    known = None if order is None else place[order]
+    return from_edges(place[u[kept]], place[v[kept]], w[kept], shape=PART), None if known is None else known[known >= 0]
+
+
+def middle_lines(k: int) -> np.ndarray:
+    """Nested dissection of a grid by its middle lines."""
+    todo, order = [np.arange(k * k).reshape(k, k)], []
+    while todo:
+        block = todo.pop()
+        block = block if block.shape[0] >= block.shape[1] else block.T
+        middle = len(block) // 2 if block.size > 12 else 0
+        order.append(block[middle] if middle else block.ravel())
+        todo += [block[:middle], block[middle + 1 :]] if middle else []
+    return np.concatenate(order[::-1])
 
 
 def ours(case: Case) -> dict[str, tuple[Any, Runs]]:
@@ -79,14 +118,19 @@ def ours(case: Case) -> dict[str, tuple[Any, Runs]]:
     A, F, S = case.A, case.F, case.F.symbolic
     (u, v), sources, targets = case.pair, case.sources, np.array(case.targets)
     D, order = sssp(A, sources=case.some), np.asarray(S.order)
-    table = A.xp.stack([row[targets] for row in sssp(A, sources=sources)])
     back, ends = A.T, case.some
-    batch: dict[str, tuple[Any, Runs]] = {}
+    found: dict[str, tuple[Any, Runs]] = {}
     if not A.place.on_host:
         runs: Runs = {OURS: lambda: F.solve(sources=case.many), SEARCH: lambda: sssp(A, sources=case.many)}
-        batch = {f"{MANY} to all": (sssp(A, sources=case.many), runs)}
-    return batch | {
-        "order": (None, {OURS: lambda: symbolic_factor(A).order}),
+        found[f"{MANY} to all"] = sssp(A, sources=case.many), runs
+        if A.nrows == PART:
+            found["all pairs"] = D, {OURS: lambda: F.solve(sources=range(PART))[case.some]}
+    if S.how != "given":
+        found["order"] = None, {OURS: lambda: symbolic_factor(A).order}
+    if A.nrows < LARGE:
+        table = A.xp.stack([row[targets] for row in sssp(A, sources=sources)])
+        found["table"] = table, {OURS: lambda: F.distances(sources, targets)}
+    return found | {
         "pattern and numbers": (D[0], {OURS: lambda: factor(A, order=order).solve(case.some[0])}),
         "numbers": (D[0], {OURS: lambda: F.refactor(A).solve(case.some[0])}),
         "one to all": (D[0], {OURS: lambda: F.solve(case.some[0]), SEARCH: lambda: sssp(A, case.some[0])}),
@@ -95,7 +139,6 @@ def ours(case: Case) -> dict[str, tuple[Any, Runs]]:
             D[0, v : v + 1],
             {OURS: lambda: np.array([F.distance(u, v)]), SEARCH: lambda: sssp(A, u, target=v)[v : v + 1]},
         ),
-        "table": (table, {OURS: lambda: F.distances(sources, targets)}),
         "nearest of 64": (
             sssp(back, sources=ends).min(axis=0),
             {OURS: lambda: F.nearest(ends)[0], SEARCH: lambda: sssp(back, sources=ends).min(axis=0)},
@@ -166,6 +209,7 @@ def floors(case: Case) -> dict[str, float]:
         f"{MANY} to all": sweep + MANY * n * vertex,
         "a pair": 8 * climbs,
         "table": 8 * above + len(case.sources) * len(case.targets) * vertex,
+        "all pairs": sweep + n * n * vertex,
         "nearest of 64": sweep + 2 * n * vertex,
     }
 
@@ -198,15 +242,17 @@ def rows(setting: Setting) -> Iterator[Row]:
         if kept := setting.kept_rows(name):
             yield from kept
             continue
-        A = made(name, setting)
-        if A is None:
-            yield {"graph": name, "contender": OURS, "missing": f"{NEW_YORK} is not there: say --data FOLDER"}
+        known = made(name, setting)
+        if known is None:
+            file = FILES[name.removeprefix("part of ")]
+            yield {"graph": name, "contender": OURS, "missing": f"{file} is not there: say --data FOLDER"}
             continue
-        for row in of_graph(A, setting):
+        A, order = known
+        for row in of_graph(A, order, setting):
             yield {"graph": name, "n": A.nrows, "nnz": A.nnz} | row
 
 
-def of_graph(A: CSR, setting: Setting) -> Iterator[Row]:
+def of_graph(A: CSR, order: np.ndarray | None, setting: Setting) -> Iterator[Row]:
     """The rows of a graph."""
     draw = np.random.default_rng(1)
     some, sources, targets, many = (draw.integers(0, A.nrows, k).tolist() for k in (SOME, ENDS, ENDS, MANY))
@@ -214,24 +260,27 @@ def of_graph(A: CSR, setting: Setting) -> Iterator[Row]:
     if setting.quick:
         sources, targets = sources[:20], targets[:20]
     host, A = A, A.to(device=setting.device)
-    case = Case(A, host, factor(A, force=True), some, many, sources, targets)
+    case = Case(A, host, factor(A, order=order, force=True), some, many, sources, targets)
     S, speed, least = case.F.symbolic, bytes_per_ms(A), floors(case)
     size = {"arcs": S.entries, "levels": S.levels, "operations": S.operations, "nbytes": case.F.nbytes, "order": S.how}
-    others: dict[str, Runs] = {"SciPy": scipys(case)}
+    others, large = {"SciPy": scipys(case)}, A.nrows >= LARGE
     for library, why, prepare in (
         ("NetworkX", next(peer for peer in PEERS if peer.name == "NetworkX").missing(), networkxs),
         (ROUTINGKIT, NO_KIT(), routingkits),
     ):
+        why = "its graph of so many vertices takes gigabytes" if large and library == "NetworkX" else why
         if why:
             yield {"task": "a pair", "contender": library, "missing": why}
         else:
             others[library] = prepare(case)
     for task, (expected, runs) in ours(case).items():
-        known = runs | {library: tasks[task] for library, tasks in others.items() if task in tasks}
+        beside = {} if large and task not in ("one to all", "a pair") else others
+        known = runs | {library: tasks[task] for library, tasks in beside.items() if task in tasks}
         agrees = partial(same, expected, A.nrows)
         where = {each: setting.device if each in (OURS, SEARCH) and task != "order" else "cpu" for each in known}
         contenders = [Contender(each, run, agrees=agrees, device=where[each]) for each, run in known.items()]
-        figures = contest(contenders, setting.repeats)
+        short = large and A.place.on_host and task in ONCE
+        figures = {each.name: once(each) for each in contenders} if short else contest(contenders, setting.repeats)
         for contender, row in figures.items():
             floor = {"floor_ms": rounded(least[task] / speed)} if contender == OURS and task in least else {}
             library = {"library": released("routingkit-cch")()} if contender == ROUTINGKIT else facts(contender)
@@ -250,10 +299,10 @@ ELIMINATION = Experiment(
     title="A factor of a road network",
     source="ours",
     about=(
-        "Distances from a factor: one source, 64, a pair, a table of 1000 × 1000 and the nearest of 64, with what the "
-        "order, the pattern and the numbers take. Beside it are our own searches, SciPy, NetworkX and RoutingKit's "
-        "customizable contraction hierarchies in the same order. A bar is how many times as long as the factor the "
-        "others take."
+        "Distances from a factor: one source, 64, a pair, a table of 1000 × 1000 and the nearest of 64, on a GPU 256 "
+        "and all pairs, with what the order, the pattern and the numbers take. Beside it are our own searches, SciPy, "
+        "NetworkX and RoutingKit's customizable contraction hierarchies in the same order. A bar is how many times as "
+        "long as the factor the others take."
     ),
     rows=rows,
     columns=("graph", "task", "contender", "threads", "ms", "low_ms", "high_ms", "floor_ms", "to_ours", "repeats"),
