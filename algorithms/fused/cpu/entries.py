@@ -1,7 +1,8 @@
-"""Entries of a CSR at many places at once, by a binary search in each row.
+"""Entries of a CSR at many places at once, and a CSR of entries in any order.
 
 Columns of a row ascend, so half of what is left of it goes with each comparison [1]. Nothing branches on what is
-compared. O(k log of the longest row) for k places, 8 bytes each for the answer.
+compared. O(k log of the longest row) for k places, 8 bytes each for the answer. Where places ascend, and are many
+beside the entries, all rows are looked through once.
 
 [1] D. E. Knuth, The Art of Computer Programming 3: Sorting and Searching, 2nd edition, 1998, section 6.2.1.
 """
@@ -15,6 +16,9 @@ from semiring.cpu.kernels import compiled
 
 from .near_far import full_values
 
+MANY = 16
+"""Entries of the matrix for each place, up to which it is looked through along its rows."""
+
 
 def values_at(A: CSR, rows: np.ndarray, cols: np.ndarray) -> np.ndarray:
     """A's values at (rows[k], cols[k]) as float64, infinity where it has none.
@@ -22,7 +26,8 @@ def values_at(A: CSR, rows: np.ndarray, cols: np.ndarray) -> np.ndarray:
     rows, cols: (k,) integers within A.
     """
     found = np.full(rows.size, np.inf)
-    _look_up(A.indptr, A.indices, full_values(A), rows, cols, found)
+    if A.nnz > MANY * rows.size or not _look_along(A.indptr, A.indices, full_values(A), rows, cols, found):
+        _look_up(A.indptr, A.indices, full_values(A), rows, cols, found)
     return found
 
 
@@ -55,6 +60,25 @@ def _sort(rows, cols, values, indptr, indices, found, starts, by_column):
         place = np.uintp(starts[row])
         indices[place], found[place] = cols[entry], values[entry]
         starts[row] += 1
+
+
+@compiled
+def _look_along(indptr, indices, values, rows, cols, found):
+    """Do the places ascend? Then what is there; if not, some of it.  found: infinities."""
+    row, e, end = np.uintp(0), np.uintp(0), np.uintp(0)
+    for k in range(rows.size):
+        i, j = np.uintp(rows[k]), cols[k]
+        if i != row or k == 0:
+            if k > 0 and i < row:
+                return False
+            row, e, end = i, np.uintp(indptr[i]), np.uintp(indptr[i + np.uintp(1)])
+        elif j <= cols[k - 1]:
+            return False
+        while e < end and indices[e] < j:
+            e += np.uintp(1)
+        if e < end and indices[e] == j:
+            found[k] = values[e]
+    return True
 
 
 @compiled
