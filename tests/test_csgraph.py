@@ -118,7 +118,7 @@ def check_tree(S: Any, d: np.ndarray, p: np.ndarray, directed: bool, roots: set[
 def test_paths_of_random_graphs_are_scipys(backend_by_rule: Backend) -> None:
     backend = backend_by_rule
     rng = np.random.default_rng(1)
-    for turn in range(150 if backend is Backend.CPU else 10):
+    for turn in range(75 if backend is Backend.CPU else 10):
         S = random_graph(rng, low=0 if turn % 3 else -1)
         G, n = there(S, backend), S.shape[0]
         directed, unweighted = bool(rng.integers(2)), bool(rng.integers(4) == 0)

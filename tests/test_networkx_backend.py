@@ -71,9 +71,9 @@ def test_some_random_graphs() -> None:
 
 @pytest.mark.long
 def test_random_graphs_have_networkxs_answers_and_every_function_is_handled() -> None:
-    handled = compared(range(100, 170))
+    handled = compared(range(100, 150))
     assert [name for name in THEIRS if not handled[name]] == []
-    assert sum(handled.values()) > 5000
+    assert sum(handled.values()) > 4000
 
 
 @pytest.mark.parametrize("G", [nx.karate_club_graph(), nx.les_miserables_graph()], ids=["karate", "miserables"])
