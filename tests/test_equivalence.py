@@ -27,22 +27,22 @@ ALL = sts.SHIPPED + sts.USER_MADE + sts.PARTIAL
 
 
 def shares(fmt: type[Matrix]) -> list[tuple[Semiring, np.dtype]]:
-    """What a format is tested on: CSR on ALL, another one on every semiring and every dtype, in a third of their pairs,
+    """What a format is tested on: CSR on ALL, another one on every semiring and dtype, in a quarter of their pairs,
     and on one of the operators without a result for some operands.
 
-    Min-plus and plus-times are tested on every dtype. Of the rest, formats take the thirds in turns: their loops are
+    Min-plus and plus-times are tested on every dtype. Of the rest, formats take the quarters in turns: their loops are
     made of the same terms, and to compile them is most of what these tests do.
     """
     if fmt is CSR:
         return ALL
     own = sts.FORMATS.index(fmt)
-    thirds = [
+    quarters = [
         (semiring, dtype)
         for k, semiring in enumerate(SEMIRINGS.values())
         for j, dtype in enumerate(semiring.dtypes)
-        if semiring in (MinPlus, PlusTimes) or (j + k + own) % 3 == 0 or len(semiring.dtypes) < 3
+        if semiring in (MinPlus, PlusTimes) or (j + k + own) % 4 == 0 or len(semiring.dtypes) < 3
     ]
-    return thirds + sts.USER_MADE + [sts.PARTIAL[own % len(sts.PARTIAL)]]
+    return quarters + sts.USER_MADE + [sts.PARTIAL[own % len(sts.PARTIAL)]]
 
 
 def product_cells() -> list[Any]:

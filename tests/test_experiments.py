@@ -14,6 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 from bench import experiment as harness
+from bench import plots
 from bench.commands import app
 from bench.experiment import Experiment, Part, Setting, load, part, perform
 from bench.experiments import EXPERIMENTS
@@ -31,8 +32,9 @@ CELLS = [
 
 @pytest.mark.parametrize(("experiment", "device"), CELLS)
 def test_every_experiment_runs_quickly_and_verifies_its_rows(
-    experiment: Experiment, device: Any, tmp_path: Path
+    experiment: Experiment, device: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(plots, "PNG_DOTS_PER_INCH", 20)
     rows = perform(experiment, Setting(device, quick=True, repeats=3), tmp_path)
     measured = [row for row in rows if "missing" not in row]
     assert measured

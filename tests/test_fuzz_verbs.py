@@ -41,7 +41,7 @@ from .programs import Drawn, State, kinds, programs, target
 COMPARISONS = {"lt": "<", "ge": ">=", "ne": "!="}
 POSITIONAL = ["min_firsti", "max_firstj1", "min_secondi", "max_secondj", "min_secondi1", "max_firsti"]
 OURS_BY_THEIRS = {"div": "cdiv", "rdiv": "rdiv"}
-KINDS = 3
+KINDS = 2
 """Semirings, dtypes and formats of a block of programs."""
 
 OF_TWO: dict[str, Callable[[Any, Any], Any]] = {
