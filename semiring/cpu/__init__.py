@@ -5,9 +5,9 @@ from typing import Any
 
 from formats.hooks import KERNEL
 
-from . import arguments, columns, dense, loops, matrices, products, reductions
+from . import columns, dense, loops, matrices, products, reductions
 
-__all__ = ["arguments", "columns", "dense", "loops", "matrices", "products", "reductions"]
+__all__ = ["columns", "dense", "loops", "matrices", "products", "reductions"]
 
 
 @KERNEL.answered_by

@@ -69,19 +69,37 @@ def _steps(length):
 
 
 @lru_cache(maxsize=256)
-def kernels(semiring: Semiring, dtype: np.dtype, plain: bool) -> tuple[Any, Any]:
-    """(the kernel that a mask drives, the kernel without a mask or with a complement), of one semiring and dtype."""
+def kernels(semiring: Semiring, dtype: np.dtype, plain: bool, argument: bool = False) -> tuple[Any, Any]:
+    """(the kernel that a mask drives, the kernel without a mask or with a complement), of one semiring and dtype.
+
+    argument: also tell which k gave each entry. k ascends within a row, so the last that changes a sum is the smallest.
+    """
     t = terms(semiring, dtype, matrix_first=True, plain=plain)
-    return _by_the_mask(t.zero, t.add, t.product), _of_all_places(t.zero, t.add, t.product)
+    notes = (_changed, _copied) if argument else (_nothing, _nothing)
+    return _by_the_mask(t.zero, t.add, t.product, *notes), _of_all_places(t.zero, t.add, t.product, *notes)
 
 
-def _by_the_mask(zero: Any, add: Any, multiply: Any) -> Any:
+def _changed(places, j, k, before, after):
+    """Note k at j where a sum has changed."""
+    if after != before:
+        places[j] = k
+
+
+def _copied(new, to, places, j, _):
+    new[to] = places[j]
+
+
+def _nothing(_places, _j, _k, _before, _after):
+    pass
+
+
+def _by_the_mask(zero: Any, add: Any, multiply: Any, note: Any, tell: Any) -> Any:
     one, costs = np.uintp(1), np.uintp(SEARCH_COSTS)
 
     @compiled
     def masked(a, b, mask, counts, scratch, start, stop):
         (a_indptr, a_indices, a_values), (b_indptr, b_indices, b_values) = a, b
-        (m_indptr, m_indices, first), (y, _, _, _, new_indices, new_values) = mask, scratch
+        (m_indptr, m_indices, first), (y, places, _, _, _, new_indices, new_values, new_places) = mask, scratch
         to = np.uintp(0)
         for i in range(start, stop):
             e, e_end = np.uintp(a_indptr[i]), np.uintp(a_indptr[i + 1])
@@ -102,12 +120,17 @@ def _by_the_mask(zero: Any, add: Any, multiply: Any) -> Any:
                         j = m_indices[p]
                         f = _found(b_indices, f, f_end, j)
                         if f < f_end and b_indices[f] == j:
-                            y[np.uintp(j)] = add(y[np.uintp(j)], multiply(value, b_values[f]))
+                            at = np.uintp(j)
+                            before = y[at]
+                            y[at] = add(before, multiply(value, b_values[f]))
+                            note(places, at, k, before, y[at])
                         p += one
                 else:
                     while f < f_end:
-                        j = np.uintp(b_indices[f])
-                        y[j] = add(y[j], multiply(value, b_values[f]))
+                        at = np.uintp(b_indices[f])
+                        before = y[at]
+                        y[at] = add(before, multiply(value, b_values[f]))
+                        note(places, at, k, before, y[at])
                         f += one
                 e += one
             p = m
@@ -116,6 +139,7 @@ def _by_the_mask(zero: Any, add: Any, multiply: Any) -> Any:
                 t = y[np.uintp(j)]
                 if t != zero:
                     new_indices[to], new_values[to] = j, t
+                    tell(new_places, to, places, np.uintp(j), t)
                     to += one
                 p += one
             counts[i] = to - begin
@@ -124,13 +148,16 @@ def _by_the_mask(zero: Any, add: Any, multiply: Any) -> Any:
     return masked
 
 
-def _of_all_places(zero: Any, add: Any, multiply: Any) -> Any:
+def _of_all_places(zero: Any, add: Any, multiply: Any, note: Any, tell: Any) -> Any:
     none, one = np.uintp(0), np.uintp(1)
 
     @compiled
     def unmasked(a, b, mask, counts, scratch, start, stop):
         (a_indptr, a_indices, a_values), (b_indptr, b_indices, b_values) = a, b
-        (m_indptr, m_indices, first), (y, reached, bits, words, new_indices, new_values) = mask, scratch
+        (m_indptr, m_indices, first), (y, places, reached, bits, words, new_indices, new_values, new_places) = (
+            mask,
+            scratch,
+        )
         ncols, to, m, m_end = np.uintp(y.size), none, none, none
         for i in range(start, stop):
             e, e_end, begin = np.uintp(a_indptr[i]), np.uintp(a_indptr[i + 1]), to
@@ -142,7 +169,9 @@ def _of_all_places(zero: Any, add: Any, multiply: Any) -> Any:
                 if scans:
                     while f < f_end:
                         j = np.uintp(b_indices[f])
-                        y[j] = add(y[j], multiply(value, b_values[f]))
+                        before = y[j]
+                        y[j] = add(before, multiply(value, b_values[f]))
+                        note(places, j, k, before, y[j])
                         f += one
                     continue
                 if count + f_end - f > ncols:  # sums have returned to the zero and left it again
@@ -152,6 +181,7 @@ def _of_all_places(zero: Any, add: Any, multiply: Any) -> Any:
                     j = np.uintp(b_indices[f])
                     t, before = multiply(value, b_values[f]), y[j]
                     y[j] = add(before, t)
+                    note(places, j, k, before, y[j])
                     reached[count] = j
                     count += np.uintp((before == zero) & (t != zero))
                     f += one
@@ -167,6 +197,7 @@ def _of_all_places(zero: Any, add: Any, multiply: Any) -> Any:
                     j = np.uintp(at)
                     t = y[j]
                     new_indices[to], new_values[to], y[j] = at, t, zero
+                    tell(new_places, to, places, j, t)
                     to += np.uintp(t != zero)
             else:
                 count, r = _ordered(reached, count, bits, words, flushed), none
@@ -178,6 +209,7 @@ def _of_all_places(zero: Any, add: Any, multiply: Any) -> Any:
                         if p < m_end and m_indices[p] == reached[r]:
                             t = zero
                     new_indices[to], new_values[to] = reached[r], t
+                    tell(new_places, to, places, j, t)
                     to += np.uintp(t != zero)
                     r += one
             counts[i] = to - begin

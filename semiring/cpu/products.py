@@ -18,7 +18,7 @@ from formats.storage.compressed import expand
 from ..algebra.semirings import Semiring
 from ..verbs import merge
 from ..verbs.masks import MatrixWrite, VectorWrite
-from ..verbs.verbs import mxm, mxv, vxm
+from ..verbs.verbs import mxm, mxv, product_with_arguments, vxm
 from . import compiled, suitesparse
 
 
@@ -59,6 +59,13 @@ def _(A: CSR, B: CSR, semiring: Semiring, write: MatrixWrite) -> CSR:
     mask: Any = write.mask.to(CSR) if isinstance(write.mask, Matrix) else write.mask
     C = spgemm.product(A, B, semiring, mask, write.complement)
     return write(C, masked=True) if C is not None else write(_exact(A, B, semiring))
+
+
+@product_with_arguments.implement(CSR, "cpu")
+def _(A: CSR, B: CSR, semiring: Semiring, mask: Any, complement: bool) -> tuple[CSR, CSR]:
+    from . import spgemm
+
+    return spgemm.with_arguments(A, B, semiring, mask.to(CSR) if isinstance(mask, Matrix) else mask, complement)
 
 
 @mxm.implement(CSC, "cpu")

@@ -6,6 +6,7 @@ instead (dot by dot, without the columns of B). Without a mask, or with a comple
 are listed, and read in order by a bitmap; where a row has many products, all places are read.
 
 Sums are in the order of k, so that an answer's bits depend neither on the mask nor on the number of threads.
+Where ⊕ selects, the last k that changes a sum is its argument, the smallest: a second dense row holds them.
 
 Source: F. Gustavson, Two fast algorithms for sparse matrices: multiplication and permuted transposition, ACM Trans.
 Math. Softw. 4(3), 1978. S. Milaković et al., Parallel algorithms for masked sparse matrix-matrix products, ICPP 2022.
@@ -46,6 +47,12 @@ ROOMY = 1 << 16
 """Columns up to which a row of sums is never too long."""
 
 
+def with_arguments(A: CSR, B: CSR, semiring: Semiring, mask: Any, complement: bool) -> tuple[CSR, CSR]:
+    """(A ⊗ B where the mask allows it, which k gave each entry), of an ⊕ that selects."""
+    C, found = _product(A, B, semiring, mask, complement, argument=True)
+    return C, CSR.trusted(C.indptr, C.indices, found, C.shape)
+
+
 def product(A: CSR, B: CSR, semiring: Semiring, mask: Any = None, complement: bool = False) -> CSR | None:
     """A ⊗ B where the mask allows it, without entries equal to the zero; None if an integer sum may leave 64 bits.
 
@@ -57,37 +64,41 @@ def product(A: CSR, B: CSR, semiring: Semiring, mask: Any = None, complement: bo
             wide = np.dtype(np.int64)
             if dtype == wide or not sums_stay_within(wide, A, B, semiring):
                 return None
-            C = _product(_cast(A, wide), _cast(B, wide), semiring, mask, complement)
+            C, _ = _product(_cast(A, wide), _cast(B, wide), semiring, mask, complement)
             info = np.iinfo(dtype)
             return _cast(C, dtype, C.values.clip(info.min, info.max))
-    return _product(A, B, semiring, mask, complement)
+    return _product(A, B, semiring, mask, complement)[0]
 
 
 def _cast(A: CSR, dtype: np.dtype, values: np.ndarray | None = None) -> CSR:
     return CSR.trusted(A.indptr, A.indices, (A.values if values is None else values).astype(dtype), A.shape)
 
 
-def _product(A: CSR, B: CSR, semiring: Semiring, mask: Any, complement: bool) -> CSR:
+def _product(
+    A: CSR, B: CSR, semiring: Semiring, mask: Any, complement: bool, argument: bool = False
+) -> tuple[CSR, np.ndarray]:
+    """(the product, which k gave each entry, or with `argument` False nothing)."""
     if B.ncols > max(ROOMY, 4 * B.nnz):
-        return _by_columns_in_use(A, B, semiring, mask, complement)
+        return _by_columns_in_use(A, B, semiring, mask, complement, argument)
     index_type = np.result_type(A.indptr, B.indptr, *([mask.indptr] if isinstance(mask, CSR) else []))
     a, b = (_arrays(M, index_type) for M in (A, B))
-    kernel = kernels(semiring, A.dtype, is_plain(A, B, semiring))[mask is None or complement]
+    kernel = kernels(semiring, A.dtype, is_plain(A, B, semiring), argument)[mask is None or complement]
     masks = _Masks(mask, A.nrows, index_type)
     work = _Work(a, b, masks, B.ncols, mask is None or complement)
-    result, free = _Result(work, index_type, A.dtype), list[tuple[Any, ...]]()
+    places = index_dtype(A.ncols) if argument else None
+    result, free = _Result(work, index_type, A.dtype, places), list[tuple[Any, ...]]()
     zero, ncols = semiring.zero(A.dtype), B.ncols
 
     def multiply(first: int, last: int) -> None:
-        scratch = free.pop() if free else _scratch(ncols, work.room, zero, index_type)
+        scratch = free.pop() if free else _scratch(ncols, work.room, zero, index_type, places)
         for number in range(first, last):
             start, stop = work.pieces[number]
             count = kernel(a, b, masks.rows(start, stop), result.counts, scratch, start, stop)
-            result.add(number, scratch[-2][:count], scratch[-1][:count])
+            result.add(number, *(part[:count] for part in scratch[-3:]))
         free.append(scratch)
 
     run(multiply, work.runs)
-    return result.finished((A.nrows, B.ncols))
+    return result.finished((A.nrows, B.ncols)), result.arrays[2]
 
 
 def _arrays(A: CSR, index_type: np.dtype) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -114,7 +125,9 @@ def is_plain(A: CSR, B: CSR, semiring: Semiring) -> bool:
     return within(exact_bounds(semiring, *intervals, most_terms(A, semiring)), A.dtype)
 
 
-def _by_columns_in_use(A: CSR, B: CSR, semiring: Semiring, mask: Any, complement: bool) -> CSR:
+def _by_columns_in_use(
+    A: CSR, B: CSR, semiring: Semiring, mask: Any, complement: bool, argument: bool
+) -> tuple[CSR, np.ndarray]:
     """The product where B has far more columns than entries: over the columns that have some."""
     used, indices = np.unique(B.indices, return_inverse=True)
     narrow = CSR.trusted(B.indptr, indices.astype(B.indptr.dtype), B.values, (B.nrows, used.size))
@@ -125,20 +138,23 @@ def _by_columns_in_use(A: CSR, B: CSR, semiring: Semiring, mask: Any, complement
         mask = CSR.trusted(indptr, at[keep].astype(indptr.dtype), np.ones(1, bool), (mask.nrows, used.size))
     elif mask is not None:
         mask = mask[:, used]
-    C = _product(A, narrow, semiring, mask, complement)
-    return CSR.trusted(C.indptr, used[C.indices], C.values, (A.nrows, B.ncols))
+    C, found = _product(A, narrow, semiring, mask, complement, argument)
+    return CSR.trusted(C.indptr, used[C.indices], C.values, (A.nrows, B.ncols)), found
 
 
-def _scratch(ncols: int, room: int, zero: Any, index_type: np.dtype) -> tuple[np.ndarray, ...]:
-    """What a thread works with: the sums, the places listed, the bitmap and one of its words, indices and values."""
+def _scratch(ncols: int, room: int, zero: Any, index_type: np.dtype, places: np.dtype | None) -> tuple[np.ndarray, ...]:
+    """What a thread works with: the sums and which k gave them, the places listed, the bitmap and one of its words,
+    indices, values and which k gave them."""
     words = -(-ncols // 64) or 1
     return (
         np.full(ncols, zero, zero.dtype),
+        np.empty(0 if places is None else ncols, places or index_type),
         np.empty(ncols + 1, index_type),
         np.zeros(words, np.uint64),
         np.zeros(-(-words // 64), np.uint64),
         np.empty(room + 1, index_type),
         np.empty(room + 1, zero.dtype),
+        np.empty(0 if places is None else room + 1, places or index_type),
     )
 
 
@@ -201,43 +217,44 @@ class _Result:
     The system gives memory where it is written to, so arrays may be longer than what is known to be there.
     """
 
-    def __init__(self, work: _Work, index_type: np.dtype, dtype: np.dtype) -> None:
+    def __init__(self, work: _Work, index_type: np.dtype, dtype: np.dtype, places: np.dtype | None) -> None:
         self.most = work.most
         size = min(FEW, int(self.most[-1]))
         self.counts = np.zeros(work.nrows, index_type)
-        self.indices, self.values = np.empty(size, index_type), np.empty(size, dtype)
+        self.arrays = [np.empty(size, index_type), np.empty(size, dtype), np.empty(size if places else 0, places)]
         self.size, self.next = 0, 0
-        self.waiting = dict[int, tuple[np.ndarray, np.ndarray]]()
+        self.waiting = dict[int, list[np.ndarray]]()
         self.lock = Lock()
 
-    def add(self, number: int, indices: np.ndarray, values: np.ndarray) -> None:
+    def add(self, number: int, *parts: np.ndarray) -> None:
         """Take the entries of a piece, which are overwritten later."""
         with self.lock:
             if number != self.next:
-                self.waiting[number] = indices.copy(), values.copy()
+                self.waiting[number] = [part.copy() for part in parts]
                 return
-            self._append(indices, values)
+            self._append(*parts)
             while self.next in self.waiting:
                 self._append(*self.waiting.pop(self.next))
 
-    def _append(self, indices: np.ndarray, values: np.ndarray) -> None:
-        stop = self.size + indices.size
-        if stop > self.indices.size:
+    def _append(self, *parts: np.ndarray) -> None:
+        stop = self.size + parts[0].size
+        if stop > self.arrays[0].size:
             expected = int(1.1 * stop * float(self.most[-1]) / float(self.most[self.next + 1]))
             size = min(int(self.most[-1]), max(expected, stop + stop // 4))
-            self.indices, self.values = self._moved(self.indices, size), self._moved(self.values, size)
-        self.indices[self.size : stop], self.values[self.size : stop] = indices, values
+            self.arrays = [self._moved(array, size) for array in self.arrays]
+        for array, part in zip(self.arrays, parts, strict=True):
+            array[self.size : self.size + part.size] = part
         self.size, self.next = stop, self.next + 1
 
     def _moved(self, old: np.ndarray, size: int) -> np.ndarray:
-        new = np.empty(size, old.dtype)
+        new = np.empty(size if old.size else 0, old.dtype)
         new[: self.size] = old[: self.size]
         return new
 
     def finished(self, shape: tuple[int, int]) -> CSR:
         """The matrix."""
-        for array in (self.indices, self.values):
-            array.resize(self.size, refcheck=False)
+        for array in self.arrays:
+            array.resize(min(self.size, array.size), refcheck=False)
         index_type = index_dtype(*shape, self.size)
-        indices = self.indices.astype(index_type, copy=False)
-        return CSR.trusted(ends(self.counts, index_type), indices, self.values, shape)
+        indices, values, _ = self.arrays
+        return CSR.trusted(ends(self.counts, index_type), indices.astype(index_type, copy=False), values, shape)

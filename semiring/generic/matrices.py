@@ -19,11 +19,15 @@ from ..algebra.semirings import Monoid
 from ..verbs import merge, steps
 from ..verbs.arguments import of_sparse_products
 from ..verbs.masks import MatrixWrite
-from ..verbs.verbs import apply, matrix_arguments, select, transpose
+from ..verbs.verbs import apply, mxm, product_with_arguments, select, transpose
 
 Combiner = Monoid | BinaryOp
 
-matrix_arguments.implement(CSR, "cuda")(of_sparse_products)
+
+@product_with_arguments.implement(CSR, "cuda")
+def _(A: CSR, B: CSR, semiring: Any, mask: Any, complement: bool) -> tuple[CSR, CSR]:
+    C = mxm(A, B, semiring, mask=mask, complement=complement)
+    return C, of_sparse_products(A, B, C, semiring)
 
 
 def union_by_keys(A: CSR, B: CSR, op: Combiner, zero: Any, write: MatrixWrite) -> CSR:

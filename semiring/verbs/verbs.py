@@ -266,12 +266,11 @@ def mxm(
 
 
 def _sparse_with_argument(A: Matrix, B: Matrix, s: Semiring, rule: tuple[Any, ...]) -> tuple[CSR, CSR]:
-    """(C, K) of two matrices: the product first, and then its arguments, from its terms."""
+    """(C, K) of two matrices, by their rows."""
     mask, complement, _, out, replace = rule
     dtype = common_dtype(s, A, B)
     left, right = (typed_matrix(mxm.rows_of(M), s, dtype) for M in (A, B))
-    C = mxm(left, right, s, mask=mask, complement=complement)
-    K = matrix_arguments(left, right, C, s)
+    C, K = product_with_arguments(left, right, s, mask, complement)
     if out is None:
         return C, K
     write = MatrixWrite(C.shape, dtype, mask, complement, None, out, replace)
@@ -279,19 +278,19 @@ def _sparse_with_argument(A: Matrix, B: Matrix, s: Semiring, rule: tuple[Any, ..
 
 
 @Internal
-def matrix_arguments(A: CSR, B: CSR, C: CSR, semiring: Semiring) -> CSR:
-    """The argument of each entry of C = A ⊗ B, or of such as a mask has left, in a CSR of C's pattern.
+def product_with_arguments(A: CSR, B: CSR, semiring: Semiring, mask: Any, complement: bool) -> tuple[CSR, CSR]:
+    """C = A ⊗ B where the mask allows it, and which k gave each entry.
 
     Args:
         A: (m, n).
         B: (n, columns), of A's dtype, on its device.
-        C: their product.
         semiring: (⊕, ⊗). ⊕ selects.
+        mask, complement: as of `mxm`.
 
     Returns:
-        (m, columns), the smallest k that gives each entry.
+        (C, K), each (m, columns); K has the smallest k that gives each entry, in C's pattern.
     """
-    return matrix_arguments.find(CSR, A.place)(A, B, C, semiring)
+    return product_with_arguments.find(CSR, A.place)(A, B, semiring, mask, complement)
 
 
 def _dense_product(A: Any, B: Any, s: Semiring, rule: tuple[Any, ...], argument: bool) -> Any:
