@@ -23,16 +23,14 @@ NONE = np.iinfo(np.int32).max
 
 def parents(A: CSR, d: Array, source: int) -> tuple[Array, Array]:
     """(the parent of each vertex after round 0, -1 for none; which are reached and have none), in MinPlus."""
-    from cupyx import scatter_min
-
     cp, zero = cupy(), MinPlus.zero(A.dtype)
     parent = cp.full(A.nrows, NONE, np.int32)
     if not gains_by_length(A, MinPlus):
         u, v = tight(A, d, zero)
         nearest = cp.full(A.nrows, zero, A.dtype)
-        scatter_min(nearest, v, d[u])
+        cp.minimum.at(nearest, v, d[u])
         first = cp.flatnonzero(d[u] == nearest[v])
-        scatter_min(parent, v[first], u[first])
+        cp.minimum.at(parent, v[first], u[first])
     parent[source] = NONE
     waiting = (d != zero) & (parent == NONE)
     waiting[source] = False

@@ -5,8 +5,8 @@ Heights rise along the edges between components, all at once in each round,
     h_u = max h_v + 1 over the edges u -> v between components
 
 until none does: as many rounds as the longest way, whose end is not foretold. After a few the edges go to the host,
-where one search looks at each once. The edges of a giant component would all raise one number: where they lead is a
-vector, whose largest height is found at once.
+where one search looks at each once. Of the edges of the largest component, which would all raise one number, those that
+lead to the same one count once.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from formats.arrays import counts, cupy
 from formats.storage.compressed import expand
 from formats.storage.orientation import known_symmetric
 
-ROUNDS = 16
-"""Rounds on the GPU; one takes some .1 ms, and the host some 10 ns an edge."""
+ROUNDS, BETWEEN = 16, 2
+"""Rounds on the GPU, of which one takes some .1 ms, where the host takes some 10 ns an edge; and from look to look."""
 
 
 def numbered(A: CSR, component: Array, k: int) -> Array:
@@ -29,46 +29,45 @@ def numbered(A: CSR, component: Array, k: int) -> Array:
     ids = cp.arange(k, dtype=component.dtype)
     if k <= 1 or known_symmetric(A, pattern=True):
         return ids
-    u, v, giant = component[expand(A.indptr)], component[A.indices], int(counts(component, k).argmax())
-    below = cp.zeros(k, bool)
-    below[cp.where(u == giant, v, giant)] = True
-    below[giant] = False
-    others = cp.flatnonzero((u != v) & (u != giant))
-    u, v = u[others], v[others]
-    height = heights(u, v, below, giant)
+    u, v = edges_between(component[expand(A.indptr)], component[A.indices], int(counts(component, k).argmax()), k)
+    height = heights(u, v, k)
     if height is None:
-        return on_host(u, v, below, giant, ids)
+        return on_host(u, v, ids)
     number = cp.empty_like(ids)
     number[(height.astype(np.int64) * k + ids).argsort()] = ids
     return number
 
 
-def heights(u: Array, v: Array, below: Array, giant: int) -> Array | None:
-    """(k,) the longest way from each component; None if it is long.
+def edges_between(u: Array, v: Array, largest: int, k: int) -> tuple[Array, Array]:
+    """The ends of the edges between components, those of the largest component each once."""
+    cp = cupy()
+    from_largest = u == largest
+    others, below = cp.flatnonzero((u != v) & ~from_largest), cp.zeros(k, bool)
+    below[cp.where(from_largest, v, largest)] = True
+    below[largest] = False
+    led_to = cp.flatnonzero(below).astype(v.dtype)
+    return cp.concatenate((u[others], cp.full_like(led_to, largest))), cp.concatenate((v[others], led_to))
 
-    below: those to which the giant leads.  u, v: the ends of the other edges.
-    """
-    from cupyx import scatter_max
 
+def heights(u: Array, v: Array, k: int) -> Array | None:
+    """(k,) the longest way from each vertex of a graph without cycles; None if it is long."""
     cp, total = cupy(), 0
-    height = cp.zeros(below.size, np.int32)
-    for _ in range(ROUNDS):
-        scatter_max(height, u, height[v] + 1)
-        height[giant] = cp.where(below, height, -1).max() + 1
+    height = cp.zeros(k, np.int32)
+    for _ in range(ROUNDS // BETWEEN):
+        for _ in range(BETWEEN):
+            cp.maximum.at(height, u, height[v] + 1)
         before, total = total, int(height.sum(dtype=np.int64))
         if total == before:
             return height
     return None
 
 
-def on_host(u: Array, v: Array, below: Array, giant: int, ids: Array) -> Array:
+def on_host(u: Array, v: Array, ids: Array) -> Array:
     """The order of the contracted graph's vertices, found there."""
     from algorithms.fused.cpu import topological
 
     cp, k = cupy(), ids.size
-    led_to = cp.flatnonzero(below)
-    u = cp.concatenate((u, cp.full(led_to.size, giant, u.dtype)))
-    edges = cp.unique(u.astype(np.int64) * k + cp.concatenate((v, led_to.astype(v.dtype)))).get()
+    edges = cp.unique(u.astype(np.int64) * k + v).get()
     indptr = np.searchsorted(edges, np.arange(k + 1) * k).astype(ids.dtype)
     columns = (edges % k).astype(ids.dtype)
     D = CSR.trusted(indptr, columns, np.ones(columns.size, np.bool_), (k, k))
