@@ -23,13 +23,19 @@ EITHER_WAY: Fact[Matrix] = Fact("the lighter of both directions of each edge")
 MOST_KEPT, MOST_BYTES = 4, 1 << 28
 """Matrices that are kept with what is known of them; larger ones are looked at again at each call."""
 
+SMALL_BYTES = 1 << 18
+"""Of arrays of a GPU that are fetched to be compared: a comparison there takes some 50 µs each."""
+
 NEARLY_ZERO = 1e-8
 """What SciPy takes for 0 in an array."""
 
 
 @dataclass(frozen=True)
 class Kept:
-    """A user's matrix, by a weak reference, its arrays as they were, and what was made of them."""
+    """A user's matrix, by a weak reference, its arrays as they were, and what was made of them.
+
+    The arrays of a small matrix on a GPU are kept on the host, where they are compared sooner.
+    """
 
     source: weakref.ref[Any]
     arrays: tuple[Any, ...]
@@ -83,7 +89,7 @@ def from_sparse(S: Any, weighted: bool) -> Matrix:
     own = type(S)(copies[::-1], shape=S.shape)
     matrix = converted(own)
     with LOCK:
-        KEPT[key] = Kept(weakref.ref(S, lambda _: KEPT.pop(key, None)), copies, matrix)
+        KEPT[key] = Kept(weakref.ref(S, lambda _: KEPT.pop(key, None)), looked_at(copies), matrix)
         KEPT.move_to_end(key)
         if len(KEPT) > MOST_KEPT:
             KEPT.popitem(last=False)
@@ -94,8 +100,16 @@ def unchanged(kept: tuple[Any, ...], arrays: tuple[Any, ...]) -> bool:
     """Are these arrays as they were? A GPU is waited for once."""
     if any(x.dtype != y.dtype or x.shape != y.shape for x, y in zip(kept, arrays, strict=False)):
         return False
+    arrays = looked_at(arrays) if isinstance(kept[0], np.ndarray) else arrays
     equal = ((x == y).all() for x, y in zip(kept, arrays, strict=False))
     return all(equal) if namespace(arrays[0]) is np else bool(reduce(operator.and_, equal))
+
+
+def looked_at(arrays: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Arrays where they are compared: small ones on the host."""
+    if isinstance(arrays[0], np.ndarray) or sum(array.nbytes for array in arrays) > SMALL_BYTES:
+        return arrays
+    return tuple(array.get() for array in arrays)
 
 
 def converted(S: Any) -> Matrix:
