@@ -52,7 +52,7 @@ def brought_back(answer: Any, graph: Any) -> Any:
     if isinstance(answer, int | np.integer):
         return answer
     assert type(answer).__module__.partition(".")[0] in ("cupy", "cupyx"), type(answer)
-    found = answer.get()
+    found = answer.get().copy()
     return sp.csr_array(found) if sp.issparse(found) and not isinstance(graph, sp.spmatrix | np.matrix) else found
 
 
