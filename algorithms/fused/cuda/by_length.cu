@@ -3,7 +3,7 @@
 // Rows are dealt out so that neighbouring ones, often hubs, go to different warps.
 
 constexpr int HUB = 2048;          // entries of a row from which a block takes it
-constexpr int MOST_THREADS = 512;  // of a block
+constexpr int MOST_THREADS = 512;  // of a block, see its shared arrays
 
 struct ByLane {
     __device__ __forceinline__ int rank() const { return 0; }

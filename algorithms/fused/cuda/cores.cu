@@ -8,6 +8,8 @@
 //     Nature Communications 7, 2016.
 // [2] A. E. Sarıyüce, C. Seshadhri, A. Pinar, Local algorithms for hierarchical dense subgraph discovery, VLDB 2018.
 
+static_assert(CORES_THREADS <= MOST_THREADS, "the shared arrays of deal_rows have a place for each thread");
+
 struct CoresControl {
     unsigned int arrived, done;
     unsigned long long steps;
