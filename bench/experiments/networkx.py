@@ -163,6 +163,7 @@ def beside(task: str, G: Any, given: tuple[Any, ...], setting: Setting) -> Itera
     import networkx as nx
 
     from algorithms.networkx.interface import backend
+    from algorithms.networkx.options import options
 
     theirs: Callable[..., Any] = getattr(nx, task)
     answers: list[Any] = []
@@ -174,15 +175,14 @@ def beside(task: str, G: Any, given: tuple[Any, ...], setting: Setting) -> Itera
 
     weights = {"weight": 1} if theirs.__name__ in WEIGHTED else None
     kept = backend.convert_from_nx(G, edge_attrs=weights)
-    run = getattr(backend, task)
+
+    def run(converted: Any) -> Any:
+        with options({"device": setting.device}):
+            return plain(getattr(backend, task)(converted, *given))
+
     contenders = [
-        Contender(OURS, lambda: plain(run(kept, *given)), agrees=agrees, watched=False),
-        Contender(
-            FIRST,
-            lambda: plain(run(backend.convert_from_nx(G, edge_attrs=weights), *given)),
-            agrees=agrees,
-            watched=False,
-        ),
+        Contender(OURS, lambda: run(kept), agrees=agrees, watched=False),
+        Contender(FIRST, lambda: run(backend.convert_from_nx(G, edge_attrs=weights)), agrees=agrees, watched=False),
     ]
     for each in contenders:  # each by itself, as other backends are
         figures |= contest([each], min(setting.repeats, 5))
@@ -241,6 +241,5 @@ NETWORKX_BACKEND = Experiment(
     rows=rows,
     columns=("graph", "task", "contender", "ms", "low_ms", "high_ms", "to_networkx", "repeats"),
     plot=plot,
-    devices=("cpu",),
     roads=True,
 )
