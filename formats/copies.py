@@ -20,7 +20,7 @@ from .gpu import cupy
 from .memory import host_bytes
 from .places import Place
 from .progress import Bar
-from .resident import elsewhere, empty, host_part
+from .resident import elsewhere, empty, host_part, uninterrupted
 
 PIECE = 4 << 20
 """Bytes that are copied at a time, and of a pinned buffer."""
@@ -132,6 +132,8 @@ def copy(
                 stop = any(each.done() and each.exception() for each in working)
         finally:
             stop = True
+            with uninterrupted():
+                wait(working)
         for each in working:
             each.result()
 

@@ -11,8 +11,12 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import os
+import signal
+import threading
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from ctypes import POINTER, Structure, byref, c_int, c_size_t, c_uint64, c_void_p
 from dataclasses import dataclass
 from typing import Any
@@ -29,6 +33,9 @@ PINNED_SHARE = 3 / 4
 """Of the host's memory that is left, what is pinned at most."""
 SMALL = 1 / 2
 """An array of at most this share of the largest is resident as a whole, if it fits: such as where rows begin."""
+
+AFTER_SECONDS = 0.001
+"""After which an interrupt is heard that had to wait."""
 
 
 @dataclass(frozen=True)
@@ -84,13 +91,14 @@ class Range:
     def __init__(self, there: int, here: int, place: Place) -> None:
         self.there, self.here = there, here
         undo: list[Callable[[], object]] = []
-        try:
-            self.ptr = _taken(driver(), there, here, place, undo)
-        except BaseException:
-            _give_back(undo)
-            raise
-        _RANGES[self.ptr] = self
-        weakref.finalize(self, _give_back, undo).atexit = False
+        with uninterrupted():
+            try:
+                self.ptr = _taken(driver(), there, here, place, undo)
+            except BaseException:
+                _give_back(undo)
+                raise
+            _RANGES[self.ptr] = self
+            weakref.finalize(self, _give_back, undo).atexit = False
 
     @property
     def on_host(self) -> np.ndarray:
@@ -125,8 +133,26 @@ def _taken(cuda: Any, there: int, here: int, place: Place, undo: list[Callable[[
 
 
 def _give_back(undo: list[Callable[[], object]]) -> None:
-    while undo:
-        undo.pop()()
+    with uninterrupted():
+        while undo:
+            undo.pop()()
+
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Let Ctrl-C wait until shortly after the block, which may be one of Python's finalizers."""
+    handler = signal.getsignal(signal.SIGINT)
+    if not callable(handler) or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[Any] = []
+    signal.signal(signal.SIGINT, lambda *_: came.append(True))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)
+        if came:
+            threading.Timer(AFTER_SECONDS, os.kill, [os.getpid(), signal.SIGINT]).start()
 
 
 def range_of(array: Any) -> Range | None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gc
 import pickle
+import signal
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -104,6 +106,27 @@ def test_a_range_that_cannot_be_made_takes_nothing(fails_at: int, driver: Any) -
     assert fake.calls == fails_at
     assert fake.holds_nothing
     assert places.OUTSIDE[GPU] == 0
+
+
+def test_an_interrupt_waits_until_a_range_is_made_and_given_back(driver: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake = driver()
+    for name in ("reserve", "create", "unmap"):
+        whole = getattr(fake, name)
+
+        def interrupted(*given: Any, whole: Callable[..., Any] = whole) -> Any:
+            signal.raise_signal(signal.SIGINT)
+            return whole(*given)
+
+        monkeypatch.setattr(fake, name, interrupted)
+    monkeypatch.setattr(resident, "AFTER_SECONDS", 0.05)
+    made = [Range(64, 64, GPU)]
+    with pytest.raises(KeyboardInterrupt):
+        time.sleep(5)
+    assert fake.mapped
+    made.clear()
+    with pytest.raises(KeyboardInterrupt):
+        time.sleep(5)
+    assert fake.holds_nothing
 
 
 # --- matrices -------------------------------------------------------------------------------------------------------
