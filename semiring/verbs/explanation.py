@@ -153,7 +153,8 @@ def tell_crossing(A: Matrix, run: Run) -> None:
         return
     run.facts["resident"], run.facts["crossing in a pass"] = A.resident, crossing
     if isinstance(edges := run.facts.get("edges"), int) and A.nnz:
-        run.facts["crossed"], run.facts["passes"] = crossing * edges // A.nnz, edges / A.nnz
+        crossed = run.facts.setdefault("crossed", crossing * edges // A.nnz)
+        run.facts["passes"] = crossed / crossing
 
 
 def running_as(algorithm: str, A: Matrix) -> AbstractContextManager[Run]:

@@ -10,11 +10,6 @@
 
 constexpr int SAMPLE = 1024;
 
-// Every vertex is a tree at first.
-extern "C" __global__ void start_trees(long long n, I* parent) {
-    for (long long v = thread_number(); v < n; v += thread_count()) parent[v] = (I)v;
-}
-
 // Every vertex under its first edges' ends.
 extern "C" __global__ void link_first(const I* __restrict__ indptr, const I* __restrict__ indices, long long n, int edges,
                                       I* parent) {
@@ -69,7 +64,9 @@ extern "C" __global__ void link_rest(const I* __restrict__ indptr, const I* __re
     deal_all_edges(indptr, n, nnz, work);
 }
 
-// Every vertex right under its root.
-extern "C" __global__ void flatten(long long n, I* parent) {
-    for (long long v = thread_number(); v < n; v += thread_count()) parent[v] = root_of(parent, (I)v);
+// The edges [from, to).
+extern "C" __global__ void link_between(const I* __restrict__ indptr, const I* __restrict__ indices, I n, I nnz,
+                                        long long from, long long to, I* parent) {
+    Join work{indices, parent, (I)-1, 0, false};
+    deal_edges_between(indptr, n, nnz, from, to, work);
 }

@@ -18,7 +18,7 @@ from formats.matrix.convert import convert
 from formats.matrix.facts import COMPRESSED, SYMMETRIC, Fact
 from formats.matrix.workspace import Sizes
 from formats.preparation.weights import distinct
-from formats.storage.orientation import by_columns, compressed, is_symmetric, known_symmetric
+from formats.storage.orientation import compressed, is_symmetric, known_symmetric
 from semiring import MinPlus, ewise_add
 from semiring.algebra.ops import BinaryOp, find_op
 from semiring.cuda import compile, statistics
@@ -28,7 +28,9 @@ from semiring.verbs.explanation import explained, facts
 from semiring.verbs.registry import Unsuited
 
 from . import kernels
+from .beyond import beyond, both_ways, columns_of, crossed, has_room, turned_outside, windows
 from .paths import HOPS, as_vertices, begin_ahead, deep, fixpoint, mark_unreached, may_be_deep, narrow, step_of
+from .stream import forest_in_one_pass
 
 SEARCH_WORDS = 11
 STRONG_WORDS = 15
@@ -51,6 +53,8 @@ LINKED_FIRST = 2
 TRIMS, LEVELS = 64, 100
 """Passes of the trim before the pivot is chosen, and levels of the searches from it, at most."""
 
+ROOM = {True: (56, 20), False: (72, 56)}
+"""Bytes a vertex and an entry that a forest takes: of a matrix of which it is known if it is symmetric, or is not."""
 LIGHT, DENSE = 0.25, 8
 """Edges a vertex, about, that are light; and entries a vertex from which light edges go first."""
 
@@ -72,11 +76,6 @@ def too_large(A: CSR | CompressedCSR) -> Unsuited | None:
 def rows_of(A: Any) -> Rows:
     """The pattern of compressed rows."""
     return A.indptr, A.indices
-
-
-def columns_of(A: CSR) -> Rows:
-    """The pattern by columns, which is made once and kept with A."""
-    return rows_of(by_columns(A))
 
 
 def comparing(A: CSR) -> list[compile.Unit]:
@@ -105,7 +104,7 @@ def _bfs(
         level = levels_by_hops(A, source)
     if level is None:
         k = kernels.pattern("search", A.indices.dtype)
-        how = how.for_matrix(A)
+        how = how if turned_outside(A) else how.for_matrix(A)
         columns = columns_of(A) if how.choice != "push" else None
         level = cupy().empty(A.nrows, np.int32)
         s = Search(k, rows_of(A), columns, A.nnz, level, how, deepest)
@@ -113,6 +112,8 @@ def _bfs(
         k.plain("start_search", A.nrows, (s.control, np.int64(A.nrows), np.int64(A.nnz), mask, np.int64(source), level))
         state = s.launch(MOST_LEVELS if hops_serve else None)()
         facts(kernel="search", levels=int(state[1]), pulled=int(state[2]), alpha=how.alpha, beta=how.beta)
+        if columns is None:
+            facts(**crossed(A, A.nnz - int(state[3]), A.indices))
         if hops_serve and not state[0] >> np.uint64(32):
             level = levels_by_hops(A, source, turns=True)
         if outside is not None:
@@ -180,10 +181,12 @@ def _scc(A: CSR, weak: bool, trim: bool, pivot: str, seed: int, how: Direction) 
     if too_large(A):
         return Unsuited(f"it counts edges in 32 bits, and there are {A.nnz:,}")
     begin_components(A, weak)
-    both_ways = is_symmetric(A, pattern=True)
-    if weak or both_ways:
-        facts(method="hooking", symmetric=both_ways)
-        return as_vertices(connected(A, both_ways))
+    symmetric = both_ways(A, turns=not weak)
+    if weak or symmetric:
+        facts(method="hooking", symmetric=symmetric)
+        if beyond(A):
+            facts(**crossed(A, A.nnz, A.indices) | {"plan": "one pass"})
+        return as_vertices(connected(A, symmetric))
     return as_vertices(strong(A, trim, how))
 
 
@@ -204,6 +207,11 @@ def connected(A: CSR, both_ways: bool) -> Array:
     rows, sizes = rows_of(A), (k.index(n), k.index(A.nnz))
     giant = kernels.NULL
     k.plain("start_trees", n, (np.int64(n), label))
+    if beyond(A):
+        for begin, end in windows(0, A.nnz):
+            k.plain("link_between", end - begin, (*rows, *sizes, np.int64(begin), np.int64(end), label))
+        k.plain("flatten", n, (np.int64(n), label))
+        return label
     if both_ways:
         giant = cp.empty(1, index_type)
         k.plain("link_first", n, (*rows, np.int64(n), np.int32(LINKED_FIRST), label))
@@ -274,6 +282,9 @@ def _boruvka(A: Any, symmetrize: bool, with_labels: bool) -> tuple[COO, Array | 
         return Unsuited(f"it counts edges in 32 bits, and there are {A.nnz:,}")
     if A.major == 1:
         return Unsuited("its columns lie together, and rows are asked for first")
+    if A.nnz and (beyond(A) or not has_room(A, *ROOM[A.keeps(SYMMETRIC, False)])):
+        grown = forest_in_one_pass(A, symmetrize, with_labels)
+        return grown if isinstance(grown, Unsuited) else (grown[0], None if grown[1] is None else as_vertices(grown[1]))
     begin_forest(A, symmetrize)
     if not symmetric(A):
         if not symmetrize:

@@ -20,16 +20,18 @@ __device__ __forceinline__ I root_halving(I* parent, I v) {
     }
 }
 
-// Make one tree of the trees of u and v.
-__device__ __forceinline__ void join(I* parent, I u, I v) {
+// Make one tree of the trees of u and v. Were they two?
+__device__ __forceinline__ bool joined(I* parent, I u, I v) {
     u = root_halving(parent, u);
     v = root_halving(parent, v);
     while (u != v) {
         const I high = u > v ? u : v, low = u > v ? v : u;
         using Number = typename Unsigned<sizeof(I)>::type;
         const I before = (I)atomicCAS(reinterpret_cast<Number*>(parent + high), (Number)high, (Number)low);
-        if (before == high) return;
+        if (before == high) return true;
         u = root_halving(parent, before);
         v = low;
     }
+    return false;
 }
+__device__ __forceinline__ void join(I* parent, I u, I v) { joined(parent, u, v); }

@@ -33,6 +33,7 @@ PATHS = {
     "through": ("persistent.cu", "by_length.cu", "through.cu"),
     "elimination": ("persistent.cu", "order.cu", "panels.cu", "elimination.cu"),
     "sweeps": ("persistent.cu", "order.cu", "panels.cu", "sweeps.cu"),
+    "one_pull": ("persistent.cu", "order.cu", "fixpoint.cu", "one_pull.cu"),
 }
 PATTERNS = {
     "search": ("persistent.cu", "search_control.cu", "search.cu"),
@@ -40,13 +41,14 @@ PATTERNS = {
     "searches": ("persistent.cu", "pieces.cu", "searches.cu"),
     "deep_searches": ("persistent.cu", "pieces.cu", "searches.cu"),
     "searches_parents": ("persistent.cu", "pieces.cu", "searches_parents.cu"),
-    "components": ("persistent.cu", "hooking.cu", "components.cu"),
+    "components": ("persistent.cu", "hooking.cu", "trees.cu", "components.cu"),
     "cores": ("persistent.cu", "by_length.cu", "cores.cu"),
     "ranks": ("persistent.cu", "pieces.cu", "ranks.cu"),
     "strong": ("persistent.cu", "search_control.cu", "strong.cu", "trim.cu"),
     "rest": ("persistent.cu", "search_control.cu", "strong.cu", "rest.cu"),
     "forest": ("persistent.cu", "hooking.cu", "forest.cu", "forest_plain.cu"),
     "packed": ("persistent.cu", "hooking.cu", "forest.cu", "forest_packed.cu"),
+    "stream": ("persistent.cu", "hooking.cu", "trees.cu", "stream.cu"),
 }
 """The files of the kinds of unit, behind COLUMNS; `packed` is the forest on packed columns."""
 COLUMNS = Path(compile.__file__).with_name("columns.cu")
@@ -60,6 +62,7 @@ SHAPES = {
     "cycles": {},
     "through": {"through": (512, 2)},
     "elimination": {"eliminate": (512, 2)},
+    "one_pull": {},
     "sweeps": {"solve": (1024, 1), "sweep": (1024, 1)},
     "search": {"search": (512, 3)},
     "parents": {},
@@ -73,6 +76,7 @@ SHAPES = {
     "rest": {"rest": (512, 3)},
     "forest": {"forest": (512, 2)},
     "packed": {"forest_packed": (512, 2)},
+    "stream": {"span": (512, 2)},
 }
 """Of each kernel with barriers, by kind of unit: threads of a block, and blocks on a multiprocessor.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,7 +26,8 @@ from semiring.vectors import as_bound, at_the_end, longest_row
 from semiring.verbs.explanation import facts
 from semiring.verbs.registry import Unsuited
 
-from . import cycles, kernels
+from . import cycles, kernels, one_pull
+from .beyond import FRONTIER, has_room, pinned
 
 CONTROL_WORDS = 20
 """Of 8 bytes, in Control."""
@@ -77,6 +79,9 @@ QUEUE_SHARE, SMALLEST_QUEUE = 1 / 4, 4096
 BEGUN: Fact[None] = Fact("compiling of what a run begins with is under way")
 """Given: the semiring, and the dtype of distances."""
 
+RECORDING = 32
+"""Bytes a vertex that are left to a run where the records of the edges are on the device, too."""
+
 HOP_RECORDS: Fact[Array] = Fact("records of the edges")
 MEAN_LENGTH: Fact[float] = Fact("mean weight without its sign")
 
@@ -117,6 +122,11 @@ def _bellman_ford(A: CSR, source: int, s: Semiring, until: Until) -> Any:
 
 @delta_stepping.implement(CSR, "cuda")
 def _delta_stepping(A: CSR, source: int, s: Semiring, until: Until, *, delta: Any = None) -> Any:
+    if delta is None and one_pull.suits(A, s, until):
+        sorted_by_weight = one_pull.sorted_in_edges(A)
+        if sorted_by_weight is not None:
+            return one_pull.pulled(A, sorted_by_weight, functools.partial(Stepped, source=source), Stepped)
+        facts(plan=FRONTIER)
     return solve(A, source, s, until, buckets(A, delta))
 
 
@@ -313,6 +323,49 @@ class Run:
         return known
 
 
+class Stepped(Run):
+    """A run by the wide kernel for min-plus without negative weights, from a source, or on from distances."""
+
+    def __init__(self, A: CSR, d: Array | None = None, source: int = -1) -> None:
+        width = as_bound(max(mean_length(A) * WIDE_MEANS, 1e-30), A.dtype, MinPlus)
+        if A.dtype.kind == "i" and not width > 0:
+            width = A.dtype.type(1)
+        super().__init__(A, MinPlus, Schedule("buckets", width, few=WIDE_FEW), source=max(source, 0))
+        if d is not None:
+            self.d, n = d, np.int64(A.nrows)
+            arguments = self.control, n, d, self.active, np.int64(-1), self.one, self.one
+            self.kernels().plain("begin", A.nrows, arguments)
+
+    @property
+    def edges(self) -> int:
+        """That were expanded."""
+        return int(self.state[STATE["edges"]])
+
+    @property
+    def saturated(self) -> bool:
+        """Has a finite length become the zero?"""
+        return bool(self.state[STATE["saturated"]])
+
+    def rest(self) -> None:
+        """Give back all but the distances."""
+        self._made.clear()
+
+    def resume(self) -> None:
+        """Go on from what is active."""
+        saturated = self.state[STATE["saturated"]]
+        kernels.path("one_pull", self.s, self.dtype, self.index_type).plain(
+            "resume", 1, (self.control, self.one, self.one)
+        )
+        self.steps, self.done = 0, False
+        self.go_on()
+        self.state[STATE["saturated"]] |= saturated
+
+    def answer(self) -> Any:
+        """The distances, and that none has left the range, if none has."""
+        self.known()
+        return self.d if self.saturated else Exact(self.d)
+
+
 def fixpoint(A: CSR, s: Semiring, how: Schedule, **start: Any) -> tuple[Array, dict[str, int]]:
     """(the least d = e_source ⊕ dA, what happened); see `Run` for what it may start from."""
     run = Run(A, s, how, **start)
@@ -327,10 +380,12 @@ def mark_unreached(level: Array, index_dtype: np.dtype, kind: str = "deep") -> N
 
 
 def hops(A: CSR, k: kernels.Kernels) -> Array:
-    """The records of A's edges, which are made once and kept with A: 16 bytes an edge."""
+    """The records of A's edges, made once and kept with A: 16 bytes an edge, pinned where there is no room."""
 
     def make() -> Array:
-        made = cupy().empty(4 * A.nnz, np.uint32)
+        words = np.dtype(np.uint32)
+        inside = has_room(A, RECORDING, 16)
+        made = cupy().empty(4 * A.nnz, words) if inside else pinned(f"records of {A}", 4 * A.nnz, words, A.place)
         weights = (A.values, step_of(A, k.index)) if A.dtype.itemsize == 4 else (kernels.NULL, k.index(0))
         k.plain("record", A.nnz, (A.indptr, A.indices, *weights, np.int64(A.nnz), made))
         return made

@@ -19,7 +19,8 @@ from semiring.verbs.registry import Unsuited
 
 from . import kernels
 from .batches import AT_ONCE, begin_copies, copies_need, in_copies, run_copies
-from .graphs import CHOICES, columns_of, rows_of, too_large
+from .beyond import columns_of
+from .graphs import CHOICES, rows_of, too_large
 from .paths import Schedule, mark_unreached, may_be_deep
 
 SEARCHES_WORDS = 30

@@ -1,0 +1,118 @@
+"""Matrices that are not resident as a whole: what is kept beside them in pinned memory where there is no room."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+
+from algorithms.shared.traversal import SEARCHES
+from formats import CSR
+from formats.arrays import DeviceArray as Array
+from formats.arrays import all_of, cupy
+from formats.matrix.facts import SYMMETRIC, Fact
+from formats.places import Place
+from formats.resident import check_pinned, elsewhere, empty
+from formats.storage.orientation import by_columns, has_columns, has_room_for_columns, is_symmetric, known_symmetric
+from formats.storage.pieces import Columns, turned_in_pieces
+
+PATTERN_COLUMNS: Fact[Columns] = Fact("the pattern by columns, in pinned memory")
+
+WINDOW = 1 << 23
+"""Entries that are read at a time where all are read in their order."""
+FRONTIER = "frontier rows"
+"""The plan of reading the rows of those vertices alone that are expanded."""
+TURNED_AFTER = 32
+"""Searches that read rows alone, before columns are made in pieces: about what these take."""
+TURNING = 24
+"""Bytes a vertex that are left to what turns a matrix in pieces, beside its pieces."""
+
+
+def beyond(A: Any) -> bool:
+    """Is a part of A not resident? Then what crosses the bus is everything."""
+    return A.resident < A.nbytes
+
+
+def crossed(A: CSR, edges: int, *arrays: Array) -> dict[str, Any]:
+    """Facts of a search that reads rows once in all: what crossed of some of A's arrays, with so many edges."""
+    moved = sum(map(elsewhere, arrays))
+    return {"plan": FRONTIER, "edges": edges, "crossed": moved * edges // max(A.nnz, 1)} if moved else {"edges": edges}
+
+
+def pinned(what: object, size: int, dtype: np.dtype, place: Place) -> Array:
+    """An array in pinned memory. OutOfHostMemory if that would be too much of it."""
+    check_pinned(what, size * dtype.itemsize)
+    return empty((size,), dtype, 0, place)
+
+
+def room(A: CSR, a_vertex: int) -> int:
+    """Bytes that are left on the device, beside so many for each vertex."""
+    available = A.place.available_bytes()
+    return (1 << 40) if available is None else max(0, available - a_vertex * max(A.shape))
+
+
+def columns_of(A: CSR) -> tuple[Array, Array]:
+    """(indptr, rows) of A's columns: on the device where there is room, else rows in pinned memory; kept with A."""
+    if not A.keeps(PATTERN_COLUMNS) and (has_columns(A) or has_room_for_columns(A)):
+        columns: Any = by_columns(A)
+        return columns.indptr, columns.indices
+    found = A.keep(PATTERN_COLUMNS, lambda: columns_in_pieces(A))
+    return found.indptr, found.rows
+
+
+def turned_outside(A: CSR) -> bool:
+    """Are A's columns in pinned memory, or is it time to make them? Pulls read few of them."""
+    if (A.known(SEARCHES) or [0])[0] == TURNED_AFTER and not has_columns(A) and not has_room_for_columns(A):
+        with suppress(MemoryError):
+            columns_of(A)
+    return A.keeps(PATTERN_COLUMNS)
+
+
+def both_ways(A: CSR, *, turns: bool) -> bool:
+    """Has every entry its reverse? turns: may A be turned to find out? Else only if it is known, or A is resident."""
+    if known_symmetric(A, pattern=True) or A.keeps(SYMMETRIC, True):
+        return is_symmetric(A, pattern=True)
+    if not beyond(A) and (has_columns(A) or has_room_for_columns(A)):
+        return is_symmetric(A, pattern=True)
+    return turns and A.keep(SYMMETRIC, lambda: _mirrored(A), True)
+
+
+def _mirrored(A: CSR) -> bool:
+    """Are A's columns as its rows are? The former are kept."""
+    indptr, rows = columns_of(A)
+    return all_of(indptr == A.indptr) and all(all_of(rows[b:e] == A.indices[b:e]) for b, e in windows(0, A.nnz))
+
+
+def has_room(A: Any, a_vertex: int, an_entry: int) -> bool:
+    """Has the device room for so many bytes a vertex and an entry?"""
+    needed = a_vertex * A.nrows + an_entry * A.nnz
+    available = A.place.available_bytes() if A.place.questions(needed) else None
+    return available is None or needed <= available
+
+
+def left_for_blocks(A: Any, wanted: int) -> int | None:
+    """Bytes that are left on the device, in new blocks if these are less than what is wanted; None if nobody knows."""
+    available = A.place.available_bytes()
+    if available is None or available >= wanted:
+        return available
+    pool = cupy().get_default_memory_pool()
+    pool.free_all_blocks()
+    return available - (pool.total_bytes() - pool.used_bytes())  # what is left of blocks in use is in small parts
+
+
+def windows(start: int, end: int) -> Iterator[tuple[int, int]]:
+    """[start, end) in parts: pages that are far from each other are read more slowly over the bus."""
+    for begin in range(start, end, WINDOW):
+        yield begin, min(begin + WINDOW, end)
+
+
+def columns_in_pieces(A: CSR, **how: bool) -> Any:
+    """`turned_in_pieces` of A on a GPU."""
+    place = A.place
+    found = turned_in_pieces(
+        A, room(A, TURNING), lambda size, dtype: pinned(f"columns of {A}", size, dtype, place), **how
+    )
+    cupy().get_default_memory_pool().free_all_blocks()
+    return found

@@ -1,0 +1,123 @@
+// Shortest paths by one pull: what of the in-edges beyond the lightest of each vertex may lie on a shortest path.
+//
+// Each vertex's lightest in-edges are a graph on the device, whose distances are upper bounds. An edge (u, v) of weight w
+// can only lie on a shortest path if w + u's lightest in-edge < v's bound: nothing that leads to u is shorter. In-edges are
+// sorted by weight, so a vertex reads a prefix of them, 16 at a time, over the bus. What passes is a list, relaxed in turns
+// with the graph on the device until nothing changes.
+//
+// A pair is the bits of a weight above an edge's other end.
+
+using Pair = unsigned long long;
+
+struct PullControl {
+    unsigned long long listed, found, read, improved, saturated;
+};
+
+__device__ __forceinline__ T weight_of(Pair pair) {
+    const unsigned int bits = (unsigned int)(pair >> 32);
+    T weight;
+    memcpy(&weight, &bits, sizeof(T) < 4 ? sizeof(T) : 4);
+    return weight;
+}
+
+constexpr int LANES_A_VERTEX = 8, LANES_A_PREFIX = 16;
+
+// Each vertex's first `most` in-edges, for which it has places from offsets[v] on.  next: the weight of the one after them.
+// least: of the first.
+extern "C" __global__ void light_part(const I* starts, const Pair* pairs, long long n, I most, const I* offsets, I* rows,
+                                      T* weights, T* next, T* least) {
+    const int lane = threadIdx.x % LANES_A_VERTEX;
+    for (long long v = thread_number() / LANES_A_VERTEX; v < n; v += thread_count() / LANES_A_VERTEX) {
+        const I begin = starts[v], degree = starts[v + 1] - begin, taken = degree < most ? degree : most;
+        for (I k = lane; k < taken; k += LANES_A_VERTEX) {
+            const Pair pair = pairs[begin + k];
+            rows[offsets[v] + k] = (I)(unsigned int)pair;
+            weights[offsets[v] + k] = weight_of(pair);
+            if (k == 0) least[v] = weight_of(pair);
+        }
+        if (lane == 0) {
+            next[v] = degree > most ? weight_of(pairs[begin + most]) : ZERO;
+            if (degree == 0) least[v] = ZERO;
+        }
+    }
+}
+
+// The vertices that have something to read. lowest: no vertex's lightest in-edge is lighter.
+extern "C" __global__ void list_readers(PullControl* control, const T* next, const T* d, T lowest, long long n, I* listed) {
+    for (long long first = thread_number() - lane_number(); first < n; first += thread_count()) {
+        const long long v = first + lane_number();
+        const bool wanted = v < n && better(product(next[v], lowest), d[v]);
+        const unsigned int all = __ballot_sync(WARP, wanted);
+        if (all == 0) continue;
+        unsigned long long base = 0;
+        if (lane_number() == 0) base = atomicAdd(&control->listed, (unsigned long long)__popc(all));
+        base = from_lane(base, 0);
+        if (wanted) listed[base + __popc(all & lanes_below())] = (I)v;
+    }
+}
+
+// The edges of listed vertices' prefixes that pass, as many as there are places for. Two vertices a warp.
+extern "C" __global__ void pull_prefixes(PullControl* control, const I* starts, const Pair* pairs, I most, const I* listed,
+                                         const T* d, const T* least, T lowest, I* from, I* to, T* weights,
+                                         unsigned long long capacity) {
+    const int lane = lane_number() % LANES_A_PREFIX, half = lane_number() / LANES_A_PREFIX;
+    const unsigned int own = 0xffffu << LANES_A_PREFIX * half;
+    const long long count = (long long)control->listed, warps = thread_count() / 32;
+    unsigned long long read = 0;
+    bool saturated = false;
+    for (long long i = thread_number() / 32 * 2; i < count; i += warps * 2) {
+        bool more = i + half < count;
+        const I v = more ? listed[i + half] : 0;
+        I at = starts[v] + most;
+        const I end = starts[v + 1];
+        const T bound = d[v];
+        while (__any_sync(WARP, more)) {
+            const bool inside = more && at < end && lane < end - at;
+            const Pair pair = inside ? __ldcs(pairs + at + lane) : 0;
+            const T w = inside ? weight_of(pair) : ZERO;
+            const bool near = inside && better(product(w, lowest), bound);
+            const I u = (I)(unsigned int)pair;
+            const T before = near ? least[u] : ZERO, t = product(w, before);
+            if (near && t == ZERO && !absent(w, before)) saturated = true;
+            const bool wanted = near && better(t, bound);
+            read += inside;
+            const unsigned int all = __ballot_sync(WARP, wanted), nears = __ballot_sync(WARP, near);
+            more = more && (nears & own) == own;
+            at += LANES_A_PREFIX;
+            if (all == 0) continue;
+            unsigned long long base = 0;
+            if (lane_number() == 0) base = atomicAdd(&control->found, (unsigned long long)__popc(all));
+            base = from_lane(base, 0) + __popc(all & lanes_below());
+            if (wanted && base < capacity) from[base] = u, to[base] = v, weights[base] = w;
+        }
+    }
+#pragma unroll
+    for (int distance = 16; distance > 0; distance /= 2) read += from_lane(read, lane_number() ^ distance);
+    if (lane_number() == 0 && read > 0) atomicAdd(&control->read, read);
+    if (saturated) control->saturated = 1;
+}
+
+// d_v ⊕= d_u ⊗ w of the listed edges; what improves becomes active.
+extern "C" __global__ void relax_listed(PullControl* control, const I* from, const I* to, const T* weights, long long count,
+                                        T* d, unsigned int* active) {
+    bool improved = false;
+    for (long long i = thread_number(); i < count; i += thread_count()) {
+        const T had = now(d + from[i]), w = weights[i], t = product(w, had);
+        if (t == ZERO && !absent(w, had)) control->saturated = 1;
+        const I v = to[i];
+        if (better(t, now(d + v)) && better(t, atomic_update(d + v, t))) {
+            activate(active, v);
+            improved = true;
+        }
+    }
+    if (improved) control->improved = 1;
+}
+
+// A fixpoint goes on from what is active.
+extern "C" __global__ void resume(Control* control, T one, T threshold) {
+    if (thread_number() != 0) return;
+    *control = Control{};
+    control->nearest[0].value = one;
+    control->nearest[1].value = control->nearest[2].value = ZERO;
+    control->threshold.value = threshold;
+}

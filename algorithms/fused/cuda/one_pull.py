@@ -1,0 +1,197 @@
+"""Shortest paths of matrices beyond the device by one pull over sorted in-edges, where it moves least (one_pull.cu)."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from algorithms.shared.single_source import Exact, Until
+from formats import CSC, CSR
+from formats.arrays import DeviceArray as Array
+from formats.arrays import cupy
+from formats.matrix.convert import convert
+from formats.matrix.facts import Fact
+from semiring import MinPlus, Semiring
+from semiring.verbs.explanation import facts
+
+from . import kernels
+from .beyond import FRONTIER, beyond, columns_in_pieces, left_for_blocks, room
+
+ONE_PULL = "one pull"
+
+LEAST_DEGREE = 4
+"""Entries a vertex below which an in-edge is hardly ever left out."""
+SAMPLES = 4096
+SPREAD = 4
+"""Times the lightest tenth of the weights that the heaviest tenth must be: else two light edges are hardly shorter."""
+VECTORS = 32
+"""Bytes a vertex of what the lightest edges are made with, and of what is kept of each vertex."""
+ENTRY_BYTES = 36
+"""Of an edge on the device while its graph is made."""
+MOST_LIGHT, PARTS = 32, (1, 2, 4)
+LISTED_BYTES, LISTED_SHARE = 12, 8
+"""Of an edge that was pulled; one in so many may be."""
+READ_BYTES = 128
+"""That a vertex reads at least."""
+PASSES = 1.5
+"""Of the edges that are expanded where a frontier's rows are read, about."""
+FEW, MOST_STEPS = 1 << 10, 16
+"""Edges whose expansion begins a search, before there are bounds, and steps of it."""
+CONTROL_WORDS = 5
+LISTED, FOUND, READ, IMPROVED, SATURATED = range(5)
+
+
+class Sorted(NamedTuple):
+    """In-edges by weight in pinned memory, of which each vertex's first `most` are a graph on the device.
+
+    next: the weight of each vertex's first edge that is not.  least: of its lightest.  lowest: of all.  heaviest: of
+    the matrix.
+    """
+
+    graph: CSR
+    starts: Array
+    pairs: Array
+    most: int
+    next: Array
+    least: Array
+    lowest: Any
+    heaviest: float
+
+
+IN_EDGES: Fact[Sorted | None] = Fact("in-edges by weight in pinned memory, the lightest on the device")
+
+
+def least_traffic(predicted: dict[str, int]) -> str:
+    """The plan that moves least; of equal ones the first."""
+    return min(predicted, key=predicted.__getitem__)
+
+
+def may_prune(A: CSR, weights: np.ndarray) -> bool:
+    """May a pull leave most in-edges out? weights: a sample."""
+    if A.nnz < LEAST_DEGREE * A.nrows or weights.size == 0:
+        return False
+    low, high = np.quantile(weights, (0.1, 0.9))
+    return bool(high >= SPREAD * max(low, 0))
+
+
+def most_light(lengths: Array, budget: int) -> int:
+    """How many in-edges of each vertex a graph of so many edges has, at most."""
+    xp: Any = cupy()
+    most = 0
+    while most < MOST_LIGHT and int(xp.minimum(lengths, most + 1).sum(dtype=np.int64)) <= budget:
+        most += 1
+    return most
+
+
+def suits(A: CSR, s: Semiring, until: Until) -> bool:
+    """Is a pull possible, for weights that are not negative?"""
+    if s != MinPlus or until.limit is not None or until.target is not None or not beyond(A):
+        return False
+    return A.dtype in (np.float32, np.int32) and A.indices.dtype == np.int32
+
+
+def sorted_in_edges(A: CSR) -> Sorted | None:
+    """In-edges by weight, made once and kept with A; None where they would not help, or there is no room."""
+
+    def make() -> Sorted | None:
+        weights: Any = A.values
+        if not may_prune(A, weights[:: max(A.nnz // SAMPLES, 1)].get()):
+            return None
+        found: Any = None
+        with suppress(MemoryError):
+            found = columns_in_pieces(A, by_weight=True)
+        for part in PARTS if found is not None else ():
+            with suppress(MemoryError):
+                return _with_lightest(A, found.indptr, found.pairs, part)
+        return None
+
+    return A.keep(IN_EDGES, make)
+
+
+def _with_lightest(A: CSR, starts: Array, pairs: Array, part: int) -> Sorted | None:
+    """part: of the room that is left, one in so many is taken."""
+    cp, n = cupy(), A.nrows
+    lengths = cp.diff(starts)
+    most = most_light(lengths, room(A, VECTORS) // ENTRY_BYTES // part)
+    if most == 0:
+        return None
+    offsets = cp.zeros(n + 1, starts.dtype)
+    cp.cumsum(cp.minimum(lengths, most), dtype=starts.dtype, out=offsets[1:])
+    del lengths
+    size = int(offsets[-1])
+    rows, weights = cp.empty(size, A.indices.dtype), cp.empty(size, A.dtype)
+    following, least = cp.empty(n, A.dtype), cp.empty(n, A.dtype)
+    k = kernels.path("one_pull", MinPlus, A.dtype, A.indices.dtype)
+    k.plain("light_part", 8 * n, (starts, pairs, np.int64(n), k.index(most), offsets, rows, weights, following, least))
+    graph: Any = convert(CSC.trusted(offsets, rows, weights, A.shape), CSR)
+    cp.get_default_memory_pool().free_all_blocks()
+    lowest, heaviest = least.min().get()[()], float(A.values.max())
+    return Sorted(graph, starts, pairs, most, following, least, lowest, heaviest)
+
+
+def pulled(A: CSR, P: Sorted, start: Any, bounded: Any) -> Any:
+    """Distances by one pull; or a search over A from upper bounds, where that is predicted to move less.
+
+    start: of (graph,), a run from the source, one step of which is taken at a time.  bounded: of (graph, d), a run that
+    goes on from distances.
+    """
+    first, crossing = start(A), A.nbytes - A.resident
+    while not first.done and first.steps < MOST_STEPS and first.edges <= FEW:
+        first.go_on(first.steps + 1)
+    if first.done:
+        return first.answer()
+    first.rest()
+    run = bounded(P.graph, first.d)
+    run.go_on()
+    cp, n, k = cupy(), A.nrows, kernels.path("one_pull", MinPlus, A.dtype, A.indices.dtype)
+    control, listed = cp.zeros(CONTROL_WORDS, np.uint64), cp.empty(n, A.indices.dtype)
+    k.plain("list_readers", n, (control, P.next, run.d, P.lowest, np.int64(n), listed))
+    readers = int(control[LISTED])
+    predicted = {ONE_PULL: READ_BYTES * readers, FRONTIER: int(PASSES * crossing)}
+    plan = least_traffic(predicted)
+    state = np.zeros(CONTROL_WORDS, np.uint64)
+    capacity = min(A.nnz // LISTED_SHARE + n, room_for_blocks(A) // 2 // LISTED_BYTES)
+    if plan == ONE_PULL:
+        ends = [cp.empty(capacity, A.indices.dtype) for _ in range(2)]
+        weights = cp.empty(capacity, A.dtype)
+        rest = P.least, P.lowest, *ends, weights, np.uint64(capacity)
+        k.plain("pull_prefixes", 16 * readers, (control, P.starts, P.pairs, k.index(P.most), listed, run.d, *rest))
+        state = control.get()
+    if plan == FRONTIER or state[FOUND] > capacity:
+        edges, saturated = run.edges, run.saturated or first.saturated
+        run.rest()
+        run = bounded(A, run.d)
+        run.go_on()
+        facts(plan=FRONTIER, predicted=predicted, edges=run.edges, edges_on_the_device=edges)
+        return run.d if saturated else run.answer()
+    turns = 0
+    while state[FOUND]:
+        control[IMPROVED] = 0
+        k.plain("relax_listed", int(state[FOUND]), (control, *ends, weights, np.int64(state[FOUND]), run.d, run.active))
+        if not int(control[IMPROVED]):
+            break
+        turns += 1
+        run.resume()
+    state = control.get()
+    crossed = 8 * int(state[READ]) + first.edges * crossing // A.nnz
+    run.known()
+    counted = {"readers": readers, "pulled": int(state[READ]), "listed": int(state[FOUND]), "turns": turns}
+    facts(plan=ONE_PULL, predicted=predicted, crossed=crossed, edges=int(state[READ]) + first.edges, **counted)
+    if first.saturated or run.saturated or state[SATURATED] or not within_range(run.d, P.heaviest):
+        return run.d
+    return Exact(run.d)
+
+
+def room_for_blocks(A: CSR) -> int:
+    """Bytes that are left on the device for an edge's ends and weight each, whole blocks if it is little."""
+    left = left_for_blocks(A, 2 * LISTED_BYTES * (A.nnz // LISTED_SHARE + A.nrows))
+    return (1 << 40) if left is None else max(0, left)
+
+
+def within_range(d: Array, heaviest: float) -> bool:
+    """Is no distance so near the end of the range that an edge left out may have been saturated?"""
+    zero = MinPlus.zero(d.dtype)
+    largest = float(cupy().where(d == zero, d.dtype.type(0), d).max())
+    return largest + heaviest < float(zero if d.dtype.kind == "i" else np.finfo(d.dtype).max)

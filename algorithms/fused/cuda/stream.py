@@ -1,0 +1,161 @@
+"""Spanning forests of matrices that are not resident as a whole: each entry crosses the bus once (stream.cu)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from formats import COO, CSR, CompressedCSR, OutOfDeviceMemory
+from formats.arrays import DeviceArray as Array
+from formats.arrays import cupy
+from formats.matrix.facts import SYMMETRIC
+from formats.storage.orientation import known_symmetric
+from semiring.verbs.explanation import facts
+from semiring.verbs.registry import Unsuited
+
+from . import kernels
+from .beyond import left_for_blocks, windows
+from .paths import step_of
+
+CONTROL_WORDS = 8
+"""Of 8 bytes, in StreamControl; COUNT … are numbers of some."""
+COUNT, ROUNDS, BALANCE = 1, 2, 6
+
+VERTEX_BYTES = 16
+"""Of each vertex's best offers, beside two trees."""
+WHOLE_LIST = 80
+"""Bytes a vertex and an edge of which some may well be left of blocks in use, where all edges are listed."""
+SLACK = 1 << 18
+"""Bytes of small arrays, and by which CuPy's blocks are larger than what is asked for."""
+MOST_LISTED, FEW_LISTED = 4, 1 << 20
+"""Listed edges a vertex, where there are more than so many: a forest leaves out most of the next ones."""
+LEAST_LIST = 1.25
+"""Listed edges that there must be room for, of those that a forest may have."""
+FULL = 0.9
+"""Share of the list from which on it is made a forest."""
+LIGHT, HEAVIER = 0.3, 0.7
+"""Of a forest's edges, those that make the trees by which others are left out."""
+SAMPLES, LOW = 4096, 2**32 - 1
+NOT_YET = np.uint64(2**64 - 1)
+"""The threshold of trees before there is a forest."""
+
+
+def list_capacity(available: int | None, n: int, nnz: int, index_bytes: int) -> int:
+    """Edges that are listed at most, with so many bytes left on the device. OutOfDeviceMemory if these are too few."""
+    edge = 8 + 2 * index_bytes
+    most, least = min(nnz + n, max(MOST_LISTED * n, FEW_LISTED)), int(min(LEAST_LIST * n, nnz)) + 1
+    if available is None:
+        return most
+    left = available - n * (VERTEX_BYTES + 2 * index_bytes) - SLACK
+    capacity = min(most, left * 4 // (4 * edge + 1) // 32 * 32)  # and two bits
+    if capacity < least:
+        raise OutOfDeviceMemory(
+            f"a forest of {n:,} vertices lists {least:,} edges at least, of {edge} bytes, "
+            f"but the GPU has {max(left, 0):,} bytes for them"
+        )
+    return capacity
+
+
+class Stream:
+    """A forest of the edges so far, to which parts of the matrix are added."""
+
+    def __init__(self, A: CSR | CompressedCSR) -> None:
+        cp, n, index = cupy(), A.nrows, A.indptr.dtype
+        self.A, self.index, self.k = A, index, kernels.pattern("stream", index)
+        left = left_for_blocks(A, WHOLE_LIST * (n + A.nnz))
+        self.capacity = list_capacity(left, n, A.nnz, index.itemsize)
+        self.list: Any = cp.empty(self.capacity * (8 + 2 * index.itemsize), np.uint8)
+        self.control = cp.empty(CONTROL_WORDS, np.uint64)
+        self.trees = [cp.empty(n, index) for _ in range(2)]
+        self.offers: list[Any] = [cp.empty(n, np.uint64) for _ in range(2)]
+        self.bits: list[Any] = [cp.empty(-(-self.capacity // 32), np.uint32) for _ in range(2)]
+        self.thresholds = [NOT_YET] * 2
+        self.count = self.spans = self.listed = 0
+        self.k.plain("start_stream", n, (self.control, np.int64(n), *self.trees))
+
+    def collect(self, start: int, upper: bool, balanced: bool) -> int:
+        """List edges from a place in the matrix on, as many as fit; returns where the next ones begin."""
+        A, k, packed = self.A, self.k, isinstance(self.A, CompressedCSR)
+        columns = (A.words, A.bases, A.starts) if isinstance(A, CompressedCSR) else (A.indices,)
+        end = min(A.nnz, start + self.capacity - self.count)
+        weights = A.values, step_of(A, k.index), np.int32(A.dtype.itemsize), np.bool_(A.dtype.kind == "f")
+        sizes, kinds = (k.index(A.nrows), k.index(A.nnz)), (np.bool_(upper), np.bool_(balanced))
+        light = self.trees[0], self.thresholds[0], self.trees[1], self.thresholds[1]
+        for begin, stop in windows(start, end):
+            part = np.int64(begin), np.int64(stop), *kinds, *light, self.list
+            arguments = self.control, A.indptr, *columns, *weights, *sizes, *part
+            k.plain("collect_packed" if packed else "collect", stop - begin, arguments)
+        before, self.count = self.count, int(self.control[COUNT])
+        self.listed += self.count - before
+        return end
+
+    def span(self) -> None:
+        """Make a forest of what is listed."""
+        n = np.int64(self.A.nrows)
+        self.control[:1] = 0
+        arguments = self.control, n, self.list, *self.trees, *self.offers, *self.bits
+        self.k.persistent("span", max(self.count, self.A.nrows), arguments)
+        self.count, self.spans = int(self.control[COUNT]), self.spans + 1
+
+    def sieve(self) -> None:
+        """Make the trees by which edges are left out from now on."""
+        size = min(self.count, SAMPLES)
+        weights = cupy().empty(size, np.uint64)
+        self.k.plain("sample_weights", size, (self.list, np.int64(self.count), np.int64(size), weights))
+        ascending = np.sort(weights.get())
+        for number, share in enumerate((LIGHT, HEAVIER)):
+            self.thresholds[number] = ascending[int(share * size)] if size else NOT_YET
+            self.join(number, self.thresholds[number])
+
+    def join(self, number: int, threshold: np.uint64 = NOT_YET) -> Array:
+        """Make trees of the forest's edges that are no heavier; each vertex's is the smallest vertex in it."""
+        n, tree = self.A.nrows, self.trees[number]
+        self.k.plain("start_trees", n, (np.int64(n), tree))
+        self.k.plain("join_listed", self.count, (self.list, np.int64(self.count), threshold, tree))
+        self.k.plain("flatten", n, (np.int64(n), tree))
+        return tree
+
+    def edges(self) -> tuple[Array, Array, Array]:
+        """(u, v, weights) of the forest, ascending; the list is given back."""
+        cp, A = cupy(), self.A
+        rows, ends = (cp.empty(self.count, self.index) for _ in range(2))
+        values = cp.empty(self.count, A.dtype)
+        how = np.int32(A.dtype.itemsize), np.bool_(A.dtype.kind == "f")
+        self.k.plain("unpack_edges", self.count, (self.list, np.int64(self.count), *how, rows, ends, values))
+        self.list = None
+        self.bits.clear()
+        key: Any = rows.astype(np.int64)
+        key <<= np.int64(32)
+        key |= ends
+        del rows, ends
+        order = key.argsort()
+        key, values = key[order], values[order]
+        return (key >> np.int64(32)).astype(self.index), (key & np.int64(LOW)).astype(self.index), values
+
+
+def forest_in_one_pass(
+    A: CSR | CompressedCSR, symmetrize: bool, with_labels: bool
+) -> tuple[COO, Array | None] | Unsuited:
+    """`boruvka` of A, whose entries are read once, in parts for whose edges there is room."""
+    if max(A.shape) >= 2**31:
+        return Unsuited(f"it packs two vertices in 64 bits, and there are {A.nrows:,}")
+    both_ways = known_symmetric(A)
+    balanced = not both_ways and not symmetrize
+    run, at = Stream(A), 0
+    while at < A.nnz:
+        at = run.collect(at, both_ways, balanced)
+        if at == A.nnz or run.count >= FULL * run.capacity:
+            run.span()
+            if at < A.nnz:
+                run.sieve()
+    state = run.control.get()
+    facts(plan="one pass", edges=A.nnz, spans=run.spans, rounds=int(state[ROUNDS]), listed=run.listed)
+    if balanced:
+        if state[BALANCE : BALANCE + 2].any():
+            return Unsuited("an edge has no reverse of the same weight")
+        A.keep(SYMMETRIC, lambda: True, False)
+    run.offers.clear()
+    tree = run.join(0) if with_labels else None
+    run.trees.clear()
+    return COO.trusted(*run.edges(), A.shape, 0), tree
