@@ -10,7 +10,9 @@ are made only where they fit. What refuses to run so is a row with the reason.
     edges           looked at by a call, where it counts them; crossed_bytes, what they moved
     floor_ms        of one pass over crossing_bytes, at the speed at which a kernel reads pinned memory here
     passes          the call's time in floors
-    kept_bytes      on the device beside the matrix after the call
+    first_ms        of the first call, with what it makes and keeps; set up again for each share
+    stream_ms       of as many floors as the call has rounds on the whole matrix: all of it read in each
+    kept_bytes      that the device holds beside the matrix after the call
 
 Verified means equal, to the last bit, to the answer on the matrix that is resident as a whole.
 """
@@ -30,12 +32,13 @@ from algorithms import bfs, boruvka, scc, sssp
 from bench.experiment import Experiment, Row, Setting, released
 from bench.graphs import ROADS, grid, operand, rmat, roads, ssca2
 from bench.measure import Contender, contest, once, rounded
-from formats import CSR, resident, set_memory_limit
+from formats import CSR, CompressedCSR, resident, set_memory_limit
 from formats.arrays import cupy, finish
 from formats.matrix.placing import VECTORS
 from formats.places import OUTSIDE, Place, find_place
 from semiring import MinPlus, explain, mxv
 from semiring.tuning.timing import event_ms
+from semiring.verbs.explanation import Run
 
 from .teps import on_host, same
 
@@ -43,29 +46,33 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SHARES = (1.0, 0.5, 0.25, 0.1, 0.05)
-SCALES = (22, 24, 26)
-"""Of R-MAT graphs, but on a quick run."""
+SCALES, LARGEST = (22, 24), 26
+"""Of R-MAT graphs, but on a quick run. The largest is the last graph."""
 SOURCE = 3
 PROBE_BYTES = 256 << 20
 """Of pinned memory, whose reading gives the bus's speed."""
-SECONDS = 1.0
+SECONDS = 0.3
 """That the timed calls of a row may take, but for three of them."""
 SLOW_SECONDS = 2.0
 """From which on a call is timed once."""
 
-Task = Callable[[CSR, Any], Any]
+M = CSR | CompressedCSR
+Task = Callable[[M, Any], Any]
 """Of a matrix, and of the operand of its product."""
 TASKS: dict[str, Task] = {
     "mxv": lambda A, x: mxv(A, x, MinPlus),
     "SSSP": lambda A, x: sssp(A, SOURCE),
     "BFS": lambda A, x: bfs(A, SOURCE),
     "SCC": lambda A, x: scc(A),
+    "BFS after SCC": lambda A, x: bfs(A, SOURCE),
     "WCC": lambda A, x: scc(A, weak=True),
     "MST": lambda A, x: boruvka(A, symmetrize=True),
 }
+PRODUCT = {"mxv": TASKS["mxv"]}
+"""The task that takes an operand."""
 
 
-def vector(A: CSR) -> Any:
+def vector(A: M) -> Any:
     """The operand, on A's device."""
     return operand(A.ncols, 1000, device=A.device, dtype=A.dtype)
 
@@ -79,10 +86,11 @@ def graphs(setting: Setting) -> Iterator[tuple[str, Callable[[], CSR]]]:
         return
     for scale in SCALES:
         yield f"rmat{scale}", partial(rmat, scale, device=device, dtype=np.float32)
-    yield "ssca2 22", partial(ssca2, 22, device=device)
-    yield "grid4k", partial(grid, 4096, device=device)
+    yield "ssca2 21", partial(ssca2, 21, device=device)
+    yield "grid2k", partial(grid, 2048, device=device)
     if setting.data is not None and (setting.data / ROADS).exists():
         yield "roads", partial(roads, setting.data / ROADS, device=device)
+    yield f"rmat{LARGEST}", partial(rmat, LARGEST, device=device, dtype=np.float32)
 
 
 def rows(setting: Setting) -> Iterator[Row]:
@@ -96,22 +104,39 @@ def rows(setting: Setting) -> Iterator[Row]:
         speed = bytes_per_ms(place, PROBE_BYTES >> (6 if setting.quick else 0)) if speed is None else speed
         whole = make()
         A = whole.to(device="cpu")
-        answers = {task: on_host(run(whole, vector(whole))) for task, run in TASKS.items()}
+        told = {task: explain(run, whole, vector(whole)) for task, run in TASKS.items()}
+        answers = {task: on_host(each.result) for task, each in told.items()}
+        rounds = {task: rounds_of(each.runs) for task, each in told.items()}
+        packed = whole.to(CompressedCSR).to(device="cpu")
         whole.forget()
-        del whole
+        del whole, told
         released(setting.device)
         known = {"graph": name, "n": A.nrows, "nnz": A.nnz, "matrix_bytes": A.nbytes}
         for share in SHARES:
-            for row in at_share(A, share, answers, place, speed, setting):
-                yield known | row
+            for row in at_share(A, TASKS, share, answers, place, speed, setting):
+                yield known | row | {"stream_ms": rounded(row["floor_ms"] * rounds[row["contender"]])}
+            for row in at_share(packed, PRODUCT, share, answers, place, speed, setting):
+                own = {"matrix_bytes": packed.nbytes, "contender": f"{row['contender']}, CompressedCSR"}
+                yield known | row | own | {"stream_ms": row["floor_ms"]}
         released(setting.device)
 
 
+def rounds_of(runs: list[Run]) -> int:
+    """The rounds of a call's last algorithm, as far as it counts them."""
+    facts = runs[-1].facts if runs else {}
+    counted = next((facts[name] for name in ("steps", "levels", "rounds") if name in facts), 1)
+    return sum(counted) if isinstance(counted, list) else int(counted)
+
+
+def held_bytes(place: Place) -> int:
+    """That a GPU holds; none of the host."""
+    return 0 if place.on_host else cupy().get_default_memory_pool().used_bytes() + OUTSIDE.get(place, 0)
+
+
 @contextmanager
-def limited(A: CSR, share: float, place: Place) -> Iterator[None]:
+def limited(A: M, share: float, place: Place) -> Iterator[None]:
     """Let the device hold no more than it does, a share of A, and vectors."""
-    held = cupy().get_default_memory_pool().used_bytes() + OUTSIDE.get(place, 0)
-    set_memory_limit(held + int(share * A.nbytes) + VECTORS * A.nrows, device=place)
+    set_memory_limit(held_bytes(place) + int(share * A.nbytes) + VECTORS * A.nrows, device=place)
     try:
         yield
     finally:
@@ -119,14 +144,14 @@ def limited(A: CSR, share: float, place: Place) -> Iterator[None]:
 
 
 def at_share(
-    A: CSR, share: float, answers: dict[str, Any], place: Place, speed: float, setting: Setting
+    A: M, tasks: dict[str, Task], share: float, answers: dict[str, Any], place: Place, speed: float, setting: Setting
 ) -> Iterator[Row]:
     """The tasks' rows at one share."""
     released(setting.device)
     with limited(A, share, place):
-        B: CSR = A.to(device=place, resident=share)
+        B: M = A.to(device=place, resident=share)
         known = figures(B, share, speed)
-        for task, run in TASKS.items():
+        for task, run in tasks.items():
             row: Row = {"contender": task} | known
             try:
                 yield row | timed(B, task, run, answers[task], setting, known)
@@ -136,7 +161,7 @@ def at_share(
         del B
 
 
-def figures(B: CSR, share: float, speed: float) -> Row:
+def figures(B: M, share: float, speed: float) -> Row:
     """What is known of a share before anything runs."""
     crossing = B.nbytes - B.resident
     return {
@@ -147,26 +172,30 @@ def figures(B: CSR, share: float, speed: float) -> Row:
     }
 
 
-def timed(B: CSR, task: str, run: Task, answer: Any, setting: Setting, known: Row) -> Row:
+def timed(B: M, task: str, run: Task, answer: Any, setting: Setting, known: Row) -> Row:
     """The figures of a task; of a slow one those of a single call."""
-    x = vector(B)
+    held = held_bytes(B.place)
+    x = vector(B) if task in PRODUCT else None
     finish(setting.device)
     start = time.perf_counter()
     told = explain(run, B, x).runs
     finish(setting.device)
-    slow = time.perf_counter() - start > SLOW_SECONDS
+    first = time.perf_counter() - start
     contender = Contender(
         task, partial(run, B, x), agrees=lambda got: same(on_host(got), answer), device=setting.device, watched=False
     )
-    found = once(contender) if slow else contest([contender], setting.repeats, seconds=SECONDS)[task]
+    found = once(contender) if first > SLOW_SECONDS else contest([contender], setting.repeats, seconds=SECONDS)[task]
     found.pop("peak_bytes", None)
+    found["first_ms"] = rounded(1e3 * first)
     found["implementation"] = told[-1].implementation if told else "verb"
-    found["kept_bytes"] = B.kept_nbytes
+    del x, contender
+    found["kept_bytes"] = held_bytes(B.place) - held
     if known["floor_ms"]:
         found["passes"] = rounded(found["ms"] / known["floor_ms"])
-    edges = told[-1].facts.get("edges") if told else None
-    if isinstance(edges, int):
-        found |= {"edges": edges, "crossed_bytes": known["crossing_bytes"] * edges // B.nnz}
+    facts = told[-1].facts if told else {}
+    found |= {name: facts[name] for name in ("edges", "plan") if name in facts}
+    if "crossed" in facts:
+        found["crossed_bytes"] = facts["crossed"]
     return found
 
 
@@ -209,8 +238,8 @@ BEYOND = Experiment(
     ),
     rows=rows,
     columns=(
-        *("graph", "nnz", "contender", "resident", "ms", "floor_ms", "passes", "resident_bytes", "crossing_bytes"),
-        *("crossed_bytes", "kept_bytes", "implementation"),
+        *("graph", "nnz", "contender", "resident", "ms", "floor_ms", "passes", "stream_ms", "resident_bytes"),
+        *("crossing_bytes", "crossed_bytes", "first_ms", "kept_bytes", "implementation"),
     ),
     plot=plot,
     devices=("cuda",),
