@@ -34,14 +34,14 @@ CONTROL_WORDS = 4
 CLIMB_ROOM, CLIMB_THREADS = 2048, 128
 """As in sweeps.cu: ancestors in shared memory; and threads of a block that climbs for one of many."""
 
-FEW, AT_ONCE = 4, 256
+FEW, AT_ONCE = 4, 1024
 """Sources up to which each is swept on its own, and sources of a batch."""
 
 SOLVE_WORDS, STEP_WORDS = 4, 3
 """As in sweeps.cu: of 8 bytes, in SolveControl; and of 4, in a Step."""
 
-BINS_OF_MANY = 16
-"""Bins for each block in sweeps from many sources, so that what blocks are at stays in the cache."""
+FOR_ONE, FOR_MANY = panels.Bins(1, 8, 128, threads=1024), panels.Bins(64, 2, 64)
+"""For each multiprocessor, in sweeps from one source, where a block takes a bin, and from many, where a warp does."""
 
 BYTES_OF_VERTEX = 120
 """Of a factor's lists, for each vertex."""
@@ -59,7 +59,8 @@ INT32, INT64 = np.dtype(np.int32), np.dtype(np.int64)
 class Placed:
     """A cut plan on a device.
 
-    elimination: the lists of its levels.  sweeps: those of a sweep from one source, and from many.
+    elimination: the lists of its levels.  sweeps: those of a sweep from one source, and from many.  others: of the
+    latter, see `panels.Sweeping`.
     """
 
     panels: Array
@@ -70,6 +71,7 @@ class Placed:
     elimination: tuple[Array, ...]
     levels: int
     sweeps: tuple[tuple[Any, ...], ...]
+    others: Array
     cut: panels.Cut
 
     @property
@@ -87,7 +89,7 @@ def placed(known: host.Analysis) -> Placed:
         cut = panels.cut(plan)
         steps = panels.elimination(cut)
         blocks = device.attributes["MultiProcessorCount"]
-        sweeps = (panels.sweeping(plan, cut, most) for most in (blocks, BINS_OF_MANY * blocks))
+        sweeps = [panels.sweeping(plan, cut, bins, blocks) for bins in (FOR_ONE, FOR_MANY)]
         lists = [
             on_device(part)
             for each in (steps.small, steps.large, steps.spans, steps.tiles)
@@ -108,6 +110,7 @@ def placed(known: host.Analysis) -> Placed:
                 )
                 for down in sweeps
             ),
+            others=on_device(sweeps[1].others),
             cut=cut,
         )
     return known.placed[key]
@@ -250,12 +253,15 @@ class Engine:
         cp, p, k, n = cupy(), self.placed, self.kernels, self.A.nrows
         strip = 64 if self.dtype.itemsize == 8 else 128
         strips, count, height = -(-len(sources) // strip), np.int32(len(sources)), p.cut.height
-        d, worsts = cp.full(strips * strip * n, self.zero, self.dtype), self.worsts()
+        d, marks, worsts = cp.empty(strips * strip * n, self.dtype), cp.zeros(strips * n, np.uint8), self.worsts()
         starts, (spare, steps) = on_device(self.starts(sources)), self.spare(len(sources), STEP_WORDS)
+        others = p.others, np.int32(p.others.size), np.int32(strips)
+        things = 32 * (len(sources) + strips * int(p.others.size))
+        k.plain("clear_lanes", things, (p.panels, starts, count, *others, np.int64(n), marks, d))
         above = p.panels, p.depths, self.numbers.closed_up, starts, count, self.unit, np.int32(height), spare, steps
         to = self.numbers.closed_down, np.int64(n), d
         k.plain("climb_to_lanes", len(sources) * CLIMB_THREADS, (*above, *to), CLIMB_THREADS)
-        down = cp.zeros(1, np.uint64), *self.sweep(True), np.int32(strips), np.int64(n), d
+        down = cp.zeros(1, np.uint64), *self.sweep(True), np.int32(strips), np.int64(n), marks, d
         k.persistent("sweep", 32 * strips * n, down)
         facts(kernel="sweep", strips=strips)
         k.plain("turn", 8 * n * strips, (d, p.place, np.int64(n), count, self.unit, out, worsts))

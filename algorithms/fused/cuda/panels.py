@@ -20,14 +20,14 @@ SMALL_WIDTH, SMALL_COLUMNS = 8, 24
 SIDE = 64
 """As in elimination.cu: columns of a tile."""
 
-CUT = 256
-"""Arcs of a piece of a position."""
-
 POSITION = 8
 """What a position costs in a sweep, in arcs."""
 
-BIN, PARTS = 512, 8
-"""The least that a bin of subtrees costs, in arcs; and how many of the largest subtrees a bin has."""
+KEPT = 4
+"""As in sweeps.cu: arcs for a thread, where there are more than threads."""
+
+BIN = 512
+"""The least that a bin of subtrees costs, in arcs."""
 
 PANELS = np.dtype(
     [(name, np.int32) for name in ("first", "last", "end", "above")]
@@ -76,15 +76,31 @@ class Elimination:
 
 
 @dataclass(frozen=True)
-class Sweeping:
-    """Pieces of positions by levels; of the top first, and then of each bin.
+class Bins:
+    """How subtrees are dealt out.
 
-    lanes: that share a piece of each level.  bins: the first level of the top, of each bin, and the end.
+    each: bins of a multiprocessor, at most.  parts: of the largest subtrees that a bin has.  cut: arcs of a piece.
+    threads: of a multiprocessor, which share a bin; 0 where a warp goes through it from its last position to the first.
+    """
+
+    each: int
+    parts: int
+    cut: int
+    threads: int = 0
+
+
+@dataclass(frozen=True)
+class Sweeping:
+    """Pieces of positions by levels; of the top first, and then of each bin, which is one level where a warp takes it.
+
+    lanes: that share a piece of each level.  bins: the first level of the top, of each bin, and the end.  others: the
+    positions that have several pieces, or none.
     """
 
     pieces: Levels
     lanes: np.ndarray
     bins: np.ndarray
+    others: np.ndarray
 
 
 def cut(plan: Plan) -> Cut:
@@ -129,38 +145,44 @@ def elimination(c: Cut) -> Elimination:
     return Elimination(levels, *(by_levels(*each, levels) for each in zip(lists, of, strict=True)))
 
 
-def sweeping(plan: Plan, c: Cut, most_bins: int) -> Sweeping:
-    """The levels of a sweep, from the roots; and subtrees as bins, at most so many."""
+def sweeping(plan: Plan, c: Cut, how: Bins, multiprocessors: int) -> Sweeping:
+    """The levels of a sweep, from the roots; and subtrees as bins."""
     counts, panel_of = plan.tree.counts, c.panel_of
     above = np.ascontiguousarray(c.panels["above"])
-    bins, level = binned(above, np.bincount(panel_of, counts + POSITION, above.size).astype(np.int64), most_bins)
+    cost = np.bincount(panel_of, counts + POSITION, above.size).astype(np.int64)
+    bins, level = binned(above, cost, how.each * multiprocessors, how.parts)
     own = c.panels[panel_of]
     outer = counts - (own["last"] - np.arange(counts.size) - 1)  # arcs to columns
-    parts = -(-outer // CUT)
+    parts = -(-outer // how.cut)
     x = np.repeat(np.arange(counts.size), parts)
-    pieces, offset = np.empty(x.size, PIECES), CUT * within(parts)
+    pieces, offset = np.empty(x.size, PIECES), how.cut * within(parts)
     panels = own[x]
-    inside, size = panels["end"] - panels["last"] - offset, np.minimum(outer[x] - offset, CUT)
+    inside, size = panels["end"] - panels["last"] - offset, np.minimum(outer[x] - offset, how.cut)
     pieces["arcs"] = plan.pattern.starts[x] + counts[x] - outer[x] + offset
     pieces["rows"], pieces["inside"] = panels["rows"] - inside, inside
     pieces["x"], pieces["base"], pieces["count"] = x, panels["last"] + offset, np.where(parts[x] > 1, -size, size)
+    where, when = bins[panel_of[x]].astype(np.int64), level[panel_of[x]]
+    if not how.threads:
+        when = np.where(where == 0, when, 0)
     deepest = int(level.max(initial=0)) + 1
-    key = bins[panel_of[x]].astype(np.int64) * deepest + level[panel_of[x]]
-    order = np.argsort(key, kind="stable")
+    key = where * deepest + when
+    order = x.size - 1 - np.argsort(key[::-1], kind="stable")
     keys, begins = np.unique(key[order], return_index=True)
-    starts = np.append(begins, x.size)
+    starts, ends = np.append(begins, x.size), np.searchsorted(keys, deepest * np.arange(int(bins.max(initial=0)) + 2))
     mean = np.add.reduceat(size[order], begins) / np.diff(starts) if x.size else np.zeros(0)
-    lanes = 2 ** np.clip(np.ceil(np.log2(mean)), 0, 5).astype(np.int32)
-    ends = np.searchsorted(keys, deepest * np.arange(int(bins.max(initial=0)) + 2))
-    return Sweeping(Levels(pieces[order], starts.astype(np.int32)), lanes.astype(np.int32), ends.astype(np.int32))
+    threads = np.where(keys < deepest, multiprocessors, 1) * how.threads
+    lanes = 2 ** np.clip(np.ceil(np.log2(np.maximum(mean / KEPT, np.minimum(mean, threads / np.diff(starts))))), 0, 5)
+    others = np.flatnonzero(parts != 1)
+    lists = (each.astype(np.int32) for each in (lanes, ends, others))
+    return Sweeping(Levels(pieces[order], starts.astype(np.int32)), *lists)
 
 
-def binned(above: np.ndarray, cost: np.ndarray, most_bins: int) -> tuple[np.ndarray, np.ndarray]:
+def binned(above: np.ndarray, cost: np.ndarray, most_bins: int, parts: int) -> tuple[np.ndarray, np.ndarray]:
     """(of each panel the bin, 0 of the top; its level there)."""
     below, total = cost.copy(), int(cost.sum())
     add_up(above, below, np.ones(above.size, np.int64))
     count = min(max(total // BIN, 1), most_bins)
-    most = total // (PARTS * count)
+    most = total // (parts * count)
     bins, level = np.zeros(above.size, np.int32), np.zeros(above.size, np.int32)
     roots = np.flatnonzero((below <= most) & ((above < 0) | (below[above] > most)))
     middles = np.cumsum(below[roots]) - below[roots] // 2

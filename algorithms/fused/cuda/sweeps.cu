@@ -90,37 +90,75 @@ __device__ __forceinline__ Step climb_alone(const Climb& climb, const T* ways, b
     }
 }
 
-// All blocks climb one panel after the other to the root, with a barrier after each.  closed: gets what is known of a panel
-// by ways within it, too; `far` keeps what was known before, which all blocks read.
-__device__ __forceinline__ void climb_together(const Climb& climb, const T* ways, Step at, T* closed, int& count,
+// A task of a warp in a step: ways from some positions of a panel, counted from the step's on, to a column for each lane.
+struct Part {
+    T way[PART];
+    int first, to;  // of the positions; the depth of the column, -1 for none
+};
+
+__device__ __forceinline__ Part part_of(const Climb& climb, const T* ways, const Panel& p, const Step& at, int task) {
+    const int width = p.last - at.x, columns = p.end - at.x - 1 + p.count, parts = (width + PART - 1) / PART;
+    const int c = width - 1 + task / parts * 32 + lane_number(), first = task % parts * PART;
+    Part part{{}, first, -1};
+    if (c >= columns) return part;
+    part.to = depth_of(climb, p, at, c);
+    long long arc = p.arcs_of(at.x) + c + first * (long long)(columns - 1) - first * (long long)(first - 1) / 2;
+#pragma unroll
+    for (int i = 0; i < PART; ++i) {
+        part.way[i] = first + i < width ? ways[arc] : ZERO;
+        arc += columns - (first + i) - 1;
+    }
+    return part;
+}
+
+// All blocks climb one panel after the other to the root, with a barrier after each, before which the next is asked for.
+// `far` of a panel stays without ways within it, which all blocks read.
+__device__ __forceinline__ void climb_together(const Climb& climb, const T* ways, Step at, int& count,
                                                unsigned int* arrived) {
     __shared__ T own[PANEL];
+    if (at.panel < 0) return;
     const int warp = threadIdx.x / 32 * gridDim.x + blockIdx.x, warps = (int)(thread_count() / 32);
-    while (at.panel >= 0) {
-        const Panel p = climb.panels[at.panel];
-        const int width = p.last - at.x, columns = p.end - at.x - 1 + p.count, parts = (width + PART - 1) / PART;
-        const long long arcs = p.arcs_of(at.x);
+    Panel p = climb.panels[at.panel];
+    Part part = part_of(climb, ways, p, at, warp);
+    while (true) {
+        const int width = p.last - at.x, outer = p.end - p.last + p.count, parts = (width + PART - 1) / PART;
+        const Step next{p.parent, p.above, at.depth - width};
+        const Panel above = climb.panels[next.panel < 0 ? at.panel : next.panel];
         if (threadIdx.x < width) own[threadIdx.x] = now(climb.far + at.depth - (int)threadIdx.x);
-        if (thread_number() == 0) {
-            climb.steps[count] = at;
-            closed[at.depth] = now(climb.far + at.depth);
-        }
+        if (thread_number() == 0) climb.steps[count] = at;
         ++count;
         __syncthreads();
-        for (int task = warp; task < (columns + 31) / 32 * parts; task += warps) {
-            const int c = task / parts * 32 + lane_number(), part = task % parts;
-            if (c >= columns) continue;
-            if (c < width - 1) {
-                if (part == 0)
-                    closed[at.depth - 1 - c] = arriving(ways, true, own, arcs, columns, 0, c + 1, c, own[c + 1]);
-                continue;
-            }
-            const int first = part * PART, last = first + PART < width ? first + PART : width;
-            const T best = arriving(ways, true, own, arcs, columns, first, last, c, ZERO);
-            if (best != ZERO) atomic_add(climb.far + depth_of(climb, p, at, c), best);
+        for (int task = warp; task < (outer + 31) / 32 * parts; task += warps) {
+            if (task != warp) part = part_of(climb, ways, p, at, task);
+            if (part.to < 0) continue;
+            T best = ZERO;
+#pragma unroll
+            for (int i = 0; i < PART; ++i)
+                if (part.first + i < width) best = add(best, then(own[part.first + i], part.way[i]));
+            if (best != ZERO) atomic_update(climb.far + part.to, best);
         }
+        if (next.panel >= 0) part = part_of(climb, ways, above, next, warp);
         grid_barrier(arrived);
-        at = {p.parent, p.above, at.depth - width};
+        if (next.panel < 0) return;
+        at = next;
+        p = above;
+    }
+}
+
+// What is known of the panels of steps first … count - 1, by ways within each, too: a warp takes a position.
+__device__ __forceinline__ void close_steps(const Climb& climb, const T* ways, int first, int count, int warp, int warps,
+                                            T* closed) {
+    for (int task = warp; task < (count - first) * PANEL; task += warps) {
+        const Step at = climb.steps[first + task / PANEL];
+        const Panel p = climb.panels[at.panel];
+        const int own = task % PANEL, i = lane_number(), columns = p.end - at.x - 1 + p.count;
+        if (at.x + own >= p.last) continue;
+        T best = i <= own ? now(climb.far + at.depth - i) : ZERO;
+        if (i < own)
+            best = then(best, ways[p.arcs_of(at.x) + own - 1 + i * (long long)(columns - 1) - i * (long long)(i - 1) / 2]);
+#pragma unroll
+        for (int distance = 16; distance > 0; distance /= 2) best = add(best, from_lane(best, i ^ distance));
+        if (i == 0) closed[at.depth - own] = best;
     }
 }
 
@@ -208,37 +246,90 @@ extern "C" __global__ void meet(const T* d, const int* d_who, const T* e, const 
 
 // --- one source -------------------------------------------------------------------------------------------------------
 
-// d of the positions of some levels, by threads of which this is number `rank`, whole warps.
+constexpr int KEPT = 4;  // arcs that a thread asks for before what they lead from is known
+
+// Pieces of a level, from `base` on, one for each group of threads.
+struct Turn {
+    int level, base, end, lanes;
+};
+
+// What a thread does of a piece: its arcs are j, j + lanes, …
+struct Share {
+    int from[KEPT];
+    T number[KEPT];
+};
+
+__device__ __forceinline__ Turn turn_of(const Sweep& sweep, int level, int last) {
+    if (level >= last) return {level, 0, 0, 1};
+    return {level, sweep.levels[level], sweep.levels[level + 1], sweep.lanes[level]};
+}
+
+__device__ __forceinline__ Turn turn_after(const Sweep& sweep, Turn turn, int size, int last) {
+    turn.base += size / turn.lanes;
+    return turn.base < turn.end ? turn : turn_of(sweep, turn.level + 1, last);
+}
+
+__device__ __forceinline__ Piece piece_of(const Sweep& sweep, const Turn& turn, int rank) {
+    const int k = turn.base + rank / turn.lanes;
+    if (k < turn.end) return sweep.pieces[k];
+    return {0, 0, 0, 0, 0, 0};
+}
+
+__device__ __forceinline__ int arcs_in(const Piece& piece) { return piece.count < 0 ? -piece.count : piece.count; }
+
+__device__ __forceinline__ int end_of(const Sweep& sweep, const Piece& piece, int j) {
+    return j < piece.inside ? piece.base + j : sweep.rows[piece.rows + j];
+}
+
+__device__ __forceinline__ Share share_of(const Sweep& sweep, const Turn& turn, const Piece& piece, int rank) {
+    const int member = rank % turn.lanes, count = arcs_in(piece);
+    Share share;
+#pragma unroll
+    for (int u = 0; u < KEPT; ++u) {
+        const int j = member + u * turn.lanes;
+        if (j >= count) break;
+        share.from[u] = end_of(sweep, piece, j);
+        share.number[u] = sweep.numbers[piece.arcs + j];
+    }
+    return share;
+}
+
+// d of the positions of some levels, by threads of which this is number `rank`, whole warps. What the next turn needs beside
+// d is asked for before this one ends, also across the wait after each level.
 template <class Wait>
 __device__ __forceinline__ void sweep_levels(const Sweep& sweep, int first, int last, int rank, int size, T* d,
                                              const Wait& wait) {
-    for (int level = first; level < last; ++level) {
-        const int end = sweep.levels[level + 1], lanes = sweep.lanes[level], groups = size / lanes, member = rank % lanes;
-        for (int base = sweep.levels[level]; base < end; base += groups) {
-            const int k = base + rank / lanes;
-            T best = ZERO;
-            int x = -1;
-            bool alone = true;
-            if (k < end) {
-                const Piece piece = sweep.pieces[k];
-                const int count = piece.count < 0 ? -piece.count : piece.count;
-                x = piece.x;
-                alone = piece.count >= 0;
-                if (member == 0) best = now(d + x);
+    Turn turn = turn_of(sweep, first, last), next = turn_after(sweep, turn, size, last);
+    Piece piece = piece_of(sweep, turn, rank), its = piece_of(sweep, next, rank);
+    Share share = share_of(sweep, turn, piece, rank);
+    while (turn.level < last) {
+        const int lanes = turn.lanes, member = rank % lanes, count = arcs_in(piece);
+        T best = ZERO, far[KEPT];
+        if (count > 0 && member == 0) best = now(d + piece.x);
+#pragma unroll
+        for (int u = 0; u < KEPT; ++u)
+            if (member + u * lanes < count) far[u] = now(d + share.from[u]);
+        const Share ahead = share_of(sweep, next, its, rank);
+        const Turn after = turn_after(sweep, next, size, last);
+        const Piece far_ahead = piece_of(sweep, after, rank);
+#pragma unroll
+        for (int u = 0; u < KEPT; ++u)
+            if (member + u * lanes < count) best = add(best, then(far[u], share.number[u]));
 #pragma unroll 4
-                for (int j = member; j < count; j += lanes) {
-                    const int y = j < piece.inside ? piece.base + j : sweep.rows[piece.rows + j];
-                    best = add(best, then(now(d + y), sweep.numbers[piece.arcs + j]));
-                }
-            }
-            for (int distance = lanes / 2; distance > 0; distance /= 2)
-                best = add(best, from_lane(best, lane_number() ^ distance));
-            if (x >= 0 && member == 0) {
-                if (alone) d[x] = best;
-                else atomic_add(d + x, best);
-            }
+        for (int j = member + KEPT * lanes; j < count; j += lanes)
+            best = add(best, then(now(d + end_of(sweep, piece, j)), sweep.numbers[piece.arcs + j]));
+        for (int distance = lanes / 2; distance > 0; distance /= 2)
+            best = add(best, from_lane(best, lane_number() ^ distance));
+        if (count > 0 && member == 0) {
+            if (piece.count > 0) d[piece.x] = best;
+            else atomic_add(d + piece.x, best);
         }
-        wait();
+        if (next.level != turn.level) wait();
+        turn = next;
+        next = after;
+        piece = its;
+        its = far_ahead;
+        share = ahead;
     }
 }
 
@@ -294,8 +385,9 @@ extern "C" __global__ void __launch_bounds__(SOLVE_THREADS, SOLVE_BLOCKS)
     const int alone = (int)now(&control->count), groups = (int)(thread_count() / 32);
     int count = alone;
     T* const closed = spare + depth + 1;
-    climb_together(together, ways, {now(&control->at.x), now(&control->at.panel), now(&control->at.depth)}, closed, count,
-                   arrived);
+    climb_together(together, ways, {now(&control->at.x), now(&control->at.panel), now(&control->at.depth)}, count, arrived);
+    close_steps(together, ways, alone, count, warp, groups, closed);
+    if (count > alone) grid_barrier(arrived);
     hand_down(panels, steps, [&](int i) { return now(spare + i); }, numbers, 0, alone, warp, groups, d, 1);
     hand_down(panels, steps, [&](int i) { return now(closed + i); }, numbers, alone, count, warp, groups, d, 1);
     grid_barrier(arrived);
@@ -337,7 +429,35 @@ __device__ __forceinline__ void take(Side& best, const Side& from, T weight) {
     for (int q = 0; q < LANE; ++q) best.of[q] = add(best.of[q], then(from.of[q], weight));
 }
 
-// Climbs from many positions, whose distances become lanes of d, which holds the zero before.
+// The zero to rows that are written not by one piece alone: of the ancestors of sources, which get a mark, and of others, which
+// have several pieces or none.  marks: of each strip and position.
+extern "C" __global__ void clear_lanes(const Panel* panels, const Step* starts, int count, const int* others, int other_count,
+                                       int strips, long long n, unsigned char* marks, T* d) {
+    Side zero;
+#pragma unroll
+    for (int q = 0; q < LANE; ++q) zero.of[q] = ZERO;
+    Side* const rows = reinterpret_cast<Side*>(d);
+    const int lane = lane_number(), warps = (int)(thread_count() / 32);
+    for (int k = (int)(thread_number() / 32); k < count; k += warps) {
+        const long long strip = k / STRIP * n;
+        for (int at = starts[k].panel; at >= 0;) {
+            const Panel p = panels[at];
+            const int mark = lane == 0 ? now(marks + strip + p.last - 1) : 0;
+            if (from_lane(mark, 0) != 0) break;  // another source's climb has come by
+            for (int x = p.last - 1; x >= p.first; --x) {
+                rows[(strip + x) * 32 + lane] = zero;
+                if (lane == 0) marks[strip + x] = 1;
+            }
+            at = p.above;
+        }
+    }
+    for (int k = (int)(thread_number() / 32); k < other_count * strips; k += warps) {
+        const long long x = k % strips * n + others[k / strips];
+        rows[x * 32 + lane] = zero;
+    }
+}
+
+// Climbs from many positions, whose distances become lanes of d, which holds the zero there.
 extern "C" __global__ void climb_to_lanes(const Panel* panels, const int* depths, const T* ways, const Step* starts,
                                           int count, T one, int height, T* spare, Step* spare_steps, const T* down,
                                           long long n, T* d) {
@@ -356,63 +476,95 @@ extern "C" __global__ void climb_to_lanes(const Panel* panels, const int* depths
     }
 }
 
-// d of the positions of some levels, for strips of sources: a warp takes a piece and a strip.
-template <class Wait>
-__device__ __forceinline__ void sweep_strips(const Sweep& sweep, int first, int last, int warp, int warps, int from_strip,
-                                             int strips, long long n, T* d, const Wait& wait) {
+// The end and the number of an arc of a piece, in each lane of another; the last again beyond the last.
+struct Arcs {
+    int end;
+    T weight;
+};
+
+__device__ __forceinline__ Arcs arcs_from(const Sweep& sweep, const Piece& piece, int at) {
+    const int count = arcs_in(piece), j = at + lane_number() < count ? at + lane_number() : count - 1;
+    return {end_of(sweep, piece, j), sweep.numbers[piece.arcs + j]};
+}
+
+// d of the position of a piece, for a strip of sources, by a warp: a lane reads and writes its own sources alone.  arcs: the
+// first.
+__device__ __forceinline__ void sweep_piece(const Sweep& sweep, const Piece& piece, Arcs arcs, const unsigned char* marks,
+                                            Side* strip) {
     constexpr int AT_ONCE = 4;
-    Side* const all = reinterpret_cast<Side*>(d) + lane_number() + from_strip * n * 32;
-    for (int level = first; level < last; ++level) {
-        const int begin = sweep.levels[level];
-        const long long items = (sweep.levels[level + 1] - begin) * (long long)strips;
-        for (long long k = warp; k < items; k += warps) {
-            const Piece piece = sweep.pieces[begin + k / strips];
-            Side* const strip = all + k % strips * n * 32;
-            Side* const own = strip + piece.x * 32LL;
-            const int count = piece.count < 0 ? -piece.count : piece.count;
-            Side best = loaded(own);
-            for (int at = 0; at < count; at += 32) {
-                const int j = at + lane_number() < count ? at + lane_number() : count - 1;
-                const int end = j < piece.inside ? piece.base + j : sweep.rows[piece.rows + j];
-                const T weight = sweep.numbers[piece.arcs + j];
-                const int some = count - at < 32 ? count - at : 32;
-                for (int i = 0; i < some; i += AT_ONCE) {
-                    Side from[AT_ONCE];
+    Side* const own = strip + piece.x * 32LL;
+    const int count = arcs_in(piece);
+    Side best;
 #pragma unroll
-                    for (int u = 0; u < AT_ONCE; ++u)
-                        from[u] = strip[from_lane(end, i + u < some ? i + u : some - 1) * 32LL];
+    for (int q = 0; q < LANE; ++q) best.of[q] = ZERO;
+    if (marks[piece.x] != 0) best = loaded(own);
+    for (int at = 0;;) {
+        const int some = count - at < 32 ? count - at : 32;
+        for (int i = 0; i < some; i += AT_ONCE) {
+            Side from[AT_ONCE];
 #pragma unroll
-                    for (int u = 0; u < AT_ONCE; ++u) take(best, from[u], from_lane(weight, i + u < some ? i + u : some - 1));
-                }
-            }
-            if (piece.count >= 0) {
-                *own = best;
-            } else {
+            for (int u = 0; u < AT_ONCE; ++u)
+                from[u] = strip[from_lane(arcs.end, i + u < some ? i + u : some - 1) * 32LL];
 #pragma unroll
-                for (int q = 0; q < LANE; ++q) atomic_add(&own->of[q], best.of[q]);
-            }
+            for (int u = 0; u < AT_ONCE; ++u)
+                take(best, from[u], from_lane(arcs.weight, i + u < some ? i + u : some - 1));
         }
-        wait();
+        at += 32;
+        if (at >= count) break;
+        arcs = arcs_from(sweep, piece, at);
+    }
+    if (piece.count >= 0) {
+        *own = best;
+    } else {
+#pragma unroll
+        for (int q = 0; q < LANE; ++q) atomic_add(&own->of[q], best.of[q]);
     }
 }
 
+struct SweepControl {
+    unsigned int arrived, taken;
+};
+
+// Distances of strips of sources: a warp takes a piece of the top, and then a whole bin, and a strip.
 extern "C" __global__ void __launch_bounds__(SWEEP_THREADS, SWEEP_BLOCKS)
-    sweep(unsigned int* arrived, const Piece* pieces, const int* rows, const int* levels, const int* lanes, const int* bins,
-          int bin_count, const T* numbers, int strips, long long n, T* d) {
+    sweep(SweepControl* control, const Piece* pieces, const int* rows, const int* levels, const int* lanes, const int* bins,
+          int bin_count, const T* numbers, int strips, long long n, const unsigned char* marks, T* d) {
     const Sweep sweep{pieces, rows, levels, lanes, bins, bin_count, numbers};
-    const int warp = threadIdx.x / 32, warps = blockDim.x / 32;
-    sweep_strips(sweep, sweep.bins[0], sweep.bins[1], warp * gridDim.x + blockIdx.x, warps * gridDim.x, 0, strips, n, d,
-                 [&] { grid_barrier(arrived); });
-    for (long long k = blockIdx.x; k < (sweep.bin_count - 1) * (long long)strips; k += gridDim.x) {
-        const int bin = 1 + (int)(k / strips);
-        sweep_strips(sweep, sweep.bins[bin], sweep.bins[bin + 1], warp, warps, (int)(k % strips), 1, n, d,
-                     [] { __syncthreads(); });
+    const int warp = threadIdx.x / 32 * gridDim.x + blockIdx.x, warps = (int)(thread_count() / 32);
+    Side* const all = reinterpret_cast<Side*>(d) + lane_number();
+    for (int level = bins[0]; level < bins[1]; ++level) {
+        const int begin = levels[level];
+        const long long items = (levels[level + 1] - begin) * (long long)strips;
+        for (long long k = warp; k < items; k += warps) {
+            const Piece piece = pieces[begin + k / strips];
+            const long long strip = k % strips * n;
+            sweep_piece(sweep, piece, arcs_from(sweep, piece, 0), marks + strip, all + strip * 32);
+        }
+        grid_barrier(&control->arrived);
+    }
+    while (true) {
+        const unsigned int k = from_lane(lane_number() == 0 ? atomicAdd(&control->taken, 1u) : 0u, 0);
+        if (k >= (bin_count - 1) * (unsigned int)strips) break;
+        const long long strip = k % strips * n;
+        const int last = levels[bins[2 + k / strips]];
+        int i = levels[bins[1 + k / strips]];
+        if (i == last) continue;
+        Piece piece = pieces[i], next = pieces[i + 1 < last ? i + 1 : i];
+        Arcs arcs = arcs_from(sweep, piece, 0);
+        for (; i < last; ++i) {
+            const Arcs its = arcs_from(sweep, next, 0);
+            const Piece after = pieces[i + 2 < last ? i + 2 : last - 1];
+            sweep_piece(sweep, piece, arcs, marks + strip, all + strip * 32);
+            piece = next;
+            arcs = its;
+            next = after;
+        }
     }
 }
 
 // Rows of positions become rows of sources, a column for each vertex.  worsts: gets the worst of each block.
 extern "C" __global__ void turn(const T* d, const int* place, long long n, int count, T one, T* out, T* worsts) {
-    constexpr int DOWN = 32;
+    constexpr int DOWN = 88;
     __shared__ T tile[DOWN][STRIP + 1];
     const int warp = threadIdx.x / 32, warps = blockDim.x / 32, lane = lane_number();
     const long long down = (n + DOWN - 1) / DOWN, across = (count + STRIP - 1) / STRIP;
@@ -430,10 +582,13 @@ extern "C" __global__ void turn(const T* d, const int* place, long long n, int c
         }
         __syncthreads();
         for (int j = warp; j < STRIP && j < some; j += warps) {
-            if (base + lane >= n) continue;
-            const T value = tile[lane][j];
-            out[(strip * (long long)STRIP + j) * n + base + lane] = value;
-            if (value != ZERO && better(worst, value)) worst = value;
+#pragma unroll
+            for (int i = lane; i < DOWN; i += 32) {
+                if (base + i >= n) continue;
+                const T value = tile[i][j];
+                out[(strip * (long long)STRIP + j) * n + base + i] = value;
+                if (value != ZERO && better(worst, value)) worst = value;
+            }
         }
         __syncthreads();
     }
