@@ -29,9 +29,11 @@ from semiring import (
     ewise_mult,
     extract,
     mxm,
+    mxv,
     reduce,
     select,
     threads,
+    vxm,
 )
 from semiring.algebra.ops import OPERATORS
 from semiring.algebra.predicates import on_position
@@ -267,6 +269,27 @@ def test_each_line_tells_its_best_value_and_the_first_place_that_holds_it(monoid
                     y, k = reduce(M, monoid, axis=along, return_argument=True)
                     assert y.tolist() == best, (fmt, axis)
                     assert k.tolist() == first, (fmt, axis)
+
+
+@pytest.mark.parametrize("semiring", ["min_plus", "max_min"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_rows_of_all_positions_give_what_their_entries_give_at_any_width(semiring, dtype):
+    """Some of whose sums are taken side by side, and the others one by one."""
+    rng = np.random.default_rng(5)
+    for width in (1, 15, 16, 17, 31, 32, 50):
+        at = np.flatnonzero(rng.random(7 * width) < 0.4)
+        values = rng.choice(np.array([-np.inf, -3, 0, 2.5, 7, np.inf], dtype), at.size)
+        A = from_edges(*np.divmod(at, width), values, shape=(7, width))
+        x = rng.choice(np.array([-np.inf, -1, 0, 4, np.inf], dtype), width)
+        D: Any = A.to(Dense, force=True)
+        for mask in (None, np.arange(7) % 3 != 1):
+            np.testing.assert_array_equal(mxv(D, x, semiring, mask=mask), mxv(A, x, semiring, mask=mask))
+        np.testing.assert_array_equal(vxm(x, D.T, semiring), mxv(A, x, semiring))
+        for monoid in ("min", "max"):
+            for axis in (None, 0, 1):
+                expected = reduce(A, monoid, axis=axis)
+                np.testing.assert_array_equal(reduce(D, monoid, axis=axis), expected)
+                np.testing.assert_array_equal(reduce(A.to(ELL, force=True), monoid, axis=axis), expected)
 
 
 @pytest.mark.parametrize("fmt", [CSR, CSC])

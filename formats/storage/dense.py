@@ -108,7 +108,8 @@ class Dense(Matrix):
     @property
     def stored(self) -> Array:
         """(nnz,), the values of the entries, row by row."""
-        return self.values[self.present].astype(self.dtype, copy=False)
+        values = self.values.reshape(-1) if self.nnz == self.values.size else self.values[self.present]
+        return values.astype(self.dtype, copy=False)
 
     @property
     def nnz(self) -> int:

@@ -18,6 +18,8 @@ from ..algebra.ops import OPERATORS, BinaryOp
 from ..algebra.semirings import Law, Semiring
 from .compiler.jit import Kernel
 from .compiler.references import made_for
+from .lanes import WIDTH
+from .plain import is_shipped
 from .storage import Terms
 
 compiled = Kernel
@@ -49,7 +51,8 @@ def _terms(semiring: Semiring, dtype: np.dtype, matrix_first: bool, plain: bool)
         return min(count + ((before == zero) & (t != zero)), reached.size - 1)
 
     product = (plain_product if plain else product_function)(semiring, dtype, matrix_first)
-    return Terms(zero, add, product, relax, semiring.add.terminal, dtype.type, compiled)
+    lanes = WIDTH if dtype.kind == "f" and semiring.add.name in ("min", "max") and is_shipped(semiring) else 1
+    return Terms(zero, add, product, relax, semiring.add.terminal, lanes, dtype.type, compiled)
 
 
 def check_operator(op: BinaryOp, dtype: np.dtype) -> None:

@@ -35,6 +35,8 @@ def _(u: Any, monoid: Monoid) -> Any:
 
 @reduce.implement(Matrix, "cpu")
 def _(A: Matrix, monoid: Monoid, axis: int | None, write: VectorWrite) -> Any:
+    if axis is None and monoid.selective and type(A) in STORED and type(A).stored is not Matrix.stored:
+        return fold(monoid, reduce(A, monoid, axis=0 if A.major else 1))  # without a copy of the entries alone
     if axis is None:
         whole, *others = A.stored_parts
         return fold(monoid, np.array([fold(monoid, part) for part in (whole, *others)]) if others else whole)

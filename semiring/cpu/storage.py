@@ -30,7 +30,8 @@ class Terms:
 
     zero: absent.  add: ⊕.  product: (matrix value, vector value) -> ⊗ of both, in the right order.  relax: (k, t, y,
     reached, count) -> count: y_k ⊕= t, noting k in `reached` where y was the zero.  terminal: may a sum end at its
-    first term?  number: the dtype's scalar type.  compiled: the decorator that makes machine code of a loop.
+    first term?  lanes: sums of a row to take side by side, where ⊕ selects and LLVM would not do so by itself.  number:
+    the dtype's scalar type.  compiled: the decorator that makes machine code of a loop.
     """
 
     zero: Any
@@ -38,6 +39,7 @@ class Terms:
     product: Callable[[Any, Any], Any]
     relax: Callable[..., Any]
     terminal: bool
+    lanes: int
     number: type
     compiled: Callable[[Callable[..., Any]], Callable[..., Any]]
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from formats import Dense
 
+from ..lanes import across, filled, on_stack
 from ..storage import Loops, Piece, Terms, stored
 from ..threads import cut, get_threads
 from .compressed import ANY
@@ -19,18 +20,32 @@ class EveryPosition(Loops):
 
     def __init__(self, t: Terms) -> None:
         zero, add, product, terminal, number = t.zero, t.add, t.product, t.terminal, t.number
+        lanes, room, clear = t.lanes, on_stack(t.lanes), filled(t.lanes)
+        several = across(
+            lambda y, a, x, fill: add(y, product(number(a), x) if (a != fill) & (a == a) else zero),
+            3, lanes, vectors=lanes > 1,
+        )  # fmt: skip
 
         @t.compiled
         def gather(values, fill, x, y, allowed, masked, start, stop):
+            flat, width, totals = values.reshape(values.size), values.shape[1], room(y)
             for i in range(start, stop):
-                total = zero
+                total, k = zero, 0
                 if not masked or allowed[i]:
-                    for k in range(values.shape[1]):
+                    if lanes > 1:
+                        clear(totals, zero)
+                        while k + lanes <= width:
+                            several(totals, 0, flat, i * width + k, x, k, fill)
+                            k += lanes
+                        for lane in range(lanes):
+                            total = add(total, totals[lane])
+                    while k < width:
                         a = values[i, k]
                         t = product(number(a), x[k])
                         total = add(total, t if (a != fill) & (a == a) else zero)
                         if terminal and total != zero:
                             break
+                        k += 1
                 y[i] = total
 
         @t.compiled
