@@ -174,85 +174,92 @@ extern "C" __global__ void start_stream(StreamControl* control, long long n, I* 
     if (thread_number() == 0) *control = StreamControl{};
 }
 
-// tree, parent: (n,). lightest, first: (n,).  alive, chosen: a bit for each listed edge.
+// Edges no heavier than the threshold go first: when they are used up, most edges of the others lie within a tree. tree,
+// parent, lightest, first: (n,).  alive, chosen: a bit for each listed edge.
 extern "C" __global__ void __launch_bounds__(SPAN_THREADS, SPAN_BLOCKS)
-    span(StreamControl* control, long long n, Edge* list, I* tree, I* parent, unsigned long long* lightest,
-         unsigned long long* first, unsigned int* alive, unsigned int* chosen) {
+    span(StreamControl* control, long long n, Edge* list, unsigned long long threshold, I* tree, I* parent,
+         unsigned long long* lightest, unsigned long long* first, unsigned int* alive, unsigned int* chosen) {
     const long long count = (long long)now(&control->count), words = (count + 31) / 32;
     const long long warps = thread_count() / 32, number = thread_number() / 32;
     for (long long v = thread_number(); v < n; v += thread_count()) {
         tree[v] = parent[v] = (I)v;
         lightest[v] = first[v] = ~0ull;
     }
-    for (long long w = thread_number(); w < words; w += thread_count()) {
-        alive[w] = w * 32 + 32 <= count ? ~0u : (1u << (count - w * 32)) - 1;
-        chosen[w] = 0;
-    }
+    for (long long w = thread_number(); w < words; w += thread_count()) chosen[w] = 0;
     if (thread_number() == 0) control->left[0] = control->left[1] = control->left[2] = 0;
     grid_barrier(&control->arrived);
     unsigned long long rounds = 0;
-    for (bool more = count > 0; more; ++rounds) {
-        unsigned long long left = 0;
-        // Edges between two trees offer their weights to both; the others are left out from now on.
+    for (int heavy = 0; heavy < (threshold == ~0ull ? 1 : 2); ++heavy) {
         for (long long w = number; w < words; w += warps) {
-            const unsigned int bits = alive[w];
-            if (bits == 0) continue;
-            bool lives = bits >> lane_number() & 1;
-            Edge edge{0, 0, 0};
-            I a = 0, b = 0;
-            if (lives) {
-                edge = list[w * 32 + lane_number()];
-                a = tree[edge.u];
-                b = tree[end_of(edge.v)];
-                lives = a != b;
-            }
-            if (lives) {
-                if (edge.weight < now(lightest + a)) atomicMin(lightest + a, edge.weight);
-                if (edge.weight < now(lightest + b)) atomicMin(lightest + b, edge.weight);
-            }
-            const unsigned int still = __ballot_sync(WARP, lives);
-            left += __popc(still);
-            __syncwarp();
-            if (lane_number() == 0) alive[w] = still;
+            const long long i = w * 32 + lane_number();
+            const unsigned int bits = __ballot_sync(WARP, i < count && (list[i].weight > threshold) == (heavy == 1));
+            if (lane_number() == 0) alive[w] = bits;
         }
-        if (lane_number() == 0 && left > 0) atomicAdd(control->left + rounds % 3, left);
-        if (thread_number() == 0) control->left[(rounds + 1) % 3] = 0;
-        grid_barrier(&control->arrived);
-        more = now(control->left + rounds % 3) > 0;
-        if (!more) break;
-        // Of those of a tree's least weight the one with the smallest ends.
-        for (long long w = number; w < words; w += warps) {
-            const unsigned int bits = alive[w];
-            if (!(bits >> lane_number() & 1)) continue;
-            const Edge edge = list[w * 32 + lane_number()];
-            const I a = tree[edge.u], b = tree[end_of(edge.v)];
-            const unsigned long long pair = pair_of(edge);
-            if (edge.weight == now(lightest + a) && pair < now(first + a)) atomicMin(first + a, pair);
-            if (edge.weight == now(lightest + b) && pair < now(first + b)) atomicMin(first + b, pair);
-        }
-        grid_barrier(&control->arrived);
-        // These are taken.
-        for (long long w = number; w < words; w += warps) {
-            const unsigned int bits = alive[w];
-            if (bits == 0) continue;
-            bool taken = bits >> lane_number() & 1;
-            if (taken) {
+        __syncwarp();
+        for (bool more = count > 0; more; ++rounds) {
+            unsigned long long left = 0;
+            // Edges between two trees offer their weights to both; the others are left out from now on.
+            for (long long w = number; w < words; w += warps) {
+                const unsigned int bits = alive[w];
+                if (bits == 0) continue;
+                bool lives = bits >> lane_number() & 1;
+                Edge edge{0, 0, 0};
+                I a = 0, b = 0;
+                if (lives) {
+                    edge = list[w * 32 + lane_number()];
+                    a = tree[edge.u];
+                    b = tree[end_of(edge.v)];
+                    lives = a != b;
+                }
+                if (lives) {
+                    if (edge.weight < now(lightest + a)) atomicMin(lightest + a, edge.weight);
+                    if (edge.weight < now(lightest + b)) atomicMin(lightest + b, edge.weight);
+                }
+                const unsigned int still = __ballot_sync(WARP, lives);
+                left += __popc(still);
+                __syncwarp();
+                if (lane_number() == 0) alive[w] = still;
+            }
+            if (lane_number() == 0 && left > 0) atomicAdd(control->left + rounds % 3, left);
+            if (thread_number() == 0) control->left[(rounds + 1) % 3] = 0;
+            grid_barrier(&control->arrived);
+            more = now(control->left + rounds % 3) > 0;
+            if (!more) break;
+            // Of those of a tree's least weight the one with the smallest ends.
+            for (long long w = number; w < words; w += warps) {
+                const unsigned int bits = alive[w];
+                if (!(bits >> lane_number() & 1)) continue;
                 const Edge edge = list[w * 32 + lane_number()];
                 const I a = tree[edge.u], b = tree[end_of(edge.v)];
                 const unsigned long long pair = pair_of(edge);
-                taken = ((edge.weight == now(lightest + a) && pair == now(first + a)) ||
-                         (edge.weight == now(lightest + b) && pair == now(first + b))) &&
-                        joined(parent, a, b);
+                if (edge.weight == now(lightest + a) && pair < now(first + a)) atomicMin(first + a, pair);
+                if (edge.weight == now(lightest + b) && pair < now(first + b)) atomicMin(first + b, pair);
             }
-            const unsigned int all = __ballot_sync(WARP, taken);
-            if (lane_number() == 0 && all != 0) chosen[w] |= all;
+            grid_barrier(&control->arrived);
+            // These are taken.
+            for (long long w = number; w < words; w += warps) {
+                const unsigned int bits = alive[w];
+                if (bits == 0) continue;
+                bool taken = bits >> lane_number() & 1;
+                if (taken) {
+                    const Edge edge = list[w * 32 + lane_number()];
+                    const I a = tree[edge.u], b = tree[end_of(edge.v)];
+                    const unsigned long long pair = pair_of(edge);
+                    taken = ((edge.weight == now(lightest + a) && pair == now(first + a)) ||
+                             (edge.weight == now(lightest + b) && pair == now(first + b))) &&
+                            joined(parent, a, b);
+                }
+                const unsigned int all = __ballot_sync(WARP, taken);
+                if (lane_number() == 0 && all != 0) chosen[w] |= all;
+            }
+            grid_barrier(&control->arrived);
+            for (long long v = thread_number(); v < n; v += thread_count()) {
+                tree[v] = root_of(parent, tree[v]);
+                lightest[v] = first[v] = ~0ull;
+            }
+            grid_barrier(&control->arrived);
         }
-        grid_barrier(&control->arrived);
-        for (long long v = thread_number(); v < n; v += thread_count()) {
-            tree[v] = root_of(parent, tree[v]);
-            lightest[v] = first[v] = ~0ull;
-        }
-        grid_barrier(&control->arrived);
+        grid_barrier(&control->arrived);  // everybody has seen that nothing is left
     }
     // The chosen ones go to the list's beginning, a tile at a time: it has been read before anything is written to it.
     if (thread_number() == 0) control->count = 0;

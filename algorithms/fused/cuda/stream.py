@@ -36,6 +36,8 @@ FULL = 0.9
 """Share of the list from which on it is made a forest."""
 LIGHT, HEAVIER = 0.3, 0.7
 """Of a forest's edges, those that make the trees by which others are left out."""
+FIRST = 0.3
+"""Of the listed edges, those that a forest is first made of."""
 SAMPLES, LOW = 4096, 2**32 - 1
 NOT_YET = np.uint64(2**64 - 1)
 """The threshold of trees before there is a forest."""
@@ -94,19 +96,26 @@ class Stream:
         """Make a forest of what is listed."""
         n = np.int64(self.A.nrows)
         self.control[:1] = 0
-        arguments = self.control, n, self.list, *self.trees, *self.offers, *self.bits
+        [threshold] = self.quantiles(FIRST)
+        arguments = self.control, n, self.list, threshold, *self.trees, *self.offers, *self.bits
         self.k.persistent("span", max(self.count, self.A.nrows), arguments)
         self.count, self.spans = int(self.control[COUNT]), self.spans + 1
 
     def sieve(self) -> None:
         """Make the trees by which edges are left out from now on."""
+        self.thresholds = self.quantiles(LIGHT, HEAVIER)
+        for number, threshold in enumerate(self.thresholds):
+            self.join(number, threshold)
+
+    def quantiles(self, *shares: float) -> list[np.uint64]:
+        """Weights than which such shares of the listed edges are lighter, by a sample."""
         size = min(self.count, SAMPLES)
+        if size == 0:
+            return [NOT_YET for _ in shares]
         weights = cupy().empty(size, np.uint64)
         self.k.plain("sample_weights", size, (self.list, np.int64(self.count), np.int64(size), weights))
         ascending = np.sort(weights.get())
-        for number, share in enumerate((LIGHT, HEAVIER)):
-            self.thresholds[number] = ascending[int(share * size)] if size else NOT_YET
-            self.join(number, self.thresholds[number])
+        return [ascending[int(share * size)] for share in shares]
 
     def join(self, number: int, threshold: np.uint64 = NOT_YET) -> Array:
         """Make trees of the forest's edges that are no heavier; each vertex's is the smallest vertex in it."""
