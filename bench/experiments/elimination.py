@@ -42,7 +42,7 @@ PART, CENTRE = 126_000, 100_000
 SOME, MANY, ENDS = 64, 256, 1000
 """Sources of a batch, and of one on a GPU alone; rows and columns of a table."""
 GRAPHS: dict[str, tuple[str, ...]] = {
-    "cpu": ("NY", "NE", "grid256", "grid2048"),
+    "cpu": ("NY", "NE", "grid256"),
     "cuda": ("NY", "NE", "part of NY", "grid2048"),
 }
 """By device."""
