@@ -76,7 +76,7 @@ class Placed:
 
     @property
     def nbytes(self) -> int:
-        arrays = self.panels, self.panel_of, self.rows, self.depths, self.place, *self.elimination
+        arrays = self.panels, self.panel_of, self.rows, self.depths, self.place, self.others, *self.elimination
         return sum(int(each.nbytes) for each in (*arrays, *self.sweeps[0], *self.sweeps[1]))
 
 
