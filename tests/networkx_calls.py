@@ -19,9 +19,9 @@ from algorithms.networkx.interface import backend
 THEIRS: dict[str, Callable[..., Any]] = {
     name: getattr(importlib.import_module(REGISTERED[name].orig_func.__module__), name)
     for name in FUNCTIONS
-    if name in REGISTERED
+    if name in REGISTERED and (name != "centroid" or nx.barycenter.name == name)
 }
-"""NetworkX's own functions; a few have another name in another version."""
+"""NetworkX's own functions; a few have another name, or are something else, in another version."""
 
 ROUNDED = {
     "average_shortest_path_length",

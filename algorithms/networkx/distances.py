@@ -154,6 +154,13 @@ def barycenter(G: Converted, weight: Any = None, attr: Any = None, sp: Any = Non
     return G.listed(np.flatnonzero(total == total.min()))
 
 
+def centroid(G: Converted, weight: Any = None, attr: Any = None, sp: Any = None) -> list[Any]:
+    """`barycenter`, as NetworkX calls it from 3.7 on; before, the name was that of a function of trees alone."""
+    if nx.barycenter.name != "centroid":
+        raise NotImplementedError("a tree")
+    return barycenter(G, weight, attr, sp)
+
+
 def closeness_centrality(G: Converted, u: Any = None, distance: Any = None, wf_improved: bool = True) -> Any:
     if len(G) == 0 or (u is not None and G.index(u) < 0):
         raise NotImplementedError("no vertices, or none of that name")

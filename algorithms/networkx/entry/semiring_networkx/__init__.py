@@ -91,8 +91,8 @@ _NAMES: dict[tuple[str, str], str] = {
     ("trees", "search"): "minimum_spanning_edges maximum_spanning_edges minimum_spanning_tree maximum_spanning_tree",
     ("trees", "walk"): "is_tree is_forest is_arborescence is_branching",
     ("distances", "many"): (
-        "eccentricity diameter radius center periphery barycenter closeness_centrality harmonic_centrality "
-        "harmonic_diameter global_efficiency wiener_index floyd_warshall_numpy"
+        "eccentricity diameter radius center periphery barycenter centroid closeness_centrality "
+        "harmonic_centrality harmonic_diameter global_efficiency wiener_index floyd_warshall_numpy"
     ),
     ("cores", "search"): "core_number k_core k_shell k_crust k_corona",
     ("clusters", "search"): "triangles clustering average_clustering transitivity",
