@@ -75,6 +75,7 @@ NETWORKX_GRAPHS = {
     "rmat-10M": "R-MAT 19",
     "dense512": "a full graph of 512",
 }
+BEYOND = {"rmat22": "R-MAT 22", "grid2k": "a grid of 2048²", "rmat24": "R-MAT 24", "ssca2 21": "SSCA-2 21"}
 STOPPED = {f"stopped after {LIMIT:g} s": f"> {LIMIT * 1e3:,.0f}"}
 FACTORED, FACTORED_AGAIN = ("order", "pattern and numbers"), ("numbers",)
 TASKS = {"sssp": "`sssp`", "bfs": "`bfs`", "scc": "`scc`", "mst": "`boruvka`"}
@@ -278,6 +279,22 @@ def batches_on_a_gpu() -> str:
     return table(*lines)
 
 
+def beyond_a_gpu() -> str:
+    """Milliseconds by the share of the matrix that is resident, and the floor of a pass over what is not."""
+    found: dict[tuple[str, str], dict[float, dict[str, Any]]] = {}
+    for row in load(RESULTS / f"beyond-{H200}.jsonl"):
+        if "ms" in row:
+            found.setdefault((row["graph"], row["contender"]), {})[row["resident"]] = row
+    shares = (1.0, 0.5, 0.1)
+    lines = [["milliseconds", "on", "all resident", "a half", "a tenth", "a pass over the others", "first call"]]
+    for (graph, task), rows in found.items():
+        if rows.keys() >= {*shares[1:]}:
+            cells = [figure(rows[share]["ms"]) if share in rows else "–" for share in shares]
+            last = rows[shares[-1]]
+            lines.append([task, BEYOND[graph], *cells, figure(last["floor_ms"]), figure(last["first_ms"])])
+    return table(*lines)
+
+
 def of_networkx() -> str:
     """Milliseconds of NetworkX's functions by its backends; the fastest other one and its name."""
     found: dict[tuple[str, str], dict[str, float]] = {}
@@ -395,6 +412,7 @@ TABLES: dict[Path, dict[str, Callable[[], str]]] = {
         "csgraph": of_csgraph,
         "factor": factors,
         "batches on a GPU": batches_on_a_gpu,
+        "beyond a GPU": beyond_a_gpu,
         "peers on a GPU": peers_on_a_gpu,
         "products on a CPU": products_on_a_cpu,
         "products on a GPU": products_on_a_gpu,
