@@ -38,8 +38,12 @@ def sent(graph: Any) -> Any:
     if sp.issparse(graph):
         if graph.ndim != 2:
             raise NotImplementedError("CuPy's sparse matrices have two dimensions")
-        kind = there.csc_matrix if graph.format == "csc" else there.csr_matrix
-        return kind(getattr(graph, f"to{'csc' if graph.format == 'csc' else 'csr'}")().astype(np.float64))
+        if graph.format == "csc":
+            return there.csc_matrix(graph.astype(np.float64))
+        rows = graph.tocsr().astype(np.float64)
+        if graph.format == "bsr":  # of which CuPy has none, and whose blocks have zeros where nothing is
+            rows.eliminate_zeros()
+        return there.csr_matrix(rows)
     if isinstance(graph, np.ndarray):
         return cp.asarray(graph)
     raise NotImplementedError(f"a {type(graph).__name__} is none of CuPy's")

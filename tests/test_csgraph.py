@@ -265,6 +265,16 @@ def test_stored_zeros_are_edges_and_duplicates_count_as_the_least() -> None:
     assert ours.minimum_spanning_tree(twice).toarray().tolist() == [[0, 3], [0, 0]]
 
 
+def test_zeros_in_the_blocks_of_a_matrix_are_no_edges() -> None:
+    dense = np.array([[0, 3, 0, 0], [0, 0, 2, 0], [0, 0, 0, 0], [0, 0, 1, 0]])
+    expected = ours.dijkstra(sp.csr_array(dense), indices=0)
+    for blocks in ((1, 1), (2, 2), (4, 2)):
+        S = sp.bsr_array(dense, blocksize=blocks)
+        np.testing.assert_array_equal(ours.dijkstra(S, indices=0), expected)
+        assert ours.connected_components(S, connection="weak")[0] == 1
+        assert ours.minimum_spanning_tree(S).nnz == 3
+
+
 def test_infinite_and_missing_numbers_that_are_stored_lead_nowhere() -> None:
     S = sp.csr_array(([1.0, np.inf, np.nan], ([0, 1, 1], [1, 2, 3])), shape=(4, 4))
     for indices in (0, 1):

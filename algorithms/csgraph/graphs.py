@@ -76,6 +76,10 @@ def from_sparse(S: Any, weighted: bool) -> Matrix:
         raise ValueError("graph should have two dimensions")
     if S.shape[0] != S.shape[1]:
         raise ValueError("graph should be a square array")
+    if S.format == "bsr":  # whose blocks have zeros where nothing is
+        S = S.tocsr()
+        S.eliminate_zeros()
+        return converted(S)
     if S.format not in ("csr", "csc") or S.data.nbytes + S.indices.nbytes > MOST_BYTES:
         return converted(S.tocsr())
     arrays, key = (S.indptr, S.indices, S.data), id(S)

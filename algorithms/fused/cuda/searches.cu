@@ -283,6 +283,7 @@ __device__ __forceinline__ void pull_rows(const Word* frontier, const I* indices
             got = 0;
         }
         if (!__any_sync(WARP, row >= 0)) return;
+        __syncwarp();  // a row is read by all of its lanes before the first of them writes there
         Word word = 0;
 #pragma unroll
         for (int j = 0; j < AT_ONCE; ++j) {
