@@ -41,9 +41,9 @@ def usual_calls(device: str) -> Iterator[Callable[[], None]]:
 
 def run(name: str, g: Graph, device: str) -> None:
     """The function with and without weights, as far as it takes the graph."""
-    parameters = list(signature(name).parameters.values())[1:]
-    given = {each.name: GIVEN[each.name] for each in parameters if each.default is each.empty}
-    named = [key for key in implementation(name)[1] if key in WEIGHTS and key not in given]
+    parameters = dict(list(signature(name).parameters.items())[1:])
+    given = {key: GIVEN[key] for key, each in parameters.items() if each.default is each.empty}
+    named = [key for key in implementation(name)[1] if key in WEIGHTS and key in parameters and key not in given]
     for weight in ("weight", None) if named else ("weight",):
         try:
             found = getattr(backend, name)(g, **given, **dict.fromkeys(named, weight), device=device)
