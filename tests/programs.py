@@ -43,11 +43,11 @@ class Kind(NamedTuple):
 
 
 def kinds(seed: int, count: int) -> list[Kind]:
-    """Some kinds, drawn from a seed: few, for each has kernels of its own."""
+    """A semiring and a dtype in some formats, drawn from a seed: few, for each has kernels of its own."""
     rng = np.random.default_rng(seed)
-    lists: tuple[Any, ...] = (SEMIRINGS, [sts.INT32, sts.INT64, sts.FLOAT64], sts.FORMATS)
-    drawn = [[values[rng.integers(len(values))] for values in lists] for _ in range(count)]
-    return [Kind(find_semiring(name), dtype, fmt) for name, dtype, fmt in drawn]
+    lists: tuple[Any, ...] = (list(SEMIRINGS), [sts.INT32, sts.INT64, sts.FLOAT64])
+    name, dtype = (values[rng.integers(len(values))] for values in lists)
+    return [Kind(find_semiring(name), dtype, sts.FORMATS[k]) for k in rng.permutation(len(sts.FORMATS))[:count]]
 
 
 class Drawn(NamedTuple):

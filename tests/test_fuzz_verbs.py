@@ -42,7 +42,7 @@ COMPARISONS = {"lt": "<", "ge": ">=", "ne": "!="}
 POSITIONAL = ["min_firsti", "max_firstj1", "min_secondi", "max_secondj", "min_secondi1", "max_firsti"]
 OURS_BY_THEIRS = {"div": "cdiv", "rdiv": "rdiv"}
 KINDS = 2
-"""Semirings, dtypes and formats of a block of programs."""
+"""Formats of a block of programs, of one semiring and dtype."""
 
 OF_TWO: dict[str, Callable[[Any, Any], Any]] = {
     "plus": lambda a, b: a + b,
