@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import os
 import signal
 import threading
 import weakref
@@ -152,7 +151,14 @@ def uninterrupted() -> Iterator[None]:
     finally:
         signal.signal(signal.SIGINT, handler)
         if came:
-            threading.Timer(AFTER_SECONDS, os.kill, [os.getpid(), signal.SIGINT]).start()
+            threading.Timer(AFTER_SECONDS, _interrupt).start()
+
+
+def _interrupt() -> None:
+    """Ctrl-C for the thread that waits: a signal to the process may reach any, and then a sleep of that one goes on."""
+    waits = threading.main_thread().ident
+    if waits is not None:
+        signal.pthread_kill(waits, signal.SIGINT)
 
 
 def range_of(array: Any) -> Range | None:
