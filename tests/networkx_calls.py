@@ -6,7 +6,8 @@ import importlib
 import inspect
 import math
 import random
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import networkx as nx
@@ -49,6 +50,14 @@ WEIGHTS: tuple[Callable[[random.Random], Any], ...] = (
 )
 LEFT_OUT = {"attr", "core_number", "dangling", "e", "heuristic", "keys", "neighbors", "nstart", "paths", "scc", "seed"}
 LEFT_OUT |= {"sort_neighbors", "sp", "topo_order", "usebounds"}
+PARAMETERS = {
+    name: [
+        (key, each.default is each.empty)
+        for key, each in inspect.signature(REGISTERED[name].orig_func).parameters.items()
+    ][1:]
+    for name in THEIRS
+}
+"""Of each function, beside the graph: (name, must it be given?)."""
 
 
 def graph(r: random.Random) -> Any:
@@ -76,8 +85,7 @@ def arguments(name: str, G: Any, r: random.Random) -> dict[str, Any]:
     """What to call a function with, beside the graph."""
     nodes = list(G) or [0]
     given = {}
-    for key, parameter in list(inspect.signature(REGISTERED[name].orig_func).parameters.items())[1:]:
-        needed = parameter.default is inspect.Parameter.empty
+    for key, needed in PARAMETERS[name]:
         if key not in LEFT_OUT and (needed or r.random() < 0.6):
             for value in drawn(name, key, nodes, r):
                 given[key] = value
@@ -121,6 +129,8 @@ def drawn(name: str, key: str, nodes: list[Any], r: random.Random) -> Iterator[A
 
 def form(answer: Any) -> Any:
     """An answer as plain data, with its types, and in its order; but that sets have none."""
+    if type(answer) in (int, str, float):
+        return type(answer).__name__, answer
     if isinstance(answer, nx.Graph):
         near = {u: {v: repr(data) for v, data in others.items()} for u, others in answer._adj.items()}
         return "graph", type(answer).__name__, form(list(answer.nodes(data=True))), near, answer.graph
@@ -134,16 +144,18 @@ def form(answer: Any) -> Any:
         return "array", str(answer.dtype), form(answer.ravel().tolist())
     if hasattr(answer, "__next__"):
         return "iterator", [form(each) for each in answer]
-    return type(answer).__name__, answer if isinstance(answer, float) else repr(answer)
+    return type(answer).__name__, repr(answer)
 
 
 def alike(a: Any, b: Any, rounded: bool) -> bool:
     """Are two forms equal, or with floats that are nearly so?"""
-    if rounded and isinstance(a, float) and isinstance(b, float):
+    if a == b or not rounded:
+        return a == b
+    if isinstance(a, float) and isinstance(b, float):
         return math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-12) or (math.isnan(a) and math.isnan(b))
     if isinstance(a, list | tuple) and type(a) is type(b):
         return len(a) == len(b) and all(alike(x, y, rounded) for x, y in zip(a, b, strict=True))
-    return a == b
+    return False
 
 
 def outcome(call: Callable[[], Any]) -> tuple[Any, ...]:
@@ -156,9 +168,36 @@ def outcome(call: Callable[[], Any]) -> tuple[Any, ...]:
         return "error", type(error).__name__, str(error) if not isinstance(error, KeyError | TypeError) else ""
 
 
-def both(name: str, G: Any, given: dict[str, Any]) -> tuple[Any, Any] | None:
-    """NetworkX's outcome and ours; None where NetworkX's decorators refuse the graph before any backend is asked."""
+def both(name: str, G: Any, given: dict[str, Any], kept: Any = None) -> tuple[Any, Any] | None:
+    """NetworkX's outcome and ours; None where NetworkX's decorators refuse the graph before any backend is asked.
+
+    kept: the converted graph; None: it is converted for this call.
+    """
     theirs = outcome(lambda: THEIRS[name](G, **given))
     if theirs[0] == "error" and theirs[1] == "NetworkXNotImplemented" and "not implemented for" in theirs[2]:
         return None
-    return theirs, outcome(lambda: getattr(backend, name)(backend.convert_from_nx(G), **given))
+    return theirs, outcome(lambda: getattr(backend, name)(kept or backend.convert_from_nx(G), **given))
+
+
+def compare(name: str, G: Any, given: dict[str, Any], said: str, kept: Any = None) -> str:
+    """ "handled", "refused" or "impossible"; AssertionError where our answer is another."""
+    found = both(name, G, given, kept)
+    if found is None:
+        return "impossible"
+    theirs, ours = found
+    if ours == ("refused",):
+        return "refused"
+    assert alike(theirs, ours, name in ROUNDED), f"{said}: {name}(G, **{given})\n{theirs}\n{ours}"
+    return "handled"
+
+
+def compared(seeds: Iterable[int], names: Iterable[str] = tuple(THEIRS)) -> Counter[str]:
+    """How many calls of each function are handled, over random graphs; every other one is converted once for all."""
+    handled: Counter[str] = Counter()
+    for seed in seeds:
+        G = graph(random.Random(seed))
+        kept = backend.convert_from_nx(G) if seed % 2 else None
+        for name in names:
+            given = arguments(name, G, random.Random(f"{seed} {name}"))
+            handled[name] += compare(name, G, given, f"seed {seed}", kept) == "handled"
+    return handled

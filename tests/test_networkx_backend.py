@@ -27,7 +27,7 @@ from algorithms.networkx.searches import by_size
 from formats import from_edges, from_networkx
 
 from .conftest import Backend, writable
-from .networkx_calls import ROUNDED, THEIRS, alike, arguments, both, form, graph, outcome
+from .networkx_calls import ROUNDED, THEIRS, alike, arguments, compare, compared, form, outcome
 
 ROOT = Path(__file__).parent.parent
 SUITE = [f"networkx.algorithms.{name}" for name in ("components", "shortest_paths", "traversal")]
@@ -39,29 +39,6 @@ SUITE += [f"networkx.algorithms.centrality.tests.test_{name}_centrality" for nam
 SUITE += [f"networkx.algorithms.centrality.tests.test_{name}_centrality" for name in ("degree", "harmonic", "katz")]
 SUITE += ["networkx.algorithms.centrality.tests.test_eigenvector_centrality", "networkx.algorithms.link_analysis"]
 SUITE += ["networkx.algorithms.centrality.tests.test_reaching", "networkx.algorithms.bipartite.tests.test_basic"]
-
-
-def compare(name: str, G: Any, given: dict[str, Any], said: str) -> str:
-    """ "handled", "refused" or "impossible"; AssertionError where our answer is another."""
-    found = both(name, G, given)
-    if found is None:
-        return "impossible"
-    theirs, ours = found
-    if ours == ("refused",):
-        return "refused"
-    assert alike(theirs, ours, name in ROUNDED), f"{said}: {name}(G, **{given})\n{theirs}\n{ours}"
-    return "handled"
-
-
-def compared(seeds: Any) -> Counter[str]:
-    """How many calls of each function are handled, over random graphs."""
-    handled: Counter[str] = Counter()
-    for seed in seeds:
-        G = graph(random.Random(int(seed)))
-        for name in THEIRS:
-            given = arguments(name, G, random.Random(f"{seed} {name}"))
-            handled[name] += compare(name, G, given, f"seed {seed}") == "handled"
-    return handled
 
 
 @pytest.mark.quick
