@@ -21,6 +21,7 @@ from algorithms import csgraph as ours
 from algorithms.data import rome99
 from bench import plots
 from bench.experiment import Experiment, Row, Setting
+from bench.graphs import rmat
 from bench.measure import Contender, contest, rounded
 from formats import CSR, from_edges, read
 
@@ -94,6 +95,8 @@ DENSE: dict[str, tuple[Call, Callable[[Any], list[Any]]]] = {
 }
 
 FILES = {"NY": "USA-road-d.NY.gr.gz", "wiki-Vote": "wiki-Vote.txt.gz"}
+LARGE = "rmat18"
+"""Of four million edges, for a GPU."""
 
 
 def made(name: str, setting: Setting) -> CSR | None:
@@ -103,6 +106,8 @@ def made(name: str, setting: Setting) -> CSR | None:
     if name == "dense512":
         u, v = np.nonzero(~np.eye(512, dtype=bool))
         return from_edges(u, v, np.random.default_rng(1).integers(1, 100, u.size), shape=512)
+    if name == LARGE:
+        return rmat(18, dtype=np.int32)
     path = (setting.data or Path()) / FILES[name]
     return read(path).to(CSR) if path.exists() else None
 
@@ -111,7 +116,7 @@ def rows(setting: Setting) -> Iterator[Row]:
     """Rows for each function and graph."""
     graphs = {"rome99": TASKS} if setting.quick else {name: TASKS for name in FILES}
     if not setting.quick:
-        graphs |= {"rome99": TASKS | SLOW, "dense512": DENSE}
+        graphs |= {"rome99": TASKS | SLOW, "dense512": DENSE} | ({} if setting.device == "cpu" else {LARGE: TASKS})
     for name, tasks in graphs.items():
         if kept := setting.kept_rows(name):
             yield from kept

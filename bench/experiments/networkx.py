@@ -2,16 +2,18 @@
 
     to_networkx    time over NetworkX's own in the same run; of `from_networkx`, over a walk in Python over its weights
 
-Every contender is given one NetworkX graph. A first call converts it; a later one is given what was converted before,
-as NetworkX keeps it, with what earlier calls have learned of the graph. NetworkX itself is called once. Answers are
-compared with its answer, dictionaries in their order. Iterators are read to their end.
+Every contender is given one NetworkX graph, through NetworkX's dispatch. A first call converts it; a later one finds
+what was converted before, as NetworkX keeps it, with what earlier calls have learned of the graph. NetworkX itself is
+called once. Our answers are compared with its answer, dictionaries in their order. Iterators are read to their end.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -49,10 +51,12 @@ CONNECTED = ("diameter", "average_shortest_path_length", "betweenness_centrality
 """Of the largest component, without directions."""
 
 SLOW = 5000
-"""Milliseconds from which on another backend's first call is not repeated."""
+"""Milliseconds of a first call from which on neither it nor a later one is repeated."""
 
 TEN_MILLION = "rmat-10M"
 """Its NetworkX graphs take some ten gigabytes."""
+
+GRAPHS = ("wiki-Vote", "rmat14", "NY", TEN_MILLION)
 
 TOO_LONG = {
     "NY": {"single_source_bellman_ford_path_length"},
@@ -81,7 +85,7 @@ def made(name: str, setting: Setting) -> CSR | None:
 
 def rows(setting: Setting) -> Iterator[Row]:
     """Rows for each function and graph."""
-    for name in ("rome99",) if setting.quick else (*FILES, "rmat14", TEN_MILLION):
+    for name in ("rome99",) if setting.quick else GRAPHS:
         if kept := setting.kept_rows(name):
             yield from kept
             continue
@@ -159,68 +163,65 @@ def alike(answer: Any, expected: Any) -> bool:
 
 
 def beside(task: str, G: Any, given: tuple[Any, ...], setting: Setting) -> Iterator[Row]:
-    """NetworkX's own, ours, first and later, and other backends', likewise."""
+    """NetworkX's own, and those of each backend, ours as the others: first calls by themselves, later ones in turns."""
     import networkx as nx
-
-    from algorithms.networkx.interface import backend
-    from algorithms.networkx.options import options
 
     theirs: Callable[..., Any] = getattr(nx, task)
     answers: list[Any] = []
     reference = Contender(NETWORKX, lambda: answers.append(plain(theirs(G, *given))), agrees=lambda _: True)
-    figures = {NETWORKX: once(reference)}
-
-    def agrees(answer: Any) -> bool:
-        return alike(answer, answers[0])
-
-    weights = {"weight": 1} if theirs.__name__ in WEIGHTED else None
-    kept = backend.convert_from_nx(G, edge_attrs=weights)
-
-    def run(converted: Any) -> Any:
-        with options({"device": setting.device}):
-            return plain(getattr(backend, task)(converted, *given))
-
-    contenders = [
-        Contender(OURS, lambda: run(kept), agrees=agrees, watched=False),
-        Contender(FIRST, lambda: run(backend.convert_from_nx(G, edge_attrs=weights)), agrees=agrees, watched=False),
-    ]
-    for each in contenders:  # each by itself, as other backends are
-        figures |= contest([each], min(setting.repeats, 5))
-    for name in PEERS if G.number_of_edges() < MANY else PEERS[:1]:
-        figures |= peer(name, theirs, G, given)
+    figures, later, repeats = {NETWORKX: once(reference)}, [], min(setting.repeats, 5)
+    own: dict[str, Any] = {} if setting.device == "cpu" else {"device": setting.device}
+    with backends(G.number_of_edges()) as names:
+        for name in names:
+            call = partial(theirs, G, *given, backend=name, **(own if name == OURS else {}))
+            agrees = partial(alike, expected=answers[0]) if name == OURS else lambda _: True  # others have other orders
+            first = first_call(call, G, agrees, repeats)
+            if first:
+                figures[f"{name}, first call"] = first
+                again = Contender(name, lambda call=call: plain(call()), agrees=agrees, watched=False)
+                if first["ms"] < SLOW:
+                    later.append(again)
+                else:
+                    figures[name] = once(again)
+        figures |= contest(later, repeats)
     for name, found in figures.items():
-        ratio = {"to_networkx": rounded(found["ms"] / figures[NETWORKX]["ms"])} if "ms" in found else {}
-        yield {"contender": name} | ratio | found
+        yield {"contender": name, "to_networkx": rounded(found["ms"] / figures[NETWORKX]["ms"])} | found
 
 
-WEIGHTED = {*SINGLE[:3], "pagerank", "minimum_spanning_edges"}
-"""Functions that read weights."""
-
-
-def peer(name: str, theirs: Callable[..., Any], G: Any, given: tuple[Any, ...]) -> dict[str, Any]:
-    """Figures of another backend, if it is installed and has the function; its answers may be in another order."""
+@contextmanager
+def backends(edges: int) -> Iterator[list[str]]:
+    """Ours and the others that are installed, as far as they take so many edges, without warnings of cached graphs."""
     import networkx as nx
 
-    if name not in nx.utils.backends.backends:
-        return {}
+    from algorithms.networkx.interface import FUNCTIONS, backend
 
-    def first() -> Any:
-        G.__networkx_cache__.clear()
-        return plain(theirs(G, *given, backend=name))
-
+    known, info = nx.utils.backends.backends, nx.utils.backends.backend_info
+    if OURS not in known:  # the package is not installed
+        known[OURS], info[OURS] = SimpleNamespace(load=lambda: backend), {}
+        for name in FUNCTIONS.keys() & nx.utils.backends._registered_algorithms.keys():
+            nx.utils.backends._registered_algorithms[name].backends.add(OURS)
     ignored = nx.config.warnings_to_ignore
     nx.config.warnings_to_ignore = {*ignored, "cache"}
     try:
-        whole = Contender(f"{name}, first call", first, agrees=lambda _: True)
-        fresh = once(whole)
-        if fresh["ms"] < SLOW:
-            fresh = once(whole)  # as the one before may have compiled
-        later = Contender(name, lambda: plain(theirs(G, *given, backend=name)), agrees=lambda _: True, watched=False)
-        return {f"{name}, first call": fresh, name: contest([later], 5)[name]}
-    except (NotImplementedError, nx.NetworkXException):
-        return {}
+        yield [OURS, *(name for name in (PEERS if edges < MANY else PEERS[:1]) if name in known)]
     finally:
         nx.config.warnings_to_ignore = ignored
+
+
+def first_call(call: Callable[[], Any], G: Any, agrees: Callable[[Any], bool], repeats: int) -> dict[str, Any] | None:
+    """The figures of a call that converts the graph; None if the backend does not have the function."""
+    import networkx as nx
+
+    def first() -> Any:
+        G.__networkx_cache__.clear()
+        return plain(call())
+
+    whole = Contender("", first, agrees=agrees, watched=False)
+    try:
+        found = once(whole)  # which may compile
+    except (NotImplementedError, nx.NetworkXException):
+        return None
+    return contest([whole], repeats)[""] if found["ms"] < SLOW else found
 
 
 def plot(rows: list[Row]) -> Figure | None:
