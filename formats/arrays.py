@@ -48,6 +48,11 @@ INT32_MAX = np.iinfo(np.int32).max
 # https://github.com/NVIDIA/cccl/issues/912
 COUNTERS = 1024
 
+COUNTED = {True: 1 << 20, False: 1 << 28}
+"""Numbers that are counted at a time on the host (True), where NumPy makes them 64-bit integers first, and on a GPU."""
+SPARED = 8
+"""Of a GPU's memory an array that is shortened keeps all, where what is left over is less than one part in so many."""
+
 MAGNITUDE = np.uint32(0x7FFFFFFF)
 """The bits of a float32 but for its sign."""
 
@@ -113,11 +118,25 @@ def compared_bits(x: Array, other: Any, compare: Any) -> Array:
 def counts(numbers: Array, size: int) -> Array:
     """(size,), 64-bit integers: how often each of 0 … size - 1 is among the numbers, which are below `size`."""
     xp, most = namespace(numbers), max(size, numbers.size)
+    step = COUNTED[xp is np] + size
+    if numbers.size > step:
+        total = xp.zeros(size, np.int64)
+        for start in range(0, numbers.size, step):
+            total += counts(numbers[start : start + step], size)
+        return total
     if xp is np or size * COUNTERS <= numbers.size or most > INT32_MAX:  # CuPy numbers what it adds to in 32 bits
         return xp.bincount(numbers, minlength=size)
     found = xp.zeros(size, np.uint64)
     xp.add.at(found, numbers, 1)
     return found.view(np.int64)
+
+
+def shortened(array: Array, size: int) -> Array:
+    """The first elements of an array that nobody else holds. On the host the memory of the others is given back."""
+    if isinstance(array, np.ndarray):
+        array.resize(size, refcheck=False)
+        return array
+    return array[:size] if size * SPARED > array.size * (SPARED - 1) else array[:size].copy()
 
 
 def kept_before(keep: Array, dtype: np.dtype) -> Array:

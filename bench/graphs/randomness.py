@@ -18,7 +18,6 @@ from numpy.typing import DTypeLike
 
 from formats import CSR, from_edges
 from formats.arrays import Array, Device, cupy, namespace
-from formats.places import place_of
 
 GOLDEN = 0x9E3779B97F4A7C15
 TARGETS, WEIGHTS, OPERAND, SIZES, LABELS = range(64, 69)
@@ -37,10 +36,27 @@ def operand(n: int, high: int, *, seed: int = 1, device: Device = "cpu", dtype: 
 
 def weighted(src: Array, dst: Array, n: int, seed: int, high: int, dtype: DTypeLike, *, symmetric: bool = False) -> CSR:
     """The CSR of the edges, each once, with random weights 1..high; symmetric: those of u -> v and v -> u are equal."""
-    weights = namespace(src).empty(src.size, dtype)
-    for block in blocks(src.size, str(place_of(src))):
-        weights[block] = weights_of(src[block], dst[block], n, seed, high, dtype, symmetric=symmetric)
-    return from_edges(src, dst, weights, shape=n)
+    return with_weights(from_edges(src, dst, shape=n, dtype=bool), seed, high, dtype, symmetric=symmetric)
+
+
+def with_weights(A: CSR, seed: int, high: int, dtype: DTypeLike, *, symmetric: bool = False) -> CSR:
+    """A's pattern with random weights 1..high."""
+    xp = namespace(A.indices)
+    weights = xp.empty(A.nnz, dtype)
+    for block in blocks(A.nnz, str(A.place)):
+        u, v = rows_of(A.indptr, block), A.indices[block]
+        weights[block] = weights_of(u, v, A.ncols, seed, high, dtype, symmetric=symmetric)
+    return CSR.trusted(A.indptr, A.indices, weights, A.shape)
+
+
+def rows_of(indptr: Array, block: slice) -> Array:
+    """The row of each entry of a block."""
+    xp = namespace(indptr)
+    ends = xp.asarray([block.start, block.stop - 1], indptr.dtype)
+    first, last = (int(row) for row in xp.searchsorted(indptr, ends, side="right"))
+    starts = xp.zeros(block.stop - block.start, np.int32)
+    xp.add.at(starts, indptr[first:last] - indptr.dtype.type(block.start), 1)
+    return xp.cumsum(starts, dtype=np.int64) + (first - 1)
 
 
 def weights_of(u: Array, v: Array, n: int, seed: int, high: int, dtype: DTypeLike, *, symmetric: bool = False) -> Array:

@@ -14,10 +14,11 @@ import numpy as np
 from numpy import uint64
 from numpy.typing import DTypeLike
 
-from formats import CSR
+from formats import CSR, from_edges
 from formats.arrays import Array, Device, namespace
+from formats.places import place_of
 
-from .randomness import blocks, hashed, library, numbers, weighted
+from .randomness import blocks, hashed, library, numbers, weighted, with_weights
 
 QUADRANTS = (0.57, 0.19, 0.19)
 """Probabilities of a, b and c as in Graph500; d is the rest."""
@@ -38,9 +39,9 @@ def rmat(
     edge_factor: edges per vertex before the removals.  probabilities: of the quadrants (a, b, c); d is the rest.
     Weights 1..high.
     """
-    src, dst = drawn(scale, edge_factor, probabilities, seed, device)
-    distinct = src != dst
-    return weighted(src[distinct], dst[distinct], 1 << scale, seed, high, dtype)
+    n = 1 << scale
+    pattern = from_edges(*without_loops(*drawn(scale, edge_factor, probabilities, seed, device)), shape=n, dtype=bool)
+    return with_weights(pattern, seed, high, dtype)
 
 
 def rmat_both_ways(
@@ -81,3 +82,15 @@ def drawn(
             src[block] = 2 * src[block] + lower
             dst[block] = 2 * dst[block] + right
     return src, dst
+
+
+def without_loops(src: Array, dst: Array) -> tuple[Array, Array]:
+    """The edges that are no self-loops, in the same memory."""
+    kept = 0
+    for block in blocks(src.size, str(place_of(src))):
+        u, v = src[block], dst[block]
+        distinct = u != v
+        u, v = u[distinct], v[distinct]
+        part = slice(kept, kept + u.size)
+        src[part], dst[part], kept = u, v, part.stop
+    return src[:kept], dst[:kept]

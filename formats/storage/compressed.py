@@ -271,7 +271,7 @@ def compress(outer: Array, nmajor: int, index_type: np.dtype) -> Array:
         return xp.searchsorted(outer, xp.arange(nmajor + 1, dtype=outer.dtype)).astype(index_type)
     indptr = xp.zeros(nmajor + 1, index_type)
     if outer.size:
-        np.cumsum(np.bincount(outer, minlength=nmajor), out=indptr[1:])
+        np.cumsum(counts(outer, nmajor), out=indptr[1:])
     return indptr
 
 
