@@ -15,6 +15,7 @@ from . import (
     everyone,
     fused,
     kolganov,
+    large,
     martin,
     networkx,
     packing,
@@ -52,6 +53,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         roofline.ROOFLINE,
         fused.FUSED,
         beyond.BEYOND,
+        large.LARGE,
         parts.PARTS,
     )
 }
