@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from algorithms import checkpoints, sssp
-from algorithms.fused.parts import near_far
+from algorithms.fused.parts import search
 from bench.graphs import rmat
 from formats import CSR, partition
 from formats.parts.group import Group
@@ -68,7 +68,7 @@ def run(folder: str, fault: str, who: int, step: int) -> None:
         return begin(self, what, mine, state)
 
     Group._begin = faulty  # type: ignore[method-assign]
-    near_far.WORTH = 0
+    search.WORTH, search.STEPS = 0, 1 << 30
     A = graph()
     P = partition(A.astype(float) if fault == "other" and comm.Get_rank() == who else A, comm, timeout=TIMEOUT)
     with checkpoints(folder, every=0, resume=True):

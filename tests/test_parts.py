@@ -15,7 +15,7 @@ import pytest
 
 import algorithms as al
 from algorithms.cli import processes
-from algorithms.fused.parts import near_far
+from algorithms.fused.parts import search
 from algorithms.fused.parts.checkpoint import Saving
 from bench.graphs import grid, rmat
 from bench.volumes import volumes
@@ -163,10 +163,11 @@ def test_paths_forests_and_components_run_as_a_whole_on_own_rows() -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_steps_of_any_length_find_the_same_distances(monkeypatch: Any, dtype: Any, seed: int) -> None:
     """Also where an exchange is worth few edges, so that steps stay short, and where a limit ends the search."""
+    monkeypatch.setattr(search, "STEPS", 1 << 30)
     A = rmat(9, dtype=dtype, high=1000, seed=seed) if seed else grid(24).astype(dtype)
     P = partition(A, parts=4)
     for worth in (1, 1 << 30):
-        monkeypatch.setattr(near_far, "WORTH", worth)
+        monkeypatch.setattr(search, "WORTH", worth)
         parts.same("sssp", lambda M: al.sssp(M, 5, return_parents=True), P, A)
         parts.same("a limit", lambda M: al.sssp(M, 5, limit=900), P, A)
         parts.same("a target", lambda M: al.sssp(M, 5, target=17), P, A)
@@ -184,7 +185,8 @@ def test_a_search_by_levels_ends_where_it_is_asked_to(how: dict[str, Any]) -> No
 
 def test_a_search_goes_on_from_its_checkpoint(tmp_path: Path, monkeypatch: Any) -> None:
     A = rmat(9, dtype=np.int32, high=1000)
-    monkeypatch.setattr(near_far, "WORTH", 1)
+    monkeypatch.setattr(search, "WORTH", 1)
+    monkeypatch.setattr(search, "STEPS", 1 << 30)
     looks, look = [0], Saving.look
 
     def failing(self: Saving, d: Any) -> None:

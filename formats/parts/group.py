@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import struct
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -21,6 +22,7 @@ from typing import Any, Protocol, TypeVar, overload
 import numpy as np
 
 from ..arrays import Array
+from ..hooks import CORES
 
 T = TypeVar("T")
 
@@ -43,7 +45,9 @@ MANY = 256
 ENDED = {"": "has ended", "Z": "has ended", "X": "has ended"}
 STOPPED = {"T": "is stopped", "t": "is stopped"}
 
-HEADER = np.dtype([("step", "<i8"), ("state", "<i8"), ("size", "<i8"), ("dtype", "S16"), ("what", "S56")])
+HEADER = np.dtype([("step", "<i8"), ("state", "<i8"), ("dtype", "S16"), ("what", "S56"), ("size", "<i8")])
+ALIKE = struct.Struct("<qq16s56s")
+"""Of a header, what is the same of all that do the same: all but the size."""
 
 
 class Communicator(Protocol):
@@ -85,14 +89,22 @@ class Group:
         self.rank, self.size = comm.Get_rank(), comm.Get_size()
         if self.size > 1:
             self.comm, self.line = comm.Dup(), comm.Dup()  # type: ignore[attr-defined]
-            self._received = np.empty((self.size, BLOCK), np.uint8)
+            self._sent, self._received = np.zeros(BLOCK, np.uint8), np.empty((self.size, BLOCK), np.uint8)
             end_all_on_error(self)
-            self._processes = self.told("processes", (os.uname().nodename, os.getpid()))
-            here = sum(node == os.uname().nodename for node, _ in self._processes)
-            self._spins = SPINS if here <= len(os.sched_getaffinity(0)) else FEW
+            self._share_cores()
 
     def __repr__(self) -> str:
         return f"<Group: rank {self.rank} of {self.size}, {self.steps} steps>"
+
+    def _share_cores(self) -> None:
+        """Find the processes on the same cores: each takes its share of the threads."""
+        node, own = os.uname().nodename, os.sched_getaffinity(0)
+        every = self.told("processes", (node, os.getpid(), own))
+        self._processes = [(there, process) for there, process, _ in every]
+        here = sum(there == node and not own.isdisjoint(cores) for there, _, cores in every)
+        self._spins = SPINS if here <= len(own) else FEW
+        if CORES.answer is not None:
+            CORES.answer(len(own) // here)
 
     # --- steps ----------------------------------------------------------------------------------------------------
 
@@ -122,22 +134,44 @@ class Group:
 
     def exchange(self, what: str, pieces: Sequence[Array]) -> list[Array]:
         """What each participant has for this one, if pieces[r] is what this one has for rank r: of one dtype."""
+        return self.exchange_noted(what, pieces, np.empty(0, np.uint8))[0]
+
+    def exchange_noted(self, what: str, pieces: Sequence[Array], note: Array) -> tuple[list[Array], list[Array]]:
+        """What each participant has for this one, and the notes of all, which are of one dtype and length.
+
+        A step, in which pieces travel that are little; more of them follow in a second collective.
+        """
         if self.size == 1:
-            return [np.ascontiguousarray(pieces[0])]
-        dtype = pieces[0].dtype
-        counts = np.array([piece.size for piece in pieces], np.int64) * dtype.itemsize
-        incoming = np.array([each[self.rank] for each in self.everyone(f"{what}, sizes", counts)])
-        mine, byte = np.concatenate([np.ascontiguousarray(piece) for piece in pieces]), _mpi().BYTE
-        everything = np.empty(int(incoming.sum()), np.uint8)
-        starts = [np.concatenate(([0], np.cumsum(sizes)))[:-1].tolist() for sizes in (counts, incoming)]
-        self.sent += mine.nbytes
-        there, here = (
-            [_bytes(mine), counts.tolist(), starts[0], byte],
-            [everything, incoming.tolist(), starts[1], byte],
+            return [np.ascontiguousarray(pieces[0])], [note]
+        counts = np.array([piece.nbytes for piece in pieces], np.int64)
+        head, total = counts.nbytes + note.nbytes, int(counts.sum())
+        raw = [_bytes(np.ascontiguousarray(piece)) for piece in pieces] if total else []
+        at_once = raw if head + total <= ROOM else []
+        blocks = self.everyone(what, np.concatenate([_bytes(counts), _bytes(note), *at_once]))
+        table, all_there = np.empty((self.size, self.size), np.int64), True
+        for rank, block in enumerate(blocks):
+            table[rank] = block[: counts.nbytes].view(np.int64) if block.size >= head else -1
+            expected = head + int(table[rank].sum())
+            if block.size not in (head, expected):
+                raise self._broken(f"rank {rank} brought {block.size} bytes to step {self.steps} ({what}), no pieces")
+            all_there &= block.size == expected
+        notes = [block[counts.nbytes : head].view(note.dtype) for block in blocks]
+        incoming, dtype = table[:, self.rank], pieces[0].dtype
+        if all_there:
+            starts = head + table[:, : self.rank].sum(axis=1)
+            return [
+                block[start : start + size].view(dtype)
+                for block, start, size in zip(blocks, starts, incoming, strict=True)
+            ], notes
+        mine, everything, byte = (
+            np.concatenate(raw or [_bytes(note)[:0]]),
+            np.empty(incoming.sum(), np.uint8),
+            _mpi().BYTE,
         )
-        self._wait(what, self.comm.Ialltoallv(there, here))
-        ends = np.cumsum(incoming)
-        return [everything[end - size : end].view(dtype) for size, end in zip(incoming, ends, strict=True)]
+        there, here = ((sizes.tolist(), (np.cumsum(sizes) - sizes).tolist(), byte) for sizes in (counts, incoming))
+        self.sent += mine.nbytes
+        self._wait(what, self.comm.Ialltoallv([mine, *there], [everything, *here]))
+        return [piece.view(dtype) for piece in np.split(everything, np.cumsum(incoming)[:-1])], notes
 
     def told(self, what: str, found: T) -> list[T]:
         """What each participant has found, in the order of ranks: small objects, which are pickled."""
@@ -183,35 +217,45 @@ class Group:
         """How many bytes each one brings; ParticipantError if one has failed, or brings something else."""
         if self.broken:
             raise ParticipantError(self.broken)
-        heads = self._begin(what, mine, WELL)
+        self._begin(what, mine, WELL)
+        own, sizes = self._sent[: ALIKE.size].tobytes(), list[int]()
+        for each in self._received:
+            head = each[:HEAD].tobytes()
+            size = int.from_bytes(head[ALIKE.size :], "little")
+            if not head.startswith(own) or size % mine.dtype.itemsize:
+                raise self._refusal(what, mine.dtype)
+            sizes.append(size)
+        return sizes
+
+    def _refusal(self, what: str, dtype: np.dtype) -> ParticipantError:
+        """What is wrong with what was brought to this step."""
+        heads = self._received[:, :HEAD].copy().view(HEADER)[:, 0]
         for rank, head in enumerate(heads):
             if int(head["state"]) == FAILED:
                 text = self._received[rank, HEAD : HEAD + int(head["size"])].tobytes().decode(errors="replace")
-                raise ParticipantError(f"rank {rank} failed in step {self.steps} ({_name(head)}): {text}")
+                return ParticipantError(f"rank {rank} failed in step {self.steps} ({_name(head)}): {text}")
         own = heads[self.rank]
         for rank, head in enumerate(heads):
             if any(head[part] != own[part] for part in ("step", "what", "dtype")):
-                raise self._broken(
+                return self._broken(
                     f"rank {rank} came to step {int(head['step'])} ({_name(head)}, {head['dtype'].decode()}), "
-                    f"and rank {self.rank} to step {self.steps} ({what}, {mine.dtype.str})"
+                    f"and rank {self.rank} to step {self.steps} ({what}, {dtype.str})"
                 )
-            if int(head["size"]) % mine.dtype.itemsize:
-                raise self._broken(
-                    f"rank {rank} brought {int(head['size'])} bytes of {mine.dtype} to step {self.steps} ({what})"
-                )
-        return [int(head["size"]) for head in heads]
+        uneven = [(rank, int(head["size"])) for rank, head in enumerate(heads) if int(head["size"]) % dtype.itemsize]
+        return self._broken(
+            f"rank {uneven[0][0]} brought {uneven[0][1]} bytes of {dtype} to step {self.steps} ({what})"
+        )
 
-    def _begin(self, what: str, mine: Array, state: int) -> Array:
-        """The heads of what all bring to the next step."""
+    def _begin(self, what: str, mine: Array, state: int) -> None:
+        """Meet all at the next step, and bring `mine` there if it is little."""
         self.steps += 1
-        block, raw = np.zeros(BLOCK, np.uint8), _bytes(mine)
-        head = np.array([(self.steps, state, raw.size, mine.dtype.str.encode(), what.encode())], HEADER)
-        block[:HEAD] = head.view(np.uint8)
+        raw = _bytes(mine)
+        ALIKE.pack_into(self._sent, 0, self.steps, state, mine.dtype.str.encode(), what.encode()[:56])
+        self._sent[ALIKE.size : HEAD].view(np.int64)[0] = raw.size
         if raw.size <= ROOM:
-            block[HEAD : HEAD + raw.size] = raw
+            self._sent[HEAD : HEAD + raw.size] = raw
         self.sent += BLOCK
-        self._wait(what, self.comm.Iallgather(block, self._received))
-        return self._received[:, :HEAD].copy().view(HEADER)[:, 0]
+        self._wait(what, self.comm.Iallgather(self._sent, self._received))
 
     def _wait(self, what: str, request: Any) -> None:
         """Until a request is done; ParticipantError that names who is missing after the time-out."""

@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from formats.hooks import CORES
+
 SMALL = 1 << 15
 """Work of fewer entries than this is not worth handing to another thread."""
 
@@ -20,6 +22,7 @@ PIECES_PER_THREAD = 4
 
 _count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
 _pool: ThreadPoolExecutor | None = None
+_asked = False
 _within = threading.local()
 
 
@@ -52,12 +55,19 @@ def set_threads(count: int) -> None:
         1
         >>> set_threads(before)
     """
-    global _count, _pool
+    global _count, _pool, _asked
     if not isinstance(count, int | np.integer) or count < 1:
         raise ValueError(f"the number of threads must be a positive integer, got {count!r}")
-    _count, _pool = int(count), None
+    _count, _pool, _asked = int(count), None, True
     if "graphblas" in sys.modules:
         configure_graphblas()
+
+
+@CORES.answered_by
+def share_cores(own: int) -> None:
+    """Use as many threads as cores that other processes leave to this one, if nobody has said how many."""
+    if not _asked:
+        set_threads(max(1, min(own, _count)))
 
 
 @contextmanager

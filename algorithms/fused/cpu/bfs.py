@@ -169,7 +169,7 @@ class _Search:
         end, k = int(self.state[END]), int(self.state[LEVEL])
         reached, taken = np.tile(seen, (self.threads, 1)), self.state[BEGIN:END].copy()
         parts = (self.A.indptr, self.A.indices, seen, self.parent, self.queue, taken, end)
-        run(lambda thread, _: _push(*parts, reached[thread]), [(thread, thread) for thread in range(self.threads)])
+        run(lambda thread, _: push_share(*parts, reached[thread]), [(thread, thread) for thread in range(self.threads)])
         after = _settle(reached, seen, self.queue, end, self.level, k + 1)
         self.state[BEGIN], self.state[END], self.state[LEVEL] = end, after, k + 1
         self.pushed += 1
@@ -185,7 +185,7 @@ class _Search:
             self.front, self.found = self.found, self.front
         taken = np.zeros(2, np.int64)  # words, and vertices found
         parts = ((columns.indptr, columns.indices), seen, self.front, self.found, self.level, self.parent, taken)
-        run(lambda *_: _pull(*parts, k + 1), [(0, 0)] * self.threads)
+        run(lambda *_: pull_share(*parts, k + 1), [(0, 0)] * self.threads)
         self.state[BEGIN], self.state[END], self.state[LEVEL] = 0, taken[1], k + 1
         self.pulled += 1
 
@@ -240,7 +240,7 @@ def _small_levels(rows, found, state, deepest, widest, large, alpha, pause):
 
 
 @compiled
-def _push(indptr, indices, seen, parent, queue, taken, stop, reached):
+def push_share(indptr, indices, seen, parent, queue, taken, stop, reached):
     """A thread's share of a level: frontier vertices from taken[0] to `stop`; sets what they lead to in `reached`.
 
     Where nobody asks for parents, rows that follow each other in memory are one: a row costs as much as ten edges.
@@ -287,7 +287,7 @@ def _settle(reached, seen, queue, end, level, k):
 
 
 @compiled
-def _pull(columns, seen, front, found, level, parent, taken, k):
+def pull_share(columns, seen, front, found, level, parent, taken, k):
     """A thread's share of a level: words of the bitmaps from taken[0] on; what is new is counted in taken[1]."""
     indptr, indices = columns
     count, one, low = np.int64(0), np.uintp(1), np.uintp(63)

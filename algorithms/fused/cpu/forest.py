@@ -85,8 +85,8 @@ def _by_strips(A: Any, with_labels: bool) -> tuple[COO, np.ndarray | None]:
 def _whole(A: CSR | CompressedCSR, with_labels: bool) -> tuple[COO, np.ndarray | None]:
     """The forest by A's rows and, if not every edge has its reverse, columns."""
     find_symmetry(A)
-    sides = [_side(A)] if is_symmetric(A) else [_side(A), _side(by_columns(A))]
-    trees = _Trees(A.nrows, A.dtype)
+    sides = [side_of(A)] if is_symmetric(A) else [side_of(A), side_of(by_columns(A))]
+    trees = Trees(A.nrows, A.dtype)
     left = A.place.available_bytes() if A.place.questions(LIGHT_BYTES * A.nnz) else None
     edges = light_edges(sides) if left is None else light_edges(sides, left // LIGHT_BYTES)
     if edges is not None:
@@ -98,18 +98,18 @@ def _whole(A: CSR | CompressedCSR, with_labels: bool) -> tuple[COO, np.ndarray |
     facts(method="union-find", threads=get_threads(), rounds=trees.rounds, sorted=edges.weights.size if edges else 0)
     u, v, w = trees.edges()
     if A.dtype.kind == "f":
-        _restore_zeros(sides, u, v, w)
+        restore_zeros(sides, u, v, w)
     index = A.indptr.dtype
     F = COO.trusted(u.astype(index, copy=False), v.astype(index, copy=False), w, A.shape, 0)
     return F, trees.f if with_labels else None
 
 
-def _side(A: Any) -> Side:
+def side_of(A: Any) -> Side:
     """The arrays of A by rows or by columns; of a pattern, one value for each entry."""
     return A.indptr, columns_of(A), np.ascontiguousarray(A.values)
 
 
-class _Trees:
+class Trees:
     """Trees that grow along the lightest edges, in a union-find f, and the edges that they have chosen."""
 
     def __init__(self, n: int, dtype: np.dtype) -> None:
@@ -133,15 +133,18 @@ class _Trees:
 
     def grow(self, sides: list[Side]) -> None:
         """Join trees until no entry leads from one to another."""
-        f, n = self.f, self.f.size
+        f = self.f
         other, best, choosers = np.empty_like(f), np.full_like(f, -1), np.empty_like(f)
         lightest = np.empty_like(self.weight)
-        entries, active = int(sides[0][0][-1]), np.arange(n, dtype=f.dtype)
-        left, alone, known = self.without_giant(active, n), not self.count[0], False
-        while left:
+        entries, active = int(sides[0][0][-1]), self.vertices()
+        left, alone, known = self.without_giant(active, active.size), not self.count[0], False
+        while True:
             parts = ((sides[0], sides[-1]), len(sides) == 2, f, active[:left], (other, lightest), alone, known)
             side_by_side(lambda taken, parts=parts: _lightest(*parts, taken), entries)
-            left, choosing = _best_of_each(f, active, left, other, lightest, best, choosers, alone)
+            left, choosing = best_of_each(f, active, left, other, lightest, best, choosers, alone)
+            choosing = self.agreed(choosing, other, lightest, best, choosers, alone)
+            if not choosing:
+                break
             before, ends = int(self.count[0]), (choosers[:choosing], other, self.chosen, self.count)
             shared = several(choosing)
             side_by_side(lambda taken, ends=ends, shared=shared: _unite(f, *ends, taken, shared), choosing)
@@ -149,6 +152,14 @@ class _Trees:
             self.weight[new] = lightest[self.chosen[0, new]]
             left, alone, known = self.without_giant(active, left), False, True
             self.rounds += 1
+
+    def vertices(self) -> np.ndarray:
+        """Those whose rows are in the sides."""
+        return np.arange(self.f.size, dtype=self.f.dtype)
+
+    def agreed(self, choosing: int, *_: Any) -> int:
+        """How many choose, once all who look for edges have told each other; the arguments of `best_of_each` follow."""
+        return choosing
 
     def without_giant(self, active: np.ndarray, left: int) -> int:
         """Point at the roots; how many active vertices are left without those of one large tree, once there is one."""
@@ -177,17 +188,19 @@ def of_one_weight(values: np.ndarray) -> bool:
     return 0 < values.size <= ONE_WEIGHT and values[0] == values[-1] and bool((values == values[0]).all())
 
 
-def _restore_zeros(sides: list[Side], u: np.ndarray, v: np.ndarray, w: np.ndarray) -> None:
+def restore_zeros(sides: list[Side], u: np.ndarray, v: np.ndarray, w: np.ndarray) -> None:
     """The sign of zero weights, of which those of one edge's two entries may differ: that of the entry u < v."""
     at = np.flatnonzero(w == 0)
-    if at.size == 0:
-        return
-    ends, found = (u[at], v[at]), []
-    for side in sides:
-        values = np.full(at.size, np.inf, w.dtype)
-        _look_up(*side, *ends, values)
-        found.append(values)
-    w[at] = np.minimum(found[0], found[-1])
+    if at.size:
+        found = [stored(side, u[at], v[at]) for side in sides]
+        w[at] = np.minimum(found[0], found[-1])
+
+
+def stored(side: Side, u: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """The values of entries (u, v), and inf where there are none."""
+    values = np.full(u.size, np.inf, side[2].dtype)
+    _look_up(*side, u, v, values)
+    return values
 
 
 @inlined
@@ -294,7 +307,7 @@ def _lightest(sides, both, f, active, found, alone, known, taken):
 
 
 @compiled
-def _best_of_each(f, active, left, other, lightest, best, choosers, alone):
+def best_of_each(f, active, left, other, lightest, best, choosers, alone):
     """(how many are still active, how many choose): the vertices that hold their tree's best edge, in `choosers`."""
     kept, choosing = 0, 0
     for at in range(left):

@@ -15,6 +15,7 @@ an entry for the list (of int32, 6) and 8 for sorting it.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -70,11 +71,29 @@ def light_edges(sides: list[Side], most: int = MOST) -> LightEdges | None:
     entries = values.size * len(sides)
     if entries == 0:
         return None
-    some = np.sort(values[:: -(-values.size // SAMPLED)])
-    few = entries < MANY * n
-    limit = values.max() if few else some[int(some.size * LIGHT * n / entries)]
-    if not few and (some <= limit).sum() * 2 > some.size:
-        return None
+    limit, every = values.max(), entries < MANY * n
+    if not every:
+        limit = light_weight(np.sort(sample(values, values.size)), entries, n)
+    return None if limit is None else edges_up_to(sides, limit, every, most)
+
+
+def sample(values: np.ndarray, entries: int) -> np.ndarray:
+    """Some of the values, of `entries` in all, by which it is seen which are light."""
+    return values[:: -(-entries // SAMPLED)]
+
+
+def light_weight(some: np.ndarray, entries: int, n: int) -> Any:
+    """The weight up to which edges are light, by a sorted sample of all; None where those would not be few of many."""
+    limit = some[int(some.size * LIGHT * n / entries)]
+    return None if (some <= limit).sum() * 2 > some.size else limit
+
+
+def edges_up_to(sides: list[Side], limit: Any, every: bool, most: int = MOST) -> LightEdges | None:
+    """The edges whose weight is no more than a limit; None if there are none, or more than `most`.
+
+    every: is that all of them?
+    """
+    values, n = sides[0][2], sides[0][0].size - 1
     ends, parts = np.zeros(n + 1, np.int64), (sides[0], sides[-1], len(sides) == 2, limit)
     side_by_side(lambda taken: _count(*parts, ends, taken), values.size)
     np.cumsum(ends, out=ends)
@@ -83,7 +102,7 @@ def light_edges(sides: list[Side], most: int = MOST) -> LightEdges | None:
     u, v = (np.empty(ends[-1], index_dtype(n)) for _ in range(2))
     w = np.empty(ends[-1], values.dtype)
     side_by_side(lambda taken: _write(*parts, ends, (u, v, w), taken), values.size)
-    return LightEdges(u, v, w, few)
+    return LightEdges(u, v, w, every)
 
 
 def chosen_of(edges: LightEdges, f: np.ndarray) -> np.ndarray:

@@ -230,11 +230,17 @@ def quantiles(semiring: Semiring) -> Kernel:
 
 
 @lru_cache(maxsize=64)
-def search(semiring: Semiring, dtype: np.dtype, stepped: bool, short_rows: bool = False) -> Kernel:
+def search(
+    semiring: Semiring,
+    dtype: np.dtype,
+    stepped: bool,
+    short_rows: bool = False,
+    settling: Callable[..., Kernel] = settling,
+) -> Kernel:
     """The loop for a semiring and a dtype.
 
     stepped: is there a Δ that ⊗ puts a distance ahead by? If not, `top` is a quantile of the far distances.
-    short_rows: as in `settling`.
+    short_rows: as in `settling`.  settling: what makes the phase that empties near.
     """
     better_than, no_worse_than = orders(semiring)
     product = product_function(semiring, dtype, matrix_first=False)

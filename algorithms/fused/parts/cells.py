@@ -46,12 +46,11 @@ def _levels(
     return_parents: bool,
     target: int | None = None,
 ) -> Any:
-    """how: pushes or pulls, which changes nothing about the answer."""
     if outside is not None:
         return Unsuited("a mask takes vertices out, which each step looks at")
     from .near_far import levels
 
-    return levels(A, source, deepest, return_parents, target)
+    return levels(A, source, how, deepest, return_parents, target)
 
 
 @boruvka.implement(Partitioned, "cpu")

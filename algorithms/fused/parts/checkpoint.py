@@ -98,9 +98,15 @@ class Saving:
                 raise ValueError(f"{self.path} is of another search: {file['about']}, not {self.about}")
             return file["d"]
 
+    def due(self) -> bool:
+        """Is it time to save?"""
+        if self.wanted is None or self.group.rank != 0:
+            return False
+        return time.monotonic() - self.last >= self.wanted.every
+
     def look(self, d: np.ndarray) -> None:
-        """Save if it is time."""
-        if self.wanted is None or self.group.rank != 0 or time.monotonic() - self.last < self.wanted.every:
+        """Save the distances."""
+        if self.group.rank != 0:
             return
         temporary = f"{self.path}.{os.getpid()}.tmp.npz"
         with self.group.guarded("checkpoint"):

@@ -1,7 +1,11 @@
-"""Forests and components of a matrix in parts: each process finds those of its rows, which are merged pairwise.
+"""Forests and components of a matrix in parts.
 
-What is not in the forest of some edges is not in that of more: F(E₁ ∪ E₂) = F(F(E₁) ∪ F(E₂)). So at most n - 1 edges
-travel, once to each of a few processes, else ⌈log₂ p⌉ times.
+Where every edge has its reverse, all processes grow the same trees: each lists the light edges of its own rows, and
+looks for the lightest edges that leave trees there; what they have found all take (`cpu.forest`).
+
+Else each process finds the forest, or the components, of its rows, and these are merged. What is not in the forest of
+some edges is not in that of more: F(E₁ ∪ E₂) = F(F(E₁) ∪ F(E₂)). So at most n - 1 edges travel, once to each of a few
+processes, else ⌈log₂ p⌉ times.
 """
 
 from __future__ import annotations
@@ -15,15 +19,18 @@ from algorithms.boruvka import boruvka
 from algorithms.scc import scc
 from algorithms.shared.edges import undirected_edges
 from formats import COO, from_edges
-from formats.arrays import concatenated
+from formats.arrays import concatenated, index_dtype
 from formats.parts.group import Group
 from formats.parts.partitioned import Partitioned
 from formats.storage.orientation import compressed, is_symmetric
 from semiring.cpu.kernels import compiled
+from semiring.verbs.explanation import facts
 from semiring.verbs.registry import Unsuited
 
 from ..cpu.components import flatten, join
-from .near_far import own_rows
+from ..cpu.forest import Trees, best_of_each, side_of, stored
+from ..cpu.light_edges import MANY, MOST, LightEdges, Side, edges_up_to, light_weight, sample
+from .search import own_rows
 
 FEW = 4
 """Processes that each join the edges of all."""
@@ -37,6 +44,8 @@ def forest(A: Partitioned, symmetrize: bool, with_labels: bool) -> Any:
     if not symmetrize and not is_symmetric(A):
         undirected_edges(A)  # raises, and names an edge
     A, label = compressed(A, 0), None
+    if is_symmetric(A):
+        return grown_together(A, with_labels)
     index = A._index_dtype
 
     def joined(*several: Edges) -> Edges:
@@ -73,6 +82,66 @@ def components(A: Partitioned, weak: bool) -> Any:
     label = np.arange(A.nrows, dtype=u.dtype)
     label[u] = v
     return label
+
+
+def grown_together(A: Partitioned, with_labels: bool) -> tuple[COO, Any]:
+    """The forest, by the rows of all processes, and its trees."""
+    group = A.group
+    with group.guarded("forest"):
+        side, trees = side_of(own_rows(A)), SharedTrees(A)
+        edges = light_edges_of_all(A, side)
+        if edges is not None:
+            trees.join(edges)
+        if edges is None or not edges.all:
+            trees.grow([side])
+        facts(method="union-find, by processes", rounds=trees.rounds, sorted=edges.weights.size if edges else 0)
+        u, v, w = trees.edges()
+        if A.dtype.kind == "f" and (at := np.flatnonzero(w == 0)).size:
+            w[at] = np.min(group.everyone("forest, zeros", stored(side, u[at], v[at])), axis=0)
+    index = A._index_dtype
+    F = COO.trusted(u.astype(index, copy=False), v.astype(index, copy=False), w, A.shape, 0)
+    return F, trees.f if with_labels else None
+
+
+def light_edges_of_all(A: Partitioned, side: Side) -> LightEdges | None:
+    """The edges of the lightest weights, of all rows, as `light_edges` has them of one matrix. Steps of the group."""
+    everyone, values, every = A.group.everyone, side[2], A.nnz < MANY * A.nrows
+    if A.nnz == 0:
+        return None
+    heaviest = values.argmax(keepdims=True) if values.size else slice(0)
+    some = np.sort(concatenated(everyone("forest, sample", values[heaviest] if every else sample(values, A.nnz))))
+    limit = some[-1] if every else light_weight(some, A.nnz, A.nrows)
+    if limit is None or A.nnz > MOST:
+        return None
+    own = edges_up_to([side], limit, every)
+    nothing = np.empty(0, index_dtype(A.nrows))
+    mine = (nothing, nothing, values[:0]) if own is None else (own.u, own.v, own.weights)
+    u, v, w = (concatenated(everyone("forest, light edges", x)) for x in mine)
+    return LightEdges(u, v, w, every) if u.size else None
+
+
+class SharedTrees(Trees):
+    """Trees that all processes grow alike. Each looks for edges that leave them in its own rows."""
+
+    def __init__(self, A: Partitioned) -> None:
+        super().__init__(A.nrows, A.dtype)
+        self.group, self.own = A.group, (A.rows[0][0], A.rows[-1][1])
+
+    def vertices(self) -> np.ndarray:
+        return np.arange(*self.own, dtype=self.f.dtype)
+
+    def agreed(self, choosing: int, *choices: Any) -> int:
+        """How many choose, and the choosers and what they choose, of all processes. Two steps of the group."""
+        other, lightest, best, choosers, alone = choices
+        v, everyone, several = choosers[:choosing], self.group.everyone, list[np.ndarray]()
+        if self.group.size == 1:
+            return choosing
+        ends = everyone("forest, choices", np.concatenate((v, other[v])))
+        for both, weights in zip(ends, everyone("forest, weights", lightest[v]), strict=True):
+            several.append(both[: weights.size])
+            other[several[-1]], lightest[several[-1]] = both[weights.size :], weights
+        every = concatenated(several)
+        return best_of_each(self.f, every, every.size, other, lightest, best, choosers, alone)[1]
 
 
 @compiled
