@@ -250,7 +250,7 @@ class Group:
         """Meet all at the next step, and bring `mine` there if it is little."""
         self.steps += 1
         raw = _bytes(mine)
-        ALIKE.pack_into(self._sent, 0, self.steps, state, mine.dtype.str.encode(), what.encode()[:56])
+        ALIKE.pack_into(self._sent.data, 0, self.steps, state, mine.dtype.str.encode(), what.encode()[:56])
         self._sent[ALIKE.size : HEAD].view(np.int64)[0] = raw.size
         if raw.size <= ROOM:
             self._sent[HEAD : HEAD + raw.size] = raw

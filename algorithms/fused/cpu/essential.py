@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from algorithms.shared.single_source import Until
-from formats import CSR
+from formats import CSR, Matrix
 from formats.arrays import read_only
 from formats.matrix.facts import Fact
 from formats.storage.orientation import known_symmetric
@@ -96,7 +96,7 @@ def edges_for(A: CSR, sources: list[int], farthest: Any, s: Semiring) -> Rows:
     return found.rows
 
 
-def applies(A: CSR, s: Semiring) -> bool:
+def applies(A: Matrix, s: Semiring) -> bool:
     """Are distances sums of lengths, the least of which counts, and the edges many?"""
     lengths = s.add == MONOIDS["min"] and s.mul == OPERATORS["plus"] and A.dtype.kind in "if"
     return lengths and A.nnz >= SMALL and bool(s.unit(A.dtype) == 0)

@@ -272,7 +272,7 @@ def full_values(A: CSR) -> np.ndarray:
     return A.keep(VALUES, lambda: read_only(np.ascontiguousarray(A.values)))
 
 
-def fits(A: CSR, farthest: Any, s: Semiring) -> bool:
+def fits(A: Matrix, farthest: Any, s: Semiring) -> bool:
     """Can no edge, from no vertex as far as that, have led out of the dtype's range?"""
     if s.add not in (MONOIDS["min"], MONOIDS["max"]) or s.mul != OPERATORS["plus"] or A.nnz == 0:
         return False
@@ -281,7 +281,7 @@ def fits(A: CSR, farthest: Any, s: Semiring) -> bool:
     return worst == zero or bool(product(farthest, worst, s) != zero)
 
 
-def heaviest(A: CSR, s: Semiring) -> Any:
+def heaviest(A: Any, s: Semiring) -> Any:
     """The weight that makes a path the worst, found once."""
     return A.keep(WORST, lambda: worst_weight(A, s), s)
 

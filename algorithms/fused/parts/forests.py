@@ -108,8 +108,8 @@ def light_edges_of_all(A: Partitioned, side: Side) -> LightEdges | None:
     everyone, values, every = A.group.everyone, side[2], A.nnz < MANY * A.nrows
     if A.nnz == 0:
         return None
-    heaviest = values.argmax(keepdims=True) if values.size else slice(0)
-    some = np.sort(concatenated(everyone("forest, sample", values[heaviest] if every else sample(values, A.nnz))))
+    heaviest = np.array([values.max()]) if values.size else values
+    some = np.sort(concatenated(everyone("forest, sample", heaviest if every else sample(values, A.nnz))))
     limit = some[-1] if every else light_weight(some, A.nnz, A.nrows)
     if limit is None or A.nnz > MOST:
         return None

@@ -152,13 +152,16 @@ class Deep(Search):
 
     def __init__(self, A: Partitioned, source: int, until: Until, begun: np.ndarray | None) -> None:
         super().__init__(A, source, MinPlus, until, LEVEL.type(1), begun=begun)
+
+    def load(self) -> None:
         self.queue = np.empty(self.near[0].size, self.near[0].dtype)
+        flow(LEVEL.type(0), self.rows[:2] + self.rows[5:], self.d, self.near, self.far, self.queue, self.counts)
 
     def edges(self, source: int, found: Any) -> tuple[Any, ...]:
         own = own_rows(self.A)
         return own.indptr, own.indices, np.empty(0, LEVEL), np.empty(0, LEVEL), LEVEL.type(0)
 
-    def relax(self, loop: Any) -> None:
+    def relax(self) -> None:
         """Search from own vertices as far as the level `top`."""
         if self.best == self.zero or self.top < self.best:
             return

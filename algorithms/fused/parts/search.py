@@ -109,7 +109,9 @@ class Search:
         limit = self.zero if until.limit is None else until.limit
         self.top = limit if delta is None or self.alone else capped(self.ahead(s.unit(A.dtype)), limit, s)
         at = self.own.start + np.flatnonzero(differs(self.d[self.own], self.zero))
-        self.take(at.astype(index), self.d[at], every=True)
+        with self.group.guarded("rows"):
+            self.load()
+            self.take(at.astype(index), self.d[at], every=True)
 
     def edges(self, source: int, found: Essential | None) -> tuple[Any, ...]:
         """indptr, indices and values of the rows to relax along, and by which distances a vertex is passed over."""
@@ -124,10 +126,18 @@ class Search:
         top = product(step, x, self.s)
         return x if self.s.better(top, x) else top
 
+    def load(self) -> None:
+        """Load machine code on all processes at once, so that none waits for another's in a step."""
+        self.loop = search(self.s, self.A.dtype, self.delta is not None, self.short, settling)
+        self.loop(self.state(), -1, self.zero, self.s.unit(self.A.dtype), self.zero, self.zero, 0, self.near[0].size)
+
+    def state(self) -> tuple[Any, ...]:
+        """What the loop relaxes with."""
+        return self.rows, self.d, self.near, self.far, self.counts
+
     def run(self) -> Any:
         """The distances, whole."""
-        loop = search(self.s, self.A.dtype, self.delta is not None, self.short, settling)
-        while self.stepped(loop):
+        while self.stepped():
             pass
         d = gathered(self.A, "paths, whole", self.d)
         self.saved.forget()
@@ -136,11 +146,11 @@ class Search:
             facts(relaxed=int(self.counts[RELAXED]), edges=int(self.counts[EDGES]))
         return d
 
-    def stepped(self, loop: Any) -> bool:
+    def stepped(self) -> bool:
         """Relax as far as top, tell the owners, and hear of own vertices; is anything left?"""
         before = int(self.counts[EDGES])
         with self.group.guarded("relaxing"):
-            self.relax(loop)
+            self.relax()
             pieces, best = self.packed()
             bound = self.until.bound(self.d)
             note = np.zeros(4, np.int64)
@@ -151,7 +161,8 @@ class Search:
         self.steps += 1
         with self.group.guarded("relaxing"):
             for piece in received:
-                self.take(*self.unpacked(piece))
+                if piece.size:
+                    self.take(*self.unpacked(piece))
         if any(each[3] for each in notes):
             self.saved.look(gathered(self.A, "checkpoint", self.d))
         best, bound = self.zero, self.zero
@@ -165,17 +176,18 @@ class Search:
         self.top = bound if self.delta is None or self.alone else capped(self.ahead(best), bound, self.s)
         return True
 
-    def relax(self, loop: Any) -> None:
+    def relax(self) -> None:
         """Relax from own vertices as far as top."""
         if self.best == self.zero or (self.top != self.zero and self.s.better(self.top, self.best)):
             return
-        state, room = (self.rows, self.d, self.near, self.far, self.counts), self.near[0].size
         delta, top = self.s.unit(self.A.dtype), self.zero
         if self.delta is not None:
             delta, top = self.delta, product(self.delta, self.best, self.s)
             top = capped(self.best if self.s.better(top, self.best) else top, self.top, self.s)
         size, best = sifting(self.s, self.A.dtype)(top, self.d, self.near, self.far, self.counts)
-        _, _, _, best = loop(state, -1, self.top, delta, top, self.A.dtype.type(best), size, room)
+        _, _, _, best = self.loop(
+            self.state(), -1, self.top, delta, top, self.A.dtype.type(best), size, self.near[0].size
+        )
         if self.counts[FAR] < 0:
             raise ValueError(broken_law(self.s, ENDLESS))
         self.best = self.A.dtype.type(best) if self.counts[FAR] else self.zero
@@ -198,11 +210,9 @@ class Search:
 
     def take(self, at: np.ndarray, x: np.ndarray, every: bool = False) -> None:
         """Own vertices and distances from which to relax; of those that d knows already none, or every one."""
-        if at.size:
-            if every:
-                self.d[at] = self.zero
-            if self.counts[FAR] + at.size > self.far[0].size:
-                self.counts[FAR] = kept(*self.far, 0, int(self.counts[FAR]), self.d)
-            loop = taking(self.s, self.A.dtype)
-            best = loop(at, x, self.rows[3:5], self.d, self.far, self.counts, self.best)
-            self.best = self.A.dtype.type(best)
+        if every:
+            self.d[at] = self.zero
+        if self.counts[FAR] + at.size > self.far[0].size:
+            self.counts[FAR] = kept(*self.far, 0, int(self.counts[FAR]), self.d)
+        loop = taking(self.s, self.A.dtype)
+        self.best = self.A.dtype.type(loop(at, x, self.rows[3:5], self.d, self.far, self.counts, self.best))

@@ -206,7 +206,8 @@ def flow(top, rows, d, near, far, queue, counts):
     indptr, indices, start, own, others, is_listed = rows
     (near_v, near_d), (far_v, far_d) = near, far
     first, count, size = np.uintp(start), np.uintp(own), counts[3]
-    head, tail, at, last, beyond, room = 0, 0, 0, counts[0], counts[4], queue.size
+    head, tail, at = np.intp(0), np.intp(0), np.intp(0)
+    last, beyond, room = counts[0], counts[4], queue.size
     while head < tail or at < size:
         from_queue = head < tail and (at == size or d[np.uintp(queue[head])] <= near_d[at])
         if from_queue:
@@ -225,7 +226,7 @@ def flow(top, rows, d, near, far, queue, counts):
         if tail + degree >= room:
             for k in range(head, tail):
                 queue[k - head] = queue[k]
-            head, tail = 0, tail - head
+            head, tail = np.intp(0), tail - head
         if last + degree >= far_v.size:
             last = kept(far_v, far_d, 0, last, d)
         if tail + degree >= room or last + degree >= far_v.size:
