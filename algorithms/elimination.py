@@ -340,7 +340,7 @@ class Factor:
             OverflowError: the distance does not fit the dtype.
             ValueError: one of the two is no vertex.
         """
-        return self._engine.distance(as_vertex(self.A, u), as_vertex(self.A, v, "target")).item()
+        return self._engine.distance(as_vertex(self.A, u), as_vertex(self.A, v, "target"))
 
     def path(self, u: int, v: SupportsIndex) -> list[int]:
         """The vertices of a best path between two vertices.

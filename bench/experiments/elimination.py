@@ -131,7 +131,7 @@ def ours(case: Case) -> dict[str, tuple[Any, Runs]]:
         table = A.xp.stack([row[targets] for row in sssp(A, sources=sources)])
         found["table"] = table, {OURS: lambda: F.distances(sources, targets)}
     return found | {
-        "pattern and numbers": (D[0], {OURS: lambda: factor(A, order=order).solve(case.some[0])}),
+        "pattern and numbers": (D[0], {OURS: lambda: factor(A, order=order, force=True).solve(case.some[0])}),
         "numbers": (D[0], {OURS: lambda: F.refactor(A).solve(case.some[0])}),
         "one to all": (D[0], {OURS: lambda: F.solve(case.some[0]), SEARCH: lambda: sssp(A, case.some[0])}),
         "64 to all": (D, {OURS: lambda: F.solve(sources=case.some), SEARCH: lambda: sssp(A, sources=case.some)}),

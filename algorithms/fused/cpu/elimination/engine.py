@@ -124,16 +124,15 @@ class Engine:
                 self.solve([sources[row]], np.empty((1, self.A.nrows), self.A.dtype))
 
     def distance(self, u: int, v: int) -> Any:
-        """From u to v, as a scalar of A's dtype."""
-        found = np.array([self.queries.between(u, v)], self.queries.numbers.known.dtype)
-        out = np.empty(1, self.A.dtype)
+        """From u to v, a number of Python's."""
+        found = self.queries.between(u, v)
         if self.wide:
-            self.narrow(found.view(INT64), out)
-            return out[0]
-        out[:] = found.view(self.A.dtype)
-        if not self.fitting and out[0] == self.s.zero(self.A.dtype):
+            out = np.empty(1, self.A.dtype)
+            self.narrow(np.array([found], INT64), out)
+            return out.item()
+        if not self.fitting and found == self.queries.zero:
             self.solve([u], np.empty((1, self.A.nrows), self.A.dtype))
-        return out[0]
+        return found
 
     def path(self, u: int, v: int) -> list[int] | None:
         """The vertices of a best path; None if there is none."""

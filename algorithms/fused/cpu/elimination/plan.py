@@ -11,11 +11,9 @@ import numpy as np
 from formats.arrays import Array
 from semiring.cpu.kernels import compiled
 
+from .descent import WIDE, Descent, descent
 from .pattern import Pattern, Tree, Work, find_slots, pattern, tree, work
 from .trees import ONE
-
-BYTES_OF_VERTEX = 56
-"""Of a factor's lists, for each vertex."""
 
 
 @dataclass(frozen=True)
@@ -23,7 +21,8 @@ class Prediction:
     """What a factor will take.
 
     arcs: to later positions; there are as many to earlier ones.  operations: products w_yx ⊗ w_xz.  height: positions
-    on the longest way to a root.  rows: of all supernodes.  update: rows of the largest.
+    on the longest way to a root.  rows: of all supernodes.  update: rows of the largest.  listed: what a sweep from one
+    source has of its own, a number and a rank for each.
     """
 
     arcs: int
@@ -31,10 +30,11 @@ class Prediction:
     height: int
     rows: int
     update: int
+    listed: int
 
     def nbytes(self, itemsize: int, edges: int, both: bool = True) -> int:
         """Bytes of a factor with numbers of that size.  both: are the two directions of an arc kept apart?"""
-        return self.arcs * itemsize * (1 + both) + 4 * self.rows + 8 * edges
+        return self.arcs * itemsize * (1 + both) + 4 * self.rows + 8 * edges + (itemsize + 4) * self.listed
 
     @property
     def room(self) -> int:
@@ -47,8 +47,11 @@ def prediction(t: Tree) -> Prediction:
     counts, depth = t.counts, np.zeros(t.counts.size + 1, np.int32)
     height = measure(t.parent, depth) if counts.size else 0
     ends = last_of_supernodes(t)
-    most = int(counts.max(initial=0))
-    return Prediction(int(counts.sum()), int((counts * (counts - 1)).sum()), int(height), int(counts[ends].sum()), most)
+    most, widths = int(counts.max(initial=0)), np.diff(np.flatnonzero(ends), prepend=-1)
+    arcs, rows, wide = int(counts.sum()), counts[ends], widths >= WIDE
+    own = widths * (widths - 1) // 2 + (widths - 1) * rows  # of a wide supernode, beyond its rows
+    operations = int((counts * (counts - 1)).sum())
+    return Prediction(arcs, operations, int(height), int(rows.sum()), most, arcs - int(own[wide].sum()))
 
 
 def last_of_supernodes(t: Tree) -> Any:
@@ -87,6 +90,11 @@ class Plan:
         return [np.arange(*piece, dtype=np.int32) for piece in self.work.pieces.tolist()]
 
     @cached_property
+    def descent(self) -> Descent:
+        """The order of sweeps from one source."""
+        return descent(self.tree, self.pattern, self.work)
+
+    @cached_property
     def holders(self) -> tuple[np.ndarray, np.ndarray]:
         """(starts, supernodes) of those that have each position among their rows."""
         p = self.pattern
@@ -97,10 +105,11 @@ class Plan:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the lists, without slots."""
+        """Bytes of the lists, without slots; those of sweeps from one source once there was one."""
         p, t = self.pattern, self.tree
         arrays: list[Array] = [t.order, t.place, t.parent, t.counts, *p.arrays, p.nodes, p.above, *self.children]
-        return sum(each.nbytes for each in [*arrays, self.work.top, self.work.offsets])
+        swept = self.descent.nbytes if "descent" in self.__dict__ else 0
+        return sum(each.nbytes for each in [*arrays, self.work.top, self.work.offsets]) + swept
 
 
 def planned(indptr: np.ndarray, indices: np.ndarray, t: Tree) -> Plan:

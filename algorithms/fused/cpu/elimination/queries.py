@@ -9,14 +9,16 @@ from typing import Any
 import numpy as np
 
 from formats.progress import Bar
-from semiring import Semiring
+from semiring import MONOIDS, Semiring
 from semiring.cpu.kernels import compiled
 from semiring.cpu.threads import get_threads, run, share
 
+from .climbs import climbing
+from .descent import descending, list_numbers
 from .numbers import Numbers
 from .plan import Plan
-from .routes import finding_nearest, meeting, unpacking
-from .sweeps import LANES, lanes, sweeping
+from .routes import finding_nearest, unpacking
+from .sweeps import LANES, lanes
 
 FEW = 4
 """Sources up to which each is swept on its own."""
@@ -55,13 +57,26 @@ class Queries:
         """A vector of the semiring's zero."""
         return np.full(count, self.zero, self.numbers.known.dtype)
 
+    @cached_property
+    def rising(self) -> tuple[Any, ...]:
+        """What climbs read beside numbers: the supernode of each position, that above each, and the pattern."""
+        p = self.plan.pattern
+        return (p.nodes, p.above), p.arrays
+
     def climb(self, v: int, d: np.ndarray, forward: bool = True) -> int:
         """Fill d along the way from a vertex to the root; its position."""
-        climb, _, _ = sweeping(*self._key)
-        x, p, t = self.position(v), self.plan.pattern, self.plan.tree
+        climb, *_ = climbing(*self._key)
+        x = self.position(v)
         d[x] = self.numbers.known.unit
-        climb(x, p.arrays, t.parent, p.nodes, self.numbers.up if forward else self.numbers.down, d, forward)
+        climb(x, *self.rising, self.numbers.up if forward else self.numbers.down, d, forward)
         return x
+
+    def rooms(self) -> tuple[np.ndarray, np.ndarray]:
+        """Two vectors of the semiring's zero to climb in; who makes them zeros again gives them back to `scratch`."""
+        try:
+            return self.scratch.pop()
+        except IndexError:
+            return self.zeros(self.size), self.zeros(self.size)
 
     def arcs_above(self, v: int) -> int:
         """The arcs that a climb from a vertex looks at."""
@@ -73,14 +88,34 @@ class Queries:
 
     # --- from a source to all ---------------------------------------------------------------------------------------
 
+    @cached_property
+    def listed(self) -> np.ndarray:
+        """The numbers that a sweep from one source reads in its own order."""
+        order, numbers = self.plan.descent, np.empty(self.plan.descent.later.size, self.numbers.down.dtype)
+        place, starts = self.plan.tree.place, self.plan.pattern.starts
+        list_numbers(order.runs, order.vertices, place, starts, self.numbers.down, numbers)
+        return numbers
+
     def solve(self, source: int, out: np.ndarray) -> Any:
         """Distances to all vertices; the worst that is not the zero."""
-        _, sweep, write = sweeping(*self._key)
-        d, down, p = self.zeros(out.size), self.numbers.down, self.plan.pattern
-        self.climb(source, d)
-        sweep(self.plan.work.top, p.arrays, down, d)
-        self.each_subtree(lambda todo: sweep(todo, p.arrays, down, d))
-        return write(self.plan.tree.place, d, out.view(d.dtype), 0, out.size)
+        rank, sweep = descending(*self._key)
+        order, p, down = self.plan.descent, self.plan.pattern, self.numbers.down
+        d, lists = self.zeros(out.size), (order.vertices, order.later, self.listed)
+        rooms = self.rooms()
+        rank(self.climb(source, rooms[0]), self.plan.tree.parent, order.ranks, rooms[0], d)
+        self.scratch.append(rooms)
+        parts, threads = order.parts, get_threads()
+        pieces = len(parts) - 1 if threads == 1 or down.size < SHORT else max(1, len(parts) // (8 * threads))
+        starts = [0, *parts[1:-1:pieces], parts[-1]]
+        worst = self.zeros(len(starts) - 1)
+
+        def part(k: int) -> None:
+            supernodes = p.firsts, p.starts, down, np.empty(order.room, d.dtype)
+            worst[k] = sweep(starts[k], starts[k + 1], order.runs, lists, supernodes, d, out.view(d.dtype))
+
+        part(0)
+        share(lambda k: part(k + 1), len(worst) - 1)
+        return worst.max() if self.s.add == MONOIDS["min"] else worst.min()
 
     def each_subtree(self, work: Any) -> None:
         """Do something with the supernodes of each piece: threads take a share of them each."""
@@ -179,14 +214,17 @@ class Queries:
 
     def between(self, u: int, v: int) -> Any:
         """The distance from u to v, as the loops have it."""
-        try:
-            d, e = self.scratch.pop()
-        except IndexError:
-            d, e = self.zeros(self.size), self.zeros(self.size)
-        x, y = self.climb(u, d), self.climb(v, e, False)
-        best, _ = meeting(*self._key)(x, y, self.plan.tree.parent, d, e, True)
-        self.scratch.append((d, e))
+        between, arrays = self.meeting
+        rooms = self.rooms()
+        best = between(u, v, *arrays, rooms)
+        self.scratch.append(rooms)
         return best
+
+    @cached_property
+    def meeting(self) -> tuple[Any, tuple[Any, ...]]:
+        """What finds a distance between two vertices, and what it reads: at hand, for it takes microseconds."""
+        t, numbers = self.plan.tree, (self.numbers.up, self.numbers.down)
+        return climbing(*self._key)[2], (t.place, *self.rising, t.parent, numbers)
 
     @property
     def size(self) -> int:
@@ -194,10 +232,10 @@ class Queries:
 
     def path(self, u: int, v: int, rows: tuple[np.ndarray, ...]) -> list[int] | None:
         """The vertices of a best walk from u to v; None if there is none.  rows: indptr, indices, values of A."""
-        t, p = self.plan.tree, self.plan.pattern
+        t, p, (_, meet, _) = self.plan.tree, self.plan.pattern, climbing(*self._key)
         d, e = self.zeros(self.size), self.zeros(self.size)
         x, y = self.climb(u, d), self.climb(v, e, False)
-        _, top = meeting(*self._key)(x, y, t.parent, d, e, False)
+        _, top = meet(x, t.parent, d, e)
         if top < 0:
             return None
         climb_back, unpack = unpacking(*self._key)
@@ -227,10 +265,11 @@ class Queries:
         find(self.plan.pattern.arrays, (self.numbers.up, self.numbers.down), x, nearest)
         d.view(x.dtype)[...], who[...] = x[place], nearest[place]
 
-    @cached_property
+    @property
     def nbytes(self) -> int:
         """Bytes of numbers and lists."""
-        return self.numbers.nbytes + self.plan.nbytes
+        swept = self.listed.nbytes if "listed" in self.__dict__ else 0
+        return self.numbers.nbytes + self.plan.nbytes + swept
 
 
 @dataclass(frozen=True)

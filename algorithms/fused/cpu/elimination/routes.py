@@ -1,10 +1,6 @@
-"""Distances between two vertices, and their paths, from a factor: two climbs that meet.
+"""Paths from a factor, by what a distance is made of; and the nearest of several targets.
 
-    d_u, e_v: climbs from u along arcs to later positions, and from v against arcs from these
-    d_uv = ⊕_x d_x ⊗ e_x        over the positions x above both
-
-A path is found by what a distance is made of. An arc of the factor is an edge, or it leads by way of an earlier
-position, whose two arcs are unpacked in turn:
+An arc of the factor is an edge, or it leads by way of an earlier position, whose two arcs are unpacked in turn:
 
     w_yz = a_yz   or   w_yz = w_yx ⊗ w_xz   for an x < min(y, z) with y and z in Up_x
 """
@@ -22,31 +18,6 @@ from semiring.cpu.kernels import compiled
 from .algebra import Algebra, algebra
 from .pattern import find
 from .trees import ONE
-
-
-@lru_cache(maxsize=64)
-def meeting(s: Semiring, dtype: np.dtype, lengths: bool) -> Any:
-    """The loop that adds up two climbs, for a semiring and a dtype."""
-    known = algebra(s, dtype, lengths)
-    zero, compose, better = known.zero, known.compose, known.better
-
-    @compiled
-    def meet(x, y, parent, d, e, clear):
-        """(d_uv, the position where the climbs from x and y meet, -1 for none); they are zeros again if `clear`."""
-        best, at = zero, np.int64(-1)
-        while x >= 0:
-            t = compose(d[np.uintp(x)], e[np.uintp(x)])
-            if better(t, best):
-                best, at = t, np.int64(x)
-            if clear:
-                d[np.uintp(x)] = zero
-            x = np.int64(parent[np.uintp(x)])
-        while y >= 0 and clear:
-            e[np.uintp(y)] = zero
-            y = np.int64(parent[np.uintp(y)])
-        return best, at
-
-    return meet
 
 
 def arc(x, y, nodes, arrays):

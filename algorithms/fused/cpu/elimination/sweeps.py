@@ -1,12 +1,9 @@
-"""Distances from a factor: a climb to the root of the elimination tree, and a sweep down to all positions.
+"""Distances from many sources side by side: the sweep of `descent` with a row of distances for each position.
 
-    climb:  d_y = d_y ⊕ d_x ⊗ w_xy     for the source x, its parent, the parent's parent …, and all later y
-    sweep:  d_x = d_x ⊕ d_y ⊗ w_yx     for x from the last position to the first, and all later y
+    d_x = d_x ⊕ d_y ⊗ w_yx     for x from the last position to the first, and all later y
 
-A best path rises to its last position and falls from there, through arcs of the factor [1]. The sweep reads an arc's
-number once: 4 bytes, and a share of its supernode's rows. Subtrees are swept by one thread each.
-
-[1] J. Dibbelt, B. Strasser, D. Wagner, Customizable contraction hierarchies, ACM J. Exp. Algorithmics 21, 2016.
+It reads an arc's number once for LANES sources, which take longer than a misjudged loop: positions stay in the order of
+elimination, in which a supernode's lie together. Subtrees are swept by one thread each.
 """
 
 from __future__ import annotations
@@ -23,71 +20,6 @@ from semiring.cpu.lanes import across, copied, on_stack, prefetched
 
 from .algebra import algebra
 from .trees import ONE
-
-
-@lru_cache(maxsize=64)
-def sweeping(s: Semiring, dtype: np.dtype, lengths: bool) -> tuple[Any, Any, Any]:
-    """(climb, sweep, write) for a semiring and a dtype."""
-    known = algebra(s, dtype, lengths)
-    zero, unit, compose, better = known.zero, known.unit, known.compose, known.better
-
-    @compiled
-    def climb(x, arrays, parent, nodes, numbers, d, forward):
-        """d of all positions above x, from d_x.  numbers: of the arcs to later positions; from these, not `forward`."""
-        firsts, row_starts, rows, starts = arrays
-        while x >= 0:
-            here = d[np.uintp(x)]
-            s = np.uintp(nodes[np.uintp(x)])
-            at = np.uintp(starts[np.uintp(x)])
-            if here != zero:
-                y: Any = ONE
-                for y in range(np.uintp(x) + ONE, np.uintp(firsts[s + ONE])):
-                    w, before = numbers[at], d[y]
-                    t = compose(here, w) if forward else compose(w, here)
-                    d[y] = t if better(t, before) else before
-                    at += ONE
-                for k in range(np.uintp(row_starts[s]), np.uintp(row_starts[s + ONE])):
-                    y = np.uintp(rows[k])
-                    w, before = numbers[at], d[y]
-                    t = compose(here, w) if forward else compose(w, here)
-                    d[y] = t if better(t, before) else before
-                    at += ONE
-            x = np.int64(parent[np.uintp(x)])
-
-    @compiled
-    def sweep(todo, arrays, numbers, d):
-        """d of the positions of supernodes, ascending, from those above.  numbers: of the arcs from later positions."""
-        firsts, row_starts, rows, starts = arrays
-        for k in range(todo.size - 1, -1, -1):
-            s = np.uintp(todo[np.uintp(k)])
-            first, last = np.uintp(firsts[s]), np.uintp(firsts[s + ONE])
-            own, end = np.uintp(row_starts[s]), np.uintp(row_starts[s + ONE])
-            x = last
-            while x > first:
-                x -= ONE
-                best, at = d[x], np.uintp(starts[x])
-                for y in range(x + ONE, last):
-                    t = compose(d[y], numbers[at])
-                    best = t if better(t, best) else best
-                    at += ONE
-                for r in range(own, end):
-                    t = compose(d[np.uintp(rows[r])], numbers[at])
-                    best = t if better(t, best) else best
-                    at += ONE
-                d[x] = best
-
-    @compiled
-    def write(place, d, out, start, stop):
-        """out_v = d of v's position, for a range of vertices; the worst of them that is not the zero."""
-        worst = unit
-        for v in range(start, stop):
-            x = d[np.uintp(place[v])]
-            out[v] = x
-            worst = x if (x != zero) & better(worst, x) else worst
-        return worst
-
-    return climb, sweep, write
-
 
 LANES = 16
 """Sources side by side."""
@@ -123,7 +55,7 @@ def lanes(s: Semiring, dtype: np.dtype, lengths: bool) -> tuple[Any, Any, Any]:
 
     @compiled
     def sweep(todo, arrays, numbers, d):
-        """As for one source."""
+        """Rows of the positions of supernodes, ascending, from those above.  numbers: of arcs from later positions."""
         firsts, row_starts, rows, starts = arrays
         best = room(d)
         for k in range(todo.size - 1, -1, -1):
