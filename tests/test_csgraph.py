@@ -21,6 +21,7 @@ from scipy.sparse import csgraph as theirs
 from algorithms import csgraph as ours
 from algorithms.csgraph import places
 from algorithms.csgraph.graphs import KEPT, MOST_KEPT, graph_of
+from algorithms.fused.cpu.entries import same_bits
 from formats.arrays import to_device
 from formats.places import Place
 
@@ -403,3 +404,15 @@ def test_other_names_are_scipys() -> None:
     with pytest.raises(AttributeError):
         ours.no_such_function  # noqa: B018
     assert {*ours.__all__} <= {*theirs.__all__}
+
+
+@pytest.mark.parametrize("dtype", [bool, np.int16, np.float32, np.float64, np.complex128])
+def test_arrays_that_hold_the_same_bits(dtype: Any) -> None:
+    x = np.arange(9001).astype(dtype)
+    y = x.copy()
+    y.flags.writeable = False
+    assert same_bits(x, y)
+    assert same_bits(x[::2], y[::2])
+    assert same_bits(x[:0], y[:0])
+    x[-1] = 0
+    assert not same_bits(x, y)

@@ -9,6 +9,7 @@ import numpy as np
 
 from algorithms.bfs_order import bfs_order
 from algorithms.boruvka import boruvka
+from formats import Matrix
 from formats.storage.compressed import expand
 from formats.storage.orientation import is_symmetric
 
@@ -17,6 +18,9 @@ from .places import FOREST, sooner, sooner_in_order, where
 
 NONE = -9999
 """Of a vertex without a predecessor."""
+
+SOON = 1 << 17
+"""Edges of a graph whose orders are found in less time than it takes to choose how, three times over."""
 
 
 def breadth_first_order(csgraph: Any, i_start: int, directed: bool = True, return_predecessors: bool = True) -> Any:
@@ -41,10 +45,20 @@ def breadth_first_order(csgraph: Any, i_start: int, directed: bool = True, retur
 
     Source: `bfs_order`.
     """
-    A, start = stored(csgraph, directed, weighted=False), operator.index(i_start)
-    order, parent = bfs_order(sooner_in_order(A, start, not directed), start, both_ways=not directed)
-    order = order.astype(np.int32, copy=False)
-    return where(A, (order, as_predecessors(parent))) if return_predecessors else where(A, order)
+    A = stored(csgraph, directed, weighted=False)
+    order, parent = in_order(A, operator.index(i_start), not directed)
+    return where(A, (order, parent)) if return_predecessors else where(A, order)
+
+
+def in_order(A: Matrix, start: int, both_ways: bool) -> tuple[Any, Any]:
+    """(the order, the predecessors), on the host if they are there sooner."""
+    B = sooner_in_order(A, start, both_ways)
+    if B.place.on_host and B.nnz < SOON and 0 <= start < B.nrows:
+        from algorithms.fused.cpu.bfs_order import queued
+
+        return queued(B, start, both_ways, NONE)  # type: ignore[arg-type]  # by rows
+    order, parent = bfs_order(B, start, both_ways=both_ways)
+    return order.astype(np.int32, copy=False), as_predecessors(parent)
 
 
 def breadth_first_tree(csgraph: Any, i_start: int, directed: bool = True) -> Any:
@@ -72,7 +86,7 @@ def breadth_first_tree(csgraph: Any, i_start: int, directed: bool = True) -> Any
     """
     A: Any = stored(csgraph, directed)
     start = operator.index(i_start)
-    order, parent = where(A, bfs_order(sooner_in_order(A, start, not directed), start, both_ways=not directed))
+    order, parent = where(A, in_order(A, start, not directed))
     if directed:
         return entries_where(csgraph, A, parent[A.indices] == expand(A.indptr))
     found = order[1:]

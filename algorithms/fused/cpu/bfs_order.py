@@ -6,6 +6,8 @@ at the queue's end, which moves on by the new ones alone. Where rows are long mo
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from formats import CSR
@@ -17,18 +19,19 @@ SHORT = 8
 """Entries of a row on average below which nothing branches."""
 
 
-def queued(A: CSR, source: int, both_ways: bool) -> tuple[np.ndarray, np.ndarray]:
-    """(the order, the parents)."""
+def queued(A: CSR, source: int, both_ways: bool, none: int = -1) -> tuple[np.ndarray, np.ndarray]:
+    """(the order, the parents).  none: the parent of the source, and of what is not reached; below 0."""
     vertex = index_dtype(A.nrows)
-    queue, parent = np.empty(A.nrows + 1, vertex), np.full(A.nrows, -1, vertex)
-    columns = A.indptr[:0], A.indices[:0]
-    if both_ways and not is_symmetric(A, pattern=True):
-        turned = by_columns(A)
-        columns = turned.indptr, turned.indices  # type: ignore[attr-defined]
-    search = _search_short if A.nnz < SHORT * A.nrows else _search_long
+    queue, parent = np.empty(A.nrows + 1, vertex), np.full(A.nrows, none, vertex)
+    rows, short = (A.indptr, A.indices), A.nnz < SHORT * A.nrows
     parent[source] = source
-    found = search((A.indptr, A.indices), columns, source, queue, parent)
-    parent[source] = -1
+    if both_ways and not is_symmetric(A, pattern=True):
+        turned: Any = by_columns(A)
+        search = _search_both_short if short else _search_both_long
+        found = search(rows, (turned.indptr, turned.indices), source, queue, parent)
+    else:
+        found = (_search_short if short else _search_long)(rows, source, queue, parent)
+    parent[source] = none
     return queue[:found], parent
 
 
@@ -50,7 +53,28 @@ def _append_new(v, u, queue, parent, found):
 
 
 def _search(append):
-    """The loop that appends so."""
+    """The loop along rows that appends so."""
+
+    @compiled
+    def search(rows, source, queue, parent):
+        """How many vertices are in the queue in the end, which has room for one more."""
+        indptr, indices = rows
+        one, found, at = np.uintp(1), np.uintp(1), np.uintp(0)
+        queue[0] = source
+        while at < found:
+            last = found
+            while at < last:  # known to be there, so that rows are not waited for
+                u = np.uintp(queue[at])
+                at += one
+                for e in range(np.uintp(indptr[u]), np.uintp(indptr[u + one])):
+                    found = append(np.uintp(indices[e]), u, queue, parent, found)
+        return found
+
+    return search
+
+
+def _search_both(append):
+    """The loop along each row and then its column that appends so."""
 
     @compiled
     def search(rows, columns, source, queue, parent):
@@ -63,12 +87,12 @@ def _search(append):
             at += one
             for e in range(np.uintp(indptr[u]), np.uintp(indptr[u + one])):
                 found = append(np.uintp(indices[e]), u, queue, parent, found)
-            if column_ends.size:
-                for e in range(np.uintp(column_ends[u]), np.uintp(column_ends[u + one])):
-                    found = append(np.uintp(row_numbers[e]), u, queue, parent, found)
+            for e in range(np.uintp(column_ends[u]), np.uintp(column_ends[u + one])):
+                found = append(np.uintp(row_numbers[e]), u, queue, parent, found)
         return found
 
     return search
 
 
 _search_short, _search_long = _search(_append_always), _search(_append_new)
+_search_both_short, _search_both_long = _search_both(_append_always), _search_both(_append_new)

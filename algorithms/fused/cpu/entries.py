@@ -1,4 +1,4 @@
-"""Entries of a CSR at many places at once, and a CSR of entries in any order.
+"""Entries of a CSR at many places at once, a CSR of entries in any order, and whether arrays hold the same bits.
 
 Columns of a row ascend, so half of what is left of it goes with each comparison [1]. Nothing branches on what is
 compared. O(k log of the longest row) for k places, 8 bytes each for the answer. Where places ascend, and are many
@@ -15,6 +15,12 @@ from formats import CSR
 from semiring.cpu.kernels import compiled
 
 from .near_far import full_values
+
+BITS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
+"""By the bytes of an element."""
+
+AT_ONCE = np.uintp(4096)
+"""Elements that are compared without a branch."""
 
 MANY = 16
 """Entries of the matrix for each place, up to which it is looked through along its rows."""
@@ -37,6 +43,24 @@ def by_rows(rows: np.ndarray, cols: np.ndarray, values: np.ndarray, n: int) -> t
     found, by_column = np.empty_like(values), np.empty(rows.size, np.int64)
     _sort(rows, cols, values, indptr, indices, found, np.zeros(n + 1, np.int32), by_column)
     return indptr, indices, found
+
+
+def same_bits(x: np.ndarray, y: np.ndarray) -> bool:
+    """Do two arrays of one dtype and size hold the same bits?"""
+    bits = BITS.get(x.itemsize, np.uint8)
+    x, y = np.ascontiguousarray(x), np.ascontiguousarray(y)
+    return bool(_same(x.view(bits), y.view(bits)))
+
+
+@compiled
+def _same(x, y):
+    for start in range(np.uintp(0), np.uintp(x.size), AT_ONCE):
+        differing = x[0] ^ x[0]
+        for e in range(start, min(start + AT_ONCE, np.uintp(x.size))):
+            differing |= x[e] ^ y[e]
+        if differing:
+            return False
+    return True
 
 
 @compiled
