@@ -58,6 +58,7 @@ def bfs_order(
 
 
 bfs_order.holds = Holds(fused=(17, 9), written=(64, 20))
+bfs_order.long = 1 << 22  # as each edge is looked at once
 
 
 @bfs_order.equations

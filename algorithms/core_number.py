@@ -54,6 +54,7 @@ def core_number(A: Matrix, *, symmetrize: bool = False, fused: bool = True) -> I
 
 
 core_number.holds = Holds(fused=(56, 16), written=(96, 32))
+core_number.long = 1 << 22  # as each edge is looked at once
 
 
 @core_number.equations

@@ -71,6 +71,7 @@ def topological_components(A: Matrix, *, fused: bool = True) -> IntegerVector:
 
 
 topological_components.holds = Holds(fused=(70, 9), written=(90, 60))
+topological_components.long = 1 << 22  # as each edge is looked at a few times
 
 
 @topological_components.equations

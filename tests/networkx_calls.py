@@ -39,6 +39,9 @@ ROUNDED = {
 }
 """Functions whose answers are sums of floats, of which the last digits may differ."""
 
+ITERATED = {"eigenvector_centrality", "katz_centrality", "pagerank"}
+"""Functions that end when a step is small: where it is as small as asked for but for rounding, one may take another."""
+
 KINDS = (nx.Graph, nx.DiGraph, nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph)
 WEIGHTS: tuple[Callable[[random.Random], Any], ...] = (
     lambda r: 1,
@@ -180,24 +183,32 @@ def both(name: str, G: Any, given: dict[str, Any], kept: Any = None) -> tuple[An
 
 
 def compare(name: str, G: Any, given: dict[str, Any], said: str, kept: Any = None) -> str:
-    """ "handled", "refused" or "impossible"; AssertionError where our answer is another."""
+    """ "handled", "refused", "impossible" or "a step apart"; AssertionError where our answer is another."""
     found = both(name, G, given, kept)
     if found is None:
         return "impossible"
     theirs, ours = found
     if ours == ("refused",):
         return "refused"
+    if name in ITERATED and not alike(theirs, ours, True):
+        many = both(name, G, given | {"tol": 1e-14, "max_iter": 1000}, kept)
+        if many is not None and many[0][0] == "answer" and alike(*many, True):
+            return "a step apart"
     assert alike(theirs, ours, name in ROUNDED), f"{said}: {name}(G, **{given})\n{theirs}\n{ours}"
     return "handled"
 
 
 def compared(seeds: Iterable[int], names: Iterable[str] = tuple(THEIRS)) -> Counter[str]:
-    """How many calls of each function are handled, over random graphs; every other one is converted once for all."""
+    """How many calls of each function are handled, over random graphs; every other one is converted once for all.
+
+    Those of iterated functions that are a step apart are counted at "a step apart".
+    """
     handled: Counter[str] = Counter()
     for seed in seeds:
         G = graph(random.Random(seed))
         kept = backend.convert_from_nx(G) if seed % 2 else None
         for name in names:
             given = arguments(name, G, random.Random(f"{seed} {name}"))
-            handled[name] += compare(name, G, given, f"seed {seed}", kept) == "handled"
+            answer = compare(name, G, given, f"seed {seed}", kept)
+            handled[name if answer == "handled" else answer] += answer in ("handled", "a step apart")
     return handled

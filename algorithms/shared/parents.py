@@ -124,6 +124,9 @@ def nearest_parents(A: Matrix, d: DenseVector, source: int, semiring: Semiring) 
     return tree_of_nearest(A, d, source, semiring)
 
 
+nearest_parents.long = 1 << 22  # as each edge is looked at once
+
+
 @nearest_parents.equations
 def tree_of_nearest(A: Matrix, d: Any, source: int, semiring: Semiring) -> Any:
     """The parents of a matrix whose values the semiring takes as they are."""
