@@ -69,8 +69,10 @@ PACKED = {
 }
 XEON, H200 = "intel-r-xeon-r-processor", "nvidia-h200"
 CENTRALITIES = {"rmat16": "R-MAT 16, symmetric", "NY": "New York's roads", "rmat12, one way": "R-MAT 12"}
-NETWORKX_GRAPHS = {
+NAMES = {
     "NY": "New York's roads",
+    "NE": "the North-East's",
+    "grid2048": "a grid of 2048²",
     "rmat14": "R-MAT 14",
     "rmat-10M": "R-MAT 19",
     "dense512": "a full graph of 512",
@@ -269,6 +271,26 @@ def factors() -> str:
     return table(*lines)
 
 
+def factors_on_a_gpu() -> str:
+    """Milliseconds of a factor, of searches and of the floor, task by task, with what the factor holds."""
+    found: dict[str, dict[str, dict[str, dict[str, Any]]]] = {}
+    for row in load(RESULTS / f"elimination-{GPU}.jsonl"):
+        if "ms" in row:
+            found.setdefault(row["graph"], {}).setdefault(row["task"], {})[row["contender"]] = row
+    known = [next(rows[FACTOR] for rows in tasks.values() if "arcs" in rows[FACTOR]) for tasks in found.values()]
+    lines = [["milliseconds: factor; search; floor", *(NAMES.get(graph, graph) for graph in found)]]
+    lines.append(["vertices", *(f"{row['n']:,}" for row in known)])
+    lines.append(["arcs of the factor; its bytes", *(f"{row['arcs']:,}; {row['nbytes']:,}" for row in known)])
+    for task in dict.fromkeys(task for tasks in found.values() for task in tasks):
+        cells = []
+        for rows in (tasks.get(task, {}) for tasks in found.values()):
+            times = [rows[each]["ms"] if each in rows else None for each in (FACTOR, SEARCH)]
+            times.append(rows.get(FACTOR, {}).get("floor_ms"))
+            cells.append("; ".join("–" if ms is None else figure(ms) for ms in times) if rows else "–")
+        lines.append([task, *cells])
+    return table(*lines)
+
+
 def batches_on_a_gpu() -> str:
     """Milliseconds of many vectors and sources at once, and of what stands beside them."""
     lines = [["milliseconds", "semiring", "beside", "", "ratio or ms", "at most"]]
@@ -313,7 +335,7 @@ def of_networkx() -> str:
             }
             best = min(theirs, key=lambda name: theirs[name], default=None)
             others.append("–" if best is None else f"{figure(theirs[best])}, {best}")
-        lines.append([f"`{task}`", NETWORKX_GRAPHS.get(graph, graph), *own, *others])
+        lines.append([f"`{task}`", NAMES.get(graph, graph), *own, *others])
     return table(*lines)
 
 
@@ -326,7 +348,7 @@ def of_csgraph() -> str:
     for (graph, task), times in found.items():
         ratio = f"{times[OURS] / times['SciPy']:.2g}"
         of_all = (figure(times["SciPy"]), figure(times[OURS]), ratio, figure(times[FIRST]))
-        lines.append([task, NETWORKX_GRAPHS.get(graph, graph), *of_all])
+        lines.append([task, NAMES.get(graph, graph), *of_all])
     return table(*lines)
 
 
@@ -411,6 +433,7 @@ TABLES: dict[Path, dict[str, Callable[[], str]]] = {
         "centralities": centralities,
         "csgraph": of_csgraph,
         "factor": factors,
+        "factor on a GPU": factors_on_a_gpu,
         "batches on a GPU": batches_on_a_gpu,
         "beyond a GPU": beyond_a_gpu,
         "peers on a GPU": peers_on_a_gpu,
