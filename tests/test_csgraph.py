@@ -19,7 +19,7 @@ import scipy.sparse as sp
 from scipy.sparse import csgraph as theirs
 
 from algorithms import csgraph as ours
-from algorithms.csgraph import places
+from algorithms.csgraph import places, small
 from algorithms.csgraph.graphs import KEPT, MOST_KEPT, graph_of
 from algorithms.fused.cpu.entries import same_bits
 from formats.arrays import to_device
@@ -187,6 +187,75 @@ def test_searches_components_and_forests_of_random_graphs_are_scipys(backend_by_
         check_forest(S, back(ours.minimum_spanning_tree(G)))
 
 
+def shuffled(S: Any, rng: np.random.Generator, twice: float) -> Any:
+    """The same CSR with each row's entries in any order, a share of them stored twice, once with a larger weight."""
+    T = sp.coo_array(S)
+    again = rng.random(T.nnz) < twice
+    u, v, w = (np.concatenate((part, part[again])) for part in (T.row, T.col, T.data))
+    w[T.nnz :] += rng.integers(0, 2, w.size - T.nnz).astype(w.dtype)
+    order = rng.permutation(u.size)
+    order = order[u[order].argsort(kind="stable")]
+    indptr = np.concatenate(([0], np.bincount(u, minlength=S.shape[0]).cumsum()))
+    kind = rng.choice([np.int32, np.int64])
+    return sp.csr_array((w[order], v[order].astype(kind), indptr.astype(kind)), shape=S.shape)
+
+
+def test_small_matrices_in_any_order_have_the_answers_of_sorted_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of equally near predecessors the smallest, too, and SciPy's own orders and numbers of components."""
+    rng = np.random.default_rng(4)
+    for turn in range(150):
+        S = shuffled(sp.csr_array(random_graph(rng)), rng, turn % 2 * 0.3)
+        n, limit = S.shape[0], float(rng.choice([0, 2.5, 7, np.inf]))
+        points = rng.integers(-n, n, int(rng.integers(1, 4)))
+        for how in ({"min_only": True}, {}, {"unweighted": True}, {"unweighted": True, "min_only": True}):
+            given: dict[str, Any] = how | {"indices": points, "limit": limit, "return_predecessors": True}
+            with monkeypatch.context() as patch:
+                patch.setattr(small, "as_given", lambda *_: None)
+                expected = ours.dijkstra(S, **given)
+            for got, other in zip(ours.dijkstra(S, **given), expected, strict=True):
+                np.testing.assert_array_equal(got, other, err_msg=f"{turn} {given}")
+            one: dict[str, Any] = how | {"indices": points[0], "limit": limit}
+            np.testing.assert_array_equal(ours.dijkstra(S, **one), theirs.dijkstra(S, **one))
+        for got, other in zip(*(m.breadth_first_order(S, points[0] % n) for m in (ours, theirs)), strict=True):
+            np.testing.assert_array_equal(got, other)
+        if turn % 2 == 0:  # SciPy does not end where entries are stored twice
+            for got, other in zip(*(m.connected_components(S, True, "strong") for m in (ours, theirs)), strict=True):
+                np.testing.assert_array_equal(got, other)
+
+
+@pytest.mark.parametrize(("name", "where", "value"), [("indices", 2, 3), ("indices", 1, -1), ("indptr", 2, 9)])
+def test_matrices_whose_arrays_lead_out_of_them_are_refused(name: str, where: int, value: int) -> None:
+    for call_it in (
+        lambda S: ours.dijkstra(S, indices=0),
+        lambda S: ours.dijkstra(S, indices=0, unweighted=True),
+        lambda S: ours.breadth_first_order(S, 0),
+        lambda S: ours.connected_components(S, connection="strong"),
+    ):
+        S = sp.csr_array(np.array([[0, 1.0, 0], [0, 0, 2.0], [3.0, 0, 0]]))
+        getattr(S, name)[where] = value
+        with pytest.raises(ValueError, match="indptr must ascend"):
+            call_it(S)
+
+
+def test_levels_and_distances_of_many_equally_near_vertices() -> None:
+    """So many that they are sorted by digits."""
+    rng = np.random.default_rng(5)
+    n = 3000
+    S = sp.random_array((n, n), density=0.003, rng=rng, format="csr")
+    for weights in (np.ones(S.nnz), rng.integers(1, 4, S.nnz)):
+        S.data = weights.astype(float)
+        for unweighted in (False, True):
+            d, before = ours.dijkstra(S, indices=7, return_predecessors=True, unweighted=unweighted)
+            np.testing.assert_array_equal(d, theirs.dijkstra(S, indices=7, unweighted=unweighted))
+            W = sp.coo_array((np.ones(S.nnz) if unweighted else S.data, (S.tocoo().row, S.tocoo().col)), shape=S.shape)
+            tight = d[W.row] + W.data == d[W.col]
+            by_nearness = np.lexsort((W.row[tight], d[W.row[tight]]))[::-1]
+            first = np.full(n, NONE, np.int32)
+            first[W.col[tight][by_nearness]] = W.row[tight][by_nearness]
+            first[~np.isfinite(d)] = NONE
+            np.testing.assert_array_equal(before, first)
+
+
 def check_strong(S: Any, count: int, label: np.ndarray) -> None:
     """SciPy's components, numbered so that edges lead to smaller numbers."""
     expected_count, expected = theirs.connected_components(S, connection="strong")
@@ -259,7 +328,8 @@ def test_stored_zeros_are_edges_and_duplicates_count_as_the_least() -> None:
     zero = sp.csr_array(([0.0], ([0], [1])), shape=(2, 2))
     twice = sp.csr_array(([5.0, 3.0], [1, 1], [0, 2, 2]), shape=(2, 2))
     summed = sp.coo_array(([5.0, 3.0], ([0, 0], [1, 1])), shape=(2, 2))
-    for S, length in ((zero, 0), (twice, 3), (summed, 8)):
+    integers = sp.csr_array(([5, 3], [1, 1], [0, 2, 2]), shape=(2, 2))  # which SciPy adds as it makes them float64
+    for S, length in ((zero, 0), (twice, 3), (summed, 8), (integers, 8)):
         assert ours.dijkstra(S, indices=0).tolist() == theirs.dijkstra(S, indices=0).tolist() == [0, length]
         assert ours.connected_components(S)[0] == 1
     assert ours.minimum_spanning_tree(zero).nnz == theirs.minimum_spanning_tree(zero).nnz == 0

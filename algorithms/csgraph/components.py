@@ -10,7 +10,7 @@ from algorithms.scc import scc
 from algorithms.topological import topological_components
 from semiring.vectors import renumbered
 
-from .graphs import graph_of
+from .graphs import as_given, damaged, graph_of
 from .places import STRONG, WEAK, sooner, where
 
 
@@ -27,7 +27,7 @@ def connected_components(
 
     Returns:
         The number of components, and (n,) int32 labels: weak components by their smallest vertices; strong ones so
-        that an edge leads to the smaller label.
+        that an edge leads to the smaller label, on the host those of SciPy.
 
     Raises:
         ValueError: the graph is not square, or there is no such connection.
@@ -40,14 +40,31 @@ def connected_components(
     """
     if connection.lower() not in ("weak", "strong"):
         raise ValueError("connection must be 'weak' or 'strong'")
-    A = graph_of(csgraph, weighted=False)
     strong = directed and connection.lower() == "strong"
+    A: Any = as_given(csgraph) if strong else None
+    if A is not None:
+        count, label = as_complete(A)
+        return (count, label) if return_labels else count
+    A = graph_of(csgraph, weighted=False)
     B = sooner(A, STRONG if strong else WEAK)
     if not A.nrows:
         count, label = 0, A.xp.zeros(0, np.int32)
-    elif strong:
+    elif not strong:
+        label, count = renumbered(scc(B, weak=True))
+    elif B.place.on_host:
+        count, label = as_complete(B)
+    else:
         label = topological_components(B)
         count = int(label.max()) + 1
-    else:
-        label, count = renumbered(scc(B, weak=True))
     return (count, where(A, label.astype(np.int32, copy=False))) if return_labels else count
+
+
+def as_complete(A: Any) -> tuple[int, np.ndarray]:
+    """(how many strong components, their labels), numbered as they are complete, as SciPy does."""
+    from algorithms.fused.cpu.as_given import DAMAGED, strong
+
+    *room, label = np.zeros((5, A.nrows), np.int32)
+    count = strong((A.indptr, A.indices), *room, label)
+    if count == DAMAGED:
+        raise damaged(A)
+    return count, label

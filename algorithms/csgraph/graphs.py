@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from formats import CSR, Matrix, from_edges, from_scipy
-from formats.arrays import is_array, namespace
+from formats.arrays import is_array, namespace, to_device
 from formats.matrix.facts import Fact
 from formats.storage.orientation import compressed, is_symmetric
 from semiring import ewise_add
@@ -22,6 +22,9 @@ EITHER_WAY: Fact[Matrix] = Fact("the lighter of both directions of each edge")
 
 MOST_KEPT, MOST_BYTES = 4, 1 << 28
 """Matrices that are kept with what is known of them; larger ones are looked at again at each call."""
+
+SOON = 1 << 17
+"""Entries of a graph whose calls are over before it is known what is worth knowing of it."""
 
 SMALL_BYTES = 1 << 18
 """Of arrays of a GPU that are fetched to be compared: a comparison there takes some 50 µs each."""
@@ -63,6 +66,28 @@ def stored(csgraph: Any, directed: bool = True, *, weighted: bool = True) -> Mat
     """The graph in float64 by rows; with directed=False its columns are the rows if they lie together, as in SciPy."""
     A = from_sparse(csgraph, weighted) if is_sparse(csgraph) else from_array(csgraph)
     return compressed(A, 0) if directed or A.major == 0 else A.T
+
+
+def as_given(csgraph: Any, most: int | None = None) -> CSR | None:
+    """The rows of a SciPy CSR as they are, for loops that need no order and check what they read; or None.
+
+    most: entries of the largest matrix that is asked for.
+    """
+    if getattr(csgraph, "format", "") != "csr" or csgraph.ndim != 2 or type(csgraph.data) is not np.ndarray:
+        return None
+    n, columns = csgraph.shape
+    if n != columns or csgraph.dtype.kind not in "biuf" or (most is not None and csgraph.data.size >= most):
+        return None
+    S = csgraph if csgraph.dtype == np.float64 else csgraph.astype(np.float64)  # which adds duplicates, as SciPy does
+    indptr, indices, values = S.indptr, S.indices, S.data
+    if indptr.size != n + 1 or indices.size != values.size or not indices.flags.c_contiguous:
+        return None
+    return CSR.trusted(indptr, indices, values, (n, n))
+
+
+def damaged(A: CSR) -> ValueError:
+    """The error of a matrix of which a loop has read a row or a column that lies outside."""
+    return ValueError(f"indptr must ascend to the {A.indices.size} entries, and indices be in [0, {A.nrows})")
 
 
 def is_sparse(csgraph: Any) -> bool:
@@ -145,6 +170,18 @@ def from_array(csgraph: Any) -> Matrix:
     u, v = present.nonzero()
     A = from_edges(u, v, values[u, v], shape=G.shape, dtype=np.float64)
     return compressed(A, 0)
+
+
+def starts_of(A: Matrix, indices: Any) -> tuple[list[int], tuple[int, ...]]:
+    """(the vertices to start from, the shape that they were given in)."""
+    if indices is None:
+        return list(range(A.nrows)), (A.nrows,)
+    given = np.array(to_device(indices, "cpu") if is_array(indices) else indices).astype(np.int64)
+    starts = given.ravel()
+    starts[starts < 0] += A.nrows
+    if bool(((starts < 0) | (starts >= A.nrows)).any()):
+        raise ValueError("indices out of range 0...N")
+    return starts.tolist(), given.shape
 
 
 def sparse_like(csgraph: Any, rows: Any, cols: Any, values: Any) -> Any:

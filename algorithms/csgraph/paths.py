@@ -23,16 +23,16 @@ from algorithms.shared.errors import NegativeCycle
 from algorithms.shared.parents import gains_by_length, shortest_path_tree
 from algorithms.sssp import sssp
 from formats import Matrix
-from formats.arrays import is_array, to_device
 from formats.matrix.facts import Fact
 from formats.storage.compressed import expand
 from formats.storage.orientation import compressed
 from semiring import MinPlus, select
-from semiring.vectors import all_vertices, roots
+from semiring.vectors import all_vertices
 
-from .graphs import graph_of
+from . import small
+from .graphs import graph_of, starts_of
 from .places import ALL_PAIRS, DISTANCES, LEVELS, TREES, Cost, sooner, where
-from .trees import NONE, as_predecessors
+from .trees import as_predecessors, origins
 
 POTENTIALS: Fact[tuple[Any, Matrix]] = Fact("Johnson's potentials, and the weights that they leave")
 
@@ -79,6 +79,9 @@ def dijkstra(
 
     Source: `sssp`.
     """
+    how = return_predecessors, unweighted, limit
+    if directed and (found := small.dijkstra(csgraph, indices, *how, min_only)) is not None:
+        return found
     A = graph_of(csgraph, directed)
     if gains_by_length(A, MinPlus):
         warnings.warn(NEGATIVE, UserWarning, stacklevel=2)
@@ -87,8 +90,8 @@ def dijkstra(
         raise ValueError("limit must be >= 0")
     if min_only:
         B = sooner(A, cost_of(return_predecessors, unweighted))
-        return where(A, from_nearest(B, starts, return_predecessors, unweighted, limit))
-    return from_each(A, starts, shape, return_predecessors, unweighted, limit)
+        return where(A, from_nearest(B, starts, *how))
+    return from_each(A, starts, shape, *how)
 
 
 def bellman_ford(
@@ -260,18 +263,6 @@ def shortest_path(
     return floyd_warshall(csgraph, directed, return_predecessors, unweighted)
 
 
-def starts_of(A: Matrix, indices: Any) -> tuple[list[int], tuple[int, ...]]:
-    """(the vertices to start from, the shape that they were given in)."""
-    if indices is None:
-        return list(range(A.nrows)), (A.nrows,)
-    given = np.array(to_device(indices, "cpu") if is_array(indices) else indices).astype(np.int64)
-    starts = given.ravel()
-    starts[starts < 0] += A.nrows
-    if bool(((starts < 0) | (starts >= A.nrows)).any()):
-        raise ValueError("indices out of range 0...N")
-    return starts.tolist(), given.shape
-
-
 def from_each(
     A: Matrix,
     starts: list[int],
@@ -330,9 +321,7 @@ def from_nearest(A: Matrix, starts: list[int], return_predecessors: bool, unweig
             d, parent = joint_search(A, points, MinPlus, None if limit == math.inf else limit, return_predecessors)
     if not return_predecessors:
         return d
-    sources = roots(xp.where(parent < 0, all_vertices(A), parent)).astype(np.int32, copy=False)
-    sources[d == np.inf] = NONE
-    return d, as_predecessors(parent), sources
+    return d, as_predecessors(parent), origins(A, d, parent)
 
 
 def deepest(limit: float) -> int | None:

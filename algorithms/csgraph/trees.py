@@ -12,15 +12,13 @@ from algorithms.boruvka import boruvka
 from formats import Matrix
 from formats.storage.compressed import expand
 from formats.storage.orientation import is_symmetric
+from semiring.vectors import all_vertices, roots
 
-from .graphs import entries_where, graph_of, sparse_like, stored, values_at
+from .graphs import SOON, as_given, damaged, entries_where, graph_of, sparse_like, stored, values_at
 from .places import FOREST, sooner, sooner_in_order, where
 
 NONE = -9999
 """Of a vertex without a predecessor."""
-
-SOON = 1 << 17
-"""Edges of a graph whose orders are found in less time than it takes to choose how, three times over."""
 
 
 def breadth_first_order(csgraph: Any, i_start: int, directed: bool = True, return_predecessors: bool = True) -> Any:
@@ -34,7 +32,7 @@ def breadth_first_order(csgraph: Any, i_start: int, directed: bool = True, retur
 
     Returns:
         The vertices that are reached, int32, in order; and (n,) int32 predecessors, -9999 where there is none. Both are
-        SciPy's where the columns of each row ascend.
+        SciPy's; where edges count both ways, or the matrix is no SciPy CSR, if the columns of each row ascend.
 
     Raises:
         ValueError: the graph is not square, or i_start lies outside it.
@@ -45,9 +43,24 @@ def breadth_first_order(csgraph: Any, i_start: int, directed: bool = True, retur
 
     Source: `bfs_order`.
     """
+    start = operator.index(i_start)
+    A: Any = as_given(csgraph) if directed else None
+    if A is not None and 0 <= start < A.nrows:
+        order, parent = as_queued(A, start)
+        return (order, parent) if return_predecessors else order
     A = stored(csgraph, directed, weighted=False)
-    order, parent = in_order(A, operator.index(i_start), not directed)
+    order, parent = in_order(A, start, not directed)
     return where(A, (order, parent)) if return_predecessors else where(A, order)
+
+
+def as_queued(A: Any, start: int) -> tuple[Any, Any]:
+    """(the order, the predecessors) in rows as they are given."""
+    from algorithms.fused.cpu.bfs_order import queued
+
+    found = queued(A, start, False, NONE, checked=False)
+    if found is None:
+        raise damaged(A)
+    return found
 
 
 def in_order(A: Matrix, start: int, both_ways: bool) -> tuple[Any, Any]:
@@ -137,6 +150,13 @@ def as_predecessors(parent: Any) -> Any:
     parent = parent.astype(np.int32, copy=False)
     parent += (parent < 0) * np.int32(NONE + 1)
     return parent
+
+
+def origins(A: Matrix, d: Any, parent: Any) -> Any:
+    """The starting point of each path, int32, by the distances and the parents."""
+    found = roots(A.xp.where(parent < 0, all_vertices(A), parent)).astype(np.int32, copy=False)
+    found[d == np.inf] = NONE
+    return found
 
 
 def positive(values: Any) -> Any:

@@ -19,8 +19,11 @@ SHORT = 8
 """Entries of a row on average below which nothing branches."""
 
 
-def queued(A: CSR, source: int, both_ways: bool, none: int = -1) -> tuple[np.ndarray, np.ndarray]:
-    """(the order, the parents).  none: the parent of the source, and of what is not reached; below 0."""
+def queued(A: CSR, source: int, both_ways: bool, none: int = -1, checked: bool = True) -> Any:
+    """(the order, the parents).  none: the parent of the source, and of what is not reached; below 0.
+
+    checked: is it known that rows and columns lie within A? If not, None where one that is met does not.
+    """
     vertex = index_dtype(A.nrows)
     queue, parent = np.empty(A.nrows + 1, vertex), np.full(A.nrows, none, vertex)
     rows, short = (A.indptr, A.indices), A.nnz < SHORT * A.nrows
@@ -30,7 +33,10 @@ def queued(A: CSR, source: int, both_ways: bool, none: int = -1) -> tuple[np.nda
         search = _search_both_short if short else _search_both_long
         found = search(rows, (turned.indptr, turned.indices), source, queue, parent)
     else:
-        found = (_search_short if short else _search_long)(rows, source, queue, parent)
+        searches = (_search_long, _search_short) if checked else (_look_long, _look_short)
+        found = searches[short](rows, source, queue, parent)
+        if not found:
+            return None
     parent[source] = none
     return queue[:found], parent
 
@@ -52,22 +58,27 @@ def _append_new(v, u, queue, parent, found):
     return found
 
 
-def _search(append):
-    """The loop along rows that appends so."""
+def _search(append, checked):
+    """The loop along rows that appends so.  checked: as in `queued`."""
 
     @compiled
     def search(rows, source, queue, parent):
-        """How many vertices are in the queue in the end, which has room for one more."""
+        """How many vertices are in the queue in the end, which has room for one more; 0 if a row or column is wrong."""
         indptr, indices = rows
-        one, found, at = np.uintp(1), np.uintp(1), np.uintp(0)
+        one, found, at, n = np.uintp(1), np.uintp(1), np.uintp(0), np.uintp(parent.size)
         queue[0] = source
         while at < found:
             last = found
             while at < last:  # known to be there, so that rows are not waited for
                 u = np.uintp(queue[at])
                 at += one
+                if not checked and np.uintp(indptr[u + one]) > np.uintp(indices.size):
+                    return np.uintp(0)
                 for e in range(np.uintp(indptr[u]), np.uintp(indptr[u + one])):
-                    found = append(np.uintp(indices[e]), u, queue, parent, found)
+                    v = np.uintp(indices[e])
+                    if not checked and v >= n:
+                        return np.uintp(0)
+                    found = append(v, u, queue, parent, found)
         return found
 
     return search
@@ -94,5 +105,6 @@ def _search_both(append):
     return search
 
 
-_search_short, _search_long = _search(_append_always), _search(_append_new)
+_search_short, _search_long = _search(_append_always, True), _search(_append_new, True)
+_look_short, _look_long = _search(_append_always, False), _search(_append_new, False)
 _search_both_short, _search_both_long = _search_both(_append_always), _search_both(_append_new)

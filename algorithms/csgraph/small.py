@@ -1,0 +1,69 @@
+"""Dijkstra's algorithm on small matrices as they are given: nothing is sorted, compared with before, or kept.
+
+What `paths` would have to learn of such a matrix takes longer than the search. The answers are the same.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from formats import CSR
+from semiring import MinPlus
+
+from .graphs import SOON, as_given, damaged, starts_of
+from .trees import NONE, as_predecessors, origins
+
+FEW = 16
+"""Starting points up to which trees are found one after the other; distances alone are sooner found together."""
+
+
+def dijkstra(
+    csgraph: Any, indices: Any, return_predecessors: bool, unweighted: bool, limit: float, min_only: bool
+) -> Any:
+    """As `paths.dijkstra`, or None.
+
+    None: the matrix is large, of another format, or has a negative weight; there are many starting points; or edges of
+    weight 0 leave predecessors from several points open.
+    """
+    few = 1 if not (min_only or return_predecessors) else FEW
+    if indices is None or not 0 < np.size(indices) <= few or not limit >= 0:
+        return None
+    A = as_given(csgraph, SOON)
+    if A is None or not A.nnz or not A.values.min() >= 0:  # a NaN is not
+        return None
+    starts, shape = starts_of(A, indices)
+    n, groups = A.nrows, [starts] if min_only else [[start] for start in starts]
+    d, parent = np.full((len(groups), n), np.inf), np.full((len(groups), n), NONE, np.int32)
+    for each in zip(groups, d, parent, strict=True):
+        if not found_from(A, *each, unweighted, float(limit), return_predecessors):
+            return None
+    if not min_only:
+        return (d.reshape(*shape, n), parent.reshape(*shape, n)) if return_predecessors else d.reshape(*shape, n)
+    return (d[0], parent[0], origins(A, d[0], parent[0])) if return_predecessors else d[0]
+
+
+def found_from(A: CSR, starts: list[int], d: Any, parent: Any, unweighted: bool, limit: float, ties: bool) -> bool:
+    """Search from these points together; is everything found, with the parents if `ties` count?
+
+    d: (n,), infinity.  parent: (n,), NONE.
+    """
+    from algorithms.fused.cpu.as_given import DAMAGED, DIGIT, HEAP, levels, settle
+    from algorithms.fused.cpu.trees import parents
+
+    points, n, rows = np.array(starts), d.size, (A.indptr, A.indices)
+    counts, lists = np.empty(int(DIGIT) + 1, np.int32), tuple(np.empty((2, n), np.int32))
+    if unweighted:
+        met = levels(points, limit, rows, d, parent, lists, counts)
+    else:
+        d[points] = 0
+        heap = np.empty(n + HEAP, np.int32), np.full(n + HEAP, np.inf), np.full(n, -1, np.int32)
+        met = settle(points, limit, (*rows, A.values), d, parent, heap, lists, counts)
+    if met == DAMAGED:
+        raise damaged(A)
+    if met and ties and points.size > 1:
+        return False
+    if met and ties:
+        parent[:] = as_predecessors(parents(A, d, starts[0], MinPlus, nearest=True))
+    return True

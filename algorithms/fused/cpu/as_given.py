@@ -1,0 +1,220 @@
+"""Loops along rows as another library gives them: unsorted, with duplicates, and looked at by nobody before.
+
+    settle    Dijkstra's algorithm with a heap [1], which notes the parents, and of equally near ones the smallest
+    levels    the same where every edge has length 1
+    strong    strong components by one depth-first search [2], numbered as they are complete
+
+What is known of a sorted copy would serve a second call. To make it takes several times as long as one of these loops
+on a small graph, and to compare it with the arrays as they are now a third as long. Every row and column is checked
+where it is read: a loop that meets one outside the matrix returns DAMAGED.
+
+[1] E. W. Dijkstra, A note on two problems in connexion with graphs, Numerische Mathematik 1, 1959.
+[2] D. J. Pearce, A space-efficient algorithm for finding strongly connected components, Inf. Proc. Letters 116(1),
+    2016.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from semiring.cpu.kernels import compiled, inlined
+
+DAMAGED = -1
+"""What a loop returns where a row or a column lies outside the matrix."""
+
+HEAP = 4
+"""Children of a node of the heap, and so places behind it that are looked at."""
+
+DIGITS, DIGIT = np.uintp(9), np.uintp(511)
+"""Bits that vertices are sorted by at a time."""
+
+
+@inlined
+def _sink(heap, key, place, size):
+    """Let the last of a heap's vertices take the root's place.  size: how many are left; the keys behind are infinite.
+
+    Which of four children is the least can hardly be foretold, so nothing branches on it.
+    """
+    moved, last, at = heap[size], key[size], 0
+    key[size] = np.inf
+    while 4 * at + 1 < size:
+        first = 4 * at + 1
+        a, b = first + (key[first + 1] < key[first]), first + 2 + (key[first + 3] < key[first + 2])
+        child = b if key[b] < key[a] else a
+        if not key[child] < last:
+            break
+        heap[at], key[at] = heap[child], key[child]
+        place[np.uintp(heap[at])] = at
+        at = child
+    if size:
+        heap[at], key[at] = moved, last
+        place[np.uintp(moved)] = at
+
+
+@inlined
+def _rise(heap, key, place, at, j, t):
+    """Move a vertex from its place in the heap, or from behind it, towards the root, as its distance is now t."""
+    while at > 0:
+        above = (at - 1) >> 2
+        if not t < key[above]:
+            break
+        heap[at], key[at] = heap[above], key[above]
+        place[np.uintp(heap[at])] = at
+        at = above
+    heap[at], key[at] = j, t
+    place[j] = at
+
+
+@inlined
+def _ascending(front, spare, counts, n):
+    """Sort vertices below n, by digits if they are many.  spare: as long.  counts: one for each digit."""
+    if front.size < counts.size // 8:
+        for k in range(1, front.size):
+            v, at = front[k], k
+            while at > 0 and front[at - 1] > v:
+                front[at] = front[at - 1]
+                at -= 1
+            front[at] = v
+        return
+    shift = np.uintp(0)
+    while n >> shift:
+        counts[:] = 0
+        for v in front:
+            counts[(np.uintp(v) >> shift) & DIGIT] += 1
+        total = 0
+        for k in range(counts.size):
+            counts[k], total = total, total + counts[k]
+        for v in front:
+            digit = (np.uintp(v) >> shift) & DIGIT
+            spare[np.uintp(counts[digit])] = v
+            counts[digit] += 1
+        front[:] = spare[: front.size]
+        shift += DIGITS
+
+
+@compiled
+def settle(sources, limit, rows, d, parent, heap, lists, counts):
+    """Find the distances up to `limit`; was a vertex met by an edge of weight 0 first? Then parents are wrong.
+
+    Equally near vertices are settled together, in ascending order. So the smallest of the nearest parents is the first,
+    and rows are read forwards.
+
+    d: infinity, and 0 at the sources.  parent: none, below 0.  heap: vertices and infinite keys of (n + HEAP,), and
+    (n,) -1.  lists: two of (n,).  counts: (DIGIT + 1,).  Weights are not negative; NaN leads nowhere.
+    """
+    (indptr, indices, values), (vertices, key, place), (front, spare) = rows, heap, lists
+    size, met, n, one = 0, 0, np.uintp(d.size), np.uintp(1)
+    for source in sources:
+        if place[np.uintp(source)] < 0:
+            vertices[size], key[size], place[np.uintp(source)] = source, 0, size
+            size += 1
+    while size:
+        x, together = key[0], 0
+        while size and key[0] == x:
+            front[together] = vertices[0]
+            place[np.uintp(vertices[0])] = -1
+            together += 1
+            size -= 1
+            _sink(vertices, key, place, size)
+        if together > 1:
+            _ascending(front[:together], spare, counts, n)
+        for k in range(together):
+            v = np.uintp(front[k])
+            begin, end = np.uintp(indptr[v]), np.uintp(indptr[v + one])
+            if end > np.uintp(indices.size):
+                return DAMAGED
+            for e in range(begin, end):
+                j = np.uintp(indices[e])
+                if j >= n:
+                    return DAMAGED
+                t = x + values[e]
+                if t < d[j] and t <= limit:
+                    d[j], parent[j] = t, v
+                    met = met or t <= x
+                    at = place[j]
+                    size += at < 0
+                    _rise(vertices, key, place, size - 1 if at < 0 else at, j, t)
+    return met
+
+
+@compiled
+def levels(sources, limit, rows, d, parent, lists, counts):
+    """The same where every edge has length 1; 0."""
+    (indptr, indices), (front, spare) = rows, lists
+    found, at, n, one = 0, 0, np.uintp(d.size), np.uintp(1)
+    for source in sources:
+        if d[np.uintp(source)] != 0:
+            d[np.uintp(source)], front[found] = 0, source
+            found += 1
+    while at < found:
+        last, below = found, d[np.uintp(front[at])] + 1
+        if below > limit:
+            break
+        _ascending(front[at:last], spare, counts, n)
+        while at < last:
+            v = np.uintp(front[at])
+            at += 1
+            begin, end = np.uintp(indptr[v]), np.uintp(indptr[v + one])
+            if end > np.uintp(indices.size):
+                return DAMAGED
+            for e in range(begin, end):
+                j = np.uintp(indices[e])
+                if j >= n:
+                    return DAMAGED
+                if d[j] > below:
+                    d[j], parent[j] = below, v
+                    front[found] = j
+                    found += 1
+    return 0
+
+
+@compiled
+def strong(rows, lowest, path, edge, stack, label):
+    """Number strong components as they are complete, along each row from its end, as SciPy does; how many there are.
+
+    lowest: (n,), 0; then of a vertex on the stack the lowest place on it, from 1, that it is known to lead to, and
+    more than n of a vertex whose component is complete.  path, edge, stack: (n,).
+    """
+    indptr, indices = rows
+    one, n, depth, height, count = np.uintp(1), np.uintp(label.size), 0, 0, 0
+    done = lowest.dtype.type(n + one)
+    for root in range(n):
+        v, new = np.uintp(root), lowest[root] == 0
+        while new or depth:
+            if new and indptr[v] == indptr[v + one]:  # it leads nowhere
+                lowest[v], label[v] = done, count
+                count += 1
+            elif new:
+                if np.uintp(indptr[v + one]) > np.uintp(indices.size) or indptr[v] < 0:
+                    return DAMAGED
+                stack[height], path[depth], edge[depth] = v, v, indptr[v + one]
+                height, depth = height + 1, depth + 1
+                lowest[v] = height
+            new = False
+            if depth == 0:
+                break
+            u = np.uintp(path[depth - 1])
+            e, begin, low = np.uintp(edge[depth - 1]), np.uintp(indptr[u]), lowest[u]
+            while e > begin:
+                e -= one
+                v = np.uintp(indices[e])
+                if v >= n:
+                    return DAMAGED
+                there = lowest[v]
+                if there == 0:
+                    new = True
+                    break
+                low = min(low, there)
+            lowest[u], edge[depth - 1] = low, e
+            if new:
+                continue
+            depth -= 1
+            if np.uintp(stack[low - 1]) == u:
+                for place in range(low - 1, height):
+                    v = np.uintp(stack[place])
+                    lowest[v], label[v] = done, count
+                height, count = low - 1, count + 1
+            elif depth:
+                above = np.uintp(path[depth - 1])
+                lowest[above] = min(lowest[above], low)
+    return count
