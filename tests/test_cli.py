@@ -419,6 +419,14 @@ def test_in_other_semirings_no_path_is_told_from_an_infinite_one(fine, file, tmp
     assert output.read_text() == "1\tinf\n2\t0.5\n3\tnone\n"
 
 
+def test_an_option_of_one_value_is_given_once(fine, refused, file):
+    roads = file("roads.gr", ROADS)
+    for option, first, second in (("--delta", 3, 4), ("--format", "csr", "csr")):
+        said = refused("sssp", roads, "--source", 1, option, first, option, second)
+        assert said == f"{option} takes one value, and is given 2 times"
+    assert fine("sssp", roads, "--source", 1, "--source", 2, "--json", "--json").out
+
+
 def test_parameters_that_an_algorithm_does_not_have(refused, file, tmp_path):
     roads = file("roads.gr", ROADS)
     said = refused("sssp", roads, "--source", 1, "--algorithm", "dijkstra", "--delta", "3")

@@ -19,7 +19,7 @@ from .bfs import bfs
 from .factor import factor, route
 from .files import convert, info
 from .mst import mst
-from .options import Backend
+from .options import Backend, Command
 from .processes import be_silent_unless_first, end_all, speaks
 from .scc import scc
 from .sssp import demo, sssp
@@ -58,7 +58,7 @@ def about(
 
 
 for command in (sssp, bfs, scc, mst, factor, route, info, convert, demo, warm_up):
-    app.command()(command)
+    app.command(cls=Command)(command)
 app.command(context_settings=ANYTHING)(bench)
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from formats import Matrix
 
@@ -20,6 +21,18 @@ class Backend(StrEnum):
 
     cpu = "cpu"
     cuda = "cuda"
+
+
+class Command(TyperCommand):
+    """A command that refuses an option which is given twice, unless it takes several values or is a mere flag."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        *_, order = self.make_parser(ctx).parse_args(args=list(args))
+        for each in order:
+            several = getattr(each, "multiple", False) or getattr(each, "is_flag", False)
+            if order.count(each) > 1 and not several:
+                raise ValueError(f"{each.opts[-1]} takes one value, and is given {order.count(each)} times")
+        return super().parse_args(ctx, args)
 
 
 FileArgument = Annotated[
