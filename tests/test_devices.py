@@ -366,9 +366,18 @@ def test_what_is_no_array_but_knows_dlpack_is_named_with_the_call_that_makes_one
     assert mxv(A, np.from_dlpack(x), "plus_times").tolist() == [1.5, 2.5, 0.0]  # type: ignore[arg-type]
 
 
-def test_jax_shares_answers() -> None:
-    theirs = pytest.importorskip("jax.dlpack").from_dlpack(bfs(from_edges([0, 1], [1, 2], shape=3), 0))
+def test_jax_shares_answers_and_its_arrays_become_matrices_and_vectors() -> None:
+    jax = pytest.importorskip("jax")
+    theirs = jax.dlpack.from_dlpack(bfs(from_edges([0, 1], [1, 2], shape=3), 0))
     assert theirs.tolist() == [0, 1, 2]
+    indptr, indices, values = (jax.numpy.array(part) for part in ([0, 1, 2, 2], [1, 2], [1.5, 2.5]))
+    A = CSR(indptr, indices, values, (3, 3))
+    assert A.equals(from_edges(indices - 1, indices, values, shape=3))
+    for mine, other in ((A.indptr, indptr), (A.indices, indices), (A.values, values)):
+        assert np.shares_memory(mine, np.from_dlpack(other))
+        assert jax.dlpack.from_dlpack(mine).tolist() == other.tolist()
+    assert SparseVector(indices, values, 3).to_dense(0).tolist() == [0, 1.5, 2.5]
+    assert sssp(A, 0).tolist() == [0, 1.5, 4]
 
 
 @on_a_gpu
