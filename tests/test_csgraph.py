@@ -218,6 +218,8 @@ def test_small_matrices_in_any_order_have_the_answers_of_sorted_ones(monkeypatch
             np.testing.assert_array_equal(ours.dijkstra(S, **one), theirs.dijkstra(S, **one))
         for got, other in zip(*(m.breadth_first_order(S, points[0] % n) for m in (ours, theirs)), strict=True):
             np.testing.assert_array_equal(got, other)
+        for got, other in zip(*(m.connected_components(S) for m in (ours, theirs)), strict=True):
+            np.testing.assert_array_equal(got, other)
         if turn % 2 == 0:  # SciPy does not end where entries are stored twice
             for got, other in zip(*(m.connected_components(S, True, "strong") for m in (ours, theirs)), strict=True):
                 np.testing.assert_array_equal(got, other)
@@ -229,6 +231,7 @@ def test_matrices_whose_arrays_lead_out_of_them_are_refused(name: str, where: in
         lambda S: ours.dijkstra(S, indices=0),
         lambda S: ours.dijkstra(S, indices=0, unweighted=True),
         lambda S: ours.breadth_first_order(S, 0),
+        lambda S: ours.connected_components(S),
         lambda S: ours.connected_components(S, connection="strong"),
     ):
         S = sp.csr_array(np.array([[0, 1.0, 0], [0, 0, 2.0], [3.0, 0, 0]]))
@@ -237,11 +240,14 @@ def test_matrices_whose_arrays_lead_out_of_them_are_refused(name: str, where: in
             call_it(S)
 
 
-def test_levels_and_distances_of_many_equally_near_vertices() -> None:
+def test_components_levels_and_distances_of_many_equally_near_vertices() -> None:
     """So many that they are sorted by digits."""
     rng = np.random.default_rng(5)
     n = 3000
-    S = sp.random_array((n, n), density=0.003, rng=rng, format="csr")
+    S = shuffled(sp.random_array((n, n), density=0.003, rng=rng, format="csr"), rng, 0)
+    for connection in ("weak", "strong"):
+        for got, other in zip(*(m.connected_components(S, True, connection) for m in (ours, theirs)), strict=True):
+            np.testing.assert_array_equal(got, other)
     for weights in (np.ones(S.nnz), rng.integers(1, 4, S.nnz)):
         S.data = weights.astype(float)
         for unweighted in (False, True):

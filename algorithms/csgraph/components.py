@@ -8,9 +8,10 @@ import numpy as np
 
 from algorithms.scc import scc
 from algorithms.topological import topological_components
+from formats.storage.orientation import compressed
 from semiring.vectors import renumbered
 
-from .graphs import as_given, damaged, graph_of
+from .graphs import as_given, checked, damaged, graph_of
 from .places import STRONG, WEAK, sooner, where
 
 
@@ -41,21 +42,18 @@ def connected_components(
     if connection.lower() not in ("weak", "strong"):
         raise ValueError("connection must be 'weak' or 'strong'")
     strong = directed and connection.lower() == "strong"
-    A: Any = as_given(csgraph) if strong else None
-    if A is not None:
-        count, label = as_complete(A)
-        return (count, label) if return_labels else count
-    A = graph_of(csgraph, weighted=False)
+    A: Any = as_given(csgraph)
+    A = graph_of(csgraph, weighted=False) if A is None else A
     B = sooner(A, STRONG if strong else WEAK)
     if not A.nrows:
         count, label = 0, A.xp.zeros(0, np.int32)
-    elif not strong:
-        label, count = renumbered(scc(B, weak=True))
-    elif B.place.on_host:
+    elif strong and B.place.on_host:
         count, label = as_complete(B)
-    else:
+    elif strong:
         label = topological_components(B)
         count = int(label.max()) + 1
+    else:
+        label, count = renumbered(scc(checked(compressed(B, 0)), weak=True))
     return (count, where(A, label.astype(np.int32, copy=False))) if return_labels else count
 
 

@@ -90,6 +90,15 @@ def damaged(A: CSR) -> ValueError:
     return ValueError(f"indptr must ascend to the {A.indices.size} entries, and indices be in [0, {A.nrows})")
 
 
+def checked(A: CSR) -> CSR:
+    """The matrix; ValueError if its rows or columns lie outside."""
+    from algorithms.fused.cpu.as_given import sound
+
+    if A.place.on_host and not sound(A.indptr, A.indices, A.nrows):
+        raise damaged(A)
+    return A
+
+
 def is_sparse(csgraph: Any) -> bool:
     """Is it a sparse matrix of SciPy or CuPy?"""
     return hasattr(csgraph, "tocsr") and hasattr(csgraph, "nnz")

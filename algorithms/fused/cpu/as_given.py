@@ -1,5 +1,6 @@
 """Loops along rows as another library gives them: unsorted, with duplicates, and looked at by nobody before.
 
+    sound     do rows and columns lie within the matrix? For other loops, which need nothing else
     settle    Dijkstra's algorithm with a heap [1], which notes the parents, and of equally near ones the smallest
     levels    the same where every edge has length 1
     strong    strong components by one depth-first search [2], numbered as they are complete
@@ -22,11 +23,32 @@ from semiring.cpu.kernels import compiled, inlined
 DAMAGED = -1
 """What a loop returns where a row or a column lies outside the matrix."""
 
+AT_ONCE = np.uintp(4096)
+"""Columns that are looked at without a branch."""
+
 HEAP = 4
 """Children of a node of the heap, and so places behind it that are looked at."""
 
 DIGITS, DIGIT = np.uintp(9), np.uintp(511)
 """Bits that vertices are sorted by at a time."""
+
+
+@compiled
+def sound(indptr, indices, n):
+    """Do the rows follow each other within the entries, with all columns in 0 … n - 1?"""
+    last = indptr[0]
+    wrong = last < 0
+    for row in range(np.uintp(1), np.uintp(indptr.size)):
+        wrong |= indptr[row] < last
+        last = indptr[row]
+    if wrong or last > indices.size:
+        return False
+    for start in range(np.uintp(0), np.uintp(last), AT_ONCE):
+        for e in range(start, min(start + AT_ONCE, np.uintp(last))):
+            wrong |= (indices[e] < 0) | (indices[e] >= n)
+        if wrong:
+            return False
+    return True
 
 
 @inlined
