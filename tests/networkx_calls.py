@@ -18,11 +18,11 @@ from algorithms.networkx.entry.semiring_networkx import FUNCTIONS
 from algorithms.networkx.interface import backend
 
 THEIRS: dict[str, Callable[..., Any]] = {
-    name: getattr(importlib.import_module(REGISTERED[name].orig_func.__module__), name)
+    name: getattr(importlib.import_module(REGISTERED[name].orig_func.__module__), REGISTERED[name].orig_func.__name__)
     for name in FUNCTIONS
-    if name in REGISTERED and (name != "centroid" or nx.barycenter.name == name)
+    if name in REGISTERED
 }
-"""NetworkX's own functions; a few have another name, or are something else, in another version."""
+"""NetworkX's own functions; a few have another name in another version."""
 
 ROUNDED = {
     "average_shortest_path_length",

@@ -22,6 +22,7 @@ from .answers import by_name
 from .degrees import edge_count, multiplicity
 from .graph import Converted
 from .options import option
+from .searches import search
 
 
 def summed(G: Converted, weight: Any) -> Matrix:
@@ -136,28 +137,34 @@ def betweenness_centrality(
 
 
 def reached_shares(G: Converted, weight: Any, paths: Any, vertices: list[int]) -> list[float]:
-    """How much of a directed graph each vertex leads to."""
-    if not G.directed or weight is not None or paths is not None:
-        raise NotImplementedError("undirected graphs, weights, or paths that are given")
+    """How much of the graph each vertex leads to; where edges have no direction, the nearer the more."""
+    if weight is not None or paths is not None:
+        raise NotImplementedError("weights, or paths that are given")
     n = len(G)
     if edge_count(G) <= 0:
         raise nx.NetworkXError("Size of G must be positive")
     if n == 1:
-        raise NotImplementedError("one vertex")
+        raise nx.NetworkXError("local_reaching_centrality of a single node with self-loop not well-defined")
+    if not G.directed:
+        found = (search(G, [v]) for v in vertices)
+        lengths = (each.level[each.order[1:]].tolist() for each in found)
+        return [sum([1 / length for length in each]) / (n - 1) for each in lengths]
     counts: list[int] = []
     for _, _, led in blocks_of_distances(G.matrix(), vertices, False):
         counts += to_device(led.sum(axis=1), "cpu").tolist()
     return [(count - 1) / (n - 1) for count in counts]
 
 
-def local_reaching_centrality(G: Converted, v: Any, paths: Any = None, weight: Any = None) -> float:
+def local_reaching_centrality(
+    G: Converted, v: Any, paths: Any = None, weight: Any = None, normalized: bool = True
+) -> float:
     at = G.index(v)
     if at < 0:
         raise NotImplementedError("no such vertex")
     return reached_shares(G, weight, paths, [at])[0]
 
 
-def global_reaching_centrality(G: Converted, weight: Any = None) -> float:
+def global_reaching_centrality(G: Converted, weight: Any = None, normalized: bool = True) -> float:
     found = reached_shares(G, weight, None, list(range(len(G))))
     most = max(found)
     return sum(most - each for each in found) / (len(G) - 1)

@@ -23,6 +23,7 @@ from .components import number, strong, weak
 from .graph import Converted
 from .options import option
 from .searches import search
+from .trees import is_tree
 from .weighted import as_lengths, lengths, not_negative, settle
 
 AT_ONCE = 4096
@@ -143,7 +144,8 @@ def refuse_trees(G: Converted, weight: Any) -> None:
 def barycenter(G: Converted, weight: Any = None, attr: Any = None, sp: Any = None) -> list[Any]:
     if attr is not None or sp is not None or len(G) == 0:
         raise NotImplementedError("distances that are given, an attribute to be set, or no vertices")
-    refuse_trees(G, weight)
+    if weight is None and not G.directed and is_tree(G):
+        return tree_centroid(G)
     if weight is not None and not_negative(G, weight).dtype != np.int64:
         raise NotImplementedError("floats, whose sums depend on their order")
     if not connected(G):
@@ -154,11 +156,22 @@ def barycenter(G: Converted, weight: Any = None, attr: Any = None, sp: Any = Non
     return G.listed(np.flatnonzero(total == total.min()))
 
 
-def centroid(G: Converted, weight: Any = None, attr: Any = None, sp: Any = None) -> list[Any]:
-    """`barycenter`, as NetworkX calls it from 3.7 on; before, the name was that of a function of trees alone."""
-    if nx.barycenter.name != "centroid":
-        raise NotImplementedError("a tree")
-    return barycenter(G, weight, attr, sp)
+def tree_centroid(G: Converted) -> list[Any]:
+    """The vertices without which no part has more than half of a tree, the nearest to the first one first."""
+    if G.directed:
+        raise nx.NetworkXNotImplemented("not implemented for directed type")
+    if not is_tree(G):
+        raise nx.NotATree("provided graph is not a tree")
+    n, found = len(G), search(G, [0])
+    order, parent, size = found.order.tolist(), found.parent.tolist(), [1] * len(G)
+    for v in order[:0:-1]:
+        size[parent[v]] += size[v]
+    middle = next(v for v in reversed(order) if 2 * size[v] > n)
+    return G.listed(np.array([middle, *(v for v in order[1:] if parent[v] == middle and 2 * size[v] == n)]))
+
+
+centroid = barycenter if nx.barycenter.name == "centroid" else tree_centroid
+"""From NetworkX 3.7 on the name of `barycenter`; before, that of a function of trees alone."""
 
 
 def closeness_centrality(G: Converted, u: Any = None, distance: Any = None, wf_improved: bool = True) -> Any:

@@ -90,6 +90,7 @@ _NAMES: dict[tuple[str, str], str] = {
     ("dag", "many"): "transitive_closure",
     ("trees", "search"): "minimum_spanning_edges maximum_spanning_edges minimum_spanning_tree maximum_spanning_tree",
     ("trees", "walk"): "is_tree is_forest is_arborescence is_branching",
+    ("distances", "walk"): "tree_centroid",
     ("distances", "many"): (
         "eccentricity diameter radius center periphery barycenter centroid closeness_centrality "
         "harmonic_centrality harmonic_diameter global_efficiency wiener_index floyd_warshall_numpy"
