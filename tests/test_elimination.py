@@ -257,6 +257,22 @@ def test_a_table_of_few_sources_and_of_many_targets_of_a_large_factor() -> None:
             np.testing.assert_array_equal(F.distances(sources, targets), sssp(A, sources=sources)[:, targets])
 
 
+@pytest.mark.parametrize("alike", [False, True])
+def test_the_nearest_of_several_is_the_smallest_of_equal_ones(alike: bool) -> None:
+    u, v = grid(80)
+    there, back = np.random.default_rng(4).integers(1, 4, (2, u.size))
+    A = from_edges([*u, *v], [*v, *u], np.concatenate((there, there if alike else back)), shape=6400)
+    targets = np.random.default_rng(5).integers(0, 6400, 40)
+    for B in (A.astype("int32"), A.astype("float64"), A.astype("float32")):
+        D = sssp(B.T, sources=targets)
+        with threads(2):
+            F = factor(B)
+            d, who = F.nearest(targets)
+        assert F.symbolic.entries > SHORT
+        np.testing.assert_array_equal(d, D.min(axis=0))
+        np.testing.assert_array_equal(who, np.where(D == d, targets[:, None], 6400).min(axis=0))
+
+
 def roads(k: int) -> CSR:
     """A grid both ways, of k × k crossings, with streets of two lengths for the two directions."""
     u, v = grid(k)

@@ -201,7 +201,7 @@ def floors(case: Case) -> dict[str, float]:
     S, n, vertex = case.F.symbolic, case.A.nrows, case.A.dtype.itemsize
     queries = case.F._engine.on_host.queries
     sweep, above = 8 * S.entries, queries.above(np.array(case.targets)).numbers.size
-    climbs = sum(queries.arcs_above(v) for v in case.pair)
+    climbs = sum(int(queries.plan.climbs[v]) for v in case.pair)
     return {
         "numbers": 2 * vertex * S.entries + 8 * case.A.nnz,
         "one to all": sweep + n * vertex,

@@ -1,7 +1,7 @@
 """Factors on the GPU: their numbers (elimination.cu) and what is asked of them (sweeps.cu).
 
 The order and the pattern are found on the host, as for factors there, and are cut into panels (`panels`). A pair, which
-takes less time than a launch, paths, and the nearest of several targets are asked there, too, of a copy of the numbers.
+mostly takes less time than a launch, and paths are asked there, too, of a copy of the numbers.
 """
 
 from __future__ import annotations
@@ -51,6 +51,12 @@ TABLE_ROWS, TABLE_COLUMNS = 4096, 4096
 
 SHARED_SOURCES = 4
 """As in sweeps.cu: sources of a thread of `meet`."""
+
+NOBODY = 2**31 - 1
+"""As in sweeps.cu: of a vertex that no target is known of."""
+
+HOST_ARCS = 1 << 21
+"""Arcs of two climbs up to which the host climbs them: they take some milliseconds, as a sweep on a GPU does."""
 
 INT32, INT64 = np.dtype(np.int32), np.dtype(np.int64)
 
@@ -192,10 +198,10 @@ class Engine:
         at, cut = self.known.tree.place[np.asarray(vertices)], self.placed.cut
         return np.stack((at, cut.panel_of[at], cut.depth[at]), axis=1).astype(np.int32)
 
-    def sweep(self, many: bool) -> tuple[Any, ...]:
-        """What a kernel takes of the levels."""
+    def sweep(self, many: bool, up: bool = False) -> tuple[Any, ...]:
+        """What a kernel takes of the levels.  up: against the arcs, from which vertices lead to targets?"""
         pieces, *lists = self.placed.sweeps[many]
-        return pieces, self.placed.rows, *lists, self.numbers.closed_down
+        return pieces, self.placed.rows, *lists, self.numbers.closed_up if up else self.numbers.closed_down
 
     # --- from sources to all ----------------------------------------------------------------------------------------
 
@@ -212,12 +218,15 @@ class Engine:
             if self.wide:
                 host.narrowed(out, rows, self.s)
 
-    def check(self, worsts: Array, rows: Array) -> None:
-        """OverflowError if a finite distance does not fit.  worsts: the worst that is there, some of several."""
+    def check(self, worsts: Array, rows: Any, A: Any = None) -> None:
+        """OverflowError if a finite distance does not fit.
+
+        worsts: the worst that is there, some of several.  A: in which the rows lead from their sources; None for A.
+        """
         found = to_device(worsts, "cpu")
         if not fits(self.A, found.max() if self.s.add == MONOIDS["min"] else found.min(), self.s):
             for row in rows:
-                check_range(self.A, row, self.s)
+                check_range(self.A if A is None else A, row, self.s)
 
     def one(self, source: int, out: Array) -> Array:
         """Distances from a source to all vertices, a row of one; the worst of each block."""
@@ -324,21 +333,48 @@ class Engine:
             things = -(-count // SHARED_SOURCES) * -(-across // 32) * 32
             self.kernels.plain("meet", things, (*d, *e, *sizes, out, apart))
 
+    # --- to the nearest ---------------------------------------------------------------------------------------------
+
+    def nearest(self, targets: np.ndarray) -> tuple[Array, Array]:
+        """For each vertex the distance to its nearest target, and which it is."""
+        cp, p, k, n, A = cupy(), self.placed, self.kernels, self.A.nrows, self.A
+        A.place.check_room("the nearest of several targets", n * (2 * self.dtype.itemsize + A.dtype.itemsize + 8))
+        with A.place.scope():
+            d, who = cp.full(n, self.zero, self.dtype), cp.full(n, NOBODY, np.int32)
+            found, which, worsts = cp.empty(n, self.dtype), cp.empty(n, np.int32), self.worsts()
+            count, height, sweep = np.int32(targets.size), np.int32(p.cut.height), self.sweep(False, up=True)
+            ends = on_device(self.starts(targets)), on_device(targets.astype(np.int32)), count, self.unit, height
+            climbs = p.panels, p.depths, self.numbers.closed_down, *ends, *self.spare(targets.size, STEP_WORDS)
+            things, arcs = targets.size * CLIMB_THREADS, n + int(self.numbers.up.size)
+            k.plain("climb_to_nearest", things, (*climbs, self.numbers.closed_up, d, kernels.NULL), CLIMB_THREADS)
+            to = p.place, np.int64(n), self.unit, d, found, worsts
+            k.persistent("sweep_up", arcs, (cp.zeros(1, np.uint32), *sweep, *to))
+            k.plain("climb_to_nearest", things, (*climbs, self.numbers.closed_up, d, who), CLIMB_THREADS)
+            k.persistent("name", arcs, (cp.zeros(1, np.uint32), *sweep, p.place, np.int64(n), d, who, which))
+            facts(kernel="sweep_up")
+            if self.wide:
+                narrow = cp.empty(n, A.dtype)
+                host.narrowed(found, narrow, self.s)
+                return narrow, which
+            if not self.fitting:
+                self.check(worsts, [found], A.T)
+            return found, which
+
     # --- on the host ------------------------------------------------------------------------------------------------
 
     def distance(self, u: int, v: int) -> Any:
-        """From u to v, as a scalar of A's dtype."""
-        return self.on_host.distance(u, v)
+        """From u to v, a number of Python's."""
+        climbs = self.known.plan.climbs
+        if climbs[u] + climbs[v] <= HOST_ARCS:
+            return self.on_host.distance(u, v)
+        with self.A.place.scope():
+            row = cupy().empty((1, self.A.nrows), self.A.dtype)
+            self.solve([u], row)
+            return row[0, v].item()
 
     def path(self, u: int, v: int) -> list[int] | None:
         """The vertices of a best path; None if there is none."""
         return self.on_host.path(u, v)
-
-    def nearest(self, targets: np.ndarray) -> tuple[Array, Array]:
-        """For each vertex the distance to its nearest target, and which it is."""
-        d, who = self.on_host.nearest(targets)
-        with self.A.place.scope():
-            return cupy().asarray(d), cupy().asarray(who)
 
 
 def engine(known: host.Analysis, A: CSR, s: Semiring, before: Engine | None = None) -> Engine:

@@ -47,6 +47,42 @@ def fetch(x, s, above, arrays, numbers, d):
 
 
 @lru_cache(maxsize=64)
+def climbing_from_targets(s: Semiring, dtype: np.dtype, lengths: bool) -> Any:
+    """The climb against arcs from several targets at once, for a semiring and a dtype."""
+    known = algebra(s, dtype, lengths)
+    zero, compose, better = known.zero, known.compose, known.better
+
+    def improve(y, t, target, d, nearest):
+        before = d[y]
+        if t != zero and (better(t, before) or (t == before and target < nearest[y])):
+            d[y], nearest[y] = t, target
+
+    @compiled
+    def climb(arrays, down, ranks, d, nearest, pairs):
+        """Distances to the nearest target of the targets and all positions above, and which it is, to their ranks.
+
+        d, nearest: of targets themselves the unit and their number, else the zero and no smaller number.  pairs: two
+        views of the ranks' distances and numbers, which lie side by side; none is reached before.
+        """
+        firsts, row_starts, rows, starts = arrays
+        for s in range(firsts.size - 1):
+            for x in range(np.uintp(firsts[s]), np.uintp(firsts[s + 1])):
+                if d[x] == zero:
+                    continue
+                at, here, target = np.uintp(starts[x]), d[x], nearest[x]
+                for y in range(x + ONE, np.uintp(firsts[s + 1])):
+                    improve(y, compose(down[at], here), target, d, nearest)
+                    at += ONE
+                for r in range(np.uintp(row_starts[s]), np.uintp(row_starts[s + 1])):
+                    improve(np.uintp(rows[r]), compose(down[at], here), target, d, nearest)
+                    at += ONE
+                k = np.uintp(2 * ranks[x])
+                pairs[0][k], pairs[1][k + ONE] = here, target
+
+    return climb
+
+
+@lru_cache(maxsize=64)
 def climbing(s: Semiring, dtype: np.dtype, lengths: bool) -> tuple[Any, Any, Any]:
     """(climb, meet, between) for a semiring and a dtype."""
     known = algebra(s, dtype, lengths)

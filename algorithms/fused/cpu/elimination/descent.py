@@ -21,7 +21,7 @@ import numpy as np
 from semiring import Semiring
 from semiring.cpu.kernels import compiled
 
-from .algebra import algebra
+from .algebra import Algebra, algebra
 from .pattern import Pattern, Tree, Work
 from .trees import ONE
 
@@ -149,11 +149,81 @@ def list_numbers(runs, vertices, place, starts, down, numbers):
                 at += ONE
 
 
+@dataclass(frozen=True)
+class Elements:
+    """What a sweep has at each rank, for compiled code: a distance, or a distance with the target that it leads to.
+
+    get, put: at a place of an array.  give: to the answers.  by_way: of what is at another rank, and the arc's number.
+    choose: the better of two, the second of equal ones.  length: the distance alone.
+    """
+
+    get: Any
+    put: Any
+    give: Any
+    by_way: Any
+    choose: Any
+    length: Any
+
+
+def distances(known: Algebra) -> Elements:
+    """Distances from a source."""
+    compose, better = known.compose, known.better
+
+    def get(d, k):
+        return d[k]
+
+    def put(d, k, value):
+        d[k] = value
+
+    def by_way(value, number):
+        return compose(value, number)
+
+    def choose(t, best):
+        return t if better(t, best) else best
+
+    def length(value):
+        return value
+
+    return Elements(get, put, put, by_way, choose, length)
+
+
+def distances_to_targets(known: Algebra) -> Elements:
+    """Distances to the nearest target, and which it is, the smallest of equal ones: side by side in memory.
+
+    An array is two views of the same memory, as distances and as integers; answers are two arrays.
+    """
+    zero, compose, better = known.zero, known.compose, known.better
+
+    def get(d, k):
+        return d[0][k + k], d[1][k + k + ONE]
+
+    def put(d, k, value):
+        d[0][k + k], d[1][k + k + ONE] = value
+
+    def give(out, v, value):
+        out[0][v], out[1][v] = value[0], value[1] if value[0] != zero else -1
+
+    def by_way(value, number):
+        return compose(number, value[0]), value[1]
+
+    def choose(t, best):
+        nearer, alike = better(t[0], best[0]), t[0] == best[0]
+        first, its = min(t[1], best[1]), t[1] if nearer else best[1]
+        return t[0] if nearer else best[0], first if alike else its  # one condition each: selections, no branch
+
+    def length(value):
+        return value[0]
+
+    return Elements(get, put, give, by_way, choose, length)
+
+
 @lru_cache(maxsize=64)
-def descending(s: Semiring, dtype: np.dtype, lengths: bool) -> tuple[Any, Any]:
-    """(rank, sweep) for a semiring and a dtype."""
+def descending(s: Semiring, dtype: np.dtype, lengths: bool, to_targets: bool = False) -> tuple[Any, Any]:
+    """(rank, sweep) for a semiring and a dtype.  to_targets: against the arcs, with the nearest target of each."""
     known = algebra(s, dtype, lengths)
-    zero, unit, compose, better = known.zero, known.unit, known.compose, known.better
+    zero, unit, better = known.zero, known.unit, known.better
+    has = distances_to_targets(known) if to_targets else distances(known)
+    get, put, give, by_way, choose, length = has.get, has.put, has.give, has.by_way, has.choose, has.length
 
     @compiled
     def rank(x, parent, ranks, climbed, d):
@@ -177,31 +247,31 @@ def descending(s: Semiring, dtype: np.dtype, lengths: bool) -> tuple[Any, Any]:
             count, at = np.uintp(counts[run]), np.uintp(begins[run])
             if wide[run] < 0:
                 while k < last:
-                    best = d[k]
+                    best = get(d, k)
                     for _ in range(count):
-                        t = compose(d[np.uintp(later[at])], numbers[at])
-                        best = t if better(t, best) else best
+                        best = choose(by_way(get(d, np.uintp(later[at])), numbers[at]), best)
                         at += ONE
-                    d[k] = best
+                    put(d, k, best)
                     k += ONE
             else:
                 local, x = last - k, np.uintp(firsts[np.uintp(wide[run]) + ONE])
                 for j in range(count):
-                    room[local + j] = d[np.uintp(later[at + j])]
+                    put(room, local + j, get(d, np.uintp(later[at + j])))
                 while k < last:
                     x -= ONE
-                    best, at = d[k], np.uintp(starts[x])
+                    best, at = get(d, k), np.uintp(starts[x])
                     for j in range(count):
-                        t = compose(room[local + j], down[at + j])
-                        best = t if better(t, best) else best
+                        best = choose(by_way(get(room, local + j), down[at + j]), best)
                     local, count = local - ONE, count + ONE
-                    room[local] = d[k] = best
+                    put(room, local, best)
+                    put(d, k, best)
                     k += ONE
             k = np.uintp(ranks[run])
             while k < last:
-                best = d[k]
-                out[np.uintp(vertices[k])] = best
-                worst = best if (best != zero) & better(worst, best) else worst
+                best = get(d, k)
+                give(out, np.uintp(vertices[k]), best)
+                far = length(best)
+                worst = far if (far != zero) & better(worst, far) else worst
                 k += ONE
         return worst
 

@@ -146,12 +146,12 @@ class Engine:
     def nearest(self, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """For each vertex the distance to its nearest target, and which it is."""
         d, who = np.empty(self.A.nrows, self.queries.dtype), np.empty(self.A.nrows, np.int32)
-        self.queries.nearest(targets, d, who)
+        far = self.queries.nearest(targets, d, who)
         if self.wide:
             out = np.empty(d.size, self.A.dtype)
             self.narrow(d, out)
             return out, who
-        if not self.fitting:
+        if not self.fitting and not fits(self.A, far.view(self.A.dtype), self.s):
             check_range(self.A.T, d, self.s)
         return d, who
 

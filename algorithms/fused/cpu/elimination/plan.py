@@ -72,6 +72,14 @@ def measure(parent, depth):
     return most
 
 
+@compiled
+def add_down(parent, counts):
+    """Add to the count of each position those of all above."""
+    for x in range(parent.size - 1, -1, -1):
+        if parent[x] >= 0:
+            counts[x] += counts[np.uintp(parent[x])]
+
+
 @dataclass(frozen=True)
 class Plan:
     """A pattern, how work on it is shared, and where each edge of a matrix has its arc (see `find_slots`).
@@ -93,6 +101,14 @@ class Plan:
     def descent(self) -> Descent:
         """The order of sweeps from one source."""
         return descent(self.tree, self.pattern, self.work)
+
+    @cached_property
+    def climbs(self) -> np.ndarray:
+        """(n,) the arcs that a climb from each vertex looks at."""
+        t = self.tree
+        above = t.counts.astype(np.int64)
+        add_down(t.parent, above)
+        return above[t.place]
 
     @cached_property
     def holders(self) -> tuple[np.ndarray, np.ndarray]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -13,15 +14,18 @@ from semiring import MONOIDS, Semiring
 from semiring.cpu.kernels import compiled
 from semiring.cpu.threads import get_threads, run, share
 
-from .climbs import climbing
+from .climbs import climbing, climbing_from_targets
 from .descent import descending, list_numbers
 from .numbers import Numbers
 from .plan import Plan
-from .routes import finding_nearest, unpacking
+from .routes import unpacking
 from .sweeps import LANES, lanes
 
 FEW = 4
 """Sources up to which each is swept on its own."""
+
+NOBODY = 2**31 - 1
+"""Where no target is known: more than any."""
 
 SHORT = 1 << 16
 """Arcs from which on threads share a sweep."""
@@ -78,40 +82,51 @@ class Queries:
         except IndexError:
             return self.zeros(self.size), self.zeros(self.size)
 
-    def arcs_above(self, v: int) -> int:
-        """The arcs that a climb from a vertex looks at."""
-        count, x, t = 0, self.position(v), self.plan.tree
-        while x >= 0:
-            count += int(t.counts[x])
-            x = int(t.parent[x])
-        return count
-
     # --- from a source to all ---------------------------------------------------------------------------------------
 
     @cached_property
     def listed(self) -> np.ndarray:
         """The numbers that a sweep from one source reads in its own order."""
-        order, numbers = self.plan.descent, np.empty(self.plan.descent.later.size, self.numbers.down.dtype)
-        place, starts = self.plan.tree.place, self.plan.pattern.starts
-        list_numbers(order.runs, order.vertices, place, starts, self.numbers.down, numbers)
-        return numbers
+        return self.in_order_of_sweeps(self.numbers.down)
+
+    @cached_property
+    def listed_up(self) -> np.ndarray:
+        """Those that a sweep to targets reads."""
+        return self.listed if self.numbers.up is self.numbers.down else self.in_order_of_sweeps(self.numbers.up)
+
+    def in_order_of_sweeps(self, numbers: np.ndarray) -> np.ndarray:
+        """Numbers of arcs in the order in which sweeps read them."""
+        order, listed = self.plan.descent, np.empty(self.plan.descent.later.size, numbers.dtype)
+        list_numbers(order.runs, order.vertices, self.plan.tree.place, self.plan.pattern.starts, numbers, listed)
+        return listed
 
     def solve(self, source: int, out: np.ndarray) -> Any:
         """Distances to all vertices; the worst that is not the zero."""
         rank, sweep = descending(*self._key)
-        order, p, down = self.plan.descent, self.plan.pattern, self.numbers.down
-        d, lists = self.zeros(out.size), (order.vertices, order.later, self.listed)
-        rooms = self.rooms()
-        rank(self.climb(source, rooms[0]), self.plan.tree.parent, order.ranks, rooms[0], d)
+        d, rooms = self.zeros(out.size), self.rooms()
+        rank(self.climb(source, rooms[0]), self.plan.tree.parent, self.plan.descent.ranks, rooms[0], d)
         self.scratch.append(rooms)
-        parts, threads = order.parts, get_threads()
-        pieces = len(parts) - 1 if threads == 1 or down.size < SHORT else max(1, len(parts) // (8 * threads))
+        size = self.plan.descent.room
+        return self.descend(
+            sweep, self.listed, self.numbers.down, d, out.view(d.dtype), lambda: np.empty(size, d.dtype)
+        )
+
+    def descend(
+        self, sweep: Any, listed: np.ndarray, numbers: np.ndarray, d: Any, out: Any, room: Callable[[], Any]
+    ) -> Any:
+        """Sweep down from what climbs have left in d, which threads share; the worst that is not the zero.
+
+        room: makes some for a wide supernode.
+        """
+        order, p, threads = self.plan.descent, self.plan.pattern, get_threads()
+        lists, parts = (order.vertices, order.later, listed), order.parts
+        pieces = len(parts) - 1 if threads == 1 or numbers.size < SHORT else max(1, len(parts) // (8 * threads))
         starts = [0, *parts[1:-1:pieces], parts[-1]]
         worst = self.zeros(len(starts) - 1)
 
         def part(k: int) -> None:
-            supernodes = p.firsts, p.starts, down, np.empty(order.room, d.dtype)
-            worst[k] = sweep(starts[k], starts[k + 1], order.runs, lists, supernodes, d, out.view(d.dtype))
+            supernodes = p.firsts, p.starts, numbers, room()
+            worst[k] = sweep(starts[k], starts[k + 1], order.runs, lists, supernodes, d, out)
 
         part(0)
         share(lambda k: part(k + 1), len(worst) - 1)
@@ -256,19 +271,29 @@ class Queries:
 
     # --- to the nearest ---------------------------------------------------------------------------------------------
 
-    def nearest(self, targets: np.ndarray, d: np.ndarray, who: np.ndarray) -> None:
-        """The distance from each vertex to the nearest target, and which it is, -1 for none."""
-        place = self.plan.tree.place
-        x, nearest = self.zeros(self.size), np.full(self.size, -1, np.int32)
+    def nearest(self, targets: np.ndarray, d: np.ndarray, who: np.ndarray) -> Any:
+        """The distance from each vertex to the nearest target, and which it is, -1 for none; the worst distance."""
+        _, sweep = descending(*self._key, True)
+        place, up, order = self.plan.tree.place, self.numbers.up, self.plan.descent
+        x, nearest, pairs = self.zeros(self.size), np.full(self.size, NOBODY, np.int32), self.pairs(self.size)
         x[place[targets]], nearest[place[targets]] = self.numbers.known.unit, targets
-        find = finding_nearest(*self._key)
-        find(self.plan.pattern.arrays, (self.numbers.up, self.numbers.down), x, nearest)
-        d.view(x.dtype)[...], who[...] = x[place], nearest[place]
+        climb = climbing_from_targets(*self._key)
+        climb(self.plan.pattern.arrays, self.numbers.down, order.ranks, x, nearest, pairs)
+        return self.descend(sweep, self.listed_up, up, pairs, (d.view(x.dtype), who), lambda: self.pairs(order.room))
+
+    def pairs(self, count: int) -> tuple[np.ndarray, np.ndarray]:
+        """Distances and targets side by side, as two views: no target is known."""
+        numbers = np.empty(2 * count, self.numbers.known.dtype)
+        wide = numbers.itemsize >= 4  # bool has no room for a number beside it
+        targets = numbers.view(f"i{numbers.itemsize}") if wide else np.empty(2 * count, np.int32)
+        numbers[::2], targets[1::2] = self.zero, NOBODY
+        return numbers, targets
 
     @property
     def nbytes(self) -> int:
         """Bytes of numbers and lists."""
-        swept = self.listed.nbytes if "listed" in self.__dict__ else 0
+        made = [self.__dict__[name] for name in ("listed", "listed_up") if name in self.__dict__]
+        swept = sum({id(each): each.nbytes for each in made}.values())
         return self.numbers.nbytes + self.plan.nbytes + swept
 
 

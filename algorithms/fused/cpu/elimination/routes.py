@@ -1,4 +1,4 @@
-"""Paths from a factor, by what a distance is made of; and the nearest of several targets.
+"""Paths from a factor, by what a distance is made of.
 
 An arc of the factor is an edge, or it leads by way of an earlier position, whose two arcs are unpacked in turn:
 
@@ -124,49 +124,3 @@ def unpacking(s: Semiring, dtype: np.dtype, lengths: bool) -> tuple[Any, Any]:
         return np.int64(count)
 
     return climb_back, unpack
-
-
-@lru_cache(maxsize=64)
-def finding_nearest(s: Semiring, dtype: np.dtype, lengths: bool) -> Any:
-    """The loops for the nearest of several targets, for a semiring and a dtype."""
-    known = algebra(s, dtype, lengths)
-    zero, compose, better = known.zero, known.compose, known.better
-
-    def improve(x, t, target, d, nearest):
-        before = d[x]
-        if t != zero and (better(t, before) or (t == before and target < nearest[x])):
-            d[x], nearest[x] = t, target
-
-    @compiled
-    def find_nearest(arrays, numbers, d, nearest):
-        """d_x = ⊕_t d_xt, and the first of the best targets.
-
-        nearest: of targets themselves, whose d is the unit, else -1.
-        """
-        (firsts, row_starts, rows, starts), (up, down) = arrays, numbers
-        for s in range(firsts.size - 1):
-            for x in range(np.uintp(firsts[s]), np.uintp(firsts[s + 1])):
-                if d[x] == zero:
-                    continue
-                at, here, target = np.uintp(starts[x]), d[x], nearest[x]
-                for y in range(x + ONE, np.uintp(firsts[s + 1])):
-                    improve(y, compose(down[at], here), target, d, nearest)
-                    at += ONE
-                for r in range(np.uintp(row_starts[s]), np.uintp(row_starts[s + 1])):
-                    improve(np.uintp(rows[r]), compose(down[at], here), target, d, nearest)
-                    at += ONE
-        for s in range(firsts.size - 2, -1, -1):
-            first, place = np.uintp(firsts[s]), np.uintp(firsts[s + 1])
-            while place > first:
-                place -= ONE
-                x = place
-                at = np.uintp(starts[x])
-                for y in range(x + ONE, np.uintp(firsts[s + 1])):
-                    improve(x, compose(up[at], d[y]), nearest[y], d, nearest)
-                    at += ONE
-                for r in range(np.uintp(row_starts[s]), np.uintp(row_starts[s + 1])):
-                    later = np.uintp(rows[r])
-                    improve(x, compose(up[at], d[later]), nearest[later], d, nearest)
-                    at += ONE
-
-    return find_nearest
