@@ -167,25 +167,25 @@ class Queries:
         parent, flat, groups = self.plan.tree.parent, out.view(worst.dtype), range(0, len(sources), LANES)
         shared = bool(subtrees) and len(groups) < 2 * get_threads() and part.numbers.size >= SHORT
         done = [0]
-        rooms: list[tuple[np.ndarray, np.ndarray]] = []  # of groups that are done, for others
+        rooms: list[tuple[np.ndarray, ...]] = []  # of groups that are done, for others
 
         def group(start: int, _: int) -> None:
             try:
-                d, X = rooms.pop()
-                X.fill(self.zero)
+                d, X, marks = rooms.pop()
             except IndexError:
-                d, X = self.zeros(parent.size), self.zeros(part.size * LANES)
+                d, X = self.zeros(parent.size), np.empty(part.size * LANES, worst.dtype)
+                marks = np.zeros(part.size, bool)
             few = range(start, min(start + LANES, len(sources)))
             for lane, row in enumerate(few):
-                put(self.climb(sources[row], d), lane, parent, part.place, d, X)
-            sweep(part.top, part.arrays, part.numbers, X)
+                put(self.climb(sources[row], d), lane, parent, part.place, d, X, marks)
+            sweep(part.top, part.arrays, part.numbers, X, marks)
             if shared:
-                self.each_subtree(lambda todo: sweep(todo, part.arrays, part.numbers, X))
+                self.each_subtree(lambda todo: sweep(todo, part.arrays, part.numbers, X, marks))
             else:
                 for todo in subtrees:
-                    sweep(todo, part.arrays, part.numbers, X)
+                    sweep(todo, part.arrays, part.numbers, X, marks)
             write(part.columns, X, np.array(few, np.int64), flat, worst)
-            rooms.append((d, X))
+            rooms.append((d, X, marks))
             done[0] += len(few)
 
         if shared:

@@ -3,7 +3,8 @@
     d_x = d_x ⊕ d_y ⊗ w_yx     for x from the last position to the first, and all later y
 
 It reads an arc's number once for LANES sources, which take longer than a misjudged loop: positions stay in the order of
-elimination, in which a supernode's lie together. Subtrees are swept by one thread each.
+elimination, in which a supernode's lie together. Subtrees are swept by one thread each. Rows are not filled before.
+Those that climbs reach are marked, and all others begin as the zero.
 """
 
 from __future__ import annotations
@@ -44,27 +45,41 @@ def lanes(s: Semiring, dtype: np.dtype, lengths: bool) -> tuple[Any, Any, Any]:
     copy, room = copied(LANES), on_stack(LANES)
 
     @compiled
-    def put(x, lane, parent, place, d, rows):
+    def put(x, lane, parent, place, d, rows, marks):
         """Move d of x and all positions above to a lane: the zero stays.  place: of positions among the rows, -1."""
         while x >= 0:
             at = np.uintp(x)
             if place[at] >= 0:
-                rows[np.uintp(np.int64(place[at]) * LANES + lane)] = d[at]
+                row = np.int64(place[at])
+                if not marks[np.uintp(row)]:
+                    marks[np.uintp(row)] = True
+                    for other in range(LANES):
+                        rows[np.uintp(row * LANES + other)] = zero
+                rows[np.uintp(row * LANES + lane)] = d[at]
             d[at] = zero
             x = np.int64(parent[at])
 
     @compiled
-    def sweep(todo, arrays, numbers, d):
-        """Rows of the positions of supernodes, ascending, from those above.  numbers: of arcs from later positions."""
+    def sweep(todo, arrays, numbers, d, marks):
+        """Rows of the positions of supernodes, ascending, from those above.
+
+        numbers: of arcs from later positions.  marks: of rows that hold what climbs have found; none afterwards.
+        """
         firsts, row_starts, rows, starts = arrays
-        best = room(d)
+        best, nothing = room(d), room(d)
+        for lane in range(LANES):
+            nothing[lane] = zero
         for k in range(todo.size - 1, -1, -1):
             s = np.uintp(todo[np.uintp(k)])
             first, last = np.int64(firsts[s]), np.int64(firsts[s + ONE])
             own, end = np.uintp(row_starts[s]), np.uintp(row_starts[s + ONE])
             for x in range(last - 1, first - 1, -1):
                 at = np.uintp(starts[np.uintp(x)])
-                copy(best, 0, d, x * LANES)
+                if marks[np.uintp(x)]:
+                    copy(best, 0, d, x * LANES)
+                    marks[np.uintp(x)] = False
+                else:
+                    copy(best, 0, nothing, 0)
                 for y in range(x + 1, last):
                     relax(best, 0, d, y * LANES, numbers[at])
                     at += ONE
