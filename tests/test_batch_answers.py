@@ -116,6 +116,41 @@ def test_threads_and_steps_change_nothing_about_the_answer(count, monkeypatch):
             assert_as_one_by_one(bfs, A, some(A, 64))
 
 
+def with_tails(A: CSR, count: int = 9, length: int = 6) -> tuple[CSR, list[int]]:
+    """The graph with paths that lead into it, and sources in it and on those paths: some are behind the others."""
+    u, v, _ = A.to_edges()
+    n = A.nrows + count * length
+    tail = np.arange(A.nrows, n)
+    ahead = np.where(tail % length == (A.nrows - 1) % length, tail % 50, tail + 1)
+    B = from_edges(np.append(u, tail), np.append(v, ahead), shape=n)
+    return B, [*some(A, 64 - count), *range(A.nrows, n, length + 1)][:64]
+
+
+@every_search
+def test_searches_that_are_behind_the_others(algorithm, fmt, backend):
+    A, sources = with_tails(rmat(12, 8))
+    A = A.to(fmt, device=backend)
+    for how in ({}, {"alpha": 1000, "beta": 1000}, {"max_level": 5}, {"mask": A.xp.arange(A.nrows) != 5}):
+        assert_as_one_by_one(algorithm, A, [s for s in sources if s != 5], **how)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_searches_that_are_behind_are_pushed_before_a_pull(count, monkeypatch):
+    pushed, push_some = [], searches._Searches.push_some
+
+    def noted(self, words, some):
+        pushed.append(int(some))
+        push_some(self, words, some)
+
+    monkeypatch.setattr(searches._Searches, "push_some", noted)
+    monkeypatch.setattr(searches, "WORTH_THREADS", 1)
+    with threads(count):
+        A, sources = with_tails(rmat(12, 8))
+        assert_as_one_by_one(bfs, A, sources)
+    assert pushed
+    assert all(0 < word < 2**64 - 1 for word in pushed)
+
+
 def test_lists_of_threads_do_not_meet(monkeypatch):
     """Each thread finds all of its vertices, and more edges to them, after the next thread has found its own."""
     monkeypatch.setattr(searches, "WORTH_THREADS", 1)

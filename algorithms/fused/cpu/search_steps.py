@@ -189,6 +189,27 @@ def push_share(rows, words, queues, state, own, cuts, first):
     settle(rows[0], (seen, after), other, first, tail, own)
 
 
+@compiled
+def push_some(rows, words, queue, count, some, cuts):
+    """A thread's share of a push before a pull: what some searches have of the queue goes to [cuts[0], cuts[1])."""
+    (indptr, indices), (seen, front, after), one = rows, words, np.uintp(1)
+    final = np.uintp(indices.size - 1)
+    for i in range(count):
+        u = np.uintp(queue[i])
+        bits = front[u] & some
+        if not bits:
+            continue
+        e = first_from(indices, np.uintp(indptr[u]), np.uintp(indptr[u + one]), cuts[0])
+        stop = first_from(indices, e, np.uintp(indptr[u + one]), cuts[1])
+        while e < stop:
+            ahead = np.uintp(indices[min(e + FAR, final)])
+            prefetched(after, ahead)
+            prefetched(seen, ahead)
+            v = np.uintp(indices[e])
+            e += one
+            after[v] |= bits & ~seen[v]
+
+
 @inlined
 def seen_by(front, indices, e, stop, rest):
     """The searches of `rest` that have a vertex of a column, which is not empty."""
@@ -206,12 +227,12 @@ def seen_by(front, indices, e, stop, rest):
 
 
 @inlined
-def taken_from(waiting, whole, indptr, words, active, first, stop, some):
+def taken_from(waiting, whole, indptr, words, searches, first, stop, some):
     """Write those of waiting[first:stop] that are left to pull to `some`; how many. whole: of all vertices."""
-    (seen, _, after), count = words, np.uintp(0)
+    (seen, _, after), active, pushed, count = words, searches[0], searches[1], np.uintp(0)
     for i in range(np.uintp(first), np.uintp(stop)):
         if whole:
-            after[i], some[count] = 0, i
+            after[i], some[count] = after[i] if pushed else np.uint64(0), i
             count += np.uintp((indptr[i] < indptr[i + np.uintp(1)]) & (active & ~seen[i] != np.uint64(0)))
         else:
             some[count] = waiting[i]
@@ -220,13 +241,14 @@ def taken_from(waiting, whole, indptr, words, active, first, stop, some):
 
 
 @compiled
-def pull(rows, words, waiting, whole, active, taken, lists, own):
+def pull(rows, words, waiting, whole, searches, taken, lists, own):
     """A thread's share of a level: GRAIN places of `waiting` at a time, or vertices if it is `whole`.
 
-    lists: for the vertices that are left, and for those found, if there is room.  own: what has been found, as the
-    state has it.
+    searches: all that have a frontier, and those whose part of it was pushed.  lists: for the vertices that are left,
+    and for those found, if there is room.  own: what has been found, as the state has it.
     """
     (indptr, indices, starts), (seen, front, after), (left, found) = rows, words, lists
+    active, pushed = searches[0], searches[1]
     one, n, some = np.uintp(1), waiting.size, np.empty(GRAIN, indices.dtype)
     bits_found, count, edges, gained = np.int64(0), np.uintp(0), np.int64(0), np.uint64(0)
     kept, into = np.uintp(0), np.int64(0)
@@ -234,7 +256,7 @@ def pull(rows, words, waiting, whole, active, taken, lists, own):
         first = added(taken, 0, GRAIN)
         if first >= n:
             break
-        size = taken_from(waiting, whole, indptr, words, active, first, min(first + GRAIN, n), some)
+        size = taken_from(waiting, whole, indptr, words, searches, first, min(first + GRAIN, n), some)
         for i in range(size):
             later = np.uintp(some[min(i + LATER, size - one)])
             prefetched(indices, np.uintp(indptr[later]))
@@ -244,7 +266,7 @@ def pull(rows, words, waiting, whole, active, taken, lists, own):
             prefetched(front, np.uintp(indices[np.uintp(indptr[np.uintp(some[min(i + SOON, size - one)])])]))
             v = np.uintp(some[i])
             e, stop, rest = np.uintp(indptr[v]), np.uintp(indptr[v + one]), active & ~seen[v]
-            new = seen_by(front, indices, e, stop, rest)
+            new = after[v] | seen_by(front, indices, e, stop, rest & ~pushed)
             after[v] = new
             seen[v] |= new
             gained |= new

@@ -5,7 +5,8 @@
 Where searches meet, as they do in graphs with hubs within three levels, an edge is looked at once for all of them. A
 small frontier is pushed from a queue, by one thread, or by each to vertices of its own. A large one is pulled by all
 threads down the columns of the vertices that a search has not found, each as far as all are found [2]. These are listed
-at the first pull, and fewer each time: a few are pulled even when the frontier is small.
+at the first pull, and fewer each time: a few are pulled even when the frontier is small. A search that is behind the
+others has a small frontier, for which nearly all columns would be gone through to the end: its part is pushed first.
 
 Levels are counted in bits: a vertex has a word for each binary digit of level + 1, with the digit of each search.
 Large levels are held, as their words, and small ones noted, vertex by vertex, until all is found. Then `search_rows`
@@ -68,6 +69,12 @@ DENSE = 4
 
 WORTH_SHARING = 1 << 19
 """Entries by searches from which on threads take a search each."""
+
+SAMPLED = 1 << 11
+"""Edges that tell which searches are behind."""
+
+BEHIND, EARLY = SAMPLED // 64, SAMPLED // 4
+"""Of these, fewer come from the frontier of a search that is behind, and from what it has seen."""
 
 APART: Fact[bool] = Fact("searches from several sources do not meet")
 
@@ -206,9 +213,7 @@ class _Searches:
     def push_together(self, rows: Any, words: Any, queues: Any, kept: bool) -> bool:
         """A level by all threads, each to vertices of its own, with about equally many edges; is it to be held?"""
         held = int(self.state[EDGES]) * DENSE >= self.A.nrows
-        columns: Any = by_columns(self.A)
-        ends = np.searchsorted(columns.indptr, np.linspace(0, self.A.nnz, self.threads + 1)[1:-1])
-        cuts, own = np.array([0, *ends, self.A.nrows]), np.zeros((self.threads, self.state.size), np.int64)
+        cuts, own = self.cuts(), np.zeros((self.threads, self.state.size), np.int64)
         (queue, other), state = queues, self.state
         firsts = cuts[:-1] + np.arange(self.threads)  # as the place behind a list is written to
         run(
@@ -258,12 +263,16 @@ class _Searches:
         threads, kept = 1 if few else self.threads, bool(self.held) and self.held[-1][1] is self.front
         if self.waiting is None:
             self.waiting, whole = np.empty(self.A.nrows, self.queue.dtype), True
-        after = self.next if few else (np.empty_like if whole else np.zeros_like)(self.front)
-        words, waiting, active = (self.seen, self.front, after), self.waiting, state.view(np.uint64)[ACTIVE]
+        active = state.view(np.uint64)[ACTIVE]
+        behind = self.behind(columns, active) if listed and not few and self.how.choice == "auto" else np.uint64(0)
+        after = self.next if few else (np.empty_like if whole and not behind else np.zeros_like)(self.front)
+        words, waiting, searches = (self.seen, self.front, after), self.waiting, np.array([active, behind], np.uint64)
+        if behind:
+            self.push_some(words, behind)
         taken, own = np.zeros(1, np.int64), np.zeros((threads, state.size), np.int64)
         left, found = np.empty((threads, waiting.size), waiting.dtype), self.other if few else waiting[:0]
         run(
-            lambda i, _: steps.pull(rows, words, waiting, whole, active, taken, (left[i], found), own[i]),
+            lambda i, _: steps.pull(rows, words, waiting, whole, searches, taken, (left[i], found), own[i]),
             [(i, i) for i in range(threads)],
         )
         self.waiting = np.concatenate([part[:count] for part, count in zip(left, own[:, LEFT].tolist(), strict=True)])
@@ -278,6 +287,30 @@ class _Searches:
         else:
             self.hold()
         return few
+
+    def behind(self, columns: Any, active: np.uint64) -> np.uint64:
+        """The searches that are behind the others, of those that have a frontier."""
+        some = columns.indices[:: max(self.A.nnz // SAMPLED, 1)]
+        near, known = (
+            np.unpackbits(words[some].view(np.uint8).reshape(-1, 8), axis=1, bitorder="little").sum(axis=0)
+            for words in (self.front, self.seen)
+        )
+        behind = np.packbits((near < BEHIND) & (known < EARLY), bitorder="little").view(np.uint64)[0] & active
+        return behind if behind != active else np.uint64(0)
+
+    def push_some(self, words: Any, some: np.uint64) -> None:
+        """Give what some searches have of the queue to their neighbours, by all threads."""
+        rows, count, cuts = (self.A.indptr, self.A.indices), self.state[COUNT], self.cuts()
+        run(
+            lambda i, _: steps.push_some(rows, words, self.queue, count, some, cuts[i : i + 2]),
+            [(i, i) for i in range(self.threads)],
+        )
+
+    def cuts(self) -> np.ndarray:
+        """Where the vertices of each thread begin, and where the last one's end: with about equally many edges."""
+        columns: Any = by_columns(self.A)
+        ends = np.searchsorted(columns.indptr, np.linspace(0, self.A.nnz, self.threads + 1)[1:-1])
+        return np.array([0, *ends, self.A.nrows])
 
     def emptied(self, kept: bool, listed: bool) -> None:
         """After few are pulled: the next words are 0, as are those of the front unless they are kept."""
