@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,9 @@ from . import kernels, panels
 
 CONTROL_WORDS = 4
 """Of 8 bytes, in EliminationControl."""
+
+ALIGNED = 256
+"""Bytes that parts of an allocation begin at multiples of."""
 
 CLIMB_ROOM, CLIMB_THREADS = 2048, 128
 """As in sweeps.cu: ancestors in shared memory; and threads of a block that climbs for one of many."""
@@ -122,6 +126,17 @@ def placed(known: host.Analysis) -> Placed:
     return known.placed[key]
 
 
+def carved(*sizes: int) -> tuple[Array, list[np.uint64]]:
+    """(room for parts of so many bytes, where they lie): one allocation takes as long as each of several.
+
+    The last part is at the room's end.
+    """
+    starts = [0, *accumulate(-(-size // ALIGNED) * ALIGNED for size in sizes[:-1])]
+    room = cupy().empty(starts[-1] + sizes[-1], np.uint8)
+    first = room.data.ptr
+    return room, [np.uint64(first + start) for start in starts]
+
+
 def on_device(array: np.ndarray) -> Array:
     """A copy; of structures as bytes."""
     return cupy().asarray(array.view(np.uint8) if array.dtype.names else array)
@@ -181,22 +196,32 @@ class Engine:
         queries = Queries(self.known.plan, numbers, self.s, self.dtype, self.lengths)
         return host.Engine(A, self.s, queries, to_device(self.slots, "cpu"), self.wide, self.fitting)
 
-    @property
+    @cached_property
     def kernels(self) -> kernels.Kernels:
         return kernels.path("sweeps", self.s, self.dtype, INT32)
 
-    @property
+    @cached_property
     def zero(self) -> Any:
         return self.s.zero(self.dtype)
 
-    @property
+    @cached_property
     def unit(self) -> Any:
         return self.dtype.type(self.s.unit(self.dtype))
+
+    @cached_property
+    def size(self) -> int:
+        """Of the sweep from one source: positions and arcs."""
+        return self.A.nrows + int(self.numbers.up.size)
 
     def starts(self, vertices: Any) -> np.ndarray:
         """(k, 3) the position of each vertex, its panel, and how many positions are above."""
         at, cut = self.known.tree.place[np.asarray(vertices)], self.placed.cut
         return np.stack((at, cut.panel_of[at], cut.depth[at]), axis=1).astype(np.int32)
+
+    @cached_property
+    def sweep_from_one(self) -> tuple[Any, ...]:
+        """What the kernel takes of the levels, and of the vertices."""
+        return *self.sweep(False), self.placed.place, np.int64(self.A.nrows)
 
     def sweep(self, many: bool, up: bool = False) -> tuple[Any, ...]:
         """What a kernel takes of the levels.  up: against the arcs, from which vertices lead to targets?"""
@@ -228,25 +253,25 @@ class Engine:
             for row in rows:
                 check_range(self.A if A is None else A, row, self.s)
 
-    def one(self, source: int, out: Array) -> Array:
-        """Distances from a source to all vertices, a row of one; the worst of each block."""
-        cp, p, n = cupy(), self.placed, self.A.nrows
-        [start] = self.starts([source]).tolist()
-        spare, steps = cp.empty(2 * p.cut.height, self.dtype), cp.empty(STEP_WORDS * p.cut.height, np.int32)
-        d, control, worsts = cp.empty(n, self.dtype), cp.zeros(SOLVE_WORDS, np.uint64), self.worsts()
-        above = p.panels, p.depths, self.numbers.closed_up, *map(np.int32, start), self.unit, spare, steps
-        arguments = control, *above, *self.sweep(False), p.place, np.int64(n), d, out, worsts
-        self.kernels.persistent("solve", n + int(self.numbers.up.size), arguments)
-        facts(kernel="solve", panels=int(p.cut.panels.size))
-        return worsts
+    def one(self, source: int, out: Array) -> Any:
+        """Distances from a source to all vertices, a row of one; what gives the worst of each block.
 
-    def worsts(self) -> Array:
-        """Room for a number of each block."""
-        return cupy().full(2048 // kernels.PLAIN_THREADS * self.blocks, self.unit, self.dtype)
+        Little is done before the launch, for it is the longer part of the call: all room is of one allocation.
+        """
+        p, k, item, cut = self.placed, self.kernels, self.dtype.itemsize, self.placed.cut
+        at, height, blocks = int(self.known.tree.place[source]), cut.height, k.persistent_blocks("solve", self.size)
+        sizes = 8 * SOLVE_WORDS, 2 * height * item, 4 * STEP_WORDS * height, self.A.nrows * item, blocks * item
+        room, (control, spare, steps, d, worsts) = carved(*sizes)
+        room.data.memset_async(0, sizes[0])
+        start = np.int32(at), np.int32(cut.panel_of[at]), np.int32(cut.depth[at])
+        above = p.panels, p.depths, self.numbers.closed_up, *start, self.unit, spare, steps
+        k.persistent("solve", self.size, (control, *above, *self.sweep_from_one, d, out, worsts))
+        facts(kernel="solve", panels=int(cut.panels.size))
+        return room[-blocks * item :].view(self.dtype) if not self.fitting else None
 
     @cached_property
-    def blocks(self) -> int:
-        """Multiprocessors, which takes some tenths of a millisecond to ask for."""
+    def multiprocessors(self) -> int:
+        """Their number, which takes some tenths of a millisecond to ask for."""
         return int(cupy().cuda.Device().attributes["MultiProcessorCount"])
 
     @cached_property
@@ -262,7 +287,9 @@ class Engine:
         cp, p, k, n = cupy(), self.placed, self.kernels, self.A.nrows
         strip = 64 if self.dtype.itemsize == 8 else 128
         strips, count, height = -(-len(sources) // strip), np.int32(len(sources)), p.cut.height
-        d, marks, worsts = cp.empty(strips * strip * n, self.dtype), cp.zeros(strips * n, np.uint8), self.worsts()
+        d, marks = cp.empty(strips * strip * n, self.dtype), cp.zeros(strips * n, np.uint8)
+        turned = 8 * n * strips
+        worsts = cp.empty(k.plain_blocks(turned), self.dtype)
         starts, (spare, steps) = on_device(self.starts(sources)), self.spare(len(sources), STEP_WORDS)
         others = p.others, np.int32(p.others.size), np.int32(strips)
         things = 32 * (len(sources) + strips * int(p.others.size))
@@ -273,13 +300,13 @@ class Engine:
         down = cp.zeros(1, np.uint64), *self.sweep(True), np.int32(strips), np.int64(n), marks, d
         k.persistent("sweep", 32 * strips * n, down)
         facts(kernel="sweep", strips=strips)
-        k.plain("turn", 8 * n * strips, (d, p.place, np.int64(n), count, self.unit, out, worsts))
+        k.plain("turn", turned, (d, p.place, np.int64(n), count, self.unit, out, worsts))
         return worsts
 
     def spare(self, count: int, words: int) -> tuple[Array, Array]:
         """Room for climbs from so many positions: what is known of the ancestors, and so many integers of each."""
         cp, height = cupy(), self.placed.cut.height
-        blocks = min(max(count, 1), 2048 // CLIMB_THREADS * self.blocks)
+        blocks = min(max(count, 1), 2048 // CLIMB_THREADS * self.multiprocessors)
         far = cp.empty(blocks * height if height > CLIMB_ROOM else 1, self.dtype)
         return far, cp.empty(words * blocks * height, np.int32)
 
@@ -341,16 +368,17 @@ class Engine:
         A.place.check_room("the nearest of several targets", n * (2 * self.dtype.itemsize + A.dtype.itemsize + 8))
         with A.place.scope():
             d, who = cp.full(n, self.zero, self.dtype), cp.full(n, NOBODY, np.int32)
-            found, which, worsts = cp.empty(n, self.dtype), cp.empty(n, np.int32), self.worsts()
+            found, which = cp.empty(n, self.dtype), cp.empty(n, np.int32)
+            worsts = cp.empty(k.persistent_blocks("sweep_up", self.size), self.dtype)
             count, height, sweep = np.int32(targets.size), np.int32(p.cut.height), self.sweep(False, up=True)
             ends = on_device(self.starts(targets)), on_device(targets.astype(np.int32)), count, self.unit, height
             climbs = p.panels, p.depths, self.numbers.closed_down, *ends, *self.spare(targets.size, STEP_WORDS)
-            things, arcs = targets.size * CLIMB_THREADS, n + int(self.numbers.up.size)
+            things = targets.size * CLIMB_THREADS
             k.plain("climb_to_nearest", things, (*climbs, self.numbers.closed_up, d, kernels.NULL), CLIMB_THREADS)
             to = p.place, np.int64(n), self.unit, d, found, worsts
-            k.persistent("sweep_up", arcs, (cp.zeros(1, np.uint32), *sweep, *to))
+            k.persistent("sweep_up", self.size, (cp.zeros(1, np.uint32), *sweep, *to))
             k.plain("climb_to_nearest", things, (*climbs, self.numbers.closed_up, d, who), CLIMB_THREADS)
-            k.persistent("name", arcs, (cp.zeros(1, np.uint32), *sweep, p.place, np.int64(n), d, who, which))
+            k.persistent("name", self.size, (cp.zeros(1, np.uint32), *sweep, p.place, np.int64(n), d, who, which))
             facts(kernel="sweep_up")
             if self.wide:
                 narrow = cp.empty(n, A.dtype)

@@ -164,14 +164,21 @@ class Kernels:
 
     def plain(self, name: str, things: int, arguments: tuple[Any, ...], threads: int = PLAIN_THREADS) -> None:
         """Launch a kernel without a barrier for so many things, one for each thread at a time."""
-        blocks = min(max(-(-things // threads), 1), 2048 // threads * self._multiprocessors)
-        self._get(name, False)((blocks,), (threads,), arguments)
+        self._get(name, False)((self.plain_blocks(things, threads),), (threads,), arguments)
 
     def persistent(self, name: str, things: int, arguments: tuple[Any, ...]) -> None:
         """Launch a kernel with barriers on as many multiprocessors as there is work for, at most MOST_BLOCKS blocks."""
+        threads, _ = SHAPES[self.kind][name]
+        self._get(name, True)((self.persistent_blocks(name, things),), (threads,), arguments)
+
+    def plain_blocks(self, things: int, threads: int = PLAIN_THREADS) -> int:
+        """Blocks of a kernel without a barrier."""
+        return min(max(-(-things // threads), 1), 2048 // threads * self._multiprocessors)
+
+    def persistent_blocks(self, name: str, things: int) -> int:
+        """Blocks of a kernel with barriers."""
         threads, each = SHAPES[self.kind][name]
-        blocks = min(max(things // threads, 1), each * self._multiprocessors, MOST_BLOCKS)
-        self._get(name, True)((blocks,), (threads,), arguments)
+        return min(max(things // threads, 1), each * self._multiprocessors, MOST_BLOCKS)
 
     def stepwise(
         self,

@@ -4,7 +4,8 @@
     d_uv = ⊕_x d_x ⊗ e_x               over the positions x above both: d climbs from u, and e against arcs from v
 
 A best path rises to its last position and falls from there, through arcs of the factor [1]. A climb goes through some
-supernodes, whose numbers lie side by side. They are rarely in a cache, so those of both ways are fetched ahead.
+supernodes, whose numbers lie side by side. They are rarely in a cache, so those of both ways are fetched ahead. What
+says where they are is a record of each supernode, so that one wait for memory leads to the next.
 
 [1] J. Dibbelt, B. Strasser, D. Wagner, Customizable contraction hierarchies, ACM J. Exp. Algorithmics 21, 2016.
 """
@@ -21,29 +22,59 @@ from semiring.cpu.kernels import compiled
 from semiring.cpu.lanes import prefetched
 
 from .algebra import algebra
+from .pattern import Pattern
 from .trees import ONE
 
 LINE = np.uintp(8)
 """Numbers of 8 bytes in a line of a cache."""
 
+WORDS = 4
+"""Of a supernode's record: where the next one's arcs begin; where its rows begin; its end and how many rows it has, as
+two halves; the supernode above it and its first row, -1 for none, likewise."""
 
-def fetch(x, s, above, arrays, numbers, d):
+LOW = np.int64(2**32 - 1)
+HALF: Any = np.int64(32)
+
+
+def records(p: Pattern) -> np.ndarray:
+    """What a climb reads of each supernode, side by side in half a line of a cache."""
+    counts, found = np.diff(p.row_starts), np.empty((p.above.size, WORDS), np.int64)
+    above = np.full(p.above.size, -1, np.int64)
+    above[counts > 0] = p.rows[p.row_starts[:-1][counts > 0]]
+    found[:, 0], found[:, 1] = p.starts[p.firsts[1:]], p.row_starts[:-1]
+    found[:, 2] = p.firsts[1:] | counts << HALF
+    found[:, 3] = p.above & LOW | above << HALF
+    return found.ravel()
+
+
+def read_record(supernodes, s, x):
+    """(where the arcs of x in supernode s begin, the end of s, where its rows begin and end, its first row, above)."""
+    k = np.uintp(WORDS * s)
+    stop, own, ends, up = supernodes[k], supernodes[k + ONE], supernodes[k + ONE + ONE], supernodes[k + ONE + ONE + ONE]
+    last, count = ends & LOW, ends >> HALF
+    width = last - x
+    at = stop - width * count - ((width * (width - 1)) >> np.int64(1))
+    return np.uintp(at), np.uintp(last), np.uintp(own), np.uintp(own + count), up >> HALF, up & LOW
+
+
+def fetch(x, s, supernodes, rows, numbers, d):
     """Have all fetched that a climb reads of a supernode, from x on; the next position on the way, and its supernode.
 
     The position is -1 above the root.
     """
-    firsts, row_starts, rows, starts = arrays
-    last, own, end = np.uintp(firsts[s + ONE]), np.uintp(row_starts[s]), np.uintp(row_starts[s + ONE])
-    at, stop = np.uintp(starts[np.uintp(x)]), np.uintp(starts[last])
-    prefetched(d, x)
+    at, last, own, end, following, above = read_record(supernodes, s, x)
+    stop = np.uintp(supernodes[np.uintp(WORDS * s)])
+    here = np.uintp(x)
+    while here < last:
+        prefetched(d, here)
+        here += LINE
     while at < stop:
         prefetched(numbers, at)
         at += LINE
-    at = own
-    while at < end:
-        prefetched(rows, at)
-        at += LINE
-    return (np.int64(rows[own]), np.uintp(above[s])) if own < end else (np.int64(-1), s)
+    while own < end:
+        prefetched(rows, own)
+        own += LINE
+    return following, above
 
 
 @lru_cache(maxsize=64)
@@ -89,16 +120,13 @@ def climbing(s: Semiring, dtype: np.dtype, lengths: bool) -> tuple[Any, Any, Any
     zero, unit, compose, better = known.zero, known.unit, known.compose, known.better
 
     @compiled
-    def climb(x, tree, arrays, numbers, d, forward):
-        """d of all positions above x, from d_x.  tree: the supernode of each position, and that above each supernode.
+    def climb(x, s, supernodes, rows, numbers, d, forward):
+        """d of all positions above x, in supernode s, from d_x.  supernodes: see `records`.
 
         numbers: of the arcs to later positions; from these, not `forward`.
         """
-        (nodes, above), (firsts, row_starts, rows, starts) = tree, arrays
-        s = np.uintp(nodes[np.uintp(x)])
         while x >= 0:
-            last, own, end = np.uintp(firsts[s + ONE]), np.uintp(row_starts[s]), np.uintp(row_starts[s + ONE])
-            at = np.uintp(starts[np.uintp(x)])
+            at, last, own, end, x_above, s_above = read_record(supernodes, s, x)
             for here_at in range(np.uintp(x), last):
                 here = d[here_at]
                 if here == zero:
@@ -116,40 +144,44 @@ def climbing(s: Semiring, dtype: np.dtype, lengths: bool) -> tuple[Any, Any, Any
                     t = compose(here, w) if forward else compose(w, here)
                     d[y] = t if better(t, before) else before
                     at += ONE
-            x = np.int64(rows[own]) if own < end else np.int64(-1)
-            s = np.uintp(above[s])
+            x, s = x_above, s_above
 
     @compiled
-    def meet(x, parent, d, e):
-        """(d_uv, the position where climbs meet that reach x and all above, -1 for none)."""
+    def meet(x, s, supernodes, d, e):
+        """(d_uv, the position where climbs meet that reach x, in supernode s, and all above, -1 for none)."""
         best, at = zero, np.int64(-1)
         while x >= 0:
-            t = compose(d[np.uintp(x)], e[np.uintp(x)])
-            if better(t, best):
-                best, at = t, np.int64(x)
-            x = np.int64(parent[np.uintp(x)])
+            _, last, _, _, x_above, s_above = read_record(supernodes, s, x)
+            for here in range(np.uintp(x), last):
+                t = compose(d[here], e[here])
+                if better(t, best):
+                    best, at = t, np.int64(here)
+            x, s = x_above, s_above
         return best, at
 
     @compiled
-    def between(u, v, place, tree, arrays, parent, numbers, rooms):
+    def between(u, v, place, nodes, supernodes, rows, numbers, rooms):
         """d_uv, of vertices.  numbers: of the arcs to later positions, and from them.  rooms: zeros, as afterwards."""
-        (nodes, above), (up, down), (d, e) = tree, numbers, rooms
+        (up, down), (d, e) = numbers, rooms
         x, y = np.int64(place[np.uintp(u)]), np.int64(place[np.uintp(v)])
-        a, s, b, r = x, np.uintp(nodes[np.uintp(x)]), y, np.uintp(nodes[np.uintp(y)])
+        s, r = np.int64(nodes[np.uintp(x)]), np.int64(nodes[np.uintp(y)])
+        a, of_a, b, of_b = x, s, y, r
         while a >= 0 or b >= 0:
             if a >= 0:
-                a, s = fetch(a, s, above, arrays, up, d)
+                a, of_a = fetch(a, of_a, supernodes, rows, up, d)
             if b >= 0:
-                b, r = fetch(b, r, above, arrays, down, e)
+                b, of_b = fetch(b, of_b, supernodes, rows, down, e)
         d[np.uintp(x)], e[np.uintp(y)] = unit, unit
-        climb(x, tree, arrays, up, d, True)
-        climb(y, tree, arrays, down, e, False)
-        best, _ = meet(x, parent, d, e)
-        for way, start in ((d, x), (e, y)):
-            at = start
+        climb(x, s, supernodes, rows, up, d, True)
+        climb(y, r, supernodes, rows, down, e, False)
+        best, _ = meet(x, s, supernodes, d, e)
+        for way, start, of_start in ((d, x, s), (e, y, r)):
+            at, of_at = start, of_start
             while at >= 0:
-                way[np.uintp(at)] = zero
-                at = np.int64(parent[np.uintp(at)])
+                _, last, _, _, x_above, s_above = read_record(supernodes, of_at, at)
+                for here in range(np.uintp(at), last):
+                    way[here] = zero
+                at, of_at = x_above, s_above
         return best
 
     return climb, meet, between

@@ -11,6 +11,7 @@ import numpy as np
 from formats.arrays import Array
 from semiring.cpu.kernels import compiled
 
+from .climbs import records
 from .descent import WIDE, Descent, descent
 from .pattern import Pattern, Tree, Work, find_slots, pattern, tree, work
 from .trees import ONE
@@ -103,6 +104,11 @@ class Plan:
         return descent(self.tree, self.pattern, self.work)
 
     @cached_property
+    def records(self) -> np.ndarray:
+        """What climbs read of each supernode."""
+        return records(self.pattern)
+
+    @cached_property
     def climbs(self) -> np.ndarray:
         """(n,) the arcs that a climb from each vertex looks at."""
         t = self.tree
@@ -121,10 +127,10 @@ class Plan:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the lists, without slots; those of sweeps from one source once there was one."""
+        """Bytes of the lists, without slots; those of climbs and of sweeps from one source once there was one."""
         p, t = self.pattern, self.tree
         arrays: list[Array] = [t.order, t.place, t.parent, t.counts, *p.arrays, p.nodes, p.above, *self.children]
-        swept = self.descent.nbytes if "descent" in self.__dict__ else 0
+        swept = sum(self.__dict__[name].nbytes for name in ("descent", "records", "climbs") if name in self.__dict__)
         return sum(each.nbytes for each in [*arrays, self.work.top, self.work.offsets]) + swept
 
 

@@ -61,18 +61,14 @@ class Queries:
         """A vector of the semiring's zero."""
         return np.full(count, self.zero, self.numbers.known.dtype)
 
-    @cached_property
-    def rising(self) -> tuple[Any, ...]:
-        """What climbs read beside numbers: the supernode of each position, that above each, and the pattern."""
-        p = self.plan.pattern
-        return (p.nodes, p.above), p.arrays
-
     def climb(self, v: int, d: np.ndarray, forward: bool = True) -> int:
         """Fill d along the way from a vertex to the root; its position."""
         climb, *_ = climbing(*self._key)
-        x = self.position(v)
+        x, p = self.position(v), self.plan.pattern
         d[x] = self.numbers.known.unit
-        climb(x, *self.rising, self.numbers.up if forward else self.numbers.down, d, forward)
+        climb(
+            x, int(p.nodes[x]), self.plan.records, p.rows, self.numbers.up if forward else self.numbers.down, d, forward
+        )
         return x
 
     def rooms(self) -> tuple[np.ndarray, np.ndarray]:
@@ -238,8 +234,8 @@ class Queries:
     @cached_property
     def meeting(self) -> tuple[Any, tuple[Any, ...]]:
         """What finds a distance between two vertices, and what it reads: at hand, for it takes microseconds."""
-        t, numbers = self.plan.tree, (self.numbers.up, self.numbers.down)
-        return climbing(*self._key)[2], (t.place, *self.rising, t.parent, numbers)
+        t, p, numbers = self.plan.tree, self.plan.pattern, (self.numbers.up, self.numbers.down)
+        return climbing(*self._key)[2], (t.place, p.nodes, self.plan.records, p.rows, numbers)
 
     @property
     def size(self) -> int:
@@ -250,7 +246,7 @@ class Queries:
         t, p, (_, meet, _) = self.plan.tree, self.plan.pattern, climbing(*self._key)
         d, e = self.zeros(self.size), self.zeros(self.size)
         x, y = self.climb(u, d), self.climb(v, e, False)
-        _, top = meet(x, t.parent, d, e)
+        _, top = meet(x, int(p.nodes[x]), self.plan.records, d, e)
         if top < 0:
             return None
         climb_back, unpack = unpacking(*self._key)
