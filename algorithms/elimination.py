@@ -381,11 +381,13 @@ class Factor:
         starts, ends = starting_points(A, None, sources), as_indices(targets, "targets", A.nrows)
         A.place.check_room(f"a table of {len(starts):,} × {len(ends):,} distances", len(starts) * len(ends) * 8)
         out = A.xp.empty((len(starts), len(ends)), A.dtype)
-        self._engine.table(starts, ends, out)
+        with running_as("distances", A) as run:
+            run.implementation, run.why = "fused", f"a table of {len(starts)} × {len(ends)} by the factor"
+            self._engine.table(starts, ends, out)
         return out
 
     def nearest(self, targets: Vertices) -> tuple[DenseVector, IntegerVector]:
-        """For each vertex, which of several targets is the nearest, and how far it is.
+        """For each vertex, which of several targets is the nearest, and how far it is: one sweep for all targets.
 
         Args:
             targets: (k,) to where.
@@ -399,7 +401,9 @@ class Factor:
             ValueError: one of these is no vertex.
         """
         ends = to_device(as_indices(targets, "targets", self.A.nrows), "cpu")
-        return self._engine.nearest(ends)
+        with running_as("nearest", self.A) as run:
+            run.implementation, run.why = "fused", f"{len(ends)} targets by the factor"
+            return self._engine.nearest(ends)
 
     def __repr__(self) -> str:
         return f"Factor({self.semiring.name}, {self.A.dtype}, {self.nbytes:,} bytes, {self.symbolic!r})"

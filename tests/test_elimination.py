@@ -536,4 +536,6 @@ def test_explain_tells_what_was_made() -> None:
     [run] = [run for run in told.runs if run.algorithm == "factor"]
     assert run.facts["arcs"] == told.result.symbolic.entries
     assert {"order", "operations", "levels", "nbytes"} <= set(run.facts)
-    assert [run.algorithm for run in explain(told.result.solve, 0).runs] == ["solve"]
+    F = told.result
+    for call, operands in ((F.solve, (0,)), (F.distances, ([0], [1])), (F.nearest, ([3],))):
+        assert [run.algorithm for run in explain(call, *operands).runs] == [call.__name__]
