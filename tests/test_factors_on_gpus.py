@@ -10,7 +10,7 @@ import pytest
 
 from algorithms import Factor, NegativeCycle, factor, symbolic_factor
 from algorithms.fused.cpu.elimination.plan import Plan
-from algorithms.fused.cuda import panels
+from algorithms.fused.cuda import elimination, panels
 from algorithms.fused.cuda.kernels import launches
 from formats import CSR, Matrix, OutOfDeviceMemory, from_edges, set_memory_limit
 
@@ -93,6 +93,27 @@ def test_larger_graphs(name: str, backend: str) -> None:
     check(F, G, np.random.default_rng(1).integers(0, A.nrows, 300).tolist(), np.arange(0, A.nrows, 7))
     with launches(every=1):
         np.testing.assert_array_equal(on_cpu(G.refactor(G.A).solve(5)), F.solve(5))
+
+
+@on_a_gpu
+@pytest.mark.parametrize("dtype", ["int32", "int64", "float32"])
+@pytest.mark.parametrize("n", [0, 1, 5])
+def test_graphs_of_no_edge(n: int, dtype: str, backend: str) -> None:
+    F, G = both(from_edges([], [], np.array([], dtype), shape=n), "min_plus", backend)
+    for targets in ([], range(n)):
+        for mine, its in zip(G.nearest(targets), F.nearest(targets), strict=True):
+            np.testing.assert_array_equal(on_cpu(mine), its)
+        np.testing.assert_array_equal(on_cpu(G.solve(sources=targets)), F.solve(sources=targets))
+        np.testing.assert_array_equal(on_cpu(G.distances(range(n), targets)), F.distances(range(n), targets))
+
+
+@on_a_gpu
+def test_a_pair_whose_climbs_are_long(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    A = larger("roads")
+    F, G = both(A, "min_plus", backend)
+    monkeypatch.setattr(elimination, "HOST_ARCS", 0)
+    for u, v in ((0, 8099), (8099, 0), (17, 17)):
+        assert G.distance(u, v) == F.distance(u, v)
 
 
 @on_a_gpu

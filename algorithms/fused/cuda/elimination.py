@@ -367,6 +367,8 @@ class Engine:
         cp, p, k, n, A = cupy(), self.placed, self.kernels, self.A.nrows, self.A
         A.place.check_room("the nearest of several targets", n * (2 * self.dtype.itemsize + A.dtype.itemsize + 8))
         with A.place.scope():
+            if n == 0:
+                return cp.empty(0, A.dtype), cp.empty(0, np.int32)
             d, who = cp.full(n, self.zero, self.dtype), cp.full(n, NOBODY, np.int32)
             found, which = cp.empty(n, self.dtype), cp.empty(n, np.int32)
             worsts = cp.empty(k.persistent_blocks("sweep_up", self.size), self.dtype)
