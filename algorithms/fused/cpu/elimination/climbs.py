@@ -89,26 +89,27 @@ def climbing_from_targets(s: Semiring, dtype: np.dtype, lengths: bool) -> Any:
             d[y], nearest[y] = t, target
 
     @compiled
-    def climb(arrays, down, ranks, d, nearest, pairs):
-        """Distances to the nearest target of the targets and all positions above, and which it is, to their ranks.
+    def climb(above, nodes, supernodes, rows, down, ranks, d, nearest, pairs):
+        """Distances to the nearest target of all positions above targets, and which it is, to their ranks.
 
-        d, nearest: of targets themselves the unit and their number, else the zero and no smaller number.  pairs: two
-        views of the ranks' distances and numbers, which lie side by side; none is reached before.
+        above: these positions, ascending, the targets' own among them.  d, nearest: of targets the unit and their
+        number, else the zero and no smaller number.  pairs: two views of the ranks' distances and numbers, which lie
+        side by side; none is reached before.
         """
-        firsts, row_starts, rows, starts = arrays
-        for s in range(firsts.size - 1):
-            for x in range(np.uintp(firsts[s]), np.uintp(firsts[s + 1])):
-                if d[x] == zero:
-                    continue
-                at, here, target = np.uintp(starts[x]), d[x], nearest[x]
-                for y in range(x + ONE, np.uintp(firsts[s + 1])):
-                    improve(y, compose(down[at], here), target, d, nearest)
-                    at += ONE
-                for r in range(np.uintp(row_starts[s]), np.uintp(row_starts[s + 1])):
-                    improve(np.uintp(rows[r]), compose(down[at], here), target, d, nearest)
-                    at += ONE
-                k = np.uintp(2 * ranks[x])
-                pairs[0][k], pairs[1][k + ONE] = here, target
+        for place in range(above.size):
+            x = np.int64(above[place])
+            at, last, own, end, _, _ = read_record(supernodes, nodes[np.uintp(x)], x)
+            here, target = d[np.uintp(x)], nearest[np.uintp(x)]
+            k = np.uintp(2 * np.int64(ranks[np.uintp(x)]))
+            pairs[0][k], pairs[1][k + ONE] = here, target
+            if here == zero:
+                continue
+            for y in range(np.uintp(x) + ONE, last):
+                improve(y, compose(down[at], here), target, d, nearest)
+                at += ONE
+            for r in range(own, end):
+                improve(np.uintp(rows[r]), compose(down[at], here), target, d, nearest)
+                at += ONE
 
     return climb
 

@@ -17,6 +17,7 @@ from semiring.cpu.threads import get_threads, run, share
 from .climbs import climbing, climbing_from_targets
 from .descent import descending, list_numbers
 from .numbers import Numbers
+from .pattern import Tree
 from .plan import Plan
 from .routes import unpacking
 from .sweeps import LANES, lanes
@@ -205,9 +206,8 @@ class Queries:
     def above(self, targets: np.ndarray) -> Selection:
         """The part of the factor from which targets are reached: these and all positions above."""
         p, t = self.plan.pattern, self.plan.tree
-        wanted = np.zeros(t.parent.size, bool)
         positions = t.place[targets]
-        mark_above(positions, t.parent, wanted)
+        wanted = positions_above(positions, t)
         chosen = np.flatnonzero(wanted)
         place = np.full(wanted.size, -1, np.int64)
         place[chosen] = np.arange(chosen.size)
@@ -270,12 +270,13 @@ class Queries:
     def nearest(self, targets: np.ndarray, d: np.ndarray, who: np.ndarray) -> Any:
         """The distance from each vertex to the nearest target, and which it is, -1 for none; the worst distance."""
         _, sweep = descending(*self._key, True)
-        place, up, order = self.plan.tree.place, self.numbers.up, self.plan.descent
+        plan, p, at = self.plan, self.plan.pattern, self.plan.tree.place[targets]
         x, nearest, pairs = self.zeros(self.size), np.full(self.size, NOBODY, np.int32), self.pairs(self.size)
-        x[place[targets]], nearest[place[targets]] = self.numbers.known.unit, targets
-        climb = climbing_from_targets(*self._key)
-        climb(self.plan.pattern.arrays, self.numbers.down, order.ranks, x, nearest, pairs)
-        return self.descend(sweep, self.listed_up, up, pairs, (d.view(x.dtype), who), lambda: self.pairs(order.room))
+        x[at], nearest[at] = self.numbers.known.unit, targets
+        climb, above = climbing_from_targets(*self._key), np.flatnonzero(positions_above(at, plan.tree))
+        climb(above, p.nodes, plan.records, p.rows, self.numbers.down, plan.descent.ranks, x, nearest, pairs)
+        out, room = (d.view(x.dtype), who), plan.descent.room
+        return self.descend(sweep, self.listed_up, self.numbers.up, pairs, out, lambda: self.pairs(room))
 
     def pairs(self, count: int) -> tuple[np.ndarray, np.ndarray]:
         """Distances and targets side by side, as two views: no target is known."""
@@ -321,6 +322,13 @@ def within(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     """The places of all ranges, one after the other."""
     ends = running(lengths)
     return np.arange(int(ends[-1])) + np.repeat(starts - ends[:-1], lengths)
+
+
+def positions_above(positions: np.ndarray, t: Tree) -> np.ndarray:
+    """(n,) true of some positions and of all above."""
+    wanted = np.zeros(t.parent.size, bool)
+    mark_above(positions, t.parent, wanted)
+    return wanted
 
 
 @compiled
