@@ -89,13 +89,14 @@ def climbing_from_targets(s: Semiring, dtype: np.dtype, lengths: bool) -> Any:
             d[y], nearest[y] = t, target
 
     @compiled
-    def climb(above, nodes, supernodes, rows, down, ranks, d, nearest, pairs):
+    def climb(above, lists, down, ranks, d, nearest, pairs):
         """Distances to the nearest target of all positions above targets, and which it is, to their ranks.
 
-        above: these positions, ascending, the targets' own among them.  d, nearest: of targets the unit and their
-        number, else the zero and no smaller number.  pairs: two views of the ranks' distances and numbers, which lie
-        side by side; none is reached before.
+        above: these positions, ascending, the targets' own among them.  lists: the supernode of each position, records,
+        and rows.  d, nearest: of targets the unit and their number, else the zero and no smaller number.  pairs: two
+        views of the ranks' distances and numbers, which lie side by side; none is reached before.
         """
+        nodes, supernodes, rows = lists
         for place in range(above.size):
             x = np.int64(above[place])
             at, last, own, end, _, _ = read_record(supernodes, nodes[np.uintp(x)], x)

@@ -274,7 +274,8 @@ class Queries:
         x, nearest, pairs = self.zeros(self.size), np.full(self.size, NOBODY, np.int32), self.pairs(self.size)
         x[at], nearest[at] = self.numbers.known.unit, targets
         climb, above = climbing_from_targets(*self._key), np.flatnonzero(positions_above(at, plan.tree))
-        climb(above, p.nodes, plan.records, p.rows, self.numbers.down, plan.descent.ranks, x, nearest, pairs)
+        lists = p.nodes, plan.records, p.rows
+        climb(above, lists, self.numbers.down, plan.descent.ranks, x, nearest, pairs)
         out, room = (d.view(x.dtype), who), plan.descent.room
         return self.descend(sweep, self.listed_up, self.numbers.up, pairs, out, lambda: self.pairs(room))
 
