@@ -193,29 +193,29 @@ def starts_of(A: Matrix, indices: Any) -> tuple[list[int], tuple[int, ...]]:
     return starts.tolist(), given.shape
 
 
-def sparse_like(csgraph: Any, rows: Any, cols: Any, values: Any) -> Any:
-    """A sparse matrix of these edges, as `csgraph` is one."""
-    n = csgraph.shape[0] if hasattr(csgraph, "shape") else len(csgraph)
+def by_rows(rows: Any, cols: Any, values: Any, n: int) -> tuple[Any, Any, Any]:
+    """indptr, indices and values of (n, n) of these entries."""
     xp = namespace(values)
     if xp is np:
         from algorithms.fused.cpu import entries
 
-        return matrix_like(csgraph, *entries.by_rows(rows, cols, values, n))
+        indptr, indices, sorted_values = entries.by_rows(rows, cols, values, n)
+        return indptr, indices, sorted_values
     keys = rows.astype(np.int64) * n + cols
     if not bool((keys[1:] > keys[:-1]).all()):
         order = keys.argsort()
         rows, cols, values = rows[order], cols[order], values[order]
     indptr = xp.zeros(n + 1, np.int32)
     indptr[1:] = xp.cumsum(xp.bincount(rows, minlength=n))[:n]
-    return matrix_like(csgraph, indptr, cols, values)
+    return indptr, cols, values
 
 
-def entries_where(csgraph: Any, A: Any, kept: Any) -> Any:
-    """A sparse matrix of A's entries, by rows, at which the Boolean vector is true, as `csgraph` is one."""
+def entries_where(A: Any, kept: Any) -> tuple[Any, Any, Any]:
+    """indptr, indices and values of A's entries, by rows, at which the Boolean vector is true."""
     xp = A.xp
     before = xp.zeros(A.nnz + 1, np.int32)
     xp.cumsum(kept, out=before[1:], dtype=np.int32)
-    return matrix_like(csgraph, before[A.indptr], A.indices[kept], A.values[kept])
+    return before[A.indptr], A.indices[kept], A.values[kept]
 
 
 def matrix_like(csgraph: Any, indptr: Any, indices: Any, values: Any) -> Any:

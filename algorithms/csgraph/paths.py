@@ -288,6 +288,8 @@ def found_from(
     if not starts:
         d = xp.empty(shape, np.float64)
         return (d, xp.empty(shape, np.int32)) if return_predecessors else d
+    if small.suits(A, len(starts), return_predecessors) and not gains_by_length(A, MinPlus):
+        return small.searched(compressed(A, 0), starts, shape[:-1], return_predecessors, unweighted, limit)
     if unweighted:
         found: Any = bfs(A, sources=starts, return_parents=return_predecessors, max_level=deepest(limit))
         level = found[0] if return_predecessors else found
@@ -309,6 +311,10 @@ def found_from(
 
 def from_nearest(A: Matrix, starts: list[int], return_predecessors: bool, unweighted: bool, limit: float) -> Any:
     """(n,) distances from the nearest starting point, or with them the predecessors, and which point it is."""
+    if small.suits(A, len(starts), True) and not gains_by_length(A, MinPlus):
+        found = small.searched(compressed(A, 0), starts, (), return_predecessors, unweighted, limit, True)
+        if found is not None:
+            return found
     xp, n = A.xp, A.nrows
     points = xp.asarray(sorted(set(starts)), np.int64)
     if unweighted:

@@ -3,7 +3,7 @@
     host    so many ns a vertex and an edge, and the copy of the matrix if there is none yet
     GPU     what a call takes on a small graph; of several sources each again; of an order of discovery each level
 
-The host's copy is kept with the matrix. Answers are always where the matrix is. The times are those of an H200 and of a
+The host's copy is kept with the matrix. Answers are always where the matrix is. The times are those of an H100 and of a
 Xeon; they only have to tell a call of half a millisecond from one of a hundred.
 """
 
@@ -52,14 +52,14 @@ class Cost:
         return (sources * (self.vertex_ns * A.nrows + self.edge_ns * A.nnz) + copied) / 1e6
 
 
-DISTANCES = Cost(0.7, 60, 3, 0.07)
-LEVELS = Cost(0.75, 30, 3, 0.07)
-TREES = Cost(1.7, 100, 5, 1)
+DISTANCES = Cost(0.7, 20, 1.5, 0.07)
+LEVELS = Cost(0.75, 10, 1, 0.07)
+TREES = Cost(1.7, 25, 2, 1)
 ALL_PAIRS = Cost(1, 0, 0.4)
 ORDER = Cost(0, 10, 3)
 WEAK = Cost(0.45, 20, 2)
-STRONG = Cost(2, 35, 5)
-FOREST = Cost(2, 80, 20)
+STRONG = Cost(2, 30, 2.5)
+FOREST = Cost(2, 50, 4)
 
 
 def sooner(A: Matrix, cost: Cost, sources: int = 1) -> Matrix:

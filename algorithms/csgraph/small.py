@@ -1,4 +1,4 @@
-"""Dijkstra's algorithm on small matrices as they are given: nothing is sorted, compared with before, or kept.
+"""Dijkstra's algorithm on small matrices, and on SciPy's as they are: not sorted, compared with before, or kept.
 
 What `paths` would have to learn of such a matrix takes longer than the search. The answers are the same.
 """
@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from formats import CSR
+from formats import CSR, Matrix
 from semiring import MinPlus
 
 from .graphs import SOON, as_given, damaged, starts_of
@@ -19,21 +19,36 @@ FEW = 16
 """Starting points up to which trees are found one after the other; distances alone are sooner found together."""
 
 
+def suits(A: Matrix, starts: int, trees: bool) -> bool:
+    """Is it a small matrix on the host, of which so few searches are asked for?"""
+    return A.place.on_host and 0 < A.nnz < SOON and 0 < starts <= (FEW if trees else 1)
+
+
 def dijkstra(
     csgraph: Any, indices: Any, return_predecessors: bool, unweighted: bool, limit: float, min_only: bool
 ) -> Any:
-    """As `paths.dijkstra`, or None.
-
-    None: the matrix is large, of another format, or has a negative weight; there are many starting points; or edges of
-    weight 0 leave predecessors from several points open.
-    """
-    few = 1 if not (min_only or return_predecessors) else FEW
-    if indices is None or not 0 < np.size(indices) <= few or not limit >= 0:
+    """As `paths.dijkstra`, or None of a large matrix, another format, a negative weight or many starting points."""
+    if indices is None or not limit >= 0:
         return None
     A = as_given(csgraph, SOON)
-    if A is None or not A.nnz or not A.values.min() >= 0:  # a NaN is not
-        return None
-    starts, shape = starts_of(A, indices)
+    if A is None or not suits(A, np.size(indices), return_predecessors or min_only) or not A.values.min() >= 0:
+        return None  # a NaN is not, either
+    return searched(A, *starts_of(A, indices), return_predecessors, unweighted, limit, min_only)
+
+
+def searched(
+    A: Any,
+    starts: list[int],
+    shape: tuple[int, ...],
+    return_predecessors: bool,
+    unweighted: bool,
+    limit: float,
+    min_only: bool = False,
+) -> Any:
+    """What `dijkstra` gives; None where edges of weight 0 leave predecessors from several points open.
+
+    A: (n, n), rows without negative weights; the other arguments as in `paths`.
+    """
     n, groups = A.nrows, [starts] if min_only else [[start] for start in starts]
     d, parent = np.full((len(groups), n), np.inf), np.full((len(groups), n), NONE, np.int32)
     for each in zip(groups, d, parent, strict=True):

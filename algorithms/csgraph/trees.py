@@ -14,7 +14,7 @@ from formats.storage.compressed import expand
 from formats.storage.orientation import is_symmetric
 from semiring.vectors import all_vertices, roots
 
-from .graphs import SOON, as_given, damaged, entries_where, graph_of, sparse_like, stored, values_at
+from .graphs import SOON, as_given, by_rows, damaged, entries_where, graph_of, matrix_like, stored, values_at
 from .places import FOREST, sooner, sooner_in_order, where
 
 NONE = -9999
@@ -49,7 +49,7 @@ def breadth_first_order(csgraph: Any, i_start: int, directed: bool = True, retur
         order, parent = as_queued(A, start)
         return (order, parent) if return_predecessors else order
     A = stored(csgraph, directed, weighted=False)
-    order, parent = in_order(A, start, not directed)
+    _, order, parent = in_order(A, start, not directed)
     return where(A, (order, parent)) if return_predecessors else where(A, order)
 
 
@@ -63,15 +63,15 @@ def as_queued(A: Any, start: int) -> tuple[Any, Any]:
     return found
 
 
-def in_order(A: Matrix, start: int, both_ways: bool) -> tuple[Any, Any]:
-    """(the order, the predecessors), on the host if they are there sooner."""
+def in_order(A: Matrix, start: int, both_ways: bool) -> tuple[Any, Any, Any]:
+    """(A, or its copy on the host if an order is there sooner; the order and the predecessors, where that is)."""
     B = sooner_in_order(A, start, both_ways)
     if B.place.on_host and B.nnz < SOON and 0 <= start < B.nrows:
         from algorithms.fused.cpu.bfs_order import queued
 
-        return queued(B, start, both_ways, NONE)  # type: ignore[arg-type]  # by rows
+        return B, *queued(B, start, both_ways, NONE)  # type: ignore[arg-type]  # by rows
     order, parent = bfs_order(B, start, both_ways=both_ways)
-    return order.astype(np.int32, copy=False), as_predecessors(parent)
+    return B, order.astype(np.int32, copy=False), as_predecessors(parent)
 
 
 def breadth_first_tree(csgraph: Any, i_start: int, directed: bool = True) -> Any:
@@ -98,16 +98,15 @@ def breadth_first_tree(csgraph: Any, i_start: int, directed: bool = True) -> Any
     Source: `bfs_order`.
     """
     A: Any = stored(csgraph, directed)
-    start = operator.index(i_start)
-    order, parent = where(A, in_order(A, start, not directed))
+    B, order, parent = in_order(A, operator.index(i_start), not directed)
     if directed:
-        return entries_where(csgraph, A, parent[A.indices] == expand(A.indptr))
+        return matrix_like(csgraph, *where(A, entries_where(B, parent[B.indices] == expand(B.indptr))))
     found = order[1:]
     found_by = parent[found]
-    values = positive(values_at(A, found_by, found))
-    if not is_symmetric(A):
-        values = A.xp.minimum(values, positive(values_at(A, found, found_by)))
-    return sparse_like(csgraph, found_by, found, values)
+    values = positive(values_at(B, found_by, found))
+    if not is_symmetric(B):
+        values = B.xp.minimum(values, positive(values_at(B, found, found_by)))
+    return matrix_like(csgraph, *where(A, by_rows(found_by, found, values, B.nrows)))
 
 
 def minimum_spanning_tree(csgraph: Any, overwrite: bool = False) -> Any:
@@ -142,7 +141,7 @@ def minimum_spanning_tree(csgraph: Any, overwrite: bool = False) -> Any:
     if not is_symmetric(A):
         here = values_at(A, u, v) == weights
         u, v = A.xp.where(here, u, v), A.xp.where(here, v, u)
-    return sparse_like(csgraph, *where(G, (u, v, weights)))
+    return matrix_like(csgraph, *where(G, by_rows(u, v, weights, G.nrows)))
 
 
 def as_predecessors(parent: Any) -> Any:
