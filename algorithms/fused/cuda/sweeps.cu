@@ -480,9 +480,10 @@ __device__ __forceinline__ void name_levels(const Sweep& sweep, int first, int l
 }
 
 // The nearest target of all vertices, by those of the targets' ancestors, and d; -1 for none.
-extern "C" __global__ void __launch_bounds__(NAME_THREADS, NAME_BLOCKS)
-    name(unsigned int* arrived, const Piece* pieces, const int* rows, const int* levels, const int* lanes, const int* bins,
-         int bin_count, const T* numbers, const int* place, long long n, const T* d, int* who, int* out) {
+extern "C" __global__ void __launch_bounds__(NAME_NEAREST_THREADS, NAME_NEAREST_BLOCKS)
+    name_nearest(unsigned int* arrived, const Piece* pieces, const int* rows, const int* levels, const int* lanes,
+                 const int* bins, int bin_count, const T* numbers, const int* place, long long n, const T* d, int* who,
+                 int* out) {
     const Sweep sweep{pieces, rows, levels, lanes, bins, bin_count, numbers};
     const int rank = (threadIdx.x / 32 * gridDim.x + blockIdx.x) * 32 + lane_number();
     name_levels(sweep, bins[0], bins[1], rank, (int)thread_count(), d, who, [&] { grid_barrier(arrived); });
