@@ -125,7 +125,7 @@ class Symbolic:
         """
         itemsize = self._A.values.dtype.type(0).astype(dtype).itemsize
         known = self._known.prediction
-        return known.nbytes(itemsize, self._A.nnz) + itemsize * known.room + 60 * self._A.nrows
+        return known.nbytes(itemsize, self._A.nnz) + itemsize * known.room + 80 * self._A.nrows
 
     def numeric(self, A: Matrix, semiring: Semiring | str = MinPlus) -> Factor:
         """The factor of a matrix with this pattern, or with a part of it.

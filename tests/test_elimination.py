@@ -306,6 +306,14 @@ def test_an_order_without_metis_is_a_permutation(monkeypatch: pytest.MonkeyPatch
 # --- stages -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("A", [roads(70), from_edges(range(4999), range(1, 5000))], ids=["roads", "a path"])
+def test_questions_take_no_more_bytes_than_were_predicted(A: CSR) -> None:
+    F = factor(A)
+    made = F.nbytes
+    F.solve(0), F.path(0, 9), F.distances([0], [5]), F.nearest([3])
+    assert made < F.nbytes <= F.symbolic.predicted_nbytes(A.dtype) <= 2 * F.nbytes
+
+
 def test_what_is_predicted_is_what_is_made() -> None:
     A = roads(20)
     S = symbolic_factor(A)

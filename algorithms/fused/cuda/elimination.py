@@ -380,7 +380,9 @@ class Engine:
             to = p.place, np.int64(n), self.unit, d, found, worsts
             k.persistent("sweep_up", self.size, (cp.zeros(1, np.uint32), *sweep, *to))
             k.plain("climb_to_nearest", things, (*climbs, self.numbers.closed_up, d, who), CLIMB_THREADS)
-            k.persistent("name_nearest", self.size, (cp.zeros(1, np.uint32), *sweep, p.place, np.int64(n), d, who, which))
+            k.persistent(
+                "name_nearest", self.size, (cp.zeros(1, np.uint32), *sweep, p.place, np.int64(n), d, who, which)
+            )
             facts(kernel="sweep_up")
             if self.wide:
                 narrow = cp.empty(n, A.dtype)

@@ -11,7 +11,7 @@ import numpy as np
 from formats.arrays import Array
 from semiring.cpu.kernels import compiled
 
-from .climbs import records
+from .climbs import WORDS, records
 from .descent import WIDE, Descent, descent
 from .pattern import Pattern, Tree, Work, find_slots, pattern, tree, work
 from .trees import ONE
@@ -22,20 +22,25 @@ class Prediction:
     """What a factor will take.
 
     arcs: to later positions; there are as many to earlier ones.  operations: products w_yx ⊗ w_xz.  height: positions
-    on the longest way to a root.  rows: of all supernodes.  update: rows of the largest.  listed: what a sweep from one
-    source has of its own, a number and a rank for each.
+    on the longest way to a root.  supernodes: how many.  rows: of all of them.  update: rows of the largest.  listed:
+    what a sweep from one source has of its own, numbers and a rank for each.
     """
 
     arcs: int
     operations: int
     height: int
+    supernodes: int
     rows: int
     update: int
     listed: int
 
     def nbytes(self, itemsize: int, edges: int, both: bool = True) -> int:
-        """Bytes of a factor with numbers of that size.  both: are the two directions of an arc kept apart?"""
-        return self.arcs * itemsize * (1 + both) + 4 * self.rows + 8 * edges + (itemsize + 4) * self.listed
+        """Bytes of a factor with numbers of that size, all questions asked.
+
+        both: are the two directions of an arc kept apart?
+        """
+        numbers = itemsize * (1 + both) * (self.arcs + self.listed)
+        return numbers + 4 * (self.rows + self.listed) + 8 * edges + 8 * WORDS * self.supernodes
 
     @property
     def room(self) -> int:
@@ -52,7 +57,7 @@ def prediction(t: Tree) -> Prediction:
     arcs, rows, wide = int(counts.sum()), counts[ends], widths >= WIDE
     own = widths * (widths - 1) // 2 + (widths - 1) * rows  # of a wide supernode, beyond its rows
     operations = int((counts * (counts - 1)).sum())
-    return Prediction(arcs, operations, int(height), int(rows.sum()), most, arcs - int(own[wide].sum()))
+    return Prediction(arcs, operations, int(height), rows.size, int(rows.sum()), most, arcs - int(own[wide].sum()))
 
 
 def last_of_supernodes(t: Tree) -> Any:
