@@ -35,7 +35,7 @@ def connected_components(
 
     Example:
         >>> connected_components([[0, 1, 0], [0, 0, 0], [0, 0, 0]], connection="strong")
-        (3, array([2, 0, 1], dtype=int32))
+        (3, array([1, 0, 2], dtype=int32))
 
     Source: `scc` and `topological_components`.
     """
