@@ -208,6 +208,7 @@ def test_small_matrices_in_any_order_have_the_answers_of_sorted_ones(monkeypatch
         n, limit = S.shape[0], float(rng.choice([0, 2.5, 7, np.inf]))
         points = rng.integers(-n, n, int(rng.integers(1, 4)))
         for how in ({"min_only": True}, {}, {"unweighted": True}, {"unweighted": True, "min_only": True}):
+            how["directed"] = turn % 4 < 2
             given: dict[str, Any] = how | {"indices": points, "limit": limit, "return_predecessors": True}
             with monkeypatch.context() as patch:
                 patch.setattr(small, "suits", lambda *_: False)
@@ -230,6 +231,7 @@ def test_matrices_whose_arrays_lead_out_of_them_are_refused(name: str, where: in
     for call_it in (
         lambda S: ours.dijkstra(S, indices=0),
         lambda S: ours.dijkstra(S, indices=0, unweighted=True),
+        lambda S: ours.dijkstra(S, False, indices=0),
         lambda S: ours.breadth_first_order(S, 0),
         lambda S: ours.connected_components(S),
         lambda S: ours.connected_components(S, connection="strong"),

@@ -85,6 +85,20 @@ def as_given(csgraph: Any, most: int | None = None) -> CSR | None:
     return CSR.trusted(indptr, indices, values, (n, n))
 
 
+def given_both_ways(csgraph: Any, most: int) -> CSR | None:
+    """Each row of a SciPy CSR, as it is, followed by its column: the edges both ways."""
+    A = as_given(csgraph, most)
+    if A is None:
+        return None
+    from algorithms.fused.cpu.as_given import DAMAGED, both_ways
+
+    begins, places = np.zeros((2, A.nrows + 1), np.int32)
+    heads, weights = np.empty(2 * A.values.size, np.int32), np.empty(2 * A.values.size)
+    if both_ways((A.indptr, A.indices, A.values), begins, places, heads, weights) == DAMAGED:
+        raise damaged(A)
+    return CSR.trusted(places, heads, weights, A.shape)
+
+
 def damaged(A: CSR) -> ValueError:
     """The error of a matrix of which a loop has read a row or a column that lies outside."""
     return ValueError(f"indptr must ascend to the {A.indices.size} entries, and indices be in [0, {A.nrows})")

@@ -80,7 +80,7 @@ def dijkstra(
     Source: `sssp`.
     """
     how = return_predecessors, unweighted, limit
-    if directed and (found := small.dijkstra(csgraph, indices, *how, min_only)) is not None:
+    if (found := small.dijkstra(csgraph, directed, indices, *how, min_only)) is not None:
         return found
     A = graph_of(csgraph, directed)
     if gains_by_length(A, MinPlus):

@@ -12,7 +12,7 @@ import numpy as np
 from formats import CSR, Matrix
 from semiring import MinPlus
 
-from .graphs import SOON, as_given, damaged, starts_of
+from .graphs import SOON, as_given, damaged, given_both_ways, starts_of
 from .trees import NONE, as_predecessors, origins
 
 FEW = 16
@@ -25,14 +25,21 @@ def suits(A: Matrix, starts: int, trees: bool) -> bool:
 
 
 def dijkstra(
-    csgraph: Any, indices: Any, return_predecessors: bool, unweighted: bool, limit: float, min_only: bool
+    csgraph: Any,
+    directed: bool,
+    indices: Any,
+    return_predecessors: bool,
+    unweighted: bool,
+    limit: float,
+    min_only: bool,
 ) -> Any:
     """As `paths.dijkstra`, or None of a large matrix, another format, a negative weight or many starting points."""
-    if indices is None or not limit >= 0:
+    few = FEW if return_predecessors or min_only else 1
+    if indices is None or not 0 < np.size(indices) <= few or not limit >= 0:
         return None
-    A = as_given(csgraph, SOON)
-    if A is None or not suits(A, np.size(indices), return_predecessors or min_only) or not A.values.min() >= 0:
-        return None  # a NaN is not, either
+    A = as_given(csgraph, SOON) if directed else given_both_ways(csgraph, SOON)
+    if A is None or not A.nnz or not A.values.min() >= 0:  # a NaN is not
+        return None
     return searched(A, *starts_of(A, indices), return_predecessors, unweighted, limit, min_only)
 
 

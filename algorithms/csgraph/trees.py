@@ -14,7 +14,17 @@ from formats.storage.compressed import expand
 from formats.storage.orientation import is_symmetric
 from semiring.vectors import all_vertices, roots
 
-from .graphs import SOON, as_given, by_rows, damaged, entries_where, graph_of, matrix_like, stored, values_at
+from .graphs import (
+    SOON,
+    as_given,
+    by_rows,
+    damaged,
+    entries_where,
+    graph_of,
+    matrix_like,
+    stored,
+    values_at,
+)
 from .places import FOREST, sooner, sooner_in_order, where
 
 NONE = -9999

@@ -1,6 +1,7 @@
 """Loops along rows as another library gives them: unsorted, with duplicates, and looked at by nobody before.
 
     sound     do rows and columns lie within the matrix? For other loops, which need nothing else
+    both_ways  each row followed by its column
     settle    Dijkstra's algorithm with a heap [1], which notes the parents, and of equally near ones the smallest
     levels    the same where every edge has length 1
     strong    strong components by one depth-first search [2], numbered as they are complete
@@ -49,6 +50,43 @@ def sound(indptr, indices, n):
         if wrong:
             return False
     return True
+
+
+@compiled
+def both_ways(rows, begins, places, heads, weights):
+    """Each row followed by its column, as (places, heads, weights); 0.  begins, places: (n + 1,) 0, the latter a copy.
+
+    heads, weights: twice the entries.
+    """
+    (indptr, indices, values), one, n = rows, np.uintp(1), np.uintp(begins.size - 1)
+    last = indptr[0]
+    if last < 0:
+        return DAMAGED
+    for u in range(n):
+        end = indptr[u + one]
+        if end < last or end > indices.size:
+            return DAMAGED
+        begins[u + one] += end - last
+        for e in range(np.uintp(last), np.uintp(end)):
+            if np.uintp(indices[e]) >= n:
+                return DAMAGED
+            begins[np.uintp(indices[e]) + one] += 1
+        last = end
+    for u in range(n):
+        begins[u + one] += begins[u]
+        places[u + one] = begins[u + one]
+    for u in range(n):
+        for e in range(np.uintp(indptr[u]), np.uintp(indptr[u + one])):
+            at = np.uintp(begins[u])
+            heads[at], weights[at] = indices[e], values[e]
+            begins[u] += 1
+    for u in range(n):
+        for e in range(np.uintp(indptr[u]), np.uintp(indptr[u + one])):
+            v = np.uintp(indices[e])
+            at = np.uintp(begins[v])
+            heads[at], weights[at] = u, values[e]
+            begins[v] += 1
+    return 0
 
 
 @inlined
