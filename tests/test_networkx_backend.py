@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from algorithms import Graph
-from algorithms.networkx.answers import FEW, Paths
+from algorithms.networkx.answers import FEW, Paths, is_ready
 from algorithms.networkx.entry.semiring_networkx import CALLS, COSTS, FUNCTIONS, OPTIONS, get_info
 from algorithms.networkx.interface import UNFIT, backend, implementation, signature
 from algorithms.networkx.options import option, options
@@ -265,6 +265,9 @@ def test_an_iterator_keeps_the_options_of_its_call() -> None:
     assert option("exact_order") is True
     assert sorted(next(found)[1]) == [0, 1, 2]
     assert option("exact_order") is True
+    for name, more in (("bfs_edges", (0,)), ("strongly_connected_components", ())):  # there is nothing left to compute
+        assert is_ready(getattr(backend, name)(G, *more, threads=1))
+        assert inspect.isgenerator(getattr(backend, name)(G, *more, threads=1))
 
 
 @pytest.mark.parametrize("on", [Backend.CUDA.param(name="networkx")])

@@ -140,6 +140,19 @@ def lists(G: Converted, keys: np.ndarray, starts: np.ndarray, values: np.ndarray
     return {name: named[a:b] for name, (a, b) in zip(G.listed(keys), bounds, strict=True)}
 
 
+COMPUTED: tuple[type, ...] = (type(iter([])), zip)
+"""Iterators over what is there already."""
+
+
+def ready(found: Iterable[Any]) -> Iterator[Any]:
+    """A generator over what is there already, as `is_ready` tells."""
+    yield from found
+
+
+def is_ready(found: Any) -> bool:
+    return type(found) in COMPUTED or getattr(found, "gi_code", None) is ready.__code__
+
+
 def late(function: Callable[..., Iterable[Any]]) -> Callable[..., Iterator[Any]]:
     """Let NetworkX's errors come when the first element is asked for, as its generators do."""
 
@@ -151,7 +164,7 @@ def late(function: Callable[..., Iterable[Any]]) -> Callable[..., Iterator[Any]]
             raise
         except Exception as error:
             return failing(error)
-        return (each for each in found)
+        return ready(found) if type(found) in COMPUTED else (each for each in found)
 
     return call
 

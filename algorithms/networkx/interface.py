@@ -14,6 +14,7 @@ from networkx.utils.backends import _registered_algorithms
 from algorithms.named.graph import Graph
 from semiring.cpu.compiler.jit import without_garbage_collection
 
+from .answers import is_ready
 from .entry.semiring_networkx import CALLS, COSTS, FUNCTIONS, OF_A_CALL
 from .graph import Converted, converted
 from .options import option, options
@@ -182,7 +183,7 @@ def adapted(name: str) -> Callable[..., Any]:
                 return function(**given)
             with options(own):
                 found = function(**given)
-        return each_with(own, found) if hasattr(found, "__next__") else found
+        return each_with(own, found) if hasattr(found, "__next__") and not is_ready(found) else found
 
     return call
 
