@@ -226,16 +226,19 @@ def must_widen(A: CSR, s: Semiring, gains: bool) -> bool:
 
 
 def is_fitting(A: CSR, s: Semiring) -> bool:
-    """Can no length leave the dtype's range?"""
+    """Can no length leave the dtype's range?
+
+    Where no weight makes a path better, the best walk is a path. What else saturates on the way is never the best.
+    """
     if s.mul.saturating is None or A.dtype == bool:
         return True
     if s.mul != OPERATORS["plus"]:
         return False
     info: Any = np.iinfo(A.dtype) if A.dtype.kind == "i" else np.finfo(A.dtype)
-    most = A.nrows * magnitude(A, s)
-    if not gains_by_length(A, s):
+    most, gains = A.nrows * magnitude(A, s), gains_by_length(A, s)
+    if not gains:
         most = min(most, abs(mean(A, s)) * A.nnz)
-    return bool(most < float(info.max) / 2)
+    return bool(most < float(info.max) * (0.5 if gains else 0.99))
 
 
 def widened(A: CSR, s: Semiring) -> Array:
