@@ -507,13 +507,18 @@ def test_lengths_beyond_the_dtype(dtype: str) -> None:
     assert F.nearest([2])[0].tolist() == [2 * (most // 2), most // 2, 0, most, most]
 
 
+def heavy(seed: int) -> CSR:
+    """A random graph whose longest paths take most of the range."""
+    rng = np.random.default_rng(seed)
+    n, most = 9, int(np.iinfo(np.int32).max)
+    u, v = rng.integers(0, n, (2, 20))
+    return from_edges(u, v, rng.integers(most // 20, most // 10, 20).astype(np.int32), shape=n)
+
+
 def test_lengths_close_to_the_end_of_the_range() -> None:
     """Walks that visit a vertex twice are longer than the range, paths are not: there is nothing to check."""
-    for seed in range(20):
-        rng = np.random.default_rng(seed)
-        n, most = 9, int(np.iinfo(np.int32).max)
-        u, v = rng.integers(0, n, (2, 20))
-        A = from_edges(u, v, rng.integers(most // 20, most // 10, 20).astype(np.int32), shape=n)
+    for A in map(heavy, range(20)):
+        n = A.nrows
         F, right = factor(A), sssp(A, sources=range(n))
         assert F._engine.fitting
         np.testing.assert_array_equal(F.solve(sources=range(n)), right)

@@ -16,7 +16,7 @@ from formats import CSR, Matrix, OutOfDeviceMemory, from_edges, set_memory_limit
 
 from .conftest import Backend
 from .graphs import on_cpu
-from .test_elimination import KINDS, check_path, drawn, grid, roads
+from .test_elimination import KINDS, check_path, drawn, grid, heavy, roads
 
 CASES = 48
 """Of each kind: a GPU has a dozen launches for each."""
@@ -146,6 +146,14 @@ def test_ends_of_the_range(backend: str) -> None:
         with pytest.raises(OverflowError):
             call()
     assert on_cpu(far.solve(1)).tolist() == [2**31 - 1, 0, half - 1, half + 4]
+
+
+@on_a_gpu
+def test_lengths_close_to_the_end_of_the_range(backend: str) -> None:
+    for seed in range(9):
+        F, G = both(heavy(seed), "min_plus", backend)
+        assert G._engine.fitting
+        check(F, G, [*range(9)], np.arange(0, 9, 2), seed)
 
 
 @on_a_gpu
