@@ -67,7 +67,7 @@ PACKED = {
     "ssca2 20, rcm": "the same, reverse Cuthill-McKee",
     "ssca2 20, cliques together, as made": "the same, cliques together",
 }
-XEON, H200 = "intel-r-xeon-r-processor", "nvidia-h200"
+XEON, EPYC, H200 = "intel-r-xeon-r-processor", "amd-epyc", "nvidia-h200"
 CENTRALITIES = {"rmat16": "R-MAT 16, symmetric", "NY": "New York's roads", "rmat12, one way": "R-MAT 12"}
 NAMES = {
     "NY": "New York's roads",
@@ -254,7 +254,7 @@ def centralities() -> str:
 def factors() -> str:
     """Milliseconds of a factor and of searches, the factor's floor, and after how many calls it has paid for itself."""
     found: dict[str, dict[str, dict[str, Any]]] = {}
-    for row in load(RESULTS / f"elimination-{XEON}.jsonl"):
+    for row in load(RESULTS / f"elimination-{EPYC}.jsonl"):
         if row["graph"] == "NY" and "low_ms" in row:
             found.setdefault(row["task"], {})[row["contender"]] = row
     (first, again), order = (
