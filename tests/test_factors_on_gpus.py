@@ -19,7 +19,7 @@ from .graphs import on_cpu
 from .test_elimination import KINDS, check_path, drawn, grid, heavy, roads
 
 CASES = 48
-"""Of each kind: a GPU has a dozen launches for each."""
+"""Of each kind: a GPU has a dozen launches for each. `pytest -k random_graphs --fuzz-cases 3000` runs more."""
 
 on_a_gpu = pytest.mark.parametrize("backend", [Backend.CUDA.param(name="")])
 
@@ -52,8 +52,9 @@ def check(F: Factor, G: Factor, sources: list[int], targets: Any, tag: object = 
 
 @on_a_gpu
 @pytest.mark.parametrize("kind", range(len(KINDS)))
-def test_random_graphs(kind: int, backend: str) -> None:
-    for seed in range(CASES):
+def test_random_graphs(kind: int, backend: str, pytestconfig: pytest.Config) -> None:
+    asked = pytestconfig.getoption("--fuzz-cases")
+    for seed in range(asked // len(KINDS) if asked else CASES):
         A, semiring = drawn(seed, kind)
         try:
             F = factor(A, semiring)

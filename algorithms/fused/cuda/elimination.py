@@ -364,25 +364,25 @@ class Engine:
 
     def nearest(self, targets: np.ndarray) -> tuple[Array, Array]:
         """For each vertex the distance to its nearest target, and which it is."""
-        cp, p, k, n, A = cupy(), self.placed, self.kernels, self.A.nrows, self.A
+        cp, p, n, A = cupy(), self.placed, self.A.nrows, self.A
         A.place.check_room("the nearest of several targets", n * (2 * self.dtype.itemsize + A.dtype.itemsize + 8))
         with A.place.scope():
             if n == 0:
                 return cp.empty(0, A.dtype), cp.empty(0, np.int32)
+            k = self.kernels
             d, who = cp.full(n, self.zero, self.dtype), cp.full(n, NOBODY, np.int32)
             found, which = cp.empty(n, self.dtype), cp.empty(n, np.int32)
             worsts = cp.empty(k.persistent_blocks("sweep_up", self.size), self.dtype)
-            count, height, sweep = np.int32(targets.size), np.int32(p.cut.height), self.sweep(False, up=True)
+            count, height, vertices = np.int32(targets.size), np.int32(p.cut.height), (p.place, np.int64(n))
             ends = on_device(self.starts(targets)), on_device(targets.astype(np.int32)), count, self.unit, height
             climbs = p.panels, p.depths, self.numbers.closed_down, *ends, *self.spare(targets.size, STEP_WORDS)
-            things = targets.size * CLIMB_THREADS
-            k.plain("climb_to_nearest", things, (*climbs, self.numbers.closed_up, d, kernels.NULL), CLIMB_THREADS)
-            to = p.place, np.int64(n), self.unit, d, found, worsts
-            k.persistent("sweep_up", self.size, (cp.zeros(1, np.uint32), *sweep, *to))
-            k.plain("climb_to_nearest", things, (*climbs, self.numbers.closed_up, d, who), CLIMB_THREADS)
-            k.persistent(
-                "name_nearest", self.size, (cp.zeros(1, np.uint32), *sweep, p.place, np.int64(n), d, who, which)
-            )
+            things, up, sweep = targets.size * CLIMB_THREADS, self.numbers.closed_up, self.sweep(False, up=True)
+            arrived = cp.zeros(2, np.uint32)
+            k.plain("climb_to_nearest", things, (*climbs, up, d, kernels.NULL), CLIMB_THREADS)
+            to = *vertices, self.unit, d, found, worsts
+            k.persistent("sweep_up", self.size, (arrived, *sweep, *to))  # d = ⊕ over targets
+            k.plain("climb_to_nearest", things, (*climbs, up, d, who), CLIMB_THREADS)
+            k.persistent("name_nearest", self.size, (arrived[1:], *sweep, *vertices, d, who, which))  # by d
             facts(kernel="sweep_up")
             if self.wide:
                 narrow = cp.empty(n, A.dtype)
