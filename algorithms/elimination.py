@@ -167,7 +167,7 @@ class Factor:
 
     def __init__(self, A: CSR, semiring: Semiring, symbolic: Symbolic, engine: Engine | EngineOfGPU) -> None:
         self.A, self.semiring, self.symbolic = A, semiring, symbolic
-        self._engine = engine
+        self._engine, self._vertices = engine, range(A.nrows)
 
     @property
     def nbytes(self) -> int:
@@ -340,7 +340,10 @@ class Factor:
             OverflowError: the distance does not fit the dtype.
             ValueError: one of the two is no vertex.
         """
-        return self._engine.distance(as_vertex(self.A, u), as_vertex(self.A, v, "target"))
+        known = self._vertices
+        if not (type(u) is type(v) is int and u in known and v in known):  # asked first: a pair takes microseconds
+            u, v = as_vertex(self.A, u), as_vertex(self.A, v, "target")
+        return self._engine.distance(u, v)
 
     def path(self, u: int, v: SupportsIndex) -> list[int]:
         """The vertices of a best path between two vertices.
