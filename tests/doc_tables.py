@@ -74,6 +74,7 @@ NAMES = {
     "NE": "the North-East's",
     "grid2048": "a grid of 2048²",
     "rmat14": "R-MAT 14",
+    "rmat18": "R-MAT 18",
     "rmat-10M": "R-MAT 19",
     "dense512": "a full graph of 512",
 }
@@ -320,7 +321,7 @@ def beyond_a_gpu() -> str:
 def of_networkx() -> str:
     """Milliseconds of NetworkX's functions by its backends; the fastest other one and its name."""
     found: dict[tuple[str, str], dict[str, float]] = {}
-    for row in load(RESULTS / f"networkx-{XEON}.jsonl"):
+    for row in (row for machine in (EPYC, XEON) for row in load(RESULTS / f"networkx-{machine}.jsonl")):
         if "ms" in row:
             found.setdefault((row["graph"], row["task"]), {})[row["contender"]] = row["low_ms"]
     lines = [["milliseconds", "on", NETWORKX, "semiring, first call", "later", "others, first call", "later"]]
@@ -340,15 +341,20 @@ def of_networkx() -> str:
 
 
 def of_csgraph() -> str:
-    """Milliseconds of SciPy's functions, ours and its own."""
+    """Milliseconds of SciPy's functions, ours and its own; of CuPy's matrices with those of SciPy's beside them."""
     found: dict[tuple[str, str], dict[str, float]] = {}
-    for row in load(RESULTS / f"csgraph-{XEON}.jsonl"):
-        found.setdefault((row["graph"], row["task"]), {})[row["contender"]] = row["low_ms"]
-    lines = [["milliseconds", "on", "SciPy", "semiring", "SciPy = 1", "first call"]]
-    for (graph, task), times in found.items():
-        ratio = f"{times[OURS] / times['SciPy']:.2g}"
-        of_all = (figure(times["SciPy"]), figure(times[OURS]), ratio, figure(times[FIRST]))
-        lines.append([task, NAMES.get(graph, graph), *of_all])
+    on_gpu: dict[tuple[str, str], dict[str, float]] = {}
+    for machine, times in ((EPYC, found), (GPU, on_gpu)):
+        for row in load(RESULTS / f"csgraph-{machine}.jsonl"):
+            times.setdefault((row["graph"], row["task"]), {})[row["contender"]] = row["low_ms"]
+    lines = [["milliseconds", "on", "SciPy", "semiring", "SciPy = 1", "first call", "one H100", "SciPy beside it = 1"]]
+    for graph, task in dict.fromkeys((*found, *on_gpu)):
+        cells = []
+        for times, first in ((found.get((graph, task)), True), (on_gpu.get((graph, task)), False)):
+            ratio = f"{times[OURS] / times['SciPy']:.2g}" if times else "–"
+            ours, theirs, again = (figure(times[name]) if times else "–" for name in (OURS, "SciPy", FIRST))
+            cells += [theirs, ours, ratio, again] if first else [ours, ratio]
+        lines.append([task, NAMES.get(graph, graph), *cells])
     return table(*lines)
 
 

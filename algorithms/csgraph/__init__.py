@@ -8,7 +8,7 @@ on its device, in float64 and int32, with infinity where no path leads and -9999
 leaves open is:
 
 - of several predecessors on shortest paths the nearest to the source is given, and of these the smallest;
-- strong components are numbered so that an edge leads to the smaller number;
+- strong components are numbered so that an edge leads to the smaller number, on the host as SciPy does;
 - of several spanning forests the one is given that `boruvka` gives.
 
 Infinite weights are none for shortest paths; a stored NaN counts as one. `dijkstra` finds paths with negative weights,
