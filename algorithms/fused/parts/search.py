@@ -96,9 +96,9 @@ class Search:
             index, count = edges[1].dtype, self.own.stop - self.own.start
             self.listed = np.empty(A.nrows + 1, index), np.zeros(A.nrows, bool)
             self.rows = *edges, self.own.start, count, *self.listed
-            self.near, self.far, self.pairs = (
-                (np.empty(room, index), np.empty(room, A.dtype)) for room in (*[room_for(count)] * 2, A.nrows)
-            )
+            longest = int(np.diff(edges[0]).max(initial=0))  # a list must take a row, whose ends are others' mostly
+            rooms = (*[room_for(count) + longest] * 2, A.nrows)
+            self.near, self.far, self.pairs = ((np.empty(room, index), np.empty(room, A.dtype)) for room in rooms)
             self.ends, self.counts = np.zeros(self.group.size + 1, np.int64), np.zeros(5, np.int64)
             self.short = delta is not None and edges[1].size <= SHORT * count
             self.d = np.full(A.nrows, self.zero, A.dtype) if begun is None else begun
