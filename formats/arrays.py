@@ -9,12 +9,12 @@ import operator
 import sys
 from collections.abc import Iterable, Sequence
 from importlib import import_module
-from typing import Any, Literal, NoReturn, TypeAlias
+from typing import Any, Literal, NoReturn, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from .copies import to_gpu, to_host
+from .copies import to_gpu, to_host, to_peer
 from .gpu import clause, cupy
 from .hooks import CAST, LOOKED_THROUGH
 from .memory import OutOfDeviceMemory
@@ -169,6 +169,18 @@ def to_device(array: Array, device: Device | Place) -> Array:
     return move((array,), device, f"{array.dtype} array")[0]
 
 
+X = TypeVar("X")
+
+
+def brought(x: X, place: Place) -> X:
+    """An array, a vector or a matrix in a place, or None; no copy where it is there already."""
+    if x is None or place_of(x) is place:
+        return x
+    if not is_array(x):
+        return x.to(device=place)  # type: ignore[attr-defined]
+    return to_peer(x, place) if not place.on_host and not place_of(x).on_host else to_device(x, place)  # type: ignore
+
+
 def move(parts: Iterable[Any], device: Device | Place, what: object) -> tuple[Any, ...]:
     """`parts` with every array among them, and every matrix, on `device`; no copy of one that is there already.
 
@@ -210,7 +222,7 @@ def _copied(parts: Iterable[Any], place: Place) -> dict[int, Array]:
         elif here.on_host:
             copies = to_gpu([*arrays.values()], place)
         else:
-            copies = [cupy().asarray(array) for array in arrays.values()]
+            copies = [to_peer(array, place) for array in arrays.values()]
         found |= zip(arrays, copies, strict=True)
     return found
 

@@ -12,6 +12,7 @@ import os
 import threading
 from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from contextlib import suppress
 from typing import Any, Protocol
 
 import numpy as np
@@ -204,6 +205,43 @@ def to_host(arrays: Sequence[Any], place: Place) -> list[np.ndarray]:
     ]
     _copied(made, arrays, large, place, to_device=False)
     return made
+
+
+def to_peer(array: Any, place: Place, out: Any = None) -> Any:
+    """A copy on another GPU, over the link between the two where they have one; out: where it goes.
+
+    It begins when the array is ready. What is started on either GPU afterwards comes after the copy.
+    """
+    cp, here = cupy(), array.device.id
+    runtime = cp.cuda.runtime
+    with cp.cuda.Device(here):  # of which its events are, too
+        array, mine = cp.ascontiguousarray(array), cp.cuda.get_current_stream()
+        ready = cp.cuda.Event(disable_timing=True)
+        ready.record(mine)
+    with cp.cuda.Device(place.ordinal):
+        made, theirs = cp.empty(array.shape, array.dtype) if out is None else out, cp.cuda.get_current_stream()
+        theirs.wait_event(ready)
+        if array.nbytes:
+            runtime.memcpyPeerAsync(made.data.ptr, place.ordinal, array.data.ptr, here, array.nbytes, theirs.ptr)
+        copied = cp.cuda.Event(disable_timing=True)
+        copied.record(theirs)
+    with cp.cuda.Device(here):
+        mine.wait_event(copied)
+    return made
+
+
+def befriend(places: Sequence[Place]) -> bool:
+    """Let GPUs read and write each other's memory; can they?"""
+    runtime = cupy().cuda.runtime
+    for place in places:
+        for other in places:
+            if other is place:
+                continue
+            if not runtime.deviceCanAccessPeer(place.ordinal, other.ordinal):
+                return False
+            with place.scope(), suppress(runtime.CUDARuntimeError):  # which says that they can already
+                runtime.deviceEnablePeerAccess(other.ordinal)
+    return True
 
 
 def _in_pieces(array: Any) -> bool:

@@ -39,6 +39,7 @@ class Hook:
 WORK = Hook("(A, format, backend, {'verb': …, 'algorithm': …}) -> bytes of each part of the work")
 CHOICE = Hook("(A, options) -> A in the format that is best for it: `A.to('auto', …)`")
 KERNEL = Hook("(function) -> the function as machine code, kept on disk and without the interpreter's lock")
+SPREAD = Hook("(A, places) -> A in parts, one at each place: `A.to(device=[…])`")
 CORES = Hook("(cores that are this process's own, where others share them) -> None; it uses as many threads")
 
 PART = Hook("(A, rows, cols) -> A[rows, cols]")

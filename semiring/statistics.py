@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from formats import Matrix
-from formats.arrays import Array, concatenated, namespace
+from formats.arrays import Array, brought, concatenated, namespace
 from formats.matrix.facts import Fact
+from formats.places import HOST, place_of
 
 from .algebra.ops import OPERATORS
 from .algebra.semirings import Semiring
@@ -35,7 +36,11 @@ def median(A: Matrix, semiring: Semiring) -> float:
     """The median, 0 of no entries."""
 
     def middle() -> float:
-        values = concatenated([part[part != semiring.zero(A.dtype)] for part in A.stored_parts])
+        listed = []
+        for part in A.stored_parts:
+            with place_of(part).scope():
+                listed.append(brought(part[part != semiring.zero(A.dtype)], HOST if A.in_parts else A.place))
+        values = concatenated(listed)
         if A.in_parts:
             return _median_of_parts(A, np.sort(values.astype(np.float64)))
         return float(namespace(values).median(values.astype(np.float64))) if values.size else 0.0
@@ -116,7 +121,11 @@ def _moments(A: Matrix, zero: Any) -> dict[str, float]:
     if not A.place.on_host:
         from .cuda.statistics import moments
 
-        return moments(concatenated(A.stored_parts), zero)
+        each = []
+        for part in A.stored_parts:
+            with place_of(part).scope():
+                each.append(moments(part, zero))
+        return _of_all(A.of_each(_of_all(each)))
     found = {"count": 0, "sum": 0.0, "least": np.inf, "largest": -np.inf}
     for part in A.stored_parts:
         for start in range(0, part.size, PIECE):

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from ..arrays import Array, DenseRows, Scalar, all_of, cast, equals, move
-from ..hooks import CHOICE
+from ..hooks import CHOICE, SPREAD
 from ..places import Device, Place, at_home, find_place, made_at_home
 from .contract import Storage
 from .convert import convert, to_cupyx, to_dense, to_edges, to_graphblas, to_networkx, to_scipy
@@ -110,7 +110,8 @@ class Matrix(Notation["Matrix"], Storage):
         least time, as `semiring.choose` finds it, whose options it takes.  options: the target format's own,
         `force=True` of ELL, SELL, CSB and Dense, `chunk=` and `window=` of SELL, `segment=` of SegmentedCOO, `block=`
         of CSB, `fill=` of Dense.
-        device: "cpu", "cuda" for the current GPU, "cuda:1" for one by its number, or a `Place`.
+        device: "cpu", "cuda" for the current GPU, "cuda:1" for one by its number, or a `Place`; or a list of them, such
+        as ["cuda:0", "cuda:1"], over which rows are spread, see `Partitioned`.
         resident: how much of the matrix a GPU's memory is to hold: bytes, "4GiB", a share such as 0.5, or "auto", what
         fits beside the vectors of an algorithm. The rest stays in pinned host memory, and crosses the bus when it is
         read; a format is converted before. None: all of it.
@@ -120,9 +121,11 @@ class Matrix(Notation["Matrix"], Storage):
         if resident is not None:
             made = self.to(fmt, **options) if fmt is not None or options else self
             return placed(made, resident, made.place if device is None else find_place(device))
+        if isinstance(device, list | tuple):
+            made = self if fmt is None and not options else self.to(fmt, **options)
+            return SPREAD.ask(made, device, what="how to spread a matrix")
         moved = self
-        if device is not None and find_place(device) is not self.place:
-            place = find_place(device)
+        if device is not None and not self.is_in(place := self._place_of(device)):
             moved = type(self).trusted(*move(self.components_on(place), place, self))
         if fmt == "auto":
             return CHOICE.ask(moved, options, what="which format to choose")

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Self, TypeAlias, TypeVar
 import numpy as np
 
 from ..arrays import Array, held, index_dtype, is_array, is_mapped, move, read_only
-from ..places import HOST, Device, Place, place_of
+from ..places import HOST, Device, Place, find_place, place_of
 from ..resident import elsewhere
 from .facts import ON_DISK, Fact
 
@@ -24,7 +24,7 @@ Shape: TypeAlias = int | tuple[int, int]
 
 INSIDE = frozenset(
     ("arrays", "components", "components_on", "coordinates", "forget", "formats", "keep", "keeping", "keeps", "known")
-    + ("in_parts", "line_ends", "mapped", "of_each", "options", "overwrite", "predicted_nbytes", "stored")
+    + ("in_parts", "is_in", "line_ends", "mapped", "of_each", "options", "overwrite", "predicted_nbytes", "stored")
     + ("stored_parts", "streams", "take", "trusted")
 )
 """Names for formats and backends, which `dir` leaves out."""
@@ -85,6 +85,14 @@ class Storage:
             known = next(map(place_of, held(self.components)), HOST)
             object.__setattr__(self, "_place", known)
         return known
+
+    def _place_of(self, device: Device | Place) -> Place:
+        """The place that a name means."""
+        return find_place(device)
+
+    def is_in(self, place: Place) -> bool:
+        """Is all of the matrix in a place?"""
+        return self.place is place
 
     @property
     def device(self) -> Device:

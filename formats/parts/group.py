@@ -15,14 +15,15 @@ import os
 import struct
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol, TypeVar, overload
 
 import numpy as np
 
-from ..arrays import Array
+from ..arrays import Array, contiguous
 from ..hooks import CORES
+from .links import FOLDED, TYPES, Links
 
 T = TypeVar("T")
 
@@ -79,6 +80,7 @@ class Group:
     def __init__(self, comm: Communicator | None = None, timeout: float = TIMEOUT) -> None:
         self.comm: Any = None
         self.line: Any = None
+        self._links: Links | None = None
         self.rank, self.size, self.steps, self.sent, self.timeout = 0, 1, 0, 0, check_timeout(timeout)
         self._spins = FEW
         self.broken, self._words, self._processes = "", list[Any](), list[tuple[str, int]]()
@@ -106,6 +108,10 @@ class Group:
         if CORES.answer is not None:
             CORES.answer(len(own) // here)
 
+    def number_here(self) -> int:
+        """How many of the processes before this one are on the same machine."""
+        return sum(node == os.uname().nodename for node, _ in self._processes[: self.rank])
+
     # --- steps ----------------------------------------------------------------------------------------------------
 
     @overload
@@ -117,12 +123,15 @@ class Group:
 
         most: bytes of all together; None is the answer, on all participants, if they would be more.
         """
-        mine = np.ascontiguousarray(array)
+        mine = contiguous(array)
         if self.size == 1:
             return [mine]
         sizes = self._meet(what, mine)
         if most is not None and sum(sizes) > most:
             return None
+        if not isinstance(mine, np.ndarray):
+            self.sent += mine.nbytes
+            return self.links().everyone(what, mine, sizes)
         if max(sizes) <= ROOM:
             return [self._received[r, HEAD : HEAD + size].copy().view(mine.dtype) for r, size in enumerate(sizes)]
         starts = np.concatenate(([0], np.cumsum(sizes)))
@@ -142,8 +151,13 @@ class Group:
         A step, in which pieces travel that are little; more of them follow in a second collective.
         """
         if self.size == 1:
-            return [np.ascontiguousarray(pieces[0])], [note]
+            return [contiguous(pieces[0])], [note]
         counts = np.array([piece.nbytes for piece in pieces], np.int64)
+        if not isinstance(pieces[0], np.ndarray):
+            table = np.stack(self.everyone(what, np.concatenate((counts, note.view(np.int64)))))
+            self.sent += int(counts.sum())
+            found = self.links().exchange(what, pieces, table[:, self.rank].tolist())
+            return found, [each.view(note.dtype) for each in table[:, self.size :]]
         head, total = counts.nbytes + note.nbytes, int(counts.sum())
         raw = [_bytes(np.ascontiguousarray(piece)) for piece in pieces] if total else []
         at_once = raw if head + total <= ROOM else []
@@ -172,6 +186,20 @@ class Group:
         self.sent += mine.nbytes
         self._wait(what, self.comm.Ialltoallv([mine, *there], [everything, *here]))
         return [piece.view(dtype) for piece in np.split(everything, np.cumsum(incoming)[:-1])], notes
+
+    def links(self) -> Links:
+        """The links between the processes' GPUs: set up at the first array that lies on one."""
+        if self._links is None:
+            self._links = Links(self.rank, self.size, self.told, self._finish)
+        return self._links
+
+    def folded(self, what: str, name: str, array: Array) -> Array | None:
+        """⊕ over the processes' arrays on GPUs; None where NCCL has no such ⊕. A step, or none."""
+        if isinstance(array, np.ndarray) or name not in FOLDED or array.dtype.name not in TYPES:
+            return None
+        self._meet(what, array)
+        self.sent += array.nbytes
+        return self.links().folded(what, name, array)
 
     def told(self, what: str, found: T) -> list[T]:
         """What each participant has found, in the order of ranks: small objects, which are pickled."""
@@ -249,18 +277,23 @@ class Group:
     def _begin(self, what: str, mine: Array, state: int) -> None:
         """Meet all at the next step, and bring `mine` there if it is little."""
         self.steps += 1
-        raw = _bytes(mine)
-        ALIKE.pack_into(self._sent.data, 0, self.steps, state, mine.dtype.str.encode(), what.encode()[:56])
-        self._sent[ALIKE.size : HEAD].view(np.int64)[0] = raw.size
-        if raw.size <= ROOM:
-            self._sent[HEAD : HEAD + raw.size] = raw
+        on_host = isinstance(mine, np.ndarray)
+        kind = mine.dtype.str + ("" if on_host else ", on a GPU")
+        ALIKE.pack_into(self._sent.data, 0, self.steps, state, kind.encode(), what.encode()[:56])
+        self._sent[ALIKE.size : HEAD].view(np.int64)[0] = mine.nbytes
+        if on_host and mine.nbytes <= ROOM:
+            self._sent[HEAD : HEAD + mine.nbytes] = _bytes(mine)
         self.sent += BLOCK
         self._wait(what, self.comm.Iallgather(self._sent, self._received))
 
     def _wait(self, what: str, request: Any) -> None:
         """Until a request is done; ParticipantError that names who is missing after the time-out."""
+        self._finish(what, request.Test)
+
+    def _finish(self, what: str, done: Callable[[], bool]) -> None:
+        """Until that is done, as `_wait`."""
         end, looks, pause = None, 0, SHORT
-        while not request.Test():
+        while not done():
             looks += 1
             if looks < self._spins:
                 os.sched_yield()
@@ -316,6 +349,8 @@ class Group:
 
     def _broken(self, message: str) -> ParticipantError:
         self.broken = message
+        if self._links is not None:
+            self._links.abort()
         return ParticipantError(message)
 
 

@@ -13,23 +13,31 @@ calls a method that all participants have to answer says so: it is a step of the
 from __future__ import annotations
 
 import itertools
+import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import reduce as fold
 from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 
-from ..arrays import Array, all_of, concatenated, equals, index_dtype
-from ..edges import Duplicates, from_edges
+from ..arrays import Array, all_of, brought, concatenated, contiguous, equals, index_dtype, is_array, namespace
+from ..edges import Duplicates, from_edges, with_edges
+from ..gpu import cupy
+from ..hooks import SPREAD
 from ..matrix.base import Matrix
 from ..matrix.contract import as_shape
 from ..matrix.convert import convert
-from ..matrix.facts import LONGEST, Fact
+from ..matrix.facts import LONGEST, SYMMETRIC, Fact
 from ..matrix.routes import conversion
-from ..storage.compressed import CSR, turned
+from ..places import Device, Place, find_place
+from ..storage.compressed import CSR, index_types, spread, turned
 from .group import ALONE, TIMEOUT, Communicator, Group, ParticipantError
 
 T = TypeVar("T")
+
+WORD, ALIGNED_FROM = 32, 1024
+"""Rows to whose multiples strips are cut, where there are at least so many rows for each."""
 
 LENGTHS: Fact[Array] = Fact("entries of each row, or of each column")
 """Given: the axis."""
@@ -113,6 +121,17 @@ class Partitioned(Matrix, listed=False):
     def predicted_nbytes(cls, A: Matrix, **options: object) -> int:
         return CSR.predicted_nbytes(A)
 
+    def _place_of(self, device: Device | Place) -> Place:
+        """Of several processes "cuda" gives each a GPU of its own, if there are enough. It is current from now on."""
+        if device != "cuda" or self.group.size == 1:
+            return super()._place_of(device)
+        ordinal = self.group.number_here() % cupy().cuda.runtime.getDeviceCount()
+        cupy().cuda.Device(ordinal).use()
+        return find_place("cuda")
+
+    def is_in(self, place: Place) -> bool:
+        return all(part.is_in(place) for part in self.parts)
+
     @property
     def rows(self) -> list[tuple[int, int]]:
         """The first row of each strip of this process, and the first after it."""
@@ -133,7 +152,7 @@ class Partitioned(Matrix, listed=False):
 
     def mapped(self, function: Callable[[Array], Array]) -> Partitioned:
         with self.group.guarded("values"):
-            parts = tuple(part.mapped(function) for part in self.parts)
+            parts = tuple(there(part.place, part.mapped, function) for part in self.parts)
         same = all(new is old for new, old in zip(parts, self.parts, strict=True))
         return self if same else Partitioned.trusted(parts, *self.components[1:])
 
@@ -147,7 +166,7 @@ class Partitioned(Matrix, listed=False):
         found = np.empty(0, self.dtype)
         for part, (start, stop) in zip(self.parts, self.rows, strict=True):
             if start <= outer < stop and (value := part.get(outer - start, inner)) is not None:
-                found = np.array([value], self.dtype)
+                found = np.array([value.item()], self.dtype)
         [*others] = (each for each in self.group.everyone("an entry", found) if each.size)
         return others[0][0] if others else None
 
@@ -160,13 +179,14 @@ class Partitioned(Matrix, listed=False):
 
     def _lengths(self, axis: int) -> Array:
         with self.group.guarded("lengths"):
-            mine = [part.lengths(0 if axis == self.major else 1).astype(np.int64) for part in self.parts]
+            mine = [there(part.place, part.lengths, 0 if axis == self.major else 1) for part in self.parts]
+            mine = [brought(lengths, self.place).astype(np.int64) for lengths in mine]
         if axis == self.major:
             return concatenated(self.group.everyone("lengths", concatenated(mine)))
-        return np.sum(self.group.everyone("lengths", np.sum(mine, axis=0)), axis=0)
+        return fold(operator.add, self.group.everyone("lengths", fold(operator.add, mine)))
 
     def longest(self, axis: int = 0) -> int:
-        return self.keep(LONGEST, lambda: int(self.lengths(axis).max(initial=0)), axis)
+        return self.keep(LONGEST, lambda: max(self.lengths(axis).max().item(), 0) if self.shape[axis] else 0, axis)
 
     def equals(self, other: Matrix) -> bool:
         if not isinstance(other, Matrix) or (self.shape, self.dtype) != (other.shape, other.dtype):
@@ -182,9 +202,8 @@ class Partitioned(Matrix, listed=False):
         rows = convert(self, Partitioned)
         positions = values = True
         for part, other in zip(rows.parts, convert(rows.T, Partitioned).parts, strict=True):
-            (u, v, a), (s, t, b) = part.to_edges(), other.to_edges()
-            alike = u.size == s.size and all_of(equals(u, s)) and all_of(equals(v, t))
-            positions, values = positions and alike, values and alike and all_of(equals(a, b))
+            own = there(part.place, mirrored, part, other)
+            positions, values = positions and own[0], values and own[1]
         every = self.of_each((positions, values))
         return all(each[0] for each in every), all(each[1] for each in every)
 
@@ -205,17 +224,18 @@ class Partitioned(Matrix, listed=False):
         with self.group.guarded("edges"):
             parts = []
             for part, (start, stop) in zip(self.parts, self.rows, strict=True):
-                (u, v, _), mine = part.to_edges(), np.flatnonzero((src >= start) & (src < stop))
-                rows, cols = np.concatenate((u, src[mine] - start)), np.concatenate((v, dst[mine]))
-                parts.append(from_edges(rows, cols, shape=part.shape, dtype=bool))
+                inside = (src >= start) & (src < stop)
+                more = [brought(x, part.place) for x in (src[inside] - start, dst[inside])]
+                parts.append(there(part.place, with_edges, part, *more))
         return self.with_parts(parts)
 
     def cut(self, A: Matrix) -> Partitioned:
         """A whole matrix, which every participant has, cut as this one: by the same rows, or as many. No step."""
         starts = self.starts if A.nrows == self.starts[-1] else evenly(A.nrows, len(self.entries))
         by_row: Any = convert(A, CSR)
-        parts = [strip_of(by_row, *each) for each in self._mine(starts)]
-        entries = tuple(int(x) for x in np.diff(by_row.indptr[list(starts)]))
+        own = zip(self._mine(starts), self.parts, strict=True)
+        parts = [brought(strip_of(by_row, *each), part.place) for each, part in own]
+        entries = entries_between(by_row.indptr, starts)
         return Partitioned.trusted(tuple(parts), starts, self.first, entries, self.group, A.shape, 0)
 
     def _mine(self, starts: tuple[int, ...]) -> list[tuple[int, int]]:
@@ -248,12 +268,13 @@ def from_entries(
     bounds = np.array(starts)[owners]
     with group.guarded("entries"):
         index, rows = index_dtype(*shape), entries[0]
-        owner = np.searchsorted(bounds[1:-1], rows, side="right")
-        order = np.argsort(owner, kind="stable")
-        ends = np.searchsorted(owner[order], np.arange(group.size + 1))
-        columns = (rows.astype(index), entries[1].astype(index), np.ascontiguousarray(entries[2]))
+        xp = namespace(rows)
+        owner = xp.searchsorted(xp.asarray(bounds[1:-1]), rows, side="right")
+        order = xp.argsort(owner, kind="stable")
+        ends = xp.searchsorted(owner[order], xp.arange(group.size + 1)).tolist()
+        columns = (rows.astype(index), entries[1].astype(index), contiguous(entries[2]))
         sent = [[x[order[a:b]] for a, b in itertools.pairwise(ends)] for x in columns]
-    received = [np.concatenate(group.exchange("entries", pieces)) for pieces in sent]
+    received = [concatenated(group.exchange("entries", pieces)) for pieces in sent]
     with group.guarded("entries"):
         own = itertools.pairwise(starts[mine[0] : sum(mine) + 1])
         parts = [_built(received, each, shape[1], dup) for each in own]
@@ -263,7 +284,7 @@ def from_entries(
 def _built(entries: list[Array], bounds: tuple[int, int], ncols: int, dup: Any) -> CSR:
     """The strip of rows within the bounds."""
     (rows, cols, values), (start, stop) = entries, bounds
-    at = np.flatnonzero((rows >= start) & (rows < stop))
+    at = namespace(rows).flatnonzero((rows >= start) & (rows < stop))
     return from_edges(rows[at] - start, cols[at], values[at], shape=(stop - start, ncols), dup=dup)
 
 
@@ -322,24 +343,53 @@ def partition(
     group.agree("matrix", sizes)
     with group.guarded("partition"):
         by_row: Any = convert(A, CSR)
-        checksum = tuple(digest(x) for x in (by_row.indptr, by_row.indices, by_row.values))
+        arrays = (by_row.indptr, by_row.indices, by_row.values) if group.size > 1 else ()
+        checksum = tuple(map(digest, arrays))
     group.agree("matrix's entries", checksum)
     with group.guarded("partition"):
         count = group.size if parts is None else parts
         starts = balanced(by_row.indptr, count)
         mine = range(count) if parts is not None else range(group.rank, group.rank + 1)
-        options = {name: value for name, value in A.options.items()}
-        strips = [
-            strip_of(by_row, starts[k], starts[k + 1]) if isinstance(A, CSR) else _as(A, by_row, starts, k, options)
-            for k in mine
-        ]
-    entries = tuple(int(x) for x in np.diff(by_row.indptr[list(starts)]))
+        strips = [_as(A, by_row, *starts[k : k + 2]) for k in mine]
+    entries = entries_between(by_row.indptr, starts)
     return Partitioned.trusted(tuple(strips), starts, mine[0], entries, group, A.shape, 0)
 
 
-def _as(A: Matrix, by_row: CSR, starts: tuple[int, ...], k: int, options: dict[str, Any]) -> Matrix:
-    """The k-th strip in A's format."""
-    return convert(strip_of(by_row, starts[k], starts[k + 1]), type(A), **options)
+def _as(A: Matrix, by_row: CSR, start: int, stop: int) -> Matrix:
+    """Rows start … stop - 1 in A's format."""
+    strip = strip_of(by_row, start, stop)
+    return strip if isinstance(A, CSR) else convert(strip, type(A), **A.options)
+
+
+@SPREAD.answered_by
+def spread_over(A: Matrix, devices: Sequence[Device | Place]) -> Partitioned:
+    """A in strips of about as many entries, one at each place, in this process: `A.to(device=[…])`.
+
+    Strips begin at a multiple of 32 rows, so that no two of them share a word of a bitmap. ValueError for no places.
+    """
+    places = [find_place(device) for device in devices]
+    if not places:
+        raise ValueError("device=[…] must name at least one place, got none")
+    if isinstance(A, Partitioned):
+        if A.group.size > 1:
+            raise ValueError("the strips of several processes move one by one: .to(device=…) with one place each")
+        if [part.place for part in A.parts] == places:
+            return A
+    by_row: Any = there(A.place, convert, A, CSR)
+    starts = there(A.place, balanced, by_row.indptr, len(places), WORD)
+    like: Matrix = A.parts[0] if isinstance(A, Partitioned) else A
+    parts = []
+    for (start, stop), place in zip(itertools.pairwise(starts), places, strict=True):
+        strip = there(A.place, _as, like, by_row, start, stop)
+        if strip.place is place and not place.on_host and isinstance(strip, CSR):  # views would keep all of A
+            strip = CSR.trusted(*(x.copy() if is_array(x) else x for x in strip.components))
+        parts.append(brought(strip, place))
+    entries = there(A.place, entries_between, by_row.indptr, starts)
+    P = Partitioned.trusted(tuple(parts), starts, 0, entries, ALONE, A.shape, 0)
+    for pattern in (False, True):
+        if A.known(SYMMETRIC, pattern):
+            P.keep(SYMMETRIC, lambda: True, pattern)
+    return P
 
 
 def _scattered(A: Matrix | None, group: Group, given: list[bool]) -> Partitioned:
@@ -376,7 +426,7 @@ def check_whole(A: Any) -> Matrix:
     if isinstance(A, Partitioned):
         raise TypeError("A is in parts already: .to('csr') gathers it")
     if not A.place.on_host:
-        raise ValueError(f"A is on {A.device}: strips are cut on the host, so say .to(device='cpu') first")
+        raise ValueError(f"A is on {A.device}: strips are cut on the host, so say .to(device='cpu') or .to(device=[…])")
     return A
 
 
@@ -402,12 +452,16 @@ def digest(array: Array) -> str:
     return total.hexdigest()
 
 
-def balanced(indptr: Array, parts: int) -> tuple[int, ...]:
-    """Where strips of about as many entries begin, and the number of rows: a row counts like an entry, too."""
-    n = indptr.size - 1
-    work = indptr + np.arange(n + 1)
-    cuts = np.searchsorted(work, [int(work[-1]) * k // parts for k in range(1, parts)])
-    return (0, *(int(cut) for cut in cuts), n)
+def balanced(indptr: Array, parts: int, unit: int | None = None) -> tuple[int, ...]:
+    """Where strips of about as many entries begin, and the number of rows: a row counts like an entry, too.
+
+    unit: they begin at its multiples; None: at those of WORD, if there are many rows.
+    """
+    xp, n = namespace(indptr), indptr.size - 1
+    unit = (WORD if n >= ALIGNED_FROM * parts else 1) if unit is None else unit
+    work = indptr + xp.arange(n + 1)
+    cuts = xp.searchsorted(work, xp.asarray([int(work[-1]) * k // parts for k in range(1, parts)])).tolist()
+    return (0, *(min(-(-cut // unit) * unit, n) for cut in cuts), n)
 
 
 def evenly(n: int, parts: int) -> tuple[int, ...]:
@@ -419,9 +473,37 @@ def strip_of(A: CSR, start: int, stop: int) -> CSR:
     """Rows start … stop - 1 of `A`, which share its arrays where they can."""
     first, last = int(A.indptr[start]), int(A.indptr[stop])
     indptr = A.indptr[start : stop + 1] - A.indptr[start]
-    counting = index_dtype(stop - start, A.ncols, last - first)
     shape = (stop - start, A.ncols)
-    return CSR.trusted(indptr.astype(counting, copy=False), A.indices[first:last], A.values[first:last], shape)
+    counting, _ = index_types(shape, last - first, A.place)
+    indices = A.indices[first:last] if A.place.on_host else A.indices[first:last].astype(counting, copy=False)
+    return CSR.trusted(indptr.astype(counting, copy=False), indices, A.values[first:last], shape)
+
+
+def ends_of(lengths: Array, counting: np.dtype) -> Array:
+    """Where rows of such lengths begin, and all entries end."""
+    xp = namespace(lengths)
+    ends = xp.zeros(lengths.size + 1, counting)
+    xp.cumsum(lengths, dtype=counting, out=ends[1:])
+    return ends
+
+
+def entries_between(indptr: Array, starts: tuple[int, ...]) -> tuple[int, ...]:
+    """How many entries are in the rows between one start and the next."""
+    ends = indptr[namespace(indptr).asarray(starts)].tolist()
+    return tuple(stop - start for start, stop in itertools.pairwise(ends))
+
+
+def there(place: Place, function: Callable[..., T], *args: Any) -> T:
+    """What a function makes where a part is."""
+    with place.scope():
+        return function(*args)
+
+
+def mirrored(A: Matrix, B: Matrix) -> tuple[bool, bool]:
+    """Have two strips the same positions, and the same values, too?"""
+    (u, v, a), (s, t, b) = A.to_edges(), B.to_edges()
+    same = u.size == s.size and all_of(equals(u, s)) and all_of(equals(v, t))
+    return same, same and all_of(equals(a, b))
 
 
 # --- gathering, and turning -----------------------------------------------------------------------------------------
@@ -434,13 +516,14 @@ def _(A: Partitioned) -> Matrix:
         return turned(convert(A.T, CSR))
     group = A.group
     with group.guarded("gather"):
-        listed: list[Any] = [convert(part, CSR) for part in A.parts]
-        lengths = concatenated([np.diff(part.indptr).astype(np.int64) for part in listed])
+        listed: list[Any] = [there(part.place, convert, part, CSR) for part in A.parts]
+        listed = [brought(part, A.place) for part in listed]
+        lengths = concatenated([A.xp.diff(part.indptr).astype(np.int64) for part in listed])
         columns = concatenated([part.indices.astype(index_dtype(*A.shape), copy=False) for part in listed])
-        values = concatenated([np.ascontiguousarray(part.values) for part in listed])
+        values = concatenated([contiguous(part.values) for part in listed])
     lengths, columns, values = (concatenated(group.everyone("gather", x)) for x in (lengths, columns, values))
-    indptr = np.concatenate(([0], np.cumsum(lengths))).astype(A._index_dtype)
-    return CSR.trusted(indptr, columns, values, A.shape)
+    counting, index = index_types(A.shape, A.nnz, A.place)
+    return CSR.trusted(ends_of(lengths, counting), columns.astype(index, copy=False), values, A.shape)
 
 
 @conversion(CSR, Partitioned)
@@ -456,6 +539,8 @@ def _(A: Partitioned, like: Any = None) -> Partitioned:
     if A.major == 0:
         return A
     by_rows: Any = A.T
+    if A.group.size == 1:
+        return turned_here(by_rows)
     rows, cols, values = entries_of(by_rows)
     return by_rows.from_entries(cols, rows, values, A.shape, "error")
 
@@ -463,6 +548,41 @@ def _(A: Partitioned, like: Any = None) -> Partitioned:
 def entries_of(A: Partitioned) -> tuple[Array, Array, Array]:
     """(rows, columns, values) of the strips of this process, by rows of the whole."""
     with A.group.guarded("entries"):
-        listed = [(*part.to_edges(), start) for part, (start, _) in zip(A.parts, A.rows, strict=True)]
+        listed: list[Any] = [
+            (*(brought(x, A.place) for x in there(part.place, part.to_edges)), start)
+            for part, (start, _) in zip(A.parts, A.rows, strict=True)
+        ]
         rows = concatenated([u.astype(np.int64) + start for u, _, _, start in listed])
         return rows, concatenated([v for _, v, _, _ in listed]), concatenated([w for _, _, w, _ in listed])
+
+
+def turned_here(A: Partitioned) -> Partitioned:
+    """The transpose of a matrix by rows, whose strips are all in this process: in strips at the same places.
+
+    Each strip is turned where it is. A strip of the transpose is then made of rows of all of them, side by side.
+    """
+    starts = A.starts if A.ncols == A.starts[-1] else evenly(A.ncols, len(A.entries))
+    with A.group.guarded("entries"):
+        turned_ones = [there(part.place, lambda part: turned(convert(part, CSR)), part) for part in A.parts]
+        parts = []
+        for part, bounds in zip(A.parts, itertools.pairwise(starts), strict=True):
+            pieces = [there(each.place, strip_of, each, *bounds) for each in turned_ones]
+            pieces = [brought(piece, part.place) for piece in pieces]
+            parts.append(there(part.place, beside, pieces, [start for start, _ in A.rows], A.shape[0]))
+    return assembled(A.group, parts, starts, 0, A.shape[::-1])
+
+
+def beside(pieces: list[CSR], firsts: list[int], ncols: int) -> CSR:
+    """Matrices of the same rows, whose columns come one after the other from `firsts` on, as one."""
+    xp, shape = pieces[0].xp, (pieces[0].nrows, ncols)
+    lengths = [xp.diff(piece.indptr).astype(np.int64) for piece in pieces]
+    nnz = sum(piece.nnz for piece in pieces)
+    counting, index = index_types(shape, nnz, pieces[0].place)
+    ends = ends_of(fold(operator.add, lengths), counting)
+    columns, values, taken = xp.empty(nnz, index), xp.empty(nnz, pieces[0].dtype), xp.zeros(shape[0], np.int64)
+    for piece, own, first in zip(pieces, lengths, firsts, strict=True):
+        if piece.nnz:
+            at = spread(ends[:-1] + taken - piece.indptr[:-1], piece.indptr) + xp.arange(piece.nnz)
+            columns[at], values[at] = piece.indices.astype(index) + index.type(first), piece.values
+        taken += own
+    return CSR.trusted(ends, columns, values, shape)

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from formats import SparseVector
-from formats.arrays import Array, concatenated, differs, index_dtype
+from formats.arrays import Array, concatenated, differs, index_dtype, namespace
 from formats.parts.group import Group
 
 from ..algebra.semirings import Monoid
@@ -34,6 +34,10 @@ def combined(group: Group, what: str, y: Array | SparseVector, monoid: Monoid, z
     if isinstance(y, SparseVector):
         return of_lists(group, what, y, monoid, zero)
     flat = y.reshape(-1)
+    if not isinstance(flat, np.ndarray):
+        if (found := group.folded(what, monoid.name, flat)) is not None:
+            return found.reshape(y.shape)
+        return of_slices(group, what, flat, monoid, zero).reshape(y.shape)
     at = np.flatnonzero(differs(flat, zero))
     dense = 2 * flat.nbytes * (group.size - 1) // group.size
     lists = group.everyone(what, listed(at, flat[at], flat.size), most=dense)
@@ -60,7 +64,7 @@ def scattered(lists: list[Array], size: int, monoid: Monoid, zero: Any, dtype: n
 
 def of_slices(group: Group, what: str, flat: Array, monoid: Monoid, zero: Any) -> Array:
     """⊕ over dense vectors: each participant folds a slice of all."""
-    slices = np.array_split(flat, group.size)
+    slices = namespace(flat).array_split(flat, group.size)
     mine = group.exchange(f"{what}, slices", slices)
     with group.guarded(what):
         folded = fold(lambda u, v: merge.union_dense(u, v, monoid, zero), mine)
@@ -69,6 +73,10 @@ def of_slices(group: Group, what: str, flat: Array, monoid: Monoid, zero: Any) -
 
 def of_lists(group: Group, what: str, y: SparseVector, monoid: Monoid, zero: Any) -> SparseVector:
     """⊕ over sparse vectors."""
+    if not isinstance(y.values, np.ndarray):
+        both = zip(group.everyone(what, y.indices), group.everyone(what, y.values), strict=True)
+        pieces = [SparseVector.trusted(*each, y.size) for each in both]
+        return fold(lambda u, v: merge.union_sparse(u, v, monoid, zero), pieces)
     lists = group.everyone(what, listed(y.indices, y.values, y.size))
     if sum(pairs.size for pairs in lists) > MANY * y.size:
         return SparseVector.from_dense(scattered(lists, y.size, monoid, zero, y.dtype), zero)
@@ -92,6 +100,9 @@ def stacked(group: Group, what: str, mine: list[Any], starts: list[int], size: i
         [part.indices.astype(index) + index.type(start) for part, start in zip(mine, starts, strict=True)]
     )
     values = concatenated([part.values for part in mine])
+    if not isinstance(values, np.ndarray):
+        at, x = (concatenated(group.everyone(what, part)) for part in (places, values))
+        return SparseVector.trusted(at, x, size)
     lists = group.everyone(what, listed(places, values, size))
     every = concatenated(lists)
     return SparseVector.trusted(every["at"].astype(index), np.ascontiguousarray(every["value"]), size)

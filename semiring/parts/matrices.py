@@ -13,30 +13,32 @@ from typing import Any
 import numpy as np
 
 from formats import CSR, Matrix, from_edges
-from formats.arrays import Array, concatenated
-from formats.parts.partitioned import Partitioned, strip_of
+from formats.arrays import Array, brought, concatenated, contiguous
+from formats.parts.partitioned import Partitioned, assembled, strip_of, there
 from formats.storage.orientation import compressed
 
 from ..algebra.ops import BinaryOp
 from ..algebra.predicates import Predicate
 from ..algebra.semirings import Monoid
+from ..verbs.composed import ewise_union, kronecker
 from ..verbs.masks import MatrixWrite, VectorWrite
 from ..verbs.verbs import apply, ewise_add, ewise_mult, extract, reduce, reduce_lines, select, transpose
 from .exchange import combined, stacked
-from .products import first_of, own_strips, parts_of_mask
+from .products import first_of, own_strips, parts_of_mask, travelling
 
 Combiner = Monoid | BinaryOp
 
 
-@select.implement(Partitioned, "cpu")
+@select.implement(Partitioned, "cpu", "cuda")
 def _(A: Partitioned, predicate: Predicate, row: Any, col: Any, write: MatrixWrite) -> Partitioned:
     refuse(write, "select")
     base = compressed(A, 0)
     with A.group.guarded("select"):
-        cell = select.find(CSR, A.place)
-        nothing = MatrixWrite(base.shape, base.dtype)
-        kept = [cell(strip, predicate, row, col, nothing) for strip in own_strips(base)]
-        parts = [alike(strip_of(C, *each), part) for C, each, part in zip(kept, base.rows, base.parts, strict=True)]
+        parts = []
+        for strip, each, part in zip(own_strips(base), base.rows, base.parts, strict=True):
+            cell, bounds = select.find(CSR, strip.place), [brought(x, strip.place) for x in (row, col)]
+            kept = there(strip.place, cell, strip, predicate, *bounds, MatrixWrite(base.shape, base.dtype))
+            parts.append(alike(there(strip.place, strip_of, kept, *each), part))
     return base.with_parts(parts)
 
 
@@ -51,42 +53,69 @@ def refuse(write: MatrixWrite, what: str) -> None:
         raise NotImplementedError(f"{what} of a matrix in parts takes no mask and no out: .to('csr') gathers it first")
 
 
-@apply.implement(Partitioned, "cpu")
+@apply.implement(Partitioned, "cpu", "cuda")
 def _(A: Partitioned, function: Callable[[Any], Any], write: MatrixWrite) -> Partitioned:
     refuse(write, "apply")
-    return A.mapped(lambda values: np.ascontiguousarray(function(values)))
+    return A.mapped(lambda values: contiguous(function(values)))
 
 
-@transpose.implement(Partitioned, "cpu")
+@transpose.implement(Partitioned, "cpu", "cuda")
 def _(A: Partitioned, write: MatrixWrite) -> Partitioned:
     refuse(write, "transpose")
     return compressed(A.T, 0)
 
 
-@ewise_add.implement(Partitioned, "cpu")
+@ewise_add.implement(Partitioned, "cpu", "cuda")
 def _(A: Partitioned, B: Partitioned, op: Combiner, zero: Any, write: MatrixWrite) -> Partitioned:
-    return strip_by_strip(ewise_add, A, B, op, zero, write)
+    return strip_by_strip(ewise_add, A, B, write, lambda cell, a, b, rule: cell(a, b, op, zero, rule))
 
 
-@ewise_mult.implement(Partitioned, "cpu")
+@ewise_mult.implement(Partitioned, "cpu", "cuda")
 def _(A: Partitioned, B: Partitioned, op: Combiner, zero: Any, write: MatrixWrite) -> Partitioned:
-    return strip_by_strip(ewise_mult, A, B, op, zero, write)
+    return strip_by_strip(ewise_mult, A, B, write, lambda cell, a, b, rule: cell(a, b, op, zero, rule))
 
 
-def strip_by_strip(verb: Any, A: Partitioned, B: Partitioned, op: Any, zero: Any, write: MatrixWrite) -> Partitioned:
-    """An element-wise verb on strips of the same rows."""
+@ewise_union.implement(Partitioned, "cpu", "cuda")
+def _(A: Partitioned, alpha: Any, B: Partitioned, beta: Any, op: Combiner, write: MatrixWrite) -> Partitioned:
+    return strip_by_strip(ewise_union, A, B, write, lambda cell, a, b, rule: cell(a, alpha, b, beta, op, rule))
+
+
+def strip_by_strip(
+    verb: Any, A: Partitioned, B: Partitioned, write: MatrixWrite, compute: Callable[..., CSR]
+) -> Partitioned:
+    """An element-wise verb on strips of the same rows.  compute: (cell of CSR, two strips, write rule) -> a strip."""
     A, B = compressed(A, 0), compressed(B, 0)
     if A.starts != B.starts or len(A.parts) != len(B.parts):
         raise ValueError(f"{verb.name} needs matrices that are cut alike, got strips from {A.starts} and {B.starts}")
     with A.group.guarded(verb.name):
-        cell, parts = verb.find(CSR, A.place), []
+        parts = []
         for part, other, mask in zip(A.parts, B.parts, parts_of_mask(A, write), strict=True):
-            rule = MatrixWrite(part.shape, write.dtype, mask, write.complement)
-            parts.append(cell(part.to(CSR), other.to(CSR), op, zero, rule))
+            cell, rule = verb.find(CSR, part.place), MatrixWrite(part.shape, write.dtype, mask, write.complement)
+            both = part.to(CSR), brought(other, part.place).to(CSR)
+            parts.append(there(part.place, compute, cell, *both, rule))
     return A.with_parts(parts)
 
 
-@reduce.implement(Partitioned, "cpu")
+@kronecker.implement(Partitioned, "cpu", "cuda")
+def _(A: Partitioned, B: Partitioned, op: Combiner, zero: Any, write: MatrixWrite) -> Partitioned:
+    """Each strip of A takes the strips of B one by one: of each row of A come B's rows."""
+    refuse(write, "kronecker")
+    A, B = compressed(A, 0), compressed(B, 0)
+    shape, parts = (A.nrows * B.nrows, A.ncols * B.ncols), list[Any]([None] * len(A.parts))
+    for k in range(len(B.entries)):
+        rows = travelling(B, k)
+        with A.group.guarded("kronecker"):
+            for i, part in enumerate(A.parts):
+                rule = MatrixWrite((part.nrows * B.nrows, shape[1]), write.dtype)
+                own: Any = part.to(CSR)
+                cell = kronecker.find(CSR, part.place)
+                C = there(part.place, cell, own, brought(rows, part.place), op, zero, rule)
+                parts[i] = C if parts[i] is None else ewise_add(parts[i], C, "first")
+    starts = tuple(start * B.nrows for start in A.starts)
+    return assembled(A.group, parts, starts, A.first, shape)
+
+
+@reduce.implement(Partitioned, "cpu", "cuda")
 def _(A: Partitioned, monoid: Monoid, axis: int | None, write: VectorWrite) -> Any:
     group, zero = A.group, monoid.zero(A.dtype)
     if axis is None:
@@ -95,17 +124,18 @@ def _(A: Partitioned, monoid: Monoid, axis: int | None, write: VectorWrite) -> A
         return reduce(concatenated(group.everyone("reduce", mine)), monoid)
     along: Any = axis if A.major == 0 else 1 - axis
     with group.guarded("reduce"):
-        found = [reduce(part, monoid, axis=along) for part in A.parts]
+        found = [brought(reduce(part, monoid, axis=along), A.place) for part in A.parts]
     if along == 1:
         return write(stacked(group, "reduce", found, [start for start, _ in A.rows], A.starts[-1]))
     return write(combined(group, "reduce", fold(lambda y, other: ewise_add(y, other, monoid), found), monoid, zero))
 
 
-@reduce_lines.implement(Partitioned, "cpu")
+@reduce_lines.implement(Partitioned, "cpu", "cuda")
 def _(A: Partitioned, monoid: Monoid, axis: int) -> tuple[Array, Array]:
     along = axis if A.major == 0 else 1 - axis
     with A.group.guarded("reduce"):
-        found = [reduce_lines(part, monoid, along) for part in A.parts]
+        lines = [there(part.place, reduce_lines, part, monoid, along) for part in A.parts]
+        found = [(brought(y, A.place), brought(k, A.place)) for y, k in lines]
     if along == 0:
         return first_of(A, found, monoid, "reduce")
     starts = [start for start, _ in A.rows]
@@ -113,13 +143,15 @@ def _(A: Partitioned, monoid: Monoid, axis: int) -> tuple[Array, Array]:
     return y, k
 
 
-@extract.implement(Partitioned, "cpu")
+@extract.implement(Partitioned, "cpu", "cuda")
 def _(A: Partitioned, rows: Array | None, cols: Array | None, write: Callable[[CSR], Any]) -> Any:
     base: Any = A if A.major == 0 else A.T
     at_rows, at_cols = (rows, cols) if A.major == 0 else (cols, rows)
-    cell = extract.find(CSR, A.place)
     with A.group.guarded("extract"):
-        pieces: list[Any] = [cell(strip, at_rows, at_cols, lambda T: T) for strip in own_strips(base)]
+        pieces: list[Any] = []
+        for strip in own_strips(base):
+            cell, at = extract.find(CSR, strip.place), [brought(x, strip.place) for x in (at_rows, at_cols)]
+            pieces.append(brought(there(strip.place, cell, strip, *at, lambda T: T), A.place))
         listed = [concatenated(list(each)) for each in zip(*(piece.to_edges() for piece in pieces), strict=True)]
         shape = pieces[0].shape
     u, v, w = (concatenated(A.group.everyone("extract", x)) for x in listed)

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from formats import CSR, Matrix, SparseVector
-from formats.arrays import Array, differs
-from formats.parts.partitioned import Partitioned
+from formats.arrays import Array, brought, concatenated, contiguous, differs, namespace, position_of
+from formats.parts.partitioned import Partitioned, there
+from formats.places import Place, place_of
 from formats.storage.compressed import index_types
 from formats.storage.orientation import compressed
 
@@ -26,12 +27,12 @@ from ..verbs.verbs import dense_mxm, ewise_add, mxm, mxv, vxm
 from .exchange import combined, stacked
 
 
-@mxv.implement(Partitioned, "cpu")
+@mxv.implement(Partitioned, "cpu", "cuda")
 def _(A: Partitioned, x: Any, semiring: Semiring, write: VectorWrite) -> Any:
     return write((own_rows if A.major == 0 else all_rows)(A, x, semiring, write, "mxv", matrix_first=True))
 
 
-@vxm.implement(Partitioned, "cpu")
+@vxm.implement(Partitioned, "cpu", "cuda")
 def _(x: Any, A: Partitioned, semiring: Semiring, write: VectorWrite) -> Any:
     return write((own_rows if A.major == 1 else all_rows)(A, x, semiring, write, "vxm", matrix_first=False))
 
@@ -41,19 +42,23 @@ def own_rows(A: Partitioned, x: Any, s: Semiring, write: VectorWrite, what: str,
     with A.group.guarded(what):
         wanted = [None if write.mask is None else rows_of(write.mask, *each) for each in A.rows]
         rule = [{} if mask is None else {"mask": mask, "complement": write.complement} for mask in wanted]
-        mine = [
-            mxv(part, x, s, **rest) if matrix_first else vxm(x, part.T, s, **rest)
-            for part, rest in zip(A.parts, rule, strict=True)
-        ]
+        mine = []
+        for part, rest in zip(A.parts, rule, strict=True):
+            own, rest = brought(x, part.place), rest and rest | {"mask": brought(rest["mask"], part.place)}
+            mine.append(mxv(part, own, s, **rest) if matrix_first else vxm(own, part.T, s, **rest))
+        mine = [brought(y, A.place) for y in mine]
     return stacked(A.group, what, mine, [start for start, _ in A.rows], A.starts[-1])
 
 
 def all_rows(A: Partitioned, x: Any, s: Semiring, write: VectorWrite, what: str, *, matrix_first: bool) -> Any:
     """⊕ over what each strip makes of its part of x."""
-    rule: Any = {} if write.mask is None else {"mask": write.mask, "complement": write.complement}
     with A.group.guarded(what):
-        mine = [(part, rows_of(x, *each)) for part, each in zip(A.parts, A.rows, strict=True)]
-        found = [mxv(part.T, own, s, **rule) if matrix_first else vxm(own, part, s, **rule) for part, own in mine]
+        found = []
+        for part, each in zip(A.parts, A.rows, strict=True):
+            own, mask = brought(rows_of(x, *each), part.place), brought(write.mask, part.place)
+            rule: Any = {} if mask is None else {"mask": mask, "complement": write.complement}
+            found.append(mxv(part.T, own, s, **rule) if matrix_first else vxm(own, part, s, **rule))
+        found = [brought(y, A.place) for y in found]
         y = fold(lambda y, part: ewise_add(y, part, s), found)
     return combined(A.group, what, y, s.add, s.zero(A.dtype))
 
@@ -62,53 +67,67 @@ def rows_of(x: Any, start: int, stop: int) -> Any:
     """The elements start … stop - 1 of a vector, or such rows of an array."""
     if not isinstance(x, SparseVector):
         return x[start:stop]
-    first, last = np.searchsorted(x.indices, [start, stop])
+    first, last = (position_of(i, x.indices) for i in (start, stop))
     return SparseVector.trusted(x.indices[first:last] - x.indices.dtype.type(start), x.values[first:last], stop - start)
 
 
-@dense_mxm.implement(Partitioned, "cpu")
+@dense_mxm.implement(Partitioned, "cpu", "cuda")
 def _(A: Partitioned, X: Array, semiring: Semiring, matrix_first: bool, argument: bool, allowed: Array | None) -> Any:
     starts, size = [start for start, _ in A.rows], A.starts[-1]
     if A.major == 0:
         with A.group.guarded("mxm"):
             mine = [
-                dense_mxm(part, X, semiring, matrix_first, argument, None if allowed is None else allowed[start:stop])
+                of_part(part, X, semiring, matrix_first, argument, None if allowed is None else allowed[start:stop])
                 for part, (start, stop) in zip(A.parts, A.rows, strict=True)
             ]
+            mine = [at_one_place(each, A.place) for each in mine]
         if not argument:
             return stacked(A.group, "mxm", mine, starts, size)
         return tuple(stacked(A.group, "mxm", list(each), starts, size) for each in zip(*mine, strict=True))
     with A.group.guarded("mxm"):
         found = [
-            dense_mxm(part.T, np.ascontiguousarray(X[start:stop]), semiring, matrix_first, argument, allowed)
+            of_part(part.T, contiguous(X[start:stop]), semiring, matrix_first, argument, allowed)
             for part, (start, stop) in zip(A.parts, A.rows, strict=True)
         ]
+        found = [at_one_place(each, A.place) for each in found]
         zero = semiring.zero(A.dtype)
         if not argument:
             Y = fold(lambda Y, Z: ewise_add(Y.reshape(-1), Z.reshape(-1), semiring), found).reshape(found[0].shape)
     return combined(A.group, "mxm", Y, semiring.add, zero) if not argument else first_of(A, found, semiring, "mxm")
 
 
+def of_part(part: Matrix, X: Array, s: Semiring, matrix_first: bool, argument: bool, allowed: Array | None) -> Any:
+    """A product with a part, where that is."""
+    X, allowed = brought(X, part.place), brought(allowed, part.place)
+    return there(part.place, dense_mxm, part, X, s, matrix_first, argument, allowed)
+
+
+def at_one_place(found: Any, place: Place) -> Any:
+    """What a part gives, an array or two, in a place."""
+    return tuple(brought(x, place) for x in found) if isinstance(found, tuple) else brought(found, place)
+
+
 def first_of(A: Partitioned, found: list[tuple[Array, Array]], s: Any, what: str) -> tuple[Array, Array]:
     """⊕ over what strips give with their arguments, which count from the strip's first row: of equals the smallest."""
     shape, add = found[0][0].shape, getattr(s, "add", s)
+    xp = A.xp
     mine = [
-        (y.reshape(-1), np.where(k < 0, NONE, k + start).reshape(-1))
+        (y.reshape(-1), xp.where(k < 0, NONE, k + start).reshape(-1))
         for (y, k), (start, _) in zip(found, A.rows, strict=True)
     ]
-    ys = [each.reshape(len(mine), -1) for each in A.group.everyone(what, np.concatenate([y for y, _ in mine]))]
-    ks = [each.reshape(len(mine), -1) for each in A.group.everyone(what, np.concatenate([k for _, k in mine]))]
-    (y, *others), (k, *places) = (np.concatenate(each) for each in (ys, ks))
+    ys = [each.reshape(len(mine), -1) for each in A.group.everyone(what, concatenated([y for y, _ in mine]))]
+    ks = [each.reshape(len(mine), -1) for each in A.group.everyone(what, concatenated([k for _, k in mine]))]
+    (y, *others), (k, *places) = (concatenated(each) for each in (ys, ks))
     for other, place in zip(others, places, strict=True):
         better = (place >= 0) & ((k < 0) | differs(add(y, other), y))
-        y, k = np.where(better, other, y), np.where(better, place, k)
+        y, k = xp.where(better, other, y), xp.where(better, place, k)
     return y.reshape(shape), k.astype(found[0][1].dtype).reshape(shape)
 
 
 # --- of two matrices ------------------------------------------------------------------------------------------------
 
 
-@mxm.implement(Partitioned, "cpu")
+@mxm.implement(Partitioned, "cpu", "cuda")
 def _(A: Partitioned, B: Partitioned, semiring: Semiring, write: MatrixWrite) -> Partitioned:
     A, B = compressed(A, 0), compressed(B, 0)
     masks = parts_of_mask(A, write)
@@ -118,12 +137,17 @@ def _(A: Partitioned, B: Partitioned, semiring: Semiring, write: MatrixWrite) ->
         with A.group.guarded("mxm"):
             for i, (part, mask) in enumerate(zip(A.parts, masks, strict=True)):
                 rule: Any = {} if mask is None else {"mask": mask, "complement": write.complement}
-                C = mxm(part.to(CSR), rows, semiring, **rule)
+                C = mxm(part.to(CSR), brought(rows, part.place), semiring, **rule)
                 parts[i] = C if parts[i] is None else ewise_add(parts[i], C, semiring.add)
     with A.group.guarded("mxm"):
         zero = semiring.zero(A.dtype)
-        parts = [steps.kept(C, differs(C.values, zero)) if len(B.entries) > 1 else C for C in parts]
+        parts = [there(C.place, without, C, zero) if len(B.entries) > 1 else C for C in parts]
     return A.with_parts(parts, B.ncols)
+
+
+def without(C: CSR, zero: Any) -> Any:
+    """The entries that are not the zero."""
+    return steps.kept(C, differs(C.values, zero))
 
 
 def parts_of_mask(A: Partitioned, write: MatrixWrite) -> list[Any]:
@@ -133,9 +157,10 @@ def parts_of_mask(A: Partitioned, write: MatrixWrite) -> list[Any]:
     if write.mask is None:
         return [None] * len(A.parts)
     if not isinstance(write.mask, Matrix):
-        return [write.mask[start:stop] for start, stop in A.rows]
+        own = zip(A.parts, A.rows, strict=True)
+        return [brought(write.mask[start:stop], part.place) for part, (start, stop) in own]
     mask = compressed(write.mask, 0) if write.mask.in_parts else A.cut(write.mask)
-    return list(mask.parts)
+    return [brought(part, own.place) for part, own in zip(mask.parts, A.parts, strict=True)]
 
 
 def travelling(B: Partitioned, k: int) -> CSR:
@@ -145,10 +170,12 @@ def travelling(B: Partitioned, k: int) -> CSR:
     if 0 <= here < len(B.parts):
         with group.guarded("mxm"):
             strip: Any = B.parts[here].to(CSR)
-            mine = [strip.indptr.astype(index), strip.indices.astype(index), np.ascontiguousarray(strip.values)]
+            if group.size == 1:
+                return there(strip.place, padded, strip.indptr, strip.indices, strip.values, B, k)
+            mine = [strip.indptr.astype(index), strip.indices.astype(index), contiguous(strip.values)]
     else:
-        mine = [np.empty(0, index), np.empty(0, index), np.empty(0, B.dtype)]
-    indptr, indices, values = (np.concatenate(group.everyone("mxm, a strip", each)) for each in mine)
+        mine = [B.xp.empty(0, index), B.xp.empty(0, index), B.xp.empty(0, B.dtype)]
+    indptr, indices, values = (concatenated(group.everyone("mxm, a strip", each)) for each in mine)
     return padded(indptr, indices, values, B, k)
 
 
@@ -156,8 +183,8 @@ def padded(indptr: Array, indices: Array, values: Array, B: Partitioned, k: int)
     """A strip's rows at their places in a matrix of the whole's shape."""
     start, stop = B.starts[k : k + 2]
     shape = B.shape if B.major == 0 else B.shape[::-1]
-    counting, index = index_types(shape, values.size, B.place)
-    ends = np.zeros(shape[0] + 1, counting)
+    counting, index = index_types(shape, values.size, place_of(values))
+    ends = namespace(values).zeros(shape[0] + 1, counting)
     ends[start : stop + 1], ends[stop + 1 :] = indptr, indptr[-1]
     return CSR.trusted(ends, indices.astype(index, copy=False), values, shape)
 
@@ -167,5 +194,5 @@ def own_strips(A: Partitioned) -> list[CSR]:
     found = []
     for k, part in enumerate(A.parts, A.first):
         strip: Any = part.to(CSR)
-        found.append(padded(strip.indptr, strip.indices, strip.values, A, k))
+        found.append(there(part.place, padded, strip.indptr, strip.indices, strip.values, A, k))
     return found
