@@ -34,6 +34,7 @@ PATHS = {
     "elimination": ("persistent.cu", "order.cu", "panels.cu", "elimination.cu"),
     "sweeps": ("persistent.cu", "order.cu", "panels.cu", "sweeps.cu"),
     "one_pull": ("persistent.cu", "order.cu", "fixpoint.cu", "one_pull.cu"),
+    "strips": ("persistent.cu", "order.cu", "fixpoint.cu", "wide.cu", "strips.cu", "strips_paths.cu"),
 }
 PATTERNS = {
     "search": ("persistent.cu", "search_control.cu", "search.cu"),
@@ -49,6 +50,7 @@ PATTERNS = {
     "forest": ("persistent.cu", "hooking.cu", "forest.cu", "forest_plain.cu"),
     "packed": ("persistent.cu", "hooking.cu", "forest.cu", "forest_packed.cu"),
     "stream": ("persistent.cu", "hooking.cu", "trees.cu", "stream.cu"),
+    "strips_search": ("persistent.cu", "strips.cu", "strips_search.cu"),
 }
 """The files of the kinds of unit, behind COLUMNS; `packed` is the forest on packed columns."""
 COLUMNS = Path(compile.__file__).with_name("columns.cu")
@@ -77,6 +79,8 @@ SHAPES = {
     "forest": {"forest": (512, 2)},
     "packed": {"forest_packed": (512, 2)},
     "stream": {"span": (512, 2)},
+    "strips": {"wide": (512, 2), "strips": (512, 2)},
+    "strips_search": {"strips_search": (512, 3), "strips_deeper": (512, 3)},
 }
 """Of each kernel with barriers, by kind of unit: threads of a block, and blocks on a multiprocessor.
 
@@ -149,6 +153,11 @@ def launches(every: int = STEPS, progress: Callable[[int], None] | None = None) 
         yield
     finally:
         _launches.reset(token)
+
+
+def launched() -> Launches:
+    """How often persistent kernels come back to the host now."""
+    return _launches.get()
 
 
 class Kernels:

@@ -82,18 +82,25 @@ struct Trees {
     }
 };
 
+// Which entries: all; those with u < v; or of each pair one, half of them in the row of the smaller end, for rows whose
+// reverse entries lie with another GPU.
+enum Wanted : int { ALL_ENTRIES, UPPER, EVERY_OTHER };
+
 template <class Columns> struct Collect {
     static constexpr int AT_ONCE = 4;
     Columns columns;
     Weights weights;
-    bool upper, balanced;  // are only edges u < v wanted?  is the balance wanted?
+    Wanted which;
+    unsigned long long least, most;  // of the weights that are wanted
+    bool balanced;                   // is the balance wanted?
+    I first;                         // the vertex of the first row
     Trees light, heavier;
     Edge* list;
     unsigned long long* counter;
     unsigned long long balance[2];
     I u;
 
-    __device__ __forceinline__ void row(I v, bool) { u = v; }
+    __device__ __forceinline__ void row(I v, bool) { u = first + v; }
     __device__ __forceinline__ void edges(const int* owner, const I* place, const bool* inside) {
         I x[AT_ONCE], own[AT_ONCE];
         unsigned long long w[AT_ONCE];
@@ -108,7 +115,7 @@ template <class Columns> struct Collect {
         }
 #pragma unroll
         for (int j = 0; j < AT_ONCE; ++j) {
-            wanted[j] = x[j] != own[j] && !(upper && own[j] > x[j]);
+            wanted[j] = x[j] != own[j] && (which == ALL_ENTRIES || (own[j] < x[j]) != (which == EVERY_OTHER && ((own[j] ^ x[j]) & 1)));
             const I low = own[j] < x[j] ? own[j] : x[j], high = own[j] < x[j] ? x[j] : own[j];
             if (balanced && x[j] != own[j]) {
                 const unsigned long long h = mixed(mixed((unsigned long long)low << 32 | (unsigned int)high) + w[j]);
@@ -118,6 +125,7 @@ template <class Columns> struct Collect {
             }
             own[j] = low;
             x[j] = high;
+            wanted[j] = wanted[j] && w[j] >= least && w[j] <= most;
             if (wanted[j] && (light.connect(low, high, w[j]) || heavier.connect(low, high, w[j]))) wanted[j] = false;
         }
 #pragma unroll
@@ -139,9 +147,10 @@ template <class Columns> struct Collect {
 
 template <class Columns>
 __device__ __forceinline__ void collect_from(StreamControl* control, const I* indptr, const Columns columns,
-                                             const Weights weights, I n, I nnz, long long from, long long to, bool upper,
-                                             bool balanced, const Trees light, const Trees heavier, Edge* list) {
-    Collect<Columns> work{columns, weights, upper, balanced, light, heavier, list, &control->count, {0, 0}, 0};
+                                             const Weights weights, I n, I nnz, long long from, long long to, int which,
+                                             unsigned long long least, unsigned long long most, bool balanced, I first,
+                                             const Trees light, const Trees heavier, Edge* list) {
+    Collect<Columns> work{columns, weights, (Wanted)which, least, most, balanced, first, light, heavier, list, &control->count, {0, 0}, 0};
     deal_edges_between(indptr, n, nnz, from, to, work);
     if (!balanced) return;
     for (int k = 0; k < 2; ++k) {
@@ -153,20 +162,22 @@ __device__ __forceinline__ void collect_from(StreamControl* control, const I* in
 }
 
 extern "C" __global__ void collect(StreamControl* control, const I* indptr, const I* indices, const void* values, I step,
-                                   int bytes, bool real, I n, I nnz, long long from, long long to, bool upper,
-                                   bool balanced, const I* light, unsigned long long threshold, const I* heavier,
+                                   int bytes, bool real, I n, I nnz, long long from, long long to, int which,
+                                   unsigned long long least, unsigned long long most, bool balanced, I first,
+                                   const I* light, unsigned long long threshold, const I* heavier,
                                    unsigned long long other_threshold, Edge* list) {
-    collect_from(control, indptr, Indices{indices}, {values, step, bytes, real}, n, nnz, from, to, upper, balanced,
+    collect_from(control, indptr, Indices{indices}, {values, step, bytes, real}, n, nnz, from, to, which, least, most, balanced, first,
                  {light, threshold}, {heavier, other_threshold}, list);
 }
 
 extern "C" __global__ void collect_packed(StreamControl* control, const I* indptr, const unsigned int* words,
                                           const I* bases, const I* starts, const void* values, I step, int bytes,
-                                          bool real, I n, I nnz, long long from, long long to, bool upper, bool balanced,
+                                          bool real, I n, I nnz, long long from, long long to, int which,
+                                          unsigned long long least, unsigned long long most, bool balanced, I first,
                                           const I* light, unsigned long long threshold, const I* heavier,
                                           unsigned long long other_threshold, Edge* list) {
-    collect_from(control, indptr, Packed{words, bases, starts}, {values, step, bytes, real}, n, nnz, from, to, upper,
-                 balanced, {light, threshold}, {heavier, other_threshold}, list);
+    collect_from(control, indptr, Packed{words, bases, starts}, {values, step, bytes, real}, n, nnz, from, to, which,
+                 least, most, balanced, first, {light, threshold}, {heavier, other_threshold}, list);
 }
 
 extern "C" __global__ void start_stream(StreamControl* control, long long n, I* light, I* heavier) {
@@ -175,24 +186,29 @@ extern "C" __global__ void start_stream(StreamControl* control, long long n, I* 
 }
 
 // Edges no heavier than the threshold go first: when they are used up, most edges of the others lie within a tree. tree,
-// parent, lightest, first: (n,).  alive, chosen: a bit for each listed edge.
+// parent, lightest, first: (n,).  alive, chosen: a bit for each listed edge.  kept: so many of the first listed edges are
+// the forest of all lighter ones, whose trees `tree` has: they stay, and all others are heavier.
 extern "C" __global__ void __launch_bounds__(SPAN_THREADS, SPAN_BLOCKS)
     span(StreamControl* control, long long n, Edge* list, unsigned long long threshold, I* tree, I* parent,
-         unsigned long long* lightest, unsigned long long* first, unsigned int* alive, unsigned int* chosen) {
+         unsigned long long* lightest, unsigned long long* first, unsigned int* alive, unsigned int* chosen,
+         long long kept) {
     const long long count = (long long)now(&control->count), words = (count + 31) / 32;
     const long long warps = thread_count() / 32, number = thread_number() / 32;
     for (long long v = thread_number(); v < n; v += thread_count()) {
-        tree[v] = parent[v] = (I)v;
+        if (kept == 0) tree[v] = (I)v;
+        parent[v] = tree[v];
         lightest[v] = first[v] = ~0ull;
     }
-    for (long long w = thread_number(); w < words; w += thread_count()) chosen[w] = 0;
+    for (long long w = thread_number(); w < words; w += thread_count())
+        chosen[w] = kept >= w * 32 + 32 ? ~0u : kept > w * 32 ? (1u << (kept - w * 32)) - 1 : 0;
     if (thread_number() == 0) control->left[0] = control->left[1] = control->left[2] = 0;
     grid_barrier(&control->arrived);
     unsigned long long rounds = 0;
     for (int heavy = 0; heavy < (threshold == ~0ull ? 1 : 2); ++heavy) {
         for (long long w = number; w < words; w += warps) {
             const long long i = w * 32 + lane_number();
-            const unsigned int bits = __ballot_sync(WARP, i < count && (list[i].weight > threshold) == (heavy == 1));
+            const bool open = i >= kept && i < count && (list[i].weight > threshold) == (heavy == 1);
+            const unsigned int bits = __ballot_sync(WARP, open);
             if (lane_number() == 0) alive[w] = bits;
         }
         __syncwarp();

@@ -9,7 +9,9 @@ import numpy as np
 from formats import COO, CSR, CompressedCSR, OutOfDeviceMemory
 from formats.arrays import DeviceArray as Array
 from formats.arrays import cupy
+from formats.copies import to_peer
 from formats.matrix.facts import SYMMETRIC
+from formats.places import place_of
 from formats.storage.orientation import known_symmetric
 from semiring.verbs.explanation import facts
 from semiring.verbs.registry import Unsuited
@@ -21,6 +23,9 @@ from .paths import step_of
 CONTROL_WORDS = 8
 """Of 8 bytes, in StreamControl; COUNT … are numbers of some."""
 COUNT, ROUNDS, BALANCE = 1, 2, 6
+
+ALL_ENTRIES, UPPER, EVERY_OTHER = range(3)
+"""Which entries are listed, as in stream.cu."""
 
 VERTEX_BYTES = 16
 """Of each vertex's best offers, beside two trees."""
@@ -39,6 +44,7 @@ LIGHT, HEAVIER = 0.3, 0.7
 FIRST = 0.3
 """Of the listed edges, those that a forest is first made of."""
 SAMPLES, LOW = 4096, 2**32 - 1
+LEAST = np.uint64(0)
 NOT_YET = np.uint64(2**64 - 1)
 """The threshold of trees before there is a forest."""
 
@@ -60,11 +66,14 @@ def list_capacity(available: int | None, n: int, nnz: int, index_bytes: int) -> 
 
 
 class Stream:
-    """A forest of the edges so far, to which parts of the matrix are added."""
+    """A forest of the edges so far, to which parts of the matrix are added.
 
-    def __init__(self, A: CSR | CompressedCSR) -> None:
-        cp, n, index = cupy(), A.nrows, A.indptr.dtype
-        self.A, self.index, self.k = A, index, kernels.pattern("stream", index)
+    first: the vertex of A's first row, if A is a strip of the rows of a matrix.
+    """
+
+    def __init__(self, A: CSR | CompressedCSR, first: int = 0) -> None:
+        cp, n, index = cupy(), A.ncols, A.indptr.dtype
+        self.A, self.n, self.first, self.index, self.k = A, n, first, index, kernels.pattern("stream", index)
         left = left_for_blocks(A, WHOLE_LIST * (n + A.nnz))
         self.capacity = list_capacity(left, n, A.nnz, index.itemsize)
         self.list: Any = cp.empty(self.capacity * (8 + 2 * index.itemsize), np.uint8)
@@ -76,13 +85,19 @@ class Stream:
         self.count = self.spans = self.listed = 0
         self.k.plain("start_stream", n, (self.control, np.int64(n), *self.trees))
 
-    def collect(self, start: int, upper: bool, balanced: bool) -> int:
-        """List edges from a place in the matrix on, as many as fit; returns where the next ones begin."""
+    def collect(self, start: int, which: int, balanced: bool, least: Any = LEAST, most: Any = NOT_YET) -> int:
+        """List edges from a place in the matrix on, as many as fit; returns where the next ones begin.
+
+        least, most: of their weights.
+        """
         A, k, packed = self.A, self.k, isinstance(self.A, CompressedCSR)
         columns = (A.words, A.bases, A.starts) if isinstance(A, CompressedCSR) else (A.indices,)
         end = min(A.nnz, start + self.capacity - self.count)
         weights = A.values, step_of(A, k.index), np.int32(A.dtype.itemsize), np.bool_(A.dtype.kind == "f")
-        sizes, kinds = (k.index(A.nrows), k.index(A.nnz)), (np.bool_(upper), np.bool_(balanced))
+        sizes, kinds = (
+            (k.index(A.nrows), k.index(A.nnz)),
+            (np.int32(which), least, most, np.bool_(balanced), k.index(self.first)),
+        )
         light = self.trees[0], self.thresholds[0], self.trees[1], self.thresholds[1]
         for begin, stop in windows(start, end):
             part = np.int64(begin), np.int64(stop), *kinds, *light, self.list
@@ -92,13 +107,47 @@ class Stream:
         self.listed += self.count - before
         return end
 
-    def span(self) -> None:
-        """Make a forest of what is listed."""
-        n = np.int64(self.A.nrows)
+    def read(self, which: int, balanced: bool = False) -> None:
+        """Make a forest of the whole matrix."""
+        at = 0
+        while at < self.A.nnz:
+            at = self.collect(at, which, balanced)
+            if at == self.A.nnz or self.count >= FULL * self.capacity:
+                self.span()
+                if at < self.A.nnz:
+                    self.sieve()
+
+    def edge_list(self, start: int = 0, stop: int | None = None) -> Array:
+        """Some listed edges, as bytes."""
+        edge = 8 + 2 * self.index.itemsize
+        return self.list[start * edge : (self.count if stop is None else stop) * edge]
+
+    def join_lists(self, lists: list[Array], kept: int = 0) -> None:
+        """Make a forest of what is listed on several GPUs; kept: as for `span`, of the first list."""
+        cp, edge, place = cupy(), 8 + 2 * self.index.itemsize, place_of(self.control)
+        total = sum(each.size for each in lists) // edge
+        if total > self.capacity:
+            self.bits = [cp.empty(-(-total // 32), np.uint32) for _ in range(2)]
+        self.capacity = max(total, self.capacity)
+        everything: Any = cp.empty(self.capacity * edge, np.uint8)
+        start = 0
+        for each in lists:
+            to_peer(each, place, everything[start : start + each.size])
+            start += each.size
+        self.list, self.count = everything, total
+        self.control[COUNT] = total
+        self.span(kept)
+
+    def span(self, kept: int = 0) -> None:
+        """Make a forest of what is listed.
+
+        kept: so many of the first edges are the forest of all lighter ones, whose trees are the first ones here.
+        """
+        n = np.int64(self.n)
         self.control[:1] = 0
-        [threshold] = self.quantiles(FIRST)
-        arguments = self.control, n, self.list, threshold, *self.trees, *self.offers, *self.bits
-        self.k.persistent("span", max(self.count, self.A.nrows), arguments)
+        [threshold] = self.quantiles(FIRST) if kept == 0 else [NOT_YET]
+        arguments = self.control, n, self.list, threshold, *self.trees, *self.offers, *self.bits, np.int64(kept)
+        self.k.persistent("span", max(self.count, self.n), arguments)
         self.count, self.spans = int(self.control[COUNT]), self.spans + 1
 
     def sieve(self) -> None:
@@ -119,7 +168,7 @@ class Stream:
 
     def join(self, number: int, threshold: np.uint64 = NOT_YET) -> Array:
         """Make trees of the forest's edges that are no heavier; each vertex's is the smallest vertex in it."""
-        n, tree = self.A.nrows, self.trees[number]
+        n, tree = self.n, self.trees[number]
         self.k.plain("start_trees", n, (np.int64(n), tree))
         self.k.plain("join_listed", self.count, (self.list, np.int64(self.count), threshold, tree))
         self.k.plain("flatten", n, (np.int64(n), tree))
@@ -151,13 +200,8 @@ def forest_in_one_pass(
         return Unsuited(f"it packs two vertices in 64 bits, and there are {A.nrows:,}")
     both_ways = known_symmetric(A)
     balanced = not both_ways and not symmetrize
-    run, at = Stream(A), 0
-    while at < A.nnz:
-        at = run.collect(at, both_ways, balanced)
-        if at == A.nnz or run.count >= FULL * run.capacity:
-            run.span()
-            if at < A.nnz:
-                run.sieve()
+    run = Stream(A)
+    run.read(UPPER if both_ways else ALL_ENTRIES, balanced)
     state = run.control.get()
     facts(plan="one pass", edges=A.nnz, spans=run.spans, rounds=int(state[ROUNDS]), listed=run.listed)
     if balanced:

@@ -18,6 +18,9 @@ from formats.parts.partitioned import Partitioned
 from semiring import Semiring
 from semiring.verbs.registry import Unsuited
 
+AT_ONCE = 512
+"""Sources that several GPUs, or processes, divide among them at a time."""
+
 
 @bellman_ford.implement(Partitioned, "cpu")
 @da2cf.implement(Partitioned, "cpu")
@@ -25,6 +28,16 @@ from semiring.verbs.registry import Unsuited
 @delta_stepping.implement(Partitioned, "cpu")
 def _paths(A: Partitioned, source: int, s: Semiring, until: Until, *, delta: Any = None) -> Any:
     from .near_far import distances
+
+    return distances(A, source, s, until, delta)
+
+
+@bellman_ford.implement(Partitioned, "cuda")
+@da2cf.implement(Partitioned, "cuda")
+@dijkstra.implement(Partitioned, "cuda")
+@delta_stepping.implement(Partitioned, "cuda")
+def _paths_on_gpus(A: Partitioned, source: int, s: Semiring, until: Until, *, delta: Any = None) -> Any:
+    from .paths_on_gpus import distances
 
     return distances(A, source, s, until, delta)
 
@@ -51,6 +64,61 @@ def _levels(
     from .near_far import levels
 
     return levels(A, source, how, deepest, return_parents, target)
+
+
+@bfs.implement(Partitioned, "cuda")
+def _levels_on_gpus(
+    A: Partitioned, source: int, outside: Any, how: Direction, deepest: int | None, return_parents: bool
+) -> Any:
+    if outside is not None:
+        return Unsuited("a mask takes vertices out, which each step looks at")
+    if return_parents:
+        return Unsuited("parents are found by the equations")
+    from .levels_on_gpus import levels
+
+    found = levels(A, source, how, deepest)
+    return found if isinstance(found, Unsuited) else (found, None)
+
+
+@delta_stepping.batch.implement(Partitioned, "cpu", "cuda", most=AT_ONCE, needs=lambda A, k: 8 * k * A.nrows)
+def _many_paths(A: Partitioned, sources: list[int], rows: Any, s: Semiring, until: Until, *, delta: Any = None) -> Any:
+    from .many_sources import solved
+
+    how: Any = {"semiring": s, "limit": until.limit, "delta": delta}
+    return solved(A, sources, rows[:1], lambda B, few: delta_stepping(B, sources=few, **how))
+
+
+@bfs.batch.implement(Partitioned, "cpu", "cuda", most=AT_ONCE, needs=lambda A, k: 8 * k * A.nrows)
+def _many_levels(
+    A: Partitioned,
+    sources: list[int],
+    rows: Any,
+    outside: Any,
+    how: Direction,
+    deepest: int | None,
+    return_parents: bool,
+) -> Any:
+    if outside is not None:
+        return Unsuited("a mask takes vertices out, which each step looks at")
+    from .many_sources import solved
+
+    rule: Any = {"direction": how.choice, "alpha": how.alpha, "beta": how.beta, "max_level": deepest}
+    rule["return_parents"] = return_parents
+    return solved(A, sources, rows, lambda B, few: bfs(B, sources=few, **rule))
+
+
+@boruvka.implement(Partitioned, "cuda")
+def _forest_on_gpus(A: Partitioned, symmetrize: bool, with_labels: bool) -> Any:
+    from .forests_on_gpus import forest
+
+    return forest(A, symmetrize, with_labels)
+
+
+@scc.implement(Partitioned, "cuda")
+def _components_on_gpus(A: Partitioned, weak: bool, *how: Any) -> Any:
+    from .forests_on_gpus import components
+
+    return components(A, weak)
 
 
 @boruvka.implement(Partitioned, "cpu")

@@ -1,0 +1,264 @@
+// Breadth-first search on strips of rows: search.cu on each GPU for its own vertices, and bitmaps of all vertices.
+//
+// push    edges of the own frontier mark whom they reach, in a bitmap of all vertices. At the next listing each GPU takes
+//         the marks of its own vertices from all, and writes those that are new into everybody's bitmap of the visited.
+//         Two bitmaps of marks take turns, as in strips_paths.cu.
+// pull    own unvisited vertices look for a visited predecessor. The words of the own vertices go into everybody's next
+//         bitmap of the visited. Two of these take turns, so that a pull sees nobody that is found in it.
+//
+// Levels are kept in bytes for as long as they fit, for in the end they cross the link, too.
+//
+// Over the link, per GPU: a push reads a bit for each own vertex of each other GPU, and a pull writes as many.
+
+enum Arrays { MEETINGS, MARKS, VISITED = MARKS + 2 };  // the rows of a team's table
+
+struct StripSearch {
+    unsigned int arrived, done;
+    unsigned long long steps, pulls, unexplored, pulling;
+    unsigned long long queue[3];
+    unsigned long long found[3];
+    unsigned long long edges, vertices;   // of the frontier, of all
+    unsigned long long after;             // what is to be listed: 0 the source, 1 what a push marked, 2 what a pull found
+    unsigned long long pushes, looked_at;  // looked_at: own edges that were pushed along
+    unsigned long long lost;
+};
+
+// Levels before the first step: 0 at the source, -1 elsewhere.
+extern "C" __global__ void start_strip(StripSearch* control, long long n, long long nnz, long long first, long long own_n,
+                                       long long source, signed char* level, unsigned int* marks_a, unsigned int* marks_b,
+                                       unsigned int* visited_a, unsigned int* visited_b) {
+    for (long long v = thread_number(); v < own_n; v += thread_count()) level[v] = first + v == source ? 0 : -1;
+    for (long long word = thread_number(); word * 32 < n; word += thread_count()) {
+        marks_a[word] = marks_b[word] = visited_b[word] = 0;
+        visited_a[word] = word == source / 32 ? 1u << (source % 32) : 0;
+    }
+    if (thread_number() != 0) return;
+    *control = StripSearch{};
+    control->unexplored = nnz;
+}
+
+// What is new of 32 own vertices, which is then marked no more.
+__device__ __forceinline__ unsigned int take_word(const Team& team, int turn, long long at, unsigned int visited) {
+    unsigned int* const here = team.of<unsigned int>(MARKS + turn, team.own) + at;
+    unsigned int bits = now(here);
+    if (bits != 0) *here = 0;
+    for (int gpu = 0; gpu < team.count; ++gpu)
+        if (gpu != team.own) bits |= from_peer(team.of<unsigned int>(MARKS + turn, gpu) + at);
+    return bits & ~visited;
+}
+
+// List the own vertices of level k, whose level is written, with the running sum of their degrees.
+template <class Level>
+__device__ __forceinline__ void list_strip(const Team& team, int after, int turn, int current, const I* indptr,
+                                           long long first, long long own_n, int k, Level* level, I* rows, I* offsets,
+                                           unsigned long long* counter) {
+    __shared__ unsigned int words[STRIPS_SEARCH_THREADS];
+    constexpr int PARTS = 32 / LOOKED_AT, PART = STRIPS_SEARCH_THREADS / PARTS;
+    const long long tile = STRIPS_SEARCH_THREADS * 32ll;
+    for (long long base = blockIdx.x * tile; base < own_n; base += gridDim.x * tile) {
+        const long long word = base / 32 + threadIdx.x, at = first / 32 + word;
+        unsigned int bits = 0;
+        if (word * 32 < own_n) {
+            const unsigned int visited = now(team.of<unsigned int>(VISITED + current, team.own) + at);
+            if (after == 0) bits = visited;
+            if (after == 1) bits = take_word(team, turn, at, visited);
+            if (after == 2) bits = visited & ~now(team.of<unsigned int>(VISITED + 1 - current, team.own) + at);
+            if (after == 1 && bits != 0)
+                for (int gpu = 0; gpu < team.count; ++gpu)
+                    *(volatile unsigned int*)(team.of<unsigned int>(VISITED + current, gpu) + at) = visited | bits;
+        }
+        words[threadIdx.x] = bits;
+        if (!__syncthreads_or(bits != 0)) continue;
+        for (int part = 0; part < PARTS; ++part) {
+            bool some = false;
+            for (int i = lane_number(); i < PART; i += 32) some = some || words[part * PART + i] != 0;
+            if (!__any_sync(WARP, some)) continue;  // as every warp of the block finds
+            bool here[LOOKED_AT];
+            I degree[LOOKED_AT];
+            unsigned int wanted = 0, weight = 0;
+#pragma unroll
+            for (int j = 0; j < LOOKED_AT; ++j) {
+                const int place = (part * LOOKED_AT + j) * (STRIPS_SEARCH_THREADS / 32) + threadIdx.x / 32;
+                const long long v = base + place * 32ll + lane_number();
+                here[j] = (words[place] >> lane_number() & 1) != 0 && v < own_n;
+                if (here[j]) level[v] = (Level)k;
+                degree[j] = here[j] ? indptr[v + 1] - indptr[v] : 0;
+                here[j] = degree[j] > 0;
+                wanted += here[j];
+                weight += (unsigned int)degree[j];
+            }
+            if (!__syncthreads_or(wanted > 0)) continue;
+            Places to = reserve(wanted, weight, counter);
+#pragma unroll
+            for (int j = 0; j < LOOKED_AT; ++j)
+                if (here[j]) {
+                    const int place = (part * LOOKED_AT + j) * (STRIPS_SEARCH_THREADS / 32) + threadIdx.x / 32;
+                    rows[to.first] = (I)(base + place * 32ll + lane_number());
+                    offsets[to.first++] = (I)to.weight;
+                    to.weight += (unsigned int)degree[j];
+                }
+        }
+        __syncthreads();
+    }
+}
+
+struct MarkAll {
+    static constexpr int AT_ONCE = 4;
+    const I* indices;
+    const unsigned int* visited;
+    unsigned int* marks;
+
+    __device__ __forceinline__ void row(I, bool) {}
+    __device__ __forceinline__ void edges(const int*, const I* place, const bool* inside) {
+        I x[AT_ONCE];
+        unsigned int seen[AT_ONCE];
+#pragma unroll
+        for (int j = 0; j < AT_ONCE; ++j) x[j] = inside[j] ? __ldcs(indices + place[j]) : 0;
+#pragma unroll
+        for (int j = 0; j < AT_ONCE; ++j) seen[j] = visited[x[j] / 32] | marks[x[j] / 32];
+#pragma unroll
+        for (int j = 0; j < AT_ONCE; ++j)
+            if (inside[j] && !(seen[j] >> (x[j] % 32) & 1)) atomicOr(marks + x[j] / 32, 1u << (x[j] % 32));
+    }
+};
+
+// Let the own unvisited look for a visited predecessor. Returns how many of the thread's vertices found one.
+template <class Level>
+__device__ __forceinline__ unsigned int pull_strip(const Team& team, int current, const I* indptr, const I* indices,
+                                                   long long first, long long own_n, Level* level, int next) {
+    const unsigned int* const visited = team.of<unsigned int>(VISITED + current, team.own);
+    const auto is_visited = [=](I u) { return (visited[(long long)u / 32] >> (u % 32) & 1) != 0; };
+    unsigned int count = 0;
+    for (long long from = thread_number() - lane_number(); from < own_n; from += thread_count()) {
+        const long long v = from + lane_number(), at = (first + from) / 32;
+        const unsigned int before = visited[at];
+        I e = 0, end = 0;
+        bool found = false;
+        if (v < own_n && !(before >> lane_number() & 1)) {
+            e = indptr[v];
+            end = indptr[v + 1];
+            for (const I alone = end - e < ALONE ? end : e + ALONE; e < alone && !found; ++e) found = is_visited(indices[e]);
+        }
+        for (unsigned int left = __ballot_sync(WARP, !found && e < end); left != 0; left &= left - 1) {
+            const int owner = __ffs(left) - 1;
+            const I last = from_lane(end, owner);
+            for (I i = from_lane(e, owner); i < last; i += 32) {
+                const bool hit = lane_number() < last - i && is_visited(indices[i + lane_number()]);
+                if (!__any_sync(WARP, hit)) continue;
+                if (lane_number() == owner) found = true;
+                break;
+            }
+        }
+        if (found) level[v] = (Level)next;
+        count += found;
+        const unsigned int bits = before | __ballot_sync(WARP, found);
+        if (lane_number() < team.count)
+            *(volatile unsigned int*)(team.of<unsigned int>(VISITED + 1 - current, lane_number()) + at) = bits;
+    }
+    return count;
+}
+
+// choice: 0 by Beamer's rule, 1 push, 2 pull.  deepest: the last level, or -1.  in_indptr, in_indices: the own columns,
+// or null where nothing is to be pulled.
+template <class Level>
+__device__ __forceinline__ void search_together(StripSearch* control, const Team team, const I* indptr, const I* indices,
+                                                const I* in_indptr, const I* in_indices, long long n, long long first,
+                                                long long own_n, Level* level, I* rows, I* offsets, int choice,
+                                                double alpha, double beta, int deepest, unsigned long long last_step) {
+    __shared__ unsigned int of_block;
+    const int gpu = team.own;
+    Meetings* const meetings = team.of<Meetings>(MEETINGS, gpu);
+    unsigned long long step = control->steps, pulls = control->pulls, unexplored = control->unexplored;
+    unsigned long long number = now(&meetings->number), pushes = control->pushes, looked_at = 0;
+    int after = (int)control->after;
+    bool pulling = control->pulling != 0, done = false;
+    for (; step < last_step; ++step) {
+        const int k = (int)step, current = (int)(pulls % 2);
+        done = (pulling && k == deepest) || now(&meetings->lost) != 0;
+        if (done) break;
+        if (thread_number() == 0) {
+            control->queue[(step + 1) % 3] = 0;
+            control->found[(step + 1) % 3] = 0;
+        }
+        if (!pulling) {
+            unsigned int* const marks = team.of<unsigned int>(MARKS + pushes % 2, gpu);
+            for (long long word = thread_number(); word * 32 < n; word += thread_count())
+                if (marks[word] != 0) marks[word] = 0;
+            list_strip(team, after, (int)((pushes + 1) % 2), current, indptr, first, own_n, k, level, rows, offsets,
+                       control->queue + step % 3);
+            const auto write = [=](Letter& letter) { letter.words[0] = now(control->queue + step % 3); };
+            const auto read = [=](const Letter* letters, int count) {
+                unsigned long long edges = 0, vertices = 0;
+                for (int p = 0; p < count; ++p) {
+                    edges += letters[p].words[0] >> 32;
+                    vertices += letters[p].words[0] & 0xffffffffu;
+                }
+                control->edges = edges;
+                control->vertices = vertices;
+            };
+            meet(meetings, team, ++number, write, read);
+            const unsigned long long edges = now(&control->edges), listed = now(control->queue + step % 3);
+            done = now(&control->vertices) == 0 || k == deepest;
+            if (done) break;
+            unexplored -= edges;
+            pulling = choice == 2 || (choice == 0 && edges * alpha > (double)(unexplored + edges));
+            if (!pulling) {
+                MarkAll mark{indices, team.of<unsigned int>(VISITED + current, gpu), marks};
+                if (listed >> 32 != 0) deal_edges(rows, offsets, (I)(listed & 0xffffffffu), (I)(listed >> 32), indptr, mark);
+                looked_at += listed >> 32;
+                ++pushes;
+                after = 1;
+                meet(meetings, team, ++number, [](Letter&) {}, [](const Letter*, int) {});
+                continue;
+            }
+        }
+        if (threadIdx.x == 0) of_block = 0;
+        __syncthreads();
+        const unsigned int own = pull_strip(team, current, in_indptr, in_indices, first, own_n, level, k + 1);
+        if (own > 0) atomicAdd(&of_block, own);
+        __syncthreads();
+        if (threadIdx.x == 0 && of_block > 0) atomicAdd(control->found + step % 3, (unsigned long long)of_block);
+        const auto write = [=](Letter& letter) { letter.words[0] = now(control->found + step % 3); };
+        const auto read = [=](const Letter* letters, int count) {
+            unsigned long long found = 0;
+            for (int p = 0; p < count; ++p) found += letters[p].words[0];
+            control->vertices = found;
+        };
+        meet(meetings, team, ++number, write, read);
+        ++pulls;
+        after = 2;
+        const unsigned long long found = now(&control->vertices);
+        done = found == 0;
+        if (done) break;
+        pulling = choice == 2 || found * beta > (double)n;
+    }
+    if (thread_number() == 0) {
+        control->done = done;
+        control->steps = step;
+        control->pulls = pulls;
+        control->pushes = pushes;
+        control->after = after;
+        control->looked_at += looked_at;
+        control->unexplored = unexplored;
+        control->pulling = pulling;
+        meetings->number = number;
+        control->lost = now(&meetings->lost);
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(STRIPS_SEARCH_THREADS, STRIPS_SEARCH_BLOCKS)
+    strips_search(StripSearch* control, const unsigned long long* table, int gpus, int gpu, const I* indptr, const I* indices,
+                  const I* in_indptr, const I* in_indices, long long n, long long first, long long own_n, signed char* level,
+                  I* rows, I* offsets, int choice, double alpha, double beta, int deepest, unsigned long long last_step) {
+    search_together(control, Team{table, gpus, gpu}, indptr, indices, in_indptr, in_indices, n, first, own_n, level, rows,
+                    offsets, choice, alpha, beta, deepest, last_step);
+}
+
+// The same, from the level on that does not fit a byte.
+extern "C" __global__ void __launch_bounds__(STRIPS_DEEPER_THREADS, STRIPS_DEEPER_BLOCKS)
+    strips_deeper(StripSearch* control, const unsigned long long* table, int gpus, int gpu, const I* indptr, const I* indices,
+                  const I* in_indptr, const I* in_indices, long long n, long long first, long long own_n, int* level,
+                  I* rows, I* offsets, int choice, double alpha, double beta, int deepest, unsigned long long last_step) {
+    search_together(control, Team{table, gpus, gpu}, indptr, indices, in_indptr, in_indices, n, first, own_n, level, rows,
+                    offsets, choice, alpha, beta, deepest, last_step);
+}

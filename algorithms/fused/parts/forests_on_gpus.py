@@ -1,0 +1,167 @@
+"""Forests and components of strips of rows on several GPUs: one of each GPU's rows, and then of all of these.
+
+    F(E₁ ∪ E₂) = F(F(E₁) ∪ F(E₂))
+
+Where every edge has its reverse, each GPU takes half of its entries, so that an edge is looked at once (`stream.cu`).
+Where edges are many, all GPUs first find the forest of the lightest ones, which is a part of the whole one. Then each
+lists its heavier edges between those trees, which are few, and the first GPU makes the forest of them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from formats import COO, CSR
+from formats.arrays import brought, cupy, to_device
+from formats.matrix.facts import Fact
+from formats.parts.partitioned import Partitioned
+from formats.storage.orientation import compressed, is_symmetric, known_symmetric
+from semiring.parts.products import padded
+from semiring.verbs.explanation import facts
+from semiring.verbs.registry import Unsuited
+
+from ..cuda import kernels
+from ..cuda.graphs import DENSE, LIGHT, connected
+from ..cuda.paths import as_vertices
+from ..cuda.stream import ALL_ENTRIES, EVERY_OTHER, FULL, NOT_YET, SAMPLES, Stream
+from .gpus import Member, Team, team_of
+
+SQUARE: Fact[CSR] = Fact("the strip as a matrix of the whole's shape")
+
+
+def forest(A: Partitioned, symmetrize: bool, with_labels: bool) -> Any:
+    """(the forest's edges, the smallest vertex of each one's tree), on the first GPU."""
+    rows: Any = compressed(A, 0)
+    team = team_of(rows)
+    if isinstance(team, Unsuited):
+        return team
+    if max(A.shape) >= 2**31 or len({member.rows.indptr.dtype for member in team.members}) > 1:
+        return Unsuited("it packs two vertices in 64 bits, and indices of one type on all GPUs")
+    if not symmetrize and not is_symmetric(rows):
+        return Unsuited("an edge has no reverse of the same weight")
+    which = EVERY_OTHER if known_symmetric(rows) else ALL_ENTRIES
+
+    cap = light_weight(rows, team)
+    first = in_one(rows, team, which) if cap is None else light_first(rows, team, which, cap)
+    with team.home.scope():
+        facts(gpus=team.count, listed=first.listed)
+        tree = as_vertices(first.join(0)) if with_labels else None
+        return COO.trusted(*first.edges(), A.shape, 0), tree
+
+
+def in_one(A: Partitioned, team: Team, which: int) -> Stream:
+    """Each GPU makes the forest of its rows, the first one that of all of these."""
+
+    def local(member: Member) -> Stream:
+        run = Stream(member.rows, member.first)
+        run.read(which)
+        return run
+
+    runs = team.at_once(local)
+    with team.home.scope():
+        runs[0].join_lists(lists_of_all(A, [run.edge_list() for run in runs]))
+    facts(method="forests of strips, joined")
+    return runs[0]
+
+
+def light_first(A: Partitioned, team: Team, which: int, cap: Any) -> Stream:
+    """All GPUs make the forest of the light edges, and list heavier ones between its trees for the first one."""
+
+    def light(member: Member) -> Stream:
+        run = Stream(member.rows, member.first)
+        read(run, which, most=cap)
+        return run
+
+    runs = team.at_once(light)
+    lists, number = lists_of_all(A, [run.edge_list() for run in runs]), team.members[0].number
+
+    def heavy(member: Member) -> tuple[Stream, int]:
+        run = runs[member.number - number]
+        run.join_lists(lists)
+        kept, run.thresholds = run.count, [cap, NOT_YET]
+        return run, 0 if read(run, which, least=cap + np.uint64(1)) else kept
+
+    found = team.at_once(heavy)
+    (first, kept), *_ = found
+    others = lists_of_all(A, [run.edge_list(kept) for run, kept in found])
+    with team.home.scope():
+        first.join_lists([first.edge_list(0, kept), *others], kept)
+    facts(method="light edges first, heavier ones between their trees", light=kept)
+    return first
+
+
+def read(run: Stream, which: int, **weights: Any) -> bool:
+    """List what has such weights. Was it too much, so that the list became a forest on the way?"""
+    at, shortened = 0, False
+    while at < run.A.nnz:
+        at = run.collect(at, which, False, **weights)
+        if at < run.A.nnz and run.count >= FULL * run.capacity:
+            run.span()
+            shortened = True
+    return shortened
+
+
+def lists_of_all(A: Partitioned, lists: list[Any]) -> list[Any]:
+    """The lists of all GPUs."""
+    return lists if A.group.size == 1 else A.group.everyone("forest", lists[0])
+
+
+def light_weight(A: Partitioned, team: Team) -> Any:
+    """The weight than which about LIGHT edges a vertex are no heavier, by a sample; None if all go together."""
+    share = 2 * LIGHT * A.nrows / max(A.nnz, 1)
+    if A.nnz < DENSE * A.nrows or not 0 < share < 1:
+        return None
+
+    def sample(member: Member) -> np.ndarray:
+        values = member.rows.values
+        return ordered(np.ascontiguousarray(to_device(values[:: max(values.size // SAMPLES, 1)], "cpu")))
+
+    mine = np.concatenate(team.each(sample))
+    some = np.sort(np.concatenate(A.of_each(mine)))
+    return some[int(share * some.size)]
+
+
+def ordered(weights: np.ndarray) -> np.ndarray:
+    """As `Weights` of stream.cu has them: unsigned integers of 64 bits in the order of the weights."""
+    if weights.dtype == bool:
+        return weights.astype(np.uint64)
+    bits = weights.view(f"i{weights.itemsize}")
+    sign = bits.dtype.type(np.iinfo(bits.dtype).min)
+    if weights.dtype.kind == "f":
+        bits = np.where(bits < 0, -(bits & ~sign), bits)
+    return (bits ^ sign).view(f"u{weights.itemsize}").astype(np.uint64)
+
+
+def components(A: Partitioned, weak: bool) -> Any:
+    """The smallest vertex of each one's component, on the first GPU; `Unsuited` where edges count one way."""
+    if not weak and not is_symmetric(A, pattern=True):
+        return Unsuited("its searches and trims are products")
+    rows: Any = compressed(A, 0)
+    team = team_of(rows)
+    if isinstance(team, Unsuited):
+        return team
+
+    def local(member: Member) -> Any:
+        return connected(square(rows, member), both_ways=False)
+
+    home, n, labels = team.home, A.nrows, team.each(local)
+    if A.group.size > 1:
+        labels = A.group.everyone("components", labels[0])
+    label, *others = labels
+    with home.scope():
+        k, ends = kernels.pattern("components", label.dtype), cupy().arange(n + 1, dtype=label.dtype)
+        for other in others:
+            edges = brought(other, home).astype(label.dtype, copy=False)  # from each vertex to its label
+            sizes = np.int64(0), np.int64(n), label
+            k.plain("link_between", 2 * n, (ends, edges, k.index(n), k.index(n), *sizes))
+        k.plain("flatten", n, (np.int64(n), label))
+    facts(method="components of strips, joined", gpus=team.count)
+    return as_vertices(label)
+
+
+def square(A: Partitioned, member: Member) -> CSR:
+    """A strip as a matrix of the whole's shape: made once, and kept with the strip."""
+    rows = member.rows
+    return rows.keep(SQUARE, lambda: padded(rows.indptr, rows.indices, rows.values, A, member.number))

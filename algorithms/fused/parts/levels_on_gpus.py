@@ -1,0 +1,81 @@
+"""Breadth-first search on strips of rows on several GPUs: one kernel on each (`strips_search.cu`)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from algorithms.shared.traversal import Direction
+from formats.arrays import cupy
+from formats.parts.partitioned import Partitioned
+from formats.storage.orientation import by_columns, compressed
+from semiring.verbs.explanation import facts
+from semiring.verbs.registry import Unsuited
+
+from ..cuda import kernels
+from ..cuda.graphs import CHOICES, rows_of
+from .gpus import Member, team_of
+
+CONTROL_WORDS = 17
+"""Of 8 bytes, in StripSearch."""
+STATE = {"levels": 1, "pulled": 2}
+PUSHED_ALONG = 15
+MOST_STEPS, IN_BYTES = 1 << 62, 120
+"""Steps of a search, and those whose levels fit a byte."""
+
+
+def levels(A: Partitioned, source: int, how: Direction, deepest: int | None) -> Any:
+    """(n,) levels on the first GPU, -1 where the source does not lead."""
+    rows: Any = compressed(A, 0)
+    team = team_of(rows)
+    if isinstance(team, Unsuited):
+        return team
+    how, n = how.for_matrix(rows), rows.nrows
+    columns = team_of(by_columns(rows).T) if how.choice != "push" else None  # type: ignore[arg-type]
+    if isinstance(columns, Unsuited):
+        return columns
+    words = -(-n // 32)
+
+    def vectors(member: Member) -> tuple[Any, ...]:
+        cp, index = cupy(), member.rows.indices.dtype
+        lists = [cp.empty(max(member.own, 1), index) for _ in range(2)]
+        return cp.empty(CONTROL_WORDS, np.uint64), cp.empty(member.own, np.int8), lists
+
+    controls, levels_found, lists = zip(*team.each(vectors), strict=True)
+    found = list(levels_found)
+    bits, tables = team.shared(*[(words, np.uint32)] * 4)
+    ks = team.each(lambda member: kernels.pattern("strips_search", member.rows.indices.dtype))
+    arguments = []
+    rule = np.float64(how.alpha), np.float64(how.beta), np.int32(-1 if deepest is None else deepest)
+    choice = np.int32(CHOICES[how.choice])
+    for here, member in enumerate(team.members):
+        with member.place.scope():
+            control, level, place = controls[here], found[here], (np.int64(member.first), np.int64(member.own))
+            state = np.int64(source), level, *(each[here] for each in bits)
+            ks[here].plain("start_strip", n, (control, np.int64(n), np.int64(A.nnz), *place, *state))
+            turned = (kernels.NULL,) * 2 if columns is None else _as(member, rows_of(columns.members[here].rows))
+            graph = *rows_of(member.rows), *turned, np.int64(n), *place
+            who = tables[here], np.int32(team.count), np.int32(member.number)
+            arguments.append(((control, *who, *graph), (*lists[here], choice, *rule)))
+
+    def run(name: str, most: int) -> list[Any]:
+        given = [(*before, level, *behind) for (before, behind), level in zip(arguments, found, strict=True)]
+        return team.run(name, ks, given, list(controls), most)
+
+    states = run("strips_search", IN_BYTES)
+    if not states[0][0] >> np.uint64(32):
+        narrow = {member.number: level for member, level in zip(team.members, found, strict=True)}
+        found = team.each(lambda member: narrow[member.number].astype(np.int32))
+        states = run("strips_deeper", MOST_STEPS)
+    pushed = [int(state[PUSHED_ALONG]) for state in states]
+    facts(kernel="strips_search", gpus=team.count, direction=how.choice, edges=sum(pushed), busiest=max(pushed))
+    facts(**{name: int(states[0][word]) for name, word in STATE.items()})
+    level = team.whole("levels, whole", found)
+    with team.home.scope():
+        return level.astype(np.int32, copy=False)
+
+
+def _as(member: Member, columns: Any) -> Any:
+    """Rows of the transpose, with indices of the type that the rows have."""
+    return tuple(x.astype(member.rows.indices.dtype, copy=False) for x in columns)

@@ -1,0 +1,87 @@
+"""Paths from many sources on parts: whoever has room for all of the matrix takes its share of the sources.
+
+A strip would not do: one pass over the entries serves 64 sources, and a strip's pass waits for the others' after each
+step. So each GPU, or each process on the host, makes itself the whole matrix once, beside its strip. `explain` says so.
+Where one has no room for that, sources are taken one by one, on strips.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from formats import CSR
+from formats.arrays import brought, concatenated
+from formats.copies import to_peer
+from formats.matrix.convert import convert
+from formats.matrix.facts import Fact
+from formats.parts.partitioned import Partitioned
+from formats.storage.orientation import compressed
+from semiring.verbs.explanation import facts
+from semiring.verbs.registry import Unsuited
+
+from .gpus import Team, team_of
+
+Solve = Callable[[CSR, list[int]], Any]
+
+WHOLE: Fact[list[CSR] | None] = Fact("the matrix, whole on each GPU or in each process")
+ROOM, BYTES = 3, 12
+"""Of so many bytes an entry, what must be left for a copy of the matrix with its columns and vectors."""
+
+
+def solved(A: Partitioned, sources: list[int], rows: Any, solve: Solve) -> Any:
+    """Fill the answer's rows, an array (k, n) or two, with what `solve` gives each one's share of the sources."""
+    team = None if A.place.on_host else team_of(compressed(A, 0))
+    if isinstance(team, Unsuited):
+        return team
+    copies = copies_of(A, team)
+    if copies is None:
+        return Unsuited("there is no room for all of the matrix beside a strip")
+    count = A.group.size if team is None else team.count
+    bounds = [len(sources) * k // count for k in range(count + 1)]
+    shares = [sources[start:stop] for start, stop in zip(bounds[:-1], bounds[1:], strict=True)]
+
+    def of_share(number: int, B: CSR) -> tuple[Any, ...]:
+        found = solve(B, shares[number]) if shares[number] else (None,) * len(rows)
+        return found if isinstance(found, tuple) else (found,)
+
+    if team is None:
+        with A.group.guarded("paths"):
+            mine = [of_share(A.group.rank, copies[0])]
+    else:
+        first = team.members[0].number
+        mine = team.at_once(lambda member: of_share(member.number, copies[member.number - first]))
+    for row, found in zip(rows, zip(*mine, strict=True), strict=False):
+        if row is not None:
+            fill(A, row, found, bounds)
+    facts(copies=count, sources=len(sources))
+    return None
+
+
+def fill(A: Partitioned, row: Any, found: Any, bounds: list[int]) -> None:
+    """Write what each one has found to its rows.  found: of those in this process."""
+    if A.group.size > 1:
+        own = row[:0] if found[0] is None else found[0]
+        row[...] = concatenated(A.group.everyone("paths", own.reshape(-1))).reshape(row.shape)
+        return
+    for part, start, stop in zip(found, bounds[:-1], bounds[1:], strict=True):
+        if start == stop:
+            continue
+        if A.place.on_host:
+            row[start:stop] = part
+        else:
+            to_peer(part, A.place, row[start:stop])
+
+
+def copies_of(A: Partitioned, team: Team | None) -> list[CSR] | None:
+    """The matrix on each GPU of this process, or on the host; None where somebody has no room for it."""
+
+    def make() -> list[CSR] | None:
+        places = [A.place] if team is None else [member.place for member in team.members]
+        rooms = [place.available_bytes() for place in places]
+        if any(A.of_each(any(room is not None and room < ROOM * BYTES * A.nnz for room in rooms))):
+            return None
+        whole: Any = convert(A, CSR)
+        return [brought(whole, place) for place in places]
+
+    return A.keep(WHOLE, make)

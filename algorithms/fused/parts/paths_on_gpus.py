@@ -1,0 +1,113 @@
+"""Shortest paths on strips of rows on several GPUs: one fixpoint kernel on each (`strips_paths.cu`)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from algorithms.shared.bucket_width import bucket_width
+from algorithms.shared.parents import gains_by_length
+from algorithms.shared.single_source import Exact, Until
+from formats.arrays import cupy
+from formats.parts.partitioned import Partitioned
+from formats.storage.orientation import compressed
+from semiring import MinPlus, Semiring, reduce
+from semiring.statistics import magnitude, mean
+from semiring.vectors import as_bound, at_the_end
+from semiring.verbs.explanation import facts
+from semiring.verbs.registry import Unsuited
+
+from ..cuda import kernels
+from ..cuda.paths import WIDE_FEW, WIDE_MEANS, step_of
+from .gpus import Member, Team, team_of
+
+CONTROL_WORDS = 18
+"""Of 8 bytes, in StripControl."""
+STATE = {"steps": 1, "edges": 2, "thresholds": 3}
+SATURATED, TAKEN, BUSIEST = 14, 15, 16
+
+MOST_STEPS, MOST_GAINING = 1 << 62, 4096
+"""Steps of a run: all, or so many where a cycle may improve for ever, for which the definition looks."""
+
+
+def distances(A: Partitioned, source: int, s: Semiring, until: Until, delta: Any) -> Any:
+    """Distances from `source`, on the first GPU."""
+    rows: Any = compressed(A, 0)
+    team, gains = team_of(rows), gains_by_length(A, s)
+    if isinstance(team, Unsuited):
+        return team
+    width = zero = s.zero(A.dtype)
+    if s == MinPlus:
+        width = step(rows) if delta is None else bucket_width(rows, delta)
+    run = Run(team, rows.nrows, s, A.dtype, width)
+    run.begin(source)
+    limit = zero if until.limit is None else A.dtype.type(until.limit)
+    states = run.finish(limit, -1 if until.target is None else until.target, WIDE_FEW if delta is None else 0, gains)
+    done = bool(states[0][0] >> np.uint64(32))  # on all of them
+    edges = [int(state[STATE["edges"]]) for state in states]
+    known = {name: int(states[0][word]) for name, word in STATE.items()} | {"edges": sum(edges)}
+    facts(kernel="strips", gpus=team.count, schedule="buckets", delta=width, busiest=int(states[0][BUSIEST]), **known)
+    facts(received=sum(int(state[TAKEN]) for state in states))
+    if not done:
+        return Unsuited(f"after {MOST_GAINING} steps something still changed")
+    d = team.whole("paths, whole", [d[member.range] for d, member in zip(run.d, team.members, strict=True)])
+    if gains and at_the_end(reduce(d, s.add), s):
+        return Unsuited("a distance is at the end of the range, as it would be after a cycle")
+    saturated = any(rows.of_each(any(state[SATURATED] for state in states)))
+    return d if gains or saturated else Exact(d)
+
+
+def step(A: Partitioned) -> Any:
+    """Δ by the mean weight, or where one is negative by the largest."""
+    typical = magnitude(A, MinPlus) / 2 if gains_by_length(A, MinPlus) else mean(A, MinPlus)
+    width = as_bound(max(typical * WIDE_MEANS, 1e-30), A.dtype, MinPlus)
+    return A.dtype.type(1) if A.dtype.kind == "i" and not width > 0 else width
+
+
+class Run:
+    """The vectors of a run on each GPU.
+
+    d: distances of all vertices.  marks: two bitmaps of all.  active: a bitmap of the GPU's own.
+    """
+
+    def __init__(self, team: Team, n: int, s: Semiring, dtype: np.dtype, width: Any) -> None:
+        self.team, self.n, self.s, self.dtype, self.width = team, n, s, dtype, width
+        words = -(-n // 32)
+
+        def vectors(member: Member) -> tuple[Any, ...]:
+            cp, own, index = cupy(), max(member.own, 1), member.rows.indices.dtype
+            lists = [cp.empty(own, index) for _ in range(2)]
+            return cp.empty(-(-own // 32), np.uint32), lists, cp.empty(CONTROL_WORDS, np.uint64)
+
+        self.active, self.lists, self.controls = zip(*team.each(vectors), strict=True)
+        (self.d, *self.marks), self.tables = team.shared((n, dtype), *[(words, np.uint32)] * 2)
+        self.kernels = team.each(lambda member: kernels.path("strips", s, dtype, member.rows.indices.dtype))
+
+    def each(self) -> Any:
+        """What each GPU has."""
+        own = self.controls, self.d, *self.marks, self.active, self.lists, self.tables, self.kernels
+        return zip(self.team.members, *own, strict=True)
+
+    def begin(self, source: int) -> None:
+        """The state before the first step."""
+        one = self.s.unit(self.dtype)
+        for member, control, d, even, odd, active, _, _, k in self.each():
+            with member.place.scope():
+                place = np.int64(member.first), np.int64(member.own)
+                state = d, even, odd, active, np.int64(source), one, one
+                k.plain("begin_strip", self.n, (control, np.int64(self.n), *place, *state))
+                k.plain("activate_source", 1, (*place, np.int64(source), active))
+
+    def finish(self, limit: Any, target: int, few: int, gains: bool) -> list[Any]:
+        """Take all steps; the controls on the host."""
+        arguments = []
+        for member, control, d, _, _, active, lists, table, k in self.each():
+            team = table, np.int32(self.team.count), np.int32(member.number)
+            rows = member.rows
+            graph = rows.indptr, rows.indices, rows.values, step_of(rows, k.index)
+            place = np.int64(self.n), np.int64(member.first), np.int64(member.own)
+            steering = self.width, limit, k.index(target), np.uint64(few)
+            arguments.append((control, *team, *graph, *place, d, active, *lists, *steering))
+        most = MOST_GAINING if gains else MOST_STEPS
+        return self.team.run("strips", list(self.kernels), arguments, list(self.controls), most)
