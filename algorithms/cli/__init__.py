@@ -19,13 +19,13 @@ from .bfs import bfs
 from .factor import factor, route
 from .files import convert, info
 from .mst import mst
-from .options import Backend, Command
+from .options import Command
 from .processes import be_silent_unless_first, end_all, speaks
 from .scc import scc
 from .sssp import demo, sssp
 from .warm_up import warm_up
 
-__all__ = ["Backend", "app", "main"]
+__all__ = ["app", "main"]
 
 EXPECTED = (
     *(ValueError, TypeError, OverflowError, FloatingPointError),

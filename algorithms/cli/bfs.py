@@ -14,7 +14,6 @@ from formats.arrays import to_device
 from ..bfs import bfs as search
 from .graph import load, sample
 from .options import (
-    Backend,
     Device,
     FileArgument,
     SearchDirection,
@@ -46,7 +45,7 @@ def bfs(
         list[str] | None, typer.Option(help="Also print a path with the fewest edges to this vertex; may repeat.")
     ] = None,
     format: StorageFormat = "csr",
-    backend: Device = Backend.cpu,
+    device: Device = "cpu",
     output: Annotated[Path | None, typer.Option(help="Write the levels: .npy (vertex order) or .tsv.")] = None,
     trace: TraceFile = None,
     undirected: Undirected = False,
@@ -65,7 +64,7 @@ def bfs(
         lambda A: [run(A, 0, direction=way) for way in directions(direction)],
         sample(SAMPLE, 1, graph.A),
         format,
-        backend,
+        device,
         trace,
     )
     parents: Any = None

@@ -22,7 +22,7 @@ from semiring.kernels.compiling import seconds_of_compiling
 from ..named.graph import Graph as NamedGraph
 from ..named.graph import may_have_names
 from ..shared.trace import Trace, trace
-from .options import Backend
+from .options import places
 from .processes import computed_in, shared, speaks, world
 
 COMPILING = "compiling"
@@ -92,7 +92,7 @@ class Graph:
         rehearse: Callable[[Matrix], Any],
         sample: Matrix,
         format: str,
-        backend: Backend,
+        device: str,
         trace_file: Path | None,
     ) -> tuple[Any, Trace | None]:
         """What `run` returns for the graph in that format, and its rounds if they are to be written.
@@ -100,10 +100,10 @@ class Graph:
         rehearse: is given the sample, so that kernels are compiled, or loaded from disk, before the time is taken.
         """
         with self.watch.step("converting"):
-            A = shared(self.A, format, backend.value)
+            A = shared(self.A, format, places(device))
         self.facts["computed in"] = computed_in(A)
         with self.watch.step(COMPILING):
-            rehearse(sample.to(format, device=backend.value))
+            rehearse(sample.to(format, device=places(device)))
         with trace() if trace_file is not None else nullcontext() as record, self.watch.step("solving"):
             told = explain(run, A)
             finish(A.device)

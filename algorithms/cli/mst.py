@@ -15,7 +15,6 @@ from formats.storage.orientation import is_symmetric
 from ..boruvka import boruvka
 from .graph import Graph, load, sample
 from .options import (
-    Backend,
     Device,
     FileArgument,
     StorageFormat,
@@ -34,7 +33,7 @@ def mst(
     file: FileArgument,
     symmetrize: Annotated[bool, typer.Option("--symmetrize", help="Of two directions, take the lighter.")] = False,
     format: StorageFormat = "csr",
-    backend: Device = Backend.cpu,
+    device: Device = "cpu",
     output: Annotated[
         Path | None, typer.Option(help="Write the forest's edges: .tsv, with weights, or .npy (vertex numbers).")
     ] = None,
@@ -54,7 +53,7 @@ def mst(
         lambda A: boruvka(A, symmetrize=symmetrize),
         sample(SAMPLE, 1, graph.A),
         format,
-        backend,
+        device,
         trace,
     )
     u, v, weights = (to_device(column, "cpu") for column in forest.to_edges())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,17 +9,11 @@ import typer
 from typer.core import TyperCommand
 
 from formats import Matrix
+from formats.places import check_device_name
 
 from ..shared.trace import check_trace_file
 from ..shared.traversal import CHOICES, Direction
 from .output import check_output
-
-
-class Backend(StrEnum):
-    """Where to compute."""
-
-    cpu = "cpu"
-    cuda = "cuda"
 
 
 class Command(TyperCommand):
@@ -55,7 +48,34 @@ def check_format(name: str) -> str:
 StorageFormat = Annotated[
     str, typer.Option(help="Storage format to compute in.", metavar=f"[{'|'.join(FORMATS)}]", callback=check_format)
 ]
-Device = Annotated[Backend, typer.Option(help="Where to compute.")]
+
+
+def places(device: str) -> Any:
+    """A place, or the list of several, by names with commas between."""
+    first, *others = device.split(",")
+    return [first, *others] if others else first
+
+
+def check_device(device: str) -> str:
+    """The names, which is a usage error if one of them names no place."""
+    for name in device.split(","):
+        try:
+            check_device_name(name)
+        except ValueError as error:
+            raise typer.BadParameter(str(error)) from error
+    return device
+
+
+Device = Annotated[
+    str,
+    typer.Option(
+        "--device",
+        "--backend",
+        help="Where to compute: cpu, cuda, one GPU as cuda:1, or several that share the rows, as cuda:0,cuda:1.",
+        metavar="PLACE",
+        callback=check_device,
+    ),
+]
 SearchDirection = Annotated[str, typer.Option(help=f"Of searches: {', '.join(CHOICES)}.")]
 TraceFile = Annotated[Path | None, typer.Option(help="Write what every round did: .jsonl or .csv.")]
 Undirected = Annotated[bool, typer.Option("--undirected", help="Let every edge count both ways.")]

@@ -69,14 +69,15 @@ def shared(A: Matrix, format: str, device: Any) -> Matrix:
     comm = world()
     if comm is None:
         return A.to(format, device=device)
-    if device != "cpu":
-        raise ValueError("several processes compute on the CPU: leave --backend away")
+    if device not in ("cpu", "cuda"):
+        raise ValueError(f"several processes compute on cpu, or with a GPU for each on cuda, got --device {device}")
     P = A if isinstance(A, Partitioned) else partition(A, comm)
-    return P.with_parts([part.to(format) for part in P.parts])
+    return P.with_parts([part.to(format) for part in P.parts]).to(device=device)
 
 
 def computed_in(A: Matrix) -> str:
     """What a graph is computed in, in words."""
     if not isinstance(A, Partitioned):
         return f"{type(A).__name__} on {A.device}"
-    return f"{type(A.parts[0]).__name__} on {A.device}, {A.group.size} processes"
+    several = f"{A.group.size} processes" if A.group.size > 1 else f"{len(A.parts)} parts"
+    return f"{type(A.parts[0]).__name__} on {A.device}, {several}"

@@ -13,7 +13,6 @@ from formats.arrays import to_device
 from ..scc import scc as strong_components
 from .graph import load, sample
 from .options import (
-    Backend,
     Device,
     FileArgument,
     StorageFormat,
@@ -33,7 +32,7 @@ def scc(
     file: FileArgument,
     weak: Annotated[bool, typer.Option("--weak", help="Let every edge count both ways.")] = False,
     format: StorageFormat = "csr",
-    backend: Device = Backend.cpu,
+    device: Device = "cpu",
     output: Annotated[Path | None, typer.Option(help="Write each vertex's component: .npy or .tsv.")] = None,
     trace: TraceFile = None,
     threads: Threads = None,
@@ -46,7 +45,7 @@ def scc(
         lambda A: strong_components(A, weak=weak),
         sample(SAMPLE, 1, graph.A),
         format,
-        backend,
+        device,
         trace,
     )
     component = to_device(component, "cpu")

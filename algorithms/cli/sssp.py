@@ -21,7 +21,6 @@ from ..shared.parents import path
 from ..sssp import ALGORITHMS, find_algorithm
 from .graph import Graph, load, sample
 from .options import (
-    Backend,
     Device,
     FileArgument,
     Sources,
@@ -41,7 +40,7 @@ def sssp(
     algorithm: Annotated[str, typer.Option(help=f"auto, {', '.join(ALGORITHMS)}.")] = "auto",
     semiring: Annotated[str, typer.Option(help="min_plus, or max_min, min_max, lor_land, …")] = "min_plus",
     format: StorageFormat = "csr",
-    backend: Device = Backend.cpu,
+    device: Device = "cpu",
     limit: Annotated[float | None, typer.Option(help="Look no farther than this distance.")] = None,
     target: Annotated[str | None, typer.Option(help="Stop when this vertex is settled.")] = None,
     delta: Annotated[str | None, typer.Option(help="delta-stepping: a number, median, mean or max/degree.")] = None,
@@ -57,7 +56,7 @@ def sssp(
     own = {} if delta is None else {"delta": as_delta(delta)}
     task = Task(that_has(own, algorithm), semiring, source, to or [], target, limit, own)
     task.check()
-    answer = solve(load(file, undirected=undirected, threads=threads), task, format, backend, trace)
+    answer = solve(load(file, undirected=undirected, threads=threads), task, format, device, trace)
     if json:
         typer.echo(dumps(answer.content(), ensure_ascii=False))
     else:
@@ -73,10 +72,10 @@ def that_has(own: dict[str, Any], algorithm: str) -> str:
     return next((name for name, known in ALGORITHMS.items() if own.keys() <= known.parameters), algorithm)
 
 
-def demo(format: StorageFormat = "csr", backend: Device = Backend.cpu) -> None:
+def demo(format: StorageFormat = "csr", device: Device = "cpu") -> None:
     """Shortest paths in Rome's road network, which comes with the package."""
     graph = load(rome99, title="Rome's roads (metres)")
-    solve(graph, Task("auto", "min_plus", ["1"], to=["1700"]), format, backend, None).show()
+    solve(graph, Task("auto", "min_plus", ["1"], to=["1700"]), format, device, None).show()
 
 
 @dataclass(frozen=True)
@@ -165,7 +164,7 @@ class Answer:
                 show_path(self.parents[row], end, graph.labels, self.reached[row][end], length, within)
 
 
-def solve(graph: Graph, task: Task, format: str, backend: Backend, trace_file: Path | None) -> Answer:
+def solve(graph: Graph, task: Task, format: str, device: str, trace_file: Path | None) -> Answer:
     """Run an algorithm from a file's vertices."""
     starts = [graph.vertex(source, "--source") for source in task.sources]
     for end in task.to:
@@ -181,7 +180,7 @@ def solve(graph: Graph, task: Task, format: str, backend: Backend, trace_file: P
             lambda one: algorithm(one, 0, return_parents=True),
             sample([(0, 0)], weight, graph.A),
             format,
-            backend,
+            device,
             trace_file,
         )
     except NegativeCycle as error:

@@ -22,7 +22,7 @@ from ..components import components
 from ..elimination import factor
 from ..scc import scc
 from ..sssp import sssp
-from .options import Backend, Device
+from .options import Device, places
 from .report import show_table
 
 DTYPES = ["int32", "float64"]
@@ -36,7 +36,7 @@ CALLS = 3
 def warm_up(
     semiring: Annotated[list[str], typer.Option(help="For paths and products; may repeat.")] = SEMIRINGS,
     dtype: Annotated[list[str], typer.Option(help="Of the weights; may repeat.")] = DTYPES,
-    backend: Device = Backend.cpu,
+    device: Device = "cpu",
     networkx: Annotated[bool, typer.Option(help="Also the functions of NetworkX's backend, if that is there.")] = True,
 ) -> None:
     """Compile the kernels of the usual calls, and keep them on disk."""
@@ -46,11 +46,11 @@ def warm_up(
     for name in semiring:
         find_semiring(name)
     before = seconds_of_compiling()
-    calls = list(usual_calls(semiring, [np.dtype(name) for name in dtype], backend.value))
+    calls = list(usual_calls(semiring, [np.dtype(name) for name in dtype], places(device)))
     if networkx and find_spec("networkx") is not None:
         from ..networkx.rehearsal import usual_calls as calls_of_networkx
 
-        calls += calls_of_networkx(backend.value)
+        calls += calls_of_networkx(places(device))
     for call in track(calls, "compiling", console=Console(stderr=True), transient=True):
         call()
     seconds = seconds_of_compiling() - before
