@@ -17,6 +17,7 @@ import numpy as np
 from algorithms import bfs, boruvka, scc, sssp
 from bench.graphs import rmat_both_ways
 from formats import CSR, partition, read
+from semiring import explain
 
 TASKS: dict[str, Callable[[Any], Any]] = {
     "sssp": lambda A: sssp(A, 0),
@@ -53,6 +54,7 @@ def main(name: str, task: str, repeats: int) -> None:
         call(P)
         comm.Barrier()
         seconds.append(time.perf_counter() - start)
+    steps, sent = P.group.steps - steps, P.group.sent - sent
     small = np.zeros(8, np.int64)
     waits = []
     for _ in range(64 * (P.group.size > 1)):
@@ -60,9 +62,10 @@ def main(name: str, task: str, repeats: int) -> None:
         P.group.everyone("nothing", small)
         waits.append(time.perf_counter() - start)
     right = all(comm.allgather(right))
+    edges = max(comm.allgather(int(explain(call, P).runs[0].facts.get("edges", 0))))
     if comm.Get_rank() == 0:
         low, ms, high = (float(1000 * np.quantile(seconds, share)) for share in (0.25, 0.5, 0.75))
-        each = {"steps": (P.group.steps - steps - len(waits)) / repeats, "sent_bytes": (P.group.sent - sent) / repeats}
+        each = {"steps": steps / repeats, "sent_bytes": sent / repeats, "busiest_edges": edges}
         found = {"verified": right, "ms": ms, "low_ms": low, "high_ms": high, "repeats": repeats, **each}
         found["step_us"] = float(1e6 * np.median(waits)) if waits else 0.0
         print(json.dumps(found | {"n": A.nrows, "nnz": A.nnz}), flush=True)

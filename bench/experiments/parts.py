@@ -1,8 +1,11 @@
-"""`parts`: matrices in parts on the CPU, by one process and several, beside the matrix whole in one process.
+"""`parts`: matrices in parts, beside the matrix whole: by one process and several on the CPU, by several GPUs.
 
     to_whole    time over that of the whole matrix in one process, in the same run of the experiment
     steps       meetings of all processes in a call
     step_us     time of a meeting that brings next to nothing
+
+    received    values of a search that GPUs took from each other
+    weak        of a graph twice as large, on twice the GPUs: time of the smaller one on half of them over its time
 
 Strong scaling is the same graph by more processes; weak scaling a graph that doubles with them (`rmat14` by one,
 `rmat15` by two). More processes than cores take turns, which is no speed: `cores` says how many there were.
@@ -24,6 +27,8 @@ from bench.experiment import Experiment, Row, Setting
 from bench.measure import Contender, contest, rounded
 from bench.processes import TASKS, alike, graph
 
+from .parts_on_gpus import rows_on_gpus
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
@@ -32,7 +37,10 @@ ROADS = "USA-road-d.NY.gr.gz"
 
 
 def rows(setting: Setting) -> Iterator[Row]:
-    """Rows for each graph, task and number of processes."""
+    """Rows for each graph, task and number of processes, or of GPUs."""
+    if setting.device != "cpu":
+        yield from rows_on_gpus(setting)
+        return
     for name, counts, tasks in plan(setting):
         if kept := setting.kept_rows(Path(name).name):
             yield from kept
@@ -98,16 +106,19 @@ def plot(rows: list[Row]) -> Figure | None:
 
 PARTS = Experiment(
     name="parts",
-    title="Matrices in parts, by several processes",
+    title="Matrices in parts, by several processes or GPUs",
     source="ours",
     about=(
-        "The same algorithms on a matrix in parts, a strip of rows for each process, beside the whole matrix in one "
-        "process. A bar is the time over the latter's: below 1 the processes are faster. `cores` says how many cores "
-        "the machine had: more processes than that take turns."
+        "The same algorithms on a matrix in parts, a strip of rows for each process or GPU, beside the whole matrix in "
+        "one process, or on one GPU. A bar is the time over the latter's: below 1 the parts are faster. `cores` says "
+        "how many cores the machine had: more processes than that take turns."
     ),
     rows=rows,
-    columns=("graph", "task", "contender", "ms", "low_ms", "high_ms", "to_whole", "steps", "sent_bytes", "step_us"),
+    columns=(
+        *("graph", "task", "contender", "ms", "low_ms", "high_ms", "to_whole"),
+        *("steps", "sent_bytes", "received", "step_us", "weak"),
+    ),
     plot=plot,
-    devices=("cpu",),
+    devices=("cpu", "cuda"),
     roads=True,
 )

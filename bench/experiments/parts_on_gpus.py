@@ -1,0 +1,143 @@
+"""Rows of `parts` on GPUs: algorithms on a matrix whose rows several GPUs of one machine share, beside one of them."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from algorithms import bfs, boruvka, scc, sssp
+from bench.experiment import Row, Setting, released
+from bench.graphs import rmat, rmat_both_ways
+from bench.measure import Contender, contest, rounded
+from formats import CSR, Partitioned, from_edges
+from formats.arrays import cupy, to_device
+from formats.storage.orientation import is_symmetric
+from semiring import explain
+
+Call = Callable[[Any], Any]
+
+WHOLE = "one GPU"
+BOTH_WAYS = "both ways"
+HOPS = 400
+"""Edges of the path whose steps are timed: from the first vertices to the last ones and back."""
+
+
+def rows_on_gpus(setting: Setting) -> Iterator[Row]:
+    """Rows for each graph and task."""
+    gpus = cupy().cuda.runtime.getDeviceCount()
+    if gpus < 2:
+        yield {"graph": "rmat", "contender": "2 GPUs", "missing": "there is one GPU"}
+        return
+    devices, smaller = [f"cuda:{k}" for k in range(gpus)], dict[tuple[str, str], float]()
+    for name, A, tasks in graphs(setting):
+        P: Any = A.to(device=devices)
+        for task in tasks:
+            call = TASKS[task](A)
+            for row in of_task(call, A, P, setting):
+                known = {"graph": name, "task": task, "n": A.nrows, "nnz": A.nnz}
+                if row["contender"] == WHOLE:
+                    smaller[name, task] = row["ms"]
+                elif (before := smaller.get((half_of(name), task))) is not None:
+                    row["weak"] = rounded(before / row["ms"])
+                yield known | row
+        A.forget()
+        P.forget()
+        del A, P
+        released(setting.device)
+    yield from of_steps(devices, setting)
+
+
+def half_of(name: str) -> str:
+    """The graph of half as many vertices."""
+    kind = name.rstrip("0123456789")
+    return f"{kind}{int(name[len(kind) :]) - 1}"
+
+
+def graphs(setting: Setting) -> Iterator[tuple[str, CSR, tuple[str, ...]]]:
+    """(name, graph, tasks): names end in the scale."""
+    directed, undirected = ((8,), (8,)) if setting.quick else ((22, 24, 25, 26), (22, 24))
+    for scale in directed:
+        A = rmat(scale, device=setting.device, dtype=np.float32)
+        many = ("64 sources", "128 sources") if scale <= 22 else ()
+        yield f"rmat{scale}", A, ("sssp", "bfs", "components", *many)
+    for scale in undirected:
+        A = rmat_both_ways(scale, device=setting.device, dtype=np.float32)
+        is_symmetric(A)
+        yield f"rmat, both ways {scale}", A, ("bfs", "forest")
+
+
+def source_of(A: CSR) -> int:
+    """The vertex with the most edges."""
+    return int(A.lengths(0).argmax())
+
+
+def several(A: CSR, count: int) -> list[int]:
+    """Vertices that have edges, evenly spread."""
+    found = to_device(A.xp.flatnonzero(A.lengths(0)), "cpu")
+    return found[:: max(1, found.size // count)][:count].tolist()
+
+
+def of_source(task: Callable[[Any, int], Any], A: CSR) -> Call:
+    source = source_of(A)
+    return lambda M: task(M, source)
+
+
+def of_sources(A: CSR, count: int) -> Call:
+    sources = several(A, count)
+    return lambda M: sssp(M, sources=sources)
+
+
+TASKS: dict[str, Callable[[CSR], Call]] = {
+    "sssp": lambda A: of_source(sssp, A),
+    "bfs": lambda A: of_source(bfs, A),
+    "components": lambda A: lambda M: scc(M, weak=True),
+    "forest": lambda A: lambda M: boruvka(M),
+    "64 sources": lambda A: of_sources(A, 64),
+    "128 sources": lambda A: of_sources(A, 128),
+}
+
+
+def same(found: Any, expected: Any) -> bool:
+    """Have two answers on one GPU the same bits?"""
+    if hasattr(found, "rows"):
+        return all(same(*each) for each in zip(found.to_edges(), expected.to_edges(), strict=True))
+    return found.dtype == expected.dtype and bool((found == expected).all())
+
+
+def of_task(call: Call, A: CSR, P: Partitioned, setting: Setting) -> Iterator[Row]:
+    """The rows of one GPU and of all."""
+    expected = call(A)
+    parts = f"{len(P.parts)} GPUs"
+    of_both: list[tuple[str, Any]] = [(WHOLE, A), (parts, P)]
+    how: Any = {"agrees": lambda found: same(found, expected), "device": "cuda", "watched": False}
+    contenders = [Contender(name, functools.partial(call, M), **how) for name, M in of_both]
+    found = contest(contenders, setting.repeats)
+    facts = explain(call, P).runs[0].facts
+    told = {name: facts[name] for name in ("steps", "levels", "received") if name in facts}
+    yield {"contender": WHOLE, "to_whole": 1.0} | found[WHOLE]
+    yield {"contender": parts, "to_whole": rounded(found[parts]["ms"] / found[WHOLE]["ms"])} | found[parts] | told
+
+
+def of_steps(devices: list[str], setting: Setting) -> Iterator[Row]:
+    """What a step of a search takes that brings next to nothing: on a path from one GPU to another and back."""
+    for scale in (8,) if setting.quick else (12, 20, 26):
+        n, half = 1 << scale, min(HOPS, 1 << scale) // 2
+        ends = np.empty(2 * half, np.int64)
+        ends[0::2], ends[1::2] = np.arange(half), n - 1 - np.arange(half)
+        A = from_edges(ends[:-1], ends[1:], np.ones(2 * half - 1, np.int32), shape=n)
+        P, expected = A.to(device=devices), to_device(bfs(A, 0), "cuda")
+
+        def call(M: Any) -> Any:
+            return sssp(M, 0, delta=1)
+
+        def agrees(d: Any, level: Any = expected) -> bool:
+            return bool((d[level >= 0] == level[level >= 0]).all())
+
+        contender = Contender("steps", functools.partial(call, P), agrees=agrees, device="cuda", watched=False)
+        found = contest([contender], setting.repeats)["steps"]
+        steps = explain(call, P).runs[0].facts["steps"]
+        known = {"graph": f"path {scale}", "task": "sssp", "n": n, "nnz": A.nnz, "contender": f"{len(devices)} GPUs"}
+        yield known | found | {"steps": steps, "step_us": rounded(1e3 * found["ms"] / steps)}
