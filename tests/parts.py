@@ -1,6 +1,7 @@
 """What `tests/test_parts.py` runs in one process and, by mpirun, in several: every check, one after the other.
 
     mpirun -n 3 python -m tests.parts
+    mpirun -n 2 python -m tests.parts --cuda        on a GPU for each process
 
 Each participant has the whole graph, too, and compares: the answers on parts must have the bits of those on CSR.
 """
@@ -37,7 +38,9 @@ from formats import (
     read,
     write,
 )
+from formats.arrays import brought
 from formats.parts.group import Group
+from formats.places import find_place
 from semiring import (
     MaxMin,
     MinPlus,
@@ -45,7 +48,9 @@ from semiring import (
     apply,
     ewise_add,
     ewise_mult,
+    ewise_union,
     extract,
+    kronecker,
     mxm,
     mxv,
     reduce,
@@ -95,12 +100,12 @@ def algorithms() -> dict[str, Call]:
     return {name: call for name, call in FUSED.items() if name != "joint_search"} | MORE
 
 
-def verbs(A: CSR) -> dict[str, Call]:
-    """Calls of every verb that has cells for matrices in parts."""
-    n = A.nrows
-    x = np.where(np.arange(n) % 3, np.arange(n), MinPlus.zero(A.dtype)).astype(A.dtype)
-    few = SparseVector([3, n - 2], np.array([1, 2], A.dtype), n)
-    mask = np.arange(n) % 2 == 0
+def verbs(A: CSR, device: Any = "cpu") -> dict[str, Call]:
+    """Calls of every verb that has cells for matrices in parts, with vectors on a device."""
+    n, place = A.nrows, find_place(device)
+    x = brought(np.where(np.arange(n) % 3, np.arange(n), MinPlus.zero(A.dtype)).astype(A.dtype), place)
+    few = brought(SparseVector([3, n - 2], np.array([1, 2], A.dtype), n), place)
+    mask, stack = brought(np.arange(n) % 2 == 0, place), place.xp.stack
     return {
         "mxv": lambda M: mxv(M, x, MinPlus),
         "mxv, sparse": lambda M: entries(mxv(M, few, MinPlus, mask=mask)),
@@ -113,26 +118,36 @@ def verbs(A: CSR) -> dict[str, Call]:
         "vxm, positions": lambda M: vxm(x, M, "min_secondi"),
         "mxm": lambda M: mxm(M, M, MinPlus).to_edges(),
         "mxm, masked": lambda M: mxm(M, transpose(M), "plus_pair", mask=M).to_edges(),
-        "mxm, dense": lambda M: (mxm(M, np.stack((x, x), 1), MinPlus), mxm(np.stack((x, x)), M, MinPlus)),
+        "mxm, dense": lambda M: (mxm(M, stack((x, x), 1), MinPlus), mxm(stack((x, x)), M, MinPlus)),
         "ewise_add": lambda M: ewise_add(M, transpose(M), "min").to_edges(),
         "ewise_mult": lambda M: ewise_mult(M, transpose(M), "times").to_edges(),
+        "ewise_union": lambda M: ewise_union(M, 0, transpose(M), 0, "minus").to_edges(),
+        "kronecker": lambda M: kronecker(few_of(M), few_of(transpose(M)), "times").to_edges(),
         "apply": lambda M: apply(M, "plus", right=3).to_edges(),
         "select": lambda M: tuple(select(M, *how).to_edges() for how in (("<", 4), ("triu", 1), ("offdiag",))),
         "select, transposed": lambda M: select(M.T, "tril", -1).to_edges(),
-        "reduce": lambda M: tuple(np.asarray(reduce(M, "plus", axis=axis)) for axis in (None, 0, 1)),
+        "reduce": lambda M: (np.array(reduce(M, "plus")), reduce(M, "plus", axis=0), reduce(M, "plus", axis=1)),
         "reduce, arguments": lambda M: tuple(reduce(M, "max", axis=axis, return_argument=True) for axis in (0, 1)),
         "extract": lambda M: (extract(M, [5, 3, 3], None).to_edges(), extract(M, [4, 1], [2, 0, 9]).to_edges()),
         "extract, a column": lambda M: entries(extract(M, None, 3)),
         "astype": lambda M: (M.astype(float) @ M.pattern().astype(float)).to_edges(),
         "lookup": lambda M: np.array([M.get(u, v, -1) for u in range(0, n, 19) for v in range(0, n, 23)]),
-        "lengths": lambda M: np.array([M.lengths(0).max(), M.lengths(1).max(), M.longest(0), M.longest(1)]),
+        "lengths": lambda M: np.array([int(M.lengths(0).max()), int(M.lengths(1).max()), M.longest(0), M.longest(1)]),
         "gather": lambda M: (M.to(CSR).to_edges(), M.T.to(CSR).to_edges(), M.to_dense()),
     }
+
+
+def few_of(M: Any) -> Any:
+    """The first entries of each row."""
+    return select(select(M, "tril", 2), "triu", -2)
 
 
 def entries(y: Any) -> Any:
     return y.indices, y.values
 
+
+DEVICE = "cpu"
+"""Where the parts are."""
 
 SCALE = {1: 6, 2: 5, 3: 5}
 """Of the R-MAT graph, by the number of participants: an exchange takes long where they take turns on two cores."""
@@ -154,7 +169,8 @@ def graphs(comm: Any = None) -> dict[str, CSR]:
 
 def cuts(A: CSR, comm: Any, fmt: type[Matrix] = CSR, parts: int = 3) -> Partitioned:
     made: Any = A.to(fmt, **({"force": True} if fmt is ELL else {}))
-    return partition(made, parts=parts) if comm is None else partition(made, comm)
+    P = partition(made, parts=parts) if comm is None else partition(made, comm)
+    return P.to(device=DEVICE)
 
 
 def check_verbs(comm: Any) -> None:
@@ -163,8 +179,9 @@ def check_verbs(comm: Any) -> None:
         P = cuts(A, comm, fmt)
         assert P.equals(A)
         assert all(isinstance(part, fmt) for part in P.parts)
-        for name, call in list(verbs(A).items())[:: 1 if turn in (0, 2, 3) else 4]:
-            same(f"{name} of {fmt.__name__}", call, P, A)
+        expected = verbs(A)
+        for name, call in list(verbs(A, P.place).items())[:: 1 if turn in (0, 2, 3) else 4]:
+            same(f"{name} of {fmt.__name__}", call, P, A, expected[name])
 
 
 def check_algorithms(comm: Any) -> None:
@@ -176,6 +193,17 @@ def check_algorithms(comm: Any) -> None:
         Q = cuts(B, comm, CSC if name == "grid" else CSR, parts=5)
         for call in SMALL:
             same(f"{name}", call, Q, B)
+
+
+def check_hubs(comm: Any) -> None:
+    """A hub whose row is longer than the lists of a strip of few rows."""
+    n = 5000
+    out = from_edges(np.zeros(n - 1, int), np.arange(1, n), np.arange(1, n, dtype=np.int32) % 7 + 1)
+    back = from_edges(np.arange(1, n), (np.arange(1, n) * 17 + 3) % n, np.full(n - 1, 2, np.int32), dup="min")
+    A: Any = ewise_add(out, back, "min")
+    P = cuts(A, comm)
+    for call in SMALL[:1] + SMALL[2:3]:
+        same("a hub", call, P, A)
 
 
 SMALL: tuple[Call, ...] = (
@@ -289,16 +317,17 @@ def divided(group: Group) -> None:
 
 def check_missing(comm: Any) -> None:
     """What has no cell says so."""
-    from semiring import assign, kronecker
+    from semiring import assign
 
     P = cuts(graphs()["rmat"], comm)
-    for call in (lambda: kronecker(P, P, "plus"), lambda: assign(P, 1, [0], [0]), lambda: al.factor(P)):
+    for call in (lambda: assign(P, 1, [0], [0]), lambda: al.factor(P)):
         with pytest.raises((NotImplementedError, TypeError, AttributeError), match="Partitioned"):
             call()
 
 
-def same(name: str, call: Call, P: Any, A: Any) -> None:
-    expected = call(A)
+def same(name: str, call: Call, P: Any, A: Any, on_host: Call | None = None) -> None:
+    """Has the call the same bits on parts?  on_host: the same call with vectors on the host."""
+    expected = (on_host or call)(A)
     try:
         assert_equal(call(P), expected)
     except Exception as error:
@@ -306,13 +335,18 @@ def same(name: str, call: Call, P: Any, A: Any) -> None:
         raise
 
 
+ON_GPUS = ["check_verbs", "check_algorithms", "check_definitions", "check_negative"]
+
 CHECKS = {name: check for name, check in list(globals().items()) if name.startswith("check_")}
 
 
 def main(names: list[str]) -> None:
+    global DEVICE
     from mpi4py import MPI
 
     comm = MPI.COMM_WORLD
+    if "--cuda" in names:
+        DEVICE, names = "cuda", [name for name in names if name != "--cuda"] or ON_GPUS
     for name in names or CHECKS:
         start = perf_counter()
         CHECKS[name](comm)

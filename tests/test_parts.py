@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -20,15 +21,18 @@ from algorithms.fused.parts.checkpoint import Saving
 from bench.graphs import grid, rmat
 from bench.volumes import volumes
 from formats import CSR, Partitioned, from_edges, partition, read
+from formats.gpu import cupy
 from formats.parts.group import Group, ParticipantError
 from formats.parts.partitioned import balanced
 from semiring import MaxMin, MinPlus, explain, mxm, select
 
 from . import parts
-from .conftest import writable
+from .conftest import why_no_gpu, writable
 from .parts_faults import FAULTS, graph, launched, named
 
 ROOT = Path(__file__).parent.parent
+ROADS = Path(os.environ.get("SEMIRING_DATA", ROOT / "data"))
+"""Where the road graphs are, which are not among the tests' files."""
 
 
 @functools.cache
@@ -65,6 +69,33 @@ def test_processes_answer_as_one(ranks: int, tmp_path: Path) -> None:
     assert "all is as in one process" in done.stdout, done.stderr
 
 
+def how_to() -> list[str]:
+    """The commands of the how-to, as a reader copies them."""
+    page = (ROOT / "docs" / "how-to.md").read_text()
+    [block] = re.findall(r"^```sh\n(mpirun.*?)^```$", page, flags=re.DOTALL | re.MULTILINE)
+    return block.splitlines()
+
+
+@needs_mpi
+@pytest.mark.parametrize("command", how_to())
+def test_the_commands_of_the_how_to_print_the_sum_of_distances_once(command: str, tmp_path: Path) -> None:
+    if not (ROADS / "USA-road-d.NY.gr.gz").exists():
+        pytest.skip(f"no file USA-road-d.NY.gr.gz in {ROADS}")
+    if "cuda" in command and (why := why_fewer_gpus()):
+        pytest.skip(why)
+    here = Path(sys.executable).parent
+    where = os.environ | writable(tmp_path) | {"PATH": f"{here}:{Path(str(launcher())).parent}:{os.environ['PATH']}"}
+    done = subprocess.run(command, shell=True, cwd=ROADS, env=where, capture_output=True, text=True, timeout=200)
+    assert done.stdout.count("186,686,642,878") == 1, done.stderr
+
+
+def why_fewer_gpus() -> str | None:
+    """Why there are no two GPUs here; None if there are."""
+    if why := why_no_gpu():
+        return why
+    return None if cupy().cuda.runtime.getDeviceCount() > 1 else "there is one GPU"
+
+
 @needs_mpi
 def test_the_command_line_prints_once_and_ends_all_on_an_error(tmp_path: Path) -> None:
     words = ["-m", "algorithms.cli", "sssp", "tests/data/tinyEWD.txt", "--source", "0", "--output"]
@@ -86,7 +117,7 @@ def test_several_processes_are_told_by_their_launcher(monkeypatch: Any) -> None:
     assert processes.started_together({"OMPI_COMM_WORLD_SIZE": "2"})
     assert processes.speaks()
     P: Any = partition(parts.graphs()["rmat"], parts=2)
-    assert processes.computed_in(P) == "CSR on cpu, 1 processes"
+    assert processes.computed_in(P) == "CSR on cpu, 2 parts"
     monkeypatch.setattr(processes, "speaks", lambda: False)
     with pytest.raises(SystemExit):
         processes.be_silent_unless_first(["info"])

@@ -1,0 +1,224 @@
+"""GPUs that are simulated on the host: a CuPy whose arrays are NumPy's, and kernels that g++ compiles (`emulated.hpp`).
+
+It serves what `algorithms.fused.parts` does on several GPUs, and no more: that a kernel's steps, its barriers between
+GPUs and the Python around it give the right answers. A grid has two blocks of 64 threads, on threads of the host.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import re
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from algorithms.fused.cuda import kernels
+from formats import CSR, Partitioned
+from formats.places import find_place
+
+THREADS, BLOCKS = 64, 2
+HEADER = Path(__file__).with_name("emulated.hpp")
+ASSEMBLY = (
+    (r'asm volatile\("ld\.acquire[^"]*" : "=r"\((\w+)\) : "l"\(([^)]+)\) : "memory"\);', r"\1 = emulated::load(\2);"),
+    (r'asm volatile\("ld\.acquire[^"]*" : "=l"\((\w+)\) : "l"\(([^)]+)\) : "memory"\);', r"\1 = emulated::load(\2);"),
+    (
+        r'asm volatile\("st\.release[^"]*" ::"l"\(([^)]+)\), "l"\((\w+)\) : "memory"\);',
+        r"emulated::store(const_cast<unsigned long long*>(\1), \2);",
+    ),
+    (
+        r'asm volatile\("mov\.u64 %0, %globaltimer;" : "=l"\((\w+)\)\);',
+        r"\1 = std::chrono::steady_clock::now().time_since_epoch().count();",
+    ),
+)
+"""PTX, and what is done instead."""
+
+
+@functools.cache
+def library(text: str) -> Any:
+    """The kernels of a CUDA text as functions of the host."""
+    for pattern, instead in ASSEMBLY:
+        text = re.sub(pattern, instead, text)
+    names = re.findall(r'extern "C" __global__ void\s+(?:__launch_bounds__\([^)]*\)\s+)?(\w+)\(', text)
+    cases = "".join(f'if (!std::strcmp(name, "{n}")) emulated::launch(&{n}, grid, threads, given);\n' for n in names)
+    start = 'extern "C" void start(const char* name, unsigned int grid, unsigned int threads, void** given) {\n'
+    with tempfile.TemporaryDirectory() as folder:
+        source, target = Path(folder) / "unit.cpp", Path(folder) / "unit.so"
+        source.write_text(f'#include "{HEADER}"\n{text}\n{start}{cases}}}\n')
+        command = ["g++", "-std=c++20", "-O0", "-w", "-fpermissive", "-shared", "-fPIC", "-pthread", str(source)]
+        done = subprocess.run([*command, "-o", str(target)], capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return ctypes.CDLL(str(target))
+
+
+class Array(np.ndarray):
+    """An array of a simulated GPU."""
+
+    ordinal: int = 0
+
+    def __array_finalize__(self, other: Any) -> None:
+        self.ordinal = getattr(other, "ordinal", current())
+
+    @property
+    def device(self) -> Any:  # type: ignore[override]
+        return SimpleNamespace(id=self.ordinal)
+
+    @property
+    def data(self) -> Any:  # type: ignore[override]
+        return SimpleNamespace(ptr=self.ctypes.data)
+
+    def get(self) -> np.ndarray:
+        finish(self.ordinal)
+        return np.array(self)
+
+
+_here = threading.local()
+_running: dict[int, list[threading.Thread]] = {}
+
+
+def current() -> int:
+    return getattr(_here, "ordinal", 0)
+
+
+def finish(ordinal: int) -> None:
+    """Wait for what was started on a simulated GPU."""
+    for thread in list(_running.get(ordinal, [])):
+        thread.join()
+
+
+class Device:
+    def __init__(self, ordinal: int | None = None) -> None:
+        self.ordinal, self.before = current() if ordinal is None else ordinal, 0
+        self.attributes = {"MultiProcessorCount": BLOCKS}
+
+    def __enter__(self) -> None:
+        self.before, _here.ordinal = current(), self.ordinal
+
+    def __exit__(self, *_: Any) -> None:
+        _here.ordinal = self.before
+
+    def synchronize(self) -> None:
+        finish(self.ordinal)
+
+
+class Stream:
+    """The current stream of the current device, on which events of that device alone can be recorded."""
+
+    ptr = 0
+
+    def __init__(self) -> None:
+        self.ordinal = current()
+
+    def wait_event(self, event: Event) -> None:
+        finish(event.ordinal)
+
+
+class Event:
+    def __init__(self, disable_timing: bool) -> None:
+        self.ordinal = current()
+
+    def record(self, stream: Stream) -> None:
+        assert self.ordinal == stream.ordinal == current(), "an event of another device"
+
+
+def made(array: Any) -> Array:
+    found = np.array(array).view(Array)
+    found.ordinal = current()
+    return found
+
+
+class Kernels:
+    """As `kernels.Kernels`."""
+
+    def __init__(self, text: str, index_dtype: np.dtype) -> None:
+        self.index, self.library = index_dtype.type, library(text)
+
+    def plain(self, name: str, things: int, arguments: tuple[Any, ...], threads: int = THREADS) -> None:
+        self._start(name, 1, arguments)
+
+    def persistent(self, name: str, things: int, arguments: tuple[Any, ...]) -> None:
+        self._start(name, BLOCKS, arguments)
+
+    def _start(self, name: str, grid: int, arguments: tuple[Any, ...]) -> None:
+        """After what was started before on the same GPU."""
+        held = [ctypes.c_void_p(x.ctypes.data) if isinstance(x, np.ndarray) else np.array(x) for x in arguments]
+        places = [ctypes.addressof(x) if isinstance(x, ctypes.c_void_p) else x.ctypes.data for x in held]
+        given, ordinal = (ctypes.c_void_p * len(places))(*places), current()
+        before = list(_running.get(ordinal, []))
+
+        def work() -> None:
+            for each in before:
+                each.join()
+            self.library.start(name.encode(), grid, THREADS, given)
+            del held[:], arguments_kept[:]
+
+        arguments_kept = list(arguments)
+        thread = threading.Thread(target=work)
+        thread.start()
+        _running.setdefault(ordinal, []).append(thread)
+        if not name.startswith("strips"):  # which waits for no other GPU
+            finish(ordinal)
+
+
+def fake_cupy(gpus: int) -> Any:
+    """The CuPy of so many simulated GPUs."""
+    cp: Any = ModuleType("cupy")
+    runtime = SimpleNamespace(
+        getDevice=current,
+        getDeviceCount=lambda: gpus,
+        deviceCanAccessPeer=lambda one, other: True,
+        deviceEnablePeerAccess=lambda other: None,
+        memcpyPeerAsync=lambda to, _to, source, _source, count, _stream: ctypes.memmove(to, source, count),
+        memGetInfo=lambda: (1 << 40, 1 << 40),
+        CUDARuntimeError=RuntimeError,
+        driverGetVersion=lambda: 13000,
+        runtimeGetVersion=lambda: 13000,
+    )
+    cp.cuda = SimpleNamespace(
+        Device=Device,
+        Event=Event,
+        get_current_stream=Stream,
+        runtime=runtime,
+        get_allocator=lambda: print,
+    )
+    cp.ndarray = Array
+    for name in ("empty", "zeros", "arange", "concatenate", "diff"):
+        setattr(cp, name, functools.partial(lambda make, *args, **how: made(make(*args, **how)), getattr(np, name)))
+    cp.asarray = cp.array = lambda x, dtype=None: made(np.asarray(x, dtype))
+    cp.ascontiguousarray = lambda x: x if x.flags.c_contiguous else made(x)
+    cp.get_default_memory_pool = lambda: SimpleNamespace(malloc=print, used_bytes=lambda: 0, free_bytes=lambda: 0)
+    return cp
+
+
+def spread(A: CSR, gpus: int) -> Partitioned:
+    """A in strips, one on each simulated GPU."""
+    P = A.to(device=["cpu"] * gpus)
+    assert isinstance(P, Partitioned)
+    for k, part in enumerate(P.parts):
+        object.__setattr__(part, "_place", find_place(f"cuda:{k}"))
+    object.__setattr__(P, "_place", find_place("cuda:0"))
+    return P
+
+
+@contextmanager
+def simulated(gpus: int) -> Iterator[None]:
+    """So many simulated GPUs within the block."""
+    with pytest.MonkeyPatch.context() as patch:
+        cp = fake_cupy(gpus)
+        patch.setitem(sys.modules, "cupy", cp)
+        patch.setattr("formats.gpu._installed_cupys", lambda: ["cupy-cuda13x"])
+        shapes = {kind: dict.fromkeys(each, (THREADS, 1)) for kind, each in kernels.SHAPES.items()}
+        patch.setattr(kernels, "SHAPES", shapes)
+        path, pattern = kernels.path_unit, kernels.pattern_unit
+        patch.setattr(kernels, "path", lambda kind, s, dtype, index: Kernels(path(kind, s, dtype, index), index))
+        patch.setattr(kernels, "pattern", lambda kind, index: Kernels(pattern(kind, index), index))
+        yield

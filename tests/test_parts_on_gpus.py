@@ -1,0 +1,318 @@
+"""Matrices in parts on several GPUs: the kernels that they run together, simulated; where there are two, all of it."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import algorithms as al
+from algorithms.fused.cuda import launches, stream
+from algorithms.fused.parts import forests_on_gpus, gpus, levels_on_gpus, paths_on_gpus
+from algorithms.shared.single_source import Exact, Until
+from algorithms.shared.traversal import Direction
+from bench.graphs import grid, rmat, rmat_both_ways
+from formats import (
+    CSR,
+    DeviceUnavailable,
+    OutOfDeviceMemory,
+    ParticipantError,
+    Partitioned,
+    from_edges,
+    set_memory_limit,
+)
+from formats.arrays import cupy
+from formats.copies import to_peer
+from formats.matrix.facts import SYMMETRIC
+from formats.parts.partitioned import beside
+from formats.places import find_place
+from semiring import MaxMin, MinPlus, explain
+from semiring.verbs.registry import Unsuited
+
+from . import parts
+from .emulated import made, simulated, spread
+from .strategies import FORMATS, OPTIONS
+from .test_any_format import assert_equal
+
+needs_compiler = pytest.mark.skipif(shutil.which("g++") is None, reason="no g++, which compiles the simulated kernels")
+
+
+def known_symmetric(A: CSR) -> CSR:
+    A.keep(SYMMETRIC, lambda: True, False)
+    return A
+
+
+GRAPHS: dict[str, Callable[[], CSR]] = {
+    "hubs": lambda: rmat(8, dtype=np.int32, high=9),
+    "hubs, both ways": lambda: known_symmetric(rmat_both_ways(8, dtype=np.int32, high=9)),
+    "a grid": lambda: known_symmetric(grid(12, dtype=np.int32, high=9)),
+    "a path": lambda: from_edges(range(150), range(1, 151), np.arange(150, dtype=np.int32) % 5),
+    "no edges": lambda: from_edges([], [], np.empty(0, np.int32), shape=70),
+}
+every_graph = pytest.mark.parametrize("name", GRAPHS)
+some_gpus = pytest.mark.parametrize("count", [2, 3])
+
+
+@pytest.fixture
+def simply(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Statistics by kernels are not simulated."""
+    monkeypatch.setattr(paths_on_gpus, "step", lambda A: A.dtype.type(3))
+    monkeypatch.setattr(paths_on_gpus, "gains_by_length", lambda A, s: False)
+
+
+def spread_with_facts(A: CSR, count: int) -> Partitioned:
+    P = spread(A, count)
+    if A.known(SYMMETRIC, False):
+        P.keep(SYMMETRIC, lambda: True, False)
+    return P
+
+
+def on_host(x: Any) -> np.ndarray:
+    return np.array(x.d if isinstance(x, Exact) else x)
+
+
+@needs_compiler
+@pytest.mark.usefixtures("simply")
+@every_graph
+@some_gpus
+def test_simulated_gpus_find_the_shortest_paths_together(name: str, count: int) -> None:
+    """In launches of a few steps, as the host comes back to."""
+    A = GRAPHS[name]()
+    limit = A.dtype.type(9)
+    with simulated(count), launches(every=5):
+        P = spread_with_facts(A, count)
+        found = on_host(paths_on_gpus.distances(P, 1, MinPlus, Until(MinPlus), None))
+        near = on_host(paths_on_gpus.distances(P, 1, MinPlus, Until(MinPlus, limit, 2), None))
+    np.testing.assert_array_equal(found, al.sssp(A, 1))
+    bound = min(limit, found[2])
+    np.testing.assert_array_equal(near[found <= bound], found[found <= bound])
+
+
+@needs_compiler
+@pytest.mark.usefixtures("simply")
+def test_simulated_gpus_find_widest_paths_of_floats_together() -> None:
+    A = rmat(7, dtype=np.float32, high=9)
+    with simulated(2):
+        found = on_host(paths_on_gpus.distances(spread(A, 2), 1, MaxMin, Until(MaxMin), None))
+    np.testing.assert_array_equal(found, al.bellman_ford(A, 1, MaxMin))
+
+
+@needs_compiler
+@some_gpus
+@pytest.mark.parametrize(
+    ("name", "direction"),
+    [
+        *((name, "push") for name in GRAPHS),
+        *((name, how) for name in ("hubs, both ways", "a grid") for how in ("pull", "auto")),
+    ],
+)
+def test_simulated_gpus_search_together(name: str, count: int, direction: Any) -> None:
+    """Of directed graphs the columns, which a pull needs, are made by kernels that are not simulated."""
+    A = GRAPHS[name]()
+    with simulated(count), launches(every=3):
+        P = spread_with_facts(A, count)
+        found = [on_host(levels_on_gpus.levels(P, 1, Direction(direction), deepest)) for deepest in (None, 0, 2)]
+    for level, deepest in zip(found, (None, 0, 2), strict=True):
+        np.testing.assert_array_equal(level, al.bfs(A, 1, max_level=deepest))
+
+
+@needs_compiler
+@every_graph
+@pytest.mark.parametrize("light_first", [False, True])
+def test_simulated_gpus_join_their_forests_and_components(
+    name: str, light_first: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All edges at once; or light ones first, in lists so short that they are made forests on the way."""
+    if light_first:
+        monkeypatch.setattr(forests_on_gpus, "DENSE", 0)
+        monkeypatch.setattr(stream, "FEW_LISTED", 0)
+        monkeypatch.setattr(stream, "MOST_LISTED", 2)
+    A, count = GRAPHS[name](), 3
+    with simulated(count):
+        P = spread_with_facts(A, count)
+        F, tree = forests_on_gpus.forest(P, True, True)
+        label = on_host(forests_on_gpus.components(P, True))
+        forest = [on_host(x) for x in (F.rows, F.cols, F.values, tree)]
+    expected, trees = al.boruvka(A, symmetrize=True, return_labels=True)
+    for mine, right in zip(forest, (*expected.to_edges(), trees), strict=True):
+        np.testing.assert_array_equal(mine, right)
+    np.testing.assert_array_equal(label, al.scc(A, weak=True))
+
+
+@needs_compiler
+@pytest.mark.usefixtures("simply")
+def test_a_gpu_that_does_not_come_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    launch = gpus.Team._launch
+
+    def without_the_second(self: gpus.Team, name: str, launched: list[Any], upto: int) -> None:
+        launch(self, name, launched[:1] if upto else launched, upto)
+
+    monkeypatch.setattr(gpus.Team, "_launch", without_the_second)
+    monkeypatch.setattr(gpus, "PATIENCE", 0.1)
+    A = GRAPHS["a path"]()
+    with simulated(2):
+        P = spread(A, 2)
+        with pytest.raises(ParticipantError, match="GPU 1 of 2 did not come to a step of strips"):
+            paths_on_gpus.distances(P, 1, MinPlus, Until(MinPlus), None)
+        monkeypatch.setattr(gpus.Team, "_launch", launch)
+        again = on_host(paths_on_gpus.distances(P, 1, MinPlus, Until(MinPlus), None))
+    np.testing.assert_array_equal(again, al.sssp(A, 1))
+
+
+def test_gpus_that_cannot_work_together_say_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    A = rmat(7, dtype=np.int32, high=9)
+    with simulated(2):
+        P = spread(A, 2)
+        assert gpus.team_of(A.to(device=["cpu", "cpu"])) == Unsuited(  # type: ignore[arg-type]
+            "a persistent kernel needs each strip on a GPU of its own"
+        )
+        monkeypatch.setattr(gpus, "befriend", lambda places: False)
+        assert gpus.team_of(P) == Unsuited("the GPUs cannot read each other's memory")
+    with simulated(2):
+        Q = spread(A, 2)
+        object.__setattr__(Q, "starts", (0, 65, 128))
+        assert "does not begin at a multiple of 32 rows" in gpus.why_not(Q)
+
+
+def test_a_copy_to_another_gpu_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    with simulated(2):
+        x, place = made(np.arange(7)), find_place("cuda:1")
+        y = to_peer(x[::2], place)
+        assert (y.tolist(), y.device.id) == ([0, 2, 4, 6], 1)
+
+
+@pytest.mark.quick
+def test_a_list_of_places_spreads_rows() -> None:
+    A = rmat(8, dtype=np.int32, high=9)
+    P = A.to(device=["cpu", "cpu", "cpu"])
+    assert (repr(P), P.starts) == (
+        f"<Partitioned 256×256, {A.nnz} entries, int32, cpu, 3 parts>",
+        (0, 32, 128, 256),
+    )
+    assert P.to(device=["cpu"] * 3) is P
+    assert P.to(device=["cpu"]).to(CSR).equals(A)
+    assert P.T.to(CSR).equals(A.T.to(CSR))
+    assert A.to("csc", device=["cpu", "cpu"]).parts[1].to(CSR).equals(P.cut(A).to(device=["cpu", "cpu"]).parts[1])
+    with pytest.raises(ValueError, match="at least one place"):
+        A.to(device=[])
+    with pytest.raises(DeviceUnavailable):
+        A.to(device=["cuda:0", "cuda:1"])
+    with pytest.raises(ValueError, match="device must be 'cpu' or 'cuda', got 'gpu'"):
+        A.to(device=["gpu"])
+
+
+def test_strips_of_columns_side_by_side_are_their_rows() -> None:
+    A = rmat(6, dtype=np.int32, high=9)
+    left, right = A[:, :20].to(CSR), A[:, 20:].to(CSR)
+    assert beside([left, right], [0, 20], 64).equals(A)
+
+
+# --- on two GPUs ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def pair() -> Iterator[list[str]]:
+    """Two GPUs."""
+    if cupy().cuda.runtime.getDeviceCount() < 2:
+        pytest.skip("there is one GPU")
+    yield ["cuda:0", "cuda:1"]
+    assert cupy().cuda.runtime.getDevice() == 0
+
+
+on_gpus = pytest.mark.backend("cuda")
+
+
+@on_gpus
+@pytest.mark.parametrize("fmt", FORMATS, ids=lambda fmt: fmt.__name__)
+def test_every_format_comes_back_from_two_gpus(fmt: Any, pair: list[str]) -> None:
+    A: Any = parts.graphs()["rmat"]
+    P = A.to(fmt, **OPTIONS.get(fmt, {})).to(device=pair)
+    assert [part.place for part in P.parts] == [find_place(device) for device in pair]
+    assert P.to(CSR).to(device="cpu").equals(A)
+
+
+@on_gpus
+@pytest.mark.parametrize("name", parts.verbs(parts.graphs()["rmat"]))
+@pytest.mark.parametrize("fmt", FORMATS, ids=lambda fmt: fmt.__name__)
+def test_every_verb_on_two_gpus_gives_what_it_gives_on_the_host(name: str, fmt: Any, pair: list[str]) -> None:
+    A: Any = parts.graphs()["rmat"]
+    P = A.to(fmt, **OPTIONS.get(fmt, {})).to(device=pair)
+    parts.same(name, parts.verbs(A, "cuda:0")[name], P, A, parts.verbs(A)[name])
+
+
+@on_gpus
+@pytest.mark.parametrize("name", parts.algorithms())
+def test_every_algorithm_on_two_gpus_gives_what_it_gives_on_the_host(name: str, pair: list[str]) -> None:
+    A = parts.graphs()["rmat"]
+    parts.same(name, parts.algorithms()[name], A.to(device=pair), A)
+
+
+@on_gpus
+@pytest.mark.parametrize("name", [*GRAPHS, *parts.graphs()])
+def test_awkward_graphs_on_two_gpus(name: str, pair: list[str]) -> None:
+    A = {**GRAPHS, **{each: lambda each=each: parts.graphs()[each] for each in parts.graphs()}}[name]()
+    for call in parts.SMALL:
+        parts.same(name, call, A.to(device=pair), A)
+
+
+@on_gpus
+def test_paths_and_searches_on_two_gpus_are_fused(pair: list[str]) -> None:
+    A = rmat_both_ways(9, dtype=np.float32, high=9)
+    P = A.to(device=pair)
+    calls: tuple[Any, ...] = (
+        lambda M: al.sssp(M, 1),
+        lambda M: al.bfs(M, 1),
+        lambda M: al.bfs(M, 1, direction="pull"),
+        lambda M: al.scc(M, weak=True),
+        lambda M: al.boruvka(M, symmetrize=True),
+        lambda M: al.sssp(M, sources=[1, 5, 9, 1]),
+        lambda M: al.bfs(M, sources=[1, 5, 9, 1]),
+    )
+    for call in calls:
+        told = explain(call, P)
+        assert_equal(told.result, call(A))
+        assert told.runs[0].implementation == "fused"
+        assert 2 in (told.runs[0].facts.get("gpus"), told.runs[0].facts.get("copies"))
+
+
+@on_gpus
+def test_negative_weights_on_two_gpus(pair: list[str]) -> None:
+    A = rmat(8, dtype=np.int32, high=9)
+    u, v, w = A.to_edges()
+    h = np.arange(A.nrows, dtype=np.int32) * 7 % 13
+    B = from_edges(u, v, w + h[u] - h[v], shape=A.nrows)
+    parts.same("negative", lambda M: al.bellman_ford(M, 1), B.to(device=pair), B)
+    C = from_edges([0, 1, 2, 3], [1, 2, 3, 1], np.array([1, 2, -4, 1], np.int32))
+    with pytest.raises(al.NegativeCycle) as found:
+        al.bellman_ford(C.to(device=pair), 0)
+    assert found.value.cycle == [1, 2, 3, 1]
+
+
+@on_gpus
+def test_a_graph_that_does_not_fit_one_gpu_runs_on_two(pair: list[str]) -> None:
+    A = rmat(15, 32, dtype=np.int32, high=9)
+    limit = int(A.nbytes * 0.8)
+    for device in pair:
+        set_memory_limit(limit, device=device)  # type: ignore[arg-type]
+    try:
+        with pytest.raises(OutOfDeviceMemory):
+            A.to(device="cuda:0")
+        P = A.to(device=pair)
+        np.testing.assert_array_equal(al.sssp(P, 1).get(), al.sssp(A, 1))
+    finally:
+        for device in pair:
+            set_memory_limit(None, device=device)  # type: ignore[arg-type]
+
+
+@on_gpus
+def test_processes_with_a_gpu_each_compute_through_nccl(pair: list[str], tmp_path: Path) -> None:
+    from .test_parts import launcher, started
+
+    if launcher() is None:
+        pytest.skip("no mpi4py, or no mpirun: pip install 'semiring[mpi]'")
+    done = started(2, "-m", "tests.parts", "--cuda", folder=tmp_path, limit=300)
+    assert "all is as in one process" in done.stdout, done.stderr[-2000:]
