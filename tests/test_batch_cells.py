@@ -16,6 +16,7 @@ from semiring import LorLand, MaxMin, MaxPlus, MinPlus, Semiring, explain
 
 from .conftest import Backend
 from .fused_graphs import NO_VERTICES, shaped, shapes
+from .test_essential_edges import hubs
 
 ALGORITHMS = {algorithm.name: algorithm for algorithm in (bfs, bellman_ford, da2cf, delta_stepping, dijkstra)}
 SHAPES = {name: shape for name, shape in shapes(3000, 150).items() if shape is not NO_VERTICES}
@@ -139,6 +140,32 @@ def test_distances_are_pushed_and_pulled(graph: str, share: float, dtype: Any, m
         assert_as_one_by_one(delta_stepping, A, "cuda", count)
         assert_as_one_by_one(bellman_ford, A, "cuda", count, semiring=MaxMin)
         assert_as_one_by_one(delta_stepping, A, "cuda", count, limit=5)
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64", "float32", "float64"])
+@pytest.mark.backend(on_a_gpu)
+def test_paths_of_graphs_with_hubs_go_along_few_edges(dtype: str) -> None:
+    A = hubs(dtype)
+    M, sources = A.to(device="cuda"), list(range(0, A.nrows, 100))
+    for how in ({}, {"limit": 20}, {"delta": 9}):
+        told = explain(delta_stepping, M, sources=sources, **how)
+        assert 0 < told.runs[-1].facts["essential"] < A.nnz / 3
+        alone = np.stack([delta_stepping(A, source, **how) for source in sources])
+        np.testing.assert_array_equal(to_device(told.result, "cpu"), alone)
+    assert_as_one_by_one(bellman_ford, A, "cuda", 64)
+
+
+@pytest.mark.backend(on_a_gpu)
+def test_distances_too_large_for_the_margin_are_found_along_all_edges() -> None:
+    A = hubs("float32")
+    u, v, w = A.to_edges()
+    along = np.arange(A.nrows, A.nrows + 200)  # a path to a vertex of the graph, of heavy edges
+    w = np.concatenate([w, np.full(200, w.max())])
+    B = from_edges(np.append(u, along), np.append(v, np.append(along[1:], 5)), w, shape=A.nrows + 200)
+    M, starts = B.to(device="cuda"), [0, *range(A.nrows, A.nrows + 20)]
+    assert "essential" not in explain(delta_stepping, M, sources=starts).runs[-1].facts
+    assert "essential" in explain(delta_stepping, M, sources=list(range(20))).runs[-1].facts
+    assert_as_one_by_one(delta_stepping, B, "cuda", 40)
 
 
 @pytest.mark.parametrize("direction", ["auto", "push", "pull"])

@@ -9,6 +9,7 @@ import pytest
 from cuda.bindings import nvrtc
 
 from algorithms.fused.cuda.kernels import PATHS, PATTERNS, path_unit, pattern_unit
+from algorithms.fused.essential import no_detour
 from formats.arrays import DTYPES
 from semiring import (
     MONOIDS,
@@ -215,7 +216,9 @@ def test_kernels_that_join_matrices_are_valid_for_an_h100(name: str, dtype: np.d
 
 
 @pytest.mark.parametrize("by_columns", [False, True])
-@pytest.mark.parametrize("predicate", [on_position("tril"), tight(MinPlus), within], ids=lambda p: p.name)
+@pytest.mark.parametrize(
+    "predicate", [on_position("tril"), tight(MinPlus), no_detour(MinPlus), within], ids=lambda p: p.name
+)
 def test_kernels_of_predicates_are_valid_for_an_h100(predicate: Predicate, by_columns: bool) -> None:
     head = mark_head(predicate, np.dtype(np.float32), INT32, by_columns, reads_major=not by_columns)
     assert compile_for("compute_90", step_text(MARK, INT32, 4, head)) == ""

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from algorithms import bellman_ford, delta_stepping, sssp
+from algorithms.fused import essential as rules
 from algorithms.fused.cpu import essential, near_far
 from algorithms.fused.cpu.essential import ESSENTIAL
 from bench.graphs import uniform
@@ -30,7 +31,7 @@ DTYPES = ["int32", "int64", "float32", "float64"]
 def always() -> Iterator[None]:
     """Within the block, find and keep the essential edges of any graph, though they be few, or all."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(essential, "SMALL", 1)
+        patch.setattr(rules, "SMALL", 1)
         patch.setattr(essential, "SHARE", 1)
         patch.setattr(essential, "BYTES", 1000)
         patch.setattr(near_far, "SKEWED", -1)
@@ -90,6 +91,20 @@ def test_any_graph(dtype: str, graph: Graph, first: int, scale: float) -> None:
                 continue
             for x, y in zip(sssp(A, source, return_parents=True), right, strict=True):
                 np.testing.assert_array_equal(x, y)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_the_edges_that_are_left_are_a_select(dtype: str) -> None:
+    """E = A⟨a_uv no worse than D_u ⊗ F_v⟩, which a GPU takes as it is written."""
+    A = hubs(dtype, n=400)
+    hub = int(np.diff(A.indptr).argmax())
+    margin, _ = rules.allowance(A.dtype, A.values.max(), MinPlus)
+    B = A.with_values(A.values + margin)
+    E = select(A, rules.no_detour(MinPlus), row=sssp(B.T.to(CSR), hub) + margin, col=sssp(B, hub))
+    assert 0 < E.nnz < A.nnz / 3
+    for source in range(0, A.nrows, 7):
+        for x, y in zip(*(sssp(M, source, return_parents=True) for M in (E, A)), strict=True):
+            np.testing.assert_array_equal(x, y)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])

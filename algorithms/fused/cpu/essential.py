@@ -1,20 +1,15 @@
-"""The edges that shortest paths may take: of a graph with hubs a small part, found by way of one hub and kept.
+"""The edges that shortest paths may take (`algorithms/fused/essential.py`), found on the CPU and kept.
 
 F_v is the distance from the hub, D_u a bound on the distance to it. Both give bounds on all distances:
 
-    w_uv > D_u + F_v                     by way of the hub it is shorter, so no shortest path has the edge      [1]
-    d_u > D_s + max_v (F_v - w_uv)       by way of the hub all that u leads to is nearer to s, so u is passed over [2]
+    w_uv > D_u + F_v                     by way of the hub it is shorter, so no shortest path has the edge
+    d_u > D_s + max_v (F_v - w_uv)       by way of the hub all that u leads to is nearer to s, so u is passed over [1]
 
 Edges that are left are stored as rows of their own, with D, F and the maxima, in at most `BYTES` bytes an edge of
-the matrix. Of an R-MAT graph an eighth is left, of a road network everything, and nothing is stored. The second search
-makes them, by a search from the hub, two sweeps and a pass over the edges, so it takes longer than the first.
+the matrix. Of a road network everything is left, and nothing is stored. The second search makes them, by a search from
+the hub, two sweeps and a pass over the edges, so it takes longer than the first. Both rules are strict.
 
-Integers are added exactly. Floats round, and a path may have more edges than the one that it stands for: every weight
-is made longer by `margin`, more than what rounding takes from a sum no larger than `farthest`. A search that has come
-farther does without. Both rules are strict, so an edge that a shortest path takes is never dropped for another one.
-
-[1] C. C. McGeoch, All-pairs shortest paths and the essential subgraph, Algorithmica 13, 1995.
-[2] A. V. Goldberg, C. Harrelson, Computing the shortest path: A* search meets graph theory, SODA 2005 (landmarks).
+[1] A. V. Goldberg, C. Harrelson, Computing the shortest path: A* search meets graph theory, SODA 2005 (landmarks).
 """
 
 from __future__ import annotations
@@ -25,13 +20,14 @@ from typing import Any
 import numpy as np
 
 from algorithms.shared.single_source import Until
-from formats import CSR, Matrix
+from formats import CSR
 from formats.arrays import read_only
 from formats.matrix.facts import Fact
 from formats.storage.orientation import known_symmetric
-from semiring import MONOIDS, OPERATORS, Semiring
+from semiring import Semiring
 from semiring.algebra.semirings import end_of_range
 
+from ..essential import BYTES, SHARE, allowance, applies
 from .near_far import (
     SAMPLE,
     Essential,
@@ -46,27 +42,11 @@ from .near_far import (
     threads_for,
 )
 
-BYTES = 4
-"""That are kept for an edge of the matrix at most."""
-
-SHARE = 0.5
-"""Of the edges that are left at most: of more the search would gain little."""
-
-SMALL = 1 << 14
-"""Entries from which on it is worth it."""
-
 SWEEPS = 2
 """Over the edges, by which bounds on the distances to the hub are found: of R-MAT graphs more leave no fewer edges."""
 
 AHEAD = np.uintp(24)
 """Edges from one to that whose head's distance is fetched meanwhile."""
-
-FARTHEST = 64
-"""Heaviest weights of the longest distance for which rounding is allowed for."""
-
-ROUNDINGS = 8
-"""Units in the last place of the farthest distance that a weight is made longer by."""
-
 
 ESSENTIAL: Fact[Essential | None] = Fact("essential edges")
 SEARCHED: Fact[bool] = Fact("paths have been found once")
@@ -94,12 +74,6 @@ def edges_for(A: CSR, sources: list[int], farthest: Any, s: Semiring) -> Rows:
     if found is None or farthest > found.farthest or not all(map(found.serves, sources)):
         return A.indptr, A.indices, full_values(A)
     return found.rows
-
-
-def applies(A: Matrix, s: Semiring) -> bool:
-    """Are distances sums of lengths, the least of which counts, and the edges many?"""
-    lengths = s.add == MONOIDS["min"] and s.mul == OPERATORS["plus"] and A.dtype.kind in "if"
-    return lengths and A.nnz >= SMALL and bool(s.unit(A.dtype) == 0)
 
 
 def find_essential(A: CSR, s: Semiring) -> Essential | None:
@@ -132,15 +106,6 @@ def vertex_bytes(A: CSR) -> int:
 def entry_bytes(A: CSR) -> int:
     """Kept for an edge that is left."""
     return A.indices.itemsize + A.dtype.itemsize
-
-
-def allowance(dtype: np.dtype, worst: Any, s: Semiring) -> tuple[Any, Any]:
-    """(what a weight is made longer by, the farthest distance for which that is enough, the zero for any)."""
-    if dtype.kind == "i":
-        return dtype.type(0), s.zero(dtype)
-    with np.errstate(over="ignore"):
-        farthest = dtype.type(FARTHEST) * worst
-        return dtype.type(ROUNDINGS * np.finfo(dtype).eps) * farthest, farthest
 
 
 def sampled_share(A: CSR, from_hub: np.ndarray) -> float:

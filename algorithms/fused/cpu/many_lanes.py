@@ -30,8 +30,8 @@ from semiring.cpu.kernels import compiled, inlined
 from semiring.cpu.lanes import across, on_stack, total
 from semiring.cpu.threads import get_threads, run
 
+from ..essential import BYTES
 from .atomics import added, prefetched
-from .essential import BYTES
 from .near_far import Essential, Rows, full_values, skewed
 from .relaxation import length, orders, passed_over
 

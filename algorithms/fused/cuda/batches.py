@@ -23,6 +23,7 @@ from semiring.verbs.explanation import facts
 from semiring.verbs.registry import Unsuited
 
 from . import kernels
+from .essential import ESSENTIAL, essential, looking_takes, too_far, will_look
 from .graphs import too_large
 from .paths import CONTROL_WORDS, COPIES_AN_ENTRY, STATE, Run, Schedule, deep, entry_bytes, step_of
 
@@ -51,8 +52,9 @@ def paths_need(A: CSR, k: int) -> int:
     if in_copies(A, k):
         return copies_need(A, k)
     turned = Sizes.of(A, "cuda").turn(1) if not has_columns(A) and has_room_for_columns(A) else 0
+    looked = looking_takes(A) if not A.keeps(ESSENTIAL) and will_look(A, k) else 0
     pieces = (n + A.nnz // BATCH_CUT) * PIECE_BYTES[index.itemsize]
-    return n * (16 + width_of(k) * A.dtype.itemsize) + pieces + turned
+    return n * (16 + width_of(k) * A.dtype.itemsize) + pieces + max(turned, looked)
 
 
 def copies_need(A: CSR, k: int) -> int:
@@ -91,19 +93,40 @@ def solve(
     if why := too_large(A):
         return why
     side_by_side = in_copies(A, len(sources))
-    width, few = None, 0
-    if in_buckets:
-        means = COPIES_MEANS if side_by_side else MEANS
-        width = bucket_width(A, delta) if delta is not None else as_bound(max(mean(A, s) * means, 1e-30), A.dtype, s)
-        if A.dtype.kind == "i" and not width > 0:
-            width = A.dtype.type(1)
-        few = (COPIES_FEW if side_by_side else FEW) if delta is None else 0
-    if side_by_side:
-        how = Schedule("buckets", width, True, 12, few, COPIES_MANY)
-        state = run_copies(begin_copies(A, sources, d, s, how, limit=until.limit))
-    else:
-        state = run_batch(A, sources, d, s, until, width, few)
+    state = None if side_by_side else along_essential(A, sources, d, s, until, delta)
+    if state is None:
+        width, few = steering(A, in_buckets, delta, side_by_side)
+        if side_by_side:
+            how = Schedule("buckets", width, True, 12, few, COPIES_MANY)
+            state = run_copies(begin_copies(A, sources, d, s, how, limit=until.limit))
+        else:
+            state = run_batch(A, sources, d, s, until, width, few)
     return None if state[STATE["saturated"]] else Exact(d)
+
+
+def along_essential(A: CSR, sources: list[int], d: Array, s: Semiring, until: Until, delta: Any) -> Any:
+    """The last state of the kernel along the edges that matter; None where all edges are to be looked at."""
+    found = essential(A, s, until, len(sources))
+    if found is None:
+        return None
+    E = found.edges
+    state = run_batch(E, sources, d, s, until, *steering(E, True, delta))
+    if too_far(d, found):
+        return None
+    facts(essential=E.nnz)
+    return state
+
+
+def steering(A: CSR, in_buckets: bool, delta: Any, side_by_side: bool = False) -> tuple[Any, int]:
+    """(Δ, the edges of a step below which the threshold is raised), None and 0 without buckets."""
+    if not in_buckets:
+        return None, 0
+    if delta is not None:
+        width, few = bucket_width(A, delta), 0
+    else:
+        means, few = (COPIES_MEANS, COPIES_FEW) if side_by_side else (MEANS, FEW)
+        width = as_bound(max(mean(A, MinPlus) * means, 1e-30), A.dtype, MinPlus)
+    return A.dtype.type(1) if A.dtype.kind == "i" and not width > 0 else width, few
 
 
 def begin_copies(A: CSR, sources: list[int], d: Array, s: Semiring, how: Schedule, **ends: Any) -> Run:

@@ -8,6 +8,9 @@
 //         a pull does not need the list, and a push makes it from the words.
 // pull    every vertex that some search of the step may still reach looks through its predecessors, until it has all of
 //         those searches: the first of them by its own thread, the others by eight lanes.
+// both    A search that is behind the others has a small frontier, which few vertices find: nearly all would look through
+//         all their predecessors for it. So its part of the frontier is pushed, before the others are pulled. Which
+//         searches are behind, some of the edges tell: few of them come from its frontier, and few from what it has seen.
 // levels  Which step has found a bit is noted in DEPTH words a vertex, the step's number in binary digits: levels are
 //         written from them at once, a row of the answer after another. After a few steps pushes write their levels
 //         themselves: a graph of many levels has few vertices in each.
@@ -23,6 +26,8 @@ constexpr int DEPTH = 4, NOTABLE = (1 << DEPTH) - 1;  // digits of a step's numb
 constexpr int CUT = 256;                              // edges of a piece of a row
 constexpr int HELD = 1024;                            // pieces that a block gathers
 constexpr int NOTED_BY_PUSHES = 7;                    // steps since levels were written from which pushes do it themselves
+constexpr int SAMPLED = 1024;                         // edges that tell how far the searches are
+constexpr int BEHIND = SAMPLED / 64, EARLY = SAMPLED / 4;  // fewer of them come from the frontier, and from what was seen
 
 struct SearchesControl {
     unsigned int arrived, done;
@@ -37,6 +42,7 @@ struct SearchesControl {
     Word live[3];                // searches that have a frontier
     unsigned int unlisted[3];    // has a block found more than it holds?
     int level_of[NOTABLE + 1];   // of a step's number
+    unsigned int hits[3][128];   // of each search: edges of the sample that come from its frontier, and from what it has seen
 };
 
 // The edges of a vertex that are still to be looked at, and what it wants of them: afterwards what it has got.
@@ -165,14 +171,14 @@ __device__ __forceinline__ void place_sources(SearchesControl* control, const I*
     }
 }
 
-// List the vertices of a frontier that has no list.
-__device__ __forceinline__ unsigned int list_found(const I* indptr, long long n, const Word* frontier, const List& list,
-                                                   Gathered& block) {
+// List the vertices of a frontier that has no list, where they have one of these searches.
+__device__ __forceinline__ unsigned int list_found(const I* indptr, long long n, const Word* frontier, Word searches,
+                                                   const List& list, Gathered& block) {
     unsigned int edges = 0;
     for (long long first = thread_number() - lane_number(); first < n; first += thread_count()) {
         const long long v = first + lane_number();
         Piece row{(I)v, 0, 0};
-        if (v < n && frontier[v] != 0) {
+        if (v < n && (frontier[v] & searches) != 0) {
             row.start = indptr[v];
             row.length = indptr[v + 1] - row.start;
         }
@@ -198,9 +204,11 @@ __device__ __forceinline__ void note(const Step& s, I v, Word fresh) {
         if (s.number >> digit & 1) atomicOr(s.digits + digit * s.n + v, fresh);
 }
 
-// Offer what the listed vertices have along their edges, so many lanes for each piece.
+// Offer what the listed vertices have of some searches along their edges, so many lanes for each piece. What is found is
+// listed, unless the step pulls, too.
+template <bool PULLS>
 __device__ __forceinline__ void push_pieces(const Step& s, const I* indptr, const I* indices, const Piece* pieces,
-                                            long long count, int lanes, const List& list, Gathered& block,
+                                            long long count, Word searches, int lanes, const List& list, Gathered& block,
                                             unsigned int& edges, Word& live) {
     const int at_a_time = 32 / lanes, own = lane_number() / lanes;
     const long long warps = thread_count() / 32;
@@ -209,7 +217,8 @@ __device__ __forceinline__ void push_pieces(const Step& s, const I* indptr, cons
         Word word = 0;
         if (base + own < count) {
             piece = pieces[base + own];
-            word = s.frontier[piece.vertex];
+            word = s.frontier[piece.vertex] & searches;
+            if (PULLS && word == 0) piece.length = 0;
         }
         for (I i = lane_number() % lanes; __any_sync(WARP, i < piece.length); i += lanes) {
             bool first = false;
@@ -232,27 +241,78 @@ __device__ __forceinline__ void push_pieces(const Step& s, const I* indptr, cons
                     }
                 }
             }
+            if (PULLS) continue;
             if (first) edges += (unsigned int)row.length;
             list.add_where(first, row, block, false);
         }
     }
 }
 
-// Look through the pieces of long columns, all warps.
+// The same before a pull, of the searches that are behind. Returns those that have found something.
+__device__ __noinline__ Word push_behind(const Step& s, const I* indptr, const I* indices, const Piece* pieces,
+                                         long long count, Word behind, int lanes, Gathered& block) {
+    unsigned int edges = 0;
+    Word live = 0;
+    push_pieces<true>(s, indptr, indices, pieces, count, behind, lanes, List{}, block, edges, live);
+    return live;
+}
+
+// The searches that are behind: the others are pulled. All of the grid's threads take part, and get the same.
+__device__ __noinline__ Word searches_behind(SearchesControl* control, int here, const Word* frontier,
+                                             const Word* visited, const I* in_indices, long long nnz, Word live) {
+    unsigned int* const hits = control->hits[here];
+    for (int i = (int)thread_number(); i < SAMPLED; i += (int)thread_count()) {
+        const I u = in_indices[(long long)((double)nnz / SAMPLED * i)];
+        const Word word[2] = {frontier[u], visited[u]};
+#pragma unroll
+        for (int part = 0; part < 4; ++part) {  // lane j counts searches j and j + 32
+            const unsigned int half = (unsigned int)(word[part / 2] >> 32 * (part % 2));
+            unsigned int own = 0;
+#pragma unroll
+            for (int j = 0; j < 32; ++j) {
+                const unsigned int lanes = __ballot_sync(WARP, half >> j & 1);
+                if (lane_number() == j) own = lanes;
+            }
+            if (own != 0) atomicAdd(hits + 32 * part + lane_number(), (unsigned int)__popc(own));
+        }
+    }
+    grid_barrier(&control->arrived);
+    Word behind = 0;
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+        const int j = 32 * half + lane_number();
+        const bool is_behind = now(hits + j) < BEHIND && now(hits + 64 + j) < EARLY;
+        behind |= (Word)__ballot_sync(WARP, is_behind) << 32 * half;
+    }
+    behind &= live;
+    return behind == live ? 0 : behind;
+}
+
+// Look through the pieces of long columns, all warps. Those of a column follow each other in a warp, for the first may
+// find all.
 __device__ __forceinline__ void pull_pieces(const Step& s, const I* indices, const Piece* pieces, long long count,
                                             Word wanted, unsigned int& found, Word& live) {
-    for (long long i = thread_number() / 32; i < count; i += thread_count() / 32) {
+    constexpr int AT_ONCE = LONG / 32, FIRST = 2;
+    const long long warps = thread_count() / 32, each = (count + warps - 1) / warps, begin = thread_number() / 32 * each;
+    const long long end = begin + each < count ? begin + each : count;
+    for (long long i = begin; i < end; ++i) {
         const Piece piece = pieces[i];
         const Word want = from_lane(wanted & ~now(s.visited + piece.vertex), 0);
         if (want == 0) continue;
         Word got = 0;
+        const auto look = [&](int from, int to) {
+            Word own = 0;
 #pragma unroll
-        for (int j = 0; j < LONG / 32; ++j) {
-            const I e = 32 * j + lane_number();
-            if (e < piece.length) got |= s.frontier[indices[piece.start + e]];
-        }
+            for (int j = from; j < to; ++j) {
+                const I e = 32 * j + lane_number();
+                if (e < piece.length) own |= s.frontier[indices[piece.start + e]];
+            }
 #pragma unroll
-        for (int distance = 16; distance > 0; distance /= 2) got |= __shfl_xor_sync(WARP, got, distance);
+            for (int distance = 16; distance > 0; distance /= 2) own |= __shfl_xor_sync(WARP, own, distance);
+            got |= own;
+        };
+        look(0, FIRST);
+        if ((want & ~got) != 0) look(FIRST, AT_ONCE);
         Word fresh = got & want;
         if (lane_number() == 0 && fresh != 0) {
             fresh &= ~atomicOr(s.visited + piece.vertex, fresh);
@@ -298,11 +358,14 @@ __device__ __forceinline__ void pull_rows(const Word* frontier, const I* indices
 }
 
 // Let every vertex look for the searches of the step that have not been there. before: words that become zero.
+// pushed: may `next` have something already? Vertices are dealt out to an odd number of warps: a power of two would deal
+// those with few ones in their numbers, which have the longest columns of an R-MAT graph, to the same ones.
 __device__ __forceinline__ void pull_words(const Step& s, const I* indptr, const I* indices, Word wanted, Word* before,
-                                           Row* rows, unsigned int& found, Word& live) {
+                                           bool pushed, Row* rows, unsigned int& found, Word& live) {
     constexpr int AT_ONCE = 4;
     rows += threadIdx.x / 32 * 32;
-    for (long long first = thread_number() - lane_number(); first < s.n; first += thread_count()) {
+    const long long warps = (thread_count() / 32 - 1) | 1, warp = thread_number() / 32;
+    for (long long first = warp < warps ? 32 * warp : s.n; first < s.n; first += 32 * warps) {
         const long long v = first + lane_number();
         Word seen = 0, want = 0, got = 0;
         I e = 0, end = 0;
@@ -334,7 +397,7 @@ __device__ __forceinline__ void pull_words(const Step& s, const I* indptr, const
         const Word fresh = got & want;
         if (fresh == 0) continue;
         s.visited[v] = seen | fresh;
-        s.next[v] = fresh;
+        s.next[v] = pushed ? s.next[v] | fresh : fresh;
 #pragma unroll
         for (int digit = 0; digit < DEPTH; ++digit)
             if (s.number >> digit & 1) s.digits[digit * s.n + v] |= fresh;
@@ -450,6 +513,7 @@ extern "C" __global__ void __launch_bounds__(SEARCHES_THREADS, SEARCHES_BLOCKS)
             control->live[past] = 0;
             control->unlisted[past] = 0;
         }
+        if (thread_number() < 128) control->hits[past][thread_number()] = 0;
         block.clear();
         Word* const frontier = words + here * n;
         Word* const gone = words + past * n;
@@ -458,17 +522,25 @@ extern "C" __global__ void __launch_bounds__(SEARCHES_THREADS, SEARCHES_BLOCKS)
         unsigned long long queued = now(control->queue + here);
         const auto many = [=](unsigned long long q) { return choice == 0 && (q >> 32) * alpha > (double)nnz; };
         pulling = choice == 2 || (pulling ? now(control->found + here) * beta > (double)n : many(queued));
-        bool whole = now(control->unlisted + here) == 0;
-        if (!pulling && !(pushed && whole)) {
+        bool whole = now(control->unlisted + here) == 0, known = pushed && whole;  // is the frontier listed?
+        const auto list_again = [&](Word searches) {
             const List list{lists + here * capacity, control->again + here};
-            const unsigned int edges = list_found(indptr, n, frontier, list, block);
+            const unsigned int edges = list_found(indptr, n, frontier, searches, list, block);
             hand_over(block, list, edges, 0, 0, nullptr, nullptr, nullptr);
             grid_barrier(&control->arrived);
             block.clear();
             queued = now(control->again + here);
+            known = true;
+        };
+        if (!pulling && !known) {
+            list_again(~(Word)0);
             pulling = many(queued);
             whole = true;
         }
+        Word behind = 0;
+        if (pulling && choice == 0)
+            behind = searches_behind(control, here, frontier, visited, in_indices, nnz, live_now);
+        if (behind != 0 && !known) list_again(behind);
         const long long count = (long long)(queued & 0xffffffffu);
         if (pulling && noted == NOTABLE) {
             write_levels(control, n, searches, visited, digits, true, true, level);
@@ -484,8 +556,13 @@ extern "C" __global__ void __launch_bounds__(SEARCHES_THREADS, SEARCHES_BLOCKS)
         Word live = 0;
         if (pulling) {
             ++pulls;
-            pull_pieces(s, in_indices, columns, (long long)*column_count, live_now, found, live);
-            pull_words(s, in_indptr, in_indices, live_now, gone, block.rows, found, live);
+            if (behind != 0) {
+                live = push_behind(s, indptr, indices, lists + here * capacity, count, behind, lanes, block);
+                grid_barrier(&control->arrived);
+            }
+            const Word wanted = live_now & ~behind;
+            pull_pieces(s, in_indices, columns, (long long)*column_count, wanted, found, live);
+            pull_words(s, in_indptr, in_indices, wanted, gone, behind != 0, block.rows, found, live);
         } else {
             if (listed) {
                 const Piece* const list = lists + past * capacity;
@@ -493,7 +570,8 @@ extern "C" __global__ void __launch_bounds__(SEARCHES_THREADS, SEARCHES_BLOCKS)
             } else {
                 for (long long v = thread_number(); v < n; v += thread_count()) gone[v] = 0;
             }
-            push_pieces(s, indptr, indices, lists + here * capacity, count, lanes, next, block, edges, live);
+            push_pieces<false>(s, indptr, indices, lists + here * capacity, count, ~(Word)0, lanes, next, block, edges,
+                               live);
         }
         listed = pushed && whole;  // one that was pulled may have vertices without edges, which are not listed
         before = count;

@@ -23,7 +23,7 @@ from .beyond import columns_of
 from .graphs import CHOICES, rows_of, too_large
 from .paths import Schedule, mark_unreached, may_be_deep
 
-SEARCHES_WORDS = 30
+SEARCHES_WORDS = 222
 """Of 8 bytes, in SearchesControl."""
 
 CUT, LONG, DEPTH = 256, 256, 4
@@ -32,8 +32,8 @@ CUT, LONG, DEPTH = 256, 256, 4
 PULLED_FROM = 4
 """Searches that are worth turning a matrix for its columns."""
 
-DEEP_ALPHA = 4.0
-"""Beamer's alpha at most where rows are short: there a pull saves little."""
+MOST_ALPHA = 4.0
+"""Beamer's alpha at most: a pull for many searches saves less than for one, since few rows find all of them early."""
 
 FEW_LEVELS = 254
 """Levels that fit a byte beside the sign of what was not reached."""
@@ -99,8 +99,12 @@ def search(A: CSR, sources: list[int], level: Array, outside: Array | None, how:
     degree = A.nnz / max(n, 1)
     lanes = np.int32(4 if degree <= 6 else 8 if degree <= 12 else 16)
     choice = np.int32(CHOICES[how.choice] if pulls else CHOICES["push"])
-    alpha = min(how.alpha, DEEP_ALPHA) if short else how.alpha
-    rule = choice, np.float64(alpha), np.float64(how.beta), np.int32(-1 if deepest is None else deepest)
+    rule = (
+        choice,
+        np.float64(min(how.alpha, MOST_ALPHA)),
+        np.float64(how.beta),
+        np.int32(-1 if deepest is None else deepest),
+    )
     begin = starts, kernels.NULL if outside is None else outside
     sizes = np.int64(n), np.int64(A.nnz), np.int32(len(sources)), lanes
     own = visited, words, digits, lists, np.int64(capacity), level

@@ -20,20 +20,10 @@ from formats.storage.orientation import known_symmetric
 from semiring import MONOIDS, Semiring
 from semiring.verbs.explanation import facts
 
-from ..cpu.essential import (
-    BYTES,
-    SEARCHED,
-    SHARE,
-    SWEEPS,
-    allowance,
-    applies,
-    entry_bytes,
-    loops,
-    remaining,
-    sampled_share,
-)
+from ..cpu.essential import SEARCHED, SWEEPS, entry_bytes, loops, remaining, sampled_share
 from ..cpu.near_far import SKEWED, WORST, Essential, Plan, fits, full_values, worst_weight
 from ..cpu.near_far import Search as OneSearch
+from ..essential import BYTES, SHARE, allowance, applies
 from .search import Search, gathered, own_range, own_rows
 from .strips import worst
 

@@ -1,0 +1,110 @@
+"""The edges that shortest paths may take (`algorithms/fused/essential.py`), found on the GPU and kept.
+
+Several sources at once go along them, since an edge that is left out is left out for all. Both searches for the
+distances F and D are the fused ones, and E is a `select`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from algorithms.shared.single_source import Until
+from formats import CSR
+from formats.arrays import DeviceArray as Array
+from formats.arrays import cupy
+from formats.matrix.facts import Fact
+from formats.matrix.workspace import Sizes
+from formats.storage.orientation import by_columns, has_columns, has_room_for_columns, known_symmetric
+from semiring import MinPlus, Semiring, select
+from semiring.cuda.statistics import moments
+from semiring.statistics import largest
+from semiring.vectors import longest_row
+
+from ..essential import BYTES, SHARE, allowance, applies, no_detour
+from .paths import Run, buckets
+
+FEWEST = 16
+"""Sources that are worth a search for the edges."""
+
+SKEWED = 16
+"""Mean degrees that the longest row has at least in a graph with hubs."""
+
+SAMPLE = 1 << 16
+"""Edges of which it is looked first how many may be left."""
+
+SEARCHING = 64
+"""Bytes a vertex of a search from the hub, and of what it finds."""
+
+
+class Essential(NamedTuple):
+    """The edges that are left, and the farthest distance for which they are enough."""
+
+    edges: CSR
+    farthest: Any
+
+
+ESSENTIAL: Fact[Essential | None] = Fact("essential edges on a GPU")
+
+
+def essential(A: CSR, s: Semiring, until: Until, count: int) -> Essential | None:
+    """What is left of A, if that is little: found for a batch of many sources without a limit, and kept."""
+    everywhere = until.limit is None and until.target is None
+    if s != MinPlus or not (A.keeps(ESSENTIAL) or (everywhere and will_look(A, count))):
+        return None
+    return A.keep(ESSENTIAL, lambda: find_essential(A))
+
+
+def will_look(A: CSR, count: int) -> bool:
+    """Is it worth it for so many sources, and is there room?"""
+    worth = count >= FEWEST and applies(A, MinPlus) and longest_row(A) * A.nrows > SKEWED * max(A.nnz, A.nrows)
+    if not worth or A.resident < A.nbytes or not has_room_for_columns(A):
+        return False
+    left = A.place.available_bytes()
+    return left is None or looking_takes(A) <= left
+
+
+def looking_takes(A: CSR) -> int:
+    """Bytes that a search for the edges takes: columns, lengthened weights, two searches, and what is left."""
+    turned = 0 if has_columns(A) else Sizes.of(A, "cuda").turn(1)
+    return turned + A.nnz * (A.dtype.itemsize + 1) + SEARCHING * A.nrows + int(SHARE * A.nnz) * entry_bytes(A)
+
+
+def entry_bytes(A: CSR) -> int:
+    """Kept for an edge that is left."""
+    return A.indices.itemsize + A.dtype.itemsize
+
+
+def find_essential(A: CSR) -> Essential | None:
+    """What is left of A; None if that is too much, or if distances are too large to be added safely."""
+    cp, zero, index = cupy(), MinPlus.zero(A.dtype), A.indices.dtype
+    worst = A.dtype.type(largest(A, MinPlus))
+    margin, farthest = allowance(A.dtype, worst, MinPlus)
+    if worst <= 0 or not np.isfinite(farthest):
+        return None
+    hub = int(cp.diff(A.indptr).argmax())
+    F = distances(A, margin, hub)
+    every = max(A.nnz // SAMPLE, 1)
+    share = float((A.values[::every] <= F[A.indices[::every]]).mean())  # whatever D is
+    if share > SHARE or moments(F, zero)["largest"] > farthest:
+        return None
+    columns: Any = by_columns(A)
+    turned = CSR.trusted(columns.indptr, columns.indices, columns.values, A.shape)
+    D = F if known_symmetric(A) else distances(turned, margin, hub)
+    E: Any = select(A, no_detour(MinPlus), row=D if margin == 0 else D + margin, col=F)
+    small = E.nnz <= SHARE * A.nnz and E.nnz * entry_bytes(A) + A.nrows * index.itemsize <= BYTES * A.nnz
+    return Essential(E, farthest) if small else None
+
+
+def distances(A: CSR, margin: Any, hub: int) -> Array:
+    """From the hub, every edge made longer by the margin."""
+    longer = A if margin == 0 else CSR.trusted(A.indptr, A.indices, A.values + margin, A.shape)
+    run = Run(longer, MinPlus, buckets(longer), source=hub)
+    run.go_on()
+    return run.d
+
+
+def too_far(d: Array, found: Essential) -> bool:
+    """Is a distance so large that rounding may have taken more than the margin?"""
+    return d.dtype.kind == "f" and moments(d.reshape(-1), MinPlus.zero(d.dtype))["largest"] > found.farthest

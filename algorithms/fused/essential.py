@@ -1,0 +1,64 @@
+"""The edges that shortest paths may take: of a graph with hubs a small part, found by way of one hub h.
+
+    F = e_h ⊕ F A        D = e_h ⊕ A D        the distances from the hub, and to it
+    E = A⟨a_uv no worse than D_u ⊗ F_v⟩       what is left: all other edges are longer than the way by the hub      [1]
+
+Of an R-MAT graph an eighth is left, of a road network everything.
+
+Integers are added exactly. Floats round, and a path may have more edges than the one that it stands for: every weight
+is made longer by a margin, more than what rounding takes from a sum no larger than `farthest`. A search that has come
+farther does without. The rule is strict, so an edge that a shortest path takes is never dropped for another one.
+
+[1] C. C. McGeoch, All-pairs shortest paths and the essential subgraph, Algorithmica 13, 1995.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from formats import Matrix
+from semiring import MONOIDS, OPERATORS, Predicate, Semiring
+
+BYTES = 4
+"""That are kept for an edge of the matrix at most."""
+
+SHARE = 0.5
+"""Of the edges that are left at most: of more the search would gain little."""
+
+SMALL = 1 << 14
+"""Entries from which on it is worth it."""
+
+FARTHEST = 64
+"""Heaviest weights of the longest distance for which rounding is allowed for."""
+
+ROUNDINGS = 8
+"""Units in the last place of the farthest distance that a weight is made longer by."""
+
+
+def applies(A: Matrix, s: Semiring) -> bool:
+    """Are distances sums of lengths, the least of which counts, and the edges many?"""
+    lengths = s.add == MONOIDS["min"] and s.mul == OPERATORS["plus"] and A.dtype.kind in "if"
+    return lengths and A.nnz >= SMALL and bool(s.unit(A.dtype) == 0)
+
+
+def allowance(dtype: np.dtype, worst: Any, s: Semiring) -> tuple[Any, Any]:
+    """(what a weight is made longer by, the farthest distance for which that is enough, the zero for any)."""
+    if dtype.kind == "i":
+        return dtype.type(0), s.zero(dtype)
+    with np.errstate(over="ignore"):
+        farthest = dtype.type(FARTHEST) * worst
+        return dtype.type(ROUNDINGS * np.finfo(dtype).eps) * farthest, farthest
+
+
+def no_detour(semiring: Semiring) -> Predicate:
+    """value no worse than row ⊗ col, of a present value: the way by the hub is no shorter than the edge."""
+
+    def holds(i: Any, j: Any, value: Any, row: Any, col: Any) -> Any:
+        zero = semiring.zero(value.dtype)
+        shorter = (row != zero) & (col != zero) & (semiring.add(semiring.mul(row, col), value) != value)
+        return (value != zero) & ~shorter
+
+    cuda = "value != ZERO && (row == ZERO || col == ZERO || add(mul(row, col), value) == value)"
+    return Predicate(f"no_detour_{semiring.name}", holds, cuda, semiring, ("value", "row", "col"))
