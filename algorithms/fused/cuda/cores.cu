@@ -27,70 +27,86 @@ extern "C" __global__ void start_cores(CoresControl* control, const I* indptr, l
     if (thread_number() == 0) *control = CoresControl{};
 }
 
-struct Counted {
-    int count, below;
-};
-
 struct Neighbour {
     I vertex;
     int number;
 };
 
-// Of a row: how many neighbours have h or more, and what the others have at most.
-template <class By>
-__device__ __forceinline__ Counted counted(const By& by, const I* indices, I first, I end, const int* core, int h) {
-    Counted own{0, 0};
-#pragma unroll 4
-    for (I e = first; e < end; e += by.size()) {
-        const int c = now(core + indices[e]);
-        if (c >= h) ++own.count;
-        else if (c > own.below) own.below = c;
-    }
-    return {by.sum(own.count), by.most(own.below)};
+// Numbers in parts of a range, as many parts as a warp has lanes, and each warp of a block its own counts.
+constexpr int PARTS = 32;
+
+__device__ __forceinline__ int* parts_of(int warp) {
+    __shared__ int parts[CORES_THREADS / 32][PARTS];
+    return parts[warp];
 }
 
-// The h-index of a row, low <= it < high: a pass asks at STEPS places at once, the first just below high, for most numbers
-// fall by little.
+__device__ __forceinline__ int in_part(const ByWarp&) { return parts_of(threadIdx.x / 32)[lane_number()]; }
+__device__ __forceinline__ int in_part(const ByBlock&) {
+    int sum = 0;
+    for (int warp = 0; warp < (int)blockDim.x / 32; ++warp) sum += parts_of(warp)[lane_number()];
+    return sum;
+}
+
+// The h-index of a row, or `had` if that is less: the largest h for which h neighbours have h or more. A look through the
+// row counts numbers by parts of the range in which h may be, the next look by parts of one of these.
 template <class By>
-__device__ __forceinline__ int index_of(const By& by, const I* indices, I first, I end, const int* core, int low, int high) {
-    constexpr int STEPS = 4;
-    while (high - low > 1) {
-        int at[STEPS], count[STEPS];
-#pragma unroll
-        for (int j = 0; j < STEPS; ++j) {
-            at[j] = j == 0 ? high - 1 : low + (int)((long long)(high - low) * (STEPS - j) / STEPS);
-            count[j] = 0;
-        }
+__device__ __forceinline__ int index_of(const By& by, const I* indices, I first, I end, const int* core, int had) {
+    int* const own = parts_of(threadIdx.x / 32);
+    int low = 0, high = had;  // low <= h < high, unless h is `had`
+    while (true) {
+        const int width = high - 1 - low, shift = width > PARTS ? 32 - __clz((width - 1) / PARTS) : 0;
+        by.wait();
+        own[lane_number()] = 0;
+        __syncwarp();
+        int more = 0;
 #pragma unroll 4
         for (I e = first; e < end; e += by.size()) {
             const int c = now(core + indices[e]);
-#pragma unroll
-            for (int j = 0; j < STEPS; ++j) count[j] += c >= at[j];
+            if (c >= high) ++more;
+            else if (c > low) atomicAdd(own + ((c - low - 1) >> shift), 1);
         }
-        bool found = false;
+        more = by.sum(more);
+        by.wait();
+        if (high == had && more >= had) return had;
+        int upwards = in_part(by);  // with this part's numbers or more
 #pragma unroll
-        for (int j = 0; j < STEPS; ++j) {
-            const int there = by.sum(count[j]);
-            if (found || at[j] <= low) continue;
-            found = there >= at[j];
-            if (found) low = at[j];
-            else high = at[j];
-            if (!found && there > low) low = there;
+        for (int distance = 1; distance < 32; distance *= 2) {
+            const int there = __shfl_down_sync(WARP, upwards, distance);
+            if (lane_number() + distance < 32) upwards += there;
         }
+        const int least = low + 1 + (lane_number() << shift);
+        const int passed = __popc(__ballot_sync(WARP, least < high && upwards + more >= least));
+        const int next = low + 1 + (passed << shift);
+        if (passed > 0) low = low + 1 + ((passed - 1) << shift);
+        if (next < high) high = next;
+        if (high - low <= 1) return low;
     }
-    return low;
+}
+
+// The same of a row of at most eight entries: a byte of a word counts neighbours of each number.
+static_assert(ALONE <= 8, "numbers up to the length of a row that a lane looks through have a byte each");
+
+__device__ __forceinline__ int index_of(const ByLane&, const I* indices, I first, I end, const int* core, int had) {
+    unsigned long long counts = 0;
+#pragma unroll 4
+    for (I e = first; e < end; ++e) {
+        const int c = now(core + indices[e]);
+        if (c > 0) counts += 1ull << 8 * ((c < had ? c : had) - 1);
+    }
+    int h = had;
+    for (int upwards = 0; h > 0; --h) {
+        upwards += (int)(counts >> 8 * (h - 1) & 255);
+        if (upwards >= h) break;
+    }
+    return h;
 }
 
 // The h-index of v's row, written where it is less than v has; whether it is. Neighbours that counted v are marked, once
 // they can see its number; and v itself, for a neighbour that falls at the same time may not have seen that it counts v.
 template <class By>
 __device__ __forceinline__ bool fall(const By& by, const I* indices, I begin, I end, I v, int* core, bool* marks) {
-    const int had = now(core + v);
-    const I first = begin + by.rank();
-    const Counted found = counted(by, indices, first, end, core, had);
-    if (found.count >= had) return false;
-    const int most = found.below > found.count ? found.below : found.count;
-    const int low = index_of(by, indices, first, end, core, found.count, most < had ? most + 1 : had);
+    const int had = now(core + v), low = index_of(by, indices, begin + by.rank(), end, core, had);
+    if (low >= had) return false;
     if (by.rank() == 0) {
         core[v] = low;
         marks[v] = true;
