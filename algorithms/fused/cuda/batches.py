@@ -25,7 +25,7 @@ from semiring.verbs.registry import Unsuited
 from . import kernels
 from .essential import ESSENTIAL, essential, looking_takes, too_far, will_look
 from .graphs import too_large
-from .paths import CONTROL_WORDS, COPIES_AN_ENTRY, STATE, Run, Schedule, deep, entry_bytes, step_of
+from .paths import CONTROL_WORDS, COPIES_AN_ENTRY, STATE, Run, Schedule, buckets, deep, entry_bytes, step_of
 
 AT_ONCE = 64
 """Sources of a batch."""
@@ -106,7 +106,7 @@ def solve(
 
 def along_essential(A: CSR, sources: list[int], d: Array, s: Semiring, until: Until, delta: Any) -> Any:
     """The last state of the kernel along the edges that matter; None where all edges are to be looked at."""
-    found = essential(A, s, until, len(sources))
+    found = essential(A, s, until, len(sources), from_one)
     if found is None:
         return None
     E = found.edges
@@ -115,6 +115,13 @@ def along_essential(A: CSR, sources: list[int], d: Array, s: Semiring, until: Un
         return None
     facts(essential=E.nnz)
     return state
+
+
+def from_one(A: CSR, source: int) -> Array:
+    """The distances from a source."""
+    run = Run(A, MinPlus, buckets(A), source=source)
+    run.go_on()
+    return run.d
 
 
 def steering(A: CSR, in_buckets: bool, delta: Any, side_by_side: bool = False) -> tuple[Any, int]:

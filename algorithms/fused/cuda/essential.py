@@ -1,11 +1,12 @@
 """The edges that shortest paths may take (`algorithms/fused/essential.py`), found on the GPU and kept.
 
-Several sources at once go along them, since an edge that is left out is left out for all. Both searches for the
-distances F and D are the fused ones, and E is a `select`.
+Several sources at once go along them, since an edge that is left out is left out for all, and so do their trees. The
+distances F and D come of the fused search for one source, and E of a `select`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,7 +24,6 @@ from semiring.statistics import largest
 from semiring.vectors import longest_row
 
 from ..essential import BYTES, SHARE, allowance, applies, no_detour
-from .paths import Run, buckets
 
 FEWEST = 16
 """Sources that are worth a search for the edges."""
@@ -45,15 +45,24 @@ class Essential(NamedTuple):
     farthest: Any
 
 
+Search = Callable[[CSR, int], Array]
+"""(a matrix, a source) -> the distances from there."""
+
 ESSENTIAL: Fact[Essential | None] = Fact("essential edges on a GPU")
 
 
-def essential(A: CSR, s: Semiring, until: Until, count: int) -> Essential | None:
+def essential(A: CSR, s: Semiring, until: Until, count: int, search: Search) -> Essential | None:
     """What is left of A, if that is little: found for a batch of many sources without a limit, and kept."""
     everywhere = until.limit is None and until.target is None
     if s != MinPlus or not (A.keeps(ESSENTIAL) or (everywhere and will_look(A, count))):
         return None
-    return A.keep(ESSENTIAL, lambda: find_essential(A))
+    return A.keep(ESSENTIAL, lambda: find_essential(A, search))
+
+
+def edges_for(A: CSR, d: Array, s: Semiring) -> CSR:
+    """The edges to look at for a tree of these distances: what is kept, or all."""
+    found = A.known(ESSENTIAL) if s == MinPlus else None
+    return A if found is None or too_far(d, found) else found.edges
 
 
 def will_look(A: CSR, count: int) -> bool:
@@ -76,7 +85,7 @@ def entry_bytes(A: CSR) -> int:
     return A.indices.itemsize + A.dtype.itemsize
 
 
-def find_essential(A: CSR) -> Essential | None:
+def find_essential(A: CSR, search: Search) -> Essential | None:
     """What is left of A; None if that is too much, or if distances are too large to be added safely."""
     cp, zero, index = cupy(), MinPlus.zero(A.dtype), A.indices.dtype
     worst = A.dtype.type(largest(A, MinPlus))
@@ -84,25 +93,22 @@ def find_essential(A: CSR) -> Essential | None:
     if worst <= 0 or not np.isfinite(farthest):
         return None
     hub = int(cp.diff(A.indptr).argmax())
-    F = distances(A, margin, hub)
+    F = search(longer(A, margin), hub)
     every = max(A.nnz // SAMPLE, 1)
     share = float((A.values[::every] <= F[A.indices[::every]]).mean())  # whatever D is
     if share > SHARE or moments(F, zero)["largest"] > farthest:
         return None
     columns: Any = by_columns(A)
     turned = CSR.trusted(columns.indptr, columns.indices, columns.values, A.shape)
-    D = F if known_symmetric(A) else distances(turned, margin, hub)
+    D = F if known_symmetric(A) else search(longer(turned, margin), hub)
     E: Any = select(A, no_detour(MinPlus), row=D if margin == 0 else D + margin, col=F)
     small = E.nnz <= SHARE * A.nnz and E.nnz * entry_bytes(A) + A.nrows * index.itemsize <= BYTES * A.nnz
     return Essential(E, farthest) if small else None
 
 
-def distances(A: CSR, margin: Any, hub: int) -> Array:
-    """From the hub, every edge made longer by the margin."""
-    longer = A if margin == 0 else CSR.trusted(A.indptr, A.indices, A.values + margin, A.shape)
-    run = Run(longer, MinPlus, buckets(longer), source=hub)
-    run.go_on()
-    return run.d
+def longer(A: CSR, margin: Any) -> CSR:
+    """A with every edge made longer by the margin."""
+    return A if margin == 0 else CSR.trusted(A.indptr, A.indices, A.values + margin, A.shape)
 
 
 def too_far(d: Array, found: Essential) -> bool:

@@ -28,6 +28,7 @@ from semiring.verbs.registry import Unsuited
 
 from . import cycles, kernels, one_pull
 from .beyond import FRONTIER, has_room, pinned
+from .essential import edges_for
 
 CONTROL_WORDS = 20
 """Of 8 bytes, in Control."""
@@ -410,19 +411,19 @@ def _tree(A: CSR, d: Array, source: int, s: Semiring) -> Any:
     if A.nnz > MOST_ENTRIES:
         return Unsuited(f"it counts edges in 32 bits, and there are {A.nnz:,}")
     cp = cupy()
-    n, index_type = A.nrows, A.indices.dtype
+    n, index_type, E = A.nrows, A.indices.dtype, edges_for(A, d, s)
     k = kernels.path("tree", s, A.dtype, index_type)
     control = cp.empty(TREE_WORDS, np.uint64)
     parent, offered = cp.empty(n, index_type), cp.empty(n, index_type)
     k.plain("start_tree", n, (control, np.int64(n), parent))
     lists = [cp.empty(n, index_type) for _ in range(2)]
-    rows = A.indptr, A.indices, A.values, step_of(A, k.index)
+    rows = E.indptr, E.indices, E.values, step_of(E, k.index)
     ordered = np.bool_(not gains_by_length(A, s))
-    sizes = k.index(n), k.index(A.nnz)
+    sizes = k.index(n), k.index(E.nnz)
     arguments = (control, *rows, *sizes, d, k.index(source), ordered, parent, offered, *lists)
-    state = k.stepwise("tree", n + A.nnz, arguments, control, TREE_ROUNDS if narrow(A) else None)()
+    state = k.stepwise("tree", n + E.nnz, arguments, control, TREE_ROUNDS if narrow(A) else None)()
     if not state[0] >> np.uint64(32):
-        settle_by_hops(A, d, source, s, parent)
+        settle_by_hops(E, d, source, s, parent)
         return as_vertices(parent)
     unsettled = int(state[5])  # 1 + the last round that began with a vertex without a parent
     if unsettled > 0 and int(state[2 + (unsettled - 1) % 3]) == 0:
