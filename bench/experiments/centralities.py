@@ -1,7 +1,7 @@
 """`centralities`: ranks, cores, centralities, reach and paths beside NetworkX, igraph and rustworkx.
 
-Each library runs in a process of its own, where it is given the graph in its own form before the clock starts: all at
-once where there are cores for them, else one after another. It is stopped if its first call takes longer than the
+Each library is given the graph in its own form before the clock starts, and has a process of its own for each task, all
+at once where there are cores for them, else one after another. It is stopped if its first call takes longer than the
 limit: beside a GPU, whose answers take milliseconds, that is shorter. Its answer is compared with ours: to 1e-9, paths
 by their lengths, and a closure by the number of vertices that each leads to. Searches start from SOME vertices, where
 a library knows such a choice.
@@ -9,6 +9,7 @@ a library knows such a choice.
 
 from __future__ import annotations
 
+import gc
 import os
 import random
 from collections.abc import Callable, Iterator
@@ -215,10 +216,28 @@ def rows(setting: Setting) -> Iterator[Row]:
             yield {"graph": name, "contender": OURS, "missing": f"{NEW_YORK} is not there: say --data FOLDER"}
             continue
         host: Any = A.to(device="cpu")
-        some = chosen(host)
+        some, forms = chosen(host), Forms(host)
         for task in tasks:
-            for row in beside(task, A, host, some, setting):
+            for row in beside(task, A, forms, some, setting):
                 yield {"graph": name, "task": task, "n": A.nrows, "nnz": A.nnz} | row
+
+
+class Forms:
+    """A graph on the host, and in the form of each library, which is made once and found by the processes."""
+
+    def __init__(self, A: CSR) -> None:
+        self.A = A
+        self.made: dict[tuple[str, bool], Any] = {}
+
+    def of(self, library: str, task: str) -> Any:
+        """What the library takes for a task."""
+        directed = task in ONE_WAY or (library, task) == ("rustworkx", "pagerank")
+        if (library, directed) not in self.made:
+            make, _ = LIBRARIES[library]()
+            self.made[library, directed] = make(self.A if directed else undirected(self.A), directed)
+            gc.collect()
+            gc.freeze()  # so that nobody looks through millions of objects while our calls are timed
+        return self.made[library, directed]
 
 
 def chosen(A: CSR) -> list[int]:
@@ -227,8 +246,9 @@ def chosen(A: CSR) -> list[int]:
     return sorted(drawn, key=lambda v: label[v] != np.bincount(label).argmax())
 
 
-def beside(task: str, A: CSR, host: CSR, some: list[int], setting: Setting) -> Iterator[Row]:
+def beside(task: str, A: CSR, forms: Forms, some: list[int], setting: Setting) -> Iterator[Row]:
     """The rows of a task: ours, and everyone's."""
+    host = forms.A
     expected = common(task, host, some, SOLVE[task](A, some))
 
     def agrees(found: Any) -> bool:
@@ -240,7 +260,7 @@ def beside(task: str, A: CSR, host: CSR, some: list[int], setting: Setting) -> I
     peers = [peer for peer in PEERS if peer.name in LIBRARIES]
     why = {peer.name: peer.missing() or (CHANCE if task == "label_propagation" else "") for peer in peers}
     waits = {
-        name: by_itself(name, task, host, some, setting.repeats, LIMITS[setting.device])
+        name: by_itself(name, task, forms, some, setting.repeats, LIMITS[setting.device])
         for name in LIBRARIES
         if not why[name]
     }
@@ -270,34 +290,32 @@ Taken = tuple[list[float], np.ndarray] | str
 
 
 def by_itself(
-    library: str, task: str, A: CSR, some: list[int], repeats: int, limits: tuple[float, float]
+    library: str, task: str, forms: Forms, some: list[int], repeats: int, limits: tuple[float, float]
 ) -> Iterator[Taken | None]:
     """None once a process of the library's own has begun, and then what it has taken."""
-    make, calls = LIBRARIES[library]()
+    _, calls = LIBRARIES[library]()
     if task not in calls:
         yield "has no such function"
         return
-    directed = task in ONE_WAY or (library, task) == ("rustworkx", "pagerank")
-    edges, (limit, enough) = A if directed else undirected(A), limits
+    G, (limit, enough) = forms.of(library, task), limits
     here, there = (context := get_context("fork")).Pipe(duplex=False)
 
     def work() -> None:
-        G, seconds, found = make(edges, directed), list[float](), None
-        there.send(perf_counter())
+        seconds, found = list[float](), None
         while not seconds or (len(seconds) < repeats and sum(seconds) < enough):
             start = perf_counter()
             found = calls[task](G, some)
             seconds.append(perf_counter() - start)
             if len(seconds) == 1:
                 there.send("the first call is done")
-        there.send((seconds, common(task, A, some, found)))
+        there.send((seconds, common(task, forms.A, some, found)))
 
-    child = context.Process(target=work)
+    child, begun_at = context.Process(target=work), perf_counter()
     child.start()
     there.close()
     try:
         yield None
-        if not here.poll(max(here.recv() + limit - perf_counter(), 0)):
+        if not here.poll(max(begun_at + limit - perf_counter(), 0)):
             yield f"stopped after {limit:g} s"
             return
         here.recv()

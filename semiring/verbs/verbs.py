@@ -299,7 +299,8 @@ def _dense_product(A: Any, B: Any, s: Semiring, rule: tuple[Any, ...], argument:
     dtype, shape = common_dtype(s, A, B), (A.shape[0], B.shape[1])
     write = DenseWrite.checked(shape, dtype, s.zero(dtype), place, *rule)
     size = shape[0] * shape[1] * (dtype.itemsize + (index_dtype(A.shape[1]).itemsize if argument else 0))
-    place.check_room(f"mxm, for its result of {shape[0]:,} × {shape[1]:,},", size)
+    if place.questions(size):
+        place.check_room(f"mxm, for its result of {shape[0]:,} × {shape[1]:,},", size)
     if isinstance(A, Matrix):
         X = typed_array(B, s, dtype)
         found = dense_mxm(typed_matrix(A, s, dtype), X, s, True, argument, write.allowed)
@@ -345,11 +346,11 @@ def dense_mxm(
         Y = xp.full(shape, zero, A.dtype)
         return (Y, xp.full(shape, arguments.NONE, index_dtype(A.ncols))) if argument else Y
     if shape[1] == 1 and not argument:
-        mask = None if allowed is None else allowed[:, 0]
+        x, mask = X.reshape(-1), None if allowed is None else allowed.reshape(-1)
         write = VectorWrite(A.nrows, A.dtype, semiring.zero(A.dtype), mask)
         if matrix_first:
-            return mxv.find(type(A), A.place)(A, X[:, 0], semiring, write).reshape(shape)
-        return vxm.find(type(A.T), A.place)(X[:, 0], A.T, semiring, write).reshape(shape)
+            return mxv.find(type(A), A.place)(A, x, semiring, write).reshape(shape)
+        return vxm.find(type(A.T), A.place)(x, A.T, semiring, write).reshape(shape)
     return dense_mxm.find(type(A), A.place)(A, X, semiring, matrix_first, argument, allowed)
 
 

@@ -68,7 +68,7 @@ SHAPES = {
     "sweeps": {"solve": (1024, 1), "sweep_up": (1024, 1), "name_nearest": (1024, 1), "sweep": (1024, 1)},
     "search": {"search": (512, 3)},
     "parents": {},
-    "searches": {"searches": (256, 5)},
+    "searches": {"searches": (256, 4)},
     "deep_searches": {"searches": (512, 2)},
     "searches_parents": {},
     "components": {},

@@ -29,6 +29,8 @@ constexpr int NOTED_BY_PUSHES = 7;                    // steps since levels were
 constexpr int SAMPLED = 1024;                         // edges that tell how far the searches are
 constexpr int BEHIND = SAMPLED / 64, EARLY = SAMPLED / 4;  // fewer of them come from the frontier, and from what was seen
 
+constexpr int DEALERS = 61;                                // counters of vertices to pull, not a power of two: see pull_words
+
 struct SearchesControl {
     unsigned int arrived, done;
     unsigned long long steps, pulls, pulling;
@@ -43,6 +45,7 @@ struct SearchesControl {
     unsigned int unlisted[3];    // has a block found more than it holds?
     int level_of[NOTABLE + 1];   // of a step's number
     unsigned int hits[3][128];   // of each search: edges of the sample that come from its frontier, and from what it has seen
+    unsigned int dealt[3][DEALERS];  // vertices that warps have taken to pull, 32 at a time
 };
 
 // The edges of a vertex that are still to be looked at, and what it wants of them: afterwards what it has got.
@@ -295,31 +298,44 @@ __device__ __forceinline__ void pull_pieces(const Step& s, const I* indices, con
     constexpr int AT_ONCE = LONG / 32, FIRST = 2;
     const long long warps = thread_count() / 32, each = (count + warps - 1) / warps, begin = thread_number() / 32 * each;
     const long long end = begin + each < count ? begin + each : count;
-    for (long long i = begin; i < end; ++i) {
-        const Piece piece = pieces[i];
-        const Word want = from_lane(wanted & ~now(s.visited + piece.vertex), 0);
-        if (want == 0) continue;
-        Word got = 0;
-        const auto look = [&](int from, int to) {
-            Word own = 0;
+    for (long long first = begin; first < end; first += 32) {
+        Piece piece{0, 0, 0};
+        Word want = 0;
+        if (first + lane_number() < end) {
+            piece = pieces[first + lane_number()];
+            want = wanted & ~now(s.visited + piece.vertex);
+        }
+        I vertex = -1;
+        Word known = 0;  // of it
+        for (unsigned int left = __ballot_sync(WARP, want != 0); left != 0; left &= left - 1) {
+            const int owner = __ffs(left) - 1;
+            const I v = from_lane(piece.vertex, owner), start = from_lane(piece.start, owner);
+            const I length = from_lane(piece.length, owner);
+            if (v != vertex) known = 0;
+            vertex = v;
+            const Word rest = from_lane(want, owner) & ~known;
+            if (rest == 0) continue;
+            const auto look = [&](int from, int to) {
+                Word own = 0;
 #pragma unroll
-            for (int j = from; j < to; ++j) {
-                const I e = 32 * j + lane_number();
-                if (e < piece.length) own |= s.frontier[indices[piece.start + e]];
-            }
+                for (int j = from; j < to; ++j) {
+                    const I e = 32 * j + lane_number();
+                    if (e < length) own |= s.frontier[indices[start + e]];
+                }
 #pragma unroll
-            for (int distance = 16; distance > 0; distance /= 2) own |= __shfl_xor_sync(WARP, own, distance);
-            got |= own;
-        };
-        look(0, FIRST);
-        if ((want & ~got) != 0) look(FIRST, AT_ONCE);
-        Word fresh = got & want;
-        if (lane_number() == 0 && fresh != 0) {
-            fresh &= ~atomicOr(s.visited + piece.vertex, fresh);
-            if (fresh != 0) {
-                live |= fresh;
-                found += atomicOr(s.next + piece.vertex, fresh) == 0;
-                note(s, piece.vertex, fresh);
+                for (int distance = 16; distance > 0; distance /= 2) own |= __shfl_xor_sync(WARP, own, distance);
+                known |= own;
+            };
+            look(0, FIRST);
+            if ((rest & ~known) != 0) look(FIRST, AT_ONCE);
+            Word fresh = known & rest;
+            if (lane_number() == 0 && fresh != 0) {
+                fresh &= ~atomicOr(s.visited + v, fresh);
+                if (fresh != 0) {
+                    live |= fresh;
+                    found += atomicOr(s.next + v, fresh) == 0;
+                    note(s, v, fresh);
+                }
             }
         }
     }
@@ -358,14 +374,17 @@ __device__ __forceinline__ void pull_rows(const Word* frontier, const I* indices
 }
 
 // Let every vertex look for the searches of the step that have not been there. before: words that become zero.
-// pushed: may `next` have something already? Vertices are dealt out to an odd number of warps: a power of two would deal
-// those with few ones in their numbers, which have the longest columns of an R-MAT graph, to the same ones.
+// pushed: may `next` have something already?  dealt: DEALERS zeros. A warp that is done takes the next vertices. Those
+// with few ones in their numbers have the longest columns of an R-MAT graph, and a power of two would deal them alike.
 __device__ __forceinline__ void pull_words(const Step& s, const I* indptr, const I* indices, Word wanted, Word* before,
-                                           bool pushed, Row* rows, unsigned int& found, Word& live) {
+                                           bool pushed, unsigned int* dealt, Row* rows, unsigned int& found, Word& live) {
     constexpr int AT_ONCE = 4;
     rows += threadIdx.x / 32 * 32;
-    const long long warps = (thread_count() / 32 - 1) | 1, warp = thread_number() / 32;
-    for (long long first = warp < warps ? 32 * warp : s.n; first < s.n; first += 32 * warps) {
+    const int dealer = (int)(thread_number() / 32 % DEALERS);
+    unsigned int ticket = lane_number() == 0 ? atomicAdd(dealt + dealer, 1u) : 0;
+    const auto taken = [&] { return 32 * ((long long)from_lane(ticket, 0) * DEALERS + dealer); };
+    for (long long first = taken(); first < s.n; first = taken()) {
+        if (lane_number() == 0) ticket = atomicAdd(dealt + dealer, 1u);  // which is not waited for
         const long long v = first + lane_number();
         Word seen = 0, want = 0, got = 0;
         I e = 0, end = 0;
@@ -514,6 +533,7 @@ extern "C" __global__ void __launch_bounds__(SEARCHES_THREADS, SEARCHES_BLOCKS)
             control->unlisted[past] = 0;
         }
         if (thread_number() < 128) control->hits[past][thread_number()] = 0;
+        if (thread_number() < DEALERS) control->dealt[past][thread_number()] = 0;
         block.clear();
         Word* const frontier = words + here * n;
         Word* const gone = words + past * n;
@@ -562,7 +582,7 @@ extern "C" __global__ void __launch_bounds__(SEARCHES_THREADS, SEARCHES_BLOCKS)
             }
             const Word wanted = live_now & ~behind;
             pull_pieces(s, in_indices, columns, (long long)*column_count, wanted, found, live);
-            pull_words(s, in_indptr, in_indices, wanted, gone, behind != 0, block.rows, found, live);
+            pull_words(s, in_indptr, in_indices, wanted, gone, behind != 0, control->dealt[here], block.rows, found, live);
         } else {
             if (listed) {
                 const Piece* const list = lists + past * capacity;

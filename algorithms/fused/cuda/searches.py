@@ -23,7 +23,7 @@ from .beyond import columns_of
 from .graphs import CHOICES, rows_of, too_large
 from .paths import Schedule, mark_unreached, may_be_deep
 
-SEARCHES_WORDS = 222
+SEARCHES_WORDS = 313
 """Of 8 bytes, in SearchesControl."""
 
 CUT, LONG, DEPTH = 256, 256, 4
