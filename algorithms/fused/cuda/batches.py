@@ -1,4 +1,7 @@
-"""Shortest paths from several sources at once on the GPU: rows of distances (batch.cu), or copies of the graph."""
+"""Shortest paths from several sources at once on the GPU: rows of distances (batch.cu), or copies of the graph.
+
+Of a graph with hubs, rows go along the few edges that matter (essential.py).
+"""
 
 from __future__ import annotations
 
