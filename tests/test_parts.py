@@ -45,12 +45,19 @@ def launcher() -> str | None:
     return found if found and find_spec("mpi4py") else None
 
 
+OPEN_MPI = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+}
+"""What it asks for where it is root who runs the tests, or there are fewer cores than processes."""
+
 needs_mpi = pytest.mark.skipif(launcher() is None, reason="no mpi4py, or no mpirun: pip install 'semiring[mpi]'")
 
 
 def started(ranks: int, *words: Any, folder: Path, limit: float = 120) -> subprocess.CompletedProcess[str]:
     """What `mpirun -n ranks python words` has printed. It is not to run longer than the limit."""
-    where = os.environ | writable(folder)
+    where = os.environ | writable(folder) | OPEN_MPI
     command = [str(launcher()), "-n", str(ranks), sys.executable, *map(str, words)]
     return subprocess.run(command, cwd=ROOT, env=where, capture_output=True, text=True, timeout=limit)
 
@@ -84,7 +91,12 @@ def test_the_commands_of_the_how_to_print_the_sum_of_distances_once(command: str
     if "cuda" in command and (why := why_fewer_gpus()):
         pytest.skip(why)
     here = Path(sys.executable).parent
-    where = os.environ | writable(tmp_path) | {"PATH": f"{here}:{Path(str(launcher())).parent}:{os.environ['PATH']}"}
+    where = (
+        os.environ
+        | writable(tmp_path)
+        | OPEN_MPI
+        | {"PATH": f"{here}:{Path(str(launcher())).parent}:{os.environ['PATH']}"}
+    )
     done = subprocess.run(command, shell=True, cwd=ROADS, env=where, capture_output=True, text=True, timeout=200)
     assert done.stdout.count("186,686,642,878") == 1, done.stderr
 
