@@ -128,13 +128,13 @@ def of_steps(devices: list[str], setting: Setting) -> Iterator[Row]:
         ends = np.empty(2 * half, np.int64)
         ends[0::2], ends[1::2] = np.arange(half), n - 1 - np.arange(half)
         A = from_edges(ends[:-1], ends[1:], np.ones(2 * half - 1, np.int32), shape=n)
-        P, expected = A.to(device=devices), to_device(bfs(A, 0), "cuda")
+        P, there, lengths = A.to(device=devices), *(cupy().asarray(x) for x in (ends, np.arange(ends.size)))
 
         def call(M: Any) -> Any:
             return sssp(M, 0, delta=1)
 
-        def agrees(d: Any, level: Any = expected) -> bool:
-            return bool((d[level >= 0] == level[level >= 0]).all())
+        def agrees(d: Any, there: Any = there, lengths: Any = lengths) -> bool:
+            return bool((d[there] == lengths).all())
 
         contender = Contender("steps", functools.partial(call, P), agrees=agrees, device="cuda", watched=False)
         found = contest([contender], setting.repeats)["steps"]
