@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from operator import itemgetter, methodcaller
 from typing import Any, NamedTuple
@@ -14,6 +14,10 @@ from .storage.compressed import CSR, out_of_order_within
 
 AT_ONCE = 4096
 """Names that are looked up by one call: few enough to stay in a cache between the walk and the look-up."""
+
+
+ALIGNED, FAR = 16, 512
+"""Bytes between objects at least; steps of so many for each name at most, where a NetworkX graph takes more."""
 
 
 class Adjacency(NamedTuple):
@@ -48,29 +52,74 @@ def near(G: Any, *, backwards: bool = False) -> Mapping[Any, Any]:
     return {u: dict(others) for u, others in (G.pred if backwards and G.is_directed() else G.adj).items()}  # of a view
 
 
-def numbers_of(names: list[Hashable]) -> dict[Hashable, int] | None:
-    """The number of each name; None if the names are the numbers themselves."""
+def are_numbers(names: list[Hashable]) -> bool:
+    """Are the names 0 to n - 1, in order?"""
     n = len(names)
     if n == 0 or (type(names[0]) is int and names[-1] == n - 1 and set(map(type, names)) == {int}):
         try:
-            if np.array_equal(np.fromiter(names, np.int64, n), np.arange(n)):
-                return None
+            return np.array_equal(np.fromiter(names, np.int64, n), np.arange(n))
         except OverflowError:
             pass
-    return dict(zip(names, range(n), strict=True))
+    return False
 
 
-def adjacency_of(adj: Mapping[Any, Any], number: Mapping[Hashable, int] | None) -> Adjacency:
-    """The neighbours by their numbers."""
+def numbers_of(names: list[Hashable]) -> dict[Hashable, int] | None:
+    """The number of each name; None if the names are the numbers themselves."""
+    return None if are_numbers(names) else dict(zip(names, range(len(names)), strict=True))
+
+
+def adjacency_of(
+    adj: Mapping[Any, Any], names: Sequence[Hashable] | None, number: Mapping[Hashable, int] | None = None
+) -> Adjacency:
+    """The neighbours by their numbers.
+
+    names: in order; None if they are the numbers themselves.  number: of each name, if that is known.
+    """
     ends = np.zeros(len(adj) + 1, np.int64)
     np.cumsum(np.fromiter(map(len, adj.values()), np.int64, len(adj)), out=ends[1:])
     listed, dtype = chain.from_iterable(adj.values()), np.int32 if len(adj) < 1 << 31 else np.int64
-    if number is None:
+    if names is None:
         return Adjacency(ends, np.fromiter(listed, dtype, int(ends[-1])))
     vertices = np.empty(int(ends[-1]), dtype)
+    places = Places.of(names, dtype) if vertices.size > len(names) >= AT_ONCE else None
     for at in range(0, vertices.size, AT_ONCE):
-        vertices[at : at + AT_ONCE] = itemgetter(*islice(listed, AT_ONCE))(number)
+        each = tuple(islice(listed, AT_ONCE))
+        found: Any = None if places is None else places.numbers(each)
+        if found is None:
+            number = dict(zip(names, range(len(names)), strict=True)) if number is None else number
+            places, found = None, itemgetter(*each)(number)
+        vertices[at : at + AT_ONCE] = found
     return Adjacency(ends, vertices)
+
+
+class Places(NamedTuple):
+    """The numbers of names by where these lie in memory, which is looked up in half the time of what they are.
+
+    first: the lowest place.  table: one more than the number of the name at each later place, 0 where there is none.
+    """
+
+    first: int
+    table: np.ndarray
+
+    @classmethod
+    def of(cls, names: Sequence[Hashable], dtype: Any) -> Places | None:
+        """None where names lie too far apart, or one is twice there."""
+        at = np.fromiter(map(id, names), np.int64, len(names))
+        first = int(at.min())
+        at = (at - first) // ALIGNED
+        if (size := int(at.max()) + 1) > FAR * at.size:
+            return None
+        table = np.zeros(size, dtype)  # of which the system gives only what is written to
+        table[at] = np.arange(1, at.size + 1)
+        return cls(first, table) if np.array_equal(table[at], np.arange(1, at.size + 1)) else None
+
+    def numbers(self, names: tuple[Hashable, ...]) -> np.ndarray | None:
+        """None if some are not those objects, but at most equal to them."""
+        at = (np.fromiter(map(id, names), np.int64, len(names)) - self.first) // ALIGNED
+        if at.min() < 0 or at.max() >= self.table.size:
+            return None
+        found = self.table[at]
+        return found - 1 if found.min() > 0 else None
 
 
 def attribute_of(adj: Mapping[Any, Any], name: Hashable, default: Any, parallel: bool, combine: Any = min) -> list[Any]:

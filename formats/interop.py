@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 import numpy as np
 from numpy.typing import DTypeLike
 
-from .adjacency import adjacency_of, attribute_of, has_attribute, near, numbers_of
+from .adjacency import adjacency_of, are_numbers, attribute_of, has_attribute, near
 from .arrays import DTYPES, as_values, cast, check_not_nan, narrowed
 from .edges import Duplicates, check_dup, from_edges
 from .matrix.base import Matrix
@@ -171,8 +171,8 @@ def from_networkx(
     if isinstance(weight, bool):
         raise TypeError(f"weight must be an attribute's name, a function of (u, v, data) or None, got {weight!r}")
     nodes = list(G.nodes)
-    number, adj = numbers_of(nodes), near(G)
-    found, present = adjacency_of(adj, number), None
+    adj, present = near(G), None
+    found = adjacency_of(adj, None if are_numbers(nodes) else nodes)
     if callable(weight):
         each = [weight(u, v, data) for u, others in adj.items() for v, data in others.items()]
         if None in each:

@@ -183,6 +183,20 @@ def test_names_are_numbers_only_where_they_count_from_0(names):
     assert edges(from_networkx(G)) == [(i, i + 1, 1) for i in range(len(names) - 1)]
 
 
+@pytest.mark.parametrize("same", [0.0, 0.999, 1.0])
+def test_many_names_are_found_by_what_they_are_or_by_what_they_equal(same: float) -> None:
+    """Neighbours are those objects that are the nodes, or others that equal them, or some of both."""
+    rng, n = np.random.default_rng(1), AT_ONCE + 100
+    names = [f"vertex {i}" for i in rng.permutation(n)]
+    G = nx.DiGraph()
+    G.add_nodes_from(names)
+    u, v = rng.integers(0, n, (2, 3 * n))
+    for i, j, own in zip(u.tolist(), v.tolist(), (rng.random(3 * n) < same).tolist(), strict=True):
+        G.add_edge(names[i], names[j] if own else "".join(list(names[j])), weight=i + j)
+    A = from_networkx(G)
+    assert A.equals(from_edges(u, v, u + v, shape=n, dtype=A.dtype))
+
+
 @pytest.mark.parametrize("kind", [nx.Graph, nx.DiGraph, nx.MultiDiGraph])
 @pytest.mark.parametrize("weight", [True, 3, 2.5])
 def test_neighbours_in_any_order_are_sorted_with_their_weights(kind, weight):

@@ -53,7 +53,8 @@ class Converted:
             return cls(like.names, like.number, like.rows, (like.directed, like.parallel), G)
         names = list(G)
         number = numbers_of(names)
-        return cls(names, number, adjacency_of(near(G), number), (G.is_directed(), G.is_multigraph()), G)
+        rows = adjacency_of(near(G), None if number is None else names, number)
+        return cls(names, number, rows, (G.is_directed(), G.is_multigraph()), G)
 
     @classmethod
     def of_graph(cls, g: Graph) -> Converted:
@@ -128,7 +129,8 @@ class Converted:
         if not self.directed:
             return self.rows
         if self.source is not None:
-            return adjacency_of(near(self.source, backwards=True), self.number)
+            names = None if self.number is None else self.names
+            return adjacency_of(near(self.source, backwards=True), names, self.number)
         C: Any = by_columns(self.given.matrix)  # type: ignore[union-attr]
         return Adjacency(to_device(C.indptr, "cpu").astype(np.int64), to_device(C.indices, "cpu"))
 
