@@ -25,6 +25,7 @@ from formats import (
     set_memory_limit,
 )
 from formats.gpu import cupy
+from formats.matrix.facts import COMPRESSED
 from formats.memory import as_bytes
 from formats.places import HOST, at_home, find_place, kept_by_place, place_of
 from semiring import MinPlus, ewise_add, mxm, mxv, reduce, select, vxm
@@ -215,6 +216,39 @@ def test_what_nobody_holds_is_freed_before_a_call_is_refused(monkeypatch: pytest
     monkeypatch.setattr(Place, "questions", lambda place, needed: True)
     HOST.check_room("x", 50)
     assert list(left) == []
+
+
+def test_what_is_kept_with_a_matrix_gives_way_before_an_algorithm_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    A = graph()
+    monkeypatch.setattr(Place, "available_bytes", lambda place: 10**6 - 10**3 * A.kept_nbytes)
+    monkeypatch.setattr(Place, "questions", lambda place, needed: True)
+    A.keep(COMPRESSED, lambda: A.to("csc"), CSR)
+    assert A.kept_nbytes > 10**3
+    assert bfs(A, 0).size == A.nrows
+    monkeypatch.setattr(Place, "available_bytes", lambda place: 0)
+    A.forget_kept()
+    with pytest.raises(OutOfHostMemory, match="bfs on 128 vertices"):
+        bfs(A, 0)
+
+
+@pytest.mark.parametrize("on_host", [False, True])
+def test_what_is_kept_on_a_gpu_gives_way_to_a_run_that_has_no_room(on_host: bool) -> None:
+    A = SimpleNamespace(place=SimpleNamespace(on_host=on_host), kept_nbytes=1)
+    A.forget_kept = lambda: vars(A).update(kept_nbytes=0)
+    asked = []
+
+    def whole(B: Any) -> str:
+        asked.append(B.kept_nbytes)
+        if B.kept_nbytes:
+            raise OutOfDeviceMemory("no room")
+        return "found"
+
+    if on_host:  # all is left as it is
+        with pytest.raises(OutOfDeviceMemory):
+            bfs._run_whole(whole, A)
+    else:
+        assert bfs._run_whole(whole, A) == "found"
+    assert asked == ([1] if on_host else [1, 0])
 
 
 def test_edges_beyond_the_limit_are_refused(limited: Any) -> None:

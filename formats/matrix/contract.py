@@ -23,8 +23,9 @@ Shape: TypeAlias = int | tuple[int, int]
 
 
 INSIDE = frozenset(
-    ("arrays", "components", "components_on", "coordinates", "forget", "formats", "keep", "keeping", "keeps", "known")
-    + ("in_parts", "is_in", "line_ends", "mapped", "of_each", "options", "overwrite", "predicted_nbytes", "stored")
+    ("arrays", "components", "components_on", "coordinates", "forget", "forget_kept", "formats", "keep", "keeping")
+    + ("keeps", "known", "in_parts", "is_in", "line_ends", "mapped", "of_each", "options", "overwrite")
+    + ("predicted_nbytes", "stored")
     + ("stored_parts", "streams", "take", "trusted")
 )
 """Names for formats and backends, which `dir` leaves out."""
@@ -244,9 +245,13 @@ class Storage:
         For a matrix that nobody will use again: Python would free it, but not at once.
         """
         holders = self._both
+        self.forget_kept()
         for holder in holders:
             holder.__dict__.pop("_twin", None)
-        for kept in [value for holder in holders for value in holder.__dict__.pop("_kept_values", {}).values()]:
+
+    def forget_kept(self) -> None:
+        """Let go of everything kept with the matrix and its transpose; what is asked for again is made again."""
+        for kept in [value for holder in self._both for value in holder.__dict__.pop("_kept_values", {}).values()]:
             if hasattr(kept, "forget"):
                 kept.forget()
 

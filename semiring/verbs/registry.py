@@ -232,11 +232,22 @@ class Fusible(Verb[P, R]):
         if args and isinstance(args[0], Matrix):
             A, vectors = args[0], self.holds.fused[0] * args[0].nrows
             if A.place.questions(vectors):
-                A.place.check_room(f"{self.name} on {A.nrows:,} vertices, for its vectors alone,", vectors)
+                self._check_vectors(A, vectors)
         if fused:
             return super().__call__(*args, **kwargs)
         with definitions_only("fused=False"):
             return super().__call__(*args, **kwargs)
+
+    def _check_vectors(self, A: Matrix, needed: int) -> None:
+        """OutOfDeviceMemory or OutOfHostMemory if so many bytes do not fit, though what is kept with A gives way."""
+        what = f"{self.name} on {A.nrows:,} vertices, for its vectors alone,"
+        try:
+            A.place.check_room(what, needed)
+        except (OutOfDeviceMemory, OutOfHostMemory):
+            if not A.kept_nbytes:
+                raise
+            A.forget_kept()
+            A.place.check_room(what, needed)
 
     def runs_fused(self, fmt: type[Matrix], backend: str) -> type[Matrix] | None:
         """The format in which a matrix in `fmt` is run as a whole: its own, or CSR; None if there is none."""
@@ -284,7 +295,7 @@ class Fusible(Verb[P, R]):
                 run.implementation, run.why = "fused", f"registered for {run.format} on {run.device}"
                 relied = self.relies_on(A, *args, **kwargs)
                 may_be_long = A.place.on_host and (bool(relied) or A.nnz >= self.long)
-                answer = interruptible(functools.partial(whole, A, *args, **kwargs), may_be_long)
+                answer = interruptible(functools.partial(self._run_whole, whole, A, *args, **kwargs), may_be_long)
                 if not isinstance(answer, Unsuited):
                     if relied:
                         run.facts["laws"] = relied
@@ -298,6 +309,16 @@ class Fusible(Verb[P, R]):
             tell_crossing(A, run)
             with own_vectors():
                 return self.written(A, *args, **kwargs)
+
+    def _run_whole(self, whole: Implementation, A: Matrix, *args: Any, **kwargs: Any) -> Any:
+        """The implementation's answer: at the second attempt, if a GPU has room without what is kept with A alone."""
+        try:
+            return whole(A, *args, **kwargs)
+        except MemoryError:
+            if A.place.on_host or not A.kept_nbytes:
+                raise
+        A.forget_kept()
+        return whole(A, *args, **kwargs)
 
     def relies_on(self, A: Matrix, *args: Any, **kwargs: Any) -> str:
         """What a fused run of these arguments takes from the user's word, in words; "" for nothing."""
