@@ -13,21 +13,25 @@ import pytest
 import formats
 from bench import graphs
 from bench.graphs import (
+    draws,
     fifth,
     grid,
     operand,
     predecessors,
+    recursive,
     rmat,
     rmat_both_ways,
     roads,
     spmv_graph,
     spmv_names,
     ssca2,
+    strips,
     uniform,
 )
 from bench.graphs.cliques import joins, permutation
 from bench.graphs.degrees import few
-from bench.graphs.recursive import QUADRANTS, drawn
+from bench.graphs.draws import drawn
+from bench.graphs.recursive import QUADRANTS
 from formats import CSR
 from formats.arrays import Device
 
@@ -341,6 +345,34 @@ def test_a_fifth_is_drawn_alike() -> None:
     assert 0.7 < in_degrees.var() / (n * 0.2 * 0.8) < 1.4  # binomial
 
 
+# --- a range of rows at a time ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scale", [0, 3, 11])
+def test_rmat_by_ranges_of_rows_is_the_same_graph(scale: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    for options in ({}, {"edge_factor": 3, "seed": 7, "high": 5, "dtype": np.int32}):
+        expected = rmat(scale, **options)
+        with monkeypatch.context() as patch:
+            patch.setattr(recursive, "MOST_AT_ONCE", 0)
+            assert rmat(scale, **options).equals(expected)
+
+
+def test_ranges_of_rows_have_about_a_part_of_the_edges_each() -> None:
+    degree, taken = np.bincount(drawn(14, 16, QUADRANTS, 1, "cpu")[0], minlength=1 << 14), 0
+    for first, last, share in strips.row_ranges(14, QUADRANTS):
+        assert first == taken
+        assert share < strips.PART * 1.1
+        assert degree[first:last].sum() == pytest.approx(share * degree.sum(), rel=0.05)
+        taken = last
+    assert taken == 1 << 14
+
+
+def test_the_kernels_that_draw_edges_compile_for_an_h100() -> None:
+    from .test_codegen import compile_for
+
+    assert compile_for("compute_90", draws.text()) == ""
+
+
 # --- on a GPU ---------------------------------------------------------------------------------------------------------
 
 
@@ -350,6 +382,15 @@ def test_both_devices_make_the_same_graph(make: Callable[..., CSR]) -> None:
     there = make(device="cuda")
     assert there.device == "cuda"
     assert there.to(device="cpu").equals(make())
+
+
+@pytest.mark.backend("cuda")
+def test_ranges_of_rows_on_cuda_make_the_same_graph(monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = rmat(12)
+    monkeypatch.setattr(recursive, "MOST_AT_ONCE", 0)
+    monkeypatch.setattr(draws, "SPARE", 0.5)  # too little room at first
+    monkeypatch.setattr(draws, "FEW", 1)
+    assert rmat(12, device="cuda").to(device="cpu").equals(expected)
 
 
 @pytest.mark.backend("cuda")

@@ -2,6 +2,8 @@
 
     randomness  random numbers, weights, and blocks of what is made at a time
     recursive   R-MAT, directed and symmetric
+    draws       its edges, as they are drawn
+    strips      the same a range of rows at a time
     cliques     SSCA#2: cliques that are joined
     degrees     graphs in which every vertex draws so many neighbours
     roads       graphs of small degree and long paths: a grid, and road graphs from files

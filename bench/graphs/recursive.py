@@ -11,15 +11,18 @@ drawn twice counts once, and a self-loop does not count.
 from __future__ import annotations
 
 import numpy as np
-from numpy import uint64
 from numpy.typing import DTypeLike
 
 from formats import CSR, from_edges
 from formats.arrays import Array, Device, namespace
 from formats.places import place_of
 
-from .randomness import blocks, hashed, library, numbers, weighted, with_weights
+from .draws import drawn
+from .randomness import blocks, weighted, with_weights
+from .strips import rmat_in_strips
 
+MOST_AT_ONCE = 2**32 - 1
+"""Edges that are drawn at once; of more, those of a range of rows."""
 QUADRANTS = (0.57, 0.19, 0.19)
 """Probabilities of a, b and c as in Graph500; d is the rest."""
 
@@ -39,6 +42,9 @@ def rmat(
     edge_factor: edges per vertex before the removals.  probabilities: of the quadrants (a, b, c); d is the rest.
     Weights 1..high.
     """
+    if edge_factor << scale > MOST_AT_ONCE:
+        made = {"seed": seed, "high": high, "device": device, "dtype": dtype}
+        return rmat_in_strips(scale, edge_factor, probabilities, **made)  # type: ignore[arg-type]
     n = 1 << scale
     pattern = from_edges(*without_loops(*drawn(scale, edge_factor, probabilities, seed, device)), shape=n, dtype=bool)
     return with_weights(pattern, seed, high, dtype)
@@ -62,26 +68,6 @@ def rmat_both_ways(
     xp = namespace(u)
     src, dst = xp.concatenate((u, v)), xp.concatenate((v, u))
     return weighted(src, dst, 1 << scale, seed, high, dtype, symmetric=True)
-
-
-def drawn(
-    scale: int, edge_factor: int, probabilities: tuple[float, float, float], seed: int, device: Device
-) -> tuple[Array, Array]:
-    """(src, dst) of all edge_factor · 2^scale edges as they are drawn, self-loops and repeated ones among them."""
-    a, b, c = probabilities
-    in_a, in_ab, in_abc = (uint64(int(share * 2**64)) for share in (a, a + b, a + b + c))
-    xp = library(device)
-    src = xp.zeros(edge_factor << scale, np.int32)
-    dst = xp.zeros_like(src)
-    for block in blocks(src.size, device):
-        edges = numbers(block, device)
-        for level in range(scale):
-            draw = hashed(edges, seed, level)
-            lower = draw >= in_ab
-            right = ((draw >= in_a) & ~lower) | (draw >= in_abc)
-            src[block] = 2 * src[block] + lower
-            dst[block] = 2 * dst[block] + right
-    return src, dst
 
 
 def without_loops(src: Array, dst: Array) -> tuple[Array, Array]:
