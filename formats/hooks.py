@@ -52,8 +52,7 @@ BLOCKED = Hook("(A, segment, block) -> (rows, columns, values, starts) by segmen
 RANGES = Hook("columns -> (bases, starts, words) of the groups that they are packed in")
 PACKED = Hook("(columns, bases, starts, words, spare words) -> the words that the columns are packed in")
 UNPACKED = Hook("(words, bases, starts, number of columns) -> the columns")
-SAME_LENGTHS = Hook("A -> has each column as many entries as the row of its number?")
-SAME_ENTRIES = Hook("(A, B by columns) -> (are positions the same? and values, too?)")
+SAME_REVERSES = Hook("(A, are values looked at?) -> (has every entry its reverse? and of the same value, too?)")
 
 
 @cache

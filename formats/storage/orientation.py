@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..arrays import all_of, counts, equals, namespace
-from ..hooks import SAME_ENTRIES, SAME_LENGTHS
+from ..hooks import SAME_REVERSES
 from ..matrix.base import Matrix
 from ..matrix.convert import convert
 from ..matrix.facts import COMPRESSED, SYMMETRIC, Fact
@@ -102,7 +102,7 @@ def _turned(A: Matrix) -> Matrix:
 def is_symmetric(A: Matrix, *, pattern: bool = False) -> bool:
     """Has every entry its reverse, of the same value? Found once, and kept with `A`.
 
-    pattern: compare the positions alone.  `A` by columns is made for it, and kept if it is not symmetric.
+    pattern: compare the positions alone.  On the host `A` by columns is made for it, and kept if it is not symmetric.
     """
     base = A if A.major == 0 else A.T
     return known_symmetric(A, pattern=pattern) or base.keep(SYMMETRIC, lambda: _mirrored(base, pattern), pattern)
@@ -117,29 +117,21 @@ def _mirrored(A: Matrix, pattern: bool) -> bool:
             A.keep(SYMMETRIC, lambda: True, False)
         return values or (positions and pattern)
     rows = compressed(A, 0)
-    if not _columns_are_as_long(rows):
-        return False
-    columns: Any = compressed(rows, 1) if rows.keeps(COMPRESSED, CSC) else convert(rows, CSC)
-    positions, values = _same_entries(rows, columns)
+    by_kernel = SAME_REVERSES.answer if not A.place.on_host else None
+    looks = not pattern or rows.resident == rows.nbytes  # at values, unless these would cross the bus for nothing
+    positions, values = by_kernel(rows, looks) if by_kernel is not None else _same_reverses(rows)
     if values:
         A.keep(SYMMETRIC, lambda: True, False)
-    else:
-        rows.keep(COMPRESSED, lambda: columns, CSC)
     return values or (positions and pattern)
 
 
-def _columns_are_as_long(A: CSR) -> bool:
-    """Has each column as many entries as the row of its number? No says that it cannot be symmetric."""
-    by_kernel = SAME_LENGTHS.answer if not A.place.on_host else None
-    if by_kernel is not None:
-        return by_kernel(A)
-    return all_of(counts(A.indices, A.nrows) == namespace(A.indptr).diff(A.indptr))
-
-
-def _same_entries(A: CSR, B: CSC) -> tuple[bool, bool]:
-    """(are the entries of A's rows where those of B's columns are, and are their values the same, too?)"""
-    by_kernel = SAME_ENTRIES.answer if not A.place.on_host else None
-    if by_kernel is not None:
-        return by_kernel(A, B)
-    positions = all_of(B.indices == A.indices)
-    return positions, positions and all_of(equals(B.values, A.values))
+def _same_reverses(A: CSR) -> tuple[bool, bool]:
+    """(has every entry its reverse? and of the same value, too?) If not, A's columns, which tell, are kept."""
+    if not all_of(counts(A.indices, A.nrows) == namespace(A.indptr).diff(A.indptr)):
+        return False, False
+    columns: Any = compressed(A, 1) if A.keeps(COMPRESSED, CSC) else convert(A, CSC)
+    positions = all_of(columns.indices == A.indices)
+    values = positions and all_of(equals(columns.values, A.values))
+    if not values:
+        A.keep(COMPRESSED, lambda: columns, CSC)
+    return positions, values

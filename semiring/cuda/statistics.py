@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from formats import CSC, CSR
+from formats import CSR
 from formats.arrays import DeviceArray as Array
 from formats.arrays import cupy, index_dtype
-from formats.hooks import SAME_ENTRIES, SAME_LENGTHS
+from formats.hooks import SAME_REVERSES
 
 from ..algebra.codegen import C_TYPES
 from .steps import STATISTICS, THREADS, Steps, step_text, steps_for
@@ -20,8 +20,8 @@ MOMENTS = np.dtype([("sum", float), ("least", float), ("largest", float), ("coun
 MOST_BLOCKS = 1024
 """Blocks that leave moments of their own: as many on every device, so that a sum is the same on all."""
 
-POSITIONS = 1
-"""The bit of statistics.cu that tells of positions."""
+ENTRIES_EACH = 8
+"""Entries of a thread, as in statistics.cu."""
 
 
 def head(dtype: np.dtype) -> str:
@@ -59,25 +59,19 @@ def longest_row(indptr: Array, dtype: np.dtype) -> int:
     return int(longest.get()[0])
 
 
-@SAME_LENGTHS.answered_by
-def columns_are_as_long(A: CSR) -> bool:
-    """Has each column of the square `A` as many entries as the row of its number? True may be wrong, once in 2^64."""
-    difference = cupy().zeros(1, np.uint64)
-    k = _steps(A.dtype, A.indptr.dtype)
-    k.each("compare_lengths", A.nrows + A.nnz, (A.indptr, A.indices, np.int64(A.nrows), np.int64(A.nnz), difference))
-    return not difference.get()[0]
+@SAME_REVERSES.answered_by
+def same_reverses(A: CSR, values: bool) -> tuple[bool, bool]:
+    """(has every entry of the square `A` its reverse? and of the same value, too?) True may be wrong, once in 2^128.
 
-
-@SAME_ENTRIES.answered_by
-def same_entries(A: CSR, B: CSC) -> tuple[bool, bool]:
-    """(has Bᵀ entries where the square `A` has, and are their values the same, too?) for as many entries."""
-    index, difference = A.indptr.dtype, cupy().zeros(1, np.uint32)
-    ends = A.indptr, B.indptr, np.int64(A.nrows)
-    values = A.values, step_of(A.values, index), B.values, step_of(B.values, index)
-    arguments = (*ends, A.indices, B.indices, *values, np.int64(A.nnz), difference)
-    _steps(A.dtype, index).each("compare_entries", A.nrows + 1 + A.nnz, arguments)
-    found = int(difference.get()[0])
-    return found & POSITIONS == 0, found == 0
+    values: are they to be looked at? Else the second answer is False.
+    """
+    difference, k = cupy().zeros(4, np.uint64), _steps(A.dtype, A.indptr.dtype)
+    weights = A.values, step_of(A.values, A.indptr.dtype)
+    sizes = np.int64(A.nrows), np.int64(A.nnz), np.bool_(values)
+    k.each("compare_reverses", -(-A.nnz // ENTRIES_EACH), (A.indptr, A.indices, *weights, *sizes, difference))
+    found = difference.get()
+    positions = not found[:2].any()
+    return positions, positions and values and not found[2:].any()
 
 
 def step_of(values: Array, index: np.dtype) -> Any:
