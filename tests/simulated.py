@@ -68,8 +68,16 @@ class FakeCupy:
             def wait_event(self, event: object) -> None:
                 assert isinstance(event, Event)
 
+            def record(self) -> Event:
+                event = Event()
+                event.record(self)
+                return event
+
+            def synchronize(self) -> None:
+                self.record().synchronize()
+
         class Event:
-            def __init__(self, disable_timing: bool) -> None:
+            def __init__(self, disable_timing: bool = False) -> None:
                 self.queue: list[Callable[[], object]] = []
 
             def record(self, stream: Stream) -> None:
@@ -90,7 +98,9 @@ class FakeCupy:
             MemoryPointer=lambda memory, offset: memory,
             alloc_pinned_memory=self.pin,
             get_allocator=lambda: print,
-            get_current_stream=lambda: SimpleNamespace(record=lambda: Event(True)),
+            get_current_stream=lambda: SimpleNamespace(
+                record=lambda: Event(True), wait_event=lambda event: event.synchronize()
+            ),
         )
 
     def get_default_memory_pool(self) -> Any:

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from algorithms import bfs, boruvka, scc, sssp
-from algorithms.fused.cuda import beyond, one_pull, stream
+from algorithms.fused.cuda import beyond, graphs, one_pull, stream
 from algorithms.fused.cuda.beyond import FRONTIER
 from algorithms.fused.cuda.one_pull import ONE_PULL, least_traffic, may_prune, most_light
 from algorithms.fused.cuda.stream import list_capacity
@@ -178,6 +178,23 @@ def test_calls_on_cuda_within_a_limit_of_the_share_and_vectors(graph: str, name:
         np.testing.assert_array_equal(once_more, its)
     if name == "sssp" and share < 1:
         assert told.runs[0].facts["plan"] == (ONE_PULL if graph == "R-MAT" else FRONTIER)
+
+
+@pytest.mark.backend("cuda")
+def test_strong_components_by_rows_alone_on_cuda_are_the_components(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(graphs, "rows_alone", lambda A: A.nnz > 0)
+    monkeypatch.setattr(graphs, "WINDOW", 50)
+    plans = set()
+    for seed in range(60):
+        random = np.random.default_rng(seed)
+        n, m = int(random.integers(2, 200)), int(random.integers(1, 900))
+        A = from_edges(*random.integers(0, n, (2, m)), shape=n)
+        monkeypatch.setattr(graphs, "MOST_LEFT", [0.5, 1.0][seed % 2])
+        told = explain(scc, A.to(device="cuda"))
+        np.testing.assert_array_equal(on_cpu(told.result), scc(A), err_msg=f"seed {seed}")
+        plans.add(told.runs[0].facts["method"])
+    assert any("by rows" in plan for plan in plans)
+    assert len(plans) > 1
 
 
 @pytest.mark.backend("cuda")

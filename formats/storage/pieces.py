@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..arrays import MAGNITUDE, Array, namespace
+from ..progress import Bar
 from .compressed import CSR, expand
 
 BYTES_AN_ENTRY = 72
@@ -80,11 +81,17 @@ def turned_in_pieces(A: CSR, room: int, allocate: Allocate, *, by_weight: bool =
     moved = allocate(A.nnz, np.dtype(np.int64) if by_weight else A.indices.dtype)
     firsts = xp.asarray(np.array([first for first, *_ in cuts], A.indices.dtype))
     upto = [begin for *_, begin, _ in cuts]
-    for start in range(0, A.nnz, most):
-        _spread(A, start, min(start + most, A.nnz), firsts, upto, columns, moved)
-    for first, last, begin, end in cuts:
-        if last - first > 1 or by_weight:
-            _settle(columns[begin:end], moved[begin:end])
+    done = 0
+    with Bar("sorting entries by column", 2 * A.nnz, lambda: done) as bar:
+        for start in range(0, A.nnz, most):
+            bar.update()
+            done = min(start + most, A.nnz)
+            _spread(A, start, done, firsts, upto, columns, moved)
+        for first, last, begin, end in cuts:
+            bar.update()
+            done = A.nnz + end
+            if last - first > 1 or by_weight:
+                _settle(columns[begin:end], moved[begin:end])
     return Columns(starts, pairs=moved) if by_weight else Columns(starts, moved)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from algorithms.shared.traversal import SEARCHES
 from formats import CSR
 from formats.arrays import DeviceArray as Array
-from formats.arrays import all_of, cupy
+from formats.arrays import cupy
 from formats.matrix.facts import SYMMETRIC, Fact
 from formats.places import Place
 from formats.resident import check_pinned, elsewhere, empty
@@ -55,6 +55,8 @@ def room(A: CSR, a_vertex: int) -> int:
 
 def columns_of(A: CSR) -> tuple[Array, Array]:
     """(indptr, rows) of A's columns: on the device where there is room, else rows in pinned memory; kept with A."""
+    if known_symmetric(A, pattern=True):
+        return A.indptr, A.indices
     if not A.keeps(PATTERN_COLUMNS) and (has_columns(A) or has_room_for_columns(A)):
         columns: Any = by_columns(A)
         return columns.indptr, columns.indices
@@ -70,19 +72,10 @@ def turned_outside(A: CSR) -> bool:
     return A.keeps(PATTERN_COLUMNS)
 
 
-def both_ways(A: CSR, *, turns: bool) -> bool:
-    """Has every entry its reverse? turns: may A be turned to find out? Else only if it is known, or A is resident."""
-    if known_symmetric(A, pattern=True) or A.keeps(SYMMETRIC, True):
-        return is_symmetric(A, pattern=True)
-    if not beyond(A) and (has_columns(A) or has_room_for_columns(A)):
-        return is_symmetric(A, pattern=True)
-    return turns and A.keep(SYMMETRIC, lambda: _mirrored(A), True)
-
-
-def _mirrored(A: CSR) -> bool:
-    """Are A's columns as its rows are? The former are kept."""
-    indptr, rows = columns_of(A)
-    return all_of(indptr == A.indptr) and all(all_of(rows[b:e] == A.indices[b:e]) for b, e in windows(0, A.nnz))
+def both_ways(A: CSR, *, reads: bool) -> bool:
+    """Has every entry its reverse? reads: may A be read to find out? Else only if it is known, or A is resident."""
+    known = known_symmetric(A, pattern=True) or A.keeps(SYMMETRIC, True)
+    return (reads or known or not beyond(A)) and is_symmetric(A, pattern=True)
 
 
 def has_room(A: Any, a_vertex: int, an_entry: int) -> bool:
@@ -102,10 +95,11 @@ def left_for_blocks(A: Any, wanted: int) -> int | None:
     return available - (pool.total_bytes() - pool.used_bytes())  # what is left of blocks in use is in small parts
 
 
-def windows(start: int, end: int) -> Iterator[tuple[int, int]]:
+def windows(start: int, end: int, size: int | None = None) -> Iterator[tuple[int, int]]:
     """[start, end) in parts: pages that are far from each other are read more slowly over the bus."""
-    for begin in range(start, end, WINDOW):
-        yield begin, min(begin + WINDOW, end)
+    size = WINDOW if size is None else size
+    for begin in range(start, end, size):
+        yield begin, min(begin + size, end)
 
 
 def columns_in_pieces(A: CSR, **how: bool) -> Any:

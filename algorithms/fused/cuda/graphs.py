@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -11,14 +12,16 @@ from algorithms.boruvka import boruvka
 from algorithms.scc import scc
 from algorithms.shared.traversal import Direction
 from algorithms.topological import topological_components
-from formats import COO, CSC, CSR, CompressedCSR
+from formats import COO, CSC, CSR, CompressedCSR, from_edges
 from formats.arrays import DeviceArray as Array
 from formats.arrays import cupy, index_dtype
 from formats.matrix.convert import convert
 from formats.matrix.facts import COMPRESSED, SYMMETRIC, Fact
 from formats.matrix.workspace import Sizes
 from formats.preparation.weights import distinct
-from formats.storage.orientation import compressed, is_symmetric, known_symmetric
+from formats.storage.compressed import expand
+from formats.storage.orientation import compressed, has_columns, has_room_for_columns, is_symmetric, known_symmetric
+from formats.storage.pieces import ranges
 from semiring import MinPlus, ewise_add
 from semiring.algebra.ops import BinaryOp, find_op
 from semiring.cuda import compile, statistics
@@ -28,8 +31,19 @@ from semiring.verbs.explanation import explained, facts
 from semiring.verbs.registry import Unsuited
 
 from . import kernels
-from .beyond import beyond, both_ways, columns_of, crossed, has_room, turned_outside, windows
+from .beyond import (
+    PATTERN_COLUMNS,
+    WINDOW,
+    beyond,
+    both_ways,
+    columns_of,
+    crossed,
+    has_room,
+    room,
+    turned_outside,
+)
 from .paths import HOPS, as_vertices, begin_ahead, deep, fixpoint, mark_unreached, may_be_deep, narrow, step_of
+from .staging import staged
 from .stream import forest_in_one_pass
 
 SEARCH_WORDS = 11
@@ -53,6 +67,11 @@ LINKED_FIRST = 2
 TRIMS, LEVELS = 64, 100
 """Passes of the trim before the pivot is chosen, and levels of the searches from it, at most."""
 
+MOST_READ, MOST_LEFT = 3, 0.5
+"""Shares of the edges that searches by rows alone may look at, and that may be left then: else columns are made."""
+
+LABELS = 16
+"""Bytes a vertex of what becomes of labels."""
 ROOM = {True: (56, 20), False: (72, 56)}
 """Bytes a vertex and an entry that a forest takes: of a matrix of which it is known if it is symmetric, or is not."""
 LIGHT, DENSE = 0.25, 8
@@ -78,11 +97,15 @@ def rows_of(A: Any) -> Rows:
     return A.indptr, A.indices
 
 
-def comparing(A: CSR) -> list[compile.Unit]:
-    """What tells whether `A` is symmetric, and makes its columns if they are not kept."""
-    index = A.indices.dtype
-    turning = [(step_text, RADIX, index, A.dtype.itemsize), (step_text, SCAN, index, 4)]
-    return [(statistics.unit, A.dtype, index), *([] if A.keeps(COMPRESSED, CSC) else turning)]
+def comparing(A: CSR) -> compile.Unit:
+    """What tells whether `A` is symmetric."""
+    return statistics.unit, A.dtype, A.indices.dtype
+
+
+def turning(A: CSR) -> list[compile.Unit]:
+    """What makes the columns of `A`, if they are not kept."""
+    units = [(step_text, RADIX, A.indices.dtype, A.dtype.itemsize), (step_text, SCAN, A.indices.dtype, 4)]
+    return [] if A.keeps(COMPRESSED, CSC) else units
 
 
 # --- breadth-first search ---------------------------------------------------------------------------------------------
@@ -178,23 +201,28 @@ def parents(A: CSR, columns: Rows | None, level: Array) -> Array:
 
 @scc.implement(CSR, "cuda")
 def _scc(A: CSR, weak: bool, trim: bool, pivot: str, seed: int, how: Direction) -> Array | Unsuited:
-    if too_large(A):
+    if not weak and too_large(A):
         return Unsuited(f"it counts edges in 32 bits, and there are {A.nnz:,}")
     begin_components(A, weak)
-    symmetric = both_ways(A, turns=not weak)
+    symmetric = both_ways(A, reads=not weak)
     if weak or symmetric:
         facts(method="hooking", symmetric=symmetric)
         if beyond(A):
             facts(**crossed(A, A.nnz, A.indices) | {"plan": "one pass"})
         return as_vertices(connected(A, symmetric))
-    return as_vertices(strong(A, trim, how))
+    label = None
+    if rows_alone(A):
+        with suppress(MemoryError):
+            label = strong_by_rows(A, trim, how)
+    return as_vertices(strong(A, trim, how) if label is None else label)
 
 
 def begin_components(A: CSR, weak: bool) -> None:
     """Have compiled what components of `A` are likely to need."""
     if not A.keeps(SYMMETRIC, True):
         kinds = LIKELY[weak or known_symmetric(A)]
-        compile.ahead(*comparing(A), *((kernels.pattern_unit, kind, A.indices.dtype) for kind in kinds))
+        turned = [] if weak else turning(A)
+        compile.ahead(comparing(A), *turned, *((kernels.pattern_unit, kind, A.indices.dtype) for kind in kinds))
 
 
 def connected(A: CSR, both_ways: bool) -> Array:
@@ -208,8 +236,9 @@ def connected(A: CSR, both_ways: bool) -> Array:
     giant = kernels.NULL
     k.plain("start_trees", n, (np.int64(n), label))
     if beyond(A):
-        for begin, end in windows(0, A.nnz):
-            k.plain("link_between", end - begin, (*rows, *sizes, np.int64(begin), np.int64(end), label))
+        for begin, end, (indices,) in staged((A.indices,), room(A, LABELS) // 2):
+            part = np.int64(begin), np.int64(end)
+            k.plain("link_between", end - begin, (A.indptr, indices, *sizes, *part, label))
         k.plain("flatten", n, (np.int64(n), label))
         return label
     if both_ways:
@@ -254,6 +283,70 @@ def strong(A: CSR, trim: bool, how: Direction) -> Array:
     return label
 
 
+def rows_alone(A: CSR) -> bool:
+    """Are strong components looked for without columns, which are not there, and for which there is no room?"""
+    return A.nnz > 0 and not (A.keeps(PATTERN_COLUMNS) or has_columns(A) or has_room_for_columns(A))
+
+
+def strong_by_rows(A: CSR, trim: bool, how: Direction) -> Array | None:
+    """The component of one pivot by rows alone, and those of what is left in memory; None where too much would be left.
+
+    What the pivot leads to is found by a search. Whether a vertex leads back, it finds in its own row: one of its
+    successors does. An edge is looked at until one is found, pass after pass; each pass is over those still waiting.
+    """
+    cp, n, index_type = cupy(), A.nrows, A.indices.dtype
+    k, searches_of = kernels.pattern("back", index_type), kernels.pattern("search", index_type)
+    lengths: Any = cp.diff(A.indptr)
+    pivot, level = int(lengths.argmax()), cp.empty(n, np.int32)
+    search = Search(searches_of, rows_of(A), None, A.nnz, level, how)
+    begun = search.control, np.int64(n), np.int64(A.nnz), kernels.NULL, np.int64(pivot), level
+    searches_of.plain("start_search", n, begun)
+    state = search.launch()()
+    leads = cp.zeros(n, bool)
+    leads[pivot] = True
+    waiting: Any = cp.flatnonzero((level > 0) & (lengths > 0)).astype(index_type)
+    del search, level
+    edges, passes = A.nnz - int(state[3]), 0
+    while waiting.size:
+        edges, passes = edges + int(lengths[waiting].sum(dtype=np.int64)), passes + 1
+        if edges > MOST_READ * A.nnz:
+            return None
+        k.plain("look_ahead", waiting.size, (*rows_of(A), waiting, np.int64(waiting.size), leads))
+        left = waiting[~leads[waiting]]
+        if left.size == waiting.size:
+            break
+        waiting = left
+    del waiting
+    label, rest = cp.full(n, int(leads.argmax()), index_type), cp.flatnonzero(~leads).astype(index_type)
+    told = {"method": "two searches by rows, and the rest in memory", "passes": passes, "left": int(rest.size)}
+    if rest.size == 0:
+        facts(**crossed(A, edges, A.indices) | told)
+        return label
+    least = int(lengths[rest].sum(dtype=np.int64))
+    if least > MOST_LEFT * A.nnz:
+        return None
+    within = part_among(A, rest, ~leads)
+    label[rest] = rest[strong(within, trim, how)] if within.nnz else rest
+    facts(**crossed(A, edges + least, A.indices) | told)
+    return label
+
+
+def part_among(A: CSR, rows: Array, among: Array) -> CSR:
+    """The pattern of A's entries in these rows and the columns of the same numbers; among: (n,), which these are."""
+    cp: Any = cupy()
+    index_type, number = A.indices.dtype, cp.cumsum(among, dtype=A.indices.dtype) - A.indices.dtype.type(1)
+    starts = cp.zeros(rows.size + 1, A.indptr.dtype)
+    cp.cumsum(A.indptr[rows + 1] - A.indptr[rows], dtype=A.indptr.dtype, out=starts[1:])
+    ends: list[tuple[Array, Array]] = [(cp.zeros(0, index_type), cp.zeros(0, index_type))]
+    for first, last, begin, end in ranges(starts, WINDOW):
+        row = expand(starts[first : last + 1] - starts[first]).astype(index_type, copy=False) + index_type.type(first)
+        place = cp.arange(begin, end, dtype=A.indptr.dtype) + (A.indptr[rows] - starts[:-1])[row]
+        col = A.indices[place]
+        kept = among[col]
+        ends.append((row[kept], number[col[kept]]))
+    return from_edges(*(cp.concatenate(part) for part in zip(*ends, strict=True)), shape=rows.size, dtype=bool)
+
+
 def between_components(A: CSR, fmt: type) -> dict[str, int]:
     """What edges between components take, if all are such: their ends, and on the host's way a sort of both in one."""
     return {"edges between components": A.nnz * 48}
@@ -270,19 +363,16 @@ def _topological_components(A: CSR, component: Array, k: int) -> Array:
 
 
 def unpacked(A: Any, fmt: type) -> dict[str, int]:
-    """What `Matrix.footprint` does not know of: plain columns, and the transpose that they are compared with."""
-    sizes = Sizes.of(A, "cuda")
-    return {"plain columns, and the transpose, once": A.nnz * sizes.index + sizes.turn(1)}
+    """What `Matrix.footprint` does not know of: plain columns, by which symmetry is found."""
+    return {"plain columns, once": A.nnz * Sizes.of(A, "cuda").index}
 
 
 @boruvka.implement(CSR, "cuda")
 @boruvka.implement(CompressedCSR, "cuda", needs=unpacked)
 def _boruvka(A: Any, symmetrize: bool, with_labels: bool) -> tuple[COO, Array | None] | Unsuited:
-    if too_large(A):
-        return Unsuited(f"it counts edges in 32 bits, and there are {A.nnz:,}")
     if A.major == 1:
         return Unsuited("its columns lie together, and rows are asked for first")
-    if A.nnz and (beyond(A) or not has_room(A, *ROOM[A.keeps(SYMMETRIC, False)])):
+    if A.nnz and (too_large(A) or beyond(A) or not has_room(A, *ROOM[A.keeps(SYMMETRIC, False)])):
         grown = forest_in_one_pass(A, symmetrize, with_labels)
         return grown if isinstance(grown, Unsuited) else (grown[0], None if grown[1] is None else as_vertices(grown[1]))
     begin_forest(A, symmetrize)
@@ -321,8 +411,9 @@ def begin_forest(A: CSR | CompressedCSR, symmetrize: bool) -> None:
     """Have compiled what a forest of `A` is likely to need."""
     if not isinstance(A, CSR) or A.keeps(SYMMETRIC, False):
         return
-    units: list[compile.Unit] = [*comparing(A), (kernels.pattern_unit, "forest", A.indices.dtype)]
+    units: list[compile.Unit] = [comparing(A), (kernels.pattern_unit, "forest", A.indices.dtype)]
     if symmetrize:
+        units += turning(A)
         units.append((merge_text, find_op(lighter(A.dtype)), A.dtype, index_dtype(*A.shape, 2 * A.nnz)))
     compile.ahead(*units)
 

@@ -30,7 +30,7 @@ VECTORS = 32
 """Bytes a vertex of what the lightest edges are made with, and of what is kept of each vertex."""
 ENTRY_BYTES = 36
 """Of an edge on the device while its graph is made."""
-MOST_LIGHT, PARTS = 32, (1, 2, 4)
+MOST_LIGHT, PARTS = 32, (1.0, 1.25, 1.5, 2.0, 3.0, 4.0)
 LISTED_BYTES, LISTED_SHARE = 12, 8
 """Of an edge that was pulled; one in so many may be."""
 READ_BYTES = 128
@@ -110,11 +110,11 @@ def sorted_in_edges(A: CSR) -> Sorted | None:
     return A.keep(IN_EDGES, make)
 
 
-def _with_lightest(A: CSR, starts: Array, pairs: Array, part: int) -> Sorted | None:
+def _with_lightest(A: CSR, starts: Array, pairs: Array, part: float) -> Sorted | None:
     """part: of the room that is left, one in so many is taken."""
     cp, n = cupy(), A.nrows
     lengths = cp.diff(starts)
-    most = most_light(lengths, room(A, VECTORS) // ENTRY_BYTES // part)
+    most = most_light(lengths, int(room(A, VECTORS) / (ENTRY_BYTES * part)))
     if most == 0:
         return None
     offsets = cp.zeros(n + 1, starts.dtype)

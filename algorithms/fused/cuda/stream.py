@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -12,13 +13,15 @@ from formats.arrays import cupy
 from formats.copies import to_peer
 from formats.matrix.facts import SYMMETRIC
 from formats.places import place_of
+from formats.progress import Bar
 from formats.storage.orientation import known_symmetric
 from semiring.verbs.explanation import facts
 from semiring.verbs.registry import Unsuited
 
 from . import kernels
-from .beyond import left_for_blocks, windows
+from .beyond import WINDOW, beyond, left_for_blocks
 from .paths import step_of
+from .staging import AHEAD, Window, address, staged, whole
 
 CONTROL_WORDS = 8
 """Of 8 bytes, in StreamControl; COUNT … are numbers of some."""
@@ -31,6 +34,8 @@ VERTEX_BYTES = 16
 """Of each vertex's best offers, beside two trees."""
 WHOLE_LIST = 80
 """Bytes a vertex and an edge of which some may well be left of blocks in use, where all edges are listed."""
+WINDOW_BYTES, STAGED_SHARE = AHEAD * 16, 32
+"""Bytes of an entry of the windows that come, at most; of the memory that is left, they take one in so many."""
 SLACK = 1 << 18
 """Bytes of small arrays, and by which CuPy's blocks are larger than what is asked for."""
 MOST_LISTED, FEW_LISTED = 4, 1 << 20
@@ -75,6 +80,12 @@ class Stream:
         cp, n, index = cupy(), A.ncols, A.indptr.dtype
         self.A, self.n, self.first, self.index, self.k = A, n, first, index, kernels.pattern("stream", index)
         left = left_for_blocks(A, WHOLE_LIST * (n + A.nnz))
+        self.coming = WINDOW_BYTES * min(A.nnz, WINDOW) if beyond(A) else 0
+        if left is not None:
+            self.coming = min(self.coming, left // STAGED_SHARE)
+            left -= self.coming
+        self.windows: Iterator[Window] = iter(())
+        self.window: Window | None = None
         self.capacity = list_capacity(left, n, A.nnz, index.itemsize)
         self.list: Any = cp.empty(self.capacity * (8 + 2 * index.itemsize), np.uint8)
         self.control = cp.empty(CONTROL_WORDS, np.uint64)
@@ -85,37 +96,58 @@ class Stream:
         self.count = self.spans = self.listed = 0
         self.k.plain("start_stream", n, (self.control, np.int64(n), *self.trees))
 
+    def whole_windows(self) -> Iterator[Window]:
+        """The matrix's columns and values, window after window, copied ahead where they are not resident."""
+        A, one_value = self.A, step_of(self.A, np.int64) == 0
+        if isinstance(A, CompressedCSR):
+            given = [*map(address, (A.words, A.bases, A.starts, A.values))]
+            for begin, end, own in staged((A.values,), self.coming) if not one_value else whole(A.nnz):
+                yield begin, end, [*given[:3], *(own or given[3:])]
+        else:
+            for begin, end, own in staged((A.indices,) if one_value else (A.indices, A.values), self.coming):
+                yield begin, end, own if len(own) == 2 else [*own, address(A.values)]
+
     def collect(self, start: int, which: int, balanced: bool, least: Any = LEAST, most: Any = NOT_YET) -> int:
         """List edges from a place in the matrix on, as many as fit; returns where the next ones begin.
 
         least, most: of their weights.
         """
         A, k, packed = self.A, self.k, isinstance(self.A, CompressedCSR)
-        columns = (A.words, A.bases, A.starts) if isinstance(A, CompressedCSR) else (A.indices,)
+        if start == 0:
+            self.windows = self.whole_windows()
+            self.window = next(self.windows, None)
         end = min(A.nnz, start + self.capacity - self.count)
-        weights = A.values, step_of(A, k.index), np.int32(A.dtype.itemsize), np.bool_(A.dtype.kind == "f")
+        weights = step_of(A, k.index), np.int32(A.dtype.itemsize), np.bool_(A.dtype.kind == "f")
         sizes, kinds = (
             (k.index(A.nrows), k.index(A.nnz)),
             (np.int32(which), least, most, np.bool_(balanced), k.index(self.first)),
         )
         light = self.trees[0], self.thresholds[0], self.trees[1], self.thresholds[1]
-        for begin, stop in windows(start, end):
-            part = np.int64(begin), np.int64(stop), *kinds, *light, self.list
-            arguments = self.control, A.indptr, *columns, *weights, *sizes, *part
-            k.plain("collect_packed" if packed else "collect", stop - begin, arguments)
+        at = start
+        while at < end and self.window is not None:
+            _, last, given = self.window
+            stop = min(last, end)
+            part = np.int64(at), np.int64(stop), *kinds, *light, self.list
+            arguments = self.control, A.indptr, *given, *weights, *sizes, *part
+            k.plain("collect_packed" if packed else "collect", stop - at, arguments)
+            at = stop
+            if at == last:
+                self.window = next(self.windows, None)
         before, self.count = self.count, int(self.control[COUNT])
         self.listed += self.count - before
         return end
 
     def read(self, which: int, balanced: bool = False) -> None:
         """Make a forest of the whole matrix."""
-        at = 0
-        while at < self.A.nnz:
-            at = self.collect(at, which, balanced)
-            if at == self.A.nnz or self.count >= FULL * self.capacity:
-                self.span()
-                if at < self.A.nnz:
-                    self.sieve()
+        at, total = 0, self.A.nnz
+        with Bar(f"a forest of {total:,} entries", total, lambda: at) as bar:
+            while at < total:
+                at = self.collect(at, which, balanced)
+                if at == total or self.count >= FULL * self.capacity:
+                    self.span()
+                    if at < total:
+                        self.sieve()
+                bar.update()
 
     def edge_list(self, start: int = 0, stop: int | None = None) -> Array:
         """Some listed edges, as bytes."""

@@ -1,0 +1,99 @@
+"""Entries that are read once, in order: copied to the GPU a window at a time, ahead of the kernels that read them.
+
+A copy by CUDA takes the whole speed of the bus and no multiprocessor. So kernels of a window run at the device's speed,
+while the next windows come. What is resident is read where it lies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from formats.arrays import DeviceArray as Array
+from formats.arrays import cupy
+from formats.resident import host_part
+
+from .beyond import WINDOW, windows
+
+AHEAD = 2
+"""Windows that are on the device or on their way to it."""
+SHORTEST = 1 << 16
+"""Entries of a window, at least."""
+TO_GPU, ON_GPU = 1, 3
+"""Kinds of CUDA's copies."""
+
+Window = tuple[int, int, list[np.uint64]]
+"""Where it begins and ends, and of each array where entry 0 would be if all were in one piece: a kernel's arguments."""
+
+
+def staged(arrays: Sequence[Array], room: int) -> Iterator[Window]:
+    """All entries of contiguous arrays of as many, window after window; room: bytes of the device for those that come.
+
+    The current stream waits for each window. Its place is used again once what has been launched by the time the next
+    one is asked for is done. Where nothing has to come, or there is no room, all is read where it lies.
+    """
+    cp, total, borders = cupy(), arrays[0].size, [border_of(array) for array in arrays]
+    longest = min(WINDOW, room // (AHEAD * sum(array.itemsize for array in arrays)))
+    if longest < SHORTEST or min(borders) == total:
+        yield from whole(total, [*map(address, arrays)])
+        return
+    todo = [*windows(0, total, longest)]
+    held = [[cp.empty(longest, array.dtype) for array in arrays] for _ in range(min(AHEAD, len(todo)))]
+    here, copies = cp.cuda.get_current_stream(), cp.cuda.Stream(non_blocking=True)
+    copies.wait_event(here.record())  # what had the same memory before
+    arrived: list[Any] = []
+
+    def bring(number: int) -> None:
+        begin, stop = todo[number]
+        for array, border, place in zip(arrays, borders, held[number % len(held)], strict=True):
+            if stop > border:
+                copy_part(array, border, begin, stop, place, copies)
+        arrived.append(copies.record())
+
+    try:
+        for number in range(len(held)):
+            bring(number)
+        for number, (begin, stop) in enumerate(todo):
+            here.wait_event(arrived[number])
+            yield (
+                begin,
+                stop,
+                [
+                    np.uint64((array.data.ptr if stop <= border else place.data.ptr - begin * array.itemsize) % 2**64)
+                    for array, border, place in zip(arrays, borders, held[number % len(held)], strict=True)
+                ],
+            )
+            if number + len(held) < len(todo):
+                copies.wait_event(here.record())
+                bring(number + len(held))
+    finally:
+        copies.synchronize()
+
+
+def whole(total: int, given: list[np.uint64] | None = None) -> Iterator[Window]:
+    """Windows of all entries of arrays that are read where they lie."""
+    for begin, end in windows(0, total):
+        yield begin, end, given or []
+
+
+def address(array: Any) -> np.uint64:
+    """Where an array's first entry is: as a kernel's argument."""
+    return np.uint64(array.data.ptr)
+
+
+def border_of(array: Array) -> int:
+    """How many of an array's entries are resident, from the first on."""
+    part = host_part(array)
+    return array.size if part is None else part[0] // array.itemsize
+
+
+def copy_part(array: Array, border: int, begin: int, stop: int, place: Array, stream: Any) -> None:
+    """Begin to copy [begin, stop) to a place, by a copy for each kind of memory: none may lead over the border."""
+    copied, size = cupy().cuda.runtime.memcpyAsync, array.itemsize
+    middle = min(max(begin, border), stop)
+    for first, last, kind in ((begin, middle, ON_GPU), (middle, stop, TO_GPU)):
+        if last > first:
+            into = place.data.ptr + (first - begin) * size
+            copied(into, array.data.ptr + first * size, (last - first) * size, kind, stream.ptr)
