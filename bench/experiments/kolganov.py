@@ -5,23 +5,28 @@ pointer jumping, and the renumbering of trees. `boruvka` as a definition has the
 takes; edges within a tree, which Kolganov's search skips, are dropped at the end of a round, and count as search. The
 fused call has one kernel, or compiled loops, for all of a forest.
 
+The hybrid gives the search of a share of the vertices to the CPU: `bench.laboratory.boruvka`. Rows sorted by weight,
+on both sides of the bus, are its preparation, as in the paper, and timed apart.
+
 [1] A. S. Kolganov, Hybrid implementation of the MST algorithm using CPU and GPU, 2016.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from algorithms import boruvka, trace
-from bench.experiment import Experiment, Row, Setting
+from bench.experiment import Experiment, Row, Setting, released
 from bench.graphs import rmat_both_ways
-from bench.measure import THREE, rounded
+from bench.laboratory.boruvka import Hybrid, both_rows, measured_share
+from bench.measure import THREE, Contender, contest, rounded
 from formats import CSR, Matrix
-from formats.arrays import Device
+from formats.arrays import Device, finish
 
 from .afanasyev import DEGREE, cliques
-from .teps import FOREST, PLACE, Graph, Others, Way, implementation, measured, panel
+from .teps import FOREST, PLACE, Graph, Others, Way, implementation, measured, on_host, panel, reference, same
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -153,4 +158,101 @@ MST = Experiment(
         "checked",
     ),
     plot,
+)
+
+# --- both processors --------------------------------------------------------------------------------------------------
+
+SHARES = (0.0, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5)
+"""Of the vertices, which the CPU searches."""
+HYBRID_SCALES = (22, 24)
+MEASURED, FUSED = "hybrid, share measured", "GPU, fused"
+SECONDS = 0.2
+"""That the timed calls of a share may take, but for THREE of them."""
+
+
+def shared(setting: Setting) -> Iterator[Row]:
+    """Both graphs, every share."""
+    for make in (symmetric, cliques):
+        for scale in (8,) if setting.quick else HYBRID_SCALES:
+            graph = make(scale)
+            if kept := setting.kept_rows(graph.name):
+                yield from kept
+                continue
+            released(setting.device)
+            A = graph.make(scale, device=setting.device)
+            yield from at_shares(A, graph.row | {"n": A.nrows, "nnz": A.nnz}, setting)
+            A.forget()
+            del A
+
+
+def at_shares(A: CSR, known: Row, setting: Setting) -> Iterator[Row]:
+    """The rows of one graph: the fused call, each share, and the one that is measured."""
+    expected, checked = reference(FOREST, A, 0)
+    found = contest([fused_call(A, expected)], setting.repeats, seconds=SECONDS)[FUSED]
+    yield known | {"contender": FUSED, "checked": checked} | found | {"mteps": rounded(A.nnz / found["ms"] / 1e3)}
+    A.forget()  # what it keeps, to make room
+    began = time.perf_counter()
+    both_rows(A)
+    finish(setting.device)
+    known = known | {"prepared_ms": rounded(1e3 * (time.perf_counter() - began)), "checked": "the fused call"}
+    for share in SHARES:
+        yield known | timed_share(A, share, f"hybrid, {share:.0%}", expected, setting)
+    yield known | timed_share(A, measured_share(A), MEASURED, expected, setting)
+
+
+def fused_call(A: CSR, expected: Any) -> Contender:
+    """The forest by one kernel."""
+    return Contender(
+        FUSED, lambda: boruvka(A), agrees=lambda F: same(on_host(F), expected), device="cuda", watched=False
+    )
+
+
+def timed_share(A: CSR, share: float, name: str, expected: Any, setting: Setting) -> Row:
+    """The figures of a share; those of the searches are of the last call."""
+    run = Hybrid(A, share)
+    contender = Contender(
+        name,
+        run.grown,
+        agrees=lambda edges: same(on_host(run.forest(edges)), expected),
+        device=setting.device,
+        watched=False,
+    )
+    found = contest([contender], setting.repeats, seconds=SECONDS)[name]
+    searches = {name: rounded(getattr(run.times, name)) for name in ("copy_ms", "cpu_ms", "gpu_ms")}
+    own = {"contender": name, "share": round(share, 4), "rounds": run.times.rounds, "device": setting.device}
+    return own | found | searches | {"mteps": rounded(A.nnz / found["ms"] / 1e3)}
+
+
+def plot_shares(rows: list[Row]) -> Figure | None:
+    """Time against the share, a panel for each graph, and the share that was measured."""
+    from bench import plots
+
+    names = list(dict.fromkeys(row["graph"] for row in rows if "share" in row))
+    if not names:
+        return None
+    made, axes = plots.figure(len(names))
+    for ax, name in zip(axes, names, strict=True):
+        own = [row | {"percent": 100 * row["share"]} for row in rows if row["graph"] == name and "share" in row]
+        points = [row | {"line": "a forest"} for row in own if row["contender"] != MEASURED]
+        for figure, line in (("cpu_ms", "the CPU's searches"), ("gpu_ms", "the GPU's searches")):
+            points += [row | {"ms": row[figure] or None, "line": line} for row in own if row["contender"] != MEASURED]
+        points += [row | {"line": "share measured"} for row in own if row["contender"] == MEASURED]
+        plots.lines(ax, points, "percent", "ms", by="line", log_x=False)
+        plots.label(ax, name, "% of the vertices on the CPU", "milliseconds")
+        plots.legend(ax)
+    return made
+
+
+HYBRID = Experiment(
+    "kolganov-hybrid",
+    "A share of a forest's searches on the CPU",
+    "Kolganov 2016, the hybrid implementation",
+    "Spanning forests of symmetric R-MAT and SSCA-2 graphs of average degree 32. In each round the CPU searches a "
+    "share of the vertices' lightest edges and the GPU the others, at the same time. Sorted rows are prepared on both "
+    "sides. The paper has its best share at 20 to 25 %, on a GTX Titan. The share that is measured makes both take as "
+    "long.",
+    shared,
+    ("graph", "nnz", "contender", "share", "ms", "mteps", "rounds", "copy_ms", "cpu_ms", "gpu_ms", "prepared_ms"),
+    plot_shares,
+    devices=("cuda",),
 )
