@@ -26,9 +26,9 @@ Entries = tuple[Array, Array, Array]
 
 
 def entries(A: CSR) -> Iterator[Entries]:
-    """All entries, a block at a time."""
+    """All entries, a block at a time, each read once: they may lie beyond a bus."""
     for block in blocks(A.nnz, A.place.backend):  # type: ignore[arg-type]
-        yield rows_of(A.indptr, block), A.indices[block], A.values[block]
+        yield rows_of(A.indptr, block), A.indices[block].copy(), A.values[block].copy()
 
 
 def is_product(A: CSR, x: Array, y: Array) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -75,9 +76,22 @@ def test_every_other_forest_is_refused() -> None:
 @pytest.mark.parametrize("device", [Backend.CUDA.param(name="large")])
 def test_a_large_matrix_is_certified_and_limited(device: Any) -> None:
     found = [*large.rows(large.Setting(device, quick=True, repeats=3))]
-    assert [row["contender"] for row in found] == [*large.NAMES] * 2
+    assert [row["contender"] for row in found] == [*large.NAMES, *large.NAMES, *large.BEYOND_NAMES]
     assert all(row["verified"] for row in found if "missing" not in row)
     assert {row["resident"] == 1 for row in found} == {True, False}
+
+
+def test_a_graph_in_two_memories_leaves_room_for_vectors_and_a_range_of_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    place: Any = SimpleNamespace(available_bytes=lambda: 400 << 20)
+    monkeypatch.setattr(large.resident, "empty", lambda shape, dtype, there, place: (*shape, there))
+    monkeypatch.setattr(large.resident, "check_pinned", lambda what, size: None)
+    size, there = large.in_two_memories(20, 40, place, 1.0)(40 << 20, np.dtype(np.int32))
+    beside = (large.VECTORS << 20) + large.STRIP_BYTES * (40 << 20) * large.PART
+    assert size == 40 << 20
+    assert 2 * there == pytest.approx((400 << 20) - beside, abs=2 * large.resident.GRANULE)
+    assert large.in_two_memories(20, 40, place, 0.25)(40 << 20, np.dtype(np.int32))[1] == 40 << 20
+    place.available_bytes = lambda: 0
+    assert large.in_two_memories(20, 40, place, 1.0)(1 << 20, np.dtype(np.int32)) == (1 << 20, 0)
 
 
 def test_the_experiment_certifies_all_that_it_measures() -> None:

@@ -45,9 +45,11 @@ from .teps import on_host, same
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-SHARES = (1.0, 0.5, 0.25, 0.1, 0.05)
-SCALES, LARGEST = (22, 24), 26
-"""Of R-MAT graphs, but on a quick run. The largest is the last graph."""
+SHARES, FEWER = (1.0, 0.5, 0.25, 0.1, 0.05), (1.0, 0.25, 0.1)
+MANY = 1 << 29
+"""Entries from which on fewer shares are measured."""
+SCALES, LARGEST = (22, 24, 25), (26, 27)
+"""Of R-MAT graphs, but on a quick run. The largest are the last graphs."""
 SOURCE = 3
 PROBE_BYTES = 256 << 20
 """Of pinned memory, whose reading gives the bus's speed."""
@@ -64,7 +66,6 @@ TASKS: dict[str, Task] = {
     "SSSP": lambda A, x: sssp(A, SOURCE),
     "BFS": lambda A, x: bfs(A, SOURCE),
     "SCC": lambda A, x: scc(A),
-    "BFS after SCC": lambda A, x: bfs(A, SOURCE),
     "WCC": lambda A, x: scc(A, weak=True),
     "MST": lambda A, x: boruvka(A, symmetrize=True),
 }
@@ -90,7 +91,8 @@ def graphs(setting: Setting) -> Iterator[tuple[str, Callable[[], CSR]]]:
     yield "grid2k", partial(grid, 2048, device=device)
     if setting.data is not None and (setting.data / ROADS).exists():
         yield "roads", partial(roads, setting.data / ROADS, device=device)
-    yield f"rmat{LARGEST}", partial(rmat, LARGEST, device=device, dtype=np.float32)
+    for scale in LARGEST:
+        yield f"rmat{scale}", partial(rmat, scale, device=device, dtype=np.float32)
 
 
 def rows(setting: Setting) -> Iterator[Row]:
@@ -112,7 +114,7 @@ def rows(setting: Setting) -> Iterator[Row]:
         del whole, told
         released(setting.device)
         known = {"graph": name, "n": A.nrows, "nnz": A.nnz, "matrix_bytes": A.nbytes}
-        for share in SHARES:
+        for share in SHARES if A.nnz < MANY else FEWER:
             for row in at_share(A, TASKS, share, answers, place, speed, setting):
                 yield known | row | {"stream_ms": rounded(row["floor_ms"] * rounds[row["contender"]])}
             for row in at_share(packed, PRODUCT, share, answers, place, speed, setting):

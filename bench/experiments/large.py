@@ -1,10 +1,11 @@
-"""A matrix of more than four thousand million entries: in memory on the GPU, and within 4 GiB of it.
+"""A matrix of four thousand million entries, in memory on the GPU and within 4 GiB of it; and one larger than the GPU.
 
     python -m bench large --device cuda
 
-From 2^31 entries on, entries are counted in 64 bits. Answers of the matrix in memory are checked by certificates
-(`bench.certificates`). Within the limit they must be equal to those, to the last bit. Columns are those of `beyond`,
-and:
+From 2^31 entries on, entries are counted in 64 bits. Both graphs are made a range of rows at a time. The second one has
+more bytes than an H100: it is written as it is made, what does not fit to pinned memory of the host. Answers are
+checked by certificates (`bench.certificates`). Within the limit they must be equal to those, to the last bit. Columns
+are those of `beyond`, and:
 
     limit_bytes   that the device may hold
 """
@@ -20,8 +21,10 @@ import numpy as np
 from bench.certificates import are_distances, are_levels, components, is_forest, is_product
 from bench.experiment import Experiment, Row, Setting, released
 from bench.graphs import rmat
+from bench.graphs.recursive import QUADRANTS
+from bench.graphs.strips import PART, Allocate, rmat_in_strips
 from bench.measure import Disagreement, rounded
-from formats import COO, CSR, set_memory_limit
+from formats import COO, CSR, resident, set_memory_limit
 from formats.arrays import finish
 from formats.matrix.placing import VECTORS
 from formats.places import Place, find_place
@@ -34,12 +37,18 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SCALE, EDGE_FACTOR = 25, 132
-"""Of an R-MAT graph: 4.17 G entries, for edges are counted in 32 bits by algorithms on GPUs."""
-QUICK = 10, 8
+"""Of an R-MAT graph: 4.17 G entries, for edges are counted in 32 bits by searches on GPUs."""
+BEYOND_SCALE, BEYOND_FACTOR = 26, 112
+"""Of one that is larger than the GPU: 7 G entries of 12 bytes."""
+QUICK, QUICK_BEYOND = (10, 8), (10, 6)
+STRIP_BYTES = 5 * 8
+"""For each edge of a range of rows while these are made, at most."""
 LIMIT = 4 << 30
 THRESHOLDS = (1, 2, 4, 8, 16, 32, 64, 128)
 """Weights at which a forest is looked at."""
+FEW_THRESHOLDS = (4, 64)
 NAMES = "mxv", "SSSP", "BFS", "MST", "WCC"
+BEYOND_NAMES = "mxv", "MST", "WCC"
 
 Certificate = Callable[[CSR, Any, Any, dict[str, Any]], bool]
 """Of a matrix, the operand of its product, an answer, and the answers before it, on the host."""
@@ -48,8 +57,10 @@ CERTIFICATES: dict[str, Certificate] = {
     "SSSP": lambda A, x, d, _: are_distances(A, SOURCE, d),
     "BFS": lambda A, x, level, _: are_levels(A, SOURCE, level),
     "MST": lambda A, x, F, _: is_forest(A, F, THRESHOLDS),
-    "WCC": lambda A, x, label, known: same(on_host(label), trees_of(known["MST"])),
+    "WCC": lambda A, x, label, known: same(on_host(label), on_host(trees_of(known["MST"].to(device=A.place)))),
 }
+BEYOND_CERTIFICATES = CERTIFICATES | {"MST": lambda A, x, F, _: is_forest(A, F, FEW_THRESHOLDS)}
+"""Of the second graph, whose entries cross the bus for each."""
 
 
 def trees_of(F: COO) -> Any:
@@ -59,6 +70,13 @@ def trees_of(F: COO) -> Any:
 
 
 def rows(setting: Setting) -> Iterator[Row]:
+    """Both graphs."""
+    yield from in_memory(setting)
+    released(setting.device)
+    yield from larger_than_memory(setting)
+
+
+def in_memory(setting: Setting) -> Iterator[Row]:
     """Every task in memory, and within the limit."""
     place = find_place(setting.device)
     scale, edge_factor = QUICK if setting.quick else (SCALE, EDGE_FACTOR)
@@ -78,38 +96,87 @@ def rows(setting: Setting) -> Iterator[Row]:
         answers[task] = certified(whole, task, answers)
         whole_known = figures(whole, 1.0, speed)
         yield known | {"contender": task} | whole_known | attempt(whole, task, answers[task], setting, whole_known)
-    A = whole.to(device="cpu")
     whole.forget()
     del whole
     released(setting.device)
-    limit = A.nbytes // 2 + VECTORS * A.nrows if setting.quick else LIMIT
-    set_memory_limit(limit, device=place)
-    try:
-        yield from within(A, limit, known, answers, speed, setting, place)
-    finally:
-        set_memory_limit(None, device=place)
-
-
-def certified(A: CSR, task: str, answers: dict[str, Any]) -> Any:
-    """The answer on the host, as a certificate finds it right; Disagreement if it does not."""
-    x = vector(A)
-    answer = explain(TASKS[task], A, x).result
-    if not CERTIFICATES[task](A, x, answer, answers):
-        raise Disagreement(f"{task}: what was computed is not what its certificate asks for")
-    return on_host(answer)
+    yield from within((scale, edge_factor), known, answers, speed, setting, place)
 
 
 def within(
-    A: CSR, limit: int, known: Row, answers: dict[str, Any], speed: float, setting: Setting, place: Place
+    size: tuple[int, int], known: Row, answers: dict[str, Any], speed: float, setting: Setting, place: Place
 ) -> Iterator[Row]:
-    """The rows of a matrix as much of which is resident as the limit has room for."""
+    """The rows of the same matrix, made again, as much of which is resident as a limit has room for, beside vectors."""
+    limit = known["matrix_bytes"] // 2 + VECTORS * known["n"] if setting.quick else LIMIT
+    part = max(0.0, (limit - VECTORS * known["n"]) / known["matrix_bytes"])
     start = time.perf_counter()
-    B: Any = A.to(device=place, resident="auto")
-    moved = {"limit_bytes": limit, "moved_ms": rounded(1e3 * (time.perf_counter() - start))}
-    limited = figures(B, round(B.resident / B.nbytes, 4), speed)
-    for task, answer in answers.items():
-        yield known | moved | {"contender": task} | limited | attempt(B, task, answer, setting, limited)
-    B.forget()
+    B = rmat_in_strips(*size, QUADRANTS, device=setting.device, allocate=allocating(part, place))
+    finish(setting.device)
+    released(setting.device)
+    set_memory_limit(limit, device=place)
+    try:
+        own = figures(B, round(B.resident / B.nbytes, 4), speed) | {"limit_bytes": limit}
+        own["made_ms"] = rounded(1e3 * (time.perf_counter() - start))
+        for task, answer in answers.items():
+            yield known | {"contender": task} | own | attempt(B, task, answer, setting, own)
+    finally:
+        set_memory_limit(None, device=place)
+        B.forget()
+
+
+def larger_than_memory(setting: Setting) -> Iterator[Row]:
+    """Tasks of one pass on a matrix that was never in one memory."""
+    place = find_place(setting.device)
+    scale, edge_factor = QUICK_BEYOND if setting.quick else (BEYOND_SCALE, BEYOND_FACTOR)
+    name = f"rmat{scale} {edge_factor}, in two memories"
+    if kept := setting.kept_rows(name):
+        yield from kept
+        return
+    speed = bytes_per_ms(place, PROBE_BYTES >> (6 if setting.quick else 0))
+    start = time.perf_counter()
+    allocate = in_two_memories(scale, edge_factor, place, 0.5 if setting.quick else 1.0)
+    A = rmat_in_strips(scale, edge_factor, QUADRANTS, device=setting.device, allocate=allocate)
+    finish(setting.device)
+    known = {"graph": name, "n": A.nrows, "nnz": A.nnz, "matrix_bytes": A.nbytes}
+    known["made_ms"] = rounded(1e3 * (time.perf_counter() - start))
+    released(setting.device)
+    own = figures(A, round(A.resident / A.nbytes, 4), speed)
+    answers: dict[str, Any] = {}
+    for task in BEYOND_NAMES:
+        answers[task] = certified(A, task, answers, BEYOND_CERTIFICATES)
+        yield known | {"contender": task} | own | attempt(A, task, answers[task], setting, own)
+    A.forget()
+
+
+def in_two_memories(scale: int, edge_factor: int, place: Place, share: float) -> Allocate:
+    """What makes the large arrays: at most that share of each on the device, and no more than it has room for.
+
+    Vectors, and a range of rows while it is made, have to fit, too.
+    """
+    most = edge_factor << scale
+    columns = 4 if most < 2**31 else 8
+    beside = VECTORS * (1 << scale) + int(STRIP_BYTES * most * PART)
+    fits = ((place.available_bytes() or 0) - beside) / (most * (columns + 4))
+    return allocating(min(share, max(0.0, fits)), place)
+
+
+def allocating(part: float, place: Place) -> Allocate:
+    """What makes arrays of which that part is on the device, and the rest in pinned memory."""
+
+    def allocate(size: int, dtype: np.dtype) -> Any:
+        there = int(part * size * dtype.itemsize) // resident.GRANULE * resident.GRANULE
+        resident.check_pinned("a graph in two memories", size * dtype.itemsize - there)
+        return resident.empty((size,), dtype, there, place)
+
+    return allocate
+
+
+def certified(A: CSR, task: str, answers: dict[str, Any], certificates: dict[str, Certificate] = CERTIFICATES) -> Any:
+    """The answer on the host, as a certificate finds it right; Disagreement if it does not."""
+    x = vector(A)
+    answer = explain(TASKS[task], A, x).result
+    if not certificates[task](A, x, answer, answers):
+        raise Disagreement(f"{task}: what was computed is not what its certificate asks for")
+    return on_host(answer)
 
 
 def attempt(B: CSR, task: str, answer: Any, setting: Setting, known: Row) -> Row:
@@ -136,16 +203,17 @@ def plot(rows: list[Row]) -> Figure | None:
 
 LARGE = Experiment(
     name="large",
-    title="A matrix of 4 thousand million entries",
+    title="Matrices of thousands of millions of entries",
     source="",
     about=(
-        "An R-MAT graph whose entries are counted in 64 bits: in memory on the GPU, where certificates look at every "
-        "entry to verify the answers, and with no more than 4 GiB of the device for the matrix and all else."
+        "R-MAT graphs whose entries are counted in 64 bits. One in memory on the GPU, where certificates look at every "
+        "entry to verify the answers, and with no more than 4 GiB of the device for the matrix and all else. One that "
+        "is larger than the GPU's memory, for products, forests and weak components, which take one pass."
     ),
     rows=rows,
     columns=(
         *("graph", "nnz", "contender", "resident", "ms", "floor_ms", "passes", "matrix_bytes", "resident_bytes"),
-        *("crossing_bytes", "crossed_bytes", "limit_bytes", "first_ms", "made_ms", "moved_ms", "implementation"),
+        *("crossing_bytes", "crossed_bytes", "limit_bytes", "first_ms", "made_ms", "implementation"),
     ),
     plot=plot,
     devices=("cuda",),
