@@ -78,7 +78,12 @@ NAMES = {
     "rmat-10M": "R-MAT 19",
     "dense512": "a full graph of 512",
 }
-BEYOND = {"rmat22": "R-MAT 22", "grid2k": "a grid of 2048²", "rmat24": "R-MAT 24", "ssca2 21": "SSCA-2 21"}
+BEYOND = {
+    "rmat24": "R-MAT 24",
+    "ssca2 21": "SSCA-2 21",
+    "grid2k": "a grid of 2048²",
+    "roads": "roads, US North-East",
+}
 STOPPED = {f"stopped after {limit:g} s": f"> {limit * 1e3:,.0f}" for limit, _ in LIMITS.values()}
 FACTORED, FACTORED_AGAIN = ("order", "pattern and numbers"), ("numbers",)
 TASKS = {"sssp": "`sssp`", "bfs": "`bfs`", "scc": "`scc`", "mst": "`boruvka`"}
@@ -305,7 +310,7 @@ def batches_on_a_gpu() -> str:
 def beyond_a_gpu() -> str:
     """Milliseconds by the share of the matrix that is resident, and the floor of a pass over what is not."""
     found: dict[tuple[str, str], dict[float, dict[str, Any]]] = {}
-    for row in load(RESULTS / f"beyond-{H200}.jsonl"):
+    for row in load(RESULTS / f"beyond-{GPU}.jsonl"):
         if "ms" in row:
             found.setdefault((row["graph"], row["contender"]), {})[row["resident"]] = row
     shares = (1.0, 0.5, 0.1)

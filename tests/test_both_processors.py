@@ -12,6 +12,7 @@ from bench.experiments import kolganov
 from bench.graphs import grid, rmat_both_ways, ssca2
 from bench.laboratory.boruvka import (
     BLOCK,
+    TRIALS,
     CPUSearch,
     Hybrid,
     Rows,
@@ -86,10 +87,12 @@ def test_blocks_of_vertices_are_dealt_out() -> None:
 
 
 def test_the_measured_share_makes_both_take_as_long() -> None:
-    times = Times(copy_ms=2, cpu_ms=8, gpu_ms=9)  # all by the CPU: 80; by the GPU: 10
-    share = balanced(times, 0.1)
-    assert 2 + 80 * share == pytest.approx(10 * (1 - share))
-    assert balanced(Times(copy_ms=11, cpu_ms=8, gpu_ms=9), 0.1) == 0
+    low, high = TRIALS
+    few, some = (Times(copy_ms=2, cpu_ms=3 + 80 * share, gpu_ms=10 * (1 - share)) for share in (low, high))
+    share = balanced(few, some)
+    assert 2 + 3 + 80 * share == pytest.approx(10 * (1 - share))
+    few.copy_ms = 8  # and 3 more before the CPU's first search
+    assert balanced(few, some) == 0
 
 
 def test_other_weights_are_refused() -> None:

@@ -5,9 +5,10 @@ weight beforehand, so that is the first one that does, and no search goes back. 
 meanwhile, the CPU searches its share of the vertices, and its answers are on their way while the GPU still searches.
 In the second half the GPU joins trees.
 
-The share that is best makes both search for as long. `measured_share` finds it by one forest:
+The share that is best makes both search for as long. `measured_share` finds it by forests of two shares:
 
-    c + s·b = (1 - s)·g       c: the copy of the trees    b, g: all vertices' searches by the CPU, and by the GPU
+    c + a + s·b = (1 - s)·g     c: the copy of the trees    a + s·b: the searches of a share s by the CPU
+                                g: all searches by the GPU
 
 Vertices are dealt out in blocks, at random, so that a share of the vertices has that share of the edges.
 
@@ -35,8 +36,8 @@ BLOCK = 64
 """Vertices that are dealt out together."""
 PIECES, WORTH = 4, 1 << 16
 """For each thread of the CPU, of about equally many vertices and entries, and of so many at least."""
-TRIAL = 1 / 16
-"""The share by which the best one is found."""
+TRIALS = 1 / 64, 1 / 8
+"""The shares by which the best one is found."""
 TO_HOST, TO_GPU = 2, 1
 """Directions of CUDA's copies."""
 
@@ -216,18 +217,23 @@ class Hybrid:
         k.plain("put", self.mine.size, (self.mine_there, size, *self.answers, *found[1:]))
 
 
-def measured_share(A: CSR, trial: float = TRIAL) -> float:
-    """The share by which the CPU's searches and the GPU's would take as long, by the second of two forests."""
-    tried = Hybrid(A, trial)
-    for _ in range(2):
-        tried.grown()
-    return balanced(tried.times, trial)
+def measured_share(A: CSR) -> float:
+    """The share by which the CPU's searches and the GPU's would take as long, by the second of two forests each."""
+    times = []
+    for trial in TRIALS:
+        tried = Hybrid(A, trial)
+        for _ in range(2):
+            tried.grown()
+        times.append(tried.times)
+    return balanced(*times)
 
 
-def balanced(times: Times, share: float) -> float:
-    """s with c + s·b = (1 - s)·g; 0 where the copy alone takes longer than all searches by the GPU."""
-    b, g = times.cpu_ms / share, times.gpu_ms / (1 - share)
-    return max(0.0, (g - times.copy_ms) / (g + b))
+def balanced(few: Times, some: Times) -> float:
+    """s with c + a + s·b = (1 - s)·g, by both TRIALS; 0 where c + a are more than all searches by the GPU take."""
+    low, high = TRIALS
+    b = max(0.0, (some.cpu_ms - few.cpu_ms) / (high - low))
+    a, g = max(0.0, few.cpu_ms - low * b), few.gpu_ms / (1 - low)
+    return max(0.0, (g - few.copy_ms - a) / (g + b))
 
 
 def hybrid(A: CSR, share: float | None = None) -> COO:
