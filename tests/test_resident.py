@@ -311,11 +311,12 @@ def test_a_trace_tells_what_each_round_moved(monkeypatch: pytest.MonkeyPatch) ->
 # --- windows that are copied ahead ------------------------------------------------------------------------------------
 
 
-def seen(window: tuple[int, int, list[np.uint64]], dtypes: list[Any]) -> list[np.ndarray]:
+def seen(window: tuple[int, int, list[Any]], dtypes: list[Any]) -> list[np.ndarray]:
     """What a kernel sees of a window of each array."""
     begin, end, given = window
     found = []
-    for pointer, dtype in zip(given, map(np.dtype, dtypes), strict=True):
+    for place, dtype in zip(given, map(np.dtype, dtypes), strict=True):
+        pointer = place.ctypes.data if isinstance(place, np.ndarray) else place
         held: Any = (ctypes.c_ubyte * ((end - begin) * dtype.itemsize)).from_address(
             (int(pointer) + begin * dtype.itemsize) % 2**64
         )

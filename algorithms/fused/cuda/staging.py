@@ -24,8 +24,8 @@ SHORTEST = 1 << 16
 TO_GPU, ON_GPU = 1, 3
 """Kinds of CUDA's copies."""
 
-Window = tuple[int, int, list[np.uint64]]
-"""Where it begins and ends, and of each array where entry 0 would be if all were in one piece: a kernel's arguments."""
+Window = tuple[int, int, list[Any]]
+"""Where it begins and ends, and of each array itself, or where its entry 0 would be in one piece: a kernel takes both."""
 
 
 def staged(arrays: Sequence[Array], room: int) -> Iterator[Window]:
@@ -37,7 +37,7 @@ def staged(arrays: Sequence[Array], room: int) -> Iterator[Window]:
     cp, total, borders = cupy(), arrays[0].size, [border_of(array) for array in arrays]
     longest = min(WINDOW, room // (AHEAD * sum(array.itemsize for array in arrays)))
     if longest < SHORTEST or min(borders) == total:
-        yield from whole(total, [*map(address, arrays)])
+        yield from whole(total, [*arrays])
         return
     todo = [*windows(0, total, longest)]
     held = [[cp.empty(longest, array.dtype) for array in arrays] for _ in range(min(AHEAD, len(todo)))]
@@ -72,15 +72,10 @@ def staged(arrays: Sequence[Array], room: int) -> Iterator[Window]:
         copies.synchronize()
 
 
-def whole(total: int, given: list[np.uint64] | None = None) -> Iterator[Window]:
+def whole(total: int, given: list[Any]) -> Iterator[Window]:
     """Windows of all entries of arrays that are read where they lie."""
     for begin, end in windows(0, total):
-        yield begin, end, given or []
-
-
-def address(array: Any) -> np.uint64:
-    """Where an array's first entry is: as a kernel's argument."""
-    return np.uint64(array.data.ptr)
+        yield begin, end, given
 
 
 def border_of(array: Array) -> int:

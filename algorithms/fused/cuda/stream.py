@@ -21,7 +21,7 @@ from semiring.verbs.registry import Unsuited
 from . import kernels
 from .beyond import WINDOW, beyond, left_for_blocks
 from .paths import step_of
-from .staging import AHEAD, Window, address, staged, whole
+from .staging import AHEAD, Window, staged, whole
 
 CONTROL_WORDS = 8
 """Of 8 bytes, in StreamControl; COUNT … are numbers of some."""
@@ -100,12 +100,11 @@ class Stream:
         """The matrix's columns and values, window after window, copied ahead where they are not resident."""
         A, one_value = self.A, step_of(self.A, np.int64) == 0
         if isinstance(A, CompressedCSR):
-            given = [*map(address, (A.words, A.bases, A.starts, A.values))]
-            for begin, end, own in staged((A.values,), self.coming) if not one_value else whole(A.nnz):
-                yield begin, end, [*given[:3], *(own or given[3:])]
+            for begin, end, own in whole(A.nnz, [A.values]) if one_value else staged((A.values,), self.coming):
+                yield begin, end, [A.words, A.bases, A.starts, *own]
         else:
             for begin, end, own in staged((A.indices,) if one_value else (A.indices, A.values), self.coming):
-                yield begin, end, own if len(own) == 2 else [*own, address(A.values)]
+                yield begin, end, own if len(own) == 2 else [*own, A.values]
 
     def collect(self, start: int, which: int, balanced: bool, least: Any = LEAST, most: Any = NOT_YET) -> int:
         """List edges from a place in the matrix on, as many as fit; returns where the next ones begin.
