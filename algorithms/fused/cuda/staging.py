@@ -25,7 +25,7 @@ TO_GPU, ON_GPU = 1, 3
 """Kinds of CUDA's copies."""
 
 Window = tuple[int, int, list[Any]]
-"""Where it begins and ends, and of each array itself, or where its entry 0 would be in one piece: a kernel takes both."""
+"""Where it begins and ends; and each array, or where its entry 0 would be in one piece: a kernel takes both."""
 
 
 def staged(arrays: Sequence[Array], room: int) -> Iterator[Window]:
