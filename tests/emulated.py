@@ -130,6 +130,11 @@ class Event:
         assert self.ordinal == stream.ordinal == current(), "an event of another device"
 
 
+def copied(to: int, there: int, source: int, here: int, count: int, stream: int) -> None:
+    assert there != here, "a copy between GPUs within one"
+    ctypes.memmove(to, source, count)
+
+
 def made(array: Any) -> Array:
     found = np.array(array).view(Array)
     found.ordinal = current()
@@ -177,7 +182,7 @@ def fake_cupy(gpus: int) -> Any:
         getDeviceCount=lambda: gpus,
         deviceCanAccessPeer=lambda one, other: True,
         deviceEnablePeerAccess=lambda other: None,
-        memcpyPeerAsync=lambda to, _to, source, _source, count, _stream: ctypes.memmove(to, source, count),
+        memcpyPeerAsync=copied,
         memGetInfo=lambda: (1 << 40, 1 << 40),
         CUDARuntimeError=RuntimeError,
         driverGetVersion=lambda: 13000,
