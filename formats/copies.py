@@ -214,7 +214,7 @@ def to_peer(array: Any, place: Place, out: Any = None) -> Any:
     """
     cp, here = cupy(), array.device.id
     runtime = cp.cuda.runtime
-    if here == place.ordinal:  # CUDA's copy between GPUs takes a way over the host there
+    if here == place.ordinal:  # where CUDA's copy between GPUs is slow
         with cp.cuda.Device(here):
             if out is None:
                 return array
