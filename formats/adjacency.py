@@ -16,6 +16,9 @@ AT_ONCE = 4096
 """Names that are looked up by one call: few enough to stay in a cache between the walk and the look-up."""
 
 
+STEP = 1 << 15
+"""Names that are looked up at a time by where they lie."""
+
 ALIGNED, FAR = 16, 512
 """Bytes between objects at least; steps of so many for each name at most, where a NetworkX graph takes more."""
 
@@ -77,18 +80,19 @@ def adjacency_of(
     """
     ends = np.zeros(len(adj) + 1, np.int64)
     np.cumsum(np.fromiter(map(len, adj.values()), np.int64, len(adj)), out=ends[1:])
-    listed, dtype = chain.from_iterable(adj.values()), np.int32 if len(adj) < 1 << 31 else np.int64
+    listed: Iterator[Hashable] = chain.from_iterable(adj.values())
+    dtype = np.int32 if len(adj) < 1 << 31 else np.int64
     if names is None:
         return Adjacency(ends, np.fromiter(listed, dtype, int(ends[-1])))
     vertices = np.empty(int(ends[-1]), dtype)
-    places = Places.of(names, dtype) if vertices.size > len(names) >= AT_ONCE else None
-    for at in range(0, vertices.size, AT_ONCE):
-        each = tuple(islice(listed, AT_ONCE))
-        found: Any = None if places is None else places.numbers(each)
-        if found is None:
-            number = dict(zip(names, range(len(names)), strict=True)) if number is None else number
-            places, found = None, itemgetter(*each)(number)
-        vertices[at : at + AT_ONCE] = found
+    done = 0
+    if vertices.size > len(names) >= AT_ONCE and (places := Places.of(names, dtype)) is not None:
+        done = places.look_up(listed, vertices)
+        listed = islice(chain.from_iterable(adj.values()), done, None)
+    if done < vertices.size:
+        known = dict(zip(names, range(len(names)), strict=True)) if number is None else number
+        for at in range(done, vertices.size, AT_ONCE):
+            vertices[at : at + AT_ONCE] = itemgetter(*islice(listed, AT_ONCE))(known)
     return Adjacency(ends, vertices)
 
 
@@ -113,13 +117,15 @@ class Places(NamedTuple):
         table[at] = np.arange(1, at.size + 1)
         return cls(first, table) if np.array_equal(table[at], np.arange(1, at.size + 1)) else None
 
-    def numbers(self, names: tuple[Hashable, ...]) -> np.ndarray | None:
-        """None if some are not those objects, but at most equal to them."""
-        at = (np.fromiter(map(id, names), np.int64, len(names)) - self.first) // ALIGNED
-        if at.min() < 0 or at.max() >= self.table.size:
-            return None
-        found = self.table[at]
-        return found - 1 if found.min() > 0 else None
+    def look_up(self, names: Iterator[Hashable], numbers: np.ndarray) -> int:
+        """Write the numbers of names, up to those that are not the same objects, but at most equal; how many."""
+        for done in range(0, numbers.size, STEP):
+            count = min(STEP, numbers.size - done)
+            at = (np.fromiter(map(id, islice(names, count)), np.int64, count) - self.first) // ALIGNED
+            if at.min() < 0 or at.max() >= self.table.size or not (found := self.table[at]).all():
+                return done
+            numbers[done : done + count] = found - 1
+        return numbers.size
 
 
 def attribute_of(adj: Mapping[Any, Any], name: Hashable, default: Any, parallel: bool, combine: Any = min) -> list[Any]:
