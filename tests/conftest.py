@@ -178,6 +178,14 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize(names, cells(*marker.args))
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Give each process tests that follow each other, so that two seldom compile the same kernel at once."""
+    from xdist.scheduler import WorkStealingScheduling
+
+    return WorkStealingScheduling(config, log) if config.getoption("dist") == "load" else None
+
+
 def why_skipped(item: pytest.Item) -> str | None:
     """Why an item cannot run here, if it is not required to."""
     needed = [Backend(marker.args[0]) for marker in item.iter_markers("backend")]
