@@ -13,6 +13,7 @@ import threading
 from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import suppress
+from functools import cache
 from typing import Any, Protocol
 
 import numpy as np
@@ -238,15 +239,17 @@ def to_peer(array: Any, place: Place, out: Any = None) -> Any:
 
 def befriend(places: Sequence[Place]) -> bool:
     """Let GPUs read and write each other's memory; can they?"""
+    return all(_befriended(place, other) for place in places for other in places if other is not place)
+
+
+@cache
+def _befriended(place: Place, other: Place) -> bool:
+    """Let a GPU read and write another's memory, from now on; can it?"""
     runtime = cupy().cuda.runtime
-    for place in places:
-        for other in places:
-            if other is place:
-                continue
-            if not runtime.deviceCanAccessPeer(place.ordinal, other.ordinal):
-                return False
-            with place.scope(), suppress(runtime.CUDARuntimeError):  # which says that they can already
-                runtime.deviceEnablePeerAccess(other.ordinal)
+    if not runtime.deviceCanAccessPeer(place.ordinal, other.ordinal):
+        return False
+    with place.scope(), suppress(runtime.CUDARuntimeError):  # which says that it can already
+        runtime.deviceEnablePeerAccess(other.ordinal)
     return True
 
 

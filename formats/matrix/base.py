@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound="Matrix")
 
+WHERE_IT_IS = {"astype", "lengths", "pattern", "to_edges"}
+"""Methods that run on the matrix's own GPU, also where a format has its own."""
+
 
 class Matrix(Notation["Matrix"], Storage):
     """Base of the storage formats. `A[u, v]` is the weight of the edge u -> v.
@@ -58,6 +61,8 @@ class Matrix(Notation["Matrix"], Storage):
         super().__init_subclass__(**options)
         if "__post_init__" in cls.__dict__:
             cls.__post_init__ = made_at_home(cls.__dict__["__post_init__"])  # type: ignore[attr-defined]
+        for name in WHERE_IT_IS & cls.__dict__.keys():
+            setattr(cls, name, at_home(cls.__dict__[name]))
         if listed and not cls.__name__.startswith("_"):
             Matrix.formats[cls.__name__.lower()] = cls
 
@@ -172,6 +177,7 @@ class Matrix(Notation["Matrix"], Storage):
     def __contains__(self, position: tuple[SupportsIndex, SupportsIndex]) -> bool:
         return self.get(*self._position(position)) is not None
 
+    @at_home
     def to_edges(self) -> tuple[Array, Array, Array]:
         """(rows, cols, values) of all entries, sorted by row, then by column, whatever the format."""
         return to_edges(self)
@@ -224,6 +230,7 @@ class Matrix(Notation["Matrix"], Storage):
 
     # --- how large, and which format ------------------------------------------------------------------------------
 
+    @at_home
     def lengths(self, axis: int = 0) -> Array:
         """(nrows,), how many entries each row has; axis=1: (ncols,), each column."""
         made = self.to(("csr", "csc")[axis])

@@ -15,8 +15,8 @@ from ..arrays import DeviceArray as Array
 from ..arrays import contiguous
 from ..gpu import cupy
 
-FOLDED = {"plus": "NCCL_SUM", "min": "NCCL_MIN", "max": "NCCL_MAX"}
-"""⊕ that NCCL has, by name. Of integers it gives what folding in the order of ranks does."""
+FOLDED = {"min": "NCCL_MIN", "max": "NCCL_MAX"}
+"""⊕ that NCCL has, by name, with the bits of folding in the order of ranks. Its sums of integers do not saturate."""
 TYPES = {"int32": "NCCL_INT32", "int64": "NCCL_INT64"}
 
 
