@@ -164,6 +164,7 @@ def pytest_report_header(config: pytest.Config) -> str | None:
 
 def pytest_itemcollected(item: pytest.Item) -> None:
     item.add_marker("full")
+    item.extra_keyword_matches.update(marker.args[0] for marker in item.iter_markers("backend"))  # for -k cuda
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -247,8 +248,6 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     reporter = config.pluginmanager.get_plugin("terminalreporter")
     if hasattr(config, "workerinput") or reporter is None or Backend.CUDA not in config.getoption("--require"):
         return
-    outcome = gpu_record.counts(reporter.stats)
-    if exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED) and any(outcome.values()):
-        if Backend.CUDA.missing is None:
-            failed = gpu_record.failures(reporter.stats)
-            gpu_record.write(gpu_record.machine(), outcome, failed, config.invocation_params.args)
+    ended = exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
+    if ended and any(gpu_record.counts(reporter.stats).values()) and Backend.CUDA.missing is None:
+        gpu_record.write(gpu_record.machine(), reporter.stats, config.invocation_params.args)

@@ -1,7 +1,7 @@
 """Which CUDA sources the tests last ran on, on a GPU, and what came of it: `gpu_record.json`.
 
-`pytest --require cuda` writes it on a machine with a GPU. `python -m tests.gpu_record --check` says, without one,
-whether the sources are still those, and nothing failed: exit 0 if so, 1 if not.
+`pytest --require cuda` writes it on a machine with a GPU, in one run or in several. Without a GPU,
+`python -m tests.gpu_record --check` says whether the sources are still those, and nothing failed: exit 0, else 1.
 """
 
 from __future__ import annotations
@@ -55,31 +55,43 @@ def counts(stats: Mapping[str, Sequence[Any]]) -> dict[str, int]:
     return {name: sum(len(stats.get(kind, ())) for kind in parts) for name, parts in kinds.items()}
 
 
-def failures(stats: Mapping[str, Sequence[Any]]) -> list[str]:
-    """The names of the tests that failed, then of those that broke before or after they ran."""
-    return [report.nodeid for kind in ("failed", "error") for report in stats.get(kind, ())]
+def names(stats: Mapping[str, Sequence[Any]], *kinds: str) -> list[str]:
+    """The names of the tests of which pytest's statistics have a report of these kinds, kind by kind."""
+    return [report.nodeid for kind in kinds for report in stats.get(kind, ())]
 
 
 def write(
-    where: Mapping[str, str],
-    outcome: Mapping[str, int],
-    failed: Sequence[str],
-    arguments: Sequence[str],
-    root: Path = ROOT,
+    where: Mapping[str, str], stats: Mapping[str, Sequence[Any]], arguments: Sequence[str], root: Path = ROOT
 ) -> dict[str, Any]:
-    """Record that pytest with these arguments had this outcome, `failed` by name, on the sources as they are now."""
+    """Record what came of pytest with these arguments on the sources as they are now, beside earlier runs on them.
+
+    A run takes the place of one with the same arguments. It takes the tests that it passed from the failures and
+    skips of the others.
+    """
     files = sources(root)
-    record = {
+    run = {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
-        **where,
         "arguments": list(arguments),
-        **outcome,
-        "failures": list(failed),
-        "hash": combined(files),
-        "files": files,
+        **counts(stats),
+        "failures": names(stats, "failed", "error"),
+        "skips": names(stats, "skipped"),
     }
+    passed = {*names(stats, "passed")}
+    runs = [earlier for earlier in runs_on(files, root) if earlier["arguments"] != run["arguments"]]
+    for earlier in runs:
+        for open_yet in ("failures", "skips"):
+            earlier[open_yet] = [name for name in earlier[open_yet] if name not in passed]
+    record = {**where, "runs": [*runs, run], "hash": combined(files), "files": files}
     (root / RECORD).write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
     return record
+
+
+def runs_on(files: Mapping[str, str], root: Path) -> list[dict[str, Any]]:
+    """The runs that the record has of these sources."""
+    if not (root / RECORD).exists():
+        return []
+    record = json.loads((root / RECORD).read_text(encoding="utf-8"))
+    return record["runs"] if record["hash"] == combined(files) else []
 
 
 def check(root: Path = ROOT) -> tuple[int, str]:
@@ -91,11 +103,12 @@ def check(root: Path = ROOT) -> tuple[int, str]:
     if combined(now) != record["hash"]:
         changed = sorted(name for name in {*now, *then} if now.get(name) != then.get(name))
         return 1, f"changed since {RECORD} was written: {', '.join(changed)}; run pytest --require cuda on a GPU"
-    outcome = ", ".join(f"{record[name]} {name}" for name in ("passed", "failed", "skipped"))
-    which = "".join(f"; {name} failed" for name in record.get("failures", ()))
-    return int(
-        record["failed"] > 0
-    ), f"{RECORD} is of these CUDA sources: {outcome} on {record['device']}, {record['date']}{which}"
+    runs = record["runs"]
+    failed, skipped = ([name for run in runs for name in run[kind]] for kind in ("failures", "skips"))
+    outcome = f"{sum(run['passed'] for run in runs)} passed, {len(failed)} failed, {len(skipped)} skipped"
+    which = "".join(f"; {name} failed" for name in failed)
+    line = f"{RECORD} is of these CUDA sources: {outcome} on {record['device']}, {runs[-1]['date']}{which}"
+    return int(bool(failed)), line
 
 
 if __name__ == "__main__":

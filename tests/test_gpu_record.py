@@ -28,9 +28,13 @@ def root(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def written(root: Path, *failed: str) -> None:
-    outcome = {"passed": 5, "failed": len(failed), "skipped": 2}
-    gpu_record.write(WHERE, outcome, failed, ["--require", "cuda"], root)
+def reports(*names: str) -> list[Any]:
+    return [SimpleNamespace(nodeid=name) for name in names]
+
+
+def written(root: Path, *failed: str, passed: str = "abcde", selected: str = "cuda") -> None:
+    stats = {"passed": reports(*passed), "failed": reports(*failed), "skipped": reports("s1", "s2")}
+    gpu_record.write(WHERE, stats, ["--require", selected], root)
 
 
 def test_a_record_of_the_sources_as_they_are(root: Path) -> None:
@@ -43,7 +47,7 @@ def test_a_record_of_the_sources_as_they_are(root: Path) -> None:
         "semiring/cuda/push.cu",
     ]
     assert record.items() >= WHERE.items()
-    assert record["arguments"] == ["--require", "cuda"]
+    assert record["runs"][0]["arguments"] == ["--require", "cuda"]
     code, line = gpu_record.check(root)
     assert code == 0
     assert line.startswith(
@@ -58,6 +62,21 @@ def test_what_failed_is_named(root: Path) -> None:
     assert code == 1
     assert ": 5 passed, 2 failed, 2 skipped on some GPU, " in line
     assert line.endswith("; tests/test_laws.py::test_one failed; tests/test_laws.py::test_two failed")
+
+
+def test_runs_on_the_same_sources_add_up_and_what_passes_later_has_passed(root: Path) -> None:
+    written(root, "x", "y")
+    written(root, passed="xz", selected="cuda of two GPUs")
+    code, line = gpu_record.check(root)
+    assert code == 1
+    assert ": 7 passed, 1 failed, 4 skipped on some GPU, " in line
+    assert line.endswith("; y failed")
+
+
+def test_a_run_on_other_sources_begins_a_record(root: Path) -> None:
+    (root / "semiring/cuda/push.cu").write_text("other")
+    written(root, passed="x", selected="another")
+    assert ": 1 passed, 0 failed, 2 skipped on some GPU, " in gpu_record.check(root)[1]
 
 
 def test_a_changed_a_new_and_a_removed_file_are_named(root: Path) -> None:
@@ -87,8 +106,8 @@ def test_no_record(root: Path) -> None:
 
 
 def test_names_of_failed_tests_and_of_errors() -> None:
-    stats = {"error": [SimpleNamespace(nodeid="a")], "failed": [SimpleNamespace(nodeid="b")], "passed": [1]}
-    assert gpu_record.failures(stats) == ["b", "a"]
+    stats = {"error": reports("a"), "failed": reports("b"), "passed": [1]}
+    assert gpu_record.names(stats, "failed", "error") == ["b", "a"]
 
 
 def test_errors_count_as_failed() -> None:
