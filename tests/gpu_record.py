@@ -65,8 +65,7 @@ def write(
 ) -> dict[str, Any]:
     """Record what came of pytest with these arguments on the sources as they are now, beside earlier runs on them.
 
-    A run takes the place of one with the same arguments. It takes the tests that it passed from the failures and
-    skips of the others.
+    A run takes the place of one with the same arguments. What it says of a test counts, not what earlier ones said.
     """
     files = sources(root)
     run = {
@@ -76,11 +75,11 @@ def write(
         "failures": names(stats, "failed", "error"),
         "skips": names(stats, "skipped"),
     }
-    passed = {*names(stats, "passed")}
+    ran = {*names(stats, "passed", "failed", "error", "skipped")}
     runs = [earlier for earlier in runs_on(files, root) if earlier["arguments"] != run["arguments"]]
     for earlier in runs:
         for open_yet in ("failures", "skips"):
-            earlier[open_yet] = [name for name in earlier[open_yet] if name not in passed]
+            earlier[open_yet] = [name for name in earlier[open_yet] if name not in ran]
     record = {**where, "runs": [*runs, run], "hash": combined(files), "files": files}
     (root / RECORD).write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
     return record

@@ -66,11 +66,11 @@ def test_what_failed_is_named(root: Path) -> None:
 
 def test_runs_on_the_same_sources_add_up_and_what_passes_later_has_passed(root: Path) -> None:
     written(root, "x", "y")
-    written(root, passed="xz", selected="cuda of two GPUs")
+    written(root, "s1", passed="xz", selected="cuda of two GPUs")
     code, line = gpu_record.check(root)
     assert code == 1
-    assert ": 7 passed, 1 failed, 4 skipped on some GPU, " in line
-    assert line.endswith("; y failed")
+    assert ": 7 passed, 2 failed, 2 skipped on some GPU, " in line
+    assert line.endswith("; y failed; s1 failed")
 
 
 def test_a_run_on_other_sources_begins_a_record(root: Path) -> None:
