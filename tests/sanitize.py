@@ -1,6 +1,6 @@
 """compute-sanitizer over the kernels' tests: `python -m tests.sanitize [memcheck initcheck racecheck]`.
 
-Samples of seven modules of tests, in which every kernel runs, on matrices that it takes a sanitizer minutes to watch;
+Samples of nine modules of tests, in which every kernel runs, on matrices that it takes a sanitizer minutes to watch;
 dealt out to a few processes. CuPy's memory pool is off, so that an array ends where its memory ends.
 Exit status 0 if every tool finds nothing.
 """
@@ -17,11 +17,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 
-TILES, MATRICES, FUSED, BATCHES, DENSE, RANKS, FACTORS = (
+TILES, MATRICES, FUSED, BATCHES, DENSE, RANKS, FACTORS, BEYOND, PARTS = (
     f"tests/test_{name}.py"
     for name in (
         *("cuda_tiles", "cuda_matrices", "fused_kernels", "batch_cells", "dense_operands", "centralities"),
-        "factors_on_gpus",
+        *("factors_on_gpus", "beyond", "parts_on_gpus"),
     )
 )
 
@@ -49,6 +49,12 @@ STARS = "long_rows and cuda and star"
 PANELS = "cuda and larger and (dense or star)"
 """Of the tests of factors: panels for a warp, and for the grid."""
 
+SHARES = "cuda_within_a_limit and R-MAT and 0.2"
+"""Of the tests of matrices beyond the GPU: a fifth of it is resident."""
+
+PAIRS = "awkward_graphs_on_two_gpus and hubs"
+"""Of the tests of parts, where there are two GPUs."""
+
 CASES = {
     "memcheck": {
         TILES: "(min_plus-int32 or plus_times-int64 or lor_land) and (hub or mixed) or reductions and hub and int64",
@@ -58,6 +64,8 @@ CASES = {
         DENSE: OPERANDS,
         RANKS: STARS,
         FACTORS: PANELS,
+        BEYOND: SHARES,
+        PARTS: PAIRS,
     },
     "initcheck": {
         TILES: "(min_plus or plus_times-int64 or lor_land) and (hub or mixed) or reductions",
@@ -67,6 +75,8 @@ CASES = {
         DENSE: OPERANDS,
         RANKS: STARS,
         FACTORS: PANELS,
+        BEYOND: SHARES,
+        PARTS: PAIRS,
     },
     "racecheck": {
         TILES: "min_plus-int32 and hub and (dense or 0.05) or reductions and hub and int64",
@@ -76,6 +86,8 @@ CASES = {
         DENSE: "cuda and two_arrays and min_plus and int64",
         RANKS: STARS,
         FACTORS: PANELS,
+        BEYOND: SHARES,
+        PARTS: PAIRS,
     },
 }
 """The tools, and of the tests what each can watch in minutes. (racecheck watches shared memory, and takes longest.)"""
