@@ -158,11 +158,11 @@ def test_the_pages_examples_run(tmp_path: Path) -> None:
 def test_networkxs_own_tests_of_what_we_have(tmp_path: Path) -> None:
     """The whole suite: python -m tests.networkx_suite."""
     done = run(installed(tmp_path), tmp_path, SUITE, capture_output=True)
-    *_, never, last = done.stdout.splitlines()
+    *lines, last = done.stdout.splitlines()
     assert done.returncode == 0, done.stdout[-5000:]
     assert f"{len(UNFIT)} xfailed" in last
     assert len(UNFIT) <= 5
-    assert never == "called and never answered: none"
+    assert "called and never answered: none" in lines
 
 
 def test_a_graph_of_this_package_is_taken_as_it_is() -> None:

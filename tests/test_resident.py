@@ -139,6 +139,7 @@ def test_an_interrupt_waits_until_a_range_is_made_and_given_back(driver: Any, mo
 
         monkeypatch.setattr(fake, name, interrupted)
     monkeypatch.setattr(resident, "AFTER_SECONDS", 0.05)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a process in the background may ignore it
     done = threading.Event()
     others = [threading.Thread(target=done.wait) for _ in range(8)]  # a signal to the process may reach any of these
     for other in others:
@@ -153,6 +154,7 @@ def test_an_interrupt_waits_until_a_range_is_made_and_given_back(driver: Any, mo
             time.sleep(5)
         assert fake.holds_nothing
     finally:
+        signal.signal(signal.SIGINT, before)
         done.set()
         for other in others:
             other.join()

@@ -127,6 +127,11 @@ def implementation(name: str) -> tuple[Callable[..., Any], frozenset[str]]:
     return function, frozenset(inspect.signature(function).parameters)
 
 
+def has(name: str) -> bool:
+    """Has the NetworkX that is installed this function?"""
+    return name in _registered_algorithms
+
+
 @cache
 def signature(name: str) -> inspect.Signature:
     """NetworkX's own, of the version that is installed."""

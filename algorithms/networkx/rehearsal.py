@@ -14,7 +14,7 @@ from algorithms.named.graph import Graph
 from formats import from_edges
 
 from .entry.semiring_networkx import FUNCTIONS
-from .interface import backend, implementation, signature
+from .interface import backend, has, implementation, signature
 
 VERTICES, EDGES = 70, 280
 """More vertices than searches that are done at once."""
@@ -36,7 +36,7 @@ def usual_calls(device: str) -> Iterator[Callable[[], None]]:
     for dtype in ("int32", "float64"):
         for ends in ((u, v, weights), (up, down, weights), both):
             g = Graph(from_edges(*ends, shape=VERTICES, dtype=dtype))
-            yield from (partial(run, name, g, device) for name in FUNCTIONS)
+            yield from (partial(run, name, g, device) for name in FUNCTIONS if has(name))
 
 
 def run(name: str, g: Graph, device: str) -> None:
