@@ -23,6 +23,7 @@ from bench.volumes import volumes
 from formats import CSR, Partitioned, from_edges, partition, read
 from formats.gpu import cupy
 from formats.parts.group import Group, ParticipantError
+from formats.parts.links import FOLDED
 from formats.parts.partitioned import balanced
 from semiring import MaxMin, MinPlus, explain, mxm, select
 
@@ -101,6 +102,10 @@ def test_the_commands_of_the_how_to_print_the_sum_of_distances_once(command: str
     )
     done = subprocess.run(command, shell=True, cwd=ROADS, env=where, capture_output=True, text=True, timeout=200)
     assert done.stdout.count("186,686,642,878") == 1, done.stderr
+
+
+def test_sums_of_integers_which_saturate_are_left_to_no_library() -> None:
+    assert FOLDED.keys() == {"min", "max"}
 
 
 def why_fewer_gpus() -> str | None:
