@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import gc
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Set
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -251,6 +251,14 @@ def at_home(function: Callable[P, R]) -> Callable[P, R]:
             return function(*args, **kwargs)
 
     return run
+
+
+def work_at_home(cls: type[Any], names: Set[str]) -> None:
+    """Let those methods and properties that a class itself defines run where its object is."""
+    for name in names & vars(cls).keys():
+        own = vars(cls)[name]
+        made = at_home(getattr(own, "fget", own))
+        setattr(cls, name, property(made) if isinstance(own, property) else made)
 
 
 def made_at_home(check: Callable[[Any], None]) -> Callable[[Any], None]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import tracemalloc
+from dataclasses import dataclass
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -17,6 +18,7 @@ from formats import (
     CSR,
     Dense,
     DeviceUnavailable,
+    Matrix,
     OutOfDeviceMemory,
     OutOfHostMemory,
     Place,
@@ -136,6 +138,25 @@ def test_a_call_runs_on_the_gpu_of_its_first_operand(fake: FakeCupy) -> None:
     assert [at_home(current)(*xs) for xs in ((there, here), (3, there), (here, there), ())] == [1, 1, 0, 0]
     assert at_home(current)(A=there) == 1
     assert fake.current == 0
+
+
+def test_what_a_format_defines_itself_runs_on_the_gpu_of_its_matrix(fake: FakeCupy) -> None:
+    @dataclass(frozen=True)
+    class Of(Matrix, listed=False):
+        @property
+        def place(self) -> Place:
+            return find_place("cuda:1")
+
+        @property
+        def nnz(self) -> int:
+            """Its entries."""
+            return fake.current
+
+        def lengths(self, axis: int = 0) -> Any:
+            return fake.current, axis
+
+    A = Of.trusted()
+    assert (A.nnz, A.lengths(1), fake.current, Of.nnz.__doc__) == (1, (1, 1), 0, "Its entries.")
 
 
 def test_a_limit_of_a_gpu_is_cupys_too_and_bounds_what_is_available(fake: FakeCupy) -> None:

@@ -17,7 +17,7 @@ from numpy.typing import DTypeLike
 
 from ..arrays import Array, DenseRows, Scalar, all_of, cast, equals, move
 from ..hooks import CHOICE, SPREAD
-from ..places import Device, Place, at_home, find_place, made_at_home
+from ..places import Device, Place, at_home, find_place, made_at_home, work_at_home
 from .contract import Storage
 from .convert import convert, to_cupyx, to_dense, to_edges, to_graphblas, to_networkx, to_scipy
 from .facts import LONGEST
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound="Matrix")
 
-WHERE_IT_IS = {"astype", "lengths", "pattern", "to_edges"}
-"""Methods that run on the matrix's own GPU, also where a format has its own."""
+WHERE_IT_IS = {"astype", "lengths", "mapped", "nnz", "pattern", "stored", "to_edges", "with_values"}
+"""What runs on the matrix's own GPU, also where a format has its own."""
 
 
 class Matrix(Notation["Matrix"], Storage):
@@ -61,8 +61,7 @@ class Matrix(Notation["Matrix"], Storage):
         super().__init_subclass__(**options)
         if "__post_init__" in cls.__dict__:
             cls.__post_init__ = made_at_home(cls.__dict__["__post_init__"])  # type: ignore[attr-defined]
-        for name in WHERE_IT_IS & cls.__dict__.keys():
-            setattr(cls, name, at_home(cls.__dict__[name]))
+        work_at_home(cls, WHERE_IT_IS)
         if listed and not cls.__name__.startswith("_"):
             Matrix.formats[cls.__name__.lower()] = cls
 

@@ -30,7 +30,6 @@ from ..matrix.convert import convert
 from ..matrix.facts import ENTRIES
 from ..matrix.routes import conversion
 from ..matrix.workspace import WORD, Sizes
-from ..places import at_home
 from .compressed import CSR, compress, expand, turned
 
 ABSENT_BOOL = 2
@@ -107,14 +106,12 @@ class Dense(Matrix):
         return values == values if self.fill != self.fill else differs(values, self.fill)
 
     @property
-    @at_home
     def stored(self) -> Array:
         """(nnz,), the values of the entries, row by row."""
         values = self.values.reshape(-1) if self.nnz == self.values.size else self.values[self.present]
         return values.astype(self.dtype, copy=False)
 
     @property
-    @at_home
     def nnz(self) -> int:
         """Number of entries."""
         return self.keep(ENTRIES, lambda: int(self.present.sum()))

@@ -31,7 +31,6 @@ from ..matrix.convert import convert
 from ..matrix.facts import ENTRIES
 from ..matrix.routes import conversion
 from ..matrix.workspace import WORD, Sizes
-from ..places import at_home
 from .compressed import CSR, expand, turned
 
 MAX_RATIO_TO_CSR = 8
@@ -111,13 +110,11 @@ class ELL(Matrix):
         return int(self.indices.shape[0])
 
     @property
-    @at_home
     def nnz(self) -> int:
         """Number of stored entries, padding not counted."""
         return self.keep(ENTRIES, lambda: int((self.indices >= 0).sum()))
 
     @property
-    @at_home
     def stored(self) -> Array:
         return self.values[self.indices >= 0]
 

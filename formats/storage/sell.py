@@ -39,7 +39,6 @@ from ..matrix.convert import convert
 from ..matrix.facts import ENTRIES, Fact
 from ..matrix.routes import conversion
 from ..matrix.workspace import WORD, Sizes
-from ..places import at_home
 from .compressed import CSR, check_starts, spread, turned
 
 CHUNK = 32
@@ -229,13 +228,11 @@ class SELL(Matrix):
         return base.keep(POSITIONS, lambda: read_only(positions_of(base.rows)))
 
     @property
-    @at_home
     def nnz(self) -> int:
         """Number of stored entries, padding not counted."""
         return self.keep(ENTRIES, lambda: int((self.indices >= 0).sum()))
 
     @property
-    @at_home
     def stored(self) -> Array:
         return self.values[self.indices >= 0]
 
