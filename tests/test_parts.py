@@ -91,15 +91,10 @@ def test_the_commands_of_the_how_to_print_the_sum_of_distances_once(command: str
         pytest.skip(f"no file USA-road-d.NY.gr.gz in {ROADS}")
     if "cuda" in command and (why := why_fewer_gpus()):
         pytest.skip(why)
-    here = Path(sys.executable).parent
-    if not (here / "semiring").exists():
+    path = f"{Path(sys.executable).parent}:{Path(str(launcher())).parent}:{os.environ['PATH']}"
+    if not shutil.which("semiring", path=path):
         pytest.skip("the command semiring is not installed")
-    where = (
-        os.environ
-        | writable(tmp_path)
-        | OPEN_MPI
-        | {"PATH": f"{here}:{Path(str(launcher())).parent}:{os.environ['PATH']}"}
-    )
+    where = os.environ | writable(tmp_path) | OPEN_MPI | {"PATH": path}
     done = subprocess.run(command, shell=True, cwd=ROADS, env=where, capture_output=True, text=True, timeout=200)
     assert done.stdout.count("186,686,642,878") == 1, done.stderr
 
