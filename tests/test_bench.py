@@ -191,3 +191,8 @@ def test_rows_of_paths_one_step_aside_are_verified_and_beside_a_peer(tmp_path):
     found = list(rows(tmp_path, quick=True, repeats=1))
     assert {"negative weights", "a planted cycle", "a first search", "schedule slf"} <= {row.case for row in found}
     assert all(row.ms > 0 and row.peer_ms > 0 for row in found)
+
+
+def test_rows_made_of_a_copy_without_git_name_the_commit_that_they_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SEMIRING_COMMIT", "abc1234")
+    assert measure.machine()["commit"] == "abc1234"
