@@ -213,7 +213,7 @@ def to_peer(array: Any, place: Place, out: Any = None) -> Any:
 
     It begins when the array is ready. What is started on either GPU afterwards comes after the copy.
     """
-    cp, here = cupy(), array.device.id
+    cp, here = cupy(), array.data.device_id
     runtime = cp.cuda.runtime
     if here == place.ordinal:  # where CUDA's copy between GPUs is slow
         with cp.cuda.Device(here):

@@ -148,7 +148,7 @@ def place_of(x: Any) -> Place:
     if isinstance(x, _ON_HOST):
         return HOST
     place = getattr(x, "place", None)
-    return place if isinstance(place, Place) else _gpu(x.device.id)
+    return place if isinstance(place, Place) else _gpu(x.data.device_id)
 
 
 def find_place(device: Device | Place | str) -> Place:
@@ -274,15 +274,19 @@ def made_at_home(check: Callable[[Any], None]) -> Callable[[Any], None]:
 
 def scope_of(operands: Iterable[Any]) -> AbstractContextManager[Any]:
     """The scope of the first array, vector or matrix among the operands; of none, where the call is."""
-    if "cupy" not in sys.modules:
-        return ANYWHERE
+    place = place_among(operands) if "cupy" in sys.modules else None
+    return ANYWHERE if place is None else place.scope()
+
+
+def place_among(operands: Iterable[Any]) -> Place | None:
+    """The place of the first array, vector or matrix among the operands; None if there is none."""
     for x in operands:
-        if isinstance(x, np.ndarray):
-            break
-        place = place_of(x) if is_array(x) else getattr(x, "place", None)
+        place = getattr(x, "place", None)
         if isinstance(place, Place):
-            return ANYWHERE if place.on_host else place.scope()
-    return ANYWHERE
+            return place
+        if is_array(x):
+            return place_of(x)
+    return None
 
 
 def kept_by_place(maxsize: int | None) -> Callable[[Callable[P, R]], Callable[P, R]]:

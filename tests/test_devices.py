@@ -57,7 +57,7 @@ class FakeArray:
 
     def __init__(self, array: np.ndarray) -> None:
         self.array, self.nbytes, self.dtype = array, array.nbytes, array.dtype
-        self.device = SimpleNamespace(id=0)
+        self.data = SimpleNamespace(device_id=0)
 
 
 class FakePool:

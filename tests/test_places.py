@@ -75,7 +75,7 @@ class Current:
 
 class FakeArray:
     def __init__(self, ordinal: int) -> None:
-        self.device = SimpleNamespace(id=ordinal)
+        self.data = SimpleNamespace(device_id=ordinal)
 
 
 class FakeCupy(ModuleType):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 from numpy import uint64
 
 from formats.arrays import Array, Device, cupy
+from formats.places import kept_by_place
 
 from .randomness import blocks, hashed, library, mixed, numbers
 
@@ -96,7 +96,7 @@ def text() -> str:
     return Path(__file__).with_name("rmat.cu").read_text(encoding="utf-8")
 
 
-@lru_cache(maxsize=2)
+@kept_by_place(2)
 def _kernel(name: str) -> Any:
     from semiring.cuda.compile import load
 

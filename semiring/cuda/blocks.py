@@ -17,6 +17,7 @@ from formats.storage.compressed import expand
 from formats.storage.csb import BLOCK
 
 from ..algebra.semirings import Semiring
+from .compile import let_share
 from .kernels import BLOCKS, Kernels, Shape
 from .segments import RESERVED, attribute
 from .storage import Products, in_any_order, stored
@@ -201,8 +202,7 @@ def _reuses(A: CSB, extent: int) -> bool:
 def _launch(kernel: Any, k: Kernels, A: CSB, by_columns: bool, *arguments: Any) -> None:
     """A kernel on the shares of the pieces, with shared memory for one segment."""
     pieces, most = _pieces(A, by_columns), attribute("MaxSharedMemoryPerBlockOptin")
-    if kernel.max_dynamic_shared_size_bytes < most:  # the same from every thread
-        kernel.max_dynamic_shared_size_bytes = most
+    let_share(kernel, most)  # the same from every thread
     listed = (pieces.begins, pieces.ends, pieces.firsts, k.index(pieces.firsts.size - 1), pieces.cuts)
     grid = (pieces.cuts.size - 1,)
     kernel(grid, k.block, (*listed, k.index(A.block), *arguments), shared_mem=_shared(A))

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 from formats.arrays import cupy
@@ -95,55 +96,27 @@ def _threads() -> ThreadPoolExecutor:
 
 
 class Module:
-    """Machine code, loaded on each device where one of its kernels is called. Nothing of it has to be on disk.
+    """Machine code, loaded on the current device, on which its kernels run. Nothing of it has to be on disk."""
 
-    cooperative: launch its kernels with all blocks on the device at once; CuPy cuts a grid to what the device holds.
-    """
+    def __init__(self, code: bytes) -> None:
+        self._module = cupy().cuda.function.Module()
+        self._module.load(code)
 
-    def __init__(self, code: bytes, cooperative: bool = False) -> None:
-        self.cooperative = cooperative
-        self._code = code
-        self._loaded: dict[int, Any] = {}
+    def get_function(self, name: str, cooperative: bool = False) -> Kernel:
+        """The kernel of that name; CUDADriverError if there is none.
 
-    def get_function(self, name: str) -> Kernel:
-        """The kernel of that name; CUDADriverError if there is none."""
-        kernel = Kernel(self, name)
-        kernel.on(cupy().cuda.runtime.getDevice())
-        return kernel
-
-    def on(self, device: int) -> Any:
-        """CuPy's module on a device, which is the current one."""
-        if device not in self._loaded:
-            loaded = cupy().cuda.function.Module()
-            loaded.load(self._code)
-            self._loaded[device] = loaded
-        return self._loaded[device]
+        cooperative: launch it with all blocks on the device at once; CuPy cuts a grid to what the device holds.
+        """
+        function = self._module.get_function(name)
+        return partial(function, enable_cooperative_groups=True) if cooperative else function
 
 
-class Kernel:
-    """A kernel of a module: `kernel(grid, block, arguments, shared_mem=0)` launches it on the current device."""
+Kernel = Callable[..., None]
+"""`kernel(grid, block, arguments, shared_mem=0)` launches it: a function of CuPy's."""
 
-    def __init__(self, module: Module, name: str) -> None:
-        self.name = name
-        self._module, self._current = module, cupy().cuda.runtime.getDevice
-        self._functions: dict[int, Any] = {}
 
-    def __call__(self, grid: tuple[int, ...], block: tuple[int, ...], arguments: Any, shared_mem: int = 0) -> None:
-        function = self.on(self._current())
-        function(grid, block, arguments, shared_mem, enable_cooperative_groups=self._module.cooperative)
-
-    def on(self, device: int) -> Any:
-        """CuPy's function on a device, which is the current one."""
-        function = self._functions.get(device)
-        if function is None:
-            function = self._functions[device] = self._module.on(device).get_function(self.name)
-        return function
-
-    @property
-    def max_dynamic_shared_size_bytes(self) -> int:
-        """Of shared memory that a launch may ask for."""
-        return cupy().cuda.driver.funcGetAttribute(DYNAMIC_SHARED_BYTES, self.on(self._current()).ptr)
-
-    @max_dynamic_shared_size_bytes.setter
-    def max_dynamic_shared_size_bytes(self, most: int) -> None:
-        cupy().cuda.driver.funcSetAttribute(self.on(self._current()).ptr, DYNAMIC_SHARED_BYTES, most)
+def let_share(kernel: Any, most: int) -> None:
+    """Let launches of a kernel ask for so much shared memory, as the driver has to know before."""
+    driver = cupy().cuda.driver
+    if driver.funcGetAttribute(DYNAMIC_SHARED_BYTES, kernel.ptr) < most:
+        driver.funcSetAttribute(kernel.ptr, DYNAMIC_SHARED_BYTES, most)

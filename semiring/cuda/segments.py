@@ -8,6 +8,7 @@ from formats import SegmentedCOO
 from formats.arrays import Array, cupy
 
 from ..algebra.semirings import Semiring
+from .compile import let_share
 from .kernels import SEGMENT_BLOCKS, SEGMENT_SHAPE, Kernels
 from .storage import Products, in_any_order, stored
 from .tiles import step_of
@@ -33,8 +34,7 @@ class Segmented(Products):
             return y
         shared = -(-A.segment * A.dtype.itemsize // 4) * 4  # an atomic on a Boolean takes the word around it
         kernel, most = k.gather_segments, attribute("MaxSharedMemoryPerBlockOptin")
-        if kernel.max_dynamic_shared_size_bytes < most:  # the same from every thread
-            kernel.max_dynamic_shared_size_bytes = most
+        let_share(kernel, most)  # the same from every thread
         resident = attribute("MaxSharedMemoryPerMultiprocessor") // (shared + RESERVED)
         kernel(_grid(A, resident), _BLOCK, (*_entries(k, A), k.index(y.size), x, y), shared_mem=shared)
         return y

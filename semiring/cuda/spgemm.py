@@ -23,7 +23,7 @@ from ..algebra.codegen import C_TYPES, prelude, sum_bytes
 from ..algebra.ops import OPERATORS
 from ..algebra.semirings import MONOIDS, Semiring
 from . import entries
-from .compile import load
+from .compile import let_share, load
 from .expand import expand_and_combine, other_than
 from .steps import SUM, letters, steps_for, totals
 from .tiles import step_of
@@ -189,8 +189,7 @@ def by_rows(
         k[f"multiply_{name}"](_grid(rows.size * threads), (THREADS,), arguments)
     if terms.long.size:
         kernel, shared = of_ranges["multiply_ranges"], _shared_bytes(semiring, dtype)
-        if shared > kernel.max_dynamic_shared_size_bytes:
-            kernel.max_dynamic_shared_size_bytes = shared
+        let_share(kernel, shared)
         arguments = (*of_long, *a, *b, np.int32(ranges), places, *results)
         kernel(_grid(tasks * 32), (THREADS,), arguments, shared_mem=shared)
     return CSR.trusted(starts, indices, values, (nrows, ncols)), zeros

@@ -17,7 +17,7 @@ from formats.arrays import Array, cupy
 from formats.places import kept_by_place
 
 from ..algebra.codegen import C_TYPES
-from .compile import load
+from .compile import let_share, load
 
 THREADS = 256
 """Threads of a block, in all of these kernels."""
@@ -76,8 +76,8 @@ class Steps:
         kernel = self._kernels.get(name)
         if kernel is None:
             kernel = self._kernels[name] = self._module.get_function(name)
-        if shared and shared > kernel.max_dynamic_shared_size_bytes:
-            kernel.max_dynamic_shared_size_bytes = shared
+        if shared:
+            let_share(kernel, shared)
         kernel((blocks,), (threads,), arguments, shared_mem=shared)
 
     def each(self, name: str, things: int, arguments: tuple[Any, ...]) -> None:

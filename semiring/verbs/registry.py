@@ -16,7 +16,7 @@ from formats import CSR, Matrix, OutOfDeviceMemory, OutOfHostMemory
 from formats.arrays import out_of_memory
 from formats.matrix.routes import leads
 from formats.performance import warn_slow
-from formats.places import Place, scope_of
+from formats.places import Place, place_among
 from formats.storage.orientation import compressed
 
 from ..kernels.interrupts import LONG, interruptible
@@ -36,16 +36,6 @@ R = TypeVar("R")
 Implementation = Callable[..., Any]
 Needs = Callable[..., dict[str, int]]
 """(A, format) -> bytes, part by part, that a product by A in the format takes or keeps beside its vectors."""
-
-
-def guarded(name: str, compute: Callable[[], R]) -> R:
-    """`compute()`, with a GPU's lack of memory told as what it means to the user of the verb."""
-    try:
-        return compute()
-    except MemoryError as error:
-        if not type(error).__module__.startswith("cupy"):
-            raise
-        raise out_of_memory(error, name) from error
 
 
 class Vector:
@@ -93,8 +83,16 @@ class Verb(Generic[P, R]):
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         if "cupy" not in sys.modules:
             return self.front(*args, **kwargs)
-        with scope_of(args or kwargs.values()):  # the GPU on which the operands are
-            return guarded(self.name, lambda: self.front(*args, **kwargs))
+        place = place_among(args or kwargs.values())
+        try:
+            if place is None or place.is_current:
+                return self.front(*args, **kwargs)
+            with place.scope():  # the GPU on which the operands are
+                return self.front(*args, **kwargs)
+        except MemoryError as error:
+            if not type(error).__module__.startswith("cupy"):
+                raise
+            raise out_of_memory(error, self.name) from error
 
     def implement(self, *cells: type | str, needs: Needs | None = None) -> Callable[[Implementation], Implementation]:
         """Register the decorated function for one or more formats and, after them, one or more backends.

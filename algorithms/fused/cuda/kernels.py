@@ -168,8 +168,7 @@ class Kernels:
     def __init__(self, kind: str, text: str, index_dtype: np.dtype, label: str) -> None:
         self.kind = kind
         self.index = index_dtype.type
-        code = compile.machine_code(text, label)
-        self._plain, self._persistent = compile.Module(code), compile.Module(code, cooperative=True)
+        self._module = compile.load(text, label)
         self._multiprocessors = cupy().cuda.Device().attributes["MultiProcessorCount"]
         self._known: dict[tuple[str, bool], Any] = {}
 
@@ -227,7 +226,7 @@ class Kernels:
     def _get(self, name: str, cooperative: bool) -> Any:
         key = name, cooperative
         if key not in self._known:
-            self._known[key] = (self._persistent if cooperative else self._plain).get_function(name)
+            self._known[key] = self._module.get_function(name, cooperative)
         return self._known[key]
 
 
