@@ -16,7 +16,7 @@ from algorithms import bfs, boruvka, scc, sssp
 from algorithms.fused.cuda import beyond, graphs, one_pull, stream
 from algorithms.fused.cuda.beyond import FRONTIER
 from algorithms.fused.cuda.one_pull import ONE_PULL, least_traffic, may_prune, most_light
-from algorithms.fused.cuda.stream import list_capacity
+from algorithms.fused.cuda.stream import shared_room
 from algorithms.shared.single_source import Until
 from bench.graphs import grid, rmat
 from formats import CSC, CSR, CompressedCSR, OutOfDeviceMemory, from_edges, places, resident, set_memory_limit
@@ -70,15 +70,16 @@ def test_ranges_of_columns_have_all_entries_and_keep_to_their_size() -> None:
     assert list(ranges(starts[:1], 4)) == []
 
 
-def test_a_list_of_edges_keeps_to_the_memory_that_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_listed_edges_and_windows_keep_to_the_memory_that_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stream, "SLACK", 0)
-    assert [list_capacity(None, n, 10 * n - 100, 4) for n in (100, 10**6)] == [1000, 4 * 10**6]
-    for available in (10_000, 20_000):
-        capacity = list_capacity(available, 100, 9000, 4)
+    assert [shared_room(None, 7, n, 10 * n - 100, 4) for n in (100, 10**6)] == [(1000, 7), (1_500_000, 7)]
+    for available in (6_100, 10_000, 20_000):
+        capacity, coming = shared_room(available, 10**9, 100, 9000, 4)
         assert 125 < capacity
-        assert capacity * 16 + 2 * capacity // 8 + 100 * (16 + 8) <= available
-    with pytest.raises(OutOfDeviceMemory, match=r"a forest of 100 vertices lists 126 edges at least, of 16 bytes, but"):
-        list_capacity(4000, 100, 9000, 4)
+        assert 0 <= coming <= 0.3 * available
+        assert coming + capacity * (16 + 8) + capacity // 8 + 100 * (17 + 8) <= available
+    with pytest.raises(OutOfDeviceMemory, match=r"a forest of 100 vertices lists 126 edges at least, of 24 bytes, but"):
+        shared_room(5000, 10**9, 100, 9000, 4)
 
 
 def test_windows_are_all_entries_in_their_order(monkeypatch: pytest.MonkeyPatch) -> None:

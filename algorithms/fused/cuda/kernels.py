@@ -80,7 +80,7 @@ SHAPES = {
     "back": {},
     "forest": {"forest": (512, 2)},
     "packed": {"forest_packed": (512, 2)},
-    "stream": {"span": (512, 2)},
+    "stream": {"span": (512, 2), "sieve": (512, 4)},
     "strips": {"wide": (512, 2), "strips": (512, 2)},
     "strips_search": {"strips_search": (512, 3), "strips_deeper": (512, 3)},
 }

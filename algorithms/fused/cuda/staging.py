@@ -18,7 +18,7 @@ from formats.resident import host_part
 from .beyond import WINDOW, windows
 
 AHEAD = 2
-"""Windows that are on the device or on their way to it."""
+"""Windows that are on the device or on their way to it, where nothing else is said."""
 SHORTEST = 1 << 16
 """Entries of a window, at least."""
 TO_GPU, ON_GPU = 1, 3
@@ -28,19 +28,19 @@ Window = tuple[int, int, list[Any]]
 """Where it begins and ends; and each array, or where its entry 0 would be in one piece: a kernel takes both."""
 
 
-def staged(arrays: Sequence[Array], room: int) -> Iterator[Window]:
+def staged(arrays: Sequence[Array], room: int, ahead: int = AHEAD) -> Iterator[Window]:
     """All entries of contiguous arrays of as many, window after window; room: bytes of the device for those that come.
 
     The current stream waits for each window. Its place is used again once what has been launched by the time the next
     one is asked for is done. Where nothing has to come, or there is no room, all is read where it lies.
     """
     cp, total, borders = cupy(), arrays[0].size, [border_of(array) for array in arrays]
-    longest = min(WINDOW, room // (AHEAD * sum(array.itemsize for array in arrays)))
+    longest = min(WINDOW, room // (ahead * sum(array.itemsize for array in arrays)))
     if longest < SHORTEST or min(borders) == total:
         yield from whole(total, [*arrays])
         return
     todo = [*windows(0, total, longest)]
-    held = [[cp.empty(longest, array.dtype) for array in arrays] for _ in range(min(AHEAD, len(todo)))]
+    held = [[cp.empty(longest, array.dtype) for array in arrays] for _ in range(min(ahead, len(todo)))]
     here, copies = cp.cuda.get_current_stream(), cp.cuda.Stream(non_blocking=True)
     copies.wait_event(here.record())  # what had the same memory before
     arrived: list[Any] = []

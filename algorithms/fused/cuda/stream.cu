@@ -3,12 +3,14 @@
 //     MSF(E1 ∪ E2) = MSF(MSF(E1) ∪ E2)
 //
 // collect    edges of a part of the matrix go to a list behind the forest of those before them. An edge is left out where
-//            lighter edges of that forest connect its ends: such edges have made trees, at two thresholds.
-// span       what is listed becomes a forest, in place, by Boruvka's algorithm: every tree takes its lightest edge, which is
-//            found in two steps, for a weight and two ends have more bits than an atomic. Edges are compared as (weight,
-//            smaller end, larger end); of an edge that is listed twice one is taken.
+//            lighter edges of that forest connect its ends. `sieve` has found out at which of a few weights each vertex
+//            joins the tree of one vertex, the core; and the trees of all edges up to the last of these weights.
+// span       what is listed becomes a forest, in place, by Boruvka's algorithm: every tree takes its lightest edge. Edges
+//            are compared as (weight, smaller end, larger end), which have more bits than an atomic: the first 64 find
+//            candidates, and the ends one of these. Of an edge that is listed twice one is taken.
 //
-// Traffic over the bus: the part of the matrix, once. On the device, per listed edge and round: 16 bytes and two trees.
+// Traffic over the bus: the part of the matrix, once. On the device, per listed edge: 16 bytes, two trees and two offers;
+// per round that it is open: a place in a list, and the same again.
 
 struct __align__(sizeof(I) == 4 ? 16 : 8) Edge {
     unsigned long long weight;  // ordered as weights are
@@ -17,7 +19,7 @@ struct __align__(sizeof(I) == 4 ? 16 : 8) Edge {
 
 struct StreamControl {
     unsigned int arrived, pad;
-    unsigned long long count, rounds, left[3];
+    unsigned long long count, rounds, queue[4];
     unsigned long long balance[2];  // of edges up and down: 0, with all but certainty, where each has its reverse
 };
 
@@ -72,14 +74,15 @@ __device__ __forceinline__ unsigned long long mixed(unsigned long long x) {
     return x ^ x >> 31;
 }
 
-// Trees of what is lighter than a threshold, or as light.
-struct Trees {
+constexpr unsigned char NEVER = 255;
+
+// What leaves edges out. level: for each vertex, the number of the first weight in `weights` up to which edges of the
+// forest join it to the core, or NEVER.  tree: of edges up to the threshold.
+struct Sieve {
+    const unsigned char* level;
+    const unsigned long long* weights;
     const I* tree;
     unsigned long long threshold;
-
-    __device__ __forceinline__ bool connect(I u, I v, unsigned long long weight) const {
-        return weight > threshold && tree[u] == tree[v];
-    }
 };
 
 // Which entries: all; those with u < v; or of each pair one, half of them in the row of the smaller end, for rows whose
@@ -94,21 +97,27 @@ template <class Columns> struct Collect {
     unsigned long long least, most;  // of the weights that are wanted
     bool balanced;                   // is the balance wanted?
     I first;                         // the vertex of the first row
-    Trees light, heavier;
+    Sieve sieve;
     Edge* list;
     unsigned long long* counter;
     unsigned long long balance[2];
     I u;
+    unsigned char of_u;
 
-    __device__ __forceinline__ void row(I v, bool) { u = first + v; }
+    __device__ __forceinline__ void row(I v, bool) {
+        u = first + v;
+        of_u = sieve.level[u];
+    }
     __device__ __forceinline__ void edges(const int* owner, const I* place, const bool* inside) {
         I x[AT_ONCE], own[AT_ONCE];
         unsigned long long w[AT_ONCE];
         unsigned int all[AT_ONCE], count = 0;
+        unsigned char level[AT_ONCE], of_x[AT_ONCE];
         bool wanted[AT_ONCE], minus[AT_ONCE];
 #pragma unroll
         for (int j = 0; j < AT_ONCE; ++j) {
             own[j] = from_lane(u, owner[j]);
+            level[j] = (unsigned char)from_lane((int)of_u, owner[j]);
             x[j] = inside[j] ? columns.streamed(place[j]) : own[j];
             minus[j] = false;
             w[j] = inside[j] ? weights.at(place[j], minus[j]) : 0;
@@ -123,10 +132,16 @@ template <class Columns> struct Collect {
                 balance[0] += own[j] < x[j] ? h : 0ull - h;
                 balance[1] += own[j] < x[j] ? g : 0ull - g;
             }
+            wanted[j] = wanted[j] && w[j] >= least && w[j] <= most;
+            const bool heavy = wanted[j] && level[j] != NEVER && w[j] > sieve.weights[level[j]];
+            of_x[j] = heavy ? sieve.level[x[j]] : NEVER;
             own[j] = low;
             x[j] = high;
-            wanted[j] = wanted[j] && w[j] >= least && w[j] <= most;
-            if (wanted[j] && (light.connect(low, high, w[j]) || heavier.connect(low, high, w[j]))) wanted[j] = false;
+        }
+#pragma unroll
+        for (int j = 0; j < AT_ONCE; ++j) {
+            if (of_x[j] != NEVER && w[j] > sieve.weights[of_x[j]]) wanted[j] = false;
+            if (wanted[j] && w[j] > sieve.threshold && sieve.tree[own[j]] == sieve.tree[x[j]]) wanted[j] = false;
         }
 #pragma unroll
         for (int j = 0; j < AT_ONCE; ++j) {
@@ -149,8 +164,9 @@ template <class Columns>
 __device__ __forceinline__ void collect_from(StreamControl* control, const I* indptr, const Columns columns,
                                              const Weights weights, I n, I nnz, long long from, long long to, int which,
                                              unsigned long long least, unsigned long long most, bool balanced, I first,
-                                             const Trees light, const Trees heavier, Edge* list) {
-    Collect<Columns> work{columns, weights, (Wanted)which, least, most, balanced, first, light, heavier, list, &control->count, {0, 0}, 0};
+                                             const Sieve sieve, Edge* list) {
+    Collect<Columns> work{columns, weights, (Wanted)which, least, most, balanced, first, sieve, list, &control->count,
+                          {0, 0}, 0, NEVER};
     deal_edges_between(indptr, n, nnz, from, to, work);
     if (!balanced) return;
     for (int k = 0; k < 2; ++k) {
@@ -164,135 +180,252 @@ __device__ __forceinline__ void collect_from(StreamControl* control, const I* in
 extern "C" __global__ void collect(StreamControl* control, const I* indptr, const I* indices, const void* values, I step,
                                    int bytes, bool real, I n, I nnz, long long from, long long to, int which,
                                    unsigned long long least, unsigned long long most, bool balanced, I first,
-                                   const I* light, unsigned long long threshold, const I* heavier,
-                                   unsigned long long other_threshold, Edge* list) {
+                                   const unsigned char* level, const unsigned long long* levels, const I* tree,
+                                   unsigned long long threshold, Edge* list) {
     collect_from(control, indptr, Indices{indices}, {values, step, bytes, real}, n, nnz, from, to, which, least, most, balanced, first,
-                 {light, threshold}, {heavier, other_threshold}, list);
+                 {level, levels, tree, threshold}, list);
 }
 
 extern "C" __global__ void collect_packed(StreamControl* control, const I* indptr, const unsigned int* words,
                                           const I* bases, const I* starts, const void* values, I step, int bytes,
                                           bool real, I n, I nnz, long long from, long long to, int which,
                                           unsigned long long least, unsigned long long most, bool balanced, I first,
-                                          const I* light, unsigned long long threshold, const I* heavier,
-                                          unsigned long long other_threshold, Edge* list) {
+                                          const unsigned char* level, const unsigned long long* levels, const I* tree,
+                                          unsigned long long threshold, Edge* list) {
     collect_from(control, indptr, Packed{words, bases, starts}, {values, step, bytes, real}, n, nnz, from, to, which,
-                 least, most, balanced, first, {light, threshold}, {heavier, other_threshold}, list);
+                 least, most, balanced, first, {level, levels, tree, threshold}, list);
 }
 
-extern "C" __global__ void start_stream(StreamControl* control, long long n, I* light, I* heavier) {
-    for (long long v = thread_number(); v < n; v += thread_count()) light[v] = heavier[v] = (I)v;
+extern "C" __global__ void start_stream(StreamControl* control, long long n, I* tree, unsigned char* level) {
+    for (long long v = thread_number(); v < n; v += thread_count()) {
+        tree[v] = (I)v;
+        level[v] = NEVER;
+    }
     if (thread_number() == 0) *control = StreamControl{};
 }
 
+constexpr int OPENED = 4;  // edges that a lane looks at together
+
+// What is listed, while it becomes a forest. tree: the root of each vertex when it was last looked up.  parent: as in
+// hooking.cu.  best, least: the lightest key offered to a tree, and of the edges that have it the smallest ends.  bits: of
+// a vertex, where a key is a weight of 32 bits and the first 32 of two ends; else 0, and it is the weight.
+struct Listed {
+    const Edge* list;
+    int bits;
+    I *tree, *parent;
+    unsigned long long *best, *least;
+
+    __device__ __forceinline__ unsigned long long key(const Edge& edge) const {
+        if (bits == 0) return edge.weight;
+        const unsigned long long ends = (unsigned long long)edge.u << bits | (unsigned long long)end_of(edge.v);
+        return edge.weight << 32 | (bits > 16 ? ends >> (2 * bits - 32) : ends);
+    }
+    // The root of v's tree now. No trees are joined meanwhile.
+    __device__ __forceinline__ I root(I v) const {
+        const I before = tree[v], found = root_of(parent, before);
+        if (found != before) tree[v] = found;
+        return found;
+    }
+    __device__ __forceinline__ void offer(I a, unsigned long long key) const {
+        if (key < now(best + a)) atomicMin(best + a, key);
+    }
+};
+
+// Places in a list for the lanes' marked things, by one atomic of the warp.
+template <class Put>
+__device__ __forceinline__ void append(const bool* marked, unsigned long long* counter, const Put& put) {
+    unsigned int all[OPENED], count = 0;
+#pragma unroll
+    for (int j = 0; j < OPENED; ++j) count += __popc(all[j] = __ballot_sync(WARP, marked[j]));
+    if (count == 0) return;
+    unsigned long long base = 0;
+    if (lane_number() == 0) base = atomicAdd(counter, (unsigned long long)count);
+    base = from_lane(base, 0);
+#pragma unroll
+    for (int j = 0; j < OPENED; ++j) {
+        if (marked[j]) put(j, base + __popc(all[j] & lanes_below()));
+        base += __popc(all[j]);
+    }
+}
+
+// Edges between two trees offer their keys to both, and are listed; the others are left out from now on. from: which
+// edges are looked at, so many; null for all from the first on, of weights on one side of the threshold.
+__device__ __forceinline__ void offer_keys(const Listed& edges, const unsigned int* from, long long first, long long count,
+                                           unsigned long long threshold, bool heavy, unsigned int* to,
+                                           unsigned long long* counter) {
+    for (long long base = first + thread_number() / 32 * 32 * OPENED; base < count; base += thread_count() * OPENED) {
+        Edge edge[OPENED];
+        unsigned int at[OPENED];
+        bool open[OPENED];
+#pragma unroll
+        for (int j = 0; j < OPENED; ++j) {
+            const long long i = base + 32 * j + lane_number();
+            open[j] = i < count;
+            at[j] = open[j] && from != nullptr ? from[i] : (unsigned int)i;
+            edge[j] = open[j] ? edges.list[at[j]] : Edge{0, 0, 0};
+            if (from == nullptr) open[j] = open[j] && (edge[j].weight > threshold) == heavy;
+        }
+        I a[OPENED], b[OPENED];
+#pragma unroll
+        for (int j = 0; j < OPENED; ++j) {
+            a[j] = open[j] ? edges.root(edge[j].u) : 0;
+            b[j] = open[j] ? edges.root(end_of(edge[j].v)) : 0;
+        }
+#pragma unroll
+        for (int j = 0; j < OPENED; ++j) {
+            open[j] = open[j] && a[j] != b[j];
+            if (!open[j]) continue;
+            const unsigned long long key = edges.key(edge[j]);
+            edges.offer(a[j], key);
+            edges.offer(b[j], key);
+        }
+        append(open, counter, [&](int j, unsigned long long place) { to[place] = at[j]; });
+    }
+}
+
+// Of open edges those whose key is the best of a tree are listed as candidates, and offer their ends.
+__device__ __forceinline__ void find_candidates(const Listed& edges, const unsigned int* from, long long count,
+                                                unsigned int* to, unsigned long long* counter) {
+    for (long long base = thread_number() / 32 * 32 * OPENED; base < count; base += thread_count() * OPENED) {
+        unsigned int at[OPENED];
+        bool best[OPENED];
+#pragma unroll
+        for (int j = 0; j < OPENED; ++j) {
+            const long long i = base + 32 * j + lane_number();
+            best[j] = false;
+            at[j] = 0;
+            if (i >= count) continue;
+            at[j] = from[i];
+            const Edge edge = edges.list[at[j]];
+            const unsigned long long key = edges.key(edge), pair = pair_of(edge);
+            const I a = edges.tree[edge.u], b = edges.tree[end_of(edge.v)];
+            const bool of_a = key == edges.best[a], of_b = key == edges.best[b];
+            if (of_a && pair < now(edges.least + a)) atomicMin(edges.least + a, pair);
+            if (of_b && pair < now(edges.least + b)) atomicMin(edges.least + b, pair);
+            best[j] = of_a || of_b;
+        }
+        append(best, counter, [&](int j, unsigned long long place) { to[place] = at[j]; });
+    }
+}
+
+// Every tree takes one of its candidates.
+__device__ __forceinline__ void take_candidates(const Listed& edges, const unsigned int* from, long long count,
+                                                unsigned int* chosen) {
+    for (long long i = thread_number(); i < count; i += thread_count()) {
+        const unsigned int at = from[i];
+        const Edge edge = edges.list[at];
+        const I a = edges.tree[edge.u], b = edges.tree[end_of(edge.v)];
+        const unsigned long long key = edges.key(edge), pair = pair_of(edge);
+        if (((key == edges.best[a] && pair == edges.least[a]) || (key == edges.best[b] && pair == edges.least[b])) &&
+            joined(edges.parent, a, b))
+            atomicOr(chosen + at / 32, 1u << at % 32);
+    }
+}
+
+// Trees that were offered something have a candidate: nothing is offered to them from now on.
+__device__ __forceinline__ void forget_offers(const Listed& edges, const unsigned int* from, long long count) {
+    for (long long i = thread_number(); i < count; i += thread_count()) {
+        const Edge edge = edges.list[from[i]];
+        const I a = edges.tree[edge.u], b = edges.tree[end_of(edge.v)];
+        edges.best[a] = edges.best[b] = edges.least[a] = edges.least[b] = ~0ull;
+    }
+}
+
+// The chosen edges go to the list's beginning, a tile at a time: it has been read before anything is written to it.
+__device__ __forceinline__ void keep_chosen(StreamControl* control, Edge* list, long long count,
+                                            const unsigned int* chosen) {
+    for (long long tile = 0; tile < count; tile += thread_count() * OPENED) {
+        const long long base = tile + thread_number() / 32 * 32 * OPENED;
+        Edge edge[OPENED];
+        bool here[OPENED];
+#pragma unroll
+        for (int j = 0; j < OPENED; ++j) {
+            const long long i = base + 32 * j + lane_number();
+            here[j] = i < count && (now(chosen + i / 32) >> i % 32 & 1);
+            edge[j] = here[j] ? list[i] : Edge{0, 0, 0};
+        }
+        grid_barrier(&control->arrived);
+        append(here, &control->count, [&](int j, unsigned long long place) { list[place] = edge[j]; });
+    }
+}
+
 // Edges no heavier than the threshold go first: when they are used up, most edges of the others lie within a tree. tree,
-// parent, lightest, first: (n,).  alive, chosen: a bit for each listed edge.  kept: so many of the first listed edges are
-// the forest of all lighter ones, whose trees `tree` has: they stay, and all others are heavier.
+// parent, best, least: (n,).  open, other: (count,).  chosen: a bit for each listed edge.  kept: so many of the first
+// listed edges are the forest of all lighter ones, whose trees `tree` has: they stay, and all others are heavier.
 extern "C" __global__ void __launch_bounds__(SPAN_THREADS, SPAN_BLOCKS)
-    span(StreamControl* control, long long n, Edge* list, unsigned long long threshold, I* tree, I* parent,
-         unsigned long long* lightest, unsigned long long* first, unsigned int* alive, unsigned int* chosen,
-         long long kept) {
+    span(StreamControl* control, long long n, Edge* list, unsigned long long threshold, int bits, I* tree, I* parent,
+         unsigned long long* best, unsigned long long* least, unsigned int* open, unsigned int* other,
+         unsigned int* chosen, long long kept) {
     const long long count = (long long)now(&control->count), words = (count + 31) / 32;
-    const long long warps = thread_count() / 32, number = thread_number() / 32;
     for (long long v = thread_number(); v < n; v += thread_count()) {
         if (kept == 0) tree[v] = (I)v;
         parent[v] = tree[v];
-        lightest[v] = first[v] = ~0ull;
+        best[v] = least[v] = ~0ull;
     }
     for (long long w = thread_number(); w < words; w += thread_count())
         chosen[w] = kept >= w * 32 + 32 ? ~0u : kept > w * 32 ? (1u << (kept - w * 32)) - 1 : 0;
-    if (thread_number() == 0) control->left[0] = control->left[1] = control->left[2] = 0;
+    if (thread_number() < 4) control->queue[thread_number()] = 0;
     grid_barrier(&control->arrived);
+    const Listed edges{list, bits, tree, parent, best, least};
     unsigned long long rounds = 0;
+    unsigned int slot = 0;
     for (int heavy = 0; heavy < (threshold == ~0ull ? 1 : 2); ++heavy) {
-        for (long long w = number; w < words; w += warps) {
-            const long long i = w * 32 + lane_number();
-            const bool open = i >= kept && i < count && (list[i].weight > threshold) == (heavy == 1);
-            const unsigned int bits = __ballot_sync(WARP, open);
-            if (lane_number() == 0) alive[w] = bits;
-        }
-        __syncwarp();
-        for (bool more = count > 0; more; ++rounds) {
-            unsigned long long left = 0;
-            // Edges between two trees offer their weights to both; the others are left out from now on.
-            for (long long w = number; w < words; w += warps) {
-                const unsigned int bits = alive[w];
-                if (bits == 0) continue;
-                bool lives = bits >> lane_number() & 1;
-                Edge edge{0, 0, 0};
-                I a = 0, b = 0;
-                if (lives) {
-                    edge = list[w * 32 + lane_number()];
-                    a = tree[edge.u];
-                    b = tree[end_of(edge.v)];
-                    lives = a != b;
-                }
-                if (lives) {
-                    if (edge.weight < now(lightest + a)) atomicMin(lightest + a, edge.weight);
-                    if (edge.weight < now(lightest + b)) atomicMin(lightest + b, edge.weight);
-                }
-                const unsigned int still = __ballot_sync(WARP, lives);
-                left += __popc(still);
-                __syncwarp();
-                if (lane_number() == 0) alive[w] = still;
-            }
-            if (lane_number() == 0 && left > 0) atomicAdd(control->left + rounds % 3, left);
-            if (thread_number() == 0) control->left[(rounds + 1) % 3] = 0;
+        const unsigned int* from = nullptr;
+        for (long long left = count;;) {
+            offer_keys(edges, from, from == nullptr ? kept : 0, left, threshold, heavy != 0, open, control->queue + slot);
             grid_barrier(&control->arrived);
-            more = now(control->left + rounds % 3) > 0;
-            if (!more) break;
-            // Of those of a tree's least weight the one with the smallest ends.
-            for (long long w = number; w < words; w += warps) {
-                const unsigned int bits = alive[w];
-                if (!(bits >> lane_number() & 1)) continue;
-                const Edge edge = list[w * 32 + lane_number()];
-                const I a = tree[edge.u], b = tree[end_of(edge.v)];
-                const unsigned long long pair = pair_of(edge);
-                if (edge.weight == now(lightest + a) && pair < now(first + a)) atomicMin(first + a, pair);
-                if (edge.weight == now(lightest + b) && pair < now(first + b)) atomicMin(first + b, pair);
-            }
+            left = (long long)now(control->queue + slot);
+            if (thread_number() == 0) control->queue[(slot + 2) % 4] = 0;
+            if (left == 0) break;
+            ++rounds;
+            find_candidates(edges, open, left, other, control->queue + slot + 1);
             grid_barrier(&control->arrived);
-            // These are taken.
-            for (long long w = number; w < words; w += warps) {
-                const unsigned int bits = alive[w];
-                if (bits == 0) continue;
-                bool taken = bits >> lane_number() & 1;
-                if (taken) {
-                    const Edge edge = list[w * 32 + lane_number()];
-                    const I a = tree[edge.u], b = tree[end_of(edge.v)];
-                    const unsigned long long pair = pair_of(edge);
-                    taken = ((edge.weight == now(lightest + a) && pair == now(first + a)) ||
-                             (edge.weight == now(lightest + b) && pair == now(first + b))) &&
-                            joined(parent, a, b);
-                }
-                const unsigned int all = __ballot_sync(WARP, taken);
-                if (lane_number() == 0 && all != 0) chosen[w] |= all;
-            }
+            const long long candidates = (long long)now(control->queue + slot + 1);
+            if (thread_number() == 0) control->queue[(slot + 3) % 4] = 0;
+            take_candidates(edges, other, candidates, chosen);
             grid_barrier(&control->arrived);
-            for (long long v = thread_number(); v < n; v += thread_count()) {
-                tree[v] = root_of(parent, tree[v]);
-                lightest[v] = first[v] = ~0ull;
-            }
+            forget_offers(edges, other, candidates);
             grid_barrier(&control->arrived);
+            from = open;
+            exchange(open, other);
+            slot = (slot + 2) % 4;
         }
         grid_barrier(&control->arrived);  // everybody has seen that nothing is left
     }
-    // The chosen ones go to the list's beginning, a tile at a time: it has been read before anything is written to it.
-    if (thread_number() == 0) control->count = 0;
-    grid_barrier(&control->arrived);
-    for (long long base = 0; base < words; base += warps) {
-        const long long w = base + number;
-        const unsigned int bits = w < words ? chosen[w] : 0;
-        Edge edge{0, 0, 0};
-        if (bits >> lane_number() & 1) edge = list[w * 32 + lane_number()];
-        grid_barrier(&control->arrived);
-        if (bits == 0) continue;
-        unsigned long long place = 0;
-        if (lane_number() == 0) place = atomicAdd(&control->count, (unsigned long long)__popc(bits));
-        place = from_lane(place, 0);
-        if (bits >> lane_number() & 1) list[place + __popc(bits & lanes_below())] = edge;
+    for (long long v = thread_number(); v < n; v += thread_count()) edges.root((I)v);
+    if (thread_number() == 0) {
+        control->count = 0;
+        control->rounds += rounds;
     }
-    if (thread_number() == 0) control->rounds += rounds;
+    grid_barrier(&control->arrived);
+    keep_chosen(control, list, count, chosen);
+}
+
+// What leaves edges out from now on: `level` and `tree` of a Sieve, by the listed edges, a forest. levels: ascending.
+extern "C" __global__ void __launch_bounds__(SIEVE_THREADS, SIEVE_BLOCKS)
+    sieve(StreamControl* control, long long n, const Edge* list, const unsigned long long* levels, int count, I core,
+          I* tree, unsigned char* level) {
+    const long long edges = (long long)now(&control->count);
+    for (long long v = thread_number(); v < n; v += thread_count()) {
+        tree[v] = (I)v;
+        level[v] = NEVER;
+    }
+    grid_barrier(&control->arrived);
+    for (int k = 0; k < count; ++k) {
+        for (long long i = thread_number(); i < edges; i += thread_count()) {
+            const Edge edge = list[i];
+            if (edge.weight <= levels[k] && (k == 0 || edge.weight > levels[k - 1])) join(tree, edge.u, end_of(edge.v));
+        }
+        grid_barrier(&control->arrived);
+        const I giant = root_of(tree, core);
+        for (long long v = thread_number(); v < n; v += thread_count()) {
+            if (level[v] != NEVER && k + 1 < count) continue;
+            const I before = tree[v], root = root_of(tree, before);
+            if (root != before) tree[v] = root;
+            if (root == giant && level[v] == NEVER) level[v] = (unsigned char)k;
+        }
+        grid_barrier(&control->arrived);
+    }
 }
 
 // Trees of the listed edges that are no heavier.

@@ -21,53 +21,61 @@ from semiring.verbs.registry import Unsuited
 from . import kernels
 from .beyond import WINDOW, beyond, left_for_blocks
 from .paths import step_of
-from .staging import AHEAD, Window, staged, whole
+from .staging import Window, staged, whole
 
-CONTROL_WORDS = 8
+CONTROL_WORDS = 9
 """Of 8 bytes, in StreamControl; COUNT … are numbers of some."""
-COUNT, ROUNDS, BALANCE = 1, 2, 6
+COUNT, ROUNDS, BALANCE = 1, 2, 7
 
 ALL_ENTRIES, UPPER, EVERY_OTHER = range(3)
 """Which entries are listed, as in stream.cu."""
 
-VERTEX_BYTES = 16
-"""Of each vertex's best offers, beside two trees."""
+VERTEX_BYTES, OPEN_BYTES = 17, 8
+"""Of each vertex's best offers and its level, beside two trees; of each listed edge, beside itself: two numbers of it."""
 WHOLE_LIST = 80
 """Bytes a vertex and an edge of which some may well be left of blocks in use, where all edges are listed."""
-WINDOW_BYTES, STAGED_SHARE = AHEAD * 16, 32
-"""Bytes of an entry of the windows that come, at most; of the memory that is left, they take one in so many."""
+WINDOWS, COMING_SHARE = 12, 0.3
+"""Windows that come while a forest is made, and the share of the memory that is left which these take at most."""
 SLACK = 1 << 18
 """Bytes of small arrays, and by which CuPy's blocks are larger than what is asked for."""
-MOST_LISTED, FEW_LISTED = 4, 1 << 20
+MOST_LISTED, FEW_LISTED = 1.5, 1 << 20
 """Listed edges a vertex, where there are more than so many: a forest leaves out most of the next ones."""
 LEAST_LIST = 1.25
 """Listed edges that there must be room for, of those that a forest may have."""
 FULL = 0.9
 """Share of the list from which on it is made a forest."""
-LIGHT, HEAVIER = 0.3, 0.7
-"""Of a forest's edges, those that make the trees by which others are left out."""
 FIRST = 0.3
 """Of the listed edges, those that a forest is first made of."""
+LEVELS = 8
+"""Weights by which a forest leaves others out: so many divide its edges evenly."""
 SAMPLES, LOW = 4096, 2**32 - 1
 LEAST = np.uint64(0)
 NOT_YET = np.uint64(2**64 - 1)
 """The threshold of trees before there is a forest."""
 
 
-def list_capacity(available: int | None, n: int, nnz: int, index_bytes: int) -> int:
-    """Edges that are listed at most, with so many bytes left on the device. OutOfDeviceMemory if these are too few."""
-    edge = 8 + 2 * index_bytes
-    most, least = min(nnz + n, max(MOST_LISTED * n, FEW_LISTED)), int(min(LEAST_LIST * n, nnz)) + 1
+def shared_room(available: int | None, coming: int, n: int, nnz: int, index_bytes: int) -> tuple[int, int]:
+    """(edges that are listed at most, bytes of the windows that come), with so many bytes left on the device.
+
+    coming: bytes of windows that are wanted. OutOfDeviceMemory if there is no room for the shortest list.
+    """
+    edge = 8 + 2 * index_bytes + OPEN_BYTES
+    least = int(min(LEAST_LIST * n, nnz)) + 1
+    most = max(least, min(nnz + n, max(int(MOST_LISTED * n), FEW_LISTED)))
     if available is None:
-        return most
+        return most, coming
     left = available - n * (VERTEX_BYTES + 2 * index_bytes) - SLACK
-    capacity = min(most, left * 4 // (4 * edge + 1) // 32 * 32)  # and two bits
-    if capacity < least:
+
+    def fit(size: int) -> int:
+        return min(most, size * 8 // (8 * edge + 1) // 32 * 32)  # and a bit
+
+    if fit(left) < least:
         raise OutOfDeviceMemory(
             f"a forest of {n:,} vertices lists {least:,} edges at least, of {edge} bytes, "
             f"but the GPU has {max(left, 0):,} bytes for them"
         )
-    return capacity
+    coming = min(coming, int(left * COMING_SHARE), left - (least + 32) * (edge + 1))
+    return max(least, fit(left - max(coming, 0))), max(coming, 0)
 
 
 class Stream:
@@ -80,30 +88,36 @@ class Stream:
         cp, n, index = cupy(), A.ncols, A.indptr.dtype
         self.A, self.n, self.first, self.index, self.k = A, n, first, index, kernels.pattern("stream", index)
         left = left_for_blocks(A, WHOLE_LIST * (n + A.nnz))
-        self.coming = WINDOW_BYTES * min(A.nnz, WINDOW) if beyond(A) else 0
-        if left is not None:
-            self.coming = min(self.coming, left // STAGED_SHARE)
-            left -= self.coming
+        coming = WINDOWS * WINDOW * (index.itemsize + A.dtype.itemsize) if beyond(A) else 0
+        self.capacity, self.coming = shared_room(left, coming, n, A.nnz, index.itemsize)
         self.windows: Iterator[Window] = iter(())
         self.window: Window | None = None
-        self.capacity = list_capacity(left, n, A.nnz, index.itemsize)
         self.list: Any = cp.empty(self.capacity * (8 + 2 * index.itemsize), np.uint8)
         self.control = cp.empty(CONTROL_WORDS, np.uint64)
-        self.trees = [cp.empty(n, index) for _ in range(2)]
+        self.tree, self.parent = (cp.empty(n, index) for _ in range(2))
         self.offers: list[Any] = [cp.empty(n, np.uint64) for _ in range(2)]
-        self.bits: list[Any] = [cp.empty(-(-self.capacity // 32), np.uint32) for _ in range(2)]
-        self.thresholds = [NOT_YET] * 2
+        self.level = cp.empty(n, np.uint8)
+        self.levels: Any = cp.zeros(LEVELS, np.uint64)
+        self.threshold = NOT_YET
+        self.core: Any = None
+        self.make_room(self.capacity)
         self.count = self.spans = self.listed = 0
-        self.k.plain("start_stream", n, (self.control, np.int64(n), *self.trees))
+        self.k.plain("start_stream", n, (self.control, np.int64(n), self.tree, self.level))
+
+    def make_room(self, capacity: int) -> None:
+        """For what is known of so many listed edges, beside themselves."""
+        self.capacity = capacity
+        self.open: list[Any] = [cupy().empty(capacity, np.uint32) for _ in range(2)]
+        self.chosen: Any = cupy().empty(-(-capacity // 32), np.uint32)
 
     def whole_windows(self) -> Iterator[Window]:
         """The matrix's columns and values, window after window, copied ahead where they are not resident."""
         A, one_value = self.A, step_of(self.A, np.int64) == 0
         if isinstance(A, CompressedCSR):
-            for begin, end, own in whole(A.nnz, [A.values]) if one_value else staged((A.values,), self.coming):
+            for begin, end, own in whole(A.nnz, [A.values]) if one_value else staged((A.values,), self.coming, WINDOWS):
                 yield begin, end, [A.words, A.bases, A.starts, *own]
         else:
-            for begin, end, own in staged((A.indices,) if one_value else (A.indices, A.values), self.coming):
+            for begin, end, own in staged((A.indices,) if one_value else (A.indices, A.values), self.coming, WINDOWS):
                 yield begin, end, own if len(own) == 2 else [*own, A.values]
 
     def collect(self, start: int, which: int, balanced: bool, least: Any = LEAST, most: Any = NOT_YET) -> int:
@@ -121,12 +135,12 @@ class Stream:
             (k.index(A.nrows), k.index(A.nnz)),
             (np.int32(which), least, most, np.bool_(balanced), k.index(self.first)),
         )
-        light = self.trees[0], self.thresholds[0], self.trees[1], self.thresholds[1]
+        sieve = self.level, self.levels, self.tree, self.threshold
         at = start
         while at < end and self.window is not None:
             _, last, given = self.window
             stop = min(last, end)
-            part = np.int64(at), np.int64(stop), *kinds, *light, self.list
+            part = np.int64(at), np.int64(stop), *kinds, *sieve, self.list
             arguments = self.control, A.indptr, *given, *weights, *sizes, *part
             k.plain("collect_packed" if packed else "collect", stop - at, arguments)
             at = stop
@@ -158,8 +172,7 @@ class Stream:
         cp, edge, place = cupy(), 8 + 2 * self.index.itemsize, place_of(self.control)
         total = sum(each.size for each in lists) // edge
         if total > self.capacity:
-            self.bits = [cp.empty(-(-total // 32), np.uint32) for _ in range(2)]
-        self.capacity = max(total, self.capacity)
+            self.make_room(total)
         everything: Any = cp.empty(self.capacity * edge, np.uint8)
         start = 0
         for each in lists:
@@ -177,15 +190,25 @@ class Stream:
         n = np.int64(self.n)
         self.control[:1] = 0
         [threshold] = self.quantiles(FIRST) if kept == 0 else [NOT_YET]
-        arguments = self.control, n, self.list, threshold, *self.trees, *self.offers, *self.bits, np.int64(kept)
+        bits = np.int32(0 if self.A.dtype.itemsize == 8 else max(1, (self.n - 1).bit_length()))
+        trees = self.tree, self.parent, *self.offers
+        arguments = self.control, n, self.list, threshold, bits, *trees, *self.open, self.chosen, np.int64(kept)
         self.k.persistent("span", max(self.count, self.n), arguments)
         self.count, self.spans = int(self.control[COUNT]), self.spans + 1
 
     def sieve(self) -> None:
-        """Make the trees by which edges are left out from now on."""
-        self.thresholds = self.quantiles(LIGHT, HEAVIER)
-        for number, threshold in enumerate(self.thresholds):
-            self.join(number, threshold)
+        """Find out what leaves edges out from now on."""
+        cp, A = cupy(), self.A
+        if self.core is None:
+            lengths = cp.subtract(A.indptr[1:], A.indptr[:-1], out=self.parent[: A.nrows])
+            self.core = self.index.type(self.first + int(lengths.argmax()))
+        found = self.quantiles(*((k + 1) / (LEVELS + 1) for k in range(LEVELS)))
+        self.levels = cp.asarray(np.array(found, np.uint64))
+        self.threshold = found[-1]
+        self.control[:1] = 0
+        levels = self.levels, np.int32(LEVELS), self.core
+        arguments = self.control, np.int64(self.n), self.list, *levels, self.tree, self.level
+        self.k.persistent("sieve", max(self.count, self.n), arguments)
 
     def quantiles(self, *shares: float) -> list[np.uint64]:
         """Weights than which such shares of the listed edges are lighter, by a sample."""
@@ -197,13 +220,13 @@ class Stream:
         ascending = np.sort(weights.get())
         return [ascending[int(share * size)] for share in shares]
 
-    def join(self, number: int, threshold: np.uint64 = NOT_YET) -> Array:
-        """Make trees of the forest's edges that are no heavier; each vertex's is the smallest vertex in it."""
-        n, tree = self.n, self.trees[number]
-        self.k.plain("start_trees", n, (np.int64(n), tree))
-        self.k.plain("join_listed", self.count, (self.list, np.int64(self.count), threshold, tree))
-        self.k.plain("flatten", n, (np.int64(n), tree))
-        return tree
+    def join(self) -> Array:
+        """Make trees of the listed edges; each vertex's is the smallest vertex in it."""
+        n = self.n
+        self.k.plain("start_trees", n, (np.int64(n), self.tree))
+        self.k.plain("join_listed", self.count, (self.list, np.int64(self.count), NOT_YET, self.tree))
+        self.k.plain("flatten", n, (np.int64(n), self.tree))
+        return self.tree
 
     def edges(self) -> tuple[Array, Array, Array]:
         """(u, v, weights) of the forest, ascending; the list is given back."""
@@ -212,8 +235,8 @@ class Stream:
         values = cp.empty(self.count, A.dtype)
         how = np.int32(A.dtype.itemsize), np.bool_(A.dtype.kind == "f")
         self.k.plain("unpack_edges", self.count, (self.list, np.int64(self.count), *how, rows, ends, values))
-        self.list = None
-        self.bits.clear()
+        self.list = self.chosen = None
+        self.open.clear()
         key: Any = rows.astype(np.int64)
         key <<= np.int64(32)
         key |= ends
@@ -240,6 +263,6 @@ def forest_in_one_pass(
             return Unsuited("an edge has no reverse of the same weight")
         A.keep(SYMMETRIC, lambda: True, False)
     run.offers.clear()
-    tree = run.join(0) if with_labels else None
-    run.trees.clear()
+    tree = run.join() if with_labels else None
+    run.tree = run.parent = None
     return COO.trusted(*run.edges(), A.shape, 0), tree

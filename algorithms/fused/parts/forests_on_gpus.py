@@ -47,7 +47,7 @@ def forest(A: Partitioned, symmetrize: bool, with_labels: bool) -> Any:
     first = in_one(rows, team, which) if cap is None else light_first(rows, team, which, cap)
     with team.home.scope():
         facts(gpus=team.count, listed=first.listed)
-        tree = as_vertices(first.join(0)) if with_labels else None
+        tree = as_vertices(first.join()) if with_labels else None
         return COO.trusted(*first.edges(), A.shape, 0), tree
 
 
@@ -80,7 +80,7 @@ def light_first(A: Partitioned, team: Team, which: int, cap: Any) -> Stream:
     def heavy(member: Member) -> tuple[Stream, int]:
         run = runs[member.number - number]
         run.join_lists(lists)
-        kept, run.thresholds = run.count, [cap, NOT_YET]
+        kept, run.threshold = run.count, cap
         return run, 0 if read(run, which, least=cap + np.uint64(1)) else kept
 
     found = team.at_once(heavy)
@@ -99,6 +99,7 @@ def read(run: Stream, which: int, **weights: Any) -> bool:
         at = run.collect(at, which, False, **weights)
         if at < run.A.nnz and run.count >= FULL * run.capacity:
             run.span()
+            run.sieve()  # what left edges out was of the trees before
             shortened = True
     return shortened
 
