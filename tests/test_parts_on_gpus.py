@@ -147,6 +147,42 @@ def test_simulated_gpus_join_their_forests_and_components(
 
 
 @needs_compiler
+@pytest.mark.parametrize("seed", range(3))
+def test_simulated_gpus_leave_out_no_heavy_edge_by_heavier_ones(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a GPU makes its heavy edges a forest on the way: then its trees are of heavy edges, too."""
+    monkeypatch.setattr(forests_on_gpus, "DENSE", 0)
+    monkeypatch.setattr(stream, "FEW_LISTED", 0)
+    random = np.random.default_rng(seed)
+    A = from_edges(*random.integers(0, 50, (2, 1500)), random.integers(0, 1000, 1500).astype(np.int32), shape=50)
+    with simulated(2):
+        F, _ = forests_on_gpus.forest(spread(A, 2), True, False)
+        forest = [on_host(x) for x in (F.rows, F.cols, F.values)]
+    for mine, right in zip(forest, al.boruvka(A, symmetrize=True).to_edges(), strict=True):
+        np.testing.assert_array_equal(mine, right)
+
+
+@needs_compiler
+@pytest.mark.parametrize("dtype", ["bool", "int32", "int64", "float32", "float64"])
+def test_a_simulated_gpu_makes_forests_of_short_lists(dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of edges both ways with other weights, equal weights, loops, and vertices without edges."""
+    monkeypatch.setattr(stream, "FEW_LISTED", 0)
+    monkeypatch.setattr(stream, "MOST_LISTED", 1.3)
+    for seed, n in enumerate((3, 40, 70)):
+        random, m = np.random.default_rng(seed), 7 * n
+        weights = (random.integers(0, 7, m) // np.array([-2, 2])[random.integers(0, 2, m)]).astype(dtype)
+        A = from_edges(random.integers(0, n, m), random.integers(0, n, m) // 2, weights, shape=n)
+        expected, trees = al.boruvka(A, symmetrize=True, return_labels=True)
+        with simulated(1):
+            run = stream.Stream(CSR.trusted(made(A.indptr), made(A.indices), made(A.values), A.shape))
+            run.read(stream.ALL_ENTRIES)
+            tree = on_host(run.join())
+            found = [*(on_host(x) for x in run.edges()), tree]
+        assert run.spans > 1 or n == 3
+        for mine, right in zip(found, (*expected.to_edges(), trees), strict=True):
+            np.testing.assert_array_equal(mine, right)
+
+
+@needs_compiler
 @pytest.mark.usefixtures("simply")
 def test_a_gpu_that_does_not_come_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     launch = gpus.Team._launch

@@ -31,7 +31,7 @@ ALL_ENTRIES, UPPER, EVERY_OTHER = range(3)
 """Which entries are listed, as in stream.cu."""
 
 VERTEX_BYTES, OPEN_BYTES = 17, 8
-"""Of each vertex's best offers and its level, beside two trees; of each listed edge, beside itself: two numbers of it."""
+"""Of a vertex: its best offers and its level, beside two trees. Of a listed edge, beside itself: two numbers of it."""
 WHOLE_LIST = 80
 """Bytes a vertex and an edge of which some may well be left of blocks in use, where all edges are listed."""
 WINDOWS, COMING_SHARE = 12, 0.3

@@ -25,7 +25,7 @@ from semiring.verbs.registry import Unsuited
 from ..cuda import kernels
 from ..cuda.graphs import DENSE, LIGHT, connected
 from ..cuda.paths import as_vertices
-from ..cuda.stream import ALL_ENTRIES, EVERY_OTHER, FULL, NOT_YET, SAMPLES, Stream
+from ..cuda.stream import ALL_ENTRIES, EVERY_OTHER, FULL, SAMPLES, Stream
 from .gpus import Member, Team, team_of
 
 SQUARE: Fact[CSR] = Fact("the strip as a matrix of the whole's shape")
