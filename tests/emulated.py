@@ -74,7 +74,7 @@ class Array(np.ndarray):
 
     @property
     def data(self) -> Any:  # type: ignore[override]
-        return SimpleNamespace(ptr=self.ctypes.data)
+        return SimpleNamespace(ptr=self.ctypes.data, device_id=self.ordinal)
 
     def get(self) -> np.ndarray:
         finish(self.ordinal)
