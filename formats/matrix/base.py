@@ -220,7 +220,7 @@ class Matrix(Notation["Matrix"], Storage):
 
     def __repr__(self) -> str:
         name = type(self).__name__ + (".T" if self.major != getattr(type(self), "major", 0) else "")
-        share = "" if self.resident == self.nbytes else f", {self.resident / self.nbytes:.0%} resident"
+        share = "" if self.all_resident else f", {self.resident / self.nbytes:.0%} resident"
         return f"<{name} {self.nrows}×{self.ncols}, {self.nnz} entries, {self.dtype}, {self.device}{share}>"
 
     @at_home

@@ -25,7 +25,7 @@ Shape: TypeAlias = int | tuple[int, int]
 INSIDE = frozenset(
     ("arrays", "components", "components_on", "coordinates", "forget", "forget_kept", "formats", "keep", "keeping")
     + ("keeps", "known", "in_parts", "is_in", "line_ends", "mapped", "of_each", "options", "overwrite")
-    + ("predicted_nbytes", "stored")
+    + ("all_resident", "predicted_nbytes", "stored")
     + ("stored_parts", "streams", "take", "trusted")
 )
 """Names for formats and backends, which `dir` leaves out."""
@@ -129,6 +129,15 @@ class Storage:
     def resident(self) -> int:
         """Of `nbytes`, those that kernels read without the bus: all, but of a matrix moved with `resident=`."""
         return self.nbytes - sum(map(elsewhere, self.arrays))
+
+    @property
+    def all_resident(self) -> bool:
+        """Do kernels read all of it without the bus? Every algorithm asks, so the answer is kept."""
+        known = self.__dict__.get("_all_resident")
+        if known is None:
+            known = self.resident == self.nbytes
+            object.__setattr__(self, "_all_resident", known)
+        return known
 
     @property
     def kept_nbytes(self) -> int:
@@ -256,7 +265,7 @@ class Storage:
                 kept.forget()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        if self.resident < self.nbytes:  # what is read is on the host: a GPU's array that is not resident has no copy
+        if not self.all_resident:  # what is read is on the host: a GPU's array that is not resident has no copy
             return type(self).trusted, move(self.components, HOST, self)
         return type(self).trusted, self.components
 

@@ -30,7 +30,7 @@ def matrix_html(A: Storage) -> str:
         ("place", str(A.place)),
         ("memory", f"{in_words(A.nbytes)}, kept with it {in_words(A.kept_nbytes)}"),
     ]
-    if A.resident != A.nbytes:
+    if not A.all_resident:
         rows.append(("resident", f"{A.resident / A.nbytes:.0%}"))
     return f'<div style="display: flex; gap: 1em; align-items: center">{table("matrix", rows)}{spy(A)}</div>'
 

@@ -118,7 +118,7 @@ def _mirrored(A: Matrix, pattern: bool) -> bool:
         return values or (positions and pattern)
     rows = compressed(A, 0)
     by_kernel = SAME_REVERSES.answer if not A.place.on_host else None
-    looks = not pattern or rows.resident == rows.nbytes  # at values, unless these would cross the bus for nothing
+    looks = not pattern or rows.all_resident  # at values, unless these would cross the bus for nothing
     positions, values = by_kernel(rows, looks) if by_kernel is not None else _same_reverses(rows)
     if values:
         A.keep(SYMMETRIC, lambda: True, False)

@@ -149,8 +149,9 @@ def facts(**known: Any) -> None:
 
 def tell_crossing(A: Matrix, run: Run) -> None:
     """Of a matrix that is not resident as a whole: what a pass moves over the bus, and what the edges looked at did."""
-    if run is UNTOLD.enter_result or (crossing := A.nbytes - A.resident) == 0:
+    if run is UNTOLD.enter_result or A.all_resident:
         return
+    crossing = A.nbytes - A.resident
     run.facts["resident"], run.facts["crossing in a pass"] = A.resident, crossing
     if isinstance(edges := run.facts.get("edges"), int) and A.nnz:
         crossed = run.facts.setdefault("crossed", crossing * edges // A.nnz)

@@ -32,7 +32,7 @@ TURNING = 24
 
 def beyond(A: Any) -> bool:
     """Is a part of A not resident? Then what crosses the bus is everything."""
-    return A.resident < A.nbytes
+    return not A.all_resident
 
 
 def crossed(A: CSR, edges: int, *arrays: Array) -> dict[str, Any]:

@@ -68,7 +68,7 @@ def edges_for(A: CSR, d: Array, s: Semiring) -> CSR:
 def will_look(A: CSR, count: int) -> bool:
     """Is it worth it for so many sources, and is there room?"""
     worth = count >= FEWEST and applies(A, MinPlus) and longest_row(A) * A.nrows > SKEWED * max(A.nnz, A.nrows)
-    if not worth or A.resident < A.nbytes or not has_room_for_columns(A):
+    if not worth or not A.all_resident or not has_room_for_columns(A):
         return False
     left = A.place.available_bytes()
     return left is None or looking_takes(A) <= left
