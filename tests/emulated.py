@@ -153,6 +153,8 @@ class Kernels:
     def persistent(self, name: str, things: int, arguments: tuple[Any, ...]) -> None:
         self._start(name, BLOCKS, arguments)
 
+    stepwise = kernels.Kernels.stepwise
+
     def _start(self, name: str, grid: int, arguments: tuple[Any, ...]) -> None:
         """After what was started before on the same GPU."""
         held = [ctypes.c_void_p(x.ctypes.data) if isinstance(x, np.ndarray) else np.array(x) for x in arguments]
@@ -196,7 +198,7 @@ def fake_cupy(gpus: int) -> Any:
         get_allocator=lambda: print,
     )
     cp.ndarray = Array
-    for name in ("empty", "zeros", "arange", "concatenate", "diff", "subtract"):
+    for name in ("empty", "zeros", "arange", "concatenate", "diff", "subtract", "unique"):
         setattr(cp, name, functools.partial(lambda make, *args, **how: made(make(*args, **how)), getattr(np, name)))
     cp.asarray = cp.array = lambda x, dtype=None: made(np.asarray(x, dtype))
     cp.ascontiguousarray = lambda x: x if x.flags.c_contiguous else made(x)

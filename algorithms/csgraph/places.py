@@ -16,14 +16,17 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from algorithms.bfs import bfs
 from formats import Matrix
 from formats.arrays import is_array, move
 from formats.matrix.facts import Fact
 from formats.places import place_of
+from semiring.verbs.registry import Unsuited
 
 ON_HOST: Fact[Matrix] = Fact("its copy on the host")
 LONG: Fact[bool] = Fact("a search had more levels than its order is worth on the GPU")
+
+NONE = -9999
+"""Of a vertex without a predecessor."""
 
 COPY_NS = 0.2
 """Of a byte from a GPU to the host."""
@@ -31,8 +34,8 @@ COPY_NS = 0.2
 SMALL = 1 << 20
 """Bytes below which nobody asks first whether they fit on the GPU."""
 
-LEVEL_MS, FEWEST = 1, 4
-"""Of a level on a GPU, in an order of discovery; levels below which hardly a search is over."""
+LEVEL_MS = 0.001
+"""Of a level on a GPU, in an order of discovery."""
 
 T = TypeVar("T")
 
@@ -56,7 +59,7 @@ DISTANCES = Cost(0.7, 20, 1.5, 0.07)
 LEVELS = Cost(0.75, 10, 1, 0.07)
 TREES = Cost(1.7, 25, 2, 1)
 ALL_PAIRS = Cost(1, 0, 0.4)
-ORDER = Cost(0, 10, 3)
+ORDER = Cost(0.3, 10, 3)
 WEAK = Cost(0.45, 20, 2)
 STRONG = Cost(2, 30, 2.5)
 FOREST = Cost(2, 50, 4)
@@ -69,16 +72,19 @@ def sooner(A: Matrix, cost: Cost, sources: int = 1) -> Matrix:
     return on_host(A)
 
 
-def sooner_in_order(A: Matrix, source: int, both_ways: bool) -> Matrix:
-    """A, or its copy on the host, for an order of discovery, of which only levels are found at once."""
-    if A.place.on_host:
-        return A
-    levels = int(ORDER.on_host(A) / LEVEL_MS)
-    if levels >= FEWEST and not both_ways and not A.known(LONG) and 0 <= source < A.nrows:
-        if int(bfs(A, source, max_level=levels).max()) < levels:
-            return A
+def order_there(A: Any, source: int, both_ways: bool) -> tuple[Any, Any] | None:
+    """(the order of discovery, the predecessors), if A's GPU has them sooner than the host: in a graph without so many
+    levels."""
+    there = ORDER.on_host(A) - ORDER.gpu_ms
+    if A.place.on_host or there <= 0 or A.known(LONG) or not 0 <= source < A.nrows:
+        return None
+    from algorithms.fused.cuda.queues import queued
+
+    found = queued(A, source, both_ways, NONE, int(there / LEVEL_MS))
+    if isinstance(found, Unsuited):
         A.keep(LONG, lambda: True)
-    return on_host(A)
+        return None
+    return found
 
 
 def on_host(A: Matrix) -> Matrix:

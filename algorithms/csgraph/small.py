@@ -13,7 +13,8 @@ from formats import CSR, Matrix
 from semiring import MinPlus
 
 from .graphs import SOON, as_given, damaged, given_both_ways, starts_of
-from .trees import NONE, as_predecessors, origins
+from .places import NONE
+from .trees import as_predecessors, origins
 
 FEW = 16
 """Starting points up to which trees are found one after the other; distances alone are sooner found together."""

@@ -25,10 +25,7 @@ from .graphs import (
     stored,
     values_at,
 )
-from .places import FOREST, sooner, sooner_in_order, where
-
-NONE = -9999
-"""Of a vertex without a predecessor."""
+from .places import FOREST, NONE, on_host, order_there, sooner, where
 
 
 def breadth_first_order(csgraph: Any, i_start: int, directed: bool = True, return_predecessors: bool = True) -> Any:
@@ -75,7 +72,10 @@ def as_queued(A: Any, start: int) -> tuple[Any, Any]:
 
 def in_order(A: Matrix, start: int, both_ways: bool) -> tuple[Any, Any, Any]:
     """(A, or its copy on the host if an order is there sooner; the order and the predecessors, where that is)."""
-    B = sooner_in_order(A, start, both_ways)
+    found = order_there(A, start, both_ways)
+    if found is not None:
+        return A, *found
+    B = A if A.place.on_host else on_host(A)
     if B.place.on_host and B.nnz < SOON and 0 <= start < B.nrows:
         from algorithms.fused.cpu.bfs_order import queued
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from algorithms.bfs import bfs
+from algorithms.bfs_order import bfs_order
 from algorithms.boruvka import boruvka
 from algorithms.scc import scc
 from algorithms.shared.traversal import Direction
@@ -194,6 +195,13 @@ def parents(A: CSR, columns: Rows | None, level: Array) -> Array:
         sizes = k.index(A.nrows), k.index(A.nnz)
         k.plain("parents_pushed", A.nrows + A.nnz, (*rows_of(A), *sizes, level, parent))
     return parent
+
+
+@bfs_order.implement(CSR, "cuda")
+def _bfs_order(A: CSR, source: int, both_ways: bool) -> tuple[Array, Array] | Unsuited:
+    from .queues import queued
+
+    return queued(A, source, both_ways)
 
 
 # --- components -------------------------------------------------------------------------------------------------------

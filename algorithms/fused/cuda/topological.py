@@ -1,65 +1,53 @@
 """Numbers of strong components against the edges, on the GPU; `algorithms.topological` has the equations.
 
-Heights rise along the edges between components, all at once in each round,
-
-    h_u = max h_v + 1 over the edges u -> v between components
-
-until none does: as many rounds as the longest way, whose end is not foretold. After a few the edges go to the host,
-where one search looks at each once. Of the edges of the largest component, which would all raise one number, those that
-lead to the same one count once.
+Heights rise along the edges between components, all at once in each round (`heights.cu`), until none does: as many
+rounds as the longest way at most, whose end is not foretold. After many the edges go to the host, where one search
+looks at each once.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
 from formats import CSR
 from formats.arrays import DeviceArray as Array
-from formats.arrays import counts, cupy
-from formats.storage.compressed import expand
+from formats.arrays import cupy
 from formats.storage.orientation import known_symmetric
+from semiring.verbs.explanation import facts
 
-ROUNDS, BETWEEN = 16, 2
-"""Rounds on the GPU, of which one takes some .1 ms, where the host takes some 10 ns an edge; and from look to look."""
+from . import kernels
+
+ROUNDS = 512
+"""Rounds on the GPU, of which one takes some 3 µs, where the host takes some 10 ns an edge."""
+
+WORDS = 5
+"""Of 8 bytes, in HeightsControl."""
 
 
 def numbered(A: CSR, component: Array, k: int) -> Array:
     """The place of each component in the order."""
-    cp = cupy()
+    cp: Any = cupy()
     ids = cp.arange(k, dtype=component.dtype)
     if k <= 1 or known_symmetric(A, pattern=True):
         return ids
-    u, v = edges_between(component[expand(A.indptr)], component[A.indices], int(counts(component, k).argmax()), k)
-    height = heights(u, v, k)
-    if height is None:
+    index_type, component = A.indices.dtype, component.astype(A.indices.dtype, copy=False)
+    large = component[cp.diff(A.indptr).argmax().reshape(1)]
+    ends, height = cp.empty((2, A.nnz + k), index_type), cp.zeros(k, np.int32)
+    control, below = cp.zeros(WORDS, np.uint64), cp.zeros(k, bool)
+    of = kernels.pattern("heights", index_type)
+    sizes, number = (of.index(A.nrows), of.index(A.nnz)), of.index(k)
+    given = control, A.indptr, A.indices, *sizes, component, number, large, below, *ends, height, np.uint64(ROUNDS)
+    of.persistent("heights", A.nrows + A.nnz, given)
+    state = control.get()
+    facts(kernel="heights", rounds=int(state[1]), edges_between=int(state[2]))
+    if not state[0] >> np.uint64(32):
+        u, v = ends[:, : int(state[2])]
         return on_host(u, v, ids)
-    number = cp.empty_like(ids)
-    number[(height.astype(np.int64) * k + ids).argsort()] = ids
-    return number
-
-
-def edges_between(u: Array, v: Array, largest: int, k: int) -> tuple[Array, Array]:
-    """The ends of the edges between components, those of the largest component each once."""
-    cp = cupy()
-    from_largest = u == largest
-    others, below = cp.flatnonzero((u != v) & ~from_largest), cp.zeros(k, bool)
-    below[cp.where(from_largest, v, largest)] = True
-    below[largest] = False
-    led_to = cp.flatnonzero(below).astype(v.dtype)
-    return cp.concatenate((u[others], cp.full_like(led_to, largest))), cp.concatenate((v[others], led_to))
-
-
-def heights(u: Array, v: Array, k: int) -> Array | None:
-    """(k,) the longest way from each vertex of a graph without cycles; None if it is long."""
-    cp, total = cupy(), 0
-    height = cp.zeros(k, np.int32)
-    for _ in range(ROUNDS // BETWEEN):
-        for _ in range(BETWEEN):
-            cp.maximum.at(height, u, height[v] + 1)
-        before, total = total, int(height.sum(dtype=np.int64))
-        if total == before:
-            return height
-    return None
+    order = cp.empty(k, ids.dtype)
+    order[(height.astype(np.int64) * k + ids).argsort()] = ids
+    return order
 
 
 def on_host(u: Array, v: Array, ids: Array) -> Array:

@@ -1,0 +1,48 @@
+"""The order of a breadth-first search on the GPU; `algorithms.bfs_order` has the equations, `queue.cu` the kernel."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from formats import CSR
+from formats.arrays import DeviceArray as Array
+from formats.arrays import cupy
+from semiring.verbs.explanation import facts
+from semiring.verbs.registry import Unsuited
+
+from . import kernels
+from .beyond import both_ways as has_reverses
+from .beyond import columns_of
+from .paths import as_vertices
+
+WORDS = 8
+"""Of 8 bytes, in QueueControl."""
+
+END = 4
+"""Its word that has how many vertices are in the queue."""
+
+
+def queued(
+    A: CSR, source: int, both_ways: bool, none: int = -1, most: int | None = None
+) -> tuple[Array, Array] | Unsuited:
+    """(the order, the parents).
+
+    none: the parent of the source, and of what is not reached.  most: levels after which it is given up.
+    """
+    cp, n, index_type = cupy(), A.nrows, A.indices.dtype
+    turned = columns_of(A) if both_ways and not has_reverses(A, reads=True) else None
+    edges = A.nnz * (1 if turned is None else 2)
+    if edges > min(np.iinfo(index_type).max, 2**32 - 1) or n >= 2**31:
+        return Unsuited(f"it counts edges in 32 bits, and there are {edges:,}")
+    k = kernels.pattern("queue", index_type)
+    control, of_blocks = cp.empty(WORDS, np.uint64), cp.empty(kernels.MOST_BLOCKS, np.uint64)
+    order, before, parent = (cp.empty(n, index_type) for _ in range(3))
+    first = cp.empty(n, f"u{index_type.itemsize}")
+    along = (A.indptr, A.indices, *(turned or (kernels.NULL, kernels.NULL)), np.int64(n))
+    k.plain("start_queue", n, (control, *along, k.index(source), order, before, first))
+    arguments = (control, *along, order, before, first, of_blocks, parent, k.index(none))
+    state = k.stepwise("queue", n + edges, arguments, control, most)()
+    if not state[0] >> np.uint64(32):
+        return Unsuited(f"there are more than {most:,} levels")
+    facts(kernel="queue", levels=int(state[1]), narrow=int(state[2]))
+    return as_vertices(order)[: int(state[END])], as_vertices(parent)

@@ -1,0 +1,77 @@
+"""Orders of discovery, and of components, by the GPU's kernels, which g++ compiles, beside the loops of the host."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from algorithms import scc
+from algorithms.fused.cpu import bfs_order as on_cpu
+from algorithms.fused.cpu import topological as topological_on_cpu
+from algorithms.fused.cuda import launches, queues, topological
+from bench.graphs import grid, rmat
+from formats import CSR, from_edges
+from semiring.vectors import renumbered
+from semiring.verbs.registry import Unsuited
+
+from .emulated import simulated
+
+pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="no g++, which compiles the simulated kernels")
+
+
+def star(arms: int, length: int) -> CSR:
+    """Paths from vertex 0, all of one length."""
+    near = np.arange(arms * length)
+    return from_edges(np.where(near % length, near, 0), near + 1)
+
+
+GRAPHS: dict[str, Callable[[], CSR]] = {
+    "hubs": lambda: rmat(8, dtype=np.int32, high=9),
+    "a grid": lambda: grid(14, dtype=np.int32, high=9),
+    "a path": lambda: from_edges(range(150), range(1, 151)),
+    "narrow, wide, narrow": lambda: star(150, 5),
+    "a loop and nothing else": lambda: from_edges([0], [0], shape=70),
+    "no edges": lambda: from_edges([], [], np.empty(0, np.int32), shape=70),
+}
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+@pytest.mark.parametrize("both_ways", [False, True], ids=["one way", "both ways"])
+def test_a_queue_on_a_gpu_has_the_order_and_the_parents_of_a_queue(name: str, both_ways: bool) -> None:
+    A = GRAPHS[name]()
+    expected = on_cpu.queued(A, 0, both_ways)
+    with simulated(1):
+        found = queues.queued(A, 0, both_ways)
+    assert not isinstance(found, Unsuited)
+    for got, wanted in zip(found, expected, strict=True):
+        assert np.array(got).tolist() == wanted.tolist()
+
+
+def test_a_queue_on_a_gpu_comes_back_to_the_host_and_goes_on() -> None:
+    A = star(150, 5)
+    seen: list[int] = []
+    with simulated(1), launches(every=2, progress=seen.append):
+        found = queues.queued(A, 0, False)
+    assert not isinstance(found, Unsuited)
+    assert np.array(found[0]).tolist() == on_cpu.queued(A, 0, False)[0].tolist()
+    assert seen == [2, 4, 5]
+
+
+def test_a_queue_on_a_gpu_is_given_up_after_so_many_levels() -> None:
+    with simulated(1):
+        found = queues.queued(from_edges(range(150), range(1, 151)), 0, False, most=20)
+    assert isinstance(found, Unsuited)
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+@pytest.mark.parametrize("rounds", [512, 1], ids=["there", "on the host"])
+def test_components_have_the_same_places_on_a_gpu(name: str, rounds: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    A = GRAPHS[name]()
+    component, k = renumbered(scc(A))
+    monkeypatch.setattr(topological, "ROUNDS", rounds)
+    with simulated(1):
+        found = topological.numbered(A, component, k)
+    assert np.array(found).tolist() == topological_on_cpu.numbered(A, component, k).tolist()
