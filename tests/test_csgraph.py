@@ -22,8 +22,10 @@ from algorithms import csgraph as ours
 from algorithms.csgraph import places, small
 from algorithms.csgraph.graphs import KEPT, MOST_KEPT, graph_of
 from algorithms.fused.cpu.entries import same_bits
+from algorithms.fused.cuda import queues
 from formats.arrays import to_device
 from formats.places import Place
+from semiring.verbs.registry import Unsuited
 
 from .conftest import Backend, writable
 
@@ -311,17 +313,19 @@ def test_calls_go_to_the_host_where_they_are_predicted_to_be_over_sooner(monkeyp
     assert places.sooner(small, places.DISTANCES, 1000) is small
     searched, deep = [], {"levels": 3}
 
-    def level(A: Any, source: int, max_level: int) -> np.ndarray:
-        searched.append(max_level)
-        return np.array([0, min(deep["levels"], max_level)])
+    def found(A: Any, source: int, both_ways: bool, none: int, most: int) -> Any:
+        searched.append(most)
+        return ("order", "parents") if deep["levels"] < most else Unsuited("long")
 
-    monkeypatch.setattr(places, "bfs", level)
-    for both_ways, graph, expected in ((False, small, "cpu"), (True, large, "cpu"), (False, large, large)):
-        assert places.sooner_in_order(graph, 0, both_ways) == expected
-    assert len(searched) == 1
-    deep["levels"] = 700  # a road: found out once
-    assert places.sooner_in_order(large, 0, False) == places.sooner_in_order(large, 5, False) == "cpu"
+    monkeypatch.setattr(queues, "queued", found)
+    assert places.sooner_in_order(small, 0, False) == ("cpu", None)
+    assert not searched
+    for both_ways in (False, True):
+        assert places.sooner_in_order(large, 0, both_ways) == (large, ("order", "parents"))
     assert len(searched) == 2
+    deep["levels"] = 10**6  # a path: found out once
+    assert places.sooner_in_order(large, 0, False) == places.sooner_in_order(large, 5, False) == ("cpu", None)
+    assert len(searched) == 3
 
 
 def test_arrays_have_no_edge_where_they_have_nothing_finite() -> None:

@@ -72,19 +72,22 @@ def sooner(A: Matrix, cost: Cost, sources: int = 1) -> Matrix:
     return on_host(A)
 
 
-def order_there(A: Any, source: int, both_ways: bool) -> tuple[Any, Any] | None:
-    """(the order of discovery, the predecessors), if A's GPU has them sooner than the host: in a graph without so many
-    levels."""
-    there = ORDER.on_host(A) - ORDER.gpu_ms
-    if A.place.on_host or there <= 0 or A.known(LONG) or not 0 <= source < A.nrows:
-        return None
-    from algorithms.fused.cuda.queues import queued
+def sooner_in_order(A: Any, source: int, both_ways: bool) -> tuple[Matrix, tuple[Any, Any] | None]:
+    """(A, the order of discovery and the predecessors), or (A's copy on the host, None) where they are there sooner.
 
-    found = queued(A, source, both_ways, NONE, int(there / LEVEL_MS))
-    if isinstance(found, Unsuited):
+    A GPU gives a search up that has more levels than the host would take for all.
+    """
+    if A.place.on_host:
+        return A, None
+    there = ORDER.on_host(A) - ORDER.gpu_ms
+    if there > 0 and not A.known(LONG) and 0 <= source < A.nrows:
+        from algorithms.fused.cuda.queues import queued
+
+        found = queued(A, source, both_ways, NONE, int(there / LEVEL_MS))
+        if not isinstance(found, Unsuited):
+            return A, found
         A.keep(LONG, lambda: True)
-        return None
-    return found
+    return on_host(A), None
 
 
 def on_host(A: Matrix) -> Matrix:

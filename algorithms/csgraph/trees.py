@@ -25,7 +25,7 @@ from .graphs import (
     stored,
     values_at,
 )
-from .places import FOREST, NONE, on_host, order_there, sooner, where
+from .places import FOREST, NONE, sooner, sooner_in_order, where
 
 
 def breadth_first_order(csgraph: Any, i_start: int, directed: bool = True, return_predecessors: bool = True) -> Any:
@@ -72,10 +72,9 @@ def as_queued(A: Any, start: int) -> tuple[Any, Any]:
 
 def in_order(A: Matrix, start: int, both_ways: bool) -> tuple[Any, Any, Any]:
     """(A, or its copy on the host if an order is there sooner; the order and the predecessors, where that is)."""
-    found = order_there(A, start, both_ways)
+    B, found = sooner_in_order(A, start, both_ways)
     if found is not None:
-        return A, *found
-    B = A if A.place.on_host else on_host(A)
+        return B, *found
     if B.place.on_host and B.nnz < SOON and 0 <= start < B.nrows:
         from algorithms.fused.cpu.bfs_order import queued
 
