@@ -166,7 +166,8 @@ def as_array(obj: Any) -> Array:
 
 def to_device(array: Array, device: Device | Place) -> Array:
     """`array` on `device`; no copy where it is there already. Raises what `move` raises."""
-    return move((array,), device, f"{array.dtype} array")[0]
+    place = find_place(device)
+    return array if place_of(array) is place else move((array,), place, f"{array.dtype} array")[0]
 
 
 X = TypeVar("X")

@@ -97,9 +97,7 @@ class Converted:
 
     def listed(self, vertices: np.ndarray) -> list[Any]:
         """The names of vertices."""
-        if self.number is None:
-            return vertices.tolist()
-        return self._names.take(vertices).tolist()
+        return self._names.take(vertices).tolist()  # even of numbers, which then need not be made
 
     @cached_property
     def _names(self) -> np.ndarray:

@@ -33,7 +33,7 @@ class Settled(NamedTuple):
 
 def not_negative(G: Converted, weight: Any) -> np.ndarray:
     weights = G.weights(weight)
-    if weights.size and weights.min() < 0:
+    if G.once(("least", weight), lambda: weights.min(initial=0)) < 0:
         raise NotImplementedError("negative weights, with which Dijkstra's algorithm may find other lengths")
     return weights
 
@@ -65,15 +65,11 @@ def settle(
     d = lengths(G, sources, weight, limit, target)
     reached = np.flatnonzero(d >= 0)
     by = reached[by_size(d[reached])]
-    nearest = d[by]
-    fresh = np.ones(by.size, bool)
-    fresh[1:] = nearest[1:] != nearest[:-1]
-    place = np.full(len(G), -1, np.int64)
-    place[by] = np.maximum.accumulate(np.where(fresh, np.arange(by.size), 0))
+    place, next_one = np.full(len(G), -1, np.int64), np.empty(by.size, np.int64)
+    loops.places(d, by, place, next_one)
     order, parent = np.full(by.size, -1, np.int32), np.full(len(G), -1, np.int32)
     rows = (*G.rows, weights)
-    starts = np.array(sources, np.int32)
-    count = loops.replay(rows, d, starts, place, np.arange(by.size), order, parent)
+    count = loops.replay(rows, d, np.array(sources, np.int32), place, next_one, order, parent)
     if count < by.size:
         raise NotImplementedError("sums of floats that depend on their order")
     if target >= 0:

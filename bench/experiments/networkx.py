@@ -50,6 +50,9 @@ ALL_PAIRS = ("closeness_centrality", "harmonic_centrality", "all_pairs_shortest_
 CONNECTED = ("diameter", "average_shortest_path_length", "betweenness_centrality")
 """Of the largest component, without directions."""
 
+SECONDS = 1.0
+"""That the later calls of a contender may take, but for a few."""
+
 SLOW = 5000
 """Milliseconds of a first call from which on neither it nor a later one is repeated."""
 
@@ -169,7 +172,7 @@ def beside(task: str, G: Any, given: tuple[Any, ...], setting: Setting) -> Itera
     theirs: Callable[..., Any] = getattr(nx, task)
     answers: list[Any] = []
     reference = Contender(NETWORKX, lambda: answers.append(plain(theirs(G, *given))), agrees=lambda _: True)
-    figures, later, repeats = {NETWORKX: once(reference)}, [], min(setting.repeats, 5)
+    figures, later, repeats = {NETWORKX: once(reference)}, [], setting.repeats
     own: dict[str, Any] = {} if setting.device == "cpu" else {"device": setting.device}
     with backends(G.number_of_edges()) as names:
         for name in names:
@@ -183,7 +186,7 @@ def beside(task: str, G: Any, given: tuple[Any, ...], setting: Setting) -> Itera
                     later.append(again)
                 else:
                     figures[name] = once(again)
-        figures |= contest(later, repeats)
+        figures |= contest(later, repeats, seconds=SECONDS)
     for name, found in figures.items():
         yield {"contender": name, "to_networkx": rounded(found["ms"] / figures[NETWORKX]["ms"])} | found
 
@@ -221,7 +224,7 @@ def first_call(call: Callable[[], Any], G: Any, agrees: Callable[[Any], bool], r
         found = once(whole)  # which may compile
     except (NotImplementedError, nx.NetworkXException):
         return None
-    return contest([whole], repeats)[""] if found["ms"] < SLOW else found
+    return contest([whole], min(repeats, 5), seconds=SECONDS)[""] if found["ms"] < SLOW else found
 
 
 def plot(rows: list[Row]) -> Figure | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import math
+import random
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -46,15 +47,16 @@ class Disagreement(AssertionError):
 def in_turns(calls: Sequence[tuple[Callable[[], Any], Clock]], repeats: int, seconds: float) -> list[list[float]]:
     """The milliseconds of each call by its clock, one of each in turn; slow ones less often than `repeats`.
 
+    The order is another in each turn, so that none always follows a call that leaves it cold caches, or its own data.
     seconds: that all repeats of a call may take, but for THREE of them.
     """
     taken: list[list[float]] = [[] for _ in calls]
     counts = [repeats] * len(calls)
     for turn in range(max(repeats, THREE)):
-        for k, (run, clock) in enumerate(calls):
+        for k in random.Random(turn).sample(range(len(calls)), len(calls)):
             if turn >= counts[k]:
                 continue
-            start = time.perf_counter()
+            (run, clock), start = calls[k], time.perf_counter()
             taken[k].append(clock(run))
             if turn == 0:  # what it took says how often there is time for it
                 counts[k] = max(THREE, min(repeats, int(seconds / (time.perf_counter() - start))))

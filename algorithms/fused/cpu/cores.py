@@ -34,12 +34,13 @@ def _peel(indptr, indices, left, alive, queue):
 
     left: its degree, at first.  alive: all vertices.  queue: with room for one more.
     """
-    one, count, k = np.uintp(1), np.uintp(alive.size), left.dtype.type(0)
+    one, count, k, next_one = np.uintp(1), np.uintp(alive.size), left.dtype.type(0), left.dtype.type(1)
     while count:
         least = left[np.uintp(alive[0])]
         for at in range(count):
             least = min(least, left[np.uintp(alive[at])])
         k = max(k, least)
+        follows = k + next_one
         found, kept = np.uintp(0), np.uintp(0)
         for at in range(count):
             v = alive[at]
@@ -54,12 +55,10 @@ def _peel(indptr, indices, left, alive, queue):
             left[v] = k
             for e in range(np.uintp(indptr[v]), np.uintp(indptr[v + one])):
                 u = np.uintp(indices[e])
-                d = left[u]
-                if d > k:
-                    left[u] = d - 1
-                    if d - 1 == k:
-                        queue[found] = u
-                        found += one
+                d = left[u]  # whether it is more than k can hardly be foretold, so nothing branches on it
+                left[u] = d - (d > k)
+                queue[found] = u
+                found += np.uintp(d == follows)
         kept = np.uintp(0)
         for at in range(count):
             v = alive[at]

@@ -3,7 +3,8 @@
     f'_v = (∨_u f_u) ∧ ¬seen_v     over the edges u -> v, all searches at once
 
 What a vertex gains at a level is counted, and no level is written. A list holds the vertices that gained at the last
-one. Vertices that all searches have found are not written to any more. `algorithms.distance_totals` has the equations.
+one. If they are few, their words are pushed along their edges. If they are many, each vertex that some search has not
+found gathers the words of all that lead to it, in a register. `algorithms.distance_totals` has the equations.
 
 Searches are dealt to a few parts with sums of their own, whatever the number of threads, so that the sums of floats
 depend on the graph alone. O(n² + n m / 512) at best; 216 bytes a vertex for a thread, 24 for a part.
@@ -13,12 +14,15 @@ depend on the graph alone. O(n² + n m / 512) at best; 216 bytes a vertex for a 
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from algorithms.distance_totals import Totals
 from formats import CSR
+from formats.storage.orientation import by_columns, is_symmetric
 from semiring.cpu.compiler.references import operation, tools
-from semiring.cpu.kernels import compiled
+from semiring.cpu.kernels import compiled, inlined
 from semiring.cpu.threads import share
 
 from .atomics import prefetched
@@ -33,6 +37,9 @@ PARTS = 8
 LISTED, FOUND = 1, 2
 """Of a vertex: it is in the next list; all searches have found it."""
 
+MANY = 3
+"""Words are gathered where one of so many vertices has gained at the last level."""
+
 AHEAD = np.uintp(8)
 """Edges from one to that whose head's words are fetched meanwhile."""
 
@@ -43,15 +50,17 @@ def totals(A: CSR) -> Totals:
     parts = min(PARTS, blocks)
     reached, total = np.zeros((2, parts, n), np.int64)
     inverse, farthest = np.zeros((parts, n)), np.zeros(n, np.int64)
+    C: Any = A if n == 0 or is_symmetric(A, pattern=True) else by_columns(A)
+    edges = (A.indptr, A.indices), (C.indptr, C.indices)
 
     def work(part: int) -> None:
-        words = tuple(np.zeros((3, n * WORDS), np.uint64))
+        words = tuple(np.empty((3, n * WORDS), np.uint64))
         lists = np.empty(n, A.indices.dtype), np.empty(n, A.indices.dtype)
-        state = np.empty(n, np.int8), np.empty(n, np.int64), np.empty((2, WORDS), np.uint64)
+        state = np.empty(n, np.int8), np.empty(n, np.int64), np.empty((3, WORDS), np.uint64)
         for block in range(part, blocks, parts):
             first = block * LANES
             sums = reached[part], total[part], inverse[part], farthest
-            _search((A.indptr, A.indices), first, min(first + LANES, n), words, lists, state, sums)
+            _search(edges, first, min(first + LANES, n), words, lists, state, sums)
 
     share(work, parts)
     return Totals(reached.sum(axis=0), total.sum(axis=0), inverse.sum(axis=0), farthest)
@@ -83,14 +92,49 @@ def united(typing, y, i, x, k):
 
 
 @operation
-def gained(typing, seen, front, after, at, active):
-    """How many bits of `after` a vertex has not seen: they are its front, it has seen them, and `active` has them."""
+def gathered(typing, y, x, vertices, first, last):
+    """y[0], … = x[v], … | …: the words of the vertices in these places."""
+
+    def emit(context, builder, signature, args):
+        ir, wide = tools.ir, tools.ir.VectorType(tools.ir.IntType(64), WORDS)
+        listed = context.make_array(signature.args[2])(context, builder, args[2]).data
+        before, body, after = builder.block, *(builder.append_basic_block(name) for name in ("vertex", "vertices"))
+        nothing = ir.Constant(wide, [0] * WORDS)
+        builder.cbranch(builder.icmp_unsigned("<", args[3], args[4]), body, after)
+        builder.position_at_end(body)
+        place, sum_ = builder.phi(args[3].type), builder.phi(wide)
+        vertex = builder.load(builder.gep(listed, [place]))
+        vertex = vertex if vertex.type == args[3].type else builder.zext(vertex, args[3].type)
+        at = builder.mul(vertex, ir.Constant(args[3].type, WORDS))
+        more = builder.or_(sum_, _loaded(builder, _words(context, builder, signature.args[1], args[1], at)))
+        following = builder.add(place, ir.Constant(args[3].type, 1))
+        for phi, begin, then in ((place, args[3], following), (sum_, nothing, more)):
+            phi.add_incoming(begin, before)
+            phi.add_incoming(then, builder.block)
+        builder.cbranch(builder.icmp_unsigned("<", following, args[4]), body, after)
+        end = builder.block
+        builder.position_at_end(after)
+        total = builder.phi(wide)
+        total.add_incoming(nothing, before)
+        total.add_incoming(more, end)
+        pointer = _words(context, builder, signature.args[0], args[0], ir.Constant(args[3].type, 0))
+        builder.store(total, pointer).align = 8
+        return context.get_dummy_value()
+
+    return tools.types.void(y, x, vertices, tools.types.uintp, tools.types.uintp), emit
+
+
+@operation
+def gained(typing, seen, front, at, after, k, active):
+    """How many bits of after[k], … are new to vertex `at`: they are its front, it has seen them, `active` has them."""
 
     def emit(context, builder, signature, args):
         ir, word = tools.ir, tools.ir.IntType(64)
         wide = ir.VectorType(word, WORDS)
-        old, to, come = (_words(context, builder, signature.args[k], args[k], args[3]) for k in range(3))
-        ever = _words(context, builder, signature.args[4], args[4], word(0))
+        old, to = (_words(context, builder, signature.args[k], args[k], args[2]) for k in range(2))
+        come, ever = (
+            _words(context, builder, signature.args[k], args[k], at) for k, at in ((3, args[4]), (5, word(0)))
+        )
         known = _loaded(builder, old)
         new = builder.and_(_loaded(builder, come), builder.not_(known))
         for pointer, value in (
@@ -108,21 +152,50 @@ def gained(typing, seen, front, after, at, active):
         add = tools.cgutils.get_or_insert_function(builder.module, ir.FunctionType(word, [wide]), name)
         return builder.call(add, [bits])
 
-    return tools.types.int64(seen, front, after, tools.types.uintp, active), emit
+    return tools.types.int64(seen, front, tools.types.uintp, after, tools.types.uintp, active), emit
+
+
+@inlined
+def _count(v, new, level, searches, had, flag, total, inverse):
+    """Add up what so many more searches that find a vertex tell."""
+    total[v] += new * level
+    inverse[v] += new / level
+    had[v] += new
+    flag[v] = FOUND if had[v] == searches else 0
+
+
+@inlined
+def _push(rows, front, after, flag, queue, count, other):
+    """Put the words of listed vertices to what they lead to; how many of these there are, in the other list."""
+    (indptr, indices), one, wide, found = rows, np.uintp(1), np.uintp(WORDS), 0
+    end = np.uintp(max(indices.size, 1) - 1)
+    for i in range(count):
+        u = np.uintp(queue[i])
+        for e in range(np.uintp(indptr[u]), np.uintp(indptr[u + one])):
+            prefetched(after, np.uintp(indices[min(e + AHEAD, end)]) * wide)
+            v = np.uintp(indices[e])
+            if flag[v] != FOUND:
+                united(after, v * wide, front, u * wide)
+                if flag[v] == 0:
+                    flag[v] = LISTED
+                    other[found] = v
+                    found += 1
+    return found
 
 
 @compiled
-def _search(rows, first, stop, words, lists, state, sums):
+def _search(edges, first, stop, words, lists, state, sums):
     """Search from the vertices `first` to `stop`, and add up what is found.
 
-    words: what each vertex has seen, gained at the last level, and gains at the next, 0.  lists: room for two.
-    state: of each vertex LISTED or FOUND, and by how many it is found; the searches that go on, and that gain.
+    edges: A's rows, and its columns.  words: room for what each vertex has seen, gained at the last level, and gains at
+    the next.  lists: room for two.  state: of each vertex LISTED or FOUND, and by how many it is found; the searches
+    that go on, that gain, and what a vertex gathers.
     """
-    (indptr, indices), (seen, front, after), (queue, other) = rows, words, lists
+    (rows, (starts, before)), (seen, front, after), (queue, other) = edges, words, lists
     (flag, had, lanes), (reached, total, inverse, farthest) = state, sums
-    one, wide, going, active = np.uintp(1), np.uintp(WORDS), lanes[0], lanes[1]
-    end, level, count = np.uintp(max(indices.size, 1) - 1), 0, 0
-    seen[:], flag[:], had[:], going[:] = 0, 0, 0, 0
+    one, wide, going, active, come = np.uintp(1), np.uintp(WORDS), lanes[0], lanes[1], lanes[2]
+    level, count, n, searches, dense = 0, 0, flag.size, stop - first, False
+    seen[:], after[:], flag[:], had[:], going[:] = 0, 0, 0, 0, 0
     for source in range(first, stop):
         v = np.uintp(source)
         word, bit = np.uintp(source - first) >> np.uintp(6), np.uint64(1) << np.uint64((source - first) & 63)
@@ -135,29 +208,38 @@ def _search(rows, first, stop, words, lists, state, sums):
         count += 1
     while count:
         level += 1
-        found = 0
-        for i in range(count):
-            u = np.uintp(queue[i])
-            for e in range(np.uintp(indptr[u]), np.uintp(indptr[u + one])):
-                prefetched(after, np.uintp(indices[min(e + AHEAD, end)]) * wide)
-                v = np.uintp(indices[e])
-                if flag[v] != FOUND:
-                    united(after, v * wide, front, u * wide)
-                    if flag[v] == 0:
-                        flag[v] = LISTED
-                        other[found] = v
-                        found += 1
-        active[:], count = 0, 0
-        for i in range(found):
-            v = np.uintp(other[i])
-            new = gained(seen, front, after, v * wide, active)
-            if new:
-                total[v] += new * level
-                inverse[v] += new / level
-                had[v] += new
-                queue[count] = v
-                count += 1
-            flag[v] = FOUND if had[v] == stop - first else 0
+        active[:] = 0
+        if count * MANY <= n:
+            if dense:
+                after[:], dense = 0, False
+            found, count = _push(rows, front, after, flag, queue, count, other), 0
+            for i in range(found):
+                v = np.uintp(other[i])
+                new = gained(seen, front, v * wide, after, v * wide, active)
+                if new:
+                    queue[count] = v
+                    count += 1
+                _count(v, new, level, searches, had, flag, total, inverse)
+        else:
+            if not dense:  # of the words of the last level those of the listed alone
+                for i in range(count):
+                    u = np.uintp(queue[i])
+                    united(after, u * wide, front, u * wide)
+                front, after, dense = after, front, True
+            count = 0
+            for place in range(n):
+                v = np.uintp(place)
+                if flag[v] == FOUND:
+                    for k in range(WORDS):
+                        after[v * wide + np.uintp(k)] = 0
+                    continue
+                gathered(come, front, before, np.uintp(starts[v]), np.uintp(starts[v + one]))
+                new = gained(seen, after, v * wide, come, np.uintp(0), active)
+                if new:
+                    queue[count] = v
+                    count += 1
+                    _count(v, new, level, searches, had, flag, total, inverse)
+            front, after = after, front
         for k in range(WORDS):
             ended = going[k] & ~active[k]
             going[k] &= active[k]

@@ -19,6 +19,18 @@ from semiring.cpu.kernels import compiled, inlined
 
 
 @compiled
+def places(d, by, place, next_one):
+    """By ascending distance: of each vertex how many are nearer, in `place`.  by: the vertices.  next_one: 0, 1, …"""
+    nearer = 0
+    for at in range(by.size):
+        v = np.uintp(by[at])
+        if at and d[v] != d[np.uintp(by[at - 1])]:
+            nearer = at
+        place[v] = nearer
+        next_one[at] = at
+
+
+@compiled
 def replay(rows, d, sources, place, next_one, order, parent):
     """How many vertices are settled, in `order`; the first tight edge to each leads from `parent`.
 
