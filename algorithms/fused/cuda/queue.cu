@@ -6,16 +6,17 @@
 // first_v is all that is known of a vertex: an edge from a later place takes nothing from one that was found before. Per
 // edge an index and, two or three times, a gathered number; per vertex found, its degree.
 //
-// narrow   few vertices with few edges each, the most of a road network's levels: one block, a vertex or two a thread,
-//          without a barrier of the grid.
+// narrow   few vertices with few edges each, the most of a road network's levels: one block, a vertex a thread, without a
+//          barrier of the grid. Edges are looked at four at once, without branches, so that a level waits for memory three
+//          times: for the edges' heads, for who claims these, and, meanwhile, for their rows.
 // wide     all warps get equal shares of the level's edges, in their order. They claim vertices, count those that they
 //          have got, and, knowing how many the warps before have got, append them to the queue: a barrier after each.
 
 using Claim = typename Unsigned<sizeof(I)>::type;
 constexpr Claim NOBODY = ~(Claim)0;
-// Of a narrow level: edges of a vertex, vertices of a thread.
-constexpr int SHORT = 8, EACH = 2;
-constexpr int NARROW = EACH * QUEUE_THREADS;
+// Of a narrow level: the most edges of a vertex, and how many a thread looks at together; the most vertices.
+constexpr int SHORT = 8, TOGETHER = 4;
+constexpr int NARROW = QUEUE_THREADS;
 
 struct QueueControl {
     unsigned int arrived, done;
@@ -41,7 +42,8 @@ struct Along {
         return r.length + r.others;
     }
     __device__ __forceinline__ I vertex(const Row& r, I j) const {
-        return j < r.length ? indices[r.from + j] : rows[r.other + (j - r.length)];
+        const I* const place = j < r.length ? indices + (r.from + j) : rows + (r.other + (j - r.length));
+        return *place;
     }
 };
 
@@ -95,63 +97,70 @@ __device__ __forceinline__ void search_narrow(const Along& along, const Queue& q
         from[place] = r.from, other[place] = r.other;
         length[place] = (unsigned char)r.length, others[place] = (unsigned char)r.others;
     };
-    for (unsigned int i = threadIdx.x; i < level.end - level.begin; i += blockDim.x)
-        keep(i, along.row(queue.order[level.begin + i]));
+    const int own = threadIdx.x, first_of_warp = own - lane_number();
+    if (own < level.end - level.begin) keep(own, along.row(queue.order[level.begin + own]));
     __syncthreads();
     bool wide = false;
     while (!wide && level.edges > 0 && level.step < last_step) {
-        const int count = (int)(level.end - level.begin), each = count <= (int)blockDim.x ? 1 : EACH;
-        I met[EACH][SHORT];
-        Claim claims[EACH];
-        unsigned int along_row[EACH];
+        const int count = (int)(level.end - level.begin);
+        const bool busy = first_of_warp < count;  // the same in all of a warp
+        I met[SHORT];
+        Row r = {0, 0, 0, 0};
+        if (own < count) r = {from[own], length[own], other[own], others[own]};
+        const Claim claim = (Claim)(2 * (level.begin + own) + 1);
+        const I edges = r.length + r.others;
+        bool more = false;  // than TOGETHER, somewhere in the warp
+        if (busy) {
+            more = __any_sync(WARP, edges > TOGETHER);
 #pragma unroll
-        for (int p = 0; p < EACH; ++p) {
-            const int place = threadIdx.x * each + p;
-            const bool here = p < each && place < count;
-            const Row r = {here ? from[place] : 0, here ? length[place] : 0, here ? other[place] : 0,
-                           here ? others[place] : 0};
-            claims[p] = (Claim)(2 * (level.begin + place) + 1);
-            along_row[p] = (unsigned int)r.length;
+            for (int j = 0; j < TOGETHER; ++j) met[j] = j < edges ? along.vertex(r, j) : -1;
+            if (more)
 #pragma unroll
-            for (int j = 0; j < SHORT; ++j) met[p][j] = j < r.length + r.others ? along.vertex(r, j) : -1;
-        }
-#pragma unroll
-        for (int p = 0; p < EACH; ++p)
+                for (int j = TOGETHER; j < SHORT; ++j) met[j] = j < edges ? along.vertex(r, j) : -1;
 #pragma unroll
             for (int j = 0; j < SHORT; ++j)
-                if (met[p][j] >= 0) atomicMin(queue.first + met[p][j], claims[p] + (j >= (int)along_row[p]));
+                if ((j < TOGETHER || more) && met[j] >= 0) atomicMin(queue.first + met[j], claim + (j >= r.length));
+        }
         __syncthreads();
-        unsigned long long own = 0;
+        unsigned long long mine = 0;
         unsigned int got = 0;
         bool is_long = false;
+        const auto look = [&](const I* v, int begin) {
+            Claim seen[TOGETHER];
+            I degree[TOGETHER];
 #pragma unroll
-        for (int p = 0; p < EACH; ++p)
+            for (int j = 0; j < TOGETHER; ++j) {
+                const I u = v[j] < 0 ? 0 : v[j];
+                seen[j] = now(queue.first + u);
+                degree[j] = along.degree(u);
+            }
 #pragma unroll
-            for (int j = 0; j < SHORT; ++j)
-                if (met[p][j] >= 0) {
-                    const I degree = along.degree(met[p][j]);  // asked for at once with who has got it
-                    if (now(queue.first + met[p][j]) == claims[p] + (j >= (int)along_row[p])) {
-                        got |= 1u << (p * SHORT + j);
-                        own += one_with(degree);
-                        is_long |= degree > SHORT;
-                    }
+            for (int j = 0; j < TOGETHER; ++j)
+                if (v[j] >= 0 && seen[j] == claim + (begin + j >= r.length)) {
+                    got |= 1u << (begin + j);
+                    mine += one_with(degree[j]);
+                    is_long |= degree[j] > SHORT;
                 }
-        const Sums of_lanes = sums_of_warp(own);
-        if (lane_number() == 0) of_warp[threadIdx.x / 32] = of_lanes.all;
+        };
+        Sums of_lanes = {0, 0};
+        if (busy) {
+            look(met, 0);
+            if (more) look(met + TOGETHER, TOGETHER);
+            of_lanes = sums_of_warp(mine);
+        }
+        if (lane_number() == 0) of_warp[own / 32] = of_lanes.all;
         __syncthreads();
         const Sums of_warps = sums_of_block(of_warp);
         unsigned long long sum = of_warps.below + of_lanes.below;
 #pragma unroll
-        for (int p = 0; p < EACH; ++p)
-#pragma unroll
-            for (int j = 0; j < SHORT; ++j)
-                if (got >> (p * SHORT + j) & 1) {
-                    const Row r = along.row(met[p][j]);
-                    const unsigned int place = (unsigned int)sum;
-                    queue.append(level.end + place, met[p][j], (unsigned int)(sum >> 32));
-                    if (place < NARROW) keep(place, r);
-                    sum += one_with(r.length + r.others);
-                }
+        for (int j = 0; j < SHORT; ++j)
+            if (got >> j & 1) {
+                const Row found = along.row(met[j]);
+                const unsigned int place = (unsigned int)sum;
+                queue.append(level.end + place, met[j], (unsigned int)(sum >> 32));
+                if (place < NARROW) keep(place, found);
+                sum += one_with(found.length + found.others);
+            }
         is_long = __syncthreads_or(is_long) != 0;
         level.begin = level.end;
         level.end += of_warps.all & 0xffffffffu;
