@@ -21,7 +21,6 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from formats.arrays import Array, is_array
-from formats.places import place_of
 
 from .translation import INTEGER, Untranslatable, cuda_expression
 
@@ -208,7 +207,7 @@ def _translated(op: BinaryOp) -> str:
 
 
 def _on_gpu(obj: Any) -> bool:
-    return is_array(obj) and not place_of(obj).on_host
+    return not isinstance(obj, np.ndarray) and is_array(obj)
 
 
 def _elementwise(scalar: Scalar, a: Any, b: Any) -> Any:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, Literal
 
 import numpy as np
@@ -85,8 +85,11 @@ class Monoid:
 
     def on(self, dtype: np.dtype) -> BinaryOp:
         """The operator on `dtype`. That of `any` takes the first operand unless it is the monoid's identity."""
-        shipped = self.op != OPERATORS["any"] or self.identity == 0
-        return self.op if shipped else _any_but(self.zero(dtype), dtype)
+        return self.op if self._shipped else _any_but(self.zero(dtype), dtype)
+
+    @cached_property
+    def _shipped(self) -> bool:
+        return self.op != OPERATORS["any"] or self.identity == 0
 
     def __call__(self, a: Array | Scalar, b: Array | Scalar) -> Any:
         return self.on(np.result_type(a, b))(a, b)
