@@ -42,14 +42,20 @@ from semiring.vectors import (
 )
 from semiring.verbs.registry import Holds
 
+from .shared.entries import edge_places
 from .shared.signatures import Forest
 from .shared.trace import note, running
 
 
 @Forest
 def boruvka(
-    A: Matrix, *, symmetrize: bool = False, return_labels: bool = False, fused: bool = True
-) -> COO | tuple[COO, Labels]:
+    A: Matrix,
+    *,
+    symmetrize: bool = False,
+    return_labels: bool = False,
+    return_places: bool = False,
+    fused: bool = True,
+) -> COO | tuple[COO, Labels] | tuple[COO, Labels, Labels]:
     """A minimum spanning forest: a tree of least weight for each connected component.
 
     Of edges of one weight the one with the smaller ends is chosen, so the forest is the same from every format and
@@ -59,11 +65,13 @@ def boruvka(
         A: (n, n), undirected: with every edge in both directions.
         symmetrize: take any matrix; of two directions the lighter edge counts.
         return_labels: also return which tree each vertex is in.
+        return_places: also return which entry of A each edge is.
         fused: False runs the equations as they are written.
 
     Returns:
         An (n, n) COO on A's device with each chosen edge once, (u, v) with u < v. With `return_labels` also (n,)
-        integers: the smallest vertex of each vertex's tree.
+        integers: the smallest vertex of each vertex's tree. With `return_places` also, last, for each edge the place of
+        its entry among A's by rows, as in the arrays of a CSR: of u -> v, or of v -> u if only that has the weight.
 
     Raises:
         ValueError: the matrix is not square, or an edge has no reverse of the same weight.
@@ -74,12 +82,16 @@ def boruvka(
         >>> F = boruvka(A, symmetrize=True)
         >>> F.rows.tolist(), F.cols.tolist(), F.values.tolist()
         ([0, 1], [2, 2], [2.0, 1.0])
+        >>> F, place = boruvka(A, symmetrize=True, return_places=True)
+        >>> A.values[place].tolist()
+        [2.0, 1.0]
 
     Source: [2].
     """
     check_graph(A)
     F, label = forest(A, symmetrize, return_labels)
-    return (F, label) if return_labels else F
+    more = [label] * return_labels + ([edge_places(A, F)] if return_places else [])
+    return (F, *more) if more else F
 
 
 boruvka.holds = Holds(fused=(56, 20), written=(96, 60))

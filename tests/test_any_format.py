@@ -27,6 +27,7 @@ from algorithms import (
 )
 from algorithms.distance_totals import distance_totals
 from algorithms.joint_search import joint_search
+from algorithms.shared.entries import entry_places
 from bench.graphs import rmat, rmat_both_ways
 from bench.laboratory import bellman_ford_by, scc_by
 from formats import COO, CSC, CSR, CompressedCSR, Matrix, Place, from_edges
@@ -71,6 +72,7 @@ ALGORITHMS: dict[str, Callable[..., Any]] = {
     "topological_components": lambda A, **how: topological_components(A, **how),
     "joint_search": lambda A, **how: joint_search(A.astype(float), on(A, [3, 5]), MinPlus, None, True, **how),
     "nearest parents": lambda A, **how: shortest_path_tree(A, sssp(A, 3), 3, MinPlus, ties="nearest", **how),
+    "entry_places": lambda A, **how: entry_places(A, *(on(A, part) for part in ([3, 0, 5, 3], [0, 3, 5, 4])), **how),
     "boruvka": lambda A, **how: boruvka(A, symmetrize=True, return_labels=True, **how),
     "betweenness": lambda A, **how: betweenness_centrality(A, sources=[3, 5], **how).round(9),
     "betweenness, weighted": lambda A, **how: betweenness_centrality(A, weighted=True, sources=[3], **how).round(9),

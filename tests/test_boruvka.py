@@ -225,3 +225,19 @@ def test_keys_compare_by_weight_and_then_by_number(dtype):
     keys = edge_keys(weights)
     assert np.argsort(keys).tolist() == sorted(range(52), key=lambda e: (weights[e], e))
     assert edge_numbers(keys).tolist() == list(range(52))
+
+
+@every_format
+@pytest.mark.parametrize("both_ways", [False, True], ids=["one way", "both ways"])
+def test_each_edge_of_a_forest_is_the_entry_that_its_place_names(verb, fmt, backend, both_ways):
+    rng = np.random.default_rng(1)
+    u, v, w = *rng.integers(0, 40, (2, 150)), rng.integers(-3, 9, 150)
+    u, v, w = (u, v, w) if not both_ways else (np.append(u, v), np.append(v, u), np.append(w, w))
+    A = from_edges(u, v, w, shape=40)
+    F, label, place = boruvka(A.to(fmt, device=backend), symmetrize=True, return_labels=True, return_places=True)
+    rows, cols, values = (part[on_cpu(place)] for part in A.to_edges())
+    assert F.nnz == 40 - np.unique(on_cpu(label)).size
+    assert values.tolist() == on_cpu(F.values).tolist()
+    ends = zip(on_cpu(F.rows), on_cpu(F.cols), rows, cols, strict=True)
+    assert all((a, b) == (x, y) or (a, b) == (y, x) for a, b, x, y in ends)
+    assert boruvka(A[:1, :1], return_places=True)[1].size == 0

@@ -461,6 +461,7 @@ CALLS: dict[str, Callable[[Any, Matrix], Any]] = {
     "scc": lambda algorithm, A: algorithm(A),
     "boruvka": lambda algorithm, A: algorithm(A, symmetrize=True, return_labels=True),
     "bfs_order": lambda algorithm, A: algorithm(A, 0, both_ways=True),
+    "entry_places": lambda algorithm, A: algorithm(A, *A.to_edges()[:2]),
     "core_number": lambda algorithm, A: algorithm(A, symmetrize=True),
     "count_shortest_paths": lambda algorithm, A: algorithm(A.pattern(), 0, dtype="float64"),
     "joint_search": lambda algorithm, A: algorithm(A.astype(float), np.array([0, 9]), MinPlus, None, True),

@@ -83,6 +83,8 @@ def test_undirected_edges_count_both_ways_with_their_rows():
     assert sum(edge.weight for edge in forest) == 965
     assert {edge.row["road"] for edge in forest} == {"A5", "A31", "A8"}
     assert {edge.row["road"] for edge in cities(columns=["road"]).spanning_forest()} == {"A5", "A31", "A8"}
+    for listed in (forest, g.edges()):
+        assert listed.to_pandas()["road"].tolist() == [edge.row["road"] for edge in listed]
 
 
 def test_of_parallel_edges_that_weigh_the_same_the_first_row_stays():

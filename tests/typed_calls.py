@@ -172,6 +172,10 @@ assert_type(bfs(A, sources=[0, 1], return_parents=True, max_level=2, target=1), 
 assert_type(scc(A, weak=True), IntegerVector)
 assert_type(boruvka(A, symmetrize=True), COO)
 assert_type(boruvka(A, symmetrize=True, return_labels=True), tuple[COO, IntegerVector])
+assert_type(boruvka(A, symmetrize=True, return_places=True), tuple[COO, IntegerVector])
+assert_type(
+    boruvka(A, symmetrize=True, return_labels=True, return_places=True), tuple[COO, IntegerVector, IntegerVector]
+)
 assert_type(all_pairs(A), DenseRows)
 assert_type(all_pairs(A, "max_min", return_parents=True), tuple[DenseRows, IntegerRows])
 assert_type(fewest_edges(A, 0), tuple[DenseVector, IntegerVector])

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from algorithms.shared.entries import entry_places
 from formats import CSR, Matrix, from_edges, from_scipy
 from formats.arrays import is_array, namespace, to_device
 from formats.matrix.facts import Fact
@@ -246,20 +247,7 @@ def matrix_like(csgraph: Any, indptr: Any, indices: Any, values: Any) -> Any:
 
 
 def values_at(A: Matrix, rows: Any, cols: Any) -> Any:
-    """A's values at these places, infinity where it has none, by a binary search in all rows at once."""
+    """A's values at these places, infinity where it has none."""
     S: CSR = compressed(A, 0)
-    xp = A.xp
-    if not S.nnz:
-        return xp.full(rows.shape, np.inf)
-    if A.place.on_host:
-        from algorithms.fused.cpu import entries
-
-        return entries.values_at(S, rows, cols)
-    low, end, last = S.indptr[rows], S.indptr[rows + 1], S.nnz - 1
-    high = end
-    for _ in range(S.longest(0).bit_length()):
-        middle = (low + high) // 2
-        before = (S.indices[xp.minimum(middle, last)] < cols) & (middle < high)
-        low, high = xp.where(before, middle + 1, low), xp.where(before, high, middle)
-    at = xp.minimum(low, last)
-    return xp.where((low < end) & (S.indices[at] == cols), S.values[at], np.inf)
+    place, xp = entry_places(S, rows, cols), A.xp
+    return xp.where(place < 0, np.inf, S.values[place]) if S.nnz else xp.full(rows.shape, np.inf)

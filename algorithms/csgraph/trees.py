@@ -9,6 +9,7 @@ import numpy as np
 
 from algorithms.bfs_order import bfs_order
 from algorithms.boruvka import boruvka
+from algorithms.shared.entries import edge_places
 from formats import Matrix
 from formats.storage.compressed import expand
 from formats.storage.orientation import is_symmetric
@@ -142,14 +143,14 @@ def minimum_spanning_tree(csgraph: Any, overwrite: bool = False) -> Any:
     Source: `boruvka`.
     """
     G = graph_of(csgraph)
-    A = sooner(G, FOREST)
+    A: Any = sooner(G, FOREST)
     F: Any = boruvka(A if A.place.on_host else graph_of(csgraph, directed=False), symmetrize=True)
     u, v, weights = F.rows, F.cols, F.values
+    if not is_symmetric(A):
+        place = edge_places(A, F)
+        u, v = A.xp.where(A.indices[place] == v, u, v), A.indices[place]
     if bool((weights == 0).any()):
         u, v, weights = (part[weights != 0] for part in (u, v, weights))
-    if not is_symmetric(A):
-        here = values_at(A, u, v) == weights
-        u, v = A.xp.where(here, u, v), A.xp.where(here, v, u)
     return matrix_like(csgraph, *where(G, by_rows(u, v, weights, G.nrows)))
 
 

@@ -185,12 +185,16 @@ class Components(ByName[Any]):
         return optional("pandas", "to_pandas").DataFrame({"component": first}, index=index_of(self.graph))
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True)
 class Edges(Sequence[Edge]):
-    """Some edges of a graph, each with the names of its ends. entries: the same by vertex numbers."""
+    """Some edges of a graph, each with the names of its ends.
+
+    entries: the same by vertex numbers.  places: of each its place among the matrix's entries by rows.
+    """
 
     graph: Named
     entries: COO
+    places: Array
 
     def __len__(self) -> int:
         return self.entries.nnz
@@ -202,8 +206,9 @@ class Edges(Sequence[Edge]):
     def __getitem__(self, at: int | slice) -> Edge | list[Edge]:
         if isinstance(at, slice):
             return [self[k] for k in range(len(self))[at]]
-        k, entries = range(len(self))[at], self.entries
-        return leg(self.graph, *(element(part, k) for part in (entries.rows, entries.cols, entries.values)))
+        k, entries, names = range(len(self))[at], self.entries, self.graph.names
+        u, v, weight = (element(part, k) for part in (entries.rows, entries.cols, entries.values))
+        return Edge(names[u], names[v], weight, row_of(self.graph, element(self.places, k)))
 
     def __repr__(self) -> str:
         return f"<{len(self):,} edges of {self.graph!r}>"
@@ -211,14 +216,27 @@ class Edges(Sequence[Edge]):
     def to_pandas(self) -> pandas.DataFrame:
         """A row for each edge: source, target, weight, and the graph's edge columns."""
         pandas = optional("pandas", "to_pandas")
-        names, entries = self.graph.names, self.entries
+        names, entries, rows = self.graph.names, self.entries, self.graph.rows
         ends = {
             part: [names[v] for v in vertices.tolist()]
             for part, vertices in (("source", entries.rows), ("target", entries.cols))
         }
-        rows = [edge.row for edge in self] if self.graph.columns else []
-        more = {name: [row[name] for row in rows] for name in self.graph.columns}
+        at = rows[self.places] if rows is not None else None
+        more = {name: taken(column, at) for name, column in self.graph.columns.items()}
         return pandas.DataFrame(more | ends | {"weight": entries.values})[[*ends, "weight", *more]]
+
+
+def taken(column: Any, rows: Any) -> Any:
+    """What a column has in these rows."""
+    return column[rows] if hasattr(column, "dtype") else [column[row] for row in rows.tolist()]
+
+
+def row_of(graph: Named, place: int) -> dict[str, Any]:
+    """What the edge columns have for the entry in this place."""
+    if graph.rows is None:
+        return {}
+    at = element(graph.rows, place)
+    return {name: plain(column[at]) for name, column in graph.columns.items()}
 
 
 def leg(graph: Named, u: int, v: int, weight: Any = None) -> Edge:
@@ -228,10 +246,7 @@ def leg(graph: Named, u: int, v: int, weight: Any = None) -> Edge:
         place, stored = entry(graph.matrix, u, v)
         if place < 0 or weight not in (None, stored):
             place, stored = entry(graph.matrix, v, u)
-        weight = stored
-        if graph.rows is not None:
-            at = element(graph.rows, place)
-            row = {name: plain(column[at]) for name, column in graph.columns.items()}
+        weight, row = stored, row_of(graph, place)
     return Edge(graph.names[u], graph.names[v], weight, row)
 
 

@@ -15,10 +15,10 @@ from formats.interop import Weight
 from formats.io.source import is_gzip
 from formats.named.names import Names
 from formats.named.tables import Table, column_of, looked_up_by_row
-from formats.storage.orientation import is_symmetric
+from formats.storage.orientation import compressed, is_symmetric
 from semiring import MinPlus, Semiring
 from semiring.algebra.semirings import find_semiring
-from semiring.vectors import check_graph
+from semiring.vectors import check_graph, numbers
 
 from ..bfs import bfs
 from ..boruvka import boruvka
@@ -497,7 +497,8 @@ class Graph:
             >>> [(edge.source, edge.target, edge.weight) for edge in g.spanning_forest()]
             [('a', 'c', 2), ('b', 'c', 1)]
         """
-        return Edges(self, boruvka(self.matrix, symmetrize=True).to(COO, device="cpu"))
+        F, places = boruvka(self.matrix, symmetrize=True, return_places=True)
+        return Edges(self, F.to(COO, device="cpu"), to_device(places, "cpu"))
 
     def edges(self) -> Edges:
         """All edges, by source and target; an undirected one is there both ways.
@@ -509,7 +510,8 @@ class Graph:
             >>> Graph.from_edges(["a"], ["b"], [4.5]).edges()[0]
             Edge(source='a', target='b', weight=4.5, row={})
         """
-        return Edges(self, self.matrix.to(COO, device="cpu"))
+        entries = compressed(self.matrix, 0).to(COO, device="cpu")
+        return Edges(self, entries, numbers(entries.rows[:0].astype("int64"), entries.nnz))
 
     def __repr__(self) -> str:
         return f"<Graph of {self.matrix.nrows:,} vertices, {self.matrix.nnz:,} entries>"

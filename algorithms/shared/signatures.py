@@ -273,19 +273,57 @@ class Counting(Fusible[..., Any]):
 
 
 class Forest(Fusible[..., Any]):
-    """boruvka: the forest, with the trees' labels if they are asked for."""
+    """boruvka: the forest, with the trees' labels and the edges' places if they are asked for."""
 
     @overload
     def __call__(
-        self, A: Matrix, *, symmetrize: bool = False, return_labels: Literal[False] = False, fused: bool = True
+        self,
+        A: Matrix,
+        *,
+        symmetrize: bool = False,
+        return_labels: Literal[False] = False,
+        return_places: Literal[False] = False,
+        fused: bool = True,
     ) -> COO: ...
     @overload
     def __call__(
-        self, A: Matrix, *, symmetrize: bool = False, return_labels: Literal[True], fused: bool = True
+        self,
+        A: Matrix,
+        *,
+        symmetrize: bool = False,
+        return_labels: Literal[True],
+        return_places: Literal[False] = False,
+        fused: bool = True,
     ) -> tuple[COO, IntegerVector]: ...
     @overload
     def __call__(
-        self, A: Matrix, *, symmetrize: bool = False, return_labels: bool, fused: bool = True
-    ) -> COO | tuple[COO, IntegerVector]: ...
+        self,
+        A: Matrix,
+        *,
+        symmetrize: bool = False,
+        return_labels: Literal[False] = False,
+        return_places: Literal[True],
+        fused: bool = True,
+    ) -> tuple[COO, IntegerVector]: ...
+    @overload
+    def __call__(
+        self,
+        A: Matrix,
+        *,
+        symmetrize: bool = False,
+        return_labels: Literal[True],
+        return_places: Literal[True],
+        fused: bool = True,
+    ) -> tuple[COO, IntegerVector, IntegerVector]: ...
+    @overload
+    def __call__(
+        self,
+        A: Matrix,
+        *,
+        symmetrize: bool = False,
+        return_labels: bool = False,
+        return_places: bool = False,
+        fused: bool = True,
+    ) -> COO | tuple[COO, IntegerVector] | tuple[COO, IntegerVector, IntegerVector]: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return super().__call__(*args, **kwargs)

@@ -14,8 +14,6 @@ import numpy as np
 from formats import CSR
 from semiring.cpu.kernels import compiled
 
-from .near_far import full_values
-
 BITS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 """By the bytes of an element."""
 
@@ -26,14 +24,14 @@ MANY = 16
 """Entries of the matrix for each place, up to which it is looked through along its rows."""
 
 
-def values_at(A: CSR, rows: np.ndarray, cols: np.ndarray) -> np.ndarray:
-    """A's values at (rows[k], cols[k]) as float64, infinity where it has none.
+def places_at(A: CSR, rows: np.ndarray, cols: np.ndarray) -> np.ndarray:
+    """The places of the entries (rows[k], cols[k]) among A's, -1 where it has none.
 
     rows, cols: (k,) integers within A.
     """
-    found = np.full(rows.size, np.inf)
-    if A.nnz > MANY * rows.size or not _look_along(A.indptr, A.indices, full_values(A), rows, cols, found):
-        _look_up(A.indptr, A.indices, full_values(A), rows, cols, found)
+    found = np.full(rows.size, -1, A.indptr.dtype)
+    if A.nnz > MANY * rows.size or not _look_along(A.indptr, A.indices, rows, cols, found):
+        _look_up(A.indptr, A.indices, rows, cols, found)
     return found
 
 
@@ -87,8 +85,8 @@ def _sort(rows, cols, values, indptr, indices, found, starts, by_column):
 
 
 @compiled
-def _look_along(indptr, indices, values, rows, cols, found):
-    """Do the places ascend? Then what is there; if not, some of it.  found: infinities."""
+def _look_along(indptr, indices, rows, cols, found):
+    """Do rows and columns ascend? Then all places; if not, some.  found: -1."""
     row, e, end = np.uintp(0), np.uintp(0), np.uintp(0)
     for k in range(rows.size):
         i, j = np.uintp(rows[k]), cols[k]
@@ -101,13 +99,13 @@ def _look_along(indptr, indices, values, rows, cols, found):
         while e < end and indices[e] < j:
             e += np.uintp(1)
         if e < end and indices[e] == j:
-            found[k] = values[e]
+            found[k] = e
     return True
 
 
 @compiled
-def _look_up(indptr, indices, values, rows, cols, found):
-    """found: infinities."""
+def _look_up(indptr, indices, rows, cols, found):
+    """found: -1."""
     for k in range(np.uintp(rows.size)):
         i, j = np.uintp(rows[k]), cols[k]
         low, end = np.uintp(indptr[i]), np.uintp(indptr[i + np.uintp(1)])
@@ -118,4 +116,4 @@ def _look_up(indptr, indices, values, rows, cols, found):
             low = low + half + np.uintp(1) if before else low
             size = size - half - np.uintp(1) if before else half
         if low < end and indices[low] == j:
-            found[k] = values[low]
+            found[k] = low

@@ -15,6 +15,7 @@ from algorithms.core_number import core_number
 from algorithms.distance_totals import distance_totals
 from algorithms.pagerank import pagerank
 from algorithms.scc import scc
+from algorithms.shared.entries import entry_places
 from algorithms.shared.traversal import Direction
 from algorithms.topological import topological_components
 from formats import CSR, CompressedCSR
@@ -54,6 +55,13 @@ def _bfs_order(A: CSR, source: int, both_ways: bool) -> Any:
     from .bfs_order import queued
 
     return queued(A, source, both_ways)
+
+
+@entry_places.implement(CSR, "cpu")
+def _entry_places(A: CSR, rows: Any, cols: Any) -> Any:
+    from .entries import places_at
+
+    return places_at(A, rows, cols)
 
 
 @topological_components.implement(CSR, "cpu")
