@@ -25,9 +25,12 @@ import numpy as np
 from .gpu import cupy
 from .memory import OutOfHostMemory
 from .places import HOST, Place, held_outside
+from .progress import Bar
 
 GRANULE = 2 << 20
 """Bytes of a page on the device, and in pinned host memory beside it."""
+PINNED_AT_ONCE = 1 << 30
+"""Bytes of host pages that are pinned by one call of the driver: a fifth of a second."""
 PINNED_SHARE = 3 / 4
 """Of the host's memory that is left, what is pinned at most."""
 SMALL = 1 / 2
@@ -88,16 +91,27 @@ class Range:
     """
 
     def __init__(self, there: int, here: int, place: Place) -> None:
-        self.there, self.here = there, here
+        self.there, self.here, cuda = there, here, driver()
         undo: list[Callable[[], object]] = []
-        with uninterrupted():
-            try:
-                self.ptr = _taken(driver(), there, here, place, undo)
-            except BaseException:
-                _give_back(undo)
-                raise
-            _RANGES[self.ptr] = self
-            weakref.finalize(self, _give_back, undo).atexit = False
+        try:
+            with uninterrupted():
+                at = self.ptr = _reserved(cuda, there + here, undo)
+                if there:
+                    _take(cuda, at, there, False, place, undo)
+            with Bar("pinning memory", here, lambda: at - self.ptr, in_bytes=True) as bar:
+                for begin in range(0, here, PINNED_AT_ONCE):
+                    size = min(PINNED_AT_ONCE, here - begin)
+                    with uninterrupted():
+                        _take(cuda, self.ptr + there + begin, size, True, place, undo)
+                    at = self.ptr + begin + size
+                    bar.update()
+            with uninterrupted():
+                undo.append(lambda: cuda.finish(place))  # kernels may still read: before all the others
+                _RANGES[self.ptr] = self
+                weakref.finalize(self, _give_back, undo).atexit = False
+        except BaseException:
+            _give_back(undo)
+            raise
 
     @property
     def on_host(self) -> np.ndarray:
@@ -110,25 +124,24 @@ _RANGES: weakref.WeakValueDictionary[int, Range] = weakref.WeakValueDictionary()
 """Every range, by its first address."""
 
 
-def _taken(cuda: Any, there: int, here: int, place: Place, undo: list[Callable[[], object]]) -> int:
-    """The first address of a new range; what gives back each thing that was taken is added to `undo`."""
+def _reserved(cuda: Any, size: int, undo: list[Callable[[], object]]) -> int:
+    """The first of so many addresses; what gives them back is added to `undo`."""
     cuda.start()
-    at = ptr = cuda.reserve(there + here)
-    undo.append(lambda: cuda.release_addresses(ptr, there + here))
-    for size, on_host in ((there, False), (here, True)):
-        if size == 0:
-            continue
-        pages = cuda.create(size, on_host, place)
-        undo.append(functools.partial(cuda.release, pages))
-        cuda.map(at, size, pages)
-        undo.append(functools.partial(cuda.unmap, at, size))
-        cuda.let(at, size, on_host, place)
-        if not on_host:
-            held_outside(place, size)
-            undo.append(functools.partial(held_outside, place, -size))
-        at += size
-    undo.append(lambda: cuda.finish(place))  # kernels may still read: before all the others
+    ptr: int = cuda.reserve(size)
+    undo.append(lambda: cuda.release_addresses(ptr, size))
     return ptr
+
+
+def _take(cuda: Any, at: int, size: int, on_host: bool, place: Place, undo: list[Callable[[], object]]) -> None:
+    """Map new pages of the device or the host at an address; what gives back each thing is added to `undo`."""
+    pages = cuda.create(size, on_host, place)
+    undo.append(functools.partial(cuda.release, pages))
+    cuda.map(at, size, pages)
+    undo.append(functools.partial(cuda.unmap, at, size))
+    cuda.let(at, size, on_host, place)
+    if not on_host:
+        held_outside(place, size)
+        undo.append(functools.partial(held_outside, place, -size))
 
 
 def _give_back(undo: list[Callable[[], object]]) -> None:

@@ -128,6 +128,31 @@ def test_a_range_that_cannot_be_made_takes_nothing(fails_at: int, driver: Any) -
     assert places.OUTSIDE[GPU] == 0
 
 
+def test_host_pages_are_pinned_in_pieces_between_which_an_interrupt_is_heard(
+    driver: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(resident, "PINNED_AT_ONCE", 128)
+    fake = driver()
+    pages = Range(64, 320, GPU)
+    assert list(fake.pages.values()) == [64, 128, 128, 64]
+    assert [at - pages.ptr for at in fake.mapped] == [0, 64, 192, 320]
+    assert pages.on_host.size == 320
+    del pages
+    assert fake.holds_nothing
+    create, shown = fake.create, []
+
+    def interrupted(*given: Any) -> int:
+        shown.append(given)
+        if len(shown) == 2:
+            raise KeyboardInterrupt
+        return create(*given)
+
+    monkeypatch.setattr(fake, "create", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        Range(0, 320, GPU)
+    assert fake.holds_nothing
+
+
 def test_an_interrupt_waits_until_a_range_is_made_and_given_back(driver: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     fake = driver()
     for name in ("reserve", "create", "unmap"):
