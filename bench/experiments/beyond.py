@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 SHARES, FEWER = (1.0, 0.5, 0.25, 0.1, 0.05), (1.0, 0.25, 0.1)
 MANY = 1 << 29
 """Entries from which on fewer shares are measured."""
-SCALES, LARGEST = (22, 24, 25), (26, 27)
+SCALES, LARGEST = (24, 25), (26, 27)
 """Of R-MAT graphs, but on a quick run. The largest are the last graphs."""
 SOURCE = 3
 PROBE_BYTES = 256 << 20
