@@ -325,7 +325,9 @@ def strong_by_rows(A: CSR, trim: bool, how: Direction) -> Array | None:
             break
         waiting = left
     del waiting
-    label, rest = cp.full(n, int(leads.argmax()), index_type), cp.flatnonzero(~leads).astype(index_type)
+    rest = cp.flatnonzero(~leads).astype(index_type)
+    smallest = int((rest == cp.arange(rest.size, dtype=index_type)).sum())  # of those that lead, by those before
+    label = cp.full(n, smallest, index_type)
     told = {"method": "two searches by rows, and the rest in memory", "passes": passes, "left": int(rest.size)}
     if rest.size == 0:
         facts(**crossed(A, edges, A.indices) | told)
