@@ -362,6 +362,7 @@ def test_windows_show_all_entries_in_their_order(
         monkeypatch.setattr(module, "cupy", lambda: fake)
     monkeypatch.setattr(staging, "WINDOW", 100)
     monkeypatch.setattr(staging, "SHORTEST", 10)
+    monkeypatch.setattr(staging, "ALIGNED", 2)
     monkeypatch.setattr(beyond, "WINDOW", 70)
     dtypes, arrays, expected = [np.int32, np.float64], [], []
     for dtype, resident_bytes in zip(dtypes, there, strict=True):
@@ -486,13 +487,26 @@ def test_a_limit_on_cuda_leaves_most_on_the_host_and_explain_tells() -> None:
 
 
 @pytest.mark.backend("cuda")
-def test_small_graphs_on_cuda_give_the_same_bits_at_any_share(fuzz_seeds: range) -> None:
+def test_small_graphs_on_cuda_give_the_same_bits_at_any_share_and_limit(fuzz_seeds: range) -> None:
+    """Or are refused: where the limit leaves no more than some bytes beside the share."""
+    place = find_place("cuda")
     for seed in fuzz_seeds[::SPARED]:
         random = np.random.default_rng(seed)
         n, m = int(random.integers(SOURCE + 1, 60)), int(random.integers(0, 300))
         ends = random.integers(0, n, (2, m))
         A = from_edges(*ends, random.integers(1, 20, m).astype(np.int32), shape=n)
         name, share = list(ALGORITHMS)[random.integers(len(ALGORITHMS))], float(random.choice([0.0, 0.3, 0.9]))
-        found, expected = (parts(ALGORITHMS[name](A.to(device="cuda", resident=each))) for each in (share, 1.0))
+        expected = parts(ALGORITHMS[name](A.to(device="cuda")))
+        B, beside = A.to(device="cuda", resident=share), int(2 ** random.uniform(9, 20))
+        used = cupy().get_default_memory_pool().used_bytes() + places.OUTSIDE.get(place, 0)
+        set_memory_limit(used + beside, device=place)
+        try:
+            found = parts(ALGORITHMS[name](B))
+        except OutOfDeviceMemory as refused:
+            assert "bytes" in str(refused)
+            found = expected
+        finally:
+            set_memory_limit(None, device=place)
         for mine, its in zip(found, expected, strict=True):
-            np.testing.assert_array_equal(mine, its, err_msg=f"--fuzz-seed {seed} --fuzz-cases 1: {name}, {share}")
+            said = f"--fuzz-seed {seed} --fuzz-cases 1: {name}, {share}, {beside} bytes beside"
+            np.testing.assert_array_equal(mine, its, err_msg=said)
