@@ -163,6 +163,8 @@ template <class V> V __ldcs(const V* address) { return *address; }
 template <class V> V __ldg(const V* address) { return *address; }
 inline int __popc(unsigned int x) { return __builtin_popcount(x); }
 inline int __ffs(unsigned int x) { return __builtin_ffs((int)x); }
+inline int __ffsll(long long x) { return __builtin_ffsll(x); }
+inline int __clzll(long long x) { return x == 0 ? 64 : __builtin_clzll((unsigned long long)x); }
 inline unsigned int __funnelshift_r(unsigned int low, unsigned int high, int bits) {
     return (unsigned int)(((unsigned long long)high << 32 | low) >> (bits & 31));
 }

@@ -7,6 +7,7 @@ while the next windows come. What is resident is read where it lies.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -19,8 +20,8 @@ from .beyond import WINDOW, windows
 
 AHEAD = 2
 """Windows that are on the device or on their way to it, where nothing else is said."""
-SHORTEST = 1 << 16
-"""Entries of a window, at least."""
+SHORTEST, ALIGNED = 1 << 16, 256
+"""Entries of a window, at least; and what their number is a multiple of, as addresses of arrays are."""
 TO_GPU, ON_GPU = 1, 3
 """Kinds of CUDA's copies."""
 
@@ -35,12 +36,12 @@ def staged(arrays: Sequence[Array], room: int, ahead: int = AHEAD) -> Iterator[W
     one is asked for is done. Where nothing has to come, or there is no room, all is read where it lies.
     """
     cp, total, borders = cupy(), arrays[0].size, [border_of(array) for array in arrays]
-    longest = min(WINDOW, room // (ahead * sum(array.itemsize for array in arrays)))
+    longest = min(WINDOW, room // (ahead * sum(array.itemsize for array in arrays))) // ALIGNED * ALIGNED
     if longest < SHORTEST or min(borders) == total:
         yield from whole(total, [*arrays])
         return
     todo = [*windows(0, total, longest)]
-    held = [[cp.empty(longest, array.dtype) for array in arrays] for _ in range(min(ahead, len(todo)))]
+    held = places(arrays, longest, min(ahead, len(todo)))
     here, copies = cp.cuda.get_current_stream(), cp.cuda.Stream(non_blocking=True)
     copies.wait_event(here.record())  # what had the same memory before
     arrived: list[Any] = []
@@ -70,6 +71,20 @@ def staged(arrays: Sequence[Array], room: int, ahead: int = AHEAD) -> Iterator[W
                 bring(number + len(held))
     finally:
         copies.synchronize()
+
+
+def places(arrays: Sequence[Array], longest: int, count: int) -> list[list[Array]]:
+    """Of each window, where so many entries of each array come: in one block, for many take long to allocate."""
+    sizes = [longest * array.itemsize for array in arrays]
+    block: Any = cupy().empty(count * sum(sizes), np.uint8)
+    borders = [0, *accumulate(sizes)]
+    return [
+        [
+            block[k * borders[-1] :][start:end].view(array.dtype)
+            for array, start, end in zip(arrays, borders, borders[1:], strict=False)
+        ]
+        for k in range(count)
+    ]
 
 
 def whole(total: int, given: list[Any]) -> Iterator[Window]:

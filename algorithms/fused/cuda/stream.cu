@@ -6,8 +6,8 @@
 //            lighter edges of that forest connect its ends. `sieve` has found out at which of a few weights each vertex
 //            joins the tree of one vertex, the core; and the trees of all edges up to the last of these weights.
 // span       what is listed becomes a forest, in place, by Boruvka's algorithm: every tree takes its lightest edge. Edges
-//            are compared as (weight, smaller end, larger end), which have more bits than an atomic: the first 64 find
-//            candidates, and the ends one of these. Of an edge that is listed twice one is taken.
+//            are compared as (weight, smaller end, larger end): by one key, if these are 64 bits or fewer. Otherwise the
+//            first 64 bits find candidates, and the ends one of these. Of an edge that is listed twice one is taken.
 //
 // Traffic over the bus: the part of the matrix, once. On the device, per listed edge: 16 bytes, two trees and two offers;
 // per round that it is open: a place in a list, and the same again.
@@ -21,6 +21,7 @@ struct StreamControl {
     unsigned int arrived, pad;
     unsigned long long count, rounds, queue[4];
     unsigned long long balance[2];  // of edges up and down: 0, with all but certainty, where each has its reverse
+    unsigned long long lightest, heaviest, differing;  // listed weights, and the bits in which these differ
 };
 
 constexpr I MINUS = (I)1 << (8 * sizeof(I) - 1);
@@ -201,35 +202,84 @@ extern "C" __global__ void start_stream(StreamControl* control, long long n, I* 
         tree[v] = (I)v;
         level[v] = NEVER;
     }
-    if (thread_number() == 0) *control = StreamControl{};
+    if (thread_number() == 0) {
+        *control = StreamControl{};
+        control->lightest = ~0ull;
+    }
 }
 
 constexpr int OPENED = 4;  // edges that a lane looks at together
 
-// What is listed, while it becomes a forest. tree: the root of each vertex when it was last looked up.  parent: as in
-// hooking.cu.  best, least: the lightest key offered to a tree, and of the edges that have it the smallest ends.  bits: of
-// a vertex, where a key is a weight of 32 bits and the first 32 of two ends; else 0, and it is the weight.
-struct Listed {
-    const Edge* list;
-    int bits;
-    I *tree, *parent;
-    unsigned long long *best, *least;
+// Keys of edges, in their order: a weight as a number of few bits, and as much of the two ends as fits.
+struct Keys {
+    int ends, shift, room;  // bits of two ends; bits below which all weights are equal; bits beside a weight
+    unsigned long long lightest;
 
-    __device__ __forceinline__ unsigned long long key(const Edge& edge) const {
-        if (bits == 0) return edge.weight;
-        const unsigned long long ends = (unsigned long long)edge.u << bits | (unsigned long long)end_of(edge.v);
-        return edge.weight << 32 | (bits > 16 ? ends >> (2 * bits - 32) : ends);
+    __device__ __forceinline__ Keys(const StreamControl* control, int vertex) : ends(2 * vertex) {
+        const unsigned long long differing = now(&control->differing);
+        shift = differing == 0 ? 0 : __ffsll((long long)differing) - 1;
+        lightest = now(&control->lightest) >> shift;
+        room = differing == 0 ? 64 : __clzll((long long)((now(&control->heaviest) >> shift) - lightest));
     }
-    // The root of v's tree now. No trees are joined meanwhile.
-    __device__ __forceinline__ I root(I v) const {
-        const I before = tree[v], found = root_of(parent, before);
-        if (found != before) tree[v] = found;
-        return found;
-    }
-    __device__ __forceinline__ void offer(I a, unsigned long long key) const {
-        if (key < now(best + a)) atomicMin(best + a, key);
+    __device__ __forceinline__ bool are_whole() const { return room >= ends; }
+    __device__ __forceinline__ unsigned long long of(const Edge& edge) const {
+        const unsigned long long weight = (edge.weight >> shift) - lightest;
+        const unsigned long long both = (unsigned long long)edge.u << ends / 2 | (unsigned long long)end_of(edge.v);
+        if (are_whole()) return weight << ends % 64 | both;
+        return room == 0 ? weight : weight << room | both >> (ends - room);
     }
 };
+
+// What is listed, while it becomes a forest. tree: the root of each vertex when it was last looked up.  parent: as in
+// hooking.cu.  best: the lightest key offered to a tree.  fresh: is every vertex a tree?
+struct Listed {
+    const Edge* list;
+    const Keys keys;
+    I *tree, *parent;
+    unsigned long long* best;
+    bool fresh;
+
+    // The roots of the asked vertices' trees now. No trees are joined meanwhile.
+    __device__ __forceinline__ void look_up(const I* v, const bool* asks, I* root) const {
+        if (fresh) {
+#pragma unroll
+            for (int j = 0; j < OPENED; ++j) root[j] = v[j];
+            return;
+        }
+        I before[OPENED];
+#pragma unroll
+        for (int j = 0; j < OPENED; ++j) before[j] = asks[j] ? tree[v[j]] : 0;
+#pragma unroll
+        for (int j = 0; j < OPENED; ++j) root[j] = asks[j] ? parent[before[j]] : 0;
+#pragma unroll
+        for (int j = 0; j < OPENED; ++j) {
+            if (!asks[j] || root[j] == before[j]) continue;
+            root[j] = root_of(parent, root[j]);
+            tree[v[j]] = root[j];
+        }
+    }
+};
+
+// What the listed weights are, for the control.
+__device__ __forceinline__ void look_at_weights(StreamControl* control, const Edge* list, long long count) {
+    if (count == 0) return;
+    const unsigned long long first = list[0].weight;
+    unsigned long long lightest = ~0ull, heaviest = 0, differing = 0;
+    for (long long i = thread_number(); i < count; i += thread_count()) {
+        const unsigned long long weight = list[i].weight;
+        lightest = weight < lightest ? weight : lightest;
+        heaviest = weight > heaviest ? weight : heaviest;
+        differing |= weight ^ first;
+    }
+    lightest = least_of_warp(lightest);
+    heaviest = ~least_of_warp(~heaviest);
+#pragma unroll
+    for (int distance = 16; distance > 0; distance /= 2) differing |= from_lane(differing, lane_number() ^ distance);
+    if (lane_number() != 0) return;
+    if (lightest < now(&control->lightest)) atomicMin(&control->lightest, lightest);
+    if (heaviest > now(&control->heaviest)) atomicMax(&control->heaviest, heaviest);
+    if ((differing & ~now(&control->differing)) != 0) atomicOr(&control->differing, differing);
+}
 
 // Places in a list for the lanes' marked things, by one atomic of the warp.
 template <class Put>
@@ -254,38 +304,83 @@ __device__ __forceinline__ void offer_keys(const Listed& edges, const unsigned i
                                            unsigned long long threshold, bool heavy, unsigned int* to,
                                            unsigned long long* counter) {
     for (long long base = first + thread_number() / 32 * 32 * OPENED; base < count; base += thread_count() * OPENED) {
-        Edge edge[OPENED];
         unsigned int at[OPENED];
+        I u[OPENED], v[OPENED];
+        unsigned long long key[OPENED];
         bool open[OPENED];
 #pragma unroll
         for (int j = 0; j < OPENED; ++j) {
             const long long i = base + 32 * j + lane_number();
             open[j] = i < count;
             at[j] = open[j] && from != nullptr ? from[i] : (unsigned int)i;
-            edge[j] = open[j] ? edges.list[at[j]] : Edge{0, 0, 0};
-            if (from == nullptr) open[j] = open[j] && (edge[j].weight > threshold) == heavy;
         }
-        I a[OPENED], b[OPENED];
 #pragma unroll
         for (int j = 0; j < OPENED; ++j) {
-            a[j] = open[j] ? edges.root(edge[j].u) : 0;
-            b[j] = open[j] ? edges.root(end_of(edge[j].v)) : 0;
+            const Edge edge = open[j] ? edges.list[at[j]] : Edge{0, 0, 0};
+            if (from == nullptr) open[j] = open[j] && (edge.weight > threshold) == heavy;
+            key[j] = edges.keys.of(edge);
+            u[j] = edge.u;
+            v[j] = end_of(edge.v);
         }
+        I a[OPENED], b[OPENED];
+        edges.look_up(u, open, a);
+        edges.look_up(v, open, b);
+        unsigned long long of_a[OPENED], of_b[OPENED];
 #pragma unroll
         for (int j = 0; j < OPENED; ++j) {
             open[j] = open[j] && a[j] != b[j];
-            if (!open[j]) continue;
-            const unsigned long long key = edges.key(edge[j]);
-            edges.offer(a[j], key);
-            edges.offer(b[j], key);
+            of_a[j] = open[j] ? now(edges.best + a[j]) : 0;
+            of_b[j] = open[j] ? now(edges.best + b[j]) : 0;
+        }
+#pragma unroll
+        for (int j = 0; j < OPENED; ++j) {
+            if (key[j] < of_a[j]) atomicMin(edges.best + a[j], key[j]);
+            if (key[j] < of_b[j]) atomicMin(edges.best + b[j], key[j]);
         }
         append(open, counter, [&](int j, unsigned long long place) { to[place] = at[j]; });
     }
 }
 
+// Every tree takes the edge whose whole key is its best. Nothing is offered `then` to what may be a tree in the next round.
+__device__ __forceinline__ void take_lightest(const Listed& edges, const unsigned int* from, long long count,
+                                              unsigned long long* then, unsigned int* chosen) {
+    for (long long base = thread_number() / 32 * 32 * OPENED; base < count; base += thread_count() * OPENED) {
+        unsigned int at[OPENED];
+        I a[OPENED], b[OPENED];
+        bool taken[OPENED];
+        unsigned long long key[OPENED];
+#pragma unroll
+        for (int j = 0; j < OPENED; ++j) {
+            const long long i = base + 32 * j + lane_number();
+            taken[j] = i < count;
+            at[j] = taken[j] ? from[i] : 0;
+        }
+#pragma unroll
+        for (int j = 0; j < OPENED; ++j) {
+            a[j] = b[j] = 0;
+            key[j] = 0;
+            if (!taken[j]) continue;
+            const Edge edge = edges.list[at[j]];
+            key[j] = edges.keys.of(edge);
+            a[j] = edges.fresh ? edge.u : edges.tree[edge.u];
+            b[j] = edges.fresh ? end_of(edge.v) : edges.tree[end_of(edge.v)];
+        }
+#pragma unroll
+        for (int j = 0; j < OPENED; ++j)
+            taken[j] = taken[j] && (edges.best[a[j]] == key[j] || edges.best[b[j]] == key[j]);
+#pragma unroll
+        for (int j = 0; j < OPENED; ++j) {
+            if (!taken[j]) continue;
+            then[a[j]] = then[b[j]] = ~0ull;
+            if (joined(edges.parent, a[j], b[j])) atomicOr(chosen + at[j] / 32, 1u << at[j] % 32);
+        }
+    }
+}
+
 // Of open edges those whose key is the best of a tree are listed as candidates, and offer their ends.
 __device__ __forceinline__ void find_candidates(const Listed& edges, const unsigned int* from, long long count,
-                                                unsigned int* to, unsigned long long* counter) {
+                                                unsigned long long* least, unsigned int* to,
+                                                unsigned long long* counter) {
     for (long long base = thread_number() / 32 * 32 * OPENED; base < count; base += thread_count() * OPENED) {
         unsigned int at[OPENED];
         bool best[OPENED];
@@ -297,37 +392,38 @@ __device__ __forceinline__ void find_candidates(const Listed& edges, const unsig
             if (i >= count) continue;
             at[j] = from[i];
             const Edge edge = edges.list[at[j]];
-            const unsigned long long key = edges.key(edge), pair = pair_of(edge);
+            const unsigned long long key = edges.keys.of(edge), pair = pair_of(edge);
             const I a = edges.tree[edge.u], b = edges.tree[end_of(edge.v)];
             const bool of_a = key == edges.best[a], of_b = key == edges.best[b];
-            if (of_a && pair < now(edges.least + a)) atomicMin(edges.least + a, pair);
-            if (of_b && pair < now(edges.least + b)) atomicMin(edges.least + b, pair);
+            if (of_a && pair < now(least + a)) atomicMin(least + a, pair);
+            if (of_b && pair < now(least + b)) atomicMin(least + b, pair);
             best[j] = of_a || of_b;
         }
         append(best, counter, [&](int j, unsigned long long place) { to[place] = at[j]; });
     }
 }
 
-// Every tree takes one of its candidates.
+// Every tree takes the one of its candidates with the least ends.
 __device__ __forceinline__ void take_candidates(const Listed& edges, const unsigned int* from, long long count,
-                                                unsigned int* chosen) {
+                                                const unsigned long long* least, unsigned int* chosen) {
     for (long long i = thread_number(); i < count; i += thread_count()) {
         const unsigned int at = from[i];
         const Edge edge = edges.list[at];
         const I a = edges.tree[edge.u], b = edges.tree[end_of(edge.v)];
-        const unsigned long long key = edges.key(edge), pair = pair_of(edge);
-        if (((key == edges.best[a] && pair == edges.least[a]) || (key == edges.best[b] && pair == edges.least[b])) &&
+        const unsigned long long key = edges.keys.of(edge), pair = pair_of(edge);
+        if (((key == edges.best[a] && pair == least[a]) || (key == edges.best[b] && pair == least[b])) &&
             joined(edges.parent, a, b))
             atomicOr(chosen + at / 32, 1u << at % 32);
     }
 }
 
 // Trees that were offered something have a candidate: nothing is offered to them from now on.
-__device__ __forceinline__ void forget_offers(const Listed& edges, const unsigned int* from, long long count) {
+__device__ __forceinline__ void forget_offers(const Listed& edges, const unsigned int* from, long long count,
+                                              unsigned long long* least) {
     for (long long i = thread_number(); i < count; i += thread_count()) {
         const Edge edge = edges.list[from[i]];
         const I a = edges.tree[edge.u], b = edges.tree[end_of(edge.v)];
-        edges.best[a] = edges.best[b] = edges.least[a] = edges.least[b] = ~0ull;
+        edges.best[a] = edges.best[b] = least[a] = least[b] = ~0ull;
     }
 }
 
@@ -349,9 +445,9 @@ __device__ __forceinline__ void keep_chosen(StreamControl* control, Edge* list, 
     }
 }
 
-// Edges no heavier than the threshold go first: when they are used up, most edges of the others lie within a tree. tree,
-// parent, best, least: (n,).  open, other: (count,).  chosen: a bit for each listed edge.  kept: so many of the first
-// listed edges are the forest of all lighter ones, whose trees `tree` has: they stay, and all others are heavier.
+// Edges no heavier than the threshold go first: when they are used up, most edges of the others lie within a tree. bits:
+// of a vertex.  tree, parent, best, least: (n,).  open, other: (count,).  chosen: a bit for each listed edge.  kept: so many
+// of the first listed edges are the forest of all lighter ones, whose trees `tree` has: they stay, all others are heavier.
 extern "C" __global__ void __launch_bounds__(SPAN_THREADS, SPAN_BLOCKS)
     span(StreamControl* control, long long n, Edge* list, unsigned long long threshold, int bits, I* tree, I* parent,
          unsigned long long* best, unsigned long long* least, unsigned int* open, unsigned int* other,
@@ -365,36 +461,47 @@ extern "C" __global__ void __launch_bounds__(SPAN_THREADS, SPAN_BLOCKS)
     for (long long w = thread_number(); w < words; w += thread_count())
         chosen[w] = kept >= w * 32 + 32 ? ~0u : kept > w * 32 ? (1u << (kept - w * 32)) - 1 : 0;
     if (thread_number() < 4) control->queue[thread_number()] = 0;
+    look_at_weights(control, list, count);
     grid_barrier(&control->arrived);
-    const Listed edges{list, bits, tree, parent, best, least};
+    Listed edges{list, Keys(control, bits), tree, parent, best, kept == 0};
+    const bool whole = edges.keys.are_whole();
     unsigned long long rounds = 0;
     unsigned int slot = 0;
     for (int heavy = 0; heavy < (threshold == ~0ull ? 1 : 2); ++heavy) {
         const unsigned int* from = nullptr;
         for (long long left = count;;) {
-            offer_keys(edges, from, from == nullptr ? kept : 0, left, threshold, heavy != 0, open, control->queue + slot);
+            const long long begin = from == nullptr ? kept : 0;
+            offer_keys(edges, from, begin, left, threshold, heavy != 0, open, control->queue + slot);
             grid_barrier(&control->arrived);
             left = (long long)now(control->queue + slot);
             if (thread_number() == 0) control->queue[(slot + 2) % 4] = 0;
             if (left == 0) break;
             ++rounds;
-            find_candidates(edges, open, left, other, control->queue + slot + 1);
+            if (whole) {
+                take_lightest(edges, open, left, least, chosen);
+                exchange(edges.best, least);
+            } else {
+                find_candidates(edges, open, left, least, other, control->queue + slot + 1);
+                grid_barrier(&control->arrived);
+                const long long candidates = (long long)now(control->queue + slot + 1);
+                if (thread_number() == 0) control->queue[(slot + 3) % 4] = 0;
+                take_candidates(edges, other, candidates, least, chosen);
+                grid_barrier(&control->arrived);
+                forget_offers(edges, other, candidates, least);
+            }
             grid_barrier(&control->arrived);
-            const long long candidates = (long long)now(control->queue + slot + 1);
-            if (thread_number() == 0) control->queue[(slot + 3) % 4] = 0;
-            take_candidates(edges, other, candidates, chosen);
-            grid_barrier(&control->arrived);
-            forget_offers(edges, other, candidates);
-            grid_barrier(&control->arrived);
+            edges.fresh = false;
             from = open;
             exchange(open, other);
             slot = (slot + 2) % 4;
         }
-        grid_barrier(&control->arrived);  // everybody has seen that nothing is left
+        if (heavy == 0)  // some trees have had no edge in the last rounds
+            for (long long v = thread_number(); v < n; v += thread_count()) edges.best[v] = least[v] = ~0ull;
+        grid_barrier(&control->arrived);
     }
-    for (long long v = thread_number(); v < n; v += thread_count()) edges.root((I)v);
     if (thread_number() == 0) {
-        control->count = 0;
+        control->count = control->heaviest = control->differing = 0;
+        control->lightest = ~0ull;
         control->rounds += rounds;
     }
     grid_barrier(&control->arrived);
@@ -418,11 +525,24 @@ extern "C" __global__ void __launch_bounds__(SIEVE_THREADS, SIEVE_BLOCKS)
         }
         grid_barrier(&control->arrived);
         const I giant = root_of(tree, core);
-        for (long long v = thread_number(); v < n; v += thread_count()) {
-            if (level[v] != NEVER && k + 1 < count) continue;
-            const I before = tree[v], root = root_of(tree, before);
-            if (root != before) tree[v] = root;
-            if (root == giant && level[v] == NEVER) level[v] = (unsigned char)k;
+        for (long long first = thread_number(); first < n; first += thread_count() * OPENED) {
+            I before[OPENED], root[OPENED];
+            bool asks[OPENED];
+#pragma unroll
+            for (int j = 0; j < OPENED; ++j) {
+                const long long v = first + j * thread_count();
+                asks[j] = v < n && (k + 1 == count || level[v] == NEVER);
+                before[j] = asks[j] ? tree[v] : 0;
+            }
+#pragma unroll
+            for (int j = 0; j < OPENED; ++j) root[j] = asks[j] ? tree[before[j]] : 0;
+#pragma unroll
+            for (int j = 0; j < OPENED; ++j) {
+                const long long v = first + j * thread_count();
+                if (!asks[j]) continue;
+                if (root[j] != before[j]) tree[v] = root[j] = root_of(tree, root[j]);
+                if (root[j] == giant && level[v] == NEVER) level[v] = (unsigned char)k;
+            }
         }
         grid_barrier(&control->arrived);
     }

@@ -23,7 +23,7 @@ from .beyond import WINDOW, beyond, left_for_blocks
 from .paths import step_of
 from .staging import Window, staged, whole
 
-CONTROL_WORDS = 9
+CONTROL_WORDS = 12
 """Of 8 bytes, in StreamControl; COUNT … are numbers of some."""
 COUNT, ROUNDS, BALANCE = 1, 2, 7
 
@@ -42,8 +42,10 @@ MOST_LISTED, FEW_LISTED = 1.5, 1 << 20
 """Listed edges a vertex, where there are more than so many: a forest leaves out most of the next ones."""
 LEAST_LIST = 1.25
 """Listed edges that there must be room for, of those that a forest may have."""
-FULL = 0.9
+FULL = 0.75
 """Share of the list from which on it is made a forest."""
+EARLY = 0.8
+"""Share of the entries after which a list becomes a forest, if one has before: the last one is shorter then."""
 FIRST = 0.3
 """Of the listed edges, those that a forest is first made of."""
 LEVELS = 8
@@ -90,8 +92,7 @@ class Stream:
         left = left_for_blocks(A, WHOLE_LIST * (n + A.nnz))
         coming = WINDOWS * WINDOW * (index.itemsize + A.dtype.itemsize) if beyond(A) else 0
         self.capacity, self.coming = shared_room(left, coming, n, A.nnz, index.itemsize)
-        self.windows: Iterator[Window] = iter(())
-        self.window: Window | None = None
+        self.begin()
         self.list: Any = cp.empty(self.capacity * (8 + 2 * index.itemsize), np.uint8)
         self.control = cp.empty(CONTROL_WORDS, np.uint64)
         self.tree, self.parent = (cp.empty(n, index) for _ in range(2))
@@ -103,6 +104,11 @@ class Stream:
         self.make_room(self.capacity)
         self.count = self.spans = self.listed = 0
         self.k.plain("start_stream", n, (self.control, np.int64(n), self.tree, self.level))
+
+    def begin(self) -> None:
+        """Let the first windows come."""
+        self.at, self.windows = 0, self.whole_windows()
+        self.window = next(self.windows, None)
 
     def make_room(self, capacity: int) -> None:
         """For what is known of so many listed edges, beside themselves."""
@@ -120,16 +126,24 @@ class Stream:
             for begin, end, own in staged((A.indices,) if one_value else (A.indices, A.values), self.coming, WINDOWS):
                 yield begin, end, own if len(own) == 2 else [*own, A.values]
 
-    def collect(self, start: int, which: int, balanced: bool, least: Any = LEAST, most: Any = NOT_YET) -> int:
+    def collect(
+        self,
+        start: int,
+        which: int,
+        balanced: bool,
+        *,
+        until: int | None = None,
+        least: Any = LEAST,
+        most: Any = NOT_YET,
+    ) -> int:
         """List edges from a place in the matrix on, as many as fit; returns where the next ones begin.
 
-        least, most: of their weights.
+        until: where they end, if not with the matrix.  least, most: of their weights.
         """
         A, k, packed = self.A, self.k, isinstance(self.A, CompressedCSR)
-        if start == 0:
-            self.windows = self.whole_windows()
-            self.window = next(self.windows, None)
-        end = min(A.nnz, start + self.capacity - self.count)
+        if start != self.at:
+            self.begin()
+        end = min(A.nnz if until is None else until, start + self.capacity - self.count)
         weights = step_of(A, k.index), np.int32(A.dtype.itemsize), np.bool_(A.dtype.kind == "f")
         sizes, kinds = (
             (k.index(A.nrows), k.index(A.nnz)),
@@ -148,15 +162,17 @@ class Stream:
                 self.window = next(self.windows, None)
         before, self.count = self.count, int(self.control[COUNT])
         self.listed += self.count - before
+        self.at = end
         return end
 
     def read(self, which: int, balanced: bool = False) -> None:
         """Make a forest of the whole matrix."""
         at, total = 0, self.A.nnz
+        early = int(EARLY * total)
         with Bar(f"a forest of {total:,} entries", total, lambda: at) as bar:
             while at < total:
-                at = self.collect(at, which, balanced)
-                if at == total or self.count >= FULL * self.capacity:
+                at = self.collect(at, which, balanced, until=early if self.spans and at < early else total)
+                if at == total or self.count >= FULL * self.capacity or (self.spans and at == early):
                     self.span()
                     if at < total:
                         self.sieve()
@@ -190,7 +206,7 @@ class Stream:
         n = np.int64(self.n)
         self.control[:1] = 0
         [threshold] = self.quantiles(FIRST) if kept == 0 else [NOT_YET]
-        bits = np.int32(0 if self.A.dtype.itemsize == 8 else max(1, (self.n - 1).bit_length()))
+        bits = np.int32(max(1, (self.n - 1).bit_length()))
         trees = self.tree, self.parent, *self.offers
         arguments = self.control, n, self.list, threshold, bits, *trees, *self.open, self.chosen, np.int64(kept)
         self.k.persistent("span", max(self.count, self.n), arguments)

@@ -80,6 +80,7 @@ def light_first(A: Partitioned, team: Team, which: int, cap: Any) -> Stream:
     def heavy(member: Member) -> tuple[Stream, int]:
         run = runs[member.number - number]
         run.join_lists(lists)
+        run.join()
         kept, run.threshold = run.count, cap
         return run, 0 if read(run, which, least=cap + np.uint64(1)) else kept
 
