@@ -196,8 +196,9 @@ extern "C" __global__ void __launch_bounds__(DEEP_THREADS, DEEP_BLOCKS)
             const long long end = min((number + 1) * each, count);
             long long next = number * each;
             const int patient = count <= LONELY ? rounds * PATIENCE : rounds;
-            for (int round = 0;
-                 next < end || (ring.count > 0 && round < (ring.count <= AT_A_TIME ? patient : rounds)); ++round) {
+            unsigned int most_kept = RING;  // entries of its own with which a warp goes on; known before they are
+            for (int round = 0; next < end || (unsigned int)(ring.count - 1) < most_kept; ++round) {
+                most_kept = round + 1 < rounds ? RING : round + 1 < patient ? AT_A_TIME : 0;
                 if (round >= LONGEST) ring.empty(rest);  // a cycle that improves may keep it full for ever
                 if (ring.count < AT_A_TIME && next < end) {
                     const bool has = lane_number() < AT_A_TIME && next + lane_number() < end;
