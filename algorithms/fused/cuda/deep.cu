@@ -196,7 +196,7 @@ extern "C" __global__ void __launch_bounds__(DEEP_THREADS, DEEP_BLOCKS)
             const long long end = min((number + 1) * each, count);
             long long next = number * each;
             const int patient = count <= LONELY ? rounds * PATIENCE : rounds;
-            unsigned int most_kept = RING;  // entries of its own with which a warp goes on; known before they are
+            unsigned int most_kept = RING;  // with so many entries of its own a warp goes on: decided before they come
             for (int round = 0; next < end || (unsigned int)(ring.count - 1) < most_kept; ++round) {
                 most_kept = round + 1 < rounds ? RING : round + 1 < patient ? AT_A_TIME : 0;
                 if (round >= LONGEST) ring.empty(rest);  // a cycle that improves may keep it full for ever
