@@ -215,6 +215,13 @@ def test_operators_are_made_of_functions():
         BinaryOp("x", max, reads="ba")
 
 
+@pytest.mark.parametrize("dtype", [FLOAT32, FLOAT64], ids=str)
+def test_a_function_of_floats_and_a_number_of_python_is_as_wide_as_they_are(dtype):
+    absdiff, x = BinaryOp("absdiff", scalar=lambda a, b: abs(a - b)), np.array([1, 4], dtype)
+    assert [absdiff(x, 2.0).dtype, absdiff(2, x).dtype] == [dtype, dtype]
+    assert absdiff(x, 2.0).tolist() == absdiff(2, x).tolist() == [1, 2]
+
+
 def test_products_of_two_scalars_are_those_of_arrays():
     for op in OPERATORS.values():
         for dtype, ends in ENDS.items():

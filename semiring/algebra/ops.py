@@ -211,7 +211,10 @@ def _on_gpu(obj: Any) -> bool:
 
 
 def _elementwise(scalar: Scalar, a: Any, b: Any) -> Any:
-    """`scalar` of arrays or scalars, compiled at the first call on their dtypes."""
+    """`scalar` of arrays or scalars, compiled at the first call on their dtypes; NumPy says how wide floats are."""
+    dtype = np.result_type(a, b)
+    if dtype.kind == "f":
+        a, b = np.asarray(a, dtype), np.asarray(b, dtype)
     return _vectorized(scalar, np.result_type(a), np.result_type(b))(a, b)
 
 
