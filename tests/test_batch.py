@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -136,6 +137,14 @@ def test_blocks_are_smaller_where_memory_is_short(loop, monkeypatch):
     finally:
         set_memory_limit(None, "cpu")
     assert batch.taken == [4, 4, 4, 4]
+
+
+@pytest.mark.parametrize(("on_host", "parents", "size"), [(True, False, 1), (False, False, 4), (False, True, 2)])
+def test_an_answer_on_a_gpu_has_its_memory_already(on_host, parents, size):
+    place = SimpleNamespace(on_host=on_host, questions=lambda needed: True, available_bytes=lambda: 8)
+    rows: Any = (np.zeros(8, np.int8), np.zeros(0) if parents else None)
+    cell = Cell(print, 64, needs=lambda A, k: 2 * k, for_parents=lambda A, k: 2 * k)
+    assert bfs.batch._size(SimpleNamespace(place=place), cell, 4, rows) == size  # type: ignore[arg-type]
 
 
 def test_an_answer_that_does_not_fit_is_refused():

@@ -173,6 +173,15 @@ def test_a_limit_of_a_gpu_is_cupys_too_and_bounds_what_is_available(fake: FakeCu
     assert (fake.limits, place.available_bytes()) == ({1: 0}, 5010)
 
 
+def test_nobody_asks_cuda_for_what_cupys_pool_has(fake: FakeCupy, monkeypatch: pytest.MonkeyPatch) -> None:
+    pool = SimpleNamespace(malloc=print, free_bytes=lambda: 1 << 30)
+    monkeypatch.setattr(fake, "get_default_memory_pool", lambda: pool)
+    place = find_place("cuda:1")
+    assert [place.questions(needed) for needed in (1 << 30, (1 << 30) + 1)] == [False, True]
+    monkeypatch.setattr(fake.cuda, "get_allocator", lambda: max)  # not the pool's: what it has may not be asked for
+    assert place.questions(1 << 30)
+
+
 def test_what_is_compiled_is_kept_for_each_gpu(fake: FakeCupy) -> None:
     made = kept_by_place(2)(lambda name: [name, fake.current])
     assert made("k") is made("k") is not made("l")

@@ -34,11 +34,16 @@ TOGETHER = 16
 
 @dataclass(frozen=True)
 class Cell:
-    """An implementation.  most: sources that it takes at once.  needs: (A, k) -> bytes beside the answer."""
+    """An implementation.
+
+    most: sources that it takes at once.  needs: (A, k) -> bytes beside the answer.  for_parents: the same, for parents
+    alone.
+    """
 
     run: Implementation
     most: int
     needs: Callable[[Any, int], int]
+    for_parents: Callable[[Any, int], int] = lambda A, k: 0
 
 
 class Block(NamedTuple):
@@ -60,11 +65,16 @@ class Batch:
         self.cells: dict[tuple[type, str], Cell] = {}
 
     def implement(
-        self, *cells: type | str, most: int, needs: Callable[[Any, int], int]
+        self,
+        *cells: type | str,
+        most: int,
+        needs: Callable[[Any, int], int],
+        for_parents: Callable[[Any, int], int] = lambda A, k: 0,
     ) -> Callable[[Implementation], Implementation]:
         """Register the decorated function (A, sources, rows, …) for formats and, after them, backends.
 
         most: sources that it takes at once.  needs: (A, k) -> bytes that it takes beside the rows of k sources.
+        for_parents: (A, k) -> bytes that rows of parents take beside that.
         """
         backends = [cell for cell in cells if isinstance(cell, str)]
 
@@ -73,7 +83,7 @@ class Batch:
                 if cell in self.cells:
                     name = f"{self.algorithm.name}'s batch"
                     raise ValueError(f"{name} is implemented for {cell[0].__name__} on {cell[1]} already")
-                self.cells[cell] = Cell(run, most, needs)
+                self.cells[cell] = Cell(run, most, needs, for_parents)
             return run
 
         return register
@@ -119,10 +129,15 @@ class Batch:
         return cell, B, "" if cell else f"nothing takes several for {type(B).__name__} on {B.device}"
 
     def _size(self, A: Matrix, cell: Cell, count: int, rows: Rows) -> int:
-        """How many sources there is memory for at once; what the rows take is not theirs yet."""
-        size, answer = min(cell.most, count), sum(row.nbytes for row in rows if row is not None)
-        if A.place.questions(cell.needs(A, size) + answer) and (left := A.place.available_bytes()) is not None:
-            while size > 1 and cell.needs(A, size) + answer > left:
+        """How many sources there is memory for at once; on the host, what the rows take is not theirs yet."""
+        size, parents = min(cell.most, count), len(rows) > 1 and rows[1] is not None
+        answer = sum(row.nbytes for row in rows if row is not None) if A.place.on_host else 0
+
+        def needs() -> int:
+            return answer + cell.needs(A, size) + (cell.for_parents(A, size) if parents else 0)
+
+        if A.place.questions(needs()) and (left := A.place.available_bytes()) is not None:
+            while size > 1 and needs() > left:
                 size //= 2
         return size
 

@@ -68,7 +68,8 @@ def _of_sources(A: Matrix, backend: str, algorithm: Batched[..., Any], sources: 
     parts = {"answers": sources * A.nrows * width}
     cell = algorithm.batch.cells.get((CSR, backend))
     if cell is not None and sources > 1:
-        parts["sources at once"] = cell.needs(A, min(sources, cell.most))
+        size = min(sources, cell.most)
+        parts["sources at once"] = cell.needs(A, size) + cell.for_parents(A, size)
     return parts
 
 

@@ -10,7 +10,7 @@ from algorithms.bfs import bfs
 from algorithms.shared.traversal import Direction
 from formats import CSR
 from formats.arrays import DeviceArray as Array
-from formats.arrays import cupy
+from formats.arrays import cupy, index_dtype
 from formats.matrix.facts import Fact
 from formats.storage.orientation import has_columns
 from semiring import MinPlus
@@ -48,11 +48,17 @@ LONG_COLUMNS: Fact[tuple[Array, Array]] = Fact("pieces of long columns")
 
 
 def searches_need(A: CSR, k: int) -> int:
-    """Bytes of a block of searches beside its answer, with rows of levels for parents."""
+    """Bytes of a block of searches beside its answer."""
     piece, n = 3 * A.indices.dtype.itemsize, A.nrows
     lists = (3 * (n + A.nnz // CUT + AT_ONCE) + long_pieces(A)) * piece
     words = n * 8 * (4 + DEPTH) + lists
-    return max(words, copies_need(A, k) if copied(A, k) else 0) + n * AT_ONCE * 4
+    return max(words, copies_need(A, k) if copied(A, k) else 0)
+
+
+def trees_need(A: CSR, k: int) -> int:
+    """Bytes of the levels, in a row for each vertex, and of parents in the width of A's indices."""
+    turned = 0 if A.indices.dtype == index_dtype(A.nrows) else A.indices.dtype.itemsize
+    return A.nrows * (AT_ONCE * 4 + k * turned)
 
 
 def copied(A: CSR, k: int) -> bool:
@@ -60,7 +66,7 @@ def copied(A: CSR, k: int) -> bool:
     return A.nrows >= COPIED_FROM and in_copies(A, k)
 
 
-@bfs.batch.implement(CSR, "cuda", most=AT_ONCE, needs=searches_need)
+@bfs.batch.implement(CSR, "cuda", most=AT_ONCE, needs=searches_need, for_parents=trees_need)
 def _searches(
     A: CSR,
     sources: list[int],
