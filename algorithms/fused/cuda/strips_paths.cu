@@ -1,16 +1,16 @@
 // The fixpoint of fixpoint.cu on strips of rows: the kernel `wide`, on each GPU for its own vertices.
 //
 // A step relaxes the own edges of the near vertices, in the GPU's own distances of all vertices, and marks what improves
-// in a bitmap of all vertices. Then all GPUs meet, and learn the best active value and how many edges they have had. At
-// the next listing each GPU takes the marks of its own vertices from all of them, and, of the marked vertices alone,
-// their distances: so only what improved travels, once a step, and whole lines of it where it is dense.
+// in a bitmap of all vertices. Then each GPU writes what has improved of another's vertices into that one's memory: the
+// bits, and behind each other the distances of the marked vertices. All meet, and learn the best active value and how
+// many edges they have had. At the next listing each GPU takes what others have brought.
 //
 //     d_v = d_v ⊕ ⊕_gpu d^gpu_v⟨v marked there⟩      for own v
 //
-// Two bitmaps take turns: one is read by the others while the next step marks in the other. Per GPU and step, over the
-// link: a bit for each own vertex, and a value for each that improved elsewhere.
+// Two inboxes take turns: one is read while others fill the next. Over the link, per GPU and step: a value for each
+// distance that improved, in whole lines, and a bit for each of 1,024 vertices where one has. Nobody waits for an answer.
 
-enum Arrays { MEETINGS, DISTANCES, MARKS };  // the rows of a team's table; of two bitmaps the second is the next row
+enum Arrays { MEETINGS, HEADS, BITS = HEADS + 2, VALUES = BITS + 2 };  // the rows of a team's table; of inboxes two each
 
 struct StripControl {
     unsigned int arrived, done;
@@ -21,17 +21,18 @@ struct StripControl {
     Slot best, reached;           // what all know: the best active value, and what the target has
     unsigned long long before;    // edges of the step before, of all
     unsigned long long saturated, taken;  // taken: values that came from other GPUs
+    unsigned long long sent[2][MOST_GPUS];  // to each GPU
     unsigned long long busiest;           // over all steps, edges of the GPU that has most
     unsigned long long lost;
 };
 
 // The state before the first step.  n: all vertices.  own_n: those from `first` on. That is a multiple of 32.
 extern "C" __global__ void begin_strip(StripControl* control, long long n, long long first, long long own_n, T* d,
-                                       unsigned int* marks_a, unsigned int* marks_b, unsigned int* active,
-                                       long long source, T one, T threshold) {
+                                       unsigned int* marks, unsigned int* active, long long source, T one,
+                                       T threshold) {
     for (long long v = thread_number(); v < n; v += thread_count()) {
         d[v] = v == source ? one : ZERO;
-        if (v % 32 == 0) marks_a[v / 32] = marks_b[v / 32] = 0;
+        if (v % 32 == 0) marks[v / 32] = 0;
         if (v % 32 == 0 && v < own_n) active[v / 32] = 0;
     }
     if (thread_number() != 0) return;
@@ -46,70 +47,159 @@ extern "C" __global__ void activate_source(long long first, long long own_n, lon
     if (thread_number() == 0 && source >= first && source < first + own_n) activate(active, (I)(source - first));
 }
 
-// Own vertices whose distance is better elsewhere take that; they and those marked here become active. The thread that
-// looks at a word here looks at it in `list_near`, too. Returns how many values the thread has read elsewhere.
-__device__ __forceinline__ unsigned int take_marked(const Team& team, int turn, long long first, long long own_n, T* d,
-                                                    unsigned int* active) {
-    constexpr int AT_ONCE = 4;
-    unsigned int* const here = team.of<unsigned int>(MARKS + turn, team.own);
-    const long long tile = WIDE_THREADS * 32ll;
-    unsigned int taken = 0;
-    for (long long base = blockIdx.x * tile; base < own_n; base += gridDim.x * tile) {
-        const long long word = base / 32 + threadIdx.x, at = first / 32 + word;
-        const bool inside = word * 32 < own_n;
-        unsigned int bits = inside ? now(here + at) : 0;
-        if (bits != 0) here[at] = 0;
-        for (int gpu = 0; gpu < team.count; ++gpu) {
-            if (gpu == team.own) continue;
-            const unsigned int told = inside ? from_peer(team.of<unsigned int>(MARKS + turn, gpu) + at) : 0;
-            const T* const there = team.of<T>(DISTANCES, gpu) + first + (word - lane_number()) * 32;
-            T* const mine = d + first + (word - lane_number()) * 32;
-            for (unsigned int left = __ballot_sync(WARP, told != 0); left != 0;) {
-                int owner[AT_ONCE];
-                T t[AT_ONCE];
-                bool marked[AT_ONCE];
+// The inboxes, and in each the part of each other GPU: a bit and room for a value for each vertex, and for 32 words of
+// bits a head, which says where their values begin.
+struct Inboxes {
+    static constexpr unsigned int NO_VALUES = ~0u;
+    static constexpr long long TILE = STRIPS_THREADS;  // words
+    Team team;
+    const long long* starts;  // of the GPUs' vertices, and n
+    long long words;          // at least those of each GPU; a multiple of 32
+
+    __device__ __forceinline__ long long part(int to, int from) const { return from - (from > to); }
+    __device__ __forceinline__ unsigned int* heads(int turn, int to, int from) const {
+        return team.of<unsigned int>(HEADS + turn, to) + part(to, from) * (words / 32);
+    }
+    __device__ __forceinline__ unsigned int* bits(int turn, int to, int from) const {
+        return team.of<unsigned int>(BITS + turn, to) + part(to, from) * words;
+    }
+    __device__ __forceinline__ T* values(int turn, int to, int from) const {
+        return team.of<T>(VALUES + turn, to) + part(to, from) * words * 32;
+    }
+};
+
+// visit(owner, bit, number, inside) for the bits of a warp's words: the lane that has the word, which bit, how many are
+// before it. Each lane has every 32nd, AT_ONCE together. All of the warp take part.
+template <int AT_ONCE, class Visit> __device__ __forceinline__ void each_bit(unsigned int bits, const Visit& visit) {
+    unsigned int upto = __popc(bits);
 #pragma unroll
-                for (int j = 0; j < AT_ONCE; ++j) {
-                    owner[j] = left != 0 ? __ffs(left) - 1 : -1;
-                    left &= left - 1;
-                    const unsigned int marks = from_lane(told, owner[j] < 0 ? 0 : owner[j]);
-                    marked[j] = owner[j] >= 0 && (marks >> lane_number() & 1) != 0;
-                    taken += marked[j];
-                    t[j] = marked[j] ? from_peer(there + owner[j] * 32 + lane_number()) : ZERO;
-                }
+    for (int distance = 1; distance < 32; distance *= 2) {
+        const unsigned int below = __shfl_up_sync(WARP, upto, distance);
+        if (lane_number() >= distance) upto += below;
+    }
+    const unsigned int total = from_lane(upto, 31), before = upto - __popc(bits);
+    for (unsigned int at = 0; at < total; at += 32 * AT_ONCE) {
+        int owner[AT_ONCE], bit[AT_ONCE];
+        unsigned int number[AT_ONCE];
+        bool inside[AT_ONCE];
 #pragma unroll
-                for (int j = 0; j < AT_ONCE; ++j) {
-                    const bool improved = marked[j] && better(t[j], mine[owner[j] * 32 + lane_number()]);
-                    if (improved) mine[owner[j] * 32 + lane_number()] = t[j];
-                    const unsigned int all = __ballot_sync(WARP, improved);
-                    if (lane_number() == owner[j]) bits |= all;
-                }
+        for (int j = 0; j < AT_ONCE; ++j) {
+            number[j] = at + 32 * j + lane_number();
+            inside[j] = number[j] < total;
+            int low = 0;
+#pragma unroll
+            for (int half = 16; half > 0; half /= 2)
+                if (from_lane(before, low + half) <= number[j]) low += half;
+            owner[j] = low;
+            unsigned int left = from_lane(bits, low), skip = number[j] - from_lane(before, low);
+            bit[j] = 0;
+#pragma unroll
+            for (int half = 16; half > 0; half /= 2) {
+                const unsigned int count = __popc(left & ((1u << half) - 1));
+                if (skip < count) continue;
+                skip -= count;
+                left >>= half;
+                bit[j] += half;
             }
         }
-        if (bits != 0) active[word] |= bits;
+        visit(owner, bit, number, inside);
+    }
+}
+
+// Write what has improved of others' vertices into their inboxes; it is then marked no more.
+__device__ __forceinline__ void bring(const Inboxes& inboxes, int turn, const T* d, unsigned int* marks,
+                                      unsigned long long* sent) {
+    constexpr int AT_ONCE = 4;
+    for (int k = 1; k < inboxes.team.count; ++k) {
+        const int from = inboxes.team.own, to = (from + k) % inboxes.team.count;
+        const long long first = inboxes.starts[to], count = (inboxes.starts[to + 1] - first + 31) / 32;
+        unsigned int* const heads = inboxes.heads(turn, to, from);
+        unsigned int* const there = inboxes.bits(turn, to, from);
+        T* const values = inboxes.values(turn, to, from);
+        for (long long tile = blockIdx.x; tile * Inboxes::TILE < count; tile += gridDim.x) {
+            const long long word = tile * Inboxes::TILE + threadIdx.x;
+            const unsigned int bits = word < count ? now(marks + first / 32 + word) : 0;
+            const bool some = __syncthreads_or(bits != 0), own_warp = __any_sync(WARP, bits != 0);
+            const unsigned int place = some ? from_lane(reserve(__popc(bits), 0, sent + to).first, 0) : 0;
+            if (lane_number() == 0 && word < count) heads[word / 32] = own_warp ? place : Inboxes::NO_VALUES;
+            if (!own_warp) continue;
+            if (bits != 0) marks[first / 32 + word] = 0;
+            if (word < count) there[word] = bits;
+            T* const of_warp = values + place;
+            const T* const own = d + first + (word - lane_number()) * 32;
+            each_bit<AT_ONCE>(bits, [=](const int* owner, const int* bit, const unsigned int* number, const bool* inside) {
+                T t[AT_ONCE];
+#pragma unroll
+                for (int j = 0; j < AT_ONCE; ++j) t[j] = inside[j] ? now(own + owner[j] * 32 + bit[j]) : ZERO;
+#pragma unroll
+                for (int j = 0; j < AT_ONCE; ++j)
+                    if (inside[j]) of_warp[number[j]] = t[j];
+            });
+        }
+    }
+}
+
+// Own vertices whose distance is better elsewhere take that; they and those marked here become active. The thread that
+// looks at a word here looks at it in `list_near`, too. Returns how many values the thread has taken in.
+__device__ __forceinline__ unsigned int take_in(const Inboxes& inboxes, int turn, long long own_n, T* d,
+                                                unsigned int* marks, unsigned int* active) {
+    constexpr int AT_ONCE = 4;
+    __shared__ unsigned int improved[STRIPS_THREADS];
+    const int own = inboxes.team.own;
+    unsigned int taken = 0;
+    for (long long tile = blockIdx.x; tile * Inboxes::TILE * 32 < own_n; tile += gridDim.x) {
+        const long long word = tile * Inboxes::TILE + threadIdx.x;
+        const bool inside = word * 32 < own_n;
+        const unsigned int here = inside ? now(marks + word) : 0;
+        if (here != 0) marks[word] = 0;
+        improved[threadIdx.x] = here;
+        __syncwarp();
+        for (int gpu = 0; gpu < inboxes.team.count; ++gpu) {
+            if (gpu == own) continue;
+            const unsigned int head = from_lane(inside ? now(inboxes.heads(turn, own, gpu) + word / 32) : Inboxes::NO_VALUES, 0);
+            if (head == Inboxes::NO_VALUES) continue;
+            const unsigned int bits = inside ? now(inboxes.bits(turn, own, gpu) + word) : 0;
+            const T* const values = inboxes.values(turn, own, gpu) + head;
+            taken += __popc(bits);
+            T* const mine = d + (word - lane_number()) * 32;
+            unsigned int* const of_warp = improved + threadIdx.x - lane_number();
+            each_bit<AT_ONCE>(bits, [=](const int* owner, const int* bit, const unsigned int* number, const bool* has) {
+                T t[AT_ONCE], had[AT_ONCE];
+#pragma unroll
+                for (int j = 0; j < AT_ONCE; ++j) {
+                    t[j] = has[j] ? now(values + number[j]) : ZERO;
+                    had[j] = has[j] ? now(mine + owner[j] * 32 + bit[j]) : ZERO;
+                }
+#pragma unroll
+                for (int j = 0; j < AT_ONCE; ++j)
+                    if (has[j] && better(t[j], had[j])) {
+                        mine[owner[j] * 32 + bit[j]] = t[j];
+                        atomicOr(of_warp + owner[j], 1u << bit[j]);
+                    }
+            });
+            __syncwarp();
+        }
+        if (improved[threadIdx.x] != 0) active[word] |= improved[threadIdx.x];
     }
     return taken;
 }
 
-// Marks of others' vertices that they have read.
-__device__ __forceinline__ void clear_marks(unsigned int* marks, long long n) {
-    for (long long word = thread_number(); word * 32 < n; word += thread_count())
-        if (marks[word] != 0) marks[word] = 0;
-}
-
 // few: edges of a step of all GPUs below which the threshold is raised.
 extern "C" __global__ void __launch_bounds__(STRIPS_THREADS, STRIPS_BLOCKS)
-    strips(StripControl* control, const unsigned long long* table, int gpus, int gpu, const I* indptr, const I* indices,
-           const T* values, I value_step, long long n, long long first, long long own_n, T* d, unsigned int* active, I* rows,
-           I* offsets, T width, T limit, I target, unsigned long long few, unsigned long long last_step) {
+    strips(StripControl* control, const unsigned long long* table, int gpus, int gpu, const long long* starts,
+           long long words, const I* indptr, const I* indices, const T* values, I value_step, T* d, unsigned int* marks,
+           unsigned int* active, I* rows, I* offsets, T width, T limit, I target, unsigned long long few,
+           unsigned long long last_step) {
     const Team team{table, gpus, gpu};
+    const Inboxes inboxes{team, starts, words};
+    const long long first = starts[gpu], own_n = starts[gpu + 1] - first;
     Meetings* const meetings = team.of<Meetings>(MEETINGS, gpu);
     const Graph g{indptr, indices, values, value_step};
     unsigned long long step = control->steps, edges = 0, thresholds = 0, number = now(&meetings->number);
     T threshold = control->threshold.value;
     bool done = false;
     unsigned long long taken = 0;
-    Relax relax{g, d, d + first, nullptr, limit, nullptr, ZERO, ZERO, 0, false};
+    Relax relax{g, d, d + first, marks, limit, nullptr, ZERO, ZERO, 0, false};
     for (; step < last_step; ++step) {
         const T nearest = now(&control->best.value), reached = now(&control->reached.value);
         const unsigned long long before = now(&control->before);
@@ -121,8 +211,7 @@ extern "C" __global__ void __launch_bounds__(STRIPS_THREADS, STRIPS_BLOCKS)
             ++thresholds;
         }
         const int turn = (int)(step % 2);
-        if (step > 0) taken += take_marked(team, 1 - turn, first, own_n, d, active);
-        clear_marks(relax.active = team.of<unsigned int>(MARKS + turn, gpu), n);
+        if (step > 0) taken += take_in(inboxes, 1 - turn, own_n, d + first, marks + first / 32, active);
         Slot* const next = control->nearest + (step + 1) % 3;
         fold_into(next, list_near(indptr, own_n, d + first, active, threshold, false, nullptr, nullptr, 0, rows, offsets,
                                   control->queue + step % 3));
@@ -130,12 +219,15 @@ extern "C" __global__ void __launch_bounds__(STRIPS_THREADS, STRIPS_BLOCKS)
             control->queue[(step + 1) % 3] = 0;
             control->nearest[(step + 2) % 3].value = ZERO;
         }
+        if (thread_number() < gpus) control->sent[1 - turn][thread_number()] = 0;
         grid_barrier(&control->arrived);
         const unsigned long long listed = now(control->queue + step % 3);
         relax.nearest = ZERO;
         if (listed >> 32 != 0) deal_edges(rows, offsets, (I)(listed & 0xffffffffu), (I)(listed >> 32), indptr, relax);
         edges += listed >> 32;
         fold_into(next, relax.nearest);
+        grid_barrier(&control->arrived);
+        bring(inboxes, turn, d, marks, control->sent[turn]);
         const auto write = [=](Letter& letter) {
             Slot best{}, at{};
             best.value = now(&next->value);

@@ -67,10 +67,10 @@ class Member:
 
 
 class Team:
-    """The GPUs of a matrix in parts.  members: those of this process.  count: of all."""
+    """The GPUs of a matrix in parts.  members: those of this process.  count: of all.  starts: their first vertices, and n."""
 
     def __init__(self, A: Partitioned) -> None:
-        self.group, self.count, self.n = A.group, len(A.entries), A.nrows
+        self.group, self.count, self.n, self.starts = A.group, len(A.entries), A.nrows, A.starts
         self.members = [
             Member(number, part.place, compressed(part, 0), start)
             for number, (part, (start, _)) in enumerate(zip(A.parts, A.rows, strict=True), A.first)

@@ -20,12 +20,12 @@ from semiring.verbs.registry import Unsuited
 
 from ..cuda import kernels
 from ..cuda.paths import WIDE_FEW, WIDE_MEANS, step_of
-from .gpus import Member, Team, team_of
+from .gpus import MOST_GPUS, Member, Team, team_of
 
-CONTROL_WORDS = 18
+CONTROL_WORDS = 18 + 2 * MOST_GPUS
 """Of 8 bytes, in StripControl."""
 STATE = {"steps": 1, "edges": 2, "thresholds": 3}
-SATURATED, TAKEN, BUSIEST = 14, 15, 16
+SATURATED, TAKEN, BUSIEST = 14, 15, 16 + 2 * MOST_GPUS
 
 MOST_STEPS, MOST_GAINING = 1 << 62, 4096
 """Steps of a run: all, or so many where a cycle may improve for ever, for which the definition looks."""
@@ -68,46 +68,52 @@ def step(A: Partitioned) -> Any:
 class Run:
     """The vectors of a run on each GPU.
 
-    d: distances of all vertices.  marks: two bitmaps of all.  active: a bitmap of the GPU's own.
+    d: distances of all vertices.  marks: a bitmap of all.  active: one of the GPU's own.  Others write into its inboxes,
+    of which there are two: heads, bits and values, as in strips_paths.cu.
     """
 
     def __init__(self, team: Team, n: int, s: Semiring, dtype: np.dtype, width: Any) -> None:
         self.team, self.n, self.s, self.dtype, self.width = team, n, s, dtype, width
-        words = -(-n // 32)
+        self.words = -(-int(max(np.diff(team.starts))) // 1024) * 32
 
         def vectors(member: Member) -> tuple[Any, ...]:
             cp, own, index = cupy(), max(member.own, 1), member.rows.indices.dtype
+            bits = [cp.empty(-(-size // 32), np.uint32) for size in (n, own)]
             lists = [cp.empty(own, index) for _ in range(2)]
-            return cp.empty(-(-own // 32), np.uint32), lists, cp.empty(CONTROL_WORDS, np.uint64)
+            starts = cp.asarray(np.array(team.starts, np.int64))
+            return cp.empty(n, dtype), *bits, lists, starts, cp.empty(CONTROL_WORDS, np.uint64)
 
-        self.active, self.lists, self.controls = zip(*team.each(vectors), strict=True)
-        (self.d, *self.marks), self.tables = team.shared((n, dtype), *[(words, np.uint32)] * 2)
+        self.d, self.marks, self.active, self.lists, self.starts, self.controls = zip(*team.each(vectors), strict=True)
+        others = team.count - 1
+        inboxes = [
+            (others * self.words // 32, np.uint32),
+            (others * self.words, np.uint32),
+            (others * self.words * 32, dtype),
+        ]
+        self.inboxes, self.tables = team.shared(*(kind for kind in inboxes for _ in range(2)))
         self.kernels = team.each(lambda member: kernels.path("strips", s, dtype, member.rows.indices.dtype))
-
-    def each(self) -> Any:
-        """What each GPU has."""
-        own = self.controls, self.d, *self.marks, self.active, self.lists, self.tables, self.kernels
-        return zip(self.team.members, *own, strict=True)
 
     def begin(self, source: int) -> None:
         """The state before the first step."""
         one = self.s.unit(self.dtype)
-        for member, control, d, even, odd, active, _, _, k in self.each():
+        each = zip(self.team.members, self.controls, self.d, self.marks, self.active, self.kernels, strict=True)
+        for member, control, d, marks, active, k in each:
             with member.place.scope():
                 place = np.int64(member.first), np.int64(member.own)
-                state = d, even, odd, active, np.int64(source), one, one
+                state = d, marks, active, np.int64(source), one, one
                 k.plain("begin_strip", self.n, (control, np.int64(self.n), *place, *state))
                 k.plain("activate_source", 1, (*place, np.int64(source), active))
 
     def finish(self, limit: Any, target: int, few: int, gains: bool) -> list[Any]:
         """Take all steps; the controls on the host."""
         arguments = []
-        for member, control, d, _, _, active, lists, table, k in self.each():
-            team = table, np.int32(self.team.count), np.int32(member.number)
+        vectors = zip(self.controls, self.d, self.marks, self.active, self.lists, strict=True)
+        about = zip(self.team.members, self.tables, self.starts, self.kernels, strict=True)
+        for (member, table, starts, k), (control, *bits, lists) in zip(about, vectors, strict=True):
+            team = table, np.int32(self.team.count), np.int32(member.number), starts, np.int64(self.words)
             rows = member.rows
             graph = rows.indptr, rows.indices, rows.values, step_of(rows, k.index)
-            place = np.int64(self.n), np.int64(member.first), np.int64(member.own)
             steering = self.width, limit, k.index(target), np.uint64(few)
-            arguments.append((control, *team, *graph, *place, d, active, *lists, *steering))
+            arguments.append((control, *team, *graph, *bits, *lists, *steering))
         most = MOST_GAINING if gains else MOST_STEPS
         return self.team.run("strips", list(self.kernels), arguments, list(self.controls), most)
