@@ -143,6 +143,10 @@ template <class V> V __shfl_up_sync(unsigned int, V value, unsigned int distance
     const unsigned int lane = threadIdx.x % 32;
     return emulated::of_lane(value, lane < distance ? lane : lane - distance);
 }
+template <class V> V __shfl_down_sync(unsigned int, V value, unsigned int distance) {
+    const unsigned int lane = threadIdx.x % 32;
+    return emulated::of_lane(value, lane + distance < 32 ? lane + distance : lane);
+}
 inline unsigned int __ballot_sync(unsigned int, int value) {
     unsigned int all = 0;
     emulated::Warp& warp = emulated::block->warps[threadIdx.x / 32];

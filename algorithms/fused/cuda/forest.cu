@@ -51,7 +51,7 @@ struct Offers {
     }
 };
 
-// Offer every edge to its row's vertex. The key has the place in that row.
+// Offer every edge to its row's vertex. The key has the place in that row.  first: the vertex of the first row.
 template <class Columns> struct Lightest {
     static constexpr int AT_ONCE = 4;
     Columns columns;
@@ -59,9 +59,9 @@ template <class Columns> struct Lightest {
     I step;
     bool real;
     unsigned long long* best;
-    I u;
+    I first, u;
 
-    __device__ __forceinline__ void row(I v, bool) { u = v; }
+    __device__ __forceinline__ void row(I v, bool) { u = first + v; }
     __device__ __forceinline__ void edges(const int* owner, const I* place, const bool* inside) {
         I x[AT_ONCE];
         int w[AT_ONCE];
@@ -83,7 +83,7 @@ template <class Columns> struct Lightest {
                 if (lane_number() >= distance && row == owner[j] && below < key) key = below;
             }
             const int next = __shfl_down_sync(WARP, owner[j], 1);
-            if ((lane_number() == 31 || next != owner[j]) && key != ~0ull) offer(best + own, key);
+            if ((lane_number() == 31 || next != owner[j]) && key != ~0ull) offer(best + (own - first), key);
         }
     }
 };
@@ -158,6 +158,70 @@ template <class Columns> struct ListBetween {
     }
 };
 
+// Write the chosen entries in their order: every block counts those of its part, and writes them behind those before.
+// first: the vertex of the first row. Returns how many there are.
+template <class Columns>
+__device__ __forceinline__ unsigned long long write_chosen(unsigned int* arrived, const I* indptr, const Columns& columns,
+                                                           const int* weights, I step, I first, I n, I nnz,
+                                                           const unsigned int* chosen, unsigned int* of_block, I* places,
+                                                           I* rows, I* ends, int* taken) {
+    const long long words = (nnz + 31ll) / 32, part = (words + gridDim.x - 1) / gridDim.x;
+    const long long from = min(blockIdx.x * part, words), to = min(from + part, words);
+    unsigned int own = 0;
+    for (long long w = from + threadIdx.x; w < to; w += blockDim.x) own += __popc(now(chosen + w));
+    __shared__ unsigned int total;
+    __shared__ unsigned long long next;
+    if (threadIdx.x == 0) total = 0;
+    __syncthreads();
+    if (own > 0) atomicAdd(&total, own);
+    __syncthreads();
+    if (threadIdx.x == 0) of_block[blockIdx.x] = total;
+    grid_barrier(arrived);
+    if (threadIdx.x == 0) next = 0;
+    __syncthreads();
+    unsigned int before = 0, all = 0;
+    for (unsigned int b = threadIdx.x; b < gridDim.x; b += blockDim.x) {
+        all += of_block[b];
+        if (b < blockIdx.x) before += of_block[b];
+    }
+    if (threadIdx.x == 0) total = 0;
+    __syncthreads();
+    if (before > 0) atomicAdd(&next, (unsigned long long)before);
+    if (all > 0) atomicAdd(&total, all);
+    __syncthreads();
+    const unsigned long long count = total;
+    for (long long base = from; base < to; base += blockDim.x) {
+        const long long w = base + threadIdx.x;
+        unsigned int bits = w < to ? now(chosen + w) : 0;
+        const unsigned long long begin = next;
+        __shared__ unsigned long long counter;
+        __syncthreads();
+        if (threadIdx.x == 0) counter = 0;
+        __syncthreads();
+        unsigned long long place = begin + reserve(__popc(bits), 0, &counter).first;
+        if (threadIdx.x == 0) next = begin + counter;
+        // The warp's words lie in few rows.
+        const long long warps_first = (w - lane_number()) * 32, warps_last = warps_first + 1023;
+        const auto start = [=](I f) { return (long long)indptr[f]; };
+        const I row = last_at_most(start, n, warps_first), last_row = last_at_most(start, n, warps_last);
+        for (; bits != 0; bits &= bits - 1) {
+            const I entry = (I)(w * 32 + __ffs(bits) - 1);
+            I low = row, high = last_row + 1;
+            while (high - low > 1) {
+                const I middle = low + (high - low) / 2;
+                if (indptr[middle] <= entry) low = middle;
+                else high = middle;
+            }
+            places[place] = entry;
+            rows[place] = first + low;
+            ends[place] = columns[entry];
+            taken[place++] = weights[entry * step];
+        }
+        __syncthreads();
+    }
+    return count;
+}
+
 // All of the forest's kernel. tree: 0, 1, … at first, and at the end the smallest vertex of each vertex's tree.  best_a,
 // best_b: all ones at first.  chosen: a bit for each entry, 0 at first; 1 where an edge u < v of the forest lies.  light:
 // edges below this ordinal go first.  of_block: for each block, how many edges lie in its part of the matrix.  places,
@@ -168,7 +232,7 @@ __device__ __forceinline__ void grow_forest(ForestControl* control, const I* ind
                                             I* tree, unsigned long long* best_a, unsigned long long* best_b,
                                             Listed* list, Listed* other, unsigned int* chosen, unsigned int* of_block,
                                             I* places, I* rows, I* ends, int* taken) {
-    Lightest<Columns> lightest{columns, weights, step, real, best_a, 0};
+    Lightest<Columns> lightest{columns, weights, step, real, best_a, 0, 0};
     deal_all_edges(indptr, n, nnz, lightest);
     grid_barrier(&control->arrived);
     for (long long v = thread_number(); v < n; v += thread_count()) {
@@ -244,59 +308,12 @@ __device__ __forceinline__ void grow_forest(ForestControl* control, const I* ind
         if (thread_number() == 0) control->queue[slot] = 0;
         grid_barrier(&control->arrived);
     }
-    // The chosen entries in their order: every block counts those of its part, and writes them behind those before.
-    const long long words = (nnz + 31ll) / 32, part = (words + gridDim.x - 1) / gridDim.x;
-    const long long from = min(blockIdx.x * part, words), to = min(from + part, words);
-    unsigned int own = 0;
-    for (long long w = from + threadIdx.x; w < to; w += blockDim.x) own += __popc(now(chosen + w));
-    __shared__ unsigned int total;
-    __shared__ unsigned long long next;
-    if (threadIdx.x == 0) total = 0;
-    __syncthreads();
-    if (own > 0) atomicAdd(&total, own);
-    __syncthreads();
-    if (threadIdx.x == 0) of_block[blockIdx.x] = total;
-    grid_barrier(&control->arrived);
-    if (threadIdx.x == 0) next = 0;
-    __syncthreads();
-    unsigned int before = 0, all = 0;
-    for (unsigned int b = threadIdx.x; b < gridDim.x; b += blockDim.x) {
-        all += of_block[b];
-        if (b < blockIdx.x) before += of_block[b];
+    const unsigned long long all = write_chosen(&control->arrived, indptr, columns, weights, step, (I)0, n, nnz, chosen,
+                                                of_block, places, rows, ends, taken);
+    if (thread_number() == 0) {
+        control->rounds = rounds + 1;
+        control->chosen = all;
     }
-    if (before > 0) atomicAdd(&next, (unsigned long long)before);
-    if (blockIdx.x == 0 && all > 0) atomicAdd(&control->chosen, (unsigned long long)all);
-    __syncthreads();
-    for (long long first = from; first < to; first += blockDim.x) {
-        const long long w = first + threadIdx.x;
-        unsigned int bits = w < to ? now(chosen + w) : 0;
-        const unsigned long long begin = next;
-        __shared__ unsigned long long counter;
-        __syncthreads();
-        if (threadIdx.x == 0) counter = 0;
-        __syncthreads();
-        unsigned long long place = begin + reserve(__popc(bits), 0, &counter).first;
-        if (threadIdx.x == 0) next = begin + counter;
-        // The warp's words lie in few rows.
-        const long long warps_first = (w - lane_number()) * 32, warps_last = warps_first + 1023;
-        const auto start = [=](I f) { return (long long)indptr[f]; };
-        const I row = last_at_most(start, n, warps_first), last_row = last_at_most(start, n, warps_last);
-        for (; bits != 0; bits &= bits - 1) {
-            const I entry = (I)(w * 32 + __ffs(bits) - 1);
-            I low = row, high = last_row + 1;
-            while (high - low > 1) {
-                const I middle = low + (high - low) / 2;
-                if (indptr[middle] <= entry) low = middle;
-                else high = middle;
-            }
-            places[place] = entry;
-            rows[place] = low;
-            ends[place] = columns[entry];
-            taken[place++] = weights[entry * step];
-        }
-        __syncthreads();
-    }
-    if (thread_number() == 0) control->rounds = rounds + 1;
 }
 
 // What the forest starts from.

@@ -54,6 +54,7 @@ PATTERNS = {
     "packed": ("persistent.cu", "hooking.cu", "forest.cu", "forest_packed.cu"),
     "stream": ("persistent.cu", "hooking.cu", "trees.cu", "stream.cu"),
     "strips_search": ("persistent.cu", "strips.cu", "strips_search.cu"),
+    "strips_forest": ("persistent.cu", "hooking.cu", "forest.cu", "strips.cu", "strips_forest.cu"),
 }
 """The files of the kinds of unit, behind COLUMNS; `packed` is the forest on packed columns."""
 COLUMNS = Path(compile.__file__).with_name("columns.cu")
@@ -87,6 +88,7 @@ SHAPES = {
     "stream": {"span": (512, 2), "sieve": (512, 4)},
     "strips": {"wide": (512, 2), "strips": (512, 2)},
     "strips_search": {"strips_search": (512, 3), "strips_deeper": (512, 3)},
+    "strips_forest": {"strips_forest": (512, 2)},
 }
 """Of each kernel with barriers, by kind of unit: threads of a block, and blocks on a multiprocessor.
 

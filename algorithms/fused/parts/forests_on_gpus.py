@@ -2,9 +2,9 @@
 
     F(E₁ ∪ E₂) = F(F(E₁) ∪ F(E₂))
 
-Where every edge has its reverse, each GPU takes half of its entries, so that an edge is looked at once (`stream.cu`).
-Where edges are many, all GPUs first find the forest of the lightest ones, which is a part of the whole one. Then each
-lists its heavier edges between those trees, which are few, and the first GPU makes the forest of them.
+Of a symmetric matrix a kernel on each GPU makes both, and they meet in between (`strips_forest.cu`). Without room for
+that, or with weights of 64 bits, each GPU lists edges in parts (`stream.cu`), and the first one makes the forest of
+what is left. Where edges are many, lighter ones go first: heavier ones between their trees are few.
 """
 
 from __future__ import annotations
@@ -24,11 +24,18 @@ from semiring.verbs.registry import Unsuited
 
 from ..cuda import kernels
 from ..cuda.graphs import DENSE, LIGHT, connected
-from ..cuda.paths import as_vertices
-from ..cuda.stream import ALL_ENTRIES, EVERY_OTHER, FULL, SAMPLES, Stream
-from .gpus import Member, Team, team_of
+from ..cuda.paths import as_vertices, step_of
+from ..cuda.stream import ALL_ENTRIES, EVERY_OTHER, FULL, LOW, SAMPLES, Stream
+from .gpus import MOST_GPUS, Kind, Member, Team, team_of
 
 SQUARE: Fact[CSR] = Fact("the strip as a matrix of the whole's shape")
+LIGHTEST: Fact[Any] = Fact("the weight of light edges of the parts")
+
+CONTROL_WORDS = 10 + MOST_GPUS
+"""Of 8 bytes, in StripForest."""
+STATE, LISTED, CHOSEN = {"rounds": 5 + MOST_GPUS, "light": 7 + MOST_GPUS}, 6 + MOST_GPUS, 8 + MOST_GPUS
+SHARED, BETWEEN_WORDS = 3, 5
+"""Arrays that other GPUs read; of 4 bytes, in Between."""
 
 
 def forest(A: Partitioned, symmetrize: bool, with_labels: bool) -> Any:
@@ -41,14 +48,66 @@ def forest(A: Partitioned, symmetrize: bool, with_labels: bool) -> Any:
         return Unsuited("it packs two vertices in 64 bits, and indices of one type on all GPUs")
     if not symmetrize and not is_symmetric(rows):
         return Unsuited("an edge has no reverse of the same weight")
-    which = EVERY_OTHER if known_symmetric(rows) else ALL_ENTRIES
-
-    cap = light_weight(rows, team)
+    which, cap = EVERY_OTHER if known_symmetric(rows) else ALL_ENTRIES, light_weight(rows, team)
+    if which == EVERY_OTHER and (kinds := together_kinds(rows, team)):
+        return together(rows, team, kinds, cap, with_labels)
     first = in_one(rows, team, which) if cap is None else light_first(rows, team, which, cap)
     with team.home.scope():
         facts(gpus=team.count, listed=first.listed)
         tree = as_vertices(first.join()) if with_labels else None
         return COO.trusted(*first.edges(), A.shape, 0), tree
+
+
+def together_kinds(A: Partitioned, team: Team) -> list[Kind]:
+    """The arrays of `strips_forest`, of which others read the first ones; none without room for them."""
+    n, entries, own = A.nrows, max(A.entries), max(np.diff(team.starts))
+    if A.dtype.itemsize != 4 or entries >= 2**31 or team.members[0].rows.indices.dtype != np.int32:
+        return []
+    edges = max(entries, team.count * n)
+    shared: list[Kind] = [(own, np.int32), *[(3 * n, np.uint32)] * 2]
+    vectors: list[Kind] = [(n, np.int32), (n, np.int32), (own, np.uint64), *[(n, np.uint64)] * 2, *[(n, np.uint32)] * 2]
+    lists: list[Kind] = [(edges * BETWEEN_WORDS, np.uint32)] * 2
+    bits: list[Kind] = [(-(-entries // 32), np.uint32), (kernels.MOST_BLOCKS, np.uint32)]
+    kinds = [*shared, *vectors, *lists, *bits, *[(n, np.int32)] * 4]
+    needed = sum(int(size) * np.dtype(dtype).itemsize for size, dtype in kinds)
+    rooms = [member.place.available_bytes() for member in team.members]
+    return [] if any(A.of_each(any(room is not None and room < needed for room in rooms))) else kinds
+
+
+def together(A: Partitioned, team: Team, kinds: list[Kind], cap: Any, with_labels: bool) -> Any:
+    """One kernel on each GPU makes the forest of its rows, and all make that of these."""
+    shared, own_kinds = kinds[:SHARED], kinds[SHARED:]
+    made, tables = team.shared(*shared)
+    light = np.uint32(0 if cap is None or cap >= LOW else cap + np.uint64(1))
+
+    def vectors(member: Member) -> tuple[Any, ...]:
+        cp = cupy()
+        own = [cp.empty(*kind) for kind in own_kinds]  # type: ignore[misc]
+        return cp.empty(CONTROL_WORDS, np.uint64), cp.asarray(np.array(team.starts, np.int64)), own
+
+    controls, starts, own = zip(*team.each(vectors), strict=True)
+    ks = team.each(lambda member: kernels.pattern("strips_forest", member.rows.indices.dtype))
+    arguments = []
+    for here, member in enumerate(team.members):
+        k, rows = ks[here], member.rows
+        with member.place.scope():
+            tree, _, lightest, key, _, end, _, _, _, chosen, *_ = own[here]
+            sizes = np.int64(A.nrows), np.int64(member.own), np.int64(rows.nnz)
+            k.plain("start_strip_forest", A.nrows, (controls[here], *sizes, tree, lightest, key, end, chosen))
+            who = tables[here], np.int32(team.count), np.int32(member.number), starts[here]
+            weights = rows.values.view(np.int32), step_of(rows, k.index), np.bool_(A.dtype.kind == "f")
+            graph = rows.indptr, rows.indices, *weights, k.index(rows.nnz), light, np.int64(A.nrows)
+            arguments.append((controls[here], *who, *graph, *own[here]))
+    states = team.run("strips_forest", ks, arguments, list(controls), 1)
+    del made
+    state = {name: int(states[0][word]) for name, word in STATE.items()}
+    facts(method="forests of strips, joined by all", gpus=team.count, **state)
+    facts(listed=sum(int(each[LISTED]) for each in states))
+    found = [[x[: int(each[CHOSEN])] for x in arrays[-3:]] for arrays, each in zip(own, states, strict=True)]
+    rows_found, ends, values = (team.whole("forest", list(each)) for each in zip(*found, strict=True))
+    with team.home.scope():
+        tree = as_vertices(own[0][0]) if with_labels else None
+        return COO.trusted(rows_found, ends, values.view(A.dtype), A.shape, 0), tree
 
 
 def in_one(A: Partitioned, team: Team, which: int) -> Stream:
@@ -120,9 +179,11 @@ def light_weight(A: Partitioned, team: Team) -> Any:
         values = member.rows.values
         return ordered(np.ascontiguousarray(to_device(values[:: max(values.size // SAMPLES, 1)], "cpu")))
 
-    mine = np.concatenate(team.each(sample))
-    some = np.sort(np.concatenate(A.of_each(mine)))
-    return some[int(share * some.size)]
+    def found() -> Any:
+        some = np.sort(np.concatenate(A.of_each(np.concatenate(team.each(sample)))))
+        return some[int(share * some.size)]
+
+    return A.keep(LIGHTEST, found)
 
 
 def ordered(weights: np.ndarray) -> np.ndarray:

@@ -67,7 +67,10 @@ class Member:
 
 
 class Team:
-    """The GPUs of a matrix in parts.  members: those of this process.  count: of all.  starts: their first vertices, and n."""
+    """The GPUs of a matrix in parts.
+
+    members: those of this process.  count: of all.  starts: their first vertices, and n.
+    """
 
     def __init__(self, A: Partitioned) -> None:
         self.group, self.count, self.n, self.starts = A.group, len(A.entries), A.nrows, A.starts
@@ -152,14 +155,14 @@ class Team:
                     k.persistent(name, member.own + member.rows.nnz, (*given, np.uint64(upto)))
 
     def whole(self, what: str, own: Sequence[Any]) -> Any:
-        """The vector of which each GPU has the elements of its own vertices: on the first GPU of each process."""
+        """What each GPU has, one behind the other: on the first GPU of each process."""
         if self.group.size > 1:
             return concatenated(self.group.everyone(what, own[0]))
+        bounds = np.cumsum([0, *(part.size for part in own)]).tolist()
         with self.home.scope():
-            x = cupy().empty(self.n, own[0].dtype)
-            x[self.members[0].range] = own[0]
-            for member, part in zip(self.members[1:], own[1:], strict=True):
-                to_peer(part, self.home, x[member.range])
+            x = cupy().empty(bounds[-1], own[0].dtype)
+            for part, start, stop in zip(own, bounds[:-1], bounds[1:], strict=True):
+                to_peer(part, self.home, x[start:stop])
         return x
 
 

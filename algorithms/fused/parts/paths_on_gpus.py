@@ -68,8 +68,8 @@ def step(A: Partitioned) -> Any:
 class Run:
     """The vectors of a run on each GPU.
 
-    d: distances of all vertices.  marks: a bitmap of all.  active: one of the GPU's own.  Others write into its inboxes,
-    of which there are two: heads, bits and values, as in strips_paths.cu.
+    d: distances of all vertices.  marks: a bitmap of all.  active: one of the own.  Others write into the two inboxes:
+    heads, bits and values, as in strips_paths.cu.
     """
 
     def __init__(self, team: Team, n: int, s: Semiring, dtype: np.dtype, width: Any) -> None:

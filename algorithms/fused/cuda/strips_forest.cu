@@ -1,0 +1,280 @@
+// The minimum spanning forest of strips of rows on several GPUs: forest.cu on each, which meet between its parts.
+//
+// first     each GPU finds the lightest edges of its own vertices, whose rows it has as a whole. All read whom the others
+//           have chosen, and make the same trees.
+// list      of an edge's two entries one is looked at, on one GPU: by whether the ends' difference is odd. Edges between
+//           different trees are listed, light ones first, as in forest.cu.
+// locally   each GPU makes the forest of its list.
+// together  all read these forests, and make the same forest of them: F(E₁ ∪ E₂) = F(F(E₁) ∪ F(E₂)). Whoever owns an edge's
+//           smaller end chooses its entry there.
+//
+// Edges compare as (weight, smaller end, larger end). A tree is offered the first two, and then, of edges that are equal
+// in these, the third. Over the link: the ends that were chosen first, and 12 bytes for an edge of a local forest.
+
+enum Arrays { MEETINGS, CHOICES, FORESTS };  // the rows of a team's table; of forests there is one of light edges, and one of heavy
+
+struct StripForest {
+    unsigned int arrived, done;
+    unsigned long long queue[3];
+    unsigned long long found, counts[MOST_GPUS];  // edges of this GPU's local forest, and of everybody's
+    unsigned long long rounds, listed, light, chosen;
+    unsigned long long lost;
+};
+
+// An edge u < x between the trees a and b.
+struct Between {
+    I a, b;
+    unsigned int weight, u, x;
+
+    __device__ __forceinline__ unsigned long long key() const { return (unsigned long long)weight << 32 | u; }
+};
+
+// What trees are offered: the best (weight, smaller end), and of that the best larger end.
+struct Best {
+    unsigned long long* key;
+    unsigned int* end;
+
+    __device__ __forceinline__ void clear(long long tree) const {
+        key[tree] = ~0ull;
+        end[tree] = ~0u;
+    }
+    __device__ __forceinline__ void offer_end(I tree, const Between& edge) const {
+        if (key[tree] == edge.key() && edge.x < now(end + tree)) atomicMin(end + tree, edge.x);
+    }
+    __device__ __forceinline__ bool is(I tree, const Between& edge) const {
+        return key[tree] == edge.key() && end[tree] == edge.x;
+    }
+};
+
+// List the edges between different trees that are looked at here, of weights on one side of the threshold.
+struct ListHere {
+    static constexpr int AT_ONCE = 4;
+    const I* indices;
+    const int* weights;
+    I step, first;
+    bool real, heavy;
+    unsigned int threshold;  // the first weight that is heavy
+    const I* tree;
+    Between* list;
+    unsigned long long* counter;
+    Offers offers;
+    I u, of_u;
+
+    __device__ __forceinline__ void row(I v, bool) {
+        u = first + v;
+        of_u = tree[u];
+    }
+    __device__ __forceinline__ void edges(const int* owner, const I* place, const bool* inside) {
+        I x[AT_ONCE], a[AT_ONCE], b[AT_ONCE], own[AT_ONCE];
+        unsigned int w[AT_ONCE], all[AT_ONCE], count = 0;
+        bool wanted[AT_ONCE];
+#pragma unroll
+        for (int j = 0; j < AT_ONCE; ++j) {
+            own[j] = from_lane(u, owner[j]);
+            a[j] = from_lane(of_u, owner[j]);
+            x[j] = inside[j] ? __ldcs(indices + place[j]) : own[j];
+            wanted[j] = x[j] != own[j] && (own[j] < x[j]) == (((own[j] ^ x[j]) & 1) != 0);
+        }
+#pragma unroll
+        for (int j = 0; j < AT_ONCE; ++j) {
+            b[j] = wanted[j] ? tree[x[j]] : 0;
+            wanted[j] = wanted[j] && a[j] != b[j];
+            w[j] = wanted[j] ? ordinal(weights[place[j] * step], real) : 0;
+        }
+#pragma unroll
+        for (int j = 0; j < AT_ONCE; ++j) {
+            wanted[j] = wanted[j] && (w[j] >= threshold) == heavy;
+            all[j] = __ballot_sync(WARP, wanted[j]);
+            count += __popc(all[j]);
+        }
+        if (count == 0) return;
+        unsigned long long base = 0;
+        if (lane_number() == 0) base = atomicAdd(counter, (unsigned long long)count);
+        base = __shfl_sync(WARP, base, 0);
+#pragma unroll
+        for (int j = 0; j < AT_ONCE; ++j) {
+            if (wanted[j]) {
+                const Between edge{a[j], b[j], w[j], (unsigned int)min(own[j], x[j]), (unsigned int)max(own[j], x[j])};
+                list[base + __popc(all[j] & lanes_below())] = edge;
+                offers.make(a[j], edge.key());
+                offers.make(b[j], edge.key());
+            }
+            base += __popc(all[j]);
+        }
+    }
+};
+
+// What Boruvka's rounds of a list work with.
+struct Rounds {
+    StripForest* control;
+    unsigned int slot;
+    unsigned long long rounds;
+    I* parent;
+    Best best, then;
+    Between *list, *other;
+
+    // Rounds until the list, whose trees have been offered its edges, is used up. take(edge) for each edge of the forest.
+    template <class Take> __device__ __forceinline__ void run(const Take& take) {
+        for (unsigned long long count = now(control->queue + slot); count > 0; ++rounds) {
+            for (unsigned long long i = thread_number(); i < count; i += thread_count()) {
+                const Between edge = list[i];
+                best.offer_end(edge.a, edge);
+                best.offer_end(edge.b, edge);
+            }
+            grid_barrier(&control->arrived);
+            for (unsigned long long i = thread_number(); i < count; i += thread_count()) {
+                const Between edge = list[i];
+                then.clear(edge.a);
+                then.clear(edge.b);
+                if (!best.is(edge.a, edge) && !best.is(edge.b, edge)) continue;
+                take(edge);
+                join(parent, edge.a, edge.b);
+            }
+            turn();
+            grid_barrier(&control->arrived);
+            Offers offers{then.key, 0, (I)-1};
+            for (unsigned long long first = thread_number() - lane_number(); first < count; first += thread_count()) {
+                Between edge{0, 0, 0, 0, 0};
+                if (first + lane_number() < count) {
+                    edge = list[first + lane_number()];
+                    edge.a = root_of(parent, edge.a);
+                    edge.b = root_of(parent, edge.b);
+                }
+                const unsigned int all = __ballot_sync(WARP, edge.a != edge.b);
+                if (all == 0) continue;
+                unsigned long long base = 0;
+                if (lane_number() == 0) base = atomicAdd(control->queue + slot, (unsigned long long)__popc(all));
+                base = __shfl_sync(WARP, base, 0);
+                if (edge.a == edge.b) continue;
+                other[base + __popc(all & lanes_below())] = edge;
+                offers.make(edge.a, edge.key());
+                offers.make(edge.b, edge.key());
+            }
+            grid_barrier(&control->arrived);
+            count = now(control->queue + slot);
+            exchange(best, then);
+            exchange(list, other);
+        }
+    }
+    __device__ __forceinline__ void turn() {
+        slot = (slot + 1) % 3;
+        if (thread_number() == 0) control->queue[(slot + 1) % 3] = 0;
+    }
+};
+
+// What the forest starts from.  n: all vertices.
+extern "C" __global__ void start_strip_forest(StripForest* control, long long n, long long own_n, long long nnz, I* tree,
+                                              unsigned long long* lightest, unsigned long long* key_a, unsigned int* end_a,
+                                              unsigned int* chosen) {
+    for (long long v = thread_number(); v < n; v += thread_count()) {
+        tree[v] = (I)v;
+        key_a[v] = ~0ull;
+        end_a[v] = ~0u;
+        if (v < own_n) lightest[v] = ~0ull;
+    }
+    for (long long w = thread_number(); w * 32 < nnz; w += thread_count()) chosen[w] = 0;
+    if (thread_number() == 0) *control = StripForest{};
+}
+
+// Arrays as for grow_forest.  starts: the first vertices of the GPUs, and n.  lightest: of each own vertex.  tree, parent:
+// of all vertices.  room: edges of a local forest that there is room for.  last_step: 0 to do nothing.
+extern "C" __global__ void __launch_bounds__(STRIPS_FOREST_THREADS, STRIPS_FOREST_BLOCKS)
+    strips_forest(StripForest* control, const unsigned long long* table, int gpus, int gpu, const long long* starts,
+                  const I* indptr, const I* indices, const int* weights, I step, bool real, I nnz, unsigned int light,
+                  long long room, I* tree, I* parent, unsigned long long* lightest, unsigned long long* key_a,
+                  unsigned long long* key_b, unsigned int* end_a, unsigned int* end_b, Between* list, Between* other,
+                  unsigned int* chosen, unsigned int* of_block, I* places, I* rows, I* ends, int* taken,
+                  unsigned long long last_step) {
+    if (last_step == 0) return;
+    const Team team{table, gpus, gpu};
+    Meetings* const meetings = team.of<Meetings>(MEETINGS, gpu);
+    unsigned long long number = now(&meetings->number);
+    const I first = (I)starts[gpu], own_n = (I)(starts[gpu + 1] - starts[gpu]);
+    const long long n = starts[gpus];
+    I* const choices = team.of<I>(CHOICES, gpu);
+    const Indices columns{indices};
+    const auto is_own = [=](I v) { return v >= first && v - first < own_n; };
+    const auto choose_entry = [=](I u, I x) { choose(chosen, place_of(indptr, columns, (I)(u - first), x)); };
+    const auto tell = [=](Letter& letter) { letter.words[0] = now(&control->found); };
+    const auto hear = [=](const Letter* letters, int count) {
+        for (int p = 0; p < count; ++p) control->counts[p] = letters[p].words[0];
+        control->found = 0;
+    };
+
+    Lightest<Indices> of_rows{columns, weights, step, real, lightest, first, 0};
+    deal_all_edges(indptr, own_n, nnz, of_rows);
+    grid_barrier(&control->arrived);
+    for (long long v = thread_number(); v < own_n; v += thread_count())
+        choices[v] = lightest[v] == ~0ull ? (I)-1 : columns[(I)(unsigned int)lightest[v]];
+    meet(meetings, team, ++number, tell, hear);
+    for (int p = 0; p < gpus; ++p) {
+        const I* const theirs = team.of<I>(CHOICES, p);
+        for (long long i = thread_number(); i < starts[p + 1] - starts[p]; i += thread_count()) {
+            const I v = (I)(starts[p] + i), x = p == gpu ? choices[i] : from_peer(theirs + i);
+            if (x < 0) continue;
+            if (p == gpu && v < x) choose(chosen, (I)(unsigned int)lightest[i]);
+            if (v > x && is_own(x) && choices[x - first] != v) choose_entry(x, v);  // else x has chosen it, too
+            join(tree, v, x);
+        }
+    }
+    grid_barrier(&control->arrived);
+    for (long long v = thread_number(); v < n; v += thread_count()) parent[v] = tree[v] = root_of(tree, (I)v);
+    grid_barrier(&control->arrived);
+
+    Rounds work{control, 0, 1, parent, {key_a, end_a}, {key_b, end_b}, list, other};
+    for (int heavy = light == 0; heavy < 2 && now(&meetings->lost) == 0; ++heavy) {
+        ListHere here{indices, weights, step, first, real, heavy != 0, light, tree, work.list, control->queue + work.slot,
+                      {work.best.key, 0, (I)-1}, 0, 0};
+        deal_all_edges(indptr, own_n, nnz, here);
+        grid_barrier(&control->arrived);
+        const unsigned long long listed = now(control->queue + work.slot);
+        if (thread_number() == 0) control->listed += listed, control->light += heavy == 0 ? listed : 0;
+        unsigned int* const mine = team.of<unsigned int>(FORESTS + heavy, gpu);
+        work.run([=](const Between& edge) {
+            const unsigned long long place = atomicAdd(&control->found, 1ull);
+            mine[place] = edge.weight;
+            mine[room + place] = edge.u;
+            mine[2 * room + place] = edge.x;
+        });
+        for (long long v = thread_number(); v < n; v += thread_count()) {
+            parent[v] = tree[v];
+            work.best.clear(v);
+        }
+        work.turn();
+        meet(meetings, team, ++number, tell, hear);
+        Offers offers{work.best.key, 0, (I)-1};
+        unsigned long long base = 0;
+        for (int p = 0; p < gpus; ++p) {
+            const unsigned int* const theirs = team.of<unsigned int>(FORESTS + heavy, p);
+            const unsigned long long count = now(control->counts + p);
+            for (unsigned long long i = thread_number(); i < count; i += thread_count()) {
+                const unsigned int u = from_peer(theirs + room + i), x = from_peer(theirs + 2 * room + i);
+                const Between edge{tree[u], tree[x], from_peer(theirs + i), u, x};
+                work.list[base + i] = edge;
+                offers.make(edge.a, edge.key());
+                offers.make(edge.b, edge.key());
+            }
+            base += count;
+        }
+        if (thread_number() == 0) control->queue[work.slot] = base;
+        grid_barrier(&control->arrived);
+        work.run([=](const Between& edge) {
+            if (is_own((I)edge.u)) choose_entry((I)edge.u, (I)edge.x);
+        });
+        for (long long v = thread_number(); v < n; v += thread_count()) {
+            tree[v] = parent[v] = root_of(parent, (I)v);
+            work.best.clear(v);
+        }
+        work.turn();
+        grid_barrier(&control->arrived);
+    }
+    const unsigned long long all = write_chosen(&control->arrived, indptr, columns, weights, step, first, own_n, nnz, chosen,
+                                                of_block, places, rows, ends, taken);
+    if (thread_number() == 0) {
+        control->done = 1;
+        control->chosen = all;
+        control->rounds = work.rounds;
+        meetings->number = number;
+        control->lost = now(&meetings->lost);
+    }
+}
