@@ -24,6 +24,15 @@
 struct Extent {
     unsigned int x;
 };
+struct uchar2 {
+    unsigned char x, y;
+};
+struct uint2 {
+    unsigned int x, y;
+};
+struct ulonglong2 {
+    unsigned long long x, y;
+};
 static thread_local Extent threadIdx, blockIdx, blockDim, gridDim;
 
 namespace emulated {

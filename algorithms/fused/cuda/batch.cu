@@ -5,7 +5,7 @@
 // The state is D, and a word for each vertex whose bits say from which sources it has improved since it was expanded. One
 // threshold serves all sources. A step is two passes. The vertices that are near for some source are listed, their rows
 // cut into pieces. Then distances are pushed: a warp takes a piece, its lanes are sources, its edges come one after
-// another. So an edge is read once for all sources, and the distances beside it lie together. Where most edges are listed,
+// another, or two at a time for up to 32 sources. So an edge is read once for all, and distances beside it lie together. Where most edges are listed,
 // distances are pulled instead: a warp takes edges of columns that lie together, and folds what comes along those of one.
 
 using Word = unsigned long long;
@@ -35,8 +35,19 @@ struct Rows {
     int width;  // of a row: 32 or 64
     Word* active;
 
+    // A warp's lanes are those of one row, or of two rows at a time: which one is the lane's, and where in it the lane is.
+    __device__ __forceinline__ int at_a_time() const { return 32 * PAIR / width; }
+    __device__ __forceinline__ int which() const { return width == 64 ? 0 : lane_number() / 16; }
+    __device__ __forceinline__ int lane() const { return lane_number() & (width / PAIR - 1); }
+
     __device__ __forceinline__ Pair* at(I v) const {
-        return reinterpret_cast<Pair*>(d + v * (long long)width) + lane_number();
+        return reinterpret_cast<Pair*>(d + v * (long long)width) + lane();
+    }
+
+    // Which lanes of the row say so. All of the warp take part.
+    __device__ __forceinline__ unsigned int ballot(bool value) const {
+        const unsigned int all = __ballot_sync(WARP, value);
+        return width == 64 ? all : (all >> (16 * which())) & 0xffffu;
     }
 
     // What is in memory now, where the lane has a source; else nothing.
@@ -59,7 +70,7 @@ struct Rows {
 
 // The lanes with a source in a word, and whether the lane is one of them.
 __device__ __forceinline__ unsigned int lanes_of(Word word) { return (unsigned int)word | (unsigned int)(word >> 32); }
-__device__ __forceinline__ bool among(unsigned int lanes) { return (lanes >> lane_number() & 1) != 0; }
+__device__ __forceinline__ bool among(unsigned int lanes, int lane) { return (lanes >> lane & 1) != 0; }
 __device__ __forceinline__ bool has_bit(Word word, int h) { return (word >> (32 * h + lane_number()) & 1) != 0; }
 
 // Nothing is reached. rows: of n * width distances.
@@ -104,7 +115,7 @@ __device__ __forceinline__ T list_rows(const I* indptr, long long n, const Rows&
                 some &= some - 1;
                 const Word here = owner[j] < 0 ? 0 : from_lane(word, owner[j]);
                 const I u = (I)(v - lane_number() + owner[j]);
-                value[j] = rows.seen(u, among(lanes_of(here)));
+                value[j] = rows.seen(u, among(lanes_of(here), lane_number()));
 #pragma unroll
                 for (int h = 0; h < PAIR; ++h)
                     if (!has_bit(here, h)) value[j].of[h] = ZERO;
@@ -151,7 +162,7 @@ __device__ __forceinline__ Word improve(const Rows& rows, I v, const Pair& offer
             atomic_update(&rows.at(v)->of[h], t);
             nearest = add(nearest, t);
         }
-        improved |= (Word)__ballot_sync(WARP, better_now) << (32 * h);
+        improved |= (Word)rows.ballot(better_now) << (32 * h);
     }
     return improved;
 }
@@ -171,37 +182,38 @@ __device__ __forceinline__ Pair along(T weight, const Pair& from, bool& saturate
 __device__ __forceinline__ void relax_piece(const Graph& g, const Rows& rows, const BatchPiece& piece, T bound, T& nearest,
                                             bool& saturated) {
     constexpr int AT_ONCE = 4;
-    const Pair from = rows.current(piece.vertex, among(lanes_of(piece.near)));
+    const Pair from = rows.current(piece.vertex, among(lanes_of(piece.near), rows.lane()));
     const bool offers = from.reached();
+    const int step = rows.at_a_time();
     for (I at = 0; at < piece.length; at += 32) {
         const int count = piece.length - at < 32 ? (int)(piece.length - at) : 32;
         const I place = piece.start + at + (lane_number() < count ? lane_number() : 0);
         const I end = g.indices[place];
         const T weight = g.values[place * g.step];
-        for (int i = 0; i < count; i += AT_ONCE) {
+        for (int i = rows.which(); i - rows.which() < count; i += AT_ONCE * step) {
             I x[AT_ONCE];
             Pair seen[AT_ONCE];
 #pragma unroll
             for (int j = 0; j < AT_ONCE; ++j) {
-                x[j] = from_lane(end, (i + j) & 31);
-                seen[j] = rows.seen(x[j], offers && i + j < count);
+                x[j] = from_lane(end, (i + j * step) & 31);
+                seen[j] = rows.seen(x[j], offers && i + j * step < count);
             }
 #pragma unroll
             for (int j = 0; j < AT_ONCE; ++j) {
-                const T w = from_lane(weight, (i + j) & 31);
+                const T w = from_lane(weight, (i + j * step) & 31);
                 Pair offered{ZERO, ZERO};
-                if (i + j < count) offered = along(w, from, saturated);
+                if (i + j * step < count) offered = along(w, from, saturated);
                 const Word improved = improve(rows, x[j], offered, seen[j], bound, nearest);
-                if (lane_number() == j && improved != 0) atomicOr(rows.active + x[j], improved);
+                if (rows.lane() == j && improved != 0) atomicOr(rows.active + x[j], improved);
             }
         }
     }
 }
 
-// D_v ⊕= best, which came along edges to v.
+// D_v ⊕= best, which came along edges to v. All of the warp take part.
 __device__ __forceinline__ void settle(const Rows& rows, I v, const Pair& best, T bound, T& nearest) {
     const Word improved = improve(rows, v, best, rows.seen(v, best.reached()), bound, nearest);
-    if (lane_number() == 0 && improved != 0) atomicOr(rows.active + v, improved);
+    if (rows.lane() == 0 && improved != 0) atomicOr(rows.active + v, improved);
 }
 
 // D_v ⊕= D_u ⊗ a_uv along all edges whose u is in the frontier, from whichever source: what is relaxed too early does no
@@ -240,28 +252,30 @@ __device__ __forceinline__ void pull_all(const Graph& g, long long n, const Rows
                 Pair from[AT_ONCE];
 #pragma unroll
                 for (int j = 0; j < AT_ONCE; ++j) {
-                    edge[j] = some != 0 ? __ffs(some) - 1 : -1;
-                    some &= some - 1;
+                    edge[j] = -1;
+                    for (int row = 0; row < rows.at_a_time(); ++row) {
+                        if (row == rows.which() && some != 0) edge[j] = __ffs(some) - 1;
+                        some &= some - 1;
+                    }
                     const unsigned int lanes = from_lane(near, edge[j] & 31);
                     const I u = from_lane(end, edge[j] & 31);
-                    from[j] = rows.seen(u, edge[j] >= 0 && among(lanes));
+                    from[j] = rows.seen(u, edge[j] >= 0 && among(lanes, rows.lane()));
                 }
 #pragma unroll
                 for (int j = 0; j < AT_ONCE; ++j) {
-                    if (edge[j] < 0) break;
-                    const I own = from_lane(column, edge[j]);
-                    if (own != current) {
-                        if (current >= 0) settle(rows, current, best, bound, nearest);
+                    const I there = from_lane(column, edge[j] & 31), own = edge[j] < 0 ? current : there;
+                    if (__any_sync(WARP, own != current)) {
+                        settle(rows, max(current, (I)0), own != current ? best : Pair{ZERO, ZERO}, bound, nearest);
+                        if (own != current) best = Pair{ZERO, ZERO};
                         current = own;
-                        best = Pair{ZERO, ZERO};
                     }
-                    const Pair t = along(from_lane(weight, edge[j]), from[j], saturated);
+                    const Pair t = along(from_lane(weight, edge[j] & 31), from[j], saturated);
 #pragma unroll
                     for (int h = 0; h < PAIR; ++h) best.of[h] = add(best.of[h], t.of[h]);
                 }
             }
         }
-        if (current >= 0) settle(rows, current, best, bound, nearest);
+        settle(rows, max(current, (I)0), best, bound, nearest);
     }
 }
 
