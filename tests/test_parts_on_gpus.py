@@ -118,9 +118,16 @@ def test_simulated_gpus_search_together(name: str, direction: Any, count: int) -
     A = GRAPHS[name]()
     with simulated(count), launches(every=3):
         P = spread_with_facts(A, count)
-        found = [on_host(levels_on_gpus.levels(P, 1, Direction(direction), deepest)) for deepest in (None, 0, 2)]
-    for level, deepest in zip(found, (None, 0, 2), strict=True):
-        np.testing.assert_array_equal(level, al.bfs(A, 1, max_level=deepest))
+        parents = bool(A.known(SYMMETRIC, False))
+        how = Direction(direction), None, parents
+        found = [levels_on_gpus.levels(P, 1, *how)]
+        found += [levels_on_gpus.levels(P, 1, how[0], deepest) for deepest in (0, 2)]
+        answers = [[on_host(x) for x in each if x is not None] for each in found]
+    assert [len(each) for each in answers] == [1 + parents, 1, 1]
+    for each, deepest in zip(answers, (None, 0, 2), strict=True):
+        expected = al.bfs(A, 1, max_level=deepest, return_parents=len(each) == 2)
+        for mine, right in zip(each, expected if len(each) == 2 else (expected,), strict=True):
+            np.testing.assert_array_equal(mine, right)
 
 
 @needs_compiler

@@ -189,7 +189,7 @@ def parents(A: CSR, columns: Rows | None, level: Array) -> Array:
     k, n = kernels.pattern("parents", A.indices.dtype), np.int64(A.nrows)
     if columns is not None:
         parent = cupy().empty(A.nrows, A.indices.dtype)
-        k.plain("parents_pulled", A.nrows, (*columns, n, level, parent))
+        k.plain("parents_pulled", A.nrows, (*columns, n, level, level, parent))
     else:
         parent = cupy().full(A.nrows, -1, A.indices.dtype)
         sizes = k.index(A.nrows), k.index(A.nnz)

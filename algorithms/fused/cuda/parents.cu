@@ -1,11 +1,13 @@
 // The tree of a search, from its levels alone.
 
 // The parents of levels: of the predecessors one level nearer the smallest, which is the first, since columns ascend.
+// own: the levels of the n vertices whose columns these are.
 extern "C" __global__ void parents_pulled(const I* __restrict__ indptr, const I* __restrict__ indices, long long n,
-                                          const int* __restrict__ level, I* __restrict__ parent) {
+                                          const int* __restrict__ own, const int* __restrict__ level,
+                                          I* __restrict__ parent) {
     for (long long first = thread_number() - lane_number(); first < n; first += thread_count()) {
         const long long v = first + lane_number();
-        const int nearer = v < n ? level[v] - 1 : -1;
+        const int nearer = v < n ? own[v] - 1 : -1;
         I e = 0, end = 0, found = -1;
         if (nearer >= 0) {
             e = indptr[v];

@@ -72,12 +72,9 @@ def _levels_on_gpus(
 ) -> Any:
     if outside is not None:
         return Unsuited("a mask takes vertices out, which each step looks at")
-    if return_parents:
-        return Unsuited("parents are found by the equations")
     from .levels_on_gpus import levels
 
-    found = levels(A, source, how, deepest)
-    return found if isinstance(found, Unsuited) else (found, None)
+    return levels(A, source, how, deepest, return_parents)
 
 
 @delta_stepping.batch.implement(Partitioned, "cpu", "cuda", most=AT_ONCE, needs=lambda A, k: 8 * k * A.nrows)

@@ -60,7 +60,7 @@ def forest(A: Partitioned, symmetrize: bool, with_labels: bool) -> Any:
 
 def together_kinds(A: Partitioned, team: Team) -> list[Kind]:
     """The arrays of `strips_forest`, of which others read the first ones; none without room for them."""
-    n, entries, own = A.nrows, max(A.entries), max(np.diff(team.starts))
+    n, entries, own = A.nrows, max(A.entries), int(max(np.diff(team.starts)))
     if A.dtype.itemsize != 4 or entries >= 2**31 or team.members[0].rows.indices.dtype != np.int32:
         return []
     edges = max(entries, team.count * n)
@@ -82,7 +82,7 @@ def together(A: Partitioned, team: Team, kinds: list[Kind], cap: Any, with_label
 
     def vectors(member: Member) -> tuple[Any, ...]:
         cp = cupy()
-        own = [cp.empty(*kind) for kind in own_kinds]  # type: ignore[misc]
+        own = [cp.empty(*kind) for kind in own_kinds]
         return cp.empty(CONTROL_WORDS, np.uint64), cp.asarray(np.array(team.starts, np.int64)), own
 
     controls, starts, own = zip(*team.each(vectors), strict=True)

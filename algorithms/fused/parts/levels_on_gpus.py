@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from algorithms.shared.traversal import Direction
-from formats.arrays import cupy
+from formats.arrays import brought, cupy
 from formats.parts.partitioned import Partitioned
 from formats.storage.orientation import by_columns, compressed
 from semiring.verbs.explanation import facts
@@ -15,7 +15,8 @@ from semiring.verbs.registry import Unsuited
 
 from ..cuda import kernels
 from ..cuda.graphs import CHOICES, rows_of
-from .gpus import Member, team_of
+from ..cuda.paths import as_vertices
+from .gpus import Member, Team, team_of
 
 CONTROL_WORDS = 17
 """Of 8 bytes, in StripSearch."""
@@ -25,14 +26,15 @@ MOST_STEPS, IN_BYTES = 1 << 62, 120
 """Steps of a search, and those whose levels fit a byte."""
 
 
-def levels(A: Partitioned, source: int, how: Direction, deepest: int | None) -> Any:
-    """(n,) levels on the first GPU, -1 where the source does not lead."""
+def levels(A: Partitioned, source: int, how: Direction, deepest: int | None, return_parents: bool = False) -> Any:
+    """(n,) levels on the first GPU, -1 where the source does not lead, and parents or None."""
     rows: Any = compressed(A, 0)
     team = team_of(rows)
     if isinstance(team, Unsuited):
         return team
     how, n = how.for_matrix(rows), rows.nrows
-    columns = team_of(by_columns(rows).T) if how.choice != "push" else None  # type: ignore[arg-type]
+    pulls = how.choice != "push" or return_parents
+    columns = team_of(by_columns(rows).T) if pulls else None  # type: ignore[arg-type]
     if isinstance(columns, Unsuited):
         return columns
     words = -(-n // 32)
@@ -73,7 +75,21 @@ def levels(A: Partitioned, source: int, how: Direction, deepest: int | None) -> 
     facts(**{name: int(states[0][word]) for name, word in STATE.items()})
     level = team.whole("levels, whole", found)
     with team.home.scope():
-        return level.astype(np.int32, copy=False)
+        level = level.astype(np.int32, copy=False)
+        return level, as_vertices(parents(team, columns, level)) if columns is not None and return_parents else None
+
+
+def parents(team: Team, columns: Team, level: Any) -> Any:
+    """The smallest predecessor of each vertex among those a level nearer, by the columns of each GPU."""
+
+    def own(member: Member) -> Any:
+        there, parent = brought(level, member.place), cupy().empty(member.own, member.rows.indices.dtype)
+        k = kernels.pattern("parents", parent.dtype)
+        graph = *rows_of(member.rows), np.int64(member.own)
+        k.plain("parents_pulled", member.own, (*graph, there[member.range], there, parent))
+        return parent
+
+    return team.whole("parents, whole", columns.each(own))
 
 
 def _as(member: Member, columns: Any) -> Any:
