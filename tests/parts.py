@@ -85,6 +85,14 @@ MORE: dict[str, Call] = {
 """Algorithms that nobody has fused for a single process, beside those of `FUSED`."""
 
 
+def share(put: Callable[[Any, str, Any], None]) -> None:
+    """Let GPUs share graphs however small they are.  put: as `setattr`."""
+    from algorithms.fused.parts import forests_on_gpus, levels_on_gpus, paths_on_gpus
+
+    for module in (forests_on_gpus, levels_on_gpus, paths_on_gpus):
+        put(module, "alone", lambda *_: None)
+
+
 def core_of(A: Matrix) -> Any:
     """Both directions of the edges among the vertices that a few are strongly connected with."""
     B: Any = ewise_add(A, transpose(A), "min")
@@ -347,6 +355,7 @@ def main(names: list[str]) -> None:
     comm = MPI.COMM_WORLD
     if "--cuda" in names:
         DEVICE, names = "cuda", [name for name in names if name != "--cuda"] or ON_GPUS
+        share(setattr)
     for name in names or CHECKS:
         start = perf_counter()
         CHECKS[name](comm)

@@ -59,6 +59,13 @@ every_graph_on_some_gpus = pytest.mark.parametrize(
 )
 
 
+@pytest.fixture(autouse=True)
+def strips(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No graph is too small for strips, but where a test is about that."""
+    if "alone" not in request.function.__name__:
+        parts.share(monkeypatch.setattr)
+
+
 @pytest.fixture
 def simply(monkeypatch: pytest.MonkeyPatch) -> None:
     """Statistics by kernels are not simulated."""
@@ -145,7 +152,7 @@ def test_simulated_gpus_join_their_forests_and_components(
     with simulated(count):
         P = spread_with_facts(A, count)
         F, tree = forests_on_gpus.forest(P, True, True)
-        label = on_host(forests_on_gpus.components(P, True))
+        label = on_host(forests_on_gpus.components(P, True, ()))
         forest = [on_host(x) for x in (F.rows, F.cols, F.values, tree)]
     expected, trees = al.boruvka(A, symmetrize=True, return_labels=True)
     for mine, right in zip(forest, (*expected.to_edges(), trees), strict=True):
@@ -334,6 +341,23 @@ def test_paths_and_searches_on_two_gpus_are_fused(pair: list[str]) -> None:
         assert_equal(told.result, call(A))
         assert told.runs[0].implementation == "fused"
         assert 2 in (told.runs[0].facts.get("gpus"), told.runs[0].facts.get("copies"))
+
+
+@on_gpus
+def test_small_graphs_and_roads_are_searched_by_one_gpu_alone(pair: list[str]) -> None:
+    A = rmat_both_ways(9, dtype=np.float32, high=9)
+    P, Q = A.to(device=pair), rmat(9, dtype=np.int32, high=9).to(device=pair)
+    for call in (lambda M: al.sssp(M, 1), lambda M: al.bfs(M, 1), lambda M: al.boruvka(M, symmetrize=True)):
+        told = explain(call, P)
+        assert_equal(told.result, call(A))
+        assert told.runs[0].facts["method"] == "by one GPU, which has made itself the whole matrix"
+    assert_equal(al.scc(Q), al.scc(Q.to(CSR).to(device="cpu")))
+    device = pair[1]
+    set_memory_limit(1 << 20, device=device)  # type: ignore[arg-type]
+    try:
+        assert "by one GPU" in str(explain(lambda M: al.sssp(M, 1), Q))
+    finally:
+        set_memory_limit(None, device=device)  # type: ignore[arg-type]
 
 
 @on_gpus

@@ -129,15 +129,21 @@ template <class Columns> struct ListBetween {
             x[j] = inside[j] ? columns.streamed(place[j]) : 0;
             wanted[j] = inside[j] && own < x[j];
         }
+        // Light edges are few: their weights first. Heavy ones between different trees are few: the trees first.
 #pragma unroll
         for (int j = 0; j < AT_ONCE; ++j) {
-            b[j] = wanted[j] ? tree[x[j]] : 0;
-            wanted[j] = wanted[j] && a[j] != b[j];
-            w[j] = wanted[j] ? ordinal(weights[place[j] * step], real) : 0;
+            w[j] = wanted[j] && !heavy ? ordinal(weights[place[j] * step], real) : 0;
+            b[j] = wanted[j] && heavy ? tree[x[j]] : 0;
         }
 #pragma unroll
         for (int j = 0; j < AT_ONCE; ++j) {
-            wanted[j] = wanted[j] && (w[j] >= threshold) == heavy;
+            wanted[j] = wanted[j] && (heavy ? a[j] != b[j] : w[j] < threshold);
+            if (heavy) w[j] = wanted[j] ? ordinal(weights[place[j] * step], real) : 0;
+            else b[j] = wanted[j] ? tree[x[j]] : 0;
+        }
+#pragma unroll
+        for (int j = 0; j < AT_ONCE; ++j) {
+            wanted[j] = wanted[j] && (heavy ? w[j] >= threshold : a[j] != b[j]);
             all[j] = __ballot_sync(WARP, wanted[j]);
             count += __popc(all[j]);
         }

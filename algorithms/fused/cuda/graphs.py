@@ -113,7 +113,7 @@ def turning(A: CSR) -> list[compile.Unit]:
 
 
 @bfs.implement(CSR, "cuda")
-def _bfs(
+def searched(
     A: CSR, source: int, outside: Array | None, how: Direction, deepest: int | None, return_parents: bool
 ) -> tuple[Array, Array | None] | Unsuited:
     if too_large(A):
@@ -208,7 +208,7 @@ def _bfs_order(A: CSR, source: int, both_ways: bool) -> tuple[Array, Array] | Un
 
 
 @scc.implement(CSR, "cuda")
-def _scc(A: CSR, weak: bool, trim: bool, pivot: str, seed: int, how: Direction) -> Array | Unsuited:
+def strong_components_of(A: CSR, weak: bool, trim: bool, pivot: str, seed: int, how: Direction) -> Array | Unsuited:
     if not weak and too_large(A):
         return Unsuited(f"it counts edges in 32 bits, and there are {A.nnz:,}")
     begin_components(A, weak)
@@ -379,7 +379,7 @@ def unpacked(A: Any, fmt: type) -> dict[str, int]:
 
 @boruvka.implement(CSR, "cuda")
 @boruvka.implement(CompressedCSR, "cuda", needs=unpacked)
-def _boruvka(A: Any, symmetrize: bool, with_labels: bool) -> tuple[COO, Array | None] | Unsuited:
+def forest_of(A: Any, symmetrize: bool, with_labels: bool) -> tuple[COO, Array | None] | Unsuited:
     if A.major == 1:
         return Unsuited("its columns lie together, and rows are asked for first")
     if A.nnz and (too_large(A) or beyond(A) or not has_room(A, *ROOM[A.keeps(SYMMETRIC, False)])):

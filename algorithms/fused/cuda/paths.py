@@ -114,7 +114,7 @@ HOPS = Schedule("buckets", np.int32(64), True, rounds=12, few=2048, many=8192)
 
 
 @bellman_ford.implement(CSR, "cuda")
-def _bellman_ford(A: CSR, source: int, s: Semiring, until: Until) -> Any:
+def by_frontiers(A: CSR, source: int, s: Semiring, until: Until) -> Any:
     gains = gains_by_length(A, s)
     if gains and s == MinPlus:
         return solve(A, source, s, until, buckets(A), gains)
@@ -122,7 +122,7 @@ def _bellman_ford(A: CSR, source: int, s: Semiring, until: Until) -> Any:
 
 
 @delta_stepping.implement(CSR, "cuda")
-def _delta_stepping(A: CSR, source: int, s: Semiring, until: Until, *, delta: Any = None) -> Any:
+def by_buckets(A: CSR, source: int, s: Semiring, until: Until, *, delta: Any = None) -> Any:
     if delta is None and one_pull.suits(A, s, until):
         sorted_by_weight = one_pull.sorted_in_edges(A)
         if sorted_by_weight is not None:

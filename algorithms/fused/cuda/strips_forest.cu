@@ -75,15 +75,21 @@ struct ListHere {
             x[j] = inside[j] ? __ldcs(indices + place[j]) : own[j];
             wanted[j] = x[j] != own[j] && (own[j] < x[j]) == (((own[j] ^ x[j]) & 1) != 0);
         }
+        // Light edges are few: their weights first. Heavy ones between different trees are few: the trees first.
 #pragma unroll
         for (int j = 0; j < AT_ONCE; ++j) {
-            b[j] = wanted[j] ? tree[x[j]] : 0;
-            wanted[j] = wanted[j] && a[j] != b[j];
-            w[j] = wanted[j] ? ordinal(weights[place[j] * step], real) : 0;
+            w[j] = wanted[j] && !heavy ? ordinal(weights[place[j] * step], real) : 0;
+            b[j] = wanted[j] && heavy ? tree[x[j]] : 0;
         }
 #pragma unroll
         for (int j = 0; j < AT_ONCE; ++j) {
-            wanted[j] = wanted[j] && (w[j] >= threshold) == heavy;
+            wanted[j] = wanted[j] && (heavy ? a[j] != b[j] : w[j] < threshold);
+            if (heavy) w[j] = wanted[j] ? ordinal(weights[place[j] * step], real) : 0;
+            else b[j] = wanted[j] ? tree[x[j]] : 0;
+        }
+#pragma unroll
+        for (int j = 0; j < AT_ONCE; ++j) {
+            wanted[j] = wanted[j] && (heavy ? w[j] >= threshold : a[j] != b[j]);
             all[j] = __ballot_sync(WARP, wanted[j]);
             count += __popc(all[j]);
         }
@@ -177,11 +183,12 @@ extern "C" __global__ void start_strip_forest(StripForest* control, long long n,
 }
 
 // Arrays as for grow_forest.  starts: the first vertices of the GPUs, and n.  lightest: of each own vertex.  tree, parent:
-// of all vertices.  room: edges of a local forest that there is room for.  last_step: 0 to do nothing.
+// of all vertices.  room: edges of a local forest that there is room for.  labels: make the last trees, too.  last_step: 0
+// to do nothing.
 extern "C" __global__ void __launch_bounds__(STRIPS_FOREST_THREADS, STRIPS_FOREST_BLOCKS)
     strips_forest(StripForest* control, const unsigned long long* table, int gpus, int gpu, const long long* starts,
                   const I* indptr, const I* indices, const int* weights, I step, bool real, I nnz, unsigned int light,
-                  long long room, I* tree, I* parent, unsigned long long* lightest, unsigned long long* key_a,
+                  long long room, bool labels, I* tree, I* parent, unsigned long long* lightest, unsigned long long* key_a,
                   unsigned long long* key_b, unsigned int* end_a, unsigned int* end_b, Between* list, Between* other,
                   unsigned int* chosen, unsigned int* of_block, I* places, I* rows, I* ends, int* taken,
                   unsigned long long last_step) {
@@ -261,6 +268,7 @@ extern "C" __global__ void __launch_bounds__(STRIPS_FOREST_THREADS, STRIPS_FORES
         work.run([=](const Between& edge) {
             if (is_own((I)edge.u)) choose_entry((I)edge.u, (I)edge.x);
         });
+        if (heavy == 1 && !labels) break;
         for (long long v = thread_number(); v < n; v += thread_count()) {
             tree[v] = parent[v] = root_of(parent, (I)v);
             work.best.clear(v);

@@ -33,7 +33,8 @@ extern "C" __global__ void begin_strip(StripControl* control, long long n, long 
     for (long long v = thread_number(); v < n; v += thread_count()) {
         d[v] = v == source ? one : ZERO;
         if (v % 32 == 0) marks[v / 32] = 0;
-        if (v % 32 == 0 && v < own_n) active[v / 32] = 0;
+        const bool from_here = source >= first && (source - first) / 32 == v / 32;
+        if (v % 32 == 0 && v < own_n) active[v / 32] = from_here ? 1u << ((source - first) % 32) : 0;
     }
     if (thread_number() != 0) return;
     *control = StripControl{};
@@ -41,10 +42,6 @@ extern "C" __global__ void begin_strip(StripControl* control, long long n, long 
     control->best.value = one;
     control->reached.value = ZERO;
     control->threshold.value = threshold;
-}
-
-extern "C" __global__ void activate_source(long long first, long long own_n, long long source, unsigned int* active) {
-    if (thread_number() == 0 && source >= first && source < first + own_n) activate(active, (I)(source - first));
 }
 
 // The inboxes, and in each the part of each other GPU: a bit and room for a value for each vertex, and for 32 words of

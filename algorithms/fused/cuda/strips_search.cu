@@ -37,6 +37,16 @@ extern "C" __global__ void start_strip(StripSearch* control, long long n, long l
     control->unexplored = nnz;
 }
 
+// Levels in bytes, of any GPU, as integers: four at a time.
+extern "C" __global__ void widen(long long count, const signed char* level, int* wide) {
+    for (long long first = 4 * thread_number(); first < count; first += 4 * thread_count()) {
+        const bool all = first + 4 <= count;
+        const unsigned int four = all ? from_peer(reinterpret_cast<const unsigned int*>(level + first)) : 0;
+        for (int k = 0; k < 4 && first + k < count; ++k)
+            wide[first + k] = all ? (signed char)(four >> (8 * k)) : from_peer(level + first + k);
+    }
+}
+
 // What is new of 32 own vertices, which is then marked no more.
 __device__ __forceinline__ unsigned int take_word(const Team& team, int turn, long long at, unsigned int visited) {
     unsigned int* const here = team.of<unsigned int>(MARKS + turn, team.own) + at;

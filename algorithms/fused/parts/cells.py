@@ -12,7 +12,7 @@ from algorithms.delta_stepping import delta_stepping
 from algorithms.dijkstra import dijkstra
 from algorithms.scc import scc
 from algorithms.shared.parents import shortest_path_tree
-from algorithms.shared.single_source import Until
+from algorithms.shared.single_source import Exact, Until
 from algorithms.shared.traversal import Direction
 from formats.parts.partitioned import Partitioned
 from semiring import Semiring
@@ -82,7 +82,8 @@ def _many_paths(A: Partitioned, sources: list[int], rows: Any, s: Semiring, unti
     from .many_sources import solved
 
     how: Any = {"semiring": s, "limit": until.limit, "delta": delta}
-    return solved(A, sources, rows[:1], lambda B, few: delta_stepping(B, sources=few, **how))
+    why = solved(A, sources, rows[:1], lambda B, few: delta_stepping(B, sources=few, **how))
+    return why or Exact(rows[0])  # each has looked at its own
 
 
 @bfs.batch.implement(Partitioned, "cpu", "cuda", most=AT_ONCE, needs=lambda A, k: 8 * k * A.nrows)
@@ -115,7 +116,7 @@ def _forest_on_gpus(A: Partitioned, symmetrize: bool, with_labels: bool) -> Any:
 def _components_on_gpus(A: Partitioned, weak: bool, *how: Any) -> Any:
     from .forests_on_gpus import components
 
-    return components(A, weak)
+    return components(A, weak, how)
 
 
 @boruvka.implement(Partitioned, "cpu")

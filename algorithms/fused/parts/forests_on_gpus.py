@@ -22,11 +22,13 @@ from semiring.parts.products import padded
 from semiring.verbs.explanation import facts
 from semiring.verbs.registry import Unsuited
 
+from ..cuda import graphs as one_gpu
 from ..cuda import kernels
 from ..cuda.graphs import DENSE, LIGHT, connected
 from ..cuda.paths import as_vertices, step_of
 from ..cuda.stream import ALL_ENTRIES, EVERY_OTHER, FULL, LOW, SAMPLES, Stream
 from .gpus import MOST_GPUS, Kind, Member, Team, team_of
+from .many_sources import alone
 
 SQUARE: Fact[CSR] = Fact("the strip as a matrix of the whole's shape")
 LIGHTEST: Fact[Any] = Fact("the weight of light edges of the parts")
@@ -46,6 +48,9 @@ def forest(A: Partitioned, symmetrize: bool, with_labels: bool) -> Any:
         return team
     if max(A.shape) >= 2**31 or len({member.rows.indptr.dtype for member in team.members}) > 1:
         return Unsuited("it packs two vertices in 64 bits, and indices of one type on all GPUs")
+    if (whole := alone(rows, team)) is not None:
+        with team.home.scope():
+            return one_gpu.forest_of(whole, symmetrize, with_labels)
     if not symmetrize and not is_symmetric(rows):
         return Unsuited("an edge has no reverse of the same weight")
     which, cap = EVERY_OTHER if known_symmetric(rows) else ALL_ENTRIES, light_weight(rows, team)
@@ -83,9 +88,9 @@ def together(A: Partitioned, team: Team, kinds: list[Kind], cap: Any, with_label
     def vectors(member: Member) -> tuple[Any, ...]:
         cp = cupy()
         own = [cp.empty(*kind) for kind in own_kinds]
-        return cp.empty(CONTROL_WORDS, np.uint64), cp.asarray(np.array(team.starts, np.int64)), own
+        return cp.empty(CONTROL_WORDS, np.uint64), own
 
-    controls, starts, own = zip(*team.each(vectors), strict=True)
+    controls, own = zip(*team.each(vectors), strict=True)
     ks = team.each(lambda member: kernels.pattern("strips_forest", member.rows.indices.dtype))
     arguments = []
     for here, member in enumerate(team.members):
@@ -94,10 +99,10 @@ def together(A: Partitioned, team: Team, kinds: list[Kind], cap: Any, with_label
             tree, _, lightest, key, _, end, _, _, _, chosen, *_ = own[here]
             sizes = np.int64(A.nrows), np.int64(member.own), np.int64(rows.nnz)
             k.plain("start_strip_forest", A.nrows, (controls[here], *sizes, tree, lightest, key, end, chosen))
-            who = tables[here], np.int32(team.count), np.int32(member.number), starts[here]
+            who = tables[here], np.int32(team.count), np.int32(member.number), team.starts_there[here]
             weights = rows.values.view(np.int32), step_of(rows, k.index), np.bool_(A.dtype.kind == "f")
             graph = rows.indptr, rows.indices, *weights, k.index(rows.nnz), light, np.int64(A.nrows)
-            arguments.append((controls[here], *who, *graph, *own[here]))
+            arguments.append((controls[here], *who, *graph, np.bool_(with_labels), *own[here]))
     states = team.run("strips_forest", ks, arguments, list(controls), 1)
     del made
     state = {name: int(states[0][word]) for name, word in STATE.items()}
@@ -197,14 +202,21 @@ def ordered(weights: np.ndarray) -> np.ndarray:
     return (bits ^ sign).view(f"u{weights.itemsize}").astype(np.uint64)
 
 
-def components(A: Partitioned, weak: bool) -> Any:
-    """The smallest vertex of each one's component, on the first GPU; `Unsuited` where edges count one way."""
-    if not weak and not is_symmetric(A, pattern=True):
-        return Unsuited("its searches and trims are products")
+def components(A: Partitioned, weak: bool, how: tuple[Any, ...]) -> Any:
+    """The smallest vertex of each one's component, on the first GPU.  how: as `strong_components` searches.
+
+    Where edges count one way one GPU does it alone, if it has room; else `Unsuited`.
+    """
     rows: Any = compressed(A, 0)
     team = team_of(rows)
     if isinstance(team, Unsuited):
         return team
+    one_way = not weak and not is_symmetric(A, pattern=True)
+    if (whole := alone(rows, team, one_way)) is not None:
+        with team.home.scope():
+            return one_gpu.strong_components_of(whole, weak, *how)
+    if one_way:
+        return Unsuited("its searches and trims are products")
 
     def local(member: Member) -> Any:
         return connected(square(rows, member), both_ways=False)

@@ -79,6 +79,8 @@ class Team:
             for number, (part, (start, _)) in enumerate(zip(A.parts, A.rows, strict=True), A.first)
         ]
         self.loaded: set[Any] = set()
+        self.starts_there = self.each(lambda _: cupy().asarray(np.array(A.starts, np.int64)))
+        self._tables: tuple[Any, list[Any]] | None = None
         self.broken = False
         self.arena: Arena | None = None
         self.meetings = self.each(lambda _: first_meetings(PATIENCE)) if self.group.size == 1 else []
@@ -117,7 +119,9 @@ class Team:
             return self.arena.arrays(kinds)
         made = [self.each(lambda _, kind=kind: cupy().empty(*kind)) for kind in kinds]  # type: ignore[misc]
         addresses = [[x.data.ptr for x in each] for each in (self.meetings, *made)]
-        return made, self.each(lambda _: table(addresses))
+        if self._tables is None or self._tables[0] != addresses:
+            self._tables = addresses, self.each(lambda _: table(addresses))
+        return made, self._tables[1]
 
     def run(self, name: str, ks: list[kernels.Kernels], arguments: list[Any], controls: list[Any], most: int) -> Any:
         """Launch a kernel on all GPUs until it is done, or has taken so many steps: the controls on the host.
@@ -154,14 +158,17 @@ class Team:
                 with member.place.scope():
                     k.persistent(name, member.own + member.rows.nnz, (*given, np.uint64(upto)))
 
-    def whole(self, what: str, own: Sequence[Any]) -> Any:
-        """What each GPU has, one behind the other: on the first GPU of each process."""
+    def whole(self, what: str, own: Sequence[Any], into: Any = None) -> Any:
+        """What each GPU has, one behind the other: on the first GPU of each process.
+
+        into: an array for all of it there, which has the first one's part already.
+        """
         if self.group.size > 1:
             return concatenated(self.group.everyone(what, own[0]))
         bounds = np.cumsum([0, *(part.size for part in own)]).tolist()
         with self.home.scope():
-            x = cupy().empty(bounds[-1], own[0].dtype)
-            for part, start, stop in zip(own, bounds[:-1], bounds[1:], strict=True):
+            x = cupy().empty(bounds[-1], own[0].dtype) if into is None else into
+            for part, start, stop in list(zip(own, bounds[:-1], bounds[1:], strict=True))[into is not None :]:
                 to_peer(part, self.home, x[start:stop])
         return x
 

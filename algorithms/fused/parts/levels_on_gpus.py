@@ -14,9 +14,10 @@ from semiring.verbs.explanation import facts
 from semiring.verbs.registry import Unsuited
 
 from ..cuda import kernels
-from ..cuda.graphs import CHOICES, rows_of
+from ..cuda.graphs import CHOICES, rows_of, searched
 from ..cuda.paths import as_vertices
 from .gpus import Member, Team, team_of
+from .many_sources import alone
 
 CONTROL_WORDS = 17
 """Of 8 bytes, in StripSearch."""
@@ -32,6 +33,9 @@ def levels(A: Partitioned, source: int, how: Direction, deepest: int | None, ret
     team = team_of(rows)
     if isinstance(team, Unsuited):
         return team
+    if (whole := alone(rows, team)) is not None:
+        with team.home.scope():
+            return searched(whole, source, None, how, deepest, return_parents)
     how, n = how.for_matrix(rows), rows.nrows
     pulls = how.choice != "push" or return_parents
     columns = team_of(by_columns(rows).T) if pulls else None  # type: ignore[arg-type]
@@ -73,10 +77,25 @@ def levels(A: Partitioned, source: int, how: Direction, deepest: int | None, ret
     pushed = [int(state[PUSHED_ALONG]) for state in states]
     facts(kernel="strips_search", gpus=team.count, direction=how.choice, edges=sum(pushed), busiest=max(pushed))
     facts(**{name: int(states[0][word]) for name, word in STATE.items()})
-    level = team.whole("levels, whole", found)
+    level = widened(team, ks[0], found) if found[0].dtype == np.int8 else team.whole("levels, whole", found)
     with team.home.scope():
-        level = level.astype(np.int32, copy=False)
         return level, as_vertices(parents(team, columns, level)) if columns is not None and return_parents else None
+
+
+def widened(team: Team, k: kernels.Kernels, own: list[Any]) -> Any:
+    """The levels of all vertices as integers, on the first GPU of each process, which reads them where they are."""
+    if team.group.size > 1:
+        narrow = team.whole("levels, whole", own)
+        with team.home.scope():
+            return narrow.astype(np.int32)
+    with team.home.scope():
+        level = cupy().empty(team.n, np.int32)
+        for part, member in zip(own, team.members, strict=True):
+            k.plain("widen", -(-member.own // 4), (np.int64(member.own), part, level[member.range]))
+        read = cupy().cuda.Event(disable_timing=True)
+        read.record(cupy().cuda.get_current_stream())
+    team.each(lambda _: cupy().cuda.get_current_stream().wait_event(read))  # then its memory may be another's
+    return level
 
 
 def parents(team: Team, columns: Team, level: Any) -> Any:

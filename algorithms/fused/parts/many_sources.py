@@ -1,8 +1,9 @@
-"""Paths from many sources on parts: whoever has room for all of the matrix takes its share of the sources.
+"""Where strips do not pay: the whole matrix on each GPU, or in each process on the host, or on one GPU alone.
 
-A strip would not do: one pass over the entries serves 64 sources, and a strip's pass waits for the others' after each
-step. So each GPU, or each process on the host, makes itself the whole matrix once, beside its strip. `explain` says so.
-Where one has no room for that, sources are taken one by one, on strips.
+One pass over the entries serves 64 sources, and a strip's pass would wait for the others' after each step. So everybody
+makes itself the whole matrix once, beside its strip, and takes a share of the sources. Small graphs, and those of short
+rows, are searched by one GPU: several would wait for each other for longer than they work. `explain` says so. Where
+there is no room for the whole matrix, strips do it.
 """
 
 from __future__ import annotations
@@ -14,19 +15,24 @@ from formats import CSR
 from formats.arrays import brought, concatenated
 from formats.copies import to_peer
 from formats.matrix.convert import convert
-from formats.matrix.facts import Fact
+from formats.matrix.facts import SYMMETRIC, Fact
 from formats.parts.partitioned import Partitioned
+from formats.places import Place
 from formats.storage.orientation import compressed
+from semiring.vectors import longest_row
 from semiring.verbs.explanation import facts
 from semiring.verbs.registry import Unsuited
 
+from ..cuda.paths import DEEP_DEGREE, DEEP_WIDEST
 from .gpus import Team, team_of
 
 Solve = Callable[[CSR, list[int]], Any]
 
-WHOLE: Fact[list[CSR] | None] = Fact("the matrix, whole on each GPU or in each process")
+WHOLE: Fact[list[CSR] | None] = Fact("the matrix, whole on so many GPUs or in each process")
 ROOM, BYTES = 3, 12
 """Of so many bytes an entry, what must be left for a copy of the matrix with its columns and vectors."""
+SMALL = 1 << 26
+"""Entries below which one GPU is faster than two, on H100."""
 
 
 def solved(A: Partitioned, sources: list[int], rows: Any, solve: Solve) -> Any:
@@ -34,7 +40,7 @@ def solved(A: Partitioned, sources: list[int], rows: Any, solve: Solve) -> Any:
     team = None if A.place.on_host else team_of(compressed(A, 0))
     if isinstance(team, Unsuited):
         return team
-    copies = copies_of(A, team)
+    copies = copies_of(A, [A.place] if team is None else [member.place for member in team.members])
     if copies is None:
         return Unsuited("there is no room for all of the matrix beside a strip")
     count = A.group.size if team is None else team.count
@@ -73,15 +79,30 @@ def fill(A: Partitioned, row: Any, found: Any, bounds: list[int]) -> None:
             to_peer(part, A.place, row[start:stop])
 
 
-def copies_of(A: Partitioned, team: Team | None) -> list[CSR] | None:
-    """The matrix on each GPU of this process, or on the host; None where somebody has no room for it."""
+def alone(A: Partitioned, team: Team, always: bool = False) -> CSR | None:
+    """The matrix for one GPU, where that is faster than all, and has room; in several processes for each one's.
+
+    always: whatever its size.
+    """
+    short = A.nnz <= DEEP_DEGREE * A.nrows and longest_row(A) <= DEEP_WIDEST
+    if not (always or A.nnz < SMALL or short) or (copies := copies_of(A, [team.home])) is None:
+        return None
+    facts(method="by one GPU, which has made itself the whole matrix")
+    return copies[0]
+
+
+def copies_of(A: Partitioned, places: list[Place]) -> list[CSR] | None:
+    """The matrix at places of this process; None where somebody has no room for it."""
 
     def make() -> list[CSR] | None:
-        places = [A.place] if team is None else [member.place for member in team.members]
         rooms = [place.available_bytes() for place in places]
         if any(A.of_each(any(room is not None and room < ROOM * BYTES * A.nnz for room in rooms))):
             return None
-        whole: Any = convert(A, CSR)
+        first = A.known(WHOLE, 1)
+        whole: Any = convert(A, CSR) if first is None else first[0]
+        for pattern in (False, True):
+            if A.known(SYMMETRIC, pattern):
+                whole.keep(SYMMETRIC, lambda: True, pattern)
         return [brought(whole, place) for place in places]
 
-    return A.keep(WHOLE, make)
+    return A.keep(WHOLE, make, len(places))

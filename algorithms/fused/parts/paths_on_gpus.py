@@ -19,8 +19,10 @@ from semiring.verbs.explanation import facts
 from semiring.verbs.registry import Unsuited
 
 from ..cuda import kernels
+from ..cuda import paths as one_gpu
 from ..cuda.paths import WIDE_FEW, WIDE_MEANS, step_of
 from .gpus import MOST_GPUS, Member, Team, team_of
+from .many_sources import alone
 
 CONTROL_WORDS = 18 + 2 * MOST_GPUS
 """Of 8 bytes, in StripControl."""
@@ -37,6 +39,11 @@ def distances(A: Partitioned, source: int, s: Semiring, until: Until, delta: Any
     team, gains = team_of(rows), gains_by_length(A, s)
     if isinstance(team, Unsuited):
         return team
+    if (whole := alone(rows, team)) is not None:
+        with team.home.scope():
+            if s != MinPlus or gains:
+                return one_gpu.by_frontiers(whole, source, s, until)
+            return one_gpu.by_buckets(whole, source, s, until, delta=delta)
     width = zero = s.zero(A.dtype)
     if s == MinPlus:
         width = step(rows) if delta is None else bucket_width(rows, delta)
@@ -51,7 +58,7 @@ def distances(A: Partitioned, source: int, s: Semiring, until: Until, delta: Any
     facts(received=sum(int(state[TAKEN]) for state in states))
     if not done:
         return Unsuited(f"after {MOST_GAINING} steps something still changed")
-    d = team.whole("paths, whole", [d[member.range] for d, member in zip(run.d, team.members, strict=True)])
+    d = team.whole("paths, whole", [d[member.range] for d, member in zip(run.d, team.members, strict=True)], run.d[0])
     if gains and at_the_end(reduce(d, s.add), s):
         return Unsuited("a distance is at the end of the range, as it would be after a cycle")
     saturated = any(rows.of_each(any(state[SATURATED] for state in states)))
@@ -80,10 +87,9 @@ class Run:
             cp, own, index = cupy(), max(member.own, 1), member.rows.indices.dtype
             bits = [cp.empty(-(-size // 32), np.uint32) for size in (n, own)]
             lists = [cp.empty(own, index) for _ in range(2)]
-            starts = cp.asarray(np.array(team.starts, np.int64))
-            return cp.empty(n, dtype), *bits, lists, starts, cp.empty(CONTROL_WORDS, np.uint64)
+            return cp.empty(n, dtype), *bits, lists, cp.empty(CONTROL_WORDS, np.uint64)
 
-        self.d, self.marks, self.active, self.lists, self.starts, self.controls = zip(*team.each(vectors), strict=True)
+        self.d, self.marks, self.active, self.lists, self.controls = zip(*team.each(vectors), strict=True)
         others = team.count - 1
         inboxes = [
             (others * self.words // 32, np.uint32),
@@ -99,16 +105,14 @@ class Run:
         each = zip(self.team.members, self.controls, self.d, self.marks, self.active, self.kernels, strict=True)
         for member, control, d, marks, active, k in each:
             with member.place.scope():
-                place = np.int64(member.first), np.int64(member.own)
-                state = d, marks, active, np.int64(source), one, one
-                k.plain("begin_strip", self.n, (control, np.int64(self.n), *place, *state))
-                k.plain("activate_source", 1, (*place, np.int64(source), active))
+                sizes = np.int64(self.n), np.int64(member.first), np.int64(member.own)
+                k.plain("begin_strip", self.n, (control, *sizes, d, marks, active, np.int64(source), one, one))
 
     def finish(self, limit: Any, target: int, few: int, gains: bool) -> list[Any]:
         """Take all steps; the controls on the host."""
         arguments = []
         vectors = zip(self.controls, self.d, self.marks, self.active, self.lists, strict=True)
-        about = zip(self.team.members, self.tables, self.starts, self.kernels, strict=True)
+        about = zip(self.team.members, self.tables, self.team.starts_there, self.kernels, strict=True)
         for (member, table, starts, k), (control, *bits, lists) in zip(about, vectors, strict=True):
             team = table, np.int32(self.team.count), np.int32(member.number), starts, np.int64(self.words)
             rows = member.rows
