@@ -1,14 +1,17 @@
-"""What `bench parts` runs by mpirun: an algorithm on a graph in parts, timed between barriers, as JSON from rank 0.
+"""What `bench parts` runs by mpirun: algorithms on a graph in parts, timed between barriers, as JSON from rank 0.
 
-mpirun -n 2 python -m bench.processes rmat14 sssp 11
+mpirun -n 2 python -m bench.processes rmat14 11 sssp bfs
+
+The last lines are of what an exchange takes, of so many bytes from each process.
 """
 
 from __future__ import annotations
 
+import functools
 import json
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +19,10 @@ import numpy as np
 
 from algorithms import bfs, boruvka, scc, sssp
 from bench.graphs import rmat_both_ways
-from formats import CSR, partition, read
+from formats import CSR, Partitioned, partition, read
 from semiring import explain
+
+Figures = dict[str, Any]
 
 TASKS: dict[str, Callable[[Any], Any]] = {
     "sssp": lambda A: sssp(A, 0),
@@ -26,6 +31,9 @@ TASKS: dict[str, Callable[[Any], Any]] = {
     "forest": lambda A: boruvka(A, return_labels=True)[1],
     "components": lambda A: scc(A, weak=True),
 }
+EXCHANGED = (8, 1 << 12, 1 << 16, 1 << 20, 1 << 23)
+"""Bytes that each process brings to the exchanges that are timed."""
+EXCHANGES = 64
 
 
 def graph(name: str) -> CSR:
@@ -41,35 +49,52 @@ def alike(found: Any, expected: Any) -> bool:
     return all(map(np.array_equal, *both))
 
 
-def main(name: str, task: str, repeats: int) -> None:
+def timed(meet: Callable[[], object], call: Callable[[], object], repeats: int) -> Figures:
+    """Milliseconds between two meetings."""
+    seconds = []
+    for _ in range(repeats):
+        meet()
+        start = time.perf_counter()
+        call()
+        meet()
+        seconds.append(time.perf_counter() - start)
+    low, ms, high = (float(1000 * np.quantile(seconds, share)) for share in (0.25, 0.5, 0.75))
+    return {"ms": ms, "low_ms": low, "high_ms": high, "repeats": repeats}
+
+
+def of_task(comm: Any, task: str, A: CSR, P: Partitioned, repeats: int) -> Figures:
+    """A task on the graph in parts, whose answer every process compares with that on the whole one."""
+    call = TASKS[task]
+    expected = call(A)
+    right = all(comm.allgather(alike(call(P), expected)))
+    steps, sent = P.group.steps, P.group.sent
+    found = timed(comm.Barrier, lambda: call(P), repeats)
+    each = {"steps": (P.group.steps - steps) / repeats, "sent_bytes": (P.group.sent - sent) / repeats}
+    edges = max(comm.allgather(int(explain(call, P).runs[0].facts.get("edges", 0))))
+    return {"task": task, "verified": right} | found | each | {"busiest_edges": edges}
+
+
+def exchanges(comm: Any, P: Partitioned) -> Iterator[Figures]:
+    """What a step takes that brings so many bytes from each process."""
+    for size in EXCHANGED:
+        own = np.full(size, comm.Get_rank(), np.uint8)
+        received = P.group.everyone("exchange", own)
+        right = all(bool((each == rank).all()) for rank, each in enumerate(received))
+        found = timed(lambda: None, functools.partial(P.group.everyone, "exchange", own), EXCHANGES)
+        yield {"task": f"exchange of {size} bytes", "verified": right, "sent_bytes": size} | found
+
+
+def main(name: str, repeats: int, *tasks: str) -> None:
     from mpi4py import MPI
 
-    comm, A, call = MPI.COMM_WORLD, graph(name), TASKS[task]
-    P, expected = partition(A, comm), call(A)
-    right = alike(call(P), expected)
-    seconds, steps, sent = [], P.group.steps, P.group.sent
-    for _ in range(repeats):
-        comm.Barrier()
-        start = time.perf_counter()
-        call(P)
-        comm.Barrier()
-        seconds.append(time.perf_counter() - start)
-    steps, sent = P.group.steps - steps, P.group.sent - sent
-    small = np.zeros(8, np.int64)
-    waits = []
-    for _ in range(64 * (P.group.size > 1)):
-        start = time.perf_counter()
-        P.group.everyone("nothing", small)
-        waits.append(time.perf_counter() - start)
-    right = all(comm.allgather(right))
-    edges = max(comm.allgather(int(explain(call, P).runs[0].facts.get("edges", 0))))
+    comm, A = MPI.COMM_WORLD, graph(name)
+    P = partition(A, comm)
+    known = {"n": A.nrows, "nnz": A.nnz}
+    rows = [of_task(comm, task, A, P, repeats) for task in tasks]
+    rows += exchanges(comm, P) if comm.Get_size() > 1 else []
     if comm.Get_rank() == 0:
-        low, ms, high = (float(1000 * np.quantile(seconds, share)) for share in (0.25, 0.5, 0.75))
-        each = {"steps": steps / repeats, "sent_bytes": sent / repeats, "busiest_edges": edges}
-        found = {"verified": right, "ms": ms, "low_ms": low, "high_ms": high, "repeats": repeats, **each}
-        found["step_us"] = float(1e6 * np.median(waits)) if waits else 0.0
-        print(json.dumps(found | {"n": A.nrows, "nnz": A.nnz}), flush=True)
+        print("\n".join(json.dumps(known | row) for row in rows), flush=True)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2], int(sys.argv[3]))
+    main(sys.argv[1], int(sys.argv[2]), *sys.argv[3:])

@@ -2,9 +2,9 @@
 
     to_whole    time over that of the whole matrix in one process, in the same run of the experiment
     steps       meetings of all processes in a call
-    step_us     time of a meeting that brings next to nothing
+    sent_bytes  what the first process brings to them; of GPUs, the values that all take from each other
+    step_us     of GPUs, time of a meeting that brings next to nothing; of processes see the rows of exchanges
 
-    received    values of a search that GPUs took from each other
     weak        of a graph twice as large, on twice the GPUs: time of the smaller one on half of them over its time
 
 Strong scaling is the same graph by more processes; weak scaling a graph that doubles with them (`rmat14` by one,
@@ -27,13 +27,12 @@ from bench.experiment import Experiment, Row, Setting
 from bench.measure import Contender, contest, rounded
 from bench.processes import TASKS, alike, graph
 
-from .parts_on_gpus import rows_on_gpus
+from .parts_on_gpus import ROADS, rows_on_gpus
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 WHOLE = "whole"
-ROADS = "USA-road-d.NY.gr.gz"
 
 
 def rows(setting: Setting) -> Iterator[Row]:
@@ -48,8 +47,7 @@ def rows(setting: Setting) -> Iterator[Row]:
         if not name.startswith("rmat") and not Path(name).exists():
             yield {"graph": ROADS, "contender": WHOLE, "missing": f"{ROADS} is not there: say --data FOLDER"}
             continue
-        for task in tasks:
-            yield from of_task(name, task, counts, setting)
+        yield from of_graph(name, counts, tasks, setting)
 
 
 def plan(setting: Setting) -> list[tuple[str, tuple[int, ...], tuple[str, ...]]]:
@@ -59,47 +57,55 @@ def plan(setting: Setting) -> list[tuple[str, tuple[int, ...], tuple[str, ...]]]
     every = tuple(TASKS)
     roads = str((setting.data or Path()) / ROADS)
     return [
-        ("rmat14", (1, 2, 4), every),
+        ("rmat14", (1, 2, 4, 8), every),
         ("rmat15", (2,), ("sssp", "bfs", "forest")),
-        ("rmat16", (1, 2, 4), every),
-        (roads, (1, 2, 4), every),
+        ("rmat16", (1, 2, 4, 8), every),
+        ("rmat18", (1, 2, 4, 8), every),
+        (roads, (1, 2, 4, 8), every),
     ]
 
 
-def of_task(name: str, task: str, counts: tuple[int, ...], setting: Setting) -> Iterator[Row]:
+def of_graph(name: str, counts: tuple[int, ...], tasks: tuple[str, ...], setting: Setting) -> Iterator[Row]:
     """The whole matrix in one process, and then in parts."""
-    A, call = graph(name), TASKS[task]
-    expected = call(A)
-    known = {"graph": Path(name).name, "task": task}
-    whole = Contender(WHOLE, lambda: call(A), agrees=lambda found: alike(found, expected), watched=False)
-    found = contest([whole], setting.repeats)[WHOLE]
-    yield known | {"n": A.nrows, "nnz": A.nnz, "contender": WHOLE, "to_whole": 1.0} | found
+    A, smaller = graph(name), dict[str, float]()
+    known = {"graph": Path(name).name, "n": A.nrows, "nnz": A.nnz}
+    for task in tasks:
+        call = TASKS[task]
+        expected = call(A)
+        whole = Contender(
+            WHOLE, lambda call=call: call(A), agrees=lambda found, right=expected: alike(found, right), watched=False
+        )
+        found = contest([whole], setting.repeats)[WHOLE]
+        smaller[task] = found["ms"]
+        yield known | {"task": task, "contender": WHOLE, "to_whole": 1.0} | found
     for count in counts:
-        row = known | {"n": A.nrows, "nnz": A.nnz, "contender": f"{count} process{'es' * (count > 1)}"}
-        told: Any = run(count, name, task, setting.repeats)
+        about = known | {"contender": f"{count} process{'es' * (count > 1)}"}
+        told = run(count, name, tasks, setting.repeats)
         if isinstance(told, str):
-            yield row | {"missing": told}
-        else:
-            own = {key: rounded(value) if isinstance(value, float) else value for key, value in told.items()}
-            yield row | own | {"to_whole": rounded(told["ms"] / found["ms"])}
+            yield about | {"task": tasks[0], "missing": told}
+            continue
+        for each in told:
+            own = {key: rounded(value) if isinstance(value, float) else value for key, value in each.items()}
+            ratio = {"to_whole": rounded(each["ms"] / smaller[each["task"]])} if each["task"] in smaller else {}
+            yield about | own | ratio
 
 
-def run(count: int, name: str, task: str, repeats: int) -> dict[str, Any] | str:
+def run(count: int, name: str, tasks: tuple[str, ...], repeats: int) -> list[dict[str, Any]] | str:
     """The figures of so many processes, or why there are none."""
     here = Path(sys.executable).parent / "mpirun"
     launcher = str(here) if here.exists() else shutil.which("mpirun")
     if launcher is None or find_spec("mpi4py") is None:
         return "there is no mpi4py, or no mpirun: pip install 'semiring[mpi]'"
     command = [launcher, "-n", str(count), sys.executable, "-W", "ignore", "-m", "bench.processes"]
-    done = subprocess.run([*command, name, task, str(repeats)], capture_output=True, text=True)
+    done = subprocess.run([*command, name, str(repeats), *tasks], capture_output=True, text=True)
     if done.returncode:
         raise ValueError(f"{' '.join(command)} has ended with {done.returncode}: {done.stderr[-400:]}")
-    return json.loads(done.stdout.splitlines()[-1])
+    return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
 
 
 def plot(rows: list[Row]) -> Figure | None:
     """A panel for each graph: times over those of the whole matrix."""
-    own = [row for row in rows if row["contender"] != WHOLE and "ms" in row]
+    own = [row for row in rows if row["contender"] != WHOLE and "to_whole" in row]
     order = list(dict.fromkeys(row["contender"] for row in own))
     return plots.ratios(own, "to_whole", "time, one whole matrix = 1", order=order)
 
@@ -116,7 +122,7 @@ PARTS = Experiment(
     rows=rows,
     columns=(
         *("graph", "task", "contender", "ms", "low_ms", "high_ms", "to_whole"),
-        *("steps", "sent_bytes", "received", "step_us", "weak"),
+        *("steps", "sent_bytes", "step_us", "weak"),
     ),
     plot=plot,
     devices=("cpu", "cuda"),

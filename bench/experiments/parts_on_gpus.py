@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from algorithms import bfs, boruvka, scc, sssp
 from bench.experiment import Row, Setting, released
-from bench.graphs import rmat, rmat_both_ways
+from bench.graphs import grid, rmat, rmat_both_ways
 from bench.measure import Contender, contest, rounded
-from formats import CSR, Partitioned, from_edges
+from formats import CSR, Partitioned, from_edges, read
 from formats.arrays import cupy, to_device
 from formats.storage.orientation import is_symmetric
 from semiring import explain
@@ -20,6 +21,7 @@ from semiring import explain
 Call = Callable[[Any], Any]
 
 WHOLE = "one GPU"
+ROADS = "USA-road-d.NY.gr.gz"
 BOTH_WAYS = "both ways"
 HOPS = 400
 """Edges of the path whose steps are timed: from the first vertices to the last ones and back."""
@@ -51,22 +53,27 @@ def rows_on_gpus(setting: Setting) -> Iterator[Row]:
 
 
 def half_of(name: str) -> str:
-    """The graph of half as many vertices."""
+    """The R-MAT graph of half as many vertices."""
     kind = name.rstrip("0123456789")
-    return f"{kind}{int(name[len(kind) :]) - 1}"
+    return f"{kind}{int(name[len(kind) :] or 0) - 1}"
 
 
 def graphs(setting: Setting) -> Iterator[tuple[str, CSR, tuple[str, ...]]]:
-    """(name, graph, tasks): names end in the scale."""
+    """(name, graph, tasks): names of R-MAT graphs end in the scale."""
     directed, undirected = ((8,), (8,)) if setting.quick else ((22, 24, 25, 26), (22, 24))
     for scale in directed:
         A = rmat(scale, device=setting.device, dtype=np.float32)
         many = ("64 sources", "128 sources") if scale <= 22 else ()
-        yield f"rmat{scale}", A, ("sssp", "bfs", "components", *many)
+        yield f"rmat{scale}", A, ("sssp", "bfs", "bfs, parents", "components", *many)
     for scale in undirected:
         A = rmat_both_ways(scale, device=setting.device, dtype=np.float32)
         is_symmetric(A)
         yield f"rmat, both ways {scale}", A, ("bfs", "forest")
+    side = 16 if setting.quick else 2048
+    yield f"grid {side}x{side}", grid(side, dtype=np.float32).to(device=setting.device), ("sssp", "bfs", "forest")
+    roads = (setting.data or Path()) / ROADS
+    if not setting.quick and roads.exists():
+        yield ROADS, read(roads).to(CSR).to(device=setting.device), ("sssp", "bfs", "forest")
 
 
 def source_of(A: CSR) -> int:
@@ -93,6 +100,7 @@ def of_sources(A: CSR, count: int) -> Call:
 TASKS: dict[str, Callable[[CSR], Call]] = {
     "sssp": lambda A: of_source(sssp, A),
     "bfs": lambda A: of_source(bfs, A),
+    "bfs, parents": lambda A: of_source(lambda M, source: bfs(M, source, return_parents=True)[1], A),
     "components": lambda A: lambda M: scc(M, weak=True),
     "forest": lambda A: lambda M: boruvka(M),
     "64 sources": lambda A: of_sources(A, 64),
@@ -116,7 +124,9 @@ def of_task(call: Call, A: CSR, P: Partitioned, setting: Setting) -> Iterator[Ro
     contenders = [Contender(name, functools.partial(call, M), **how) for name, M in of_both]
     found = contest(contenders, setting.repeats)
     facts = explain(call, P).runs[0].facts
-    told = {name: facts[name] for name in ("steps", "levels", "received") if name in facts}
+    told: dict[str, Any] = {"steps": facts.get("steps", facts.get("levels"))}
+    if "received" in facts:
+        told["sent_bytes"] = facts["received"] * A.dtype.itemsize
     yield {"contender": WHOLE, "to_whole": 1.0} | found[WHOLE]
     yield {"contender": parts, "to_whole": rounded(found[parts]["ms"] / found[WHOLE]["ms"])} | found[parts] | told
 
