@@ -9,6 +9,7 @@ from .matrix.base import Matrix
 from .matrix.footprint import Footprint
 from .memory import OutOfDeviceMemory, OutOfHostMemory
 from .parts.group import ParticipantError
+from .parts.launchers import communicator
 from .parts.partitioned import Partitioned, partition
 from .performance import PerformanceWarning
 from .places import Place, set_memory_limit
@@ -57,6 +58,7 @@ __all__ = [
     "inverse_permutation",
     "permute",
     "open_mapped",
+    "communicator",
     "partition",
     "read",
     "renumber",

@@ -6,9 +6,11 @@ import functools
 import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -22,6 +24,7 @@ from bench.graphs import grid, rmat
 from bench.volumes import volumes
 from formats import CSR, Partitioned, from_edges, partition, read
 from formats.gpu import cupy
+from formats.parts import launchers
 from formats.parts.group import Group, ParticipantError
 from formats.parts.links import FOLDED
 from formats.parts.partitioned import balanced
@@ -122,13 +125,52 @@ def test_the_command_line_prints_once_and_ends_all_on_an_error(tmp_path: Path) -
     assert "--source 9 is not a vertex of the file" in refused.stderr
 
 
+@needs_mpi
+def test_processes_that_mpirun_has_not_started_find_each_other(tmp_path: Path) -> None:
+    """As `torchrun` starts them: the variables alone say who and where they are."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    known = {"WORLD_SIZE": "3", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port - 1)}
+    where = [os.environ | writable(tmp_path) | known | {"RANK": str(rank)} for rank in range(3)]
+    command = [sys.executable, "-m", "algorithms.cli", "sssp", "tests/data/tinyEWD.txt", "--source", "0"]
+    how: Any = {"cwd": ROOT, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    several = [subprocess.Popen(command, env=each, **how) for each in where]
+    said = [each.communicate(timeout=60) for each in several]
+    assert [each.returncode for each in several] == [0, 0, 0], said
+    assert "CSR on cpu, 3 processes, fused" in said[0][0]
+    assert [out for out, _ in said[1:]] == ["", ""]
+
+
+def test_without_mpich_or_too_late_processes_do_not_find_each_other(monkeypatch: Any) -> None:
+    for name, value in zip(launchers.VARIABLES, ("1", "2", "127.0.0.1", "9"), strict=True):
+        monkeypatch.setenv(name, value)
+    alone = SimpleNamespace(
+        COMM_WORLD=SimpleNamespace(Get_size=lambda: 1), Get_library_version=lambda: "Open MPI v5, package"
+    )
+    monkeypatch.setitem(sys.modules, "mpi4py.MPI", alone)
+    with pytest.raises(ValueError, match="imported before"):
+        launchers.communicator()
+    monkeypatch.delitem(sys.modules, "mpi4py.MPI")
+    monkeypatch.setitem(sys.modules, "mpi4py", SimpleNamespace(MPI=alone))
+    monkeypatch.setattr(launchers, "join", lambda environment: None)
+    with pytest.raises(ValueError, match="Open MPI v5 finds 1 of 2 processes: without MPICH start them by mpirun"):
+        launchers.communicator()
+    monkeypatch.setattr(launchers, "PATIENCE", 0.0)
+    with pytest.raises(ValueError, match=r"does not listen at 127\.0\.0\.1:9"):
+        launchers.wait_for("127.0.0.1", 9)
+
+
 def test_several_processes_are_told_by_their_launcher(monkeypatch: Any) -> None:
-    assert [processes.started_together(each) for each in ({}, {"PMI_SIZE": "1"}, {"PMI_SIZE": "4"})] == [
-        False,
-        False,
-        True,
-    ]
-    assert processes.started_together({"OMPI_COMM_WORLD_SIZE": "2"})
+    for environment, several in (
+        ({}, False),
+        ({"PMI_SIZE": "1"}, False),
+        ({"PMI_SIZE": "4"}, True),
+        ({"OMPI_COMM_WORLD_SIZE": "2"}, True),
+        ({"RANK": "0", "WORLD_SIZE": "2"}, False),
+        (dict.fromkeys(launchers.VARIABLES, "2"), True),
+    ):
+        assert launchers.started_together(environment) == several
     assert processes.speaks()
     P: Any = partition(parts.graphs()["rmat"], parts=2)
     assert processes.computed_in(P) == "CSR on cpu, 2 parts"

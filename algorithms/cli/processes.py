@@ -9,13 +9,10 @@ import functools
 import os
 import sys
 import time
-from collections.abc import Mapping
 from typing import Any
 
-from formats import Matrix, Partitioned, partition
-
-COUNTS = ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE")
-"""Where the launchers of MPICH and Open MPI tell how many processes they have started."""
+from formats import Matrix, Partitioned, communicator, partition
+from formats.parts.launchers import started_together
 
 MOMENT = 0.2
 """Seconds between the processes' ends after an error, so that the first one is heard."""
@@ -24,21 +21,10 @@ IN_PARTS = ("sssp", "bfs", "scc", "mst", "demo")
 """The commands that several processes share; of the others the first one does all."""
 
 
-def started_together(environment: Mapping[str, str] = os.environ) -> bool:
-    """Has a launcher started several processes, of which this is one?"""
-    return any(environment.get(name, "1") not in ("", "0", "1") for name in COUNTS)
-
-
 @functools.cache
 def world() -> Any:
     """The communicator of all processes; None for one. ValueError if mpi4py is not installed."""
-    if not started_together():
-        return None
-    try:
-        from mpi4py import MPI
-    except (ImportError, RuntimeError) as error:
-        raise ValueError("several processes were started, and they need mpi4py: pip install 'semiring[mpi]'") from error
-    return MPI.COMM_WORLD
+    return communicator() if started_together() else None
 
 
 def speaks() -> bool:

@@ -57,13 +57,15 @@ __device__ __forceinline__ unsigned int take_word(const Team& team, int turn, lo
     return bits & ~visited;
 }
 
+constexpr int LISTED_AT_ONCE = 4;  // vertices of a thread for which a block asks for places together
+
 // List the own vertices of level k, whose level is written, with the running sum of their degrees.
 template <class Level>
 __device__ __forceinline__ void list_strip(const Team& team, int after, int turn, int current, const I* indptr,
                                            long long first, long long own_n, int k, Level* level, I* rows, I* offsets,
                                            unsigned long long* counter) {
     __shared__ unsigned int words[STRIPS_SEARCH_THREADS];
-    constexpr int PARTS = 32 / LOOKED_AT, PART = STRIPS_SEARCH_THREADS / PARTS;
+    constexpr int PARTS = 32 / LISTED_AT_ONCE, PART = STRIPS_SEARCH_THREADS / PARTS;
     const long long tile = STRIPS_SEARCH_THREADS * 32ll;
     for (long long base = blockIdx.x * tile; base < own_n; base += gridDim.x * tile) {
         const long long word = base / 32 + threadIdx.x, at = first / 32 + word;
@@ -83,12 +85,12 @@ __device__ __forceinline__ void list_strip(const Team& team, int after, int turn
             bool some = false;
             for (int i = lane_number(); i < PART; i += 32) some = some || words[part * PART + i] != 0;
             if (!__any_sync(WARP, some)) continue;  // as every warp of the block finds
-            bool here[LOOKED_AT];
-            I degree[LOOKED_AT];
+            bool here[LISTED_AT_ONCE];
+            I degree[LISTED_AT_ONCE];
             unsigned int wanted = 0, weight = 0;
 #pragma unroll
-            for (int j = 0; j < LOOKED_AT; ++j) {
-                const int place = (part * LOOKED_AT + j) * (STRIPS_SEARCH_THREADS / 32) + threadIdx.x / 32;
+            for (int j = 0; j < LISTED_AT_ONCE; ++j) {
+                const int place = (part * LISTED_AT_ONCE + j) * (STRIPS_SEARCH_THREADS / 32) + threadIdx.x / 32;
                 const long long v = base + place * 32ll + lane_number();
                 here[j] = (words[place] >> lane_number() & 1) != 0 && v < own_n;
                 if (here[j]) level[v] = (Level)k;
@@ -100,9 +102,9 @@ __device__ __forceinline__ void list_strip(const Team& team, int after, int turn
             if (!__syncthreads_or(wanted > 0)) continue;
             Places to = reserve(wanted, weight, counter);
 #pragma unroll
-            for (int j = 0; j < LOOKED_AT; ++j)
+            for (int j = 0; j < LISTED_AT_ONCE; ++j)
                 if (here[j]) {
-                    const int place = (part * LOOKED_AT + j) * (STRIPS_SEARCH_THREADS / 32) + threadIdx.x / 32;
+                    const int place = (part * LISTED_AT_ONCE + j) * (STRIPS_SEARCH_THREADS / 32) + threadIdx.x / 32;
                     rows[to.first] = (I)(base + place * 32ll + lane_number());
                     offsets[to.first++] = (I)to.weight;
                     to.weight += (unsigned int)degree[j];

@@ -46,13 +46,15 @@ struct Relax {
     }
 };
 
+constexpr int LISTED_AT_ONCE = 4;  // vertices of a thread for which a block asks for places together
+
 // List the active vertices no worse than the threshold, with the running sum of their degrees, and note their values and
 // the step where `noted` is given; they are then no longer active. Returns the best value among the others. A block looks at a bit for 32 vertices of each of its threads, and only
 // where there is one at the vertices.
 __device__ __forceinline__ T list_near(const I* indptr, long long n, const T* d, unsigned int* active, T threshold,
                                        bool every, T* noted, int* when, int step, I* rows, I* offsets, unsigned long long* counter) {
     __shared__ unsigned int words[WIDE_THREADS];
-    constexpr int PARTS = 32 / LOOKED_AT, PART = WIDE_THREADS / PARTS;  // of a tile; words of a part
+    constexpr int PARTS = 32 / LISTED_AT_ONCE, PART = WIDE_THREADS / PARTS;  // of a tile; words of a part
     T left = ZERO;
     const long long tile = WIDE_THREADS * 32ll;
     for (long long base = blockIdx.x * tile; base < n; base += gridDim.x * tile) {
@@ -64,12 +66,12 @@ __device__ __forceinline__ T list_near(const I* indptr, long long n, const T* d,
             bool some = false;
             for (int i = lane_number(); i < PART; i += 32) some = some || words[part * PART + i] != 0;
             if (!__any_sync(WARP, some)) continue;  // as every warp of the block finds
-            bool near[LOOKED_AT];
-            I degree[LOOKED_AT];
+            bool near[LISTED_AT_ONCE];
+            I degree[LISTED_AT_ONCE];
             unsigned int wanted = 0, weight = 0;
 #pragma unroll
-            for (int j = 0; j < LOOKED_AT; ++j) {
-                const int at = (part * LOOKED_AT + j) * (WIDE_THREADS / 32) + threadIdx.x / 32;
+            for (int j = 0; j < LISTED_AT_ONCE; ++j) {
+                const int at = (part * LISTED_AT_ONCE + j) * (WIDE_THREADS / 32) + threadIdx.x / 32;
                 const unsigned int here = words[at];
                 const long long v = base + at * 32ll + lane_number();
                 T value = ZERO;
@@ -87,9 +89,9 @@ __device__ __forceinline__ T list_near(const I* indptr, long long n, const T* d,
             if (!__syncthreads_or(wanted > 0)) continue;
             Places place = reserve(wanted, weight, counter);
 #pragma unroll
-            for (int j = 0; j < LOOKED_AT; ++j)
+            for (int j = 0; j < LISTED_AT_ONCE; ++j)
                 if (near[j]) {
-                    const int at = (part * LOOKED_AT + j) * (WIDE_THREADS / 32) + threadIdx.x / 32;
+                    const int at = (part * LISTED_AT_ONCE + j) * (WIDE_THREADS / 32) + threadIdx.x / 32;
                     rows[place.first] = (I)(base + at * 32ll + lane_number());
                     offsets[place.first] = (I)place.weight;
                     ++place.first;
