@@ -70,6 +70,7 @@ MORE: dict[str, Call] = {
     "all_pairs, searches": lambda A: al.all_pairs(A, method="searches"),
     "closeness": lambda A: al.closeness_centrality(A, vertices=[3, 5, 9], weighted=True),
     "harmonic": lambda A: al.harmonic_centrality(A, vertices=[3, 5]).round(12),  # a GPU adds in another order
+    "boruvka, places": lambda A: al.boruvka(A, symmetrize=True, return_places=True)[1],
     "clustering": lambda A: al.clustering(A, symmetrize=True),
     "triangles": lambda A: al.triangles(A, symmetrize=True),
     "components": lambda A: al.components(A),

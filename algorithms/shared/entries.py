@@ -61,6 +61,7 @@ def edge_places(A: Matrix, F: COO) -> IntegerVector:
     if is_symmetric(A):
         return place
     S: Any = compressed(A, 0)
-    here = (place >= 0) & (S.values[place] == F.values)
+    held = S.values_at(place) if S.in_parts else S.values[place]
+    here = (place >= 0) & (held == F.values)
     found: IntegerVector = S.xp.where(here, place, entry_places(A, F.cols, F.rows))
     return found

@@ -185,6 +185,17 @@ class Partitioned(Matrix, listed=False):
             return concatenated(self.group.everyone("lengths", concatenated(mine)))
         return fold(operator.add, self.group.everyone("lengths", fold(operator.add, mine)))
 
+    def values_at(self, places: Array) -> Array:
+        """The values of entries at places among all by rows, 0 at -1, of a matrix by rows. A step of the group."""
+        found, ends = self.xp.zeros(places.shape, self.dtype), [0, *itertools.accumulate(self.entries)]
+        with self.group.guarded("values"):
+            for part, before in zip(self.parts, ends[self.first :], strict=False):
+                own = self.xp.flatnonzero((places >= before) & (places < before + part.nnz))
+                at, by_rows = brought(places[own] - before, part.place), there(part.place, convert, part, CSR)
+                found[own] = brought(there(part.place, by_rows.values.__getitem__, at), self.place)
+        several = self.group.everyone("values", found.view(np.uint8))
+        return fold(operator.or_, several).view(self.dtype)
+
     def longest(self, axis: int = 0) -> int:
         return self.keep(LONGEST, lambda: max(self.lengths(axis).max().item(), 0) if self.shape[axis] else 0, axis)
 

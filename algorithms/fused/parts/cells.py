@@ -11,6 +11,7 @@ from algorithms.da2cf import da2cf
 from algorithms.delta_stepping import delta_stepping
 from algorithms.dijkstra import dijkstra
 from algorithms.scc import scc
+from algorithms.shared.entries import entry_places
 from algorithms.shared.parents import shortest_path_tree
 from algorithms.shared.single_source import Exact, Until
 from algorithms.shared.traversal import Direction
@@ -103,6 +104,14 @@ def _many_levels(
     rule: Any = {"direction": how.choice, "alpha": how.alpha, "beta": how.beta, "max_level": deepest}
     rule["return_parents"] = return_parents
     return solved(A, sources, rows, lambda B, few: bfs(B, sources=few, **rule))
+
+
+@entry_places.implement(Partitioned, "cpu")
+@entry_places.implement(Partitioned, "cuda")
+def _places(A: Partitioned, rows: Any, cols: Any) -> Any:
+    from .entries import places
+
+    return places(A, rows, cols)
 
 
 @boruvka.implement(Partitioned, "cuda")
