@@ -30,24 +30,22 @@ struct BatchPiece {
 };
 
 // D, and what has improved. Of a word, bit i is of a lane's first source, and bit 32 + i of its second.
-struct Rows {
+// WIDTH: of a row, 32 or 64. A warp's lanes are those of one row, or of two rows at a time.
+template <int WIDTH> struct Rows {
+    static constexpr int LANES = WIDTH / PAIR, AT_A_TIME = 32 / LANES;
     T* d;
-    int width;  // of a row: 32 or 64
     Word* active;
 
-    // A warp's lanes are those of one row, or of two rows at a time: which one is the lane's, and where in it the lane is.
-    __device__ __forceinline__ int at_a_time() const { return 32 * PAIR / width; }
-    __device__ __forceinline__ int which() const { return width == 64 ? 0 : lane_number() / 16; }
-    __device__ __forceinline__ int lane() const { return lane_number() & (width / PAIR - 1); }
+    // Which row is the lane's, and where in it the lane is.
+    __device__ __forceinline__ int which() const { return lane_number() / LANES; }
+    __device__ __forceinline__ int lane() const { return lane_number() % LANES; }
 
-    __device__ __forceinline__ Pair* at(I v) const {
-        return reinterpret_cast<Pair*>(d + v * (long long)width) + lane();
-    }
+    __device__ __forceinline__ Pair* at(I v) const { return reinterpret_cast<Pair*>(d + v * (long long)WIDTH) + lane(); }
 
     // Which lanes of the row say so. All of the warp take part.
     __device__ __forceinline__ unsigned int ballot(bool value) const {
         const unsigned int all = __ballot_sync(WARP, value);
-        return width == 64 ? all : (all >> (16 * which())) & 0xffffu;
+        return AT_A_TIME == 1 ? all : all >> (LANES * which()) & ((1u << (LANES % 32)) - 1);
     }
 
     // What is in memory now, where the lane has a source; else nothing.
@@ -93,7 +91,8 @@ extern "C" __global__ void place_batch(int count, int width, const long long* so
 
 // List what is active and no worse than the threshold, which is then no longer active. Returns the best of the others.
 // frontier: gets, where it is not null, the sources from which each vertex is expanded.
-__device__ __forceinline__ T list_rows(const I* indptr, long long n, const Rows& rows, T threshold, Word* frontier,
+template <int WIDTH>
+__device__ __forceinline__ T list_rows(const I* indptr, long long n, const Rows<WIDTH>& rows, T threshold, Word* frontier,
                                        BatchPiece* pieces, unsigned long long* counter) {
     T left = ZERO;
     for (long long base = blockIdx.x * (long long)blockDim.x; base < n; base += thread_count()) {
@@ -152,7 +151,9 @@ __device__ __forceinline__ T list_rows(const I* indptr, long long n, const Rows&
 
 // D_v ⊕= offered, all of the warp at once. Returns whether it was better than `had`, which may be old: nobody waits for
 // an atomic's answer, and whoever saw a value that another has improved since lists a vertex that the other lists, too.
-__device__ __forceinline__ Word improve(const Rows& rows, I v, const Pair& offered, const Pair& had, T bound, T& nearest) {
+template <int WIDTH>
+__device__ __forceinline__ Word improve(const Rows<WIDTH>& rows, I v, const Pair& offered, const Pair& had, T bound,
+                                        T& nearest) {
     Word improved = 0;
 #pragma unroll
     for (int h = 0; h < PAIR; ++h) {
@@ -179,12 +180,12 @@ __device__ __forceinline__ Pair along(T weight, const Pair& from, bool& saturate
 }
 
 // D_x ⊕= D_v ⊗ a_vx along the edges of a piece. All of the warp take part.
-__device__ __forceinline__ void relax_piece(const Graph& g, const Rows& rows, const BatchPiece& piece, T bound, T& nearest,
-                                            bool& saturated) {
-    constexpr int AT_ONCE = 4;
+template <int WIDTH>
+__device__ __forceinline__ void relax_piece(const Graph& g, const Rows<WIDTH>& rows, const BatchPiece& piece, T bound,
+                                            T& nearest, bool& saturated) {
+    constexpr int AT_ONCE = 4, step = Rows<WIDTH>::AT_A_TIME;
     const Pair from = rows.current(piece.vertex, among(lanes_of(piece.near), rows.lane()));
     const bool offers = from.reached();
-    const int step = rows.at_a_time();
     for (I at = 0; at < piece.length; at += 32) {
         const int count = piece.length - at < 32 ? (int)(piece.length - at) : 32;
         const I place = piece.start + at + (lane_number() < count ? lane_number() : 0);
@@ -211,15 +212,17 @@ __device__ __forceinline__ void relax_piece(const Graph& g, const Rows& rows, co
 }
 
 // D_v ⊕= best, which came along edges to v. All of the warp take part.
-__device__ __forceinline__ void settle(const Rows& rows, I v, const Pair& best, T bound, T& nearest) {
+template <int WIDTH>
+__device__ __forceinline__ void settle(const Rows<WIDTH>& rows, I v, const Pair& best, T bound, T& nearest) {
     const Word improved = improve(rows, v, best, rows.seen(v, best.reached()), bound, nearest);
     if (rows.lane() == 0 && improved != 0) atomicOr(rows.active + v, improved);
 }
 
 // D_v ⊕= D_u ⊗ a_uv along all edges whose u is in the frontier, from whichever source: what is relaxed too early does no
 // harm. A warp takes PULLED edges at a time, of as many columns as they are.
-__device__ __forceinline__ void pull_all(const Graph& g, long long n, const Rows& rows, const Word* frontier, T bound,
-                                         T& nearest, bool& saturated) {
+template <int WIDTH>
+__device__ __forceinline__ void pull_all(const Graph& g, long long n, const Rows<WIDTH>& rows, const Word* frontier,
+                                         T bound, T& nearest, bool& saturated) {
     constexpr int AT_ONCE = 4, PULLED = 128;
     const long long nnz = g.indptr[n], warps = thread_count() / 32;
     const auto start_of = [&](I v) { return g.indptr[v]; };
@@ -253,7 +256,7 @@ __device__ __forceinline__ void pull_all(const Graph& g, long long n, const Rows
 #pragma unroll
                 for (int j = 0; j < AT_ONCE; ++j) {
                     edge[j] = -1;
-                    for (int row = 0; row < rows.at_a_time(); ++row) {
+                    for (int row = 0; row < Rows<WIDTH>::AT_A_TIME; ++row) {
                         if (row == rows.which() && some != 0) edge[j] = __ffs(some) - 1;
                         some &= some - 1;
                     }
@@ -263,6 +266,7 @@ __device__ __forceinline__ void pull_all(const Graph& g, long long n, const Rows
                 }
 #pragma unroll
                 for (int j = 0; j < AT_ONCE; ++j) {
+                    if (!__any_sync(WARP, edge[j] >= 0)) break;
                     const I there = from_lane(column, edge[j] & 31), own = edge[j] < 0 ? current : there;
                     if (__any_sync(WARP, own != current)) {
                         settle(rows, max(current, (I)0), own != current ? best : Pair{ZERO, ZERO}, bound, nearest);
@@ -279,15 +283,14 @@ __device__ __forceinline__ void pull_all(const Graph& g, long long n, const Rows
     }
 }
 
-// width: of the threshold.  few: edges of a step below which the threshold is raised.  limit: beyond which nothing is found.
-// in_indptr, in_indices, in_values: columns, or null.  pull_from: listed edges from which they are used, then.
-extern "C" __global__ void __launch_bounds__(BATCH_THREADS, BATCH_BLOCKS)
-    batch(Control* control, const I* indptr, const I* indices, const T* values, I value_step, const I* in_indptr,
-          const I* in_indices, const T* in_values, I in_step, long long n, T* d, int row, Word* active, Word* frontier,
-          BatchPiece* pieces, T width, T limit, unsigned long long few, unsigned long long pull_from,
-          unsigned long long last_step) {
+template <int WIDTH>
+__device__ __forceinline__ void search_batch(Control* control, const I* indptr, const I* indices, const T* values,
+                                             I value_step, const I* in_indptr, const I* in_indices, const T* in_values,
+                                             I in_step, long long n, T* d, Word* active, Word* frontier,
+                                             BatchPiece* pieces, T width, T limit, unsigned long long few,
+                                             unsigned long long pull_from, unsigned long long last_step) {
     const Graph g{indptr, indices, values, value_step}, columns{in_indptr, in_indices, in_values, in_step};
-    const Rows rows{d, row, active};
+    const Rows<WIDTH> rows{d, active};
     unsigned long long step = control->steps, edges = 0, thresholds = 0, pulls = 0, before = control->before;
     T threshold = control->threshold.value;
     bool done = false, saturated = false;
@@ -331,6 +334,21 @@ extern "C" __global__ void __launch_bounds__(BATCH_THREADS, BATCH_BLOCKS)
         control->before = before;
         control->threshold.value = threshold;
     }
+}
+
+// row: 32 or 64.  width: of the threshold.  few: edges of a step below which the threshold is raised.  limit: beyond which
+// nothing is found.  in_indptr, in_indices, in_values: columns, or null.  pull_from: listed edges from which they are used.
+extern "C" __global__ void __launch_bounds__(BATCH_THREADS, BATCH_BLOCKS)
+    batch(Control* control, const I* indptr, const I* indices, const T* values, I value_step, const I* in_indptr,
+          const I* in_indices, const T* in_values, I in_step, long long n, T* d, int row, Word* active, Word* frontier,
+          BatchPiece* pieces, T width, T limit, unsigned long long few, unsigned long long pull_from,
+          unsigned long long last_step) {
+    if (row == 64)
+        search_batch<64>(control, indptr, indices, values, value_step, in_indptr, in_indices, in_values, in_step, n, d, active,
+                         frontier, pieces, width, limit, few, pull_from, last_step);
+    else
+        search_batch<32>(control, indptr, indices, values, value_step, in_indptr, in_indices, in_values, in_step, n, d, active,
+                         frontier, pieces, width, limit, few, pull_from, last_step);
 }
 
 // The rows of n become rows of sources.

@@ -109,9 +109,9 @@ def _many_levels(
 @entry_places.implement(Partitioned, "cpu")
 @entry_places.implement(Partitioned, "cuda")
 def _places(A: Partitioned, rows: Any, cols: Any) -> Any:
-    from .entries import places
+    from .forests import entries_at
 
-    return places(A, rows, cols)
+    return entries_at(A, rows, cols)
 
 
 @boruvka.implement(Partitioned, "cuda")
