@@ -17,9 +17,20 @@
 #define __device__
 #define __global__
 #define __forceinline__ inline
+#define __noinline__
+#define __builtin_assume(fact)
 #define __align__(bytes) alignas(bytes)
 #define __launch_bounds__(...)
 #define __shared__ static thread_local
+
+struct int4 {
+    int x, y, z, w;
+};
+struct alignas(16) ulonglong2 {
+    unsigned long long x, y;
+};
+inline int4 make_int4(int x, int y, int z, int w) { return {x, y, z, w}; }
+inline ulonglong2 make_ulonglong2(unsigned long long x, unsigned long long y) { return {x, y}; }
 
 struct Extent {
     unsigned int x;
@@ -172,6 +183,7 @@ template <class V> V __ldcg(const V* address) {
     __atomic_load(const_cast<V*>(address), &found, __ATOMIC_RELAXED);
     return found;
 }
+template <class V> void __stcs(V* address, V value) { *address = value; }
 template <class V> V __ldcs(const V* address) { return *address; }
 template <class V> V __ldg(const V* address) { return *address; }
 inline int __popc(unsigned int x) { return __builtin_popcount(x); }
@@ -190,6 +202,7 @@ template <class V, class F> V changed(V* address, const F& change) {
 }
 template <class V, class W> V atomicAdd(V* address, W value) { return changed(address, [=](V x) { return V(x + value); }); }
 template <class V, class W> V atomicOr(V* address, W value) { return changed(address, [=](V x) { return V(x | value); }); }
+template <class V, class W> V atomicAnd(V* address, W value) { return changed(address, [=](V x) { return V(x & value); }); }
 template <class V, class W> V atomicMin(V* address, W value) {
     return changed(address, [=](V x) { return V(value) < x ? V(value) : x; });
 }

@@ -81,6 +81,14 @@ def test_searches_of_graphs_of_awkward_shapes(algorithm, fmt, backend):
 
 
 @every_search
+def test_searches_of_more_vertices_than_edges(algorithm, fmt, backend):
+    steps = np.arange(0, 400, 6)
+    A = from_edges(steps[:-1], steps[1:], shape=400).to(fmt, device=backend)
+    for direction in ("push", "pull"):
+        assert_as_one_by_one(algorithm, A, [0, 12, 396, 7], direction=direction)
+
+
+@every_search
 def test_searches_within_bounds(algorithm, fmt, backend):
     A = rmat(9, 8).to(fmt, device=backend)
     mask = np.arange(A.nrows) % 7 != 3

@@ -380,9 +380,10 @@ __device__ __forceinline__ void pull_words(const Step& s, const I* indptr, const
                                            bool pushed, unsigned int* dealt, Row* rows, unsigned int& found, Word& live) {
     constexpr int AT_ONCE = 4;
     rows += threadIdx.x / 32 * 32;
-    const int dealer = (int)(thread_number() / 32 % DEALERS);
+    const int warps = (int)(thread_count() / 32), dealers = warps < DEALERS ? warps : DEALERS;
+    const int dealer = (int)(thread_number() / 32) % dealers;
     unsigned int ticket = lane_number() == 0 ? atomicAdd(dealt + dealer, 1u) : 0;
-    const auto taken = [&] { return 32 * ((long long)from_lane(ticket, 0) * DEALERS + dealer); };
+    const auto taken = [&] { return 32 * ((long long)from_lane(ticket, 0) * dealers + dealer); };
     for (long long first = taken(); first < s.n; first = taken()) {
         if (lane_number() == 0) ticket = atomicAdd(dealt + dealer, 1u);  // which is not waited for
         const long long v = first + lane_number();
@@ -532,8 +533,8 @@ extern "C" __global__ void __launch_bounds__(SEARCHES_THREADS, SEARCHES_BLOCKS)
             control->live[past] = 0;
             control->unlisted[past] = 0;
         }
-        if (thread_number() < 128) control->hits[past][thread_number()] = 0;
-        if (thread_number() < DEALERS) control->dealt[past][thread_number()] = 0;
+        for (int i = (int)thread_number(); i < 128; i += (int)thread_count()) control->hits[past][i] = 0;
+        for (int i = (int)thread_number(); i < DEALERS; i += (int)thread_count()) control->dealt[past][i] = 0;
         block.clear();
         Word* const frontier = words + here * n;
         Word* const gone = words + past * n;
