@@ -6,10 +6,12 @@
 //         its edges, however many vertices there are. Rows are cut into pieces of CUT edges. A block gathers what it
 //         lists in shared memory, and one atomic lists it. A step that finds more than a block holds is not listed:
 //         a pull does not need the list, and a push makes it from the words.
+// offers  A push of many edges waits for no answer: an atomic for each edge puts bits into the next words, and then all
+//         vertices take what is new, side by side. Three words of a vertex would lie in three places of memory.
 // pull    every vertex that some search of the step may still reach looks through its predecessors, until it has all of
 //         those searches: the first of them by its own thread, the others by eight lanes.
 // both    A search that is behind the others has a small frontier, which few vertices find: nearly all would look through
-//         all their predecessors for it. So its part of the frontier is pushed, before the others are pulled. Which
+//         all their predecessors for it. So its part of the frontier is offered, before the others are pulled. Which
 //         searches are behind, some of the edges tell: few of them come from its frontier, and few from what it has seen.
 // levels  Which step has found a bit is noted in DEPTH words a vertex, the step's number in binary digits: levels are
 //         written from them at once, a row of the answer after another. After a few steps pushes write their levels
@@ -23,13 +25,14 @@
 using Word = unsigned long long;
 
 constexpr int DEPTH = 4, NOTABLE = (1 << DEPTH) - 1;  // digits of a step's number, and steps between two writings
-constexpr int CUT = 256;                              // edges of a piece of a row
+constexpr int FIRST_DIGITS = 3, FIRST_NUMBERS = (1 << FIRST_DIGITS) - 1;  // of the steps whose numbers have so many
+constexpr int CUT = 64;                               // edges of a piece of a row
 constexpr int HELD = 1024;                            // pieces that a block gathers
-constexpr int NOTED_BY_PUSHES = 7;                    // steps since levels were written from which pushes do it themselves
+constexpr int NOTED_BY_PUSHES = 6;                    // steps since levels were written from which pushes do it themselves
 constexpr int SAMPLED = 1024;                         // edges that tell how far the searches are
 constexpr int BEHIND = SAMPLED / 64, EARLY = SAMPLED / 4;  // fewer of them come from the frontier, and from what was seen
-
-constexpr int DEALERS = 61;                                // counters of vertices to pull, not a power of two: see pull_words
+constexpr int FEW_PIECES = 1 << 13;                   // up to which a warp looks at one
+constexpr int DEALERS = 61;                           // counters of vertices to pull, not a power of two: see pull_words
 
 struct SearchesControl {
     unsigned int arrived, done;
@@ -96,13 +99,22 @@ struct List {
             at = (from_lane(at, 0) & 0xffffffffu) + __popc(over & lanes_below());
             if (one && base >= HELD) pieces[at] = row;
         }
+        if ((some & ~ones) == 0) return;
+        const unsigned int pieces_of = wanted && !one ? (unsigned int)(row.length - 1) / CUT + 1 : 0;
+        unsigned int upto = pieces_of;
+#pragma unroll
+        for (int distance = 1; distance < 32; distance *= 2) {
+            const unsigned int below = __shfl_up_sync(WARP, upto, distance);
+            if (lane_number() >= distance) upto += below;
+        }
+        unsigned long long first = 0;
+        if (lane_number() == 31) first = atomicAdd(counter, (unsigned long long)upto);
+        first = (from_lane(first, 31) & 0xffffffffu) + upto - pieces_of;
         for (unsigned int left = some & ~ones; left != 0; left &= left - 1) {
             const int owner = __ffs(left) - 1;
             const I vertex = from_lane(row.vertex, owner), start = from_lane(row.start, owner);
             const I length = from_lane(row.length, owner), count = (length - 1) / CUT + 1;
-            unsigned long long at = 0;
-            if (lane_number() == 0) at = atomicAdd(counter, (unsigned long long)count);
-            at = from_lane(at, 0) & 0xffffffffu;
+            const unsigned long long at = from_lane(first, owner);
             for (I i = lane_number(); i < count; i += 32)
                 pieces[at + i] = {vertex, start + i * CUT, length - i * CUT < CUT ? length - i * CUT : CUT};
         }
@@ -137,16 +149,19 @@ __device__ __forceinline__ void hand_over(Gathered& block, const List& list, uns
     for (unsigned int i = threadIdx.x; i < kept; i += blockDim.x) list.pieces[block.base + i] = block.held[i];
 }
 
-// What there is before the first step. words: three of n, and digits: DEPTH of n, become zeros.  outside: (n,), or null.
-__device__ __forceinline__ void clear_state(long long n, int searches, const bool* outside, Word* visited, Word* words,
-                                            Word* digits, int* level) {
-    for (long long v = thread_number(); v < n; v += thread_count()) {
-        const bool never = outside != nullptr && outside[v];
-        visited[v] = never ? ~(Word)0 : 0;
-        for (int i = 0; i < 3; ++i) words[i * n + v] = 0;
-        if (digits != nullptr)
-            for (int i = 0; i < DEPTH; ++i) digits[i * n + v] = 0;
-        for (int j = 0; never && j < searches; ++j) level[j * n + v] = -1;
+// Let so many words be zeros, two at a time.
+__device__ __forceinline__ void clear_words(Word* words, long long count) {
+    for (long long i = thread_number(); i < count / 2; i += thread_count())
+        reinterpret_cast<ulonglong2*>(words)[i] = make_ulonglong2(0, 0);
+    if (thread_number() == 0 && count % 2 != 0) words[count - 1] = 0;
+}
+
+// Where no search goes: outside is (n,), or null.
+__device__ __forceinline__ void leave_out(long long n, int searches, const bool* outside, Word* visited, int* level) {
+    for (long long v = thread_number(); outside != nullptr && v < n; v += thread_count()) {
+        if (!outside[v]) continue;
+        visited[v] = ~(Word)0;
+        for (int j = 0; j < searches; ++j) level[j * n + v] = -1;
     }
 }
 
@@ -191,73 +206,127 @@ __device__ __forceinline__ unsigned int list_found(const I* indptr, long long n,
     return edges;
 }
 
-// What a push or a pull reads and writes. number: of the step, or 0 if it writes its levels itself.
+// What a step reads and writes, in shared memory: registers are for what threads have of their own. number: of the step,
+// or 0 if it writes its levels itself.  before: words that become zero.  wanted: searches that are pulled.  behind:
+// those of which `next` has offers.  dealt: DEALERS zeros.
 struct Step {
     long long n;
+    const I *indptr, *indices, *in_indptr, *in_indices;
     const Word* frontier;
-    Word *next, *visited, *digits;
+    Word *next, *visited, *before, *digits;
     int* level;
+    unsigned int* dealt;
+    Word wanted, behind;
     int k, number;
 };
 
-// Note that a step has found these bits, where other threads may note some of the same vertex.
-__device__ __forceinline__ void note(const Step& s, I v, Word fresh) {
-#pragma unroll
-    for (int digit = 0; digit < DEPTH; ++digit)
-        if (s.number >> digit & 1) atomicOr(s.digits + digit * s.n + v, fresh);
+__shared__ Step s;
+__shared__ Gathered block;
+
+// An array of the device's memory: the compiler cannot know of a pointer that it finds in shared memory.
+template <class V> __device__ __forceinline__ V* global(V* array) {
+    __builtin_assume(__isGlobal(array));
+    return array;
 }
 
-// Offer what the listed vertices have of some searches along their edges, so many lanes for each piece. What is found is
-// listed, unless the step pulls, too.
-template <bool PULLS>
-__device__ __forceinline__ void push_pieces(const Step& s, const I* indptr, const I* indices, const Piece* pieces,
-                                            long long count, Word searches, int lanes, const List& list, Gathered& block,
-                                            unsigned int& edges, Word& live) {
-    const int at_a_time = 32 / lanes, own = lane_number() / lanes;
+// What a thread has found in a step.
+struct Found {
+    Word live;
+    unsigned int edges, vertices;
+};
+
+// The number of the step that is the `noted`th. The third to the fifth, in which most is found, have one digit each.
+__device__ __forceinline__ int number_of(int noted) { return (int)(0x8edca9bf6542137ull >> 4 * (noted - 1)) & NOTABLE; }
+
+// Note that a step has found these bits, where other threads may note some of the same vertex.
+__device__ __forceinline__ void note(I v, Word fresh) {
+#pragma unroll
+    for (int digit = 0; digit < DEPTH; ++digit)
+        if (s.number >> digit & 1) atomicOr(global(s.digits) + digit * s.n + v, fresh);
+}
+
+// Note the same, where no other thread does of this vertex.
+__device__ __forceinline__ void note_alone(long long v, Word fresh) {
+    Word had[DEPTH];
+#pragma unroll
+    for (int digit = 0; digit < DEPTH; ++digit)
+        had[digit] = s.number >> digit & 1 ? global(s.digits)[digit * s.n + v] : 0;
+#pragma unroll
+    for (int digit = 0; digit < DEPTH; ++digit)
+        if (s.number >> digit & 1) global(s.digits)[digit * s.n + v] = had[digit] | fresh;
+}
+
+// Offer what the listed vertices have along their edges, so many lanes for each piece, and list what is found.
+__device__ __noinline__ Found push_pieces(const Piece* pieces, long long count, int lanes, const List& list) {
+    Found own{0, 0, 0};
+    const int at_a_time = 32 / lanes, part = lane_number() / lanes;
     const long long warps = thread_count() / 32;
     for (long long base = thread_number() / 32 * at_a_time; base < count; base += warps * at_a_time) {
         Piece piece{0, 0, 0};
         Word word = 0;
-        if (base + own < count) {
-            piece = pieces[base + own];
-            word = s.frontier[piece.vertex] & searches;
-            if (PULLS && word == 0) piece.length = 0;
+        if (base + part < count) {
+            piece = pieces[base + part];
+            word = global(s.frontier)[piece.vertex];
         }
         for (I i = lane_number() % lanes; __any_sync(WARP, i < piece.length); i += lanes) {
             bool first = false;
             Piece row{0, 0, 0};
             if (i < piece.length) {
-                const I x = indices[piece.start + i];
-                const Word seen = s.visited[x];  // which may be old, and then it lets more through to the atomic
-                row = {x, indptr[x], 0};
-                row.length = indptr[x + 1] - row.start;
+                const I x = global(s.indices)[piece.start + i];
+                const Word seen = global(s.visited)[x];  // which may be old, and then it lets more through to the atomic
+                row = {x, global(s.indptr)[x], 0};
+                row.length = global(s.indptr)[x + 1] - row.start;
                 Word fresh = word & ~seen;
-                if (fresh != 0) fresh &= ~atomicOr(s.visited + x, fresh);
+                if (fresh != 0) fresh &= ~atomicOr(global(s.visited) + x, fresh);
                 if (fresh != 0) {
-                    live |= fresh;
-                    first = row.length > 0 && atomicOr(s.next + x, fresh) == 0;
+                    own.live |= fresh;
+                    first = row.length > 0 && atomicOr(global(s.next) + x, fresh) == 0;
                     if (s.number != 0) {
-                        note(s, x, fresh);
+                        note(x, fresh);
                     } else {
                         for (Word bits = fresh; bits != 0; bits &= bits - 1)
-                            s.level[(__ffsll(bits) - 1) * s.n + x] = s.k + 1;
+                            global(s.level)[(__ffsll(bits) - 1) * s.n + x] = s.k + 1;
                     }
                 }
             }
-            if (PULLS) continue;
-            if (first) edges += (unsigned int)row.length;
+            if (first) own.edges += (unsigned int)row.length;
             list.add_where(first, row, block, false);
+        }
+    }
+    return own;
+}
+
+// Put what the listed vertices have of some searches into the next words of the vertices that their edges lead to.
+__device__ __noinline__ void offer_pieces(const Piece* pieces, long long count, Word searches, int lanes) {
+    const int at_a_time = 32 / lanes, own = lane_number() / lanes;
+    for (long long at = thread_number() / 32 * at_a_time + own; at < count; at += thread_count() / 32 * at_a_time) {
+        const Piece piece = pieces[at];
+        const Word word = global(s.frontier)[piece.vertex] & searches;
+        if (word == 0) continue;
+#pragma unroll 4
+        for (I i = lane_number() % lanes; i < piece.length; i += lanes) {
+            atomicOr(global(s.next) + global(s.indices)[piece.start + i], word);
         }
     }
 }
 
-// The same before a pull, of the searches that are behind. Returns those that have found something.
-__device__ __noinline__ Word push_behind(const Step& s, const I* indptr, const I* indices, const Piece* pieces,
-                                         long long count, Word behind, int lanes, Gathered& block) {
-    unsigned int edges = 0;
-    Word live = 0;
-    push_pieces<true>(s, indptr, indices, pieces, count, behind, lanes, List{}, block, edges, live);
-    return live;
+// Take what has been offered and is new. The next frontier is not listed.
+__device__ __noinline__ Found take_offers() {
+    Found own{0, 0, 0};
+    for (long long v = thread_number(); v < s.n; v += thread_count()) {
+        const Word offered = global(s.next)[v];
+        if (offered == 0) continue;
+        const Word seen = global(s.visited)[v], fresh = offered & ~seen;
+        const I length = global(s.indptr)[v + 1] - global(s.indptr)[v];
+        const Word kept = length > 0 ? fresh : 0;
+        if (kept != offered) global(s.next)[v] = kept;
+        if (fresh == 0) continue;
+        global(s.visited)[v] = seen | fresh;
+        note_alone(v, fresh);
+        own.live |= fresh;
+        own.edges += (unsigned int)length;
+    }
+    return own;
 }
 
 // The searches that are behind: the others are pulled. All of the grid's threads take part, and get the same.
@@ -293,8 +362,8 @@ __device__ __noinline__ Word searches_behind(SearchesControl* control, int here,
 
 // Look through the pieces of long columns, all warps. Those of a column follow each other in a warp, for the first may
 // find all.
-__device__ __forceinline__ void pull_pieces(const Step& s, const I* indices, const Piece* pieces, long long count,
-                                            Word wanted, unsigned int& found, Word& live) {
+__device__ __noinline__ Found pull_pieces(const Piece* pieces, long long count) {
+    Found found{0, 0, 0};
     constexpr int AT_ONCE = LONG / 32, FIRST = 2;
     const long long warps = thread_count() / 32, each = (count + warps - 1) / warps, begin = thread_number() / 32 * each;
     const long long end = begin + each < count ? begin + each : count;
@@ -303,7 +372,7 @@ __device__ __forceinline__ void pull_pieces(const Step& s, const I* indices, con
         Word want = 0;
         if (first + lane_number() < end) {
             piece = pieces[first + lane_number()];
-            want = wanted & ~now(s.visited + piece.vertex);
+            want = s.wanted & ~now(global(s.visited) + piece.vertex);
         }
         I vertex = -1;
         Word known = 0;  // of it
@@ -320,7 +389,7 @@ __device__ __forceinline__ void pull_pieces(const Step& s, const I* indices, con
 #pragma unroll
                 for (int j = from; j < to; ++j) {
                     const I e = 32 * j + lane_number();
-                    if (e < length) own |= s.frontier[indices[start + e]];
+                    if (e < length) own |= global(s.frontier)[global(s.in_indices)[start + e]];
                 }
 #pragma unroll
                 for (int distance = 16; distance > 0; distance /= 2) own |= __shfl_xor_sync(WARP, own, distance);
@@ -330,19 +399,32 @@ __device__ __forceinline__ void pull_pieces(const Step& s, const I* indices, con
             if ((rest & ~known) != 0) look(FIRST, AT_ONCE);
             Word fresh = known & rest;
             if (lane_number() == 0 && fresh != 0) {
-                fresh &= ~atomicOr(s.visited + v, fresh);
+                fresh &= ~atomicOr(global(s.visited) + v, fresh);
                 if (fresh != 0) {
-                    live |= fresh;
-                    found += atomicOr(s.next + v, fresh) == 0;
-                    note(s, v, fresh);
+                    found.live |= fresh;
+                    found.vertices += atomicOr(global(s.next) + v, fresh) == 0;
+                    note(v, fresh);
                 }
             }
         }
     }
+    return found;
+}
+
+// The searches whose frontier has any of so many predecessors, of places from `at` on.
+template <int COUNT> __device__ __forceinline__ Word seen_there(I at, I apart, I end) {
+    I u[COUNT];
+#pragma unroll
+    for (int j = 0; j < COUNT; ++j) u[j] = at + j * apart < end ? global(s.in_indices)[at + j * apart] : -1;
+    Word word = 0;
+#pragma unroll
+    for (int j = 0; j < COUNT; ++j)
+        if (u[j] >= 0) word |= global(s.frontier)[u[j]];
+    return word;
 }
 
 // Look through the rows of a warp until each has what it wants, eight lanes for a row. All of the warp take part.
-__device__ __forceinline__ void pull_rows(const Word* frontier, const I* indices, Row* rows, int count) {
+__device__ __forceinline__ void pull_rows(Row* rows, int count) {
     constexpr int LANES = 8, AT_ONCE = 4;
     const int own = lane_number() % LANES;
     int row = -1, next = lane_number() / LANES;
@@ -360,12 +442,7 @@ __device__ __forceinline__ void pull_rows(const Word* frontier, const I* indices
         }
         if (!__any_sync(WARP, row >= 0)) return;
         __syncwarp();  // a row is read by all of its lanes before the first of them writes there
-        Word word = 0;
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) {
-            const I place = at + LANES * j + own;
-            if (place < end) word |= frontier[indices[place]];
-        }
+        Word word = seen_there<AT_ONCE>(at + own, LANES, end);
 #pragma unroll
         for (int distance = LANES / 2; distance > 0; distance /= 2) word |= __shfl_xor_sync(WARP, word, distance);
         got |= word;
@@ -373,57 +450,80 @@ __device__ __forceinline__ void pull_rows(const Word* frontier, const I* indices
     }
 }
 
-// Let every vertex look for the searches of the step that have not been there. before: words that become zero.
-// pushed: may `next` have something already?  dealt: DEALERS zeros. A warp that is done takes the next vertices. Those
-// with few ones in their numbers have the longest columns of an R-MAT graph, and a power of two would deal them alike.
-__device__ __forceinline__ void pull_words(const Step& s, const I* indptr, const I* indices, Word wanted, Word* before,
-                                           bool pushed, unsigned int* dealt, Row* rows, unsigned int& found, Word& live) {
+// A vertex that is to pull: what it has seen, what it has been offered, and its column.
+struct Column {
+    Word seen, given;
+    I at, end;
+};
+
+// Let every vertex look for the searches of the step that have not been there. A warp that is done takes the next
+// vertices, whose columns it has asked for before. Those with few ones in their numbers have the longest columns of an
+// R-MAT graph, and a power of two would deal them alike.
+__device__ __noinline__ Found pull_words() {
     constexpr int AT_ONCE = 4;
-    rows += threadIdx.x / 32 * 32;
-    const int warps = (int)(thread_count() / 32), dealers = warps < DEALERS ? warps : DEALERS;
-    const int dealer = (int)(thread_number() / 32) % dealers;
-    unsigned int ticket = lane_number() == 0 ? atomicAdd(dealt + dealer, 1u) : 0;
-    const auto taken = [&] { return 32 * ((long long)from_lane(ticket, 0) * dealers + dealer); };
-    for (long long first = taken(); first < s.n; first = taken()) {
-        if (lane_number() == 0) ticket = atomicAdd(dealt + dealer, 1u);  // which is not waited for
-        const long long v = first + lane_number();
-        Word seen = 0, want = 0, got = 0;
-        I e = 0, end = 0;
+    Found found{0, 0, 0};
+    Row* const rows = block.rows + threadIdx.x / 32 * 32;
+    const unsigned int warps = (unsigned int)(thread_count() / 32), dealers = warps < DEALERS ? warps : DEALERS;
+    const unsigned int dealer = (unsigned int)(thread_number() / 32) % dealers;
+    const auto ask = [&] { return lane_number() == 0 ? atomicAdd(global(s.dealt) + dealer, 1u) : 0u; };
+    const auto taken = [&](unsigned int ticket) { return from_lane(ticket, 0) * dealers + dealer; };
+    const auto vertex_of = [&](unsigned int group) { return 32 * (long long)group + lane_number(); };
+    const auto column_of = [&](unsigned int group) {
+        Column column{~(Word)0, 0, 0, 0};
+        const long long v = vertex_of(group);
         if (v < s.n) {
-            before[v] = 0;
-            seen = s.visited[v];
-            want = wanted & ~seen;
+            column.seen = global(s.visited)[v];
+            if (s.behind != 0) column.given = global(s.next)[v] & s.behind;
+            column.at = global(s.in_indptr)[v];
+            column.end = global(s.in_indptr)[v + 1];
         }
-        if (want != 0) {
-            e = indptr[v];
-            end = indptr[v + 1];
-            if (end - e > LONG) e = end;
-#pragma unroll
-            for (int j = 0; j < AT_ONCE; ++j)
-                if (e + j < end) got |= s.frontier[indices[e + j]];
-            e += AT_ONCE;
-        }
-        const bool more = (want & ~got) != 0 && e < end;
+        return column;
+    };
+    unsigned int ticket = ask();
+    unsigned int group = taken(ticket);
+    ticket = ask();
+    Column column = column_of(group);
+    while (32 * (long long)group < s.n) {
+        const Column own = column;
+        const unsigned int next = taken(ticket);
+        ticket = ask();  // which is not waited for
+        column = column_of(next);
+        const Word want = s.wanted & ~own.seen;
+        const bool is_long = own.end - own.at > LONG;
+        const I end = want == 0 || is_long ? own.at : own.end;
+        if (vertex_of(group) < s.n) global(s.before)[vertex_of(group)] = 0;
+        Word got = seen_there<AT_ONCE>(own.at, 1, end);
+        const bool more = (want & ~got) != 0 && own.at + AT_ONCE < end;
         const unsigned int some = __ballot_sync(WARP, more);
         if (some != 0) {
             Row* const row = rows + __popc(some & lanes_below());
-            if (more) *row = {want & ~got, e, end};
+            if (more) *row = {want & ~got, own.at + AT_ONCE, end};
             __syncwarp();
-            pull_rows(s.frontier, indices, rows, __popc(some));
+            pull_rows(rows, __popc(some));
             __syncwarp();
             if (more) got |= row->want;
             __syncwarp();
         }
-        const Word fresh = got & want;
-        if (fresh == 0) continue;
-        s.visited[v] = seen | fresh;
-        s.next[v] = pushed ? s.next[v] | fresh : fresh;
-#pragma unroll
-        for (int digit = 0; digit < DEPTH; ++digit)
-            if (s.number >> digit & 1) s.digits[digit * s.n + v] |= fresh;
-        live |= fresh;
-        ++found;
+        const long long v = vertex_of(group);
+        const Word offered = own.given & ~own.seen, fresh = (got & want) | offered;
+        if (is_long && own.given != 0) {  // while others pull its pieces
+            if (offered != own.given) atomicAnd(global(s.next) + v, ~(own.given & ~offered));
+            if (offered != 0) {
+                atomicOr(global(s.visited) + v, offered);
+                note((I)v, offered);
+            }
+        } else if ((fresh | own.given) != 0) {
+            global(s.next)[v] = fresh;
+            if (fresh != 0) {
+                global(s.visited)[v] = own.seen | fresh;
+                note_alone(v, fresh);
+            }
+        }
+        found.live |= fresh;
+        found.vertices += fresh != 0;
+        group = next;
     }
+    return found;
 }
 
 // The lowest eight bits, each the lowest of four.
@@ -437,7 +537,7 @@ __device__ __forceinline__ unsigned int apart(unsigned int bits) {
 // Write the levels of so many vertices that stand side by side, by a thread. The others are in other threads.
 template <int SIDE>
 __device__ __forceinline__ void write_side_by_side(const int* level_of, long long n, int searches, const Word* visited,
-                                                   Word* digits, bool noted, bool again, int* level) {
+                                                   Word* digits, int depth, bool again, int* level) {
     constexpr int AT_ONCE = 8;  // searches
     for (long long v = SIDE * thread_number(); v < n; v += SIDE * thread_count()) {
         for (int half = 0; 32 * half < searches; ++half) {
@@ -447,7 +547,7 @@ __device__ __forceinline__ void write_side_by_side(const int* level_of, long lon
                 unsigned int known = 0;
 #pragma unroll
                 for (int i = 0; i < DEPTH; ++i) {
-                    digit[c][i] = noted ? (unsigned int)(digits[i * n + v + c] >> 32 * half) : 0;
+                    digit[c][i] = i < depth ? (unsigned int)(digits[i * n + v + c] >> 32 * half) : 0;
                     known |= digit[c][i];
                 }
                 written[c] = (unsigned int)(visited[v + c] >> 32 * half) & ~known;
@@ -485,39 +585,41 @@ __device__ __forceinline__ void write_side_by_side(const int* level_of, long lon
                 for (int c = 0; c < SIDE; ++c) written[c] >>= AT_ONCE;
             }
         }
-        for (int i = 0; again && i < DEPTH; ++i)
+        for (int i = 0; again && i < FIRST_DIGITS; ++i)
             for (int c = 0; c < SIDE; ++c) digits[i * n + v + c] = 0;
     }
 }
 
-// Write the levels that are noted, and -1 where no search has been. again: are there more steps to come?
+// Write the levels that are noted, and -1 where no search has been. depth: digits in use.  again: are there more steps?
 __device__ __noinline__ void write_levels(const SearchesControl* control, long long n, int searches, const Word* visited,
-                                          Word* digits, bool noted, bool again, int* level) {
+                                          Word* digits, int depth, bool again, int* level) {
     __shared__ int level_of[NOTABLE + 1];
     if (threadIdx.x <= NOTABLE) level_of[threadIdx.x] = threadIdx.x == 0 ? -1 : now(control->level_of + threadIdx.x);
     __syncthreads();
     if (n % 4 == 0 && reinterpret_cast<unsigned long long>(level) % 16 == 0)
-        write_side_by_side<4>(level_of, n, searches, visited, digits, noted, again, level);
-    else write_side_by_side<1>(level_of, n, searches, visited, digits, noted, again, level);
+        write_side_by_side<4>(level_of, n, searches, visited, digits, depth, again, level);
+    else write_side_by_side<1>(level_of, n, searches, visited, digits, depth, again, level);
     __syncthreads();
 }
 
-// control: zeros before the first launch.  columns: pieces of long ones, and how many.  searches: up to 64.  lanes: of a
-// warp that share a piece.  capacity: of each of three lists.  choice: 0 by Beamer's rule, 1 push, 2 pull.  deepest: the
-// last level, or -1.  in_indptr, in_indices, columns, column_count, digits: null if nothing is pulled.
+// control: zeros before the first launch.  columns: pieces of long ones, and how many.  searches: up to 64.  state: what
+// every search has seen, three frontiers and, if anything is pulled, DEPTH digits, each of n words.  capacity: of each of
+// three lists.  choice: 0 by Beamer's rule, 1 push, 2 pull.  deepest: the last level, or -1.  in_indptr, in_indices,
+// columns, column_count: null if nothing is pulled.
 extern "C" __global__ void __launch_bounds__(SEARCHES_THREADS, SEARCHES_BLOCKS)
     searches(SearchesControl* control, const I* indptr, const I* indices, const I* in_indptr, const I* in_indices,
              const Piece* columns, const unsigned long long* column_count, long long n, long long nnz, int searches,
-             int lanes, const long long* sources, const bool* outside, Word* visited, Word* words, Word* digits,
-             Piece* lists, long long capacity, int* level, int choice, double alpha, double beta, int deepest,
-             unsigned long long last_step) {
-    __shared__ Gathered block;
+             const long long* sources, const bool* outside, Word* state, Piece* lists, long long capacity, int* level,
+             int choice, double alpha, double beta, int deepest, unsigned long long last_step) {
+    Word *const visited = state, *const words = state + n;
+    Word* const digits = in_indptr == nullptr ? nullptr : state + 4 * n;
     unsigned long long step = control->steps, pulls = 0, noted = control->noted;
     long long before = (long long)control->before;
     bool pulling = control->pulling != 0, listed = control->listed != 0, done = false;
     if (control->begun == 0) {
-        clear_state(n, searches, outside, visited, words, digits, level);
+        clear_words(state, (digits == nullptr ? 4 : 4 + FIRST_DIGITS) * n);
         grid_barrier(&control->arrived);
+        leave_out(n, searches, outside, visited, level);
         place_sources(control, indptr, n, searches, sources, visited, words, lists, level);
         grid_barrier(&control->arrived);
         listed = true;
@@ -563,27 +665,35 @@ extern "C" __global__ void __launch_bounds__(SEARCHES_THREADS, SEARCHES_BLOCKS)
             behind = searches_behind(control, here, frontier, visited, in_indices, nnz, live_now);
         if (behind != 0 && !known) list_again(behind);
         const long long count = (long long)(queued & 0xffffffffu);
+        const unsigned long long mean = (queued >> 32) / (unsigned long long)(count > 0 ? count : 1);
+        const int lanes = count < FEW_PIECES || mean > 24 ? 32 : mean > 12 ? 16 : mean > 6 ? 8 : 4;  // that share a piece
         if (pulling && noted == NOTABLE) {
-            write_levels(control, n, searches, visited, digits, true, true, level);
+            write_levels(control, n, searches, visited, digits, DEPTH, true, level);
             noted = 0;
             grid_barrier(&control->arrived);
         }
         const bool notes = digits != nullptr && (pulling || noted < NOTED_BY_PUSHES);
         if (notes) ++noted;
-        const int number = notes ? (int)noted : 0;
+        const int number = notes ? number_of((int)noted) : 0;
         if (notes && thread_number() == 0) control->level_of[number] = (int)step + 1;
-        const Step s{n, frontier, words + there * n, visited, digits, level, (int)step, number};
-        unsigned int edges = 0, found = 0;
-        Word live = 0;
+        if (notes && noted == FIRST_NUMBERS)  // of which the next is the first with another digit
+            for (long long v = thread_number(); v < n; v += thread_count()) digits[FIRST_DIGITS * n + v] = 0;
+        if (threadIdx.x == 0) {
+            s = {n,      indptr, indices, in_indptr, in_indices, frontier, words + there * n, visited, gone,
+                 digits, level,  control->dealt[here], live_now & ~behind, behind, (int)step, number};
+        }
+        __syncthreads();
+        Found found{0, 0, 0};
         if (pulling) {
             ++pulls;
             if (behind != 0) {
-                live = push_behind(s, indptr, indices, lists + here * capacity, count, behind, lanes, block);
+                offer_pieces(lists + here * capacity, count, behind, lanes);
                 grid_barrier(&control->arrived);
             }
-            const Word wanted = live_now & ~behind;
-            pull_pieces(s, in_indices, columns, (long long)*column_count, wanted, found, live);
-            pull_words(s, in_indptr, in_indices, wanted, gone, behind != 0, control->dealt[here], block.rows, found, live);
+            const Found of_long = pull_pieces(columns, (long long)*column_count);
+            found = pull_words();
+            found.live |= of_long.live;
+            found.vertices += of_long.vertices;
         } else {
             if (listed) {
                 const Piece* const list = lists + past * capacity;
@@ -591,16 +701,25 @@ extern "C" __global__ void __launch_bounds__(SEARCHES_THREADS, SEARCHES_BLOCKS)
             } else {
                 for (long long v = thread_number(); v < n; v += thread_count()) gone[v] = 0;
             }
-            push_pieces<false>(s, indptr, indices, lists + here * capacity, count, ~(Word)0, lanes, next, block, edges,
-                               live);
+            if (number != 0 && 2 * (queued >> 32) > (unsigned long long)n) {
+                offer_pieces(lists + here * capacity, count, ~(Word)0, lanes);
+                grid_barrier(&control->arrived);
+                found = take_offers();
+                if (thread_number() == 0) control->unlisted[there] = 1;
+            } else {
+                found = push_pieces(lists + here * capacity, count, lanes, next);
+            }
         }
         listed = pushed && whole;  // one that was pulled may have vertices without edges, which are not listed
         before = count;
-        hand_over(block, next, edges, found, live, control->found + there, control->live + there,
+        hand_over(block, next, found.edges, found.vertices, found.live, control->found + there, control->live + there,
                   control->unlisted + there);
         grid_barrier(&control->arrived);
     }
-    if (done) write_levels(control, n, searches, visited, digits, noted != 0, false, level);
+    if (done) {
+        const int depth = noted == 0 ? 0 : noted <= FIRST_NUMBERS ? FIRST_DIGITS : DEPTH;
+        write_levels(control, n, searches, visited, digits, depth, false, level);
+    }
     if (thread_number() == 0) {
         control->done = done;
         control->begun = 1;

@@ -26,7 +26,7 @@ from .paths import Schedule, mark_unreached, may_be_deep
 SEARCHES_WORDS = 313
 """Of 8 bytes, in SearchesControl."""
 
-CUT, LONG, DEPTH = 256, 256, 4
+CUT, LONG, DEPTH = 64, 256, 4
 """As in searches.cu and pieces.cu: edges of a piece of a row, edges from which a column is cut, digits of a step."""
 
 PULLED_FROM = 4
@@ -98,12 +98,9 @@ def search(A: CSR, sources: list[int], level: Array, outside: Array | None, how:
     pulls = worth or (how.choice == "auto" and has_columns(A))
     turned: Any = (*columns_of(A), *long_columns(A, k)) if pulls else (kernels.NULL,) * 4
     control, starts = cp.zeros(SEARCHES_WORDS, np.uint64), cp.asarray(np.array(sources, np.int64))
-    visited, words = cp.empty(n, np.uint64), cp.empty(3 * n, np.uint64)
-    digits = cp.empty(DEPTH * n, np.uint64) if pulls else kernels.NULL
+    words = cp.empty((4 + DEPTH if pulls else 4) * n, np.uint64)
     capacity = n + A.nnz // CUT + AT_ONCE
     lists = cp.empty(3 * capacity * 3 * index.itemsize, np.uint8)
-    degree = A.nnz / max(n, 1)
-    lanes = np.int32(4 if degree <= 6 else 8 if degree <= 12 else 16)
     choice = np.int32(CHOICES[how.choice] if pulls else CHOICES["push"])
     rule = (
         choice,
@@ -112,8 +109,8 @@ def search(A: CSR, sources: list[int], level: Array, outside: Array | None, how:
         np.int32(-1 if deepest is None else deepest),
     )
     begin = starts, kernels.NULL if outside is None else outside
-    sizes = np.int64(n), np.int64(A.nnz), np.int32(len(sources)), lanes
-    own = visited, words, digits, lists, np.int64(capacity), level
+    sizes = np.int64(n), np.int64(A.nnz), np.int32(len(sources))
+    own = words, lists, np.int64(capacity), level
     state = k.stepwise("searches", n + A.nnz, (control, *rows_of(A), *turned, *sizes, *begin, *own, *rule), control)()
     facts(kernel="searches", levels=int(state[1]), pulled=int(state[2]))
     return int(state[1])
