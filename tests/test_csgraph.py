@@ -498,3 +498,29 @@ def test_arrays_that_hold_the_same_bits(dtype: Any) -> None:
     assert same_bits(x[:0], y[:0])
     x[-1] = 0
     assert not same_bits(x, y)
+
+
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_a_first_call_on_a_matrix_and_later_ones_find_the_same(symmetric: bool) -> None:
+    rng = np.random.default_rng(4)
+    for n in (1, 7, 60):
+        S = sp.random_array((n, n), density=0.1, random_state=rng, format="csr")
+        S = (S + S.T).tocsr() if symmetric else S
+        for call in (
+            lambda S: ours.breadth_first_order(S, 0, directed=False),
+            lambda S: ours.breadth_first_order(S, 0),
+            lambda S: (ours.breadth_first_tree(S, 0).toarray(),),
+        ):
+            T = S.copy()
+            first, *later = (call(T) for _ in range(3))
+            assert all(np.array_equal(x, y) for again in later for x, y in zip(first, again, strict=True))
+        right = theirs.breadth_first_order(S, 0, directed=False)
+        assert all(map(np.array_equal, ours.breadth_first_order(S.copy(), 0, directed=False), right))
+
+
+def test_a_damaged_matrix_is_refused_at_the_first_call() -> None:
+    S = sp.csr_array(np.eye(3))
+    S.indices[0] = 9
+    for directed in (True, False):
+        with pytest.raises(ValueError, match="indices"):
+            ours.breadth_first_order(S.copy(), 0, directed=directed)

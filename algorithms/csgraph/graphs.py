@@ -49,6 +49,9 @@ class Kept:
 KEPT: OrderedDict[int, Kept] = OrderedDict()
 """By the identity of the user's matrix, the last used at the end."""
 
+SEEN: OrderedDict[int, weakref.ref[Any]] = OrderedDict()
+"""Matrices on which there was a call that did not keep them."""
+
 LOCK = RLock()
 
 
@@ -86,6 +89,20 @@ def as_given(csgraph: Any, most: int | None = None) -> CSR | None:
     return CSR.trusted(indptr, indices, values, (n, n))
 
 
+def is_new(csgraph: Any) -> bool:
+    """Is this the first call on a SciPy CSR with sorted rows? Then nothing is known of it, nor worth finding out."""
+    if getattr(csgraph, "format", "") != "csr" or type(csgraph.data) is not np.ndarray:
+        return False
+    key = id(csgraph)
+    with LOCK:
+        if any(key in known and known[key]() is csgraph for known in (SEEN, {k: KEPT[k].source for k in KEPT})):
+            return False
+        SEEN[key] = weakref.ref(csgraph, lambda _: SEEN.pop(key, None))
+        if len(SEEN) > MOST_KEPT:
+            SEEN.popitem(last=False)
+    return bool(csgraph.has_sorted_indices)
+
+
 def given_both_ways(csgraph: Any, most: int) -> CSR | None:
     """Each row of a SciPy CSR, as it is, followed by its column: the edges both ways."""
     A = as_given(csgraph, most)
@@ -98,6 +115,18 @@ def given_both_ways(csgraph: Any, most: int) -> CSR | None:
     if both_ways((A.indptr, A.indices, A.values), begins, places, heads, weights) == DAMAGED:
         raise damaged(A)
     return CSR.trusted(places, heads, weights, A.shape)
+
+
+def columns_as_given(A: CSR) -> tuple[np.ndarray, np.ndarray] | None:
+    """Where the columns of rows as they are begin, and their rows; None if these are the same as A's own."""
+    from algorithms.fused.cpu.as_given import DAMAGED, columns
+
+    starts, moving = np.zeros((2, A.nrows + 1), A.indptr.dtype)
+    rows = np.empty(A.indices.size, A.indices.dtype)
+    if columns((A.indptr, A.indices), starts, moving, rows) == DAMAGED:
+        raise damaged(A)
+    same = np.array_equal(starts, A.indptr) and np.array_equal(rows, A.indices)
+    return None if same else (starts, rows)
 
 
 def damaged(A: CSR) -> ValueError:

@@ -19,9 +19,11 @@ from .graphs import (
     SOON,
     as_given,
     by_rows,
+    columns_as_given,
     damaged,
     entries_where,
     graph_of,
+    is_new,
     matrix_like,
     stored,
     values_at,
@@ -52,20 +54,20 @@ def breadth_first_order(csgraph: Any, i_start: int, directed: bool = True, retur
     Source: `bfs_order`.
     """
     start = operator.index(i_start)
-    A: Any = as_given(csgraph) if directed else None
+    A: Any = as_given(csgraph) if directed or is_new(csgraph) else None
     if A is not None and 0 <= start < A.nrows:
-        order, parent = as_queued(A, start)
+        order, parent = as_queued(A, start, None if directed else columns_as_given(A))
         return (order, parent) if return_predecessors else order
     A = stored(csgraph, directed, weighted=False)
     _, order, parent = in_order(A, start, not directed)
     return where(A, (order, parent)) if return_predecessors else where(A, order)
 
 
-def as_queued(A: Any, start: int) -> tuple[Any, Any]:
-    """(the order, the predecessors) in rows as they are given."""
+def as_queued(A: Any, start: int, columns: Any = None) -> tuple[Any, Any]:
+    """(the order, the predecessors) in rows as they are given, and in columns, if these count."""
     from algorithms.fused.cpu.bfs_order import queued
 
-    found = queued(A, start, False, NONE, checked=False)
+    found = queued(A, start, False, NONE, checked=False, columns=columns)
     if found is None:
         raise damaged(A)
     return found
@@ -107,8 +109,14 @@ def breadth_first_tree(csgraph: Any, i_start: int, directed: bool = True) -> Any
 
     Source: `bfs_order`.
     """
+    start = operator.index(i_start)
+    if directed and is_new(csgraph) and csgraph.has_canonical_format and not np.isnan(csgraph.data).any():
+        given: Any = as_given(csgraph)
+        if given is not None and 0 <= start < given.nrows:
+            _, parent = as_queued(given, start)
+            return matrix_like(csgraph, *entries_where(given, parent[given.indices] == expand(given.indptr)))
     A: Any = stored(csgraph, directed)
-    B, order, parent = in_order(A, operator.index(i_start), not directed)
+    B, order, parent = in_order(A, start, not directed)
     if directed:
         return matrix_like(csgraph, *where(A, entries_where(B, parent[B.indices] == expand(B.indptr))))
     found = order[1:]

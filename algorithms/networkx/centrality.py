@@ -21,14 +21,13 @@ from semiring.vectors import all_vertices, full
 from .answers import by_name
 from .degrees import edge_count, multiplicity
 from .graph import Converted
-from .options import option
 from .searches import search
 
 
 def summed(G: Converted, weight: Any) -> Matrix:
     """The matrix of float64 weights, parallel ones summed, on the option's device."""
     values = multiplicity(G).astype(np.float64) if weight is None else G.floats(weight)
-    return G.matrix_of(values).to(device=option("device"))
+    return G.matrix_of(values).to(device=G.device)
 
 
 def pagerank(
@@ -42,7 +41,7 @@ def pagerank(
     n = len(G)
     if n == 0:
         return {}
-    A = G.once(("summed", weight, option("device")), lambda: summed(G, weight))
+    A = G.once(("summed", weight, G.device), lambda: summed(G, weight))
     if not 0 <= alpha <= 1 or (A.nnz and float(A.values.min()) < 0):
         raise NotImplementedError("negative weights, or a factor beyond 1")
     jumps = None
@@ -81,7 +80,7 @@ def eigenvector_centrality(
     n = len(G)
     if n == 0:
         raise nx.NetworkXPointlessConcept("cannot compute centrality for the null graph")
-    A = G.once(("summed", weight or None, option("device")), lambda: summed(G, weight or None))
+    A = G.once(("summed", weight or None, G.device), lambda: summed(G, weight or None))
 
     def step(t: Any, x: Any) -> Any:
         y = t + x  # (A + I)ᵀ x, which has the same vectors, and no second one of the same size
@@ -103,7 +102,7 @@ def katz_centrality(
         return {}
     if not isinstance(beta, int | float):
         raise NotImplementedError("a number for each vertex")
-    A = G.once(("summed", weight, option("device")), lambda: summed(G, weight))
+    A = G.once(("summed", weight, G.device), lambda: summed(G, weight))
     with np.errstate(over="ignore", invalid="ignore"):
         x = iterated(A, full(all_vertices(A), 0, "float64"), lambda t, _: alpha * t + float(beta), max_iter, tol)
     if normalized:

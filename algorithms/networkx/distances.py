@@ -21,7 +21,6 @@ from formats.storage.orientation import compressed
 from .answers import by_name
 from .components import number, strong, weak
 from .graph import Converted
-from .options import option
 from .searches import search
 from .trees import is_tree
 from .weighted import as_lengths, lengths, not_negative, settle
@@ -62,7 +61,7 @@ def farness(
     A = matrix(G, weight)
     if backwards:
         turned = A.T
-        A = G.once(("turned", weight, option("device")), lambda: compressed(turned, 0))
+        A = G.once(("turned", weight, G.device), lambda: compressed(turned, 0))
     total, count = [], []
     for _, d, led in blocks_of_distances(A, vertices or list(range(len(G))), weight is not None):
         kind = np.float64 if d.dtype.kind == "f" else np.int64

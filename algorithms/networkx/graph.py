@@ -19,6 +19,9 @@ from .options import option
 
 OF_GRAPH: Fact[Any] = Fact("as NetworkX's backend has it")
 
+FEW_EDGES = 1 << 16
+"""Of a graph on which the host is done before a GPU has begun, whose every answer is waited for."""
+
 LARGEST = 1 << 62
 """What the sum of a path's integers may not reach."""
 
@@ -180,9 +183,14 @@ class Converted:
             raise NotImplementedError("weights that are no numbers") from None
         return finite(found)
 
+    @property
+    def device(self) -> Any:
+        """Where matrices are: the option's device, but those of a small graph on the host."""
+        return option("device") if self.rows.vertices.size >= FEW_EDGES else "cpu"
+
     def matrix(self, name: Any = None, default: Any = 1) -> Matrix:
-        """The matrix of the weights, of parallel edges the least; ones if no name is given. On the option's device."""
-        device = option("device")
+        """The matrix of the weights, of parallel edges the least; ones if no name is given. On `device`."""
+        device = self.device
         A = self.once(("matrix", name, default), lambda: self._matrix(name, default))
         return A if A.device == device else self.once((device, name, default), lambda: A.to(device=device))
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from formats import COO, Matrix
+from formats import COO, Matrix, SparseVector
 from formats.arrays import IntegerVector
 from formats.storage.orientation import compressed, is_symmetric
 from semiring import fusible
+from semiring.vectors import put
 
 
 @fusible
@@ -62,6 +63,7 @@ def edge_places(A: Matrix, F: COO) -> IntegerVector:
         return place
     S: Any = compressed(A, 0)
     held = S.values_at(place) if S.in_parts else S.values[place]
-    here = (place >= 0) & (held == F.values)
-    found: IntegerVector = S.xp.where(here, place, entry_places(A, F.cols, F.rows))
-    return found
+    turned = S.xp.flatnonzero((place < 0) | (held != F.values))
+    if turned.size:
+        put(place, SparseVector.trusted(turned, entry_places(A, F.cols[turned], F.rows[turned]), F.nnz))
+    return place

@@ -53,6 +53,32 @@ def sound(indptr, indices, n):
 
 
 @compiled
+def columns(rows, starts, moving, heads):
+    """The rows of each column, and where it starts; 0.  starts, moving: (n + 1,) 0.  heads: as many as entries."""
+    (indptr, indices), one, n = rows, np.uintp(1), np.uintp(starts.size - 1)
+    last = indptr[0]
+    if last < 0 or indptr[n] > indices.size:
+        return DAMAGED
+    for u in range(n):
+        if indptr[u + one] < last:
+            return DAMAGED
+        last = indptr[u + one]
+    for e in range(np.uintp(indptr[0]), np.uintp(last)):
+        if np.uintp(indices[e]) >= n:
+            return DAMAGED
+        starts[np.uintp(indices[e]) + one] += 1
+    for v in range(n):
+        starts[v + one] += starts[v]
+        moving[v + one] = starts[v + one]
+    for u in range(n):
+        for e in range(np.uintp(indptr[u]), np.uintp(indptr[u + one])):
+            head = np.uintp(indices[e])
+            heads[np.uintp(moving[head])] = u
+            moving[head] += 1
+    return 0
+
+
+@compiled
 def both_ways(rows, begins, places, heads, weights):
     """Each row followed by its column, as (places, heads, weights); 0.  begins, places: (n + 1,) 0, the latter a copy.
 

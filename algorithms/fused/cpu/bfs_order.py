@@ -19,19 +19,24 @@ SHORT = 8
 """Entries of a row on average below which nothing branches."""
 
 
-def queued(A: CSR, source: int, both_ways: bool, none: int = -1, checked: bool = True) -> Any:
+def queued(
+    A: CSR, source: int, both_ways: bool, none: int = -1, checked: bool = True, columns: tuple[Any, Any] | None = None
+) -> Any:
     """(the order, the parents).  none: the parent of the source, and of what is not reached; below 0.
 
     checked: is it known that rows and columns lie within A? If not, None where one that is met does not.
+    columns: where they begin, and their rows, if both ways count, and they are at hand.
     """
     vertex = index_dtype(A.nrows)
     queue, parent = np.empty(A.nrows + 1, vertex), np.full(A.nrows, none, vertex)
     rows, short = (A.indptr, A.indices), A.nnz < SHORT * A.nrows
     parent[source] = source
-    if both_ways and not is_symmetric(A, pattern=True):
+    if columns is None and both_ways and not is_symmetric(A, pattern=True):
         turned: Any = by_columns(A)
+        columns = turned.indptr, turned.indices
+    if columns is not None:
         search = _search_both_short if short else _search_both_long
-        found = search(rows, (turned.indptr, turned.indices), source, queue, parent)
+        found = search(rows, columns, source, queue, parent)
     else:
         searches = (_search_long, _search_short) if checked else (_look_long, _look_short)
         found = searches[short](rows, source, queue, parent)
