@@ -1,7 +1,7 @@
 """What every test module shares: backends as parameters, cells from the verb tables, files, and a hypothesis profile.
 
-`pytest` alone runs the quick layer, the tests marked `quick`; `pytest -m full` runs all of them. What is named, by a
-path, `-k` or `-m`, runs whole.
+`pytest` alone runs the quick layer, the tests marked `quick`; `pytest -m full` runs all but those marked `nightly`,
+which take many minutes, and which `-m nightly` alone runs. What else is named, by a path, `-k` or `-m`, runs whole.
 
 A test marked `cells("mxv", "vxm")` runs once for each (verb, format, backend) that the verbs' tables hold. Of a test on
 a backend that this machine lacks, one item is skipped with a reason, and the others are deselected. With
@@ -129,7 +129,8 @@ def pytest_configure(config: pytest.Config) -> None:
     )
     config.addinivalue_line("markers", "backend(backend): needs the backend; skipped with a reason where it is missing")
     config.addinivalue_line("markers", "quick: of the layer that `pytest` alone runs, which touches everything")
-    config.addinivalue_line("markers", "full: every test; `pytest -m full` runs all of them")
+    config.addinivalue_line("markers", "full: every test but the nightly ones; `pytest -m full` runs all of them")
+    config.addinivalue_line("markers", "nightly: takes many minutes; `pytest -m nightly` alone runs it")
     config.addinivalue_line("markers", "as_written: formats other than CSR run algorithms as the equations are written")
     config.addinivalue_line("markers", "long: takes many seconds; such tests are spread over the run")
     if nothing_named(config):
@@ -163,7 +164,8 @@ def pytest_report_header(config: pytest.Config) -> str | None:
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    item.add_marker("full")
+    if not item.get_closest_marker("nightly"):
+        item.add_marker("full")
     item.extra_keyword_matches.update(marker.args[0] for marker in item.iter_markers("backend"))  # for -k cuda
 
 
@@ -198,6 +200,10 @@ def why_skipped(item: pytest.Item) -> str | None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Keep one skipped item of each test, and spread the long tests, so that with xdist each process has its share."""
     skipped: dict[str, list[pytest.Item]] = {}
+    if "nightly" not in config.option.markexpr:
+        nightly = [item for item in items if item.get_closest_marker("nightly")]
+        config.hook.pytest_deselected(items=nightly)
+        items[:] = [item for item in items if item not in nightly]
     for item in items:
         if why_skipped(item):
             skipped.setdefault(item.nodeid.partition("[")[0], []).append(item)
