@@ -535,6 +535,36 @@ def test_the_console_script_is_declared():
 CITIES = "from,to,km\nParis,Dijon,315\nDijon,Lyon,195\nParis,Lyon,600\nNice,Lyon,470\n"
 
 
+NUMBERED = "id,from,to,road,km\n1,Paris,Dijon,A5,315\n2,Dijon,Lyon,A31,195\n"
+
+
+@pytest.mark.parametrize(("columns", "distance"), [("from,to,km", 510), (" from, to ", 2), ("to,from,km", None)])
+def test_columns_of_a_table_are_chosen_by_their_headings(run, file, columns, distance):
+    found = run(
+        "sssp", file("roads.csv", NUMBERED), "--source", "Paris", "--to", "Lyon", "--json", "--columns", columns
+    )
+    assert json.loads(found.out)[0]["paths"][0]["distance"] == distance
+
+
+@pytest.mark.parametrize("command", ["bfs", "scc", "mst"])
+def test_every_command_of_a_graph_takes_columns(run, file, command):
+    more = {"bfs": ["--source", "Paris"], "mst": ["--undirected"]}.get(command, [])
+    found = run(command, file("roads.csv", NUMBERED), "--columns", "from,to,km", *more)
+    assert found.code == 0
+    assert "Lyon" in found.out or command != "scc"
+
+
+def test_columns_that_are_not_there_are_named(refused, file):
+    roads = file("roads.csv", NUMBERED)
+    assert "expected a number as weight in column 3, got 'Dijon'" in refused("sssp", roads, "--source", "Paris")
+    assert "there is no column 'too': did you mean 'to'?" in refused(
+        "sssp", roads, "--source", "Paris", "--columns", "from,too,km"
+    )
+    for columns in ("from", "from,", "a,b,c,d"):
+        said = refused("sssp", roads, "--source", "Paris", "--columns", columns)
+        assert "--columns takes two headings or three" in said
+
+
 def test_names_go_in_and_come_out(run, refused, file, tmp_path):
     cities = file("cities.csv", CITIES)
     found = run("sssp", cities, "--source", "Paris", "--to", "Lyon", "--to", "Nice", "--output", tmp_path / "out.tsv")

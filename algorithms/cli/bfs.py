@@ -14,6 +14,7 @@ from formats.arrays import to_device
 from ..bfs import bfs as search
 from .graph import load, sample
 from .options import (
+    Columns,
     Device,
     FileArgument,
     SearchDirection,
@@ -49,12 +50,13 @@ def bfs(
     output: Annotated[Path | None, typer.Option(help="Write the levels: .npy (vertex order) or .tsv.")] = None,
     trace: TraceFile = None,
     undirected: Undirected = False,
+    columns: Columns = None,
     threads: Threads = None,
 ) -> None:
     """How many edges away every vertex is from one, or several."""
     check_written(output, trace)
     check_direction(direction, alpha=alpha, beta=beta)
-    graph = load(file, undirected=undirected, threads=threads)
+    graph = load(file, undirected=undirected, columns=columns, threads=threads)
     starts = [graph.vertex(start, "--source") for start in source]
     ends = [graph.vertex(end, "--to") for end in to or []]
     last = None if target is None else graph.vertex(target, "--target")

@@ -116,32 +116,52 @@ class Graph:
         return told.result, record
 
 
-def load(file: Path, *, title: str | None = None, undirected: bool = False, threads: int | None = None) -> Graph:
-    """Read a graph; ValueError if the file holds another matrix than a square one."""
+def load(
+    file: Path,
+    *,
+    title: str | None = None,
+    undirected: bool = False,
+    columns: str | None = None,
+    threads: int | None = None,
+) -> Graph:
+    """Read a graph; ValueError if the file holds another matrix than a square one, or lacks a column."""
     if threads is not None:
         set_threads(threads)
     title = file.name if title is None else title
     watch = Stopwatch()
     with watch.step("reading"):
-        A, labels, names = named(file, not undirected)
+        A, labels, names = named(file, not undirected, columns)
     if A.nrows != A.ncols:
         raise ValueError(f"{title} holds a {A.nrows} × {A.ncols} matrix, and a graph needs a square one")
     return Graph(title, A, labels, watch, {"vertices": f"{A.nrows:,}", "arcs": f"{A.nnz:,}"}, names)
 
 
-def named(file: Path, directed: bool) -> tuple[Matrix, np.ndarray, Names | None]:
-    """(the matrix of a file, its vertices' ids or names, the names to be looked up unless they are integers)."""
-    if not may_have_names(file):
+def named(file: Path, directed: bool, columns: str | None = None) -> tuple[Matrix, np.ndarray, Names | None]:
+    """(the matrix of a file, its vertices' ids or names, the names to be looked up unless they are integers).
+
+    columns: of a table, those of both ends and of weights, with commas between.
+    """
+    if columns is None and not may_have_names(file):
         comm = world()
         if comm is not None:
             return *read(file, directed=directed, return_labels=True, comm=comm), None
         return *read(file, directed=directed, return_labels=True), None
-    g = NamedGraph.read(file, directed=directed)
+    g = NamedGraph.read(file, *asked(columns), directed=directed)
     if all(isinstance(name, int) for name in g.names):
         return g.matrix, np.array(list(g.names), np.int64), None
     labels = np.empty(len(g.names), object)
     labels[:] = list(g.names)
     return g.matrix, labels, g.names
+
+
+def asked(columns: str | None) -> tuple[Any, ...]:
+    """The columns that a table's edges are read from: source, target, weight; by default the first three."""
+    if columns is None:
+        return ()
+    source, target, *weight = (each.strip() for each in columns.split(",")) if columns.count(",") else (columns, "")
+    if not source or not target or len(weight) > 1:
+        raise ValueError(f"--columns takes two headings or three with commas between, as from,to,km, got {columns!r}")
+    return source, target, weight[0] if weight else None
 
 
 def sample(arcs: list[tuple[int, int]], weight: Any, like: Matrix) -> Matrix:

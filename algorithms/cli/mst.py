@@ -15,6 +15,7 @@ from formats.storage.orientation import is_symmetric
 from ..boruvka import boruvka
 from .graph import Graph, load, sample
 from .options import (
+    Columns,
     Device,
     FileArgument,
     StorageFormat,
@@ -39,11 +40,12 @@ def mst(
     ] = None,
     trace: TraceFile = None,
     undirected: Undirected = False,
+    columns: Columns = None,
     threads: Threads = None,
 ) -> None:
     """A minimum spanning forest: a tree of least weight for each connected component."""
     check_written(output, trace)
-    graph = load(file, undirected=undirected, threads=threads)
+    graph = load(file, undirected=undirected, columns=columns, threads=threads)
     with graph.watch.step("checking"):
         if not symmetrize:
             check_undirected(graph)

@@ -78,6 +78,10 @@ Device = Annotated[
 ]
 SearchDirection = Annotated[str, typer.Option(help=f"Of searches: {', '.join(CHOICES)}.")]
 TraceFile = Annotated[Path | None, typer.Option(help="Write what every round did: .jsonl or .csv.")]
+Columns = Annotated[
+    str | None,
+    typer.Option(help="Of a table: its columns of both ends, and of weights, by their headings: from,to,km."),
+]
 Undirected = Annotated[bool, typer.Option("--undirected", help="Let every edge count both ways.")]
 Threads = Annotated[int | None, typer.Option(help="CPU threads; by default all cores of this process.", min=1)]
 

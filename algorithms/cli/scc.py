@@ -13,6 +13,7 @@ from formats.arrays import to_device
 from ..scc import scc as strong_components
 from .graph import load, sample
 from .options import (
+    Columns,
     Device,
     FileArgument,
     StorageFormat,
@@ -35,11 +36,12 @@ def scc(
     device: Device = "cpu",
     output: Annotated[Path | None, typer.Option(help="Write each vertex's component: .npy or .tsv.")] = None,
     trace: TraceFile = None,
+    columns: Columns = None,
     threads: Threads = None,
 ) -> None:
     """Strongly connected components; each goes by its smallest vertex."""
     check_written(output, trace)
-    graph = load(file, threads=threads)
+    graph = load(file, columns=columns, threads=threads)
     component, record = graph.solve(
         lambda A: strong_components(A, weak=weak),
         lambda A: strong_components(A, weak=weak),

@@ -21,6 +21,7 @@ from ..shared.parents import path
 from ..sssp import ALGORITHMS, find_algorithm
 from .graph import Graph, load, sample
 from .options import (
+    Columns,
     Device,
     FileArgument,
     Sources,
@@ -48,6 +49,7 @@ def sssp(
     output: Annotated[Path | None, typer.Option(help="Write the distances: .npy (vertex order) or .tsv.")] = None,
     trace: TraceFile = None,
     undirected: Undirected = False,
+    columns: Columns = None,
     threads: Threads = None,
     json: Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")] = False,
 ) -> None:
@@ -56,7 +58,7 @@ def sssp(
     own = {} if delta is None else {"delta": as_delta(delta)}
     task = Task(that_has(own, algorithm), semiring, source, to or [], target, limit, own)
     task.check()
-    answer = solve(load(file, undirected=undirected, threads=threads), task, format, device, trace)
+    answer = solve(load(file, undirected=undirected, columns=columns, threads=threads), task, format, device, trace)
     if json:
         typer.echo(dumps(answer.content(), ensure_ascii=False))
     else:

@@ -103,6 +103,14 @@ def is_new(csgraph: Any) -> bool:
     return bool(csgraph.has_sorted_indices)
 
 
+def new_rows(csgraph: Any) -> CSR | None:
+    """The rows of a SciPy CSR as they are, for the first call on it; None if they are not in order, or not numbers."""
+    if not is_new(csgraph) or not csgraph.has_canonical_format or np.isnan(csgraph.data).any():
+        return None
+    A = as_given(csgraph)
+    return None if A is None else checked(A)
+
+
 def given_both_ways(csgraph: Any, most: int) -> CSR | None:
     """Each row of a SciPy CSR, as it is, followed by its column: the edges both ways."""
     A = as_given(csgraph, most)
@@ -278,5 +286,9 @@ def matrix_like(csgraph: Any, indptr: Any, indices: Any, values: Any) -> Any:
 def values_at(A: Matrix, rows: Any, cols: Any) -> Any:
     """A's values at these places, infinity where it has none."""
     S: CSR = compressed(A, 0)
-    place, xp = entry_places(S, rows, cols), A.xp
-    return xp.where(place < 0, np.inf, S.values[place]) if S.nnz else xp.full(rows.shape, np.inf)
+    if not S.nnz:
+        return A.xp.full(rows.shape, np.inf)
+    place = entry_places(S, rows, cols)
+    found = S.values[place]
+    found[place < 0] = np.inf
+    return found

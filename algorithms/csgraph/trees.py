@@ -9,7 +9,6 @@ import numpy as np
 
 from algorithms.bfs_order import bfs_order
 from algorithms.boruvka import boruvka
-from algorithms.shared.entries import edge_places
 from formats import Matrix
 from formats.storage.compressed import expand
 from formats.storage.orientation import is_symmetric
@@ -25,6 +24,7 @@ from .graphs import (
     graph_of,
     is_new,
     matrix_like,
+    new_rows,
     stored,
     values_at,
 )
@@ -110,11 +110,10 @@ def breadth_first_tree(csgraph: Any, i_start: int, directed: bool = True) -> Any
     Source: `bfs_order`.
     """
     start = operator.index(i_start)
-    if directed and is_new(csgraph) and csgraph.has_canonical_format and not np.isnan(csgraph.data).any():
-        given: Any = as_given(csgraph)
-        if given is not None and 0 <= start < given.nrows:
-            _, parent = as_queued(given, start)
-            return matrix_like(csgraph, *entries_where(given, parent[given.indices] == expand(given.indptr)))
+    given: Any = new_rows(csgraph) if directed else None
+    if given is not None and 0 <= start < given.nrows:
+        _, parent = as_queued(given, start)
+        return matrix_like(csgraph, *entries_where(given, parent[given.indices] == expand(given.indptr)))
     A: Any = stored(csgraph, directed)
     B, order, parent = in_order(A, start, not directed)
     if directed:
@@ -150,15 +149,16 @@ def minimum_spanning_tree(csgraph: Any, overwrite: bool = False) -> Any:
 
     Source: `boruvka`.
     """
-    G = graph_of(csgraph)
+    given = new_rows(csgraph)
+    G: Any = graph_of(csgraph) if given is None else given
     A: Any = sooner(G, FOREST)
     F: Any = boruvka(A if A.place.on_host else graph_of(csgraph, directed=False), symmetrize=True)
     u, v, weights = F.rows, F.cols, F.values
-    if not is_symmetric(A):
-        place = edge_places(A, F)
-        u, v = A.xp.where(A.indices[place] == v, u, v), A.indices[place]
     if bool((weights == 0).any()):
         u, v, weights = (part[weights != 0] for part in (u, v, weights))
+    if not is_symmetric(A):
+        here = values_at(A, u, v) == weights
+        u, v = A.xp.where(here, u, v), A.xp.where(here, v, u)
     return matrix_like(csgraph, *where(G, by_rows(u, v, weights, G.nrows)))
 
 

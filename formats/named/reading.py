@@ -156,7 +156,10 @@ class Layout:
                 except ValueError:
                     pass
         bad = next(k for k, text in enumerate(column) if not is_number(text))
-        raise ValueError(f"{self.where(done + bad)}: expected a number, got {column[bad]!r}")
+        place = self.places[2] + 1
+        raise ValueError(
+            f"{self.where(done + bad)}: expected a number as weight in column {place}, got {column[bad]!r}"
+        )
 
     def where(self, row: int) -> str:
         """The file and line of a row of data."""
