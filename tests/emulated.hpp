@@ -41,9 +41,6 @@ struct uchar2 {
 struct uint2 {
     unsigned int x, y;
 };
-struct ulonglong2 {
-    unsigned long long x, y;
-};
 static thread_local Extent threadIdx, blockIdx, blockDim, gridDim;
 
 namespace emulated {
