@@ -126,6 +126,12 @@ class Kernels:
     has.  steps: entries and row ends in a tile of compressed rows.  part_bytes: of a tile's two unfinished sums.
     """
 
+    nbytes = 0
+    """Of arrays, as what is kept with a matrix has: none."""
+
+    def forget(self) -> None:
+        """Nothing: other matrices have the same kernels."""
+
     def __init__(
         self, semiring: Semiring, dtype: np.dtype, index_dtype: np.dtype, matrix_first: bool, shape: Shape, unit: str
     ) -> None:

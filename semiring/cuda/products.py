@@ -24,7 +24,8 @@ from . import spgemm
 from .kernels import Kernels, kernels_for
 from .storage import STORED
 
-SHAPE: Fact[Any] = Fact("shape of blocks, and dtype of indices, of the products' kernels")
+KERNELS: Fact[Kernels] = Fact("the compiled kernels of products")
+"""Given: the semiring, and whether the matrix is the first operand."""
 
 
 @mxv.implement(Matrix, "cuda", needs=lambda A, fmt: _needs(A, fmt, matrix_first=True))
@@ -77,10 +78,14 @@ def _dense_product(
 
 
 def _kernels(A: Any, semiring: Semiring, matrix_first: bool) -> Kernels:
-    """The kernels of A's format."""
-    own = STORED[type(A)]
-    shape, index_dtype = A.keep(SHAPE, lambda: own.shape(A))
-    return kernels_for(semiring, A.dtype, index_dtype, matrix_first, shape, own.unit)
+    """The kernels of A's format, on the GPU where it is: found once."""
+
+    def find() -> Kernels:
+        own = STORED[type(A)]
+        shape, index_dtype = own.shape(A)
+        return kernels_for(semiring, A.dtype, index_dtype, matrix_first, shape, own.unit)
+
+    return A.keep(KERNELS, find, semiring, matrix_first)
 
 
 ON_GPU = Backend(STORED, _dense_product, _pushed, lambda semiring, dtype: True)
