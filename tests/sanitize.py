@@ -1,6 +1,6 @@
 """compute-sanitizer over the kernels' tests: `python -m tests.sanitize [memcheck initcheck racecheck]`.
 
-Samples of nine modules of tests, in which every kernel runs, on matrices that it takes a sanitizer minutes to watch;
+Samples of ten modules of tests, in which every kernel runs, on matrices that it takes a sanitizer minutes to watch;
 dealt out to a few processes. CuPy's memory pool is off, so that an array ends where its memory ends.
 Exit status 0 if every tool finds nothing.
 """
@@ -17,11 +17,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 
-TILES, MATRICES, FUSED, BATCHES, DENSE, RANKS, FACTORS, BEYOND, PARTS = (
+TILES, MATRICES, FUSED, BATCHES, DENSE, RANKS, FACTORS, BEYOND, PARTS, QUEUES = (
     f"tests/test_{name}.py"
     for name in (
         *("cuda_tiles", "cuda_matrices", "fused_kernels", "batch_cells", "dense_operands", "centralities"),
-        *("factors_on_gpus", "beyond", "parts_on_gpus"),
+        *("factors_on_gpus", "beyond", "parts_on_gpus", "queues_on_gpus"),
     )
 )
 
@@ -55,6 +55,9 @@ SHARES = "cuda_within_a_limit and R-MAT and 0.2"
 PAIRS = "awkward_graphs_on_two_gpus and hubs"
 """Of the tests of parts, where there are two GPUs."""
 
+ORDERS = "cuda and (hubs or narrow)"
+"""Of the tests of orders of discovery: levels for a block, and for all."""
+
 CASES = {
     "memcheck": {
         TILES: "(min_plus-int32 or plus_times-int64 or lor_land) and (hub or mixed) or reductions and hub and int64",
@@ -66,6 +69,7 @@ CASES = {
         FACTORS: PANELS,
         BEYOND: SHARES,
         PARTS: PAIRS,
+        QUEUES: ORDERS,
     },
     "initcheck": {
         TILES: "(min_plus or plus_times-int64 or lor_land) and (hub or mixed) or reductions",
@@ -77,6 +81,7 @@ CASES = {
         FACTORS: PANELS,
         BEYOND: SHARES,
         PARTS: PAIRS,
+        QUEUES: ORDERS,
     },
     "racecheck": {
         TILES: "min_plus-int32 and hub and (dense or 0.05) or reductions and hub and int64",
@@ -88,6 +93,7 @@ CASES = {
         FACTORS: PANELS,
         BEYOND: SHARES,
         PARTS: PAIRS,
+        QUEUES: ORDERS,
     },
 }
 """The tools, and of the tests what each can watch in minutes. (racecheck watches shared memory, and takes longest.)"""

@@ -1,9 +1,10 @@
-"""Orders of discovery, and of components, by the GPU's kernels, which g++ compiles, beside the loops of the host."""
+"""Orders of discovery, and of components, by the kernels of a GPU, real or simulated, beside the loops of the host."""
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from algorithms.fused.cpu import topological as topological_on_cpu
 from algorithms.fused.cuda import launches, queues, topological
 from bench.graphs import grid, rmat
 from formats import CSR, from_edges
+from formats.gpu import cupy
 from semiring.vectors import renumbered
 from semiring.verbs.registry import Unsuited
 
@@ -38,40 +40,55 @@ GRAPHS: dict[str, Callable[[], CSR]] = {
 }
 
 
+Bring = Callable[[Any], Any]
+
+
+@pytest.fixture(params=["simulated", pytest.param("cuda", marks=pytest.mark.backend("cuda"))])
+def brought(request: pytest.FixtureRequest) -> Iterator[Bring]:
+    """What brings a matrix or an array to a simulated GPU, or to a real one."""
+    if request.param == "cuda":
+        yield lambda x: x.to(device="cuda") if isinstance(x, CSR) else cupy().asarray(x)
+        return
+    with simulated(1):
+        yield lambda x: x
+
+
 @pytest.mark.parametrize("name", GRAPHS)
 @pytest.mark.parametrize("both_ways", [False, True], ids=["one way", "both ways"])
-def test_a_queue_on_a_gpu_has_the_order_and_the_parents_of_a_queue(name: str, both_ways: bool) -> None:
+def test_a_queue_on_a_gpu_has_the_order_and_the_parents_of_a_queue(name: str, both_ways: bool, brought: Bring) -> None:
     A = GRAPHS[name]()
-    expected = on_cpu.queued(A, 0, both_ways)
-    with simulated(1):
-        found = queues.queued(A, 0, both_ways)
+    found = queues.queued(brought(A), 0, both_ways)
     assert not isinstance(found, Unsuited)
-    for got, wanted in zip(found, expected, strict=True):
-        assert np.array(got).tolist() == wanted.tolist()
+    for got, wanted in zip(found, on_cpu.queued(A, 0, both_ways), strict=True):
+        assert on_host(got).tolist() == wanted.tolist()
 
 
-def test_a_queue_on_a_gpu_comes_back_to_the_host_and_goes_on() -> None:
+def test_a_queue_on_a_gpu_comes_back_to_the_host_and_goes_on(brought: Bring) -> None:
     A = star(150, 5)
     seen: list[int] = []
-    with simulated(1), launches(every=2, progress=seen.append):
-        found = queues.queued(A, 0, False)
+    with launches(every=2, progress=seen.append):
+        found = queues.queued(brought(A), 0, False)
     assert not isinstance(found, Unsuited)
-    assert np.array(found[0]).tolist() == on_cpu.queued(A, 0, False)[0].tolist()
+    assert on_host(found[0]).tolist() == on_cpu.queued(A, 0, False)[0].tolist()
     assert seen == [2, 4, 5]
 
 
-def test_a_queue_on_a_gpu_is_given_up_after_so_many_levels() -> None:
-    with simulated(1):
-        found = queues.queued(from_edges(range(150), range(1, 151)), 0, False, most=20)
-    assert isinstance(found, Unsuited)
+def test_a_queue_on_a_gpu_is_given_up_after_so_many_levels(brought: Bring) -> None:
+    path = from_edges(range(150), range(1, 151))
+    assert isinstance(queues.queued(brought(path), 0, False, most=20), Unsuited)
 
 
 @pytest.mark.parametrize("name", GRAPHS)
 @pytest.mark.parametrize("rounds", [512, 1], ids=["there", "on the host"])
-def test_components_have_the_same_places_on_a_gpu(name: str, rounds: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_components_have_the_same_places_on_a_gpu(
+    name: str, rounds: int, brought: Bring, monkeypatch: pytest.MonkeyPatch
+) -> None:
     A = GRAPHS[name]()
     component, k = renumbered(scc(A))
     monkeypatch.setattr(topological, "ROUNDS", rounds)
-    with simulated(1):
-        found = topological.numbered(A, component, k)
-    assert np.array(found).tolist() == topological_on_cpu.numbered(A, component, k).tolist()
+    found = topological.numbered(brought(A), brought(component), k)
+    assert on_host(found).tolist() == topological_on_cpu.numbered(A, component, k).tolist()
+
+
+def on_host(x: Any) -> np.ndarray:
+    return np.array(x) if isinstance(x, np.ndarray) else x.get()
