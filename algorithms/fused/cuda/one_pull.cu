@@ -22,17 +22,27 @@ __device__ __forceinline__ T weight_of(Pair pair) {
 
 constexpr int LANES_A_VERTEX = 8, LANES_A_PREFIX = 16;
 
-// Each vertex's first `most` in-edges, for which it has places from offsets[v] on.  next: the weight of the one after them.
-// least: of the first.
-extern "C" __global__ void light_part(const I* starts, const Pair* pairs, long long n, I most, const I* offsets, I* rows,
-                                      T* weights, T* next, T* least) {
+// Of each vertex's first `most` in-edges, how many begin at each vertex.
+extern "C" __global__ void count_light(const I* starts, const Pair* pairs, long long n, I most, I* counts) {
+    const int lane = threadIdx.x % LANES_A_VERTEX;
+    for (long long v = thread_number() / LANES_A_VERTEX; v < n; v += thread_count() / LANES_A_VERTEX) {
+        const I begin = starts[v], degree = starts[v + 1] - begin, taken = degree < most ? degree : most;
+        for (I k = lane; k < taken; k += LANES_A_VERTEX) atomicAdd(counts + (unsigned int)pairs[begin + k], 1);
+    }
+}
+
+// They, by the vertices at which they begin, each row in any order.  cursor: where each row begins, at first.  next: the
+// weight of each vertex's edge after them.  least: of its first.
+extern "C" __global__ void place_light(const I* starts, const Pair* pairs, long long n, I most, I* cursor, I* indices,
+                                       T* weights, T* next, T* least) {
     const int lane = threadIdx.x % LANES_A_VERTEX;
     for (long long v = thread_number() / LANES_A_VERTEX; v < n; v += thread_count() / LANES_A_VERTEX) {
         const I begin = starts[v], degree = starts[v + 1] - begin, taken = degree < most ? degree : most;
         for (I k = lane; k < taken; k += LANES_A_VERTEX) {
             const Pair pair = pairs[begin + k];
-            rows[offsets[v] + k] = (I)(unsigned int)pair;
-            weights[offsets[v] + k] = weight_of(pair);
+            const I place = atomicAdd(cursor + (unsigned int)pair, 1);
+            indices[place] = (I)v;
+            weights[place] = weight_of(pair);
             if (k == 0) least[v] = weight_of(pair);
         }
         if (lane == 0) {

@@ -8,10 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from algorithms.shared.single_source import Exact, Until
-from formats import CSC, CSR
+from formats import CSR
 from formats.arrays import DeviceArray as Array
 from formats.arrays import cupy
-from formats.matrix.convert import convert
 from formats.matrix.facts import Fact
 from semiring import MinPlus, Semiring
 from semiring.verbs.explanation import facts
@@ -28,8 +27,8 @@ SPREAD = 4
 """Times the lightest tenth of the weights that the heaviest tenth must be: else two light edges are hardly shorter."""
 VECTORS = 32
 """Bytes a vertex of what the lightest edges are made with, and of what is kept of each vertex."""
-ENTRY_BYTES = 36
-"""Of an edge on the device while its graph is made."""
+ENTRY_BYTES = 16
+"""For an edge on the device: half of it for the edge, half left to searches."""
 MOST_LIGHT, PARTS = 32, (1.0, 1.25, 1.5, 2.0, 3.0, 4.0)
 LISTED_BYTES, LISTED_SHARE = 12, 8
 """Of an edge that was pulled; one in so many may be."""
@@ -113,19 +112,21 @@ def sorted_in_edges(A: CSR) -> Sorted | None:
 def _with_lightest(A: CSR, starts: Array, pairs: Array, part: float) -> Sorted | None:
     """part: of the room that is left, one in so many is taken."""
     cp, n = cupy(), A.nrows
-    lengths = cp.diff(starts)
-    most = most_light(lengths, int(room(A, VECTORS) / (ENTRY_BYTES * part)))
+    most = most_light(cp.diff(starts), int(room(A, VECTORS) / (ENTRY_BYTES * part)))
     if most == 0:
         return None
-    offsets = cp.zeros(n + 1, starts.dtype)
-    cp.cumsum(cp.minimum(lengths, most), dtype=starts.dtype, out=offsets[1:])
-    del lengths
-    size = int(offsets[-1])
-    rows, weights = cp.empty(size, A.indices.dtype), cp.empty(size, A.dtype)
-    following, least = cp.empty(n, A.dtype), cp.empty(n, A.dtype)
     k = kernels.path("one_pull", MinPlus, A.dtype, A.indices.dtype)
-    k.plain("light_part", 8 * n, (starts, pairs, np.int64(n), k.index(most), offsets, rows, weights, following, least))
-    graph: Any = convert(CSC.trusted(offsets, rows, weights, A.shape), CSR)
+    columns = starts, pairs, np.int64(n), k.index(most)
+    counts, indptr = cp.zeros(n, starts.dtype), cp.zeros(n + 1, starts.dtype)
+    k.plain("count_light", 8 * n, (*columns, counts))
+    cp.cumsum(counts, dtype=starts.dtype, out=indptr[1:])
+    size = int(indptr[-1])
+    indices, weights = cp.empty(size, A.indices.dtype), cp.empty(size, A.dtype)
+    following, least = cp.empty(n, A.dtype), cp.empty(n, A.dtype)
+    counts[...] = indptr[:-1]
+    k.plain("place_light", 8 * n, (*columns, counts, indices, weights, following, least))
+    del counts
+    graph = CSR.trusted(indptr, indices, weights, A.shape)
     cp.get_default_memory_pool().free_all_blocks()
     lowest, heaviest = least.min().get()[()], float(A.values.max())
     return Sorted(graph, starts, pairs, most, following, least, lowest, heaviest)
