@@ -43,7 +43,7 @@ MOST_LISTED, FEW_LISTED = 1.5, 1 << 20
 LEAST_LIST = 1.25
 """Listed edges that there must be room for, of those that a forest may have."""
 FULL = 0.75
-"""Share of the list from which on it is made a forest."""
+"""Share of the places behind the forest so far that are taken, from which on a new forest is made."""
 EARLY = 0.8
 """Share of the entries after which a list becomes a forest, if one has before: the last one is shorter then."""
 FIRST = 0.3
@@ -102,7 +102,7 @@ class Stream:
         self.threshold = NOT_YET
         self.core: Any = None
         self.make_room(self.capacity)
-        self.count = self.spans = self.listed = 0
+        self.count = self.spanned = self.spans = self.listed = 0
         self.k.plain("start_stream", n, (self.control, np.int64(n), self.tree, self.level))
 
     def begin(self) -> None:
@@ -172,11 +172,16 @@ class Stream:
         with Bar(f"a forest of {total:,} entries", total, lambda: at) as bar:
             while at < total:
                 at = self.collect(at, which, balanced, until=early if self.spans and at < early else total)
-                if at == total or self.count >= FULL * self.capacity or (self.spans and at == early):
+                if at == total or self.full or (self.spans and at == early):
                     self.span()
                     if at < total:
                         self.sieve()
                 bar.update()
+
+    @property
+    def full(self) -> bool:
+        """Is it time to make a forest of what is listed?"""
+        return self.count - self.spanned >= FULL * (self.capacity - self.spanned)
 
     def edge_list(self, start: int = 0, stop: int | None = None) -> Array:
         """Some listed edges, as bytes."""
@@ -210,7 +215,8 @@ class Stream:
         trees = self.tree, self.parent, *self.offers
         arguments = self.control, n, self.list, threshold, bits, *trees, *self.open, self.chosen, np.int64(kept)
         self.k.persistent("span", max(self.count, self.n), arguments)
-        self.count, self.spans = int(self.control[COUNT]), self.spans + 1
+        self.count = self.spanned = int(self.control[COUNT])
+        self.spans += 1
 
     def sieve(self) -> None:
         """Find out what leaves edges out from now on."""

@@ -26,7 +26,7 @@ from ..cuda import graphs as one_gpu
 from ..cuda import kernels
 from ..cuda.graphs import DENSE, LIGHT, connected
 from ..cuda.paths import as_vertices, step_of
-from ..cuda.stream import ALL_ENTRIES, EVERY_OTHER, FULL, LOW, SAMPLES, Stream
+from ..cuda.stream import ALL_ENTRIES, EVERY_OTHER, LOW, SAMPLES, Stream
 from .gpus import MOST_GPUS, Kind, Member, Team, team_of
 from .many_sources import alone
 
@@ -162,7 +162,7 @@ def read(run: Stream, which: int, **weights: Any) -> bool:
     at, shortened = 0, False
     while at < run.A.nnz:
         at = run.collect(at, which, False, **weights)
-        if at < run.A.nnz and run.count >= FULL * run.capacity:
+        if at < run.A.nnz and run.full:
             run.span()
             run.sieve()  # what left edges out was of the trees before
             shortened = True
