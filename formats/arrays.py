@@ -64,13 +64,17 @@ _PROMOTIONS |= {"float16": "float32"}
 _DLPACK_CUDA = (2, 13)
 
 
+NO_ROOM_TO_SORT = "std::bad_alloc"
+"""What CuPy's sorts say where there is no room for them."""
+
+
 def out_of_memory(error: MemoryError, what: object) -> OutOfDeviceMemory:
     """What to raise, with the sizes in its message, for CuPy's own error while doing `what`.
 
     For `except cupy.cuda.memory.OutOfMemoryError as error: raise out_of_memory(error, what) from error`.
     """
     free, total = free_and_total()
-    said = clause(error)
+    said = "out of memory" if str(error) == NO_ROOM_TO_SORT else clause(error)
     return OutOfDeviceMemory(
         f"{what}: the GPU is {said[:1].lower()}{said[1:]}, and has {free:,} of its {total:,} bytes free"
     )

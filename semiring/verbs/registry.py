@@ -13,7 +13,7 @@ from types import MethodType
 from typing import Any, ClassVar, Generic, ParamSpec, TypeVar, cast
 
 from formats import CSR, Matrix, OutOfDeviceMemory, OutOfHostMemory
-from formats.arrays import out_of_memory
+from formats.arrays import NO_ROOM_TO_SORT, out_of_memory
 from formats.matrix.routes import leads
 from formats.performance import warn_slow
 from formats.places import Place, place_among
@@ -90,7 +90,7 @@ class Verb(Generic[P, R]):
             with place.scope():  # the GPU on which the operands are
                 return self.front(*args, **kwargs)
         except MemoryError as error:
-            if not type(error).__module__.startswith("cupy"):
+            if not (type(error).__module__.startswith("cupy") or str(error) == NO_ROOM_TO_SORT):
                 raise
             raise out_of_memory(error, self.name) from error
 

@@ -44,8 +44,6 @@ LEAST_LIST = 1.25
 """Listed edges that there must be room for, of those that a forest may have."""
 FULL = 0.75
 """Share of the places behind the forest so far that are taken, from which on a new forest is made."""
-EARLY = 0.8
-"""Share of the entries after which a list becomes a forest, if one has before: the last one is shorter then."""
 FIRST = 0.3
 """Of the listed edges, those that a forest is first made of."""
 LEVELS = 8
@@ -126,24 +124,15 @@ class Stream:
             for begin, end, own in staged((A.indices,) if one_value else (A.indices, A.values), self.coming, WINDOWS):
                 yield begin, end, own if len(own) == 2 else [*own, A.values]
 
-    def collect(
-        self,
-        start: int,
-        which: int,
-        balanced: bool,
-        *,
-        until: int | None = None,
-        least: Any = LEAST,
-        most: Any = NOT_YET,
-    ) -> int:
+    def collect(self, start: int, which: int, balanced: bool, least: Any = LEAST, most: Any = NOT_YET) -> int:
         """List edges from a place in the matrix on, as many as fit; returns where the next ones begin.
 
-        until: where they end, if not with the matrix.  least, most: of their weights.
+        least, most: of their weights.
         """
         A, k, packed = self.A, self.k, isinstance(self.A, CompressedCSR)
         if start != self.at:
             self.begin()
-        end = min(A.nnz if until is None else until, start + self.capacity - self.count)
+        end = min(A.nnz, start + self.capacity - self.count)
         weights = step_of(A, k.index), np.int32(A.dtype.itemsize), np.bool_(A.dtype.kind == "f")
         sizes, kinds = (
             (k.index(A.nrows), k.index(A.nnz)),
@@ -168,11 +157,10 @@ class Stream:
     def read(self, which: int, balanced: bool = False) -> None:
         """Make a forest of the whole matrix."""
         at, total = 0, self.A.nnz
-        early = int(EARLY * total)
         with Bar(f"a forest of {total:,} entries", total, lambda: at) as bar:
             while at < total:
-                at = self.collect(at, which, balanced, until=early if self.spans and at < early else total)
-                if at == total or self.full or (self.spans and at == early):
+                at = self.collect(at, which, balanced)
+                if at == total or self.full:
                     self.span()
                     if at < total:
                         self.sieve()
