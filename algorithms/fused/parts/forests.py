@@ -81,7 +81,15 @@ def components(A: Partitioned, weak: bool) -> Any:
         return listed(f)
 
     with A.group.guarded("components"):
-        mine = listed(scc(own_rows(A), weak=True))
+        label = scc(own_rows(A), weak=True)
+        mine = listed(label)
+    if A.group.size <= FEW:
+        ends, labels = (A.group.everyone("components", part) for part in mine)
+        with A.group.guarded("components"):
+            for rank in {*range(A.group.size)} - {A.group.rank}:
+                join_along(label, ends[rank], labels[rank])
+            flatten(label)
+        return label
     u, v = merged(A.group, "components", mine, joined)
     label = np.arange(A.nrows, dtype=u.dtype)
     label[u] = v

@@ -10,19 +10,20 @@ from algorithms.shared.bucket_width import bucket_width
 from algorithms.shared.parents import gains_by_length
 from algorithms.shared.single_source import Until
 from algorithms.shared.traversal import Direction
-from formats.arrays import differs
+from formats.arrays import differs, index_dtype
 from formats.parts.partitioned import Partitioned
 from formats.storage.orientation import compressed
-from semiring import OPERATORS, MinFirst, MinPlus, Semiring, nearer, select, tight, vxm
+from semiring import OPERATORS, MinFirst, MinPlus, Semiring
 from semiring.parts.exchange import combined
 from semiring.statistics import mean
 from semiring.vectors import all_vertices, as_bound
 from semiring.verbs.registry import Unsuited
 
-from ..cpu.near_far import MEANS, MEANS_BY_DEGREE
+from ..cpu.near_far import MEANS, MEANS_BY_DEGREE, full_values
+from ..cpu.trees import loops
 from .essential import by_essential, essential, exactly, skewed
 from .levels import LEVEL, lengths, levels_from
-from .search import Search, own_rows
+from .search import Search, own_range, own_rows
 
 
 def distances(A: Partitioned, source: int, s: Semiring, until: Until, delta: Any) -> Any:
@@ -45,14 +46,16 @@ def tree(A: Partitioned, d: Any, source: int, semiring: Semiring) -> Any:
     """Parents from the distances, where each vertex hangs on a nearer one; else `Unsuited`."""
     if gains_by_length(A, semiring):
         return Unsuited("a nearer vertex need not come earlier, so that parents are found in rounds")
-    rows, group = compressed(A, 0), A.group
-    with group.guarded("tree"):
-        T = select(own_rows(rows), tight(semiring), row=d, col=d)
-        N = select(T, nearer(semiring), row=d, col=d)
-        p = vxm(all_vertices(A), N.pattern(), MinFirst)
-    none = MinFirst.zero(p.dtype)
-    p = combined(group, "tree", p, MinFirst.add, none)
-    parent = np.where(p == none, p.dtype.type(-1), p)
+    rows: Any = compressed(A, 0)
+    with A.group.guarded("tree"):
+        own, p = own_rows(rows), np.full(A.nrows, -1, index_dtype(A.nrows))
+        row_round, *_ = loops(semiring, A.dtype)
+        bits, range_of_rows = p.view(f"u{p.itemsize}"), own_range(rows)
+        row_round(True, own.indptr, own.indices, full_values(own), d, bits, range_of_rows.start, range_of_rows.stop)
+        none = MinFirst.zero(p.dtype)
+        p[p < 0] = none
+    parent = combined(A.group, "tree", p, MinFirst.add, none)
+    parent[parent == none] = -1
     parent[source] = -1
     alone = differs(d, semiring.zero(d.dtype)) & (parent < 0)
     if np.count_nonzero(alone) > 1 or not alone[source]:
