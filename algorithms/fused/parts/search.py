@@ -104,7 +104,7 @@ class Search:
             self.d = np.full(A.nrows, self.zero, A.dtype) if begun is None else begun
             self.d[source] = s.unit(A.dtype)
         self.saved = saving(A, source, s, self.d)
-        self.steps, self.times = 0, 1.0
+        self.steps, self.busiest, self.times = 0, 0, 1.0
         self.alone = self.group.size == 1 and self.saved.wanted is None
         limit = self.zero if until.limit is None else until.limit
         self.top = limit if delta is None or self.alone else capped(self.ahead(s.unit(A.dtype)), limit, s)
@@ -143,7 +143,7 @@ class Search:
         self.saved.forget()
         if explained():
             facts(schedule="near-far, by processes", processes=self.group.size, delta=self.delta, steps=self.steps)
-            facts(relaxed=int(self.counts[RELAXED]), edges=int(self.counts[EDGES]))
+            facts(relaxed=int(self.counts[RELAXED]), edges=int(self.counts[EDGES]), busiest=self.busiest)
         return d
 
     def stepped(self) -> bool:
@@ -165,6 +165,7 @@ class Search:
                     self.take(*self.unpacked(piece))
         if any(each[3] for each in notes):
             self.saved.look(gathered(self.A, "checkpoint", self.d))
+        self.busiest += max(int(each[2]) for each in notes)
         best, bound = self.zero, self.zero
         for each in notes:
             best = capped(best, each[:1].view(self.A.dtype)[0], self.s)
