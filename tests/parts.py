@@ -22,6 +22,7 @@ import pytest
 import algorithms as al
 import formats
 from algorithms import sssp
+from algorithms.fused.parts.many_sources import by_all
 from bench.graphs import grid, rmat, rmat_both_ways
 from formats import (
     COO,
@@ -84,14 +85,6 @@ MORE: dict[str, Call] = {
     "transitive_closure": lambda A: al.transitive_closure(A),
 }
 """Algorithms that nobody has fused for a single process, beside those of `FUSED`."""
-
-
-def share(put: Callable[[Any, str, Any], None]) -> None:
-    """Let GPUs share graphs however small they are.  put: as `setattr`."""
-    from algorithms.fused.parts import forests_on_gpus, levels_on_gpus, paths_on_gpus
-
-    for module in (forests_on_gpus, levels_on_gpus, paths_on_gpus):
-        put(module, "alone", lambda *_: None)
 
 
 def core_of(A: Matrix) -> Any:
@@ -356,10 +349,10 @@ def main(names: list[str]) -> None:
     comm = MPI.COMM_WORLD
     if "--cuda" in names:
         DEVICE, names = "cuda", [name for name in names if name != "--cuda"] or ON_GPUS
-        share(setattr)
     for name in names or CHECKS:
         start = perf_counter()
-        CHECKS[name](comm)
+        with by_all():
+            CHECKS[name](comm)
         if comm.Get_rank() == 0:
             print(f"{name} {perf_counter() - start:.1f} s")
     if comm.Get_rank() == 0:

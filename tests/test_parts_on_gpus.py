@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 import algorithms as al
 from algorithms.fused.cuda import launches, stream
 from algorithms.fused.parts import forests_on_gpus, gpus, levels_on_gpus, paths_on_gpus
+from algorithms.fused.parts.many_sources import by_all
 from algorithms.shared.single_source import Exact, Until
 from algorithms.shared.traversal import Direction
 from bench.graphs import grid, rmat, rmat_both_ways
@@ -60,10 +62,10 @@ every_graph_on_some_gpus = pytest.mark.parametrize(
 
 
 @pytest.fixture(autouse=True)
-def strips(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+def strips(request: pytest.FixtureRequest) -> Iterator[None]:
     """No graph is too small for strips, but where a test is about that."""
-    if "alone" not in request.function.__name__:
-        parts.share(monkeypatch.setattr)
+    with nullcontext() if "alone" in request.function.__name__ else by_all():
+        yield
 
 
 @pytest.fixture

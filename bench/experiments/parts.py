@@ -28,6 +28,7 @@ from bench.measure import Contender, contest, rounded
 from bench.processes import TASKS, alike, graph
 
 from .parts_on_gpus import ROADS, rows_on_gpus
+from .parts_on_gpus import WHOLE as ONE_GPU
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -105,7 +106,7 @@ def run(count: int, name: str, tasks: tuple[str, ...], repeats: int) -> list[dic
 
 def plot(rows: list[Row]) -> Figure | None:
     """A panel for each graph: times over those of the whole matrix."""
-    own = [row for row in rows if row["contender"] != WHOLE and "to_whole" in row]
+    own = [row for row in rows if row["contender"] not in (WHOLE, ONE_GPU) and "to_whole" in row]
     order = list(dict.fromkeys(row["contender"] for row in own))
     return plots.ratios(own, "to_whole", "time, one whole matrix = 1", order=order)
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from algorithms import bfs, boruvka, scc, sssp
+from algorithms.fused.parts.many_sources import by_all
 from bench.experiment import Row, Setting, released
 from bench.graphs import grid, rmat, rmat_both_ways
 from bench.measure import Contender, contest, rounded
@@ -141,7 +142,8 @@ def of_steps(devices: list[str], setting: Setting) -> Iterator[Row]:
         P, there, lengths = A.to(device=devices), *(cupy().asarray(x) for x in (ends, np.arange(ends.size)))
 
         def call(M: Any) -> Any:
-            return sssp(M, 0, delta=1)
+            with by_all():
+                return sssp(M, 0, delta=1)
 
         def agrees(d: Any, there: Any = there, lengths: Any = lengths) -> bool:
             return bool((d[there] == lengths).all())

@@ -8,7 +8,9 @@ there is no room for the whole matrix, strips do it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 from formats import CSR
@@ -79,11 +81,26 @@ def fill(A: Partitioned, row: Any, found: Any, bounds: list[int]) -> None:
             to_peer(part, A.place, row[start:stop])
 
 
+_by_all: ContextVar[bool] = ContextVar("by_all", default=False)
+
+
+@contextmanager
+def by_all() -> Iterator[None]:
+    """Let GPUs share all graphs within the block, however small: to test what they do together, and to time it."""
+    token = _by_all.set(True)
+    try:
+        yield
+    finally:
+        _by_all.reset(token)
+
+
 def alone(A: Partitioned, team: Team, always: bool = False) -> CSR | None:
     """The matrix for one GPU, where that is faster than all, and has room; in several processes for each one's.
 
     always: whatever its size.
     """
+    if _by_all.get():
+        return None
     short = A.nnz <= DEEP_DEGREE * A.nrows and longest_row(A) <= DEEP_WIDEST
     if not (always or A.nnz < SMALL or short) or (copies := copies_of(A, [team.home])) is None:
         return None
