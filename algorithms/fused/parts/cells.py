@@ -24,21 +24,18 @@ AT_ONCE = 512
 
 
 @bellman_ford.implement(Partitioned, "cpu")
-@da2cf.implement(Partitioned, "cpu")
-@dijkstra.implement(Partitioned, "cpu")
-@delta_stepping.implement(Partitioned, "cpu")
-def _paths(A: Partitioned, source: int, s: Semiring, until: Until, *, delta: Any = None) -> Any:
-    from .near_far import distances
-
-    return distances(A, source, s, until, delta)
-
-
 @bellman_ford.implement(Partitioned, "cuda")
+@da2cf.implement(Partitioned, "cpu")
 @da2cf.implement(Partitioned, "cuda")
+@dijkstra.implement(Partitioned, "cpu")
 @dijkstra.implement(Partitioned, "cuda")
+@delta_stepping.implement(Partitioned, "cpu")
 @delta_stepping.implement(Partitioned, "cuda")
-def _paths_on_gpus(A: Partitioned, source: int, s: Semiring, until: Until, *, delta: Any = None) -> Any:
-    from .paths_on_gpus import distances
+def _paths(A: Partitioned, source: int, s: Semiring, until: Until, *, delta: Any = None) -> Any:
+    if A.place.on_host:
+        from .near_far import distances
+    else:
+        from .paths_on_gpus import distances
 
     return distances(A, source, s, until, delta)
 
@@ -114,30 +111,24 @@ def _places(A: Partitioned, rows: Any, cols: Any) -> Any:
     return entries_at(A, rows, cols)
 
 
-@boruvka.implement(Partitioned, "cuda")
-def _forest_on_gpus(A: Partitioned, symmetrize: bool, with_labels: bool) -> Any:
-    from .forests_on_gpus import forest
-
-    return forest(A, symmetrize, with_labels)
-
-
-@scc.implement(Partitioned, "cuda")
-def _components_on_gpus(A: Partitioned, weak: bool, *how: Any) -> Any:
-    from .forests_on_gpus import components
-
-    return components(A, weak, how)
-
-
 @boruvka.implement(Partitioned, "cpu")
+@boruvka.implement(Partitioned, "cuda")
 def _forest(A: Partitioned, symmetrize: bool, with_labels: bool) -> Any:
-    from .forests import forest
+    if A.place.on_host:
+        from .forests import forest
+    else:
+        from .forests_on_gpus import forest
 
     return forest(A, symmetrize, with_labels)
 
 
 @scc.implement(Partitioned, "cpu")
+@scc.implement(Partitioned, "cuda")
 def _components(A: Partitioned, weak: bool, *how: Any) -> Any:
     """how: the definition searches, which changes nothing about the answer."""
-    from .forests import components
+    if A.place.on_host:
+        from .forests import components
+    else:
+        from .forests_on_gpus import components
 
-    return components(A, weak)
+    return components(A, weak, *how)

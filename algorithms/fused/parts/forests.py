@@ -67,7 +67,7 @@ def forest(A: Partitioned, symmetrize: bool, with_labels: bool) -> Any:
     return F, label
 
 
-def components(A: Partitioned, weak: bool) -> Any:
+def components(A: Partitioned, weak: bool, *how: Any) -> Any:
     """The smallest vertex of each one's component; `Unsuited` where edges count one way."""
     if not weak and not is_symmetric(A, pattern=True):
         return Unsuited("its searches and trims are products, each of which is a step of all processes")

@@ -202,7 +202,7 @@ def ordered(weights: np.ndarray) -> np.ndarray:
     return (bits ^ sign).view(f"u{weights.itemsize}").astype(np.uint64)
 
 
-def components(A: Partitioned, weak: bool, how: tuple[Any, ...]) -> Any:
+def components(A: Partitioned, weak: bool, *how: Any) -> Any:
     """The smallest vertex of each one's component, on the first GPU.  how: as `strong_components` searches.
 
     Where edges count one way one GPU does it alone, if it has room; else `Unsuited`.
