@@ -1,4 +1,4 @@
-"""The kernel of searches from several sources, compiled for the host: its steps give the levels of single searches."""
+"""The kernels from several sources, compiled for the host: their steps give what single searches and paths do."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from algorithms import bfs
-from algorithms.fused.cuda import searches
+from algorithms import bfs, sssp
+from algorithms.fused.cuda import batches, searches
+from algorithms.shared.single_source import Until
 from algorithms.shared.traversal import Direction
 from bench.graphs import rmat
 from formats import CSR
 from formats.storage.orientation import by_columns
+from semiring import MinPlus
 
 from .emulated import made, simulated
 
@@ -37,3 +39,21 @@ def test_searches_from_several_sources_are_those_from_each(
         level = made(np.full((count, A.nrows), -7, np.int32))
         searches.search(moved(A), sources, level, None, Direction(choice), None)
     assert np.array_equal(level, expected)
+
+
+@pytest.mark.parametrize("pulls", [True, False])
+@pytest.mark.parametrize("count", [32, 40])
+def test_paths_from_several_sources_are_those_from_each(
+    count: int, pulls: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Up to 32 sources take half of a warp, whose other half looks at another edge."""
+    A: Any = rmat(7, dtype=np.int32, high=9, seed=count)
+    C, sources = by_columns(A), list(range(count))
+    expected = sssp(A, sources=sources)
+    monkeypatch.setattr(batches, "PULL_SHARE", 0.0 if pulls else 2.0)
+    monkeypatch.setattr(batches, "_columns", lambda A, k: (made(C.indptr), made(C.indices), made(C.values), k.index(1)))
+    with simulated(1):
+        d = made(np.empty((count, A.nrows), A.dtype))
+        state = batches.run_batch(moved(A), sources, d, MinPlus, Until(MinPlus), A.dtype.type(6), 1 << 16)
+    assert np.array_equal(d, expected)
+    assert (state[batches.STATE["pulls"]] > 0) == pulls
