@@ -55,6 +55,7 @@ def library(text: str) -> Any:
         source, target = Path(folder) / "unit.cpp", Path(folder) / "unit.so"
         source.write_text(f'#include "{HEADER}"\n{text}\n{start}{cases}}}\n')
         command = ["g++", "-std=c++20", "-O0", "-w", "-fpermissive", "-shared", "-fPIC", "-pthread", str(source)]
+        command.append("-fno-gnu-unique")  # or units with kernels of the same names would share their __shared__ arrays
         done = subprocess.run([*command, "-o", str(target)], capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
         return ctypes.CDLL(str(target))

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from algorithms import Graph
-from algorithms.networkx import graph
+from algorithms.networkx import graph, weighted
 from algorithms.networkx.answers import FEW, Paths, is_ready
 from algorithms.networkx.entry.semiring_networkx import CALLS, COSTS, FUNCTIONS, OPTIONS, get_info
 from algorithms.networkx.interface import UNFIT, backend, implementation, signature
@@ -394,3 +394,11 @@ def test_a_class_with_its_own_way_to_neighbours_is_refused() -> None:
     with pytest.raises(NotImplementedError, match="Complement, which has its own way to neighbours"):
         backend.convert_from_nx(Complement([(0, 1)]))
     assert backend.convert_from_nx(Named([(0, 1)])).rows.vertices.tolist() == [1, 0]
+
+
+def test_large_graphs_settle_vertices_in_the_order_of_small_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By distances first, whose order is then replayed, as where a heap would take longer."""
+    monkeypatch.setattr(weighted, "FEW_EDGES", 0)
+    names = [name for name, each in FUNCTIONS.items() if each.file in ("weighted", "generic") and name in THEIRS]
+    handled = compared(range(400, 440), names)
+    assert sum(handled.values()) > 500

@@ -20,6 +20,9 @@ from .graph import Converted
 from .options import option
 from .searches import before_each, by_size, vertex
 
+FEW_EDGES = 1 << 17
+"""Edges up to which vertices are settled one by one."""
+
 
 class Settled(NamedTuple):
     """order: the vertices that are settled, in order.  d: (n,) distances.  parent: (n,), a source's is itself."""
@@ -62,6 +65,9 @@ def settle(
     """
     weights = not_negative(G, weight)
     limit = bound(cutoff, weights)
+    if weights.size < FEW_EDGES and G.device == "cpu":
+        found = by_heap(G, sources, weights, limit, target)
+        return found if target >= 0 or ties or option("exact_order") else found._replace(order=np.sort(found.order))
     d = lengths(G, sources, weight, limit, target)
     reached = np.flatnonzero(d >= 0)
     by = reached[by_size(d[reached])]
@@ -77,6 +83,17 @@ def settle(
     elif not option("exact_order") and not ties:
         order = np.sort(order)
     return Settled(order, d, parent, rows, limit)
+
+
+def by_heap(G: Converted, sources: list[int], weights: np.ndarray, limit: Any, target: int) -> Settled:
+    """The same by Dijkstra's algorithm itself, which is over before it is known what other ways need to know."""
+    n, m, dtype, rows = len(G), weights.size + len(sources), weights.dtype, (*G.rows, weights)
+    heap = np.empty(m, dtype), np.empty(m, np.int64), np.empty(m, np.int32)
+    d, order, parent = np.full(n, -1, dtype), np.empty(n, np.int32), np.full(n, -1, np.int32)
+    most = dtype.type(np.inf if dtype.kind == "f" else np.iinfo(dtype).max) if limit is None else dtype.type(limit)
+    starts, settled = np.array(sources, np.int32), np.zeros(n, bool)
+    count = loops.dijkstra(rows, starts, most, target, heap, settled, d, order, parent)
+    return Settled(order[:count], d, parent, rows, limit)
 
 
 def lengths(G: Converted, sources: list[int], weight: Any, limit: Any, target: int) -> np.ndarray:

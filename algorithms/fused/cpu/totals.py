@@ -34,6 +34,9 @@ WORDS = 8
 LANES = 64 * WORDS
 PARTS = 8
 
+ALONE = 1 << 16
+"""Edges, times the blocks that look at them, up to which nobody is woken to help."""
+
 LISTED, FOUND = 1, 2
 """Of a vertex: it is in the next list; all searches have found it."""
 
@@ -62,7 +65,11 @@ def totals(A: CSR) -> Totals:
             sums = reached[part], total[part], inverse[part], farthest
             _search(edges, first, min(first + LANES, n), words, lists, state, sums)
 
-    share(work, parts)
+    if blocks * A.nnz < ALONE:
+        for part in range(parts):
+            work(part)
+    else:
+        share(work, parts)
     return Totals(reached.sum(axis=0), total.sum(axis=0), inverse.sum(axis=0), farthest)
 
 

@@ -218,6 +218,41 @@ def pop(heap, size):
 
 
 @compiled
+def dijkstra(rows, sources, limit, target, heap, settled, d, order, parent):
+    """How many vertices are settled, in `order`, up to the length `limit`, or until the target is: with a heap [1].
+
+    heap: with room for each edge and source.  settled: (n,), False.  d: (n,), -1, which is a distance where a vertex
+    is settled.  order: (n,).  parent: (n,), -1, for sources themselves.
+    """
+    (ends, near, weights), (keys, _, vertices), one = rows, heap, np.uintp(1)
+    size, clock, count = 0, 0, 0
+    for s in sources:
+        d[s], parent[s] = 0, s
+        size = push(heap, size, d[s], clock, s)
+        clock += 1
+    while size:
+        base, u = keys[0], np.uintp(vertices[0])
+        size = pop(heap, size)
+        if settled[u]:
+            continue
+        settled[u], order[count] = True, u
+        count += 1
+        if u == target:
+            break
+        for e in range(np.uintp(ends[u]), np.uintp(ends[u + one])):
+            v, length = np.uintp(near[e]), base + weights[e]
+            if length <= limit and (d[v] < 0 or length < d[v]):
+                d[v], parent[v] = length, u
+                size = push(heap, size, length, clock, v)
+                clock += 1
+    for at in range(size):
+        v = np.uintp(vertices[at])
+        if not settled[v]:
+            d[v], parent[v] = -1, -1
+    return count
+
+
+@compiled
 def meet(rows, back, source, target, heaps, seen, settled, before):
     """(the vertex through which the shortest path leads, -1 if there is none; its length): searches from both ends.
 
