@@ -92,7 +92,7 @@ def by_heap(G: Converted, sources: list[int], weights: np.ndarray, limit: Any, t
     d, order, parent = np.full(n, -1, dtype), np.empty(n, np.int32), np.full(n, -1, np.int32)
     most = dtype.type(np.inf if dtype.kind == "f" else np.iinfo(dtype).max) if limit is None else dtype.type(limit)
     starts, settled = np.array(sources, np.int32), np.zeros(n, bool)
-    count = loops.dijkstra(rows, starts, most, target, heap, settled, d, order, parent)
+    count = loops.dijkstra(rows, starts, most, target, heap, settled, (order, d, parent))
     return Settled(order[:count], d, parent, rows, limit)
 
 

@@ -218,13 +218,14 @@ def pop(heap, size):
 
 
 @compiled
-def dijkstra(rows, sources, limit, target, heap, settled, d, order, parent):
+def dijkstra(rows, sources, limit, target, heap, settled, found):
     """How many vertices are settled, in `order`, up to the length `limit`, or until the target is: with a heap [1].
 
-    heap: with room for each edge and source.  settled: (n,), False.  d: (n,), -1, which is a distance where a vertex
-    is settled.  order: (n,).  parent: (n,), -1, for sources themselves.
+    heap: with room for each edge and source.  settled: (n,), False.
+    found: (order, d, parent), (n,) each, the latter two -1: a distance and a parent of what is settled, of a source
+    itself.
     """
-    (ends, near, weights), (keys, _, vertices), one = rows, heap, np.uintp(1)
+    (ends, near, weights), (keys, _, vertices), (order, d, parent), one = rows, heap, found, np.uintp(1)
     size, clock, count = 0, 0, 0
     for s in sources:
         d[s], parent[s] = 0, s
