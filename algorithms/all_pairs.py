@@ -33,8 +33,8 @@ from .shared.parents import as_weights, gains_by_length
 from .shared.single_source import check_domain, check_range, fill_trees, order_matters, tree_of
 from .sssp import sssp
 
-SMALLEST = 64
-"""Vertices of a block whose closure is found by squaring."""
+SMALLEST = {"cpu": 64, "cuda": 512}
+"""Vertices of a block whose closure is found by squaring: on a GPU a product takes longer to launch than to compute."""
 BLOCKS = 16
 """Blocks that a larger matrix is cut into."""
 MANY_A_ROW = 20
@@ -119,7 +119,7 @@ def blocks_cost_less(A: Matrix) -> bool:
 def of_blocks(A: Matrix, s: Semiring, return_parents: bool) -> Any:
     """The answer from a dense matrix; None if the parents that were asked for do not follow from it."""
     D = A.to_dense(s.zero(A.dtype))
-    close(D, s)
+    close(D, s, SMALLEST[A.place.backend])
     check_settled(A, D, s)
     if not return_parents:
         return D
@@ -127,20 +127,20 @@ def of_blocks(A: Matrix, s: Semiring, return_parents: bool) -> Any:
     return None if parents is None else (D, parents)
 
 
-def close(D: Any, s: Semiring) -> None:
-    """D = D*, the best of paths of any number of edges, in place."""
+def close(D: Any, s: Semiring, smallest: int) -> None:
+    """D = D*, the best of paths of any number of edges, in place; `smallest`: vertices up to which by squaring."""
     n, one = len(D), s.unit(D.dtype)
     fill_diagonal(D, s.add(D.diagonal(), one))  # D = A ⊕ I
-    if n <= SMALLEST:
+    if n <= smallest:
         for _ in range((n - 1).bit_length()):
             mxm(D, D, s, out=D)  # paths of twice as many edges
         return
-    size = max(SMALLEST, -(-n // BLOCKS // SMALLEST) * SMALLEST)
+    size = max(smallest, -(-n // BLOCKS // smallest) * smallest)
     everyone = range(n)
     for start in range(0, n, size):
         K = range(start, min(start + size, n))
         within, leaving, arriving = block(D, K, K), block(D, K, everyone), block(D, everyone, K)
-        close(within, s)  # D_KK = D_KK*
+        close(within, s, smallest)  # D_KK = D_KK*
         mxm(within, leaving, s, out=leaving)  # D_K: = D_KK D_K:
         mxm(arriving, within, s, out=arriving)  # D_:K = D_:K D_KK
         mxm(arriving, leaving, s, accum=s.add, out=D)  # D = D ⊕ D_:K D_K:

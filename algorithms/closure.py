@@ -18,7 +18,7 @@ from semiring.algebra.semirings import find_semiring
 from semiring.vectors import check_graph
 from semiring.verbs.operands import common_dtype, typed_matrix
 
-from .all_pairs import all_pairs, check_memory, close
+from .all_pairs import SMALLEST, all_pairs, check_memory, close
 from .shared.single_source import order_matters
 
 
@@ -61,5 +61,5 @@ def closure(A: Matrix, semiring: Semiring | str = MinPlus) -> DenseRows:
     D: DenseRows = A.to_dense(s.zero(A.dtype))
     if not all_of(equals(s.add(D, one), one).ravel()):
         raise ValueError(f"an edge a has 1 ⊕ a other than 1 in {s.name}, so longer walks may add more for ever")
-    close(D, s)
+    close(D, s, SMALLEST[A.place.backend])
     return D

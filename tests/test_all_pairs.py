@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from algorithms import NegativeCycle, all_pairs, sssp
+from algorithms.all_pairs import SMALLEST
 from formats import CSR, Matrix, OutOfHostMemory, from_edges, read
 from formats.places import Place
 from semiring import MaxMin, MinMax, MinPlus, Semiring
@@ -86,10 +87,19 @@ def assert_as_searches(semiring: Semiring | str, dtype: str) -> None:
     np.testing.assert_array_equal(parents, p)
 
 
-@pytest.mark.parametrize("n", [63, 64, 65, 128, 129])
-def test_sizes_around_those_of_blocks(n: int) -> None:
+@pytest.mark.parametrize(
+    ("times", "more", "backend"),
+    [
+        Backend(backend).param(times, more, name=f"{times} blocks and {more}")
+        for backend in SMALLEST
+        for times, more in ((1, -1), (1, 0), (1, 1), (2, 0), (2, 1))
+    ],
+)
+def test_sizes_around_those_of_blocks(times: int, more: int, backend: str) -> None:
+    n = times * SMALLEST[backend] + more
     A = dense(n, np.int32, share=0.05)
-    np.testing.assert_array_equal(all_pairs(A, method="blocks"), sssp(A, sources=range(n)))
+    found = all_pairs(A.to(device=backend), method="blocks")
+    np.testing.assert_array_equal(on_cpu(found), sssp(A, sources=range(n)))
 
 
 def test_a_long_path() -> None:
