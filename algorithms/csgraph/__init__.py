@@ -16,7 +16,7 @@ and raises NegativeCycleError where SciPy does not end.
 
 The second call on the same compressed matrix of SciPy or CuPy finds again what the first has learned of it, unless the
 matrix has changed. CuPy's matrices are copied to the host, once, for calls that are predicted to be over sooner there:
-those on small graphs, and orders of discovery in long ones, which are found vertex by vertex (`places`).
+those on small graphs, and orders of discovery in graphs of many thousand levels (`places`).
 
 Other names of `scipy.sparse.csgraph` are SciPy's own. Given CuPy's matrices and arrays, they run on the host, and the
 answer's arrays and matrices are copied back.
