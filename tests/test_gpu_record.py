@@ -134,7 +134,7 @@ def test_one_item_of_a_test_is_skipped_unless_all_are_required(
     monkeypatch.setattr(conftest, "why_no_gpu", lambda: "there is none")
     left_out: list[Item] = []
     hook = SimpleNamespace(pytest_deselected=lambda items: left_out.extend(items))
-    config = SimpleNamespace(getoption=lambda name: required, hook=hook)
+    config = SimpleNamespace(getoption=lambda name: required, hook=hook, option=SimpleNamespace(markexpr=""))
     names = ["a[cpu]", "a[1-cuda]", "a[2-cuda]", "b[cpu]", "b[cuda]", "c"]
     items: list[Any] = [Item(nodeid=name, config=config) for name in names]
     conftest.pytest_collection_modifyitems(config, items)
