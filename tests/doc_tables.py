@@ -67,7 +67,7 @@ PACKED = {
     "ssca2 20, rcm": "the same, reverse Cuthill-McKee",
     "ssca2 20, cliques together, as made": "the same, cliques together",
 }
-XEON, EPYC, H200 = "intel-r-xeon-r-processor", "amd-epyc", "nvidia-h200"
+XEON, EPYC = "intel-r-xeon-r-processor", "amd-epyc"
 CENTRALITIES = {"rmat16": "R-MAT 16, symmetric", "NY": "New York's roads", "rmat12, one way": "R-MAT 12"}
 NAMES = {
     "NY": "New York's roads",
@@ -241,10 +241,10 @@ def peers(place: str) -> tuple[dict[tuple[str, str], dict[str, dict[str, Any]]],
     return found, [OURS, *(peer.name for peer in PEERS if peer.name in there)]
 
 
-def centralities() -> str:
+def centralities(machine: str = XEON) -> str:
     """Milliseconds of ours and of three other libraries, task by task; the rows say why some have none."""
     found: dict[tuple[str, str], dict[str, dict[str, Any]]] = {}
-    for row in load(RESULTS / f"centralities-{XEON}.jsonl"):
+    for row in load(RESULTS / f"centralities-{machine}.jsonl"):
         found.setdefault((row["graph"], row["task"]), {})[row["contender"]] = row
     order = [OURS, *LIBRARIES]
     lines = [["milliseconds", "on", *order]]
@@ -300,7 +300,7 @@ def factors_on_a_gpu() -> str:
 def batches_on_a_gpu() -> str:
     """Milliseconds of many vectors and sources at once, and of what stands beside them."""
     lines = [["milliseconds", "semiring", "beside", "", "ratio or ms", "at most"]]
-    for row in load(RESULTS / f"batches-{H200}.jsonl"):
+    for row in load(RESULTS / f"batches-{GPU}.jsonl"):
         beside = [row["beside"] or "–", figure(row["beside_ms"]) if row["beside_ms"] else "–"]
         case = row["contender"].replace(", GPU", "")
         lines.append([case, figure(row["ms"]), *beside, f"{row['now']:#.3g}".rstrip("."), f"{row['at_most']:g}"])
@@ -442,6 +442,7 @@ TABLES: dict[Path, dict[str, Callable[[], str]]] = {
     DOCS / "performance.md": {
         "peers on a CPU": peers_on_a_cpu,
         "centralities": centralities,
+        "centralities on a GPU": lambda: centralities(GPU),
         "csgraph": of_csgraph,
         "factor": factors,
         "factor on a GPU": factors_on_a_gpu,
