@@ -27,7 +27,7 @@ from formats import (
     from_scipy,
 )
 from formats.arrays import as_array, cupy, out_of_memory, to_device
-from semiring import mxm, mxv
+from semiring import Verb, mxm, mxv
 
 from .strategies import FORMATS
 
@@ -119,6 +119,23 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> FakeCupy:
     monkeypatch.setitem(sys.modules, "cupy", module)
     monkeypatch.setattr("formats.gpu._installed_cupys", lambda: ["cupy-cuda13x"])
     return module
+
+
+def test_a_sort_that_finds_no_room_on_a_gpu_is_told_with_the_figures(fake: FakeCupy) -> None:
+    """CuPy's sorts raise a MemoryError of C++'s; one of the host stays as it is."""
+
+    def front(said: str) -> None:
+        raise MemoryError(said)
+
+    sorts = Verb(front)
+    try:
+        with pytest.raises(OutOfDeviceMemory, match=r"front: the GPU is out of memory, and has .* bytes free"):
+            sorts("std::bad_alloc")
+        with pytest.raises(MemoryError, match="no room here") as caught:
+            sorts("no room here")
+        assert type(caught.value) is MemoryError
+    finally:
+        del Verb.all["front"]
 
 
 def refusal() -> DeviceUnavailable:
