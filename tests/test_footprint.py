@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from algorithms import bellman_ford, bfs, boruvka, delta_stepping, scc
 from algorithms.fused.cpu import near_far
-from bench.graphs import rmat, uniform
+from bench.graphs import rmat, rmat_both_ways, uniform
 from formats import (
     COO,
     CSC,
@@ -35,7 +35,7 @@ from formats.arrays import cupy, finish
 from formats.matrix.footprint import footprint
 from formats.matrix.routes import CONVERSIONS, conversion_peak, stays
 from formats.places import HOST, Place
-from semiring import LorLand, MinPlus, mxm, mxv, vxm
+from semiring import LorLand, MinPlus, mxm, mxv, select, vxm
 from semiring.cpu.threads import threads
 
 from .strategies import BOOL, FLOAT64, FORMATS, INT32, OPTIONS, matrices
@@ -343,6 +343,14 @@ def test_a_product_with_columns_takes_no_more_than_its_footprint_says(
     found = A.footprint(verb="mxm", columns=columns)
     assert found.work["X and Y"] == 2 * X.nbytes
     assert peak(lambda: mxm(A, X, MinPlus)) <= found.total + SLACK
+
+
+def test_a_product_at_the_places_of_a_mask_never_holds_the_whole() -> None:
+    L: Any = select(rmat_both_ways(12), "tril", -1).astype("int64")
+    whole = mxm(L, L, "plus_pair")
+    at_places = lambda: mxm(L, L, "plus_pair", mask=L)  # noqa: E731
+    assert at_places().nnz < whole.nnz / 10
+    assert peak(at_places) < whole.nbytes / 4
 
 
 @pytest.mark.parametrize("sources", [1, 5, 70])
