@@ -21,11 +21,15 @@ import numpy as np
 
 from algorithms.distances_in_blocks import blocks_of_distances
 from formats import CSR
-from semiring.cpu.kernels import compiled
+from semiring.cpu.kernels import compiled, inlined
 from semiring.cpu.threads import get_threads, run
 
 ALONE = 1 << 14
 """Edges looked at in all below which one thread does it."""
+
+
+AT_ONCE = 64
+"""Sources from which a thread looks without asking Python, which would let another thread wait."""
 
 
 def dependencies(A: CSR, sources: list[int], weighted: bool, endpoints: bool) -> np.ndarray:
@@ -58,8 +62,8 @@ class _Thread:
         """Add those of some sources, by levels."""
         level = np.full(self.A.nrows, -1, np.int32)
         rows, state = (self.A.indptr, self.A.indices), (self.order, self.leads, self.paths, self.share, self.total)
-        for source in sources.tolist():
-            _by_levels(rows, level, state, source, self.endpoints)
+        for first in range(0, sources.size, AT_ONCE):
+            _by_levels_each(rows, level, state, sources[first : first + AT_ONCE], self.endpoints)
 
     def weighted(self, rows: np.ndarray, led: np.ndarray, step: int, first: int) -> None:
         """Add those of every so manieth row of distances, from the `first` on."""
@@ -71,30 +75,38 @@ class _Thread:
 
 
 @compiled
+def _by_levels_each(rows, level, state, sources, endpoints):
+    for k in range(sources.size):
+        _by_levels(rows, level, state, np.uintp(sources[k]), endpoints)
+
+
+@inlined
 def _by_levels(rows, level, state, source, endpoints):
     (indptr, indices), (order, leads, paths, share, total) = rows, state
     order[0], level[source], paths[source] = source, 0, 1.0
-    one, count, place = np.uintp(1), 1, 0
+    one, count, place = np.uintp(1), np.uintp(1), np.uintp(0)
     while place < count:
-        u = np.uintp(order[np.uintp(place)])
+        u = np.uintp(order[place])
         next_level, mine, leading = level[u] + np.int32(1), paths[u], False
         for e in range(np.uintp(indptr[u]), np.uintp(indptr[u + one])):
             v = np.uintp(indices[e])
-            if level[v] == -1:
+            found = level[v]
+            if found == -1:
                 level[v] = next_level
-                order[np.uintp(count)] = v
-                count += 1
+                order[count] = v
+                count += one
                 paths[v] = mine
                 leading = True
-            elif level[v] == next_level:
+            elif found == next_level:
                 paths[v] += mine
                 leading = True
-        leads[np.uintp(place)] = leading
-        place += 1
-    for place in range(count - 1, -1, -1):
-        u = np.uintp(order[np.uintp(place)])
+        leads[place] = leading
+        place += one
+    while place:
+        place -= one
+        u = np.uintp(order[place])
         sums = 0.0
-        if leads[np.uintp(place)]:
+        if leads[place]:
             next_level = level[u] + np.int32(1)
             for e in range(np.uintp(indptr[u]), np.uintp(indptr[u + one])):
                 v = np.uintp(indices[e])
@@ -104,9 +116,9 @@ def _by_levels(rows, level, state, source, endpoints):
         share[u] = (1.0 + through) / paths[u]
         if place:
             total[u] += through + endpoints
-    total[source] += (count - 1) * endpoints
-    for place in range(count):
-        level[np.uintp(order[np.uintp(place)])] = -1
+    total[source] += np.intp(count - one) * endpoints
+    for at in range(count):
+        level[np.uintp(order[at])] = -1
 
 
 @compiled
