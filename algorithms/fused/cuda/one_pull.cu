@@ -22,12 +22,18 @@ __device__ __forceinline__ T weight_of(Pair pair) {
 
 constexpr int LANES_A_VERTEX = 8, LANES_A_PREFIX = 16;
 
+// What is counted, which is then one more.
+__device__ __forceinline__ I count_one(I* counted) {
+    using Number = typename Unsigned<sizeof(I)>::type;
+    return (I)atomicAdd(reinterpret_cast<Number*>(counted), (Number)1);
+}
+
 // Of each vertex's first `most` in-edges, how many begin at each vertex.
 extern "C" __global__ void count_light(const I* starts, const Pair* pairs, long long n, I most, I* counts) {
     const int lane = threadIdx.x % LANES_A_VERTEX;
     for (long long v = thread_number() / LANES_A_VERTEX; v < n; v += thread_count() / LANES_A_VERTEX) {
         const I begin = starts[v], degree = starts[v + 1] - begin, taken = degree < most ? degree : most;
-        for (I k = lane; k < taken; k += LANES_A_VERTEX) atomicAdd(counts + (unsigned int)pairs[begin + k], 1);
+        for (I k = lane; k < taken; k += LANES_A_VERTEX) count_one(counts + (unsigned int)pairs[begin + k]);
     }
 }
 
@@ -40,7 +46,7 @@ extern "C" __global__ void place_light(const I* starts, const Pair* pairs, long 
         const I begin = starts[v], degree = starts[v + 1] - begin, taken = degree < most ? degree : most;
         for (I k = lane; k < taken; k += LANES_A_VERTEX) {
             const Pair pair = pairs[begin + k];
-            const I place = atomicAdd(cursor + (unsigned int)pair, 1);
+            const I place = count_one(cursor + (unsigned int)pair);
             indices[place] = (I)v;
             weights[place] = weight_of(pair);
             if (k == 0) least[v] = weight_of(pair);
