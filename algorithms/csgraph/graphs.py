@@ -95,7 +95,8 @@ def is_new(csgraph: Any) -> bool:
         return False
     key = id(csgraph)
     with LOCK:
-        if any(key in known and known[key]() is csgraph for known in (SEEN, {k: KEPT[k].source for k in KEPT})):
+        sources = SEEN.get(key), KEPT[key].source if key in KEPT else None
+        if any(source is not None and source() is csgraph for source in sources):
             return False
         SEEN[key] = weakref.ref(csgraph, lambda _: SEEN.pop(key, None))
         if len(SEEN) > MOST_KEPT:

@@ -179,7 +179,7 @@ def check_numbers(name: str, x: Any) -> None:
     on_host = isinstance(values, np.ndarray)
     if not on_host or values.dtype.kind != "f" or not values.size or (values is x and _own.get()):
         return
-    least = values.item(values.argmin())  # NaN if there is one, and found in a third of the time of a minimum
+    least = values.item(values.argmin())  # NaN if there is one
     if least != least:
         at = tuple(map(int, np.argwhere(np.isnan(values))[0]))
         where: Any = x.indices[at] if x is not values else at if len(at) > 1 else at[0]
