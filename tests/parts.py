@@ -81,6 +81,7 @@ MORE: dict[str, Call] = {
     "label_propagation": lambda A: al.label_propagation(A),
     "pagerank": lambda A: al.pagerank(A).round(12),
     "shortest_simple_paths": lambda A: np.concatenate(al.shortest_simple_paths(A, 3, 5, 4)),
+    "sssp, trees of several": lambda A: sssp(A, sources=[3, 9, 5], return_parents=True),
     "sssp, median": lambda A: sssp(A, 3, delta="median"),
     "transitive_closure": lambda A: al.transitive_closure(A),
 }

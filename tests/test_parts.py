@@ -237,6 +237,7 @@ def test_paths_forests_and_components_run_as_a_whole_on_own_rows() -> None:
     P = partition(A, parts=3)
     for call in (
         lambda: al.sssp(P, 3, return_parents=True),
+        lambda: al.sssp(P, sources=[3, 5], return_parents=True),
         lambda: al.bellman_ford(P, 3, MaxMin),
         lambda: al.bfs(P, 3, return_parents=True),
         lambda: al.boruvka(P, symmetrize=True),

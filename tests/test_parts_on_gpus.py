@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import algorithms as al
-from algorithms.fused.cuda import launches, stream
+from algorithms.fused.cuda import launches, paths, stream
 from algorithms.fused.parts import forests_on_gpus, gpus, levels_on_gpus, paths_on_gpus
 from algorithms.fused.parts.many_sources import by_all
 from algorithms.shared.single_source import Exact, Until
@@ -100,6 +100,20 @@ def test_simulated_gpus_find_the_shortest_paths_together(name: str, count: int) 
     np.testing.assert_array_equal(found, al.sssp(A, 1))
     bound = min(limit, found[2])
     np.testing.assert_array_equal(near[found <= bound], found[found <= bound])
+
+
+@needs_compiler
+@pytest.mark.usefixtures("simply")
+@pytest.mark.parametrize("dtype", ["int32", "float32", "float64"])
+def test_simulated_gpus_find_the_shortest_paths_by_bounds_of_a_byte(dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Distances of up to a few units, and far beyond 254 of them."""
+    monkeypatch.setattr(paths, "BOUNDED_FROM", 0)
+    for weights, width in ((rmat(8, dtype=np.dtype(dtype), high=9), 3), (rmat(7, dtype=np.dtype(dtype), high=4000), 16)):
+        A = weights.mapped(lambda x: x / x.dtype.type(3) if x.dtype.kind == "f" else x)
+        monkeypatch.setattr(paths_on_gpus, "step", lambda A, width=width: A.dtype.type(width))
+        with simulated(2):
+            found = on_host(paths_on_gpus.distances(spread(A, 2), 1, MinPlus, Until(MinPlus), None))
+        np.testing.assert_array_equal(found, al.sssp(A, 1))
 
 
 @needs_compiler

@@ -65,11 +65,18 @@ template <class Columns> struct Lightest {
     __device__ __forceinline__ void edges(const int* owner, const I* place, const bool* inside) {
         I x[AT_ONCE];
         int w[AT_ONCE];
+        load(place, inside, x, w);
+        offer_all(owner, place, inside, x, w);
+    }
+    __device__ __forceinline__ void load(const I* place, const bool* inside, I* x, int* w) const {
 #pragma unroll
         for (int j = 0; j < AT_ONCE; ++j) {
             x[j] = inside[j] ? columns.streamed(place[j]) : 0;
             w[j] = inside[j] ? weights[place[j] * step] : 0;
         }
+    }
+    __device__ __forceinline__ void offer_all(const int* owner, const I* place, const bool* inside, const I* x,
+                                              const int* w) const {
 #pragma unroll
         for (int j = 0; j < AT_ONCE; ++j) {
             const I own = from_lane(u, owner[j]);

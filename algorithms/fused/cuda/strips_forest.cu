@@ -1,7 +1,7 @@
 // The minimum spanning forest of strips of rows on several GPUs: forest.cu on each, which meet between its parts.
 //
 // first     each GPU finds the lightest edges of its own vertices, whose rows it has as a whole. All read whom the others
-//           have chosen, and make the same trees.
+//           have chosen, and make the same trees. The same look lists the light edges.
 // list      of an edge's two entries one is looked at, on one GPU: by whether the ends' difference is odd. Edges between
 //           different trees are listed, light ones first, as in forest.cu.
 // locally   each GPU makes the forest of its list.
@@ -46,50 +46,22 @@ struct Best {
     }
 };
 
-// List the edges between different trees that are looked at here, of weights on one side of the threshold.
-struct ListHere {
+// Is an edge's entry (u, x) the one of two that is looked at?
+__device__ __forceinline__ bool looked_at(I u, I x) { return x != u && (u < x) == (((u ^ x) & 1) != 0); }
+
+// A list of edges between different trees, and what these are offered.
+struct Listing {
     static constexpr int AT_ONCE = 4;
-    const I* indices;
-    const int* weights;
-    I step, first;
-    bool real, heavy;
-    unsigned int threshold;  // the first weight that is heavy
-    const I* tree;
     Between* list;
     unsigned long long* counter;
     Offers offers;
-    I u, of_u;
 
-    __device__ __forceinline__ void row(I v, bool) {
-        u = first + v;
-        of_u = tree[u];
-    }
-    __device__ __forceinline__ void edges(const int* owner, const I* place, const bool* inside) {
-        I x[AT_ONCE], a[AT_ONCE], b[AT_ONCE], own[AT_ONCE];
-        unsigned int w[AT_ONCE], all[AT_ONCE], count = 0;
-        bool wanted[AT_ONCE];
+    // Edges u - x of trees a and b. All of the warp take part.
+    __device__ __forceinline__ void append(const bool* wanted, const I* u, const I* x, const I* a, const I* b,
+                                           const unsigned int* w) {
+        unsigned int all[AT_ONCE], count = 0;
 #pragma unroll
         for (int j = 0; j < AT_ONCE; ++j) {
-            own[j] = from_lane(u, owner[j]);
-            a[j] = from_lane(of_u, owner[j]);
-            x[j] = inside[j] ? __ldcs(indices + place[j]) : own[j];
-            wanted[j] = x[j] != own[j] && (own[j] < x[j]) == (((own[j] ^ x[j]) & 1) != 0);
-        }
-        // Light edges are few: their weights first. Heavy ones between different trees are few: the trees first.
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) {
-            w[j] = wanted[j] && !heavy ? ordinal(weights[place[j] * step], real) : 0;
-            b[j] = wanted[j] && heavy ? tree[x[j]] : 0;
-        }
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) {
-            wanted[j] = wanted[j] && (heavy ? a[j] != b[j] : w[j] < threshold);
-            if (heavy) w[j] = wanted[j] ? ordinal(weights[place[j] * step], real) : 0;
-            else b[j] = wanted[j] ? tree[x[j]] : 0;
-        }
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) {
-            wanted[j] = wanted[j] && (heavy ? w[j] >= threshold : a[j] != b[j]);
             all[j] = __ballot_sync(WARP, wanted[j]);
             count += __popc(all[j]);
         }
@@ -100,7 +72,7 @@ struct ListHere {
 #pragma unroll
         for (int j = 0; j < AT_ONCE; ++j) {
             if (wanted[j]) {
-                const Between edge{a[j], b[j], w[j], (unsigned int)min(own[j], x[j]), (unsigned int)max(own[j], x[j])};
+                const Between edge{a[j], b[j], w[j], (unsigned int)min(u[j], x[j]), (unsigned int)max(u[j], x[j])};
                 list[base + __popc(all[j] & lanes_below())] = edge;
                 offers.make(a[j], edge.key());
                 offers.make(b[j], edge.key());
@@ -109,6 +81,121 @@ struct ListHere {
         }
     }
 };
+
+// The first look at all entries: each is offered to its row's vertex, and a warp lists the light ones that are looked at,
+// where it has its entries. So it needs no counter.
+struct FirstLook {
+    static constexpr int AT_ONCE = 4;
+    Lightest<Indices> rows;
+    unsigned int threshold;  // the first weight that is heavy; 0: list none
+    I *from, *to;
+    unsigned int* weight;
+    long long base;  // where the warp's entries begin; -1 before the first
+    unsigned int count;
+
+    __device__ __forceinline__ void row(I v, bool has) { rows.row(v, has); }
+    __device__ __forceinline__ void edges(const int* owner, const I* place, const bool* inside) {
+        I x[AT_ONCE];
+        int w[AT_ONCE];
+        rows.load(place, inside, x, w);
+        rows.offer_all(owner, place, inside, x, w);
+        if (threshold == 0) return;
+        if (base < 0) base = from_lane(place[0], 0);
+#pragma unroll
+        for (int j = 0; j < AT_ONCE; ++j) {
+            const I u = from_lane(rows.u, owner[j]);
+            const unsigned int own_weight = ordinal(w[j], rows.real);
+            const bool wanted = inside[j] && own_weight < threshold && looked_at(u, x[j]);
+            const unsigned int all = __ballot_sync(WARP, wanted);
+            const long long at = base + count + __popc(all & lanes_below());
+            if (wanted) {
+                from[at] = u;
+                to[at] = x[j];
+                weight[at] = own_weight;
+            }
+            count += __popc(all);
+        }
+    }
+
+    // Of what the warp has listed, list what lies between different trees.
+    __device__ __forceinline__ void list_between(const I* tree, Listing& listing) const {
+        for (unsigned int first = 0; first < count; first += 32 * AT_ONCE) {
+            I u[AT_ONCE], x[AT_ONCE], a[AT_ONCE], b[AT_ONCE];
+            unsigned int w[AT_ONCE];
+            bool wanted[AT_ONCE];
+#pragma unroll
+            for (int j = 0; j < AT_ONCE; ++j) {
+                const unsigned int i = first + 32 * j + lane_number();
+                wanted[j] = i < count;
+                u[j] = wanted[j] ? from[base + i] : 0;
+                x[j] = wanted[j] ? to[base + i] : 0;
+                w[j] = wanted[j] ? weight[base + i] : 0;
+            }
+#pragma unroll
+            for (int j = 0; j < AT_ONCE; ++j) {
+                a[j] = tree[u[j]];
+                b[j] = tree[x[j]];
+            }
+#pragma unroll
+            for (int j = 0; j < AT_ONCE; ++j) wanted[j] = wanted[j] && a[j] != b[j];
+            listing.append(wanted, u, x, a, b, w);
+        }
+    }
+};
+
+// List the entries that are looked at here, heavy ones between different trees. Most ends are of one large tree: bits say
+// which, and the others' trees are read.
+struct ListHeavy {
+    static constexpr int AT_ONCE = 4;
+    const I* indices;
+    const int* weights;
+    I step, first;
+    bool real;
+    unsigned int threshold;  // the first weight that is heavy
+    const I* tree;
+    const unsigned int* in_largest;
+    I largest;
+    Listing listing;
+    I u, of_u;
+
+    __device__ __forceinline__ void row(I v, bool) {
+        u = first + v;
+        of_u = tree[u];
+    }
+    __device__ __forceinline__ void edges(const int* owner, const I* place, const bool* inside) {
+        I x[AT_ONCE], a[AT_ONCE], b[AT_ONCE], own[AT_ONCE];
+        unsigned int w[AT_ONCE];
+        bool wanted[AT_ONCE];
+#pragma unroll
+        for (int j = 0; j < AT_ONCE; ++j) {
+            own[j] = from_lane(u, owner[j]);
+            a[j] = from_lane(of_u, owner[j]);
+            x[j] = inside[j] ? __ldcs(indices + place[j]) : own[j];
+            wanted[j] = looked_at(own[j], x[j]);
+        }
+#pragma unroll
+        for (int j = 0; j < AT_ONCE; ++j) {
+            const bool inner = wanted[j] && (in_largest[x[j] / 32] >> (x[j] % 32) & 1) != 0;
+            wanted[j] = wanted[j] && !(inner && a[j] == largest);
+            b[j] = wanted[j] && !inner ? tree[x[j]] : largest;
+        }
+#pragma unroll
+        for (int j = 0; j < AT_ONCE; ++j) {
+            wanted[j] = wanted[j] && a[j] != b[j];
+            w[j] = wanted[j] ? ordinal(weights[place[j] * step], real) : 0;
+            wanted[j] = wanted[j] && w[j] >= threshold;
+        }
+        listing.append(wanted, own, x, a, b, w);
+    }
+};
+
+// The root of what is probably the largest tree, by a sample: the same in all warps.
+__device__ __forceinline__ I largest_of(const I* parent, long long n) {
+    const I root = root_of(parent, (I)(lane_number() * n / 32));
+    unsigned int others = 32;
+    for (int lane = 0; lane < 32; ++lane) others -= from_lane(root, lane) == root;
+    return (I)(unsigned int)least_of_warp((unsigned long long)others << 32 | (unsigned int)root);
+}
 
 // What Boruvka's rounds of a list work with.
 struct Rounds {
@@ -190,8 +277,8 @@ extern "C" __global__ void __launch_bounds__(STRIPS_FOREST_THREADS, STRIPS_FORES
                   const I* indptr, const I* indices, const int* weights, I step, bool real, I nnz, unsigned int light,
                   long long room, bool labels, I* tree, I* parent, unsigned long long* lightest, unsigned long long* key_a,
                   unsigned long long* key_b, unsigned int* end_a, unsigned int* end_b, Between* list, Between* other,
-                  unsigned int* chosen, unsigned int* of_block, I* places, I* rows, I* ends, int* taken,
-                  unsigned long long last_step) {
+                  unsigned int* chosen, unsigned int* of_block, unsigned int* in_largest, I* places, I* rows, I* ends,
+                  int* taken, unsigned long long last_step) {
     if (last_step == 0) return;
     const Team team{table, gpus, gpu};
     Meetings* const meetings = team.of<Meetings>(MEETINGS, gpu);
@@ -208,8 +295,10 @@ extern "C" __global__ void __launch_bounds__(STRIPS_FOREST_THREADS, STRIPS_FORES
         control->found = 0;
     };
 
-    Lightest<Indices> of_rows{columns, weights, step, real, lightest, first, 0};
-    deal_all_edges(indptr, own_n, nnz, of_rows);
+    I* const light_edges = reinterpret_cast<I*>(other);
+    FirstLook look{{columns, weights, step, real, lightest, first, 0}, light, light_edges, light_edges + nnz,
+                   reinterpret_cast<unsigned int*>(light_edges + 2ll * nnz), -1, 0};
+    deal_all_edges(indptr, own_n, nnz, look);
     grid_barrier(&control->arrived);
     for (long long v = thread_number(); v < own_n; v += thread_count())
         choices[v] = lightest[v] == ~0ull ? (I)-1 : columns[(I)(unsigned int)lightest[v]];
@@ -225,14 +314,32 @@ extern "C" __global__ void __launch_bounds__(STRIPS_FOREST_THREADS, STRIPS_FORES
         }
     }
     grid_barrier(&control->arrived);
-    for (long long v = thread_number(); v < n; v += thread_count()) parent[v] = tree[v] = root_of(tree, (I)v);
+    // All vertices point at the roots of their trees, and bits say who is in the largest.
+    I largest = 0;
+    const auto flatten = [&](const I* from, const auto& also) {
+        largest = n > 0 ? largest_of(from, n) : 0;
+        for (long long base = thread_number() - lane_number(); base < n; base += thread_count()) {
+            const long long v = base + lane_number();
+            const I root = v < n ? root_of(from, (I)v) : (I)-1;
+            const unsigned int inner = __ballot_sync(WARP, root == largest);
+            if (lane_number() == 0) in_largest[base / 32] = inner;
+            if (v >= n) continue;
+            tree[v] = parent[v] = root;
+            also(v);
+        }
+    };
+    flatten(tree, [](long long) {});
     grid_barrier(&control->arrived);
 
     Rounds work{control, 0, 1, parent, {key_a, end_a}, {key_b, end_b}, list, other};
     for (int heavy = light == 0; heavy < 2 && now(&meetings->lost) == 0; ++heavy) {
-        ListHere here{indices, weights, step, first, real, heavy != 0, light, tree, work.list, control->queue + work.slot,
-                      {work.best.key, 0, (I)-1}, 0, 0};
-        deal_all_edges(indptr, own_n, nnz, here);
+        Listing listing{work.list, control->queue + work.slot, {work.best.key, 0, (I)-1}};
+        if (heavy == 0) {
+            look.list_between(tree, listing);
+        } else {
+            ListHeavy here{indices, weights, step, first, real, light, tree, in_largest, largest, listing, 0, 0};
+            deal_all_edges(indptr, own_n, nnz, here);
+        }
         grid_barrier(&control->arrived);
         const unsigned long long listed = now(control->queue + work.slot);
         if (thread_number() == 0) control->listed += listed, control->light += heavy == 0 ? listed : 0;
@@ -269,10 +376,7 @@ extern "C" __global__ void __launch_bounds__(STRIPS_FOREST_THREADS, STRIPS_FORES
             if (is_own((I)edge.u)) choose_entry((I)edge.u, (I)edge.x);
         });
         if (heavy == 1 && !labels) break;
-        for (long long v = thread_number(); v < n; v += thread_count()) {
-            tree[v] = parent[v] = root_of(parent, (I)v);
-            work.best.clear(v);
-        }
+        flatten(parent, [=](long long v) { work.best.clear(v); });
         work.turn();
         grid_barrier(&control->arrived);
     }

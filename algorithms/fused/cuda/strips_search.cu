@@ -134,48 +134,79 @@ struct MarkAll {
     }
 };
 
-// Let the own unvisited look for a visited predecessor. Returns how many of the thread's vertices found one.
+constexpr int PULLED_AT_ONCE = 2;  // vertices of a thread whose reads go together
+
+// Let the own unvisited that have predecessors, as the bits of `with_edges` say, look for a visited one. Returns how many
+// of the thread's vertices found one.
 template <class Level>
 __device__ __forceinline__ unsigned int pull_strip(const Team& team, int current, const I* indptr, const I* indices,
-                                                   long long first, long long own_n, Level* level, int next) {
+                                                   const unsigned int* with_edges, long long first, long long own_n,
+                                                   Level* level, int next) {
     const unsigned int* const visited = team.of<unsigned int>(VISITED + current, team.own);
     const auto is_visited = [=](I u) { return (visited[(long long)u / 32] >> (u % 32) & 1) != 0; };
     unsigned int count = 0;
-    for (long long from = thread_number() - lane_number(); from < own_n; from += thread_count()) {
-        const long long v = from + lane_number(), at = (first + from) / 32;
-        const unsigned int before = visited[at];
-        I e = 0, end = 0;
-        bool found = false;
-        if (v < own_n && !(before >> lane_number() & 1)) {
-            e = indptr[v];
-            end = indptr[v + 1];
-            for (const I alone = end - e < ALONE ? end : e + ALONE; e < alone && !found; ++e) found = is_visited(indices[e]);
+    for (long long from = (thread_number() - lane_number()) * PULLED_AT_ONCE; from < own_n;
+         from += thread_count() * PULLED_AT_ONCE) {
+        unsigned int before[PULLED_AT_ONCE], wanted[PULLED_AT_ONCE];
+        I e[PULLED_AT_ONCE], end[PULLED_AT_ONCE];
+        bool found[PULLED_AT_ONCE];
+#pragma unroll
+        for (int j = 0; j < PULLED_AT_ONCE; ++j) {
+            const long long word = from / 32 + j;
+            const bool inside = word * 32 < own_n;
+            before[j] = inside ? visited[first / 32 + word] : 0;
+            wanted[j] = inside ? with_edges[word] & ~before[j] : 0;
         }
-        for (unsigned int left = __ballot_sync(WARP, !found && e < end); left != 0; left &= left - 1) {
-            const int owner = __ffs(left) - 1;
-            const I last = from_lane(end, owner);
-            for (I i = from_lane(e, owner); i < last; i += 32) {
-                const bool hit = lane_number() < last - i && is_visited(indices[i + lane_number()]);
-                if (!__any_sync(WARP, hit)) continue;
-                if (lane_number() == owner) found = true;
-                break;
+#pragma unroll
+        for (int j = 0; j < PULLED_AT_ONCE; ++j) {
+            const bool looks = (wanted[j] >> lane_number() & 1) != 0;
+            e[j] = looks ? indptr[from + 32 * j + lane_number()] : 0;
+            end[j] = looks ? indptr[from + 32 * j + lane_number() + 1] : 0;
+            found[j] = false;
+        }
+        for (int i = 0; i < ALONE; ++i) {
+            I u[PULLED_AT_ONCE];
+            bool some = false;
+#pragma unroll
+            for (int j = 0; j < PULLED_AT_ONCE; ++j) {
+                u[j] = !found[j] && e[j] < end[j] ? indices[e[j]++] : (I)-1;
+                some = some || u[j] >= 0;
             }
+            if (!some) break;
+#pragma unroll
+            for (int j = 0; j < PULLED_AT_ONCE; ++j)
+                if (u[j] >= 0) found[j] = is_visited(u[j]);
         }
-        if (found) level[v] = (Level)next;
-        count += found;
-        const unsigned int bits = before | __ballot_sync(WARP, found);
-        if (lane_number() < team.count)
-            *(volatile unsigned int*)(team.of<unsigned int>(VISITED + 1 - current, lane_number()) + at) = bits;
+#pragma unroll
+        for (int j = 0; j < PULLED_AT_ONCE; ++j) {
+            for (unsigned int left = __ballot_sync(WARP, !found[j] && e[j] < end[j]); left != 0; left &= left - 1) {
+                const int owner = __ffs(left) - 1;
+                const I last = from_lane(end[j], owner);
+                for (I i = from_lane(e[j], owner); i < last; i += 32) {
+                    const bool hit = lane_number() < last - i && is_visited(indices[i + lane_number()]);
+                    if (!__any_sync(WARP, hit)) continue;
+                    if (lane_number() == owner) found[j] = true;
+                    break;
+                }
+            }
+            if (found[j]) level[from + 32 * j + lane_number()] = (Level)next;
+            count += found[j];
+            const unsigned int bits = before[j] | __ballot_sync(WARP, found[j]);
+            const long long word = from / 32 + j;
+            if (word * 32 < own_n && lane_number() < team.count)
+                *(volatile unsigned int*)(team.of<unsigned int>(VISITED + 1 - current, lane_number()) + first / 32 + word) = bits;
+        }
     }
     return count;
 }
 
 // choice: 0 by Beamer's rule, 1 push, 2 pull.  deepest: the last level, or -1.  in_indptr, in_indices: the own columns,
-// or null where nothing is to be pulled.
+// or null where nothing is to be pulled.  with_edges: a bit for each own column that has entries.
 template <class Level>
 __device__ __forceinline__ void search_together(StripSearch* control, const Team team, const I* indptr, const I* indices,
-                                                const I* in_indptr, const I* in_indices, long long n, long long first,
-                                                long long own_n, Level* level, I* rows, I* offsets, int choice,
+                                                const I* in_indptr, const I* in_indices, const unsigned int* with_edges,
+                                                long long n, long long first, long long own_n, Level* level, I* rows,
+                                                I* offsets, int choice,
                                                 double alpha, double beta, int deepest, unsigned long long last_step) {
     __shared__ unsigned int of_block;
     const int gpu = team.own;
@@ -226,7 +257,7 @@ __device__ __forceinline__ void search_together(StripSearch* control, const Team
         }
         if (threadIdx.x == 0) of_block = 0;
         __syncthreads();
-        const unsigned int own = pull_strip(team, current, in_indptr, in_indices, first, own_n, level, k + 1);
+        const unsigned int own = pull_strip(team, current, in_indptr, in_indices, with_edges, first, own_n, level, k + 1);
         if (own > 0) atomicAdd(&of_block, own);
         __syncthreads();
         if (threadIdx.x == 0 && of_block > 0) atomicAdd(control->found + step % 3, (unsigned long long)of_block);
@@ -260,17 +291,17 @@ __device__ __forceinline__ void search_together(StripSearch* control, const Team
 
 extern "C" __global__ void __launch_bounds__(STRIPS_SEARCH_THREADS, STRIPS_SEARCH_BLOCKS)
     strips_search(StripSearch* control, const unsigned long long* table, int gpus, int gpu, const I* indptr, const I* indices,
-                  const I* in_indptr, const I* in_indices, long long n, long long first, long long own_n, signed char* level,
-                  I* rows, I* offsets, int choice, double alpha, double beta, int deepest, unsigned long long last_step) {
-    search_together(control, Team{table, gpus, gpu}, indptr, indices, in_indptr, in_indices, n, first, own_n, level, rows,
+                  const I* in_indptr, const I* in_indices, const unsigned int* with_edges, long long n, long long first,
+                  long long own_n, signed char* level, I* rows, I* offsets, int choice, double alpha, double beta, int deepest, unsigned long long last_step) {
+    search_together(control, Team{table, gpus, gpu}, indptr, indices, in_indptr, in_indices, with_edges, n, first, own_n, level, rows,
                     offsets, choice, alpha, beta, deepest, last_step);
 }
 
 // The same, from the level on that does not fit a byte.
 extern "C" __global__ void __launch_bounds__(STRIPS_DEEPER_THREADS, STRIPS_DEEPER_BLOCKS)
     strips_deeper(StripSearch* control, const unsigned long long* table, int gpus, int gpu, const I* indptr, const I* indices,
-                  const I* in_indptr, const I* in_indices, long long n, long long first, long long own_n, int* level,
-                  I* rows, I* offsets, int choice, double alpha, double beta, int deepest, unsigned long long last_step) {
-    search_together(control, Team{table, gpus, gpu}, indptr, indices, in_indptr, in_indices, n, first, own_n, level, rows,
+                  const I* in_indptr, const I* in_indices, const unsigned int* with_edges, long long n, long long first,
+                  long long own_n, int* level, I* rows, I* offsets, int choice, double alpha, double beta, int deepest, unsigned long long last_step) {
+    search_together(control, Team{table, gpus, gpu}, indptr, indices, in_indptr, in_indices, with_edges, n, first, own_n, level, rows,
                     offsets, choice, alpha, beta, deepest, last_step);
 }

@@ -80,8 +80,15 @@ def _many_paths(A: Partitioned, sources: list[int], rows: Any, s: Semiring, unti
     from .many_sources import solved
 
     how: Any = {"semiring": s, "limit": until.limit, "delta": delta}
-    why = solved(A, sources, rows[:1], lambda B, few: delta_stepping(B, sources=few, **how))
+    why = solved(A, sources, rows[:1], lambda B, few, _: delta_stepping(B, sources=few, **how))
     return why or Exact(rows[0])  # each has looked at its own
+
+
+@shortest_path_tree.batch.implement(Partitioned, "cpu", "cuda", most=AT_ONCE, needs=lambda A, k: 8 * k * A.nrows)
+def _many_trees(A: Partitioned, sources: list[int], rows: Any, s: Semiring) -> Any:
+    from .many_sources import trees
+
+    return trees(A, sources, *rows, s)
 
 
 @bfs.batch.implement(Partitioned, "cpu", "cuda", most=AT_ONCE, needs=lambda A, k: 8 * k * A.nrows)
@@ -100,7 +107,7 @@ def _many_levels(
 
     rule: Any = {"direction": how.choice, "alpha": how.alpha, "beta": how.beta, "max_level": deepest}
     rule["return_parents"] = return_parents
-    return solved(A, sources, rows, lambda B, few: bfs(B, sources=few, **rule))
+    return solved(A, sources, rows, lambda B, few, _: bfs(B, sources=few, **rule))
 
 
 @entry_places.implement(Partitioned, "cpu")

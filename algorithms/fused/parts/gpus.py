@@ -225,6 +225,21 @@ class Arena:
         return cp.ndarray(kind[0], kind[1], cp.cuda.MemoryPointer(self.memory, start))
 
 
+WITH_ENTRIES: Fact[Any] = Fact("rows that have entries, as bits")
+
+
+def rows_with_entries(A: CSR) -> Any:
+    """A bit for each row of a strip: has it entries? Found once, by 32 bits a word."""
+
+    def found() -> Any:
+        xp = cupy()
+        bits = xp.zeros(-(-A.nrows // WORD) * WORD, bool)
+        bits[: A.nrows] = A.indptr[1:] != A.indptr[:-1]
+        return xp.packbits(bits, bitorder="little").view(np.uint32)
+
+    return A.keep(WITH_ENTRIES, found)
+
+
 TEAM: Fact[Team | Unsuited] = Fact("the GPUs of the parts")
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from algorithms.shared.traversal import Direction
+from formats import CSR
 from formats.arrays import brought, cupy
 from formats.parts.partitioned import Partitioned
 from formats.storage.orientation import by_columns, compressed
@@ -16,7 +17,7 @@ from semiring.verbs.registry import Unsuited
 from ..cuda import kernels
 from ..cuda.graphs import CHOICES, rows_of, searched
 from ..cuda.paths import as_vertices
-from .gpus import Member, Team, team_of
+from .gpus import Member, Team, rows_with_entries, team_of
 from .many_sources import alone
 
 CONTROL_WORDS = 17
@@ -60,7 +61,7 @@ def levels(A: Partitioned, source: int, how: Direction, deepest: int | None, ret
             control, level, place = controls[here], found[here], (np.int64(member.first), np.int64(member.own))
             state = np.int64(source), level, *(each[here] for each in bits)
             ks[here].plain("start_strip", n, (control, np.int64(n), np.int64(A.nnz), *place, *state))
-            turned = (kernels.NULL,) * 2 if columns is None else _as(member, rows_of(columns.members[here].rows))
+            turned = (kernels.NULL,) * 3 if columns is None else _columns(member, columns.members[here].rows)
             graph = *rows_of(member.rows), *turned, np.int64(n), *place
             who = tables[here], np.int32(team.count), np.int32(member.number)
             arguments.append(((control, *who, *graph), (*lists[here], choice, *rule)))
@@ -111,6 +112,7 @@ def parents(team: Team, columns: Team, level: Any) -> Any:
     return team.whole("parents, whole", columns.each(own))
 
 
-def _as(member: Member, columns: Any) -> Any:
-    """Rows of the transpose, with indices of the type that the rows have."""
-    return tuple(x.astype(member.rows.indices.dtype, copy=False) for x in columns)
+def _columns(member: Member, turned: CSR) -> tuple[Any, ...]:
+    """The strip's columns with indices of the type that the rows have, and which have entries."""
+    arrays = (x.astype(member.rows.indices.dtype, copy=False) for x in rows_of(turned))
+    return *arrays, rows_with_entries(turned)

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
+from algorithms.shared.single_source import fill_trees
 from formats import CSR
 from formats.arrays import brought, concatenated
 from formats.copies import to_peer
@@ -21,6 +22,7 @@ from formats.matrix.facts import SYMMETRIC, Fact
 from formats.parts.partitioned import Partitioned
 from formats.places import Place
 from formats.storage.orientation import compressed
+from semiring import Semiring
 from semiring.vectors import longest_row
 from semiring.verbs.explanation import facts
 from semiring.verbs.registry import Unsuited
@@ -28,7 +30,8 @@ from semiring.verbs.registry import Unsuited
 from ..cuda.paths import DEEP_DEGREE, DEEP_WIDEST
 from .gpus import Team, team_of
 
-Solve = Callable[[CSR, list[int]], Any]
+Solve = Callable[[CSR, list[int], slice], Any]
+"""What it takes: the matrix, a share of the sources, and which of all they are."""
 
 WHOLE: Fact[list[CSR] | None] = Fact("the matrix, whole on so many GPUs or in each process")
 ROOM, BYTES = 3, 12
@@ -50,7 +53,8 @@ def solved(A: Partitioned, sources: list[int], rows: Any, solve: Solve) -> Any:
     shares = [sources[start:stop] for start, stop in zip(bounds[:-1], bounds[1:], strict=True)]
 
     def of_share(number: int, B: CSR) -> tuple[Any, ...]:
-        found = solve(B, shares[number]) if shares[number] else (None,) * len(rows)
+        which = slice(bounds[number], bounds[number + 1])
+        found = solve(B, shares[number], which) if shares[number] else (None,) * len(rows)
         return found if isinstance(found, tuple) else (found,)
 
     if team is None:
@@ -64,6 +68,18 @@ def solved(A: Partitioned, sources: list[int], rows: Any, solve: Solve) -> Any:
             fill(A, row, found, bounds)
     facts(copies=count, sources=len(sources))
     return None
+
+
+def trees(A: Partitioned, sources: list[int], distances: Any, parents: Any, s: Semiring) -> Any:
+    """Fill the rows of parents: each one finds those of its share of the sources."""
+
+    def solve(B: CSR, few: list[int], which: slice) -> Any:
+        d = brought(distances[which], B.place)
+        found = B.xp.empty(d.shape, parents.dtype)
+        fill_trees(B, few, (d, found), s)
+        return found
+
+    return solved(A, sources, (parents,), solve)
 
 
 def fill(A: Partitioned, row: Any, found: Any, bounds: list[int]) -> None:
