@@ -2,6 +2,7 @@
 
     mpirun -n 3 python -m tests.parts
     mpirun -n 2 python -m tests.parts --cuda        on a GPU for each process
+    mpirun -n 2 python -m tests.parts --alone       where each process may search small graphs alone
 
 Each participant has the whole graph, too, and compares: the answers on parts must have the bits of those on CSR.
 """
@@ -12,6 +13,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -350,9 +352,11 @@ def main(names: list[str]) -> None:
     comm = MPI.COMM_WORLD
     if "--cuda" in names:
         DEVICE, names = "cuda", [name for name in names if name != "--cuda"] or ON_GPUS
+    by_whom = nullcontext if "--alone" in names else by_all
+    names = [name for name in names if name != "--alone"]
     for name in names or CHECKS:
         start = perf_counter()
-        with by_all():
+        with by_whom():
             CHECKS[name](comm)
         if comm.Get_rank() == 0:
             print(f"{name} {perf_counter() - start:.1f} s")

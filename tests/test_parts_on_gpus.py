@@ -105,10 +105,15 @@ def test_simulated_gpus_find_the_shortest_paths_together(name: str, count: int) 
 @needs_compiler
 @pytest.mark.usefixtures("simply")
 @pytest.mark.parametrize("dtype", ["int32", "float32", "float64"])
-def test_simulated_gpus_find_the_shortest_paths_by_bounds_of_a_byte(dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_simulated_gpus_find_the_shortest_paths_by_bounds_of_a_byte(
+    dtype: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Distances of up to a few units, and far beyond 254 of them."""
     monkeypatch.setattr(paths, "BOUNDED_FROM", 0)
-    for weights, width in ((rmat(8, dtype=np.dtype(dtype), high=9), 3), (rmat(7, dtype=np.dtype(dtype), high=4000), 16)):
+    for weights, width in (
+        (rmat(8, dtype=np.dtype(dtype), high=9), 3),
+        (rmat(7, dtype=np.dtype(dtype), high=4000), 16),
+    ):
         A = weights.mapped(lambda x: x / x.dtype.type(3) if x.dtype.kind == "f" else x)
         monkeypatch.setattr(paths_on_gpus, "step", lambda A, width=width: A.dtype.type(width))
         with simulated(2):

@@ -8,12 +8,14 @@
     weak        of a graph twice as large, on twice the GPUs: time of the smaller one on half of them over its time
 
 Strong scaling is the same graph by more processes; weak scaling a graph that doubles with them (`rmat14` by one,
-`rmat15` by two). More processes than cores take turns, which is no speed: `cores` says how many there were.
+`rmat15` by two). More processes than cores take turns, which is no speed: `cores` says how many there were. Each is
+bound to a core of its own, if there is one. Small graphs are searched by each process alone; `strips`: they are not.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -87,8 +89,9 @@ def of_graph(name: str, counts: tuple[int, ...], tasks: tuple[str, ...], setting
             continue
         for each in told:
             own = {key: rounded(value) if isinstance(value, float) else value for key, value in each.items()}
+            how = {"contender": about["contender"] + ", strips"} if own.pop("strips", False) else {}
             ratio = {"to_whole": rounded(each["ms"] / smaller[each["task"]])} if each["task"] in smaller else {}
-            yield about | own | ratio
+            yield about | own | ratio | how
 
 
 def run(count: int, name: str, tasks: tuple[str, ...], repeats: int) -> list[dict[str, Any]] | str:
@@ -97,7 +100,8 @@ def run(count: int, name: str, tasks: tuple[str, ...], repeats: int) -> list[dic
     launcher = str(here) if here.exists() else shutil.which("mpirun")
     if launcher is None or find_spec("mpi4py") is None:
         return "there is no mpi4py, or no mpirun: pip install 'semiring[mpi]'"
-    command = [launcher, "-n", str(count), sys.executable, "-W", "ignore", "-m", "bench.processes"]
+    bound = ["--bind-to", "core"] if count <= len(os.sched_getaffinity(0)) else []
+    command = [launcher, *bound, "-n", str(count), sys.executable, "-W", "ignore", "-m", "bench.processes"]
     done = subprocess.run([*command, name, str(repeats), *tasks], capture_output=True, text=True)
     if done.returncode:
         raise ValueError(f"{' '.join(command)} has ended with {done.returncode}: {done.stderr[-400:]}")

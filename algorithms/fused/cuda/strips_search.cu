@@ -192,9 +192,9 @@ __device__ __forceinline__ unsigned int pull_strip(const Team& team, int current
             if (found[j]) level[from + 32 * j + lane_number()] = (Level)next;
             count += found[j];
             const unsigned int bits = before[j] | __ballot_sync(WARP, found[j]);
-            const long long word = from / 32 + j;
+            const long long word = from / 32 + j, at = first / 32 + word;
             if (word * 32 < own_n && lane_number() < team.count)
-                *(volatile unsigned int*)(team.of<unsigned int>(VISITED + 1 - current, lane_number()) + first / 32 + word) = bits;
+                *(volatile unsigned int*)(team.of<unsigned int>(VISITED + 1 - current, lane_number()) + at) = bits;
         }
     }
     return count;
@@ -292,16 +292,18 @@ __device__ __forceinline__ void search_together(StripSearch* control, const Team
 extern "C" __global__ void __launch_bounds__(STRIPS_SEARCH_THREADS, STRIPS_SEARCH_BLOCKS)
     strips_search(StripSearch* control, const unsigned long long* table, int gpus, int gpu, const I* indptr, const I* indices,
                   const I* in_indptr, const I* in_indices, const unsigned int* with_edges, long long n, long long first,
-                  long long own_n, signed char* level, I* rows, I* offsets, int choice, double alpha, double beta, int deepest, unsigned long long last_step) {
-    search_together(control, Team{table, gpus, gpu}, indptr, indices, in_indptr, in_indices, with_edges, n, first, own_n, level, rows,
-                    offsets, choice, alpha, beta, deepest, last_step);
+                  long long own_n, signed char* level, I* rows, I* offsets, int choice, double alpha, double beta,
+                  int deepest, unsigned long long last_step) {
+    search_together(control, Team{table, gpus, gpu}, indptr, indices, in_indptr, in_indices, with_edges, n, first, own_n,
+                    level, rows, offsets, choice, alpha, beta, deepest, last_step);
 }
 
 // The same, from the level on that does not fit a byte.
 extern "C" __global__ void __launch_bounds__(STRIPS_DEEPER_THREADS, STRIPS_DEEPER_BLOCKS)
     strips_deeper(StripSearch* control, const unsigned long long* table, int gpus, int gpu, const I* indptr, const I* indices,
                   const I* in_indptr, const I* in_indices, const unsigned int* with_edges, long long n, long long first,
-                  long long own_n, int* level, I* rows, I* offsets, int choice, double alpha, double beta, int deepest, unsigned long long last_step) {
-    search_together(control, Team{table, gpus, gpu}, indptr, indices, in_indptr, in_indices, with_edges, n, first, own_n, level, rows,
-                    offsets, choice, alpha, beta, deepest, last_step);
+                  long long own_n, int* level, I* rows, I* offsets, int choice, double alpha, double beta, int deepest,
+                  unsigned long long last_step) {
+    search_together(control, Team{table, gpus, gpu}, indptr, indices, in_indptr, in_indices, with_edges, n, first, own_n,
+                    level, rows, offsets, choice, alpha, beta, deepest, last_step);
 }

@@ -88,7 +88,8 @@ def _many_paths(A: Partitioned, sources: list[int], rows: Any, s: Semiring, unti
 def _many_trees(A: Partitioned, sources: list[int], rows: Any, s: Semiring) -> Any:
     from .many_sources import trees
 
-    return trees(A, sources, *rows, s)
+    distances, parents = rows
+    return trees(A, sources, distances, parents, s)
 
 
 @bfs.batch.implement(Partitioned, "cpu", "cuda", most=AT_ONCE, needs=lambda A, k: 8 * k * A.nrows)

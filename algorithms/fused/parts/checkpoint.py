@@ -70,6 +70,11 @@ def checkpoints(folder: str | os.PathLike[str], *, every: float = 60, resume: bo
         _wanted.reset(token)
 
 
+def saves() -> bool:
+    """Has somebody asked for checkpoints?"""
+    return _wanted.get() is not None
+
+
 class Saving:
     """What one search saves. Rank 0 alone writes; its clock decides."""
 

@@ -33,7 +33,10 @@ from semiring.verbs.registry import Unsuited
 
 from ..cpu.components import flatten, join
 from ..cpu.forest import Trees, best_of_each, side_of, stored
+from ..cpu.forest import forest as forest_of_one
 from ..cpu.light_edges import MANY, MOST, LightEdges, Side, edges_up_to, light_weight, sample
+from ..cpu.scc import strong_components
+from .many_sources import alone_on_host
 from .search import own_rows
 
 FEW = 4
@@ -48,6 +51,9 @@ def forest(A: Partitioned, symmetrize: bool, with_labels: bool) -> Any:
     if not symmetrize and not is_symmetric(A):
         undirected_edges(A)  # raises, and names an edge
     A, label = compressed(A, 0), None
+    if (whole := alone_on_host(A)) is not None:
+        with A.group.guarded("forest"):
+            return forest_of_one(whole, symmetrize, with_labels)
     if is_symmetric(A):
         return grown_together(A, with_labels)
     index = A._index_dtype
@@ -69,9 +75,12 @@ def forest(A: Partitioned, symmetrize: bool, with_labels: bool) -> Any:
 
 def components(A: Partitioned, weak: bool, *how: Any) -> Any:
     """The smallest vertex of each one's component; `Unsuited` where edges count one way."""
+    A = compressed(A, 0)
+    if (whole := alone_on_host(A)) is not None:
+        with A.group.guarded("components"):
+            return strong_components(whole, weak)
     if not weak and not is_symmetric(A, pattern=True):
         return Unsuited("its searches and trims are products, each of which is a step of all processes")
-    A = compressed(A, 0)
 
     def joined(*several: Edges) -> Edges:
         f = np.arange(A.nrows, dtype=several[0][0].dtype)

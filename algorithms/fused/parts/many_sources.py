@@ -2,8 +2,8 @@
 
 One pass over the entries serves 64 sources, and a strip's pass would wait for the others' after each step. So everybody
 makes itself the whole matrix once, beside its strip, and takes a share of the sources. Small graphs, and those of short
-rows, are searched by one GPU: several would wait for each other for longer than they work. `explain` says so. Where
-there is no room for the whole matrix, strips do it.
+rows, are searched by one GPU, or by each process on the host alone: several would wait for each other for longer than
+they work. `explain` says so. Where there is no room for the whole matrix, and under `checkpoints`, strips do it.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from semiring.verbs.explanation import facts
 from semiring.verbs.registry import Unsuited
 
 from ..cuda.paths import DEEP_DEGREE, DEEP_WIDEST
+from .checkpoint import saves
 from .gpus import Team, team_of
 
 Solve = Callable[[CSR, list[int], slice], Any]
@@ -36,8 +37,8 @@ Solve = Callable[[CSR, list[int], slice], Any]
 WHOLE: Fact[list[CSR] | None] = Fact("the matrix, whole on so many GPUs or in each process")
 ROOM, BYTES = 3, 12
 """Of so many bytes an entry, what must be left for a copy of the matrix with its columns and vectors."""
-SMALL = 1 << 26
-"""Entries below which one GPU is faster than two, on H100."""
+SMALL, SMALL_ON_HOST = 1 << 26, 1 << 22
+"""Entries below which one GPU is faster than two, on H100, and a process than two."""
 
 
 def solved(A: Partitioned, sources: list[int], rows: Any, solve: Solve) -> Any:
@@ -121,6 +122,16 @@ def alone(A: Partitioned, team: Team, always: bool = False) -> CSR | None:
     if not (always or A.nnz < SMALL or short) or (copies := copies_of(A, [team.home])) is None:
         return None
     facts(method="by one GPU, which has made itself the whole matrix")
+    return copies[0]
+
+
+def alone_on_host(A: Partitioned) -> CSR | None:
+    """The matrix for each of several processes, where one is faster than all, and has room."""
+    if A.group.size == 1 or _by_all.get() or A.nnz >= SMALL_ON_HOST or saves():
+        return None
+    if (copies := copies_of(A, [A.place])) is None:
+        return None
+    facts(method="by each process alone, which has made itself the whole matrix", processes=A.group.size)
     return copies[0]
 
 

@@ -10,6 +10,7 @@ from algorithms.shared.bucket_width import bucket_width
 from algorithms.shared.parents import gains_by_length
 from algorithms.shared.single_source import Until
 from algorithms.shared.traversal import Direction
+from formats import CSR
 from formats.arrays import differs, index_dtype
 from formats.parts.partitioned import Partitioned
 from formats.storage.orientation import compressed
@@ -20,17 +21,21 @@ from semiring.vectors import all_vertices, as_bound
 from semiring.verbs.registry import Unsuited
 
 from ..cpu.near_far import MEANS, MEANS_BY_DEGREE, full_values
-from ..cpu.trees import loops
+from ..cpu.trees import loops, parents
 from .essential import by_essential, essential, exactly, skewed
 from .levels import LEVEL, lengths, levels_from
+from .many_sources import alone_on_host
 from .search import Search, own_range, own_rows
 
 
 def distances(A: Partitioned, source: int, s: Semiring, until: Until, delta: Any) -> Any:
     """Distances from `source`; `Unsuited` where longer paths may be better."""
+    rows: Any = compressed(A, 0)
+    if (whole := alone_on_host(rows)) is not None:
+        with A.group.guarded("paths"):
+            return by_one(whole, source, s, until, delta)
     if gains_by_length(A, s):
         return Unsuited("longer paths may be better, and cycles close across processes")
-    rows: Any = compressed(A, 0)
     if s.mul != OPERATORS["plus"]:
         return Search(rows, source, s, until, None).run()
     step = suitable_step(rows, s)
@@ -42,8 +47,21 @@ def distances(A: Partitioned, source: int, s: Semiring, until: Until, delta: Any
     return exactly(rows, d, s)
 
 
+def by_one(A: CSR, source: int, s: Semiring, until: Until, delta: Any) -> Any:
+    """Distances from `source` by a process alone."""
+    from ..cpu.distances import near_far
+    from ..cpu.label_correcting import by_queue
+
+    if gains_by_length(A, s):
+        return by_queue(A, source, s, until)
+    return near_far(A, source, s, until, None if delta is None else bucket_width(A, delta))
+
+
 def tree(A: Partitioned, d: Any, source: int, semiring: Semiring) -> Any:
     """Parents from the distances, where each vertex hangs on a nearer one; else `Unsuited`."""
+    if (whole := alone_on_host(compressed(A, 0))) is not None:
+        with A.group.guarded("tree"):
+            return parents(whole, d, source, semiring, nearest=False)
     if gains_by_length(A, semiring):
         return Unsuited("a nearer vertex need not come earlier, so that parents are found in rounds")
     rows: Any = compressed(A, 0)
@@ -68,6 +86,11 @@ def levels(
 ) -> Any:
     """(levels, parents) of a breadth-first search."""
     rows: Any = compressed(A, 0)
+    if (whole := alone_on_host(rows)) is not None:
+        from ..cpu.bfs import search
+
+        with A.group.guarded("levels"):
+            return search(whole, source, None, how, deepest, return_parents, target)
     d, parent = levels_from(rows, source, how, deepest, target), None
     none = d == MinPlus.zero(LEVEL)
     if return_parents:

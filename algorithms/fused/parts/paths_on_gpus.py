@@ -76,8 +76,8 @@ class Run:
     """The vectors of a run on each GPU.
 
     d: distances of all vertices.  marks: a bitmap of all.  active: one of the own.  Others write into the two inboxes:
-    heads, bits and values, as in strips_paths.cu.  bounds: of all distances from above, in bytes, where they pay; in units
-    of 2^shift.
+    heads, bits and values, as in strips_paths.cu.  bounds: of all distances from above, in bytes that count 2^shift,
+    where they pay.
     """
 
     def __init__(self, team: Team, n: int, s: Semiring, dtype: np.dtype, width: Any, gains: bool) -> None:
@@ -115,13 +115,17 @@ class Run:
     def finish(self, limit: Any, target: int, few: int, gains: bool) -> list[Any]:
         """Take all steps; the controls on the host."""
         arguments = []
-        vectors = zip(self.with_edges, self.bounds, self.controls, self.d, self.marks, self.active, self.lists, strict=True)
+        vectors = zip(
+            self.with_edges, self.bounds, self.controls, self.d, self.marks, self.active, self.lists, strict=True
+        )
         about = zip(self.team.members, self.tables, self.team.starts_there, self.kernels, strict=True)
         for (member, table, starts, k), (edges, bounds, control, *bits, lists) in zip(about, vectors, strict=True):
             team = table, np.int32(self.team.count), np.int32(member.number), starts, np.int64(self.words)
             rows = member.rows
             graph = rows.indptr, rows.indices, rows.values, step_of(rows, k.index)
             steering = self.width, limit, k.index(target), np.uint64(few)
-            arguments.append((control, *team, *graph, *bits, *lists, edges, bounds, *units_of(self.shift, self.dtype), *steering))
+            arguments.append(
+                (control, *team, *graph, *bits, *lists, edges, bounds, *units_of(self.shift, self.dtype), *steering)
+            )
         most = MOST_GAINING if gains else MOST_STEPS
         return self.team.run("strips", list(self.kernels), arguments, list(self.controls), most)
