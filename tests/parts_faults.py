@@ -2,9 +2,11 @@
 
     mpirun -n 3 python -m tests.parts_faults search FOLDER stop 1 9     rank 1 stops before step 9 of a search
     python -m tests.parts_faults --runs 200                             so many seeded runs, each of which is resumed
+    python -m tests.parts_faults --runs 20 --device cuda                by two processes with a GPU each
 
 A run is right if it ends soon after the time-out, if what it prints names the participant, and if a search by one
-process fewer goes on from what was saved, to the bits of a search by one process.
+process fewer goes on from what was saved, to the bits of a search by one process. On GPUs nothing is saved, so that the
+search by one process begins anew.
 """
 
 from __future__ import annotations
@@ -26,14 +28,17 @@ import numpy as np
 
 from algorithms import checkpoints, sssp
 from algorithms.fused.parts import search
+from algorithms.fused.parts.many_sources import by_all
 from bench.graphs import rmat
 from formats import CSR, partition
+from formats.arrays import to_device
 from formats.parts.group import Group
 
-TIMEOUT = 0.7
+TIMEOUT = {"cpu": 0.7, "cuda": 8.0}
+"""Seconds, by device: on GPUs one process may compile for longer than the other."""
 FAULTS = {
-    "kill": r"has ended before step|Exit codes: \[[^]]*\] {codes}$",
-    "stop": r"rank {who} did not come to step \d+ \(.*\) within 0.7 s",
+    "kill": r"has ended before step|Exit codes: \[[^]]*\] {codes}$|process rank {who} with PID \d+ .* signal 9",
+    "stop": r"rank {who} did not come to step \d+ \(.*\) within [\d.]+ s|rank {who} \(process \d+\) is stopped",
     "raise": r"^ValueError: injected on rank {who}",
     "size": r"rank {who} came to step \d+ .*and rank|and rank {who} to step|rank {who} brought 13 bytes",
     "interrupt": r"^KeyboardInterrupt",
@@ -46,7 +51,7 @@ def graph() -> CSR:
     return rmat(9, edge_factor=4, dtype=np.int32, high=1000)
 
 
-def run(folder: str, fault: str, who: int, step: int) -> None:
+def run(folder: str, fault: str, who: int, step: int, device: str = "cpu") -> None:
     """A search in all processes; the answer is a file if there is one."""
     from mpi4py import MPI
 
@@ -70,11 +75,14 @@ def run(folder: str, fault: str, who: int, step: int) -> None:
     Group._begin = faulty  # type: ignore[method-assign]
     search.WORTH, search.STEPS = 0, 1 << 30
     A = graph()
-    P = partition(A.astype(float) if fault == "other" and comm.Get_rank() == who else A, comm, timeout=TIMEOUT)
-    with checkpoints(folder, every=0, resume=True):
+    own = A.astype(float) if fault == "other" and comm.Get_rank() == who else A
+    P = partition(own, comm, timeout=TIMEOUT[device]).to(device=device)
+    with checkpoints(folder, every=0, resume=True) if device == "cpu" else by_all():
         d = sssp(P, 3)
+    if device != "cpu":
+        P.group.told("answers", None)  # the other one may have failed in the kernel
     if comm.Get_rank() == 0:
-        np.save(f"{folder}/answer.npy", d)
+        np.save(f"{folder}/answer.npy", to_device(d, "cpu"))
         print("steps", P.group.steps)
 
 
@@ -84,25 +92,27 @@ def named(fault: str, ranks: int, who: int, text: str) -> bool:
     return re.search(FAULTS[fault].format(who=who, codes=codes), text, re.MULTILINE) is not None
 
 
-def launched(ranks: int, folder: str, fault: str, who: int, step: int) -> tuple[float, int, str]:
+def launched(ranks: int, folder: str, fault: str, who: int, step: int, device: str = "cpu") -> tuple[float, int, str]:
     """(seconds, exit code, all that was printed) of a run."""
     here = Path(sys.executable).parent / "mpirun"
-    command = [str(here) if here.exists() else "mpirun", "-print-all-exitcodes", "-n", str(ranks), sys.executable]
-    command += ["-m", "tests.parts_faults", "search", folder, fault, str(who), str(step)]
+    codes = ["-print-all-exitcodes"] if here.exists() else []  # of MPICH
+    command = [str(here) if here.exists() else "mpirun", *codes, "-n", str(ranks), sys.executable]
+    command += ["-m", "tests.parts_faults", "search", folder, fault, str(who), str(step), device]
     start = time.monotonic()
     root = Path(__file__).parents[1]
     done = subprocess.run(command, cwd=root, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60)
     return time.monotonic() - start, done.returncode, done.stdout
 
 
-def storm(runs: int, seed: int, faults: list[str]) -> None:
+def storm(runs: int, seed: int, faults: list[str], device: str = "cpu") -> None:
     """Many runs with faults, each followed by one without; ends with what has come of them."""
     draw, expected, seen, slowest = random.Random(seed), sssp(graph(), 3), Counter[str](), 0.0
     for number in range(runs):
         ranks, fault, step = draw.randint(2, 4), draw.choice(faults), draw.randint(3, 40)
+        ranks = ranks if device == "cpu" else 2
         who = draw.randrange(ranks)
         with tempfile.TemporaryDirectory() as folder:
-            seconds, code, text = launched(ranks, folder, fault, who, step)
+            seconds, code, text = launched(ranks, folder, fault, who, step, device)
             slowest = max(slowest, seconds)
             if code == 0:
                 seen["had ended before"] += 1
@@ -112,7 +122,7 @@ def storm(runs: int, seed: int, faults: list[str]) -> None:
             else:
                 seen[f"{fault}, named"] += 1
             saved = os.path.exists(f"{folder}/distances.npz")
-            _, code, text = launched(ranks - 1, folder, "none", 0, 0)
+            _, code, text = launched(ranks - 1, folder, "none", 0, 0, device)
             right = code == 0 and np.array_equal(np.load(f"{folder}/answer.npy"), expected)
             seen[("resumed" if saved else "begun anew") + (", right" if right else ", wrong")] += 1
             if not right:
@@ -122,11 +132,12 @@ def storm(runs: int, seed: int, faults: list[str]) -> None:
 
 if __name__ == "__main__":
     if sys.argv[1] == "search":
-        run(sys.argv[2], sys.argv[3], int(sys.argv[4]), int(sys.argv[5]))
+        run(sys.argv[2], sys.argv[3], int(sys.argv[4]), int(sys.argv[5]), *sys.argv[6:])
     else:
         words = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
         words.add_argument("--runs", type=int, default=20)
         words.add_argument("--seed", type=int, default=0)
         words.add_argument("--faults", nargs="+", default=["kill", "stop"], choices=FAULTS)
+        words.add_argument("--device", default="cpu", choices=TIMEOUT)
         asked = words.parse_args()
-        storm(asked.runs, asked.seed, asked.faults)
+        storm(asked.runs, asked.seed, asked.faults, asked.device)

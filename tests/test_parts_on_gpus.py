@@ -36,7 +36,7 @@ from semiring import MaxMin, MinPlus, explain
 from semiring.verbs.registry import Unsuited
 
 from . import parts
-from .emulated import made, simulated, spread
+from .emulated import Kernels, current, made, simulated, spread
 from .strategies import FORMATS, OPTIONS
 from .test_any_format import assert_equal
 
@@ -237,6 +237,27 @@ def test_a_gpu_that_does_not_come_is_named(monkeypatch: pytest.MonkeyPatch) -> N
         monkeypatch.setattr(gpus.Team, "_launch", launch)
         again = on_host(paths_on_gpus.distances(P, 1, MinPlus, Until(MinPlus), None))
     np.testing.assert_array_equal(again, al.sssp(A, 1))
+
+
+@needs_compiler
+@pytest.mark.usefixtures("simply")
+def test_after_an_error_on_one_gpu_the_next_search_is_right(monkeypatch: pytest.MonkeyPatch) -> None:
+    A, failing = rmat(7, dtype=np.int32, high=9), [True]
+    monkeypatch.setattr(gpus, "PATIENCE", 0.2)
+    with simulated(2):
+        P, start = spread(A, 2), Kernels._start
+
+        def fails(self: Kernels, name: str, grid: int, arguments: Any) -> None:
+            if name == "strips" and current() == 1 and arguments[-1] > 0 and failing:
+                failing.pop()
+                raise RuntimeError("no launch")
+            start(self, name, grid, arguments)
+
+        monkeypatch.setattr(Kernels, "_start", fails)
+        with pytest.raises(RuntimeError, match="no launch"):
+            paths_on_gpus.distances(P, 1, MinPlus, Until(MinPlus), None)
+        found = on_host(paths_on_gpus.distances(P, 1, MinPlus, Until(MinPlus), None))
+    np.testing.assert_array_equal(found, al.sssp(A, 1))
 
 
 def test_gpus_that_cannot_work_together_say_why(monkeypatch: pytest.MonkeyPatch) -> None:

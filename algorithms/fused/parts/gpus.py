@@ -11,6 +11,7 @@ import contextvars
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -129,6 +130,16 @@ class Team:
         arguments: of each GPU, but for the last, the step to stop at.  controls: as `Kernels.stepwise` has them, with a
         last word that says for whom the GPU has waited in vain.
         """
+        try:
+            return self._run(name, ks, arguments, controls, most)
+        except BaseException:  # the others may have met without one
+            self.broken = True
+            with suppress(Exception):
+                for member in self.members:
+                    member.place.finish()
+            raise
+
+    def _run(self, name: str, ks: list[kernels.Kernels], arguments: list[Any], controls: list[Any], most: int) -> Any:
         how, upto, first = kernels.launched(), 0, True
         launched = list(zip(self.members, ks, arguments, strict=True))
         if (key := (name, *map(id, ks))) not in self.loaded:  # a launch that loads code could wait for one that waits
@@ -147,7 +158,6 @@ class Team:
             self._launch(name, launched, upto)
             states = [control.get() for control in controls]
             if lost := [int(state[-1]) for state in states if state[-1]]:
-                self.broken = True
                 raise ParticipantError(f"GPU {lost[0] - 1} of {self.count} did not come to a step of {name}")
             if states[0][0] >> np.uint64(32) or upto >= most:
                 return states
