@@ -19,6 +19,7 @@ import pytest
 import algorithms as al
 from algorithms.cli import processes
 from algorithms.fused.parts import search
+from algorithms.fused.parts.many_sources import copies_of
 from algorithms.fused.parts.checkpoint import Saving
 from bench.graphs import grid, rmat
 from bench.volumes import volumes
@@ -245,6 +246,19 @@ def test_paths_forests_and_components_run_as_a_whole_on_own_rows() -> None:
     ):
         told = explain(call)
         assert {run.implementation for run in told.runs if run.format == "Partitioned"} == {"fused"}, str(told)
+
+
+@pytest.mark.quick
+def test_what_is_kept_beside_the_strips_counts() -> None:
+    A = parts.graphs()["rmat"]
+    P = partition(A, parts=2)
+    assert P.kept_nbytes == 0
+    P.parts[0].T.to("csr")
+    by_part = P.kept_nbytes
+    copies_of(P, [P.place])
+    assert P.kept_nbytes >= by_part + A.nbytes > A.nbytes
+    P.forget_kept()
+    assert P.kept_nbytes == by_part
 
 
 @pytest.mark.parametrize("dtype", [np.int32, np.float64])

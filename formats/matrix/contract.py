@@ -261,8 +261,9 @@ class Storage:
     def forget_kept(self) -> None:
         """Let go of everything kept with the matrix and its transpose; what is asked for again is made again."""
         for kept in [value for holder in self._both for value in holder.__dict__.pop("_kept_values", {}).values()]:
-            if hasattr(kept, "forget"):
-                kept.forget()
+            for each in kept if isinstance(kept, tuple) else (kept,):
+                if hasattr(each, "forget"):
+                    each.forget()
 
     def __reduce__(self) -> tuple[Any, ...]:
         if not self.all_resident:  # what is read is on the host: a GPU's array that is not resident has no copy

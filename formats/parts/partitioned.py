@@ -108,6 +108,10 @@ class Partitioned(Matrix, listed=False):
         return tuple(array for part in self.parts for array in part.stored_parts)
 
     @property
+    def kept_nbytes(self) -> int:
+        return super().kept_nbytes + sum(part.kept_nbytes for part in self.parts)
+
+    @property
     def options(self) -> dict[str, Partitioned]:
         return {"like": self}
 

@@ -34,7 +34,7 @@ from .gpus import Team, team_of
 Solve = Callable[[CSR, list[int], slice], Any]
 """What it takes: the matrix, a share of the sources, and which of all they are."""
 
-WHOLE: Fact[list[CSR] | None] = Fact("the matrix, whole on so many GPUs or in each process")
+WHOLE: Fact[tuple[CSR, ...] | None] = Fact("the matrix, whole on so many GPUs or in each process")
 ROOM, BYTES = 3, 12
 """Of so many bytes an entry, what must be left for a copy of the matrix with its columns and vectors."""
 SMALL, SMALL_ON_HOST = 1 << 26, 1 << 22
@@ -135,10 +135,10 @@ def alone_on_host(A: Partitioned) -> CSR | None:
     return copies[0]
 
 
-def copies_of(A: Partitioned, places: list[Place]) -> list[CSR] | None:
+def copies_of(A: Partitioned, places: list[Place]) -> tuple[CSR, ...] | None:
     """The matrix at places of this process; None where somebody has no room for it."""
 
-    def make() -> list[CSR] | None:
+    def make() -> tuple[CSR, ...] | None:
         rooms = [place.available_bytes() for place in places]
         if any(A.of_each(any(room is not None and room < ROOM * BYTES * A.nnz for room in rooms))):
             return None
@@ -147,6 +147,6 @@ def copies_of(A: Partitioned, places: list[Place]) -> list[CSR] | None:
         for pattern in (False, True):
             if A.known(SYMMETRIC, pattern):
                 whole.keep(SYMMETRIC, lambda: True, pattern)
-        return [brought(whole, place) for place in places]
+        return tuple(brought(whole, place) for place in places)
 
     return A.keep(WHOLE, make, len(places))
