@@ -199,7 +199,7 @@ def fake_cupy(gpus: int) -> Any:
         get_allocator=lambda: print,
     )
     cp.ndarray = Array
-    for name in ("empty", "zeros", "full", "arange", "concatenate", "diff", "packbits", "subtract", "unique"):
+    for name in ("empty", "zeros", "arange", "concatenate", "diff", "packbits", "cumsum", "flatnonzero", "subtract", "unique"):
         setattr(cp, name, functools.partial(lambda make, *args, **how: made(make(*args, **how)), getattr(np, name)))
     cp.asarray = cp.array = lambda x, dtype=None: made(np.asarray(x, dtype))
     cp.ascontiguousarray = lambda x: x if x.flags.c_contiguous else made(x)
@@ -211,6 +211,11 @@ def spread(A: CSR, gpus: int) -> Partitioned:
     """A in strips, one on each simulated GPU."""
     P = A.to(device=["cpu"] * gpus)
     assert isinstance(P, Partitioned)
+    return placed(P)
+
+
+def placed(P: Partitioned) -> Partitioned:
+    """P, with each of its strips on a simulated GPU."""
     for k, part in enumerate(P.parts):
         object.__setattr__(part, "_place", find_place(f"cuda:{k}"))
     object.__setattr__(P, "_place", find_place("cuda:0"))

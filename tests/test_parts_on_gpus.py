@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 import algorithms as al
-from algorithms.fused.cuda import launches, paths, stream
+from algorithms.fused.cuda import launches, stream
+from algorithms.fused.parts import dealt as dealing
 from algorithms.fused.parts import forests_on_gpus, gpus, levels_on_gpus, paths_on_gpus
 from algorithms.fused.parts.many_sources import by_all
 from algorithms.shared.single_source import Exact, Until
@@ -30,13 +31,13 @@ from formats import (
 from formats.arrays import cupy
 from formats.copies import to_peer
 from formats.matrix.facts import SYMMETRIC
-from formats.parts.partitioned import beside
+from formats.parts.partitioned import assembled, beside
 from formats.places import find_place
-from semiring import MaxMin, MinPlus, explain
+from semiring import MaxMin, MinPlus, explain, extract
 from semiring.verbs.registry import Unsuited
 
 from . import parts
-from .emulated import Kernels, current, made, simulated, spread
+from .emulated import Kernels, current, made, placed, simulated, spread
 from .strategies import FORMATS, OPTIONS
 from .test_any_format import assert_equal
 
@@ -104,21 +105,31 @@ def test_simulated_gpus_find_the_shortest_paths_together(name: str, count: int) 
 
 @needs_compiler
 @pytest.mark.usefixtures("simply")
-@pytest.mark.parametrize("dtype", ["int32", "float32", "float64"])
-def test_simulated_gpus_find_the_shortest_paths_by_bounds_of_a_byte(
-    dtype: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Distances of up to a few units, and far beyond 254 of them."""
-    monkeypatch.setattr(paths, "BOUNDED_FROM", 0)
-    for weights, width in (
-        (rmat(8, dtype=np.dtype(dtype), high=9), 3),
-        (rmat(7, dtype=np.dtype(dtype), high=4000), 16),
-    ):
-        A = weights.mapped(lambda x: x / x.dtype.type(3) if x.dtype.kind == "f" else x)
-        monkeypatch.setattr(paths_on_gpus, "step", lambda A, width=width: A.dtype.type(width))
-        with simulated(2):
-            found = on_host(paths_on_gpus.distances(spread(A, 2), 1, MinPlus, Until(MinPlus), None))
-        np.testing.assert_array_equal(found, al.sssp(A, 1))
+@pytest.mark.parametrize("count", [2, 3])
+def test_simulated_gpus_deal_the_vertices_of_uneven_strips(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where the last block is short, and where all have the rows of each strip."""
+    monkeypatch.setattr(dealing, "BLOCK", 32)
+    monkeypatch.setattr(dealing, "BLOCKS", 1)
+    monkeypatch.setattr(dealing, "assembled", lambda *strips: placed(assembled(*strips)))
+    A = known_symmetric(extract(rmat_both_ways(9, dtype=np.int32, high=9), np.arange(501), np.arange(501)))
+    with simulated(count):
+        P = spread_with_facts(A, count)
+        team: Any = gpus.team_of(P)
+        deal = dealing.deal_of(P, team)
+        assert deal is not None
+        numbers = np.array([deal.number(v) for v in range(501)])
+        np.testing.assert_array_equal(np.sort(numbers), np.arange(501))
+        entries = [member.rows.nnz for member in dealing.dealt(P, deal).members]
+        assert max(np.diff(deal.starts)) <= min(np.diff(deal.starts)) + 64
+        assert max(entries) < 1.3 * min(entries)
+        found = on_host(paths_on_gpus.distances(P, 1, MinPlus, Until(MinPlus, None, None), None))
+        near = on_host(paths_on_gpus.distances(P, 1, MinPlus, Until(MinPlus, None, 77), None))
+        level, parent = levels_on_gpus.levels(P, 1, Direction("auto"), None, True)
+        deepest, _ = levels_on_gpus.levels(P, 1, Direction("push"), 2)
+    np.testing.assert_array_equal(found, al.sssp(A, 1))
+    assert near[77] == found[77]
+    np.testing.assert_array_equal((np.array(level), np.array(parent)), al.bfs(A, 1, return_parents=True))
+    np.testing.assert_array_equal(np.array(deepest), al.bfs(A, 1, max_level=2))
 
 
 @needs_compiler

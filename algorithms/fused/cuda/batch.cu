@@ -4,8 +4,8 @@
 //
 // The state is D, and a word for each vertex whose bits say from which sources it has improved since it was expanded. One
 // threshold serves all sources. A step is two passes. The vertices that are near for some source are listed, their rows
-// cut into pieces. Then distances are pushed: a warp takes a piece, or two for up to 32 sources; its lanes are sources, its
-// edges come one after another. So an edge is read once for all, and distances beside it lie together. Where most edges are listed,
+// cut into pieces. Then distances are pushed: a warp takes a piece, its lanes are sources, its edges come one after
+// another, or two at a time for up to 32 sources. So an edge is read once for all, and distances beside it lie together. Where most edges are listed,
 // distances are pulled instead: a warp takes edges of columns that lie together, and folds what comes along those of one.
 
 using Word = unsigned long long;
@@ -39,13 +39,6 @@ template <int WIDTH> struct Rows {
     // Which row is the lane's, and where in it the lane is.
     __device__ __forceinline__ int which() const { return lane_number() / LANES; }
     __device__ __forceinline__ int lane() const { return lane_number() % LANES; }
-    __device__ __forceinline__ int first_lane() const { return which() * LANES; }
-
-    // The largest of what the rows of the warp have, each in all its lanes.
-    template <class V> __device__ __forceinline__ V longest(V value) const {
-        if constexpr (AT_A_TIME == 1) return value;
-        else return max(value, __shfl_xor_sync(WARP, value, LANES));
-    }
 
     __device__ __forceinline__ Pair* at(I v) const { return reinterpret_cast<Pair*>(d + v * (long long)WIDTH) + lane(); }
 
@@ -186,32 +179,31 @@ __device__ __forceinline__ Pair along(T weight, const Pair& from, bool& saturate
     return t;
 }
 
-// D_x ⊕= D_v ⊗ a_vx along the edges of pieces, of each row of the warp's lanes another one: `piece` is the lane's own, and
-// of length 0 where there is none. All of the warp take part.
+// D_x ⊕= D_v ⊗ a_vx along the edges of a piece. All of the warp take part.
 template <int WIDTH>
-__device__ __forceinline__ void relax_pieces(const Graph& g, const Rows<WIDTH>& rows, const BatchPiece& piece, T bound,
-                                             T& nearest, bool& saturated) {
-    constexpr int AT_ONCE = 4, LANES = Rows<WIDTH>::LANES;
+__device__ __forceinline__ void relax_piece(const Graph& g, const Rows<WIDTH>& rows, const BatchPiece& piece, T bound,
+                                            T& nearest, bool& saturated) {
+    constexpr int AT_ONCE = 4, step = Rows<WIDTH>::AT_A_TIME;
     const Pair from = rows.current(piece.vertex, among(lanes_of(piece.near), rows.lane()));
     const bool offers = from.reached();
-    for (I at = 0; at < rows.longest(piece.length); at += LANES) {
-        const int count = (int)min(max(piece.length - at, (I)0), (I)LANES), most = rows.longest(count);
-        const I place = piece.start + (rows.lane() < count ? at + rows.lane() : 0);
+    for (I at = 0; at < piece.length; at += 32) {
+        const int count = piece.length - at < 32 ? (int)(piece.length - at) : 32;
+        const I place = piece.start + at + (lane_number() < count ? lane_number() : 0);
         const I end = g.indices[place];
         const T weight = g.values[place * g.step];
-        for (int i = 0; i < most; i += AT_ONCE) {
+        for (int i = rows.which(); i - rows.which() < count; i += AT_ONCE * step) {
             I x[AT_ONCE];
             Pair seen[AT_ONCE];
 #pragma unroll
             for (int j = 0; j < AT_ONCE; ++j) {
-                x[j] = from_lane(end, rows.first_lane() + (i + j) % LANES);
-                seen[j] = rows.seen(x[j], offers && i + j < count);
+                x[j] = from_lane(end, (i + j * step) & 31);
+                seen[j] = rows.seen(x[j], offers && i + j * step < count);
             }
 #pragma unroll
             for (int j = 0; j < AT_ONCE; ++j) {
-                const T w = from_lane(weight, rows.first_lane() + (i + j) % LANES);
+                const T w = from_lane(weight, (i + j * step) & 31);
                 Pair offered{ZERO, ZERO};
-                if (i + j < count) offered = along(w, from, saturated);
+                if (i + j * step < count) offered = along(w, from, saturated);
                 const Word improved = improve(rows, x[j], offered, seen[j], bound, nearest);
                 if (rows.lane() == j && improved != 0) atomicOr(rows.active + x[j], improved);
             }
@@ -326,11 +318,8 @@ __device__ __forceinline__ void search_batch(Control* control, const I* indptr, 
             ++pulls;
             pull_all(columns, n, rows, frontier, limit, nearest, saturated);
         } else {
-            constexpr int AT_A_TIME = Rows<WIDTH>::AT_A_TIME;
-            for (long long i = thread_number() / 32 * AT_A_TIME; i < count; i += thread_count() / 32 * AT_A_TIME) {
-                const long long own = i + rows.which();
-                relax_pieces(g, rows, own < count ? pieces[own] : BatchPiece{0, 0, 0, 0}, limit, nearest, saturated);
-            }
+            for (long long i = thread_number() / 32; i < count; i += thread_count() / 32)
+                relax_piece(g, rows, pieces[i], limit, nearest, saturated);
         }
         fold_into(next, nearest);
         grid_barrier(&control->arrived);

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,12 +56,6 @@ CHUNK = 64
 
 CALM_EDGES = 4096
 """Edges of a wide step below which it is calm: many such in a row are the deep kernel's work."""
-
-BOUNDED_FROM, BOUND_UNITS = 1 << 24, 16
-"""Vertices from which on a byte that bounds its distance is asked first, and how many units of a byte Δ has."""
-
-UNBOUNDED = 255
-"""The byte that says nothing."""
 
 DEEP_MEANS, WIDE_MEANS = 32.0, 0.75
 """Mean weights in Δ, where none is given."""
@@ -307,13 +300,10 @@ class Run:
         pull_from = np.uint64(2**64 - 1 if how.pull is None else int(A.nnz * how.pull))
         few = np.uint64(WIDE_FEW if how.deep and how.few else how.few)
         tint = kernels.NULL if self.colour is None else self.colour
-        bounded = self.length is None and self.colour is None and not gains_by_length(A, self.s)
-        shift = shift_of(self.width, n, self.s, self.dtype) if bounded else None
-        bounds = bounds_of(n, shift), *units_of(shift, self.dtype)
         notes = (kernels.NULL,) * 2 if self.noted is None else (self.noted, self.when)
         calm = np.uint64(CALM_EDGES if how.deep or how.deepens else 0)
         steering = self.width, *self.ends, tint, np.bool_(how.every), few, pull_from, *notes, calm
-        return self.control, *rows, self.d, self.active, *lists, *bounds, *steering
+        return self.control, *rows, self.d, self.active, *lists, *steering
 
     def known(self) -> dict[str, int]:
         """What happened, which `explain` is told, too."""
@@ -375,28 +365,6 @@ class Stepped(Run):
         """The distances, and that none has left the range, if none has."""
         self.known()
         return self.d if self.saturated else Exact(self.d)
-
-
-def shift_of(width: Any, n: int, s: Semiring, dtype: np.dtype) -> int | None:
-    """The power of two that is the unit of bounds in bytes, for steps of a width; None where they do not pay.
-
-    Weights must not be negative.
-    """
-    if s != MinPlus or dtype.itemsize < 4 or n < BOUNDED_FROM or not width > 0:
-        return None
-    shift = math.floor(math.log2(float(width) / BOUND_UNITS))
-    return shift if dtype.kind == "f" else max(shift, 0)
-
-
-def bounds_of(n: int, shift: int | None) -> Any:
-    """Bounds of n distances, of which none says anything; null without a unit."""
-    return kernels.NULL if shift is None else cupy().full(n, UNBOUNDED, np.uint8)
-
-
-def units_of(shift: int | None, dtype: np.dtype) -> tuple[Any, Any]:
-    """What bounds are counted in, as `Bounds` of wide.cu takes it."""
-    shift = shift or 0
-    return dtype.type(2.0**-shift if dtype.kind == "f" else 1), np.int32(shift)
 
 
 def fixpoint(A: CSR, s: Semiring, how: Schedule, **start: Any) -> tuple[Array, dict[str, int]]:

@@ -143,8 +143,8 @@ struct FirstLook {
     }
 };
 
-// List the entries that are looked at here, heavy ones between different trees. Most ends are of one large tree: bits say
-// which, and the others' trees are read.
+// List heavy entries between different trees. Most vertices are of one large tree, and what leaves that is found in the
+// rows of the others: of the large tree's rows nothing is read. Of an edge between two others one entry is looked at.
 struct ListHeavy {
     static constexpr int AT_ONCE = 4;
     const I* indices;
@@ -153,7 +153,6 @@ struct ListHeavy {
     bool real;
     unsigned int threshold;  // the first weight that is heavy
     const I* tree;
-    const unsigned int* in_largest;
     I largest;
     Listing listing;
     I u, of_u;
@@ -170,18 +169,14 @@ struct ListHeavy {
         for (int j = 0; j < AT_ONCE; ++j) {
             own[j] = from_lane(u, owner[j]);
             a[j] = from_lane(of_u, owner[j]);
-            x[j] = inside[j] ? __ldcs(indices + place[j]) : own[j];
-            wanted[j] = looked_at(own[j], x[j]);
+            wanted[j] = inside[j] && a[j] != largest;
+            x[j] = wanted[j] ? __ldcs(indices + place[j]) : own[j];
         }
 #pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) {
-            const bool inner = wanted[j] && (in_largest[x[j] / 32] >> (x[j] % 32) & 1) != 0;
-            wanted[j] = wanted[j] && !(inner && a[j] == largest);
-            b[j] = wanted[j] && !inner ? tree[x[j]] : largest;
-        }
+        for (int j = 0; j < AT_ONCE; ++j) b[j] = wanted[j] ? tree[x[j]] : largest;
 #pragma unroll
         for (int j = 0; j < AT_ONCE; ++j) {
-            wanted[j] = wanted[j] && a[j] != b[j];
+            wanted[j] = wanted[j] && a[j] != b[j] && (b[j] == largest || looked_at(own[j], x[j]));
             w[j] = wanted[j] ? ordinal(weights[place[j] * step], real) : 0;
             wanted[j] = wanted[j] && w[j] >= threshold;
         }
@@ -277,8 +272,8 @@ extern "C" __global__ void __launch_bounds__(STRIPS_FOREST_THREADS, STRIPS_FORES
                   const I* indptr, const I* indices, const int* weights, I step, bool real, I nnz, unsigned int light,
                   long long room, bool labels, I* tree, I* parent, unsigned long long* lightest, unsigned long long* key_a,
                   unsigned long long* key_b, unsigned int* end_a, unsigned int* end_b, Between* list, Between* other,
-                  unsigned int* chosen, unsigned int* of_block, unsigned int* in_largest, I* places, I* rows, I* ends,
-                  int* taken, unsigned long long last_step) {
+                  unsigned int* chosen, unsigned int* of_block, I* places, I* rows, I* ends, int* taken,
+                  unsigned long long last_step) {
     if (last_step == 0) return;
     const Team team{table, gpus, gpu};
     Meetings* const meetings = team.of<Meetings>(MEETINGS, gpu);
@@ -303,32 +298,30 @@ extern "C" __global__ void __launch_bounds__(STRIPS_FOREST_THREADS, STRIPS_FORES
     for (long long v = thread_number(); v < own_n; v += thread_count())
         choices[v] = lightest[v] == ~0ull ? (I)-1 : columns[(I)(unsigned int)lightest[v]];
     meet(meetings, team, ++number, tell, hear);
+    constexpr int AT_ONCE = 4;
     for (int p = 0; p < gpus; ++p) {
         const I* const theirs = team.of<I>(CHOICES, p);
-        for (long long i = thread_number(); i < starts[p + 1] - starts[p]; i += thread_count()) {
-            const I v = (I)(starts[p] + i), x = p == gpu ? choices[i] : from_peer(theirs + i);
-            if (x < 0) continue;
-            if (p == gpu && v < x) choose(chosen, (I)(unsigned int)lightest[i]);
-            if (v > x && is_own(x) && choices[x - first] != v) choose_entry(x, v);  // else x has chosen it, too
-            join(tree, v, x);
+        const long long count = starts[p + 1] - starts[p];
+        for (long long from = thread_number(); from < count; from += AT_ONCE * thread_count()) {
+            I chosen_there[AT_ONCE];
+#pragma unroll
+            for (int j = 0; j < AT_ONCE; ++j) {
+                const long long i = from + j * thread_count();
+                chosen_there[j] = i >= count ? (I)-1 : p == gpu ? choices[i] : from_peer(theirs + i);
+            }
+#pragma unroll
+            for (int j = 0; j < AT_ONCE; ++j) {
+                const long long i = from + j * thread_count();
+                const I v = (I)(starts[p] + i), x = chosen_there[j];
+                if (x < 0) continue;
+                if (p == gpu && v < x) choose(chosen, (I)(unsigned int)lightest[i]);
+                if (v > x && is_own(x) && choices[x - first] != v) choose_entry(x, v);  // else x has chosen it, too
+                join(tree, v, x);
+            }
         }
     }
     grid_barrier(&control->arrived);
-    // All vertices point at the roots of their trees, and bits say who is in the largest.
-    I largest = 0;
-    const auto flatten = [&](const I* from, const auto& also) {
-        largest = n > 0 ? largest_of(from, n) : 0;
-        for (long long base = thread_number() - lane_number(); base < n; base += thread_count()) {
-            const long long v = base + lane_number();
-            const I root = v < n ? root_of(from, (I)v) : (I)-1;
-            const unsigned int inner = __ballot_sync(WARP, root == largest);
-            if (lane_number() == 0) in_largest[base / 32] = inner;
-            if (v >= n) continue;
-            tree[v] = parent[v] = root;
-            also(v);
-        }
-    };
-    flatten(tree, [](long long) {});
+    for (long long v = thread_number(); v < n; v += thread_count()) parent[v] = tree[v] = root_of(tree, (I)v);
     grid_barrier(&control->arrived);
 
     Rounds work{control, 0, 1, parent, {key_a, end_a}, {key_b, end_b}, list, other};
@@ -337,7 +330,7 @@ extern "C" __global__ void __launch_bounds__(STRIPS_FOREST_THREADS, STRIPS_FORES
         if (heavy == 0) {
             look.list_between(tree, listing);
         } else {
-            ListHeavy here{indices, weights, step, first, real, light, tree, in_largest, largest, listing, 0, 0};
+            ListHeavy here{indices, weights, step, first, real, light, tree, largest_of(tree, n), listing, 0, 0};
             deal_all_edges(indptr, own_n, nnz, here);
         }
         grid_barrier(&control->arrived);
@@ -376,7 +369,10 @@ extern "C" __global__ void __launch_bounds__(STRIPS_FOREST_THREADS, STRIPS_FORES
             if (is_own((I)edge.u)) choose_entry((I)edge.u, (I)edge.x);
         });
         if (heavy == 1 && !labels) break;
-        flatten(parent, [=](long long v) { work.best.clear(v); });
+        for (long long v = thread_number(); v < n; v += thread_count()) {
+            tree[v] = parent[v] = root_of(parent, (I)v);
+            work.best.clear(v);
+        }
         work.turn();
         grid_barrier(&control->arrived);
     }

@@ -7,8 +7,6 @@
 //
 //     d_v = d_v ⊕ ⊕_gpu d^gpu_v⟨v marked there⟩      for own v
 //
-// Of a large graph an edge asks a byte first whether it can improve anything (Bounds).
-//
 // Two inboxes take turns: one is read while others fill the next. Over the link, per GPU and step: a value for each
 // distance that improved, in whole lines, and a bit for each of 1,024 vertices where one has. Nobody waits for an answer.
 
@@ -138,12 +136,10 @@ __device__ __forceinline__ void bring(const Inboxes& inboxes, int turn, const T*
     }
 }
 
-// Own vertices whose distance is better elsewhere take that; they and those marked here become active, if they have
-// edges, as the bits of `with_edges` say. The thread that looks at a word here looks at it in `list_near`, too. d, marks and
-// bounds: from the own vertices on. Returns how many values the thread has taken in.
+// Own vertices whose distance is better elsewhere take that; they and those marked here become active. The thread that
+// looks at a word here looks at it in `list_near`, too. Returns how many values the thread has taken in.
 __device__ __forceinline__ unsigned int take_in(const Inboxes& inboxes, int turn, long long own_n, T* d,
-                                                unsigned int* marks, unsigned int* active, const Bounds& bounds,
-                                                const unsigned int* with_edges) {
+                                                unsigned int* marks, unsigned int* active) {
     constexpr int AT_ONCE = 4;
     __shared__ unsigned int improved[STRIPS_THREADS];
     const int own = inboxes.team.own;
@@ -174,26 +170,23 @@ __device__ __forceinline__ unsigned int take_in(const Inboxes& inboxes, int turn
 #pragma unroll
                 for (int j = 0; j < AT_ONCE; ++j)
                     if (has[j] && better(t[j], had[j])) {
-                        const long long at = owner[j] * 32 + bit[j];
-                        mine[at] = t[j];
-                        if (bounds.of != nullptr) bounds.lower((I)(mine - d + at), t[j]);
+                        mine[owner[j] * 32 + bit[j]] = t[j];
                         atomicOr(of_warp + owner[j], 1u << bit[j]);
                     }
             });
             __syncwarp();
         }
-        const unsigned int all = improved[threadIdx.x];
-        if (all != 0) active[word] |= all & with_edges[word];
+        if (improved[threadIdx.x] != 0) active[word] |= improved[threadIdx.x];
     }
     return taken;
 }
 
-// few: edges of a step of all GPUs below which the threshold is raised.  bounds, scale, shift: as in Bounds.
+// few: edges of a step of all GPUs below which the threshold is raised.
 extern "C" __global__ void __launch_bounds__(STRIPS_THREADS, STRIPS_BLOCKS)
     strips(StripControl* control, const unsigned long long* table, int gpus, int gpu, const long long* starts,
            long long words, const I* indptr, const I* indices, const T* values, I value_step, T* d, unsigned int* marks,
-           unsigned int* active, I* rows, I* offsets, const unsigned int* with_edges, unsigned char* bounds, T scale, int shift,
-           T width, T limit, I target, unsigned long long few, unsigned long long last_step) {
+           unsigned int* active, I* rows, I* offsets, T width, T limit, I target, unsigned long long few,
+           unsigned long long last_step) {
     const Team team{table, gpus, gpu};
     const Inboxes inboxes{team, starts, words};
     const long long first = starts[gpu], own_n = starts[gpu + 1] - first;
@@ -203,8 +196,7 @@ extern "C" __global__ void __launch_bounds__(STRIPS_THREADS, STRIPS_BLOCKS)
     T threshold = control->threshold.value;
     bool done = false;
     unsigned long long taken = 0;
-    Relax relax{g, d, d + first, marks, limit, nullptr, ZERO, ZERO, 0, false, {bounds, scale, shift}};
-    const Bounds own_bounds{bounds == nullptr ? nullptr : bounds + first, scale, shift};
+    Relax relax{g, d, d + first, marks, limit, nullptr, ZERO, ZERO, 0, false};
     for (; step < last_step; ++step) {
         const T nearest = now(&control->best.value), reached = now(&control->reached.value);
         const unsigned long long before = now(&control->before);
@@ -216,7 +208,7 @@ extern "C" __global__ void __launch_bounds__(STRIPS_THREADS, STRIPS_BLOCKS)
             ++thresholds;
         }
         const int turn = (int)(step % 2);
-        if (step > 0) taken += take_in(inboxes, 1 - turn, own_n, d + first, marks + first / 32, active, own_bounds, with_edges);
+        if (step > 0) taken += take_in(inboxes, 1 - turn, own_n, d + first, marks + first / 32, active);
         Slot* const next = control->nearest + (step + 1) % 3;
         fold_into(next, list_near(indptr, own_n, d + first, active, threshold, false, nullptr, nullptr, 0, rows, offsets,
                                   control->queue + step % 3));

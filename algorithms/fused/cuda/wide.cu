@@ -1,24 +1,5 @@
 // The kernel `wide` of fixpoint.cu: lists of what is near, and its edges dealt out evenly.
 
-// A byte for each vertex above its distance: d < byte * 2^shift, and 255 says nothing. Of most edges it tells that they
-// improve nothing, and a cache has room for bytes where it has none for distances. For min-plus without negative weights.
-// Whoever writes one after another who knows better leaves a bound that is too large, which does no harm.
-struct Bounds {
-    static constexpr unsigned int UNKNOWN = 255;
-    static constexpr bool REAL = (T)1 / (T)2 != (T)0;
-    unsigned char* of;  // null: there are none
-    T scale;            // 2^-shift, of real distances
-    int shift;
-
-    // How often 2^shift is in t, up to 254.
-    __device__ __forceinline__ unsigned int units(T t) const {
-        if constexpr (REAL) return (unsigned int)min(t * scale, (T)(UNKNOWN - 1));
-        else return (unsigned int)min((unsigned long long)t >> shift, (unsigned long long)(UNKNOWN - 1));
-    }
-    __device__ __forceinline__ bool may_improve(I v, T t) const { return units(t) < of[v]; }
-    __device__ __forceinline__ void lower(I v, T t) const { of[v] = (unsigned char)(units(t) + 1); }
-};
-
 // d_x ⊕= d_v ⊗ a_vx for the edges that deal_edges deals out; within subgraphs, where colours are given. `listed`: d as the
 // listing found it, so that a step has one outcome, or d itself.
 struct Relax {
@@ -32,7 +13,6 @@ struct Relax {
     T from, nearest;
     I own;
     bool saturated;
-    Bounds bounds;
 
     __device__ __forceinline__ void row(I v, bool has) {
         from = has ? now(listed + v) : ZERO;
@@ -45,10 +25,6 @@ struct Relax {
         for (int j = 0; j < AT_ONCE; ++j) {
             x[j] = inside[j] ? __ldcs(g.indices + place[j]) : 0;
             w[j] = inside[j] ? stream(g.values + place[j] * g.step) : ZERO;
-        }
-        if (bounds.of != nullptr) {
-            by_bounds(owner, inside, x, w);
-            return;
         }
 #pragma unroll
         for (int j = 0; j < AT_ONCE; ++j) seen[j] = d[x[j]];
@@ -67,28 +43,6 @@ struct Relax {
                 nearest = add(nearest, t[j]);
             }
         }
-    }
-
-    // The same, without colours: d is asked for the few ends only that may improve.
-    __device__ __forceinline__ void by_bounds(const int* owner, const bool* inside, const I* x, const T* w) {
-        T t[AT_ONCE], seen[AT_ONCE];
-        bool may[AT_ONCE];
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) {
-            const T a = from_lane(from, owner[j]);
-            t[j] = product(w[j], a);
-            if (inside[j] && t[j] == ZERO && !absent(w[j], a)) saturated = true;
-            may[j] = inside[j] && no_worse(t[j], bound) && bounds.may_improve(x[j], t[j]);
-        }
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) seen[j] = may[j] ? d[x[j]] : ZERO;
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j)
-            if (may[j] && better(t[j], seen[j]) && better(t[j], atomic_update(d + x[j], t[j]))) {
-                bounds.lower(x[j], t[j]);
-                activate(active, x[j]);
-                nearest = add(nearest, t[j]);
-            }
     }
 };
 
@@ -197,19 +151,19 @@ constexpr int CALM_STEPS = 64;
 
 // every: a step expands all that is reached, not only what is active.  few: edges of a step below which the threshold is
 // raised, so that steps stay worth their barriers.  pull_from: edges from which a step pulls, down the columns given.
-// bounds, scale, shift: see Bounds; null where there are colours.  noted: (n,), or null.  With it d after a step depends on d before it alone, and not on who came first.  when: (n,), the
+// noted: (n,), or null.  With it d after a step depends on d before it alone, and not on who came first.  when: (n,), the
 // last step, counted from 1, that has expanded each vertex.  calm: edges below which a step is calm; after CALM_STEPS of them in a row it stops, for the other kernel to begin.
 extern "C" __global__ void __launch_bounds__(WIDE_THREADS, WIDE_BLOCKS)
     wide(Control* control, const I* indptr, const I* indices, const T* values, I value_step, const I* in_indptr,
-         const I* in_indices, const T* in_values, long long n, long long nnz, T* d, unsigned int* active, I* rows, I* offsets,
-         unsigned char* bounds, T scale, int shift, T width, T limit, I target, const I* colour, bool every, unsigned long long few, unsigned long long pull_from, T* noted,
+         const I* in_indices, const T* in_values, long long n, long long nnz, T* d, unsigned int* active, I* rows, I* offsets, T width,
+         T limit, I target, const I* colour, bool every, unsigned long long few, unsigned long long pull_from, T* noted,
          int* when, unsigned long long calm, unsigned long long last_step) {
     const Graph g{indptr, indices, values, value_step}, columns{in_indptr, in_indices, in_values, value_step};
     unsigned long long step = control->steps, edges = 0, thresholds = 0, pulls = 0, before = control->before;
     T threshold = control->threshold.value;
     bool done = false;
     int calm_steps = 0;
-    Relax relax{g, d, noted == nullptr ? d : noted, active, limit, colour, ZERO, ZERO, 0, false, {bounds, scale, shift}};
+    Relax relax{g, d, noted == nullptr ? d : noted, active, limit, colour, ZERO, ZERO, 0, false};
     for (; step < last_step && calm_steps < CALM_STEPS; ++step) {
         const T nearest = now(&control->nearest[step % 3].value);
         done = nearest == ZERO || !no_worse(nearest, relax.bound = bound_now(d, limit, target));

@@ -72,7 +72,7 @@ def together_kinds(A: Partitioned, team: Team) -> list[Kind]:
     shared: list[Kind] = [(own, np.int32), *[(3 * n, np.uint32)] * 2]
     vectors: list[Kind] = [(n, np.int32), (n, np.int32), (own, np.uint64), *[(n, np.uint64)] * 2, *[(n, np.uint32)] * 2]
     lists: list[Kind] = [(edges * BETWEEN_WORDS, np.uint32)] * 2
-    bits: list[Kind] = [(size, np.uint32) for size in (-(-entries // 32), kernels.MOST_BLOCKS, -(-n // 32))]
+    bits: list[Kind] = [(-(-entries // 32), np.uint32), (kernels.MOST_BLOCKS, np.uint32)]
     kinds = [*shared, *vectors, *lists, *bits, *[(n, np.int32)] * 4]
     needed = sum(int(size) * np.dtype(dtype).itemsize for size, dtype in kinds)
     rooms = [member.place.available_bytes() for member in team.members]

@@ -20,8 +20,9 @@ from semiring.verbs.registry import Unsuited
 
 from ..cuda import kernels
 from ..cuda import paths as one_gpu
-from ..cuda.paths import WIDE_FEW, WIDE_MEANS, bounds_of, shift_of, step_of, units_of
-from .gpus import MOST_GPUS, Member, Team, rows_with_entries, team_of
+from ..cuda.paths import WIDE_FEW, WIDE_MEANS, step_of
+from .dealt import deal_of, dealt
+from .gpus import MOST_GPUS, Member, Team, team_of
 from .many_sources import alone
 
 CONTROL_WORDS = 18 + 2 * MOST_GPUS
@@ -47,10 +48,13 @@ def distances(A: Partitioned, source: int, s: Semiring, until: Until, delta: Any
     width = zero = s.zero(A.dtype)
     if s == MinPlus:
         width = step(rows) if delta is None else bucket_width(rows, delta)
-    run = Run(team, rows.nrows, s, A.dtype, width, gains)
+    target = -1 if until.target is None else until.target
+    if (deal := deal_of(rows, team)) is not None:
+        team, source, target = dealt(rows, deal), deal.number(source), deal.number(target) if target >= 0 else -1
+    run = Run(team, rows.nrows, s, A.dtype, width)
     run.begin(source)
     limit = zero if until.limit is None else A.dtype.type(until.limit)
-    states = run.finish(limit, -1 if until.target is None else until.target, WIDE_FEW if delta is None else 0, gains)
+    states = run.finish(limit, target, WIDE_FEW if delta is None else 0, gains)
     done = bool(states[0][0] >> np.uint64(32))  # on all of them
     edges = [int(state[STATE["edges"]]) for state in states]
     known = {name: int(states[0][word]) for name, word in STATE.items()} | {"edges": sum(edges)}
@@ -59,6 +63,9 @@ def distances(A: Partitioned, source: int, s: Semiring, until: Until, delta: Any
     if not done:
         return Unsuited(f"after {MOST_GAINING} steps something still changed")
     d = team.whole("paths, whole", [d[member.range] for d, member in zip(run.d, team.members, strict=True)], run.d[0])
+    if deal is not None:
+        with team.home.scope():
+            d = deal.in_order(d)
     if gains and at_the_end(reduce(d, s.add), s):
         return Unsuited("a distance is at the end of the range, as it would be after a cycle")
     saturated = any(rows.of_each(any(state[SATURATED] for state in states)))
@@ -76,24 +83,20 @@ class Run:
     """The vectors of a run on each GPU.
 
     d: distances of all vertices.  marks: a bitmap of all.  active: one of the own.  Others write into the two inboxes:
-    heads, bits and values, as in strips_paths.cu.  bounds: of all distances from above, in bytes that count 2^shift,
-    where they pay.
+    heads, bits and values, as in strips_paths.cu.
     """
 
-    def __init__(self, team: Team, n: int, s: Semiring, dtype: np.dtype, width: Any, gains: bool) -> None:
+    def __init__(self, team: Team, n: int, s: Semiring, dtype: np.dtype, width: Any) -> None:
         self.team, self.n, self.s, self.dtype, self.width = team, n, s, dtype, width
         self.words = -(-int(max(np.diff(team.starts))) // 1024) * 32
-        self.shift = shift_of(width, n, s, dtype) if not gains else None
 
         def vectors(member: Member) -> tuple[Any, ...]:
             cp, own, index = cupy(), max(member.own, 1), member.rows.indices.dtype
             bits = [cp.empty(-(-size // 32), np.uint32) for size in (n, own)]
             lists = [cp.empty(own, index) for _ in range(2)]
-            return cp.empty(n, dtype), *bits, lists, bounds_of(n, self.shift), cp.empty(CONTROL_WORDS, np.uint64)
+            return cp.empty(n, dtype), *bits, lists, cp.empty(CONTROL_WORDS, np.uint64)
 
-        made = zip(*team.each(vectors), strict=True)
-        self.d, self.marks, self.active, self.lists, self.bounds, self.controls = made
-        self.with_edges = team.each(lambda member: rows_with_entries(member.rows))
+        self.d, self.marks, self.active, self.lists, self.controls = zip(*team.each(vectors), strict=True)
         others = team.count - 1
         inboxes = [
             (others * self.words // 32, np.uint32),
@@ -115,17 +118,13 @@ class Run:
     def finish(self, limit: Any, target: int, few: int, gains: bool) -> list[Any]:
         """Take all steps; the controls on the host."""
         arguments = []
-        vectors = zip(
-            self.with_edges, self.bounds, self.controls, self.d, self.marks, self.active, self.lists, strict=True
-        )
+        vectors = zip(self.controls, self.d, self.marks, self.active, self.lists, strict=True)
         about = zip(self.team.members, self.tables, self.team.starts_there, self.kernels, strict=True)
-        for (member, table, starts, k), (edges, bounds, control, *bits, lists) in zip(about, vectors, strict=True):
+        for (member, table, starts, k), (control, *bits, lists) in zip(about, vectors, strict=True):
             team = table, np.int32(self.team.count), np.int32(member.number), starts, np.int64(self.words)
             rows = member.rows
             graph = rows.indptr, rows.indices, rows.values, step_of(rows, k.index)
             steering = self.width, limit, k.index(target), np.uint64(few)
-            arguments.append(
-                (control, *team, *graph, *bits, *lists, edges, bounds, *units_of(self.shift, self.dtype), *steering)
-            )
+            arguments.append((control, *team, *graph, *bits, *lists, *steering))
         most = MOST_GAINING if gains else MOST_STEPS
         return self.team.run("strips", list(self.kernels), arguments, list(self.controls), most)
