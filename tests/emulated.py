@@ -199,7 +199,20 @@ def fake_cupy(gpus: int) -> Any:
         get_allocator=lambda: print,
     )
     cp.ndarray = Array
-    for name in ("empty", "zeros", "arange", "concatenate", "diff", "packbits", "cumsum", "flatnonzero", "subtract", "unique"):
+    for name in (
+        "empty",
+        "zeros",
+        "arange",
+        "concatenate",
+        "diff",
+        "packbits",
+        "cumsum",
+        "flatnonzero",
+        "full",
+        "minimum",
+        "subtract",
+        "unique",
+    ):
         setattr(cp, name, functools.partial(lambda make, *args, **how: made(make(*args, **how)), getattr(np, name)))
     cp.asarray = cp.array = lambda x, dtype=None: made(np.asarray(x, dtype))
     cp.ascontiguousarray = lambda x: x if x.flags.c_contiguous else made(x)

@@ -124,9 +124,10 @@ def test_simulated_gpus_deal_the_vertices_of_uneven_strips(count: int, monkeypat
         assert max(entries) < 1.3 * min(entries)
         found = on_host(paths_on_gpus.distances(P, 1, MinPlus, Until(MinPlus, None, None), None))
         near = on_host(paths_on_gpus.distances(P, 1, MinPlus, Until(MinPlus, None, 77), None))
+        tree = paths_on_gpus.tree(P, made(found), 1, MinPlus)
         level, parent = levels_on_gpus.levels(P, 1, Direction("auto"), None, True)
         deepest, _ = levels_on_gpus.levels(P, 1, Direction("push"), 2)
-    np.testing.assert_array_equal(found, al.sssp(A, 1))
+    np.testing.assert_array_equal((found, np.array(tree)), al.sssp(A, 1, return_parents=True))
     assert near[77] == found[77]
     np.testing.assert_array_equal((np.array(level), np.array(parent)), al.bfs(A, 1, return_parents=True))
     np.testing.assert_array_equal(np.array(deepest), al.bfs(A, 1, max_level=2))

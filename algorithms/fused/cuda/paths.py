@@ -407,7 +407,7 @@ def entry_bytes(dtype: np.dtype, index_dtype: np.dtype) -> int:
 
 
 @shortest_path_tree.implement(CSR, "cuda")
-def _tree(A: CSR, d: Array, source: int, s: Semiring) -> Any:
+def tree(A: CSR, d: Array, source: int, s: Semiring) -> Any:
     if A.nnz > MOST_ENTRIES:
         return Unsuited(f"it counts edges in 32 bits, and there are {A.nnz:,}")
     cp = cupy()

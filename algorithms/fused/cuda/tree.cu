@@ -21,10 +21,11 @@ struct Offer {
     const I* settled;  // null in round 0, when nearer predecessors are taken; else who has a parent already
     T from;
     I u;
+    I first;  // vertex of the first row
 
     __device__ __forceinline__ void row(I v, bool has) {
-        u = v;
-        from = has ? d[v] : ZERO;
+        u = first + v;
+        from = has ? d[u] : ZERO;
     }
     __device__ __forceinline__ void edges(const int* owner, const I* place, const bool* inside) {
         I x[AT_ONCE];
@@ -60,7 +61,7 @@ extern "C" __global__ void __launch_bounds__(TREE_THREADS, TREE_BLOCKS)
          bool ordered, I* parent, I* offered, I* rows, I* offsets, unsigned long long stop_at) {
     const Graph g{indptr, indices, values, step};
     const unsigned long long before = control->rounds;
-    Offer offer{g, d, source, parent, nullptr, ZERO, 0};
+    Offer offer{g, d, source, parent, nullptr, ZERO, 0, 0};
     if (before == 0) {
         if (ordered) deal_all_edges(indptr, n, nnz, offer);
         grid_barrier(&control->arrived);
@@ -121,4 +122,11 @@ extern "C" __global__ void __launch_bounds__(TREE_THREADS, TREE_BLOCKS)
         grid_barrier(&control->arrived);
     }
     if (thread_number() == 0) control->rounds = round;
+}
+
+// Round 0 of a strip of rows, of which `first` is the first vertex: nobody has a parent before. d: of all vertices.
+extern "C" __global__ void offer_strip(const I* indptr, const I* indices, const T* values, I step, I own_n, I nnz, I first,
+                                       const T* d, I source, I* parent) {
+    Offer offer{{indptr, indices, values, step}, d, source, parent, nullptr, ZERO, 0, first};
+    deal_all_edges(indptr, own_n, nnz, offer);
 }

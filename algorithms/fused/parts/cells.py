@@ -41,8 +41,12 @@ def _paths(A: Partitioned, source: int, s: Semiring, until: Until, *, delta: Any
 
 
 @shortest_path_tree.implement(Partitioned, "cpu")
+@shortest_path_tree.implement(Partitioned, "cuda")
 def _tree(A: Partitioned, d: Any, source: int, semiring: Semiring) -> Any:
-    from .near_far import tree
+    if A.place.on_host:
+        from .near_far import tree
+    else:
+        from .paths_on_gpus import tree
 
     return tree(A, d, source, semiring)
 
@@ -75,12 +79,16 @@ def _levels_on_gpus(
     return levels(A, source, how, deepest, return_parents)
 
 
+@bellman_ford.batch.implement(Partitioned, "cpu", "cuda", most=AT_ONCE, needs=lambda A, k: 8 * k * A.nrows)
+@da2cf.batch.implement(Partitioned, "cpu", "cuda", most=AT_ONCE, needs=lambda A, k: 8 * k * A.nrows)
 @delta_stepping.batch.implement(Partitioned, "cpu", "cuda", most=AT_ONCE, needs=lambda A, k: 8 * k * A.nrows)
+@dijkstra.batch.implement(Partitioned, "cpu", "cuda", most=AT_ONCE, needs=lambda A, k: 8 * k * A.nrows)
 def _many_paths(A: Partitioned, sources: list[int], rows: Any, s: Semiring, until: Until, *, delta: Any = None) -> Any:
     from .many_sources import solved
 
-    how: Any = {"semiring": s, "limit": until.limit, "delta": delta}
-    why = solved(A, sources, rows[:1], lambda B, few, _: delta_stepping(B, sources=few, **how))
+    how: Any = {"semiring": s, "limit": until.limit} | ({} if delta is None else {"delta": delta})
+    find: Any = bellman_ford if delta is None else delta_stepping
+    why = solved(A, sources, rows[:1], lambda B, few, _: find(B, sources=few, **how))
     return why or Exact(rows[0])  # each has looked at its own
 
 
@@ -108,7 +116,7 @@ def _many_levels(
 
     rule: Any = {"direction": how.choice, "alpha": how.alpha, "beta": how.beta, "max_level": deepest}
     rule["return_parents"] = return_parents
-    return solved(A, sources, rows, lambda B, few, _: bfs(B, sources=few, **rule))
+    return solved(A, sources, rows, lambda B, few, _: bfs(B, sources=few, **rule), by_one_gpu=True)
 
 
 @entry_places.implement(Partitioned, "cpu")

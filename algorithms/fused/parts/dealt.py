@@ -120,7 +120,9 @@ def rows_of(member: Member, source: Team, deal: Deal) -> CSR:
         indptr[1:] = cp.cumsum(lengths)
         pattern = member.rows.values
         values = cp.broadcast_to(pattern[:1], indices.shape) if 0 in pattern.strides else values
-        made = CSR.trusted(indptr, indices.astype(member.rows.indices.dtype, copy=False), values, (lengths.size, source.n))
+        made = CSR.trusted(
+            indptr, indices.astype(member.rows.indices.dtype, copy=False), values, (lengths.size, source.n)
+        )
         member.place.finish()
     return made
 

@@ -41,11 +41,16 @@ SMALL, SMALL_ON_HOST = 1 << 26, 1 << 22
 """Entries below which one GPU is faster than two, on H100, and a process than two."""
 
 
-def solved(A: Partitioned, sources: list[int], rows: Any, solve: Solve) -> Any:
-    """Fill the answer's rows, an array (k, n) or two, with what `solve` gives each one's share of the sources."""
+def solved(A: Partitioned, sources: list[int], rows: Any, solve: Solve, by_one_gpu: bool = False) -> Any:
+    """Fill the answer's rows, an array (k, n) or two, with what `solve` gives each one's share of the sources.
+
+    by_one_gpu: one GPU takes all, in less time than what others have found would take over the link.
+    """
     team = None if A.place.on_host else team_of(compressed(A, 0))
     if isinstance(team, Unsuited):
         return team
+    if team is not None and by_one_gpu:
+        return solved_by_one(A, team.home, sources, rows, solve)
     copies = copies_of(A, [A.place] if team is None else [member.place for member in team.members])
     if copies is None:
         return Unsuited("there is no room for all of the matrix beside a strip")
@@ -68,6 +73,19 @@ def solved(A: Partitioned, sources: list[int], rows: Any, solve: Solve) -> Any:
         if row is not None:
             fill(A, row, found, bounds)
     facts(copies=count, sources=len(sources))
+    return None
+
+
+def solved_by_one(A: Partitioned, home: Place, sources: list[int], rows: Any, solve: Solve) -> Any:
+    """Fill the answer's rows by one GPU of each process."""
+    if (copies := copies_of(A, [home])) is None:
+        return Unsuited("there is no room for all of the matrix beside a strip")
+    with home.scope():
+        found = solve(copies[0], sources, slice(0, len(sources)))
+        for row, each in zip(rows, found if isinstance(found, tuple) else (found,), strict=False):
+            if row is not None:
+                row[...] = each
+    facts(copies=1, sources=len(sources))
     return None
 
 

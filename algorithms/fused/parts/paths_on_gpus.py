@@ -9,10 +9,11 @@ import numpy as np
 from algorithms.shared.bucket_width import bucket_width
 from algorithms.shared.parents import gains_by_length
 from algorithms.shared.single_source import Exact, Until
-from formats.arrays import cupy
+from formats.arrays import brought, cupy, differs, index_dtype
 from formats.parts.partitioned import Partitioned
 from formats.storage.orientation import compressed
-from semiring import MinPlus, Semiring, reduce
+from semiring import MinFirst, MinPlus, Semiring, reduce
+from semiring.parts.exchange import combined
 from semiring.statistics import magnitude, mean
 from semiring.vectors import as_bound, at_the_end
 from semiring.verbs.explanation import facts
@@ -70,6 +71,44 @@ def distances(A: Partitioned, source: int, s: Semiring, until: Until, delta: Any
         return Unsuited("a distance is at the end of the range, as it would be after a cycle")
     saturated = any(rows.of_each(any(state[SATURATED] for state in states)))
     return d if gains or saturated else Exact(d)
+
+
+def tree(A: Partitioned, d: Any, source: int, s: Semiring) -> Any:
+    """Parents from the distances, where each vertex hangs on a nearer one; else `Unsuited`."""
+    rows: Any = compressed(A, 0)
+    team = team_of(rows)
+    if isinstance(team, Unsuited):
+        return team
+    if (whole := alone(rows, team)) is not None:
+        with team.home.scope():
+            return one_gpu.tree(whole, d, source, s)
+    if gains_by_length(A, s):
+        return Unsuited("a nearer vertex need not come earlier, so that parents are found in rounds")
+
+    def offered(member: Member) -> Any:
+        of_all, own, index = brought(d, member.place), member.rows, member.rows.indices.dtype
+        k, parent = kernels.path("tree", s, A.dtype, index), cupy().full(A.nrows, -1, index)
+        graph = own.indptr, own.indices, own.values, step_of(own, k.index)
+        sizes = k.index(member.own), k.index(own.nnz), k.index(member.first)
+        k.plain("offer_strip", member.own + own.nnz, (*graph, *sizes, of_all, k.index(source), parent))
+        return parent
+
+    found = team.each(offered)
+    with team.home.scope():
+        parent, *others = (brought(x, team.home).astype(index_dtype(A.nrows), copy=False) for x in found)
+        none = MinFirst.zero(parent.dtype)
+        for x in (parent, *others):
+            x[x < 0] = none
+        for other in others:
+            parent = cupy().minimum(parent, other)
+        parent = combined(A.group, "tree", parent, MinFirst.add, none)
+        parent[parent == none] = -1
+        alone_there = differs(d, s.zero(d.dtype)) & (parent < 0)
+        alone_there[source] = False
+        if bool(alone_there.any()):
+            return Unsuited("plateaus of equal distances hang on vertices that are found in rounds")
+    facts(gpus=team.count)
+    return parent
 
 
 def step(A: Partitioned) -> Any:
