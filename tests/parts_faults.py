@@ -12,6 +12,7 @@ search by one process begins anew.
 from __future__ import annotations
 
 import argparse
+import functools
 import os
 import random
 import re
@@ -92,11 +93,18 @@ def named(fault: str, ranks: int, who: int, text: str) -> bool:
     return re.search(FAULTS[fault].format(who=who, codes=codes), text, re.MULTILINE) is not None
 
 
+@functools.cache
+def launcher() -> list[str]:
+    """`mpirun`; MPICH's tells by which codes the processes ended."""
+    here = Path(sys.executable).parent / "mpirun"
+    command = str(here) if here.exists() else "mpirun"
+    about = subprocess.run([command, "--version"], capture_output=True, text=True).stdout
+    return [command, "-print-all-exitcodes"] if "HYDRA" in about else [command]
+
+
 def launched(ranks: int, folder: str, fault: str, who: int, step: int, device: str = "cpu") -> tuple[float, int, str]:
     """(seconds, exit code, all that was printed) of a run."""
-    here = Path(sys.executable).parent / "mpirun"
-    codes = ["-print-all-exitcodes"] if here.exists() else []  # of MPICH
-    command = [str(here) if here.exists() else "mpirun", *codes, "-n", str(ranks), sys.executable]
+    command = [*launcher(), "-n", str(ranks), sys.executable]
     command += ["-m", "tests.parts_faults", "search", folder, fault, str(who), str(step), device]
     start = time.monotonic()
     root = Path(__file__).parents[1]

@@ -1,10 +1,10 @@
 """Vertices dealt to several GPUs in blocks, so that each has as many of them, with as many edges.
 
-Strips of as many entries may differ in rows: of an R-MAT graph one of two GPUs has five of six vertices. A search looks at
-vertices as well as at edges, and in a step all wait for the one that has most to do. So GPUs of one process make
-themselves a second matrix of the same graph, in which vertices have other numbers: blocks of BLOCK go, those of most
-entries first, to the GPU that has the fewest entries. It is kept beside the strips where there is room, and `explain`
-says so.
+Strips of as many entries may differ in rows: of an R-MAT graph one of two GPUs has five of six vertices. A search looks
+at vertices as well as at edges, and in a step all wait for the one that has most to do. So GPUs of one process make
+themselves a second matrix of the same graph, in which vertices have other numbers. Blocks of BLOCK go, those of most
+entries first, to the GPU that has the fewest entries. The matrix is kept beside the strips where there is room, and
+`explain` says so.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ ROOM = 40
 class Deal:
     """Who gets which block.
 
-    owner: of each block.  first: the new number of its first vertex.  starts: the new first vertices of the GPUs, and n.
+    owner: of each block.  first: the new number of its first vertex.  starts: of each GPU its first vertex, and n.
     """
 
     owner: np.ndarray
@@ -95,7 +95,7 @@ def dealt_by(entries: np.ndarray, n: int, count: int) -> Deal:
 
 
 def dealt(A: Partitioned, deal: Deal) -> Team:
-    """The GPUs with the rows of `A` that are dealt to them, and columns with their new numbers. The rows are not sorted."""
+    """The GPUs with the rows that are dealt to them, whose columns have their new numbers and are not sorted."""
     source: Any = team_of(A)
 
     def make() -> Partitioned:

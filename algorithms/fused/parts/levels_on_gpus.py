@@ -41,9 +41,10 @@ def levels(A: Partitioned, source: int, how: Direction, deepest: int | None, ret
     how, n = how.for_matrix(rows), rows.nrows
     pulls = how.choice != "push" or return_parents
     by_column: Any = by_columns(rows).T if pulls else None
-    columns = pulled = team_of(by_column) if pulls else None
+    columns = team_of(by_column) if pulls else None
     if isinstance(columns, Unsuited):
         return columns
+    pulled = columns
     if (deal := deal_of(rows, team)) is not None:
         team, source, pulled = dealt(rows, deal), deal.number(source), dealt(by_column, deal) if pulls else None
     words = -(-n // 32)

@@ -57,17 +57,17 @@ def by_one(A: CSR, source: int, s: Semiring, until: Until, delta: Any) -> Any:
     return near_far(A, source, s, until, None if delta is None else bucket_width(A, delta))
 
 
-def tree(A: Partitioned, d: Any, source: int, semiring: Semiring) -> Any:
+def tree(A: Partitioned, d: Any, source: int, s: Semiring) -> Any:
     """Parents from the distances, where each vertex hangs on a nearer one; else `Unsuited`."""
     if (whole := alone_on_host(compressed(A, 0))) is not None:
         with A.group.guarded("tree"):
-            return parents(whole, d, source, semiring, nearest=False)
-    if gains_by_length(A, semiring):
+            return parents(whole, d, source, s, nearest=False)
+    if gains_by_length(A, s):
         return Unsuited("a nearer vertex need not come earlier, so that parents are found in rounds")
     rows: Any = compressed(A, 0)
     with A.group.guarded("tree"):
         own, p = own_rows(rows), np.full(A.nrows, -1, index_dtype(A.nrows))
-        row_round, *_ = loops(semiring, A.dtype)
+        row_round, *_ = loops(s, A.dtype)
         bits, range_of_rows = p.view(f"u{p.itemsize}"), own_range(rows)
         row_round(True, own.indptr, own.indices, full_values(own), d, bits, range_of_rows.start, range_of_rows.stop)
         none = MinFirst.zero(p.dtype)
@@ -75,7 +75,7 @@ def tree(A: Partitioned, d: Any, source: int, semiring: Semiring) -> Any:
     parent = combined(A.group, "tree", p, MinFirst.add, none)
     parent[parent == none] = -1
     parent[source] = -1
-    alone = differs(d, semiring.zero(d.dtype)) & (parent < 0)
+    alone = differs(d, s.zero(d.dtype)) & (parent < 0)
     if np.count_nonzero(alone) > 1 or not alone[source]:
         return Unsuited("plateaus of equal distances hang on vertices that are found in rounds")
     return parent
