@@ -81,6 +81,12 @@ def test_processes_answer_as_one(ranks: int, tmp_path: Path) -> None:
     assert "all is as in one process" in done.stdout, done.stderr
 
 
+@needs_mpi
+def test_processes_that_take_small_graphs_alone_answer_as_one(tmp_path: Path) -> None:
+    done = started(2, "-m", "tests.parts", "--alone", "check_algorithms", "check_negative", folder=tmp_path)
+    assert "all is as in one process" in done.stdout, done.stderr
+
+
 def how_to() -> list[str]:
     """The commands of the how-to, as a reader copies them."""
     page = (ROOT / "docs" / "how-to.md").read_text()
