@@ -249,6 +249,7 @@ def test_paths_forests_and_components_run_as_a_whole_on_own_rows() -> None:
         lambda: al.bfs(P, 3, return_parents=True),
         lambda: al.boruvka(P, symmetrize=True),
         lambda: al.scc(P, weak=True),
+        lambda: al.scc(P),
     ):
         told = explain(call)
         assert {run.implementation for run in told.runs if run.format == "Partitioned"} == {"fused"}, str(told)

@@ -29,7 +29,6 @@ from formats.storage.compressed import index_types
 from formats.storage.orientation import compressed, is_symmetric
 from semiring.cpu.kernels import compiled
 from semiring.verbs.explanation import facts
-from semiring.verbs.registry import Unsuited
 
 from ..cpu.components import flatten, join
 from ..cpu.forest import Trees, best_of_each, side_of, stored
@@ -38,6 +37,7 @@ from ..cpu.light_edges import MANY, MOST, LightEdges, Side, edges_up_to, light_w
 from ..cpu.scc import strong_components
 from .many_sources import alone_on_host
 from .search import own_rows
+from .strong import by_hub
 
 FEW = 4
 """Processes that each join the edges of all."""
@@ -74,13 +74,13 @@ def forest(A: Partitioned, symmetrize: bool, with_labels: bool) -> Any:
 
 
 def components(A: Partitioned, weak: bool, *how: Any) -> Any:
-    """The smallest vertex of each one's component; `Unsuited` where edges count one way."""
+    """The smallest vertex of each one's component; `Unsuited` where they are many small ones along edges of one way."""
     A = compressed(A, 0)
     if (whole := alone_on_host(A)) is not None:
         with A.group.guarded("components"):
             return strong_components(whole, weak)
     if not weak and not is_symmetric(A, pattern=True):
-        return Unsuited("its searches and trims are products, each of which is a step of all processes")
+        return by_hub(A)
 
     def joined(*several: Edges) -> Edges:
         f = np.arange(A.nrows, dtype=several[0][0].dtype)

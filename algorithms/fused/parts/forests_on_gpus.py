@@ -29,6 +29,7 @@ from ..cuda.paths import as_vertices, step_of
 from ..cuda.stream import ALL_ENTRIES, EVERY_OTHER, LOW, SAMPLES, Stream
 from .gpus import MOST_GPUS, Kind, Member, Team, team_of
 from .many_sources import alone
+from .strong import by_hub
 
 SQUARE: Fact[CSR] = Fact("the strip as a matrix of the whole's shape")
 LIGHTEST: Fact[Any] = Fact("the weight of light edges of the parts")
@@ -205,7 +206,7 @@ def ordered(weights: np.ndarray) -> np.ndarray:
 def components(A: Partitioned, weak: bool, *how: Any) -> Any:
     """The smallest vertex of each one's component, on the first GPU.  how: as `strong_components` searches.
 
-    Where edges count one way one GPU does it alone, if it has room; else `Unsuited`.
+    Where edges count one way one GPU does it alone, if it has room; else all search from a hub.
     """
     rows: Any = compressed(A, 0)
     team = team_of(rows)
@@ -216,7 +217,7 @@ def components(A: Partitioned, weak: bool, *how: Any) -> Any:
         with team.home.scope():
             return one_gpu.strong_components_of(whole, weak, *how)
     if one_way:
-        return Unsuited("its searches and trims are products")
+        return by_hub(rows)
 
     def local(member: Member) -> Any:
         return connected(square(rows, member), both_ways=False)
