@@ -35,6 +35,13 @@ from formats import CSR, partition
 from formats.arrays import to_device
 from formats.parts.group import Group
 
+OPEN_MPI = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+}
+"""What it asks for where it is root who runs the tests, or there are fewer cores than processes."""
+
 TIMEOUT = {"cpu": 0.7, "cuda": 8.0}
 """Seconds, by device: on GPUs one process may compile for longer than the other."""
 FAULTS = {
@@ -106,9 +113,10 @@ def launched(ranks: int, folder: str, fault: str, who: int, step: int, device: s
     """(seconds, exit code, all that was printed) of a run."""
     command = [*launcher(), "-n", str(ranks), sys.executable]
     command += ["-m", "tests.parts_faults", "search", folder, fault, str(who), str(step), device]
-    start = time.monotonic()
-    root = Path(__file__).parents[1]
-    done = subprocess.run(command, cwd=root, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60)
+    start, how = time.monotonic(), {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+    limits = {"cpu": 60, "cuda": 180}
+    where: Any = {"cwd": Path(__file__).parents[1], "env": os.environ | OPEN_MPI, "timeout": limits[device]}
+    done = subprocess.run(command, **how, **where)
     return time.monotonic() - start, done.returncode, done.stdout
 
 

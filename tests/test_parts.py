@@ -33,7 +33,7 @@ from semiring import MaxMin, MinPlus, explain, mxm, select
 
 from . import parts
 from .conftest import why_no_gpu, writable
-from .parts_faults import FAULTS, graph, launched, named
+from .parts_faults import FAULTS, OPEN_MPI, graph, launched, named
 
 ROOT = Path(__file__).parent.parent
 ROADS = Path(os.environ.get("SEMIRING_DATA", ROOT / "data"))
@@ -49,13 +49,6 @@ def launcher() -> str | None:
     found = str(here) if here.exists() else shutil.which("mpirun")
     return found if found and find_spec("mpi4py") else None
 
-
-OPEN_MPI = {
-    "OMPI_ALLOW_RUN_AS_ROOT": "1",
-    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-    "OMPI_MCA_rmaps_base_oversubscribe": "1",
-}
-"""What it asks for where it is root who runs the tests, or there are fewer cores than processes."""
 
 needs_mpi = pytest.mark.skipif(launcher() is None, reason="no mpi4py, or no mpirun: pip install 'semiring[mpi]'")
 

@@ -18,6 +18,7 @@ struct StripForest {
     unsigned long long queue[3];
     unsigned long long found, counts[MOST_GPUS];  // edges of this GPU's local forest, and of everybody's
     unsigned long long rounds, listed, light, chosen;
+    unsigned long long outside;  // own rows out of the largest tree, and their entries
     unsigned long long lost;
 };
 
@@ -143,8 +144,35 @@ struct FirstLook {
     }
 };
 
+// List the own rows out of the largest tree, with the running sum of their lengths.
+__device__ __forceinline__ void list_outside(const I* indptr, I first, I own_n, const I* tree, I largest, I* rows,
+                                             I* offsets, unsigned long long* counter) {
+    constexpr int AT_ONCE = 4;
+    const long long tile = (long long)blockDim.x * AT_ONCE;
+    for (long long base = blockIdx.x * tile; base < own_n; base += gridDim.x * tile) {
+        I degree[AT_ONCE];
+        unsigned int wanted = 0, weight = 0;
+#pragma unroll
+        for (int j = 0; j < AT_ONCE; ++j) {
+            const long long v = base + j * (long long)blockDim.x + threadIdx.x;
+            degree[j] = v < own_n && tree[first + v] != largest ? indptr[v + 1] - indptr[v] : 0;
+            wanted += degree[j] > 0;
+            weight += (unsigned int)degree[j];
+        }
+        if (!__syncthreads_or(wanted > 0)) continue;
+        Places to = reserve(wanted, weight, counter);
+#pragma unroll
+        for (int j = 0; j < AT_ONCE; ++j) {
+            if (degree[j] == 0) continue;
+            rows[to.first] = (I)(base + j * (long long)blockDim.x + threadIdx.x);
+            offsets[to.first++] = (I)to.weight;
+            to.weight += (unsigned int)degree[j];
+        }
+    }
+}
+
 // List heavy entries between different trees. Most vertices are of one large tree, and what leaves that is found in the
-// rows of the others: of the large tree's rows nothing is read. Of an edge between two others one entry is looked at.
+// rows of the others, which alone are looked at. Of an edge between two others one entry is.
 struct ListHeavy {
     static constexpr int AT_ONCE = 4;
     const I* indices;
@@ -169,14 +197,13 @@ struct ListHeavy {
         for (int j = 0; j < AT_ONCE; ++j) {
             own[j] = from_lane(u, owner[j]);
             a[j] = from_lane(of_u, owner[j]);
-            wanted[j] = inside[j] && a[j] != largest;
-            x[j] = wanted[j] ? __ldcs(indices + place[j]) : own[j];
+            x[j] = inside[j] ? __ldcs(indices + place[j]) : own[j];
         }
 #pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) b[j] = wanted[j] ? tree[x[j]] : largest;
+        for (int j = 0; j < AT_ONCE; ++j) b[j] = tree[x[j]];
 #pragma unroll
         for (int j = 0; j < AT_ONCE; ++j) {
-            wanted[j] = wanted[j] && a[j] != b[j] && (b[j] == largest || looked_at(own[j], x[j]));
+            wanted[j] = inside[j] && a[j] != b[j] && (b[j] == largest || looked_at(own[j], x[j]));
             w[j] = wanted[j] ? ordinal(weights[place[j] * step], real) : 0;
             wanted[j] = wanted[j] && w[j] >= threshold;
         }
@@ -330,8 +357,13 @@ extern "C" __global__ void __launch_bounds__(STRIPS_FOREST_THREADS, STRIPS_FORES
         if (heavy == 0) {
             look.list_between(tree, listing);
         } else {
-            ListHeavy here{indices, weights, step, first, real, light, tree, largest_of(tree, n), listing, 0, 0};
-            deal_all_edges(indptr, own_n, nnz, here);
+            const I largest = largest_of(tree, n);
+            list_outside(indptr, first, own_n, tree, largest, rows, ends, &control->outside);
+            grid_barrier(&control->arrived);
+            const unsigned long long outside = now(&control->outside);
+            ListHeavy here{indices, weights, step, first, real, light, tree, largest, listing, 0, 0};
+            if (outside >> 32 != 0)
+                deal_edges(rows, ends, (I)(outside & 0xffffffffu), (I)(outside >> 32), indptr, here);
         }
         grid_barrier(&control->arrived);
         const unsigned long long listed = now(control->queue + work.slot);

@@ -112,11 +112,15 @@ def _many_levels(
 ) -> Any:
     if outside is not None:
         return Unsuited("a mask takes vertices out, which each step looks at")
+    if not A.place.on_host:
+        from .many_sources import levels_by_one
+
+        return levels_by_one(A, sources, rows, how, deepest, return_parents)
     from .many_sources import solved
 
     rule: Any = {"direction": how.choice, "alpha": how.alpha, "beta": how.beta, "max_level": deepest}
     rule["return_parents"] = return_parents
-    return solved(A, sources, rows, lambda B, few, _: bfs(B, sources=few, **rule), by_one_gpu=True)
+    return solved(A, sources, rows, lambda B, few, _: bfs(B, sources=few, **rule))
 
 
 @entry_places.implement(Partitioned, "cpu")

@@ -34,7 +34,7 @@ from .strong import by_hub
 SQUARE: Fact[CSR] = Fact("the strip as a matrix of the whole's shape")
 LIGHTEST: Fact[Any] = Fact("the weight of light edges of the parts")
 
-CONTROL_WORDS = 10 + MOST_GPUS
+CONTROL_WORDS = 11 + MOST_GPUS
 """Of 8 bytes, in StripForest."""
 STATE, LISTED, CHOSEN = {"rounds": 5 + MOST_GPUS, "light": 7 + MOST_GPUS}, 6 + MOST_GPUS, 8 + MOST_GPUS
 SHARED, BETWEEN_WORDS = 3, 5

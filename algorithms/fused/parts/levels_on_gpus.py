@@ -17,7 +17,6 @@ from semiring.verbs.registry import Unsuited
 from ..cuda import kernels
 from ..cuda.graphs import CHOICES, rows_of, searched
 from ..cuda.paths import as_vertices
-from .dealt import Deal, deal_of, dealt
 from .gpus import Member, Team, rows_with_entries, team_of
 from .many_sources import alone
 
@@ -40,13 +39,9 @@ def levels(A: Partitioned, source: int, how: Direction, deepest: int | None, ret
             return searched(whole, source, None, how, deepest, return_parents)
     how, n = how.for_matrix(rows), rows.nrows
     pulls = how.choice != "push" or return_parents
-    by_column: Any = by_columns(rows).T if pulls else None
-    columns = team_of(by_column) if pulls else None
+    columns = team_of(by_columns(rows).T) if pulls else None  # type: ignore[arg-type]
     if isinstance(columns, Unsuited):
         return columns
-    pulled = columns
-    if (deal := deal_of(rows, team)) is not None:
-        team, source, pulled = dealt(rows, deal), deal.number(source), dealt(by_column, deal) if pulls else None
     words = -(-n // 32)
 
     def vectors(member: Member) -> tuple[Any, ...]:
@@ -66,7 +61,7 @@ def levels(A: Partitioned, source: int, how: Direction, deepest: int | None, ret
             control, level, place = controls[here], found[here], (np.int64(member.first), np.int64(member.own))
             state = np.int64(source), level, *(each[here] for each in bits)
             ks[here].plain("start_strip", n, (control, np.int64(n), np.int64(A.nnz), *place, *state))
-            turned = (kernels.NULL,) * 3 if pulled is None else _columns(member, pulled.members[here].rows)
+            turned = (kernels.NULL,) * 3 if columns is None else _columns(member, columns.members[here].rows)
             graph = *rows_of(member.rows), *turned, np.int64(n), *place
             who = tables[here], np.int32(team.count), np.int32(member.number)
             arguments.append(((control, *who, *graph), (*lists[here], choice, *rule)))
@@ -83,18 +78,9 @@ def levels(A: Partitioned, source: int, how: Direction, deepest: int | None, ret
     pushed = [int(state[PUSHED_ALONG]) for state in states]
     facts(kernel="strips_search", gpus=team.count, direction=how.choice, edges=sum(pushed), busiest=max(pushed))
     facts(**{name: int(states[0][word]) for name, word in STATE.items()})
-    level = levels_of_all(team, ks[0], found, deal)
+    level = widened(team, ks[0], found) if found[0].dtype == np.int8 else team.whole("levels, whole", found)
     with team.home.scope():
         return level, as_vertices(parents(team, columns, level)) if columns is not None and return_parents else None
-
-
-def levels_of_all(team: Team, k: kernels.Kernels, own: list[Any], deal: Deal | None) -> Any:
-    """The levels of all vertices as integers, on the first GPU of each process."""
-    if deal is not None:
-        narrow = team.whole("levels, whole", own)
-        with team.home.scope():
-            return deal.in_order(narrow).astype(np.int32, copy=False)
-    return widened(team, k, own) if own[0].dtype == np.int8 else team.whole("levels, whole", own)
 
 
 def widened(team: Team, k: kernels.Kernels, own: list[Any]) -> Any:

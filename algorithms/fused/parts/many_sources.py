@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
+from algorithms.bfs import bfs
 from algorithms.shared.single_source import fill_trees
 from formats import CSR
 from formats.arrays import brought, concatenated
@@ -23,7 +24,7 @@ from formats.parts.partitioned import Partitioned
 from formats.places import Place
 from formats.storage.orientation import compressed
 from semiring import Semiring
-from semiring.vectors import longest_row
+from semiring.vectors import fill, longest_row
 from semiring.verbs.explanation import facts
 from semiring.verbs.registry import Unsuited
 
@@ -41,16 +42,11 @@ SMALL, SMALL_ON_HOST = 1 << 26, 1 << 22
 """Entries below which one GPU is faster than two, on H100, and a process than two."""
 
 
-def solved(A: Partitioned, sources: list[int], rows: Any, solve: Solve, by_one_gpu: bool = False) -> Any:
-    """Fill the answer's rows, an array (k, n) or two, with what `solve` gives each one's share of the sources.
-
-    by_one_gpu: one GPU takes all, in less time than what others have found would take over the link.
-    """
+def solved(A: Partitioned, sources: list[int], rows: Any, solve: Solve) -> Any:
+    """Fill the answer's rows, an array (k, n) or two, with what `solve` gives each one's share of the sources."""
     team = None if A.place.on_host else team_of(compressed(A, 0))
     if isinstance(team, Unsuited):
         return team
-    if team is not None and by_one_gpu:
-        return solved_by_one(A, team.home, sources, rows, solve)
     copies = copies_of(A, [A.place] if team is None else [member.place for member in team.members])
     if copies is None:
         return Unsuited("there is no room for all of the matrix beside a strip")
@@ -71,20 +67,23 @@ def solved(A: Partitioned, sources: list[int], rows: Any, solve: Solve, by_one_g
         mine = team.at_once(lambda member: of_share(member.number, copies[member.number - first]))
     for row, found in zip(rows, zip(*mine, strict=True), strict=False):
         if row is not None:
-            fill(A, row, found, bounds)
+            put_together(A, row, found, bounds)
     facts(copies=count, sources=len(sources))
     return None
 
 
-def solved_by_one(A: Partitioned, home: Place, sources: list[int], rows: Any, solve: Solve) -> Any:
-    """Fill the answer's rows by one GPU of each process."""
-    if (copies := copies_of(A, [home])) is None:
+def levels_by_one(A: Partitioned, sources: list[int], rows: Any, *how: Any) -> Any:
+    """Fill rows of levels, and of parents, by one GPU: what others find would take longer over the link."""
+    team = team_of(compressed(A, 0))
+    if isinstance(team, Unsuited):
+        return team
+    if (copies := copies_of(A, [team.home])) is None:
         return Unsuited("there is no room for all of the matrix beside a strip")
-    with home.scope():
-        found = solve(copies[0], sources, slice(0, len(sources)))
-        for row, each in zip(rows, found if isinstance(found, tuple) else (found,), strict=False):
-            if row is not None:
-                row[...] = each
+    with team.home.scope():
+        for block in bfs.batch.blocks(copies[0], sources, rows, None, *how):
+            if isinstance(block.answer, Unsuited):
+                [source] = block.sources
+                fill(block.rows, bfs.solve(copies[0], source, None, *how))
     facts(copies=1, sources=len(sources))
     return None
 
@@ -101,7 +100,7 @@ def trees(A: Partitioned, sources: list[int], distances: Any, parents: Any, s: S
     return solved(A, sources, (parents,), solve)
 
 
-def fill(A: Partitioned, row: Any, found: Any, bounds: list[int]) -> None:
+def put_together(A: Partitioned, row: Any, found: Any, bounds: list[int]) -> None:
     """Write what each one has found to its rows.  found: of those in this process."""
     if A.group.size > 1:
         own = row[:0] if found[0] is None else found[0]
