@@ -44,7 +44,7 @@ QUICK, QUICK_BEYOND = (10, 8), (10, 6)
 STRIP_BYTES = 5 * 8
 """For each edge of a range of rows while these are made, at most."""
 LIMIT = 4 << 30
-THRESHOLDS = (1, 2, 4, 8, 16, 32, 64, 128)
+THRESHOLDS = (1, 4, 16, 64)
 """Weights at which a forest is looked at."""
 FEW_THRESHOLDS = (4, 64)
 NAMES = "mxv", "SSSP", "BFS", "MST", "WCC"
