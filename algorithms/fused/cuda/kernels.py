@@ -25,6 +25,7 @@ from semiring.cuda import compile
 
 PATHS = {
     "wide": ("persistent.cu", "order.cu", "fixpoint.cu", "wide.cu"),
+    "step_by_step": ("persistent.cu", "order.cu", "fixpoint.cu", "wide.cu"),
     "deep": ("persistent.cu", "order.cu", "fixpoint.cu", "deep.cu"),
     "copies": ("persistent.cu", "order.cu", "fixpoint.cu", "deep.cu"),
     "batch": ("persistent.cu", "order.cu", "fixpoint.cu", "batch.cu"),
@@ -61,6 +62,7 @@ COLUMNS = Path(compile.__file__).with_name("columns.cu")
 
 SHAPES = {
     "wide": {"wide": (512, 2)},
+    "step_by_step": {"wide": (512, 2)},
     "deep": {"deep": (1024, 1)},
     "copies": {"deep": (512, 2)},
     "batch": {"batch": (256, 5)},
@@ -127,8 +129,11 @@ def _unit(head: str, kind: str, names: tuple[str, ...]) -> str:
         f"constexpr int {kernel.upper()}_THREADS = {threads}, {kernel.upper()}_BLOCKS = {blocks};\n"
         for kernel, (threads, blocks) in SHAPES[kind].items()
     )
-    copies = f"[[maybe_unused]] constexpr bool COPIES = {str(kind == 'copies').lower()};\n"
-    return "\n".join((head, shapes, copies, *files))
+    kinds = {"COPIES": "copies", "NOTES": "step_by_step"}
+    flags = "".join(
+        f"[[maybe_unused]] constexpr bool {flag} = {str(kind == of).lower()};\n" for flag, of in kinds.items()
+    )
+    return "\n".join((head, shapes, flags, *files))
 
 
 @dataclass(frozen=True)

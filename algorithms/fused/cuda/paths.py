@@ -243,12 +243,12 @@ class Run:
         n, dtype, self.index_type = A.nrows * copies, A.dtype if length is None else length.dtype, A.indices.dtype
         self.A, self.how, self.colour, self.length, self.turns, self.dtype = A, how, colour, length, turns, dtype
         self.s, self.ran, self.copies = s, ["copies" if copies > 1 else "deep" if how.deep else "wide"], copies
-        k = self.kernels()
         self.zero, self.one = s.zero(dtype), s.unit(dtype)
         self.width = self.zero if how.width is None else how.width
         self.d, self.active = cp.empty(n, dtype) if start is None else start, cp.empty(-(-n // 32), np.uint32)
         self.noted: Any = None if start is None or copies > 1 else cp.empty(n, dtype)
         self.when: Any = None if start is None or copies > 1 else cp.zeros(n, np.int32)
+        k = self.kernels()
         self.control = cp.empty(CONTROL_WORDS, np.uint64)
         first = np.int64(-1 if start is not None else source)
         threshold = self.zero if how.width is None else self.one
@@ -259,7 +259,8 @@ class Run:
 
     def kernels(self) -> kernels.Kernels:
         """The unit of the kernel whose turn it is."""
-        return kernels.path(self.ran[-1], self.s, self.dtype, self.index_type)
+        kind = "step_by_step" if self.ran[-1] == "wide" and self.noted is not None else self.ran[-1]
+        return kernels.path(kind, self.s, self.dtype, self.index_type)
 
     def go_on(self, upto: int | None = None) -> None:
         """Take steps until all is done, or there have been that many."""
