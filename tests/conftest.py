@@ -146,7 +146,8 @@ def leave_on_the_host(share: float) -> None:
     to = Matrix.to
 
     def moved(self: Matrix, fmt: Any = None, *, device: Any = None, resident: Any = None, **options: Any) -> Any:
-        if resident is None and device is not None and self.place.on_host and not find_place(device).on_host:
+        one_place = device is not None and not isinstance(device, list | tuple)
+        if resident is None and one_place and self.place.on_host and not find_place(device).on_host:
             resident = share
         return to(self, fmt, device=device, resident=resident, **options)
 
