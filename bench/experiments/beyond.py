@@ -54,7 +54,7 @@ SCALES, LARGEST = (24, 25), (26, 27)
 SOURCE = 3
 PROBE_BYTES, PROBES = 256 << 20, 7
 """Of pinned memory, whose reading gives the bus's speed, and how often it is read."""
-SECONDS = 0.3
+SECONDS = 0.2
 """That the timed calls of a row may take, but for three of them."""
 SLOW_SECONDS = 2.0
 """From which on a call is timed once."""
