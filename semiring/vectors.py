@@ -63,7 +63,8 @@ def starting_points(A: Matrix, source: int | None, sources: Any) -> list[int]:
     if source is not None:
         return [as_vertex(A, source)]
     check_graph(A)
-    return [int(start) for start in to_device(as_indices(sources, "sources", A.nrows), "cpu")]
+    starts: list[int] = to_device(as_indices(sources, "sources", A.nrows), "cpu").tolist()
+    return starts
 
 
 def densified(v: SparseVector, semiring: Semiring) -> Array:

@@ -75,11 +75,16 @@ class Array(np.ndarray):
 
     @property
     def data(self) -> Any:  # type: ignore[override]
-        return SimpleNamespace(ptr=self.ctypes.data, device_id=self.ordinal)
+        at = self.ctypes.data
+        clear = functools.partial(ctypes.memset, at)
+        return SimpleNamespace(ptr=at, device_id=self.ordinal, memset_async=clear)
 
     def get(self) -> np.ndarray:
         finish(self.ordinal)
         return np.array(self)
+
+    def set(self, array: np.ndarray) -> None:
+        self[...] = array
 
 
 _here = threading.local()

@@ -74,7 +74,7 @@ SHAPES = {
     "sweeps": {"solve": (1024, 1), "sweep_up": (1024, 1), "name_nearest": (1024, 1), "sweep": (1024, 1)},
     "search": {"search": (512, 3)},
     "parents": {},
-    "searches": {"searches": (256, 4)},
+    "searches": {"searches": (384, 2)},
     "deep_searches": {"searches": (512, 2)},
     "searches_parents": {},
     "queue": {"queue": (1024, 1)},
