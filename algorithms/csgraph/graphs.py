@@ -116,10 +116,11 @@ def new_rows(csgraph: Any) -> CSR | None:
 
 def with_columns(A: CSR, csgraph: Any) -> CSR:
     """A, the rows of a SciPy CSR; if it is small, with columns by SciPy, which come sooner than by a conversion."""
+    from algorithms.fused.cpu.forest import is_joined_in_order
     from algorithms.fused.cpu.symmetry import find_symmetry
 
     find_symmetry(A)
-    if not is_symmetric(A) and A.nnz < SOON:
+    if not is_symmetric(A) and A.nnz < SOON and not is_joined_in_order(A):
         S = csgraph.tocsc()
         A.keep(COMPRESSED, lambda: CSC.trusted(S.indptr, S.indices, S.data.astype(A.dtype, copy=False), A.shape), CSC)
     return A
