@@ -72,7 +72,7 @@ def test_ranges_of_columns_have_all_entries_and_keep_to_their_size() -> None:
 
 def test_listed_edges_and_windows_keep_to_the_memory_that_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stream, "SLACK", 0)
-    assert [shared_room(None, 7, n, n // 2, 10 * n - 100, 4) for n in (100, 10**6)] == [(1000, 7), (1_500_000, 7)]
+    assert [shared_room(None, 7, n, n // 2, 10 * n - 100, 4) for n in (100, 10**6)] == [(1000, 7), (1_250_001, 7)]
     for available in (6_100, 10_000, 20_000):
         capacity, coming = shared_room(available, 10**9, 100, 50, 9000, 4)
         assert 125 < capacity

@@ -40,7 +40,7 @@ WINDOWS, COMING_SHARE = 12, 0.1
 """Windows that come while a forest is made, and the share of the memory which these have at least, if they need it."""
 SLACK = 1 << 18
 """Bytes of small arrays, and by which CuPy's blocks are larger than what is asked for."""
-MOST_NEW, FEW_LISTED = 1.0, 1 << 20
+MOST_NEW, FEW_LISTED = 0.75, 1 << 20
 """Edges a vertex beside a forest's that are listed at most, where they are more than so many in all."""
 LEAST_LIST = 1.25
 """Listed edges that there must be room for, of those that a forest may have."""
