@@ -58,7 +58,7 @@ class Paths(dict[Any, Any]):
 
     def __init__(self, G: Converted, order: np.ndarray, parent: np.ndarray, turned: bool) -> None:
         super().__init__(dict.fromkeys(G.listed(order), LATER))
-        self._of, self._order, self._alone = (G, parent, turned), order, order.size // SHARE
+        self._of, self._order, self._alone, self._whole = (G, parent, turned), order, order.size // SHARE, False
 
     def _made(self, name: Any, value: Any) -> Any:
         return path_to(*self._of, self._of[0].index(name)) if value is LATER else value
@@ -99,14 +99,20 @@ class Paths(dict[Any, Any]):
     def copy(self) -> dict[Any, Any]:
         """A plain dictionary, with all paths."""
         self._make_all()
-        return {name: path for name, path in super().items()}
+        return super().copy()
 
     def _make_all(self) -> None:
         """Make the paths that nobody has looked at, each from the one before it."""
+        if self._whole:
+            return
         G, parent, turned = self._of
         with without_garbage_collection():
-            whole = zip(G.listed(self._order), each_path(G, self._order, parent, turned), strict=True)
-            self.update({name: path for name, path in whole if super(Paths, self).get(name) is LATER})
+            made = zip(G.listed(self._order), each_path(G, self._order, parent, turned), strict=True)
+            if [*super().values()].count(LATER) == self._order.size:
+                self.update(made)
+            else:
+                self.update([(name, path) for name, path in made if super(Paths, self).get(name) is LATER])
+        self._whole = True
 
     def __eq__(self, other: object) -> bool:
         return self.copy() == other
@@ -134,18 +140,17 @@ def path_to(G: Converted, parent: np.ndarray, turned: bool, v: int) -> list[Any]
     return G.listed(found[::-1] if turned else found)
 
 
-def each_path(G: Converted, order: np.ndarray, parent: np.ndarray, turned: bool) -> Iterator[list[Any]]:
+def each_path(G: Converted, order: np.ndarray, parent: np.ndarray, turned: bool) -> list[list[Any]]:
     """The paths to vertices, in this order: the path of the vertex before, if that came before, and one more."""
-    made: dict[int, list[Any]] = {}
-    for v, name, u in zip(order.tolist(), G.listed(order), parent[order].tolist(), strict=True):
-        if u < 0 or u == v:
-            found = [name]
-        elif (before := made.get(u)) is not None:
-            found = [name, *before] if turned else [*before, name]
+    made: list[Any] = [None] * len(G)
+    vertices = order.tolist()
+    for v, name, u in zip(vertices, G.listed(order), parent[order].tolist(), strict=True):
+        before = made[u] if u >= 0 and u != v else ()
+        if before is None:
+            made[v] = path_to(G, parent, turned, v)
         else:
-            found = path_to(G, parent, turned, v)
-        made[v] = found
-        yield found
+            made[v] = [name, *before] if turned else [*before, name]
+    return [made[v] for v in vertices]
 
 
 def paths(G: Converted, order: np.ndarray, parent: np.ndarray, turned: bool = False) -> dict[Any, Any]:
