@@ -13,8 +13,8 @@ from semiring.cpu.compiler.jit import without_garbage_collection
 
 from .graph import Converted
 
-FEW = 1000
-"""Paths up to which all are made at once."""
+FEW, SHORT = 1000, 16
+"""Paths up to which all are made at once, and of more the vertices that they may have on average."""
 
 
 def by_name(G: Converted, values: Any) -> dict[Any, Any]:
@@ -155,7 +155,7 @@ def each_path(G: Converted, order: np.ndarray, parent: np.ndarray, turned: bool)
 
 def paths(G: Converted, order: np.ndarray, parent: np.ndarray, turned: bool = False) -> dict[Any, Any]:
     """The paths to vertices, in this order."""
-    if order.size > FEW:
+    if order.size > FEW and breadth_first.lengths(order, parent, np.zeros(len(G), np.int64)) > SHORT * order.size:
         return Paths(G, order, parent, turned)
     return dict(zip(G.listed(order), each_path(G, order, parent, turned), strict=True))
 

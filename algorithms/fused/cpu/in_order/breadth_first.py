@@ -35,6 +35,18 @@ def search(ends, near, begun, limit, queue, level, parent):
 
 
 @compiled
+def lengths(order, parent, depth):
+    """How many vertices the paths to all of these have.  depth: (n,) 0."""
+    total = 0
+    for k in range(order.size):
+        v = np.uintp(order[k])
+        if parent[v] >= 0:
+            depth[v] = depth[np.uintp(parent[v])] + 1
+        total += depth[v] + 1
+    return total
+
+
+@compiled
 def depth(parent, vertex):
     """How many edges are between a vertex and its root, whose parent is -1, or itself."""
     at, count = np.uintp(vertex), 0
