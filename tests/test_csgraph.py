@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import importlib.util
 import os
+import shutil
 import subprocess
 import sys
 import warnings
@@ -23,11 +24,13 @@ from algorithms.csgraph import places, small
 from algorithms.csgraph.graphs import GRAPH, KEPT, MOST_KEPT, graph_of
 from algorithms.fused.cpu.entries import same_bits
 from algorithms.fused.cuda import queues
+from algorithms.fused.cuda import same as same_on_gpu
 from formats.arrays import to_device
 from formats.places import Place
 from semiring.verbs.registry import Unsuited
 
 from .conftest import Backend, writable
+from .emulated import simulated
 
 ROOT = Path(__file__).parent.parent
 SUITE = [f"scipy.sparse.csgraph.tests.test_{name}" for name in ("shortest_path", "connected_components")]
@@ -465,6 +468,38 @@ def test_what_is_known_of_a_matrix_is_kept_until_it_changes_or_goes() -> None:
     several = [sp.csr_array(np.eye(2)) for _ in range(MOST_KEPT + 2)]
     assert not any(graph_of(one) is graph_of(other) for one, other in pairwise(several))
     assert len(KEPT) == MOST_KEPT
+
+
+@pytest.mark.parametrize("backend", [Backend.CUDA.param(name="csgraph")])
+def test_a_matrix_on_a_gpu_is_known_until_it_changes(backend: Backend) -> None:
+    from cupyx.scipy.sparse import csr_matrix
+
+    S = csr_matrix(sp.csr_matrix(np.array([[0, 1.0, 0], [2.0, 0, 0], [0, 0, 0]])))
+    for graph in (S, csr_matrix(sp.random_array((2000, 2000), density=0.1, rng=1, format="csr"))):  # at home, and there
+        before = ours.dijkstra(graph, indices=0).get()
+        assert ours.dijkstra(graph, indices=0).get().tolist() == before.tolist()
+        graph.data *= 2
+        assert ours.dijkstra(graph, indices=0).get().tolist() == (2 * before).tolist()
+    S.indices[:] = [2, 0]
+    assert ours.breadth_first_order(S, 0)[0].get().tolist() == [0, 2]
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="no g++, which compiles the simulated kernels")
+def test_arrays_on_a_gpu_are_compared_to_the_bit() -> None:
+    rng = np.random.default_rng(1)
+    with simulated(1):
+        for size in (1, 3, 4, 7, 500):
+            kept = [rng.integers(0, 9, size).astype(np.int32), rng.random(size), np.zeros(0)]
+            for first in (0, 1):  # of which the latter does not lie at 16 bytes
+                pairs = [(array[first:], array.copy()[first:]) for array in kept]
+                assert same_on_gpu.same_bits(pairs)
+                for _, other in pairs:
+                    for at in {0, other.size - 1, other.size // 2} if other.size else ():
+                        held, other[at] = other[at], 9.5
+                        assert not same_on_gpu.same_bits(pairs)
+                        other[at] = held
+        assert not same_on_gpu.same_bits([(np.array([0.0]), np.array([-0.0]))])
+        assert not same_on_gpu.same_bits([(np.array([True, False]), np.array([True, True]))])  # by their values
 
 
 def test_several_threads_may_ask_for_many_matrices() -> None:
