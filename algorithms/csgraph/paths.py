@@ -31,7 +31,7 @@ from semiring.vectors import all_vertices
 
 from . import places, small
 from .graphs import graph_of, starts_of
-from .places import ALL_PAIRS, DISTANCES, LEVELS, TREES, sent_to
+from .places import ALL_PAIRS, BOTH_WAYS, DISTANCES, LEVELS, NEAREST, TREES, sent_to
 from .trees import as_predecessors, origins
 
 POTENTIALS: Fact[tuple[Any, Matrix]] = Fact("Johnson's potentials, and the weights that they leave")
@@ -80,7 +80,7 @@ def dijkstra(
     Source: `sssp`.
     """
     how = return_predecessors, unweighted, limit
-    if (home := home_of(csgraph, indices, return_predecessors, unweighted, min_only)) is not None:
+    if (home := home_of(csgraph, directed, indices, return_predecessors, unweighted, min_only)) is not None:
         return sent_to(csgraph, dijkstra(home, directed, indices, *how, min_only))
     if (found := small.dijkstra(csgraph, directed, indices, *how, min_only)) is not None:
         return found
@@ -124,7 +124,7 @@ def bellman_ford(
 
     Source: `sssp`.
     """
-    if (home := home_of(csgraph, indices, return_predecessors, unweighted)) is not None:
+    if (home := home_of(csgraph, directed, indices, return_predecessors, unweighted)) is not None:
         return sent_to(csgraph, bellman_ford(home, directed, indices, return_predecessors, unweighted))
     A = graph_of(csgraph, directed)
     return from_each(A, *starts_of(A, indices), return_predecessors, unweighted)
@@ -159,7 +159,7 @@ def johnson(
 
     Source: Johnson 1977 [1].
     """
-    if (home := home_of(csgraph, indices, return_predecessors, unweighted)) is not None:
+    if (home := home_of(csgraph, directed, indices, return_predecessors, unweighted)) is not None:
         return sent_to(csgraph, johnson(home, directed, indices, return_predecessors, unweighted))
     A = graph_of(csgraph, directed)
     starts, shape = starts_of(A, indices)
@@ -252,7 +252,7 @@ def shortest_path(
 
     Source: `sssp` and `all_pairs`.
     """
-    if (home := home_of(csgraph, indices, return_predecessors, unweighted)) is not None:
+    if (home := home_of(csgraph, directed, indices, return_predecessors, unweighted)) is not None:
         found = shortest_path(home, method, directed, return_predecessors, unweighted, overwrite, indices)
         return sent_to(csgraph, found)
     if method == "auto":
@@ -273,10 +273,18 @@ def shortest_path(
     return floyd_warshall(csgraph, directed, return_predecessors, unweighted)
 
 
-def home_of(csgraph: Any, indices: Any, return_predecessors: bool, unweighted: bool, min_only: bool = False) -> Any:
+def home_of(
+    csgraph: Any,
+    directed: bool,
+    indices: Any,
+    return_predecessors: bool,
+    unweighted: bool,
+    min_only: bool = False,
+) -> Any:
     """As `at_home`, for searches from these vertices."""
     sources = 1 if min_only else None if indices is None else max(int(np.size(indices)), 1)
-    return places.at_home(csgraph, LEVELS if unweighted else TREES if return_predecessors else DISTANCES, sources)
+    cost = LEVELS if unweighted else NEAREST if min_only else TREES if return_predecessors else DISTANCES
+    return places.at_home(csgraph, cost if directed or cost is not DISTANCES else BOTH_WAYS, sources)
 
 
 def from_each(

@@ -67,14 +67,16 @@ class Cost:
         return sources * (self.vertex_ns * n + self.edge_ns * entries) / 1e6
 
 
-DISTANCES = Cost(0.7, 20, 1.5, 0.07)
-LEVELS = Cost(0.75, 10, 1, 0.07)
-TREES = Cost(1.7, 25, 2, 1)
+DISTANCES = Cost(0.6, 60, 7, 0.07)
+BOTH_WAYS = Cost(0.6, 60, 20, 0.07)
+NEAREST = Cost(1.3, 60, 7)
+LEVELS = Cost(0.7, 20, 3, 0.07)
+TREES = Cost(1.8, 60, 10, 1.7)
 ALL_PAIRS = Cost(1, 0, 0.4)
-ORDER = Cost(0.3, 10, 1)
-WEAK = Cost(0.45, 20, 2)
-STRONG = Cost(0.6, 20, 2.5)
-FOREST = Cost(1.3, 100, 8)
+ORDER = Cost(0.25, 10, 2.5)
+WEAK = Cost(0.33, 20, 2)
+STRONG = Cost(1.3, 20, 3.5)
+FOREST = Cost(3, 100, 20)
 
 
 def at_home(csgraph: Any, cost: Cost, sources: int | None = 1) -> Any:
