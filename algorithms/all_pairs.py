@@ -33,7 +33,7 @@ from .shared.parents import as_weights, gains_by_length
 from .shared.single_source import check_domain, check_range, fill_trees, order_matters, tree_of
 from .sssp import sssp
 
-SMALLEST = {"cpu": 64, "cuda": 512}
+SMALLEST = {"cpu": 64, "cuda": 1024}
 """Vertices of a block whose closure is found by squaring: on a GPU a product takes longer to launch than to compute."""
 BLOCKS = 16
 """Blocks that a larger matrix is cut into."""
@@ -133,7 +133,10 @@ def close(D: Any, s: Semiring, smallest: int) -> None:
     fill_diagonal(D, s.add(D.diagonal(), one))  # D = A ⊕ I
     if n <= smallest:
         for _ in range((n - 1).bit_length()):
-            mxm(D, D, s, out=D)  # paths of twice as many edges
+            T: Any = mxm(D, D, s)  # paths of twice as many edges
+            if all_of(equals(T, D).ravel()):
+                return
+            D[...] = T
         return
     size = max(smallest, -(-n // BLOCKS // smallest) * smallest)
     everyone = range(n)

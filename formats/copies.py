@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Collection, Iterator, Sequence
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from functools import cache
 from typing import Any, Protocol
@@ -126,18 +126,31 @@ def copy(
                 lane.wait(1)
 
     name = "moving to the GPU" if to_device else "moving to the host"
-    with ThreadPoolExecutor(len(lanes), "copy") as threads, Bar(name, sum(sizes), lambda: taken, in_bytes=True) as bar:
-        working = [threads.submit(work, lane) for lane in lanes]
+    with Bar(name, sum(sizes), lambda: taken, in_bytes=True) as bar:
+        working: list[Future[None]] = []
         try:
+            with uninterrupted():
+                working += [threads().submit(work, lane) for lane in lanes]
             while wait(working, LISTENING_SECONDS, FIRST_EXCEPTION).not_done and not stop:
                 bar.update()
                 stop = any(each.done() and each.exception() for each in working)
         finally:
             stop = True
             with uninterrupted():
-                wait(working)
+                for each in working:
+                    each.exception()  # which waits for the thread
         for each in working:
             each.result()
+
+
+@cache
+def threads() -> ThreadPoolExecutor:
+    """Those of all copies. To start them takes as long as 30 MB of a copy."""
+    return ThreadPoolExecutor(LANES, "copy")
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=threads.cache_clear)
 
 
 # --- a GPU ----------------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from formats import COO, CSR, Matrix, SparseVector
+from formats import COO, CSR, Matrix, SparseVector, reused
 from formats.arrays import Array, all_of, as_indices, equals, index_dtype, namespace, to_device
 from formats.matrix.facts import LONGEST, PATTERN, Fact
 
@@ -63,7 +63,8 @@ def starting_points(A: Matrix, source: int | None, sources: Any) -> list[int]:
     if source is not None:
         return [as_vertex(A, source)]
     check_graph(A)
-    return [int(start) for start in to_device(as_indices(sources, "sources", A.nrows), "cpu")]
+    starts: list[int] = to_device(as_indices(sources, "sources", A.nrows), "cpu").tolist()
+    return starts
 
 
 def densified(v: SparseVector, semiring: Semiring) -> Array:
@@ -310,7 +311,8 @@ def empty_rows(A: Matrix, count: int, what: str, *dtypes: Any) -> tuple[Any, ...
     """Arrays of `count` rows of A's extent, of each dtype one, None of None; refused if they do not fit."""
     each = sum(np.dtype(dtype).itemsize for dtype in dtypes if dtype is not None)
     A.place.check_room(f"{what} from {count:,} sources, for its answer alone,", count * A.nrows * each)
-    return tuple(None if dtype is None else A.xp.empty((count, A.nrows), dtype) for dtype in dtypes)
+    empty = reused.empty if A.place.on_host else A.xp.empty
+    return tuple(None if dtype is None else empty((count, A.nrows), dtype) for dtype in dtypes)
 
 
 def fill(rows: Iterable[Any], values: Iterable[Any]) -> None:

@@ -146,7 +146,8 @@ def leave_on_the_host(share: float) -> None:
     to = Matrix.to
 
     def moved(self: Matrix, fmt: Any = None, *, device: Any = None, resident: Any = None, **options: Any) -> Any:
-        if resident is None and device is not None and self.place.on_host and not find_place(device).on_host:
+        one_place = device is not None and not isinstance(device, list | tuple)
+        if resident is None and one_place and self.place.on_host and not find_place(device).on_host:
             resident = share
         return to(self, fmt, device=device, resident=resident, **options)
 
@@ -249,10 +250,15 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Iterator[None]:
 
 
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
-    """Record a run that required a GPU and had one; with xdist, once, by the process that has all the results."""
+    """Record a run that required a GPU and had one; with xdist, once, by the process that has all the results.
+
+    One that leaves matrices on the host, `--resident`, is none of the record: it tries the same tests otherwise.
+    """
     config = session.config
     reporter = config.pluginmanager.get_plugin("terminalreporter")
     if hasattr(config, "workerinput") or reporter is None or Backend.CUDA not in config.getoption("--require"):
+        return
+    if config.getoption("--resident") is not None:
         return
     ended = exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
     if ended and any(gpu_record.counts(reporter.stats).values()) and Backend.CUDA.missing is None:

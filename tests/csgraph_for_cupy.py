@@ -25,6 +25,7 @@ from algorithms import csgraph
 from algorithms.csgraph import places
 
 places.on_host = lambda A: A
+places.at_home = lambda *_: None
 
 CALLS: Counter[str] = Counter()
 REFUSED: dict[str, str] = {}

@@ -327,7 +327,7 @@ def beyond_a_gpu() -> str:
 def of_networkx() -> str:
     """Milliseconds of NetworkX's functions by its backends; the fastest other one and its name."""
     found: dict[tuple[str, str], dict[str, float]] = {}
-    for row in (row for machine in (EPYC, XEON) for row in load(RESULTS / f"networkx-{machine}.jsonl")):
+    for row in load(RESULTS / f"networkx-{EPYC}.jsonl"):
         if "ms" in row:
             found.setdefault((row["graph"], row["task"]), {})[row["contender"]] = row["low_ms"]
     lines = [["milliseconds", "on", NETWORKX, "semiring, first call", "later", "others, first call", "later"]]

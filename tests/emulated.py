@@ -75,11 +75,16 @@ class Array(np.ndarray):
 
     @property
     def data(self) -> Any:  # type: ignore[override]
-        return SimpleNamespace(ptr=self.ctypes.data, device_id=self.ordinal)
+        at = self.ctypes.data
+        clear = functools.partial(ctypes.memset, at)
+        return SimpleNamespace(ptr=at, device_id=self.ordinal, memset_async=clear)
 
     def get(self) -> np.ndarray:
         finish(self.ordinal)
         return np.array(self)
+
+    def set(self, array: np.ndarray) -> None:
+        self[...] = array
 
 
 _here = threading.local()
@@ -122,6 +127,9 @@ class Stream:
     def wait_event(self, event: Event) -> None:
         finish(event.ordinal)
 
+    def synchronize(self) -> None:
+        finish(self.ordinal)
+
 
 class Event:
     def __init__(self, disable_timing: bool) -> None:
@@ -134,6 +142,14 @@ class Event:
 def copied(to: int, there: int, source: int, here: int, count: int, stream: int) -> None:
     assert there != here, "a copy between GPUs within one"
     ctypes.memmove(to, source, count)
+
+
+class Pinned(bytearray):
+    """Memory of the host that a simulated GPU sees."""
+
+    @property
+    def ptr(self) -> int:
+        return np.frombuffer(self, np.uint8).ctypes.data
 
 
 def made(array: Any) -> Array:
@@ -197,6 +213,7 @@ def fake_cupy(gpus: int) -> Any:
         get_current_stream=Stream,
         runtime=runtime,
         get_allocator=lambda: print,
+        alloc_pinned_memory=Pinned,
     )
     cp.ndarray = Array
     for name in (

@@ -1,7 +1,8 @@
 """compute-sanitizer over the kernels' tests: `python -m tests.sanitize [memcheck initcheck racecheck]`.
 
 Samples of ten modules of tests, in which every kernel runs, on matrices that it takes a sanitizer minutes to watch;
-dealt out to a few processes. CuPy's memory pool is off, so that an array ends where its memory ends.
+dealt out to processes, a few tests each, and to all GPUs. A line tells of each process as it ends. CuPy's memory pool
+is off, so that an array ends where its memory ends.
 Exit status 0 if every tool finds nothing.
 """
 
@@ -11,6 +12,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
@@ -114,52 +116,99 @@ FILTERS = {"racecheck": [option for name in kernels() for option in ("--kernel-n
 FOUND = 9
 """The exit status that tells a finding from a failed test."""
 
-PROCESSES = min(12, os.cpu_count() or 1)
+HAND = 3
+"""Tests of a process."""
+
+PROCESSES = os.cpu_count() or 1
+
+
+@dataclass(frozen=True)
+class Hand:
+    """Some tests of a module, which a process runs under a tool."""
+
+    tool: str
+    module: str
+    tests: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of some tests under a tool: pytest's exit status or FOUND, and all that was printed."""
+    """What came of a hand: pytest's exit status or FOUND, all that was printed, and the seconds."""
 
+    hand: Hand
     status: int
     output: str
+    seconds: float
+
+    @property
+    def passed(self) -> int:
+        """How many tests passed: a skipped one was not watched."""
+        return sum(int(number) for number in re.findall(r"(\d+) passed", self.output))
+
+    @property
+    def clean(self) -> bool:
+        """Whether every test passed, and the tool found nothing."""
+        return self.status == 0 and self.passed == len(self.hand.tests)
+
+    def __str__(self) -> str:
+        what = "nothing found" if self.clean else "FINDINGS" if self.status == FOUND else "FAILED"
+        tests = f"{self.passed} of {len(self.hand.tests)} tests passed"
+        return f"{self.hand.tool}, {self.hand.module}: {tests}, {what}, {self.seconds:.0f} s"
 
 
-def collect(cases: dict[str, str]) -> list[str]:
-    """The ids of the tests; none of a module is an error."""
-    found = []
+def collect(cases: dict[str, str]) -> dict[str, list[str]]:
+    """The ids of the tests of each module; none of a module is an error."""
+    found = {}
     for module, sample in cases.items():
         listing = [sys.executable, "-m", "pytest", "-q", "--collect-only", module, "-k", sample]
         done = subprocess.run(listing, capture_output=True, text=True, check=True)
-        found += [line for line in done.stdout.splitlines() if line.startswith(module)]
+        found[module] = [line for line in done.stdout.splitlines() if line.startswith(module)]
     return found
 
 
-def watch(tool: str, tests: list[str]) -> Outcome:
-    """Run the tests under the tool."""
-    sanitizer = ["compute-sanitizer", "--tool", tool, "--error-exitcode", str(FOUND), *FILTERS.get(tool, [])]
-    command = [*sanitizer, sys.executable, "-m", "pytest", "-q", "--no-memory-pool", *tests]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    return Outcome(done.returncode, done.stdout + done.stderr)
+def deal(tool: str) -> list[Hand]:
+    """The tool's sample in hands of a few tests; neighbours in a listing go to different hands."""
+    hands = []
+    for module, tests in collect(CASES[tool]).items():
+        count = -(-len(tests) // HAND)
+        hands += [Hand(tool, module, tuple(tests[first::count])) for first in range(count)]
+    return hands
 
 
-def run(tool: str) -> bool:
-    """Run the tool's sample, print what came of it, and say whether it is clean."""
-    tests = collect(CASES[tool])
-    hands = [hand for first in range(PROCESSES) if (hand := tests[first::PROCESSES])]
+def gpus() -> int:
+    """How many GPUs this machine has."""
+    listing = subprocess.run(["nvidia-smi", "--list-gpus"], capture_output=True, text=True, check=True)
+    return len(listing.stdout.splitlines())
+
+
+def watch(hand: Hand, gpu: int) -> Outcome:
+    """Run the hand under its tool, on one GPU unless its tests ask for several."""
+    sanitizer = ["compute-sanitizer", "--tool", hand.tool, "--error-exitcode", str(FOUND)]
+    pytest = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--no-memory-pool", *hand.tests]
+    environment = os.environ if hand.module == PARTS else os.environ | {"CUDA_VISIBLE_DEVICES": str(gpu)}
+    command, start = [*sanitizer, *FILTERS.get(hand.tool, []), *pytest], time.perf_counter()
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    return Outcome(hand, done.returncode, done.stdout + done.stderr, time.perf_counter() - start)
+
+
+def run(tools: list[str]) -> bool:
+    """Run the tools' samples side by side, print what came of each hand, and say whether all are clean."""
     outcomes = []
     with ThreadPoolExecutor(PROCESSES) as pool:
-        for done in as_completed([pool.submit(watch, tool, hand) for hand in hands]):
+        hands, count = [hand for dealt in pool.map(deal, tools) for hand in dealt], gpus()
+        watched = [pool.submit(watch, hand, number % count) for number, hand in enumerate(hands)]
+        for done in as_completed(watched):
             outcomes.append(done.result())
-            print(f"{tool}: {len(outcomes)} of {len(hands)} processes are done", flush=True)
-    bad = [outcome for outcome in outcomes if outcome.status != 0]
-    for outcome in bad:
-        print(outcome.output)
-    findings = sum(outcome.status == FOUND for outcome in bad)
-    print(
-        f"{tool}: {len(tests)} tests in {len(hands)} processes, {findings} with findings, {len(bad) - findings} failed"
-    )
-    return not bad
+            print(f"{len(outcomes)} of {len(hands)}: {outcomes[-1]}", flush=True)
+            if not outcomes[-1].clean:
+                print(outcomes[-1].output, flush=True)
+    for tool in tools:
+        of_tool = [outcome for outcome in outcomes if outcome.hand.tool == tool]
+        findings = sum(outcome.status == FOUND for outcome in of_tool)
+        failed = sum(not outcome.clean for outcome in of_tool) - findings
+        tests = sum(outcome.passed for outcome in of_tool)
+        print(f"{tool}: {tests} tests passed in {len(of_tool)} processes, {findings} with findings, {failed} failed")
+    return all(outcome.clean for outcome in outcomes)
 
 
 def main(tools: list[str]) -> int:
@@ -167,7 +216,7 @@ def main(tools: list[str]) -> int:
     unknown = [tool for tool in tools if tool not in CASES]
     if unknown:
         sys.exit(f"unknown tool {unknown[0]!r}; there are {', '.join(CASES)}")
-    return int(not all([run(tool) for tool in tools or CASES]))
+    return int(not run(tools or [*CASES]))
 
 
 if __name__ == "__main__":

@@ -21,7 +21,13 @@ B: Any = SimpleNamespace(nbytes=1000, resident=250)
 
 def test_the_floor_is_one_pass_over_what_is_not_resident() -> None:
     known = beyond.figures(B, 0.25, speed=75.0)
-    assert known == {"resident": 0.25, "resident_bytes": 250, "crossing_bytes": 750, "floor_ms": 10.0}
+    assert known == {
+        "resident": 0.25,
+        "resident_bytes": 250,
+        "crossing_bytes": 750,
+        "floor_ms": 10.0,
+        "bus_gb_per_second": 0.000075,
+    }
 
 
 @pytest.mark.parametrize("task", beyond.TASKS)

@@ -206,7 +206,7 @@ def test_a_matrix_that_does_not_fit_on_cuda_leaves_no_memory_taken() -> None:
     set_memory_limit(pool.used_bytes() + A.nbytes // 2, device="cuda")
     try:
         with pytest.raises(OutOfDeviceMemory, match="under its limit"):
-            A.to(device="cuda")
+            A.to(device="cuda", resident=1.0)
     finally:
         set_memory_limit(None, device="cuda")
     assert pool.used_bytes() == used

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import importlib.util
 import os
+import shutil
 import subprocess
 import sys
 import warnings
@@ -20,14 +21,16 @@ from scipy.sparse import csgraph as theirs
 
 from algorithms import csgraph as ours
 from algorithms.csgraph import places, small
-from algorithms.csgraph.graphs import KEPT, MOST_KEPT, graph_of
+from algorithms.csgraph.graphs import GRAPH, KEPT, MOST_KEPT, graph_of
 from algorithms.fused.cpu.entries import same_bits
 from algorithms.fused.cuda import queues
+from algorithms.fused.cuda import same as same_on_gpu
 from formats.arrays import to_device
 from formats.places import Place
 from semiring.verbs.registry import Unsuited
 
 from .conftest import Backend, writable
+from .emulated import simulated
 
 ROOT = Path(__file__).parent.parent
 SUITE = [f"scipy.sparse.csgraph.tests.test_{name}" for name in ("shortest_path", "connected_components")]
@@ -41,6 +44,7 @@ def backend_by_rule(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPa
     """A backend; on the GPU calls stay there, or go to the host by the rule, as all on small graphs do."""
     if request.param is Backend.CUDA and "by-rule" not in request.node.name:
         monkeypatch.setattr(places, "on_host", lambda A: A)
+        monkeypatch.setattr(places, "at_home", lambda *_: None)
     return request.param
 
 
@@ -285,8 +289,36 @@ def check_forest(S: Any, tree: Any) -> None:
         assert w == A[u, v]
 
 
-class Far:
-    """A matrix on a GPU, as far as the rule looks at it."""
+class Far(sp.csr_array):
+    """A matrix of CuPy's, as far as the rule looks at it."""
+
+    __module__ = "cupyx.scipy.sparse"
+
+    @classmethod
+    def of(cls, n: int, entries: int) -> Far:
+        indptr = np.full(n + 1, entries, np.int32)
+        indptr[0] = 0
+        return cls((np.zeros(entries), np.zeros(entries, np.int32), indptr), shape=(n, n))
+
+    def get(self) -> sp.csr_array:
+        return sp.csr_array(self)
+
+
+def test_calls_go_to_the_host_where_they_are_predicted_to_be_over_sooner() -> None:
+    small, large = Far.of(3_000, 9_000), Far.of(1 << 18, 1 << 20)
+    for cost in (places.DISTANCES, places.LEVELS, places.WEAK, places.STRONG, places.FOREST, places.ORDER):
+        home = places.at_home(small, cost)
+        assert (home != small).nnz == 0
+        assert places.at_home(small, cost) is home
+        assert places.at_home(large, cost) is None
+        assert places.at_home(home, cost) is places.at_home(np.eye(2), cost) is None
+    assert places.at_home(small, places.DISTANCES, 1000) is None
+    small.data[0] = 1
+    assert places.at_home(small, places.WEAK).data[0] == 1
+
+
+class Rows:
+    """Rows on a GPU, as far as a search looks at them."""
 
     def __init__(self, n: int, nnz: int) -> None:
         self.place, self.nrows, self.nnz, self.nbytes, self.kept = Place("cuda"), n, nnz, 12 * nnz, {}
@@ -300,17 +332,8 @@ class Far:
     def keep(self, fact: Any, make: Any) -> Any:
         return self.kept.setdefault(fact, make())
 
-    def to(self, device: str) -> str:
-        return device
 
-
-def test_calls_go_to_the_host_where_they_are_predicted_to_be_over_sooner(monkeypatch: pytest.MonkeyPatch) -> None:
-    small, large = Far(3_000, 9_000), Far(1 << 18, 1 << 22)
-    for cost in (places.DISTANCES, places.LEVELS, places.TREES, places.WEAK, places.STRONG, places.FOREST):
-        assert places.sooner(small, cost) == "cpu"
-        assert places.sooner(large, cost) is large
-        assert places.sooner(graph_of(np.eye(2)), cost).place.on_host
-    assert places.sooner(small, places.DISTANCES, 1000) is small
+def test_an_order_of_many_levels_is_given_up_by_a_gpu_once(monkeypatch: pytest.MonkeyPatch) -> None:
     searched, deep = [], {"levels": 3}
 
     def found(A: Any, source: int, both_ways: bool, none: int, most: int) -> Any:
@@ -318,14 +341,14 @@ def test_calls_go_to_the_host_where_they_are_predicted_to_be_over_sooner(monkeyp
         return ("order", "parents") if deep["levels"] < most else Unsuited("long")
 
     monkeypatch.setattr(queues, "queued", found)
-    assert places.sooner_in_order(small, 0, False) == ("cpu", None)
-    assert not searched
+    large = Rows(1 << 18, 1 << 22)
     for both_ways in (False, True):
-        assert places.sooner_in_order(large, 0, both_ways) == (large, ("order", "parents"))
-    assert len(searched) == 2
-    deep["levels"] = 10**6  # a path: found out once
-    assert places.sooner_in_order(large, 0, False) == places.sooner_in_order(large, 5, False) == ("cpu", None)
+        assert places.order_on(large, 0, both_ways) == ("order", "parents")
+    assert places.order_on(Rows(10, 30), 0, False) == ("order", "parents")  # a few levels are searched in any case
     assert len(searched) == 3
+    deep["levels"] = 10**6  # a path: found out once
+    assert places.order_on(large, 0, False) is places.order_on(large, 5, False) is None
+    assert len(searched) == 4
 
 
 def test_arrays_have_no_edge_where_they_have_nothing_finite() -> None:
@@ -437,7 +460,7 @@ def test_what_is_known_of_a_matrix_is_kept_until_it_changes_or_goes() -> None:
     assert ours.dijkstra(S, indices=0).tolist() == [0, 7]
     S.indices[:] = [0, 1]
     assert ours.connected_components(S)[0] == 2
-    key = id(S)
+    key = id(S), GRAPH
     assert key in KEPT
     del S
     gc.collect()
@@ -445,6 +468,38 @@ def test_what_is_known_of_a_matrix_is_kept_until_it_changes_or_goes() -> None:
     several = [sp.csr_array(np.eye(2)) for _ in range(MOST_KEPT + 2)]
     assert not any(graph_of(one) is graph_of(other) for one, other in pairwise(several))
     assert len(KEPT) == MOST_KEPT
+
+
+@pytest.mark.parametrize("backend", [Backend.CUDA.param(name="csgraph")])
+def test_a_matrix_on_a_gpu_is_known_until_it_changes(backend: Backend) -> None:
+    from cupyx.scipy.sparse import csr_matrix
+
+    S = csr_matrix(sp.csr_matrix(np.array([[0, 1.0, 0], [2.0, 0, 0], [0, 0, 0]])))
+    for graph in (S, csr_matrix(sp.random_array((2000, 2000), density=0.1, rng=1, format="csr"))):  # at home, and there
+        before = ours.dijkstra(graph, indices=0).get()
+        assert ours.dijkstra(graph, indices=0).get().tolist() == before.tolist()
+        graph.data *= 2
+        assert ours.dijkstra(graph, indices=0).get().tolist() == (2 * before).tolist()
+    S.indices[:] = [2, 0]
+    assert ours.breadth_first_order(S, 0)[0].get().tolist() == [0, 2]
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="no g++, which compiles the simulated kernels")
+def test_arrays_on_a_gpu_are_compared_to_the_bit() -> None:
+    rng = np.random.default_rng(1)
+    with simulated(1):
+        for size in (1, 3, 4, 7, 500):
+            kept = [rng.integers(0, 9, size).astype(np.int32), rng.random(size), np.zeros(0)]
+            for first in (0, 1):  # of which the latter does not lie at 16 bytes
+                pairs = [(array[first:], array.copy()[first:]) for array in kept]
+                assert same_on_gpu.same_bits(pairs)
+                for _, other in pairs:
+                    for at in {0, other.size - 1, other.size // 2} if other.size else ():
+                        held, other[at] = other[at], 9.5
+                        assert not same_on_gpu.same_bits(pairs)
+                        other[at] = held
+        assert not same_on_gpu.same_bits([(np.array([0.0]), np.array([-0.0]))])
+        assert not same_on_gpu.same_bits([(np.array([True, False]), np.array([True, True]))])  # by their values
 
 
 def test_several_threads_may_ask_for_many_matrices() -> None:

@@ -223,12 +223,19 @@ def test_many_paths_are_made_when_they_are_looked_at() -> None:
     assert isinstance(ours, Paths)
     assert ours[3] == [0, 1, 2, 3]
     assert ours[3] is ours[3]
+    first = ours[3]
+    ours[4] = "another's"
+    assert ours.copy()[4] == "another's"
+    assert ours.copy()[3] is first
+    ours[4] = theirs[4]
     assert ours == theirs
     assert theirs == ours
     assert dict(ours) == theirs
     assert {**ours} == theirs
     assert pickle.loads(pickle.dumps(ours)) == theirs
     assert type(ours.copy()) is dict
+    one_by_one = backend.single_source_shortest_path(backend.convert_from_nx(G), 0)
+    assert {name: one_by_one[name] for name in reversed(theirs)} == theirs  # of which the last are made at once
     assert list(ours.items()) == list(theirs.items())
     assert (ours | {}) == ({} | ours) == theirs
     assert ours != {}

@@ -176,7 +176,7 @@ def test_simulated_gpus_join_their_forests_and_components(
     if light_first:
         monkeypatch.setattr(forests_on_gpus, "DENSE", 0)
         monkeypatch.setattr(stream, "FEW_LISTED", 0)
-        monkeypatch.setattr(stream, "MOST_LISTED", 2)
+        monkeypatch.setattr(stream, "MOST_NEW", 1)
     A, count = GRAPHS[name](), 3 if light_first else 2
     with simulated(count):
         P = spread_with_facts(A, count)
@@ -209,7 +209,7 @@ def test_simulated_gpus_leave_out_no_heavy_edge_by_heavier_ones(seed: int, monke
 def test_a_simulated_gpu_makes_forests_of_short_lists(dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of edges both ways with other weights, equal weights, loops, and some keys that have more than 64 bits."""
     monkeypatch.setattr(stream, "FEW_LISTED", 0)
-    monkeypatch.setattr(stream, "MOST_LISTED", 1.3)
+    monkeypatch.setattr(stream, "MOST_NEW", 0.3)
     for seed, n in enumerate((3, 40, 70)):
         random, m = np.random.default_rng(seed), 7 * n
         weights = (random.integers(0, 7, m) // np.array([-2, 2])[random.integers(0, 2, m)]).astype(dtype)

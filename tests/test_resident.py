@@ -474,7 +474,7 @@ def test_a_limit_on_cuda_leaves_most_on_the_host_and_explain_tells() -> None:
     set_memory_limit(used + VECTORS * A.nrows + A.nbytes // 8, device=place)
     try:
         with pytest.raises(OutOfDeviceMemory):
-            A.to(device="cuda")
+            A.to(device="cuda", resident=1.0)
         B = A.to(device="cuda", resident="auto")
         y = on_cpu(mxv(B, cupy().zeros(A.ncols, np.float32), "min_plus"))
     finally:

@@ -11,8 +11,9 @@ from algorithms.topological import topological_components
 from formats.storage.orientation import compressed
 from semiring.vectors import renumbered
 
+from . import places
 from .graphs import as_given, checked, damaged, graph_of
-from .places import STRONG, WEAK, sooner, where
+from .places import STRONG, WEAK, sent_to
 
 
 def connected_components(
@@ -42,19 +43,20 @@ def connected_components(
     if connection.lower() not in ("weak", "strong"):
         raise ValueError("connection must be 'weak' or 'strong'")
     strong = directed and connection.lower() == "strong"
+    if (home := places.at_home(csgraph, STRONG if strong else WEAK)) is not None:
+        return sent_to(csgraph, connected_components(home, directed, connection, return_labels))
     A: Any = as_given(csgraph)
     A = graph_of(csgraph, weighted=False) if A is None else A
-    B = sooner(A, STRONG if strong else WEAK)
     if not A.nrows:
         count, label = 0, A.xp.zeros(0, np.int32)
-    elif strong and B.place.on_host:
-        count, label = as_complete(B)
+    elif strong and A.place.on_host:
+        count, label = as_complete(A)
     elif strong:
-        label = topological_components(B)
+        label = topological_components(A)
         count = int(label.max()) + 1
     else:
-        label, count = renumbered(scc(checked(compressed(B, 0)), weak=True))
-    return (count, where(A, label.astype(np.int32, copy=False))) if return_labels else count
+        label, count = renumbered(scc(checked(compressed(A, 0)), weak=True))
+    return (count, label.astype(np.int32, copy=False)) if return_labels else count
 
 
 def as_complete(A: Any) -> tuple[int, np.ndarray]:

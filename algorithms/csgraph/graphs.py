@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import operator
 import weakref
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import reduce
 from threading import RLock
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from algorithms.shared.entries import entry_places
-from formats import CSR, Matrix, from_edges, from_scipy
+from formats import CSC, CSR, Matrix, from_edges, from_scipy
 from formats.arrays import is_array, namespace, to_device
-from formats.matrix.facts import Fact
+from formats.matrix.facts import COMPRESSED, Fact
 from formats.storage.orientation import compressed, is_symmetric
 from semiring import ewise_add
+
+T = TypeVar("T")
 
 EITHER_WAY: Fact[Matrix] = Fact("the lighter of both directions of each edge")
 
@@ -27,27 +28,23 @@ MOST_KEPT, MOST_BYTES = 4, 1 << 28
 SOON = 1 << 17
 """Entries of a graph whose calls are over before it is known what is worth knowing of it."""
 
-SMALL_BYTES = 1 << 18
-"""Of arrays of a GPU that are fetched to be compared: a comparison there takes some 50 µs each."""
-
 NEARLY_ZERO = 1e-8
 """What SciPy takes for 0 in an array."""
 
 
 @dataclass(frozen=True)
 class Kept:
-    """A user's matrix, by a weak reference, its arrays as they were, and what was made of them.
-
-    The arrays of a small matrix on a GPU are kept on the host, where they are compared sooner.
-    """
+    """A user's matrix, by a weak reference, copies of its arrays as they were, and what was made of them."""
 
     source: weakref.ref[Any]
     arrays: tuple[Any, ...]
-    matrix: Matrix
+    made: Any
 
 
-KEPT: OrderedDict[int, Kept] = OrderedDict()
-"""By the identity of the user's matrix, the last used at the end."""
+KEPT: OrderedDict[tuple[int, str], Kept] = OrderedDict()
+"""By the identity of the user's matrix and the name of what was made, the last used at the end."""
+
+GRAPH = "a graph"
 
 SEEN: OrderedDict[int, weakref.ref[Any]] = OrderedDict()
 """Matrices on which there was a call that did not keep them."""
@@ -89,27 +86,44 @@ def as_given(csgraph: Any, most: int | None = None) -> CSR | None:
     return CSR.trusted(indptr, indices, values, (n, n))
 
 
-def is_new(csgraph: Any) -> bool:
-    """Is this the first call on a SciPy CSR with sorted rows? Then nothing is known of it, nor worth finding out."""
+def is_first_call(csgraph: Any) -> bool:
+    """Is this the first call on a SciPy CSR? Then nothing is known of it, nor worth finding out."""
     if getattr(csgraph, "format", "") != "csr" or type(csgraph.data) is not np.ndarray:
         return False
     key = id(csgraph)
     with LOCK:
-        sources = SEEN.get(key), KEPT[key].source if key in KEPT else None
+        sources = SEEN.get(key), KEPT[key, GRAPH].source if (key, GRAPH) in KEPT else None
         if any(source is not None and source() is csgraph for source in sources):
             return False
         SEEN[key] = weakref.ref(csgraph, lambda _: SEEN.pop(key, None))
         if len(SEEN) > MOST_KEPT:
             SEEN.popitem(last=False)
-    return bool(csgraph.has_sorted_indices)
+    return True
+
+
+def is_new(csgraph: Any) -> bool:
+    """Is this the first call on a SciPy CSR with sorted rows?"""
+    return is_first_call(csgraph) and bool(csgraph.has_sorted_indices)
 
 
 def new_rows(csgraph: Any) -> CSR | None:
     """The rows of a SciPy CSR as they are, for the first call on it; None if they are not in order, or not numbers."""
-    if not is_new(csgraph) or not csgraph.has_canonical_format or np.isnan(csgraph.data).any():
+    if not is_first_call(csgraph) or not csgraph.has_canonical_format or np.isnan(csgraph.data).any():
         return None
     A = as_given(csgraph)
     return None if A is None else checked(A)
+
+
+def with_columns(A: CSR, csgraph: Any) -> CSR:
+    """A, the rows of a SciPy CSR; if it is small, with columns by SciPy, which come sooner than by a conversion."""
+    from algorithms.fused.cpu.forest import is_joined_in_order
+    from algorithms.fused.cpu.symmetry import find_symmetry
+
+    find_symmetry(A)
+    if not is_symmetric(A) and A.nnz < SOON and not is_joined_in_order(A):
+        S = csgraph.tocsc()
+        A.keep(COMPRESSED, lambda: CSC.trusted(S.indptr, S.indices, S.data.astype(A.dtype, copy=False), A.shape), CSC)
+    return A
 
 
 def given_both_ways(csgraph: Any, most: int) -> CSR | None:
@@ -167,42 +181,54 @@ def from_sparse(S: Any, weighted: bool) -> Matrix:
         S = S.tocsr()
         S.eliminate_zeros()
         return converted(S)
+    return converted(S.tocsr()) if compressed_arrays(S) is None else remembered(S, GRAPH, converted, weighted)
+
+
+def compressed_arrays(S: Any) -> tuple[Any, ...] | None:
+    """The arrays of a CSR or CSC that may be kept; None of a larger one, and of other formats."""
     if S.format not in ("csr", "csc") or S.data.nbytes + S.indices.nbytes > MOST_BYTES:
-        return converted(S.tocsr())
-    arrays, key = (S.indptr, S.indices, S.data), id(S)
+        return None
+    return S.indptr, S.indices, S.data
+
+
+def is_remembered(S: Any, name: str) -> bool:
+    """Is something of this name kept, of S as it is or was?"""
+    return (id(S), name) in KEPT
+
+
+def remembered(S: Any, name: str, make: Callable[[Any], T], weighted: bool = True) -> T:
+    """What is made of a copy of a CSR or CSC, kept under a name while S lives and its arrays are as they were.
+
+    weighted: False if values may be old ones.
+    """
+    arrays, key = (S.indptr, S.indices, S.data), (id(S), name)
     with LOCK:
         kept = KEPT.get(key)
         if kept is not None:
             KEPT.move_to_end(key)
     if kept is not None and kept.source() is S and unchanged(kept.arrays, arrays if weighted else arrays[:2]):
-        return kept.matrix
+        return kept.made
     copies = tuple(array.copy() for array in arrays)
-    own = type(S)(copies[::-1], shape=S.shape)
-    matrix = converted(own)
+    made = make(type(S)(copies[::-1], shape=S.shape))
     with LOCK:
-        KEPT[key] = Kept(weakref.ref(S, lambda _: KEPT.pop(key, None)), looked_at(copies), matrix)
+        KEPT[key] = Kept(weakref.ref(S, lambda _: KEPT.pop(key, None)), copies, made)
         KEPT.move_to_end(key)
         if len(KEPT) > MOST_KEPT:
             KEPT.popitem(last=False)
-    return matrix
+    return made
 
 
 def unchanged(kept: tuple[Any, ...], arrays: tuple[Any, ...]) -> bool:
-    """Are these arrays as they were? A GPU is waited for once."""
+    """Are these arrays as they were, to the bit?"""
     if any(x.dtype != y.dtype or x.shape != y.shape for x, y in zip(kept, arrays, strict=False)):
         return False
-    if isinstance(kept[0], np.ndarray):
+    if isinstance(arrays[0], np.ndarray):
         from algorithms.fused.cpu.entries import same_bits
 
-        return all(map(same_bits, kept, looked_at(arrays)))
-    return bool(reduce(operator.and_, ((x == y).all() for x, y in zip(kept, arrays, strict=False))))
+        return all(map(same_bits, kept, arrays))
+    from algorithms.fused.cuda.same import same_bits as same_bits_there
 
-
-def looked_at(arrays: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Arrays where they are compared: small ones on the host."""
-    if isinstance(arrays[0], np.ndarray) or sum(array.nbytes for array in arrays) > SMALL_BYTES:
-        return arrays
-    return tuple(array.get() for array in arrays)
+    return same_bits_there([*zip(kept, arrays, strict=False)])
 
 
 def converted(S: Any) -> Matrix:

@@ -29,9 +29,9 @@ from formats.storage.orientation import compressed
 from semiring import MinPlus, select
 from semiring.vectors import all_vertices
 
-from . import small
+from . import places, small
 from .graphs import graph_of, starts_of
-from .places import ALL_PAIRS, DISTANCES, LEVELS, TREES, Cost, sooner, where
+from .places import ALL_PAIRS, BOTH_WAYS, DISTANCES, LEVELS, NEAREST, TREES, sent_to
 from .trees import as_predecessors, origins
 
 POTENTIALS: Fact[tuple[Any, Matrix]] = Fact("Johnson's potentials, and the weights that they leave")
@@ -80,6 +80,8 @@ def dijkstra(
     Source: `sssp`.
     """
     how = return_predecessors, unweighted, limit
+    if (home := home_of(csgraph, directed, indices, return_predecessors, unweighted, min_only)) is not None:
+        return sent_to(csgraph, dijkstra(home, directed, indices, *how, min_only))
     if (found := small.dijkstra(csgraph, directed, indices, *how, min_only)) is not None:
         return found
     A = graph_of(csgraph, directed)
@@ -89,8 +91,7 @@ def dijkstra(
     if limit < 0:
         raise ValueError("limit must be >= 0")
     if min_only:
-        B = sooner(A, cost_of(return_predecessors, unweighted))
-        return where(A, from_nearest(B, starts, *how))
+        return from_nearest(A, starts, *how)
     return from_each(A, starts, shape, *how)
 
 
@@ -123,6 +124,8 @@ def bellman_ford(
 
     Source: `sssp`.
     """
+    if (home := home_of(csgraph, directed, indices, return_predecessors, unweighted)) is not None:
+        return sent_to(csgraph, bellman_ford(home, directed, indices, return_predecessors, unweighted))
     A = graph_of(csgraph, directed)
     return from_each(A, *starts_of(A, indices), return_predecessors, unweighted)
 
@@ -156,6 +159,8 @@ def johnson(
 
     Source: Johnson 1977 [1].
     """
+    if (home := home_of(csgraph, directed, indices, return_predecessors, unweighted)) is not None:
+        return sent_to(csgraph, johnson(home, directed, indices, return_predecessors, unweighted))
     A = graph_of(csgraph, directed)
     starts, shape = starts_of(A, indices)
     if unweighted or not gains_by_length(A, MinPlus):
@@ -201,13 +206,15 @@ def floyd_warshall(
 
     Source: `all_pairs`.
     """
+    if (home := places.at_home(csgraph, ALL_PAIRS, sources=None)) is not None:
+        return sent_to(csgraph, floyd_warshall(home, directed, return_predecessors, unweighted))
     A = graph_of(csgraph, directed)
     if gains_by_length(A, MinPlus):
         A = select(A, "offdiag")
     if return_predecessors or unweighted:
         return from_each(A, *starts_of(A, None), return_predecessors, unweighted)
     with cycles_as_scipy_does():
-        return where(A, all_pairs(sooner(A, ALL_PAIRS, A.nrows)))
+        return all_pairs(A)
 
 
 def shortest_path(
@@ -245,6 +252,9 @@ def shortest_path(
 
     Source: `sssp` and `all_pairs`.
     """
+    if (home := home_of(csgraph, directed, indices, return_predecessors, unweighted)) is not None:
+        found = shortest_path(home, method, directed, return_predecessors, unweighted, overwrite, indices)
+        return sent_to(csgraph, found)
     if method == "auto":
         A = graph_of(csgraph)
         few = indices is not None or A.nnz < A.nrows**2 * DENSE
@@ -263,6 +273,20 @@ def shortest_path(
     return floyd_warshall(csgraph, directed, return_predecessors, unweighted)
 
 
+def home_of(
+    csgraph: Any,
+    directed: bool,
+    indices: Any,
+    return_predecessors: bool,
+    unweighted: bool,
+    min_only: bool = False,
+) -> Any:
+    """As `at_home`, for searches from these vertices."""
+    sources = 1 if min_only else None if indices is None else max(int(np.size(indices)), 1)
+    cost = LEVELS if unweighted else NEAREST if min_only else TREES if return_predecessors else DISTANCES
+    return places.at_home(csgraph, cost if directed or cost is not DISTANCES else BOTH_WAYS, sources)
+
+
 def from_each(
     A: Matrix,
     starts: list[int],
@@ -272,19 +296,7 @@ def from_each(
     limit: float = math.inf,
 ) -> Any:
     """Distances, or distances and predecessors, of shape (*shape, n)."""
-    B = sooner(A, cost_of(return_predecessors, unweighted), len(starts))
-    return where(A, found_from(B, starts, (*shape, A.nrows), return_predecessors, unweighted, limit))
-
-
-def cost_of(return_predecessors: bool, unweighted: bool) -> Cost:
-    return LEVELS if unweighted else TREES if return_predecessors else DISTANCES
-
-
-def found_from(
-    A: Matrix, starts: list[int], shape: tuple[int, ...], return_predecessors: bool, unweighted: bool, limit: float
-) -> Any:
-    """`from_each` on A's device."""
-    xp = A.xp
+    shape, xp = (*shape, A.nrows), A.xp
     if not starts:
         d = xp.empty(shape, np.float64)
         return (d, xp.empty(shape, np.int32)) if return_predecessors else d

@@ -14,6 +14,7 @@ from formats.storage.compressed import expand
 from formats.storage.orientation import is_symmetric
 from semiring.vectors import all_vertices, roots
 
+from . import places
 from .graphs import (
     SOON,
     as_given,
@@ -27,8 +28,9 @@ from .graphs import (
     new_rows,
     stored,
     values_at,
+    with_columns,
 )
-from .places import FOREST, NONE, sooner, sooner_in_order, where
+from .places import FOREST, NONE, ORDER, sent_to, where
 
 
 def breadth_first_order(csgraph: Any, i_start: int, directed: bool = True, return_predecessors: bool = True) -> Any:
@@ -54,6 +56,8 @@ def breadth_first_order(csgraph: Any, i_start: int, directed: bool = True, retur
     Source: `bfs_order`.
     """
     start = operator.index(i_start)
+    if (home := places.at_home(csgraph, ORDER)) is not None:
+        return sent_to(csgraph, breadth_first_order(home, start, directed, return_predecessors))
     A: Any = as_given(csgraph) if directed or is_new(csgraph) else None
     if A is not None and 0 <= start < A.nrows:
         order, parent = as_queued(A, start, None if directed else columns_as_given(A))
@@ -74,14 +78,14 @@ def as_queued(A: Any, start: int, columns: Any = None) -> tuple[Any, Any]:
 
 
 def in_order(A: Matrix, start: int, both_ways: bool) -> tuple[Any, Any, Any]:
-    """(A, or its copy on the host if an order is there sooner; the order and the predecessors, where that is)."""
-    B, found = sooner_in_order(A, start, both_ways)
-    if found is not None:
-        return B, *found
+    """(A, or its copy on the host if the order has too many levels; the order and the predecessors, where that is)."""
+    if (found := places.order_on(A, start, both_ways)) is not None:
+        return A, *found
+    B: Any = places.on_host(A)
     if B.place.on_host and B.nnz < SOON and 0 <= start < B.nrows:
         from algorithms.fused.cpu.bfs_order import queued
 
-        return B, *queued(B, start, both_ways, NONE)  # type: ignore[arg-type]  # by rows
+        return B, *queued(B, start, both_ways, NONE)  # by rows
     order, parent = bfs_order(B, start, both_ways=both_ways)
     return B, order.astype(np.int32, copy=False), as_predecessors(parent)
 
@@ -110,6 +114,8 @@ def breadth_first_tree(csgraph: Any, i_start: int, directed: bool = True) -> Any
     Source: `bfs_order`.
     """
     start = operator.index(i_start)
+    if (home := places.at_home(csgraph, ORDER)) is not None:
+        return sent_to(csgraph, breadth_first_tree(home, start, directed))
     given: Any = new_rows(csgraph) if directed else None
     if given is not None and 0 <= start < given.nrows:
         _, parent = as_queued(given, start)
@@ -149,9 +155,10 @@ def minimum_spanning_tree(csgraph: Any, overwrite: bool = False) -> Any:
 
     Source: `boruvka`.
     """
+    if (home := places.at_home(csgraph, FOREST)) is not None:
+        return sent_to(csgraph, minimum_spanning_tree(home))
     given = new_rows(csgraph)
-    G: Any = graph_of(csgraph) if given is None else given
-    A: Any = sooner(G, FOREST)
+    A: Any = graph_of(csgraph) if given is None else with_columns(given, csgraph)
     F: Any = boruvka(A if A.place.on_host else graph_of(csgraph, directed=False), symmetrize=True)
     u, v, weights = F.rows, F.cols, F.values
     if bool((weights == 0).any()):
@@ -159,7 +166,7 @@ def minimum_spanning_tree(csgraph: Any, overwrite: bool = False) -> Any:
     if not is_symmetric(A):
         here = values_at(A, u, v) == weights
         u, v = A.xp.where(here, u, v), A.xp.where(here, v, u)
-    return matrix_like(csgraph, *where(G, by_rows(u, v, weights, G.nrows)))
+    return matrix_like(csgraph, *by_rows(u, v, weights, A.nrows))
 
 
 def as_predecessors(parent: Any) -> Any:

@@ -11,7 +11,7 @@ import numpy as np
 
 from algorithms import closeness
 from algorithms.all_pairs import all_pairs
-from algorithms.distance_totals import distance_totals
+from algorithms.distance_totals import Totals, distance_totals
 from algorithms.distances_in_blocks import blocks_of_distances
 from algorithms.eccentricity import eccentricity as eccentricities
 from formats import Matrix
@@ -54,6 +54,11 @@ def plain(G: Converted, x: Any, weight: Any) -> list[Any]:
     return [value or 0 for value in values]
 
 
+def sums_of(G: Converted) -> Totals:
+    """`distance_totals`, by edges, which several functions ask for."""
+    return G.once(("totals", G.device), lambda: distance_totals(G.matrix()))
+
+
 def farness(
     G: Converted, weight: Any, backwards: bool = False, vertices: list[int] | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -70,12 +75,13 @@ def farness(
     return np.concatenate(total), np.concatenate(count)
 
 
-def farthest(A: Matrix, weighted: bool) -> Any:
+def farthest(G: Converted, weight: Any) -> Any:
     """Of each vertex of a connected graph the distance of the farthest one."""
+    A, weighted = matrix(G, weight), weight is not None
     if A.nrows > AT_ONCE:
         return eccentricities(A, weighted=weighted)
     if not weighted:
-        return distance_totals(A).farthest
+        return sums_of(G).farthest
     blocks = blocks_of_distances(A, list(range(A.nrows)), weighted)
     return np.concatenate([to_device(d.max(axis=1), "cpu") for _, d, _ in blocks])
 
@@ -83,7 +89,7 @@ def farthest(A: Matrix, weighted: bool) -> Any:
 def total_length(G: Converted, weight: Any) -> Any:
     """The sum of all distances, of floats in NetworkX's order."""
     if weight is None:
-        return int(distance_totals(G.matrix()).total.sum())
+        return int(sums_of(G).total.sum())
     if not_negative(G, weight).dtype == np.int64:
         return int(farness(G, weight)[0].sum())
     each = (as_lengths(G, settle(G, [v], weight), [v]).values() for v in range(len(G)))
@@ -97,7 +103,7 @@ def eccentricity(G: Converted, v: Any = None, sp: Any = None, weight: Any = None
         not_negative(G, weight)
     if v is None:
         check_connected(G)
-        return by_name(G, plain(G, farthest(matrix(G, weight), weight is not None), weight))
+        return by_name(G, plain(G, farthest(G, weight), weight))
     at = G.index(v)
     if at < 0:
         raise NotImplementedError("several vertices")
@@ -177,7 +183,8 @@ def closeness_centrality(G: Converted, u: Any = None, distance: Any = None, wf_i
     if len(G) == 0 or (u is not None and G.index(u) < 0):
         raise NotImplementedError("no vertices, or none of that name")
     if u is None and distance is None:
-        count, total = (to_device(each, "cpu") for each in distance_totals(G.matrix())[:2])
+        sums = sums_of(G)
+        count, total = to_device(sums.reached, "cpu"), to_device(sums.total, "cpu")
     else:
         total, count = farness(G, distance, backwards=True, vertices=None if u is None else [G.index(u)])
     reached = count - 1.0

@@ -85,7 +85,7 @@ def single_source_bellman_ford(
     t = G.index(target)
     if t not in found.met:
         raise nx.NetworkXNoPath(f"Target {target} cannot be reached from given sources")
-    return found.d[t].item(), G.listed(np.array(way(found.parent, t), np.int64))
+    return found.d[t].item(), G.listed(way(found.parent, t))
 
 
 def single_source_bellman_ford_path(G: Converted, source: Any, weight: Any = "weight") -> dict[Any, list[Any]]:

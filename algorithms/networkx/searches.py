@@ -16,6 +16,7 @@ from algorithms.fused.cpu.light_edges import ascending
 from formats.arrays import to_device
 from formats.storage.orientation import compressed
 
+from .answers import in_order
 from .graph import Converted
 from .options import option, options
 
@@ -63,6 +64,19 @@ def search(G: Converted, sources: list[int], limit: int = DEEPEST, backwards: bo
     level[sources] = 0
     count = breadth_first.search(*rows, len(sources), limit, queue, level, parent)
     return Found(queue[:count], level, parent)
+
+
+def lengths(G: Converted, source: int, limit: int = DEEPEST, backwards: bool = False) -> dict[Any, int]:
+    """How many edges away each vertex is that a search with a queue finds, to a level, in its order."""
+    if not option("exact_order"):
+        found = search(G, [source], limit, backwards)
+        return in_order(G, found.order, found.level)
+    n = len(G)
+    (order,), (level,) = orders, levels = np.empty((2, 1, n), np.int32)
+    count = np.full(1, n)
+    rows, seen = G.rows_of(backwards), np.full(n, -1, np.int32)
+    breadth_first.search_each(tuple(rows), np.array([source]), limit, seen, orders, levels, count)
+    return dict(zip(G.listed(order[: count[0]]), level[: count[0]].tolist(), strict=True))
 
 
 def searched(G: Converted, limit: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:

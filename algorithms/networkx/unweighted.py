@@ -12,17 +12,15 @@ from algorithms.fused.cpu.in_order import breadth_first
 
 from .answers import in_order, late, lists, paths
 from .graph import Converted
-from .searches import before_each, levels, search, searched, vertex
+from .searches import before_each, lengths, levels, search, searched, vertex
 
 
 def single_source_shortest_path_length(G: Converted, source: Any, cutoff: Any = None) -> dict[Any, int]:
-    found = search(G, [vertex(G, source, "Source {} is not in G")], levels(cutoff))
-    return in_order(G, found.order, found.level)
+    return lengths(G, vertex(G, source, "Source {} is not in G"), levels(cutoff))
 
 
 def single_target_shortest_path_length(G: Converted, target: Any, cutoff: Any = None) -> dict[Any, int]:
-    found = search(G, [vertex(G, target, "Target {} is not in G")], levels(cutoff), backwards=True)
-    return in_order(G, found.order, found.level)
+    return lengths(G, vertex(G, target, "Target {} is not in G"), levels(cutoff), backwards=True)
 
 
 def single_source_shortest_path(G: Converted, source: Any, cutoff: Any = None) -> dict[Any, list[Any]]:

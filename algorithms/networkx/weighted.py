@@ -159,7 +159,7 @@ def to_target(G: Converted, sources: list[int], target: Any, cutoff: Any, weight
     found = settle(G, sources, weight, cutoff, max(t, 0)) if t >= 0 else settle(G, sources, weight, cutoff)
     if t < 0 or found.d[t] < 0:
         raise nx.NetworkXNoPath(f"No path to {target}.")
-    return found.d[t].item(), G.listed(np.array(way(found.parent, t), np.int64))
+    return found.d[t].item(), G.listed(way(found.parent, t))
 
 
 def multi_source_dijkstra(
@@ -263,8 +263,7 @@ def bidirectional_dijkstra(G: Converted, source: Any, target: Any, weight: Any =
     met, length = loops.meet(rows, back, s, t, heaps, seen, settled, before)
     if met < 0:
         raise nx.NetworkXNoPath(f"No path between {source} and {target}.")
-    path = way(before[0], met) + way(before[1], met)[-2::-1]
-    return length, G.listed(np.array(path, np.int64))
+    return length, G.listed(np.concatenate((way(before[0], met), way(before[1], met)[-2::-1])))
 
 
 def voronoi_cells(G: Converted, center_nodes: Any, weight: Any = "weight") -> dict[Any, set[Any]]:

@@ -8,7 +8,8 @@ are made only where they fit. What refuses to run so is a row with the reason.
     resident        the share that was asked for; resident_bytes are on the device
     crossing_bytes  are not: they cross the bus in each pass over the matrix
     edges           looked at by a call, where it counts them; crossed_bytes, what they moved
-    floor_ms        of one pass over crossing_bytes, at the speed at which a kernel reads pinned memory here
+    floor_ms        of one pass over crossing_bytes, at the speed at which a kernel reads pinned memory
+    bus_gb_per_second  that speed, measured before the calls at each share
     passes          the call's time in floors
     first_ms        of the first call, with what it makes and keeps; set up again for each share
     stream_ms       of as many floors as the call has rounds on the whole matrix: all of it read in each
@@ -51,9 +52,9 @@ MANY = 1 << 29
 SCALES, LARGEST = (24, 25), (26, 27)
 """Of R-MAT graphs, but on a quick run. The largest are the last graphs."""
 SOURCE = 3
-PROBE_BYTES = 256 << 20
-"""Of pinned memory, whose reading gives the bus's speed."""
-SECONDS = 0.3
+PROBE_BYTES, PROBES = 256 << 20, 7
+"""Of pinned memory, whose reading gives the bus's speed, and how often it is read."""
+SECONDS = 0.2
 """That the timed calls of a row may take, but for three of them."""
 SLOW_SECONDS = 2.0
 """From which on a call is timed once."""
@@ -98,12 +99,10 @@ def graphs(setting: Setting) -> Iterator[tuple[str, Callable[[], CSR]]]:
 def rows(setting: Setting) -> Iterator[Row]:
     """Every task at every share on every graph."""
     place = find_place(setting.device)
-    speed: float | None = None
     for name, make in graphs(setting):
         if kept := setting.kept_rows(name):
             yield from kept
             continue
-        speed = bytes_per_ms(place, PROBE_BYTES >> (6 if setting.quick else 0)) if speed is None else speed
         whole = make()
         A = whole.to(device="cpu")
         told = {task: explain(run, whole, vector(whole)) for task, run in TASKS.items()}
@@ -115,9 +114,9 @@ def rows(setting: Setting) -> Iterator[Row]:
         released(setting.device)
         known = {"graph": name, "n": A.nrows, "nnz": A.nnz, "matrix_bytes": A.nbytes}
         for share in SHARES if A.nnz < MANY else FEWER:
-            for row in at_share(A, TASKS, share, answers, place, speed, setting):
+            for row in at_share(A, TASKS, share, answers, place, setting):
                 yield known | row | {"stream_ms": rounded(row["floor_ms"] * rounds[row["contender"]])}
-            for row in at_share(packed, PRODUCT, share, answers, place, speed, setting):
+            for row in at_share(packed, PRODUCT, share, answers, place, setting):
                 own = {"matrix_bytes": packed.nbytes, "contender": f"{row['contender']}, CompressedCSR"}
                 yield known | row | own | {"stream_ms": row["floor_ms"]}
         released(setting.device)
@@ -146,10 +145,11 @@ def limited(A: M, share: float, place: Place) -> Iterator[None]:
 
 
 def at_share(
-    A: M, tasks: dict[str, Task], share: float, answers: dict[str, Any], place: Place, speed: float, setting: Setting
+    A: M, tasks: dict[str, Task], share: float, answers: dict[str, Any], place: Place, setting: Setting
 ) -> Iterator[Row]:
-    """The tasks' rows at one share."""
+    """The tasks' rows at one share, and how fast the bus is at that time."""
     released(setting.device)
+    speed = bytes_per_ms(place, setting)
     with limited(A, share, place):
         B: M = A.to(device=place, resident=share)
         known = figures(B, share, speed)
@@ -171,6 +171,7 @@ def figures(B: M, share: float, speed: float) -> Row:
         "resident_bytes": B.resident,
         "crossing_bytes": crossing,
         "floor_ms": rounded(crossing / speed),
+        "bus_gb_per_second": rounded(speed / 1e6),
     }
 
 
@@ -201,13 +202,14 @@ def timed(B: M, task: str, run: Task, answer: Any, setting: Setting, known: Row)
     return found
 
 
-def bytes_per_ms(place: Place, nbytes: int) -> float:
-    """How fast a kernel reads pinned memory of so many bytes."""
+def bytes_per_ms(place: Place, setting: Setting) -> float:
+    """How fast a kernel reads pinned memory: the median of PROBES."""
+    nbytes = PROBE_BYTES >> (6 if setting.quick else 0)
     array = resident.empty((nbytes // 4,), np.dtype(np.float32), 0, place)
     part = resident.host_part(array)
     assert part is not None
     part[1][:] = 0
-    return nbytes / median(event_ms(lambda: array.sum()) for _ in range(5))
+    return nbytes / median(event_ms(lambda: array.sum()) for _ in range(PROBES))
 
 
 def plot(rows: list[Row]) -> Figure | None:

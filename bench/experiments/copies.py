@@ -29,7 +29,7 @@ from .teps import FOREST, Graph, Task, Way, implementation, measured
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-MEBIBYTES = (16, 64, 256, 1024, 4096)
+MEBIBYTES = (16, 64, 256, 1024)
 QUICK_MEBIBYTES = (1, 32)
 SCALE, QUICK_SCALE = 24, 8
 PROBE_BYTES = 256 << 20

@@ -164,7 +164,7 @@ MST = Experiment(
 
 SHARES = (0.0, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5)
 """Of the vertices, which the CPU searches."""
-HYBRID_SCALES = (22, 24)
+HYBRID_SCALE = 24
 MEASURED, FUSED = "hybrid, share measured", "GPU, fused"
 SECONDS = 0.2
 """That the timed calls of a share may take, but for THREE of them."""
@@ -173,16 +173,15 @@ SECONDS = 0.2
 def shared(setting: Setting) -> Iterator[Row]:
     """Both graphs, every share."""
     for make in (symmetric, cliques):
-        for scale in (8,) if setting.quick else HYBRID_SCALES:
-            graph = make(scale)
-            if kept := setting.kept_rows(graph.name):
-                yield from kept
-                continue
-            released(setting.device)
-            A = graph.make(scale, device=setting.device)
-            yield from at_shares(A, graph.row | {"n": A.nrows, "nnz": A.nnz}, setting)
-            A.forget()
-            del A
+        graph = make(8 if setting.quick else HYBRID_SCALE)
+        if kept := setting.kept_rows(graph.name):
+            yield from kept
+            continue
+        released(setting.device)
+        A = graph.make(graph.scale, device=setting.device)
+        yield from at_shares(A, graph.row | {"n": A.nrows, "nnz": A.nnz}, setting)
+        A.forget()
+        del A
 
 
 def at_shares(A: CSR, known: Row, setting: Setting) -> Iterator[Row]:

@@ -30,7 +30,7 @@ from formats.matrix.placing import VECTORS
 from formats.places import Place, find_place
 from semiring import explain
 
-from .beyond import PROBE_BYTES, SOURCE, TASKS, bytes_per_ms, figures, timed, vector
+from .beyond import SOURCE, TASKS, bytes_per_ms, figures, timed, vector
 from .teps import on_host, same
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ QUICK, QUICK_BEYOND = (10, 8), (10, 6)
 STRIP_BYTES = 5 * 8
 """For each edge of a range of rows while these are made, at most."""
 LIMIT = 4 << 30
-THRESHOLDS = (1, 2, 4, 8, 16, 32, 64, 128)
+THRESHOLDS = (1, 4, 16, 64)
 """Weights at which a forest is looked at."""
 FEW_THRESHOLDS = (4, 64)
 NAMES = "mxv", "SSSP", "BFS", "MST", "WCC"
@@ -84,7 +84,7 @@ def in_memory(setting: Setting) -> Iterator[Row]:
     if kept := setting.kept_rows(name):
         yield from kept
         return
-    speed = bytes_per_ms(place, PROBE_BYTES >> (6 if setting.quick else 0))
+    speed = bytes_per_ms(place, setting)
     finish(setting.device)
     start = time.perf_counter()
     whole = rmat(scale, edge_factor, device=setting.device, dtype=np.float32)
@@ -99,12 +99,10 @@ def in_memory(setting: Setting) -> Iterator[Row]:
     whole.forget()
     del whole
     released(setting.device)
-    yield from within((scale, edge_factor), known, answers, speed, setting, place)
+    yield from within((scale, edge_factor), known, answers, setting, place)
 
 
-def within(
-    size: tuple[int, int], known: Row, answers: dict[str, Any], speed: float, setting: Setting, place: Place
-) -> Iterator[Row]:
+def within(size: tuple[int, int], known: Row, answers: dict[str, Any], setting: Setting, place: Place) -> Iterator[Row]:
     """The rows of the same matrix, made again, as much of which is resident as a limit has room for, beside vectors."""
     limit = known["matrix_bytes"] // 2 + VECTORS * known["n"] if setting.quick else LIMIT
     part = max(0.0, (limit - VECTORS * known["n"]) / known["matrix_bytes"])
@@ -112,6 +110,7 @@ def within(
     B = rmat_in_strips(*size, QUADRANTS, device=setting.device, allocate=allocating(part, place))
     finish(setting.device)
     released(setting.device)
+    speed = bytes_per_ms(place, setting)
     set_memory_limit(limit, device=place)
     try:
         own = figures(B, round(B.resident / B.nbytes, 4), speed) | {"limit_bytes": limit}
@@ -131,7 +130,7 @@ def larger_than_memory(setting: Setting) -> Iterator[Row]:
     if kept := setting.kept_rows(name):
         yield from kept
         return
-    speed = bytes_per_ms(place, PROBE_BYTES >> (6 if setting.quick else 0))
+    speed = bytes_per_ms(place, setting)
     start = time.perf_counter()
     allocate = in_two_memories(scale, edge_factor, place, 0.5 if setting.quick else 1.0)
     A = rmat_in_strips(scale, edge_factor, QUADRANTS, device=setting.device, allocate=allocate)

@@ -250,6 +250,10 @@ def mxm(
     if s.mul.position is not None:
         positions.check_alone(s, return_argument, A, B)
     if not (isinstance(A, Matrix) and isinstance(B, Matrix)):
+        if mask is None and accum is None and out is None and not return_argument:
+            y = _of_vector(A, B, s)
+            if y is not None:
+                return y
         return _dense_product(A, B, s, rule, return_argument)
     check_pair(A, B)
     if A.ncols != B.nrows:
@@ -291,6 +295,24 @@ def product_with_arguments(A: CSR, B: CSR, semiring: Semiring, mask: Any, comple
         (C, K), each (m, columns); K has the smallest k that gives each entry, in C's pattern.
     """
     return product_with_arguments.find(CSR, A.place)(A, B, semiring, mask, complement)
+
+
+def _of_vector(A: Any, B: Any, s: Semiring) -> Any:
+    """A ⊗ B as mxv and vxm have it, if one of them is a matrix and the other a column or a row; else None."""
+    if isinstance(A, Matrix) and getattr(B, "shape", None) == (A.ncols, 1):
+        M, x, name, rows = A, B.reshape(-1), "the second operand", A.nrows
+    elif isinstance(B, Matrix) and getattr(A, "shape", None) == (1, B.nrows):
+        M, x, name, rows = B, A.reshape(-1), "the first operand", B.ncols
+    else:
+        return None
+    check_operand(name, x, x.size, M)
+    dtype = common_dtype(s, M, x)
+    if LIMITS:
+        check_result("mxm", M.place, rows * dtype.itemsize)
+    own, vector, write = typed_matrix(M, s, dtype), typed_vector(x, s, dtype), VectorWrite(rows, dtype, s.zero(dtype))
+    if M is A:
+        return mxv.find(type(M), M.place)(own, vector, s, write).reshape(-1, 1)
+    return vxm.find(type(M), M.place)(vector, own, s, write).reshape(1, -1)
 
 
 def _dense_product(A: Any, B: Any, s: Semiring, rule: tuple[Any, ...], argument: bool) -> Any:

@@ -24,6 +24,7 @@ import numpy as np
 from algorithms.shared.edges import undirected_edges
 from formats import COO, CSC, CSR, CompressedCSR
 from formats.arrays import index_dtype
+from formats.matrix.facts import Fact
 from formats.storage.compressed import rows_within, strips
 from formats.storage.orientation import by_columns, has_columns, is_symmetric
 from semiring import ewise_add
@@ -34,8 +35,10 @@ from semiring.verbs.explanation import facts
 
 from .atomics import added
 from .components import flatten, join, most_frequent, several, side_by_side
-from .light_edges import LightEdges, Side, chosen_of, light_edges
+from .light_edges import MANY, MOST, LightEdges, Side, chosen_of, light_edges
 from .symmetry import find_symmetry
+
+BELOW: Fact[Side] = Fact("the entries below the diagonal, by columns")
 
 GRAIN = 256
 """Vertices that a thread takes at a time."""
@@ -85,10 +88,14 @@ def _by_strips(A: Any, with_labels: bool) -> tuple[COO, np.ndarray | None]:
 def _whole(A: CSR | CompressedCSR, with_labels: bool) -> tuple[COO, np.ndarray | None]:
     """The forest by A's rows and, if not every edge has its reverse, columns."""
     find_symmetry(A)
-    sides = [side_of(A)] if is_symmetric(A) else [side_of(A), side_of(by_columns(A))]
+    sides = [side_of(A)]
+    in_order = is_joined_in_order(A)
+    if not is_symmetric(A):
+        lower = in_order and not has_columns(A)
+        sides.append(A.keep(BELOW, lambda: below(sides[0])) if lower else side_of(by_columns(A)))
     trees = Trees(A.nrows, A.dtype)
     left = A.place.available_bytes() if A.place.questions(LIGHT_BYTES * A.nnz) else None
-    edges = light_edges(sides) if left is None else light_edges(sides, left // LIGHT_BYTES)
+    edges = None if in_order else light_edges(sides, MOST if left is None else left // LIGHT_BYTES)
     if edges is not None:
         trees.join(edges)
     elif of_one_weight(sides[0][2]):
@@ -107,6 +114,14 @@ def _whole(A: CSR | CompressedCSR, with_labels: bool) -> tuple[COO, np.ndarray |
 def side_of(A: Any) -> Side:
     """The arrays of A by rows or by columns; of a pattern, one value for each entry."""
     return A.indptr, columns_of(A), np.ascontiguousarray(A.values)
+
+
+def below(side: Side) -> Side:
+    """The entries below the diagonal, by columns, without values: for `join_in_order`, and sooner than all columns."""
+    indptr, columns, values = side
+    starts, rows = np.zeros(indptr.size + 1, indptr.dtype), np.empty(values.size, index_dtype(indptr.size))
+    _below(indptr, columns, starts, rows)
+    return starts[:-1], rows, values[:0]
 
 
 class Trees:
@@ -183,6 +198,11 @@ class Trees:
         return u[order], v[order], w[order]
 
 
+def is_joined_in_order(A: CSR | CompressedCSR) -> bool:
+    """Has A many entries a vertex, all of one weight, so that their order is that of the rows?"""
+    return A.nnz >= MANY * A.nrows and of_one_weight(A.values) and A.values[0] != 0
+
+
 def of_one_weight(values: np.ndarray) -> bool:
     """Are these entries few enough for one thread, and all of one weight?"""
     return 0 < values.size <= ONE_WEIGHT and values[0] == values[-1] and bool((values == values[0]).all())
@@ -247,6 +267,24 @@ def _elsewhere(indptr, columns, f, u, root, found):
         found[count] = v
         count += np.uintp((v > u) & (np.uintp(f[v]) != root))
     return count
+
+
+@compiled
+def _below(indptr, columns, starts, rows):
+    """starts: (n + 2,) zeros, which become where each column begins, and 0 more."""
+    one, two, n = np.uintp(1), np.uintp(2), np.uintp(indptr.size - 1)
+    for u in range(n):
+        for e in range(np.uintp(indptr[u]), np.uintp(indptr[u + one])):
+            v = np.uintp(column(columns, e))
+            starts[v + two] += v < u
+    for u in range(n):
+        starts[u + two] += starts[u + one]
+    for u in range(n):
+        for e in range(np.uintp(indptr[u]), np.uintp(indptr[u + one])):
+            v = np.uintp(column(columns, e))
+            at = np.uintp(starts[v + one])
+            rows[at] = u
+            starts[v + one] = at + np.uintp(v < u)
 
 
 @compiled

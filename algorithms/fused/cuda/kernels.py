@@ -25,6 +25,7 @@ from semiring.cuda import compile
 
 PATHS = {
     "wide": ("persistent.cu", "order.cu", "fixpoint.cu", "wide.cu"),
+    "step_by_step": ("persistent.cu", "order.cu", "fixpoint.cu", "wide.cu"),
     "deep": ("persistent.cu", "order.cu", "fixpoint.cu", "deep.cu"),
     "copies": ("persistent.cu", "order.cu", "fixpoint.cu", "deep.cu"),
     "batch": ("persistent.cu", "order.cu", "fixpoint.cu", "batch.cu"),
@@ -43,6 +44,7 @@ PATTERNS = {
     "deep_searches": ("persistent.cu", "pieces.cu", "searches.cu"),
     "searches_parents": ("persistent.cu", "pieces.cu", "searches_parents.cu"),
     "queue": ("persistent.cu", "queue.cu"),
+    "same": ("persistent.cu", "same.cu"),
     "components": ("persistent.cu", "hooking.cu", "trees.cu", "components.cu"),
     "cores": ("persistent.cu", "by_length.cu", "cores.cu"),
     "ranks": ("persistent.cu", "pieces.cu", "ranks.cu"),
@@ -61,6 +63,7 @@ COLUMNS = Path(compile.__file__).with_name("columns.cu")
 
 SHAPES = {
     "wide": {"wide": (512, 2)},
+    "step_by_step": {"wide": (512, 2)},
     "deep": {"deep": (1024, 1)},
     "copies": {"deep": (512, 2)},
     "batch": {"batch": (256, 5)},
@@ -72,10 +75,11 @@ SHAPES = {
     "sweeps": {"solve": (1024, 1), "sweep_up": (1024, 1), "name_nearest": (1024, 1), "sweep": (1024, 1)},
     "search": {"search": (512, 3)},
     "parents": {},
-    "searches": {"searches": (256, 4)},
+    "searches": {"searches": (384, 2)},
     "deep_searches": {"searches": (512, 2)},
     "searches_parents": {},
     "queue": {"queue": (1024, 1)},
+    "same": {},
     "components": {},
     "cores": {"cores": (448, 2)},
     "ranks": {"ranks": (512, 2)},
@@ -127,8 +131,11 @@ def _unit(head: str, kind: str, names: tuple[str, ...]) -> str:
         f"constexpr int {kernel.upper()}_THREADS = {threads}, {kernel.upper()}_BLOCKS = {blocks};\n"
         for kernel, (threads, blocks) in SHAPES[kind].items()
     )
-    copies = f"[[maybe_unused]] constexpr bool COPIES = {str(kind == 'copies').lower()};\n"
-    return "\n".join((head, shapes, copies, *files))
+    kinds = {"COPIES": "copies", "NOTES": "step_by_step"}
+    flags = "".join(
+        f"[[maybe_unused]] constexpr bool {flag} = {str(kind == of).lower()};\n" for flag, of in kinds.items()
+    )
+    return "\n".join((head, shapes, flags, *files))
 
 
 @dataclass(frozen=True)

@@ -243,12 +243,12 @@ class Run:
         n, dtype, self.index_type = A.nrows * copies, A.dtype if length is None else length.dtype, A.indices.dtype
         self.A, self.how, self.colour, self.length, self.turns, self.dtype = A, how, colour, length, turns, dtype
         self.s, self.ran, self.copies = s, ["copies" if copies > 1 else "deep" if how.deep else "wide"], copies
-        k = self.kernels()
         self.zero, self.one = s.zero(dtype), s.unit(dtype)
         self.width = self.zero if how.width is None else how.width
         self.d, self.active = cp.empty(n, dtype) if start is None else start, cp.empty(-(-n // 32), np.uint32)
         self.noted: Any = None if start is None or copies > 1 else cp.empty(n, dtype)
         self.when: Any = None if start is None or copies > 1 else cp.zeros(n, np.int32)
+        self.k = k = self._unit()
         self.control = cp.empty(CONTROL_WORDS, np.uint64)
         first = np.int64(-1 if start is not None else source)
         threshold = self.zero if how.width is None else self.one
@@ -257,9 +257,10 @@ class Run:
         self.steps, self.done, self.state = 0, False, np.zeros(CONTROL_WORDS, np.uint64)
         self._made: dict[str, tuple[Any, ...]] = {}
 
-    def kernels(self) -> kernels.Kernels:
-        """The unit of the kernel whose turn it is."""
-        return kernels.path(self.ran[-1], self.s, self.dtype, self.index_type)
+    def _unit(self) -> kernels.Kernels:
+        """The kernels of the unit whose turn it is."""
+        kind = "step_by_step" if self.ran[-1] == "wide" and self.noted is not None else self.ran[-1]
+        return kernels.path(kind, self.s, self.dtype, self.index_type)
 
     def go_on(self, upto: int | None = None) -> None:
         """Take steps until all is done, or there have been that many."""
@@ -270,14 +271,14 @@ class Run:
             arguments, size = self._made[kernel], (self.A.nrows + self.A.nnz) * self.copies
             self.control[:1] = 0
             name = "wide" if kernel == "wide" else "deep"
-            self.state = state = self.kernels().stepwise(name, size, arguments, self.control, upto, self.steps)()
+            self.state = state = self.k.stepwise(name, size, arguments, self.control, upto, self.steps)()
             self.steps, self.done = int(state[1]), bool(state[0] >> np.uint64(32))
             if self.turns and self.done and state[CROWD if kernel == "deep" else CALM]:
                 self.ran.append("wide" if kernel == "deep" else "deep")
-                self.done = False
+                self.k, self.done = self._unit(), False
 
     def _deep(self) -> tuple[Any, ...]:
-        cp, A, k, how, n = cupy(), self.A, self.kernels(), self.how, self.A.nrows
+        cp, A, k, how, n = cupy(), self.A, self.k, self.how, self.A.nrows
         capacity = max(
             int(n * QUEUE_SHARE), n * self.copies // COPIES_AN_ENTRY, SMALLEST_QUEUE, -(-longest_row(A) // CHUNK)
         )
@@ -291,7 +292,7 @@ class Run:
         return self.control, *matrix, self.d, self.active, *queues, np.uint64(capacity), *steering, crowd
 
     def _wide(self) -> tuple[Any, ...]:
-        cp, A, k, how, n = cupy(), self.A, self.kernels(), self.how, self.A.nrows
+        cp, A, k, how, n = cupy(), self.A, self.k, self.how, self.A.nrows
         lists = [cp.empty(n, self.index_type) for _ in range(2)]
         weights = (A.values, step_of(A, k.index)) if self.length is None else (cp.full(1, self.length), k.index(0))
         columns: Any = by_columns(A) if how.pull is not None else None
@@ -335,7 +336,7 @@ class Stepped(Run):
         if d is not None:
             self.d, n = d, np.int64(A.nrows)
             arguments = self.control, n, d, self.active, np.int64(-1), self.one, self.one
-            self.kernels().plain("begin", A.nrows, arguments)
+            self.k.plain("begin", A.nrows, arguments)
 
     @property
     def edges(self) -> int:

@@ -6,23 +6,20 @@
 // first_v is all that is known of a vertex: an edge from a later place takes nothing from one that was found before. Per
 // edge an index and, two or three times, a gathered number; per vertex found, its degree.
 //
-// narrow   few vertices with few edges each, the most of a road network's levels: one block, a vertex a thread, without a
-//          barrier of the grid. Edges are looked at four at once, without branches, so that a level waits for memory three
-//          times: for the edges' heads, for who claims these, and, meanwhile, for their rows.
+// narrow   few edges, the most of a road network's levels: one block, some edges a thread, without a barrier of the grid.
+//          A level waits for memory twice: for the edges' heads, and for who claims these, with their rows meanwhile.
 // wide     all warps get equal shares of the level's edges, in their order. They claim vertices, count those that they
 //          have got, and, knowing how many the warps before have got, append them to the queue: a barrier after each.
 
 using Claim = typename Unsigned<sizeof(I)>::type;
 constexpr Claim NOBODY = ~(Claim)0;
-// Of a narrow level: the most edges of a vertex, and how many a thread looks at together; the most vertices.
-constexpr int SHORT = 8, TOGETHER = 4;
-constexpr int NARROW = QUEUE_THREADS;
+// Of a narrow level: the edges of a thread at most, and of all; vertices.
+constexpr int EACH = 4, NARROW = EACH * QUEUE_THREADS, FEW = QUEUE_THREADS * (sizeof(I) == 4 ? 2 : 1);
 
 struct QueueControl {
     unsigned int arrived, done;
     unsigned long long steps, narrow;      // levels searched, and of these by one block
     unsigned long long begin, end, edges;  // of the level that is next: its places in the queue, and how many edges leave it
-    unsigned int longest[4];               // the most edges of one of its vertices, by the level's number
 };
 
 struct Row {
@@ -60,7 +57,8 @@ struct Queue {
 
 struct Level {
     unsigned long long begin, end, edges, step, narrow;
-    unsigned int longest;
+
+    __device__ __forceinline__ bool is_narrow() const { return edges <= NARROW && end - begin <= FEW; }
 };
 
 // How many before, in the low 32 bits, and how many edges leave them, in the high ones: of the lanes below, and of all.
@@ -90,84 +88,76 @@ __device__ __forceinline__ Sums sums_of_block(const unsigned long long* of_warp)
 // Search narrow levels, until one is wide, or empty.
 __device__ __forceinline__ void search_narrow(const Along& along, const Queue& queue, Level& level,
                                               unsigned long long last_step) {
-    __shared__ I from[NARROW], other[NARROW];
-    __shared__ unsigned char length[NARROW], others[NARROW];
+    __shared__ I from[FEW], other[FEW];             // of each vertex: where its row begins, and its column
+    __shared__ int length[FEW];                     // how many edges are the row's
+    __shared__ unsigned short first[FEW], owner[NARROW];  // its first edge; of each edge whose it is
     __shared__ unsigned long long of_warp[32];
-    const auto keep = [&](unsigned int place, const Row& r) {
-        from[place] = r.from, other[place] = r.other;
-        length[place] = (unsigned char)r.length, others[place] = (unsigned char)r.others;
+    const auto keep = [&](unsigned int place, unsigned int edge, const Row& r) {
+        from[place] = r.from, other[place] = r.other, length[place] = (int)r.length;
+        first[place] = (unsigned short)edge;
+        for (I j = 0; j < r.length + r.others; ++j) owner[edge + j] = (unsigned short)place;
     };
-    const int own = threadIdx.x, first_of_warp = own - lane_number();
-    if (own < level.end - level.begin) keep(own, along.row(queue.order[level.begin + own]));
+    for (unsigned int i = threadIdx.x; i < level.end - level.begin; i += blockDim.x)
+        keep(i, (unsigned int)queue.before[level.begin + i], along.row(queue.order[level.begin + i]));
     __syncthreads();
-    bool wide = false;
-    while (!wide && level.edges > 0 && level.step < last_step) {
-        const int count = (int)(level.end - level.begin);
-        const bool busy = first_of_warp < count;  // the same in all of a warp
-        I met[SHORT];
-        Row r = {0, 0, 0, 0};
-        if (own < count) r = {from[own], length[own], other[own], others[own]};
-        const Claim claim = (Claim)(2 * (level.begin + own) + 1);
-        const I edges = r.length + r.others;
-        bool more = false;  // than TOGETHER, somewhere in the warp
-        if (busy) {
-            more = __any_sync(WARP, edges > TOGETHER);
+    while (level.is_narrow() && level.edges > 0 && level.step < last_step) {
+        const int edges = (int)level.edges;
+        const int each = edges <= (int)blockDim.x ? 1 : edges <= 2 * (int)blockDim.x ? 2 : EACH;
+        const int edge = threadIdx.x * each;
+        const bool busy = (int)(threadIdx.x - lane_number()) * each < edges;  // the same in all of a warp
+        I v[EACH];
+        Claim claim[EACH];
 #pragma unroll
-            for (int j = 0; j < TOGETHER; ++j) met[j] = j < edges ? along.vertex(r, j) : -1;
-            if (more)
-#pragma unroll
-                for (int j = TOGETHER; j < SHORT; ++j) met[j] = j < edges ? along.vertex(r, j) : -1;
-#pragma unroll
-            for (int j = 0; j < SHORT; ++j)
-                if ((j < TOGETHER || more) && met[j] >= 0) atomicMin(queue.first + met[j], claim + (j >= r.length));
+        for (int k = 0; k < EACH; ++k) {
+            v[k] = -1;
+            if (k < each && edge + k < edges) {
+                const int place = owner[edge + k], j = edge + k - first[place];
+                const Row r = {from[place], length[place], other[place], 0};
+                v[k] = along.vertex(r, j);
+                claim[k] = (Claim)(2 * (level.begin + place) + 1 + (j >= r.length));
+            }
         }
+#pragma unroll
+        for (int k = 0; k < EACH; ++k)
+            if (v[k] >= 0) atomicMin(queue.first + v[k], claim[k]);
         __syncthreads();
         unsigned long long mine = 0;
-        unsigned int got = 0;
-        bool is_long = false;
-        const auto look = [&](const I* v, int begin) {
-            Claim seen[TOGETHER];
-            I degree[TOGETHER];
-#pragma unroll
-            for (int j = 0; j < TOGETHER; ++j) {
-                const I u = v[j] < 0 ? 0 : v[j];
-                seen[j] = now(queue.first + u);
-                degree[j] = along.degree(u);
-            }
-#pragma unroll
-            for (int j = 0; j < TOGETHER; ++j)
-                if (v[j] >= 0 && seen[j] == claim + (begin + j >= r.length)) {
-                    got |= 1u << (begin + j);
-                    mine += one_with(degree[j]);
-                    is_long |= degree[j] > SHORT;
-                }
-        };
-        Sums of_lanes = {0, 0};
+        Row found[EACH];
+        Claim seen[EACH];
         if (busy) {
-            look(met, 0);
-            if (more) look(met + TOGETHER, TOGETHER);
-            of_lanes = sums_of_warp(mine);
+#pragma unroll
+            for (int k = 0; k < EACH; ++k)
+                if (k < each) {  // asked for at once
+                    const I u = v[k] < 0 ? 0 : v[k];
+                    seen[k] = now(queue.first + u);
+                    found[k] = along.row(u);
+                }
+#pragma unroll
+            for (int k = 0; k < EACH; ++k)
+                if (k < each) {
+                    if (v[k] >= 0 && seen[k] == claim[k]) mine += one_with(found[k].length + found[k].others);
+                    else v[k] = -1;
+                }
         }
-        if (lane_number() == 0) of_warp[own / 32] = of_lanes.all;
+        const Sums of_lanes = busy ? sums_of_warp(mine) : Sums{0, 0};
+        if (lane_number() == 0) of_warp[threadIdx.x / 32] = of_lanes.all;
         __syncthreads();
         const Sums of_warps = sums_of_block(of_warp);
+        const bool fits = (of_warps.all & 0xffffffffu) <= FEW && (of_warps.all >> 32) <= NARROW;
         unsigned long long sum = of_warps.below + of_lanes.below;
 #pragma unroll
-        for (int j = 0; j < SHORT; ++j)
-            if (got >> j & 1) {
-                const Row found = along.row(met[j]);
-                const unsigned int place = (unsigned int)sum;
-                queue.append(level.end + place, met[j], (unsigned int)(sum >> 32));
-                if (place < NARROW) keep(place, found);
-                sum += one_with(found.length + found.others);
+        for (int k = 0; k < EACH; ++k)
+            if (v[k] >= 0) {
+                const unsigned int place = (unsigned int)sum, before = (unsigned int)(sum >> 32);
+                queue.append(level.end + place, v[k], before);
+                if (fits) keep(place, before, found[k]);
+                sum += one_with(found[k].length + found[k].others);
             }
-        is_long = __syncthreads_or(is_long) != 0;
+        __syncthreads();
         level.begin = level.end;
         level.end += of_warps.all & 0xffffffffu;
         level.edges = of_warps.all >> 32;
-        level.longest = is_long ? SHORT + 1 : 0;
         ++level.step, ++level.narrow;
-        wide = is_long || level.end - level.begin > NARROW;
     }
 }
 
@@ -218,9 +208,7 @@ __device__ __forceinline__ void share(const Along& along, const Queue& queue, co
 __device__ __forceinline__ void search_wide(const Along& along, const Queue& queue, Level& level, QueueControl* control,
                                             unsigned long long* of_blocks) {
     __shared__ unsigned long long of_warp[32], of_warp_before[32];
-    unsigned int* const longest = control->longest + (level.step + 1) % 3;
     const int warp = threadIdx.x / 32;
-    if (thread_number() == 0) control->longest[(level.step + 2) % 3] = 0;
     share(along, queue, level, [&](const I* v, const Claim* claim) {
         Claim seen[AT_ONCE];
 #pragma unroll
@@ -231,19 +219,13 @@ __device__ __forceinline__ void search_wide(const Along& along, const Queue& que
     });
     grid_barrier(&control->arrived);
     unsigned long long own = 0;
-    unsigned int most = 0;
     share(along, queue, level, [&](const I* v, const Claim* claim) {
 #pragma unroll
         for (int k = 0; k < AT_ONCE; ++k)
-            if (v[k] >= 0 && now(queue.first + v[k]) == claim[k]) {
-                const I degree = along.degree(v[k]);
-                own += one_with(degree);
-                if (degree > (I)most) most = (unsigned int)degree;
-            }
+            if (v[k] >= 0 && now(queue.first + v[k]) == claim[k]) own += one_with(along.degree(v[k]));
     });
     const unsigned long long all = sums_of_warp(own).all;
     if (lane_number() == 0) of_warp[warp] = all;
-    if (most > 0) atomicMax(longest, most);
     __syncthreads();
     const Sums of_warps = sums_of_block(of_warp);
     if (threadIdx.x == 0) of_blocks[blockIdx.x] = of_warps.all;
@@ -274,7 +256,6 @@ __device__ __forceinline__ void search_wide(const Along& along, const Queue& que
     level.begin = level.end;
     level.end += of_all & 0xffffffffu;
     level.edges = of_all >> 32;
-    level.longest = now(longest);
     ++level.step;
 }
 
@@ -287,7 +268,6 @@ extern "C" __global__ void start_queue(QueueControl* control, const I* indptr, c
     *control = QueueControl{};
     control->end = 1;
     control->edges = (unsigned long long)along.degree(source);
-    control->longest[0] = control->longest[3] = (unsigned int)along.degree(source);
     order[0] = source;
     before[0] = 0;
 }
@@ -299,10 +279,10 @@ extern "C" __global__ void __launch_bounds__(QUEUE_THREADS, QUEUE_BLOCKS)
           I* before, Claim* first, unsigned long long* of_blocks, I* parent, I none, unsigned long long last_step) {
     const Along along{indptr, indices, starts, rows};
     const Queue found{order, before, first};
-    Level level{control->begin, control->end, control->edges, control->steps, control->narrow, control->longest[3]};
+    Level level{control->begin, control->end, control->edges, control->steps, control->narrow};
     grid_barrier(&control->arrived);  // all know the level, which the first block soon overwrites
     while (level.edges > 0 && level.step < last_step) {
-        if (level.longest > SHORT || level.end - level.begin > NARROW) {
+        if (!level.is_narrow()) {
             search_wide(along, found, level, control, of_blocks);
             continue;
         }
@@ -310,13 +290,12 @@ extern "C" __global__ void __launch_bounds__(QUEUE_THREADS, QUEUE_BLOCKS)
             search_narrow(along, found, level, last_step);
             if (threadIdx.x == 0) {
                 control->begin = level.begin, control->end = level.end, control->edges = level.edges;
-                control->steps = level.step, control->narrow = level.narrow, control->longest[3] = level.longest;
-                control->longest[0] = control->longest[1] = control->longest[2] = 0;
+                control->steps = level.step, control->narrow = level.narrow;
             }
         }
         grid_barrier(&control->arrived);
         level = {now(&control->begin), now(&control->end), now(&control->edges), now(&control->steps),
-                 now(&control->narrow), now(control->longest + 3)};
+                 now(&control->narrow)};
     }
     const bool done = level.edges == 0;
     if (done)
@@ -327,5 +306,5 @@ extern "C" __global__ void __launch_bounds__(QUEUE_THREADS, QUEUE_BLOCKS)
     if (thread_number() != 0) return;
     control->done = done;
     control->begin = level.begin, control->end = level.end, control->edges = level.edges;
-    control->steps = level.step, control->narrow = level.narrow, control->longest[3] = level.longest;
+    control->steps = level.step, control->narrow = level.narrow;
 }

@@ -15,7 +15,7 @@ from .beyond import both_ways as has_reverses
 from .beyond import columns_of
 from .paths import as_vertices
 
-WORDS = 8
+WORDS = 6
 """Of 8 bytes, in QueueControl."""
 
 END = 4

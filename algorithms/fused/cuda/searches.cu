@@ -5,63 +5,75 @@
 // push    what the frontier's vertices have is offered along their edges. The frontier is a list, so that a step costs
 //         its edges, however many vertices there are. Rows are cut into pieces of CUT edges. A block gathers what it
 //         lists in shared memory, and one atomic lists it. A step that finds more than a block holds is not listed:
-//         a pull does not need the list, and a push makes it from the words.
-// offers  A push of many edges waits for no answer: an atomic for each edge puts bits into the next words, and then all
-//         vertices take what is new, side by side. Three words of a vertex would lie in three places of memory.
+//         the next push makes its list from the words.
+// planes  Other steps cost the vertices, too: they leave what was visited before them as it is, and write what is visited
+//         after them, V' = V ∨ F', elsewhere. Nobody has to remember a step for each bit, or what the frontier was:
+//             level k: in V', not in V         F = V ∧ ¬V_before
+//         A vertex that has not been seen by a search has no predecessor that it saw before the last step, so F A and V A
+//         have the same new bits: all that such a step reads elsewhere is V.
+// offers  A push of many edges waits for no answer: V' is V before, and an atomic for each edge puts bits into it.
 // pull    every vertex that some search of the step may still reach looks through its predecessors, until it has all of
 //         those searches: the first of them by its own thread, the others by eight lanes.
 // both    A search that is behind the others has a small frontier, which few vertices find: nearly all would look through
 //         all their predecessors for it. So its part of the frontier is offered, before the others are pulled. Which
 //         searches are behind, some of the edges tell: few of them come from its frontier, and few from what it has seen.
-// levels  Which step has found a bit is noted in DEPTH words a vertex, the step's number in binary digits: levels are
-//         written from them at once, a row of the answer after another. After a few steps pushes write their levels
-//         themselves: a graph of many levels has few vertices in each.
+// levels  are written from the planes, a row of the answer after another, once they are all in use or a push follows. A
+//         push writes its own: a graph of many levels has few vertices in each.
 //
-// Words of the frontier, of the next, and of the one before, which is cleared meanwhile, take turns; so do the lists.
+// Words of a listed frontier, of the next, and of the one before, which is cleared meanwhile, take turns; so do the lists.
 //
 // [1] M. Then et al., The more the merrier: efficient multi-source graph traversal, VLDB 2015.
 // [2] H. Liu, H. H. Huang, Y. Hu, iBFS: concurrent breadth-first search on GPUs, SIGMOD 2016.
 
 using Word = unsigned long long;
 
-constexpr int DEPTH = 4, NOTABLE = (1 << DEPTH) - 1;  // digits of a step's number, and steps between two writings
-constexpr int FIRST_DIGITS = 3, FIRST_NUMBERS = (1 << FIRST_DIGITS) - 1;  // of the steps whose numbers have so many
+constexpr int PLANES = 8;                             // of what was visited: before and after each of PLANES - 1 steps
 constexpr int CUT = 64;                               // edges of a piece of a row
 constexpr int HELD = 1024;                            // pieces that a block gathers
-constexpr int NOTED_BY_PUSHES = 6;                    // steps since levels were written from which pushes do it themselves
 constexpr int SAMPLED = 1024;                         // edges that tell how far the searches are
 constexpr int BEHIND = SAMPLED / 64, EARLY = SAMPLED / 4;  // fewer of them come from the frontier, and from what was seen
+constexpr int OFFERED = 8;                            // edges are offered if there are more than one in so many vertices
+constexpr int OFFER_LANES = 8;                        // that share a piece, at most, where nobody waits for an answer
 constexpr int FEW_PIECES = 1 << 13;                   // up to which a warp looks at one
 constexpr int DEALERS = 61;                           // counters of vertices to pull, not a power of two: see pull_words
+constexpr int BESIDE = 1024 / SEARCHES_THREADS;       // vertices to pull that a thread looks at, before it looks for any
+constexpr int PASSED = 4;                             // vertices that a thread looks at in other passes over all
+constexpr long long ALL_WORDS = -1;                   // of a frontier without a list
+
+// Where a frontier is: in words and in a list, in words alone, or it is what the last plane has more.
+constexpr unsigned long long LISTED = 0, UNLISTED = 1, IN_PLANES = 2;
 
 struct SearchesControl {
     unsigned int arrived, done;
     unsigned long long steps, pulls, pulling;
-    unsigned long long noted;    // steps that are noted since levels were written
-    unsigned long long listed;   // was the frontier before pushed, and so listed?
-    unsigned long long before;   // pieces of that list
+    unsigned long long first;    // plane whose levels are written
+    unsigned long long last;     // plane of what is visited
+    unsigned long long written;  // have all vertices a level, if only -1?
+    unsigned long long frontier; // where it is
+    long long before;            // pieces of the list of the one before, ALL_WORDS, or 0 if it was in no words
     unsigned long long begun;    // have the sources been placed?
     unsigned long long queue[3]; // pieces and, above them, edges
     unsigned long long again[3]; // the same of a list that is made from the words
     unsigned long long found[3]; // vertices that a pull has found
     Word live[3];                // searches that have a frontier
     unsigned int unlisted[3];    // has a block found more than it holds?
-    int level_of[NOTABLE + 1];   // of a step's number
     unsigned int hits[3][128];   // of each search: edges of the sample that come from its frontier, and from what it has seen
-    unsigned int dealt[3][DEALERS];  // vertices that warps have taken to pull, 32 at a time
+    unsigned int dealt[3][DEALERS];  // vertices that warps have taken to pull, 32 * BESIDE at a time
+    long long sources[64];
 };
+static_assert(sizeof(SearchesControl) == 8 * (307 + 64));
 
-// The edges of a vertex that are still to be looked at, and what it wants of them: afterwards what it has got.
+// A vertex, or ~vertex if it has found something in the step; what it has seen; its edges that are still to be looked at.
 struct Row {
-    Word want;
-    I at, end;
+    Word seen;
+    I vertex, at, end;
 };
 
 // What a block gathers in a step.
 struct Gathered {
     union {
-        Piece held[HELD];            // of a push
-        Row rows[SEARCHES_THREADS];  // of a pull, 32 for each warp
+        Piece held[HELD];                     // of a push
+        Row rows[SEARCHES_THREADS * BESIDE];  // of a pull, so many for each warp
     };
     unsigned int count, edges, found;
     Word live;
@@ -149,28 +161,11 @@ __device__ __forceinline__ void hand_over(Gathered& block, const List& list, uns
     for (unsigned int i = threadIdx.x; i < kept; i += blockDim.x) list.pieces[block.base + i] = block.held[i];
 }
 
-// Let so many words be zeros, two at a time.
-__device__ __forceinline__ void clear_words(Word* words, long long count) {
-    for (long long i = thread_number(); i < count / 2; i += thread_count())
-        reinterpret_cast<ulonglong2*>(words)[i] = make_ulonglong2(0, 0);
-    if (thread_number() == 0 && count % 2 != 0) words[count - 1] = 0;
-}
-
-// Where no search goes: outside is (n,), or null.
-__device__ __forceinline__ void leave_out(long long n, int searches, const bool* outside, Word* visited, int* level) {
-    for (long long v = thread_number(); outside != nullptr && v < n; v += thread_count()) {
-        if (!outside[v]) continue;
-        visited[v] = ~(Word)0;
-        for (int j = 0; j < searches; ++j) level[j * n + v] = -1;
-    }
-}
-
 // Put the sources into the first frontier, a warp for each.
 __device__ __forceinline__ void place_sources(SearchesControl* control, const I* indptr, long long n, int searches,
-                                              const long long* sources, Word* visited, Word* words, Piece* pieces,
-                                              int* level) {
+                                              Word* visited, Word* words, Piece* pieces, int* level) {
     for (int j = (int)(thread_number() / 32); j < searches; j += (int)(thread_count() / 32)) {
-        const long long s = sources[j];
+        const long long s = control->sources[j];
         const Word bit = (Word)1 << j;
         const I start = indptr[s], length = indptr[s + 1] - start, count = (length + CUT - 1) / CUT;
         bool lists = false;
@@ -189,35 +184,59 @@ __device__ __forceinline__ void place_sources(SearchesControl* control, const I*
     }
 }
 
-// List the vertices of a frontier that has no list, where they have one of these searches.
-__device__ __forceinline__ unsigned int list_found(const I* indptr, long long n, const Word* frontier, Word searches,
-                                                   const List& list, Gathered& block) {
+// The numbers of PASSED vertices of each lane, one warp's side by side; the warps of the grid take turns.
+__device__ __forceinline__ long long first_passed() { return (thread_number() - lane_number()) * PASSED + lane_number(); }
+
+// A frontier of all vertices: words, but for what they had before, if there is such.
+struct Frontier {
+    const Word *words, *had;
+    __device__ __forceinline__ Word operator[](long long v) const { return words[v] & ~(had == nullptr ? 0 : had[v]); }
+};
+
+// List the vertices of a frontier that has no list, where they have one of these searches. kept: gets the frontier, or
+// null.  copy: gets its words, or null.
+__device__ __noinline__ unsigned int list_found(const I* indptr, long long n, const Frontier& frontier, Word searches,
+                                                Word* kept, Word* copy, const List& list, Gathered& block) {
     unsigned int edges = 0;
-    for (long long first = thread_number() - lane_number(); first < n; first += thread_count()) {
-        const long long v = first + lane_number();
-        Piece row{(I)v, 0, 0};
-        if (v < n && (frontier[v] & searches) != 0) {
-            row.start = indptr[v];
-            row.length = indptr[v + 1] - row.start;
+    for (long long first = first_passed(); first - lane_number() < n; first += thread_count() * PASSED) {
+        Word word[PASSED], had[PASSED];
+#pragma unroll
+        for (int i = 0; i < PASSED; ++i) {
+            const long long v = first + 32 * i;
+            word[i] = v < n ? frontier.words[v] : 0;
+            had[i] = v < n && frontier.had != nullptr ? frontier.had[v] : 0;
         }
-        edges += (unsigned int)row.length;
-        list.add_where(row.length > 0, row, block, true);
+#pragma unroll
+        for (int i = 0; i < PASSED; ++i) {
+            const long long v = first + 32 * i;
+            if (copy != nullptr && v < n) copy[v] = word[i];
+            word[i] &= ~had[i];
+            if (kept != nullptr && v < n) kept[v] = word[i];
+            Piece row{(I)v, 0, 0};
+            if ((word[i] & searches) != 0) {
+                row.start = indptr[v];
+                row.length = indptr[v + 1] - row.start;
+            }
+            edges += (unsigned int)row.length;
+            list.add_where(row.length > 0, row, block, true);
+        }
     }
     return edges;
 }
 
-// What a step reads and writes, in shared memory: registers are for what threads have of their own. number: of the step,
-// or 0 if it writes its levels itself.  before: words that become zero.  wanted: searches that are pulled.  behind:
-// those of which `next` has offers.  dealt: DEALERS zeros.
+// What a step reads and writes, in shared memory: registers are for what threads have of their own. frontier, next: words
+// of a push.  seen: what is visited.  fresh: what is, after it, if it has a plane.  dealt: DEALERS zeros.  wanted: searches
+// that are pulled.  behind: those that are offered.  outside: (n,) where no search goes, or null.
 struct Step {
     long long n;
     const I *indptr, *indices, *in_indptr, *in_indices;
     const Word* frontier;
-    Word *next, *visited, *before, *digits;
+    Word *next, *seen, *fresh;
+    const bool* outside;
     int* level;
     unsigned int* dealt;
     Word wanted, behind;
-    int k, number;
+    int k;
 };
 
 __shared__ Step s;
@@ -229,32 +248,13 @@ template <class V> __device__ __forceinline__ V* global(V* array) {
     return array;
 }
 
+__device__ __forceinline__ bool is_outside(long long v) { return s.outside != nullptr && global(s.outside)[v]; }
+
 // What a thread has found in a step.
 struct Found {
     Word live;
     unsigned int edges, vertices;
 };
-
-// The number of the step that is the `noted`th. The third to the fifth, in which most is found, have one digit each.
-__device__ __forceinline__ int number_of(int noted) { return (int)(0x8edca9bf6542137ull >> 4 * (noted - 1)) & NOTABLE; }
-
-// Note that a step has found these bits, where other threads may note some of the same vertex.
-__device__ __forceinline__ void note(I v, Word fresh) {
-#pragma unroll
-    for (int digit = 0; digit < DEPTH; ++digit)
-        if (s.number >> digit & 1) atomicOr(global(s.digits) + digit * s.n + v, fresh);
-}
-
-// Note the same, where no other thread does of this vertex.
-__device__ __forceinline__ void note_alone(long long v, Word fresh) {
-    Word had[DEPTH];
-#pragma unroll
-    for (int digit = 0; digit < DEPTH; ++digit)
-        had[digit] = s.number >> digit & 1 ? global(s.digits)[digit * s.n + v] : 0;
-#pragma unroll
-    for (int digit = 0; digit < DEPTH; ++digit)
-        if (s.number >> digit & 1) global(s.digits)[digit * s.n + v] = had[digit] | fresh;
-}
 
 // Offer what the listed vertices have along their edges, so many lanes for each piece, and list what is found.
 __device__ __noinline__ Found push_pieces(const Piece* pieces, long long count, int lanes, const List& list) {
@@ -273,20 +273,16 @@ __device__ __noinline__ Found push_pieces(const Piece* pieces, long long count, 
             Piece row{0, 0, 0};
             if (i < piece.length) {
                 const I x = global(s.indices)[piece.start + i];
-                const Word seen = global(s.visited)[x];  // which may be old, and then it lets more through to the atomic
+                const Word seen = global(s.seen)[x];  // which may be old, and then it lets more through to the atomic
                 row = {x, global(s.indptr)[x], 0};
                 row.length = global(s.indptr)[x + 1] - row.start;
-                Word fresh = word & ~seen;
-                if (fresh != 0) fresh &= ~atomicOr(global(s.visited) + x, fresh);
+                Word fresh = is_outside(x) ? 0 : word & ~seen;
+                if (fresh != 0) fresh &= ~atomicOr(global(s.seen) + x, fresh);
                 if (fresh != 0) {
                     own.live |= fresh;
                     first = row.length > 0 && atomicOr(global(s.next) + x, fresh) == 0;
-                    if (s.number != 0) {
-                        note(x, fresh);
-                    } else {
-                        for (Word bits = fresh; bits != 0; bits &= bits - 1)
-                            global(s.level)[(__ffsll(bits) - 1) * s.n + x] = s.k + 1;
-                    }
+                    for (Word bits = fresh; bits != 0; bits &= bits - 1)
+                        global(s.level)[(__ffsll(bits) - 1) * s.n + x] = s.k + 1;
                 }
             }
             if (first) own.edges += (unsigned int)row.length;
@@ -296,41 +292,46 @@ __device__ __noinline__ Found push_pieces(const Piece* pieces, long long count, 
     return own;
 }
 
-// Put what the listed vertices have of some searches into the next words of the vertices that their edges lead to.
+// Put what the listed vertices have of some searches into the next plane, where their edges lead to.
 __device__ __noinline__ void offer_pieces(const Piece* pieces, long long count, Word searches, int lanes) {
     const int at_a_time = 32 / lanes, own = lane_number() / lanes;
     for (long long at = thread_number() / 32 * at_a_time + own; at < count; at += thread_count() / 32 * at_a_time) {
         const Piece piece = pieces[at];
-        const Word word = global(s.frontier)[piece.vertex] & searches;
+        const Word word = global(s.seen)[piece.vertex] & searches;
         if (word == 0) continue;
 #pragma unroll 4
         for (I i = lane_number() % lanes; i < piece.length; i += lanes) {
-            atomicOr(global(s.next) + global(s.indices)[piece.start + i], word);
+            const I x = global(s.indices)[piece.start + i];
+            if (!is_outside(x)) atomicOr(global(s.fresh) + x, word);
         }
     }
 }
 
-// Take what has been offered and is new. The next frontier is not listed.
-__device__ __noinline__ Found take_offers() {
+// What all vertices have been offered, and is new.
+__device__ __noinline__ Found look_at_offers() {
     Found own{0, 0, 0};
-    for (long long v = thread_number(); v < s.n; v += thread_count()) {
-        const Word offered = global(s.next)[v];
-        if (offered == 0) continue;
-        const Word seen = global(s.visited)[v], fresh = offered & ~seen;
-        const I length = global(s.indptr)[v + 1] - global(s.indptr)[v];
-        const Word kept = length > 0 ? fresh : 0;
-        if (kept != offered) global(s.next)[v] = kept;
-        if (fresh == 0) continue;
-        global(s.visited)[v] = seen | fresh;
-        note_alone(v, fresh);
-        own.live |= fresh;
-        own.edges += (unsigned int)length;
+    for (long long first = first_passed(); first - lane_number() < s.n; first += thread_count() * PASSED) {
+        Word fresh[PASSED], had[PASSED];
+#pragma unroll
+        for (int i = 0; i < PASSED; ++i) {
+            const long long v = first + 32 * i;
+            fresh[i] = v < s.n ? global(s.fresh)[v] : 0;
+            had[i] = v < s.n ? global(s.seen)[v] : 0;
+        }
+#pragma unroll
+        for (int i = 0; i < PASSED; ++i) {
+            const long long v = first + 32 * i;
+            const Word found = fresh[i] & ~had[i];
+            if (found == 0) continue;
+            own.live |= found;
+            own.edges += (unsigned int)(global(s.indptr)[v + 1] - global(s.indptr)[v]);
+        }
     }
     return own;
 }
 
 // The searches that are behind: the others are pulled. All of the grid's threads take part, and get the same.
-__device__ __noinline__ Word searches_behind(SearchesControl* control, int here, const Word* frontier,
+__device__ __noinline__ Word searches_behind(SearchesControl* control, int here, const Frontier& frontier,
                                              const Word* visited, const I* in_indices, long long nnz, Word live) {
     unsigned int* const hits = control->hits[here];
     for (int i = (int)thread_number(); i < SAMPLED; i += (int)thread_count()) {
@@ -372,7 +373,7 @@ __device__ __noinline__ Found pull_pieces(const Piece* pieces, long long count) 
         Word want = 0;
         if (first + lane_number() < end) {
             piece = pieces[first + lane_number()];
-            want = s.wanted & ~now(global(s.visited) + piece.vertex);
+            want = is_outside(piece.vertex) ? 0 : s.wanted & ~now(global(s.fresh) + piece.vertex);
         }
         I vertex = -1;
         Word known = 0;  // of it
@@ -389,7 +390,7 @@ __device__ __noinline__ Found pull_pieces(const Piece* pieces, long long count) 
 #pragma unroll
                 for (int j = from; j < to; ++j) {
                     const I e = 32 * j + lane_number();
-                    if (e < length) own |= global(s.frontier)[global(s.in_indices)[start + e]];
+                    if (e < length) own |= global(s.seen)[global(s.in_indices)[start + e]];
                 }
 #pragma unroll
                 for (int distance = 16; distance > 0; distance /= 2) own |= __shfl_xor_sync(WARP, own, distance);
@@ -399,131 +400,126 @@ __device__ __noinline__ Found pull_pieces(const Piece* pieces, long long count) 
             if ((rest & ~known) != 0) look(FIRST, AT_ONCE);
             Word fresh = known & rest;
             if (lane_number() == 0 && fresh != 0) {
-                fresh &= ~atomicOr(global(s.visited) + v, fresh);
-                if (fresh != 0) {
-                    found.live |= fresh;
-                    found.vertices += atomicOr(global(s.next) + v, fresh) == 0;
-                    note(v, fresh);
-                }
+                const Word had = atomicOr(global(s.fresh) + v, fresh);
+                found.live |= fresh & ~had;
+                found.vertices += had == global(s.seen)[v];
             }
         }
     }
     return found;
 }
 
-// The searches whose frontier has any of so many predecessors, of places from `at` on.
+// The searches that have seen any of so many predecessors, of places from `at` on, `apart` from each other.
 template <int COUNT> __device__ __forceinline__ Word seen_there(I at, I apart, I end) {
     I u[COUNT];
 #pragma unroll
-    for (int j = 0; j < COUNT; ++j) u[j] = at + j * apart < end ? global(s.in_indices)[at + j * apart] : -1;
+    for (int j = 0; j < COUNT; ++j) u[j] = end - at > j * apart ? global(s.in_indices)[at + j * apart] : -1;
     Word word = 0;
 #pragma unroll
     for (int j = 0; j < COUNT; ++j)
-        if (u[j] >= 0) word |= global(s.frontier)[u[j]];
+        if (u[j] >= 0) word |= global(s.seen)[u[j]];
     return word;
 }
 
+// A vertex has got some searches: its word after the step, unless it goes on looking.
+__device__ __forceinline__ void take(Row& row, Word got, bool ends, Found& found) {
+    found.live |= got;
+    if (got != 0 && row.vertex >= 0) {
+        ++found.vertices;
+        row.vertex = ~row.vertex;
+    }
+    row.seen |= got;
+    if (ends) global(s.fresh)[row.vertex < 0 ? ~row.vertex : row.vertex] = row.seen;
+}
+
 // Look through the rows of a warp until each has what it wants, eight lanes for a row. All of the warp take part.
-__device__ __forceinline__ void pull_rows(Row* rows, int count) {
+__device__ __forceinline__ void pull_rows(const Row* rows, int count, Found& found) {
     constexpr int LANES = 8, AT_ONCE = 4;
     const int own = lane_number() % LANES;
-    int row = -1, next = lane_number() / LANES;
-    Word missing = 0, got = 0;
-    I at = 0, end = 0;
+    int next = lane_number() / LANES;
+    bool has = false;
+    Row row{0, 0, 0, 0};
+    Word got = 0, missing = 0;
     while (true) {
-        if (at >= end || (missing & ~got) == 0) {
-            if (row >= 0 && own == 0) rows[row].want = got;
-            row = next < count ? next : -1;
-            next += 32 / LANES;
-            missing = row >= 0 ? rows[row].want : 0;
-            at = row >= 0 ? rows[row].at : 0;
-            end = row >= 0 ? rows[row].end : 0;
+        if (row.at >= row.end || (missing & ~got) == 0) {
+            if (has && own == 0) take(row, got & missing, true, found);
+            has = next < count;
+            row = has ? rows[next] : Row{0, 0, 0, 0};
+            missing = has ? s.wanted & ~row.seen : 0;
             got = 0;
+            next += 32 / LANES;
         }
-        if (!__any_sync(WARP, row >= 0)) return;
-        __syncwarp();  // a row is read by all of its lanes before the first of them writes there
-        Word word = seen_there<AT_ONCE>(at + own, LANES, end);
+        if (!__any_sync(WARP, has)) return;
+        Word word = row.end - row.at > own ? seen_there<AT_ONCE>(row.at + own, LANES, row.end) : 0;
 #pragma unroll
         for (int distance = LANES / 2; distance > 0; distance /= 2) word |= __shfl_xor_sync(WARP, word, distance);
         got |= word;
-        at += LANES * AT_ONCE;
+        row.at = row.end - row.at > LANES * AT_ONCE ? row.at + LANES * AT_ONCE : row.end;
     }
 }
 
-// A vertex that is to pull: what it has seen, what it has been offered, and its column.
-struct Column {
-    Word seen, given;
-    I at, end;
-};
-
 // Let every vertex look for the searches of the step that have not been there. A warp that is done takes the next
-// vertices, whose columns it has asked for before. Those with few ones in their numbers have the longest columns of an
-// R-MAT graph, and a power of two would deal them alike.
+// vertices: those of their rows that look for something are put together, and again those that go on after the first
+// predecessors. Vertices with few ones in their numbers have the longest columns of an R-MAT graph, and a power of two
+// would deal them alike.
 __device__ __noinline__ Found pull_words() {
-    constexpr int AT_ONCE = 4;
+    constexpr int AT_ONCE = 4, TAKEN = 32 * BESIDE;
     Found found{0, 0, 0};
-    Row* const rows = block.rows + threadIdx.x / 32 * 32;
+    Row* const rows = block.rows + threadIdx.x / 32 * TAKEN;
     const unsigned int warps = (unsigned int)(thread_count() / 32), dealers = warps < DEALERS ? warps : DEALERS;
     const unsigned int dealer = (unsigned int)(thread_number() / 32) % dealers;
     const auto ask = [&] { return lane_number() == 0 ? atomicAdd(global(s.dealt) + dealer, 1u) : 0u; };
-    const auto taken = [&](unsigned int ticket) { return from_lane(ticket, 0) * dealers + dealer; };
-    const auto vertex_of = [&](unsigned int group) { return 32 * (long long)group + lane_number(); };
-    const auto column_of = [&](unsigned int group) {
-        Column column{~(Word)0, 0, 0, 0};
-        const long long v = vertex_of(group);
-        if (v < s.n) {
-            column.seen = global(s.visited)[v];
-            if (s.behind != 0) column.given = global(s.next)[v] & s.behind;
-            column.at = global(s.in_indptr)[v];
-            column.end = global(s.in_indptr)[v + 1];
-        }
-        return column;
-    };
     unsigned int ticket = ask();
-    unsigned int group = taken(ticket);
-    ticket = ask();
-    Column column = column_of(group);
-    while (32 * (long long)group < s.n) {
-        const Column own = column;
-        const unsigned int next = taken(ticket);
+    while (true) {
+        const long long first = TAKEN * (long long)(from_lane(ticket, 0) * dealers + dealer);
+        if (first >= s.n) return found;
         ticket = ask();  // which is not waited for
-        column = column_of(next);
-        const Word want = s.wanted & ~own.seen;
-        const bool is_long = own.end - own.at > LONG;
-        const I end = want == 0 || is_long ? own.at : own.end;
-        if (vertex_of(group) < s.n) global(s.before)[vertex_of(group)] = 0;
-        Word got = seen_there<AT_ONCE>(own.at, 1, end);
-        const bool more = (want & ~got) != 0 && own.at + AT_ONCE < end;
-        const unsigned int some = __ballot_sync(WARP, more);
-        if (some != 0) {
-            Row* const row = rows + __popc(some & lanes_below());
-            if (more) *row = {want & ~got, own.at + AT_ONCE, end};
-            __syncwarp();
-            pull_rows(rows, __popc(some));
-            __syncwarp();
-            if (more) got |= row->want;
-            __syncwarp();
+        Word seen[BESIDE], given[BESIDE];
+        I at[BESIDE], end[BESIDE];
+#pragma unroll
+        for (int i = 0; i < BESIDE; ++i) {
+            const long long v = first + 32 * i + lane_number();
+            const bool inside = v < s.n;
+            seen[i] = inside ? global(s.seen)[v] : ~(Word)0;
+            given[i] = inside && s.behind != 0 ? global(s.fresh)[v] & s.behind & ~seen[i] : 0;
+            at[i] = inside ? global(s.in_indptr)[v] : 0;
+            end[i] = inside ? global(s.in_indptr)[v + 1] : 0;
         }
-        const long long v = vertex_of(group);
-        const Word offered = own.given & ~own.seen, fresh = (got & want) | offered;
-        if (is_long && own.given != 0) {  // while others pull its pieces
-            if (offered != own.given) atomicAnd(global(s.next) + v, ~(own.given & ~offered));
-            if (offered != 0) {
-                atomicOr(global(s.visited) + v, offered);
-                note((I)v, offered);
+        int count = 0;
+#pragma unroll
+        for (int i = 0; i < BESIDE; ++i) {
+            const long long v = first + 32 * i + lane_number();
+            const I length = end[i] - at[i];
+            const bool looks = (s.wanted & ~seen[i]) != 0 && length > 0 && length <= LONG && !is_outside(v);
+            found.live |= given[i];
+            found.vertices += given[i] != 0;
+            if (!looks && length <= LONG && s.behind == 0 && v < s.n) global(s.fresh)[v] = seen[i];
+            const unsigned int some = __ballot_sync(WARP, looks);
+            if (looks) {
+                const I vertex = given[i] != 0 ? ~(I)v : (I)v;
+                rows[count + __popc(some & lanes_below())] = {seen[i] | given[i], vertex, at[i], end[i]};
             }
-        } else if ((fresh | own.given) != 0) {
-            global(s.next)[v] = fresh;
-            if (fresh != 0) {
-                global(s.visited)[v] = own.seen | fresh;
-                note_alone(v, fresh);
-            }
+            count += __popc(some);
         }
-        found.live |= fresh;
-        found.vertices += fresh != 0;
-        group = next;
+        __syncwarp();
+        int left = 0;
+        for (int base = 0; base < count; base += 32) {
+            const bool has = base + lane_number() < count;
+            Row row = has ? rows[base + lane_number()] : Row{~(Word)0, 0, 0, 0};
+            const Word want = s.wanted & ~row.seen, got = seen_there<AT_ONCE>(row.at, 1, row.end) & want;
+            const bool more = got != want && row.end - row.at > AT_ONCE;
+            if (has) take(row, got, !more, found);
+            const unsigned int some = __ballot_sync(WARP, more);  // and all have read their rows
+            if (more) {
+                row.at += AT_ONCE;
+                rows[left + __popc(some & lanes_below())] = row;
+            }
+            left += __popc(some);
+        }
+        __syncwarp();
+        if (left > 0) pull_rows(rows, left, found);
+        __syncwarp();
     }
-    return found;
 }
 
 // The lowest eight bits, each the lowest of four.
@@ -534,96 +530,106 @@ __device__ __forceinline__ unsigned int apart(unsigned int bits) {
     return bits & 0x11111111u;
 }
 
-// Write the levels of so many vertices that stand side by side, by a thread. The others are in other threads.
-template <int SIDE>
-__device__ __forceinline__ void write_side_by_side(const int* level_of, long long n, int searches, const Word* visited,
-                                                   Word* digits, int depth, bool again, int* level) {
-    constexpr int AT_ONCE = 8;  // searches
-    for (long long v = SIDE * thread_number(); v < n; v += SIDE * thread_count()) {
-        for (int half = 0; 32 * half < searches; ++half) {
-            unsigned int digit[SIDE][DEPTH], written[SIDE];
-#pragma unroll
-            for (int c = 0; c < SIDE; ++c) {
-                unsigned int known = 0;
-#pragma unroll
-                for (int i = 0; i < DEPTH; ++i) {
-                    digit[c][i] = i < depth ? (unsigned int)(digits[i * n + v + c] >> 32 * half) : 0;
-                    known |= digit[c][i];
-                }
-                written[c] = (unsigned int)(visited[v + c] >> 32 * half) & ~known;
-            }
-            for (int first = 32 * half; first < 32 * half + 32 && first < searches; first += AT_ONCE) {
-                unsigned int numbers[SIDE], any = 0;
-#pragma unroll
-                for (int c = 0; c < SIDE; ++c) {
-                    numbers[c] = 0;
-#pragma unroll
-                    for (int i = 0; i < DEPTH; ++i) {
-                        numbers[c] |= apart(digit[c][i]) << i;
-                        digit[c][i] >>= AT_ONCE;
-                    }
-                    any |= written[c];
-                }
-                int* const row = level + first * n + v;
-                if ((any & 0xffu) == 0 && first + AT_ONCE <= searches) {
-#pragma unroll
-                    for (int j = 0; j < AT_ONCE; ++j) {
-                        int found[SIDE];
-#pragma unroll
-                        for (int c = 0; c < SIDE; ++c) found[c] = level_of[numbers[c] >> 4 * j & NOTABLE];
-                        if constexpr (SIDE == 4)
-                            __stcs(reinterpret_cast<int4*>(row + j * n), make_int4(found[0], found[1], found[2], found[3]));
-                        else __stcs(row + j * n, found[0]);
-                    }
-                } else {
-                    for (int j = 0; j < AT_ONCE && first + j < searches; ++j)
-#pragma unroll
-                        for (int c = 0; c < SIDE; ++c)
-                            if (!(written[c] >> j & 1)) row[j * n + c] = level_of[numbers[c] >> 4 * j & NOTABLE];
-                }
-#pragma unroll
-                for (int c = 0; c < SIDE; ++c) written[c] >>= AT_ONCE;
-            }
-        }
-        for (int i = 0; again && i < FIRST_DIGITS; ++i)
-            for (int c = 0; c < SIDE; ++c) digits[i * n + v + c] = 0;
+// Planes of which levels are written, and the levels that they mean.
+struct Written {
+    const Word* planes[PLANES];  // the last of them again, if there are fewer
+    int level_of[PLANES + 1];    // of the first plane that has a bit, or PLANES if none does
+};
+
+// The words of vertices that stand side by side; four of them lie as two pairs.
+template <int SIDE> __device__ __forceinline__ void read_words(const Word* from, Word* to) {
+    if constexpr (SIDE == 4) {
+        const ulonglong2* const pairs = reinterpret_cast<const ulonglong2*>(from);
+        const ulonglong2 low = pairs[0], high = pairs[1];
+        to[0] = low.x, to[1] = low.y, to[2] = high.x, to[3] = high.y;
+    } else {
+        to[0] = from[0];
     }
 }
 
-// Write the levels that are noted, and -1 where no search has been. depth: digits in use.  again: are there more steps?
-__device__ __noinline__ void write_levels(const SearchesControl* control, long long n, int searches, const Word* visited,
-                                          Word* digits, int depth, bool again, int* level) {
-    __shared__ int level_of[NOTABLE + 1];
-    if (threadIdx.x <= NOTABLE) level_of[threadIdx.x] = threadIdx.x == 0 ? -1 : now(control->level_of + threadIdx.x);
+// Write the levels of so many vertices that stand side by side, by a thread. The others are in other threads. A plane has
+// what those before it have, so the binary digits of a bit's first plane are sums of planes modulo two.
+template <int SIDE>
+__device__ __forceinline__ void write_side_by_side(const Written& by, long long n, int searches, bool again, int* level) {
+    constexpr int AT_ONCE = 8, DIGITS = 4;  // searches, and digits of a number
+    static_assert(PLANES == 8);
+    for (long long v = SIDE * thread_number(); v < n; v += SIDE * thread_count()) {
+        Word plane[PLANES][SIDE], digit[SIDE][DIGITS], written[SIDE];
+#pragma unroll
+        for (int i = 0; i < PLANES; ++i) read_words<SIDE>(global(by.planes[i]) + v, plane[i]);
+#pragma unroll
+        for (int c = 0; c < SIDE; ++c) {
+            digit[c][3] = ~plane[7][c];
+            digit[c][2] = plane[3][c] ^ plane[7][c];
+            digit[c][1] = plane[1][c] ^ plane[3][c] ^ plane[5][c] ^ plane[7][c];
+            digit[c][0] = digit[c][1] ^ plane[0][c] ^ plane[2][c] ^ plane[4][c] ^ plane[6][c];
+            written[c] = plane[0][c] | (again ? ~plane[7][c] : 0);
+        }
+        for (int first = 0; first < searches; first += AT_ONCE) {
+            unsigned int numbers[SIDE], any = 0;
+#pragma unroll
+            for (int c = 0; c < SIDE; ++c) {
+                numbers[c] = 0;
+#pragma unroll
+                for (int i = 0; i < DIGITS; ++i) numbers[c] |= apart((unsigned int)(digit[c][i] >> first)) << i;
+                any |= (unsigned int)(written[c] >> first);
+            }
+            int* const row = level + first * n + v;
+            if ((any & 0xffu) == 0 && first + AT_ONCE <= searches) {
+#pragma unroll
+                for (int j = 0; j < AT_ONCE; ++j) {
+                    int found[SIDE];
+#pragma unroll
+                    for (int c = 0; c < SIDE; ++c) found[c] = by.level_of[numbers[c] >> 4 * j & 15];
+                    if constexpr (SIDE == 4)
+                        __stcs(reinterpret_cast<int4*>(row + j * n), make_int4(found[0], found[1], found[2], found[3]));
+                    else __stcs(row + j * n, found[0]);
+                }
+            } else {
+                for (int j = 0; j < AT_ONCE && first + j < searches; ++j)
+#pragma unroll
+                    for (int c = 0; c < SIDE; ++c)
+                        if (!(written[c] >> (first + j) & 1)) row[j * n + c] = by.level_of[numbers[c] >> 4 * j & 15];
+            }
+        }
+    }
+}
+
+// Write the levels of what the planes have after the first, `count` of them, and -1 where no search has been, unless this
+// is done `again`. k: the level of what the last of them has more.
+__device__ __noinline__ void write_levels(long long n, int searches, const Word* planes, unsigned long long first,
+                                          int count, bool again, int k, int* level) {
+    __shared__ Written by;
+    const int i = (int)threadIdx.x;
+    if (i < PLANES) by.planes[i] = planes + (first + (i < count ? i : count)) % PLANES * n;
+    if (i <= PLANES) by.level_of[i] = i == PLANES ? -1 : k - count + i;
     __syncthreads();
     if (n % 4 == 0 && reinterpret_cast<unsigned long long>(level) % 16 == 0)
-        write_side_by_side<4>(level_of, n, searches, visited, digits, depth, again, level);
-    else write_side_by_side<1>(level_of, n, searches, visited, digits, depth, again, level);
+        write_side_by_side<4>(by, n, searches, again, level);
+    else write_side_by_side<1>(by, n, searches, again, level);
     __syncthreads();
 }
 
-// control: zeros before the first launch.  columns: pieces of long ones, and how many.  searches: up to 64.  state: what
-// every search has seen, three frontiers and, if anything is pulled, DEPTH digits, each of n words.  capacity: of each of
-// three lists.  choice: 0 by Beamer's rule, 1 push, 2 pull.  deepest: the last level, or -1.  in_indptr, in_indices,
-// columns, column_count: null if nothing is pulled.
+// control: zeros before the first launch, but for the sources.  columns: pieces of long ones, and how many.  searches: up
+// to 64.  state: words of three frontiers and, if anything is pulled, PLANES planes, else one, of n words each; the first
+// four are zeros before the first launch.  capacity: of each of three lists.  choice: 0 by Beamer's rule, 1 push, 2 pull.
+// deepest: the last level, or -1.  in_indptr, in_indices, columns, column_count: null if nothing is pulled.
 extern "C" __global__ void __launch_bounds__(SEARCHES_THREADS, SEARCHES_BLOCKS)
     searches(SearchesControl* control, const I* indptr, const I* indices, const I* in_indptr, const I* in_indices,
              const Piece* columns, const unsigned long long* column_count, long long n, long long nnz, int searches,
-             const long long* sources, const bool* outside, Word* state, Piece* lists, long long capacity, int* level,
-             int choice, double alpha, double beta, int deepest, unsigned long long last_step) {
-    Word *const visited = state, *const words = state + n;
-    Word* const digits = in_indptr == nullptr ? nullptr : state + 4 * n;
-    unsigned long long step = control->steps, pulls = 0, noted = control->noted;
-    long long before = (long long)control->before;
-    bool pulling = control->pulling != 0, listed = control->listed != 0, done = false;
+             const bool* outside, Word* state, Piece* lists, long long capacity, int* level, int choice, double alpha,
+             double beta, int deepest, unsigned long long last_step) {
+    Word *const words = state, *const planes = state + 3 * n;
+    const auto plane = [=](unsigned long long i) { return planes + i % PLANES * n; };
+    unsigned long long step = control->steps, pulls = 0, first = control->first, last = control->last;
+    unsigned long long where = control->frontier;
+    long long before = control->before;
+    bool pulling = control->pulling != 0, written = control->written != 0, done = false;
     if (control->begun == 0) {
-        clear_words(state, (digits == nullptr ? 4 : 4 + FIRST_DIGITS) * n);
+        place_sources(control, indptr, n, searches, planes, words, lists, level);
         grid_barrier(&control->arrived);
-        leave_out(n, searches, outside, visited, level);
-        place_sources(control, indptr, n, searches, sources, visited, words, lists, level);
-        grid_barrier(&control->arrived);
-        listed = true;
     }
+    const auto write = [&] { write_levels(n, searches, planes, first, (int)(last - first), written, (int)step, level); };
     for (; step < last_step; ++step) {
         const int here = (int)(step % 3), there = (int)((step + 1) % 3), past = (int)((step + 2) % 3);
         const Word live_now = now(control->live + here);
@@ -638,96 +644,103 @@ extern "C" __global__ void __launch_bounds__(SEARCHES_THREADS, SEARCHES_BLOCKS)
         for (int i = (int)thread_number(); i < 128; i += (int)thread_count()) control->hits[past][i] = 0;
         for (int i = (int)thread_number(); i < DEALERS; i += (int)thread_count()) control->dealt[past][i] = 0;
         block.clear();
-        Word* const frontier = words + here * n;
-        Word* const gone = words + past * n;
+        if (where == LISTED && now(control->unlisted + here) != 0) where = UNLISTED;
+        Word *const own = words + here * n, *const gone = words + past * n, *const seen = plane(last);
+        const Frontier frontier{where == IN_PLANES ? seen : own, where == IN_PLANES ? plane(last - 1) : nullptr};
         const List next{lists + there * capacity, control->queue + there};
-        const bool pushed = !pulling;
         unsigned long long queued = now(control->queue + here);
+        bool known = where == LISTED, kept = false;  // is the frontier listed, and all of it in words that were not?
         const auto many = [=](unsigned long long q) { return choice == 0 && (q >> 32) * alpha > (double)nnz; };
-        pulling = choice == 2 || (pulling ? now(control->found + here) * beta > (double)n : many(queued));
-        bool whole = now(control->unlisted + here) == 0, known = pushed && whole;  // is the frontier listed?
-        const auto list_again = [&](Word searches) {
+        const auto list_again = [&](Word searches, Word* keep, Word* copy) {
             const List list{lists + here * capacity, control->again + here};
-            const unsigned int edges = list_found(indptr, n, frontier, searches, list, block);
+            const unsigned int edges = list_found(indptr, n, frontier, searches, keep, copy, list, block);
             hand_over(block, list, edges, 0, 0, nullptr, nullptr, nullptr);
             grid_barrier(&control->arrived);
             block.clear();
             queued = now(control->again + here);
-            known = true;
         };
+        pulling = choice == 2 || (pulling ? now(control->found + here) * beta > (double)n : many(queued));
         if (!pulling && !known) {
-            list_again(~(Word)0);
+            kept = where == IN_PLANES;
+            list_again(~(Word)0, kept ? own : nullptr, nullptr);
+            known = true;
             pulling = many(queued);
-            whole = true;
         }
+        const bool offers = in_indptr != nullptr && !written && OFFERED * (queued >> 32) > (unsigned long long)n;
+        const bool in_plane = pulling || offers;  // else what is visited changes in its place
+        if (in_plane ? last - first == PLANES - 1 : last != first) {
+            write();
+            first = last;
+            written = true;
+            grid_barrier(&control->arrived);
+        }
+        Word* const fresh = in_plane ? plane(last + 1) : nullptr;
         Word behind = 0;
-        if (pulling && choice == 0)
-            behind = searches_behind(control, here, frontier, visited, in_indices, nnz, live_now);
-        if (behind != 0 && !known) list_again(behind);
+        if (pulling) {
+            const long long pieces = (long long)*column_count;
+            for (long long i = thread_number(); i < pieces; i += thread_count())
+                fresh[columns[i].vertex] = seen[columns[i].vertex];
+            if (choice == 0) behind = searches_behind(control, here, frontier, seen, in_indices, nnz, live_now);
+            else grid_barrier(&control->arrived);
+        }
+        const bool offered = pulling ? behind != 0 : offers;
+        if (offered && !known && where == IN_PLANES) {
+            list_again(behind, nullptr, fresh);
+        } else if (offered) {
+            for (long long v = thread_number(); v < n; v += thread_count()) fresh[v] = seen[v];
+            if (!known) list_again(behind, nullptr, nullptr);
+            else grid_barrier(&control->arrived);
+        }
         const long long count = (long long)(queued & 0xffffffffu);
         const unsigned long long mean = (queued >> 32) / (unsigned long long)(count > 0 ? count : 1);
         const int lanes = count < FEW_PIECES || mean > 24 ? 32 : mean > 12 ? 16 : mean > 6 ? 8 : 4;  // that share a piece
-        if (pulling && noted == NOTABLE) {
-            write_levels(control, n, searches, visited, digits, DEPTH, true, level);
-            noted = 0;
-            grid_barrier(&control->arrived);
-        }
-        const bool notes = digits != nullptr && (pulling || noted < NOTED_BY_PUSHES);
-        if (notes) ++noted;
-        const int number = notes ? number_of((int)noted) : 0;
-        if (notes && thread_number() == 0) control->level_of[number] = (int)step + 1;
-        if (notes && noted == FIRST_NUMBERS)  // of which the next is the first with another digit
-            for (long long v = thread_number(); v < n; v += thread_count()) digits[FIRST_DIGITS * n + v] = 0;
         if (threadIdx.x == 0) {
-            s = {n,      indptr, indices, in_indptr, in_indices, frontier, words + there * n, visited, gone,
-                 digits, level,  control->dealt[here], live_now & ~behind, behind, (int)step, number};
+            s = {n,    indptr, indices, in_indptr, in_indices, own, words + there * n, seen, fresh, outside,
+                 level, control->dealt[here], live_now & ~behind, behind, (int)step};
         }
         __syncthreads();
+        if (before == ALL_WORDS) {
+            for (long long v = thread_number(); v < n; v += thread_count()) gone[v] = 0;
+        } else {
+            const Piece* const list = lists + past * capacity;
+            for (long long i = thread_number(); i < before; i += thread_count()) gone[list[i].vertex] = 0;
+        }
+        if (offered) {
+            const int few = lanes < OFFER_LANES ? lanes : OFFER_LANES;
+            offer_pieces(lists + here * capacity, count, pulling ? behind : ~(Word)0, few);
+            grid_barrier(&control->arrived);
+        }
         Found found{0, 0, 0};
         if (pulling) {
             ++pulls;
-            if (behind != 0) {
-                offer_pieces(lists + here * capacity, count, behind, lanes);
-                grid_barrier(&control->arrived);
-            }
             const Found of_long = pull_pieces(columns, (long long)*column_count);
             found = pull_words();
             found.live |= of_long.live;
             found.vertices += of_long.vertices;
+        } else if (offered) {
+            found = look_at_offers();
         } else {
-            if (listed) {
-                const Piece* const list = lists + past * capacity;
-                for (long long i = thread_number(); i < before; i += thread_count()) gone[list[i].vertex] = 0;
-            } else {
-                for (long long v = thread_number(); v < n; v += thread_count()) gone[v] = 0;
-            }
-            if (number != 0 && 2 * (queued >> 32) > (unsigned long long)n) {
-                offer_pieces(lists + here * capacity, count, ~(Word)0, lanes);
-                grid_barrier(&control->arrived);
-                found = take_offers();
-                if (thread_number() == 0) control->unlisted[there] = 1;
-            } else {
-                found = push_pieces(lists + here * capacity, count, lanes, next);
-            }
+            found = push_pieces(lists + here * capacity, count, lanes, next);
         }
-        listed = pushed && whole;  // one that was pulled may have vertices without edges, which are not listed
-        before = count;
+        if (where == IN_PLANES) before = kept ? ALL_WORDS : 0;
+        else before = known ? count : ALL_WORDS;
+        where = in_plane ? IN_PLANES : LISTED;
+        if (in_plane) ++last;
         hand_over(block, next, found.edges, found.vertices, found.live, control->found + there, control->live + there,
                   control->unlisted + there);
         grid_barrier(&control->arrived);
     }
-    if (done) {
-        const int depth = noted == 0 ? 0 : noted <= FIRST_NUMBERS ? FIRST_DIGITS : DEPTH;
-        write_levels(control, n, searches, visited, digits, depth, false, level);
-    }
+    if (done && (first != last || !written)) write();
     if (thread_number() == 0) {
         control->done = done;
         control->begun = 1;
         control->steps = step;
         control->pulls += pulls;
         control->pulling = pulling;
-        control->noted = noted;
-        control->listed = listed;
+        control->first = first;
+        control->last = last;
+        control->written = written;
+        control->frontier = where;
         control->before = before;
     }
 }

@@ -23,11 +23,11 @@ from .beyond import columns_of
 from .graphs import CHOICES, rows_of, too_large
 from .paths import Schedule, mark_unreached, may_be_deep
 
-SEARCHES_WORDS = 313
-"""Of 8 bytes, in SearchesControl."""
+SEARCHES_WORDS = 307
+"""Of 8 bytes, in SearchesControl, before the sources."""
 
-CUT, LONG, DEPTH = 64, 256, 4
-"""As in searches.cu and pieces.cu: edges of a piece of a row, edges from which a column is cut, digits of a step."""
+CUT, LONG, PLANES = 64, 256, 8
+"""As in searches.cu and pieces.cu: edges of a piece of a row, edges from which a column is cut, planes of words."""
 
 PULLED_FROM = 4
 """Searches that are worth turning a matrix for its columns."""
@@ -51,7 +51,7 @@ def searches_need(A: CSR, k: int) -> int:
     """Bytes of a block of searches beside its answer."""
     piece, n = 3 * A.indices.dtype.itemsize, A.nrows
     lists = (3 * (n + A.nnz // CUT + AT_ONCE) + long_pieces(A)) * piece
-    words = n * 8 * (4 + DEPTH) + lists
+    words = n * 8 * (3 + PLANES) + lists
     return max(words, copies_need(A, k) if copied(A, k) else 0)
 
 
@@ -96,9 +96,12 @@ def search(A: CSR, sources: list[int], level: Array, outside: Array | None, how:
     n, k, short = A.nrows, kernels.pattern(kind, index), may_be_deep(A)
     worth = how.choice == "pull" or (how.choice == "auto" and len(sources) >= PULLED_FROM and not short)
     pulls = worth or (how.choice == "auto" and has_columns(A))
+    words = cp.empty((3 + PLANES if pulls else 4) * n, np.uint64)
+    words.data.memset_async(0, 4 * n * words.itemsize)  # while the host goes on
     turned: Any = (*columns_of(A), *long_columns(A, k)) if pulls else (kernels.NULL,) * 4
-    control, starts = cp.zeros(SEARCHES_WORDS, np.uint64), cp.asarray(np.array(sources, np.int64))
-    words = cp.empty((4 + DEPTH if pulls else 4) * n, np.uint64)
+    control, begin = cp.empty(SEARCHES_WORDS + AT_ONCE, np.uint64), np.zeros(SEARCHES_WORDS + AT_ONCE, np.uint64)
+    begin[SEARCHES_WORDS : SEARCHES_WORDS + len(sources)] = sources
+    control.set(begin)
     capacity = n + A.nnz // CUT + AT_ONCE
     lists = cp.empty(3 * capacity * 3 * index.itemsize, np.uint8)
     choice = np.int32(CHOICES[how.choice] if pulls else CHOICES["push"])
@@ -108,10 +111,9 @@ def search(A: CSR, sources: list[int], level: Array, outside: Array | None, how:
         np.float64(how.beta),
         np.int32(-1 if deepest is None else deepest),
     )
-    begin = starts, kernels.NULL if outside is None else outside
     sizes = np.int64(n), np.int64(A.nnz), np.int32(len(sources))
-    own = words, lists, np.int64(capacity), level
-    state = k.stepwise("searches", n + A.nnz, (control, *rows_of(A), *turned, *sizes, *begin, *own, *rule), control)()
+    own = kernels.NULL if outside is None else outside, words, lists, np.int64(capacity), level
+    state = k.stepwise("searches", n + A.nnz, (control, *rows_of(A), *turned, *sizes, *own, *rule), control)()
     facts(kernel="searches", levels=int(state[1]), pulled=int(state[2]))
     return int(state[1])
 

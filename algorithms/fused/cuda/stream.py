@@ -21,7 +21,7 @@ from semiring.verbs.registry import Unsuited
 from . import kernels
 from .beyond import WINDOW, beyond, left_for_blocks
 from .paths import step_of
-from .staging import Window, staged, whole
+from .staging import AHEAD, Window, staged, whole
 
 CONTROL_WORDS = 12
 """Of 8 bytes, in StreamControl; COUNT … are numbers of some."""
@@ -34,15 +34,17 @@ VERTEX_BYTES, OPEN_BYTES = 17, 8
 """Of a vertex: its best offers and its level, beside two trees. Of a listed edge, beside itself: two numbers of it."""
 WHOLE_LIST = 80
 """Bytes a vertex and an edge of which some may well be left of blocks in use, where all edges are listed."""
-WINDOWS, COMING_SHARE = 12, 0.3
-"""Windows that come while a forest is made, and the share of the memory that is left which these take at most."""
+SHORT_WINDOW = 8 << 20
+"""Bytes of a window that comes, of which there are fewer rather than shorter ones."""
+WINDOWS, COMING_SHARE = 12, 0.1
+"""Windows that come while a forest is made, and the share of the memory which these have at least, if they need it."""
 SLACK = 1 << 18
 """Bytes of small arrays, and by which CuPy's blocks are larger than what is asked for."""
-MOST_LISTED, FEW_LISTED = 1.5, 1 << 20
-"""Listed edges a vertex, where there are more than so many: a forest leaves out most of the next ones."""
+MOST_NEW, FEW_LISTED = 0.75, 1 << 20
+"""Edges a vertex beside a forest's that are listed at most, where they are more than so many in all."""
 LEAST_LIST = 1.25
 """Listed edges that there must be room for, of those that a forest may have."""
-FULL = 0.75
+FULL = 0.9
 """Share of the places behind the forest so far that are taken, from which on a new forest is made."""
 FIRST = 0.3
 """Of the listed edges, those that a forest is first made of."""
@@ -54,14 +56,15 @@ NOT_YET = np.uint64(2**64 - 1)
 """The threshold of trees before there is a forest."""
 
 
-def shared_room(available: int | None, coming: int, n: int, nnz: int, index_bytes: int) -> tuple[int, int]:
+def shared_room(available: int | None, coming: int, n: int, filled: int, nnz: int, index_bytes: int) -> tuple[int, int]:
     """(edges that are listed at most, bytes of the windows that come), with so many bytes left on the device.
 
-    coming: bytes of windows that are wanted. OutOfDeviceMemory if there is no room for the shortest list.
+    coming: bytes of windows that are wanted. filled: rows with entries, about as many as a forest has edges.
+    OutOfDeviceMemory if there is no room for the shortest list.
     """
     edge = 8 + 2 * index_bytes + OPEN_BYTES
     least = int(min(LEAST_LIST * n, nnz)) + 1
-    most = max(least, min(nnz + n, max(int(MOST_LISTED * n), FEW_LISTED)))
+    most = max(least, min(nnz + n, max(int(MOST_NEW * n) + filled, FEW_LISTED)))
     if available is None:
         return most, coming
     left = available - n * (VERTEX_BYTES + 2 * index_bytes) - SLACK
@@ -74,7 +77,8 @@ def shared_room(available: int | None, coming: int, n: int, nnz: int, index_byte
             f"a forest of {n:,} vertices lists {least:,} edges at least, of {edge} bytes, "
             f"but the GPU has {max(left, 0):,} bytes for them"
         )
-    coming = min(coming, int(left * COMING_SHARE), left - (least + 32) * (edge + 1))
+    beside = max(left - (most + 32) * (edge + 1), int(left * COMING_SHARE))
+    coming = min(coming, beside, left - (least + 32) * (edge + 1))
     return max(least, fit(left - max(coming, 0))), max(coming, 0)
 
 
@@ -84,24 +88,51 @@ class Stream:
     first: the vertex of A's first row, if A is a strip of the rows of a matrix.
     """
 
+    window: Window | None
+    windows: Iterator[Window]
+    list: Any
+    tree: Any
+    parent: Any
+    level: Any
+    levels: Any
+    chosen: Any
+    offers: Any
+    open: Any
+
     def __init__(self, A: CSR | CompressedCSR, first: int = 0) -> None:
-        cp, n, index = cupy(), A.ncols, A.indptr.dtype
+        n, index = A.ncols, A.indptr.dtype
         self.A, self.n, self.first, self.index, self.k = A, n, first, index, kernels.pattern("stream", index)
-        left = left_for_blocks(A, WHOLE_LIST * (n + A.nnz))
+        self.count = self.spanned = self.spans = self.listed = 0
+        self.threshold, self.core = NOT_YET, None
+        self.give_back()
+        try:
+            self.allocate(anew=False)
+        except MemoryError:
+            self.give_back()
+            self.allocate(anew=True)
+        self.k.plain("start_stream", n, (self.control, np.int64(n), self.tree, self.level))
+
+    def allocate(self, *, anew: bool) -> None:
+        """Take memory, and let the first windows come; anew: in blocks that CuPy's pool does not have."""
+        cp, A, n, index = cupy(), self.A, self.n, self.index
+        left = left_for_blocks(A, WHOLE_LIST * (n + A.nnz), anew=anew)
         coming = WINDOWS * WINDOW * (index.itemsize + A.dtype.itemsize) if beyond(A) else 0
-        self.capacity, self.coming = shared_room(left, coming, n, A.nnz, index.itemsize)
+        filled = int((A.indptr[1:] > A.indptr[:-1]).sum()) if A.nrows == n else n // 2
+        self.capacity, self.coming = shared_room(left, coming, n, filled, A.nnz, index.itemsize)
         self.begin()
-        self.list: Any = cp.empty(self.capacity * (8 + 2 * index.itemsize), np.uint8)
+        self.list = cp.empty(self.capacity * (8 + 2 * index.itemsize), np.uint8)
         self.control = cp.empty(CONTROL_WORDS, np.uint64)
         self.tree, self.parent = (cp.empty(n, index) for _ in range(2))
-        self.offers: list[Any] = [cp.empty(n, np.uint64) for _ in range(2)]
+        self.offers = [cp.empty(n, np.uint64) for _ in range(2)]
         self.level = cp.empty(n, np.uint8)
-        self.levels: Any = cp.zeros(LEVELS, np.uint64)
-        self.threshold = NOT_YET
-        self.core: Any = None
+        self.levels = cp.zeros(LEVELS, np.uint64)
         self.make_room(self.capacity)
-        self.count = self.spanned = self.spans = self.listed = 0
-        self.k.plain("start_stream", n, (self.control, np.int64(n), self.tree, self.level))
+
+    def give_back(self) -> None:
+        """Hold no memory."""
+        self.window, self.windows = None, iter(())
+        self.list = self.tree = self.parent = self.level = self.levels = self.chosen = None
+        self.offers, self.open = [], []
 
     def begin(self) -> None:
         """Let the first windows come."""
@@ -111,17 +142,18 @@ class Stream:
     def make_room(self, capacity: int) -> None:
         """For what is known of so many listed edges, beside themselves."""
         self.capacity = capacity
-        self.open: list[Any] = [cupy().empty(capacity, np.uint32) for _ in range(2)]
-        self.chosen: Any = cupy().empty(-(-capacity // 32), np.uint32)
+        self.open = [cupy().empty(capacity, np.uint32) for _ in range(2)]
+        self.chosen = cupy().empty(-(-capacity // 32), np.uint32)
 
     def whole_windows(self) -> Iterator[Window]:
         """The matrix's columns and values, window after window, copied ahead where they are not resident."""
         A, one_value = self.A, step_of(self.A, np.int64) == 0
+        ahead = max(AHEAD, min(WINDOWS, self.coming // SHORT_WINDOW))
         if isinstance(A, CompressedCSR):
-            for begin, end, own in whole(A.nnz, [A.values]) if one_value else staged((A.values,), self.coming, WINDOWS):
+            for begin, end, own in whole(A.nnz, [A.values]) if one_value else staged((A.values,), self.coming, ahead):
                 yield begin, end, [A.words, A.bases, A.starts, *own]
         else:
-            for begin, end, own in staged((A.indices,) if one_value else (A.indices, A.values), self.coming, WINDOWS):
+            for begin, end, own in staged((A.indices,) if one_value else (A.indices, A.values), self.coming, ahead):
                 yield begin, end, own if len(own) == 2 else [*own, A.values]
 
     def collect(self, start: int, which: int, balanced: bool, least: Any = LEAST, most: Any = NOT_YET) -> int:

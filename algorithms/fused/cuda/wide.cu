@@ -1,7 +1,7 @@
 // The kernel `wide` of fixpoint.cu: lists of what is near, and its edges dealt out evenly.
 
-// d_x ⊕= d_v ⊗ a_vx for the edges that deal_edges deals out; within subgraphs, where colours are given. `listed`: d as the
-// listing found it, so that a step has one outcome, or d itself.
+// d_x ⊕= d_v ⊗ a_vx for the edges that deal_edges deals out; within subgraphs, where colours are given. `listed`: d, or
+// d as the listing found it, so that a step has one outcome.
 struct Relax {
     static constexpr int AT_ONCE = 4;
     Graph g;
@@ -49,8 +49,8 @@ struct Relax {
 constexpr int LISTED_AT_ONCE = 4;  // vertices of a thread for which a block asks for places together
 
 // List the active vertices no worse than the threshold, with the running sum of their degrees, and note their values and
-// the step where `noted` is given; they are then no longer active. Returns the best value among the others. A block looks at a bit for 32 vertices of each of its threads, and only
-// where there is one at the vertices.
+// the step where NOTES; they are then no longer active. Returns the best value among the others. A block looks at a bit
+// for 32 vertices of each of its threads, and only where there is one at the vertices.
 __device__ __forceinline__ T list_near(const I* indptr, long long n, const T* d, unsigned int* active, T threshold,
                                        bool every, T* noted, int* when, int step, I* rows, I* offsets, unsigned long long* counter) {
     __shared__ unsigned int words[WIDE_THREADS];
@@ -77,7 +77,7 @@ __device__ __forceinline__ T list_near(const I* indptr, long long n, const T* d,
                 T value = ZERO;
                 if ((here >> lane_number() & 1) && v < n) value = d[v];
                 near[j] = value != ZERO && no_worse(value, threshold);
-                if (near[j] && noted != nullptr) noted[v] = value, when[v] = step;
+                if (NOTES && near[j]) noted[v] = value, when[v] = step;
                 if (value != ZERO && !near[j]) left = add(left, value);
                 const unsigned int taken = __ballot_sync(WARP, near[j]);
                 if (lane_number() == 0 && taken != 0) active[base / 32 + at] = here & ~taken;
@@ -151,8 +151,9 @@ constexpr int CALM_STEPS = 64;
 
 // every: a step expands all that is reached, not only what is active.  few: edges of a step below which the threshold is
 // raised, so that steps stay worth their barriers.  pull_from: edges from which a step pulls, down the columns given.
-// noted: (n,), or null.  With it d after a step depends on d before it alone, and not on who came first.  when: (n,), the
-// last step, counted from 1, that has expanded each vertex.  calm: edges below which a step is calm; after CALM_STEPS of them in a row it stops, for the other kernel to begin.
+// noted: (n,), read and written where NOTES: d after a step depends on d before it alone then, and not on who came first.
+// when: (n,), there too, the last step, counted from 1, that has expanded each vertex.  calm: edges below which a step is
+// calm; after CALM_STEPS of them in a row it stops, for the other kernel to begin.
 extern "C" __global__ void __launch_bounds__(WIDE_THREADS, WIDE_BLOCKS)
     wide(Control* control, const I* indptr, const I* indices, const T* values, I value_step, const I* in_indptr,
          const I* in_indices, const T* in_values, long long n, long long nnz, T* d, unsigned int* active, I* rows, I* offsets, T width,
@@ -163,7 +164,7 @@ extern "C" __global__ void __launch_bounds__(WIDE_THREADS, WIDE_BLOCKS)
     T threshold = control->threshold.value;
     bool done = false;
     int calm_steps = 0;
-    Relax relax{g, d, noted == nullptr ? d : noted, active, limit, colour, ZERO, ZERO, 0, false};
+    Relax relax{g, d, NOTES ? noted : d, active, limit, colour, ZERO, ZERO, 0, false};
     for (; step < last_step && calm_steps < CALM_STEPS; ++step) {
         const T nearest = now(&control->nearest[step % 3].value);
         done = nearest == ZERO || !no_worse(nearest, relax.bound = bound_now(d, limit, target));

@@ -35,6 +35,37 @@ def search(ends, near, begun, limit, queue, level, parent):
 
 
 @compiled
+def lengths(order, parent, depth):
+    """How many vertices the paths to all of these have.  depth: (n,) 0."""
+    total = 0
+    for k in range(order.size):
+        v = np.uintp(order[k])
+        if parent[v] >= 0:
+            depth[v] = depth[np.uintp(parent[v])] + 1
+        total += depth[v] + 1
+    return total
+
+
+@compiled
+def depth(parent, vertex):
+    """How many edges are between a vertex and its root, whose parent is -1, or itself."""
+    at, count = np.uintp(vertex), 0
+    while parent[at] >= 0 and np.uintp(parent[at]) != at:
+        at = np.uintp(parent[at])
+        count += 1
+    return count
+
+
+@compiled
+def climb(parent, vertex, way):
+    """way: the vertices from the root to this one."""
+    at = np.uintp(vertex)
+    for k in range(way.size):
+        way[np.uintp(way.size - 1 - k)] = at
+        at = np.uintp(parent[at])
+
+
+@compiled
 def search_each(rows, sources, limit, level, orders, levels, counts):
     """Search from each source, up to the level `limit`, or until as many are found as `counts` says.
 
