@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from algorithms import bfs, sssp
-from algorithms.fused.cuda import batches, searches
+from algorithms.fused.cuda import batches, launches, searches
 from algorithms.shared.single_source import Until
 from algorithms.shared.traversal import Direction
 from bench.graphs import rmat
-from formats import CSR
+from formats import CSR, from_edges
 from formats.storage.orientation import by_columns
 from semiring import MinPlus
 
@@ -38,6 +38,28 @@ def test_searches_from_several_sources_are_those_from_each(
         monkeypatch.setattr(searches, "may_be_deep", lambda A: False)
         level = made(np.full((count, A.nrows), -7, np.int32))
         searches.search(moved(A), sources, level, None, Direction(choice), None)
+    assert np.array_equal(level, expected)
+
+
+@pytest.mark.parametrize("every", [1, 8192])
+@pytest.mark.parametrize("direction", [Direction("auto", 1e3, 4), Direction("auto", 2, 1e4), Direction("pull")])
+def test_searches_of_many_levels_leave_a_mask_out(
+    direction: Direction, every: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """There are more pulls than planes, and pushes between them."""
+    n, rng = 203, np.random.default_rng(1)
+    u, far = np.arange(n - 1), rng.integers(0, n, (2, 12))
+    A: Any = from_edges(np.r_[u, u + 1, far[0]], np.r_[u + 1, u, far[1]], shape=(n, n))
+    C: Any = by_columns(A)
+    sources = rng.integers(0, n, 9).tolist()
+    mask = rng.random(n) < 0.97
+    mask[sources] = True
+    expected = np.stack([bfs(A, s, mask=mask) for s in sources])
+    with simulated(1), launches(every=every):
+        monkeypatch.setattr(searches, "columns_of", lambda A: (made(C.indptr), made(C.indices)))
+        monkeypatch.setattr(searches, "may_be_deep", lambda A: False)
+        level = made(np.full((len(sources), n), -7, np.int32))
+        searches.search(moved(A), sources, level, made(~mask), direction, None)
     assert np.array_equal(level, expected)
 
 

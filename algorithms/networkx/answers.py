@@ -45,6 +45,9 @@ def way(parent: np.ndarray, v: int) -> np.ndarray:
     return found
 
 
+LONG = 64
+"""Vertices of a path from which on its memory takes longer than its list."""
+
 LATER: Any = object()
 """In the place of a path that nobody has looked at."""
 
@@ -145,11 +148,13 @@ def each_path(G: Converted, order: np.ndarray, parent: np.ndarray, turned: bool)
     made: list[Any] = [None] * len(G)
     vertices = order.tolist()
     for v, name, u in zip(vertices, G.listed(order), parent[order].tolist(), strict=True):
-        before = made[u] if u >= 0 and u != v else ()
+        before = made[u] if u >= 0 and u != v else []
         if before is None:
             made[v] = path_to(G, parent, turned, v)
-        else:
+        elif len(before) < LONG:
             made[v] = [name, *before] if turned else [*before, name]
+        else:  # which leaves no room to grow
+            made[v] = [name] + before if turned else before + [name]
     return [made[v] for v in vertices]
 
 

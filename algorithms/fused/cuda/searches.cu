@@ -33,7 +33,6 @@ constexpr int HELD = 1024;                            // pieces that a block gat
 constexpr int SAMPLED = 1024;                         // edges that tell how far the searches are
 constexpr int BEHIND = SAMPLED / 64, EARLY = SAMPLED / 4;  // fewer of them come from the frontier, and from what was seen
 constexpr int OFFERED = 8;                            // edges are offered if there are more than one in so many vertices
-constexpr int OFFER_LANES = 8;                        // that share a piece, at most, where nobody waits for an answer
 constexpr int FEW_PIECES = 1 << 13;                   // up to which a warp looks at one
 constexpr int DEALERS = 61;                           // counters of vertices to pull, not a power of two: see pull_words
 constexpr int BESIDE = 1024 / SEARCHES_THREADS;       // vertices to pull that a thread looks at, before it looks for any
@@ -193,8 +192,8 @@ struct Frontier {
     __device__ __forceinline__ Word operator[](long long v) const { return words[v] & ~(had == nullptr ? 0 : had[v]); }
 };
 
-// List the vertices of a frontier that has no list, where they have one of these searches. kept: gets the frontier, or
-// null.  copy: gets its words, or null.
+// List the vertices of a frontier that has no list, where they have one of these searches. kept: gets what is listed of
+// the frontier, or null.  copy: gets its words, or null.
 __device__ __noinline__ unsigned int list_found(const I* indptr, long long n, const Frontier& frontier, Word searches,
                                                 Word* kept, Word* copy, const List& list, Gathered& block) {
     unsigned int edges = 0;
@@ -211,11 +210,11 @@ __device__ __noinline__ unsigned int list_found(const I* indptr, long long n, co
             const long long v = first + 32 * i;
             if (copy != nullptr && v < n) copy[v] = word[i];
             word[i] &= ~had[i];
-            if (kept != nullptr && v < n) kept[v] = word[i];
             Piece row{(I)v, 0, 0};
             if ((word[i] & searches) != 0) {
                 row.start = indptr[v];
                 row.length = indptr[v + 1] - row.start;
+                if (kept != nullptr && row.length > 0) kept[v] = word[i];
             }
             edges += (unsigned int)row.length;
             list.add_where(row.length > 0, row, block, true);
@@ -307,7 +306,7 @@ __device__ __noinline__ void offer_pieces(const Piece* pieces, long long count, 
     }
 }
 
-// What all vertices have been offered, and is new.
+// What all vertices have been offered, and is new. A plane that was zeros gets what it lacks.
 __device__ __noinline__ Found look_at_offers() {
     Found own{0, 0, 0};
     for (long long first = first_passed(); first - lane_number() < s.n; first += thread_count() * PASSED) {
@@ -322,6 +321,7 @@ __device__ __noinline__ Found look_at_offers() {
         for (int i = 0; i < PASSED; ++i) {
             const long long v = first + 32 * i;
             const Word found = fresh[i] & ~had[i];
+            if ((had[i] & ~fresh[i]) != 0) global(s.fresh)[v] = had[i] | found;
             if (found == 0) continue;
             own.live |= found;
             own.edges += (unsigned int)(global(s.indptr)[v + 1] - global(s.indptr)[v]);
@@ -463,7 +463,7 @@ __device__ __forceinline__ void pull_rows(const Row* rows, int count, Found& fou
 // predecessors. Vertices with few ones in their numbers have the longest columns of an R-MAT graph, and a power of two
 // would deal them alike.
 __device__ __noinline__ Found pull_words() {
-    constexpr int AT_ONCE = 4, TAKEN = 32 * BESIDE;
+    constexpr int AT_ONCE = 2, TAKEN = 32 * BESIDE;
     Found found{0, 0, 0};
     Row* const rows = block.rows + threadIdx.x / 32 * TAKEN;
     const unsigned int warps = (unsigned int)(thread_count() / 32), dealers = warps < DEALERS ? warps : DEALERS;
@@ -611,9 +611,9 @@ __device__ __noinline__ void write_levels(long long n, int searches, const Word*
 }
 
 // control: zeros before the first launch, but for the sources.  columns: pieces of long ones, and how many.  searches: up
-// to 64.  state: words of three frontiers and, if anything is pulled, PLANES planes, else one, of n words each; the first
-// four are zeros before the first launch.  capacity: of each of three lists.  choice: 0 by Beamer's rule, 1 push, 2 pull.
-// deepest: the last level, or -1.  in_indptr, in_indices, columns, column_count: null if nothing is pulled.
+// to 64.  state: words of three frontiers and, if anything is pulled, PLANES planes, else one, of n words each; before the
+// first launch zeros up to the second plane.  capacity: of each of three lists.  choice: 0 by Beamer's rule, 1 push,
+// 2 pull.  deepest: the last level, or -1.  in_indptr, in_indices, columns, column_count: null if nothing is pulled.
 extern "C" __global__ void __launch_bounds__(SEARCHES_THREADS, SEARCHES_BLOCKS)
     searches(SearchesControl* control, const I* indptr, const I* indices, const I* in_indptr, const I* in_indices,
              const Piece* columns, const unsigned long long* column_count, long long n, long long nnz, int searches,
@@ -649,7 +649,7 @@ extern "C" __global__ void __launch_bounds__(SEARCHES_THREADS, SEARCHES_BLOCKS)
         const Frontier frontier{where == IN_PLANES ? seen : own, where == IN_PLANES ? plane(last - 1) : nullptr};
         const List next{lists + there * capacity, control->queue + there};
         unsigned long long queued = now(control->queue + here);
-        bool known = where == LISTED, kept = false;  // is the frontier listed, and all of it in words that were not?
+        bool known = where == LISTED;  // is the frontier listed, and in words?
         const auto many = [=](unsigned long long q) { return choice == 0 && (q >> 32) * alpha > (double)nnz; };
         const auto list_again = [&](Word searches, Word* keep, Word* copy) {
             const List list{lists + here * capacity, control->again + here};
@@ -661,8 +661,7 @@ extern "C" __global__ void __launch_bounds__(SEARCHES_THREADS, SEARCHES_BLOCKS)
         };
         pulling = choice == 2 || (pulling ? now(control->found + here) * beta > (double)n : many(queued));
         if (!pulling && !known) {
-            kept = where == IN_PLANES;
-            list_again(~(Word)0, kept ? own : nullptr, nullptr);
+            list_again(~(Word)0, where == IN_PLANES ? own : nullptr, nullptr);
             known = true;
             pulling = many(queued);
         }
@@ -686,7 +685,7 @@ extern "C" __global__ void __launch_bounds__(SEARCHES_THREADS, SEARCHES_BLOCKS)
         const bool offered = pulling ? behind != 0 : offers;
         if (offered && !known && where == IN_PLANES) {
             list_again(behind, nullptr, fresh);
-        } else if (offered) {
+        } else if (offered && (pulling || last > 0)) {  // the second plane is zeros at first
             for (long long v = thread_number(); v < n; v += thread_count()) fresh[v] = seen[v];
             if (!known) list_again(behind, nullptr, nullptr);
             else grid_barrier(&control->arrived);
@@ -706,8 +705,7 @@ extern "C" __global__ void __launch_bounds__(SEARCHES_THREADS, SEARCHES_BLOCKS)
             for (long long i = thread_number(); i < before; i += thread_count()) gone[list[i].vertex] = 0;
         }
         if (offered) {
-            const int few = lanes < OFFER_LANES ? lanes : OFFER_LANES;
-            offer_pieces(lists + here * capacity, count, pulling ? behind : ~(Word)0, few);
+            offer_pieces(lists + here * capacity, count, pulling ? behind : ~(Word)0, lanes);
             grid_barrier(&control->arrived);
         }
         Found found{0, 0, 0};
@@ -722,8 +720,7 @@ extern "C" __global__ void __launch_bounds__(SEARCHES_THREADS, SEARCHES_BLOCKS)
         } else {
             found = push_pieces(lists + here * capacity, count, lanes, next);
         }
-        if (where == IN_PLANES) before = kept ? ALL_WORDS : 0;
-        else before = known ? count : ALL_WORDS;
+        before = known ? count : where == IN_PLANES ? 0 : ALL_WORDS;
         where = in_plane ? IN_PLANES : LISTED;
         if (in_plane) ++last;
         hand_over(block, next, found.edges, found.vertices, found.live, control->found + there, control->live + there,

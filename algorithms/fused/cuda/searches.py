@@ -50,7 +50,7 @@ LONG_COLUMNS: Fact[tuple[Array, Array]] = Fact("pieces of long columns")
 def searches_need(A: CSR, k: int) -> int:
     """Bytes of a block of searches beside its answer."""
     piece, n = 3 * A.indices.dtype.itemsize, A.nrows
-    lists = (3 * (n + A.nnz // CUT + AT_ONCE) + long_pieces(A)) * piece
+    lists = (3 * (n + A.nnz // CUT + AT_ONCE) + (0 if A.keeps(LONG_COLUMNS) else long_pieces(A))) * piece
     words = n * 8 * (3 + PLANES) + lists
     return max(words, copies_need(A, k) if copied(A, k) else 0)
 
@@ -97,7 +97,7 @@ def search(A: CSR, sources: list[int], level: Array, outside: Array | None, how:
     worth = how.choice == "pull" or (how.choice == "auto" and len(sources) >= PULLED_FROM and not short)
     pulls = worth or (how.choice == "auto" and has_columns(A))
     words = cp.empty((3 + PLANES if pulls else 4) * n, np.uint64)
-    words.data.memset_async(0, 4 * n * words.itemsize)  # while the host goes on
+    words.data.memset_async(0, (5 if pulls else 4) * n * words.itemsize)  # while the host goes on
     turned: Any = (*columns_of(A), *long_columns(A, k)) if pulls else (kernels.NULL,) * 4
     control, begin = cp.empty(SEARCHES_WORDS + AT_ONCE, np.uint64), np.zeros(SEARCHES_WORDS + AT_ONCE, np.uint64)
     begin[SEARCHES_WORDS : SEARCHES_WORDS + len(sources)] = sources
