@@ -331,7 +331,7 @@ def _processor() -> str:
 
 def _commit() -> str:
     """What the files are of: as `SEMIRING_COMMIT` says, for a copy without git; else as git does."""
-    return os.environ.get("SEMIRING_COMMIT") or _output("git", "describe", "--always", "--dirty")
+    return os.environ.get("SEMIRING_COMMIT") or _output("git", "describe", "--always", "--dirty", "--exclude", "*")
 
 
 def _output(*command: str) -> str:
