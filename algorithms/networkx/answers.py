@@ -160,7 +160,8 @@ def each_path(G: Converted, order: np.ndarray, parent: np.ndarray, turned: bool)
 
 def paths(G: Converted, order: np.ndarray, parent: np.ndarray, turned: bool = False) -> dict[Any, Any]:
     """The paths to vertices, in this order."""
-    if order.size > FEW and breadth_first.lengths(order, parent, np.zeros(len(G), np.int64)) > SHORT * order.size:
+    vertices = breadth_first.lengths(order, parent, np.zeros(len(G), np.int64))
+    if order.size > FEW and vertices > SHORT * order.size:
         return Paths(G, order, parent, turned)
     return dict(zip(G.listed(order), each_path(G, order, parent, turned), strict=True))
 
