@@ -45,7 +45,9 @@ OPEN_MPI = {
 TIMEOUT = {"cpu": 0.7, "cuda": 8.0}
 """Seconds, by device: on GPUs one process may compile for longer than the other."""
 FAULTS = {
-    "kill": r"has ended before step|Exit codes: \[[^]]*\] {codes}$|process rank {who} with PID \d+ .* signal 9",
+    "kill": (
+        r"has ended before step|Exit codes: \[[^]]*\] {codes}$|process rank {who} with PID[\s\S]{{0,120}}signal 9"
+    ),
     "stop": r"rank {who} did not come to step \d+ \(.*\) within [\d.]+ s|rank {who} \(process \d+\) is stopped",
     "raise": r"^ValueError: injected on rank {who}",
     "size": r"rank {who} came to step \d+ .*and rank|and rank {who} to step|rank {who} brought 13 bytes",
