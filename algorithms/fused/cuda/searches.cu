@@ -509,7 +509,8 @@ __device__ __noinline__ Found pull_words() {
             const Word want = s.wanted & ~row.seen, got = seen_there<AT_ONCE>(row.at, 1, row.end) & want;
             const bool more = got != want && row.end - row.at > AT_ONCE;
             if (has) take(row, got, !more, found);
-            const unsigned int some = __ballot_sync(WARP, more);  // and all have read their rows
+            const unsigned int some = __ballot_sync(WARP, more);
+            __syncwarp();  // all have read their rows
             if (more) {
                 row.at += AT_ONCE;
                 rows[left + __popc(some & lanes_below())] = row;
