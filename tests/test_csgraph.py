@@ -44,7 +44,7 @@ def backend_by_rule(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPa
     """A backend; on the GPU calls stay there, or go to the host by the rule, as all on small graphs do."""
     if request.param is Backend.CUDA and "by-rule" not in request.node.name:
         monkeypatch.setattr(places, "on_host", lambda A: A)
-        monkeypatch.setattr(places, "at_home", lambda *_: None)
+        monkeypatch.setattr(places, "at_home", lambda *_, **__: None)
     return request.param
 
 
