@@ -405,11 +405,11 @@ def test_strong_components_on_two_gpus_are_found_from_a_hub(pair: list[str]) -> 
 
 
 @on_gpus
-@pytest.mark.parametrize("dtype", [np.int32, np.float32, np.float64, bool])
+@pytest.mark.parametrize("dtype", [np.int32, np.float32, np.float64])
 def test_vertices_of_uneven_strips_are_dealt_to_two_gpus(
     dtype: Any, pair: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Also with a last block that is short, and where the graph is a pattern."""
+    """Also with a last block that is short."""
     monkeypatch.setattr(dealing, "BLOCK", 32)
     monkeypatch.setattr(dealing, "BLOCKS", 1)
     A: Any = extract(rmat(11, dtype=np.dtype(dtype), high=9), np.arange(2011), np.arange(2011))
