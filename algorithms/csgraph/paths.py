@@ -206,7 +206,7 @@ def floyd_warshall(
 
     Source: `all_pairs`.
     """
-    if (home := places.at_home(csgraph, ALL_PAIRS, sources=None)) is not None:
+    if (home := places.at_home(csgraph, ALL_PAIRS, None)) is not None:
         return sent_to(csgraph, floyd_warshall(home, directed, return_predecessors, unweighted))
     A = graph_of(csgraph, directed)
     if gains_by_length(A, MinPlus):
