@@ -111,6 +111,32 @@ def test_bfs_traces_its_rounds(fine, tmp_path):
     assert {line["algorithm"] for line in lines} == {"bfs"}
 
 
+def test_bfs_as_json(run, file):
+    """With the file's own names, and no path where none leads."""
+    roads = file("roads.csv", "from,to,km\nParis,Dijon,315\nDijon,Lyon,195\nNice,Lyon,470\n")
+    found = run("bfs", roads, "--source", "Paris", "--source", "Nice", "--to", "Lyon", "--to", "Dijon", "--json")
+    assert json.loads(found.out) == [
+        {
+            "source": "Paris",
+            "reached": 3,
+            "depth": 2,
+            "paths": [
+                {"to": "Lyon", "edges": 2, "path": ["Paris", "Dijon", "Lyon"]},
+                {"to": "Dijon", "edges": 1, "path": ["Paris", "Dijon"]},
+            ],
+        },
+        {
+            "source": "Nice",
+            "reached": 2,
+            "depth": 1,
+            "paths": [
+                {"to": "Lyon", "edges": 1, "path": ["Nice", "Lyon"]},
+                {"to": "Dijon", "edges": None, "path": []},
+            ],
+        },
+    ]
+
+
 # --- scc --------------------------------------------------------------------------------------------------------------
 
 

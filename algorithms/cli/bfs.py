@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from json import dumps
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,11 +13,13 @@ import typer
 from formats.arrays import to_device
 
 from ..bfs import bfs as search
-from .graph import load, sample
+from ..shared.parents import path
+from .graph import Graph, load, sample
 from .options import (
     Columns,
     Device,
     FileArgument,
+    Json,
     SearchDirection,
     Sources,
     StorageFormat,
@@ -27,7 +30,7 @@ from .options import (
     check_written,
     directions,
 )
-from .output import save_vectors
+from .output import plain, save_vectors
 from .report import show_path, show_table
 
 LEVELS_SHOWN = 20
@@ -52,6 +55,7 @@ def bfs(
     undirected: Undirected = False,
     columns: Columns = None,
     threads: Threads = None,
+    json: Json = False,
 ) -> None:
     """How many edges away every vertex is from one, or several."""
     check_written(output, trace)
@@ -69,19 +73,45 @@ def bfs(
         device,
         trace,
     )
-    parents: Any = None
     levels, parents = answer if ends else (answer, None)
-    levels = to_device(levels, "cpu")
+    levels, parents = to_device(levels, "cpu"), None if parents is None else to_device(parents, "cpu")
+    if json:
+        typer.echo(dumps(content(graph, starts, ends, levels, parents), ensure_ascii=False))
+    else:
+        show(graph, source, ends, levels, parents, "" if max_level is None and last is None else " within the bound")
+    if output is not None:
+        save_vectors(output, graph.labels, levels, levels >= 0, absent="none")
+
+
+def content(graph: Graph, starts: list[int], ends: list[int], levels: np.ndarray, parents: Any) -> list[dict[str, Any]]:
+    """For each source how many vertices it reaches, and the paths that were asked for, as JSON can say it."""
+    names = graph.labels
+
+    def way(row: int, end: int) -> dict[str, Any]:
+        steps = path(parents[row], end) if levels[row][end] >= 0 else []
+        edges = len(steps) - 1 if steps else None
+        return {"to": plain(names[end]), "edges": edges, "path": [plain(names[v]) for v in steps]}
+
+    return [
+        {
+            "source": plain(names[start]),
+            "reached": int((levels[row] >= 0).sum()),
+            "depth": int(levels[row].max()),
+            "paths": [way(row, end) for end in ends],
+        }
+        for row, start in enumerate(starts)
+    ]
+
+
+def show(graph: Graph, source: list[str], ends: list[int], levels: np.ndarray, parents: Any, within: str) -> None:
+    """Print a summary of each search, and the paths that were asked for."""
     for row, start in enumerate(source):
         rows = (graph.facts if row == 0 else {}) | summary(levels[row])
         rows |= graph.watch.rows if row == len(source) - 1 else {}
         show_table(f"{graph.title}, from vertex {start}", rows)
         show_table("vertices by level", by_level(levels[row]), ("level", "vertices"))
-        within = "" if max_level is None and target is None else " within the bound"
         for end in ends:
-            show_path(to_device(parents[row], "cpu"), end, graph.labels, levels[row][end] >= 0, within=within)
-    if output is not None:
-        save_vectors(output, graph.labels, levels, levels >= 0, absent="none")
+            show_path(parents[row], end, graph.labels, levels[row][end] >= 0, within=within)
 
 
 def summary(level: np.ndarray) -> dict[str, str]:

@@ -24,8 +24,8 @@ from ..shared.parents import path
 from ..sssp import sssp
 from .graph import Graph, Stopwatch, load
 from .options import FileArgument, Threads, Undirected
+from .output import plain
 from .report import number, show_table
-from .sssp import plain
 
 
 def factor(

@@ -82,6 +82,7 @@ Columns = Annotated[
     str | None,
     typer.Option(help="Of a table: its columns of both ends, and of weights, by their headings: from,to,km."),
 ]
+Json = Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")]
 Undirected = Annotated[bool, typer.Option("--undirected", help="Let every edge count both ways.")]
 Threads = Annotated[int | None, typer.Option(help="CPU threads; by default all cores of this process.", min=1)]
 

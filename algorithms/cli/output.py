@@ -1,8 +1,9 @@
-"""What `--output` writes: .npy in vertex order by vertex numbers, .tsv by the file's own ids."""
+"""What `--output` writes, .npy in vertex order by vertex numbers, .tsv by the file's own ids; and values as JSON."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -46,3 +47,9 @@ def save_edges(output: Path, labels: np.ndarray, rows: np.ndarray, cols: np.ndar
             np.save(stream, np.column_stack((rows, cols)))
         else:
             write_lines(stream, "{}\t{}\t{}\n", labels[rows], labels[cols], values)
+
+
+def plain(value: Any) -> Any:
+    """A number as Python's own, which JSON can say; text as it is."""
+    value = value.item() if isinstance(value, np.generic) else value
+    return str(value) if isinstance(value, float) and abs(value) == float("inf") else value

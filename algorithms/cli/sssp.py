@@ -24,6 +24,7 @@ from .options import (
     Columns,
     Device,
     FileArgument,
+    Json,
     Sources,
     StorageFormat,
     Threads,
@@ -31,7 +32,7 @@ from .options import (
     Undirected,
     check_written,
 )
-from .output import save_vectors
+from .output import plain, save_vectors
 from .report import number, show_path, show_table, total
 
 
@@ -51,7 +52,7 @@ def sssp(
     undirected: Undirected = False,
     columns: Columns = None,
     threads: Threads = None,
-    json: Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")] = False,
+    json: Json = False,
 ) -> None:
     """Best paths from a vertex, or several, to all others."""
     check_written(output, trace)
@@ -189,12 +190,6 @@ def solve(graph: Graph, task: Task, format: str, device: str, trace_file: Path |
         raise NegativeCycle([graph.labels[v] for v in error.cycle]) from None
     d, parents = answer if task.to else (answer, None)
     return Answer(graph, task, to_device(d, "cpu"), None if parents is None else to_device(parents, "cpu"))
-
-
-def plain(value: Any) -> Any:
-    """A number as Python's own, which JSON can say; text as it is."""
-    value = value.item() if isinstance(value, np.generic) else value
-    return str(value) if isinstance(value, float) and abs(value) == float("inf") else value
 
 
 def as_delta(text: str | None) -> Any:
