@@ -133,9 +133,9 @@ def close(D: Any, s: Semiring, smallest: int) -> None:
     fill_diagonal(D, s.add(D.diagonal(), one))  # D = A ⊕ I
     if n <= smallest:
         for _ in range((n - 1).bit_length()):
-            T: Any = mxm(D, D, s)  # paths of twice as many edges
+            T: Any = mxm(D, D, s)  # T = D D: paths of twice as many edges
             if all_of(equals(T, D).ravel()):
-                return
+                return  # D = D D is D*
             D[...] = T
         return
     size = max(smallest, -(-n // BLOCKS // smallest) * smallest)

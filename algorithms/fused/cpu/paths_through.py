@@ -30,9 +30,8 @@ from .bfs_order import SHORT
 ALONE = 1 << 14
 """Edges looked at in all below which one thread does it."""
 
-
-MOST_PACKED = SHORT << 31
-"""So many vertices, times SHORT, whose edges are numbers of 64 bits."""
+MOST_PACKED = 1 << 31
+"""Vertices of which two are put into one number of 64 bits."""
 
 AT_ONCE = 64
 """Sources from which a thread looks without asking Python, which would let another thread wait."""
@@ -69,7 +68,7 @@ class _Thread:
         A, n = self.A, self.A.nrows
         rows, level, by_levels = (A.indptr, A.indices), np.full(n, -1, np.int32), _by_levels
         state: tuple[np.ndarray, ...] = (self.order, self.leads, self.paths, self.share, self.total)
-        if A.nnz < SHORT * n < MOST_PACKED:
+        if A.nnz < SHORT * n and n < MOST_PACKED:
             edges, inverse = np.empty(A.nnz + 1, np.uintp), np.empty(n)
             by_levels, state = (
                 _by_levels_of_short_rows,
