@@ -6,6 +6,7 @@ import gc
 import resource
 import tracemalloc
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -138,11 +139,11 @@ def conversions(A: CSR) -> Iterator[tuple[Matrix, type[Matrix], dict[str, Any]]]
 
 @pytest.mark.parametrize("name", GRAPHS)
 def test_a_conversion_takes_no_more_than_predicted_and_not_much_less(name: str) -> None:
+    """By the smaller of two peaks: a dictionary of Python's that grows, or another thread, may add to one."""
     uniform(8, 2).to("csc")  # imports SciPy, whose modules are no arrays
     for A, target, options in conversions(GRAPHS[name]()):
-        M = fresh(A)
-        predicted = conversion_peak(M, target, options, "cpu")
-        found = peak(lambda M=M, target=target, options=options: M.to(target, **options))  # type: ignore[misc]
+        predicted = conversion_peak(fresh(A), target, options, "cpu")
+        found = min(peak(partial(fresh(A).to, target, **options)) for _ in range(2))
         case = f"{A!r} to {target.__name__}"
         assert found <= predicted + SLACK, case
         assert predicted <= 2.5 * found + SLACK, case
@@ -157,7 +158,7 @@ def test_a_conversion_on_a_gpu_takes_no_more_than_predicted(name: str) -> None:
         M = fresh(A.to(device="cuda"))
         predicted = conversion_peak(M, target, options, "cuda")
         finish("cuda")
-        found = peak_bytes(lambda M=M, target=target, options=options: M.to(target, **options), "cuda")  # type: ignore[misc]
+        found = peak_bytes(partial(M.to, target, **options), "cuda")
         assert found <= predicted + MIB, f"{A!r} to {target.__name__}"
 
 
