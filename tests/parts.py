@@ -49,6 +49,7 @@ from semiring import (
     MinPlus,
     PlusTimes,
     apply,
+    assign,
     ewise_add,
     ewise_mult,
     ewise_union,
@@ -56,6 +57,7 @@ from semiring import (
     kronecker,
     mxm,
     mxv,
+    power,
     reduce,
     select,
     transpose,
@@ -138,8 +140,84 @@ def verbs(A: CSR, device: Any = "cpu") -> dict[str, Call]:
         "astype": lambda M: (M.astype(float) @ M.pattern().astype(float)).to_edges(),
         "lookup": lambda M: np.array([M.get(u, v, -1) for u in range(0, n, 19) for v in range(0, n, 23)]),
         "lengths": lambda M: np.array([int(M.lengths(0).max()), int(M.lengths(1).max()), M.longest(0), M.longest(1)]),
+        "apply, positions": lambda M: tuple(apply(M, how).to_edges() for how in ("rowindex", "diagindex")),
+        "mxm, arguments": lambda M: tuple(X.to_edges() for X in mxm(M, M, MinPlus, return_argument=True, mask=M.T)),
+        "mxm, positions": lambda M: tuple(mxm(M, M, f"{how}").to_edges() for how in POSITIONS),
+        "powers": lambda M: tuple(power(M, k, MinPlus).to_edges() for k in (1, 3)),
         "gather": lambda M: (M.to(CSR).to_edges(), M.T.to(CSR).to_edges(), M.to_dense()),
     }
+
+
+POSITIONS = ("min_secondi", "plus_firsti1", "max_secondj", "plus_firstj")
+
+
+def written(A: CSR, device: Any = "cpu") -> dict[str, Call]:
+    """Calls whose results are written by a rule: with masks, into an `out` that holds something, or at places."""
+    n, place = A.nrows, find_place(device)
+    flags = brought(np.arange(n * n).reshape(n, n) % 3 == 0, place)
+    some = [n - 1, 2, n // 2, 0]
+    block: Any = brought(from_edges([0, 0, 1, 3], [1, 2, 2, 0], np.array([7, 1, 5, 3], A.dtype), shape=4), place)
+    A = brought(A, place)
+    x, odd = place.xp.arange(n, dtype=A.dtype), select(A, lambda value, row, col: (row + col) % 2 == 1)
+
+    def into(call: Callable[..., Any], **rule: Any) -> Call:
+        def written_into(M: Any) -> Any:
+            out = like(M, fresh(odd))
+            assert call(M, out=out, **rule) is out
+            return out.to_edges()
+
+        return written_into
+
+    def at(value: Any, *places: Any, **rule: Any) -> Call:
+        def assigned(M: Any) -> Any:
+            out = fresh(M)
+            assert assign(out, value(M) if callable(value) else value, *places, **rule) is out
+            return out.to_edges(), mxv(out, x, MinPlus)
+
+        return assigned
+
+    def shifted(M: Any) -> Any:
+        return M.alike(M, (0, *(min(start + 2, n) for start in M.starts[1:-1]), n)) if M.in_parts else M
+
+    return {
+        "apply, masked": lambda M: apply(M, "plus", right=3, mask=odd, complement=True).to_edges(),
+        "select, masked": lambda M: select(M, "<", 5, mask=flags).to_edges(),
+        "transpose, masked": lambda M: transpose(M, mask=M).to_edges(),
+        "kronecker, masked": lambda M: kronecker(
+            few_of(M), few_of(M), "times", mask=kronecker(M, M, "pair")
+        ).to_edges(),
+        "cut otherwise": lambda M: (ewise_add(M, shifted(M).T, "min").to_edges(), np.array(M.equals(shifted(M)))),
+        "cut otherwise, a mask": lambda M: mxm(M, M, MinPlus, mask=shifted(M)).to_edges(),
+        "apply into": into(lambda M, **rule: apply(M, "plus", right=3, **rule), accum="plus"),
+        "select into": into(lambda M, **rule: select(M, "<", 5, **rule), mask=flags, replace=True),
+        "transpose into": into(transpose),
+        "ewise_add into": into(lambda M, **rule: ewise_add(M, M, "plus", **rule), mask=odd, complement=True),
+        "mxm into": into(lambda M, **rule: mxm(M, M, MinPlus, **rule), accum="min", mask=flags),
+        "mxm of whole ones into": into(lambda M, **rule: mxm(A, A, MinPlus, **rule), accum="min"),
+        "mxm into, arguments": into(lambda M, **rule: mxm(M, M, MinPlus, return_argument=True, **rule)[0]),
+        "extract into": into(lambda M, **rule: extract(M, np.arange(n)[::-1].copy(), **rule)),
+        "assign a scalar": at(4),
+        "assign a scalar at places": at(4, some, [0, 5, 9]),
+        "assign a scalar, accumulated": at(4, some, None, accum="plus"),
+        "assign a scalar, masked": at(4, None, some, mask=odd),
+        "assign a scalar, masked by flags": at(4, mask=flags, complement=True, replace=True),
+        "assign a matrix": at(block, some, [1, 3, 5, 7]),
+        "assign a matrix, accumulated": at(block, some, some, accum="min", mask=flags),
+        "assign an empty matrix": at(select(block, "<", 0), some, some),
+        "assign to no places": at(4, [], [1, 2]),
+        "assign what is in parts": at(lambda M: transpose(M)),
+        "assign what is in parts, in another order": at(
+            lambda M: M, np.arange(n)[::-1].copy(), np.roll(np.arange(n), 5)
+        ),
+        "assign what is cut otherwise": at(shifted, accum="second", mask=odd, replace=True),
+        "assign a few rows in parts": at(lambda M: like(M, block), some, some, accum="plus"),
+        "assign to itself": at(lambda M: M, accum="plus"),
+    }
+
+
+def fresh(M: Any) -> Any:
+    """The matrix as an object of its own, which may be written."""
+    return type(M).trusted(*M.components)
 
 
 def few_of(M: Any) -> Any:
@@ -187,6 +265,22 @@ def check_verbs(comm: Any) -> None:
         expected = verbs(A)
         for name, call in list(verbs(A, P.place).items())[:: 1 if turn in (0, 2, 3) else 4]:
             same(f"{name} of {fmt.__name__}", call, P, A, expected[name])
+
+
+def check_written(comm: Any) -> None:
+    A, turn = graphs(comm)["rmat"], 0 if comm is None else comm.Get_size()
+    for fmt, parts in {0: [(CSR, 2), (COO, 3)], 2: [(CSR, 1)]}.get(turn, [(CSC, 1)]):
+        expected = written(A)
+        for name, call in written(A, cuts(A, comm).place).items():
+            same(f"{name}, {fmt.__name__}", call, cuts(A, comm, fmt, parts), A, expected[name])
+    P, Q = cuts(A, comm), cuts(A, comm)
+    with pytest.raises((ValueError, ParticipantError), match="cannot hold|rows must not repeat|range"):
+        assign(P, 1, [3, 3])
+    with pytest.raises(TypeError, match="out must be in parts"):
+        apply(P, "ainv", out=brought(fresh(A), P.place))
+    with pytest.raises(TypeError, match="got Partitioned by columns"):
+        assign(Q.T, 1)
+    assert P.equals(A)
 
 
 def check_algorithms(comm: Any) -> None:
@@ -322,12 +416,9 @@ def divided(group: Group) -> None:
 
 def check_missing(comm: Any) -> None:
     """What has no cell says so."""
-    from semiring import assign
-
     P = cuts(graphs()["rmat"], comm)
-    for call in (lambda: assign(P, 1, [0], [0]), lambda: al.factor(P)):
-        with pytest.raises((NotImplementedError, TypeError, AttributeError), match="Partitioned"):
-            call()
+    with pytest.raises((NotImplementedError, TypeError, AttributeError), match="Partitioned"):
+        al.factor(P)
 
 
 def same(name: str, call: Call, P: Any, A: Any, on_host: Call | None = None) -> None:
@@ -340,7 +431,7 @@ def same(name: str, call: Call, P: Any, A: Any, on_host: Call | None = None) -> 
         raise
 
 
-ON_GPUS = ["check_verbs", "check_algorithms", "check_definitions", "check_negative"]
+ON_GPUS = ["check_verbs", "check_written", "check_algorithms", "check_definitions", "check_negative"]
 
 CHECKS = {name: check for name, check in list(globals().items()) if name.startswith("check_")}
 

@@ -23,13 +23,13 @@ from algorithms.fused.parts.checkpoint import Saving
 from algorithms.fused.parts.many_sources import copies_of
 from bench.graphs import grid, rmat
 from bench.volumes import volumes
-from formats import CSR, Partitioned, from_edges, partition, read
+from formats import COO, CSC, CSR, ELL, CompressedCSR, Partitioned, SegmentedCOO, from_edges, partition, read
 from formats.gpu import cupy
 from formats.parts import launchers
 from formats.parts.group import Group, ParticipantError
 from formats.parts.links import FOLDED
 from formats.parts.partitioned import balanced
-from semiring import MaxMin, MinPlus, explain, mxm, select
+from semiring import MaxMin, MinPlus, ewise_add, explain, mxm, select
 
 from . import parts
 from .conftest import why_no_gpu, writable
@@ -64,6 +64,14 @@ def started(ranks: int, *words: Any, folder: Path, limit: float = 120) -> subpro
 @pytest.mark.parametrize("name", parts.CHECKS)
 def test_parts_in_one_process_answer_as_one_matrix(name: str) -> None:
     parts.CHECKS[name](None)
+
+
+@pytest.mark.parametrize("fmt", [COO, CSC, CSR, ELL, CompressedCSR, SegmentedCOO])
+@pytest.mark.parametrize("count", [1, 2, 3, 5])
+def test_what_is_written_into_parts_is_what_one_matrix_becomes(fmt: Any, count: int) -> None:
+    A = rmat(4, dtype=np.int32, high=9)
+    for name, call in parts.written(A).items():
+        parts.same(name, call, parts.cuts(A, None, fmt, count), A)
 
 
 @needs_mpi
@@ -227,8 +235,17 @@ def test_a_matrix_in_parts_says_what_it_is_and_gathers_only_when_asked() -> None
         P.indptr  # noqa: B018
     with pytest.raises(TypeError, match="not pickled"):
         P.__reduce__()
-    with pytest.raises(NotImplementedError, match="takes no mask"):
-        select(P, "<", 3, mask=A)
+
+
+@pytest.mark.quick
+def test_matrices_in_other_numbers_of_parts_meet_entry_by_entry() -> None:
+    A = parts.graphs()["rmat"]
+    P, Q = partition(A, parts=3), partition(A, parts=5)
+    assert P.equals(Q)
+    assert not P.equals(partition(A.mapped(lambda values: values + 1), parts=5))
+    parts.same("a sum", lambda M: ewise_add(M, Q, "plus").to_edges(), P, A)
+    parts.same("a product", lambda M: mxm(M, Q, MinPlus, mask=Q.T).to_edges(), P, A)
+    assert ewise_add(P, Q, "plus").starts == P.starts
 
 
 @pytest.mark.quick

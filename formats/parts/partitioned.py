@@ -208,9 +208,7 @@ class Partitioned(Matrix, listed=False):
             return False
         if self.major == 1:
             return self.T.equals(other.T)
-        mine = self.cut(other) if not isinstance(other, Partitioned) else convert(other, Partitioned)
-        same = mine.starts == self.starts and all(map(Matrix.equals, self.parts, mine.parts))
-        return all(self.of_each(same))
+        return all(self.of_each(all(map(Matrix.equals, self.parts, self.alike(other).parts))))
 
     def mirrored(self) -> tuple[bool, bool]:
         """(has every entry its reverse? of the same value?) of a square matrix. A step of the group."""
@@ -229,10 +227,11 @@ class Partitioned(Matrix, listed=False):
         shape = (self.starts[-1], parts[0].ncols if ncols is None else ncols)
         return assembled(self.group, parts, self.starts, self.first, shape)
 
-    def permuted(self, new: Array) -> Partitioned:
-        """The graph with vertex v as vertex new[v]. A step of the group."""
-        rows, cols, values = entries_of(self)
-        return self.from_entries(new[rows], new[cols], values, self.shape, "error")
+    def permuted(self, new: Array | None, new_cols: Array | None) -> Partitioned:
+        """The matrix with row v as row new[v], and columns likewise; None to leave them. A step of the group."""
+        rows, cols, values = entries_of(convert(self, Partitioned))
+        rows, cols = rows if new is None else new[rows], cols if new_cols is None else new_cols[cols]
+        return self.from_entries(rows, cols, values, self.shape, "error")
 
     def with_edges(self, src: Array, dst: Array) -> Partitioned:
         """The pattern with more edges, which every participant has: one that is there changes nothing."""
@@ -244,14 +243,39 @@ class Partitioned(Matrix, listed=False):
                 parts.append(there(part.place, with_edges, part, *more))
         return self.with_parts(parts)
 
-    def cut(self, A: Matrix) -> Partitioned:
-        """A whole matrix, which every participant has, cut as this one: by the same rows, or as many. No step."""
-        starts = self.starts if A.nrows == self.starts[-1] else evenly(A.nrows, len(self.entries))
+    def cut(self, A: Matrix, starts: tuple[int, ...] | None = None) -> Partitioned:
+        """A whole matrix, which every participant has, cut as this one: by the same rows, or as many. No step.
+
+        starts: where its strips are to begin instead, and the number of its rows.
+        """
+        starts = self._cuts(A.nrows) if starts is None else starts
         by_row: Any = convert(A, CSR)
         own = zip(self._mine(starts), self.parts, strict=True)
         parts = [brought(strip_of(by_row, *each), part.place) for each, part in own]
         entries = entries_between(by_row.indptr, starts)
         return Partitioned.trusted(tuple(parts), starts, self.first, entries, self.group, A.shape, 0)
+
+    def alike(self, A: Matrix, starts: tuple[int, ...] | None = None) -> Partitioned:
+        """A matrix cut as `cut` does, also one in parts, whose entries go where they belong: in a step of the group."""
+        if not isinstance(A, Partitioned):
+            return self.cut(A, starts)
+        starts = self._cuts(A.nrows) if starts is None else starts
+        rows: Any = convert(A, Partitioned)
+        if (rows.starts, rows.first, len(rows.parts)) == (starts, self.first, len(self.parts)):
+            return rows
+        if rows.group.size != self.group.size:
+            if rows.group.size > 1:
+                raise ValueError(
+                    "one matrix is in parts of several processes, the other in parts of one: .to('csr') gathers"
+                )
+            return self.cut(convert(rows, CSR), starts)
+        made = from_entries(self.group, starts, (self.first, len(self.parts)), entries_of(rows), A.shape, "error")
+        parts = tuple(brought(part, own.place) for part, own in zip(made.parts, self.parts, strict=True))
+        return Partitioned.trusted(parts, *made.components[1:])
+
+    def _cuts(self, nrows: int) -> tuple[int, ...]:
+        """Where strips of so many rows begin, and their number."""
+        return self.starts if nrows == self.starts[-1] else evenly(nrows, len(self.entries))
 
     def _mine(self, starts: tuple[int, ...]) -> list[tuple[int, int]]:
         return list(itertools.pairwise(starts[self.first : self.first + len(self.parts) + 1]))
@@ -263,8 +287,9 @@ class Partitioned(Matrix, listed=False):
 
         dup: how those given more than once combine, as in `from_edges`.
         """
-        starts = self.starts if shape[0] == self.starts[-1] else evenly(shape[0], len(self.entries))
-        return from_entries(self.group, starts, (self.first, len(self.parts)), (rows, cols, values), shape, dup)
+        return from_entries(
+            self.group, self._cuts(shape[0]), (self.first, len(self.parts)), (rows, cols, values), shape, dup
+        )
 
 
 def from_entries(

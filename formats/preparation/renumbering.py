@@ -128,7 +128,8 @@ def permute(A: M, permutation: ArrayLike | Array) -> M:
         return turned
     old = as_permutation(permutation, A.nrows)
     if A.in_parts:
-        return A.permuted(inverted(old))  # type: ignore[attr-defined]
+        new = inverted(old)
+        return A.permuted(new, new)  # type: ignore[attr-defined]
     rows: Any = A.to(CSR)
     same_place(A.values, old)
     new = inverted(old).astype(rows.indices.dtype, copy=False)

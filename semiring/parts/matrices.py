@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from formats import CSR, Matrix, from_edges
-from formats.arrays import Array, brought, concatenated, contiguous
+from formats.arrays import Array, brought, concatenated, contiguous, index_dtype
 from formats.parts.partitioned import Partitioned, assembled, strip_of, there
 from formats.storage.orientation import compressed
 
@@ -22,16 +22,17 @@ from ..algebra.predicates import Predicate
 from ..algebra.semirings import Monoid
 from ..verbs.composed import ewise_union, kronecker
 from ..verbs.masks import MatrixWrite, VectorWrite
-from ..verbs.verbs import apply, ewise_add, ewise_mult, extract, reduce, reduce_lines, select, transpose
+from ..verbs.strips import check_out, strips_of
+from ..verbs.verbs import apply, assign, ewise_add, ewise_mult, extract, reduce, reduce_lines, select, transpose
 from .exchange import combined, stacked
-from .products import first_of, own_strips, parts_of_mask, travelling
+from .products import first_of, own_strips, travelling
 
 Combiner = Monoid | BinaryOp
 
 
 @select.implement(Partitioned, "cpu", "cuda")
 def _(A: Partitioned, predicate: Predicate, row: Any, col: Any, write: MatrixWrite) -> Partitioned:
-    refuse(write, "select")
+    check_out(write, A)
     base = compressed(A, 0)
     with A.group.guarded("select"):
         parts = []
@@ -39,7 +40,7 @@ def _(A: Partitioned, predicate: Predicate, row: Any, col: Any, write: MatrixWri
             cell, bounds = select.find(CSR, strip.place), [brought(x, strip.place) for x in (row, col)]
             kept = there(strip.place, cell, strip, predicate, *bounds, MatrixWrite(base.shape, base.dtype))
             parts.append(alike(there(strip.place, strip_of, kept, *each), part))
-    return base.with_parts(parts)
+    return write(base.with_parts(parts))
 
 
 def alike(strip: CSR, part: Matrix) -> Matrix:
@@ -47,22 +48,17 @@ def alike(strip: CSR, part: Matrix) -> Matrix:
     return strip if isinstance(part, CSR) else strip.to(type(part), **part.options)
 
 
-def refuse(write: MatrixWrite, what: str) -> None:
-    """NotImplementedError for a write rule, which results in parts do not have."""
-    if write.out is not None or write.mask is not None:
-        raise NotImplementedError(f"{what} of a matrix in parts takes no mask and no out: .to('csr') gathers it first")
-
-
 @apply.implement(Partitioned, "cpu", "cuda")
 def _(A: Partitioned, function: Callable[[Any], Any], write: MatrixWrite) -> Partitioned:
-    refuse(write, "apply")
-    return A.mapped(lambda values: contiguous(function(values)))
+    check_out(write, A)
+    T = A.mapped(lambda values: contiguous(function(values)))
+    return T if write.mask is None and write.out is None else write(compressed(T, 0))
 
 
 @transpose.implement(Partitioned, "cpu", "cuda")
 def _(A: Partitioned, write: MatrixWrite) -> Partitioned:
-    refuse(write, "transpose")
-    return compressed(A.T, 0)
+    check_out(write, A)
+    return write(compressed(A.T, 0))
 
 
 @ewise_add.implement(Partitioned, "cpu", "cuda")
@@ -84,22 +80,21 @@ def strip_by_strip(
     verb: Any, A: Partitioned, B: Partitioned, write: MatrixWrite, compute: Callable[..., CSR]
 ) -> Partitioned:
     """An element-wise verb on strips of the same rows.  compute: (cell of CSR, two strips, write rule) -> a strip."""
-    A, B = compressed(A, 0), compressed(B, 0)
-    if A.starts != B.starts or len(A.parts) != len(B.parts):
-        raise ValueError(f"{verb.name} needs matrices that are cut alike, got strips from {A.starts} and {B.starts}")
+    check_out(write, A)
+    A = compressed(A, 0)
+    others, masks = strips_of(B, A), strips_of(write.mask, A)
     with A.group.guarded(verb.name):
         parts = []
-        for part, other, mask in zip(A.parts, B.parts, parts_of_mask(A, write), strict=True):
+        for part, other, mask in zip(A.parts, others, masks, strict=True):
             cell, rule = verb.find(CSR, part.place), MatrixWrite(part.shape, write.dtype, mask, write.complement)
-            both = part.to(CSR), brought(other, part.place).to(CSR)
-            parts.append(there(part.place, compute, cell, *both, rule))
-    return A.with_parts(parts)
+            parts.append(there(part.place, compute, cell, part.to(CSR), other.to(CSR), rule))
+    return write(A.with_parts(parts), masked=True)
 
 
 @kronecker.implement(Partitioned, "cpu", "cuda")
 def _(A: Partitioned, B: Partitioned, op: Combiner, zero: Any, write: MatrixWrite) -> Partitioned:
     """Each strip of A takes the strips of B one by one: of each row of A come B's rows."""
-    refuse(write, "kronecker")
+    check_out(write, A)
     A, B = compressed(A, 0), compressed(B, 0)
     shape, parts = (A.nrows * B.nrows, A.ncols * B.ncols), list[Any]([None] * len(A.parts))
     for k in range(len(B.entries)):
@@ -112,7 +107,32 @@ def _(A: Partitioned, B: Partitioned, op: Combiner, zero: Any, write: MatrixWrit
                 C = there(part.place, cell, own, brought(rows, part.place), op, zero, rule)
                 parts[i] = C if parts[i] is None else ewise_add(parts[i], C, "first")
     starts = tuple(start * B.nrows for start in A.starts)
-    return assembled(A.group, parts, starts, A.first, shape)
+    return write(assembled(A.group, parts, starts, A.first, shape))
+
+
+@assign.implement(Partitioned, "cpu", "cuda")
+def _(
+    out: Partitioned, value: Any, rows: Array | None, cols: Array | None, accum: Combiner | None, write: MatrixWrite
+) -> Partitioned:
+    """Each strip takes the value's rows that lie in it: those of a value in parts travel there."""
+    ends = out.starts if rows is None else tuple(out.xp.searchsorted(rows, out.xp.asarray(out.starts)).tolist())
+    values = [value] * len(out.parts)
+    if isinstance(value, Matrix):
+        values = [brought(x, own.place) for x, own in zip(out.alike(value, ends).parts, out.parts, strict=True)]
+    masks = strips_of(write.mask, out)
+    with out.group.guarded("assign"):
+        parts = []
+        for k, (part, mask, own) in enumerate(zip(out.parts, masks, values, strict=True)):
+            start, (first, last) = out.rows[k][0], ends[out.first + k : out.first + k + 2]
+            at = None if rows is None else (rows[first:last] - start).astype(index_dtype(part.nrows))
+            into = CSR.trusted(*part.to(CSR).components)
+            rule = MatrixWrite(part.shape, part.dtype, mask, write.complement, None, into, write.replace)
+            places = [brought(x, part.place) for x in (at, cols)]
+            own = own.to(CSR) if isinstance(own, Matrix) else own
+            there(part.place, assign.find(CSR, part.place), into, own, *places, accum, rule)
+            parts.append(there(part.place, alike, into, part))
+    out.overwrite(out.with_parts(parts))
+    return out
 
 
 @reduce.implement(Partitioned, "cpu", "cuda")

@@ -23,7 +23,8 @@ from ..algebra.semirings import Semiring
 from ..verbs import steps
 from ..verbs.arguments import NONE
 from ..verbs.masks import MatrixWrite, VectorWrite
-from ..verbs.verbs import dense_mxm, ewise_add, mxm, mxv, vxm
+from ..verbs.strips import check_out, strips_of
+from ..verbs.verbs import dense_mxm, ewise_add, ewise_mult, mxm, mxv, product_with_arguments, vxm
 from .exchange import combined, stacked
 
 
@@ -129,38 +130,54 @@ def first_of(A: Partitioned, found: list[tuple[Array, Array]], s: Any, what: str
 
 @mxm.implement(Partitioned, "cpu", "cuda")
 def _(A: Partitioned, B: Partitioned, semiring: Semiring, write: MatrixWrite) -> Partitioned:
+    check_out(write, A)
     A, B = compressed(A, 0), compressed(B, 0)
-    masks = parts_of_mask(A, write)
+    masks = strips_of(write.mask, A)
     parts: list[Any] = [None] * len(A.parts)
     for k in range(len(B.entries)):
         rows = travelling(B, k)
         with A.group.guarded("mxm"):
             for i, (part, mask) in enumerate(zip(A.parts, masks, strict=True)):
-                rule: Any = {} if mask is None else {"mask": mask, "complement": write.complement}
-                C = mxm(part.to(CSR), brought(rows, part.place), semiring, **rule)
+                C = mxm(part.to(CSR), brought(rows, part.place), semiring, **allowing(mask, write.complement))
                 parts[i] = C if parts[i] is None else ewise_add(parts[i], C, semiring.add)
     with A.group.guarded("mxm"):
         zero = semiring.zero(A.dtype)
         parts = [there(C.place, without, C, zero) if len(B.entries) > 1 else C for C in parts]
-    return A.with_parts(parts, B.ncols)
+    return write(A.with_parts(parts, B.ncols), masked=True)
+
+
+def allowing(mask: Any, complement: bool) -> dict[str, Any]:
+    """The arguments of a verb that keep to a mask, if there is one."""
+    return {} if mask is None else {"mask": mask, "complement": complement}
+
+
+@product_with_arguments.implement(Partitioned, "cpu", "cuda")
+def _(A: Partitioned, B: Partitioned, semiring: Semiring, mask: Any, complement: bool) -> tuple[Partitioned, ...]:
+    """Of equals the first strip's, whose rows come before."""
+    masks = strips_of(mask, A)
+    found: list[Any] = [None] * len(A.parts)
+    for k in range(len(B.entries)):
+        rows = travelling(B, k)
+        with A.group.guarded("mxm"):
+            for i, (part, own) in enumerate(zip(A.parts, masks, strict=True)):
+                there_rows = brought(rows, part.place)
+                more = there(part.place, product_with_arguments, part.to(CSR), there_rows, semiring, own, complement)
+                found[i] = more if found[i] is None else there(part.place, better_of, found[i], more, semiring.add)
+    C, K = ([pair[which] for pair in found] for which in (0, 1))
+    return A.with_parts(C, B.ncols), A.with_parts(K, B.ncols)
+
+
+def better_of(found: tuple[CSR, CSR], more: tuple[CSR, CSR], add: Any) -> tuple[Any, Any]:
+    """(C, K) of two products: ⊕ of both, and where it was, the first of equals."""
+    (C, K), (D, L) = found, more
+    T = ewise_add(C, D, add)
+    stays: Any = ewise_mult(C, T, "eq")
+    return T, ewise_add(steps.kept(K, stays.values), L, "first")
 
 
 def without(C: CSR, zero: Any) -> Any:
     """The entries that are not the zero."""
     return steps.kept(C, differs(C.values, zero))
-
-
-def parts_of_mask(A: Partitioned, write: MatrixWrite) -> list[Any]:
-    """The strips of a mask, cut as A; NotImplementedError for the rest of the write rule."""
-    if write.out is not None:
-        raise NotImplementedError("a matrix in parts is no out: take the result as a new matrix")
-    if write.mask is None:
-        return [None] * len(A.parts)
-    if not isinstance(write.mask, Matrix):
-        own = zip(A.parts, A.rows, strict=True)
-        return [brought(write.mask[start:stop], part.place) for part, (start, stop) in own]
-    mask = compressed(write.mask, 0) if write.mask.in_parts else A.cut(write.mask)
-    return [brought(part, own.place) for part, own in zip(mask.parts, A.parts, strict=True)]
 
 
 def travelling(B: Partitioned, k: int) -> CSR:

@@ -24,6 +24,7 @@ from .masks import MatrixWrite, VectorWrite
 from .operands import cast_vector, common_dtype, result_dtype, typed_matrix, typed_vector, typing_of, value_for
 from .registry import Vector, Verb
 from .signatures import EwiseUnion, Operator, VectorLike
+from .strips import by_strips
 from .verbs import mxm, select
 
 
@@ -260,4 +261,6 @@ def power(A: Matrix, exponent: int, semiring: Semiring | str) -> CSR:
 def _without_zeros(A: CSR, s: Semiring) -> Any:
     """A new matrix of the entries that take part in products."""
     zero = s.zero(A.dtype)
-    return steps.kept(A, differs(A.values, zero)) if s.mul.reads else CSR.trusted(*A.components)
+    return by_strips(
+        A, lambda M, _: steps.kept(M, differs(M.values, zero)) if s.mul.reads else CSR.trusted(*M.components)
+    )

@@ -22,7 +22,7 @@ from formats.places import Place
 
 from ..algebra.ops import BinaryOp
 from ..algebra.semirings import Monoid, find_combiner
-from . import merge, steps
+from . import merge, steps, strips
 from .checks import check_accum, check_numbers, check_place, check_vector
 
 Combiner = Monoid | BinaryOp
@@ -237,7 +237,8 @@ class MatrixWrite:
 
     Whoever has computed T where the mask allows, and nowhere else, says so by `masked`.
 
-    mask: a matrix (by structure) or a two-dimensional boolean array (by value).  out: a CSR, which becomes the result.
+    mask: a matrix (by structure) or a two-dimensional boolean array (by value).  out: a CSR, or a matrix in
+    parts, which becomes the result.
     """
 
     shape: tuple[int, int]
@@ -245,7 +246,7 @@ class MatrixWrite:
     mask: Matrix | Array | None = None
     complement: bool = False
     accum: Combiner | None = None
-    out: CSR | None = None
+    out: Any = None
     replace: bool = False
 
     @classmethod
@@ -263,17 +264,20 @@ class MatrixWrite:
         """A write with every argument checked; ValueError or TypeError names the one that is wrong."""
         _check_mask(mask, shape, place)
         if out is not None:
-            if not isinstance(out, CSR):
-                raise TypeError(f"out must be a CSR, got {type(out).__name__}")
+            if not isinstance(out, CSR) and not (isinstance(out, Matrix) and out.in_parts and out.major == 0):
+                by_columns = " by columns" if getattr(out, "in_parts", False) else ""
+                raise TypeError(f"out must be a CSR, got {type(out).__name__}{by_columns}")
             _check_out(out, shape, dtype, place)
         check_accum(accum, out, complement, mask)
         return cls(
             shape, dtype, mask, complement, find_combiner(accum, "add") if accum is not None else None, out, replace
         )
 
-    def __call__(self, T: CSR, masked: bool = False) -> CSR:
+    def __call__(self, T: Any, masked: bool = False) -> Any:
         if self.out is None and (masked or self.mask is None):
             return T
+        if T.in_parts or (self.out is not None and self.out.in_parts):
+            return strips.written(self, T, masked)
         if self.out is not None and self.accum is not None:
             T = steps.united(self.out, T, self.accum)
         if self.mask is not None:

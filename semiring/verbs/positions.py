@@ -26,6 +26,7 @@ from . import merge, steps
 from .masks import MatrixWrite, VectorWrite
 from .operands import typed_matrix
 from .registry import Verb
+from .strips import by_strips
 
 FUNCTIONS = ("rowindex", "colindex", "diagindex")
 """What `apply` knows of positions, by the names of GraphBLAS: the row, the column, and the column minus the row."""
@@ -75,15 +76,21 @@ def matrix_product(
     A = mxm.served(A)
     P = _pattern(B, s)
     if axis == "k":
-        by_row = A.major == 0
-        columns: Any = A.indices if by_row else expand(A.indptr)  # type: ignore[attr-defined]
-        A = A.with_values(columns.astype(INT64) + first)
-        return mxm(A, mxm.served(P), Semiring(s.add, OPERATORS["first"]), **_named(rule))
+
+        def numbered(part: Any, _: int) -> Any:
+            columns = part.indices if part.major == 0 else expand(part.indptr)
+            return part.with_values(columns.astype(INT64) + first)
+
+        return mxm(by_strips(A, numbered), mxm.served(P), Semiring(s.add, OPERATORS["first"]), **_named(rule))
+
+    def placed(part: CSR, start: int) -> Any:
+        places = expand(part.indptr).astype(INT64) + start if axis == "i" else part.indices.astype(INT64)
+        values = _summed(s, places + first, part.values)
+        made: Any = part.with_values(values)
+        return steps.kept(made, values != 0) if s.add.name == "plus" else made
+
     counts: Any = mxm(_pattern(A, s), mxm.served(P), COUNT, mask=write.mask, complement=write.complement)
-    places = expand(counts.indptr) if axis == "i" else counts.indices
-    values = _summed(s, places.astype(INT64) + first, counts.values)
-    C: Any = counts.with_values(values)
-    return write(steps.kept(C, values != 0) if s.add.name == "plus" else C)  # type: ignore[arg-type]
+    return write(by_strips(counts, placed))
 
 
 def applied(
@@ -92,10 +99,13 @@ def applied(
     """Each entry's position plus the thunk, in int64."""
     first = 0 if thunk is None else operator.index(thunk)
     if isinstance(u, Matrix):
-        A: Any = apply.served(u)
-        rows, columns = expand(A.indptr).astype(INT64), A.indices.astype(INT64)
-        places = {"rowindex": rows, "colindex": columns, "diagindex": columns - rows}[name]
-        return apply(CSR.trusted(A.indptr, A.indices, places + first, A.shape), "identity", **_named(rule))
+
+        def placed(A: CSR, start: int) -> CSR:
+            rows, columns = expand(A.indptr).astype(INT64) + start, A.indices.astype(INT64)
+            places = {"rowindex": rows, "colindex": columns, "diagindex": columns - rows}[name]
+            return CSR.trusted(A.indptr, A.indices, places + first, A.shape)
+
+        return apply(by_strips(apply.served(u), placed), "identity", **_named(rule))
     sign = {"rowindex": 1, "colindex": 0, "diagindex": -1}[name]  # a vector is a column
     zero = None if semiring is None else semiring.zero(u.dtype)
     absent = INT64.type(0) if semiring is None else semiring.zero(INT64)

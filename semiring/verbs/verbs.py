@@ -273,7 +273,7 @@ def _sparse_with_argument(A: Matrix, B: Matrix, s: Semiring, rule: tuple[Any, ..
     """(C, K) of two matrices, by their rows."""
     mask, complement, _, out, replace = rule
     dtype = common_dtype(s, A, B)
-    left, right = (typed_matrix(mxm.rows_of(M), s, dtype) for M in (A, B))
+    left, right = (typed_matrix(mxm.rows_of(M), s, dtype) for M in mxm.together(A, B))
     C, K = product_with_arguments(left, right, s, mask, complement)
     if out is None:
         return C, K
@@ -294,7 +294,7 @@ def product_with_arguments(A: CSR, B: CSR, semiring: Semiring, mask: Any, comple
     Returns:
         (C, K), each (m, columns); K has the smallest k that gives each entry, in C's pattern.
     """
-    return product_with_arguments.find(CSR, A.place)(A, B, semiring, mask, complement)
+    return product_with_arguments.find(type(A), A.place)(A, B, semiring, mask, complement)
 
 
 def _of_vector(A: Any, B: Any, s: Semiring) -> Any:
@@ -897,7 +897,7 @@ def assign(
             if value.shape != shape:
                 raise ValueError(f"value must have the places' shape {shape}, got {value.shape}")
             if any(order is not None for order in orders):
-                value = extract(value, *orders)
+                value = _reordered(value, orders)
         value = value_for(out.dtype, value, s)
         combiner = find_combiner(accum, "add") if accum is not None else None
         return assign.find(type(out), out.place)(out, value, *places, combiner, write)
@@ -953,6 +953,13 @@ def transpose(
 def _places(name: str, indices: Any, bound: int, place: Place) -> Array:
     """The index argument of that name, checked, on the operand's device: indices may come from anywhere."""
     return to_device(as_indices(indices, name, bound), place)
+
+
+def _reordered(A: Any, orders: list[Array | None]) -> Matrix:
+    """`A` with its rows and columns in these orders; None leaves them. In parts it stays in parts."""
+    if not A.in_parts:
+        return extract(A, *orders)
+    return A.permuted(*(None if order is None else order.argsort() for order in orders))
 
 
 def _one_value(u: VectorLike) -> Array:
