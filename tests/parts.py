@@ -329,11 +329,34 @@ def check_negative(comm: Any) -> None:
     B = from_edges(u, v, w + h[u] - h[v], shape=A.nrows)
     P = cuts(B, comm)
     same("negative weights", lambda M: al.sssp(M, 1, return_parents=True), P, B)
+    same("negative weights, several", lambda M: al.sssp(M, sources=[1, 3], return_parents=True), P, B)
+    for dtype in (np.int64, np.float32):
+        same(f"{dtype}", lambda M: al.bellman_ford(M, 1), cuts(B.astype(dtype), comm), B.astype(dtype))
     C = from_edges([0, 1, 2, 3], [1, 2, 3, 1], np.array([1, 2, -4, 1], np.int32))
     for fused in (True, False):
         with pytest.raises(al.NegativeCycle) as found:
             al.bellman_ford(cuts(C, comm), 0, fused=fused)
         assert found.value.cycle == [1, 2, 3, 1]
+
+
+def check_cycles(comm: Any) -> None:
+    """The very cycle that one process finds, where there are many."""
+    found = []
+    for seed in range(4):
+        A: Any = rmat(5, dtype=np.int32, high=9, seed=seed)
+        A = A.mapped(lambda values, seed=seed: (values - seed - 1).astype(np.int32))
+        for fused in (True, False):
+            try:
+                expected = al.bellman_ford(A, 1, fused=fused).tolist()
+            except al.NegativeCycle as error:
+                expected = error.cycle
+                found.append(expected)
+                with pytest.raises(al.NegativeCycle) as error_of_parts:
+                    al.bellman_ford(cuts(A, comm), 1, fused=fused)
+                assert error_of_parts.value.cycle == expected
+            else:
+                assert al.bellman_ford(cuts(A, comm), 1, fused=fused).tolist() == expected
+    assert len({*map(tuple, found)}) > 2
 
 
 def check_reading(comm: Any) -> None:

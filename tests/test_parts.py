@@ -260,9 +260,26 @@ def test_paths_forests_and_components_run_as_a_whole_on_own_rows() -> None:
         lambda: al.boruvka(P, symmetrize=True),
         lambda: al.scc(P, weak=True),
         lambda: al.scc(P),
+        lambda: al.bellman_ford(partition(negative(A), parts=3), 3, return_parents=True),
     ):
         told = explain(call)
         assert {run.implementation for run in told.runs if run.format == "Partitioned"} == {"fused"}, str(told)
+
+
+def negative(A: Any) -> CSR:
+    """The same graph with some weights below 0, and no cycle that gains."""
+    u, v, w = A.to_edges()
+    height = np.arange(A.nrows, dtype=w.dtype) * 7 % 13
+    return from_edges(u, v, w + height[u] - height[v], shape=A.shape)
+
+
+def test_without_room_for_all_of_it_the_equations_find_paths_of_negative_weights(monkeypatch: Any) -> None:
+    A = negative(parts.graphs()["rmat"])
+    monkeypatch.setattr("algorithms.fused.parts.many_sources.copies_of", lambda *_: None)
+    P = partition(A, parts=3)
+    told = explain(lambda: al.bellman_ford(P, 3))
+    assert "no room for all of the matrix" in str(told)
+    parts.same("as written", lambda M: al.bellman_ford(M, 3, return_parents=True), P, A)
 
 
 @pytest.mark.quick

@@ -142,9 +142,13 @@ def alone(A: Partitioned, team: Team, always: bool = False) -> CSR | None:
     return copies[0]
 
 
-def alone_on_host(A: Partitioned) -> CSR | None:
-    """The matrix for each of several processes, where one is faster than all, and has room."""
-    if A.group.size == 1 or _by_all.get() or A.nnz >= SMALL_ON_HOST or saves():
+def alone_on_host(A: Partitioned, always: bool = False) -> CSR | None:
+    """The matrix for each of several processes, where one is faster than all, and has room.
+
+    always: also a large one, and in one process. So it is with negative weights: labels that are out of date are known
+    by a tree of all vertices. Without it each edge is looked at many times as often.
+    """
+    if not always and (A.group.size == 1 or _by_all.get() or A.nnz >= SMALL_ON_HOST or saves()):
         return None
     if (copies := copies_of(A, [A.place])) is None:
         return None

@@ -31,11 +31,11 @@ from .search import Search, own_range, own_rows
 def distances(A: Partitioned, source: int, s: Semiring, until: Until, delta: Any) -> Any:
     """Distances from `source`; `Unsuited` where longer paths may be better."""
     rows: Any = compressed(A, 0)
-    if (whole := alone_on_host(rows)) is not None:
+    if (whole := alone_on_host(rows, always=gains_by_length(A, s))) is not None:
         with A.group.guarded("paths"):
             return by_one(whole, source, s, until, delta)
     if gains_by_length(A, s):
-        return Unsuited("longer paths may be better, and cycles close across processes")
+        return Unsuited("longer paths may be better, and there is no room for all of the matrix beside a strip")
     if s.mul != OPERATORS["plus"]:
         return Search(rows, source, s, until, None).run()
     step = suitable_step(rows, s)
@@ -59,7 +59,7 @@ def by_one(A: CSR, source: int, s: Semiring, until: Until, delta: Any) -> Any:
 
 def tree(A: Partitioned, d: Any, source: int, s: Semiring) -> Any:
     """Parents from the distances, where each vertex hangs on a nearer one; else `Unsuited`."""
-    if (whole := alone_on_host(compressed(A, 0))) is not None:
+    if (whole := alone_on_host(compressed(A, 0), always=gains_by_length(A, s))) is not None:
         with A.group.guarded("tree"):
             return parents(whole, d, source, s, nearest=False)
     if gains_by_length(A, s):
