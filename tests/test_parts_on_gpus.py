@@ -15,6 +15,7 @@ import algorithms as al
 from algorithms.fused.cuda import launches, stream
 from algorithms.fused.parts import dealt as dealing
 from algorithms.fused.parts import forests_on_gpus, gpus, levels_on_gpus, paths_on_gpus
+from algorithms.fused.parts.checkpoint import Saving
 from algorithms.fused.parts.many_sources import by_all
 from algorithms.shared.single_source import Exact, Until
 from algorithms.shared.traversal import Direction
@@ -26,6 +27,7 @@ from formats import (
     ParticipantError,
     Partitioned,
     from_edges,
+    partition,
     set_memory_limit,
 )
 from formats.arrays import cupy
@@ -101,6 +103,57 @@ def test_simulated_gpus_find_the_shortest_paths_together(name: str, count: int) 
     np.testing.assert_array_equal(found, al.sssp(A, 1))
     bound = min(limit, found[2])
     np.testing.assert_array_equal(near[found <= bound], found[found <= bound])
+
+
+class PowerCut(Exception):
+    pass
+
+
+def cut_short(monkeypatch: pytest.MonkeyPatch, looks: int) -> None:
+    """Let searches end once they have saved so many times."""
+    seen, look = [0], Saving.look
+
+    def failing(self: Saving, d: Any) -> None:
+        look(self, d)
+        seen[0] += 1
+        if seen[0] == looks:
+            raise PowerCut
+
+    monkeypatch.setattr(Saving, "look", failing)
+
+
+@needs_compiler
+@pytest.mark.usefixtures("simply")
+@pytest.mark.parametrize(("before", "after"), [(2, 2), (3, 2), (2, 1), (2, 0)])
+@pytest.mark.parametrize("name", ["hubs", "a grid", "a path"])
+def test_a_search_of_simulated_gpus_goes_on_from_its_checkpoint(
+    name: str, before: int, after: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On as many of them, on fewer, and on none."""
+    A = GRAPHS[name]()
+    monkeypatch.setattr(paths_on_gpus, "EVERY", 2)
+    with monkeypatch.context() as patch, simulated(before), al.checkpoints(tmp_path, every=0):
+        cut_short(patch, 2)
+        with pytest.raises(PowerCut):
+            paths_on_gpus.distances(spread_with_facts(A, before), 1, MinPlus, Until(MinPlus), None)
+    with np.load(tmp_path / "distances.npz") as saved:
+        some = saved["d"]
+    assert 1 < np.count_nonzero(some < MinPlus.zero(A.dtype))
+    assert (some >= al.sssp(A, 1)).all()
+    assert (some > al.sssp(A, 1)).any()
+    begun: list[np.ndarray] = []
+    go_on = paths_on_gpus.Run.go_on_from
+    monkeypatch.setattr(paths_on_gpus.Run, "go_on_from", lambda run, d: [begun.append(d.copy()), go_on(run, d)])
+    with al.checkpoints(tmp_path, every=0, resume=True):
+        if after == 0:
+            found = al.sssp(partition(A, parts=2), 1)
+        else:
+            with simulated(after):
+                P = spread_with_facts(A, after)
+                found = on_host(paths_on_gpus.distances(P, 1, MinPlus, Until(MinPlus), None))
+    np.testing.assert_array_equal(found, al.sssp(A, 1))
+    assert after == 0 or np.array_equal(begun[0], some)
+    assert list(tmp_path.iterdir()) == []
 
 
 @needs_compiler
@@ -449,6 +502,35 @@ def test_negative_weights_on_two_gpus(pair: list[str]) -> None:
     with pytest.raises(al.NegativeCycle) as found:
         al.bellman_ford(C.to(device=pair), 0)
     assert found.value.cycle == [1, 2, 3, 1]
+
+
+@on_gpus
+@pytest.mark.parametrize("after", [["cuda:0", "cuda:1"], ["cuda:1"], ["cpu", "cpu"]], ids=str)
+def test_a_search_on_two_gpus_goes_on_from_its_checkpoint(
+    after: list[str], pair: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    A = grid(64, dtype=np.int32, high=9)
+    monkeypatch.setattr(paths_on_gpus, "EVERY", 4)
+    with monkeypatch.context() as patch, al.checkpoints(tmp_path, every=0):
+        cut_short(patch, 2)
+        with pytest.raises(PowerCut):
+            al.sssp(A.to(device=pair), 1)
+    with np.load(tmp_path / "distances.npz") as saved:
+        assert (saved["d"] > al.sssp(A, 1)).any()
+    with al.checkpoints(tmp_path, every=0, resume=True):
+        assert_equal(al.sssp(A.to(device=after), 1, return_parents=True), al.sssp(A, 1, return_parents=True))
+    assert list(tmp_path.iterdir()) == []
+
+
+@on_gpus
+@pytest.mark.long
+def test_processes_with_a_gpu_each_are_resumed_after_faults(pair: list[str]) -> None:
+    from .parts_faults import storm
+    from .test_parts import launcher
+
+    if launcher() is None:
+        pytest.skip("no mpi4py, or no mpirun: pip install 'semiring[mpi]'")
+    assert storm(4, 0, ["kill", "stop"], "cuda", 300.0)
 
 
 @on_gpus

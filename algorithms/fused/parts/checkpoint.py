@@ -1,5 +1,7 @@
 """Checkpoints of a search on a matrix in parts: the distances, saved from time to time, from which it can go on.
 
+GPUs come back to the host for it after some steps; a later search may go on from it on GPUs or on the CPU.
+
 What d holds at any time is an upper bound that some walk has, in ⊕'s order, and an idempotent fixpoint may start from
 any such d: so d is all that is saved, and as many processes as there then are go on from it, to the same bits. A file
 appears only when it is complete.
@@ -19,7 +21,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from formats.parts.partitioned import Partitioned
+from formats import Matrix
+from formats.arrays import contiguous
+from formats.parts.partitioned import Partitioned, there
 from semiring import Semiring
 
 NAME = "distances.npz"
@@ -131,13 +135,18 @@ def saving(A: Partitioned, source: int, s: Semiring, d: np.ndarray) -> Saving:
 
 
 def _totals(A: Partitioned) -> list[str]:
-    """What tells one graph from another: a sum over all entries, the same however they are cut."""
-    total = 0
+    """What tells one graph from another: a sum over all entries, the same on any parts."""
     with A.group.guarded("checkpoint"):
-        for part, (start, _) in zip(A.parts, A.rows, strict=True):
-            u, v, w = part.to_edges()
-            key = (u.astype(np.uint64) + np.uint64(start)) * np.uint64(A.ncols) + v.astype(np.uint64)
-            bits = np.ascontiguousarray(w.astype(np.float64)).view(np.uint64)
-            mixed = (key + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15) ^ bits * np.uint64(0xBF58476D1CE4E5B9)
-            total += int(mixed.sum())
+        total = sum(
+            there(part.place, _total, part, start, A.ncols) for part, (start, _) in zip(A.parts, A.rows, strict=True)
+        )
     return [str(sum(A.of_each(total)) % 2**64)]
+
+
+def _total(part: Matrix, start: int, ncols: int) -> int:
+    """The sum over a strip's entries, of which the first is in row `start` of all."""
+    u, v, w = part.to_edges()
+    key = (u.astype(np.uint64) + np.uint64(start)) * np.uint64(ncols) + v.astype(np.uint64)
+    bits = contiguous(w.astype(np.float64)).view(np.uint64)
+    mixed = (key + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15) ^ bits * np.uint64(0xBF58476D1CE4E5B9)
+    return int(mixed.sum())

@@ -67,6 +67,23 @@ class Member:
         return slice(self.first, self.first + self.own)
 
 
+class Pauses:
+    """What is done between launches of a kernel: nothing.
+
+    every: steps after which there is a pause at the latest.
+    """
+
+    def __init__(self, every: int = kernels.STEPS) -> None:
+        self.every = every
+
+    def due(self) -> bool:
+        """Is there anything to do, as this process finds?"""
+        return False
+
+    def look(self) -> None:
+        """What all processes do, if one has found so."""
+
+
 class Team:
     """The GPUs of a matrix in parts.
 
@@ -124,14 +141,22 @@ class Team:
             self._tables = addresses, self.each(lambda _: table(addresses))
         return made, self._tables[1]
 
-    def run(self, name: str, ks: list[kernels.Kernels], arguments: list[Any], controls: list[Any], most: int) -> Any:
+    def run(
+        self,
+        name: str,
+        ks: list[kernels.Kernels],
+        arguments: list[Any],
+        controls: list[Any],
+        most: int,
+        pauses: Pauses | None = None,
+    ) -> Any:
         """Launch a kernel on all GPUs until it is done, or has taken so many steps: the controls on the host.
 
         arguments: of each GPU, but for the last, the step to stop at.  controls: as `Kernels.stepwise` has them, with a
-        last word that says for whom the GPU has waited in vain.
+        last word that says for whom the GPU has waited in vain.  pauses: what is done between launches.
         """
         try:
-            return self._run(name, ks, arguments, controls, most)
+            return self._run(name, ks, arguments, controls, most, pauses or Pauses())
         except BaseException:  # the others may have met without one
             self.broken = True
             with suppress(Exception):
@@ -139,8 +164,16 @@ class Team:
                     member.place.finish()
             raise
 
-    def _run(self, name: str, ks: list[kernels.Kernels], arguments: list[Any], controls: list[Any], most: int) -> Any:
-        how, upto, first = kernels.launched(), 0, True
+    def _run(
+        self,
+        name: str,
+        ks: list[kernels.Kernels],
+        arguments: list[Any],
+        controls: list[Any],
+        most: int,
+        pauses: Pauses,
+    ) -> Any:
+        every, upto, first = min(kernels.launched().every, pauses.every), 0, True
         launched = list(zip(self.members, ks, arguments, strict=True))
         if (key := (name, *map(id, ks))) not in self.loaded:  # a launch that loads code could wait for one that waits
             self.loaded.add(key)
@@ -148,13 +181,14 @@ class Team:
             for member in self.members:
                 member.place.finish()
         while True:
-            upto = min(upto + how.every, most)
+            upto = min(upto + every, most)
             if not first:
                 for member, control in zip(self.members, controls, strict=True):
                     with member.place.scope():
                         control[:1] = 0
+            if any(self.group.told(name, not first and pauses.due())):
+                pauses.look()
             first = False
-            self.group.told(name, None)
             self._launch(name, launched, upto)
             states = [control.get() for control in controls]
             if lost := [int(state[-1]) for state in states if state[-1]]:

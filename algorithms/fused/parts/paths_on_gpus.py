@@ -9,8 +9,8 @@ import numpy as np
 from algorithms.shared.bucket_width import bucket_width
 from algorithms.shared.parents import gains_by_length
 from algorithms.shared.single_source import Exact, Until
-from formats.arrays import brought, cupy, differs, index_dtype
-from formats.parts.partitioned import Partitioned
+from formats.arrays import brought, cupy, differs, index_dtype, to_device
+from formats.parts.partitioned import WORD, Partitioned
 from formats.storage.orientation import compressed
 from semiring import MinFirst, MinPlus, Semiring, reduce
 from semiring.parts.exchange import combined
@@ -22,8 +22,9 @@ from semiring.verbs.registry import Unsuited
 from ..cuda import kernels
 from ..cuda import paths as one_gpu
 from ..cuda.paths import WIDE_FEW, WIDE_MEANS, step_of
+from .checkpoint import Saving, saves
 from .dealt import deal_of, dealt
-from .gpus import MOST_GPUS, Member, Team, team_of
+from .gpus import MOST_GPUS, Member, Pauses, Team, team_of
 from .many_sources import alone
 
 CONTROL_WORDS = 18 + 2 * MOST_GPUS
@@ -34,6 +35,9 @@ SATURATED, TAKEN, BUSIEST = 14, 15, 16 + 2 * MOST_GPUS
 MOST_STEPS, MOST_GAINING = 1 << 62, 4096
 """Steps of a run: all, or so many where a cycle may improve for ever, for which the definition looks."""
 
+EVERY = 64
+"""Steps after which a search that is saved comes back to the host."""
+
 
 def distances(A: Partitioned, source: int, s: Semiring, until: Until, delta: Any) -> Any:
     """Distances from `source`, on the first GPU."""
@@ -41,7 +45,8 @@ def distances(A: Partitioned, source: int, s: Semiring, until: Until, delta: Any
     team, gains = team_of(rows), gains_by_length(A, s)
     if isinstance(team, Unsuited):
         return team
-    if (whole := alone(rows, team)) is not None:
+    is_saved = saves() and not gains
+    if not is_saved and (whole := alone(rows, team)) is not None:
         with team.home.scope():
             if s != MinPlus or gains:
                 return one_gpu.by_frontiers(whole, source, s, until)
@@ -50,12 +55,13 @@ def distances(A: Partitioned, source: int, s: Semiring, until: Until, delta: Any
     if s == MinPlus:
         width = step(rows) if delta is None else bucket_width(rows, delta)
     target = -1 if until.target is None else until.target
-    if (deal := deal_of(rows, team)) is not None:
+    if (deal := None if is_saved else deal_of(rows, team)) is not None:
         team, source, target = dealt(rows, deal), deal.number(source), deal.number(target) if target >= 0 else -1
     run = Run(team, rows.nrows, s, A.dtype, width)
     run.begin(source)
+    saved = Saved(run, rows, source) if is_saved else None
     limit = zero if until.limit is None else A.dtype.type(until.limit)
-    states = run.finish(limit, target, WIDE_FEW if delta is None else 0, gains)
+    states = run.finish(limit, target, WIDE_FEW if delta is None else 0, gains, saved)
     done = bool(states[0][0] >> np.uint64(32))  # on all of them
     edges = [int(state[STATE["edges"]]) for state in states]
     known = {name: int(states[0][word]) for name, word in STATE.items()} | {"edges": sum(edges)}
@@ -64,6 +70,8 @@ def distances(A: Partitioned, source: int, s: Semiring, until: Until, delta: Any
     if not done:
         return Unsuited(f"after {MOST_GAINING} steps something still changed")
     d = team.whole("paths, whole", [d[member.range] for d, member in zip(run.d, team.members, strict=True)], run.d[0])
+    if saved is not None:
+        saved.forget()
     if deal is not None:
         with team.home.scope():
             d = deal.in_order(d)
@@ -154,7 +162,18 @@ class Run:
                 sizes = np.int64(self.n), np.int64(member.first), np.int64(member.own)
                 k.plain("begin_strip", self.n, (control, *sizes, d, marks, active, np.int64(source), one, one))
 
-    def finish(self, limit: Any, target: int, few: int, gains: bool) -> list[Any]:
+    def go_on_from(self, found: np.ndarray) -> None:
+        """Let the first step begin with lengths of walks to all vertices, which each GPU then knows."""
+        there = differs(found, self.s.zero(self.dtype))
+        for member, d, active in zip(self.team.members, self.d, self.active, strict=True):
+            own = np.zeros(-(-member.own // WORD) * WORD, bool)
+            own[: member.own] = there[member.range]
+            words = np.packbits(own, bitorder="little").view(np.uint32)
+            with member.place.scope():
+                d[...] = cupy().asarray(found)
+                active[: words.size] = cupy().asarray(words)
+
+    def finish(self, limit: Any, target: int, few: int, gains: bool, pauses: Pauses | None = None) -> list[Any]:
         """Take all steps; the controls on the host."""
         arguments = []
         vectors = zip(self.controls, self.d, self.marks, self.active, self.lists, strict=True)
@@ -166,4 +185,30 @@ class Run:
             steering = self.width, limit, k.index(target), np.uint64(few)
             arguments.append((control, *team, *graph, *bits, *lists, *steering))
         most = MOST_GAINING if gains else MOST_STEPS
-        return self.team.run("strips", list(self.kernels), arguments, list(self.controls), most)
+        return self.team.run("strips", list(self.kernels), arguments, list(self.controls), most, pauses)
+
+
+class Saved(Pauses):
+    """A run that comes back to the host now and then, and saves what the GPUs know of their own vertices.
+
+    What they have brought to each other in the last step may be missing. It is found again, for who goes on begins at
+    all vertices that have a distance.
+    """
+
+    def __init__(self, run: Run, A: Partitioned, source: int) -> None:
+        super().__init__(EVERY)
+        self.run, begun = run, np.full(A.nrows, run.s.zero(A.dtype), A.dtype)
+        begun[source] = run.s.unit(A.dtype)
+        self.saving = Saving(A, source, run.s, begun)
+        run.go_on_from(begun)
+
+    def due(self) -> bool:
+        return self.saving.due()
+
+    def look(self) -> None:
+        team = self.run.team
+        own = [d[member.range] for d, member in zip(self.run.d, team.members, strict=True)]
+        self.saving.look(to_device(team.whole("checkpoint", own), "cpu"))
+
+    def forget(self) -> None:
+        self.saving.forget()
