@@ -70,10 +70,10 @@ class Member:
 class Pauses:
     """What is done between launches of a kernel: nothing.
 
-    every: steps after which there is a pause at the latest.
+    every: steps after which there is a pause at the latest; None for as many as launches take.
     """
 
-    def __init__(self, every: int = kernels.STEPS) -> None:
+    def __init__(self, every: int | None = None) -> None:
         self.every = every
 
     def due(self) -> bool:
@@ -173,7 +173,7 @@ class Team:
         most: int,
         pauses: Pauses,
     ) -> Any:
-        every, upto, first = min(kernels.launched().every, pauses.every), 0, True
+        every, upto, first = min(kernels.launched().every, pauses.every or most), 0, True
         launched = list(zip(self.members, ks, arguments, strict=True))
         if (key := (name, *map(id, ks))) not in self.loaded:  # a launch that loads code could wait for one that waits
             self.loaded.add(key)
