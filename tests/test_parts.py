@@ -9,6 +9,8 @@ import shutil
 import socket
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -20,7 +22,7 @@ import algorithms as al
 from algorithms.cli import processes
 from algorithms.fused.parts import search
 from algorithms.fused.parts.checkpoint import Saving
-from algorithms.fused.parts.many_sources import copies_of
+from algorithms.fused.parts.many_sources import by_all, copies_of
 from bench.graphs import grid, rmat
 from bench.volumes import volumes
 from formats import COO, CSC, CSR, ELL, CompressedCSR, Partitioned, SegmentedCOO, from_edges, partition, read
@@ -58,6 +60,29 @@ def started(ranks: int, *words: Any, folder: Path, limit: float = 120) -> subpro
     where = os.environ | writable(folder) | OPEN_MPI
     command = [str(launcher()), "-n", str(ranks), sys.executable, *map(str, words)]
     return subprocess.run(command, cwd=ROOT, env=where, capture_output=True, text=True, timeout=limit)
+
+
+@pytest.fixture(autouse=True)
+def strips(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Strips are searched as by several processes, but where a test is about a process alone."""
+    with nullcontext() if "alone" in request.function.__name__ else by_all():
+        yield
+
+
+@pytest.mark.parametrize("name", ["check_algorithms", "check_negative", "check_cycles"])
+def test_a_process_alone_puts_its_parts_together(name: str) -> None:
+    parts.CHECKS[name](None)
+
+
+@pytest.mark.quick
+def test_a_process_alone_searches_parts_as_one_matrix() -> None:
+    A = parts.graphs()["rmat"]
+    P = partition(A, parts=3)
+    for call in (al.sssp, al.bfs):
+        told = explain(call, P, 3)
+        assert told.runs[0].facts["method"] == "by one process, which has put its strips together"
+    al.sssp(P, sources=[3, 5])
+    assert P.kept_nbytes < 2 * A.nbytes
 
 
 @pytest.mark.quick
@@ -275,7 +300,7 @@ def negative(A: Any) -> CSR:
 
 def test_without_room_for_all_of_it_the_equations_find_paths_of_negative_weights(monkeypatch: Any) -> None:
     A = negative(parts.graphs()["rmat"])
-    monkeypatch.setattr("algorithms.fused.parts.many_sources.copies_of", lambda *_: None)
+    monkeypatch.setattr("algorithms.fused.parts.near_far.alone_on_host", lambda *_, always: None)
     P = partition(A, parts=3)
     told = explain(lambda: al.bellman_ford(P, 3))
     assert "no room for all of the matrix" in str(told)

@@ -3,7 +3,8 @@
 One pass over the entries serves 64 sources, and a strip's pass would wait for the others' after each step. So everybody
 makes itself the whole matrix once, beside its strip, and takes a share of the sources. Small graphs, and those of short
 rows, are searched by one GPU, or by each process on the host alone: several would wait for each other for longer than
-they work. `explain` says so. Where there is no room for the whole matrix, and under `checkpoints`, strips do it.
+they work. A single process on the host puts its strips together, and has all its threads. `explain` says so. Where
+there is no room for the whole matrix, and under `checkpoints`, strips do it.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from semiring.verbs.registry import Unsuited
 from ..cuda.paths import DEEP_DEGREE, DEEP_WIDEST
 from .checkpoint import saves
 from .gpus import Team, team_of
+from .search import own_rows
 
 Solve = Callable[[CSR, list[int], slice], Any]
 """What it takes: the matrix, a share of the sources, and which of all they are."""
@@ -143,28 +145,33 @@ def alone(A: Partitioned, team: Team, always: bool = False) -> CSR | None:
 
 
 def alone_on_host(A: Partitioned, always: bool = False) -> CSR | None:
-    """The matrix for each of several processes, where one is faster than all, and has room.
+    """The matrix for each of several processes, where one is faster than all, and has room; and for a single one.
 
-    always: also a large one, and in one process. So it is with negative weights: labels that are out of date are known
-    by a tree of all vertices. Without it each edge is looked at many times as often.
+    always: also a large one. So it is with negative weights: labels that are out of date are known by a tree of all
+    vertices. Without it each edge is looked at many times as often.
     """
-    if not always and (A.group.size == 1 or _by_all.get() or A.nnz >= SMALL_ON_HOST or saves()):
+    several = A.group.size > 1
+    if not always and (_by_all.get() or saves() or (several and A.nnz >= SMALL_ON_HOST)):
         return None
     if (copies := copies_of(A, [A.place])) is None:
         return None
-    facts(method="by each process alone, which has made itself the whole matrix", processes=A.group.size)
+    if several:
+        facts(method="by each process alone, which has made itself the whole matrix", processes=A.group.size)
+    else:
+        facts(method="by one process, which has put its strips together")
     return copies[0]
 
 
 def copies_of(A: Partitioned, places: list[Place]) -> tuple[CSR, ...] | None:
     """The matrix at places of this process; None where somebody has no room for it."""
+    put_together = A.group.size == 1 and places == [A.place] and A.place.on_host
 
     def make() -> tuple[CSR, ...] | None:
-        rooms = [place.available_bytes() for place in places]
+        rooms = [] if put_together else [place.available_bytes() for place in places]
         if any(A.of_each(any(room is not None and room < ROOM * BYTES * A.nnz for room in rooms))):
             return None
         first = A.known(WHOLE, 1)
-        whole: Any = convert(A, CSR) if first is None else first[0]
+        whole: Any = own_rows(A) if put_together else convert(A, CSR) if first is None else first[0]
         for pattern in (False, True):
             if A.known(SYMMETRIC, pattern):
                 whole.keep(SYMMETRIC, lambda: True, pattern)
