@@ -38,7 +38,20 @@ from algorithms import (
     triangles,
 )
 from algorithms.named.answers import Components, Distances, Edge, Path
-from formats import COO, CSR, ELL, Matrix, SparseVector, from_edges, from_networkx, permute, renumber, to_ranks
+from formats import (
+    COO,
+    CSR,
+    ELL,
+    Matrix,
+    Partitioned,
+    SparseVector,
+    from_edges,
+    from_networkx,
+    partition,
+    permute,
+    renumber,
+    to_ranks,
+)
 from formats.arrays import DenseRows, DenseVector, IntegerRows, IntegerVector
 from semiring import (
     MaxMin,
@@ -148,6 +161,11 @@ assert_type(assign(np.zeros(2), 7.0, [1]), DenseVector)
 assert_type(assign(SparseVector([0], [5.0], 2), x, mask=yes), SparseVector)
 assert_type(assign(A.astype("float64"), 7.0, [0], [1]), CSR)
 assert_type(transpose(A.to(COO)), COO)
+P = partition(A, parts=2)
+assert_type(assign(P, 7, [0], [1], mask=A), Partitioned)
+assert_type(mxm(P, A, MinPlus, out=P, accum="min"), Partitioned)
+assert_type(ewise_add(P, A, "min", out=P), Partitioned)
+assert_type(select(P, "<", 3, out=P), Partitioned)
 
 assert_type(sssp(A, 0), DenseVector)
 assert_type(sssp(A, 0, return_parents=True), tuple[DenseVector, IntegerVector])

@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias, TypedDict, TypeVar, Unpack, overload
 
 import numpy as np
 
-from formats import CSR, Matrix, SparseVector
+from formats import CSR, Matrix, Partitioned, SparseVector
 from formats.arrays import Array, DenseRows, DenseVector, IntegerRows, IntegerVector, Scalar
 
 from ..algebra.ops import BinaryOp, UnaryOp
@@ -26,6 +26,7 @@ Index: TypeAlias = int | np.integer[Any]
 
 V = TypeVar("V", DenseVector, SparseVector)
 M = TypeVar("M", bound=Matrix)
+Written = TypeVar("Written", CSR, Partitioned)
 
 
 class VectorRule(TypedDict, total=False):
@@ -208,6 +209,10 @@ class Mxm(Verb[..., Any]):
     ) -> CSR: ...
     @overload
     def __call__(
+        self, A: Matrix, B: Matrix, semiring: Semiring | str, *, out: Partitioned, **rule: Unpack[MatrixRule]
+    ) -> Partitioned: ...
+    @overload
+    def __call__(
         self,
         A: Matrix,
         B: Matrix,
@@ -272,6 +277,10 @@ class EwiseAdd(Verb[..., Any]):
     def __call__(
         self, u: Matrix, v: Matrix, op: Operator, *, out: CSR | None = None, **rule: Unpack[MatrixRule]
     ) -> CSR: ...
+    @overload
+    def __call__(
+        self, u: Matrix, v: Matrix, op: Operator, *, out: Partitioned, **rule: Unpack[MatrixRule]
+    ) -> Partitioned: ...
     @overload
     def __call__(self, u: VectorLike, v: VectorLike, op: Operator, *, out: V, **rule: Unpack[VectorRule]) -> V: ...
     @overload
@@ -365,6 +374,10 @@ class EwiseMult(Verb[..., Any]):
         self, u: Matrix, v: Matrix, op: Operator, *, out: CSR | None = None, **rule: Unpack[MatrixRule]
     ) -> CSR: ...
     @overload
+    def __call__(
+        self, u: Matrix, v: Matrix, op: Operator, *, out: Partitioned, **rule: Unpack[MatrixRule]
+    ) -> Partitioned: ...
+    @overload
     def __call__(self, u: VectorLike, v: VectorLike, op: Operator, *, out: V, **rule: Unpack[VectorRule]) -> V: ...
     @overload
     def __call__(
@@ -407,6 +420,8 @@ class Apply(Verb[..., Any]):
     @overload
     def __call__(self, u: Matrix, op: Function, *, out: CSR | None = None, **rule: Unpack[MatrixBound]) -> CSR: ...
     @overload
+    def __call__(self, u: Matrix, op: Function, *, out: Partitioned, **rule: Unpack[MatrixBound]) -> Partitioned: ...
+    @overload
     def __call__(self, u: VectorLike, op: Function, *, out: V, **rule: Unpack[VectorBound]) -> V: ...
     @overload
     def __call__(self, u: V, op: Function, *, out: None = None, **rule: Unpack[VectorBound]) -> V: ...
@@ -436,8 +451,8 @@ class Select(Verb[..., Any]):
 
     @overload
     def __call__(
-        self, u: Matrix, predicate: Condition, other: Scalar | None = None, *, out: CSR, **rule: Unpack[LookedUp]
-    ) -> CSR: ...
+        self, u: Matrix, predicate: Condition, other: Scalar | None = None, *, out: Written, **rule: Unpack[LookedUp]
+    ) -> Written: ...
     @overload
     def __call__(
         self, u: M, predicate: Condition, other: Scalar | None = None, *, out: None = None, **rule: Unpack[LookedUp]
@@ -611,12 +626,12 @@ class Assign(Verb[..., Any]):
     @overload
     def __call__(
         self,
-        out: CSR,
+        out: Written,
         value: Scalar | Matrix,
         rows: Indices | None = None,
         cols: Indices | None = None,
         **rule: Unpack[AssignedMatrix],
-    ) -> CSR: ...
+    ) -> Written: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return super().__call__(*args, **kwargs)
 
@@ -625,7 +640,7 @@ class Transpose(Verb[..., Any]):
     """transpose: of A's own format, or `out`."""
 
     @overload
-    def __call__(self, A: Matrix, *, out: CSR, **rule: Unpack[MatrixRule]) -> CSR: ...
+    def __call__(self, A: Matrix, *, out: Written, **rule: Unpack[MatrixRule]) -> Written: ...
     @overload
     def __call__(self, A: M, *, out: None = None, **rule: Unpack[MatrixRule]) -> M: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any:

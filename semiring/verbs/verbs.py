@@ -859,7 +859,7 @@ def assign(
     """out⟨mask⟩(I) = accum(out(I), value): write a scalar, a vector or a matrix into places of `out`, and return `out`.
 
     Args:
-        out: a vector, or a CSR, which becomes the result.
+        out: a vector, a CSR or a matrix in parts by rows, which becomes the result.
         value: a scalar for every place, or a vector or matrix of the places' size. Its absent entries make places
             absent.
         rows: (k,) indices without repetition; None for all.
