@@ -159,8 +159,10 @@ def test_a_search_of_simulated_gpus_goes_on_from_its_checkpoint(
 @needs_compiler
 @pytest.mark.usefixtures("simply")
 @pytest.mark.parametrize("count", [2, 3])
-def test_simulated_gpus_deal_the_vertices_of_uneven_strips(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also where the last block is short, and where all have the rows of each strip."""
+def test_simulated_gpus_deal_the_vertices_of_uneven_strips(
+    count: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where the last block is short, where all have the rows of each strip, and from a checkpoint."""
     monkeypatch.setattr(dealing, "BLOCK", 32)
     monkeypatch.setattr(dealing, "BLOCKS", 1)
     monkeypatch.setattr(dealing, "assembled", lambda *strips: placed(assembled(*strips)))
@@ -178,6 +180,18 @@ def test_simulated_gpus_deal_the_vertices_of_uneven_strips(count: int, monkeypat
         found = on_host(paths_on_gpus.distances(P, 1, MinPlus, Until(MinPlus, None, None), None))
         near = on_host(paths_on_gpus.distances(P, 1, MinPlus, Until(MinPlus, None, 77), None))
         tree = paths_on_gpus.tree(P, made(found), 1, MinPlus)
+        monkeypatch.setattr(paths_on_gpus, "EVERY", 2)
+        with monkeypatch.context() as patch, al.checkpoints(tmp_path, every=0):
+            cut_short(patch, 2)
+            with pytest.raises(PowerCut):
+                paths_on_gpus.distances(P, 1, MinPlus, Until(MinPlus), None)
+        with np.load(tmp_path / "distances.npz") as saved:
+            some = saved["d"]
+        with al.checkpoints(tmp_path, resume=True):
+            again = on_host(paths_on_gpus.distances(P, 1, MinPlus, Until(MinPlus), None))
+    assert (some >= found).all()
+    assert (some > found).any()
+    np.testing.assert_array_equal(again, found)
     np.testing.assert_array_equal((found, np.array(tree)), al.sssp(A, 1, return_parents=True))
     assert near[77] == found[77]
 

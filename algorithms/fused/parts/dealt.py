@@ -47,6 +47,12 @@ class Deal:
         """The new number of a vertex."""
         return int(self.first[v // BLOCK]) + v % BLOCK
 
+    def renumbered(self, x: np.ndarray) -> np.ndarray:
+        """(n,) by the new numbers, of what is by the old ones, on the host."""
+        found, full = x.copy(), int(self.first[-1])
+        found[:full].reshape(-1, BLOCK)[self.first[:-1] // BLOCK] = x[:full].reshape(-1, BLOCK)
+        return found
+
     def in_order(self, x: Any) -> Any:
         """(n,) by the old numbers, of what is by the new ones, on the current GPU. Only the last block may be short."""
         cp, full = cupy(), int(self.first[-1])

@@ -23,7 +23,7 @@ from ..cuda import kernels
 from ..cuda import paths as one_gpu
 from ..cuda.paths import WIDE_FEW, WIDE_MEANS, step_of
 from .checkpoint import Saving, saves
-from .dealt import deal_of, dealt
+from .dealt import Deal, deal_of, dealt
 from .gpus import MOST_GPUS, Member, Pauses, Team, team_of
 from .many_sources import alone
 
@@ -55,11 +55,12 @@ def distances(A: Partitioned, source: int, s: Semiring, until: Until, delta: Any
     if s == MinPlus:
         width = step(rows) if delta is None else bucket_width(rows, delta)
     target = -1 if until.target is None else until.target
-    if (deal := None if is_saved else deal_of(rows, team)) is not None:
-        team, source, target = dealt(rows, deal), deal.number(source), deal.number(target) if target >= 0 else -1
+    start = source
+    if (deal := deal_of(rows, team)) is not None:
+        team, start, target = dealt(rows, deal), deal.number(source), deal.number(target) if target >= 0 else -1
     run = Run(team, rows.nrows, s, A.dtype, width)
-    run.begin(source)
-    saved = Saved(run, rows, source) if is_saved else None
+    run.begin(start)
+    saved = Saved(run, rows, source, deal) if is_saved else None
     limit = zero if until.limit is None else A.dtype.type(until.limit)
     states = run.finish(limit, target, WIDE_FEW if delta is None else 0, gains, saved)
     done = bool(states[0][0] >> np.uint64(32))  # on all of them
@@ -195,12 +196,13 @@ class Saved(Pauses):
     all vertices that have a distance.
     """
 
-    def __init__(self, run: Run, A: Partitioned, source: int) -> None:
+    def __init__(self, run: Run, A: Partitioned, source: int, deal: Deal | None) -> None:
+        """A, source: by the numbers of vertices that are saved; the run has those of the deal, if there is one."""
         super().__init__(EVERY)
-        self.run, begun = run, np.full(A.nrows, run.s.zero(A.dtype), A.dtype)
+        self.run, self.deal, begun = run, deal, np.full(A.nrows, run.s.zero(A.dtype), A.dtype)
         begun[source] = run.s.unit(A.dtype)
         self.saving = Saving(A, source, run.s, begun)
-        run.go_on_from(begun)
+        run.go_on_from(begun if deal is None else deal.renumbered(begun))
 
     def due(self) -> bool:
         return self.saving.due()
@@ -208,7 +210,9 @@ class Saved(Pauses):
     def look(self) -> None:
         team = self.run.team
         own = [d[member.range] for d, member in zip(self.run.d, team.members, strict=True)]
-        self.saving.look(to_device(team.whole("checkpoint", own), "cpu"))
+        d = team.whole("checkpoint", own)
+        with team.home.scope():
+            self.saving.look(to_device(d if self.deal is None else self.deal.in_order(d), "cpu"))
 
     def forget(self) -> None:
         self.saving.forget()
