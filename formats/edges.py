@@ -96,7 +96,7 @@ def from_edges(
                 raise TypeError(f"{name} must be integers, got dtype {part.dtype}")
         shape = 1 + max(int(rows.max()), int(cols.max()), 0) if rows.size else 0
     nrows, ncols = as_shape(shape)
-    of_indptr, index_type = index_types((nrows, ncols), rows.size, place)
+    of_indptr, index_type = index_types((nrows, ncols), rows.size)
     copied = sum(part.size * index_type.itemsize for part in (rows, cols) if part.dtype != index_type)
     what = f"a CSR of {rows.size:,} edges on {max(nrows, ncols):,} vertices"
     pointers = (nrows + 1) * of_indptr.itemsize
@@ -164,7 +164,7 @@ def _sort_and_combine(
 def _sorted_in_pieces(rows: Array, cols: Array, values: Array, shape: tuple[int, int], dup: str, what: str) -> CSR:
     """The CSR of edges in any order, a range of rows at a time."""
     xp, place, nrows = namespace(rows), same_place(rows), shape[0]
-    of_indptr, index_type = index_types(shape, rows.size, place)
+    of_indptr, index_type = index_types(shape, rows.size)
     most, entry = max(FEW[place.on_host], rows.size // PARTS[place.on_host]), index_type.itemsize + values.itemsize
     at_a_time = most * (COMBINED + REPEATED + 3 * (index_type.itemsize + entry)) + FINDING * LOOKED_AT[place.on_host]
     place.check_room(what, entry * rows.size + (WORD + of_indptr.itemsize) * (nrows + 1) + at_a_time)

@@ -7,10 +7,12 @@
 
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <thread>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -33,7 +35,7 @@ inline int4 make_int4(int x, int y, int z, int w) { return {x, y, z, w}; }
 inline ulonglong2 make_ulonglong2(unsigned long long x, unsigned long long y) { return {x, y}; }
 
 struct Extent {
-    unsigned int x;
+    unsigned int x, y, z;
 };
 struct uchar2 {
     unsigned char x, y;
@@ -41,6 +43,7 @@ struct uchar2 {
 struct uint2 {
     unsigned int x, y;
 };
+static thread_local unsigned long long dynamic_memory[1 << 14];  // what a launch asks for beside __shared__
 static thread_local Extent threadIdx, blockIdx, blockDim, gridDim;
 
 namespace emulated {
@@ -107,6 +110,14 @@ inline void entry(unsigned int high, unsigned int low, unsigned int number) {
     block->ended[number] = 1;
 }
 
+// Bytes of what each parameter points to, 0 for a struct or anything; or of a value, negative.
+template <class P> constexpr int width() {
+    if constexpr (!std::is_pointer_v<P>) return -(int)sizeof(P);
+    else if constexpr (std::is_arithmetic_v<std::remove_pointer_t<P>>) return (int)sizeof(std::remove_pointer_t<P>);
+    else return 0;
+}
+template <class... A> void tell_widths(void (*)(A...), int* widths) { ((*widths++ = width<A>()), ...); }
+
 template <class... A> void launch(void (*kernel)(A...), unsigned int grid, unsigned int threads, void** given) {
     const std::function<void()> call = [=] {
         [&]<std::size_t... i>(std::index_sequence<i...>) {
@@ -152,7 +163,13 @@ inline void __syncwarp() { emulated::warp_meets(); }
 inline void __threadfence() { std::atomic_thread_fence(std::memory_order_seq_cst); }
 inline void __threadfence_system() { __threadfence(); }
 
-template <class V> V __shfl_sync(unsigned int, V value, int lane) { return emulated::of_lane(value, lane); }
+// A thread that says that nobody else is here does not wait.
+inline unsigned int __activemask() { return 1u << threadIdx.x % 32; }
+inline bool is_alone(unsigned int mask) { return mask == __activemask(); }
+
+template <class V> V __shfl_sync(unsigned int mask, V value, int lane, int width = 32) {
+    return is_alone(mask) ? value : emulated::of_lane(value, threadIdx.x % 32 / width * width + lane % width);
+}
 template <class V> V __shfl_xor_sync(unsigned int, V value, int mask) {
     return emulated::of_lane(value, (threadIdx.x % 32) ^ mask);
 }
@@ -160,11 +177,12 @@ template <class V> V __shfl_up_sync(unsigned int, V value, unsigned int distance
     const unsigned int lane = threadIdx.x % 32;
     return emulated::of_lane(value, lane < distance ? lane : lane - distance);
 }
-template <class V> V __shfl_down_sync(unsigned int, V value, unsigned int distance) {
+template <class V> V __shfl_down_sync(unsigned int, V value, unsigned int distance, unsigned int width = 32) {
     const unsigned int lane = threadIdx.x % 32;
-    return emulated::of_lane(value, lane + distance < 32 ? lane + distance : lane);
+    return emulated::of_lane(value, lane % width + distance < width ? lane + distance : lane);
 }
-inline unsigned int __ballot_sync(unsigned int, int value) {
+inline unsigned int __ballot_sync(unsigned int mask, int value) {
+    if (is_alone(mask)) return value != 0 ? mask : 0;
     unsigned int all = 0;
     emulated::Warp& warp = emulated::block->warps[threadIdx.x / 32];
     warp.values[threadIdx.x % 32] = value != 0;
@@ -173,6 +191,7 @@ inline unsigned int __ballot_sync(unsigned int, int value) {
     emulated::warp_meets();
     return all;
 }
+inline int __all_sync(unsigned int mask, int value) { return __ballot_sync(mask, value == 0) == 0; }
 inline int __any_sync(unsigned int mask, int value) { return __ballot_sync(mask, value) != 0; }
 
 template <class V> V __ldcg(const V* address) {
@@ -186,6 +205,7 @@ template <class V> V __ldg(const V* address) { return *address; }
 inline int __popc(unsigned int x) { return __builtin_popcount(x); }
 inline int __ffs(unsigned int x) { return __builtin_ffs((int)x); }
 inline int __ffsll(long long x) { return __builtin_ffsll(x); }
+inline int __clz(int x) { return x == 0 ? 32 : __builtin_clz((unsigned int)x); }
 inline int __clzll(long long x) { return x == 0 ? 64 : __builtin_clzll((unsigned long long)x); }
 inline unsigned int __funnelshift_r(unsigned int low, unsigned int high, int bits) {
     return (unsigned int)(((unsigned long long)high << 32 | low) >> (bits & 31));

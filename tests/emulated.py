@@ -25,10 +25,14 @@ import pytest
 from algorithms.fused.cuda import kernels
 from formats import CSR, Partitioned
 from formats.places import find_place
+from semiring.algebra.codegen import Index, counting
+from semiring.cuda import kernels as products
+from semiring.cuda import steps
 
 THREADS, BLOCKS = 64, 2
 HEADER = Path(__file__).with_name("emulated.hpp")
 ASSEMBLY = (
+    (r'asm volatile\("prefetch[^;]*;" ::"l"\([^)]*\)\);', ";"),
     (r'asm volatile\("ld\.acquire[^"]*" : "=r"\((\w+)\) : "l"\(([^)]+)\) : "memory"\);', r"\1 = emulated::load(\2);"),
     (r'asm volatile\("ld\.acquire[^"]*" : "=l"\((\w+)\) : "l"\(([^)]+)\) : "memory"\);', r"\1 = emulated::load(\2);"),
     (
@@ -41,6 +45,7 @@ ASSEMBLY = (
     ),
 )
 """PTX, and what is done instead."""
+DYNAMIC = r"extern __shared__ __align__\(16\) (\w+(?: \w+)*) (\w+)\[\];"
 
 
 @functools.cache
@@ -48,12 +53,15 @@ def library(text: str) -> Any:
     """The kernels of a CUDA text as functions of the host."""
     for pattern, instead in ASSEMBLY:
         text = re.sub(pattern, instead, text)
-    names = re.findall(r'extern "C" __global__ void\s+(?:__launch_bounds__\([^)]*\)\s+)?(\w+)\(', text)
+    text = re.sub(DYNAMIC, r"\1* const \2 = reinterpret_cast<\1*>(dynamic_memory);", text)
+    names = re.findall(r'extern "C" __global__ void\s+(?:__launch_bounds__\((?:[^()]|\([^()]*\))*\)\s+)?(\w+)\(', text)
     cases = "".join(f'if (!std::strcmp(name, "{n}")) emulated::launch(&{n}, grid, threads, given);\n' for n in names)
+    told = "".join(f'if (!std::strcmp(name, "{n}")) emulated::tell_widths(&{n}, to);\n' for n in names)
+    widths = f'extern "C" void widths(const char* name, int* to) {{\n{told}}}\n'
     start = 'extern "C" void start(const char* name, unsigned int grid, unsigned int threads, void** given) {\n'
     with tempfile.TemporaryDirectory() as folder:
         source, target = Path(folder) / "unit.cpp", Path(folder) / "unit.so"
-        source.write_text(f'#include "{HEADER}"\n{text}\n{start}{cases}}}\n')
+        source.write_text(f'#include "{HEADER}"\n{text}\n{widths}{start}{cases}}}\n')
         command = ["g++", "-std=c++20", "-O0", "-w", "-fpermissive", "-shared", "-fPIC", "-pthread", str(source)]
         command.append("-fno-gnu-unique")  # or units with kernels of the same names would share their __shared__ arrays
         done = subprocess.run([*command, "-o", str(target)], capture_output=True, text=True)
@@ -161,36 +169,61 @@ def made(array: Any) -> Array:
 class Kernels:
     """As `kernels.Kernels`."""
 
-    def __init__(self, text: str, index_dtype: np.dtype) -> None:
-        self.index, self.library = index_dtype.type, library(text)
+    def __init__(self, text: str, index: Index) -> None:
+        self.index, self.library = counting(index).type, library(text)
 
     def plain(self, name: str, things: int, arguments: tuple[Any, ...], threads: int = THREADS) -> None:
-        self._start(name, 1, arguments)
+        launch(self.library, name, (1, THREADS), arguments)
 
     def persistent(self, name: str, things: int, arguments: tuple[Any, ...]) -> None:
-        self._start(name, BLOCKS, arguments)
+        launch(self.library, name, (BLOCKS, THREADS), arguments)
 
     stepwise = kernels.Kernels.stepwise
 
-    def _start(self, name: str, grid: int, arguments: tuple[Any, ...]) -> None:
-        """After what was started before on the same GPU."""
-        held = [ctypes.c_void_p(x.ctypes.data) if isinstance(x, np.ndarray) else np.array(x) for x in arguments]
-        places = [ctypes.addressof(x) if isinstance(x, ctypes.c_void_p) else x.ctypes.data for x in held]
-        given, ordinal = (ctypes.c_void_p * len(places))(*places), current()
-        before = list(_running.get(ordinal, []))
 
-        def work() -> None:
-            for each in before:
-                each.join()
-            self.library.start(name.encode(), grid, THREADS, given)
-            del held[:], arguments_kept[:]
+class Module:
+    """As `compile.Module`."""
 
-        arguments_kept = list(arguments)
-        thread = threading.Thread(target=work)
-        thread.start()
-        _running.setdefault(ordinal, []).append(thread)
-        if not name.startswith("strips"):  # which waits for no other GPU
-            finish(ordinal)
+    def __init__(self, text: str, label: str) -> None:
+        self.library = library(text)
+
+    def get_function(self, name: str, cooperative: bool = False) -> Any:
+        def start(grid: tuple[int], block: tuple[int], arguments: tuple[Any, ...], shared_mem: int = 0) -> None:
+            launch(self.library, name, (*grid, *block), arguments)
+
+        return start
+
+
+def launch(kernels: Any, name: str, size: tuple[int, int], arguments: tuple[Any, ...]) -> None:
+    """Start a kernel after what was started before on the same GPU. size: blocks, and threads of each."""
+    held = [ctypes.c_void_p(x.ctypes.data) if isinstance(x, np.ndarray) else np.array(x) for x in arguments]
+    check_widths(kernels, name, arguments)
+    places = [ctypes.addressof(x) if isinstance(x, ctypes.c_void_p) else x.ctypes.data for x in held]
+    given, ordinal = (ctypes.c_void_p * len(places))(*places), current()
+    before = list(_running.get(ordinal, []))
+
+    def work() -> None:
+        for each in before:
+            each.join()
+        kernels.start(name.encode(), *size, given)
+        del held[:], arguments_kept[:]
+
+    arguments_kept = list(arguments)
+    thread = threading.Thread(target=work)
+    thread.start()
+    _running.setdefault(ordinal, []).append(thread)
+    if not name.startswith("strips"):  # which waits for no other GPU
+        finish(ordinal)
+
+
+def check_widths(kernels: Any, name: str, arguments: tuple[Any, ...]) -> None:
+    """Has each argument as many bytes as the kernel reads? Arrays of bytes and of bits serve several types."""
+    widths = (ctypes.c_int * len(arguments))()
+    kernels.widths(name.encode(), widths)
+    for number, (width, given) in enumerate(zip(widths, arguments, strict=True)):
+        array = isinstance(given, np.ndarray) and given.dtype not in (np.uint8, np.uint32)
+        bytes_of_it = -np.array(given).nbytes if width < 0 else given.itemsize if array else width
+        assert width in (0, bytes_of_it), f"argument {number} of {name} has {bytes_of_it} bytes and is read as {width}"
 
 
 def fake_cupy(gpus: int) -> Any:
@@ -227,13 +260,16 @@ def fake_cupy(gpus: int) -> Any:
         "flatnonzero",
         "full",
         "minimum",
+        "sort",
         "subtract",
         "unique",
+        "where",
     ):
         setattr(cp, name, functools.partial(lambda make, *args, **how: made(make(*args, **how)), getattr(np, name)))
     cp.asarray = cp.array = lambda x, dtype=None: made(np.asarray(x, dtype))
     cp.ascontiguousarray = lambda x: x if x.flags.c_contiguous else made(x)
-    cp.get_default_memory_pool = lambda: SimpleNamespace(malloc=print, used_bytes=lambda: 0, free_bytes=lambda: 0)
+    pool = SimpleNamespace(malloc=print, used_bytes=lambda: 0, free_bytes=lambda: 0, free_all_blocks=lambda: None)
+    cp.get_default_memory_pool = lambda: pool
     return cp
 
 
@@ -264,4 +300,11 @@ def simulated(gpus: int) -> Iterator[None]:
         path, pattern = kernels.path_unit, kernels.pattern_unit
         patch.setattr(kernels, "path", lambda kind, s, dtype, index: Kernels(path(kind, s, dtype, index), index))
         patch.setattr(kernels, "pattern", lambda kind, index: Kernels(pattern(kind, index), index))
+        for module in (products, steps):
+            patch.setattr(module, "load", Module)
+        patch.setattr(products, "_kernels", products.Kernels)
+        patch.setattr(steps, "_compiled", steps.Steps)
+        patch.setattr(steps, "let_share", lambda kernel, most: None)
+        steps.letters.cache_clear()
         yield
+        steps.letters.cache_clear()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import pytest
@@ -24,7 +26,7 @@ from semiring import (
     tight,
     within,
 )
-from semiring.algebra.codegen import C_TYPES, OPTIONS, expression, prelude
+from semiring.algebra.codegen import C_TYPES, OPTIONS, IndexTypes, expression, prelude
 from semiring.algebra.predicates import on_position
 from semiring.algebra.semirings import find_semiring
 from semiring.algebra.translation import literal
@@ -39,6 +41,8 @@ from semiring.cuda.steps import ENTRIES, MARK, MERGE, PACK, RADIX, SCAN, step_te
 
 ABSDIFF = Semiring(MONOIDS["min"], BinaryOp("absdiff", lambda a, b: abs(a - b), "a < b ? b - a : a - b"))
 INT32, INT64 = np.dtype(np.int32), np.dtype(np.int64)
+MANY = IndexTypes(INT64, INT32)
+"""Of entries that 32 bits do not count, in columns that fit these."""
 CASES = [
     *((semiring, dtype, INT32, True) for semiring in SEMIRINGS.values() for dtype in semiring.dtypes),
     *((semiring, dtype, INT64, True) for semiring in (MinPlus, PlusTimes) for dtype in semiring.dtypes),
@@ -148,6 +152,25 @@ def test_persistent_kernels_of_patterns_compile_for_an_h100(kind: str) -> None:
     """With either index as far as portable code, and assembled with the wide one, which needs more registers."""
     assert compile_for("compute_90", pattern_unit(kind, INT32)) == ""
     assert compile_for_h100(pattern_unit(kind, INT64)) == ""
+
+
+NARROW_COLUMNS: dict[str, Callable[[], str]] = {
+    **{kind: partial(pattern_unit, kind, MANY) for kind in PATTERNS},
+    **{kind: partial(path_unit, kind, MinPlus, np.dtype(np.float32), MANY) for kind in PATHS},
+    **{unit: partial(translation_unit, MinPlus, INT32, MANY, unit=unit) for unit in UNITS},
+    "found": lambda: translation_unit(find_semiring("lor_land"), np.dtype(bool), MANY),
+    "columns of X": lambda: spmm_text(PlusTimes, np.dtype(np.float32), MANY, True, Columns(2, 2), False),
+    "arguments by columns": lambda: spmm_text(MinPlus, np.dtype(np.float32), MANY, True, Columns(2, 2), True),
+    "entries": lambda: step_text(ENTRIES, MANY, 4),
+    "radix": lambda: step_text(RADIX, MANY, 4),
+    "statistics": lambda: statistics.unit(np.dtype(np.float32), MANY),
+    "mark": lambda: step_text(MARK, MANY, 4, mark_head(tight(MinPlus), np.dtype(np.float32), MANY, True, True)),
+}
+
+
+@pytest.mark.parametrize("unit", NARROW_COLUMNS)
+def test_kernels_of_columns_narrower_than_counts_are_valid_for_an_h100(unit: str) -> None:
+    assert compile_for("compute_90", NARROW_COLUMNS[unit]()) == ""
 
 
 @pytest.mark.parametrize(

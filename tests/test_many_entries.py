@@ -10,9 +10,11 @@ import pytest
 
 from algorithms import bfs, boruvka, core_number, dijkstra, pagerank, scc, sssp
 from bench.graphs import rmat
-from formats import COO, CSC, CSR, from_edges, open_mapped, write
+from formats import COO, CSC, CSR, SparseVector, from_edges, open_mapped, write
+from formats.arrays import is_array, to_device
 from formats.storage.compressed import with_one_index_type
-from semiring import apply, ewise_add, ewise_mult, mxm, mxv, reduce, select, transpose, vxm
+from semiring import MinPlus, PlusTimes, apply, ewise_add, ewise_mult, mxm, mxv, reduce, select, transpose, vxm
+from semiring.vectors import unit
 
 from .strategies import FORMATS, OPTIONS
 
@@ -53,25 +55,32 @@ def test_only_what_counts_entries_takes_64_bits(few_bits: None, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("fmt", FORMATS, ids=lambda fmt: fmt.__name__)
-def test_other_formats_have_the_arrays_that_a_gpu_takes(fmt: Any, few_bits: None) -> None:
-    """There a kernel has one type of indices: those of CSR and CSC are made alike on the way, others are already."""
+def test_other_formats_have_one_type_of_indices(fmt: Any, few_bits: None) -> None:
+    """Of compressed lines alone kernels take two: other formats count in the type of their columns."""
     A = graph()
     alike = CSR.trusted(*with_one_index_type(A))
     assert types(alike) == ("int64", "int64")
     made, expected = (each.to(fmt, **OPTIONS.get(fmt, {})) for each in (A, alike))
-    components = made.components_on(type("Elsewhere", (), {"on_host": False})())
-    for mine, its in zip(components, expected.components, strict=True):
-        assert getattr(mine, "dtype", None) == getattr(its, "dtype", None)
+    for mine, its in zip(made.components, expected.components, strict=True):
+        assert getattr(mine, "dtype", None) == getattr(its, "dtype", None) or fmt in (CSR, CSC)
         assert np.array_equal(mine, its)
 
 
 CALLS: dict[str, Any] = {
-    "mxv": lambda A: mxv(A, np.arange(VERTICES, dtype=np.float32), "min_plus"),
-    "vxm": lambda A: vxm(np.arange(VERTICES, dtype=np.float32), A, "max_plus"),
+    "mxv": lambda A: mxv(A, A.xp.arange(VERTICES, dtype=np.float32), "min_plus"),
+    "masked mxv": lambda A: mxv(
+        A, A.xp.arange(VERTICES, dtype=np.float32), "any_second", mask=A.xp.arange(VERTICES) < 99
+    ),
+    "vxm": lambda A: vxm(A.xp.arange(VERTICES, dtype=np.float32), A, "max_plus"),
+    "sparse vxm": lambda A: vxm(unit(A, 3, MinPlus), A, "min_plus"),
+    "summed vxm": lambda A: vxm(unit(A, 3, PlusTimes), A, "plus_times"),
     "mxm": lambda A: mxm(A, A, "min_plus"),
     "masked mxm": lambda A: mxm(A, A, "plus_times", mask=A),
-    "dense mxm": lambda A: mxm(A, np.ones((VERTICES, 3), np.float32), "plus_times"),
+    "dense mxm": lambda A: mxm(A, A.xp.ones((VERTICES, 3), np.float32), "plus_times"),
+    "dense mxm, arguments": lambda A: mxm(A, A.xp.ones((VERTICES, 3), np.float32), "min_plus", return_argument=True),
     "reduce": lambda A: reduce(A, "min", axis=0),
+    "reduce, arguments": lambda A: reduce(A, "min", axis=1, return_argument=True),
+    "columns": lambda A: A.to(CSC),
     "select": lambda A: select(A, "triu"),
     "apply": lambda A: apply(A, "abs"),
     "add": lambda A: ewise_add(A, A.T.to(CSR), "plus"),
@@ -94,12 +103,28 @@ CALLS: dict[str, Any] = {
 def parts(answer: Any) -> list[np.ndarray]:
     if isinstance(answer, tuple):
         return [part for each in answer for part in parts(each)]
-    return [np.asarray(part) for part in (answer.to_edges() if hasattr(answer, "to_edges") else (answer,))]
+    if isinstance(answer, SparseVector):
+        return parts((answer.indices, answer.values))
+    listed = answer.to_edges() if hasattr(answer, "to_edges") else (answer,)
+    return [to_device(part, "cpu") if is_array(part) else np.asarray(part) for part in listed]
 
 
+ON_A_GPU = pytest.mark.backend("cuda")
+PLACES = ["cpu", pytest.param("cuda", marks=ON_A_GPU), pytest.param("cuda, a fifth of it", marks=ON_A_GPU)]
+
+
+def brought(A: CSR, where: str) -> Any:
+    """A in a place, or in part."""
+    place, *part = where.split(", ")
+    return A.to(device=place, resident=0.2) if part else A.to(device=place)
+
+
+@pytest.mark.parametrize("where", PLACES)
 @pytest.mark.parametrize("name", CALLS)
-def test_work_on_many_entries_gives_the_same_values(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    expected = parts(CALLS[name](graph()))
+def test_work_on_many_entries_gives_the_same_values(name: str, where: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = parts(CALLS[name](brought(graph(), where)))
     monkeypatch.setattr("formats.arrays.INT32_MAX", COUNTED)
-    for mine, its in zip(parts(CALLS[name](graph())), expected, strict=True):
+    A = brought(graph(), where)
+    assert types(A) == ("int64", "int32")
+    for mine, its in zip(parts(CALLS[name](A)), expected, strict=True):
         np.testing.assert_array_equal(mine, its)

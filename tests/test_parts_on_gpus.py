@@ -320,15 +320,15 @@ def test_after_an_error_on_one_gpu_the_next_search_is_right(monkeypatch: pytest.
     A, failing = rmat(7, dtype=np.int32, high=9), [True]
     monkeypatch.setattr(gpus, "PATIENCE", 0.2)
     with simulated(2):
-        P, start = spread(A, 2), Kernels._start
+        P, start = spread(A, 2), Kernels.persistent
 
-        def fails(self: Kernels, name: str, grid: int, arguments: Any) -> None:
+        def fails(self: Kernels, name: str, things: int, arguments: Any) -> None:
             if name == "strips" and current() == 1 and arguments[-1] > 0 and failing:
                 failing.pop()
                 raise RuntimeError("no launch")
-            start(self, name, grid, arguments)
+            start(self, name, things, arguments)
 
-        monkeypatch.setattr(Kernels, "_start", fails)
+        monkeypatch.setattr(Kernels, "persistent", fails)
         with pytest.raises(RuntimeError, match="no launch"):
             paths_on_gpus.distances(P, 1, MinPlus, Until(MinPlus), None)
         found = on_host(paths_on_gpus.distances(P, 1, MinPlus, Until(MinPlus), None))

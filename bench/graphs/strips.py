@@ -14,7 +14,6 @@ from numpy.typing import DTypeLike
 
 from formats import CSR
 from formats.arrays import Array, Device, counts
-from formats.places import find_place
 from formats.storage.compressed import index_types
 
 from .draws import keys_of_rows
@@ -43,7 +42,7 @@ def rmat_in_strips(
 ) -> CSR:
     """`rmat` of the same arguments; allocate: what makes its large arrays, with room for some entries more."""
     xp, n, most = library(device), 1 << scale, edge_factor << scale
-    of_indptr, index_type = index_types((n, n), most, find_place(device))
+    of_indptr, index_type = index_types((n, n), most)
     allocate = xp.empty if allocate is None else allocate
     indices, values, upto = allocate(most, np.dtype(index_type)), allocate(most, np.dtype(dtype)), 0
     indptr: Any = xp.zeros(n + 1, of_indptr)

@@ -29,6 +29,7 @@ from formats import COO, CSR, by_weight
 from formats.arrays import Array, cupy, namespace, to_device
 from formats.matrix.facts import Fact
 from formats.preparation.weights import ordinals
+from semiring.algebra.codegen import index_text
 from semiring.cpu import threads
 from semiring.cpu.kernels import compiled
 
@@ -256,7 +257,7 @@ def text() -> str:
 
     folder = Path(fused.__file__).parent
     files = fused.COLUMNS, folder / "persistent.cu", folder / "hooking.cu", Path(__file__).with_suffix(".cu")
-    return "using I = int;\n" + "\n".join(file.read_text(encoding="utf-8") for file in files)
+    return index_text(np.dtype(np.int32)) + "\n".join(file.read_text(encoding="utf-8") for file in files)
 
 
 @lru_cache(maxsize=1)

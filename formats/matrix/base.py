@@ -130,7 +130,7 @@ class Matrix(Notation["Matrix"], Storage):
             return SPREAD.ask(made, device, what="how to spread a matrix")
         moved = self
         if device is not None and not self.is_in(place := self._place_of(device)):
-            moved = type(self).trusted(*move(self.components_on(place), place, self))
+            moved = type(self).trusted(*move(self.components, place, self))
         if fmt == "auto":
             return CHOICE.ask(moved, options, what="which format to choose")
         if fmt is None and not options:

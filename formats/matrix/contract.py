@@ -23,7 +23,7 @@ Shape: TypeAlias = int | tuple[int, int]
 
 
 INSIDE = frozenset(
-    ("arrays", "components", "components_on", "coordinates", "forget", "forget_kept", "formats", "keep", "keeping")
+    ("arrays", "components", "coordinates", "forget", "forget_kept", "formats", "keep", "keeping")
     + ("keeps", "known", "in_parts", "is_in", "line_ends", "mapped", "of_each", "options", "overwrite")
     + ("all_resident", "predicted_nbytes", "stored")
     + ("stored_parts", "streams", "take", "trusted")
@@ -188,10 +188,6 @@ class Storage:
     def components(self) -> tuple[Any, ...]:
         """The dataclass fields' values, in order: `trusted(*A.components)` is A again."""
         return tuple(getattr(self, name) for name in field_names(type(self)))  # type: ignore[arg-type]
-
-    def components_on(self, place: Place) -> tuple[Any, ...]:
-        """The components as a place has them, which need not be there yet."""
-        return self.components
 
     @property
     def arrays(self) -> tuple[Array, ...]:

@@ -514,8 +514,8 @@ def strip_of(A: CSR, start: int, stop: int) -> CSR:
     first, last = int(A.indptr[start]), int(A.indptr[stop])
     indptr = A.indptr[start : stop + 1] - A.indptr[start]
     shape = (stop - start, A.ncols)
-    counting, _ = index_types(shape, last - first, A.place)
-    indices = A.indices[first:last] if A.place.on_host else A.indices[first:last].astype(counting, copy=False)
+    counting, columns = index_types(shape, last - first)
+    indices = A.indices[first:last] if A.place.on_host else A.indices[first:last].astype(columns, copy=False)
     return CSR.trusted(indptr.astype(counting, copy=False), indices, A.values[first:last], shape)
 
 
@@ -562,7 +562,7 @@ def _(A: Partitioned) -> Matrix:
         columns = concatenated([part.indices.astype(index_dtype(*A.shape), copy=False) for part in listed])
         values = concatenated([contiguous(part.values) for part in listed])
     lengths, columns, values = (concatenated(group.everyone("gather", x)) for x in (lengths, columns, values))
-    counting, index = index_types(A.shape, A.nnz, A.place)
+    counting, index = index_types(A.shape, A.nnz)
     return CSR.trusted(ends_of(lengths, counting), columns.astype(index, copy=False), values, A.shape)
 
 
@@ -617,7 +617,7 @@ def beside(pieces: list[CSR], firsts: list[int], ncols: int) -> CSR:
     xp, shape = pieces[0].xp, (pieces[0].nrows, ncols)
     lengths = [xp.diff(piece.indptr).astype(np.int64) for piece in pieces]
     nnz = sum(piece.nnz for piece in pieces)
-    counting, index = index_types(shape, nnz, pieces[0].place)
+    counting, index = index_types(shape, nnz)
     ends = ends_of(fold(operator.add, lengths), counting)
     columns, values, taken = xp.empty(nnz, index), xp.empty(nnz, pieces[0].dtype), xp.zeros(shape[0], np.int64)
     for piece, own, first in zip(pieces, lengths, firsts, strict=True):

@@ -34,7 +34,7 @@ from ..matrix.contract import Shape, as_shape
 from ..matrix.convert import convert
 from ..matrix.routes import conversion
 from ..matrix.workspace import Sizes
-from ..places import Place, place_of
+from ..places import place_of
 from .coo import COO
 
 Lines: TypeAlias = tuple[Array, Array, Array, tuple[int, int]]
@@ -91,9 +91,6 @@ class CSR(Matrix):
     @property
     def _index_dtype(self) -> np.dtype:
         return self.indices.dtype
-
-    def components_on(self, place: Place) -> Lines:
-        return self.components if place.on_host else with_one_index_type(self)
 
     def _transposed(self) -> CSC:
         return CSC.trusted(self.indptr, self.indices, self.values, self.shape[::-1])
@@ -153,9 +150,6 @@ class CSC(Matrix):
     def _index_dtype(self) -> np.dtype:
         return self.indices.dtype
 
-    def components_on(self, place: Place) -> Lines:
-        return self.components if place.on_host else with_one_index_type(self)
-
     def _transposed(self) -> CSR:
         return CSR.trusted(self.indptr, self.indices, self.values, self.shape[::-1])
 
@@ -170,7 +164,7 @@ def coerce_compressed(A: CSR | CSC) -> None:
     """Bring a user's components to arrays of the index types that the extents need, without copies where they fit."""
     shape = as_shape(A.shape)
     values = as_values(A.values)
-    types = dict(zip(("indptr", "indices"), index_types(shape, values.shape[0], place_of(values)), strict=True))
+    types = dict(zip(("indptr", "indices"), index_types(shape, values.shape[0]), strict=True))
     coerced = {"shape": shape, "values": read_only(contiguous(values))}
     for name in ("indptr", "indices"):
         array = as_array(getattr(A, name))
@@ -185,17 +179,13 @@ def coerce_compressed(A: CSR | CSC) -> None:
         object.__setattr__(A, name, component)
 
 
-def index_types(shape: tuple[int, int], nnz: int, place: Place) -> tuple[np.dtype, np.dtype]:
-    """The types of `indptr`, which counts entries, and of `indices`, which does not; one for both on a GPU.
-
-    There a kernel has one type of indices, for columns as for the entries that it counts.
-    """
-    counting = index_dtype(*shape, nnz)
-    return counting, index_dtype(*shape) if place.on_host else counting
+def index_types(shape: tuple[int, int], nnz: int) -> tuple[np.dtype, np.dtype]:
+    """The types of `indptr`, which counts entries, and of `indices`, which does not."""
+    return index_dtype(*shape, nnz), index_dtype(*shape)
 
 
 def with_one_index_type(A: CSR | CSC) -> Lines:
-    """The components of A as a GPU has them."""
+    """The components of A, with columns in the type that counts entries, as other formats have them."""
     return A.indptr, A.indices.astype(A.indptr.dtype, copy=False), A.values, A.shape
 
 
@@ -249,7 +239,7 @@ def lengths_compressed(A: CSR | CSC, axis: int) -> Array:
 
 def compressed_nbytes(A: Matrix, axis: int) -> int:
     """Bytes of A compressed along an axis: 0 for CSR, 1 for CSC."""
-    of_indptr, of_indices = index_types(A.shape, A.nnz, A.place)
+    of_indptr, of_indices = index_types(A.shape, A.nnz)
     return (A.shape[axis] + 1) * of_indptr.itemsize + A.nnz * (of_indices.itemsize + A.dtype.itemsize)
 
 
@@ -316,7 +306,8 @@ def turn(indptr: Array, indices: Array, values: Array, shape: tuple[int, int]) -
     if by_kernels is not None:
         return by_kernels(indptr, indices, values, shape[1])
     order = namespace(indices).argsort(indices, kind="stable")
-    return compress(indices[order], shape[1], indices.dtype), expand(indptr)[order], values[order]
+    starts = compress(indices[order], shape[1], indptr.dtype)
+    return starts, expand(indptr)[order].astype(indices.dtype, copy=False), values[order]
 
 
 def _turned_by_counting(indptr: Array, indices: Array, values: Array, ncols: int) -> tuple[Array, Array, Array]:
@@ -370,7 +361,7 @@ def _(A: CSC) -> Matrix:
 
 @conversion(COO, CSR, needs=list_to_rows)
 def _(A: COO) -> Matrix:
-    of_indptr, of_indices = index_types(A.shape, A.nnz, A.place)
+    of_indptr, of_indices = index_types(A.shape, A.nnz)
     indptr, indices = compress(A.outer, A.shape[A.major], of_indptr), A.inner.astype(of_indices, copy=False)
     if A.major == 1:
         return convert(CSC.trusted(indptr, indices, A.values, A.shape), CSR)

@@ -45,7 +45,7 @@ from ..matrix.contract import as_shape
 from ..matrix.convert import convert
 from ..matrix.routes import conversion
 from ..matrix.workspace import WORD, Sizes
-from .compressed import CSR, check_starts, compress, expand, turned
+from .compressed import CSR, check_starts, compress, expand, turned, with_one_index_type
 from .coo import out_of_order
 from .segmented import SegmentedCOO, segmenting, segments, segments_to_rows
 
@@ -276,7 +276,7 @@ def blocks_to_rows(s: Sizes, source: int, target: int) -> int:
 @conversion(CSR, CSB, needs=blocking)
 def _(A: CSR, *, block: int = BLOCK, force: bool = False) -> CSB:
     by_kernels = BLOCKED.answer if not A.place.on_host else None
-    made = None if by_kernels is None else by_kernels(A, block, block)
+    made = None if by_kernels is None else by_kernels(CSR.trusted(*with_one_index_type(A)), block, block)
     if made is not None:
         return CSB.trusted(*made, A.shape, block, 0)
     ordered: Any = convert(A, SegmentedCOO, segment=block)  # whose order is the same

@@ -42,7 +42,7 @@ from ..matrix.convert import convert
 from ..matrix.routes import conversion
 from ..matrix.workspace import WORD, Sizes
 from ..places import place_of
-from .compressed import CSC, CSR, check_starts, compress, expand, turned
+from .compressed import CSC, CSR, check_starts, compress, expand, turned, with_one_index_type
 from .coo import out_of_order
 
 SEGMENT = 1 << 14
@@ -238,7 +238,7 @@ def segments_to_rows(s: Sizes, *_: int) -> int:
 @conversion(CSR, SegmentedCOO, needs=lambda s, *_: max(s.turn(1), s.compressed(1) + segmenting(s)))
 def _(A: CSR, *, segment: int = SEGMENT) -> SegmentedCOO:
     by_kernels = BLOCKED.answer if not A.place.on_host else None
-    made = None if by_kernels is None else by_kernels(A, segment)
+    made = None if by_kernels is None else by_kernels(CSR.trusted(*with_one_index_type(A)), segment)
     if made is not None:
         return SegmentedCOO.trusted(*made, A.shape, segment, 0)
     by_column: Any = convert(A, CSC)

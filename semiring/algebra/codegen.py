@@ -2,7 +2,7 @@
 
     prelude(MinPlus, float32) defines
 
-    T, I, ZERO                                  the types of values and indices, and what is absent
+    T, I, J, ZERO                               the types of values, counts and columns, and what is absent
     add(a, b), mul(a, b), product(a, x)         ⊕ and ⊗, and ⊗ of a matrix's and a vector's value, either absent
     atomic_add, atomic_update (address, value)  ⊕ in memory
     Term, Sum, EMPTY, alone, term, lift, combine, finish      ⊕ over many products
@@ -15,7 +15,11 @@ integers, which are exact, and clamped at the end, as on the CPU.
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple, TypeAlias
+
 import numpy as np
+
+from formats.arrays import Array
 
 from .ops import BinaryOp
 from .semirings import Semiring
@@ -23,6 +27,42 @@ from .translation import literal
 
 C_TYPES = {"bool": "bool", "int32": "int", "int64": "long long", "float32": "float", "float64": "double"}
 """The C++ type of each dtype."""
+
+
+class IndexTypes(NamedTuple):
+    """Types of indices where the number of entries does not fit that of columns.
+
+    counting: of what counts entries or rows, I in kernels.  columns: of an entry's column, J.
+    """
+
+    counting: np.dtype
+    columns: np.dtype
+
+
+Index: TypeAlias = np.dtype | IndexTypes
+"""The types of indices: one for both, or two."""
+
+
+def index_of(indptr: Array, indices: Array) -> Index:
+    """The types of compressed lines."""
+    return indptr.dtype if indptr.dtype == indices.dtype else IndexTypes(indptr.dtype, indices.dtype)
+
+
+def types_of(A: Any) -> Index:
+    """The types of the indices of CSR or CSC."""
+    return index_of(A.indptr, A.indices)
+
+
+def counting(index: Index) -> np.dtype:
+    """The type that counts entries."""
+    return index.counting if isinstance(index, IndexTypes) else index
+
+
+def index_text(index: Index) -> str:
+    """The CUDA text that defines I and J."""
+    columns = index.columns if isinstance(index, IndexTypes) else index
+    return f"using I = {C_TYPES[counting(index).name]};\nusing J = {C_TYPES[columns.name]};\n"
+
 
 CONSTANTS = """\
 #define LLONG_MAX 0x7fffffffffffffffLL
@@ -33,8 +73,7 @@ CONSTANTS = """\
 _ALGEBRA = """\
 #define ZERO {zero}
 using T = {value_type};
-using I = {index_type};
-
+{indices}
 __device__ __forceinline__ T add({wide} a, {wide} b) {{ return {add}; }}
 __device__ __forceinline__ T mul({wide} a, {wide} b) {{ return {mul}; }}
 
@@ -161,15 +200,15 @@ OPTIONS = ("--std=c++17", "--device-int128")
 """What the compiler must be told."""
 
 
-def prelude(semiring: Semiring, dtype: np.dtype, index_dtype: np.dtype, matrix_first: bool = True) -> str:
-    """The CUDA text that defines the semiring on `dtype`, with indices of `index_dtype`.
+def prelude(semiring: Semiring, dtype: np.dtype, index: Index, matrix_first: bool = True) -> str:
+    """The CUDA text that defines the semiring on `dtype`, with indices of these types.
 
     matrix_first: products are a ⊗ x, else x ⊗ a, with a of the matrix and x of the vector.
     """
     multiply = _multiply(semiring, dtype, matrix_first)
     algebra = _ALGEBRA.format(
         value_type=C_TYPES[dtype.name],
-        index_type=C_TYPES[index_dtype.name],
+        indices=index_text(index),
         zero=literal(semiring.zero(dtype), dtype),
         add=expression(semiring.add.on(dtype), dtype),
         mul=expression(semiring.mul, dtype),

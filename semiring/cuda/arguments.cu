@@ -6,7 +6,7 @@
 
 struct ArgumentRows : OffsetRows {
     static constexpr bool FINDS = true;
-    const I* __restrict__ indices;
+    const J* __restrict__ indices;
     I *which, *parts_which;
 
     __device__ __forceinline__ void put(int q, Sum total, int at) const {
@@ -19,7 +19,7 @@ struct ArgumentRows : OffsetRows {
 };
 
 extern "C" __global__ void __launch_bounds__(THREADS)
-gather_arguments(const I* __restrict__ indptr, I nrows, const I* __restrict__ indices, const T* __restrict__ values, I step,
+gather_arguments(const I* __restrict__ indptr, I nrows, const J* __restrict__ indices, const T* __restrict__ values, I step,
                  const T* __restrict__ x, const I* __restrict__ first_row, T* __restrict__ y, Sum* __restrict__ parts,
                  I* __restrict__ which, I* __restrict__ parts_which) {
     fold_rows<ArgumentRows>(Products<Indices>{{indices}, values, x, step}, indptr, nrows, first_row, y, parts, indices,
@@ -28,7 +28,7 @@ gather_arguments(const I* __restrict__ indptr, I nrows, const I* __restrict__ in
 
 // Likewise of the entries themselves.
 extern "C" __global__ void __launch_bounds__(THREADS)
-fold_arguments(const I* __restrict__ indptr, I nrows, const I* __restrict__ indices, const T* __restrict__ values, I step,
+fold_arguments(const I* __restrict__ indptr, I nrows, const J* __restrict__ indices, const T* __restrict__ values, I step,
                const I* __restrict__ first_row, T* __restrict__ y, Sum* __restrict__ parts, I* __restrict__ which,
                I* __restrict__ parts_which) {
     fold_rows<ArgumentRows>(Entries{values, step}, indptr, nrows, first_row, y, parts, indices, which, parts_which);

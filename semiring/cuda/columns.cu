@@ -12,7 +12,7 @@ template <> __device__ __forceinline__ bool fetch(const bool* address) {
 
 // Columns in an array. `streamed` is for a column that is read once.
 struct Indices {
-    const I* __restrict__ indices;
+    const J* __restrict__ indices;
 
     __device__ __forceinline__ I operator[](I e) const { return indices[e]; }
     __device__ __forceinline__ I streamed(I e) const { return stream(indices + e); }

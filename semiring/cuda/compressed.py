@@ -7,11 +7,10 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Literal
 
-import numpy as np
-
 from formats import CSC, CSR, SparseVector
 from formats.arrays import Array, cupy
 
+from ..algebra.codegen import Index, types_of
 from ..algebra.semirings import Semiring
 from ..verbs import merge
 from . import tiles
@@ -56,8 +55,8 @@ class Compressed(Products):
 
     turned = True
 
-    def shape(self, A: Any) -> tuple[Shape, np.dtype]:
-        return shape_for(A.nnz, A.shape[A.major]), A.indices.dtype
+    def shape(self, A: Any) -> tuple[Shape, Index]:
+        return shape_for(A.nnz, A.shape[A.major]), types_of(A)
 
     def scatters(self, A: Any, semiring: Semiring) -> bool:
         return False
@@ -87,8 +86,7 @@ def _push_rows(k: Kernels, A: Any, rows: Array, weights: Array, marks: Marks) ->
 def _combined(A: Any, x: SparseVector, semiring: Semiring, matrix_first: bool) -> SparseVector:
     """The rows that x selects, by expanding and sorting them: for sums, in an order that is always the same."""
     x = merge.drop(x, semiring.zero(A.dtype))
-    index = A.indices.dtype
-    xp = cupy()
+    xp, index = cupy(), A.indices.dtype
     as_row = CSR.trusted(xp.array([0, x.nnz], index), x.indices.astype(index, copy=False), x.values, (1, x.size))
     rows = A if A.major == 0 else A.T
     y = expand_and_combine(as_row, rows, semiring, swapped=matrix_first)

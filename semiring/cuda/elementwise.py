@@ -16,7 +16,7 @@ from formats.arrays import Array, is_array, supported_dtype
 from formats.hooks import CAST
 from formats.places import kept_by_place, place_of
 
-from ..algebra.codegen import C_TYPES, CONSTANTS, expression, prelude
+from ..algebra.codegen import C_TYPES, CONSTANTS, Index, expression, index_text, prelude
 from ..algebra.ops import ON_GPU, OPERATORS, BinaryOp, UnaryOp
 from ..algebra.predicates import Predicate
 from ..algebra.semirings import Semiring
@@ -120,9 +120,9 @@ def unary_text(op: UnaryOp, dtype: np.dtype) -> str:
     return _text(f"{_types(dtype)}{known}__device__ inline R apply(T a) {{ return (R)({op.cuda}); }}\n")
 
 
-def predicate_text(cuda: str, semiring: Semiring | None, dtype: np.dtype, index_dtype: np.dtype) -> str:
+def predicate_text(cuda: str, semiring: Semiring | None, dtype: np.dtype, index: Index) -> str:
     """CUDA text with element::apply(i, j, value, row, col)."""
-    algebra = prelude(semiring, dtype, index_dtype) if semiring else _types(dtype, index_dtype)
+    algebra = prelude(semiring, dtype, index) if semiring else _types(dtype, index)
     return _text(f"{algebra}\n__device__ inline bool apply(I i, I j, T value, T row, T col) {{ return {cuda}; }}\n")
 
 
@@ -131,9 +131,9 @@ def _text(body: str) -> str:
     return f"#undef LLONG_MAX\n#undef LLONG_MIN\nnamespace element {{\n{body}}}\n"
 
 
-def _types(dtype: np.dtype, index_dtype: np.dtype | None = None) -> str:
-    index = f"using I = {C_TYPES[index_dtype.name]};\n" if index_dtype is not None else ""
-    return f"{CONSTANTS}using T = {C_TYPES[dtype.name]};\n{index}"
+def _types(dtype: np.dtype, index: Index | None = None) -> str:
+    indices = "" if index is None else index_text(index)
+    return f"{CONSTANTS}using T = {C_TYPES[dtype.name]};\n{indices}"
 
 
 def _function(name: str, op: BinaryOp, dtype: np.dtype) -> str:

@@ -45,7 +45,7 @@ __device__ __forceinline__ unsigned int of_word(I word, unsigned int own) {
 // A bit for every entry: is its column chosen?
 extern "C" __global__ void __launch_bounds__(THREADS)
 mark_chosen(const I* __restrict__ indptr, const I* __restrict__ first_row, const I* __restrict__ begins, long long nnz,
-            const I* __restrict__ indices, const unsigned int* __restrict__ chosen, unsigned int* __restrict__ bits) {
+            const J* __restrict__ indices, const unsigned int* __restrict__ chosen, unsigned int* __restrict__ bits) {
     __shared__ I notes[THREADS / 32][NOTES];
     const Source source = {indptr, first_row, begins, nnz};
     const int lane = threadIdx.x % 32;
@@ -67,7 +67,7 @@ mark_chosen(const I* __restrict__ indptr, const I* __restrict__ first_row, const
 // cleared. The rows' entries are counted by their indptr, so that the host need not know how many there are.
 extern "C" __global__ void __launch_bounds__(THREADS)
 clear_chosen(const I* __restrict__ indptr, const I* __restrict__ first_row, const I* __restrict__ begins, long long count,
-             const I* __restrict__ indices, const unsigned int* __restrict__ chosen, unsigned int* __restrict__ bits) {
+             const J* __restrict__ indices, const unsigned int* __restrict__ chosen, unsigned int* __restrict__ bits) {
     __shared__ I notes[THREADS / 32][NOTES];
     const long long nnz = indptr[count];
     const Source source = {indptr, first_row, begins, nnz};
@@ -111,9 +111,9 @@ extern "C" __global__ void rank_rows(const I* __restrict__ indptr, long long nro
 // keep their numbers. values: null where they need no copy.
 extern "C" __global__ void __launch_bounds__(THREADS)
 take_entries(const I* __restrict__ indptr, const I* __restrict__ first_row, const I* __restrict__ begins, long long nnz,
-             const I* __restrict__ indices, const V* __restrict__ values, const unsigned int* __restrict__ chosen,
+             const J* __restrict__ indices, const V* __restrict__ values, const unsigned int* __restrict__ chosen,
              const I* __restrict__ numbers, const unsigned int* __restrict__ bits, const I* __restrict__ before,
-             I* __restrict__ new_indices, V* __restrict__ new_values) {
+             J* __restrict__ new_indices, V* __restrict__ new_values) {
     __shared__ I notes[THREADS / 32][NOTES];
     const Source source = {indptr, first_row, begins, nnz};
     const int lane = threadIdx.x % 32;
@@ -174,7 +174,7 @@ extern "C" __global__ void choose_places(const I* __restrict__ places, long long
 
 // Of each row, where its entry in the column `minor` is, and a bit if there is one.
 extern "C" __global__ void __launch_bounds__(THREADS)
-find_minor(const I* __restrict__ indptr, long long nrows, const I* __restrict__ indices, I minor, I* __restrict__ at,
+find_minor(const I* __restrict__ indptr, long long nrows, const J* __restrict__ indices, I minor, I* __restrict__ at,
            unsigned int* __restrict__ bits) {
     for (long long base = blockIdx.x * (long long)THREADS; base < nrows; base += thread_count()) {
         const long long r = base + threadIdx.x;
@@ -191,19 +191,19 @@ find_minor(const I* __restrict__ indptr, long long nrows, const I* __restrict__ 
 
 // The rows with a bit, and the values of their entries. values: null where they need no copy.
 extern "C" __global__ void take_found(const I* __restrict__ at, long long nrows, const unsigned int* __restrict__ bits,
-                                      const I* __restrict__ before, const V* __restrict__ values, I* __restrict__ rows,
+                                      const I* __restrict__ before, const V* __restrict__ values, J* __restrict__ rows,
                                       V* __restrict__ taken) {
     for (long long r = thread_number(); r < nrows; r += thread_count()) {
         if ((bits[r / 32] >> (r % 32) & 1) == 0) continue;
         const I to = rank_of(bits, before, r);
-        rows[to] = (I)r;
+        rows[to] = (J)r;
         if (values != nullptr) taken[to] = values[at[r]];
     }
 }
 
 // `count` entries from `start` on.
-extern "C" __global__ void copy_span(long long start, long long count, const I* __restrict__ indices,
-                                     const V* __restrict__ values, I* __restrict__ new_indices,
+extern "C" __global__ void copy_span(long long start, long long count, const J* __restrict__ indices,
+                                     const V* __restrict__ values, J* __restrict__ new_indices,
                                      V* __restrict__ new_values) {
     for (long long e = thread_number(); e < count; e += thread_count()) {
         new_indices[e] = indices[start + e];

@@ -20,6 +20,7 @@ from formats.hooks import LOOKED_THROUGH
 from formats.matrix.facts import Fact
 from formats.places import kept_by_place
 
+from ..algebra.codegen import Index, types_of
 from ..algebra.predicates import Predicate
 from .elementwise import predicate_text
 from .steps import (
@@ -64,8 +65,8 @@ def cut(indptr: Array, nnz: int, k: Steps) -> Array:
 
 
 def entry_steps(A: Compressed) -> Steps:
-    """The kernels for A's index type and values."""
-    return steps_for(ENTRIES, A.indptr.dtype, A.dtype.itemsize)
+    """The kernels for A's index types and values."""
+    return steps_for(ENTRIES, types_of(A), A.dtype.itemsize)
 
 
 # --- bits -----------------------------------------------------------------------------------------------------------
@@ -82,7 +83,7 @@ def marked(A: Compressed, predicate: Predicate, value: Array | None, row: Vector
     reads_row = "i" in predicate.reads or any(x is not None for x in row)
     reads_col = "j" in predicate.reads or any(x is not None for x in col)
     by_columns = A.major == 1
-    k = _mark_steps(predicate, dtype, A.indptr.dtype, by_columns, reads_col if by_columns else reads_row)
+    k = _mark_steps(predicate, dtype, types_of(A), by_columns, reads_col if by_columns else reads_row)
     bits = cupy().empty(words_of(A.nnz), np.uint32)
     vectors = [NOTHING if x is None else cupy().ascontiguousarray(x) for x in (value, row[0], col[0], row[1], col[1])]
     first_row = first_rows(A, entry_steps(A))
@@ -94,11 +95,11 @@ Vector = tuple[Array | None, Array | None]
 
 
 @kept_by_place(256)
-def _mark_steps(predicate: Predicate, dtype: np.dtype, index: np.dtype, by_columns: bool, reads_major: bool) -> Steps:
+def _mark_steps(predicate: Predicate, dtype: np.dtype, index: Index, by_columns: bool, reads_major: bool) -> Steps:
     return steps_for(MARK, index, 4, mark_head(predicate, dtype, index, by_columns, reads_major))
 
 
-def mark_head(predicate: Predicate, dtype: np.dtype, index: np.dtype, by_columns: bool, reads_major: bool) -> str:
+def mark_head(predicate: Predicate, dtype: np.dtype, index: Index, by_columns: bool, reads_major: bool) -> str:
     """What the kernels of bits are made of for a predicate on values of `dtype`."""
     flags = {"BY_COLUMNS": by_columns, "READS_MAJOR": reads_major}
     constants = "".join(f"constexpr bool {name} = {str(flag).lower()};\n" for name, flag in flags.items())

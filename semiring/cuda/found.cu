@@ -41,7 +41,7 @@ __device__ __forceinline__ void look_until_found(const I* indptr, I nrows, const
     }
 }
 
-extern "C" __global__ void gather_until_found(const I* __restrict__ indptr, I nrows, const I* __restrict__ indices,
+extern "C" __global__ void gather_until_found(const I* __restrict__ indptr, I nrows, const J* __restrict__ indices,
                                               const T* __restrict__ values, I step, const T* __restrict__ x,
                                               const bool* __restrict__ allowed, T* __restrict__ y) {
     look_until_found(indptr, nrows, Indices{indices}, values, step, x, allowed, y);

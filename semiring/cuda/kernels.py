@@ -14,7 +14,7 @@ import numpy as np
 from formats.arrays import cupy
 from formats.places import kept_by_place
 
-from ..algebra.codegen import prelude, sum_bytes
+from ..algebra.codegen import Index, counting, prelude, sum_bytes
 from ..algebra.semirings import Law, Semiring
 from .compile import load
 
@@ -101,7 +101,7 @@ SEGMENT_BLOCKS = 2
 def translation_unit(
     semiring: Semiring,
     dtype: np.dtype,
-    index_dtype: np.dtype,
+    index: Index,
     matrix_first: bool = True,
     shape: Shape = SHORT_ROWS,
     unit: str = PRODUCTS,
@@ -116,7 +116,7 @@ def translation_unit(
         "SEGMENT_ITEMS": SEGMENT_SHAPE.items, "SEGMENT_BLOCKS": SEGMENT_BLOCKS,
     }  # fmt: skip
     sizes = "".join(f"[[maybe_unused]] constexpr int {name} = {size};\n" for name, size in constants.items())
-    return "\n".join((prelude(semiring, dtype, index_dtype, matrix_first), sizes, *files))
+    return "\n".join((prelude(semiring, dtype, index, matrix_first), sizes, *files))
 
 
 class Kernels:
@@ -133,12 +133,12 @@ class Kernels:
         """Nothing: other matrices have the same kernels."""
 
     def __init__(
-        self, semiring: Semiring, dtype: np.dtype, index_dtype: np.dtype, matrix_first: bool, shape: Shape, unit: str
+        self, semiring: Semiring, dtype: np.dtype, index: Index, matrix_first: bool, shape: Shape, unit: str
     ) -> None:
-        text = translation_unit(semiring, dtype, index_dtype, matrix_first, shape, unit)
+        text = translation_unit(semiring, dtype, index, matrix_first, shape, unit)
         self._module = load(text, f"{semiring.name}, {dtype}")
         self._largest = 2048 // shape.threads * cupy().cuda.Device().attributes["MultiProcessorCount"]
-        self.index = index_dtype.type
+        self.index = counting(index).type
         self.block = (shape.threads,)
         self.entries = shape.threads * shape.items
         self.steps = self.entries - ALIGN
@@ -159,13 +159,13 @@ class Kernels:
 def kernels_for(
     semiring: Semiring,
     dtype: np.dtype,
-    index_dtype: np.dtype,
+    index: Index,
     matrix_first: bool = True,
     shape: Shape = SHORT_ROWS,
     unit: str = PRODUCTS,
 ) -> Kernels:
     """The kernels that compute a ⊗ x (matrix_first) or x ⊗ a. One unit serves both where ⊗ commutes."""
-    return _kernels(semiring, dtype, index_dtype, matrix_first or Law.COMMUTATIVE in semiring.laws, shape, unit)
+    return _kernels(semiring, dtype, index, matrix_first or Law.COMMUTATIVE in semiring.laws, shape, unit)
 
 
 def shape_for(nnz: int, nrows: int) -> Shape:

@@ -7,7 +7,7 @@ using E = element::T;
 
 extern "C" __global__ void __launch_bounds__(THREADS)
 mark_entries(const I* __restrict__ indptr, const I* __restrict__ first_row, long long nnz,
-             const I* __restrict__ indices, const E* __restrict__ values, const E* __restrict__ of_row,
+             const J* __restrict__ indices, const E* __restrict__ values, const E* __restrict__ of_row,
              const E* __restrict__ of_col, const bool* __restrict__ in_row, const bool* __restrict__ in_col,
              unsigned int* __restrict__ bits) {
     constexpr int GROUPS = TILE / 32;

@@ -82,8 +82,8 @@ def _kernels(A: Any, semiring: Semiring, matrix_first: bool) -> Kernels:
 
     def find() -> Kernels:
         own = STORED[type(A)]
-        shape, index_dtype = own.shape(A)
-        return kernels_for(semiring, A.dtype, index_dtype, matrix_first, shape, own.unit)
+        shape, index = own.shape(A)
+        return kernels_for(semiring, A.dtype, index, matrix_first, shape, own.unit)
 
     return A.keep(KERNELS, find, semiring, matrix_first)
 

@@ -6,7 +6,7 @@
 // [1] P. J. Martín, R. Torres, A. Gavilanes, CUDA solutions for the SSSP problem, ICCS 2009, LNCS 5544.
 
 // From global memory alone: x and y may be the same to the compiler, so that no load goes through the read-only cache.
-extern "C" __global__ void pull_threads(const I* indptr, I nrows, const I* indices, const T* values, I step,
+extern "C" __global__ void pull_threads(const I* indptr, I nrows, const J* indices, const T* values, I step,
                                         const T* x, const bool* allowed, T* y) {
     for (long long i = thread_number(); i < nrows; i += thread_count()) {
         Sum total = EMPTY;
@@ -19,7 +19,7 @@ extern "C" __global__ void pull_threads(const I* indptr, I nrows, const I* indic
 
 // A row's end is its neighbour's beginning, and is read once, into shared memory; x through the read-only cache.
 extern "C" __global__ void __launch_bounds__(THREADS)
-pull_cached_threads(const I* __restrict__ indptr, I nrows, const I* __restrict__ indices,
+pull_cached_threads(const I* __restrict__ indptr, I nrows, const J* __restrict__ indices,
                     const T* __restrict__ values, I step, const T* __restrict__ x,
                     const bool* __restrict__ allowed, T* __restrict__ y) {
     __shared__ I begins[THREADS + 1];

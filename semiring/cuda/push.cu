@@ -101,7 +101,7 @@ __device__ __forceinline__ void push_along(const I* starts, const I* ends, const
 }
 
 extern "C" __global__ void push_spans(const I* __restrict__ starts, const I* __restrict__ ends,
-                                      const T* __restrict__ weights, I count, const I* __restrict__ inner,
+                                      const T* __restrict__ weights, I count, const J* __restrict__ inner,
                                       const T* __restrict__ values, I step, T* __restrict__ y,
                                       I* __restrict__ reached, unsigned long long* __restrict__ nreached) {
     push_along(starts, ends, weights, count, Indices{inner}, values, step, 1, y, reached, nreached);
@@ -109,7 +109,7 @@ extern "C" __global__ void push_spans(const I* __restrict__ starts, const I* __r
 
 // A thread for each slot of each row that is present.
 extern "C" __global__ void push_padded(const I* __restrict__ rows, const T* __restrict__ weights, I count,
-                                       const I* __restrict__ indices, const T* __restrict__ values, I step, I width,
+                                       const J* __restrict__ indices, const T* __restrict__ values, I step, I width,
                                        I nrows, T* __restrict__ y, I* __restrict__ reached,
                                        unsigned long long* __restrict__ nreached) {
     for (long long p = thread_number(); p < (long long)count * width; p += thread_count()) {

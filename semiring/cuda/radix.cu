@@ -50,7 +50,7 @@ extern "C" __global__ void count_tiles(const I* __restrict__ starts, long long s
 }
 
 extern "C" __global__ void __launch_bounds__(SORTERS)
-count_digits(const I* __restrict__ keys, const I* __restrict__ starts, const I* __restrict__ first_tile, int segments,
+count_digits(const J* __restrict__ keys, const I* __restrict__ starts, const I* __restrict__ first_tile, int segments,
              long long nnz, int shift, int radix, I* __restrict__ counts) {
     extern __shared__ __align__(16) char dynamic[];
     int* const found = reinterpret_cast<int*>(dynamic);
@@ -139,10 +139,10 @@ template <class W> __device__ __forceinline__ void fetch_ahead(const W* words, l
 // short_cols, short_rows: null, or where the last pass writes 16 bits: a column within its block, a row in its segment.
 // Shared memory: where each digit's entries go; then, one after the other, counters, words in their new order, notes.
 extern "C" __global__ void __launch_bounds__(SORTERS, 2)
-place_digits(const I* __restrict__ keys, const I* __restrict__ rows, const V* __restrict__ values,
+place_digits(const J* __restrict__ keys, const J* __restrict__ rows, const V* __restrict__ values,
              const I* __restrict__ indptr, const I* __restrict__ first_row, const I* __restrict__ starts,
              const I* __restrict__ first_tile, int segments, long long nnz, int shift, int radix,
-             const I* __restrict__ before, I col_mask, I segment, I* __restrict__ new_keys, I* __restrict__ new_rows,
+             const I* __restrict__ before, I col_mask, I segment, J* __restrict__ new_keys, J* __restrict__ new_rows,
              V* __restrict__ new_values, unsigned short* __restrict__ short_cols,
              unsigned short* __restrict__ short_rows) {
     extern __shared__ __align__(16) char dynamic[];
@@ -235,7 +235,7 @@ place_digits(const I* __restrict__ keys, const I* __restrict__ rows, const V* __
 
 // Where columns begin among sorted ones. before: of the last pass, whose digits are columns without their last `shift`
 // bits; a column is looked for among the entries of its digit.
-extern "C" __global__ void cut_sorted(const I* __restrict__ keys, long long ncols, int shift, const I* __restrict__ before,
+extern "C" __global__ void cut_sorted(const J* __restrict__ keys, long long ncols, int shift, const I* __restrict__ before,
                                       long long tiles, I* __restrict__ starts) {
     for (long long j = thread_number(); j <= ncols; j += thread_count()) {
         const long long digit = j >> shift;

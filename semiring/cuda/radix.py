@@ -16,6 +16,7 @@ from formats import CSR
 from formats.arrays import DeviceArray as Array
 from formats.arrays import cupy
 
+from ..algebra.codegen import index_of, types_of
 from .entries import cut
 from .steps import NOTHING, RADIX, SUM, letters, steps_for, totals, value_words
 
@@ -77,8 +78,8 @@ def sort_columns(
     within their segments of so many.  block: and columns, within blocks of so many.
     """
     cp, nnz = cupy(), indices.size
-    index, words = indices.dtype, value_words(values)
-    k = steps_for(RADIX, index, values.dtype.itemsize)
+    index, words = indptr.dtype, value_words(values)
+    k = steps_for(RADIX, index_of(indptr, indices), values.dtype.itemsize)
     passes = Passes.of(ncols)
     radix = 1 << passes.bits
     if starts is None:
@@ -101,8 +102,8 @@ def sort_columns(
         digit = (np.int32(number * passes.bits), np.int32(radix))
         k.launch("count_digits", tiles, (keys, *cuts, *digit, counts), 4 * radix, SORTERS)
         totals(counts, tiles * radix, counts)
-        new_keys = NOTHING if last and block else cp.empty(nnz, index)
-        new_rows = NOTHING if last and segment else cp.empty(nnz, index)
+        new_keys = NOTHING if last and block else cp.empty(nnz, indices.dtype)
+        new_rows = NOTHING if last and segment else cp.empty(nnz, indices.dtype)
         new_values = NOTHING if words is None else cp.empty(nnz, values.dtype)
         short_keys = cp.empty(nnz, np.uint16) if last and block else NOTHING
         short_rows = cp.empty(nnz, np.uint16) if last and segment else NOTHING
@@ -119,11 +120,11 @@ def sort_columns(
 def turned(indptr: Array, indices: Array, values: Array, ncols: int) -> tuple[Array, Array, Array]:
     """(indptr, indices, values) of the other orientation."""
     cp = cupy()
-    starts = cp.zeros(ncols + 1, indices.dtype) if indices.size == 0 else cp.empty(ncols + 1, indices.dtype)
+    starts = cp.zeros(ncols + 1, indptr.dtype) if indices.size == 0 else cp.empty(ncols + 1, indptr.dtype)
     if indices.size == 0:
         return starts, indices[:0].copy(), values[:0].copy()
     by_column = sort_columns(indptr, indices, values, ncols)
-    k = steps_for(RADIX, indices.dtype, values.dtype.itemsize)
+    k = steps_for(RADIX, index_of(indptr, indices), values.dtype.itemsize)
     tiles, shift = -(-indices.size // SORTED), by_column.passes.last_shift
     places = (np.int32(shift), by_column.before, np.int64(tiles))
     k.each("cut_sorted", ncols + 1, (by_column.keys, np.int64(ncols), *places, starts))
@@ -148,7 +149,7 @@ def blocked(A: CSR, segment: int, block: int = 0) -> tuple[Array, Array, Array, 
     if block:
         blocks = -(-A.ncols // block)
         segment_starts, starts = starts, cp.empty(segments * blocks + 1, starts.dtype)
-        k = steps_for(RADIX, A.indices.dtype, A.dtype.itemsize)
+        k = steps_for(RADIX, types_of(A), A.dtype.itemsize)
         digits = block >> passes.last_shift
         extents = (np.int64(segments), np.int64(blocks), np.int64(digits), np.int32(1 << passes.bits))
         arguments = (segment_starts, by_segment.first_tile, *extents, by_segment.before, starts)

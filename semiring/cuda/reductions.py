@@ -9,6 +9,7 @@ from formats.arrays import DeviceArray as Array
 from formats.arrays import cupy, index_dtype
 from formats.places import kept_by_place
 
+from ..algebra.codegen import types_of
 from ..algebra.ops import OPERATORS
 from ..algebra.semirings import Monoid, Semiring
 from ..generic.dense import lines_by_product
@@ -44,9 +45,9 @@ def _(A: Matrix, monoid: Monoid, axis: int) -> tuple[Array, Array]:
     if isinstance(A, Dense):
         return lines_by_product(A, monoid, axis)
     cp, lines = cupy(), reduce.rows_of(A, 1 - axis)
-    size, index = A.shape[1 - axis], lines.indices.dtype
-    y, which = cp.empty(size, A.dtype), cp.empty(size, index)
-    k = _kernels(monoid, A.dtype, index, ARGUMENTS, shape_for(lines.nnz, size))
+    size = A.shape[1 - axis]
+    y, which = cp.empty(size, A.dtype), cp.empty(size, lines.indptr.dtype)
+    k = _kernels(monoid, A.dtype, types_of(lines), ARGUMENTS, shape_for(lines.nnz, size))
     tiles.fold_arguments(k, lines, y, which)
     return y, which.astype(index_dtype(A.shape[axis]), copy=False)
 

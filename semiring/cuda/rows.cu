@@ -14,7 +14,8 @@ __device__ __forceinline__ I row_of(const I* indptr, I low, I high, I e) {
 }
 
 // The first place among [low, high) of the ascending numbers that holds `value` or more; high if none does.
-__device__ __forceinline__ I first_from(const I* ascending, I low, I high, I value) {
+template <class N>
+__device__ __forceinline__ I first_from(const N* ascending, I low, I high, I value) {
     while (low < high) {
         const I middle = low + (high - low) / 2;
         if (ascending[middle] < value) low = middle + 1;

@@ -141,7 +141,7 @@ extern "C" __global__ void spans_sell(const I* __restrict__ pushed, I count, con
 // The entries of those rows, of which neighbours lie a chunk's height apart.
 extern "C" __global__ void push_sell(const I* __restrict__ firsts, const I* __restrict__ ends,
                                      const T* __restrict__ weights, I count, I chunk,
-                                     const I* __restrict__ indices, const T* __restrict__ values, I step,
+                                     const J* __restrict__ indices, const T* __restrict__ values, I step,
                                      T* __restrict__ y, I* __restrict__ reached,
                                      unsigned long long* __restrict__ nreached) {
     push_along(firsts, ends, weights, count, Indices{indices}, values, step, chunk, y, reached, nreached);

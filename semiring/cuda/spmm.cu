@@ -105,7 +105,7 @@ extern "C" __global__ void cut_chunks(const I* __restrict__ indptr, I nrows, I* 
 
 // X: (ncols, width), Y and `which`: (nrows, width), parts: (2 * chunks, width). WIDE divides width.
 extern "C" __global__ void __launch_bounds__(THREADS)
-multiply_columns(const I* __restrict__ indptr, I nrows, const I* __restrict__ indices, const T* __restrict__ values, I step,
+multiply_columns(const I* __restrict__ indptr, I nrows, const J* __restrict__ indices, const T* __restrict__ values, I step,
                  const I* __restrict__ first_row, I chunks, const T* __restrict__ x, I width, T* __restrict__ y,
                  I* __restrict__ which, Sum* __restrict__ parts, I* __restrict__ parts_which) {
     const long long t = blockIdx.x * (long long)BLOCK_CHUNKS + threadIdx.x / LANES;

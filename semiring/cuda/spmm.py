@@ -14,7 +14,7 @@ from formats.arrays import cupy, index_dtype
 from formats.matrix.facts import Fact
 from formats.places import kept_by_place
 
-from ..algebra.codegen import prelude, sum_bytes
+from ..algebra.codegen import Index, prelude, sum_bytes, types_of
 from ..algebra.semirings import Law, Semiring
 from ..generic.dense import by_columns, dense_needs, with_dense
 from ..verbs.verbs import dense_mxm
@@ -80,7 +80,7 @@ CHUNKS_OF: Fact[Chunks] = Fact("chunks of entries for products with a dense matr
 
 
 def spmm_text(
-    semiring: Semiring, dtype: np.dtype, index: np.dtype, matrix_first: bool, columns: Columns, argument: bool
+    semiring: Semiring, dtype: np.dtype, index: Index, matrix_first: bool, columns: Columns, argument: bool
 ) -> str:
     """The CUDA text of the kernels."""
     here = Path(__file__).parent
@@ -95,7 +95,7 @@ def spmm_text(
 
 @kept_by_place(256)
 def _module(
-    semiring: Semiring, dtype: np.dtype, index: np.dtype, matrix_first: bool, columns: Columns, argument: bool
+    semiring: Semiring, dtype: np.dtype, index: Index, matrix_first: bool, columns: Columns, argument: bool
 ) -> dict[str, Any]:
     text = spmm_text(semiring, dtype, index, matrix_first, columns, argument)
     module = load(text, f"{semiring.name}, {dtype}, dense matrices")
@@ -123,8 +123,8 @@ def _(A: Matrix, X: Array, semiring: Semiring, matrix_first: bool, argument: boo
 
 def _of_a_vector(A: CSR, x: Array, semiring: Semiring, matrix_first: bool) -> tuple[Array, Array]:
     """(A ⊗ x, its arguments), x of one column."""
-    cp, index = cupy(), A.indices.dtype
-    k = kernels_for(semiring, A.dtype, index, matrix_first, shape_for(A.nnz, A.nrows), ARGUMENTS)
+    cp, index = cupy(), A.indptr.dtype
+    k = kernels_for(semiring, A.dtype, types_of(A), matrix_first, shape_for(A.nnz, A.nrows), ARGUMENTS)
     y, which = cp.empty((A.nrows, 1), A.dtype), cp.empty((A.nrows, 1), index)
     gather_arguments(k, A, x, y, which)
     return y, which.astype(index_dtype(A.ncols), copy=False)
@@ -132,12 +132,13 @@ def _of_a_vector(A: CSR, x: Array, semiring: Semiring, matrix_first: bool) -> tu
 
 def multiplied(A: CSR, X: Array, semiring: Semiring, matrix_first: bool, argument: bool) -> Any:
     """Y = A ⊗ X (matrix_first) or the same with ⊗'s operands swapped; with the arguments if they are asked for."""
-    cp, index, width = cupy(), A.indices.dtype, X.shape[1]
+    cp, index, width = cupy(), A.indptr.dtype, X.shape[1]
     Y = cp.empty((A.nrows, width), A.dtype)
     which = cp.empty(Y.shape, index) if argument else NOTHING
     if Y.size:
         columns = Columns.of(X)
-        k = _module(semiring, A.dtype, index, matrix_first or Law.COMMUTATIVE in semiring.laws, columns, argument)
+        first = matrix_first or Law.COMMUTATIVE in semiring.laws
+        k = _module(semiring, A.dtype, types_of(A), first, columns, argument)
         chunks = A.keep(CHUNKS_OF, lambda: _cut(k["cut_chunks"], A, columns.chunk), columns.chunk)
         number, wide = index.type(chunks.count), index.type(width)
         parts = cp.empty(2 * chunks.count * width * sum_bytes(semiring, A.dtype), np.uint8)
@@ -154,7 +155,7 @@ def multiplied(A: CSR, X: Array, semiring: Semiring, matrix_first: bool, argumen
 
 def _cut(cut_chunks: Any, A: CSR, chunk: int) -> Chunks:
     """The chunks of A's rows, of so many steps."""
-    cp, index = cupy(), A.indices.dtype
+    cp, index = cupy(), A.indptr.dtype
     count = max(-(-(A.nrows + A.nnz) // chunk), 1)
     first_row = cp.empty(count + 1, index)
     arguments = (A.indptr, index.type(A.nrows), first_row, index.type(count))

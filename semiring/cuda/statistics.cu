@@ -71,7 +71,7 @@ constexpr int ENTRIES_EACH = 8;  // of a thread, one after the other: a sector o
 // added where i < j and taken off where i > j, and of one for these and the value; difference: 2 × 64 bits of each, which
 // were 0. They are 0 if every entry has its reverse, and, but for one case in 2^128, only then [2].
 // [2] M. Blum, S. Kannan, Designing programs that check their work, JACM 42(1), 1995 (sums compare multisets).
-extern "C" __global__ void compare_reverses(const I* __restrict__ indptr, const I* __restrict__ indices,
+extern "C" __global__ void compare_reverses(const I* __restrict__ indptr, const J* __restrict__ indices,
                                             const T* __restrict__ values, I step, long long n, long long nnz,
                                             bool with_values, unsigned long long* difference) {
     unsigned long long sums[4] = {0, 0, 0, 0};

@@ -11,7 +11,7 @@ from formats.arrays import DeviceArray as Array
 from formats.arrays import cupy, index_dtype
 from formats.hooks import SAME_REVERSES
 
-from ..algebra.codegen import C_TYPES
+from ..algebra.codegen import C_TYPES, Index, types_of
 from .steps import STATISTICS, THREADS, Steps, step_text, steps_for
 
 MOMENTS = np.dtype([("sum", float), ("least", float), ("largest", float), ("count", np.uint64)])
@@ -29,12 +29,12 @@ def head(dtype: np.dtype) -> str:
     return f"using T = {C_TYPES[dtype.name]};\n"
 
 
-def unit(dtype: np.dtype, index: np.dtype) -> str:
+def unit(dtype: np.dtype, index: Index) -> str:
     """The CUDA text of the unit for values and indices."""
     return step_text(STATISTICS, index, dtype.itemsize, head(dtype))
 
 
-def _steps(dtype: np.dtype, index: np.dtype) -> Steps:
+def _steps(dtype: np.dtype, index: Index) -> Steps:
     return steps_for(STATISTICS, index, dtype.itemsize, head(dtype))
 
 
@@ -65,7 +65,7 @@ def same_reverses(A: CSR, values: bool) -> tuple[bool, bool]:
 
     values: are they to be looked at? Else the second answer is False.
     """
-    difference, k = cupy().zeros(4, np.uint64), _steps(A.dtype, A.indptr.dtype)
+    difference, k = cupy().zeros(4, np.uint64), _steps(A.dtype, types_of(A))
     weights = A.values, step_of(A.values, A.indptr.dtype)
     sizes = np.int64(A.nrows), np.int64(A.nnz), np.bool_(values)
     k.each("compare_reverses", -(-A.nnz // ENTRIES_EACH), (A.indptr, A.indices, *weights, *sizes, difference))

@@ -1,7 +1,7 @@
 """Steps on whole matrices: units of kernels that move entries and compute nothing with them but by one operator.
 
-A unit's kernels know the index type I and, as V, a word of a value's size, so that few units serve all dtypes: they are
-small, and compile in a fraction of a second.
+A unit's kernels know the index types I and J and, as V, a word of a value's size, so that few units serve all dtypes:
+they are small, and compile in a fraction of a second.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from formats.arrays import Array, cupy
 from formats.places import kept_by_place
 
-from ..algebra.codegen import C_TYPES
+from ..algebra.codegen import Index, counting, index_text
 from .compile import let_share, load
 
 THREADS = 256
@@ -50,10 +50,10 @@ NOTHING = np.uintp(0)
 """A null pointer among a kernel's arguments."""
 
 
-def step_text(files: tuple[str, ...], index_dtype: np.dtype, value_bytes: int, head: str = "") -> str:
+def step_text(files: tuple[str, ...], index: Index, value_bytes: int, head: str = "") -> str:
     """The CUDA text of a unit. head: what comes before its files, of the unit's own."""
     here = Path(__file__).parent
-    types = f"using I = {C_TYPES[index_dtype.name]};\nusing V = {_WORDS[value_bytes]};\n"
+    types = f"{index_text(index)}using V = {_WORDS[value_bytes]};\n"
     constants = f"[[maybe_unused]] constexpr int THREADS = {THREADS};\n"
     return "\n".join((head, types + constants, *((here / name).read_text(encoding="utf-8") for name in files)))
 
@@ -61,11 +61,11 @@ def step_text(files: tuple[str, ...], index_dtype: np.dtype, value_bytes: int, h
 class Steps:
     """The compiled kernels of a unit: `steps.launch("scan_counts", blocks, arguments)`."""
 
-    def __init__(self, files: tuple[str, ...], index_dtype: np.dtype, value_bytes: int, head: str) -> None:
-        self._module = load(step_text(files, index_dtype, value_bytes, head), "matrices on the GPU")
+    def __init__(self, files: tuple[str, ...], index: Index, value_bytes: int, head: str) -> None:
+        self._module = load(step_text(files, index, value_bytes, head), "matrices on the GPU")
         self._kernels: dict[str, Any] = {}
         self._largest = 2048 // THREADS * cupy().cuda.Device().attributes["MultiProcessorCount"]
-        self.index = index_dtype.type
+        self.index = counting(index).type
 
     def launch(
         self, name: str, blocks: int, arguments: tuple[Any, ...], shared: int = 0, threads: int = THREADS
@@ -85,9 +85,9 @@ class Steps:
         self.launch(name, min(-(-things // THREADS), self._largest), arguments)
 
 
-def steps_for(files: tuple[str, ...], index_dtype: np.dtype, value_bytes: int = 4, head: str = "") -> Steps:
+def steps_for(files: tuple[str, ...], index: Index, value_bytes: int = 4, head: str = "") -> Steps:
     """The kernels of a unit, compiled once for the types."""
-    return _compiled(files, index_dtype, value_bytes, head)
+    return _compiled(files, index, value_bytes, head)
 
 
 _compiled = kept_by_place(256)(Steps)

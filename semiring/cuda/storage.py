@@ -17,6 +17,7 @@ import numpy as np
 from formats import Matrix, SparseVector
 from formats.arrays import Array
 
+from ..algebra.codegen import Index
 from ..algebra.semirings import Semiring, counts
 from ..generic.layout import GATHER_FROM, Layout
 from .kernels import PRODUCTS, SHORT_ROWS, Kernels, Shape
@@ -30,8 +31,8 @@ class Products(Layout):
 
     push_below: ClassVar[float] = GATHER_FROM
 
-    def shape(self, A: Any) -> tuple[Shape, np.dtype]:
-        """The kernels' shape, and the index type, for a matrix."""
+    def shape(self, A: Any) -> tuple[Shape, Index]:
+        """The kernels' shape, and the index types, for a matrix."""
         return SHORT_ROWS, A.indices.dtype
 
     def gathers(self, A: Any, semiring: Semiring) -> bool:

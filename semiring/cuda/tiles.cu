@@ -206,7 +206,7 @@ __device__ __forceinline__ void fold_rows(Load load, const I* indptr, I nrows, c
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS)
-gather_compressed(const I* __restrict__ indptr, I nrows, const I* __restrict__ indices, const T* __restrict__ values,
+gather_compressed(const I* __restrict__ indptr, I nrows, const J* __restrict__ indices, const T* __restrict__ values,
                   I step, const T* __restrict__ x, const I* __restrict__ first_row, T* __restrict__ y,
                   Sum* __restrict__ parts) {
     fold_rows(Products<Indices>{{indices}, values, x, step}, indptr, nrows, first_row, y, parts);
@@ -279,7 +279,7 @@ __device__ __forceinline__ int find_starts(const I* outer, int count, short* sta
 
 // Tile t holds entries [t * ENTRIES, (t + 1) * ENTRIES). y is the zero wherever a row has no entries.
 extern "C" __global__ void __launch_bounds__(THREADS)
-gather_list(const I* __restrict__ outer, const I* __restrict__ inner, const T* __restrict__ values, I step, I nnz,
+gather_list(const I* __restrict__ outer, const J* __restrict__ inner, const T* __restrict__ values, I step, I nnz,
             const T* __restrict__ x, T* __restrict__ y, Sum* __restrict__ parts) {
     __shared__ Term terms[PADDED];
     __shared__ short starts[ENTRIES + 1];

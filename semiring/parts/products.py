@@ -15,7 +15,7 @@ import numpy as np
 from formats import CSR, Matrix, SparseVector
 from formats.arrays import Array, brought, concatenated, contiguous, differs, namespace, position_of
 from formats.parts.partitioned import Partitioned, there
-from formats.places import Place, place_of
+from formats.places import Place
 from formats.storage.compressed import index_types
 from formats.storage.orientation import compressed
 
@@ -200,7 +200,7 @@ def padded(indptr: Array, indices: Array, values: Array, B: Partitioned, k: int)
     """A strip's rows at their places in a matrix of the whole's shape."""
     start, stop = B.starts[k : k + 2]
     shape = B.shape if B.major == 0 else B.shape[::-1]
-    counting, index = index_types(shape, values.size, place_of(values))
+    counting, index = index_types(shape, values.size)
     ends = namespace(values).zeros(shape[0] + 1, counting)
     ends[start : stop + 1], ends[stop + 1 :] = indptr, indptr[-1]
     return CSR.trusted(ends, indices.astype(index, copy=False), values, shape)

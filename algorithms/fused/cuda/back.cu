@@ -2,7 +2,7 @@
 //
 // A pass is over those that wait. What one finds, others see in the same pass. A row is read as far as the first hit.
 
-extern "C" __global__ void look_ahead(const I* indptr, const I* indices, const I* waiting, long long count, bool* leads) {
+extern "C" __global__ void look_ahead(const I* indptr, const J* indices, const I* waiting, long long count, bool* leads) {
     for (long long first = thread_number() - lane_number(); first < count; first += thread_count()) {
         const bool has = first + lane_number() < count;
         const I v = has ? waiting[first + lane_number()] : 0;

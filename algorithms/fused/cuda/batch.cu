@@ -284,8 +284,8 @@ __device__ __forceinline__ void pull_all(const Graph& g, long long n, const Rows
 }
 
 template <int WIDTH>
-__device__ __forceinline__ void search_batch(Control* control, const I* indptr, const I* indices, const T* values,
-                                             I value_step, const I* in_indptr, const I* in_indices, const T* in_values,
+__device__ __forceinline__ void search_batch(Control* control, const I* indptr, const J* indices, const T* values,
+                                             I value_step, const I* in_indptr, const J* in_indices, const T* in_values,
                                              I in_step, long long n, T* d, Word* active, Word* frontier,
                                              BatchPiece* pieces, T width, T limit, unsigned long long few,
                                              unsigned long long pull_from, unsigned long long last_step) {
@@ -339,8 +339,8 @@ __device__ __forceinline__ void search_batch(Control* control, const I* indptr, 
 // row: 32 or 64.  width: of the threshold.  few: edges of a step below which the threshold is raised.  limit: beyond which
 // nothing is found.  in_indptr, in_indices, in_values: columns, or null.  pull_from: listed edges from which they are used.
 extern "C" __global__ void __launch_bounds__(BATCH_THREADS, BATCH_BLOCKS)
-    batch(Control* control, const I* indptr, const I* indices, const T* values, I value_step, const I* in_indptr,
-          const I* in_indices, const T* in_values, I in_step, long long n, T* d, int row, Word* active, Word* frontier,
+    batch(Control* control, const I* indptr, const J* indices, const T* values, I value_step, const I* in_indptr,
+          const J* in_indices, const T* in_values, I in_step, long long n, T* d, int row, Word* active, Word* frontier,
           BatchPiece* pieces, T width, T limit, unsigned long long few, unsigned long long pull_from,
           unsigned long long last_step) {
     if (row == 64)

@@ -20,6 +20,7 @@ from formats.arrays import cupy
 from formats.matrix.workspace import Sizes
 from formats.storage.orientation import by_columns, has_columns, has_room_for_columns
 from semiring import MinPlus, Semiring
+from semiring.algebra.codegen import types_of
 from semiring.statistics import mean
 from semiring.vectors import as_bound
 from semiring.verbs.explanation import facts
@@ -51,7 +52,7 @@ COPIES_MEANS, COPIES_FEW, COPIES_MANY = 16.0, 1 << 15, 1 << 18
 
 def paths_need(A: CSR, k: int) -> int:
     """Bytes of a batch of paths beside its answer."""
-    n, index = A.nrows, A.indices.dtype
+    n, index = A.nrows, A.indptr.dtype
     if in_copies(A, k):
         return copies_need(A, k)
     turned = Sizes.of(A, "cuda").turn(1) if not has_columns(A) and has_room_for_columns(A) else 0
@@ -62,7 +63,7 @@ def paths_need(A: CSR, k: int) -> int:
 
 def copies_need(A: CSR, k: int) -> int:
     """Bytes that k copies of the graph take beside their distances."""
-    n, index = A.nrows, A.indices.dtype
+    n, index = A.nrows, A.indptr.dtype
     entries = max(k * n // COPIES_AN_ENTRY, n)
     return k * n // 8 + 2 * entries * entry_bytes(A.dtype, index) + 16 * A.nnz
 
@@ -157,10 +158,10 @@ def run_copies(run: Run) -> Any:
 def run_batch(A: CSR, sources: list[int], d: Array, s: Semiring, until: Until, width: Any, few: int) -> Any:
     """By rows of distances, one for each vertex; the last state of the kernel."""
     cp, n, count = cupy(), A.nrows, len(sources)
-    k = kernels.path("batch", s, A.dtype, A.indices.dtype)
+    k = kernels.path("batch", s, A.dtype, types_of(A))
     row, zero, one = width_of(count), s.zero(A.dtype), s.unit(A.dtype)
     apart, active = cp.empty(n * row, A.dtype), cp.empty(n, np.uint64)
-    pieces = cp.empty((n + A.nnz // BATCH_CUT) * PIECE_BYTES[A.indices.dtype.itemsize], np.uint8)
+    pieces = cp.empty((n + A.nnz // BATCH_CUT) * PIECE_BYTES[A.indptr.dtype.itemsize], np.uint8)
     pulls = has_columns(A) or has_room_for_columns(A)
     columns = _columns(A, k) if pulls else (kernels.NULL,) * 4
     frontier = cp.empty(n, np.uint64) if pulls else kernels.NULL

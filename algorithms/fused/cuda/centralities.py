@@ -17,6 +17,7 @@ from formats.arrays import DeviceArray as Array
 from formats.arrays import cupy
 from formats.storage.orientation import by_columns, compressed
 from semiring import MinPlus
+from semiring.algebra.codegen import types_of
 from semiring.vectors import shares
 from semiring.verbs.explanation import facts
 from semiring.verbs.registry import Unsuited
@@ -50,7 +51,7 @@ def _core_number(A: CSR, symmetrize: bool) -> Array | Unsuited:
     if why := too_large(S):
         return why
     cp, n = cupy(), S.nrows
-    k = kernels.pattern("cores", S.indices.dtype)
+    k = kernels.pattern("cores", types_of(S))
     control, core, marks = cp.empty(CORES_WORDS, np.uint64), cp.empty(n, np.int32), cp.empty(n, bool)
     most = (isqrt(4 * S.nnz + 1) - 1) // 2  # a core of k has k + 1 vertices with k edges
     k.plain("start_cores", n, (control, S.indptr, np.int64(n), np.int32(most), core, marks))
@@ -65,8 +66,8 @@ def _pagerank(A: CSR, v: Any, alpha: float, enough: float, max_iter: int) -> Arr
         return why
     cp, n = cupy(), A.nrows
     columns: Any = by_columns(A)
-    index = columns.indices.dtype
-    k = kernels.pattern("ranks", index)
+    index = columns.indptr.dtype
+    k = kernels.pattern("ranks", types_of(columns))
     leaving = weight_leaving(A)
     x, share = cp.full(n, 1 / n), alpha * shares(leaving)
     jump, every = (v, 1) if isinstance(v, cp.ndarray) else (cp.full(1, v), 0)
@@ -93,7 +94,7 @@ def _betweenness(A: CSR, sources: list[int], weighted: bool, endpoints: bool) ->
     cp, n = cupy(), A.nrows
     counted = has_weights(A, weighted)
     dtype = A.dtype if counted else np.dtype(np.int32)
-    k = kernels.path("through", MinPlus, dtype, A.indices.dtype)
+    k = kernels.path("through", MinPlus, dtype, types_of(A))
     columns: Any = by_columns(A)
     total, lengths = cp.zeros(n), (cp.ones(1, dtype), k.index(0))
     edges = [

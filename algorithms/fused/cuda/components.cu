@@ -11,7 +11,7 @@
 constexpr int SAMPLE = 1024;
 
 // Every vertex under its first edges' ends.
-extern "C" __global__ void link_first(const I* __restrict__ indptr, const I* __restrict__ indices, long long n, int edges,
+extern "C" __global__ void link_first(const I* __restrict__ indptr, const J* __restrict__ indices, long long n, int edges,
                                       I* parent) {
     for (long long v = thread_number(); v < n; v += thread_count()) {
         const I begin = indptr[v], end = indptr[v + 1];
@@ -37,7 +37,7 @@ extern "C" __global__ void find_giant(long long n, const I* parent, I* giant) {
 
 struct Join {
     static constexpr int AT_ONCE = 4;
-    const I* indices;
+    const J* indices;
     I *parent, giant;
     I u;
     bool outside;
@@ -58,14 +58,14 @@ struct Join {
 };
 
 // All edges of the vertices that do not hang on the giant tree's root.
-extern "C" __global__ void link_rest(const I* __restrict__ indptr, const I* __restrict__ indices, I n, I nnz,
+extern "C" __global__ void link_rest(const I* __restrict__ indptr, const J* __restrict__ indices, I n, I nnz,
                                      const I* giant, I* parent) {
     Join work{indices, parent, giant == nullptr ? (I)-1 : *giant, 0, false};
     deal_all_edges(indptr, n, nnz, work);
 }
 
 // The edges [from, to).
-extern "C" __global__ void link_between(const I* __restrict__ indptr, const I* __restrict__ indices, I n, I nnz,
+extern "C" __global__ void link_between(const I* __restrict__ indptr, const J* __restrict__ indices, I n, I nnz,
                                         long long from, long long to, I* parent) {
     Join work{indices, parent, (I)-1, 0, false};
     deal_edges_between(indptr, n, nnz, from, to, work);

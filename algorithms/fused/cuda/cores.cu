@@ -50,7 +50,7 @@ __device__ __forceinline__ int in_part(const ByBlock&) {
 // The h-index of a row, or `had` if that is less: the largest h for which h neighbours have h or more. A look through the
 // row counts numbers by parts of the range in which h may be, the next look by parts of one of these.
 template <class By>
-__device__ __forceinline__ int index_of(const By& by, const I* indices, I first, I end, const int* core, int had) {
+__device__ __forceinline__ int index_of(const By& by, const J* indices, I first, I end, const int* core, int had) {
     int* const own = parts_of(threadIdx.x / 32);
     int low = 0, high = had;  // low <= h < high, unless h is `had`
     while (true) {
@@ -86,7 +86,7 @@ __device__ __forceinline__ int index_of(const By& by, const I* indices, I first,
 // The same of a row of at most eight entries: a byte of a word counts neighbours of each number.
 static_assert(ALONE <= 8, "numbers up to the length of a row that a lane looks through have a byte each");
 
-__device__ __forceinline__ int index_of(const ByLane&, const I* indices, I first, I end, const int* core, int had) {
+__device__ __forceinline__ int index_of(const ByLane&, const J* indices, I first, I end, const int* core, int had) {
     unsigned long long counts = 0;
 #pragma unroll 4
     for (I e = first; e < end; ++e) {
@@ -104,7 +104,7 @@ __device__ __forceinline__ int index_of(const ByLane&, const I* indices, I first
 // The h-index of v's row, written where it is less than v has; whether it is. Neighbours that counted v are marked, once
 // they can see its number; and v itself, for a neighbour that falls at the same time may not have seen that it counts v.
 template <class By>
-__device__ __forceinline__ bool fall(const By& by, const I* indices, I begin, I end, I v, int* core, bool* marks) {
+__device__ __forceinline__ bool fall(const By& by, const J* indices, I begin, I end, I v, int* core, bool* marks) {
     const int had = now(core + v), low = index_of(by, indices, begin + by.rank(), end, core, had);
     if (low >= had) return false;
     if (by.rank() == 0) {
@@ -125,7 +125,7 @@ __device__ __forceinline__ bool fall(const By& by, const I* indices, I begin, I 
 
 // core, marks: as start_cores leaves them.
 extern "C" __global__ void __launch_bounds__(CORES_THREADS, CORES_BLOCKS)
-    cores(CoresControl* control, const I* __restrict__ indptr, const I* __restrict__ indices, long long n, int* core,
+    cores(CoresControl* control, const I* __restrict__ indptr, const J* __restrict__ indices, long long n, int* core,
           bool* marks, unsigned long long last_step) {
     unsigned long long step = control->steps;
     bool done = false;

@@ -66,14 +66,14 @@ extern "C" __global__ void start_offers(long long n, T* best, I* parent, unsigne
     if (thread_number() == 0) *smallest = ~0ull;
 }
 
-extern "C" __global__ void offer_values(const I* indptr, const I* indices, const T* values, I step, I n, I nnz, const T* d,
+extern "C" __global__ void offer_values(const I* indptr, const J* indices, const T* values, I step, I n, I nnz, const T* d,
                                         const unsigned int* active, const int* when, T one, T* best) {
     const auto say = [=](I x, T t, I) { atomic_add(best + x, t); };
     KeepUp<decltype(say)> work{{indptr, indices, values, step}, d, {active, when}, one, say, ZERO, 0, 0};
     deal_all_edges(indptr, n, nnz, work);
 }
 
-extern "C" __global__ void offer_vertices(const I* indptr, const I* indices, const T* values, I step, I n, I nnz,
+extern "C" __global__ void offer_vertices(const I* indptr, const J* indices, const T* values, I step, I n, I nnz,
                                           const T* d, const unsigned int* active, const int* when, T one, const T* best,
                                           I* parent) {
     const auto say = [=](I x, T t, I u) {
@@ -107,7 +107,7 @@ extern "C" __global__ void find_smallest(long long n, const Way* ways, unsigned 
 }
 
 // The values of listed edges, which the matrix has.
-extern "C" __global__ void values_at(const I* indptr, const I* indices, const T* values, I step, long long count,
+extern "C" __global__ void values_at(const I* indptr, const J* indices, const T* values, I step, long long count,
                                      const I* rows, const I* columns, T* found) {
     for (long long i = thread_number(); i < count; i += thread_count()) {
         I low = indptr[rows[i]], high = indptr[rows[i] + 1];

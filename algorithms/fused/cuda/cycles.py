@@ -19,6 +19,7 @@ from algorithms.shared.parents import cycles_among
 from formats import CSR
 from formats.arrays import Array, cupy, to_device
 from semiring import Semiring
+from semiring.algebra.codegen import types_of
 
 from . import kernels
 
@@ -43,7 +44,7 @@ class Lookout:
 
     def __init__(self, A: CSR, s: Semiring, run: Steps) -> None:
         self.A, self.s, self.run = A, s, run
-        self.k = kernels.path("cycles", s, A.dtype, A.indices.dtype)
+        self.k = kernels.path("cycles", s, A.dtype, types_of(A))
         self.step = self.k.index(A.values.strides[0] // A.dtype.itemsize)
         self.next = FIRST_LOOK
 
@@ -73,7 +74,7 @@ class Lookout:
     def closed(self) -> tuple[Array, int] | None:
         """(a predecessor of each vertex, -1 for none, and the smallest vertex on a cycle of them); None without one."""
         cp, A, k = cupy(), self.A, self.k
-        n, index_type = A.nrows, A.indices.dtype
+        n, index_type = A.nrows, A.indptr.dtype
         best, parent = cp.empty(n, A.dtype), cp.empty(n, index_type)
         ways, smallest = [cp.empty((n + 1, 2), index_type) for _ in range(2)], cp.empty(1, np.uint64)
         size, matrix = np.int64(n), (A.indptr, A.indices, A.values, self.step, k.index(n), k.index(A.nnz))
@@ -92,7 +93,7 @@ class Lookout:
     def improves(self, cycle: list[int]) -> bool:
         """Is it better to walk the closed list than to stay?"""
         cp, A = cupy(), self.A
-        ends = cp.asarray(np.array(cycle, A.indices.dtype))
+        ends = cp.asarray(np.array(cycle, A.indptr.dtype))
         weights = cp.empty(len(cycle) - 1, A.dtype)
         rows = A.indptr, A.indices, A.values, self.step, np.int64(weights.size)
         self.k.plain("values_at", weights.size, (*rows, ends[:-1], ends[1:], weights))

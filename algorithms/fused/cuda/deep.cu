@@ -6,7 +6,7 @@ struct Hop {
     unsigned int weight;
 };
 
-extern "C" __global__ void record(const I* __restrict__ indptr, const I* __restrict__ indices,
+extern "C" __global__ void record(const I* __restrict__ indptr, const J* __restrict__ indices,
                                   const unsigned int* __restrict__ weights, I value_step, long long nnz,
                                   Hop* __restrict__ hops) {
     for (long long e = thread_number(); e < nnz; e += thread_count()) {

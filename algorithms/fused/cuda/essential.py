@@ -87,7 +87,7 @@ def entry_bytes(A: CSR) -> int:
 
 def find_essential(A: CSR, search: Search) -> Essential | None:
     """What is left of A; None if that is too much, or if distances are too large to be added safely."""
-    cp, zero, index = cupy(), MinPlus.zero(A.dtype), A.indices.dtype
+    cp, zero, index = cupy(), MinPlus.zero(A.dtype), A.indptr.dtype
     worst = A.dtype.type(largest(A, MinPlus))
     margin, farthest = allowance(A.dtype, worst, MinPlus)
     if worst <= 0 or not np.isfinite(farthest):

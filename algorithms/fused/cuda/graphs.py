@@ -24,6 +24,7 @@ from formats.storage.compressed import expand
 from formats.storage.orientation import compressed, has_columns, has_room_for_columns, is_symmetric, known_symmetric
 from formats.storage.pieces import ranges
 from semiring import MinPlus, ewise_add
+from semiring.algebra.codegen import types_of
 from semiring.algebra.ops import BinaryOp, find_op
 from semiring.cuda import compile, statistics
 from semiring.cuda.merging import merge_head
@@ -100,12 +101,12 @@ def rows_of(A: Any) -> Rows:
 
 def comparing(A: CSR) -> compile.Unit:
     """What tells whether `A` is symmetric."""
-    return statistics.unit, A.dtype, A.indices.dtype
+    return statistics.unit, A.dtype, types_of(A)
 
 
 def turning(A: CSR) -> list[compile.Unit]:
     """What makes the columns of `A`, if they are not kept."""
-    units = [(step_text, RADIX, A.indices.dtype, A.dtype.itemsize), (step_text, SCAN, A.indices.dtype, 4)]
+    units = [(step_text, RADIX, types_of(A), A.dtype.itemsize), (step_text, SCAN, A.indptr.dtype, 4)]
     return [] if A.keeps(COMPRESSED, CSC) else units
 
 
@@ -123,11 +124,11 @@ def searched(
     if hops_serve and may_be_deep(A):
         begin_ahead(A, MinPlus, np.dtype(np.int32))
     if return_parents:
-        compile.ahead((kernels.pattern_unit, "parents", A.indices.dtype))
+        compile.ahead((kernels.pattern_unit, "parents", types_of(A)))
     if hops_serve and deep(A):
         level = levels_by_hops(A, source)
     if level is None:
-        k = kernels.pattern("search", A.indices.dtype)
+        k = kernels.pattern("search", types_of(A))
         how = how if turned_outside(A) else how.for_matrix(A)
         columns = columns_of(A) if how.choice != "push" else None
         level = cupy().empty(A.nrows, np.int32)
@@ -151,7 +152,7 @@ def levels_by_hops(A: CSR, source: int, turns: bool = False) -> Array | None:
     level, state = fixpoint(A, MinPlus, HOPS, source=source, length=np.int32(1), turns=turns)
     if state["crowded"] and not turns:
         return None
-    mark_unreached(level, A.indices.dtype)
+    mark_unreached(level, types_of(A))
     return level
 
 
@@ -169,7 +170,7 @@ class Search:
         deepest: int | None = None,
     ) -> None:
         cp = cupy()
-        n, index_type = level.size, rows[1].dtype
+        n, index_type = level.size, rows[0].dtype
         self.k, self.work, self.control = k, n + nnz, cp.empty(SEARCH_WORDS, np.uint64)
         self.lists = [cp.empty(n, index_type) for _ in range(2)]
         bits = [cp.empty(-(-n // 32), np.uint32) for _ in range(2)] if columns is not None else [kernels.NULL] * 2
@@ -186,12 +187,12 @@ class Search:
 
 def parents(A: CSR, columns: Rows | None, level: Array) -> Array:
     """Each vertex's smallest predecessor one level nearer."""
-    k, n = kernels.pattern("parents", A.indices.dtype), np.int64(A.nrows)
+    k, n = kernels.pattern("parents", types_of(A)), np.int64(A.nrows)
     if columns is not None:
-        parent = cupy().empty(A.nrows, A.indices.dtype)
+        parent = cupy().empty(A.nrows, A.indptr.dtype)
         k.plain("parents_pulled", A.nrows, (*columns, n, level, level, parent))
     else:
-        parent = cupy().full(A.nrows, -1, A.indices.dtype)
+        parent = cupy().full(A.nrows, -1, A.indptr.dtype)
         sizes = k.index(A.nrows), k.index(A.nnz)
         k.plain("parents_pushed", A.nrows + A.nnz, (*rows_of(A), *sizes, level, parent))
     return parent
@@ -230,14 +231,14 @@ def begin_components(A: CSR, weak: bool) -> None:
     if not A.keeps(SYMMETRIC, True):
         kinds = LIKELY[weak or known_symmetric(A)]
         turned = [] if weak else turning(A)
-        compile.ahead(comparing(A), *turned, *((kernels.pattern_unit, kind, A.indices.dtype) for kind in kinds))
+        compile.ahead(comparing(A), *turned, *((kernels.pattern_unit, kind, types_of(A)) for kind in kinds))
 
 
 def connected(A: CSR, both_ways: bool) -> Array:
     """The smallest vertex of each vertex's component, edges counting both ways."""
     cp = cupy()
-    n, index_type = A.nrows, A.indices.dtype
-    k, label = kernels.pattern("components", index_type), cp.empty(n, index_type)
+    n, index_type = A.nrows, A.indptr.dtype
+    k, label = kernels.pattern("components", types_of(A)), cp.empty(n, index_type)
     if n == 0:
         return label
     rows, sizes = rows_of(A), (k.index(n), k.index(A.nnz))
@@ -262,8 +263,8 @@ def connected(A: CSR, both_ways: bool) -> Array:
 def strong(A: CSR, trim: bool, how: Direction) -> Array:
     """Trim, a search each way from one pivot, and colours for what is left; the host waits once, at the end."""
     cp = cupy()
-    n, index_type = A.nrows, A.indices.dtype
-    k, searches_of = kernels.pattern("strong", index_type), kernels.pattern("search", index_type)
+    n, index_type, types = A.nrows, A.indptr.dtype, types_of(A)
+    k, searches_of = kernels.pattern("strong", types), kernels.pattern("search", types)
     rows, columns = rows_of(A), columns_of(A)
     label, control = cp.empty(n, index_type), cp.empty(STRONG_WORDS, np.uint64)
     forward, backward = cp.empty(n, np.int32), cp.empty(n, np.int32)
@@ -278,7 +279,7 @@ def strong(A: CSR, trim: bool, how: Direction) -> Array:
     part, *colours = (cp.empty(n, np.uint64) for _ in range(3))
     own = label, forward, backward, part, *colours
     arguments = (control, *controls, np.uint64(LEVELS), *rows, *columns, size, *own, *there.lists)
-    rest = kernels.pattern("rest", index_type).stepwise("rest", work, arguments, control)
+    rest = kernels.pattern("rest", types).stepwise("rest", work, arguments, control)
     state = control.get()
     over = bool(state[0] >> np.uint64(32))
     ends = [search() for search in searches] if explained() or not over else None
@@ -302,8 +303,8 @@ def strong_by_rows(A: CSR, trim: bool, how: Direction) -> Array | None:
     What the pivot leads to is found by a search. Whether a vertex leads back, it finds in its own row: one of its
     successors does. An edge is looked at until one is found, pass after pass; each pass is over those still waiting.
     """
-    cp, n, index_type = cupy(), A.nrows, A.indices.dtype
-    k, searches_of = kernels.pattern("back", index_type), kernels.pattern("search", index_type)
+    cp, n, index_type, types = cupy(), A.nrows, A.indptr.dtype, types_of(A)
+    k, searches_of = kernels.pattern("back", types), kernels.pattern("search", types)
     lengths: Any = cp.diff(A.indptr)
     pivot, level = int(lengths.argmax()), cp.empty(n, np.int32)
     search = Search(searches_of, rows_of(A), None, A.nnz, level, how)
@@ -394,7 +395,7 @@ def forest_of(A: Any, symmetrize: bool, with_labels: bool) -> tuple[COO, Array |
         return Unsuited("there is nothing to do")
     cp = cupy()
     n, index_type, packed = A.nrows, A.indptr.dtype, isinstance(A, CompressedCSR)
-    k = kernels.pattern("packed" if packed else "forest", index_type)
+    k = kernels.pattern("packed", index_type) if packed else kernels.pattern("forest", types_of(A))
     columns = (A.words, A.bases, A.starts) if packed else (A.indices,)
     weights, real, step = comparable(A, k)
     light = A.keep(LIGHTEST, lambda: lightest_part(weights, A.nnz, n, real))
@@ -421,7 +422,7 @@ def begin_forest(A: CSR | CompressedCSR, symmetrize: bool) -> None:
     """Have compiled what a forest of `A` is likely to need."""
     if not isinstance(A, CSR) or A.keeps(SYMMETRIC, False):
         return
-    units: list[compile.Unit] = [comparing(A), (kernels.pattern_unit, "forest", A.indices.dtype)]
+    units: list[compile.Unit] = [comparing(A), (kernels.pattern_unit, "forest", types_of(A))]
     if symmetrize:
         units += turning(A)
         units.append((merge_text, find_op(lighter(A.dtype)), A.dtype, index_dtype(*A.shape, 2 * A.nnz)))

@@ -30,7 +30,8 @@ __device__ __forceinline__ unsigned long long append(unsigned long long* listed,
 
 struct Between {
     static constexpr int AT_ONCE = 4;
-    const I *indices, *component;
+    const J* indices;
+    const I* component;
     I large, *tails, *heads;
     bool* below;
     unsigned long long* listed;
@@ -62,7 +63,7 @@ struct Between {
 
 // height: (k,) 0.  below: (k,) false.  large: a component.  tails, heads: with room for every edge, and k more.
 extern "C" __global__ void __launch_bounds__(HEIGHTS_THREADS, HEIGHTS_BLOCKS)
-    heights(HeightsControl* control, const I* indptr, const I* indices, I n, I nnz, const I* component, I k,
+    heights(HeightsControl* control, const I* indptr, const J* indices, I n, I nnz, const I* component, I k,
             const I* large, bool* below, I* tails, I* heads, int* height, unsigned long long most) {
     Between between{indices, component, *large, tails, heads, below, &control->listed, 0};
     deal_all_edges(indptr, n, nnz, between);

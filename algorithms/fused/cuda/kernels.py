@@ -19,7 +19,7 @@ import numpy as np
 from formats.arrays import cupy
 from formats.places import kept_by_place
 from semiring import Semiring
-from semiring.algebra.codegen import C_TYPES, prelude
+from semiring.algebra.codegen import Index, counting, index_text, prelude
 from semiring.algebra.semirings import Law
 from semiring.cuda import compile
 
@@ -113,15 +113,15 @@ STEPS = 8192
 """Steps of a launch, about 50 ms, after which the host may be interrupted."""
 
 
-def path_unit(kind: str, semiring: Semiring, dtype: np.dtype, index_dtype: np.dtype) -> str:
+def path_unit(kind: str, semiring: Semiring, dtype: np.dtype, index: Index) -> str:
     """The CUDA text of a unit of `PATHS`; products are x ⊗ a."""
     first = Law.COMMUTATIVE in semiring.laws
-    return _unit(prelude(semiring, dtype, index_dtype, matrix_first=first), kind, PATHS[kind])
+    return _unit(prelude(semiring, dtype, index, matrix_first=first), kind, PATHS[kind])
 
 
-def pattern_unit(kind: str, index_dtype: np.dtype) -> str:
+def pattern_unit(kind: str, index: Index) -> str:
     """The CUDA text of a unit of `PATTERNS`."""
-    return _unit(f"using I = {C_TYPES[index_dtype.name]};\n", kind, PATTERNS[kind])
+    return _unit(index_text(index), kind, PATTERNS[kind])
 
 
 def _unit(head: str, kind: str, names: tuple[str, ...]) -> str:
@@ -178,9 +178,9 @@ def launched() -> Launches:
 class Kernels:
     """The compiled kernels of a unit of a kind."""
 
-    def __init__(self, kind: str, text: str, index_dtype: np.dtype, label: str) -> None:
+    def __init__(self, kind: str, text: str, index: Index, label: str) -> None:
         self.kind = kind
-        self.index = index_dtype.type
+        self.index = counting(index).type
         self._module = compile.load(text, label)
         self._multiprocessors = cupy().cuda.Device().attributes["MultiProcessorCount"]
         self._known: dict[tuple[str, bool], Any] = {}
@@ -244,12 +244,12 @@ class Kernels:
 
 
 @kept_by_place(512)
-def path(kind: str, semiring: Semiring, dtype: np.dtype, index_dtype: np.dtype) -> Kernels:
+def path(kind: str, semiring: Semiring, dtype: np.dtype, index: Index) -> Kernels:
     """The kernels of a `path_unit` on the current device."""
-    return Kernels(kind, path_unit(kind, semiring, dtype, index_dtype), index_dtype, f"{semiring.name}, {dtype}")
+    return Kernels(kind, path_unit(kind, semiring, dtype, index), index, f"{semiring.name}, {dtype}")
 
 
 @kept_by_place(64)
-def pattern(kind: str, index_dtype: np.dtype) -> Kernels:
+def pattern(kind: str, index: Index) -> Kernels:
     """The kernels of a `pattern_unit` on the current device."""
-    return Kernels(kind, pattern_unit(kind, index_dtype), index_dtype, kind.replace("_", " "))
+    return Kernels(kind, pattern_unit(kind, index), index, kind.replace("_", " "))

@@ -39,7 +39,7 @@ extern "C" __global__ void count_light(const I* starts, const Pair* pairs, long 
 
 // They, by the vertices at which they begin, each row in any order.  cursor: where each row begins, at first.  next: the
 // weight of each vertex's edge after them.  least: of its first.
-extern "C" __global__ void place_light(const I* starts, const Pair* pairs, long long n, I most, I* cursor, I* indices,
+extern "C" __global__ void place_light(const I* starts, const Pair* pairs, long long n, I most, I* cursor, J* indices,
                                        T* weights, T* next, T* least) {
     const int lane = threadIdx.x % LANES_A_VERTEX;
     for (long long v = thread_number() / LANES_A_VERTEX; v < n; v += thread_count() / LANES_A_VERTEX) {
@@ -47,7 +47,7 @@ extern "C" __global__ void place_light(const I* starts, const Pair* pairs, long 
         for (I k = lane; k < taken; k += LANES_A_VERTEX) {
             const Pair pair = pairs[begin + k];
             const I place = count_one(cursor + (unsigned int)pair);
-            indices[place] = (I)v;
+            indices[place] = (J)v;
             weights[place] = weight_of(pair);
             if (k == 0) least[v] = weight_of(pair);
         }
@@ -59,7 +59,7 @@ extern "C" __global__ void place_light(const I* starts, const Pair* pairs, long 
 }
 
 // The vertices that have something to read. lowest: no vertex's lightest in-edge is lighter.
-extern "C" __global__ void list_readers(PullControl* control, const T* next, const T* d, T lowest, long long n, I* listed) {
+extern "C" __global__ void list_readers(PullControl* control, const T* next, const T* d, T lowest, long long n, J* listed) {
     for (long long first = thread_number() - lane_number(); first < n; first += thread_count()) {
         const long long v = first + lane_number();
         const bool wanted = v < n && better(product(next[v], lowest), d[v]);
@@ -68,13 +68,13 @@ extern "C" __global__ void list_readers(PullControl* control, const T* next, con
         unsigned long long base = 0;
         if (lane_number() == 0) base = atomicAdd(&control->listed, (unsigned long long)__popc(all));
         base = from_lane(base, 0);
-        if (wanted) listed[base + __popc(all & lanes_below())] = (I)v;
+        if (wanted) listed[base + __popc(all & lanes_below())] = (J)v;
     }
 }
 
 // The edges of listed vertices' prefixes that pass, as many as there are places for. Two vertices a warp.
-extern "C" __global__ void pull_prefixes(PullControl* control, const I* starts, const Pair* pairs, I most, const I* listed,
-                                         const T* d, const T* least, T lowest, I* from, I* to, T* weights,
+extern "C" __global__ void pull_prefixes(PullControl* control, const I* starts, const Pair* pairs, I most, const J* listed,
+                                         const T* d, const T* least, T lowest, J* from, J* to, T* weights,
                                          unsigned long long capacity) {
     const int lane = lane_number() % LANES_A_PREFIX, half = lane_number() / LANES_A_PREFIX;
     const unsigned int own = 0xffffu << LANES_A_PREFIX * half;
@@ -114,7 +114,7 @@ extern "C" __global__ void pull_prefixes(PullControl* control, const I* starts, 
 }
 
 // d_v ⊕= d_u ⊗ w of the listed edges; what improves becomes active.
-extern "C" __global__ void relax_listed(PullControl* control, const I* from, const I* to, const T* weights, long long count,
+extern "C" __global__ void relax_listed(PullControl* control, const J* from, const J* to, const T* weights, long long count,
                                         T* d, unsigned int* active) {
     bool improved = false;
     for (long long i = thread_number(); i < count; i += thread_count()) {

@@ -13,6 +13,7 @@ from formats.arrays import DeviceArray as Array
 from formats.arrays import cupy
 from formats.matrix.facts import Fact
 from semiring import MinPlus, Semiring
+from semiring.algebra.codegen import types_of
 from semiring.verbs.explanation import facts
 
 from . import kernels
@@ -115,7 +116,7 @@ def _with_lightest(A: CSR, starts: Array, pairs: Array, part: float) -> Sorted |
     most = most_light(cp.diff(starts), int(room(A, VECTORS) / (ENTRY_BYTES * part)))
     if most == 0:
         return None
-    k = kernels.path("one_pull", MinPlus, A.dtype, A.indices.dtype)
+    k = kernels.path("one_pull", MinPlus, A.dtype, types_of(A))
     columns = starts, pairs, np.int64(n), k.index(most)
     counts, indptr = cp.zeros(n, starts.dtype), cp.zeros(n + 1, starts.dtype)
     k.plain("count_light", 8 * n, (*columns, counts))
@@ -146,7 +147,7 @@ def pulled(A: CSR, P: Sorted, start: Any, bounded: Any) -> Any:
     first.rest()
     run = bounded(P.graph, first.d)
     run.go_on()
-    cp, n, k = cupy(), A.nrows, kernels.path("one_pull", MinPlus, A.dtype, A.indices.dtype)
+    cp, n, k = cupy(), A.nrows, kernels.path("one_pull", MinPlus, A.dtype, types_of(A))
     control, listed = cp.zeros(CONTROL_WORDS, np.uint64), cp.empty(n, A.indices.dtype)
     k.plain("list_readers", n, (control, P.next, run.d, P.lowest, np.int64(n), listed))
     readers = int(control[LISTED])

@@ -4,7 +4,8 @@ __device__ __forceinline__ bool better(T a, T b) { return a != b && add(a, b) ==
 __device__ __forceinline__ bool no_worse(T a, T b) { return add(a, b) == a; }
 
 struct Graph {
-    const I *indptr, *indices;
+    const I* indptr;
+    const J* indices;
     const T* values;
     I step;  // between values: 0 where all are one
 };

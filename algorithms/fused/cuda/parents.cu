@@ -2,7 +2,7 @@
 
 // The parents of levels: of the predecessors one level nearer the smallest, which is the first, since columns ascend.
 // own: the levels of the n vertices whose columns these are.
-extern "C" __global__ void parents_pulled(const I* __restrict__ indptr, const I* __restrict__ indices, long long n,
+extern "C" __global__ void parents_pulled(const I* __restrict__ indptr, const J* __restrict__ indices, long long n,
                                           const int* __restrict__ own, const int* __restrict__ level,
                                           I* __restrict__ parent) {
     for (long long first = thread_number() - lane_number(); first < n; first += thread_count()) {
@@ -34,7 +34,7 @@ extern "C" __global__ void parents_pulled(const I* __restrict__ indptr, const I*
 // The same along the rows: every edge to the next level offers its beginning. parent is -1, the largest unsigned.
 struct Lead {
     static constexpr int AT_ONCE = 4;
-    const I* indices;
+    const J* indices;
     const int* level;
     I* parent;
     int from;
@@ -57,7 +57,7 @@ struct Lead {
     }
 };
 
-extern "C" __global__ void parents_pushed(const I* __restrict__ indptr, const I* __restrict__ indices, I n, I nnz,
+extern "C" __global__ void parents_pushed(const I* __restrict__ indptr, const J* __restrict__ indices, I n, I nnz,
                                           const int* __restrict__ level, I* __restrict__ parent) {
     Lead lead{indices, level, parent, 0, 0};
     deal_all_edges(indptr, n, nnz, lead);

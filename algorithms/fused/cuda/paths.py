@@ -20,6 +20,7 @@ from formats.arrays import Array, cupy, differs, index_dtype
 from formats.matrix.facts import Fact
 from formats.storage.orientation import by_columns
 from semiring import MinPlus, Semiring, reduce, select, tight
+from semiring.algebra.codegen import Index, types_of
 from semiring.cuda import compile, statistics
 from semiring.statistics import mean
 from semiring.vectors import as_bound, at_the_end, longest_row
@@ -148,9 +149,9 @@ def deep(A: CSR) -> bool:
 
 def begin_ahead(A: CSR, s: Semiring, dtype: np.dtype) -> None:
     """Have compiled, once, what a run on `A` with distances of a dtype is likely to begin with."""
-    index = A.indices.dtype
-    unit = kernels.path_unit, "deep" if may_be_deep(A) else "wide", s, dtype, index
-    A.keep(BEGUN, lambda: compile.ahead((statistics.unit, A.dtype, index), unit), s, dtype)
+    types = types_of(A)
+    unit = kernels.path_unit, "deep" if may_be_deep(A) else "wide", s, dtype, types
+    A.keep(BEGUN, lambda: compile.ahead((statistics.unit, A.dtype, types), unit), s, dtype)
 
 
 def may_be_deep(A: CSR) -> bool:
@@ -160,7 +161,7 @@ def may_be_deep(A: CSR) -> bool:
 
 def narrow(A: CSR) -> bool:
     """Has the record of an edge no more than 16 bytes?"""
-    return bool(A.indices.dtype == np.int32)
+    return bool(A.indptr.dtype == np.int32)
 
 
 def buckets(A: CSR, delta: Any = None) -> Schedule:
@@ -240,7 +241,7 @@ class Run:
         copies: int = 1,
     ) -> None:
         cp = cupy()
-        n, dtype, self.index_type = A.nrows * copies, A.dtype if length is None else length.dtype, A.indices.dtype
+        n, dtype, self.index_type = A.nrows * copies, A.dtype if length is None else length.dtype, A.indptr.dtype
         self.A, self.how, self.colour, self.length, self.turns, self.dtype = A, how, colour, length, turns, dtype
         self.s, self.ran, self.copies = s, ["copies" if copies > 1 else "deep" if how.deep else "wide"], copies
         self.zero, self.one = s.zero(dtype), s.unit(dtype)
@@ -260,7 +261,7 @@ class Run:
     def _unit(self) -> kernels.Kernels:
         """The kernels of the unit whose turn it is."""
         kind = "step_by_step" if self.ran[-1] == "wide" and self.noted is not None else self.ran[-1]
-        return kernels.path(kind, self.s, self.dtype, self.index_type)
+        return kernels.path(kind, self.s, self.dtype, types_of(self.A))
 
     def go_on(self, upto: int | None = None) -> None:
         """Take steps until all is done, or there have been that many."""
@@ -355,7 +356,7 @@ class Stepped(Run):
     def resume(self) -> None:
         """Go on from what is active."""
         saturated = self.state[STATE["saturated"]]
-        kernels.path("one_pull", self.s, self.dtype, self.index_type).plain(
+        kernels.path("one_pull", self.s, self.dtype, types_of(self.A)).plain(
             "resume", 1, (self.control, self.one, self.one)
         )
         self.steps, self.done = 0, False
@@ -375,9 +376,9 @@ def fixpoint(A: CSR, s: Semiring, how: Schedule, **start: Any) -> tuple[Array, d
     return run.d, run.known()
 
 
-def mark_unreached(level: Array, index_dtype: np.dtype, kind: str = "deep") -> None:
-    """Write -1 where a fixpoint of HOPS has found no way. index_dtype, kind: of the kernels that are used."""
-    k = kernels.path(kind, MinPlus, level.dtype, index_dtype)
+def mark_unreached(level: Array, index: Index, kind: str = "deep") -> None:
+    """Write -1 where a fixpoint of HOPS has found no way. index, kind: of the kernels that are used."""
+    k = kernels.path(kind, MinPlus, level.dtype, index)
     k.plain("mark_unreached", level.size, (np.int64(level.size), level))
 
 
@@ -412,8 +413,8 @@ def tree(A: CSR, d: Array, source: int, s: Semiring) -> Any:
     if A.nnz > MOST_ENTRIES:
         return Unsuited(f"it counts edges in 32 bits, and there are {A.nnz:,}")
     cp = cupy()
-    n, index_type, E = A.nrows, A.indices.dtype, edges_for(A, d, s)
-    k = kernels.path("tree", s, A.dtype, index_type)
+    n, index_type, E = A.nrows, A.indptr.dtype, edges_for(A, d, s)
+    k = kernels.path("tree", s, A.dtype, types_of(E))
     control = cp.empty(TREE_WORDS, np.uint64)
     parent, offered = cp.empty(n, index_type), cp.empty(n, index_type)
     k.plain("start_tree", n, (control, np.int64(n), parent))
@@ -441,7 +442,7 @@ def tight_edges(A: CSR, fmt: type) -> dict[str, int]:
 def _nearest_tree(A: CSR, d: Array, source: int, s: Semiring) -> Any:
     from .nearest import parents
 
-    if s != MinPlus or A.dtype == np.int64 or A.indices.dtype != np.int32 or d.dtype != A.dtype:
+    if s != MinPlus or A.dtype == np.int64 or not narrow(A) or d.dtype != A.dtype:
         return Unsuited("only MinPlus of int32 and floats is written for this, with vertices in 32 bits")
     parent, waiting = parents(A, d, source)
     if bool(waiting.any()):
@@ -457,8 +458,8 @@ def settle_by_hops(A: CSR, d: Array, source: int, s: Semiring, parent: Array) ->
     settled = parent >= 0
     settled[source] = True
     level, _ = fixpoint(T, MinPlus, HOPS, start=cp.where(settled, 0, absent).astype(np.int32), length=np.int32(1))
-    mark_unreached(level, A.indices.dtype)
-    k = kernels.pattern("parents", A.indices.dtype)
+    mark_unreached(level, types_of(A))
+    k = kernels.pattern("parents", types_of(T))
     if bool(((level < 0) & differs(d, s.zero(d.dtype))).any()):
         raise ValueError(ASTRAY)
     k.plain("parents_pushed", n + T.nnz, (T.indptr, T.indices, k.index(n), k.index(T.nnz), level, parent))

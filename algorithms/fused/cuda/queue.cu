@@ -28,7 +28,10 @@ struct Row {
 
 // The rows to search along, and the columns where edges count both ways, else null.
 struct Along {
-    const I *indptr, *indices, *starts, *rows;
+    const I* indptr;
+    const J* indices;
+    const I* starts;
+    const J* rows;
 
     __device__ __forceinline__ Row row(I v) const {
         const I from = indptr[v], other = starts == nullptr ? 0 : starts[v];
@@ -39,7 +42,7 @@ struct Along {
         return r.length + r.others;
     }
     __device__ __forceinline__ I vertex(const Row& r, I j) const {
-        const I* const place = j < r.length ? indices + (r.from + j) : rows + (r.other + (j - r.length));
+        const J* const place = j < r.length ? indices + (r.from + j) : rows + (r.other + (j - r.length));
         return *place;
     }
 };
@@ -260,8 +263,8 @@ __device__ __forceinline__ void search_wide(const Along& along, const Queue& que
 }
 
 // The source alone is in the queue.
-extern "C" __global__ void start_queue(QueueControl* control, const I* indptr, const I* indices, const I* starts,
-                                       const I* rows, long long n, I source, I* order, I* before, Claim* first) {
+extern "C" __global__ void start_queue(QueueControl* control, const I* indptr, const J* indices, const I* starts,
+                                       const J* rows, long long n, I source, I* order, I* before, Claim* first) {
     for (long long v = thread_number(); v < n; v += thread_count()) first[v] = v == source ? 0 : NOBODY;
     if (thread_number() != 0) return;
     const Along along{indptr, indices, starts, rows};
@@ -275,7 +278,7 @@ extern "C" __global__ void start_queue(QueueControl* control, const I* indptr, c
 // starts, rows: null where edges count one way.  of_blocks: a number for each block.  none: the parent of the source, and
 // of what is not found.
 extern "C" __global__ void __launch_bounds__(QUEUE_THREADS, QUEUE_BLOCKS)
-    queue(QueueControl* control, const I* indptr, const I* indices, const I* starts, const I* rows, long long n, I* order,
+    queue(QueueControl* control, const I* indptr, const J* indices, const I* starts, const J* rows, long long n, I* order,
           I* before, Claim* first, unsigned long long* of_blocks, I* parent, I none, unsigned long long last_step) {
     const Along along{indptr, indices, starts, rows};
     const Queue found{order, before, first};

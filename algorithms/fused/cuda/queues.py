@@ -7,6 +7,7 @@ import numpy as np
 from formats import CSR
 from formats.arrays import DeviceArray as Array
 from formats.arrays import cupy
+from semiring.algebra.codegen import types_of
 from semiring.verbs.explanation import facts
 from semiring.verbs.registry import Unsuited
 
@@ -29,12 +30,12 @@ def queued(
 
     none: the parent of the source, and of what is not reached.  most: levels after which it is given up.
     """
-    cp, n, index_type = cupy(), A.nrows, A.indices.dtype
+    cp, n, index_type = cupy(), A.nrows, A.indptr.dtype
     turned = columns_of(A) if both_ways and not has_reverses(A, reads=True) else None
     edges = A.nnz * (1 if turned is None else 2)
     if edges > min(np.iinfo(index_type).max, 2**32 - 1) or n >= 2**31:
         return Unsuited(f"it counts edges in 32 bits, and there are {edges:,}")
-    k = kernels.pattern("queue", index_type)
+    k = kernels.pattern("queue", types_of(A))
     control, of_blocks = cp.empty(WORDS, np.uint64), cp.empty(kernels.MOST_BLOCKS, np.uint64)
     order, before, parent = (cp.empty(n, index_type) for _ in range(3))
     first = cp.empty(n, f"u{index_type.itemsize}")

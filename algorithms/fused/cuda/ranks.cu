@@ -31,7 +31,7 @@ __device__ __forceinline__ double sum_of_warp(double own) {
 }
 
 // Over the edges [begin, end) of a column, every step-th from the first on.
-__device__ __forceinline__ double gathered(const I* indices, const Weights& weight, const double* z, I begin, I end,
+__device__ __forceinline__ double gathered(const J* indices, const Weights& weight, const double* z, I begin, I end,
                                            int step) {
     double sum = 0;
 #pragma unroll 4
@@ -47,7 +47,7 @@ struct Seen {
 // x: shares so far.  share: α ⊘ r, 0 where nothing leaves.  leaving: r.  jump: v, with a step of 0 where all are one.  z_a:
 // x · share.  sums: of the pieces.  seen: of each block, two rounds in turns.  enough: what a round moves at the last.
 extern "C" __global__ void __launch_bounds__(RANKS_THREADS, RANKS_BLOCKS)
-    ranks(RanksControl* control, const I* __restrict__ indptr, const I* __restrict__ indices, const void* values,
+    ranks(RanksControl* control, const I* __restrict__ indptr, const J* __restrict__ indices, const void* values,
           I value_step, int kind, long long n, double alpha, double enough, const double* __restrict__ share,
           const double* __restrict__ leaving, const double* __restrict__ jump, I jump_step, double* x, double* z_a,
           double* z_b, const Piece* pieces, const unsigned long long* piece_count, double* sums, Seen* seen,

@@ -32,7 +32,7 @@ __device__ __forceinline__ I drawn_by(unsigned long long colour) { return (I)(un
 
 // The least of v's colour and those that its neighbours give, in some rows, and then what who drew it has.
 template <class Gives>
-__device__ __forceinline__ unsigned long long least_colour(const I* indptr, const I* indices, I v, bool asks,
+__device__ __forceinline__ unsigned long long least_colour(const I* indptr, const J* indices, I v, bool asks,
                                                            const unsigned long long* colour, unsigned long long had,
                                                            const Gives& gives) {
     unsigned long long least = least_in_row(indptr, indices, v, asks, had, gives);
@@ -43,7 +43,7 @@ __device__ __forceinline__ unsigned long long least_colour(const I* indptr, cons
 
 // The only entry of row v that counts; -1 for none, -2 for several, and for a row that is too long to be looked through.
 template <class Counts>
-__device__ __forceinline__ I only_in_row(const I* indptr, const I* indices, I v, const Counts& counts) {
+__device__ __forceinline__ I only_in_row(const I* indptr, const J* indices, I v, const Counts& counts) {
     const I begin = indptr[v], end = indptr[v + 1];
     if (end - begin > ALONE) return -2;
     I found = -1;
@@ -71,8 +71,8 @@ __device__ __forceinline__ unsigned long long longer(const unsigned long long* w
 // Take the chains out of what is left: their parts become CHAIN, and heads and tails have their ends. One without ends is
 // a cycle, and gets its label.  back, on: (n,), where ways are kept meanwhile.  pivot: is not taken out.
 template <class Counts>
-__device__ __forceinline__ void take_chains(StrongControl* control, const I* indptr, const I* indices, const I* in_indptr,
-                                            const I* in_indices, const I* list, long long count, I pivot,
+__device__ __forceinline__ void take_chains(StrongControl* control, const I* indptr, const J* indices, const I* in_indptr,
+                                            const J* in_indices, const I* list, long long count, I pivot,
                                             const Counts& counts, I* label, unsigned long long* part,
                                             unsigned long long* back, unsigned long long* on, int* heads, int* tails) {
     for (long long i = thread_number(); i < count; i += thread_count()) {
@@ -143,7 +143,7 @@ __device__ __forceinline__ void join_chains(StrongControl* control, long long n,
 // it is, for the next to go on.
 extern "C" __global__ void __launch_bounds__(REST_THREADS, REST_BLOCKS)
     rest(StrongControl* control, const SearchControl* there, const SearchControl* back, unsigned long long deepest,
-         const I* indptr, const I* indices, const I* in_indptr, const I* in_indices, long long n, I* label,
+         const I* indptr, const J* indices, const I* in_indptr, const J* in_indices, long long n, I* label,
          int* forward, int* backward, unsigned long long* part, unsigned long long* leading,
          unsigned long long* led_to, I* list, I* other, unsigned long long stop_at) {
     __shared__ unsigned long long least;

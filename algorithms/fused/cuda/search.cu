@@ -14,7 +14,7 @@
 
 struct Mark {
     static constexpr int AT_ONCE = 4;
-    const I* indices;
+    const J* indices;
     int *level, next;
 
     __device__ __forceinline__ void row(I, bool) {}
@@ -67,7 +67,7 @@ __device__ __forceinline__ bool is_visited(const unsigned int* visited, I u) {
 }
 
 // Let the unvisited look for a visited predecessor. Returns how many of the thread's vertices found one.
-__device__ __forceinline__ unsigned int pull_level(const I* indptr, const I* indices, long long n, int* level, int next,
+__device__ __forceinline__ unsigned int pull_level(const I* indptr, const J* indices, long long n, int* level, int next,
                                                    const unsigned int* visited, unsigned int* visited_then) {
     unsigned int count = 0;
     for (long long first = thread_number() - lane_number(); first < n; first += thread_count()) {
@@ -112,7 +112,7 @@ extern "C" __global__ void start_search(SearchControl* control, long long n, lon
 // choice: 0 by Beamer's rule, 1 push, 2 pull.  deepest: the last level, or -1.  bits_a, bits_b, in_indptr, in_indices:
 // may be null where nothing is to be pulled.
 extern "C" __global__ void __launch_bounds__(SEARCH_THREADS, SEARCH_BLOCKS)
-    search(SearchControl* control, const I* indptr, const I* indices, const I* in_indptr, const I* in_indices, long long n,
+    search(SearchControl* control, const I* indptr, const J* indices, const I* in_indptr, const J* in_indices, long long n,
            long long nnz, int* level, unsigned int* bits_a, unsigned int* bits_b, I* rows, I* offsets, int choice,
            double alpha, double beta, int deepest, unsigned long long last_step) {
     __shared__ unsigned int of_block;

@@ -228,7 +228,10 @@ __device__ __noinline__ unsigned int list_found(const I* indptr, long long n, co
 // that are pulled.  behind: those that are offered.  outside: (n,) where no search goes, or null.
 struct Step {
     long long n;
-    const I *indptr, *indices, *in_indptr, *in_indices;
+    const I* indptr;
+    const J* indices;
+    const I* in_indptr;
+    const J* in_indices;
     const Word* frontier;
     Word *next, *seen, *fresh;
     const bool* outside;
@@ -332,7 +335,7 @@ __device__ __noinline__ Found look_at_offers() {
 
 // The searches that are behind: the others are pulled. All of the grid's threads take part, and get the same.
 __device__ __noinline__ Word searches_behind(SearchesControl* control, int here, const Frontier& frontier,
-                                             const Word* visited, const I* in_indices, long long nnz, Word live) {
+                                             const Word* visited, const J* in_indices, long long nnz, Word live) {
     unsigned int* const hits = control->hits[here];
     for (int i = (int)thread_number(); i < SAMPLED; i += (int)thread_count()) {
         const I u = in_indices[(long long)((double)nnz / SAMPLED * i)];
@@ -616,7 +619,7 @@ __device__ __noinline__ void write_levels(long long n, int searches, const Word*
 // first launch zeros up to the second plane.  capacity: of each of three lists.  choice: 0 by Beamer's rule, 1 push,
 // 2 pull.  deepest: the last level, or -1.  in_indptr, in_indices, columns, column_count: null if nothing is pulled.
 extern "C" __global__ void __launch_bounds__(SEARCHES_THREADS, SEARCHES_BLOCKS)
-    searches(SearchesControl* control, const I* indptr, const I* indices, const I* in_indptr, const I* in_indices,
+    searches(SearchesControl* control, const I* indptr, const J* indices, const I* in_indptr, const J* in_indices,
              const Piece* columns, const unsigned long long* column_count, long long n, long long nnz, int searches,
              const bool* outside, Word* state, Piece* lists, long long capacity, int* level, int choice, double alpha,
              double beta, int deepest, unsigned long long last_step) {

@@ -14,6 +14,7 @@ from formats.arrays import cupy, index_dtype
 from formats.matrix.facts import Fact
 from formats.storage.orientation import has_columns
 from semiring import MinPlus
+from semiring.algebra.codegen import types_of
 from semiring.verbs.explanation import facts
 from semiring.verbs.registry import Unsuited
 
@@ -49,15 +50,15 @@ LONG_COLUMNS: Fact[tuple[Array, Array]] = Fact("pieces of long columns")
 
 def searches_need(A: CSR, k: int) -> int:
     """Bytes of a block of searches beside its answer."""
-    piece, n = 3 * A.indices.dtype.itemsize, A.nrows
+    piece, n = 3 * A.indptr.dtype.itemsize, A.nrows
     lists = (3 * (n + A.nnz // CUT + AT_ONCE) + (0 if A.keeps(LONG_COLUMNS) else long_pieces(A))) * piece
     words = n * 8 * (3 + PLANES) + lists
     return max(words, copies_need(A, k) if copied(A, k) else 0)
 
 
 def trees_need(A: CSR, k: int) -> int:
-    """Bytes of the levels, in a row for each vertex, and of parents in the width of A's indices."""
-    turned = 0 if A.indices.dtype == index_dtype(A.nrows) else A.indices.dtype.itemsize
+    """Bytes of the levels, in a row for each vertex, and of parents in the width of its counts."""
+    turned = 0 if A.indptr.dtype == index_dtype(A.nrows) else A.indptr.dtype.itemsize
     return A.nrows * (AT_ONCE * 4 + k * turned)
 
 
@@ -81,7 +82,7 @@ def _searches(
     level, parent = rows
     if how.choice == "auto" and outside is None and deepest is None and copied(A, len(sources)):
         run_copies(begin_copies(A, sources, level, MinPlus, HOPS, length=np.int32(1)))
-        mark_unreached(level.reshape(-1), A.indices.dtype, "copies")
+        mark_unreached(level.reshape(-1), types_of(A), "copies")
         levels = A.nrows
     else:
         levels = search(A, sources, level, outside, how, deepest)
@@ -92,8 +93,8 @@ def _searches(
 
 def search(A: CSR, sources: list[int], level: Array, outside: Array | None, how: Direction, deepest: int | None) -> int:
     """Write the levels (k, n) from k sources, at most 64 of them; returns how many there are."""
-    cp, index, kind = cupy(), A.indices.dtype, "deep_searches" if may_be_deep(A) else "searches"
-    n, k, short = A.nrows, kernels.pattern(kind, index), may_be_deep(A)
+    cp, index, kind = cupy(), A.indptr.dtype, "deep_searches" if may_be_deep(A) else "searches"
+    n, k, short = A.nrows, kernels.pattern(kind, types_of(A)), may_be_deep(A)
     worth = how.choice == "pull" or (how.choice == "auto" and len(sources) >= PULLED_FROM and not short)
     pulls = worth or (how.choice == "auto" and has_columns(A))
     words = cp.empty((3 + PLANES if pulls else 4) * n, np.uint64)
@@ -127,7 +128,7 @@ def long_columns(A: CSR, k: kernels.Kernels) -> tuple[Array, Array]:
     """(the pieces of long columns, how many), which are made once and kept with A."""
 
     def make() -> tuple[Array, Array]:
-        index = A.indices.dtype
+        index = A.indptr.dtype
         count = cupy().zeros(1, np.uint64)
         pieces = cupy().empty(long_pieces(A) * 3 * index.itemsize, np.uint8)
         k.plain("list_long_columns", A.nrows, (columns_of(A)[0], np.int64(A.nrows), pieces, count))
@@ -138,9 +139,9 @@ def long_columns(A: CSR, k: kernels.Kernels) -> tuple[Array, Array]:
 
 def trees(A: CSR, level: Array, levels: int, parent: Array) -> None:
     """Write each vertex's smallest predecessor one level nearer, a row for each search."""
-    cp, k = cupy(), kernels.pattern("searches_parents", A.indices.dtype)
+    cp, k = cupy(), kernels.pattern("searches_parents", types_of(A))
     n, searches, columns = np.int64(A.nrows), np.int32(len(level)), columns_of(A)
-    found = parent if parent.dtype == columns[1].dtype else cp.empty(parent.shape, columns[1].dtype)
+    found = parent if parent.dtype == k.index else cp.empty(parent.shape, k.index)
     few = levels <= FEW_LEVELS
     name = "few" if few else "many"
     rows = cp.empty(A.nrows * AT_ONCE, np.uint8 if few else np.int32)

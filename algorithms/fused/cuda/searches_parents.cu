@@ -37,7 +37,7 @@ template <class L> struct Seeker {
             found[h] = -1;
         }
     }
-    __device__ __forceinline__ void look(const I* indices, I at, I end) {
+    __device__ __forceinline__ void look(const J* indices, I at, I end) {
         constexpr int AT_ONCE = 4;
         for (; at < end && __any_sync(WARP, seeks[0] || seeks[1]); at += 32) {
             const int count = end - at < 32 ? (int)(end - at) : 32;
@@ -67,7 +67,7 @@ template <class L> struct Seeker {
 
 // Parents of what has a short column, and -1 of all else.
 template <class L>
-__device__ __forceinline__ void seek_parents(const I* indptr, const I* indices, long long n, int searches, const L* rows,
+__device__ __forceinline__ void seek_parents(const I* indptr, const J* indices, long long n, int searches, const L* rows,
                                              I longest, I* parent) {
     __shared__ I tile[WIDTH][SIDE + 1];
     const int warp = threadIdx.x / 32, warps = blockDim.x / 32;
@@ -92,7 +92,7 @@ __device__ __forceinline__ void seek_parents(const I* indptr, const I* indices, 
 }
 
 template <class L>
-__device__ __forceinline__ void seek_in_pieces(const I* indices, long long n, int searches, const L* rows,
+__device__ __forceinline__ void seek_in_pieces(const J* indices, long long n, int searches, const L* rows,
                                                const Piece* pieces, const unsigned long long* count, I* parent) {
     for (long long i = thread_number() / 32; i < (long long)*count; i += thread_count() / 32) {
         const Piece piece = pieces[i];
@@ -114,19 +114,19 @@ extern "C" __global__ void turn_few_levels(long long n, int searches, const int*
 extern "C" __global__ void turn_many_levels(long long n, int searches, const int* level, int* rows) {
     turn_levels(n, searches, level, rows);
 }
-extern "C" __global__ void parents_by_few(const I* indptr, const I* indices, long long n, int searches,
+extern "C" __global__ void parents_by_few(const I* indptr, const J* indices, long long n, int searches,
                                           const unsigned char* rows, I longest, I* parent) {
     seek_parents(indptr, indices, n, searches, rows, longest, parent);
 }
-extern "C" __global__ void parents_by_many(const I* indptr, const I* indices, long long n, int searches, const int* rows,
+extern "C" __global__ void parents_by_many(const I* indptr, const J* indices, long long n, int searches, const int* rows,
                                            I longest, I* parent) {
     seek_parents(indptr, indices, n, searches, rows, longest, parent);
 }
-extern "C" __global__ void long_by_few(const I* indices, long long n, int searches, const unsigned char* rows,
+extern "C" __global__ void long_by_few(const J* indices, long long n, int searches, const unsigned char* rows,
                                        const Piece* pieces, const unsigned long long* count, I* parent) {
     seek_in_pieces(indices, n, searches, rows, pieces, count, parent);
 }
-extern "C" __global__ void long_by_many(const I* indices, long long n, int searches, const int* rows,
+extern "C" __global__ void long_by_many(const J* indices, long long n, int searches, const int* rows,
                                         const Piece* pieces, const unsigned long long* count, I* parent) {
     seek_in_pieces(indices, n, searches, rows, pieces, count, parent);
 }

@@ -178,7 +178,7 @@ __device__ __forceinline__ void collect_from(StreamControl* control, const I* in
     }
 }
 
-extern "C" __global__ void collect(StreamControl* control, const I* indptr, const I* indices, const void* values, I step,
+extern "C" __global__ void collect(StreamControl* control, const I* indptr, const J* indices, const void* values, I step,
                                    int bytes, bool real, I n, I nnz, long long from, long long to, int which,
                                    unsigned long long least, unsigned long long most, bool balanced, I first,
                                    const unsigned char* level, const unsigned long long* levels, const I* tree,

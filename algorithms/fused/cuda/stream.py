@@ -15,6 +15,7 @@ from formats.matrix.facts import SYMMETRIC
 from formats.places import place_of
 from formats.progress import Bar
 from formats.storage.orientation import known_symmetric
+from semiring.algebra.codegen import types_of
 from semiring.verbs.explanation import facts
 from semiring.verbs.registry import Unsuited
 
@@ -101,7 +102,8 @@ class Stream:
 
     def __init__(self, A: CSR | CompressedCSR, first: int = 0) -> None:
         n, index = A.ncols, A.indptr.dtype
-        self.A, self.n, self.first, self.index, self.k = A, n, first, index, kernels.pattern("stream", index)
+        self.A, self.n, self.first, self.index = A, n, first, index
+        self.k = kernels.pattern("stream", index if isinstance(A, CompressedCSR) else types_of(A))
         self.count = self.spanned = self.spans = self.listed = 0
         self.threshold, self.core = NOT_YET, None
         self.give_back()
@@ -116,7 +118,8 @@ class Stream:
         """Take memory, and let the first windows come; anew: in blocks that CuPy's pool does not have."""
         cp, A, n, index = cupy(), self.A, self.n, self.index
         left = left_for_blocks(A, WHOLE_LIST * (n + A.nnz), anew=anew)
-        coming = WINDOWS * WINDOW * (index.itemsize + A.dtype.itemsize) if beyond(A) else 0
+        columns = 0 if isinstance(A, CompressedCSR) else A.indices.itemsize
+        coming = WINDOWS * WINDOW * (columns + A.dtype.itemsize) if beyond(A) else 0
         filled = int((A.indptr[1:] > A.indptr[:-1]).sum()) if A.nrows == n else n // 2
         self.capacity, self.coming = shared_room(left, coming, n, filled, A.nnz, index.itemsize)
         self.begin()

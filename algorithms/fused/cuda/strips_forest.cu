@@ -175,7 +175,7 @@ __device__ __forceinline__ void list_outside(const I* indptr, I first, I own_n, 
 // rows of the others, which alone are looked at. Of an edge between two others one entry is.
 struct ListHeavy {
     static constexpr int AT_ONCE = 4;
-    const I* indices;
+    const J* indices;
     const int* weights;
     I step, first;
     bool real;
@@ -296,7 +296,7 @@ extern "C" __global__ void start_strip_forest(StripForest* control, long long n,
 // to do nothing.
 extern "C" __global__ void __launch_bounds__(STRIPS_FOREST_THREADS, STRIPS_FOREST_BLOCKS)
     strips_forest(StripForest* control, const unsigned long long* table, int gpus, int gpu, const long long* starts,
-                  const I* indptr, const I* indices, const int* weights, I step, bool real, I nnz, unsigned int light,
+                  const I* indptr, const J* indices, const int* weights, I step, bool real, I nnz, unsigned int light,
                   long long room, bool labels, I* tree, I* parent, unsigned long long* lightest, unsigned long long* key_a,
                   unsigned long long* key_b, unsigned int* end_a, unsigned int* end_b, Between* list, Between* other,
                   unsigned int* chosen, unsigned int* of_block, I* places, I* rows, I* ends, int* taken,

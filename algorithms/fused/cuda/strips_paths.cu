@@ -184,7 +184,7 @@ __device__ __forceinline__ unsigned int take_in(const Inboxes& inboxes, int turn
 // few: edges of a step of all GPUs below which the threshold is raised.
 extern "C" __global__ void __launch_bounds__(STRIPS_THREADS, STRIPS_BLOCKS)
     strips(StripControl* control, const unsigned long long* table, int gpus, int gpu, const long long* starts,
-           long long words, const I* indptr, const I* indices, const T* values, I value_step, T* d, unsigned int* marks,
+           long long words, const I* indptr, const J* indices, const T* values, I value_step, T* d, unsigned int* marks,
            unsigned int* active, I* rows, I* offsets, T width, T limit, I target, unsigned long long few,
            unsigned long long last_step) {
     const Team team{table, gpus, gpu};

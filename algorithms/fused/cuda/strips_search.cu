@@ -116,7 +116,7 @@ __device__ __forceinline__ void list_strip(const Team& team, int after, int turn
 
 struct MarkAll {
     static constexpr int AT_ONCE = 4;
-    const I* indices;
+    const J* indices;
     const unsigned int* visited;
     unsigned int* marks;
 
@@ -139,7 +139,7 @@ constexpr int PULLED_AT_ONCE = 2;  // vertices of a thread whose reads go togeth
 // Let the own unvisited that have predecessors, as the bits of `with_edges` say, look for a visited one. Returns how many
 // of the thread's vertices found one.
 template <class Level>
-__device__ __forceinline__ unsigned int pull_strip(const Team& team, int current, const I* indptr, const I* indices,
+__device__ __forceinline__ unsigned int pull_strip(const Team& team, int current, const I* indptr, const J* indices,
                                                    const unsigned int* with_edges, long long first, long long own_n,
                                                    Level* level, int next) {
     const unsigned int* const visited = team.of<unsigned int>(VISITED + current, team.own);
@@ -203,8 +203,8 @@ __device__ __forceinline__ unsigned int pull_strip(const Team& team, int current
 // choice: 0 by Beamer's rule, 1 push, 2 pull.  deepest: the last level, or -1.  in_indptr, in_indices: the own columns,
 // or null where nothing is to be pulled.  with_edges: a bit for each own column that has entries.
 template <class Level>
-__device__ __forceinline__ void search_together(StripSearch* control, const Team team, const I* indptr, const I* indices,
-                                                const I* in_indptr, const I* in_indices, const unsigned int* with_edges,
+__device__ __forceinline__ void search_together(StripSearch* control, const Team team, const I* indptr, const J* indices,
+                                                const I* in_indptr, const J* in_indices, const unsigned int* with_edges,
                                                 long long n, long long first, long long own_n, Level* level, I* rows,
                                                 I* offsets, int choice,
                                                 double alpha, double beta, int deepest, unsigned long long last_step) {
@@ -290,8 +290,8 @@ __device__ __forceinline__ void search_together(StripSearch* control, const Team
 }
 
 extern "C" __global__ void __launch_bounds__(STRIPS_SEARCH_THREADS, STRIPS_SEARCH_BLOCKS)
-    strips_search(StripSearch* control, const unsigned long long* table, int gpus, int gpu, const I* indptr, const I* indices,
-                  const I* in_indptr, const I* in_indices, const unsigned int* with_edges, long long n, long long first,
+    strips_search(StripSearch* control, const unsigned long long* table, int gpus, int gpu, const I* indptr, const J* indices,
+                  const I* in_indptr, const J* in_indices, const unsigned int* with_edges, long long n, long long first,
                   long long own_n, signed char* level, I* rows, I* offsets, int choice, double alpha, double beta,
                   int deepest, unsigned long long last_step) {
     search_together(control, Team{table, gpus, gpu}, indptr, indices, in_indptr, in_indices, with_edges, n, first, own_n,
@@ -300,8 +300,8 @@ extern "C" __global__ void __launch_bounds__(STRIPS_SEARCH_THREADS, STRIPS_SEARC
 
 // The same, from the level on that does not fit a byte.
 extern "C" __global__ void __launch_bounds__(STRIPS_DEEPER_THREADS, STRIPS_DEEPER_BLOCKS)
-    strips_deeper(StripSearch* control, const unsigned long long* table, int gpus, int gpu, const I* indptr, const I* indices,
-                  const I* in_indptr, const I* in_indices, const unsigned int* with_edges, long long n, long long first,
+    strips_deeper(StripSearch* control, const unsigned long long* table, int gpus, int gpu, const I* indptr, const J* indices,
+                  const I* in_indptr, const J* in_indices, const unsigned int* with_edges, long long n, long long first,
                   long long own_n, int* level, I* rows, I* offsets, int choice, double alpha, double beta, int deepest,
                   unsigned long long last_step) {
     search_together(control, Team{table, gpus, gpu}, indptr, indices, in_indptr, in_indices, with_edges, n, first, own_n,

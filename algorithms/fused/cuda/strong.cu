@@ -33,7 +33,7 @@ struct StrongControl {
 
 // Is there an entry of row v that `holds`, in the lanes that ask? Few entries are looked at alone, more by the warp.
 template <class Holds>
-__device__ __forceinline__ bool any_in_row(const I* indptr, const I* indices, I v, bool asks, const Holds& holds) {
+__device__ __forceinline__ bool any_in_row(const I* indptr, const J* indices, I v, bool asks, const Holds& holds) {
     I e = 0, end = 0;
     bool found = false;
     if (asks) {
@@ -56,7 +56,7 @@ __device__ __forceinline__ bool any_in_row(const I* indptr, const I* indices, I 
 
 // The least of `had` and what the entries of row v give, in the lanes that ask, likewise.
 template <class Gives>
-__device__ __forceinline__ unsigned long long least_in_row(const I* indptr, const I* indices, I v, bool asks,
+__device__ __forceinline__ unsigned long long least_in_row(const I* indptr, const J* indices, I v, bool asks,
                                                            unsigned long long had, const Gives& gives) {
     I e = 0, end = 0;
     if (asks) {

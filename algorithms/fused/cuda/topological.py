@@ -15,6 +15,7 @@ from formats import CSR
 from formats.arrays import DeviceArray as Array
 from formats.arrays import cupy
 from formats.storage.orientation import known_symmetric
+from semiring.algebra.codegen import types_of
 from semiring.verbs.explanation import facts
 
 from . import kernels
@@ -32,11 +33,11 @@ def numbered(A: CSR, component: Array, k: int) -> Array:
     ids = cp.arange(k, dtype=component.dtype)
     if k <= 1 or known_symmetric(A, pattern=True):
         return ids
-    index_type, component = A.indices.dtype, component.astype(A.indices.dtype, copy=False)
+    index_type, component = A.indptr.dtype, component.astype(A.indptr.dtype, copy=False)
     large = component[cp.diff(A.indptr).argmax().reshape(1)]
     ends, height = cp.empty((2, A.nnz + k), index_type), cp.zeros(k, np.int32)
     control, below = cp.zeros(WORDS, np.uint64), cp.zeros(k, bool)
-    of = kernels.pattern("heights", index_type)
+    of = kernels.pattern("heights", types_of(A))
     sizes, number = (of.index(A.nrows), of.index(A.nnz)), of.index(k)
     given = control, A.indptr, A.indices, *sizes, component, number, large, below, *ends, height, np.uint64(ROUNDS)
     of.persistent("heights", A.nrows + A.nnz, given)

@@ -57,7 +57,7 @@ extern "C" __global__ void start_tree(TreeControl* control, long long n, I* pare
 // offered: (n,), needs no values.  ordered: no edge makes a path better, so a nearer vertex came earlier.  stop_at: rounds
 // after which the launch ends, for the next to go on.
 extern "C" __global__ void __launch_bounds__(TREE_THREADS, TREE_BLOCKS)
-    tree(TreeControl* control, const I* indptr, const I* indices, const T* values, I step, I n, I nnz, const T* d, I source,
+    tree(TreeControl* control, const I* indptr, const J* indices, const T* values, I step, I n, I nnz, const T* d, I source,
          bool ordered, I* parent, I* offered, I* rows, I* offsets, unsigned long long stop_at) {
     const Graph g{indptr, indices, values, step};
     const unsigned long long before = control->rounds;
@@ -125,7 +125,7 @@ extern "C" __global__ void __launch_bounds__(TREE_THREADS, TREE_BLOCKS)
 }
 
 // Round 0 of a strip of rows, of which `first` is the first vertex: nobody has a parent before. d: of all vertices.
-extern "C" __global__ void offer_strip(const I* indptr, const I* indices, const T* values, I step, I own_n, I nnz, I first,
+extern "C" __global__ void offer_strip(const I* indptr, const J* indices, const T* values, I step, I own_n, I nnz, I first,
                                        const T* d, I source, I* parent) {
     Offer offer{{indptr, indices, values, step}, d, source, parent, nullptr, ZERO, 0, first};
     deal_all_edges(indptr, own_n, nnz, offer);

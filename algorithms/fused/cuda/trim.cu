@@ -5,7 +5,7 @@ constexpr int WORTH = 128;
 
 // label: -1 for the living; at first, everywhere.  passes: at most.
 extern "C" __global__ void __launch_bounds__(TRIM_THREADS, TRIM_BLOCKS)
-    trim(StrongControl* control, const I* indptr, const I* indices, const I* in_indptr, const I* in_indices, long long n,
+    trim(StrongControl* control, const I* indptr, const J* indices, const I* in_indptr, const J* in_indices, long long n,
          I* label, int passes) {
     __shared__ unsigned long long best;
     __shared__ unsigned int of_block;

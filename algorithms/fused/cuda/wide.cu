@@ -155,8 +155,8 @@ constexpr int CALM_STEPS = 64;
 // when: (n,), there too, the last step, counted from 1, that has expanded each vertex.  calm: edges below which a step is
 // calm; after CALM_STEPS of them in a row it stops, for the other kernel to begin.
 extern "C" __global__ void __launch_bounds__(WIDE_THREADS, WIDE_BLOCKS)
-    wide(Control* control, const I* indptr, const I* indices, const T* values, I value_step, const I* in_indptr,
-         const I* in_indices, const T* in_values, long long n, long long nnz, T* d, unsigned int* active, I* rows, I* offsets, T width,
+    wide(Control* control, const I* indptr, const J* indices, const T* values, I value_step, const I* in_indptr,
+         const J* in_indices, const T* in_values, long long n, long long nnz, T* d, unsigned int* active, I* rows, I* offsets, T width,
          T limit, I target, const I* colour, bool every, unsigned long long few, unsigned long long pull_from, T* noted,
          int* when, unsigned long long calm, unsigned long long last_step) {
     const Graph g{indptr, indices, values, value_step}, columns{in_indptr, in_indices, in_values, value_step};

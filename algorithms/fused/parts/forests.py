@@ -211,7 +211,7 @@ def entries_at(A: Partitioned, rows: Any, cols: Any) -> Any:
             with part.place.scope():
                 at = brought(entry_places(part, u, v).astype(np.int64), A.place)
             found[own] = A.xp.where(at < 0, at, at + before)
-    counting, _ = index_types(A.shape, A.nnz, A.place)
+    counting, _ = index_types(A.shape, A.nnz)
     return functools.reduce(A.xp.maximum, A.group.everyone("places", found)).astype(counting)
 
 

@@ -18,6 +18,7 @@ from formats.arrays import brought, cupy, to_device
 from formats.matrix.facts import Fact
 from formats.parts.partitioned import Partitioned
 from formats.storage.orientation import compressed, is_symmetric, known_symmetric
+from semiring.algebra.codegen import types_of
 from semiring.parts.products import padded
 from semiring.verbs.explanation import facts
 from semiring.verbs.registry import Unsuited
@@ -67,7 +68,7 @@ def forest(A: Partitioned, symmetrize: bool, with_labels: bool) -> Any:
 def together_kinds(A: Partitioned, team: Team) -> list[Kind]:
     """The arrays of `strips_forest`, of which others read the first ones; none without room for them."""
     n, entries, own = A.nrows, max(A.entries), int(max(np.diff(team.starts)))
-    if A.dtype.itemsize != 4 or entries >= 2**31 or team.members[0].rows.indices.dtype != np.int32:
+    if A.dtype.itemsize != 4 or entries >= 2**31 or team.members[0].rows.indptr.dtype != np.int32:
         return []
     edges = max(entries, team.count * n)
     shared: list[Kind] = [(own, np.int32), *[(3 * n, np.uint32)] * 2]
@@ -92,7 +93,7 @@ def together(A: Partitioned, team: Team, kinds: list[Kind], cap: Any, with_label
         return cp.empty(CONTROL_WORDS, np.uint64), own
 
     controls, own = zip(*team.each(vectors), strict=True)
-    ks = team.each(lambda member: kernels.pattern("strips_forest", member.rows.indices.dtype))
+    ks = team.each(lambda member: kernels.pattern("strips_forest", types_of(member.rows)))
     arguments = []
     for here, member in enumerate(team.members):
         k, rows = ks[here], member.rows

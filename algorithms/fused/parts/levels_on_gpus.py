@@ -11,6 +11,7 @@ from formats import CSR
 from formats.arrays import brought, cupy
 from formats.parts.partitioned import Partitioned
 from formats.storage.orientation import by_columns, compressed
+from semiring.algebra.codegen import types_of
 from semiring.verbs.explanation import facts
 from semiring.verbs.registry import Unsuited
 
@@ -45,14 +46,14 @@ def levels(A: Partitioned, source: int, how: Direction, deepest: int | None, ret
     words = -(-n // 32)
 
     def vectors(member: Member) -> tuple[Any, ...]:
-        cp, index = cupy(), member.rows.indices.dtype
+        cp, index = cupy(), member.rows.indptr.dtype
         lists = [cp.empty(max(member.own, 1), index) for _ in range(2)]
         return cp.empty(CONTROL_WORDS, np.uint64), cp.empty(member.own, np.int8), lists
 
     controls, levels_found, lists = zip(*team.each(vectors), strict=True)
     found = list(levels_found)
     bits, tables = team.shared(*[(words, np.uint32)] * 4)
-    ks = team.each(lambda member: kernels.pattern("strips_search", member.rows.indices.dtype))
+    ks = team.each(lambda member: kernels.pattern("strips_search", types_of(member.rows)))
     arguments = []
     rule = np.float64(how.alpha), np.float64(how.beta), np.int32(-1 if deepest is None else deepest)
     choice = np.int32(CHOICES[how.choice])
@@ -103,8 +104,8 @@ def parents(team: Team, columns: Team, level: Any) -> Any:
     """The smallest predecessor of each vertex among those a level nearer, by the columns of each GPU."""
 
     def own(member: Member) -> Any:
-        there, parent = brought(level, member.place), cupy().empty(member.own, member.rows.indices.dtype)
-        k = kernels.pattern("parents", parent.dtype)
+        there, parent = brought(level, member.place), cupy().empty(member.own, member.rows.indptr.dtype)
+        k = kernels.pattern("parents", types_of(member.rows))
         graph = *rows_of(member.rows), np.int64(member.own)
         k.plain("parents_pulled", member.own, (*graph, there[member.range], there, parent))
         return parent
@@ -113,6 +114,7 @@ def parents(team: Team, columns: Team, level: Any) -> Any:
 
 
 def _columns(member: Member, turned: CSR) -> tuple[Any, ...]:
-    """The strip's columns with indices of the type that the rows have, and which have entries."""
-    arrays = (x.astype(member.rows.indices.dtype, copy=False) for x in rows_of(turned))
+    """The strip's columns with indices of the types that the rows have, and which have entries."""
+    both = zip(rows_of(turned), rows_of(member.rows), strict=True)
+    arrays = (mine.astype(its.dtype, copy=False) for mine, its in both)
     return *arrays, rows_with_entries(turned)

@@ -13,6 +13,7 @@ from formats.arrays import brought, cupy, differs, index_dtype, to_device
 from formats.parts.partitioned import WORD, Partitioned
 from formats.storage.orientation import compressed
 from semiring import MinFirst, MinPlus, Semiring, reduce
+from semiring.algebra.codegen import types_of
 from semiring.parts.exchange import combined
 from semiring.statistics import magnitude, mean
 from semiring.vectors import as_bound, at_the_end
@@ -95,8 +96,8 @@ def tree(A: Partitioned, d: Any, source: int, s: Semiring) -> Any:
         return Unsuited("a nearer vertex need not come earlier, so that parents are found in rounds")
 
     def offered(member: Member) -> Any:
-        of_all, own, index = brought(d, member.place), member.rows, member.rows.indices.dtype
-        k, parent = kernels.path("tree", s, A.dtype, index), cupy().full(A.nrows, -1, index)
+        of_all, own, index = brought(d, member.place), member.rows, member.rows.indptr.dtype
+        k, parent = kernels.path("tree", s, A.dtype, types_of(own)), cupy().full(A.nrows, -1, index)
         graph = own.indptr, own.indices, own.values, step_of(own, k.index)
         sizes = k.index(member.own), k.index(own.nnz), k.index(member.first)
         k.plain("offer_strip", member.own + own.nnz, (*graph, *sizes, of_all, k.index(source), parent))
@@ -139,7 +140,7 @@ class Run:
         self.words = -(-int(max(np.diff(team.starts))) // 1024) * 32
 
         def vectors(member: Member) -> tuple[Any, ...]:
-            cp, own, index = cupy(), max(member.own, 1), member.rows.indices.dtype
+            cp, own, index = cupy(), max(member.own, 1), member.rows.indptr.dtype
             bits = [cp.empty(-(-size // 32), np.uint32) for size in (n, own)]
             lists = [cp.empty(own, index) for _ in range(2)]
             return cp.empty(n, dtype), *bits, lists, cp.empty(CONTROL_WORDS, np.uint64)
@@ -152,7 +153,7 @@ class Run:
             (others * self.words * 32, dtype),
         ]
         self.inboxes, self.tables = team.shared(*(kind for kind in inboxes for _ in range(2)))
-        self.kernels = team.each(lambda member: kernels.path("strips", s, dtype, member.rows.indices.dtype))
+        self.kernels = team.each(lambda member: kernels.path("strips", s, dtype, types_of(member.rows)))
 
     def begin(self, source: int) -> None:
         """The state before the first step."""
