@@ -38,11 +38,13 @@ if TYPE_CHECKING:
 
 SCALE, EDGE_FACTOR = 25, 132
 """Of an R-MAT graph: 4.17 G entries, for edges are counted in 32 bits by searches on GPUs."""
-BEYOND_SCALE, BEYOND_FACTOR = 26, 112
-"""Of one that is larger than the GPU: 7 G entries of 12 bytes."""
+BEYOND_SCALE, BEYOND_FACTOR = 26, 180
+"""Of one that is larger than the GPU: 11 G entries of 8 bytes."""
 QUICK, QUICK_BEYOND = (10, 8), (10, 6)
 STRIP_BYTES = 5 * 8
 """For each edge of a range of rows while these are made, at most."""
+ENTRY_BYTES = 4 + 4
+"""Of a column and a weight."""
 LIMIT = 4 << 30
 THRESHOLDS = (1, 4, 16, 64)
 """Weights at which a forest is looked at."""
@@ -152,9 +154,8 @@ def in_two_memories(scale: int, edge_factor: int, place: Place, share: float) ->
     Vectors, and a range of rows while it is made, have to fit, too.
     """
     most = edge_factor << scale
-    columns = 4 if most < 2**31 else 8
     beside = VECTORS * (1 << scale) + int(STRIP_BYTES * most * PART)
-    fits = ((place.available_bytes() or 0) - beside) / (most * (columns + 4))
+    fits = ((place.available_bytes() or 0) - beside) / (most * ENTRY_BYTES)
     return allocating(min(share, max(0.0, fits)), place)
 
 
