@@ -73,10 +73,13 @@ def command_of(experiment: Experiment) -> Callable[..., None]:
         data: Annotated[Path | None, typer.Option(help="The folder of the road graphs' files.", exists=True)] = None,
         repeats: Annotated[int, typer.Option(help="Timed calls of each contender, fewer of slow ones.", min=1)] = 11,
         output: Annotated[Path | None, typer.Option(help="The folder for rows and plot, not bench/results.")] = None,
+        graph: Annotated[
+            list[str] | None, typer.Option(help="Measure only the graph of that name; repeatable.")
+        ] = None,
         resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was interrupted.")] = False,
     ) -> None:
         with told(experiment.name):
-            perform(experiment, Setting(device.value, quick, data, repeats), output, resume=resume)
+            perform(experiment, Setting(device.value, quick, data, repeats, tuple(graph or ())), output, resume=resume)
 
     command.__doc__ = f"{experiment.title}. {experiment.source}."
     return command

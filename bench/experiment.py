@@ -3,6 +3,7 @@
     python -m bench martin-fig6 --device cuda          # JSON lines, a table, a plot, in bench/results
     python -m bench martin-fig6 --quick                # tiny, to see that everything works; nothing is written
     python -m bench martin-fig6 --device cuda --resume # the rest of a run that was interrupted
+    python -m bench beyond --device cuda --graph rmat25 # one graph; the rows of the others stay
 
 A row is a flat dict. It says of one contender on one graph either that what it computed was verified, and its figures
 (`measure.contest`), or in `missing` why there are none: a package is not installed, a graph does not fit.
@@ -50,14 +51,20 @@ class Setting:
     """Where and how large an experiment is run.
 
     quick: tiny graphs, to see that everything works.  data: the folder of the road graphs' files.  repeats: timed calls
-    of each contender, fewer of slow ones.  kept: rows of an interrupted run, by what they are of.
+    of each contender, fewer of slow ones.  graphs: the names of those that are measured; none for all.  kept: rows of
+    an interrupted run, by what they are of.
     """
 
     device: Device = "cpu"
     quick: bool = False
     data: Path | None = None
     repeats: int = 11
+    graphs: tuple[str, ...] = ()
     kept: Mapping[Part, list[Row]] = field(default_factory=dict)
+
+    def wants(self, graph: str) -> bool:
+        """Is a graph to be measured?"""
+        return not self.graphs or graph in self.graphs
 
     def kept_rows(self, graph: str, question: str | None = None) -> list[Row]:
         """What an interrupted run has of a graph, which is not measured again; no rows if it is to be measured."""
@@ -71,7 +78,8 @@ class Experiment:
     name: on the command line.  title: of table and plot.  source: the paper's figure that it redraws.  about: a
     paragraph for the report: what is compared, and what to look for.  rows: measures; a row at a time, without what
     `machine` says.  columns: of the table, keys of the rows.  plot: of all rows; None where there is nothing to draw.
-    devices: where it runs.  roads: does it read the road graphs' files, in the folder that --data names?
+    devices: where it runs.  roads: does it read the road graphs' files, in the folder that --data names?  by_graph:
+    does it ask the setting which graphs are wanted?
     """
 
     name: str
@@ -83,18 +91,22 @@ class Experiment:
     plot: Callable[[list[Row]], Figure | None]
     devices: tuple[Device, ...] = ("cpu", "cuda")
     roads: bool = False
+    by_graph: bool = False
 
 
 def perform(experiment: Experiment, setting: Setting, folder: Path | None = None, *, resume: bool = False) -> list[Row]:
     """Run it, tell of every row when it is there, show the table, and write rows and plot into the folder.
 
     A row is written as soon as it is measured, to a file that ends in PARTIAL until all are there.  folder: by default
-    RESULTS; nowhere if `quick`.  resume: go on after the rows in that file.  Raises Disagreement, and stops, if
-    contenders disagree; ValueError for a device that the experiment does not run on, for such a file unless `resume`,
-    and with it if there is none, or its rows are of another setting; KeyboardInterrupt that says what is written.
+    RESULTS; nowhere if `quick`.  resume: go on after the rows in that file.  Where graphs are named, the rows of others
+    that the folder has stay.  Raises Disagreement, and stops, if contenders disagree; ValueError for a device that the
+    experiment does not run on, for a name that no graph has, for such a file unless `resume`, and with it if there is
+    none, or its rows are of another setting; KeyboardInterrupt that says what is written.
     """
     if setting.device not in experiment.devices:
         raise ValueError(f"{experiment.name} runs on {' and '.join(experiment.devices)}, not on {setting.device}")
+    if setting.graphs and not experiment.by_graph:
+        raise ValueError(f"{experiment.name} measures all of its graphs, and takes no names of some")
     known = machine(setting.device) | {"experiment": experiment.name, "quick": setting.quick}
     if folder is None and not setting.quick:
         folder = RESULTS
@@ -114,8 +126,12 @@ def perform(experiment: Experiment, setting: Setting, folder: Path | None = None
             rows = measured(experiment, setting, known, kept, partial, console)
     except KeyboardInterrupt as stop:
         raise KeyboardInterrupt(left(partial)) from stop
+    for name in setting.graphs:
+        if not any(row["graph"] == name for row in rows):
+            raise ValueError(f"{experiment.name} has no graph that is named {name!r}")
     show(experiment, rows, console)
     if path is not None and partial is not None:
+        rows = beside(path, rows) if setting.graphs else rows
         write(path, rows)
         partial.unlink(missing_ok=True)
         draw(experiment, rows, path)
@@ -189,6 +205,12 @@ def resumed(partial: Path | None, known: Row) -> list[Row]:
                 )
     whole = {part(row) for row in rows if "missing" not in row} - {part(row) for row in rows[-1:]}
     return [row for row in rows if part(row) in whole]
+
+
+def beside(path: Path, rows: list[Row]) -> list[Row]:
+    """The rows of other graphs in a file, if it is there, and behind them these."""
+    own = {part(row) for row in rows}
+    return [row for row in load(path) if part(row) not in own] + rows if path.exists() else rows
 
 
 def left(partial: Path | None) -> str:

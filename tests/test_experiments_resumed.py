@@ -44,6 +44,8 @@ def staged(measured: list[str]) -> Stage:
     def make(stop: tuple[str, int] | None = None, absent: tuple[str, ...] = ()) -> Experiment:
         def rows(setting: Setting) -> Iterator[Row]:
             for graph in GRAPHS:
+                if not setting.wants(graph):
+                    continue
                 if kept := setting.kept_rows(graph):
                     yield from kept
                     continue
@@ -54,7 +56,9 @@ def staged(measured: list[str]) -> Stage:
                     figures = {"missing": "no file"} if graph in absent else {"ms": 1.5, "verified": True}
                     yield {"graph": graph, "n": 1, "nnz": 0, "contender": contender} | figures
 
-        return Experiment("staged", "Staged", "nobody", "", rows, ("graph", "contender", "ms"), lambda rows: None)
+        return Experiment(
+            "staged", "Staged", "nobody", "", rows, ("graph", "contender", "ms"), lambda rows: None, by_graph=True
+        )
 
     return make
 
@@ -221,6 +225,41 @@ def test_control_c_is_one_line_that_says_how_to_go_on(staged: Stage, tmp_path: P
     assert done.exit_code == 0
     assert done.stdout.startswith("4 rows are kept from ")
     assert len((tmp_path / f"{NAME}.jsonl").read_text().splitlines()) == 8
+
+
+def test_of_a_graph_that_is_named_the_rows_are_new_and_those_of_others_stay(
+    staged: Stage, measured: list[str], here: dict[str, Any], tmp_path: Path
+) -> None:
+    perform(staged(), Setting(), tmp_path)
+    measured.clear()
+    here |= {"date": "2026-01-02"}
+    perform(staged(), Setting(graphs=("b",)), tmp_path)
+    assert measured == ["b"]
+    rows = load(tmp_path / f"{NAME}.jsonl")
+    assert "".join(graphs(rows)) == "aaccddbb"
+    assert {row["graph"] for row in rows if row["date"] == "2026-01-02"} == {"b"}
+
+
+def test_a_named_graph_goes_on_after_an_interruption(staged: Stage, measured: list[str], tmp_path: Path) -> None:
+    named = Setting(graphs=("b", "c"))
+    with pytest.raises(KeyboardInterrupt):
+        perform(staged(stop=("c", 1)), named, tmp_path)
+    measured.clear()
+    perform(staged(), named, tmp_path, resume=True)
+    assert measured == ["c"]
+    assert "".join(graphs(load(tmp_path / f"{NAME}.jsonl"))) == "bbcc"
+
+
+def test_names_of_no_graph_are_refused_and_rows_stay(staged: Stage, measured: list[str], tmp_path: Path) -> None:
+    perform(staged(), Setting(), tmp_path)
+    before = (tmp_path / f"{NAME}.jsonl").read_text()
+    with pytest.raises(ValueError, match="staged has no graph that is named 'e'"):
+        perform(staged(), Setting(graphs=("e",)), tmp_path)
+    assert (tmp_path / f"{NAME}.jsonl").read_text() == before
+    measured.clear()
+    with pytest.raises(ValueError, match="staged measures all of its graphs"):
+        perform(replace(staged(), by_graph=False), Setting(graphs=("b",)), tmp_path)
+    assert measured == []
 
 
 def test_what_would_take_too_long_is_judged_by_kept_rows_too() -> None:

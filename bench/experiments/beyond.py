@@ -100,6 +100,8 @@ def rows(setting: Setting) -> Iterator[Row]:
     """Every task at every share on every graph."""
     place = find_place(setting.device)
     for name, make in graphs(setting):
+        if not setting.wants(name):
+            continue
         if kept := setting.kept_rows(name):
             yield from kept
             continue
@@ -248,4 +250,5 @@ BEYOND = Experiment(
     plot=plot,
     devices=("cuda",),
     roads=True,
+    by_graph=True,
 )

@@ -45,6 +45,8 @@ def rows(setting: Setting) -> Iterator[Row]:
     """Copies of every size, and the calls."""
     for size in QUICK_MEBIBYTES if setting.quick else MEBIBYTES:
         name = f"{size} MiB"
+        if not setting.wants(name):
+            continue
         if kept := setting.kept_rows(name):
             yield from kept
             continue
@@ -133,4 +135,5 @@ COPIES = Experiment(
     ("graph", "nnz", "contender", "ms", "gb_per_second", "floor_ms", "with_transfers_ms", "repeats", "checked"),
     plot,
     devices=("cuda",),
+    by_graph=True,
 )

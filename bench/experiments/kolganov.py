@@ -158,6 +158,7 @@ MST = Experiment(
         "checked",
     ),
     plot,
+    by_graph=True,
 )
 
 # --- both processors --------------------------------------------------------------------------------------------------
@@ -174,6 +175,8 @@ def shared(setting: Setting) -> Iterator[Row]:
     """Both graphs, every share."""
     for make in (symmetric, cliques):
         graph = make(8 if setting.quick else HYBRID_SCALE)
+        if not setting.wants(graph.name):
+            continue
         if kept := setting.kept_rows(graph.name):
             yield from kept
             continue
@@ -254,4 +257,5 @@ HYBRID = Experiment(
     ("graph", "nnz", "contender", "share", "ms", "mteps", "rounds", "copy_ms", "cpu_ms", "gpu_ms", "prepared_ms"),
     plot_shares,
     devices=("cuda",),
+    by_graph=True,
 )

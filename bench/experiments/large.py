@@ -83,6 +83,8 @@ def in_memory(setting: Setting) -> Iterator[Row]:
     place = find_place(setting.device)
     scale, edge_factor = QUICK if setting.quick else (SCALE, EDGE_FACTOR)
     name = f"rmat{scale} {edge_factor}"
+    if not setting.wants(name):
+        return
     if kept := setting.kept_rows(name):
         yield from kept
         return
@@ -129,6 +131,8 @@ def larger_than_memory(setting: Setting) -> Iterator[Row]:
     place = find_place(setting.device)
     scale, edge_factor = QUICK_BEYOND if setting.quick else (BEYOND_SCALE, BEYOND_FACTOR)
     name = f"rmat{scale} {edge_factor}, in two memories"
+    if not setting.wants(name):
+        return
     if kept := setting.kept_rows(name):
         yield from kept
         return
@@ -217,4 +221,5 @@ LARGE = Experiment(
     ),
     plot=plot,
     devices=("cuda",),
+    by_graph=True,
 )

@@ -123,6 +123,8 @@ def measured(
     Of a graph that an interrupted run has measured, its rows. The expected answer is our fused one, once it has passed
     the task's independent checks. Disagreement if it has not, or if a way, or a rival, finds something else.
     """
+    if not setting.wants(graph.name):
+        return
     if kept := setting.kept_rows(graph.name):
         yield from kept
         return
