@@ -51,8 +51,6 @@ def placed(A: S, resident: Resident, place: Place) -> S:
     """
     if A.place is place and resident == "auto":
         return A
-    if A.place is not place:
-        A = A
     how, what = plan(A, resident, place), f"moving {A} to the {place.name}"
     if A.place is place and how.resident == A.resident:
         return A
