@@ -156,6 +156,10 @@ if hasattr(os, "register_at_fork"):
 # --- a GPU ----------------------------------------------------------------------------------------------------------
 
 
+_STREAMS: dict[Place, list[Any]] = {}
+"""Of each GPU those of earlier copies that no lane has now."""
+
+
 class GPULane:
     """A lane of a GPU: a stream, and pinned buffers of CuPy's pool."""
 
@@ -164,7 +168,8 @@ class GPULane:
         self.place, self.copied = place, cuda.runtime.memcpyAsync
         self.memory = cuda.alloc_pinned_memory(2 * PIECE)
         self.buffers: Any = np.frombuffer(self.memory, np.uint8, 2 * PIECE).reshape(2, PIECE)
-        self.stream = cuda.Stream(non_blocking=True)
+        idle = _STREAMS.setdefault(place, [])
+        self.stream = idle.pop() if idle else cuda.Stream(non_blocking=True)
         self.stream.wait_event(after)
         self.done = [cuda.Event(disable_timing=True) for _ in range(2)]
 
@@ -182,9 +187,14 @@ class GPULane:
     def within(self) -> Any:
         return self.place.scope()
 
-    def close(self) -> None:
-        """Give the pinned memory back, whoever still holds the lane: an error does, until it is handled."""
+    def close(self, *, failed: bool) -> None:
+        """Give the pinned memory back, whoever still holds the lane: an error does, until it is handled.
+
+        failed: its stream may not be used again.
+        """
         self.buffers = self.memory = None
+        if not failed:
+            _STREAMS[self.place].append(self.stream)
 
 
 def to_gpu(arrays: Sequence[np.ndarray], place: Place, there: Sequence[int] | None = None) -> list[Any]:
@@ -289,6 +299,8 @@ def _copied(host: Sequence[Any], device: Sequence[Any], large: list[bool], place
                 break
         if lanes:
             copy([h for h, _ in pairs], [d for _, d in pairs], lanes, to_device=to_device, mapped=mapped)
+            for lane in lanes:
+                lane.close(failed=False)
             return
         for k, (h, d) in enumerate(pairs):
             if k in mapped:
@@ -297,7 +309,7 @@ def _copied(host: Sequence[Any], device: Sequence[Any], large: list[bool], place
                 d.set(h) if to_device else d.get(out=h)
     except BaseException:
         for lane in lanes:
-            lane.close()
+            lane.close(failed=True)
         cp.get_default_pinned_memory_pool().free_all_blocks()
         raise
 

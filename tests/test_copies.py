@@ -118,6 +118,7 @@ def device(monkeypatch: pytest.MonkeyPatch) -> Callable[..., FakeCupy]:
         for name, value in (("PIECE", 64), ("PIECED", 1000), ("LANES", 3)):
             monkeypatch.setattr(copies, name, value)
         monkeypatch.setattr(copies.pieces, "__defaults__", (64,))
+        monkeypatch.setattr(copies, "_STREAMS", {})
         return fake
 
     return make
@@ -140,6 +141,22 @@ def test_arrays_go_to_a_gpu_and_come_back(may_pin: int, pieces: int, device: Cal
         np.testing.assert_array_equal(found, given)
     assert fake.pinned <= min(may_pin, 2 * 3 * 128)
     assert (fake.crossed, fake.freed) == (pieces, 0)
+
+
+def test_copies_use_the_streams_of_earlier_ones(device: Callable[..., FakeCupy]) -> None:
+    fake = device()
+    for _ in range(3):
+        copies.to_host(copies.to_gpu(arrays(), HOST), HOST)
+    assert len(fake.queues) == 3  # of the lanes
+
+
+def test_after_a_failure_streams_are_new(device: Callable[..., FakeCupy]) -> None:
+    fake = device(fails_at=20)
+    with pytest.raises(fake.CUDARuntimeError):
+        copies.to_gpu(arrays(), HOST)
+    fake.fails_at = -1
+    copies.to_gpu(arrays(), HOST)
+    assert len(fake.queues) == 6
 
 
 def test_after_a_failure_nothing_is_pinned(device: Callable[..., FakeCupy]) -> None:

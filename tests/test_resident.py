@@ -201,6 +201,7 @@ def device(monkeypatch: pytest.MonkeyPatch, driver: Any) -> Iterator[Callable[..
         for name, value in (("PIECE", 100), ("PIECED", 1000), ("LANES", 3)):
             monkeypatch.setattr(copies, name, value)
         monkeypatch.setattr(copies.pieces, "__defaults__", (100,))
+        monkeypatch.setattr(copies, "_STREAMS", {})
         driver()
         return fake
 
