@@ -281,6 +281,11 @@ def check_written(comm: Any) -> None:
     with pytest.raises(TypeError, match="got Partitioned by columns"):
         assign(Q.T, 1)
     assert P.equals(A)
+    if comm is not None and comm.Get_size() > 1:
+        own = partition(A, parts=2)
+        same("parts of this process", lambda M: ewise_add(M, own, "plus").to_edges(), cuts(A, comm), A)
+        with pytest.raises(ValueError, match="gathers"):
+            ewise_add(own, P, "plus")
 
 
 def check_algorithms(comm: Any) -> None:

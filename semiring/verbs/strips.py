@@ -26,7 +26,7 @@ def by_strips(A: Any, function: Callable[[CSR, int], Any]) -> Any:
 
 
 def strips_of(x: Any, A: Partitioned) -> list[Any]:
-    """A matrix, a dense one or nothing, as this process's strips of A are cut, and where they are. None, or a step."""
+    """What a matrix, an array or None has for each strip of this process, where that is: see `Partitioned.alike`."""
     if x is None:
         return [None] * len(A.parts)
     if isinstance(x, Matrix):
