@@ -31,7 +31,7 @@ from formats.parts import launchers
 from formats.parts.group import Group, ParticipantError
 from formats.parts.links import FOLDED
 from formats.parts.partitioned import balanced
-from semiring import MaxMin, MinPlus, ewise_add, explain, mxm, select
+from semiring import MaxMin, MinPlus, apply, assign, ewise_add, ewise_union, explain, extract, mxm, select
 
 from . import parts
 from .conftest import why_no_gpu, writable
@@ -97,6 +97,29 @@ def test_what_is_written_into_parts_is_what_one_matrix_becomes(fmt: Any, count: 
     A = rmat(4, dtype=np.int32, high=9)
     for name, call in parts.written(A).items():
         parts.same(name, call, parts.cuts(A, None, fmt, count), A)
+
+
+@pytest.mark.parametrize("shape", [(0, 0), (1, 5), (5, 1), (3, 7)])
+@pytest.mark.parametrize("dtype", [np.int64, np.float32])
+def test_awkward_shapes_in_more_parts_than_rows_are_written_as_one_matrix(shape: tuple[int, int], dtype: Any) -> None:
+    draw = np.random.default_rng(0)
+    A, B = (dense_as(draw.random(shape) < 0.5, dtype) for _ in range(2))
+    flags, rows, cols = draw.random(shape) < 0.5, draw.permutation(shape[0])[1:], draw.permutation(shape[1])[1:]
+    for name, call in {
+        "a scalar": lambda M: assign(parts.fresh(M), 1, rows, cols, accum="max"),
+        "a matrix": lambda M: assign(parts.fresh(M), extract(B, rows, cols), rows, cols, mask=flags),
+        "in parts": lambda M: assign(parts.fresh(M), parts.like(M, B), mask=B, complement=True, replace=True),
+        "positions": lambda M: apply(M, "rowindex", mask=flags),
+        "arguments": lambda M: mxm(M, M.T, "max_second", return_argument=True)[1],
+        "union": lambda M: ewise_union(M, 1, B, 1, "first", mask=B),
+    }.items():
+        parts.same(name, lambda M, call=call: call(M).to_edges(), partition(A, parts=5), A)
+
+
+def dense_as(there: np.ndarray, dtype: Any) -> CSR:
+    """The matrix with an entry at each true place."""
+    rows, cols = np.nonzero(there)
+    return from_edges(rows, cols, (1 + rows % 3).astype(dtype), shape=there.shape)
 
 
 @needs_mpi
