@@ -31,10 +31,11 @@ from .search import Search, own_range, own_rows
 def distances(A: Partitioned, source: int, s: Semiring, until: Until, delta: Any) -> Any:
     """Distances from `source`; `Unsuited` where longer paths may be better."""
     rows: Any = compressed(A, 0)
-    if (whole := alone_on_host(rows, always=gains_by_length(A, s))) is not None:
+    gains = gains_by_length(A, s)
+    if (whole := alone_on_host(rows, always=gains)) is not None:
         with A.group.guarded("paths"):
-            return by_one(whole, source, s, until, delta)
-    if gains_by_length(A, s):
+            return by_one(whole, source, s, until, delta, gains)
+    if gains:
         return Unsuited("longer paths may be better, and there is no room for all of the matrix beside a strip")
     if s.mul != OPERATORS["plus"]:
         return Search(rows, source, s, until, None).run()
@@ -47,22 +48,24 @@ def distances(A: Partitioned, source: int, s: Semiring, until: Until, delta: Any
     return exactly(rows, d, s)
 
 
-def by_one(A: CSR, source: int, s: Semiring, until: Until, delta: Any) -> Any:
-    """Distances from `source` by a process alone."""
-    from ..cpu.distances import near_far
-    from ..cpu.label_correcting import by_queue
+def by_one(A: CSR, source: int, s: Semiring, until: Until, delta: Any, gains: bool) -> Any:
+    """Distances from `source` by a process alone.  gains: may longer paths be better?"""
+    if gains:
+        from ..cpu.label_correcting import by_queue
 
-    if gains_by_length(A, s):
         return by_queue(A, source, s, until)
+    from ..cpu.distances import near_far
+
     return near_far(A, source, s, until, None if delta is None else bucket_width(A, delta))
 
 
 def tree(A: Partitioned, d: Any, source: int, s: Semiring) -> Any:
     """Parents from the distances, where each vertex hangs on a nearer one; else `Unsuited`."""
-    if (whole := alone_on_host(compressed(A, 0), always=gains_by_length(A, s))) is not None:
+    gains = gains_by_length(A, s)
+    if (whole := alone_on_host(compressed(A, 0), always=gains)) is not None:
         with A.group.guarded("tree"):
             return parents(whole, d, source, s, nearest=False)
-    if gains_by_length(A, s):
+    if gains:
         return Unsuited("a nearer vertex need not come earlier, so that parents are found in rounds")
     rows: Any = compressed(A, 0)
     with A.group.guarded("tree"):
