@@ -283,8 +283,8 @@ def spread(A: CSR, gpus: int) -> Partitioned:
 def placed(P: Partitioned) -> Partitioned:
     """P, with each of its strips on a simulated GPU."""
     for k, part in enumerate(P.parts):
-        object.__setattr__(part, "_place", find_place(f"cuda:{k}"))
-    object.__setattr__(P, "_place", find_place("cuda:0"))
+        object.__setattr__(part, "place", find_place(f"cuda:{k}"))
+    object.__setattr__(P, "place", find_place("cuda:0"))
     return P
 
 

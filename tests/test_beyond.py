@@ -127,7 +127,7 @@ def test_the_lightest_in_edges_fill_their_budget(monkeypatch: pytest.MonkeyPatch
 def test_a_pull_is_of_lengths_from_a_source_to_all(monkeypatch: pytest.MonkeyPatch) -> None:
     A, all_of = rmat(6), Until(MinPlus)
     assert not one_pull.suits(A, MinPlus, all_of)  # A is resident
-    monkeypatch.setattr(CSR, "all_resident", False)
+    monkeypatch.setitem(vars(A), "all_resident", False)
     assert one_pull.suits(A, MinPlus, all_of)
     assert not one_pull.suits(A, MaxPlus, Until(MaxPlus))
     assert not one_pull.suits(A, MinPlus, Until(MinPlus, limit=3.0))

@@ -292,11 +292,11 @@ class Matrix(Notation["Matrix"], Storage):
     def overwrite(self, other: Matrix) -> None:
         """Become `other`, of the same format. The one way a matrix changes: being a verb's `out`."""
         twin = self.__dict__.pop("_twin", None)
-        self.__dict__.pop("_kept_values", None)
+        self.__dict__.pop("_kept", None)
         for field in fields(self):  # type: ignore[arg-type]
             object.__setattr__(self, field.name, getattr(other, field.name))
         if twin is not None:  # somebody may hold the transpose: it follows
-            twin.__dict__.pop("_kept_values", None)
+            twin.__dict__.pop("_kept", None)
             twin.__dict__.update(dict(zip((f.name for f in fields(twin)), self._transposed().components, strict=True)))
             object.__setattr__(self, "_twin", twin)
 

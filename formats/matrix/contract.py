@@ -8,7 +8,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from dataclasses import fields
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, ClassVar, Self, TypeAlias, TypeVar
 
 import numpy as np
@@ -78,14 +78,10 @@ class Storage:
     def dtype(self) -> np.dtype:
         return self.values.dtype
 
-    @property
+    @cached_property
     def place(self) -> Place:
         """Where the matrix is: the host, or one GPU."""
-        known = self.__dict__.get("_place")
-        if known is None:
-            known = next(map(place_of, held(self.components)), HOST)
-            object.__setattr__(self, "_place", known)
-        return known
+        return next(map(place_of, held(self.components)), HOST)
 
     def _place_of(self, device: Device | Place) -> Place:
         """The place that a name means."""
@@ -130,14 +126,10 @@ class Storage:
         """Of `nbytes`, those that kernels read without the bus: all, but of a matrix moved with `resident=`."""
         return self.nbytes - sum(map(elsewhere, self.arrays))
 
-    @property
+    @cached_property
     def all_resident(self) -> bool:
         """Do kernels read all of it without the bus? Every algorithm asks, so the answer is kept."""
-        known = self.__dict__.get("_all_resident")
-        if known is None:
-            known = self.resident == self.nbytes
-            object.__setattr__(self, "_all_resident", known)
-        return known
+        return self.resident == self.nbytes
 
     @property
     def kept_nbytes(self) -> int:
@@ -207,9 +199,9 @@ class Storage:
         twin = self.__dict__.get("_twin")
         return [self] if twin is None else [self, twin]
 
-    @property
+    @cached_property
     def _kept(self) -> dict[Any, Any]:
-        return self.__dict__.setdefault("_kept_values", {})
+        return {}
 
     @property
     def on_disk(self) -> bool:
@@ -256,7 +248,7 @@ class Storage:
 
     def forget_kept(self) -> None:
         """Let go of everything kept with the matrix and its transpose; what is asked for again is made again."""
-        for kept in [value for holder in self._both for value in holder.__dict__.pop("_kept_values", {}).values()]:
+        for kept in [value for holder in self._both for value in holder.__dict__.pop("_kept", {}).values()]:
             for each in kept if isinstance(kept, tuple) else (kept,):
                 if hasattr(each, "forget"):
                     each.forget()
