@@ -155,9 +155,7 @@ template <class Columns> struct ListBetween {
             count += __popc(all[j]);
         }
         if (count == 0) return;
-        unsigned long long base = 0;
-        if (lane_number() == 0) base = atomicAdd(counter, (unsigned long long)count);
-        base = __shfl_sync(WARP, base, 0);
+        unsigned long long base = places_for(count, counter);
 #pragma unroll
         for (int j = 0; j < AT_ONCE; ++j) {
             if (wanted[j]) {
@@ -299,9 +297,7 @@ __device__ __forceinline__ void grow_forest(ForestControl* control, const I* ind
                 const bool left = here && edge.a != edge.b;
                 const unsigned int all = __ballot_sync(WARP, left);
                 if (all == 0) continue;
-                unsigned long long base = 0;
-                if (lane_number() == 0) base = atomicAdd(control->queue + slot, (unsigned long long)__popc(all));
-                base = __shfl_sync(WARP, base, 0);
+                const unsigned long long base = places_for(__popc(all), control->queue + slot);
                 if (!left) continue;
                 other[base + __popc(all & lanes_below())] = edge;
                 offers.make(edge.a, edge.key);

@@ -62,13 +62,8 @@ extern "C" __global__ void place_light(const I* starts, const Pair* pairs, long 
 extern "C" __global__ void list_readers(PullControl* control, const T* next, const T* d, T lowest, long long n, J* listed) {
     for (long long first = thread_number() - lane_number(); first < n; first += thread_count()) {
         const long long v = first + lane_number();
-        const bool wanted = v < n && better(product(next[v], lowest), d[v]);
-        const unsigned int all = __ballot_sync(WARP, wanted);
-        if (all == 0) continue;
-        unsigned long long base = 0;
-        if (lane_number() == 0) base = atomicAdd(&control->listed, (unsigned long long)__popc(all));
-        base = from_lane(base, 0);
-        if (wanted) listed[base + __popc(all & lanes_below())] = (J)v;
+        const bool wanted[] = {v < n && better(product(next[v], lowest), d[v])};
+        append(wanted, &control->listed, [&](int, unsigned long long at) { listed[at] = (J)v; });
     }
 }
 

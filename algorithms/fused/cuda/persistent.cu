@@ -188,3 +188,25 @@ __device__ __forceinline__ Places reserve(unsigned int wanted, unsigned int weig
     __syncthreads();
     return {(unsigned int)place, (unsigned int)(place >> 32)};
 }
+
+// The first of so many places in a list, for a warp's lanes, by one atomic. All of the warp take part.
+__device__ __forceinline__ unsigned long long places_for(unsigned int count, unsigned long long* counter) {
+    unsigned long long base = 0;
+    if (lane_number() == 0) base = atomicAdd(counter, (unsigned long long)count);
+    return from_lane(base, 0);
+}
+
+// Likewise for the marked things of the lanes: put(j, place) for each.
+template <int AT_ONCE, class Put>
+__device__ __forceinline__ void append(const bool (&marked)[AT_ONCE], unsigned long long* counter, const Put& put) {
+    unsigned int all[AT_ONCE], count = 0;
+#pragma unroll
+    for (int j = 0; j < AT_ONCE; ++j) count += __popc(all[j] = __ballot_sync(WARP, marked[j]));
+    if (count == 0) return;
+    unsigned long long base = places_for(count, counter);
+#pragma unroll
+    for (int j = 0; j < AT_ONCE; ++j) {
+        if (marked[j]) put(j, base + __popc(all[j] & lanes_below()));
+        base += __popc(all[j]);
+    }
+}

@@ -112,7 +112,6 @@ template <class Columns> struct Collect {
     __device__ __forceinline__ void edges(const int* owner, const I* place, const bool* inside) {
         I x[AT_ONCE], own[AT_ONCE];
         unsigned long long w[AT_ONCE];
-        unsigned int all[AT_ONCE], count = 0;
         unsigned char level[AT_ONCE], of_x[AT_ONCE];
         bool wanted[AT_ONCE], minus[AT_ONCE];
 #pragma unroll
@@ -144,20 +143,9 @@ template <class Columns> struct Collect {
             if (of_x[j] != NEVER && w[j] > sieve.weights[of_x[j]]) wanted[j] = false;
             if (wanted[j] && w[j] > sieve.threshold && sieve.tree[own[j]] == sieve.tree[x[j]]) wanted[j] = false;
         }
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) {
-            all[j] = __ballot_sync(WARP, wanted[j]);
-            count += __popc(all[j]);
-        }
-        if (count == 0) return;
-        unsigned long long base = 0;
-        if (lane_number() == 0) base = atomicAdd(counter, (unsigned long long)count);
-        base = from_lane(base, 0);
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) {
-            if (wanted[j]) list[base + __popc(all[j] & lanes_below())] = {w[j], own[j], minus[j] ? x[j] | MINUS : x[j]};
-            base += __popc(all[j]);
-        }
+        append(wanted, counter, [&](int j, unsigned long long at) {
+            list[at] = {w[j], own[j], minus[j] ? x[j] | MINUS : x[j]};
+        });
     }
 };
 
@@ -279,23 +267,6 @@ __device__ __forceinline__ void look_at_weights(StreamControl* control, const Ed
     if (lightest < now(&control->lightest)) atomicMin(&control->lightest, lightest);
     if (heaviest > now(&control->heaviest)) atomicMax(&control->heaviest, heaviest);
     if ((differing & ~now(&control->differing)) != 0) atomicOr(&control->differing, differing);
-}
-
-// Places in a list for the lanes' marked things, by one atomic of the warp.
-template <class Put>
-__device__ __forceinline__ void append(const bool* marked, unsigned long long* counter, const Put& put) {
-    unsigned int all[OPENED], count = 0;
-#pragma unroll
-    for (int j = 0; j < OPENED; ++j) count += __popc(all[j] = __ballot_sync(WARP, marked[j]));
-    if (count == 0) return;
-    unsigned long long base = 0;
-    if (lane_number() == 0) base = atomicAdd(counter, (unsigned long long)count);
-    base = from_lane(base, 0);
-#pragma unroll
-    for (int j = 0; j < OPENED; ++j) {
-        if (marked[j]) put(j, base + __popc(all[j] & lanes_below()));
-        base += __popc(all[j]);
-    }
 }
 
 // Edges between two trees offer their keys to both, and are listed; the others are left out from now on. from: which

@@ -67,9 +67,7 @@ struct Listing {
             count += __popc(all[j]);
         }
         if (count == 0) return;
-        unsigned long long base = 0;
-        if (lane_number() == 0) base = atomicAdd(counter, (unsigned long long)count);
-        base = __shfl_sync(WARP, base, 0);
+        unsigned long long base = places_for(count, counter);
 #pragma unroll
         for (int j = 0; j < AT_ONCE; ++j) {
             if (wanted[j]) {
@@ -257,9 +255,7 @@ struct Rounds {
                 }
                 const unsigned int all = __ballot_sync(WARP, edge.a != edge.b);
                 if (all == 0) continue;
-                unsigned long long base = 0;
-                if (lane_number() == 0) base = atomicAdd(control->queue + slot, (unsigned long long)__popc(all));
-                base = __shfl_sync(WARP, base, 0);
+                const unsigned long long base = places_for(__popc(all), control->queue + slot);
                 if (edge.a == edge.b) continue;
                 other[base + __popc(all & lanes_below())] = edge;
                 offers.make(edge.a, edge.key());
