@@ -282,7 +282,7 @@ def index_dtype(*extents: int) -> np.dtype:
 def supported_dtype(dtype: DTypeLike) -> np.dtype:
     """The dtype in which values of `dtype` are stored; TypeError if none of ours holds them."""
     given = np.dtype(dtype)
-    stored = np.dtype(_PROMOTIONS.get(given.name, given))
+    stored = given if given in DTYPES else np.dtype(_PROMOTIONS.get(given.name, given))
     if stored not in DTYPES:
         raise TypeError(f"values of dtype {given} are not supported; use one of {', '.join(type_names)}")
     return stored

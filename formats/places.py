@@ -109,8 +109,7 @@ class Place:
     def check_room(self, what: str, needed: int) -> None:
         """OutOfHostMemory or OutOfDeviceMemory, with the figures, if `what` needs more bytes than there are.
 
-        Without a limit it costs nothing up to UNQUESTIONED_BYTES, little where CuPy's pool has as many unused, and
-        else some 50 to 150 µs.
+        Without a limit it costs nothing where `questions` says so, and else some 50 to 150 µs.
         """
         if self.questions(needed):
             available = self.available_bytes()
@@ -121,14 +120,21 @@ class Place:
             if available is not None and needed > available:
                 raise self.no_room(what, needed, available)
 
-    def questions(self, needed: int) -> bool:
-        """Must somebody look whether so many bytes are available?"""
+    def questions(self, needed: int, *, may_fail: bool = False) -> bool:
+        """Must somebody look whether so many bytes are available?
+
+        Without a limit, not up to UNQUESTIONED_BYTES, nor for what CuPy's pool has unused: CUDA takes long to say what
+        is free.  may_fail: can the caller cope if there is no such memory? Then nor for a small share of a GPU's.
+        """
         if LIMITS and self in LIMITS:
             return True
-        return needed > UNQUESTIONED_BYTES and (self.on_host or needed > self._unused_bytes())
+        if needed <= UNQUESTIONED_BYTES or self.on_host:
+            return needed > UNQUESTIONED_BYTES
+        small = may_fail and needed * UNQUESTIONED_PART <= _total(cupy(), self.ordinal)
+        return not small and needed > self._unused_bytes()
 
     def _unused_bytes(self) -> int:
-        """Bytes that CuPy's pool has here and nobody uses. CUDA takes 50 times as long to say what is free."""
+        """Bytes that CuPy's pool has here and nobody uses."""
         with self.scope():
             return 0 if own_allocator() else int(cupy().get_default_memory_pool().free_bytes())
 
@@ -145,6 +151,8 @@ LIMITS: dict[Place, int] = {}
 """What `set_memory_limit` said: empty for most processes, which saves a look at each call."""
 OUTSIDE: dict[Place, int] = {}
 """Bytes of GPUs that are held outside CuPy's pool: by matrices of which a share is resident."""
+UNQUESTIONED_PART = 64
+"""One in so many bytes of a GPU are not checked where whoever takes them copes with a failure."""
 _ON_HOST = (np.ndarray, np.generic)
 _gpu = lru_cache(maxsize=None)(functools.partial(Place, "cuda"))
 
@@ -241,6 +249,13 @@ def free_and_total() -> tuple[int, int]:
     cp = cupy()
     free, total = cp.cuda.runtime.memGetInfo()
     return int(free) + int(cp.get_default_memory_pool().free_bytes()), int(total)
+
+
+@lru_cache(maxsize=16)
+def _total(cp: Any, ordinal: int) -> int:
+    """Bytes of a GPU in all."""
+    with cp.cuda.Device(ordinal):
+        return int(cp.cuda.runtime.memGetInfo()[1])
 
 
 def own_allocator() -> bool:

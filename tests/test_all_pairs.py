@@ -157,7 +157,7 @@ def test_floats_whose_sums_round_have_the_trees_of_the_searches(method: Any) -> 
 
 
 def test_where_memory_is_short_it_is_refused_before_any_work(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Place, "questions", lambda place, needed: True)
+    monkeypatch.setattr(Place, "questions", lambda place, needed, **how: True)
     monkeypatch.setattr(Place, "available_bytes", lambda place: 10_000)
     with pytest.raises(OutOfHostMemory, match=r"all_pairs of 200 vertices, .* needs 480,000 bytes"):
         all_pairs(from_edges([0], [1], shape=200), method="blocks")

@@ -161,7 +161,7 @@ def test_where_the_rows_do_not_fit_the_definition_runs_and_the_figures_are_told(
     A = stored(rmat(7), COO)
     expected = bfs(A, 3, direction="push", fused=False)
     monkeypatch.setattr(Place, "check_room", lambda place, what, needed: None)
-    monkeypatch.setattr(Place, "questions", lambda place, needed: True)
+    monkeypatch.setattr(Place, "questions", lambda place, needed, **how: True)
     monkeypatch.setattr(Place, "available_bytes", lambda place: 100)
     told = explain(bfs, A, 3, direction="push")
     assert_equal(told.result, expected)

@@ -182,6 +182,19 @@ def test_nobody_asks_cuda_for_what_cupys_pool_has(fake: FakeCupy, monkeypatch: p
     assert place.questions(1 << 30)
 
 
+def test_a_small_share_of_a_gpu_is_not_asked_for_by_who_copes_with_its_lack(fake: FakeCupy) -> None:
+    place, total = find_place("cuda:1"), 64 << 30
+    fake.cuda.runtime.memGetInfo = lambda: (0, total)
+    small, large = total // 64, total // 64 + 1
+    assert [place.questions(needed, may_fail=True) for needed in (small, large)] == [False, True]
+    assert place.questions(small)
+    set_memory_limit("64 GB", device=place)
+    try:
+        assert place.questions(small, may_fail=True)
+    finally:
+        set_memory_limit(None, device=place)
+
+
 def test_what_is_compiled_is_kept_for_each_gpu(fake: FakeCupy) -> None:
     made = kept_by_place(2)(lambda name: [name, fake.current])
     assert made("k") is made("k") is not made("l")
@@ -243,7 +256,7 @@ def test_an_algorithm_and_a_product_beyond_the_limit_are_refused(limited: Any) -
 def test_what_nobody_holds_is_freed_before_a_call_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     left = iter([10, 100])
     monkeypatch.setattr(Place, "available_bytes", lambda place: next(left))
-    monkeypatch.setattr(Place, "questions", lambda place, needed: True)
+    monkeypatch.setattr(Place, "questions", lambda place, needed, **how: True)
     HOST.check_room("x", 50)
     assert list(left) == []
 
@@ -251,7 +264,7 @@ def test_what_nobody_holds_is_freed_before_a_call_is_refused(monkeypatch: pytest
 def test_what_is_kept_with_a_matrix_gives_way_before_an_algorithm_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     A = graph()
     monkeypatch.setattr(Place, "available_bytes", lambda place: 10**6 - 10**3 * A.kept_nbytes)
-    monkeypatch.setattr(Place, "questions", lambda place, needed: True)
+    monkeypatch.setattr(Place, "questions", lambda place, needed, **how: True)
     A.keep(COMPRESSED, lambda: A.to("csc"), CSR)
     assert A.kept_nbytes > 10**3
     assert bfs(A, 0).size == A.nrows

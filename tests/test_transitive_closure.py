@@ -94,7 +94,7 @@ def test_it_takes_no_more_memory_than_it_asks_for(A: CSR, reflexive: bool, monke
 
 
 def test_what_does_not_fit_is_refused_with_the_figures(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Place, "questions", lambda place, needed: True)
+    monkeypatch.setattr(Place, "questions", lambda place, needed, **how: True)
     monkeypatch.setattr(Place, "available_bytes", lambda place: 40_000)
     monkeypatch.setattr(distances_in_blocks, "FEW", 0)
     with pytest.raises(

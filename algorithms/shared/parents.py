@@ -65,8 +65,12 @@ def as_weights(A: Matrix, semiring: Semiring) -> Matrix:
 
 def gains_by_length(A: Matrix, semiring: Semiring) -> bool:
     """Can a path become better by being longer? For MinPlus: has `A` a negative weight? Found once."""
-    unit = semiring.unit(A.dtype)
-    return A.keep(GAINS, lambda: bool(semiring.better(reduce(A, semiring.add), unit)), semiring)
+
+    def found() -> bool:
+        unit = semiring.unit(A.dtype)
+        return bool(semiring.better(reduce(A, semiring.add), unit))
+
+    return A.keep(GAINS, found, semiring)
 
 
 @Batched

@@ -215,10 +215,9 @@ class SingleSource(Batched[P, R]):
     def relies_on(self, A: Matrix, *args: Any, **parameters: Any) -> str:
         """What a fused run takes from the user's word: the laws of a semiring that is not ours."""
         s: Semiring = args[1]
-        shipped = MONOIDS.get(s.add.name) == s.add and OPERATORS.get(s.mul.name) == s.mul
         return (
             ""
-            if shipped
+            if is_shipped(s)
             else f"relied on as {s.name} declares them: check_laws({s.name}, {A.dtype}) looks for counterexamples"
         )
 
@@ -256,6 +255,13 @@ def fill_trees(A: Matrix, sources: list[int], rows: Rows, s: Semiring) -> None:
             fill([parent], [tree_of(A, d, source, s)])
 
 
+@functools.lru_cache(maxsize=256)
+def is_shipped(s: Semiring) -> bool:
+    """Are ⊕ and ⊗ ours?"""
+    return MONOIDS.get(s.add.name) == s.add and OPERATORS.get(s.mul.name) == s.mul
+
+
+@functools.lru_cache(maxsize=256)
 def order_matters(s: Semiring, dtype: Any) -> str:
     """Why paths may not be found in whatever order, as fused implementations do; "" if they may."""
     if s.add.name == "any":

@@ -98,7 +98,6 @@ def _turned(A: Matrix) -> Matrix:
         return compressed(A, 1).T
 
 
-@at_home
 def is_symmetric(A: Matrix, *, pattern: bool = False) -> bool:
     """Has every entry its reverse, of the same value? Found once, and kept with `A`.
 
@@ -108,6 +107,7 @@ def is_symmetric(A: Matrix, *, pattern: bool = False) -> bool:
     return known_symmetric(A, pattern=pattern) or base.keep(SYMMETRIC, lambda: _mirrored(base, pattern), pattern)
 
 
+@at_home
 def _mirrored(A: Matrix, pattern: bool) -> bool:
     if A.nrows != A.ncols:
         return False

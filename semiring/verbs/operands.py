@@ -6,6 +6,7 @@ infinity in float64. A Boolean semiring sees the pattern of a matrix of numbers:
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, Literal, TypeVar
 
 import numpy as np
@@ -45,7 +46,12 @@ def typing_of(op: Semiring | Monoid | BinaryOp | str, part: Literal["add", "mul"
     if isinstance(op, Semiring) or (isinstance(op, str) and "_" in op):
         return find_semiring(op)
     combiner = find_combiner(op, part)
-    return Semiring(combiner, combiner.op) if isinstance(combiner, Monoid) else None
+    return _of_monoid(combiner) if isinstance(combiner, Monoid) else None
+
+
+@lru_cache(maxsize=64)
+def _of_monoid(monoid: Monoid) -> Semiring:
+    return Semiring(monoid, monoid.op)
 
 
 def result_dtype(combiner: Monoid | BinaryOp, dtype: np.dtype) -> np.dtype:

@@ -229,7 +229,7 @@ class Fusible(Verb[P, R]):
             raise TypeError(f"fused must be True or False, got {fused!r}")
         if args and isinstance(args[0], Matrix):
             A, vectors = args[0], self.holds.fused[0] * args[0].nrows
-            if A.place.questions(vectors):
+            if A.place.questions(vectors, may_fail=True):
                 self._check_vectors(A, vectors)
         if fused:
             return super().__call__(*args, **kwargs)
@@ -254,7 +254,7 @@ class Fusible(Verb[P, R]):
     def _rows_of(self, A: Matrix) -> Matrix:
         """`A`, or its rows as CSR if only they can be run as a whole: made once, kept with `A`, and told."""
         own = (type(A), A.place.backend)
-        if own in self.cells or self.runs_fused(*own) is None:
+        if own in self.cells or A.on_disk or self.runs_fused(*own) is None:
             return A
         name = type(A).__name__
         if not leads(type(A), CSR):
@@ -286,14 +286,16 @@ class Fusible(Verb[P, R]):
 
     def solve(self, A: Matrix, *args: Any, **kwargs: Any) -> Any:
         """The answer by the implementation for A, if one takes these arguments, or else by the equations."""
-        A = A if why_not_fused() or A.on_disk else self._rows_of(A)
+        why = why_not_fused()
+        A = A if why else self._rows_of(A)
         with running_as(self.name, A) as run:
-            whole, why = self._whole(A)
+            whole, why = (None, why) if why else self._whole(A)
             if whole is not None:
                 run.implementation, run.why = "fused", f"registered for {run.format} on {run.device}"
                 relied = self.relies_on(A, *args, **kwargs)
                 may_be_long = A.place.on_host and (bool(relied) or A.nnz >= self.long)
-                answer = interruptible(functools.partial(self._run_whole, whole, A, *args, **kwargs), may_be_long)
+                call = functools.partial(self._run_whole, whole, A, *args, **kwargs)
+                answer = interruptible(call) if may_be_long else call()
                 if not isinstance(answer, Unsuited):
                     if relied:
                         run.facts["laws"] = relied
@@ -324,11 +326,8 @@ class Fusible(Verb[P, R]):
 
     def _whole(self, A: Matrix) -> tuple[Implementation | None, str]:
         """The registered implementation for A; or None, and why."""
-        why = why_not_fused()
-        if not why and self.in_order and A.streams:
-            why = "its files are read row by row in their order"
-        if why:
-            return None, why
+        if self.in_order and A.streams:
+            return None, "its files are read row by row in their order"
         whole = self.cells.get((type(A), A.place.backend))
         return whole, "" if whole else f"no fused implementation for {type(A).__name__} on {A.device}"
 

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from algorithms.shared.traversal import SEARCHES
-from formats import CSR
+from formats import CSC, CSR
 from formats.arrays import DeviceArray as Array
 from formats.arrays import cupy
-from formats.matrix.facts import SYMMETRIC, Fact
+from formats.matrix.facts import COMPRESSED, SYMMETRIC, Fact
 from formats.places import Place
 from formats.resident import check_pinned, elsewhere, empty
 from formats.storage.orientation import by_columns, has_columns, has_room_for_columns, is_symmetric, known_symmetric
@@ -57,8 +57,10 @@ def columns_of(A: CSR) -> tuple[Array, Array]:
     """(indptr, rows) of A's columns: on the device where there is room, else rows in pinned memory; kept with A."""
     if known_symmetric(A, pattern=True):
         return A.indptr, A.indices
-    if not A.keeps(PATTERN_COLUMNS) and (has_columns(A) or has_room_for_columns(A)):
-        columns: Any = by_columns(A)
+    columns: Any = A.known(COMPRESSED, CSC)
+    if columns is None and not A.keeps(PATTERN_COLUMNS) and has_room_for_columns(A):
+        columns = by_columns(A)
+    if columns is not None:
         return columns.indptr, columns.indices
     found = A.keep(PATTERN_COLUMNS, lambda: columns_in_pieces(A))
     return found.indptr, found.rows
@@ -74,14 +76,15 @@ def turned_outside(A: CSR) -> bool:
 
 def both_ways(A: CSR, *, reads: bool) -> bool:
     """Has every entry its reverse? reads: may A be read to find out? Else only if it is known, or A is resident."""
-    known = known_symmetric(A, pattern=True) or A.keeps(SYMMETRIC, True)
-    return (reads or known or not beyond(A)) and is_symmetric(A, pattern=True)
+    if known_symmetric(A, pattern=True) or A.keeps(SYMMETRIC, True):
+        return known_symmetric(A, pattern=True)
+    return (reads or not beyond(A)) and is_symmetric(A, pattern=True)
 
 
-def has_room(A: Any, a_vertex: int, an_entry: int) -> bool:
-    """Has the device room for so many bytes a vertex and an entry?"""
+def has_room(A: Any, a_vertex: int, an_entry: int, *, may_fail: bool = False) -> bool:
+    """Has the device room for so many bytes a vertex and an entry?  may_fail: as of `Place.questions`."""
     needed = a_vertex * A.nrows + an_entry * A.nnz
-    available = A.place.available_bytes() if A.place.questions(needed) else None
+    available = A.place.available_bytes() if A.place.questions(needed, may_fail=may_fail) else None
     return available is None or needed <= available
 
 

@@ -44,7 +44,7 @@ from .beyond import (
     room,
     turned_outside,
 )
-from .paths import HOPS, as_vertices, begin_ahead, deep, fixpoint, mark_unreached, may_be_deep, narrow, step_of
+from .paths import BEGUN, HOPS, as_vertices, begin_ahead, deep, fixpoint, mark_unreached, may_be_deep, narrow, step_of
 from .staging import staged
 from .stream import forest_in_one_pass
 
@@ -57,7 +57,7 @@ MOST_ENTRIES = 2**32 - 1
 """Edges are counted in 32 bits."""
 
 LIKELY = {False: ("rest", "strong", "search"), True: ("components",)}
-"""Units of strong components, and of weak ones. Strong ones of a symmetric matrix need those of weak ones instead."""
+"""Units of strong components, and of weak ones."""
 
 CHOICES = {"auto": 0, "push": 1, "pull": 2}
 MOST_LEVELS = 256
@@ -121,14 +121,15 @@ def searched(
         return Unsuited(f"it counts edges in 32 bits, and there are {A.nnz:,}")
     level, columns = None, None
     hops_serve = how.choice == "auto" and outside is None and deepest is None and narrow(A)
-    if hops_serve and may_be_deep(A):
+    goes_deep = hops_serve and may_be_deep(A)
+    if goes_deep:
         begin_ahead(A, MinPlus, np.dtype(np.int32))
     if return_parents:
-        compile.ahead((kernels.pattern_unit, "parents", types_of(A)))
-    if hops_serve and deep(A):
+        A.keep(BEGUN, lambda: compile.ahead((kernels.pattern_unit, "parents", types_of(A))), "parents")
+    if goes_deep and deep(A):
         level = levels_by_hops(A, source)
     if level is None:
-        k = kernels.pattern("search", types_of(A))
+        k = kernels.pattern_of(A, "search")
         how = how if turned_outside(A) else how.for_matrix(A)
         columns = columns_of(A) if how.choice != "push" else None
         level = cupy().empty(A.nrows, np.int32)
@@ -187,7 +188,7 @@ class Search:
 
 def parents(A: CSR, columns: Rows | None, level: Array) -> Array:
     """Each vertex's smallest predecessor one level nearer."""
-    k, n = kernels.pattern("parents", types_of(A)), np.int64(A.nrows)
+    k, n = kernels.pattern_of(A, "parents"), np.int64(A.nrows)
     if columns is not None:
         parent = cupy().empty(A.nrows, A.indptr.dtype)
         k.plain("parents_pulled", A.nrows, (*columns, n, level, level, parent))
@@ -228,8 +229,8 @@ def strong_components_of(A: CSR, weak: bool, trim: bool, pivot: str, seed: int, 
 
 def begin_components(A: CSR, weak: bool) -> None:
     """Have compiled what components of `A` are likely to need."""
-    if not A.keeps(SYMMETRIC, True):
-        kinds = LIKELY[weak or known_symmetric(A)]
+    if not (A.keeps(SYMMETRIC, True) or known_symmetric(A)):
+        kinds = LIKELY[weak]
         turned = [] if weak else turning(A)
         compile.ahead(comparing(A), *turned, *((kernels.pattern_unit, kind, types_of(A)) for kind in kinds))
 
@@ -238,7 +239,7 @@ def connected(A: CSR, both_ways: bool) -> Array:
     """The smallest vertex of each vertex's component, edges counting both ways."""
     cp = cupy()
     n, index_type = A.nrows, A.indptr.dtype
-    k, label = kernels.pattern("components", types_of(A)), cp.empty(n, index_type)
+    k, label = kernels.pattern_of(A, "components"), cp.empty(n, index_type)
     if n == 0:
         return label
     rows, sizes = rows_of(A), (k.index(n), k.index(A.nnz))
@@ -263,8 +264,8 @@ def connected(A: CSR, both_ways: bool) -> Array:
 def strong(A: CSR, trim: bool, how: Direction) -> Array:
     """Trim, a search each way from one pivot, and colours for what is left; the host waits once, at the end."""
     cp = cupy()
-    n, index_type, types = A.nrows, A.indptr.dtype, types_of(A)
-    k, searches_of = kernels.pattern("strong", types), kernels.pattern("search", types)
+    n, index_type = A.nrows, A.indptr.dtype
+    k, searches_of = kernels.pattern_of(A, "strong"), kernels.pattern_of(A, "search")
     rows, columns = rows_of(A), columns_of(A)
     label, control = cp.empty(n, index_type), cp.empty(STRONG_WORDS, np.uint64)
     forward, backward = cp.empty(n, np.int32), cp.empty(n, np.int32)
@@ -279,7 +280,7 @@ def strong(A: CSR, trim: bool, how: Direction) -> Array:
     part, *colours = (cp.empty(n, np.uint64) for _ in range(3))
     own = label, forward, backward, part, *colours
     arguments = (control, *controls, np.uint64(LEVELS), *rows, *columns, size, *own, *there.lists)
-    rest = kernels.pattern("rest", types).stepwise("rest", work, arguments, control)
+    rest = kernels.pattern_of(A, "rest").stepwise("rest", work, arguments, control)
     state = control.get()
     over = bool(state[0] >> np.uint64(32))
     ends = [search() for search in searches] if explained() or not over else None
@@ -303,8 +304,8 @@ def strong_by_rows(A: CSR, trim: bool, how: Direction) -> Array | None:
     What the pivot leads to is found by a search. Whether a vertex leads back, it finds in its own row: one of its
     successors does. An edge is looked at until one is found, pass after pass; each pass is over those still waiting.
     """
-    cp, n, index_type, types = cupy(), A.nrows, A.indptr.dtype, types_of(A)
-    k, searches_of = kernels.pattern("back", types), kernels.pattern("search", types)
+    cp, n, index_type = cupy(), A.nrows, A.indptr.dtype
+    k, searches_of = kernels.pattern_of(A, "back"), kernels.pattern_of(A, "search")
     lengths: Any = cp.diff(A.indptr)
     pivot, level = int(lengths.argmax()), cp.empty(n, np.int32)
     search = Search(searches_of, rows_of(A), None, A.nnz, level, how)
@@ -383,19 +384,25 @@ def unpacked(A: Any, fmt: type) -> dict[str, int]:
 def forest_of(A: Any, symmetrize: bool, with_labels: bool) -> tuple[COO, Array | None] | Unsuited:
     if A.major == 1:
         return Unsuited("its columns lie together, and rows are asked for first")
-    if A.nnz and (too_large(A) or beyond(A) or not has_room(A, *ROOM[A.keeps(SYMMETRIC, False)])):
-        grown = forest_in_one_pass(A, symmetrize, with_labels)
-        return grown if isinstance(grown, Unsuited) else (grown[0], None if grown[1] is None else as_vertices(grown[1]))
+    if A.nnz == 0:
+        return Unsuited("there is nothing to do")
+    if not (too_large(A) or beyond(A)) and has_room(A, *ROOM[A.keeps(SYMMETRIC, False)], may_fail=True):
+        with suppress(MemoryError):
+            return forest_in_memory(A, symmetrize, with_labels)
+    grown = forest_in_one_pass(A, symmetrize, with_labels)
+    return grown if isinstance(grown, Unsuited) else (grown[0], None if grown[1] is None else as_vertices(grown[1]))
+
+
+def forest_in_memory(A: Any, symmetrize: bool, with_labels: bool) -> tuple[COO, Array | None] | Unsuited:
+    """The forest of what is on the device as a whole, as is what it takes."""
     begin_forest(A, symmetrize)
     if not symmetric(A):
         if not symmetrize:
             return Unsuited("an edge has no reverse of the same weight")
         A = symmetrized(A)
-    if A.nnz == 0:
-        return Unsuited("there is nothing to do")
     cp = cupy()
     n, index_type, packed = A.nrows, A.indptr.dtype, isinstance(A, CompressedCSR)
-    k = kernels.pattern("packed", index_type) if packed else kernels.pattern("forest", types_of(A))
+    k = kernels.pattern_of(A, "packed" if packed else "forest")
     columns = (A.words, A.bases, A.starts) if packed else (A.indices,)
     weights, real, step = comparable(A, k)
     light = A.keep(LIGHTEST, lambda: lightest_part(weights, A.nnz, n, real))

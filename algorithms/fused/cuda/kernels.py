@@ -16,10 +16,12 @@ from typing import Any
 
 import numpy as np
 
+from formats import CompressedCSR
 from formats.arrays import cupy
+from formats.matrix.facts import Fact
 from formats.places import kept_by_place
 from semiring import Semiring
-from semiring.algebra.codegen import Index, counting, index_text, prelude
+from semiring.algebra.codegen import Index, counting, index_text, prelude, types_of
 from semiring.algebra.semirings import Law
 from semiring.cuda import compile
 
@@ -149,6 +151,9 @@ class Launches:
     progress: Callable[[int], None] | None = None
 
 
+COMPILED: Fact[Kernels] = Fact("the compiled kernels of algorithms")
+"""Given: the kind of unit; for paths also the semiring, and the dtype of distances."""
+
 EVERY_SO_OFTEN = Launches()
 
 _launches: ContextVar[Launches] = ContextVar("launches", default=EVERY_SO_OFTEN)
@@ -253,3 +258,17 @@ def path(kind: str, semiring: Semiring, dtype: np.dtype, index: Index) -> Kernel
 def pattern(kind: str, index: Index) -> Kernels:
     """The kernels of a `pattern_unit` on the current device."""
     return Kernels(kind, pattern_unit(kind, index), index, kind.replace("_", " "))
+
+
+def pattern_of(A: Any, kind: str) -> Kernels:
+    """The kernels of a `pattern_unit` for the indices of `A`, on the GPU where it is: found once."""
+
+    def find() -> Kernels:
+        return pattern(kind, A.indptr.dtype if isinstance(A, CompressedCSR) else types_of(A))
+
+    return A.keep(COMPILED, find, kind)
+
+
+def path_of(A: Any, kind: str, semiring: Semiring, dtype: np.dtype) -> Kernels:
+    """The kernels of a `path_unit` for the indices of `A`, likewise."""
+    return A.keep(COMPILED, lambda: path(kind, semiring, dtype, types_of(A)), kind, semiring, dtype)

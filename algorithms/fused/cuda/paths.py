@@ -24,7 +24,7 @@ from semiring.algebra.codegen import Index, types_of
 from semiring.cuda import compile, statistics
 from semiring.statistics import mean
 from semiring.vectors import as_bound, at_the_end, longest_row
-from semiring.verbs.explanation import facts
+from semiring.verbs.explanation import explained, facts
 from semiring.verbs.registry import Unsuited
 
 from . import cycles, kernels, one_pull
@@ -86,6 +86,8 @@ RECORDING = 32
 
 HOP_RECORDS: Fact[Array] = Fact("records of the edges")
 MEAN_LENGTH: Fact[float] = Fact("mean weight without its sign")
+BUCKETS: Fact[Schedule] = Fact("near and far vertices, by a Δ that suits the graph")
+FRONTIERS: Fact[Schedule] = Fact("whole frontiers, deep where that suits the graph")
 
 
 @dataclass(frozen=True)
@@ -119,7 +121,8 @@ def by_frontiers(A: CSR, source: int, s: Semiring, until: Until) -> Any:
     gains = gains_by_length(A, s)
     if gains and s == MinPlus:
         return solve(A, source, s, until, buckets(A), gains)
-    return solve(A, source, s, until, Schedule("frontier", None, deep(A), deepens=narrow(A)), gains)
+    how = A.keep(FRONTIERS, lambda: Schedule("frontier", None, deep(A), deepens=narrow(A)))
+    return solve(A, source, s, until, how, gains)
 
 
 @delta_stepping.implement(CSR, "cuda")
@@ -166,6 +169,10 @@ def narrow(A: CSR) -> bool:
 
 def buckets(A: CSR, delta: Any = None) -> Schedule:
     """Near and far vertices, by a Δ that suits the graph unless one is given."""
+    return A.keep(BUCKETS, lambda: _buckets(A, None)) if delta is None else _buckets(A, delta)
+
+
+def _buckets(A: CSR, delta: Any) -> Schedule:
     begin_ahead(A, MinPlus, A.dtype)
     goes_deep = deep(A)
     typical = mean_length(A)
@@ -261,7 +268,7 @@ class Run:
     def _unit(self) -> kernels.Kernels:
         """The kernels of the unit whose turn it is."""
         kind = "step_by_step" if self.ran[-1] == "wide" and self.noted is not None else self.ran[-1]
-        return kernels.path(kind, self.s, self.dtype, types_of(self.A))
+        return kernels.path_of(self.A, kind, self.s, self.dtype)
 
     def go_on(self, upto: int | None = None) -> None:
         """Take steps until all is done, or there have been that many."""
@@ -312,17 +319,18 @@ class Run:
         how = self.how
         known = {name: int(self.state[word]) for name, word in STATE.items()} | {"done": int(self.done)}
         known["crowded"] |= len(self.ran) > 1
-        facts(
-            kernel=", then ".join(self.ran if len(self.ran) < 4 else [*self.ran[:2], "in turns"]),
-            schedule=how.name,
-            delta=how.width,
-            direction="push"
-            if how.pull is None
-            else "pull"
-            if how.pull == 0
-            else f"pull from {how.pull:g} of the edges on",
-            **known,
-        )
+        if explained():
+            facts(
+                kernel=", then ".join(self.ran if len(self.ran) < 4 else [*self.ran[:2], "in turns"]),
+                schedule=how.name,
+                delta=how.width,
+                direction="push"
+                if how.pull is None
+                else "pull"
+                if how.pull == 0
+                else f"pull from {how.pull:g} of the edges on",
+                **known,
+            )
         return known
 
 
@@ -414,7 +422,7 @@ def tree(A: CSR, d: Array, source: int, s: Semiring) -> Any:
         return Unsuited(f"it counts edges in 32 bits, and there are {A.nnz:,}")
     cp = cupy()
     n, index_type, E = A.nrows, A.indptr.dtype, edges_for(A, d, s)
-    k = kernels.path("tree", s, A.dtype, types_of(E))
+    k = kernels.path_of(E, "tree", s, A.dtype)
     control = cp.empty(TREE_WORDS, np.uint64)
     parent, offered = cp.empty(n, index_type), cp.empty(n, index_type)
     k.plain("start_tree", n, (control, np.int64(n), parent))

@@ -1,0 +1,87 @@
+"""What a call on a GPU asks CUDA for once its kernels are compiled and what it needs is kept with the matrix."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from algorithms import bellman_ford, bfs, boruvka, scc, sssp
+from algorithms.fused.cuda import graphs
+from algorithms.shared.parents import GAINS
+from bench.graphs import rmat
+from formats import CSC, CSR, OutOfDeviceMemory
+from formats.matrix.facts import COMPRESSED, SYMMETRIC
+from formats.places import find_place
+from formats.storage.orientation import by_columns
+from semiring import MinPlus, ewise_add
+from semiring.statistics import MEAN
+
+from .emulated import made, simulated
+
+CALLS: dict[str, Callable[[Any], Any]] = {
+    "bfs": lambda A: bfs(A, 3),
+    "parents": lambda A: bfs(A, 3, return_parents=True)[1],
+    "sssp": lambda A: sssp(A, 3),
+    "bellman_ford": lambda A: bellman_ford(A, 3),
+    "scc": scc,
+    "weak": lambda A: scc(A, weak=True),
+    "boruvka": lambda A: boruvka(A).values,
+}
+
+
+def graph(symmetric: bool) -> CSR:
+    A: Any = rmat(8, dtype=np.int32, high=9, seed=1)
+    return ewise_add(A, A.T, "min").to(CSR) if symmetric else A
+
+
+def moved(A: Any) -> CSR:
+    """A on a simulated GPU, with what is known of it."""
+    found: Any = CSR.trusted(made(A.indptr), made(A.indices), made(A.values), A.shape)
+    vars(found)["place"] = find_place("cuda:0")
+    symmetric = A.T.to(CSR).equals(A)
+    found.keep(SYMMETRIC, lambda: symmetric, False)
+    found.keep(SYMMETRIC, lambda: symmetric, True)
+    C: Any = by_columns(A)
+    found.keep(COMPRESSED, lambda: CSC.trusted(made(C.indptr), made(C.indices), made(C.values), A.shape), CSC)
+    found.keep(GAINS, lambda: False, MinPlus)
+    found.keep(MEAN, lambda: float(A.values.mean()), MinPlus)
+    return found
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_warm_call_asks_which_gpu_is_current_once_and_not_how_full_it_is(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("formats.places.UNQUESTIONED_BYTES", 0)  # as if the graph were large
+    monkeypatch.setattr("semiring.cuda.compile._begin", lambda device, unit: None)
+    A, asked = graph(symmetric=name == "boruvka"), Counter[str]()
+    expected = CALLS[name](A)
+
+    def counted(owner: Any, function: str) -> None:
+        given = getattr(owner, function)
+        monkeypatch.setattr(owner, function, lambda *args: asked.update([function]) or given(*args))
+
+    with simulated(1):
+        cp: Any = sys.modules["cupy"]
+        on_gpu = moved(A)
+        CALLS[name](on_gpu)
+        for owner, functions in ((cp.cuda.runtime, ("getDevice", "memGetInfo")), (cp, ("get_default_memory_pool",))):
+            for function in functions:
+                counted(owner, function)
+        found = CALLS[name](on_gpu)
+    assert np.array_equal(found, expected)
+    assert asked == {"getDevice": 1}
+
+
+def test_a_forest_for_which_there_is_no_memory_after_all_is_grown_in_one_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_room(*args: Any) -> Any:
+        raise OutOfDeviceMemory("no room")
+
+    monkeypatch.setattr(graphs, "forest_in_memory", no_room)
+    monkeypatch.setattr(graphs, "forest_in_one_pass", lambda *args: ("grown", None))
+    assert graphs.forest_of(graph(symmetric=True), False, False) == ("grown", None)
