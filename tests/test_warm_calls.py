@@ -5,13 +5,15 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
+from unittest.mock import MagicMock
 
 import numpy as np
 import pytest
 
 from algorithms import bellman_ford, bfs, boruvka, scc, sssp
-from algorithms.fused.cuda import graphs
+from algorithms.fused.cuda import graphs, stream
 from algorithms.shared.parents import GAINS
 from bench.graphs import rmat
 from formats import CSC, CSR, OutOfDeviceMemory
@@ -85,3 +87,24 @@ def test_a_forest_for_which_there_is_no_memory_after_all_is_grown_in_one_pass(mo
     monkeypatch.setattr(graphs, "forest_in_memory", no_room)
     monkeypatch.setattr(graphs, "forest_in_one_pass", lambda *args: ("grown", None))
     assert graphs.forest_of(graph(symmetric=True), False, False) == ("grown", None)
+
+
+def test_a_second_forest_takes_the_memory_of_the_first_unless_others_have_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The pool is emptied for the first; for another if as much is no longer left, or not in one block."""
+    A, left, taken, others = graph(symmetric=True), [700], [], [False]
+    place = SimpleNamespace(available_bytes=lambda: left[0], on_host=False)
+    monkeypatch.setattr(stream, "kernels", MagicMock())
+    monkeypatch.setattr(stream.Stream, "begin", lambda self: None)
+    monkeypatch.setattr(stream, "left_for_blocks", lambda A, wanted: taken.append(left[0]) or left[0])
+
+    def room(available: int, *sizes: int) -> tuple[int, int]:
+        if others.pop():
+            raise OutOfDeviceMemory("no room")
+        return 1, 0
+
+    monkeypatch.setattr(stream, "shared_room", room)
+    vars(A)["place"] = place
+    with simulated(1):
+        for left[0], others[:] in ((700, [False]), (700, [False]), (600, [False]), (600, [False, True])):
+            stream.Stream(A)
+    assert taken == [700, 600, 600]

@@ -88,27 +88,14 @@ def has_room(A: Any, a_vertex: int, an_entry: int, *, may_fail: bool = False) ->
     return available is None or needed <= available
 
 
-_LEFT: dict[Place, tuple[tuple[int, int], int]] = {}
-"""Of each GPU what `left_for_blocks` last found, and said."""
-
-
-def left_for_blocks(A: Any, wanted: int, *, anew: bool = True) -> int | None:
-    """Bytes that are left on the device, in new blocks if these are less than what is wanted; None if nobody knows.
-
-    anew: in blocks that CuPy's pool does not have. Else, where as much is left as at the last call, the blocks of that
-    one are taken again, or CuPy finds no memory. To allocate a GB takes several milliseconds.
-    """
+def left_for_blocks(A: Any, wanted: int) -> int | None:
+    """Bytes that are left on the device, in new blocks if these are less than what is wanted; None if nobody knows."""
     available = A.place.available_bytes()
     if available is None or available >= wanted:
         return available
-    found, (last, said) = (available, wanted), _LEFT.get(A.place, ((0, 0), 0))
-    if found == last and not anew:
-        return said
     pool = cupy().get_default_memory_pool()
     pool.free_all_blocks()
-    left = available - (pool.total_bytes() - pool.used_bytes())  # what is left of blocks in use is in small parts
-    _LEFT[A.place] = found, left
-    return left
+    return available - (pool.total_bytes() - pool.used_bytes())  # what is left of blocks in use is in small parts
 
 
 def windows(start: int, end: int, size: int | None = None) -> Iterator[tuple[int, int]]:

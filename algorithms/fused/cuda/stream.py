@@ -11,11 +11,10 @@ from formats import COO, CSR, CompressedCSR, OutOfDeviceMemory
 from formats.arrays import DeviceArray as Array
 from formats.arrays import cupy
 from formats.copies import to_peer
-from formats.matrix.facts import SYMMETRIC
+from formats.matrix.facts import SYMMETRIC, Fact
 from formats.places import place_of
 from formats.progress import Bar
 from formats.storage.orientation import known_symmetric
-from semiring.algebra.codegen import types_of
 from semiring.verbs.explanation import facts
 from semiring.verbs.registry import Unsuited
 
@@ -51,6 +50,10 @@ FIRST = 0.3
 """Of the listed edges, those that a forest is first made of."""
 LEVELS = 8
 """Weights by which a forest leaves others out: so many divide its edges evenly."""
+LEFT: Fact[int | None] = Fact("bytes that were left on the device for a forest")
+"""Given: bytes that were available. Where they are again, CuPy's pool has the blocks of the last forest, which are as
+large. To allocate a GB takes several milliseconds.
+"""
 SAMPLES, LOW = 4096, 2**32 - 1
 LEAST = np.uint64(0)
 NOT_YET = np.uint64(2**64 - 1)
@@ -102,22 +105,23 @@ class Stream:
 
     def __init__(self, A: CSR | CompressedCSR, first: int = 0) -> None:
         n, index = A.ncols, A.indptr.dtype
-        self.A, self.n, self.first, self.index = A, n, first, index
-        self.k = kernels.pattern("stream", index if isinstance(A, CompressedCSR) else types_of(A))
+        self.A, self.n, self.first, self.index, self.k = A, n, first, index, kernels.pattern_of(A, "stream")
         self.count = self.spanned = self.spans = self.listed = 0
         self.threshold, self.core = NOT_YET, None
         self.give_back()
+        available = A.place.available_bytes()
         try:
-            self.allocate(anew=False)
-        except MemoryError:
+            self.allocate(available)
+        except MemoryError:  # others have taken the blocks of the last forest
             self.give_back()
-            self.allocate(anew=True)
+            A.take(LEFT, available)
+            self.allocate(available)
         self.k.plain("start_stream", n, (self.control, np.int64(n), self.tree, self.level))
 
-    def allocate(self, *, anew: bool) -> None:
-        """Take memory, and let the first windows come; anew: in blocks that CuPy's pool does not have."""
+    def allocate(self, available: int | None) -> None:
+        """Take memory, of which so many bytes are available, and let the first windows come."""
         cp, A, n, index = cupy(), self.A, self.n, self.index
-        left = left_for_blocks(A, WHOLE_LIST * (n + A.nnz), anew=anew)
+        left = A.keep(LEFT, lambda: left_for_blocks(A, WHOLE_LIST * (n + A.nnz)), available)
         columns = 0 if isinstance(A, CompressedCSR) else A.indices.itemsize
         coming = WINDOWS * WINDOW * (columns + A.dtype.itemsize) if beyond(A) else 0
         filled = int((A.indptr[1:] > A.indptr[:-1]).sum()) if A.nrows == n else n // 2
