@@ -5,8 +5,9 @@ which take many minutes, and which `-m nightly` alone runs. What else is named, 
 
 A test marked `cells("mxv", "vxm")` runs once for each (verb, format, backend) that the verbs' tables hold. Of a test on
 a backend that this machine lacks, one item is skipped with a reason, and the others are deselected. With
-`pytest --require cuda` all of them fail, and what came of a run on a GPU is recorded (`gpu_record.py`). With
-`--resident 0.1`, say, no more than that share of a matrix is resident on the GPU that it is moved to.
+`pytest --require cuda` all of them fail, and what came of a run on a GPU is recorded (`gpu_record.py`). `-m gpu` runs
+those on a GPU that take no times. With `--resident 0.1`, say, no more than that share of a matrix is resident on the
+GPU that it is moved to.
 """
 
 from __future__ import annotations
@@ -130,6 +131,8 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "backend(backend): needs the backend; skipped with a reason where it is missing")
     config.addinivalue_line("markers", "quick: of the layer that `pytest` alone runs, which touches everything")
     config.addinivalue_line("markers", "full: every test but the nightly ones; `pytest -m full` runs all of them")
+    config.addinivalue_line("markers", "gpu: needs a GPU, and takes no times; see tests/gpu_record.py")
+    config.addinivalue_line("markers", "timing: of what takes times; not of what is recorded of a GPU")
     config.addinivalue_line("markers", "nightly: takes many minutes; `pytest -m nightly` alone runs it")
     config.addinivalue_line("markers", "as_written: formats other than CSR run algorithms as the equations are written")
     config.addinivalue_line("markers", "long: takes many seconds; such tests are spread over the run")
@@ -167,7 +170,10 @@ def pytest_report_header(config: pytest.Config) -> str | None:
 def pytest_itemcollected(item: pytest.Item) -> None:
     if not item.get_closest_marker("nightly"):
         item.add_marker("full")
-    item.extra_keyword_matches.update(marker.args[0] for marker in item.iter_markers("backend"))  # for -k cuda
+    backends = {marker.args[0] for marker in item.iter_markers("backend")}
+    item.extra_keyword_matches.update(backends)  # for -k cuda
+    if Backend.CUDA in backends and not item.get_closest_marker("timing"):
+        item.add_marker("gpu")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -1,21 +1,27 @@
 """Which CUDA sources the tests last ran on, on a GPU, and what came of it: `gpu_record.json`.
 
-`pytest --require cuda` writes it on a machine with a GPU, in one run or in several. Without a GPU,
-`python -m tests.gpu_record --check` says whether the sources are still those, and nothing failed: exit 0, else 1.
+`python -m tests.gpu_record --run` runs the tests on all GPUs and processors, and writes it; what follows is for pytest.
+Any other `pytest --require cuda` adds its results. Without a GPU, `python -m tests.gpu_record --check` says whether the
+sources are still those, and nothing failed: exit 0, else 1.
 """
 
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from hashlib import sha256
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parent.parent
 RECORD = Path("tests/gpu_record.json")
+HANGS = 150
+"""Seconds after which a test fails, where there is pytest-timeout."""
 
 
 def sources(root: Path = ROOT) -> dict[str, str]:
@@ -96,12 +102,15 @@ def runs_on(files: Mapping[str, str], root: Path) -> list[dict[str, Any]]:
 def check(root: Path = ROOT) -> tuple[int, str]:
     """(exit code, one line): 0 if all passed on the sources as they are now, else 1 and what failed, or has changed."""
     if not (root / RECORD).exists():
-        return 1, f"{RECORD} is missing: run pytest --require cuda on a machine with a GPU"
+        return 1, f"{RECORD} is missing: run python -m tests.gpu_record --run on a machine with a GPU"
     record = json.loads((root / RECORD).read_text(encoding="utf-8"))
     now, then = sources(root), record["files"]
     if combined(now) != record["hash"]:
         changed = sorted(name for name in {*now, *then} if now.get(name) != then.get(name))
-        return 1, f"changed since {RECORD} was written: {', '.join(changed)}; run pytest --require cuda on a GPU"
+        return (
+            1,
+            f"changed since {RECORD} was written: {', '.join(changed)}; run python -m tests.gpu_record --run on a GPU",
+        )
     runs = record["runs"]
     failed, skipped = ([name for run in runs for name in run[kind]] for kind in ("failures", "skips"))
     outcome = f"{sum(run['passed'] for run in runs)} passed, {len(failed)} failed, {len(skipped)} skipped"
@@ -110,9 +119,23 @@ def check(root: Path = ROOT) -> tuple[int, str]:
     return int(bool(failed)), line
 
 
-if __name__ == "__main__":
-    if sys.argv[1:] != ["--check"]:
-        sys.exit("usage: python -m tests.gpu_record --check")
+def command(*more: str) -> list[str]:
+    """What runs every test of a GPU that takes no times, a process on each processor; more: arguments of pytest."""
+    limits = [f"--timeout={HANGS}", "--timeout-method=thread"] if find_spec("pytest_timeout") else []
+    options = ["-q", "--require", "cuda", "-m", "gpu", "-n", str(os.cpu_count()), "-p", "no:cacheprovider", *limits]
+    return [sys.executable, "-m", "pytest", *options, *more]
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the tests if that is asked, and say what the record says of the sources."""
+    if arguments[:1] == ["--run"]:
+        subprocess.run(command(*arguments[1:]), cwd=ROOT, check=False)
+    elif arguments != ["--check"]:
+        sys.exit("usage: python -m tests.gpu_record --check | --run [arguments of pytest]")
     code, line = check()
     print(line)
-    sys.exit(code)
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -21,6 +21,8 @@ from formats.arrays import Device
 from formats.preparation.renumbering import ORDERS
 from semiring import MinPlus, PlusTimes, mxv, vxm
 
+pytestmark = pytest.mark.timing
+
 PATH_OF_FIVE = "p tw 5 4\n1 2\n3 2\n3 4\n5 4\n"
 
 

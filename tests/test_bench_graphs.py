@@ -35,6 +35,8 @@ from bench.graphs.recursive import QUADRANTS
 from formats import CSR
 from formats.arrays import Device
 
+pytestmark = pytest.mark.timing
+
 PATH_OF_FIVE = "p tw 5 4\n1 2\n3 2\n3 4\n5 4\n"
 SMALL = {
     "rmat": lambda **options: rmat(10, **options),

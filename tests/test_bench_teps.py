@@ -14,6 +14,8 @@ from bench.experiments import EXPERIMENTS, afanasyev, afanasyev_scc, kolganov, t
 from bench.measure import Disagreement
 from formats import COO, CSR, SegmentedCOO, from_edges
 
+pytestmark = pytest.mark.timing
+
 PAPERS = "afanasyev", "kolganov"
 OURS = [name for name, each in EXPERIMENTS.items() if name.startswith(PAPERS) and "cpu" in each.devices]
 TINY = Setting(quick=True, repeats=1)

@@ -22,6 +22,8 @@ from semiring import MinPlus, PlusTimes, choose, explain, mxv
 from semiring.tuning import choice
 from semiring.tuning.choice import SHARE, sample
 
+pytestmark = pytest.mark.timing
+
 CALL, CONVERSION = 1.0, 20.0
 """Milliseconds of a call and of a conversion where nothing else is said."""
 

@@ -18,6 +18,8 @@ from semiring.tuning.timing import Disagreement, break_even, in_turns
 
 from .strategies import FORMATS
 
+pytestmark = pytest.mark.timing
+
 FIGURES = ("ms", "low_ms", "high_ms", "ratio", "nbytes", "bytes_per_entry", "padding", "kept_bytes", "conversion_ms")
 devices = pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.backend("cuda"))])
 

@@ -22,6 +22,8 @@ from bench.measure import Contender, Disagreement, contest
 
 from .conftest import Backend
 
+pytestmark = pytest.mark.timing
+
 FIGURES = ("ms", "low_ms", "high_ms", "repeats")
 CELLS = [
     Backend(device).param(experiment, name=f"{name}-{device}")

@@ -19,6 +19,8 @@ from formats import COO, CSR, ELL, Dense, from_edges
 from formats.arrays import Device
 from semiring import MinPlus, mxv, vxm
 
+pytestmark = pytest.mark.timing
+
 TINY = (Family("grid", grid, (8,), (8,), (8,)), Family("random", uniform, (64, 7), (64, 7), (64, 7)))
 FORMATS = {fmt.__name__ for fmt, device in mxv.table if device == "cpu"}
 devices = pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.backend("cuda"))])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -101,7 +102,7 @@ def test_no_record(root: Path) -> None:
     (root / gpu_record.RECORD).unlink()
     assert gpu_record.check(root) == (
         1,
-        "tests/gpu_record.json is missing: run pytest --require cuda on a machine with a GPU",
+        "tests/gpu_record.json is missing: run python -m tests.gpu_record --run on a machine with a GPU",
     )
 
 
@@ -113,6 +114,29 @@ def test_names_of_failed_tests_and_of_errors() -> None:
 def test_errors_count_as_failed() -> None:
     stats = {"passed": [1, 2], "error": [3], "failed": [4, 5], "": [6], "skipped": [7]}
     assert gpu_record.counts(stats) == {"passed": 2, "failed": 3, "skipped": 1}
+
+
+def test_what_is_run_needs_a_gpu_and_takes_no_times() -> None:
+    modules = "tests/test_bfs.py", "tests/test_choice.py", "tests/test_places.py"
+    command = gpu_record.command("--collect-only", *modules)
+    listed = subprocess.run(command, capture_output=True, text=True, check=True, cwd=gpu_record.ROOT).stdout
+    names = [line for line in listed.splitlines() if "::" in line]
+    assert {name.partition("::")[0] for name in names} == {modules[0], modules[2]}
+    assert all("cuda" in name or "gpu" in name for name in names)
+    assert any("test_bfs.py" in name and "-cuda" in name for name in names)
+
+
+def test_a_run_is_given_what_follows_and_the_record_says_what_came_of_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ran: list[Any] = []
+    monkeypatch.setattr(gpu_record.subprocess, "run", lambda command, **how: ran.append(command[-2:]))
+    monkeypatch.setattr(gpu_record, "check", lambda: (1, "one failed"))
+    assert gpu_record.main(["--run", "-k", "bfs"]) == 1
+    assert gpu_record.main(["--check"]) == 1
+    assert (ran, capsys.readouterr().out) == ([["-k", "bfs"]], "one failed\none failed\n")
+    with pytest.raises(SystemExit, match="usage"):
+        gpu_record.main(["--check", "-k", "bfs"])
 
 
 class Item(SimpleNamespace):

@@ -20,6 +20,8 @@ from formats.arrays import Device
 
 from .test_da2cf import counterexample
 
+pytestmark = pytest.mark.timing
+
 families = pytest.mark.parametrize("family", [martin.LISTS, martin.MATRICES], ids=lambda family: family.name)
 devices = pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.backend("cuda"))])
 

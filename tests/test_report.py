@@ -20,6 +20,8 @@ from bench.measure import RESULTS
 from bench.page import inline
 from bench.report import collected, report, sections
 
+pytestmark = pytest.mark.timing
+
 VOID = {"meta", "br", "hr", "img", "link", "input"}
 KNOWN = {
     "date": "2026-01-02",

@@ -19,6 +19,8 @@ from formats.arrays import Device, to_device
 
 from .test_codegen import compile_for_h100
 
+pytestmark = pytest.mark.timing
+
 
 @pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.backend("cuda"))])
 def test_a_quick_run_answers_every_question(device: Device, tmp_path: Path) -> None:
