@@ -29,9 +29,10 @@ from formats import CSR, DeviceUnavailable, Matrix
 from formats.arrays import cupy
 from formats.places import find_place
 from semiring import Verb
+from semiring.cuda import compile
 from semiring.verbs.explanation import definitions_only
 
-from . import fuzzing, gpu_record
+from . import fuzzing, gpu_record, sanitize
 from .commands import fine, refused, run
 
 __all__ = ["fine", "refused", "run"]
@@ -115,6 +116,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="allocate each CuPy array by itself, so that compute-sanitizer sees where it ends",
     )
+    parser.addoption("--tell-kernels", action="store_true", help="name our CUDA kernels that ran, at the end")
     parser.addoption(
         "--resident", type=float, help="the share of a matrix that is resident where a test moves it to a GPU"
     )
@@ -140,8 +142,36 @@ def pytest_configure(config: pytest.Config) -> None:
         config.option.markexpr = "quick"
     if config.getoption("--no-memory-pool"):
         cupy().cuda.set_allocator(None)
+    if config.getoption("--tell-kernels"):
+        note_kernels(LAUNCHED)
     if config.getoption("--resident") is not None:
         leave_on_the_host(config.getoption("--resident"))
+
+
+LAUNCHED: set[str] = set()
+"""Kernels that ran, if they are to be told."""
+
+
+def note_kernels(launched: set[str]) -> None:
+    """Note the names of the kernels that are launched from now on."""
+    get_function = compile.Module.get_function
+
+    def noting(self: compile.Module, name: str, cooperative: bool = False) -> Any:
+        kernel: Any = get_function(self, name, cooperative)
+
+        def launch(*args: Any, **how: Any) -> None:
+            launched.add(name)
+            kernel(*args, **how)
+
+        vars(launch)["ptr"] = getattr(kernel, "ptr", None)  # which the driver is asked by
+        return launch
+
+    compile.Module.get_function = noting  # type: ignore[method-assign]
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    if config.getoption("--tell-kernels"):
+        terminalreporter.write_line(sanitize.LAUNCHED + " ".join(sorted(LAUNCHED)))
 
 
 def leave_on_the_host(share: float) -> None:

@@ -1,8 +1,8 @@
 """compute-sanitizer over the kernels' tests: `python -m tests.sanitize [memcheck initcheck racecheck]`.
 
-Samples of ten modules of tests, in which every kernel runs, on matrices that it takes a sanitizer minutes to watch;
-dealt out to processes, a few tests each, and to all GPUs. A line tells of each process as it ends. CuPy's memory pool
-is off, so that an array ends where its memory ends.
+Samples of eleven modules of tests, in which every kernel runs, on matrices that it takes a sanitizer minutes to watch;
+dealt out to processes, a few tests each, and to all GPUs. A line tells of each process as it ends, and one at the end
+which kernels ran under no tool. CuPy's memory pool is off, so that an array ends where its memory ends.
 Exit status 0 if every tool finds nothing.
 """
 
@@ -19,11 +19,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 
-TILES, MATRICES, FUSED, BATCHES, DENSE, RANKS, FACTORS, BEYOND, PARTS, QUEUES = (
+TILES, MATRICES, FUSED, BATCHES, DENSE, RANKS, FACTORS, BEYOND, PARTS, QUEUES, CSGRAPH = (
     f"tests/test_{name}.py"
     for name in (
         *("cuda_tiles", "cuda_matrices", "fused_kernels", "batch_cells", "dense_operands", "centralities"),
-        *("factors_on_gpus", "beyond", "parts_on_gpus", "queues_on_gpus"),
+        *("factors_on_gpus", "beyond", "parts_on_gpus", "queues_on_gpus", "csgraph"),
     )
 )
 
@@ -60,6 +60,9 @@ PAIRS = "awkward_graphs_on_two_gpus and hubs"
 ORDERS = "cuda and (hubs or narrow)"
 """Of the tests of orders of discovery: levels for a block, and for all."""
 
+CHANGES = "cuda and known_until_it_changes"
+"""Of the tests of SciPy's names: a matrix that is compared with what it was."""
+
 CASES = {
     "memcheck": {
         TILES: "(min_plus-int32 or plus_times-int64 or lor_land) and (hub or mixed) or reductions and hub and int64",
@@ -72,6 +75,7 @@ CASES = {
         BEYOND: SHARES,
         PARTS: PAIRS,
         QUEUES: ORDERS,
+        CSGRAPH: CHANGES,
     },
     "initcheck": {
         TILES: "(min_plus or plus_times-int64 or lor_land) and (hub or mixed) or reductions",
@@ -84,6 +88,7 @@ CASES = {
         BEYOND: SHARES,
         PARTS: PAIRS,
         QUEUES: ORDERS,
+        CSGRAPH: CHANGES,
     },
     "racecheck": {
         TILES: "min_plus-int32 and hub and (dense or 0.05) or reductions and hub and int64",
@@ -96,6 +101,7 @@ CASES = {
         BEYOND: SHARES,
         PARTS: PAIRS,
         QUEUES: ORDERS,
+        CSGRAPH: CHANGES,
     },
 }
 """The tools, and of the tests what each can watch in minutes. (racecheck watches shared memory, and takes longest.)"""
@@ -112,6 +118,9 @@ def kernels() -> list[str]:
 
 
 FILTERS = {"racecheck": [option for name in kernels() for option in ("--kernel-name", f"kernel_substring={name}")]}
+
+LAUNCHED = "kernels: "
+"""What a line of pytest's output begins with that names the kernels of its tests."""
 
 FOUND = 9
 """The exit status that tells a finding from a failed test."""
@@ -144,6 +153,11 @@ class Outcome:
     def passed(self) -> int:
         """How many tests passed: a skipped one was not watched."""
         return sum(int(number) for number in re.findall(r"(\d+) passed", self.output))
+
+    @property
+    def kernels(self) -> list[str]:
+        """The kernels that ran."""
+        return [name for names in re.findall(rf"^{LAUNCHED}(.+)$", self.output, re.MULTILINE) for name in names.split()]
 
     @property
     def clean(self) -> bool:
@@ -184,7 +198,8 @@ def gpus() -> int:
 def watch(hand: Hand, gpu: int) -> Outcome:
     """Run the hand under its tool, on one GPU unless its tests ask for several."""
     sanitizer = ["compute-sanitizer", "--tool", hand.tool, "--error-exitcode", str(FOUND)]
-    pytest = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--no-memory-pool", *hand.tests]
+    options = ["-q", "-p", "no:cacheprovider", "--no-memory-pool", "--tell-kernels"]
+    pytest = [sys.executable, "-m", "pytest", *options, *hand.tests]
     environment = os.environ if hand.module == PARTS else os.environ | {"CUDA_VISIBLE_DEVICES": str(gpu)}
     command, start = [*sanitizer, *FILTERS.get(hand.tool, []), *pytest], time.perf_counter()
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
@@ -202,6 +217,8 @@ def run(tools: list[str]) -> bool:
             print(f"{len(outcomes)} of {len(hands)}: {outcomes[-1]}", flush=True)
             if not outcomes[-1].clean:
                 print(outcomes[-1].output, flush=True)
+    ran = {name for outcome in outcomes for name in outcome.kernels}
+    print(f"kernels that ran under no tool: {', '.join(sorted({*kernels()} - ran)) or 'none'}")
     for tool in tools:
         of_tool = [outcome for outcome in outcomes if outcome.hand.tool == tool]
         findings = sum(outcome.status == FOUND for outcome in of_tool)

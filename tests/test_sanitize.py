@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from . import sanitize
+from semiring.cuda import compile
+
+from . import conftest, sanitize
 from .gpu_record import sources
 
 
@@ -17,6 +21,25 @@ def test_every_kernel_is_found_in_the_cuda_text() -> None:
 
 def test_the_tests_that_are_watched_are_there() -> None:
     assert all((sanitize.ROOT / module).exists() for cases in sanitize.CASES.values() for module in cases)
+
+
+def test_a_sample_has_the_kernel_that_compares_arrays() -> None:
+    [(module, tests)] = sanitize.collect({sanitize.CSGRAPH: sanitize.CHANGES}).items()
+    assert tests == [f"{module}::test_a_matrix_on_a_gpu_is_known_until_it_changes[csgraph-cuda]"]
+
+
+def test_kernels_that_ran_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[Any] = []
+    launched: set[str] = set()
+    monkeypatch.setattr(compile.Module, "get_function", lambda self, name, cooperative=False: calls.append)
+    conftest.note_kernels(launched)
+    module = object.__new__(compile.Module)
+    kernels = {name: module.get_function(name) for name in ("same", "search")}
+    kernels["same"]("grid")
+    assert (calls, launched) == (["grid"], {"same"})
+    hand = sanitize.Hand("memcheck", sanitize.CSGRAPH, ("one",))
+    told = sanitize.Outcome(hand, 0, f"1 passed\n{sanitize.LAUNCHED}same search\n", 1.0)
+    assert told.kernels == ["same", "search"]
 
 
 @pytest.mark.parametrize(
