@@ -122,7 +122,8 @@ def check(root: Path = ROOT) -> tuple[int, str]:
 def command(*more: str) -> list[str]:
     """What runs every test of a GPU that takes no times, a process on each processor; more: arguments of pytest."""
     limits = [f"--timeout={HANGS}", "--timeout-method=thread"] if find_spec("pytest_timeout") else []
-    options = ["-q", "--require", "cuda", "-m", "gpu", "-n", str(os.cpu_count()), "-p", "no:cacheprovider", *limits]
+    plugins = ["-p", "no:cacheprovider", "-p", "no:benchmark"]  # of which the latter warns of several processes
+    options = ["-q", "--require", "cuda", "-m", "gpu", "-n", str(os.cpu_count()), *plugins, *limits]
     return [sys.executable, "-m", "pytest", *options, *more]
 
 
