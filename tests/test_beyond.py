@@ -72,14 +72,14 @@ def test_ranges_of_columns_have_all_entries_and_keep_to_their_size() -> None:
 
 def test_listed_edges_and_windows_keep_to_the_memory_that_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stream, "SLACK", 0)
-    assert [shared_room(None, 7, n, n // 2, 10 * n - 100, 4) for n in (100, 10**6)] == [(1000, 7), (1_250_001, 7)]
+    assert [shared_room(None, 7, n, n // 2, 10 * n - 100, 4, 4) for n in (100, 10**6)] == [(1000, 7), (1_250_001, 7)]
     for available in (6_100, 10_000, 20_000):
-        capacity, coming = shared_room(available, 10**9, 100, 50, 9000, 4)
+        capacity, coming = shared_room(available, 10**9, 100, 50, 9000, 4, 4)
         assert 125 < capacity
         assert 0 <= coming <= 0.3 * available
         assert coming + capacity * (16 + 8) + capacity // 8 + 100 * (17 + 8) <= available
     with pytest.raises(OutOfDeviceMemory, match=r"a forest of 100 vertices lists 126 edges at least, of 24 bytes, but"):
-        shared_room(5000, 10**9, 100, 50, 9000, 4)
+        shared_room(5000, 10**9, 100, 50, 9000, 4, 4)
 
 
 def test_windows_are_all_entries_in_their_order(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -139,6 +139,15 @@ def test_an_algorithm_reads_narrow_columns(name: str) -> None:
         assert np.array_equal(mine, its)
 
 
+def test_listed_edges_with_narrow_ends_keep_the_sign_of_zero() -> None:
+    A: Any = graph(symmetric=True)
+    A = A.with_values(np.where(A.values < 100, np.float32(-0.0), A.values))
+    found, expected = stream.forest_in_one_pass(A, False, False)[0], boruvka(A)
+    assert found.equals(expected)
+    assert np.signbit(found.values).any()
+    assert np.array_equal(np.signbit(found.values), np.signbit(expected.values))
+
+
 def test_one_pull_reads_narrow_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     A = graph()
     columns: Any = turned_in_pieces(A, 1 << 20, lambda size, dtype: made(np.empty(size, dtype)), by_weight=True)

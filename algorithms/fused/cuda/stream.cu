@@ -12,9 +12,9 @@
 // Traffic over the bus: the part of the matrix, once. On the device, per listed edge: 16 bytes, two trees and two offers;
 // per round that it is open: a place in a list, and the same again.
 
-struct __align__(sizeof(I) == 4 ? 16 : 8) Edge {
+struct __align__(sizeof(J) == 4 ? 16 : 8) Edge {
     unsigned long long weight;  // ordered as weights are
-    I u, v;                     // u < v; the sign of v: is the weight -0.0?
+    J u, v;                     // u < v; the sign of v: is the weight -0.0?
 };
 
 struct StreamControl {
@@ -24,9 +24,9 @@ struct StreamControl {
     unsigned long long lightest, heaviest, differing;  // listed weights, and the bits in which these differ
 };
 
-constexpr I MINUS = (I)1 << (8 * sizeof(I) - 1);
+constexpr J MINUS = (J)1 << (8 * sizeof(J) - 1);
 
-__device__ __forceinline__ I end_of(I v) { return v & ~MINUS; }
+__device__ __forceinline__ I end_of(J v) { return v & ~MINUS; }
 __device__ __forceinline__ unsigned long long pair_of(const Edge& edge) {
     return (unsigned long long)edge.u << 32 | (unsigned int)end_of(edge.v);
 }
@@ -144,7 +144,7 @@ template <class Columns> struct Collect {
             if (wanted[j] && w[j] > sieve.threshold && sieve.tree[own[j]] == sieve.tree[x[j]]) wanted[j] = false;
         }
         append(wanted, counter, [&](int j, unsigned long long at) {
-            list[at] = {w[j], own[j], minus[j] ? x[j] | MINUS : x[j]};
+            list[at] = {w[j], (J)own[j], (J)(minus[j] ? x[j] | MINUS : x[j])};
         });
     }
 };

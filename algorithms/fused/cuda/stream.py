@@ -60,13 +60,16 @@ NOT_YET = np.uint64(2**64 - 1)
 """The threshold of trees before there is a forest."""
 
 
-def shared_room(available: int | None, coming: int, n: int, filled: int, nnz: int, index_bytes: int) -> tuple[int, int]:
+def shared_room(
+    available: int | None, coming: int, n: int, filled: int, nnz: int, index_bytes: int, end_bytes: int
+) -> tuple[int, int]:
     """(edges that are listed at most, bytes of the windows that come), with so many bytes left on the device.
 
     coming: bytes of windows that are wanted. filled: rows with entries, about as many as a forest has edges.
+    index_bytes, end_bytes: of a tree of a vertex, and of an end of a listed edge.
     OutOfDeviceMemory if there is no room for the shortest list.
     """
-    edge = 8 + 2 * index_bytes + OPEN_BYTES
+    edge = 8 + 2 * end_bytes + OPEN_BYTES
     least = int(min(LEAST_LIST * n, nnz)) + 1
     most = max(least, min(nnz + n, max(int(MOST_NEW * n) + filled, FEW_LISTED)))
     if available is None:
@@ -106,6 +109,7 @@ class Stream:
     def __init__(self, A: CSR | CompressedCSR, first: int = 0) -> None:
         n, index = A.ncols, A.indptr.dtype
         self.A, self.n, self.first, self.index, self.k = A, n, first, index, kernels.pattern_of(A, "stream")
+        self.end_bytes = (index if isinstance(A, CompressedCSR) else A.indices.dtype).itemsize
         self.count = self.spanned = self.spans = self.listed = 0
         self.threshold, self.core = NOT_YET, None
         self.give_back()
@@ -122,12 +126,11 @@ class Stream:
         """Take memory, of which so many bytes are available, and let the first windows come."""
         cp, A, n, index = cupy(), self.A, self.n, self.index
         left = A.keep(LEFT, lambda: left_for_blocks(A, WHOLE_LIST * (n + A.nnz)), available)
-        columns = 0 if isinstance(A, CompressedCSR) else A.indices.itemsize
-        coming = WINDOWS * WINDOW * (columns + A.dtype.itemsize) if beyond(A) else 0
+        coming = WINDOWS * WINDOW * (self.end_bytes + A.dtype.itemsize) if beyond(A) else 0
         filled = int((A.indptr[1:] > A.indptr[:-1]).sum()) if A.nrows == n else n // 2
-        self.capacity, self.coming = shared_room(left, coming, n, filled, A.nnz, index.itemsize)
+        self.capacity, self.coming = shared_room(left, coming, n, filled, A.nnz, index.itemsize, self.end_bytes)
         self.begin()
-        self.list = cp.empty(self.capacity * (8 + 2 * index.itemsize), np.uint8)
+        self.list = cp.empty(self.capacity * self.edge_bytes, np.uint8)
         self.control = cp.empty(CONTROL_WORDS, np.uint64)
         self.tree, self.parent = (cp.empty(n, index) for _ in range(2))
         self.offers = [cp.empty(n, np.uint64) for _ in range(2)]
@@ -206,18 +209,22 @@ class Stream:
                 bar.update()
 
     @property
+    def edge_bytes(self) -> int:
+        """Of a listed edge: its weight and its ends."""
+        return 8 + 2 * self.end_bytes
+
+    @property
     def full(self) -> bool:
         """Is it time to make a forest of what is listed?"""
         return self.count - self.spanned >= FULL * (self.capacity - self.spanned)
 
     def edge_list(self, start: int = 0, stop: int | None = None) -> Array:
         """Some listed edges, as bytes."""
-        edge = 8 + 2 * self.index.itemsize
-        return self.list[start * edge : (self.count if stop is None else stop) * edge]
+        return self.list[start * self.edge_bytes : (self.count if stop is None else stop) * self.edge_bytes]
 
     def join_lists(self, lists: list[Array], kept: int = 0) -> None:
         """Make a forest of what is listed on several GPUs; kept: as for `span`, of the first list."""
-        cp, edge, place = cupy(), 8 + 2 * self.index.itemsize, place_of(self.control)
+        cp, edge, place = cupy(), self.edge_bytes, place_of(self.control)
         total = sum(each.size for each in lists) // edge
         if total > self.capacity:
             self.make_room(total)
