@@ -251,6 +251,47 @@ def test_many_paths_are_made_when_they_are_looked_at() -> None:
         ours[5]
 
 
+def test_paths_that_nobody_has_looked_at_are_compared_joined_and_pickled_as_dictionaries() -> None:
+    G = nx.path_graph(FEW + 5)
+    theirs = nx.single_source_shortest_path(G, 0)
+
+    def fresh() -> Any:
+        found = backend.single_source_shortest_path(backend.convert_from_nx(G), 0)
+        assert type(found) is Paths
+        return found
+
+    made = fresh()
+    assert made[FEW] is made.copy()[FEW]
+    assert type(made.copy()) is dict
+    for one, other in ((fresh(), fresh()), (made, fresh()), (fresh(), made), (made, made)):
+        assert one == other
+    other = fresh()
+    other[3] = [3]
+    assert made != other != made
+    assert fresh() != other
+    assert list((made | fresh()).items()) == list((fresh() | made).items()) == list(theirs.items())
+    for found in (fresh(), made):
+        again = pickle.loads(pickle.dumps(found))
+        assert type(again) is dict
+        assert list(again.items()) == list(theirs.items())
+    values = fresh().values()
+    assert list(values) == list(theirs.values())
+    assert repr(fresh()) == repr(made) == repr(theirs)
+
+
+def test_paths_of_a_tree_whose_vertices_come_in_any_order_are_networkxs() -> None:
+    ways = [(0, 1), (1, 2)] + [(v, v + 1) for v in range(2, FEW)] + [(1, FEW + 1), (FEW + 1, FEW + 2)]
+    for names in (list(range(FEW + 3)), [f"v{i}" for i in range(FEW + 3)], list(range(FEW + 3))[::-1]):
+        G = nx.Graph([(names[u], names[v]) for u, v in ways])
+        c = backend.convert_from_nx(G)
+        for name in ("single_source_dijkstra_path", "single_source_shortest_path", "single_source_bellman_ford_path"):
+            expected = THEIRS[name](G, names[1])
+            found = getattr(backend, name)(c, names[1])
+            assert type(found) is Paths
+            assert list(found.items()) == list(expected.items())
+            assert getattr(backend, name)(c, names[1], exact_order=False) == expected
+
+
 def test_the_middles_of_trees_are_networkxs() -> None:
     for seed in range(60):
         r = random.Random(seed)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from algorithms.fused.cpu.in_order import breadth_first
+from algorithms.fused.cpu.in_order import breadth_first, depth_first
 from semiring.cpu.compiler.jit import without_garbage_collection
 
 from .graph import Converted
@@ -56,86 +56,88 @@ SHARE = 4
 """One path in so many is made by itself; then all others are made at once, in a fraction of the time."""
 
 
-class Paths(dict[Any, Any]):
-    """A dictionary of the paths to vertices, each of which is made when it is looked at, at last all together."""
+class Made(dict[Any, Any]):
+    """What `Paths` is from when on all paths are made: a dictionary, which is pickled and copied as such."""
 
-    def __init__(self, G: Converted, order: np.ndarray, parent: np.ndarray, turned: bool) -> None:
-        super().__init__(dict.fromkeys(G.listed(order), LATER))
-        self._of, self._order, self._alone, self._whole = (G, parent, turned), order, order.size // SHARE, False
+    def __reduce__(self) -> Any:
+        return dict, (self.copy(),)
+
+
+class Paths(Made):
+    """A dictionary of the paths to vertices, each of which is made when it is looked at, at last all together.
+
+    It calls the methods of dict, not of super(): another thread may have made all paths, with which this class ends.
+    """
+
+    def __init__(self, names: Iterable[Any], G: Converted, order: np.ndarray, parent: np.ndarray, turned: bool) -> None:
+        super().__init__(dict.fromkeys(names, LATER))
+        self._of, self._order, self._alone = (G, parent, turned), order, order.size // SHARE
 
     def _made(self, name: Any, value: Any) -> Any:
         return path_to(*self._of, self._of[0].index(name)) if value is LATER else value
 
     def __getitem__(self, name: Any) -> Any:
-        value = super().__getitem__(name)
+        value = dict.__getitem__(self, name)
         if value is LATER:
             self._alone -= 1
             if self._alone < 0:
-                self._make_all()
-                return super().__getitem__(name)
+                return self._whole()[name]
             value = self[name] = self._made(name, value)
         return value
 
     def __iter__(self) -> Iterator[Any]:  # so that dict(paths) asks for each path
-        return super().__iter__()
+        return dict.__iter__(self)
 
     def get(self, name: Any, default: Any = None) -> Any:
         return self[name] if name in self else default
 
     def values(self) -> Any:
-        return self.copy().values()
+        return self._whole().values()
 
     def items(self) -> Any:
-        return self.copy().items()
+        return self._whole().items()
 
     def pop(self, name: Any, *default: Any) -> Any:
-        return self._made(name, super().pop(name, *default))
+        return self._made(name, dict.pop(self, name, *default))
 
     def popitem(self) -> Any:
-        name, value = super().popitem()
+        name, value = dict.popitem(self)
         return name, self._made(name, value)
 
     def setdefault(self, name: Any, default: Any = None) -> Any:
-        super().setdefault(name, default)
+        dict.setdefault(self, name, default)
         return self[name]
 
     def copy(self) -> dict[Any, Any]:
         """A plain dictionary, with all paths."""
-        self._make_all()
-        return super().copy()
+        return self._whole().copy()
 
-    def _make_all(self) -> None:
-        """Make the paths that nobody has looked at, each from the one before it."""
-        if self._whole:
-            return
+    def _whole(self) -> dict[Any, Any]:
+        """This dictionary, once the paths that nobody has looked at are made."""
         G, parent, turned = self._of
         with without_garbage_collection():
-            made = zip(G.listed(self._order), each_path(G, self._order, parent, turned), strict=True)
-            if [*super().values()].count(LATER) == self._order.size:
+            made = each_path(G, self._order, parent, turned)
+            if [*dict.values(self)].count(LATER) == self._order.size:
                 self.update(made)
             else:
-                self.update([(name, path) for name, path in made if super(Paths, self).get(name) is LATER])
-        self._whole = True
+                self.update([(name, path) for name, path in made if dict.get(self, name) is LATER])
+        self.__class__ = Made  # type: ignore[assignment]
+        return self
 
     def __eq__(self, other: object) -> bool:
-        return self.copy() == other
+        return self._whole() == other
 
     def __ne__(self, other: object) -> bool:
-        return self.copy() != other
+        return self._whole() != other
 
     def __or__(self, other: Any) -> Any:
-        return self.copy() | other
+        return self._whole() | other
 
     def __ror__(self, other: Any) -> Any:
-        return other | self.copy()
+        return other | self._whole()
 
     def __repr__(self) -> str:
-        return repr(self.copy())
-
-    def __reduce__(self) -> Any:
-        return dict, (self.copy(),)
-
-    __hash__ = None
+        return repr(self._whole())
 
 
 def path_to(G: Converted, parent: np.ndarray, turned: bool, v: int) -> list[Any]:
@@ -143,27 +145,32 @@ def path_to(G: Converted, parent: np.ndarray, turned: bool, v: int) -> list[Any]
     return G.listed(found[::-1] if turned else found)
 
 
-def each_path(G: Converted, order: np.ndarray, parent: np.ndarray, turned: bool) -> list[list[Any]]:
-    """The paths to vertices, in this order: the path of the vertex before, if that came before, and one more."""
-    made: list[Any] = [None] * len(G)
-    vertices = order.tolist()
-    for v, name, u in zip(vertices, G.listed(order), parent[order].tolist(), strict=True):
-        before = made[u] if u >= 0 and u != v else []
-        if before is None:
-            made[v] = path_to(G, parent, turned, v)
-        elif len(before) < LONG:
-            made[v] = [name, *before] if turned else [*before, name]
+def each_path(G: Converted, order: np.ndarray, parent: np.ndarray, turned: bool) -> Iterator[tuple[Any, list[Any]]]:
+    """The vertices of whole trees and their paths, each soon after the path before it, which is still in the cache."""
+    found, before = np.empty((2, order.size), np.int32)
+    depth_first.along(order, parent, tuple(np.full((4, len(G)), -1, np.int32)), found, before)
+    names = G.listed(found)
+    made: list[list[Any]] = []
+    for name, k in zip(names, before.tolist(), strict=True):
+        path = made[k] if k >= 0 else []
+        if len(path) < LONG:
+            made.append([name, *path] if turned else [*path, name])
         else:  # which leaves no room to grow
-            made[v] = [name] + before if turned else before + [name]
-    return [made[v] for v in vertices]
+            made.append([name] + path if turned else path + [name])
+    return zip(names, made, strict=True)
 
 
-def paths(G: Converted, order: np.ndarray, parent: np.ndarray, turned: bool = False) -> dict[Any, Any]:
-    """The paths to vertices, in this order."""
+def paths(
+    G: Converted, order: np.ndarray, parent: np.ndarray, turned: bool = False, lengths: dict[Any, Any] | None = None
+) -> dict[Any, Any]:
+    """The paths to vertices, in this order. lengths: of the paths by name, if they are known."""
+    names = G.listed(order) if lengths is None else lengths
     vertices = breadth_first.lengths(order, parent, np.zeros(len(G), np.int64))
     if order.size > FEW and vertices > SHORT * order.size:
-        return Paths(G, order, parent, turned)
-    return dict(zip(G.listed(order), each_path(G, order, parent, turned), strict=True))
+        return Paths(names, G, order, parent, turned)
+    found = dict.fromkeys(names)
+    found.update(each_path(G, order, parent, turned))
+    return found
 
 
 def lists(G: Converted, keys: np.ndarray, starts: np.ndarray, values: np.ndarray) -> dict[Any, list[Any]]:

@@ -81,7 +81,8 @@ def single_source_bellman_ford(
         return 0, [source]
     found = distances(G, source, weight)
     if target is None:
-        return as_lengths(G, found, source), paths(G, found.met, found.parent)
+        lengths = as_lengths(G, found, source)
+        return lengths, paths(G, found.met, found.parent, lengths=lengths)
     t = G.index(target)
     if t not in found.met:
         raise nx.NetworkXNoPath(f"Target {target} cannot be reached from given sources")

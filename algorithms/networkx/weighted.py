@@ -172,7 +172,8 @@ def from_sources(G: Converted, sources: list[int], target: Any, cutoff: Any, wei
     if target is not None:
         return to_target(G, sources, target, cutoff, weight)
     found = settle(G, sources, weight, cutoff)
-    return as_lengths(G, found, sources), paths(G, found.order, found.parent)
+    lengths = as_lengths(G, found, sources)
+    return lengths, paths(G, found.order, found.parent, lengths=lengths)
 
 
 def multi_source_dijkstra_path(G: Converted, sources: Any, cutoff: Any = None, weight: Any = "weight") -> Any:

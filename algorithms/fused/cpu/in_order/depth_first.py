@@ -57,6 +57,37 @@ def events(ends, near, starts, limit, stack, at, visited, log):
 
 
 @compiled
+def along(order, parent, room, found, before):
+    """The vertices so that each follows its parent, and where among them that is, -1 before a root.
+
+    order: the vertices of whole trees, each once.  parent: of each vertex, of a root -1 or itself.
+    room: four arrays (n,), -1.  found, before: as long as the order.
+    """
+    child, sibling, stack, place = room
+    size, count = 0, 0
+    for k in range(order.size - 1, -1, -1):
+        v = np.uintp(order[k])
+        u = parent[v]
+        if u < 0 or np.uintp(u) == v:
+            stack[size] = v
+            size += 1
+        else:
+            sibling[v] = child[np.uintp(u)]
+            child[np.uintp(u)] = v
+    while size:
+        size -= 1
+        v = np.uintp(stack[size])
+        u = parent[v]
+        found[count], place[v] = v, count
+        before[count] = -1 if u < 0 or np.uintp(u) == v else place[np.uintp(u)]
+        count += 1
+        for w in (sibling[v], child[v]):
+            if w >= 0:
+                stack[size] = w
+                size += 1
+
+
+@compiled
 def tree(ends, near, starts, limit, stack, at, visited, found):
     """How many edges the trees of a search have, in order: those `forward` events of `events` that lead elsewhere.
 
