@@ -66,5 +66,5 @@ def as_complete(A: Any) -> tuple[int, np.ndarray]:
     *room, label = np.zeros((5, A.nrows), np.int32)
     count = strong((A.indptr, A.indices), *room, label)
     if count == DAMAGED:
-        raise damaged(A)
+        raise damaged(A.indptr, A.indices)
     return count, label

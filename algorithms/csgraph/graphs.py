@@ -74,6 +74,12 @@ def as_given(csgraph: Any, most: int | None = None) -> CSR | None:
 
     most: entries of the largest matrix that is asked for.
     """
+    rows = rows_as_given(csgraph, most)
+    return None if rows is None else CSR.trusted(*rows, csgraph.shape)
+
+
+def rows_as_given(csgraph: Any, most: int | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    """The arrays of `as_given`: indptr, indices and values."""
     if getattr(csgraph, "format", "") != "csr" or csgraph.ndim != 2 or type(csgraph.data) is not np.ndarray:
         return None
     n, columns = csgraph.shape
@@ -83,7 +89,7 @@ def as_given(csgraph: Any, most: int | None = None) -> CSR | None:
     indptr, indices, values = S.indptr, S.indices, S.data
     if indptr.size != n + 1 or indices.size != values.size or not indices.flags.c_contiguous:
         return None
-    return CSR.trusted(indptr, indices, values, (n, n))
+    return indptr, indices, values
 
 
 def is_first_call(csgraph: Any) -> bool:
@@ -108,10 +114,15 @@ def is_new(csgraph: Any) -> bool:
 
 def new_rows(csgraph: Any) -> CSR | None:
     """The rows of a SciPy CSR as they are, for the first call on it; None if they are not in order, or not numbers."""
-    if not is_first_call(csgraph) or not csgraph.has_canonical_format or np.isnan(csgraph.data).any():
+    A = as_given(csgraph) if is_first_call(csgraph) else None
+    if A is None:
         return None
-    A = as_given(csgraph)
-    return None if A is None else checked(A)
+    from algorithms.fused.cpu.as_given import DAMAGED, regular
+
+    found = regular(A.indptr, A.indices, A.values)
+    if found == DAMAGED:
+        raise damaged(A.indptr, A.indices)
+    return A if found else None
 
 
 def with_columns(A: CSR, csgraph: Any) -> CSR:
@@ -136,25 +147,25 @@ def given_both_ways(csgraph: Any, most: int) -> CSR | None:
     begins, places = np.zeros((2, A.nrows + 1), np.int32)
     heads, weights = np.empty(2 * A.values.size, np.int32), np.empty(2 * A.values.size)
     if both_ways((A.indptr, A.indices, A.values), begins, places, heads, weights) == DAMAGED:
-        raise damaged(A)
+        raise damaged(A.indptr, A.indices)
     return CSR.trusted(places, heads, weights, A.shape)
 
 
-def columns_as_given(A: CSR) -> tuple[np.ndarray, np.ndarray] | None:
-    """Where the columns of rows as they are begin, and their rows; None if these are the same as A's own."""
+def columns_as_given(indptr: np.ndarray, indices: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+    """Where the columns of rows as they are begin, and their rows; None if these are the same as those of the rows."""
     from algorithms.fused.cpu.as_given import DAMAGED, columns
 
-    starts, moving = np.zeros((2, A.nrows + 1), A.indptr.dtype)
-    rows = np.empty(A.indices.size, A.indices.dtype)
-    if columns((A.indptr, A.indices), starts, moving, rows) == DAMAGED:
-        raise damaged(A)
-    same = np.array_equal(starts, A.indptr) and np.array_equal(rows, A.indices)
+    starts, moving = np.zeros((2, indptr.size), indptr.dtype)
+    rows = np.empty(indices.size, indices.dtype)
+    if columns((indptr, indices), starts, moving, rows) == DAMAGED:
+        raise damaged(indptr, indices)
+    same = np.array_equal(starts, indptr) and np.array_equal(rows, indices)
     return None if same else (starts, rows)
 
 
-def damaged(A: CSR) -> ValueError:
-    """The error of a matrix of which a loop has read a row or a column that lies outside."""
-    return ValueError(f"indptr must ascend to the {A.indices.size} entries, and indices be in [0, {A.nrows})")
+def damaged(indptr: np.ndarray, indices: np.ndarray) -> ValueError:
+    """The error of rows of which a loop has read one, or a column, that lies outside."""
+    return ValueError(f"indptr must ascend to the {indices.size} entries, and indices be in [0, {indptr.size - 1})")
 
 
 def checked(A: CSR) -> CSR:
@@ -162,7 +173,7 @@ def checked(A: CSR) -> CSR:
     from algorithms.fused.cpu.as_given import sound
 
     if A.place.on_host and not sound(A.indptr, A.indices, A.nrows):
-        raise damaged(A)
+        raise damaged(A.indptr, A.indices)
     return A
 
 
@@ -310,12 +321,22 @@ def matrix_like(csgraph: Any, indptr: Any, indices: Any, values: Any) -> Any:
     return csr_matrix((values, indices, indptr), shape=shape)
 
 
+def as_held(A: Any, rows: Any, cols: Any, values: Any) -> tuple[Any, Any]:
+    """(rows, columns) of edges: as given where A has the edge with its value, and turned elsewhere."""
+    if A.place.on_host:
+        from algorithms.fused.cpu.entries import held
+
+        return held(A, rows, cols, values)
+    here = values_at(A, rows, cols) == values
+    return A.xp.where(here, rows, cols), A.xp.where(here, cols, rows)
+
+
 def values_at(A: Matrix, rows: Any, cols: Any) -> Any:
     """A's values at these places, infinity where it has none."""
     S: CSR = compressed(A, 0)
     if not S.nnz:
         return A.xp.full(rows.shape, np.inf)
     place = entry_places(S, rows, cols)
-    found = S.values[place]
+    found = S.values.take(place)
     found[place < 0] = np.inf
     return found

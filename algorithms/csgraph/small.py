@@ -84,7 +84,7 @@ def found_from(A: CSR, starts: list[int], d: Any, parent: Any, unweighted: bool,
         heap = np.empty(n + HEAP, np.int32), np.full(n + HEAP, np.inf), np.full(n, -1, np.int32)
         met = settle(points, limit, (*rows, A.values), d, parent, heap, lists, counts)
     if met == DAMAGED:
-        raise damaged(A)
+        raise damaged(A.indptr, A.indices)
     if met and ties and points.size > 1:
         return False
     if met and ties:

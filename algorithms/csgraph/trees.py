@@ -17,7 +17,7 @@ from semiring.vectors import all_vertices, roots
 from . import places
 from .graphs import (
     SOON,
-    as_given,
+    as_held,
     by_rows,
     columns_as_given,
     damaged,
@@ -26,6 +26,7 @@ from .graphs import (
     is_new,
     matrix_like,
     new_rows,
+    rows_as_given,
     stored,
     values_at,
     with_columns,
@@ -58,22 +59,22 @@ def breadth_first_order(csgraph: Any, i_start: int, directed: bool = True, retur
     start = operator.index(i_start)
     if (home := places.at_home(csgraph, ORDER)) is not None:
         return sent_to(csgraph, breadth_first_order(home, start, directed, return_predecessors))
-    A: Any = as_given(csgraph) if directed or is_new(csgraph) else None
-    if A is not None and 0 <= start < A.nrows:
-        order, parent = as_queued(A, start, None if directed else columns_as_given(A))
+    rows = rows_as_given(csgraph) if directed or is_new(csgraph) else None
+    if rows is not None and 0 <= start < rows[0].size - 1:
+        order, parent = as_queued(*rows[:2], start, None if directed else columns_as_given(*rows[:2]))
         return (order, parent) if return_predecessors else order
     A = stored(csgraph, directed, weighted=False)
     _, order, parent = in_order(A, start, not directed)
     return where(A, (order, parent)) if return_predecessors else where(A, order)
 
 
-def as_queued(A: Any, start: int, columns: Any = None) -> tuple[Any, Any]:
+def as_queued(indptr: np.ndarray, indices: np.ndarray, start: int, columns: Any = None) -> tuple[Any, Any]:
     """(the order, the predecessors) in rows as they are given, and in columns, if these count."""
-    from algorithms.fused.cpu.bfs_order import queued
+    from algorithms.fused.cpu.bfs_order import queued_along
 
-    found = queued(A, start, False, NONE, checked=False, columns=columns)
+    found = queued_along((indptr, indices), start, NONE, columns, checked=False)
     if found is None:
-        raise damaged(A)
+        raise damaged(indptr, indices)
     return found
 
 
@@ -118,7 +119,7 @@ def breadth_first_tree(csgraph: Any, i_start: int, directed: bool = True) -> Any
         return sent_to(csgraph, breadth_first_tree(home, start, directed))
     given: Any = new_rows(csgraph) if directed else None
     if given is not None and 0 <= start < given.nrows:
-        _, parent = as_queued(given, start)
+        _, parent = as_queued(given.indptr, given.indices, start)
         return matrix_like(csgraph, *entries_where(given, parent[given.indices] == expand(given.indptr)))
     A: Any = stored(csgraph, directed)
     B, order, parent = in_order(A, start, not directed)
@@ -164,8 +165,7 @@ def minimum_spanning_tree(csgraph: Any, overwrite: bool = False) -> Any:
     if bool((weights == 0).any()):
         u, v, weights = (part[weights != 0] for part in (u, v, weights))
     if not is_symmetric(A):
-        here = values_at(A, u, v) == weights
-        u, v = A.xp.where(here, u, v), A.xp.where(here, v, u)
+        u, v = as_held(A, u, v, weights)
     return matrix_like(csgraph, *by_rows(u, v, weights, A.nrows))
 
 

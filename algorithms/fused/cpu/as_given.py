@@ -1,6 +1,7 @@
 """Loops along rows as another library gives them: unsorted, with duplicates, and looked at by nobody before.
 
     sound     do rows and columns lie within the matrix? For other loops, which need nothing else
+    regular   is it also what our other loops expect: do columns ascend, and are all values numbers?
     both_ways  each row followed by its column
     settle    Dijkstra's algorithm with a heap [1], which notes the parents, and of equally near ones the smallest
     levels    the same where every edge has length 1
@@ -50,6 +51,24 @@ def sound(indptr, indices, n):
         if wrong:
             return False
     return True
+
+
+@compiled
+def regular(indptr, indices, values):
+    """1 if the columns of each row ascend, and no value is NaN; else 0, or DAMAGED."""
+    n = indptr.size - 1
+    if not sound(indptr, indices, n):
+        return DAMAGED
+    one, falls, wrong = np.uintp(1), 0, 0
+    for e in range(np.uintp(indptr[0]) + one, np.uintp(indptr[n])):
+        falls += indices[e] <= indices[e - one]
+    for row in range(one, np.uintp(n)):  # between two rows columns may fall
+        begin = np.uintp(indptr[row])
+        if begin > np.uintp(indptr[0]) and begin < np.uintp(indptr[row + one]):
+            falls -= indices[begin] <= indices[begin - one]
+    for e in range(np.uintp(values.size)):
+        wrong += values[e] != values[e]
+    return 0 if falls or wrong else 1
 
 
 @compiled

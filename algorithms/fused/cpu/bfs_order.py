@@ -19,21 +19,27 @@ SHORT = 8
 """Entries of a row on average below which nothing branches."""
 
 
-def queued(
-    A: CSR, source: int, both_ways: bool, none: int = -1, checked: bool = True, columns: tuple[Any, Any] | None = None
-) -> Any:
-    """(the order, the parents).  none: the parent of the source, and of what is not reached; below 0.
-
-    checked: is it known that rows and columns lie within A? If not, None where one that is met does not.
-    columns: where they begin, and their rows, if both ways count, and they are at hand.
-    """
-    vertex = index_dtype(A.nrows)
-    queue, parent = np.empty(A.nrows + 1, vertex), np.full(A.nrows, none, vertex)
-    rows, short = (A.indptr, A.indices), A.nnz < SHORT * A.nrows
-    parent[source] = source
-    if columns is None and both_ways and not is_symmetric(A, pattern=True):
+def queued(A: CSR, source: int, both_ways: bool, none: int = -1) -> Any:
+    """(the order, the parents).  none: the parent of the source, and of what is not reached; below 0."""
+    columns = None
+    if both_ways and not is_symmetric(A, pattern=True):
         turned: Any = by_columns(A)
         columns = turned.indptr, turned.indices
+    return queued_along((A.indptr, A.indices), source, none, columns)
+
+
+def queued_along(
+    rows: tuple[Any, Any], source: int, none: int, columns: tuple[Any, Any] | None = None, checked: bool = True
+) -> Any:
+    """The same by where rows begin and their columns, and if both ways count and differ, the same of columns.
+
+    checked: is it known that rows and columns lie within the matrix? If not, None where one that is met does not.
+    """
+    indptr, indices = rows
+    n = indptr.size - 1
+    vertex, short = index_dtype(n), indices.size < SHORT * n
+    queue, parent = np.empty(n + 1, vertex), np.full(n, none, vertex)
+    parent[source] = source
     if columns is not None:
         search = _search_both_short if short else _search_both_long
         found = search(rows, columns, source, queue, parent)
@@ -64,7 +70,7 @@ def _append_new(v, u, queue, parent, found):
 
 
 def _search(append, checked):
-    """The loop along rows that appends so.  checked: as in `queued`."""
+    """The loop along rows that appends so.  checked: as in `queued_along`."""
 
     @compiled
     def search(rows, source, queue, parent):

@@ -35,6 +35,13 @@ def places_at(A: CSR, rows: np.ndarray, cols: np.ndarray) -> np.ndarray:
     return found
 
 
+def held(A: CSR, rows: np.ndarray, cols: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(rows, columns) of edges: as given where A has the edge with its value, and turned elsewhere."""
+    place, ends = places_at(A, rows, cols), np.empty((2, rows.size), rows.dtype)
+    _turn(A.values, place, rows, cols, values, ends)
+    return ends[0], ends[1]
+
+
 def by_rows(rows: np.ndarray, cols: np.ndarray, values: np.ndarray, n: int) -> tuple[np.ndarray, ...]:
     """(indptr, indices, values) of an n × n matrix of these entries, of which no two are at one place."""
     indptr, indices = np.zeros(n + 1, np.int32), np.empty(rows.size, np.int32)
@@ -59,6 +66,13 @@ def _same(x, y):
         if differing:
             return False
     return True
+
+
+@compiled
+def _turn(held, place, rows, cols, values, ends):
+    for k in range(np.uintp(rows.size)):
+        here = place[k] >= 0 and held[np.uintp(place[k])] == values[k]
+        ends[0, k], ends[1, k] = (rows[k], cols[k]) if here else (cols[k], rows[k])
 
 
 @compiled

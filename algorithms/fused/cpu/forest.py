@@ -38,7 +38,8 @@ from .components import flatten, join, most_frequent, several, side_by_side
 from .light_edges import MANY, MOST, LightEdges, Side, chosen_of, light_edges
 from .symmetry import find_symmetry
 
-BELOW: Fact[Side] = Fact("the entries below the diagonal, by columns")
+BELOW: Fact[tuple[np.ndarray, Side]] = Fact("the entries below the diagonal, by columns")
+IN_ORDER: Fact[bool] = Fact("are there many entries a vertex, all of one weight?")
 
 GRAIN = 256
 """Vertices that a thread takes at a time."""
@@ -89,17 +90,20 @@ def _whole(A: CSR | CompressedCSR, with_labels: bool) -> tuple[COO, np.ndarray |
     """The forest by A's rows and, if not every edge has its reverse, columns."""
     find_symmetry(A)
     sides = [side_of(A)]
-    in_order = is_joined_in_order(A)
+    in_order, begins = is_joined_in_order(A), sides[0][0]
     if not is_symmetric(A):
-        lower = in_order and not has_columns(A)
-        sides.append(A.keep(BELOW, lambda: below(sides[0])) if lower else side_of(by_columns(A)))
+        if in_order and not has_columns(A):
+            begins, lower = A.keep(BELOW, lambda: below(sides[0]))
+            sides.append(lower)
+        else:
+            sides.append(side_of(by_columns(A)))
     trees = Trees(A.nrows, A.dtype)
     left = A.place.available_bytes() if A.place.questions(LIGHT_BYTES * A.nnz) else None
     edges = None if in_order else light_edges(sides, MOST if left is None else left // LIGHT_BYTES)
     if edges is not None:
         trees.join(edges)
-    elif of_one_weight(sides[0][2]):
-        trees.join_in_order(sides)
+    elif in_order or of_one_weight(sides[0][2]):
+        trees.join_in_order(sides, begins)
     if not trees.whole and (edges is None or not edges.all):
         trees.grow(sides)
     facts(method="union-find", threads=get_threads(), rounds=trees.rounds, sorted=edges.weights.size if edges else 0)
@@ -116,12 +120,16 @@ def side_of(A: Any) -> Side:
     return A.indptr, columns_of(A), np.ascontiguousarray(A.values)
 
 
-def below(side: Side) -> Side:
-    """The entries below the diagonal, by columns, without values: for `join_in_order`, and sooner than all columns."""
+def below(side: Side) -> tuple[np.ndarray, Side]:
+    """Where the entries beyond those below the diagonal begin in each row, and the latter by columns, without values.
+
+    For `join_in_order`, and sooner than all columns.
+    """
     indptr, columns, values = side
     starts, rows = np.zeros(indptr.size + 1, indptr.dtype), np.empty(values.size, index_dtype(indptr.size))
-    _below(indptr, columns, starts, rows)
-    return starts[:-1], rows, values[:0]
+    begins = np.empty_like(indptr)
+    _below(indptr, columns, starts, rows, begins)
+    return begins, (starts[:-1], rows, values[:0])
 
 
 class Trees:
@@ -140,10 +148,13 @@ class Trees:
         self.chosen[0, : at.size], self.chosen[1, : at.size] = edges.u[at], edges.v[at]
         self.weight[: at.size] = edges.weights[at]
 
-    def join_in_order(self, sides: list[Side]) -> None:
-        """Join trees along all edges by (u, v), which is the order of edges of one weight."""
+    def join_in_order(self, sides: list[Side], begins: np.ndarray) -> None:
+        """Join trees along all edges by (u, v), which is the order of edges of one weight.
+
+        begins: where the entries of each of the first side's rows begin that are looked at.
+        """
         found, both = np.empty((2, self.f.size + 1), self.f.dtype), len(sides) == 2
-        self.count[0] = _join_in_order((sides[0][:2], sides[-1][:2]), both, self.f, self.chosen, found)
+        self.count[0] = _join_in_order((sides[0][:2], sides[-1][:2]), begins, both, self.f, self.chosen, found)
         self.weight[: self.count[0]], self.whole = sides[0][2][0], True
 
     def grow(self, sides: list[Side]) -> None:
@@ -200,12 +211,12 @@ class Trees:
 
 def is_joined_in_order(A: CSR | CompressedCSR) -> bool:
     """Has A many entries a vertex, all of one weight, so that their order is that of the rows?"""
-    return A.nnz >= MANY * A.nrows and of_one_weight(A.values) and A.values[0] != 0
+    return A.keep(IN_ORDER, lambda: A.nnz >= MANY * A.nrows and of_one_weight(A.values) and bool(A.values[0] != 0))
 
 
 def of_one_weight(values: np.ndarray) -> bool:
     """Are these entries few enough for one thread, and all of one weight?"""
-    return 0 < values.size <= ONE_WEIGHT and values[0] == values[-1] and bool((values == values[0]).all())
+    return 0 < values.size <= ONE_WEIGHT and values[0] == values[-1] and bool(_alike(values))
 
 
 def restore_zeros(sides: list[Side], u: np.ndarray, v: np.ndarray, w: np.ndarray) -> None:
@@ -259,44 +270,55 @@ def _root(f, v):
 
 
 @inlined
-def _elsewhere(indptr, columns, f, u, root, found):
+def _elsewhere(begins, indptr, columns, f, u, root, found):
     """How many entries of row u beyond column u are not known to be in its tree; their columns, in `found`."""
-    count = np.uintp(0)
-    for e in range(np.uintp(indptr[u]), np.uintp(indptr[u + np.uintp(1)])):
-        v = np.uintp(column(columns, e))
+    count, e, stop = np.uintp(0), np.uintp(begins[u]), np.uintp(indptr[u + np.uintp(1)])
+    while e < stop and np.uintp(column(columns, e)) <= u:
+        e += np.uintp(1)
+    for later in range(e, stop):
+        v = np.uintp(column(columns, later))
         found[count] = v
-        count += np.uintp((v > u) & (np.uintp(f[v]) != root))
+        count += np.uintp(np.uintp(f[v]) != root)
     return count
 
 
 @compiled
-def _below(indptr, columns, starts, rows):
-    """starts: (n + 2,) zeros, which become where each column begins, and 0 more."""
-    one, two, n = np.uintp(1), np.uintp(2), np.uintp(indptr.size - 1)
-    for u in range(n):
-        for e in range(np.uintp(indptr[u]), np.uintp(indptr[u + one])):
-            v = np.uintp(column(columns, e))
-            starts[v + two] += v < u
-    for u in range(n):
-        starts[u + two] += starts[u + one]
-    for u in range(n):
-        for e in range(np.uintp(indptr[u]), np.uintp(indptr[u + one])):
-            v = np.uintp(column(columns, e))
-            at = np.uintp(starts[v + one])
-            rows[at] = u
-            starts[v + one] = at + np.uintp(v < u)
+def _alike(values):
+    others = 0
+    for e in range(np.uintp(values.size)):
+        others += values[e] != values[np.uintp(0)]
+    return others == 0
 
 
 @compiled
-def _join_in_order(sides, both, f, chosen, found):
+def _below(indptr, columns, starts, rows, begins):
+    """starts: (n + 2,) zeros, which become where each column begins, and 0 more."""
+    one, two, n = np.uintp(1), np.uintp(2), np.uintp(indptr.size - 1)
+    for u in range(n):
+        e, stop = np.uintp(indptr[u]), np.uintp(indptr[u + one])
+        while e < stop and np.uintp(column(columns, e)) < u:
+            starts[np.uintp(column(columns, e)) + two] += 1
+            e += one
+        begins[u] = e
+    for u in range(n):
+        starts[u + two] += starts[u + one]
+    for u in range(n):
+        for lower in range(np.uintp(indptr[u]), np.uintp(begins[u])):
+            v = np.uintp(column(columns, lower))
+            rows[np.uintp(starts[v + one])] = u
+            starts[v + one] += 1
+
+
+@compiled
+def _join_in_order(sides, begins, both, f, chosen, found):
     """How many edges join trees, of all by (u, v), u < v; they are written to `chosen`.  found: (2, n + 1)."""
     (indptr, columns), (other_indptr, other_columns) = sides
     one, count, end = np.uintp(1), np.uintp(0), np.uintp(f.size)
     for u in range(end):
         root = _root(f, u)
-        left, right = _elsewhere(indptr, columns, f, u, root, found[0]), np.uintp(0)
+        left, right = _elsewhere(begins, indptr, columns, f, u, root, found[0]), np.uintp(0)
         if both:
-            right = _elsewhere(other_indptr, other_columns, f, u, root, found[1])
+            right = _elsewhere(other_indptr, other_indptr, other_columns, f, u, root, found[1])
         e, o = np.uintp(0), np.uintp(0)
         while e < left or o < right:
             v = np.uintp(found[0, e]) if e < left else end
