@@ -64,6 +64,71 @@ def test_scipys_own_tests_pass(backend: Backend, tmp_path: Path) -> None:
         assert int(done.stdout.split(" calls with CuPy's")[0].split()[-1]) > 100, done.stdout
 
 
+@pytest.mark.parametrize("absent", [np.inf, np.nan])
+@pytest.mark.parametrize("directed", [True, False])
+def test_what_is_stored_as_infinite_or_nan_is_no_edge_of_floyd_and_warshall(absent: float, directed: bool) -> None:
+    S = sp.csr_array(([1.0, absent, 2.0, 0.0, absent], ([0, 1, 2, 3, 0], [1, 2, 3, 0, 3])), shape=(4, 4))
+    for unweighted in (False, True):
+        expected = theirs.floyd_warshall(S, directed, unweighted=unweighted)
+        assert np.array_equal(ours.floyd_warshall(S, directed, unweighted=unweighted), expected)
+        d, _ = ours.floyd_warshall(S, directed, return_predecessors=True, unweighted=unweighted)
+        assert np.array_equal(d, expected)
+        each = ours.shortest_path(S, "FW", directed, unweighted=unweighted)
+        assert np.array_equal(each, expected)
+
+
+@pytest.mark.parametrize("name", ["minimum_spanning_tree", "breadth_first_tree"])
+def test_trees_are_arrays_or_matrices_as_scipys_are(name: str) -> None:
+    a = np.array([[0, 8, 0, 3], [0, 0, 2, 5], [0, 0, 0, 6], [0, 0, 0, 0]], float)
+    for S in (a, a.tolist(), a.view(np.matrix), sp.csr_array(a), sp.csr_matrix(a), sp.bsr_matrix(a), sp.dok_array(a)):
+        given = (S, 0) if name == "breadth_first_tree" else (S,)
+        expected, found = getattr(theirs, name)(*given), getattr(ours, name)(*given)
+        assert type(found) is type(expected)
+        assert np.array_equal(found.toarray(), expected.toarray())
+
+
+@pytest.mark.parametrize("low", [1, 4])
+def test_first_calls_find_the_forests_of_later_ones(low: int) -> None:
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        n, m = int(rng.integers(1, 30)), int(rng.integers(0, 400))
+        S = sp.csr_array((rng.integers(low, 5, m).astype(float), rng.integers(0, n, (2, m))), shape=(n, n))
+        S.sum_duplicates()
+        S.data[:] = np.minimum(S.data, 4)  # of low = 4 all weigh the same
+        expected, first = theirs.minimum_spanning_tree(S), ours.minimum_spanning_tree(S.copy())
+        for found in (first, *(ours.minimum_spanning_tree(S) for _ in range(2))):
+            assert found.nnz == expected.nnz
+            assert found.sum() == expected.sum()
+            assert (found != first).nnz == 0
+            u, v = found.nonzero()
+            assert np.array_equal(S.toarray()[u, v], found.data)  # in the direction that has the weight
+            turned = u > v
+            assert not (S.toarray()[v[turned], u[turned]] == found.data[turned]).any()
+
+
+@pytest.mark.parametrize("name", ["minimum_spanning_tree", "breadth_first_tree"])
+def test_first_calls_see_rows_that_are_out_of_order_and_values_that_are_nan(name: str) -> None:
+    given = (0,) if name == "breadth_first_tree" else ()
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        n, m = int(rng.integers(2, 12)), int(rng.integers(2, 50))
+        S = sp.coo_array((rng.permutation(m) + 1.0, rng.integers(0, n, (2, m))), shape=(n, n)).tocsr()
+        expected = getattr(ours, name)(S, *given)
+        T = S.copy()
+        for row in range(n):
+            at = slice(T.indptr[row], T.indptr[row + 1])
+            order = rng.permutation(T.indptr[row + 1] - T.indptr[row])
+            T.indices[at], T.data[at] = T.indices[at][order], T.data[at][order]
+        T.has_sorted_indices = T.has_canonical_format = True  # flags that lie
+        found = getattr(ours, name)(T, *given)
+        if name == "minimum_spanning_tree":
+            assert (found != expected).nnz == 0
+        S.data[0] = np.nan
+        found = [getattr(ours, name)(S, *given).toarray() for _ in range(2)]
+        assert np.array_equal(getattr(ours, name)(S.copy(), *given).toarray(), found[0], equal_nan=True)
+        assert np.array_equal(*found, equal_nan=True)
+
+
 def random_graph(rng: np.random.Generator, low: int = 0) -> Any:
     """Up to 25 vertices, zero and tied weights, self-loops, duplicates; in any format, of any dtype."""
     n, m = int(rng.integers(1, 25)), int(rng.integers(0, 90))

@@ -211,6 +211,8 @@ def floyd_warshall(
     A = graph_of(csgraph, directed)
     if gains_by_length(A, MinPlus):
         A = select(A, "offdiag")
+    if unweighted:
+        A = select(A, "<", math.inf)  # what is infinite is no edge, as in an array
     if return_predecessors or unweighted:
         return from_each(A, *starts_of(A, None), return_predecessors, unweighted)
     with cycles_as_scipy_does():

@@ -117,6 +117,8 @@ def breadth_first_tree(csgraph: Any, i_start: int, directed: bool = True) -> Any
     start = operator.index(i_start)
     if (home := places.at_home(csgraph, ORDER)) is not None:
         return sent_to(csgraph, breadth_first_tree(home, start, directed))
+    if isinstance(csgraph, np.matrix):  # of which SciPy's tree is an array, though its spanning tree is a matrix
+        csgraph = np.asarray(csgraph)
     given: Any = new_rows(csgraph) if directed else None
     if given is not None and 0 <= start < given.nrows:
         _, parent = as_queued(given.indptr, given.indices, start)
