@@ -83,7 +83,8 @@ def column_of(table: Any, name: Any) -> Any:
         raise ValueError(f"there is no column {name!r}{did_you_mean(name, known)}; there are {_listed(known)}")
     if known.count(name) > 1:
         raise ValueError(f"there are {known.count(name)} columns {name!r}")
-    return table[name]
+    column = table[name]
+    return np.asarray(column) if hasattr(column, "to_pylist") else column  # `to_numpy` of Arrow's arrays may not copy
 
 
 def _listed(names: Iterable[Any]) -> str:
@@ -94,6 +95,8 @@ def column_names(table: Any) -> list[Any]:
     """The names of a table's columns, of pandas, Polars, Arrow, or a dict."""
     if isinstance(table, Mapping):
         return list(table)
+    if hasattr(table, "collect"):
+        raise TypeError(f"a {type(table).__name__} has no rows yet: give its collect()")
     names = getattr(table, "column_names", getattr(table, "columns", None))
     if hasattr(table, "__getitem__") and names is not None and not callable(names):
         return list(names)
