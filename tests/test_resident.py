@@ -112,10 +112,10 @@ def test_a_range_has_device_pages_and_then_host_pages(there: int, here: int, dri
     assert sorted(fake.pages.values()) == sorted(size for size in (there, here) if size)
     assert list(fake.usable.values()) == [False] * (there > 0) + [True] * (here > 0)
     assert pages.on_host.size == here
-    assert places.OUTSIDE[GPU] == there
+    assert places.OUTSIDE.get(GPU, 0) == there
     del pages
     assert fake.holds_nothing
-    assert places.OUTSIDE[GPU] == 0
+    assert places.OUTSIDE.get(GPU, 0) == 0
 
 
 @pytest.mark.parametrize("fails_at", range(1, 9))
@@ -125,7 +125,7 @@ def test_a_range_that_cannot_be_made_takes_nothing(fails_at: int, driver: Any) -
         Range(64, 64, GPU)
     assert fake.calls == fails_at
     assert fake.holds_nothing
-    assert places.OUTSIDE[GPU] == 0
+    assert places.OUTSIDE.get(GPU, 0) == 0
 
 
 def test_host_pages_are_pinned_in_pieces_between_which_an_interrupt_is_heard(
@@ -247,7 +247,7 @@ def test_a_limit_holds_for_ranges_and_for_the_pool(device: Any) -> None:
     fake, A = device(), graph()
     places.LIMITS[GPU] = 5000
     B = placed(A, 4000, GPU)
-    held = places.OUTSIDE[GPU]
+    held = places.OUTSIDE.get(GPU, 0)
     assert 0 < held <= 4000
     assert fake.limits[-1] == 5000 - held
     assert GPU.available_bytes() == 5000 - held
