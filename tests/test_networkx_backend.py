@@ -8,6 +8,8 @@ import random
 import subprocess
 import sys
 from collections import Counter
+from decimal import Decimal
+from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -290,6 +292,39 @@ def test_paths_of_a_tree_whose_vertices_come_in_any_order_are_networkxs() -> Non
             assert type(found) is Paths
             assert list(found.items()) == list(expected.items())
             assert getattr(backend, name)(c, names[1], exact_order=False) == expected
+
+
+def test_undirected_views_whose_directions_weigh_differently_have_networkxs_answers() -> None:
+    D = nx.DiGraph()
+    D.add_weighted_edges_from([(0, 1, 1), (1, 0, 5), (1, 2, 2), (2, 1, 2), (2, 3, 1), (0, 3, 9)])
+    view = D.to_undirected(as_view=True)
+    for G in (D, view, nx.Graph(D), view.subgraph([0, 1, 2])):
+        for given in ({}, {"normalized": False}, {"normalized": False, "endpoints": True}):
+            for weight in (None, "weight"):
+                assert compare("betweenness_centrality", G, given | {"weight": weight}, repr(G)) == "handled"
+        for name, given in (("pagerank", {"tol": 1e-10}), ("floyd_warshall_numpy", {})):
+            assert compare(name, G, given, repr(G)) == ("handled" if type(G._adj) is dict else "refused")
+
+
+@pytest.mark.parametrize("number", [np.int32, np.float32, np.float64, Decimal, Fraction])
+def test_iterated_centralities_leave_numbers_that_are_not_pythons_to_networkx(number: type) -> None:
+    G = nx.Graph([(0, 1, {"weight": number(1)}), (1, 2, {"weight": number(2)}), (2, 0, {"weight": number(3)})])
+    kept = backend.convert_from_nx(G)
+    backend.pagerank(kept)  # which takes them, and keeps the matrix
+    for name in ("katz_centrality", "eigenvector_centrality"):
+        assert compare(name, G, {"weight": "weight"}, repr(number), kept) == "refused"
+        assert compare(name, G, {"weight": None}, repr(number), kept) == "handled"
+    H = nx.Graph([(0, 1, {"weight": True}), (1, 2, {"weight": 1.5}), (2, 0, {"weight": 2})])
+    assert compare("katz_centrality", H, {"weight": "weight"}, "of Python") == "handled"
+
+
+def test_weights_that_are_no_numbers_are_left_to_networkx() -> None:
+    G = nx.MultiGraph([(0, 1, {"weight": None}), (0, 1, {"weight": 2}), (1, 2, {"weight": 3})])
+    assert compare("pagerank", G, {"weight": "weight"}, "None, which cannot be summed") == "refused"
+    for weight in ("3", [1], None):
+        H = nx.Graph([(0, 1, {"weight": weight}), (1, 2, {"weight": weight})])
+        for name in ("pagerank", "floyd_warshall_numpy", "katz_centrality"):
+            assert compare(name, H, {"weight": "weight"}, repr(weight)) in ("refused", "impossible")
 
 
 def test_the_middles_of_trees_are_networkxs() -> None:

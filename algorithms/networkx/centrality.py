@@ -24,10 +24,17 @@ from .graph import Converted
 from .searches import search
 
 
-def summed(G: Converted, weight: Any) -> Matrix:
-    """The matrix of float64 weights, parallel ones summed, on the option's device."""
-    values = multiplicity(G).astype(np.float64) if weight is None else G.floats(weight)
-    return G.matrix_of(values).to(device=G.device)
+def summed(G: Converted, weight: Any, plain: bool = False) -> Matrix:
+    """The matrix of float64 weights, parallel ones summed, on the option's device.
+
+    plain: NetworkX computes in Python's numbers, not with an array.
+    """
+
+    def made() -> Matrix:
+        values = multiplicity(G).astype(np.float64) if weight is None else G.floats(weight, plain=plain)
+        return (G.matrix_of if plain else G.array_of)(values).to(device=G.device)
+
+    return G.once(("summed", weight, plain, G.device), made)
 
 
 def pagerank(
@@ -41,7 +48,7 @@ def pagerank(
     n = len(G)
     if n == 0:
         return {}
-    A = G.once(("summed", weight, G.device), lambda: summed(G, weight))
+    A = summed(G, weight)
     if not 0 <= alpha <= 1 or (A.nnz and float(A.values.min()) < 0):
         raise NotImplementedError("negative weights, or a factor beyond 1")
     jumps = None
@@ -80,7 +87,7 @@ def eigenvector_centrality(
     n = len(G)
     if n == 0:
         raise nx.NetworkXPointlessConcept("cannot compute centrality for the null graph")
-    A = G.once(("summed", weight or None, G.device), lambda: summed(G, weight or None))
+    A = summed(G, weight or None, plain=True)
 
     def step(t: Any, x: Any) -> Any:
         y = t + x  # (A + I)ᵀ x, which has the same vectors, and no second one of the same size
@@ -102,7 +109,7 @@ def katz_centrality(
         return {}
     if not isinstance(beta, int | float):
         raise NotImplementedError("a number for each vertex")
-    A = G.once(("summed", weight, G.device), lambda: summed(G, weight))
+    A = summed(G, weight, plain=True)
     with np.errstate(over="ignore", invalid="ignore"):
         x = iterated(A, full(all_vertices(A), 0, "float64"), lambda t, _: alpha * t + float(beta), max_iter, tol)
     if normalized:
@@ -130,8 +137,8 @@ def betweenness_centrality(
     A = G.matrix(weight)
     found = dependencies(A, weighted=weighted, normalized=bool(normalized), endpoints=endpoints, sources=sources)
     values = to_device(found, "cpu")
-    if G.directed and not normalized and n > 2 - bool(endpoints) and is_symmetric(A, pattern=not weighted):
-        values = values * 2  # a path and its reverse are two here
+    if not normalized and n > 2 - bool(endpoints) and is_symmetric(A, pattern=not weighted) == G.directed:
+        values = values * 2 if G.directed else values / 2  # a path and its reverse are two if edges have directions
     return by_name(G, values)
 
 

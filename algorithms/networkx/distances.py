@@ -239,4 +239,4 @@ def floyd_warshall_numpy(G: Converted, nodelist: Any = None, weight: Any = "weig
     weights = G.floats(weight, combine=min)
     if weights.size and weights.min() < 0:
         raise NotImplementedError("negative weights")
-    return to_device(all_pairs(G.matrix_of(weights)), "cpu")
+    return to_device(all_pairs(G.array_of(weights)), "cpu")

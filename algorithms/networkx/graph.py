@@ -169,18 +169,28 @@ class Converted:
         except TypeError as error:
             raise NotImplementedError(f"weights without an order: {error}") from None
 
-    def floats(self, name: Any, default: Any = 1, *, combine: Any = sum, backwards: bool = False) -> np.ndarray:
-        """An attribute of each edge as float64, for answers that are always floats; numbers of any kind."""
+    def floats(
+        self, name: Any, default: Any = 1, *, combine: Any = sum, backwards: bool = False, plain: bool = False
+    ) -> np.ndarray:
+        """An attribute of each edge as float64, for answers that are always floats; numbers of any kind.
+
+        plain: Python's own numbers alone, which times a float are one; those of NumPy are NumPy's.
+        """
         try:
             return self.weights(name, default, combine=combine, backwards=backwards).astype(np.float64)
         except NotImplementedError:
             if callable(name) or self.source is None:
                 raise
-        each = attribute_of(near(self.source, backwards=backwards), name, default, self.parallel, combine)
         try:
-            found = np.array(each, np.float64)
+            each = attribute_of(near(self.source, backwards=backwards), name, default, self.parallel, combine)
+            if plain and not {int, float, bool}.issuperset(map(type, each)):
+                raise TypeError
+            found = np.array(each)
+            if found.ndim != 1 or found.dtype.kind not in "biufO":  # of text NumPy would make numbers
+                raise TypeError
+            found = found.astype(np.float64)
         except (TypeError, ValueError):
-            raise NotImplementedError("weights that are no numbers") from None
+            raise NotImplementedError("weights that are no numbers, or not of Python") from None
         return finite(found)
 
     @property
@@ -211,6 +221,13 @@ class Converted:
     def matrix_of(self, weights: np.ndarray) -> Matrix:
         """The matrix with these weights of the edges in order."""
         return self.rows.matrix(weights)
+
+    def array_of(self, weights: np.ndarray) -> Matrix:
+        """The same where NetworkX makes an array, which has one weight for both directions of an undirected edge."""
+        A = self.matrix_of(weights)
+        if not self.directed and type(getattr(self.source, "_adj", {})) is not dict and not is_symmetric(A):
+            raise NotImplementedError("a view whose edges weigh differently in their two directions")
+        return A
 
 
 def exactly(values: list[Any], n: int) -> np.ndarray:
