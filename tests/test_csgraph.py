@@ -565,6 +565,11 @@ def test_arrays_on_a_gpu_are_compared_to_the_bit() -> None:
                         other[at] = held
         assert not same_on_gpu.same_bits([(np.array([0.0]), np.array([-0.0]))])
         assert not same_on_gpu.same_bits([(np.array([True, False]), np.array([True, True]))])  # by their values
+        assert same_on_gpu.same_bits([])
+        assert not same_on_gpu.same_bits([(np.arange(5), np.arange(5))] * 3 + [(np.zeros(2), np.ones(2))])
+        with ThreadPoolExecutor(1) as pool:  # each thread is told by a word of its own
+            there = pool.submit(same_on_gpu._word).result()
+        assert there[1] != same_on_gpu._word()[1] == same_on_gpu._word()[1]
 
 
 def test_several_threads_may_ask_for_many_matrices() -> None:
