@@ -32,6 +32,8 @@ from .networkx_calls import ROUNDED, THEIRS, alike, arguments, compare, compared
 from .networkx_suite import WHOLE, entry_points, run
 
 ROOT = Path(__file__).parent.parent
+ALL_PATHS = [f"single_source_{name}_path" for name in ("dijkstra", "bellman_ford", "shortest")]
+ALL_PATHS += ["single_target_shortest_path"]
 SUITE = [f"networkx.algorithms.{name}" for name in ("components", "shortest_paths", "traversal")]
 SUITE += [f"networkx.algorithms.tests.test_{name}" for name in ("cluster", "core", "dag")]
 SUITE += [f"networkx.algorithms.tests.test_{name}" for name in ("efficiency", "isolate", "reciprocity", "voronoi")]
@@ -286,7 +288,7 @@ def test_paths_of_a_tree_whose_vertices_come_in_any_order_are_networkxs() -> Non
     for names in (list(range(FEW + 3)), [f"v{i}" for i in range(FEW + 3)], list(range(FEW + 3))[::-1]):
         G = nx.Graph([(names[u], names[v]) for u, v in ways])
         c = backend.convert_from_nx(G)
-        for name in ("single_source_dijkstra_path", "single_source_shortest_path", "single_source_bellman_ford_path"):
+        for name in ALL_PATHS:
             expected = THEIRS[name](G, names[1])
             found = getattr(backend, name)(c, names[1])
             assert type(found) is Paths
