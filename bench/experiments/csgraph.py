@@ -117,7 +117,7 @@ def rows(setting: Setting) -> Iterator[Row]:
     graphs = {"rome99": TASKS} if setting.quick else {name: TASKS for name in FILES}
     if not setting.quick:
         graphs |= {"rome99": TASKS | SLOW, "dense512": DENSE} | ({} if setting.device == "cpu" else {LARGE: TASKS})
-    for name, tasks in graphs.items():
+    for name in filter(setting.wants, graphs):
         if kept := setting.kept_rows(name):
             yield from kept
             continue
@@ -126,8 +126,8 @@ def rows(setting: Setting) -> Iterator[Row]:
             missing = f"{FILES[name]} is not there: say --data FOLDER"
             yield {"graph": name, "contender": OURS, "missing": missing}
             continue
-        for task in tasks:
-            for row in beside(*tasks[task], A, setting):
+        for task, how in graphs[name].items():
+            for row in beside(*how, A, setting):
                 yield {"graph": name, "task": task, "n": A.nrows, "nnz": A.nnz} | row
 
 
@@ -179,4 +179,5 @@ CSGRAPH = Experiment(
     columns=("graph", "task", "contender", "ms", "low_ms", "high_ms", "to_scipy", "repeats"),
     plot=plot,
     roads=True,
+    by_graph=True,
 )

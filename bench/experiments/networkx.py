@@ -90,7 +90,7 @@ def made(name: str, setting: Setting) -> CSR | None:
 
 def rows(setting: Setting) -> Iterator[Row]:
     """Rows for each function and graph."""
-    for name in ("rome99",) if setting.quick else GRAPHS:
+    for name in filter(setting.wants, ("rome99",) if setting.quick else GRAPHS):
         if kept := setting.kept_rows(name):
             yield from kept
             continue
@@ -253,4 +253,5 @@ NETWORKX_BACKEND = Experiment(
     columns=("graph", "task", "contender", "ms", "low_ms", "high_ms", "to_networkx", "repeats"),
     plot=plot,
     roads=True,
+    by_graph=True,
 )
