@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import contextvars
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -155,46 +155,43 @@ class Team:
         arguments: of each GPU, but for the last, the step to stop at.  controls: as `Kernels.stepwise` has them, with a
         last word that says for whom the GPU has waited in vain.  pauses: what is done between launches.
         """
+        pauses = pauses or Pauses()
+        every, upto, first = min(kernels.launched().every, pauses.every or most), 0, True
+        launched = list(zip(self.members, ks, arguments, strict=True))
+        with self._broken_by_errors():
+            # a launch that loads code could wait for one that waits
+            if (key := (name, *map(id, ks))) not in self.loaded:
+                self.loaded.add(key)
+                self._launch(name, launched, 0)
+                for member in self.members:
+                    member.place.finish()
+            while True:
+                upto = min(upto + every, most)
+                if not first:
+                    for member, control in zip(self.members, controls, strict=True):
+                        with member.place.scope():
+                            control[:1] = 0
+                if any(self.group.told(name, not first and pauses.due())):
+                    pauses.look()
+                first = False
+                self._launch(name, launched, upto)
+                states = [control.get() for control in controls]
+                if lost := [int(state[-1]) for state in states if state[-1]]:
+                    raise ParticipantError(f"GPU {lost[0] - 1} of {self.count} did not come to a step of {name}")
+                if states[0][0] >> np.uint64(32) or upto >= most:
+                    return states
+
+    @contextmanager
+    def _broken_by_errors(self) -> Iterator[None]:
+        """A context after whose error the team is of no more use: some of its GPUs may have met without the others."""
         try:
-            return self._run(name, ks, arguments, controls, most, pauses or Pauses())
-        except BaseException:  # the others may have met without one
+            yield
+        except BaseException:
             self.broken = True
             with suppress(Exception):
                 for member in self.members:
                     member.place.finish()
             raise
-
-    def _run(
-        self,
-        name: str,
-        ks: list[kernels.Kernels],
-        arguments: list[Any],
-        controls: list[Any],
-        most: int,
-        pauses: Pauses,
-    ) -> Any:
-        every, upto, first = min(kernels.launched().every, pauses.every or most), 0, True
-        launched = list(zip(self.members, ks, arguments, strict=True))
-        if (key := (name, *map(id, ks))) not in self.loaded:  # a launch that loads code could wait for one that waits
-            self.loaded.add(key)
-            self._launch(name, launched, 0)
-            for member in self.members:
-                member.place.finish()
-        while True:
-            upto = min(upto + every, most)
-            if not first:
-                for member, control in zip(self.members, controls, strict=True):
-                    with member.place.scope():
-                        control[:1] = 0
-            if any(self.group.told(name, not first and pauses.due())):
-                pauses.look()
-            first = False
-            self._launch(name, launched, upto)
-            states = [control.get() for control in controls]
-            if lost := [int(state[-1]) for state in states if state[-1]]:
-                raise ParticipantError(f"GPU {lost[0] - 1} of {self.count} did not come to a step of {name}")
-            if states[0][0] >> np.uint64(32) or upto >= most:
-                return states
 
     def _launch(self, name: str, launched: list[Any], upto: int) -> None:
         with uninterrupted():
