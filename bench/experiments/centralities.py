@@ -208,6 +208,8 @@ def made(name: str, setting: Setting) -> CSR | None:
 def rows(setting: Setting) -> Iterator[Row]:
     """A row for each library, task and graph."""
     for name, tasks in (QUICK if setting.quick else GRAPHS).items():
+        if not setting.wants(name):
+            continue
         if kept := setting.kept_rows(name):
             yield from kept
             continue
@@ -357,4 +359,5 @@ CENTRALITIES = Experiment(
     columns=("graph", "task", "contender", "threads", "ms", "low_ms", "high_ms", "to_ours", "repeats"),
     plot=plot,
     roads=True,
+    by_graph=True,
 )

@@ -44,6 +44,8 @@ def rows(setting: Setting) -> Iterator[Row]:
         yield from rows_on_gpus(setting)
         return
     for name, counts, tasks in plan(setting):
+        if not setting.wants(Path(name).name):
+            continue
         if kept := setting.kept_rows(Path(name).name):
             yield from kept
             continue
@@ -132,4 +134,5 @@ PARTS = Experiment(
     plot=plot,
     devices=("cpu", "cuda"),
     roads=True,
+    by_graph=True,
 )

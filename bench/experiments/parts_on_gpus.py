@@ -35,7 +35,10 @@ def rows_on_gpus(setting: Setting) -> Iterator[Row]:
         yield {"graph": "rmat", "contender": "2 GPUs", "missing": "there is one GPU"}
         return
     devices, smaller = [f"cuda:{k}" for k in range(gpus)], dict[tuple[str, str], float]()
-    for name, A, tasks in graphs(setting):
+    for name, make, tasks in graphs(setting):
+        if not setting.wants(name):
+            continue
+        A = make()
         P: Any = A.to(device=devices)
         for task in tasks:
             call = TASKS[task](A)
@@ -50,7 +53,9 @@ def rows_on_gpus(setting: Setting) -> Iterator[Row]:
         P.forget()
         del A, P
         released(setting.device)
-    yield from of_steps(devices, setting)
+    for scale in (8,) if setting.quick else (12, 20, 26):
+        if setting.wants(f"path {scale}"):
+            yield of_steps(scale, devices, setting)
 
 
 def half_of(name: str) -> str:
@@ -59,22 +64,30 @@ def half_of(name: str) -> str:
     return f"{kind}{int(name[len(kind) :] or 0) - 1}"
 
 
-def graphs(setting: Setting) -> Iterator[tuple[str, CSR, tuple[str, ...]]]:
-    """(name, graph, tasks): names of R-MAT graphs end in the scale."""
+def graphs(setting: Setting) -> Iterator[tuple[str, Callable[[], CSR], tuple[str, ...]]]:
+    """(name, what makes the graph on a GPU, tasks): names of R-MAT graphs end in the scale."""
+    device = setting.device
     directed, undirected = ((8,), (8,)) if setting.quick else ((22, 24, 25, 26), (22, 24))
+    many = ("64 sources", "128 sources")
     for scale in directed:
-        A = rmat(scale, device=setting.device, dtype=np.float32)
-        many = ("64 sources", "128 sources") if scale <= 22 else ()
-        yield f"rmat{scale}", A, ("sssp", "bfs", "bfs, parents", "components", *many)
+        own = many if scale <= 22 else ()
+        make = functools.partial(rmat, scale, device=device, dtype=np.float32)
+        yield f"rmat{scale}", make, ("sssp", "bfs", "bfs, parents", "components", *own)
     for scale in undirected:
-        A = rmat_both_ways(scale, device=setting.device, dtype=np.float32)
-        is_symmetric(A)
-        yield f"rmat, both ways {scale}", A, ("bfs", "forest")
+        yield f"rmat, both ways {scale}", functools.partial(both_ways, scale, device), ("bfs", "forest")
     side = 16 if setting.quick else 2048
-    yield f"grid {side}x{side}", grid(side, dtype=np.float32).to(device=setting.device), ("sssp", "bfs", "forest")
-    roads = (setting.data or Path()) / ROADS
-    if not setting.quick and roads.exists():
-        yield ROADS, read(roads).to(CSR).to(device=setting.device), ("sssp", "bfs", "forest")
+    flat = functools.partial(grid, side, device=device, dtype=np.float32)
+    yield f"grid {side}x{side}", flat, ("sssp", "bfs", "forest", *many)
+    path = (setting.data or Path()) / ROADS
+    if not setting.quick and path.exists():
+        yield ROADS, lambda: read(path).to(CSR).to(device=device), ("sssp", "bfs", "forest", *many)
+
+
+def both_ways(scale: int, device: Any) -> CSR:
+    """A symmetric R-MAT graph, which is known to be so."""
+    A = rmat_both_ways(scale, device=device, dtype=np.float32)
+    is_symmetric(A)
+    return A
 
 
 def source_of(A: CSR) -> int:
@@ -132,24 +145,23 @@ def of_task(call: Call, A: CSR, P: Partitioned, setting: Setting) -> Iterator[Ro
     yield {"contender": parts, "to_whole": rounded(found[parts]["ms"] / found[WHOLE]["ms"])} | found[parts] | told
 
 
-def of_steps(devices: list[str], setting: Setting) -> Iterator[Row]:
+def of_steps(scale: int, devices: list[str], setting: Setting) -> Row:
     """What a step of a search takes that brings next to nothing: on a path from one GPU to another and back."""
-    for scale in (8,) if setting.quick else (12, 20, 26):
-        n, half = 1 << scale, min(HOPS, 1 << scale) // 2
-        ends = np.empty(2 * half, np.int64)
-        ends[0::2], ends[1::2] = np.arange(half), n - 1 - np.arange(half)
-        A = from_edges(ends[:-1], ends[1:], np.ones(2 * half - 1, np.int32), shape=n)
-        P, there, lengths = A.to(device=devices), *(cupy().asarray(x) for x in (ends, np.arange(ends.size)))
+    n, half = 1 << scale, min(HOPS, 1 << scale) // 2
+    ends = np.empty(2 * half, np.int64)
+    ends[0::2], ends[1::2] = np.arange(half), n - 1 - np.arange(half)
+    A = from_edges(ends[:-1], ends[1:], np.ones(2 * half - 1, np.int32), shape=n)
+    P, there, lengths = A.to(device=devices), *(cupy().asarray(x) for x in (ends, np.arange(ends.size)))
 
-        def call(M: Any) -> Any:
-            with by_all():
-                return sssp(M, 0, delta=1)
+    def call(M: Any) -> Any:
+        with by_all():
+            return sssp(M, 0, delta=1)
 
-        def agrees(d: Any, there: Any = there, lengths: Any = lengths) -> bool:
-            return bool((d[there] == lengths).all())
+    def agrees(d: Any) -> bool:
+        return bool((d[there] == lengths).all())
 
-        contender = Contender("steps", functools.partial(call, P), agrees=agrees, device="cuda", watched=False)
-        found = contest([contender], setting.repeats)["steps"]
-        steps = explain(call, P).runs[0].facts["steps"]
-        known = {"graph": f"path {scale}", "task": "sssp", "n": n, "nnz": A.nnz, "contender": f"{len(devices)} GPUs"}
-        yield known | found | {"steps": steps, "step_us": rounded(1e3 * found["ms"] / steps)}
+    contender = Contender("steps", functools.partial(call, P), agrees=agrees, device="cuda", watched=False)
+    found = contest([contender], setting.repeats)["steps"]
+    steps = explain(call, P).runs[0].facts["steps"]
+    known = {"graph": f"path {scale}", "task": "sssp", "n": n, "nnz": A.nnz, "contender": f"{len(devices)} GPUs"}
+    return known | found | {"steps": steps, "step_us": rounded(1e3 * found["ms"] / steps)}
