@@ -282,8 +282,10 @@ def check_written(comm: Any) -> None:
         assign(Q.T, 1)
     assert P.equals(A)
     if comm is not None and comm.Get_size() > 1:
-        own = partition(A, parts=2).to(device=DEVICE)
-        same("parts of this process", lambda M: ewise_add(M, own, "plus").to_edges(), cuts(A, comm), A)
+        on_host = partition(A, parts=2)
+        own = on_host.to(device=DEVICE)
+        ours, theirs = (lambda M, own=own: ewise_add(M, own, "plus").to_edges() for own in (own, on_host))
+        same("parts of this process", ours, cuts(A, comm), A, theirs)
         with pytest.raises(ValueError, match="gathers"):
             ewise_add(own, P, "plus")
 
