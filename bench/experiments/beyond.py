@@ -105,8 +105,9 @@ def rows(setting: Setting) -> Iterator[Row]:
         if kept := setting.kept_rows(name):
             yield from kept
             continue
-        whole = make()
-        A = whole.to(device="cpu")
+        A = make().to(device="cpu")
+        released(setting.device)
+        whole = A.to(device=setting.device)  # not in parts of the memory that it was made in
         told = {task: explain(run, whole, vector(whole)) for task, run in TASKS.items()}
         answers = {task: on_host(each.result) for task, each in told.items()}
         rounds = {task: rounds_of(each.runs) for task, each in told.items()}

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import functools
+import gc
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -318,6 +319,7 @@ class Fusible(Verb[P, R]):
             if A.place.on_host or not A.kept_nbytes:
                 raise
         A.forget_kept()
+        gc.collect()  # of what the first attempt made, a matrix and its transpose hold each other
         return whole(A, *args, **kwargs)
 
     def relies_on(self, A: Matrix, *args: Any, **kwargs: Any) -> str:
