@@ -80,10 +80,12 @@ NAMES = {
 }
 BEYOND = {
     "rmat24": "R-MAT 24",
+    "rmat25": "R-MAT 25",
     "ssca2 21": "SSCA-2 21",
     "grid2k": "a grid of 2048²",
     "roads": "roads, US North-East",
     "rmat26": "R-MAT 26",
+    "rmat27": "R-MAT 27",
 }
 STOPPED = {f"stopped after {limit:g} s": f"> {limit * 1e3:,.0f}" for limit, _ in LIMITS.values()}
 FACTORED, FACTORED_AGAIN = ("order", "pattern and numbers"), ("numbers",)
@@ -324,6 +326,23 @@ def beyond_a_gpu() -> str:
     return table(*lines)
 
 
+def of_large() -> str:
+    """Milliseconds of matrices of thousands of millions of entries: one in memory and within a limit, one beyond a GPU."""
+    found: dict[str, dict[tuple[str, bool], dict[str, Any]]] = {}
+    for row in load(RESULTS / f"large-{GPU}.jsonl"):
+        found.setdefault(row["contender"], {})[row["graph"].split()[0], "limit_bytes" in row] = row
+    places = {("rmat25", False): "in memory", ("rmat25", True): "within 4 GiB", ("rmat26", False): "in two memories"}
+    lines = [["milliseconds; a pass over what is not resident", *places.values()]]
+    known = [next(rows[place] for rows in found.values() if place in rows) for place in places]
+    lines.append(["entries", *(f"{row['nnz']:,}" for row in known)])
+    lines.append(["bytes; resident", *(f"{row['matrix_bytes']:,}; {row['resident']:.1%}" for row in known)])
+    for task, rows in found.items():
+        told = [rows.get(place, {}) for place in places]
+        cells = [f"{figure(row['ms'])}; {figure(row['floor_ms'])}" if "ms" in row else "–" for row in told]
+        lines.append([task, *cells])
+    return table(*lines)
+
+
 def of_networkx() -> str:
     """Milliseconds of NetworkX's functions by its backends; the fastest other one and its name."""
     found: dict[tuple[str, str], dict[str, float]] = {}
@@ -449,6 +468,7 @@ TABLES: dict[Path, dict[str, Callable[[], str]]] = {
         "factor on a GPU": factors_on_a_gpu,
         "batches on a GPU": batches_on_a_gpu,
         "beyond a GPU": beyond_a_gpu,
+        "large": of_large,
         "peers on a GPU": peers_on_a_gpu,
         "products on a CPU": products_on_a_cpu,
         "products on a GPU": products_on_a_gpu,
