@@ -198,19 +198,6 @@ def test_strong_components_by_rows_alone_on_cuda_are_the_components(monkeypatch:
     assert len(plans) > 1
 
 
-def test_columns_are_made_in_pieces_where_the_room_for_them_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refused(A: Any) -> Any:
-        raise MemoryError
-
-    monkeypatch.setattr(beyond, "by_columns", refused)
-    monkeypatch.setattr(beyond, "columns_in_pieces", lambda A: turned(A, 100 * BYTES_AN_ENTRY))
-    A = GRAPHS["R-MAT"]()
-    indptr, rows = beyond.columns_of(A)
-    B = A.to(CSC)
-    np.testing.assert_array_equal(indptr, B.indptr)
-    np.testing.assert_array_equal(rows, B.indices)
-
-
 @pytest.mark.backend("cuda")
 @pytest.mark.parametrize("share", [0.5, 0.0])
 @pytest.mark.parametrize("name", ["mxv", "boruvka"])

@@ -59,8 +59,7 @@ def columns_of(A: CSR) -> tuple[Array, Array]:
         return A.indptr, A.indices
     columns: Any = A.known(COMPRESSED, CSC)
     if columns is None and not A.keeps(PATTERN_COLUMNS) and has_room_for_columns(A):
-        with suppress(MemoryError):  # the room may be in parts that are too small
-            columns = by_columns(A)
+        columns = by_columns(A)
     if columns is not None:
         return columns.indptr, columns.indices
     found = A.keep(PATTERN_COLUMNS, lambda: columns_in_pieces(A))
