@@ -20,7 +20,7 @@ import scipy.sparse as sp
 from scipy.sparse import csgraph as theirs
 
 from algorithms import csgraph as ours
-from algorithms.csgraph import places, small
+from algorithms.csgraph import places, small, trees
 from algorithms.csgraph.graphs import GRAPH, KEPT, MOST_KEPT, graph_of
 from algorithms.fused.cpu.entries import same_bits
 from algorithms.fused.cuda import queues
@@ -104,6 +104,34 @@ def test_first_calls_find_the_forests_of_later_ones(low: int) -> None:
             assert np.array_equal(S.toarray()[u, v], found.data)  # in the direction that has the weight
             turned = u > v
             assert not (S.toarray()[v[turned], u[turned]] == found.data[turned]).any()
+
+
+def test_forests_of_small_matrices_as_they_are_are_those_of_larger_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(7)
+    for turn in range(60):
+        S = sp.csr_array(random_graph(rng, low=-1), dtype=float)  # duplicates of integers are added
+        S = S.maximum(S.T).tocsr() if turn % 3 == 0 else S
+        found = [ours.minimum_spanning_tree(G) for G in (shuffled(S, rng, turn % 2 * 0.3), S.tocsc(), S.tocoo())]
+        monkeypatch.setattr(trees, "FEW_EDGES", 0)
+        expected = [ours.minimum_spanning_tree(S) for _ in range(2)]
+        monkeypatch.undo()
+        assert all((one != expected[0]).nnz == 0 for one in (*found, expected[1]))
+
+
+def test_room_behind_the_entries_of_a_matrix_is_not_looked_at() -> None:
+    S = sp.csr_array(np.array([[0, 1.0, 5], [1, 0, 2], [5, 2, 0]]))
+    for G in (S, S.tocsc()):
+        R = type(G)((np.append(G.data, [-1, np.nan]), np.append(G.indices, [99, 0]), G.indptr), shape=G.shape)
+        assert np.array_equal(ours.dijkstra(R), theirs.dijkstra(S))
+        assert np.array_equal(ours.connected_components(R)[1], [0, 0, 0])
+        assert np.array_equal(graph_of(R).to_dense(), S.toarray())
+        for name, given in (
+            ("minimum_spanning_tree", ()),
+            ("breadth_first_tree", (0,)),
+            ("breadth_first_tree", (0, False)),
+        ):
+            found, expected = (getattr(ours, name)(X, *given).toarray() for X in (R, S))
+            assert np.array_equal(found, expected)
 
 
 @pytest.mark.parametrize("name", ["minimum_spanning_tree", "breadth_first_tree"])

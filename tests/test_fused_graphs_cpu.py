@@ -421,7 +421,8 @@ def test_weights_are_sorted_by_all_of_their_bits(dtype):
     rng = np.random.default_rng(6)
     info = np.iinfo(dtype) if dtype is np.int32 else np.finfo(dtype)
     ends = np.array([info.min, info.max, 0, 1], dtype)
-    for weights in (rng.integers(0, 300, 500), rng.random(500), 1 + rng.random(500) * 1e-12, np.zeros(5), ends):
+    many = rng.integers(0, 300, 1500), rng.random(1500), 1 + rng.random(1500) * 1e-12
+    for weights in (*many, rng.random(500), np.zeros(5), ends):
         weights = rng.permutation(np.append(weights, ends if weights is ends else weights[:0])).astype(dtype)
         order = ascending(weights) & np.uint64(0xFFFFFFFF)
         assert order.tolist() == np.argsort(weights, kind="stable").tolist()

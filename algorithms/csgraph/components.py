@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from algorithms.fused.cpu import as_given as loops
 from algorithms.scc import scc
 from algorithms.topological import topological_components
 from formats.storage.orientation import compressed
 from semiring.vectors import renumbered
 
 from . import places
-from .graphs import as_given, checked, damaged, graph_of
+from .graphs import as_given, as_matrix, checked, damaged, graph_of, rows_as_given
 from .places import STRONG, WEAK, sent_to
 
 
@@ -40,17 +41,23 @@ def connected_components(
 
     Source: `scc` and `topological_components`.
     """
-    if connection.lower() not in ("weak", "strong"):
+    kind = connection.lower()
+    if kind not in ("weak", "strong"):
         raise ValueError("connection must be 'weak' or 'strong'")
-    strong = directed and connection.lower() == "strong"
+    strong = directed and kind == "strong"
     if (home := places.at_home(csgraph, STRONG if strong else WEAK)) is not None:
         return sent_to(csgraph, connected_components(home, directed, connection, return_labels))
-    A: Any = as_given(csgraph)
-    A = graph_of(csgraph, weighted=False) if A is None else A
+    G = as_matrix(csgraph)
+    rows = rows_as_given(G) if strong else None
+    if rows is not None:
+        count, label = as_complete(*rows[:2])
+        return (count, label) if return_labels else count
+    A: Any = None if strong else as_given(G)
+    A = graph_of(G, weighted=False) if A is None else A
     if not A.nrows:
         count, label = 0, A.xp.zeros(0, np.int32)
     elif strong and A.place.on_host:
-        count, label = as_complete(A)
+        count, label = as_complete(A.indptr, A.indices)
     elif strong:
         label = topological_components(A)
         count = int(label.max()) + 1
@@ -59,12 +66,10 @@ def connected_components(
     return (count, label.astype(np.int32, copy=False)) if return_labels else count
 
 
-def as_complete(A: Any) -> tuple[int, np.ndarray]:
+def as_complete(indptr: np.ndarray, indices: np.ndarray) -> tuple[int, np.ndarray]:
     """(how many strong components, their labels), numbered as they are complete, as SciPy does."""
-    from algorithms.fused.cpu.as_given import DAMAGED, strong
-
-    *room, label = np.zeros((5, A.nrows), np.int32)
-    count = strong((A.indptr, A.indices), *room, label)
-    if count == DAMAGED:
-        raise damaged(A.indptr, A.indices)
+    *room, label = np.zeros((5, indptr.size - 1), np.int32)
+    count = loops.strong((indptr, indices), *room, label)
+    if count == loops.DAMAGED:
+        raise damaged(indptr, indices)
     return count, label

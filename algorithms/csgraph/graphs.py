@@ -7,18 +7,24 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 from threading import RLock
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
+from algorithms.fused.cpu import as_given as loops
+from algorithms.fused.cpu import entries
+from algorithms.fused.cpu.forest import is_joined_in_order
+from algorithms.fused.cpu.symmetry import find_symmetry
 from algorithms.shared.entries import entry_places
-from formats import CSC, CSR, Matrix, from_edges, from_scipy
+from formats import CSC, CSR, Matrix, from_scipy
 from formats.arrays import is_array, namespace, to_device
 from formats.matrix.facts import COMPRESSED, Fact
 from formats.storage.orientation import compressed, is_symmetric
 from semiring import ewise_add
 
 T = TypeVar("T")
+Rows: TypeAlias = tuple[np.ndarray, np.ndarray, np.ndarray]
+"""indptr, indices and values."""
 
 EITHER_WAY: Fact[Matrix] = Fact("the lighter of both directions of each edge")
 
@@ -52,115 +58,141 @@ SEEN: OrderedDict[int, weakref.ref[Any]] = OrderedDict()
 LOCK = RLock()
 
 
-def graph_of(csgraph: Any, directed: bool = True, *, weighted: bool = True) -> Matrix:
+def as_matrix(csgraph: Any) -> Any:
+    """What the other functions here take: SciPy's or CuPy's CSR or CSC as it is; of all else our CSR, in float64."""
+    if not is_sparse(csgraph):
+        return csgraph if isinstance(csgraph, CSR) else from_array(csgraph)
+    if csgraph.ndim != 2:
+        raise ValueError("graph should have two dimensions")
+    if csgraph.shape[0] != csgraph.shape[1]:
+        raise ValueError("graph should be a square array")
+    if csgraph.format in ("csr", "csc"):
+        return csgraph
+    S = csgraph.tocsr()
+    if csgraph.format == "bsr":  # whose blocks have zeros where nothing is
+        S.eliminate_zeros()
+    return converted(S)
+
+
+def graph_of(G: Any, directed: bool = True, *, weighted: bool = True) -> Matrix:
     """The graph in float64 by rows, or with directed=False the lighter of both directions of each edge.
 
     weighted: False where values do not count, and may be old ones.
     """
-    A = stored(csgraph, directed, weighted=weighted)
+    A = stored(G, directed, weighted=weighted)
     if directed or is_symmetric(A):
         return A
     return A.keep(EITHER_WAY, lambda: ewise_add(A, compressed(A, 1).T, "min"))
 
 
-def stored(csgraph: Any, directed: bool = True, *, weighted: bool = True) -> Matrix:
+def stored(G: Any, directed: bool = True, *, weighted: bool = True) -> Matrix:
     """The graph in float64 by rows; with directed=False its columns are the rows if they lie together, as in SciPy."""
-    A = from_sparse(csgraph, weighted) if is_sparse(csgraph) else from_array(csgraph)
+    A = from_sparse(G, weighted) if is_sparse(G) else G
     return compressed(A, 0) if directed or A.major == 0 else A.T
 
 
-def as_given(csgraph: Any, most: int | None = None) -> CSR | None:
-    """The rows of a SciPy CSR as they are, for loops that need no order and check what they read; or None.
+def rows_as_given(G: Any, most: int | None = None, directed: bool = True) -> Rows | None:
+    """The rows of SciPy's matrices or ours as they are, for loops that need no order and check what they read; or None.
 
-    most: entries of the largest matrix that is asked for.
+    most: entries of the largest matrix that is asked for.  directed: False lets columns of a CSC stand for its rows.
     """
-    rows = rows_as_given(csgraph, most)
-    return None if rows is None else CSR.trusted(*rows, csgraph.shape)
+    if isinstance(G, CSR):
+        suits = G.place.on_host and (most is None or G.nnz < most)
+        return (G.indptr, G.indices, G.values) if suits else None
+    if type(G.data) is not np.ndarray or G.dtype.kind not in "biuf" or (most is not None and G.data.size >= most):
+        return None
+    turns = directed and G.format == "csc"
+    if turns and G.data.size >= SOON:
+        return None
+    S = G if G.dtype == np.float64 else G.astype(np.float64)  # which adds duplicates, as SciPy does
+    if not S.indices.flags.c_contiguous:
+        return None
+    return turned(arrays_of(S)) if turns else arrays_of(S)
 
 
-def rows_as_given(csgraph: Any, most: int | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-    """The arrays of `as_given`: indptr, indices and values."""
-    if getattr(csgraph, "format", "") != "csr" or csgraph.ndim != 2 or type(csgraph.data) is not np.ndarray:
-        return None
-    n, columns = csgraph.shape
-    if n != columns or csgraph.dtype.kind not in "biuf" or (most is not None and csgraph.data.size >= most):
-        return None
-    S = csgraph if csgraph.dtype == np.float64 else csgraph.astype(np.float64)  # which adds duplicates, as SciPy does
+def arrays_of(S: Any) -> Rows:
+    """indptr, and indices and values without what there may be behind the entries; ValueError if there are fewer."""
     indptr, indices, values = S.indptr, S.indices, S.data
-    if indptr.size != n + 1 or indices.size != values.size or not indices.flags.c_contiguous:
-        return None
-    return indptr, indices, values
+    end = int(indptr[-1])
+    if end == indices.size == values.size and indptr.size == S.shape[0] + 1:
+        return indptr, indices, values
+    if not 0 <= end <= min(indices.size, values.size) or indptr.size != S.shape[0] + 1:
+        raise damaged(indptr, indices)
+    return indptr, indices[:end], values[:end]
 
 
-def is_first_call(csgraph: Any) -> bool:
-    """Is this the first call on a SciPy CSR? Then nothing is known of it, nor worth finding out."""
-    if getattr(csgraph, "format", "") != "csr" or type(csgraph.data) is not np.ndarray:
+def as_given(G: Any) -> CSR | None:
+    """The same as a matrix, of which columns may stand for rows."""
+    rows = rows_as_given(G, directed=False)
+    return None if rows is None else CSR.trusted(*rows, G.shape)
+
+
+def regular_rows(G: Any, directed: bool = True, most: int = SOON) -> CSR | None:
+    """The rows of a small matrix, or at the first call on a large one; None if they are not in order, or not numbers.
+
+    Nothing more is known of the matrix, nor worth finding out.
+    """
+    rows = rows_as_given(G, most, directed)
+    if rows is None and is_first_call(G):
+        rows = rows_as_given(G, None, directed)
+    return CSR.trusted(*rows, G.shape) if rows is not None and is_regular(*rows) else None
+
+
+def is_first_call(G: Any) -> bool:
+    """Is this the first call on a SciPy CSR?"""
+    if getattr(G, "format", "") != "csr" or type(G.data) is not np.ndarray:
         return False
-    key = id(csgraph)
+    key = id(G)
     with LOCK:
         sources = SEEN.get(key), KEPT[key, GRAPH].source if (key, GRAPH) in KEPT else None
-        if any(source is not None and source() is csgraph for source in sources):
+        if any(source is not None and source() is G for source in sources):
             return False
-        SEEN[key] = weakref.ref(csgraph, lambda _: SEEN.pop(key, None))
+        SEEN[key] = weakref.ref(G, lambda _: SEEN.pop(key, None))
         if len(SEEN) > MOST_KEPT:
             SEEN.popitem(last=False)
     return True
 
 
-def is_new(csgraph: Any) -> bool:
-    """Is this the first call on a SciPy CSR with sorted rows?"""
-    return is_first_call(csgraph) and bool(csgraph.has_sorted_indices)
-
-
-def new_rows(csgraph: Any) -> CSR | None:
-    """The rows of a SciPy CSR as they are, for the first call on it; None if they are not in order, or not numbers."""
-    A = as_given(csgraph) if is_first_call(csgraph) else None
-    if A is None:
-        return None
-    from algorithms.fused.cpu.as_given import DAMAGED, regular
-
-    found = regular(A.indptr, A.indices, A.values)
-    if found == DAMAGED:
-        raise damaged(A.indptr, A.indices)
-    return A if found else None
-
-
-def with_columns(A: CSR, csgraph: Any) -> CSR:
+def with_columns(A: CSR, G: Any) -> CSR:
     """A, the rows of a SciPy CSR; if it is small, with columns by SciPy, which come sooner than by a conversion."""
-    from algorithms.fused.cpu.forest import is_joined_in_order
-    from algorithms.fused.cpu.symmetry import find_symmetry
-
     find_symmetry(A)
     if not is_symmetric(A) and A.nnz < SOON and not is_joined_in_order(A):
-        S = csgraph.tocsc()
+        S = G.tocsc()
         A.keep(COMPRESSED, lambda: CSC.trusted(S.indptr, S.indices, S.data.astype(A.dtype, copy=False), A.shape), CSC)
     return A
 
 
-def given_both_ways(csgraph: Any, most: int) -> CSR | None:
-    """Each row of a SciPy CSR, as it is, followed by its column: the edges both ways."""
-    A = as_given(csgraph, most)
-    if A is None:
-        return None
-    from algorithms.fused.cpu.as_given import DAMAGED, both_ways
-
-    begins, places = np.zeros((2, A.nrows + 1), np.int32)
-    heads, weights = np.empty(2 * A.values.size, np.int32), np.empty(2 * A.values.size)
-    if both_ways((A.indptr, A.indices, A.values), begins, places, heads, weights) == DAMAGED:
-        raise damaged(A.indptr, A.indices)
-    return CSR.trusted(places, heads, weights, A.shape)
-
-
-def columns_as_given(indptr: np.ndarray, indices: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
-    """Where the columns of rows as they are begin, and their rows; None if these are the same as those of the rows."""
-    from algorithms.fused.cpu.as_given import DAMAGED, columns
-
-    starts, moving = np.zeros((2, indptr.size), indptr.dtype)
-    rows = np.empty(indices.size, indices.dtype)
-    if columns((indptr, indices), starts, moving, rows) == DAMAGED:
+def is_regular(indptr: np.ndarray, indices: np.ndarray, values: np.ndarray) -> bool:
+    """Do the indices of each row ascend, and are all values numbers? ValueError if one lies outside."""
+    found = loops.regular(indptr, indices, values)
+    if found == loops.DAMAGED:
         raise damaged(indptr, indices)
-    same = np.array_equal(starts, indptr) and np.array_equal(rows, indices)
-    return None if same else (starts, rows)
+    return bool(found)
+
+
+def both_ways(rows: Rows) -> Rows:
+    """Each row followed by its column: the edges both ways."""
+    begins, places = np.zeros((2, rows[0].size), np.int32)
+    heads, weights = np.empty(2 * rows[2].size, np.int32), np.empty(2 * rows[2].size)
+    if loops.both_ways(rows, begins, places, heads, weights) == loops.DAMAGED:
+        raise damaged(*rows[:2])
+    return places, heads, weights
+
+
+def turned(rows: Rows, weighted: bool = True) -> Rows:
+    """Where columns begin, their rows, and their values, or with weighted=False none."""
+    indptr, indices, values = rows
+    starts, moving = np.zeros((2, indptr.size), indptr.dtype)
+    heads, weights = np.empty(indices.size, indices.dtype), np.empty(values.size if weighted else 0)
+    if loops.columns(rows, starts, moving, heads, weights) == loops.DAMAGED:
+        raise damaged(indptr, indices)
+    return starts, heads, weights
+
+
+def other_columns(rows: Rows) -> tuple[np.ndarray, np.ndarray] | None:
+    """Where columns begin, and their rows; None if these are the same as those of the rows."""
+    starts, heads, _ = turned(rows, weighted=False)
+    return None if np.array_equal(starts, rows[0]) and np.array_equal(heads, rows[1]) else (starts, heads)
 
 
 def damaged(indptr: np.ndarray, indices: np.ndarray) -> ValueError:
@@ -170,29 +202,19 @@ def damaged(indptr: np.ndarray, indices: np.ndarray) -> ValueError:
 
 def checked(A: CSR) -> CSR:
     """The matrix; ValueError if its rows or columns lie outside."""
-    from algorithms.fused.cpu.as_given import sound
-
-    if A.place.on_host and not sound(A.indptr, A.indices, A.nrows):
+    if A.place.on_host and not loops.sound(A.indptr, A.indices, A.nrows):
         raise damaged(A.indptr, A.indices)
     return A
 
 
 def is_sparse(csgraph: Any) -> bool:
     """Is it a sparse matrix of SciPy or CuPy?"""
-    return hasattr(csgraph, "tocsr") and hasattr(csgraph, "nnz")
+    return hasattr(csgraph, "tocsr") and hasattr(csgraph, "format")
 
 
 def from_sparse(S: Any, weighted: bool) -> Matrix:
-    """The CSR or CSC of a sparse matrix: the one that is kept, if its arrays are as they were."""
-    if S.ndim != 2:
-        raise ValueError("graph should have two dimensions")
-    if S.shape[0] != S.shape[1]:
-        raise ValueError("graph should be a square array")
-    if S.format == "bsr":  # whose blocks have zeros where nothing is
-        S = S.tocsr()
-        S.eliminate_zeros()
-        return converted(S)
-    return converted(S.tocsr()) if compressed_arrays(S) is None else remembered(S, GRAPH, converted, weighted)
+    """The CSR or CSC of a CSR or CSC: the one that is kept, if its arrays are as they were."""
+    return converted(S) if compressed_arrays(S) is None else remembered(S, GRAPH, converted, weighted)
 
 
 def compressed_arrays(S: Any) -> tuple[Any, ...] | None:
@@ -234,25 +256,27 @@ def unchanged(kept: tuple[Any, ...], arrays: tuple[Any, ...]) -> bool:
     if any(x.dtype != y.dtype or x.shape != y.shape for x, y in zip(kept, arrays, strict=False)):
         return False
     if isinstance(arrays[0], np.ndarray):
-        from algorithms.fused.cpu.entries import same_bits
+        return all(map(entries.same_bits, kept, arrays))
+    from algorithms.fused.cuda.same import same_bits
 
-        return all(map(same_bits, kept, arrays))
-    from algorithms.fused.cuda.same import same_bits as same_bits_there
-
-    return same_bits_there([*zip(kept, arrays, strict=False)])
+    return same_bits([*zip(kept, arrays, strict=False)])
 
 
 def converted(S: Any) -> Matrix:
     """A CSR or CSC of another library as ours, in float64; of duplicates the least counts."""
     S = S if S.dtype == np.float64 else S.astype(np.float64)
-    xp = namespace(S.data)
-    if bool(xp.isnan(S.data).any()):
-        S = type(S)((xp.where(xp.isnan(S.data), np.inf, S.data), S.indices, S.indptr), shape=S.shape)
+    indptr, indices, values = arrays_of(S)
+    xp = namespace(values)
+    if xp is np and indptr.dtype == indices.dtype and is_regular(indptr, indices, values):
+        own: Any = CSR if S.format == "csr" else CSC
+        return own.trusted(indptr, indices, values, S.shape)
+    if bool(xp.isnan(values).any()):
+        S = type(S)((xp.where(xp.isnan(values), np.inf, values), indices, indptr), shape=S.shape)
     A = from_scipy(S, dup="min")
     return A if A.major == 1 else compressed(A, 0)
 
 
-def from_array(csgraph: Any) -> Matrix:
+def from_array(csgraph: Any) -> CSR:
     """The CSR of an array of two dimensions, in which 0, infinity, NaN and what is masked are no edges."""
     G = csgraph if is_array(csgraph) else np.asarray(csgraph)
     if G.ndim != 2:
@@ -267,28 +291,28 @@ def from_array(csgraph: Any) -> Matrix:
         values = xp.asarray(G, np.float64)
         present = xp.isfinite(values) & (abs(values) > NEARLY_ZERO)
     u, v = present.nonzero()
-    A = from_edges(u, v, values[u, v], shape=G.shape, dtype=np.float64)
-    return compressed(A, 0)
+    indptr = xp.zeros(G.shape[0] + 1, np.int32)
+    xp.cumsum(xp.count_nonzero(present, axis=1), out=indptr[1:])
+    return CSR.trusted(indptr, v.astype(np.int32), values[u, v], G.shape)
 
 
-def starts_of(A: Matrix, indices: Any) -> tuple[list[int], tuple[int, ...]]:
+def starts_of(n: int, indices: Any) -> tuple[np.ndarray, tuple[int, ...]]:
     """(the vertices to start from, the shape that they were given in)."""
     if indices is None:
-        return list(range(A.nrows)), (A.nrows,)
-    given = np.array(to_device(indices, "cpu") if is_array(indices) else indices).astype(np.int64)
-    starts = given.ravel()
-    starts[starts < 0] += A.nrows
-    if bool(((starts < 0) | (starts >= A.nrows)).any()):
+        return np.arange(n), (n,)
+    given = np.asarray(to_device(indices, "cpu") if is_array(indices) else indices)
+    starts = given.astype(np.int64).ravel()
+    if starts.size and starts.min() < 0:
+        starts[starts < 0] += n
+    if starts.size and not 0 <= starts.min() <= starts.max() < n:
         raise ValueError("indices out of range 0...N")
-    return starts.tolist(), given.shape
+    return starts, given.shape
 
 
 def by_rows(rows: Any, cols: Any, values: Any, n: int) -> tuple[Any, Any, Any]:
     """indptr, indices and values of (n, n) of these entries."""
     xp = namespace(values)
     if xp is np:
-        from algorithms.fused.cpu import entries
-
         indptr, indices, sorted_values = entries.by_rows(rows, cols, values, n)
         return indptr, indices, sorted_values
     keys = rows.astype(np.int64) * n + cols
@@ -324,9 +348,7 @@ def matrix_like(csgraph: Any, indptr: Any, indices: Any, values: Any) -> Any:
 def as_held(A: Any, rows: Any, cols: Any, values: Any) -> tuple[Any, Any]:
     """(rows, columns) of edges: as given where A has the edge with its value, and turned elsewhere."""
     if A.place.on_host:
-        from algorithms.fused.cpu.entries import held
-
-        return held(A, rows, cols, values)
+        return entries.held(A, rows, cols, values)
     here = values_at(A, rows, cols) == values
     return A.xp.where(here, rows, cols), A.xp.where(here, cols, rows)
 

@@ -30,7 +30,7 @@ from semiring import MinPlus, select
 from semiring.vectors import all_vertices
 
 from . import places, small
-from .graphs import graph_of, starts_of
+from .graphs import SOON, as_matrix, graph_of, rows_as_given, starts_of
 from .places import ALL_PAIRS, BOTH_WAYS, DISTANCES, LEVELS, NEAREST, TREES, sent_to
 from .trees import as_predecessors, origins
 
@@ -82,12 +82,13 @@ def dijkstra(
     how = return_predecessors, unweighted, limit
     if (home := home_of(csgraph, directed, indices, return_predecessors, unweighted, min_only)) is not None:
         return sent_to(csgraph, dijkstra(home, directed, indices, *how, min_only))
-    if (found := small.dijkstra(csgraph, directed, indices, *how, min_only)) is not None:
+    G = as_matrix(csgraph)
+    if (found := small.paths(G, directed, indices, *how, min_only)) is not None:
         return found
-    A = graph_of(csgraph, directed)
+    A = graph_of(G, directed)
     if gains_by_length(A, MinPlus):
         warnings.warn(NEGATIVE, UserWarning, stacklevel=2)
-    starts, shape = starts_of(A, indices)
+    starts, shape = starts_of(A.nrows, indices)
     if limit < 0:
         raise ValueError("limit must be >= 0")
     if min_only:
@@ -126,8 +127,11 @@ def bellman_ford(
     """
     if (home := home_of(csgraph, directed, indices, return_predecessors, unweighted)) is not None:
         return sent_to(csgraph, bellman_ford(home, directed, indices, return_predecessors, unweighted))
-    A = graph_of(csgraph, directed)
-    return from_each(A, *starts_of(A, indices), return_predecessors, unweighted)
+    G = as_matrix(csgraph)
+    if (found := small.paths(G, directed, indices, return_predecessors, unweighted)) is not None:
+        return found
+    A = graph_of(G, directed)
+    return from_each(A, *starts_of(A.nrows, indices), return_predecessors, unweighted)
 
 
 def johnson(
@@ -161,8 +165,11 @@ def johnson(
     """
     if (home := home_of(csgraph, directed, indices, return_predecessors, unweighted)) is not None:
         return sent_to(csgraph, johnson(home, directed, indices, return_predecessors, unweighted))
-    A = graph_of(csgraph, directed)
-    starts, shape = starts_of(A, indices)
+    G = as_matrix(csgraph)
+    if (found := small.paths(G, directed, indices, return_predecessors, unweighted)) is not None:
+        return found
+    A = graph_of(G, directed)
+    starts, shape = starts_of(A.nrows, indices)
     if unweighted or not gains_by_length(A, MinPlus):
         return from_each(A, starts, shape, return_predecessors, unweighted)
     h, W = A.keep(POTENTIALS, lambda: potentials(A))
@@ -208,13 +215,17 @@ def floyd_warshall(
     """
     if (home := places.at_home(csgraph, ALL_PAIRS, None)) is not None:
         return sent_to(csgraph, floyd_warshall(home, directed, return_predecessors, unweighted))
-    A = graph_of(csgraph, directed)
+    G = as_matrix(csgraph)
+    found = None if unweighted else small.paths(G, directed, None, return_predecessors)
+    if found is not None:
+        return found
+    A = graph_of(G, directed)
     if gains_by_length(A, MinPlus):
         A = select(A, "offdiag")
     if unweighted:
         A = select(A, "<", math.inf)  # what is infinite is no edge, as in an array
     if return_predecessors or unweighted:
-        return from_each(A, *starts_of(A, None), return_predecessors, unweighted)
+        return from_each(A, *starts_of(A.nrows, None), return_predecessors, unweighted)
     with cycles_as_scipy_does():
         return all_pairs(A)
 
@@ -257,22 +268,33 @@ def shortest_path(
     if (home := home_of(csgraph, directed, indices, return_predecessors, unweighted)) is not None:
         found = shortest_path(home, method, directed, return_predecessors, unweighted, overwrite, indices)
         return sent_to(csgraph, found)
+    G = as_matrix(csgraph)
     if method == "auto":
-        A = graph_of(csgraph)
-        few = indices is not None or A.nnz < A.nrows**2 * DENSE
-        method = "FW" if not few else "J" if gains_by_length(A, MinPlus) else "D"
+        method = suiting(G, indices)
     how = (directed, indices, return_predecessors, unweighted)
     if method == "D":
-        return dijkstra(csgraph, *how)
+        return dijkstra(G, *how)
     if method == "BF":
-        return bellman_ford(csgraph, *how)
+        return bellman_ford(G, *how)
     if method == "J":
-        return johnson(csgraph, *how)
+        return johnson(G, *how)
     if method != "FW":
         raise ValueError(f"unrecognized method {method!r}")
     if indices is not None:
         raise ValueError("Cannot specify indices with method == 'FW'.")
-    return floyd_warshall(csgraph, directed, return_predecessors, unweighted)
+    return floyd_warshall(G, directed, return_predecessors, unweighted)
+
+
+def suiting(G: Any, indices: Any) -> str:
+    """The method that `shortest_path` chooses by itself."""
+    if (rows := rows_as_given(G, SOON)) is not None:
+        entries, negative = rows[2].size, rows[2].min(initial=0) < 0
+    else:
+        A = graph_of(G)
+        entries, negative = A.nnz, gains_by_length(A, MinPlus)
+    if indices is None and entries >= G.shape[0] ** 2 * DENSE:
+        return "FW"
+    return "J" if negative else "D"
 
 
 def home_of(
@@ -284,6 +306,8 @@ def home_of(
     min_only: bool = False,
 ) -> Any:
     """As `at_home`, for searches from these vertices."""
+    if not places.on_gpu(csgraph):
+        return None
     sources = 1 if min_only else None if indices is None else max(int(np.size(indices)), 1)
     cost = LEVELS if unweighted else NEAREST if min_only else TREES if return_predecessors else DISTANCES
     return places.at_home(csgraph, cost if directed or cost is not DISTANCES else BOTH_WAYS, sources)
@@ -291,7 +315,7 @@ def home_of(
 
 def from_each(
     A: Matrix,
-    starts: list[int],
+    starts: np.ndarray,
     shape: tuple[int, ...],
     return_predecessors: bool,
     unweighted: bool = False,
@@ -299,11 +323,15 @@ def from_each(
 ) -> Any:
     """Distances, or distances and predecessors, of shape (*shape, n)."""
     shape, xp = (*shape, A.nrows), A.xp
-    if not starts:
+    if not starts.size:
         d = xp.empty(shape, np.float64)
         return (d, xp.empty(shape, np.int32)) if return_predecessors else d
-    if small.suits(A, len(starts), return_predecessors) and not gains_by_length(A, MinPlus):
-        return small.searched(compressed(A, 0), starts, shape[:-1], return_predecessors, unweighted, limit)
+    if A.place.on_host:
+        C: Any = compressed(A, 0)
+        rows = C.indptr, C.indices, C.values
+        if small.suits(rows, starts.size, return_predecessors):
+            return small.searched(rows, starts, shape[:-1], return_predecessors, unweighted, limit)
+    starts = starts.tolist()
     if unweighted:
         found: Any = bfs(A, sources=starts, return_parents=return_predecessors, max_level=deepest(limit))
         level = found[0] if return_predecessors else found
@@ -323,14 +351,10 @@ def from_each(
     return d.reshape(shape), parents.reshape(shape)
 
 
-def from_nearest(A: Matrix, starts: list[int], return_predecessors: bool, unweighted: bool, limit: float) -> Any:
+def from_nearest(A: Matrix, starts: np.ndarray, return_predecessors: bool, unweighted: bool, limit: float) -> Any:
     """(n,) distances from the nearest starting point, or with them the predecessors, and which point it is."""
-    if small.suits(A, len(starts), True) and not gains_by_length(A, MinPlus):
-        found = small.searched(compressed(A, 0), starts, (), return_predecessors, unweighted, limit, True)
-        if found is not None:
-            return found
     xp, n = A.xp, A.nrows
-    points = xp.asarray(sorted(set(starts)), np.int64)
+    points = xp.asarray(np.unique(starts))
     if unweighted:
         most = deepest(limit)
         joint = with_joint_source(A, points, MinPlus)
@@ -341,7 +365,7 @@ def from_nearest(A: Matrix, starts: list[int], return_predecessors: bool, unweig
             d, parent = joint_search(A, points, MinPlus, None if limit == math.inf else limit, return_predecessors)
     if not return_predecessors:
         return d
-    return d, as_predecessors(parent), origins(A, d, parent)
+    return d, as_predecessors(parent), origins(d, parent)
 
 
 def deepest(limit: float) -> int | None:

@@ -1,52 +1,59 @@
-"""Dijkstra's algorithm on small matrices, and on SciPy's as they are: not sorted, compared with before, or kept.
+"""Small matrices as they are given: not sorted, compared with before, or kept.
 
-What `paths` would have to learn of such a matrix takes longer than the search. The answers are the same.
+What the other algorithms would have to learn of such a matrix takes longer than the loops here. The answers are the
+same.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
-from formats import CSR, Matrix
+from algorithms.fused.cpu.as_given import DAMAGED, DIGIT, HEAP, levels_each, settle_each
+from algorithms.fused.cpu.trees import parents
+from formats import CSR
 from semiring import MinPlus
 
-from .graphs import SOON, as_given, damaged, given_both_ways, starts_of
+from .graphs import SOON, Rows, both_ways, damaged, rows_as_given, starts_of
 from .places import NONE
 from .trees import as_predecessors, origins
 
-FEW = 16
-"""Starting points up to which trees are found one after the other; distances alone are sooner found together."""
+DISTANCES, TREES = 1 << 16, 1 << 23
+"""Vertices and entries that searches one after the other may look at; of many, distances are sooner found together."""
 
 
-def suits(A: Matrix, starts: int, trees: bool) -> bool:
-    """Is it a small matrix on the host, of which so few searches are asked for?"""
-    return A.place.on_host and 0 < A.nnz < SOON and 0 < starts <= (FEW if trees else 1)
+def suits(rows: Rows, searches: int, trees: bool) -> bool:
+    """Are these few searches in a small matrix without negative weights?"""
+    looked_at = searches * (rows[0].size + rows[2].size)
+    few = 0 < looked_at <= (TREES if trees or searches == 1 else DISTANCES)
+    return few and rows[2].size < SOON and bool(rows[2].min(initial=0) >= 0)  # a NaN is not
 
 
-def dijkstra(
-    csgraph: Any,
+def paths(
+    G: Any,
     directed: bool,
     indices: Any,
     return_predecessors: bool,
-    unweighted: bool,
-    limit: float,
-    min_only: bool,
+    unweighted: bool = False,
+    limit: float = math.inf,
+    min_only: bool = False,
 ) -> Any:
-    """As `paths.dijkstra`, or None of a large matrix, another format, a negative weight or many starting points."""
-    few = FEW if return_predecessors or min_only else 1
-    if indices is None or not 0 < np.size(indices) <= few or not limit >= 0:
+    """As `paths.dijkstra`, or None of a large matrix, a negative weight or many starting points."""
+    rows = rows_as_given(G, SOON, directed)
+    if rows is None or not limit >= 0:
         return None
-    A = as_given(csgraph, SOON) if directed else given_both_ways(csgraph, SOON)
-    if A is None or not A.nnz or not A.values.min() >= 0:  # a NaN is not
+    starts, shape = starts_of(rows[0].size - 1, indices)
+    if not suits(rows, min(starts.size, 1) if min_only else starts.size, return_predecessors):
         return None
-    return searched(A, *starts_of(A, indices), return_predecessors, unweighted, limit, min_only)
+    rows = rows if directed else both_ways(rows)
+    return searched(rows, starts, shape, return_predecessors, unweighted, limit, min_only)
 
 
 def searched(
-    A: Any,
-    starts: list[int],
+    rows: Rows,
+    starts: np.ndarray,
     shape: tuple[int, ...],
     return_predecessors: bool,
     unweighted: bool,
@@ -55,38 +62,27 @@ def searched(
 ) -> Any:
     """What `dijkstra` gives; None where edges of weight 0 leave predecessors from several points open.
 
-    A: (n, n), rows without negative weights; the other arguments as in `paths`.
+    rows: of an (n, n) matrix without negative weights; the other arguments as in `paths`.
     """
-    n, groups = A.nrows, [starts] if min_only else [[start] for start in starts]
-    d, parent = np.full((len(groups), n), np.inf), np.full((len(groups), n), NONE, np.int32)
-    for each in zip(groups, d, parent, strict=True):
-        if not found_from(A, *each, unweighted, float(limit), return_predecessors):
-            return None
-    if not min_only:
-        return (d.reshape(*shape, n), parent.reshape(*shape, n)) if return_predecessors else d.reshape(*shape, n)
-    return (d[0], parent[0], origins(A, d[0], parent[0])) if return_predecessors else d[0]
-
-
-def found_from(A: CSR, starts: list[int], d: Any, parent: Any, unweighted: bool, limit: float, ties: bool) -> bool:
-    """Search from these points together; is everything found, with the parents if `ties` count?
-
-    d: (n,), infinity.  parent: (n,), NONE.
-    """
-    from algorithms.fused.cpu.as_given import DAMAGED, DIGIT, HEAP, levels, settle
-    from algorithms.fused.cpu.trees import parents
-
-    points, n, rows = np.array(starts), d.size, (A.indptr, A.indices)
-    counts, lists = np.empty(int(DIGIT) + 1, np.int32), tuple(np.empty((2, n), np.int32))
+    n, count = rows[0].size - 1, 1 if min_only else starts.size
+    begins = np.array((0, starts.size)) if min_only else np.arange(count + 1)
+    d, parent = np.full((count, n), np.inf), np.full((count if return_predecessors else 1, n), NONE, np.int32)
+    counts, lists, met = np.empty(int(DIGIT) + 1, np.int32), tuple(np.empty((2, n), np.int32)), np.zeros(count, bool)
     if unweighted:
-        met = levels(points, limit, rows, d, parent, lists, counts)
+        found = levels_each(starts, begins, float(limit), rows[:2], (d, parent), lists, counts)
     else:
-        d[points] = 0
         heap = np.empty(n + HEAP, np.int32), np.full(n + HEAP, np.inf), np.full(n, -1, np.int32)
-        met = settle(points, limit, (*rows, A.values), d, parent, heap, lists, counts)
-    if met == DAMAGED:
-        raise damaged(A.indptr, A.indices)
-    if met and ties and points.size > 1:
-        return False
-    if met and ties:
-        parent[:] = as_predecessors(parents(A, d, starts[0], MinPlus, nearest=True))
-    return True
+        found = settle_each(starts, begins, float(limit), rows, (d, parent, met), heap, lists, counts)
+    if found == DAMAGED:
+        raise damaged(*rows[:2])
+    if not return_predecessors:
+        return d[0] if min_only else d.reshape(*shape, n)
+    if (open_at := met.nonzero()[0]).size:
+        if count < starts.size:
+            return None
+        A = CSR.trusted(*rows, (n, n))
+        for k in open_at.tolist():
+            parent[k] = as_predecessors(parents(A, d[k], int(starts[k]), MinPlus, nearest=True))
+    if min_only:
+        return d[0], parent[0], origins(d[0], parent[0])
+    return d.reshape(*shape, n), parent.reshape(*shape, n)

@@ -9,29 +9,37 @@ import numpy as np
 
 from algorithms.bfs_order import bfs_order
 from algorithms.boruvka import boruvka
+from algorithms.fused.cpu.as_given import DAMAGED, listed
+from algorithms.fused.cpu.bfs_order import queued, queued_along
+from algorithms.fused.cpu.light_edges import LightEdges, chosen_of
 from formats import Matrix
+from formats.arrays import namespace
 from formats.storage.compressed import expand
-from formats.storage.orientation import is_symmetric
-from semiring.vectors import all_vertices, roots
+from formats.storage.orientation import is_symmetric, known_symmetric
+from semiring.vectors import roots
 
 from . import places
 from .graphs import (
     SOON,
+    Rows,
     as_held,
+    as_matrix,
     by_rows,
-    columns_as_given,
     damaged,
     entries_where,
     graph_of,
-    is_new,
     matrix_like,
-    new_rows,
+    other_columns,
+    regular_rows,
     rows_as_given,
     stored,
     values_at,
     with_columns,
 )
 from .places import FOREST, NONE, ORDER, sent_to, where
+
+FEW_EDGES = 1 << 14
+"""Up to which all edges are sorted sooner than light ones are found."""
 
 
 def breadth_first_order(csgraph: Any, i_start: int, directed: bool = True, return_predecessors: bool = True) -> Any:
@@ -45,7 +53,7 @@ def breadth_first_order(csgraph: Any, i_start: int, directed: bool = True, retur
 
     Returns:
         The vertices that are reached, int32, in order; and (n,) int32 predecessors, -9999 where there is none. Both are
-        SciPy's; where edges count both ways, or the matrix is no SciPy CSR, if the columns of each row ascend.
+        SciPy's; of CuPy's matrices, if the columns of each row ascend.
 
     Raises:
         ValueError: the graph is not square, or i_start lies outside it.
@@ -59,19 +67,18 @@ def breadth_first_order(csgraph: Any, i_start: int, directed: bool = True, retur
     start = operator.index(i_start)
     if (home := places.at_home(csgraph, ORDER)) is not None:
         return sent_to(csgraph, breadth_first_order(home, start, directed, return_predecessors))
-    rows = rows_as_given(csgraph) if directed or is_new(csgraph) else None
+    G = as_matrix(csgraph)
+    rows = rows_as_given(G, None, directed)
     if rows is not None and 0 <= start < rows[0].size - 1:
-        order, parent = as_queued(*rows[:2], start, None if directed else columns_as_given(*rows[:2]))
+        order, parent = as_queued(*rows[:2], start, None if directed else other_columns(rows))
         return (order, parent) if return_predecessors else order
-    A = stored(csgraph, directed, weighted=False)
+    A = stored(G, directed, weighted=False)
     _, order, parent = in_order(A, start, not directed)
     return where(A, (order, parent)) if return_predecessors else where(A, order)
 
 
 def as_queued(indptr: np.ndarray, indices: np.ndarray, start: int, columns: Any = None) -> tuple[Any, Any]:
     """(the order, the predecessors) in rows as they are given, and in columns, if these count."""
-    from algorithms.fused.cpu.bfs_order import queued_along
-
     found = queued_along((indptr, indices), start, NONE, columns, checked=False)
     if found is None:
         raise damaged(indptr, indices)
@@ -84,8 +91,6 @@ def in_order(A: Matrix, start: int, both_ways: bool) -> tuple[Any, Any, Any]:
         return A, *found
     B: Any = places.on_host(A)
     if B.place.on_host and B.nnz < SOON and 0 <= start < B.nrows:
-        from algorithms.fused.cpu.bfs_order import queued
-
         return B, *queued(B, start, both_ways, NONE)  # by rows
     order, parent = bfs_order(B, start, both_ways=both_ways)
     return B, order.astype(np.int32, copy=False), as_predecessors(parent)
@@ -119,18 +124,20 @@ def breadth_first_tree(csgraph: Any, i_start: int, directed: bool = True) -> Any
         return sent_to(csgraph, breadth_first_tree(home, start, directed))
     if isinstance(csgraph, np.matrix):  # of which SciPy's tree is an array, though its spanning tree is a matrix
         csgraph = np.asarray(csgraph)
-    given: Any = new_rows(csgraph) if directed else None
-    if given is not None and 0 <= start < given.nrows:
-        _, parent = as_queued(given.indptr, given.indices, start)
-        return matrix_like(csgraph, *entries_where(given, parent[given.indices] == expand(given.indptr)))
-    A: Any = stored(csgraph, directed)
-    B, order, parent = in_order(A, start, not directed)
+    G = as_matrix(csgraph)
+    A: Any = regular_rows(G, directed)
+    if A is not None and 0 <= start < A.nrows:
+        columns = None if directed else other_columns((A.indptr, A.indices, A.values))
+        B, (order, parent) = A, as_queued(A.indptr, A.indices, start, columns)
+    else:
+        A = stored(G, directed)
+        B, order, parent = in_order(A, start, not directed)
     if directed:
         return matrix_like(csgraph, *where(A, entries_where(B, parent[B.indices] == expand(B.indptr))))
     found = order[1:]
     found_by = parent[found]
     values = positive(values_at(B, found_by, found))
-    if not is_symmetric(B):
+    if not known_symmetric(B):
         values = B.xp.minimum(values, positive(values_at(B, found, found_by)))
     return matrix_like(csgraph, *where(A, by_rows(found_by, found, values, B.nrows)))
 
@@ -160,15 +167,31 @@ def minimum_spanning_tree(csgraph: Any, overwrite: bool = False) -> Any:
     """
     if (home := places.at_home(csgraph, FOREST)) is not None:
         return sent_to(csgraph, minimum_spanning_tree(home))
-    given = new_rows(csgraph)
-    A: Any = graph_of(csgraph) if given is None else with_columns(given, csgraph)
-    F: Any = boruvka(A if A.place.on_host else graph_of(csgraph, directed=False), symmetrize=True)
+    G = as_matrix(csgraph)
+    if (rows := rows_as_given(G, FEW_EDGES)) is not None:
+        return matrix_like(csgraph, *forest_as_given(rows))
+    given = regular_rows(G, most=FEW_EDGES)
+    A: Any = graph_of(G) if given is None else with_columns(given, G)
+    F: Any = boruvka(A if A.place.on_host else graph_of(G, directed=False), symmetrize=True)
     u, v, weights = F.rows, F.cols, F.values
     if bool((weights == 0).any()):
         u, v, weights = (part[weights != 0] for part in (u, v, weights))
     if not is_symmetric(A):
         u, v = as_held(A, u, v, weights)
     return matrix_like(csgraph, *by_rows(u, v, weights, A.nrows))
+
+
+def forest_as_given(rows: Rows) -> Rows:
+    """The same in rows as they are given: edges are sorted, and joined in that order."""
+    n, entries = rows[0].size - 1, rows[2].size
+    (spare, ends), weights = np.empty((2, 2, entries), np.int32), np.empty(entries)
+    count = listed(rows, np.zeros((2, n + 1), np.int32), spare, ends, weights)
+    if count == DAMAGED:
+        raise damaged(*rows[:2])
+    edges = LightEdges(ends[0, :count], ends[1, :count], weights[:count], all=True)
+    chosen = chosen_of(edges, np.arange(n, dtype=np.int32))
+    chosen = chosen[edges.weights[chosen] != 0]
+    return by_rows(edges.u[chosen], edges.v[chosen], edges.weights[chosen], n)
 
 
 def as_predecessors(parent: Any) -> Any:
@@ -178,9 +201,10 @@ def as_predecessors(parent: Any) -> Any:
     return parent
 
 
-def origins(A: Matrix, d: Any, parent: Any) -> Any:
+def origins(d: Any, parent: Any) -> Any:
     """The starting point of each path, int32, by the distances and the parents."""
-    found = roots(A.xp.where(parent < 0, all_vertices(A), parent)).astype(np.int32, copy=False)
+    xp = namespace(d)
+    found = roots(xp.where(parent < 0, xp.arange(d.size), parent)).astype(np.int32, copy=False)
     found[d == np.inf] = NONE
     return found
 

@@ -2,9 +2,12 @@
 
     sound     do rows and columns lie within the matrix? For other loops, which need nothing else
     regular   is it also what our other loops expect: do columns ascend, and are all values numbers?
+    columns   each column, and where it begins
     both_ways  each row followed by its column
+    listed    the edges by their smaller and then their larger ends
     settle    Dijkstra's algorithm with a heap [1], which notes the parents, and of equally near ones the smallest
     levels    the same where every edge has length 1
+    settle_each, levels_each  one such search after the other
     strong    strong components by one depth-first search [2], numbered as they are complete
 
 What is known of a sorted copy would serve a second call. To make it takes several times as long as one of these loops
@@ -57,7 +60,7 @@ def sound(indptr, indices, n):
 def regular(indptr, indices, values):
     """1 if the columns of each row ascend, and no value is NaN; else 0, or DAMAGED."""
     n = indptr.size - 1
-    if not sound(indptr, indices, n):
+    if indptr[0] != 0 or not sound(indptr, indices, n):
         return DAMAGED
     one, falls, wrong = np.uintp(1), 0, 0
     for e in range(np.uintp(indptr[0]) + one, np.uintp(indptr[n])):
@@ -72,9 +75,12 @@ def regular(indptr, indices, values):
 
 
 @compiled
-def columns(rows, starts, moving, heads):
-    """The rows of each column, and where it starts; 0.  starts, moving: (n + 1,) 0.  heads: as many as entries."""
-    (indptr, indices), one, n = rows, np.uintp(1), np.uintp(starts.size - 1)
+def columns(rows, starts, moving, heads, weights):
+    """The rows and the values of each column, and where it starts; 0.  starts, moving: (n + 1,) 0.
+
+    heads: as many as entries.  weights: likewise, or none if nobody asks for the values.
+    """
+    (indptr, indices, values), one, n = rows, np.uintp(1), np.uintp(starts.size - 1)
     last = indptr[0]
     if last < 0 or indptr[n] > indices.size:
         return DAMAGED
@@ -92,7 +98,10 @@ def columns(rows, starts, moving, heads):
     for u in range(n):
         for e in range(np.uintp(indptr[u]), np.uintp(indptr[u + one])):
             head = np.uintp(indices[e])
-            heads[np.uintp(moving[head])] = u
+            to = np.uintp(moving[head])
+            heads[to] = u
+            if weights.size:
+                weights[to] = values[e]
             moving[head] += 1
     return 0
 
@@ -132,6 +141,45 @@ def both_ways(rows, begins, places, heads, weights):
             heads[at], weights[at] = u, values[e]
             begins[v] += 1
     return 0
+
+
+@compiled
+def listed(rows, starts, spare, ends, weights):
+    """List the entries off the diagonal by (smaller end, larger end), of two directions u < v first; how many.
+
+    starts: (2, n + 1) 0.  spare, ends: two of as many as entries, the latter for row and column.  weights: likewise; a
+    NaN becomes infinite.
+    """
+    (indptr, indices, values), (by_larger, by_smaller), (entry, row), (us, vs) = rows, starts, spare, ends
+    one, n = np.uintp(1), np.uintp(by_larger.size - 1)
+    if not sound(indptr, indices, n):
+        return DAMAGED
+    for u in range(n):
+        for e in range(np.uintp(indptr[u]), np.uintp(indptr[u + one])):
+            v = np.uintp(indices[e])
+            if u != v:
+                by_larger[(v if v > u else u) + one] += 1
+                by_smaller[(u if v > u else v) + one] += 1
+    for u in range(n):
+        by_larger[u + one] += by_larger[u]
+        by_smaller[u + one] += by_smaller[u]
+    count = by_larger[n]
+    for u in range(n):
+        for e in range(np.uintp(indptr[u]), np.uintp(indptr[u + one])):
+            v = np.uintp(indices[e])
+            if u != v:
+                larger = v if v > u else u
+                to = np.uintp(by_larger[larger])
+                entry[to], row[to] = e, u
+                by_larger[larger] += 1
+    for at in range(np.uintp(count)):
+        place, tail = np.uintp(entry[at]), np.uintp(row[at])
+        head, weight = np.uintp(indices[place]), values[place]
+        smaller = tail if head > tail else head
+        to = np.uintp(by_smaller[smaller])
+        us[to], vs[to], weights[to] = tail, head, weight if weight == weight else np.inf
+        by_smaller[smaller] += 1
+    return count
 
 
 @inlined
@@ -270,6 +318,36 @@ def levels(sources, limit, rows, d, parent, lists, counts):
                     d[j], parent[j] = below, v
                     front[found] = j
                     found += 1
+    return 0
+
+
+@compiled
+def settle_each(sources, begins, limit, rows, found, heap, lists, counts):
+    """`settle` for each row k of d, from sources[begins[k]] up to those of the next row together; 0.
+
+    found: d, infinity; parents, as many rows as d, or one that nobody asks for; and of each search a Boolean, as told.
+    """
+    (d, parent, met), one = found, np.uintp(1)
+    for k in range(np.uintp(d.shape[0])):
+        starts = sources[begins[k] : begins[k + one]]
+        for source in starts:
+            d[k, np.uintp(source)] = 0
+        to = parent[min(k, np.uintp(parent.shape[0]) - one)]
+        told = settle(starts, limit, rows, d[k], to, heap, lists, counts)
+        if told == DAMAGED:
+            return DAMAGED
+        met[k] = told
+    return 0
+
+
+@compiled
+def levels_each(sources, begins, limit, rows, found, lists, counts):
+    """`levels`, likewise; found: d and the parents."""
+    (d, parent), one = found, np.uintp(1)
+    for k in range(np.uintp(d.shape[0])):
+        to = parent[min(k, np.uintp(parent.shape[0]) - one)]
+        if levels(sources[begins[k] : begins[k + one]], limit, rows, d[k], to, lists, counts) == DAMAGED:
+            return DAMAGED
     return 0
 
 

@@ -38,7 +38,8 @@ def queued_along(
     indptr, indices = rows
     n = indptr.size - 1
     vertex, short = index_dtype(n), indices.size < SHORT * n
-    queue, parent = np.empty(n + 1, vertex), np.full(n, none, vertex)
+    queue, parent = np.empty(n + 1, vertex), np.empty(n, vertex)
+    parent.fill(none)
     parent[source] = source
     if columns is not None:
         search = _search_both_short if short else _search_both_long

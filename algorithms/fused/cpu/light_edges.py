@@ -33,6 +33,9 @@ MANY = 12
 LIGHT = 2
 """Entries a vertex that are about as many as the light ones."""
 
+FEW = 1 << 10
+"""Weights that NumPy sorts sooner than by radix."""
+
 MOST = 2**32 - 1
 """Edges that are sorted: they are numbered in 32 bits."""
 
@@ -117,6 +120,8 @@ def ascending(weights: np.ndarray) -> np.ndarray:
 
     weights: fewer than 2^32.  32 bits of each are sorted; should others be needed to tell two apart, all bits are.
     """
+    if weights.size <= FEW:
+        return weights.argsort(kind="stable").astype(np.uint64)
     ranks = ordinals(weights).astype(np.int64)
     low, high = int(ranks.min()), int(ranks.max())
     width = (high - low).bit_length()
