@@ -1,7 +1,7 @@
 """compute-sanitizer over the kernels' tests: `python -m tests.sanitize [memcheck initcheck racecheck]`.
 
-Samples of eleven modules of tests, in which every kernel runs, on matrices that it takes a sanitizer minutes to watch;
-dealt out to processes, a few tests each, and to all GPUs. A line tells of each process as it ends, and one at the end
+Samples of thirteen modules of tests, on matrices that it takes a sanitizer minutes to watch; dealt out to processes, a
+few tests each, and to all GPUs. A line tells of each process as it ends, and one at the end
 which kernels ran under no tool. CuPy's memory pool is off, so that an array ends where its memory ends.
 Exit status 0 if every tool finds nothing.
 """
@@ -19,11 +19,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 
-TILES, MATRICES, FUSED, BATCHES, DENSE, RANKS, FACTORS, BEYOND, PARTS, QUEUES, CSGRAPH = (
+TILES, MATRICES, FUSED, BATCHES, DENSE, RANKS, FACTORS, BEYOND, PARTS, QUEUES, CSGRAPH, THREADS, RULES = (
     f"tests/test_{name}.py"
     for name in (
         *("cuda_tiles", "cuda_matrices", "fused_kernels", "batch_cells", "dense_operands", "centralities"),
-        *("factors_on_gpus", "beyond", "parts_on_gpus", "queues_on_gpus", "csgraph"),
+        *("factors_on_gpus", "beyond", "parts_on_gpus", "queues_on_gpus", "csgraph", "da2cf", "equivalence"),
     )
 )
 
@@ -36,8 +36,11 @@ MOVED = "hub and (bool or int64) or square or shuffled and (parts or int32) or l
 PRODUCTS = "any_length and (int32 or plus_times) or dense_columns and hub and int64"
 """Of the tests of sparse products, and of products with dense columns."""
 
-TOGETHER = "pushed_and_pulled and hubs and int32 or left_after and hubs and (auto or 64)"
-"""Of the tests of several sources: searches, distances in rows and in copies."""
+TOGETHER = (
+    "pushed_and_pulled and hubs and int32 or left_after and hubs and (auto or 64)"
+    " or give_alone and bfs and cuda and path and backwards"
+)
+"""Of the tests of several sources: searches, distances in rows and in copies, and parents of many levels."""
 
 OPERANDS = (
     "cuda and CSR and min_plus and int32 or cuda and two_arrays and (plus_times or min_plus) and int64"
@@ -51,10 +54,10 @@ STARS = "long_rows and cuda and star"
 PANELS = "cuda and larger and (dense or star)"
 """Of the tests of factors: panels for a warp, and for the grid."""
 
-SHARES = "cuda_within_a_limit and R-MAT and 0.2"
-"""Of the tests of matrices beyond the GPU: a fifth of it is resident."""
+SHARES = "cuda_within_a_limit and R-MAT and 0.2 or packed_columns_on_cuda and boruvka and 0.5"
+"""Of the tests of matrices beyond the GPU: a fifth of it is resident, or a half of one with packed columns."""
 
-PAIRS = "awkward_graphs_on_two_gpus and hubs"
+PAIRS = "awkward_graphs_on_two_gpus and (hubs or path)"
 """Of the tests of parts, where there are two GPUs."""
 
 ORDERS = "cuda and (hubs or narrow)"
@@ -62,6 +65,12 @@ ORDERS = "cuda and (hubs or narrow)"
 
 CHANGES = "cuda and known_until_it_changes"
 """Of the tests of SciPy's names: a matrix that is compared with what it was."""
+
+ROWS = "pull_by_threads and min_plus and int32"
+"""Of the tests of products that take a thread a row."""
+
+FOUND_EARLY = "write_rule and mxv and CompressedCSR and lor_land and cuda"
+"""Of the tests of masked products: packed columns, and a sum that ends early."""
 
 CASES = {
     "memcheck": {
@@ -76,6 +85,8 @@ CASES = {
         PARTS: PAIRS,
         QUEUES: ORDERS,
         CSGRAPH: CHANGES,
+        THREADS: ROWS,
+        RULES: FOUND_EARLY,
     },
     "initcheck": {
         TILES: "(min_plus or plus_times-int64 or lor_land) and (hub or mixed) or reductions",
@@ -89,6 +100,8 @@ CASES = {
         PARTS: PAIRS,
         QUEUES: ORDERS,
         CSGRAPH: CHANGES,
+        THREADS: ROWS,
+        RULES: FOUND_EARLY,
     },
     "racecheck": {
         TILES: "min_plus-int32 and hub and (dense or 0.05) or reductions and hub and int64",
@@ -102,6 +115,8 @@ CASES = {
         PARTS: PAIRS,
         QUEUES: ORDERS,
         CSGRAPH: CHANGES,
+        THREADS: ROWS,
+        RULES: FOUND_EARLY,
     },
 }
 """The tools, and of the tests what each can watch in minutes. (racecheck watches shared memory, and takes longest.)"""
