@@ -431,6 +431,18 @@ def test_a_view_is_walked_by_what_it_shows() -> None:
     assert list(backend.bfs_edges(backend.convert_from_nx(back), 1)) == [(1, 0)]
 
 
+def test_a_frozen_graph_is_not_asked_for_negative_cycles_as_networkx_adds_a_vertex_to_it() -> None:
+    G = nx.DiGraph([(0, 1, {"weight": -2}), (1, 0, {"weight": 1}), (1, 2, {"weight": None})])
+    for frozen in (nx.freeze(G.copy()), G.subgraph([0, 1]), nx.freeze(nx.path_graph(2)), nx.freeze(nx.empty_graph(2))):
+        theirs = outcome(lambda frozen=frozen: THEIRS["negative_edge_cycle"](frozen))
+        assert theirs == outcome(lambda frozen=frozen: backend.negative_edge_cycle(backend.convert_from_nx(frozen)))
+    kept = backend.convert_from_nx(G.subgraph([0, 1]).copy())
+    assert backend.negative_edge_cycle(kept) is True
+    nx.freeze(kept.source)
+    with pytest.raises(nx.NetworkXError, match="Frozen graph can't be modified"):
+        backend.negative_edge_cycle(kept)
+
+
 @pytest.mark.parametrize("connected", [True, False])
 def test_searches_from_every_vertex_are_networkxs(connected: bool) -> None:
     """More at a time as they are asked for, each only until it has found what there is to be found."""

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import networkx as nx
 import numpy as np
+from networkx.classes.function import frozen
 
 from algorithms.bellman_ford import bellman_ford
 from algorithms.fused.cpu.in_order import weighted as loops
@@ -145,8 +146,12 @@ def bellman_ford_predecessor_and_distance(
 
 
 def negative_edge_cycle(G: Converted, weight: Any = "weight", heuristic: bool = True) -> bool:
+    if not G.rows.vertices.size:
+        return False
+    if nx.is_frozen(G.source):  # NetworkX adds a vertex to the graph, and takes it away again
+        frozen()
     weights = G.weights(weight)
-    if not weights.size or weights.min() >= 0:
+    if weights.min() >= 0:
         return False
     A = G.matrix(weight)
     try:
