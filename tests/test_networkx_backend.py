@@ -8,6 +8,7 @@ import random
 import subprocess
 import sys
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
@@ -253,6 +254,37 @@ def test_many_paths_are_made_when_they_are_looked_at() -> None:
     assert ours.setdefault("x", 1) == 1
     with pytest.raises(KeyError):
         ours[5]
+
+
+def test_paths_are_counted_and_named_before_they_are_made() -> None:
+    names = [f"v{i}" for i in range(FEW + 5)]
+    G = nx.path_graph(names)
+    kept, theirs = backend.convert_from_nx(G), nx.single_source_shortest_path(G, "v0")
+    ours = backend.single_source_shortest_path(kept, "v0")
+    assert (len(ours), list(ours), "v3" in ours, "v" in ours, bool(ours)) == (FEW + 5, names, True, False, True)
+    assert ours.get("v2") == theirs["v2"]
+    assert dict.__len__(ours) == 1  # no other path is made
+    with pytest.raises(KeyError, match="'v'"):
+        ours["v"]
+    with pytest.raises(TypeError, match="unhashable"):
+        ours[[]]
+    assert list(reversed(ours)) == names[::-1]
+    del ours["v7"]
+    assert ("v7" in ours, len(ours), ours.get("v7", 1)) == (False, FEW + 4, 1)
+    with pytest.raises(KeyError):
+        ours["v7"]
+    with ThreadPoolExecutor(4) as pool:  # which are made alone, and together, at once
+        for _ in range(5):
+            ours = backend.single_source_shortest_path(kept, "v0")
+            orders = [random.Random(k).sample(names, FEW) for k in range(4)]
+            assert all(pool.map(lambda order, ours=ours: all(ours[v] == theirs[v] for v in order), orders))
+            assert list(ours.items()) == list(theirs.items())
+    ours = backend.single_source_shortest_path(kept, "v0")
+    ours |= {"v1": 1}
+    ours.update(v2=2)
+    assert list(ours.items()) == list((theirs | {"v1": 1, "v2": 2}).items())
+    ours.clear()
+    assert (len(ours), "v1" in ours, ours) == (0, False, {})
 
 
 def test_paths_that_nobody_has_looked_at_are_compared_joined_and_pickled_as_dictionaries() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import wraps
+from threading import RLock
 from typing import Any
 
 import numpy as np
@@ -48,96 +49,86 @@ def way(parent: np.ndarray, v: int) -> np.ndarray:
 LONG = 64
 """Vertices of a path from which on its memory takes longer than its list."""
 
-LATER: Any = object()
-"""In the place of a path that nobody has looked at."""
-
-
 SHARE = 4
 """One path in so many is made by itself; then all others are made at once, in a fraction of the time."""
 
 
-class Made(dict[Any, Any]):
-    """What `Paths` is from when on all paths are made: a dictionary, which is pickled and copied as such."""
+class Paths(dict[Any, Any]):
+    """A dictionary of the paths to vertices. Until all are made it holds those alone that somebody has looked at.
+
+    _names: all its keys in order, until all paths are made; then None.
+    """
+
+    def __init__(self, names: Iterable[Any], G: Converted, order: np.ndarray, parent: np.ndarray, turned: bool) -> None:
+        super().__init__()
+        self._names: dict[Any, Any] | None = dict.fromkeys(names)
+        self._of, self._order, self._alone = (G, parent, turned), order, order.size // SHARE
+        self._lock = RLock()
+
+    def __missing__(self, name: Any) -> Any:
+        """A path that is looked at for the first time."""
+        with self._lock:
+            if self._names is not None and self._alone > 0 and name in self._names:
+                self._alone -= 1
+                return super().setdefault(name, path_to(*self._of, self._of[0].index(name)))
+            if name not in self:
+                raise KeyError(name)
+            return self._whole()[name]
+
+    def __contains__(self, name: object) -> bool:
+        names = self._names  # which another thread may take away
+        return super().__contains__(name) if names is None else name in names
+
+    def __len__(self) -> int:
+        names = self._names
+        return super().__len__() if names is None else len(names)
+
+    def __iter__(self) -> Iterator[Any]:
+        names = self._names
+        return super().__iter__() if names is None else iter(names)
+
+    def get(self, name: Any, default: Any = None) -> Any:
+        try:
+            return self[name]
+        except KeyError:
+            return default
+
+    def _whole(self) -> dict[Any, Any]:
+        """This dictionary, with all paths in their order."""
+        with self._lock:
+            if self._names is not None:
+                G, parent, turned = self._of
+                with without_garbage_collection():
+                    self._names.update(each_path(G, self._order, parent, turned))
+                    self._names.update(super().items())
+                    super().clear()
+                    super().update(self._names)
+                self._names = None
+        return self
+
+    def copy(self) -> dict[Any, Any]:
+        """A plain dictionary, with all paths."""
+        return dict(self.items())
 
     def __reduce__(self) -> Any:
         return dict, (self.copy(),)
 
 
-class Paths(Made):
-    """A dictionary of the paths to vertices, each of which is made when it is looked at, at last all together.
+def _of_whole(name: str) -> Callable[..., Any]:
+    """A method of dictionaries that wants all paths."""
+    method = getattr(dict, name)
 
-    It calls the methods of dict, not of super(): another thread may have made all paths, with which this class ends.
-    """
+    @wraps(method)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return method(*(each._whole() if isinstance(each, Paths) else each for each in args), **kwargs)
 
-    def __init__(self, names: Iterable[Any], G: Converted, order: np.ndarray, parent: np.ndarray, turned: bool) -> None:
-        super().__init__(dict.fromkeys(names, LATER))
-        self._of, self._order, self._alone = (G, parent, turned), order, order.size // SHARE
+    return call
 
-    def _made(self, name: Any, value: Any) -> Any:
-        return path_to(*self._of, self._of[0].index(name)) if value is LATER else value
 
-    def __getitem__(self, name: Any) -> Any:
-        value = dict.__getitem__(self, name)
-        if value is LATER:
-            self._alone -= 1
-            if self._alone < 0:
-                return self._whole()[name]
-            value = self[name] = self._made(name, value)
-        return value
-
-    def __iter__(self) -> Iterator[Any]:  # so that dict(paths) asks for each path
-        return dict.__iter__(self)
-
-    def get(self, name: Any, default: Any = None) -> Any:
-        return self[name] if name in self else default
-
-    def values(self) -> Any:
-        return self._whole().values()
-
-    def items(self) -> Any:
-        return self._whole().items()
-
-    def pop(self, name: Any, *default: Any) -> Any:
-        return self._made(name, dict.pop(self, name, *default))
-
-    def popitem(self) -> Any:
-        name, value = dict.popitem(self)
-        return name, self._made(name, value)
-
-    def setdefault(self, name: Any, default: Any = None) -> Any:
-        dict.setdefault(self, name, default)
-        return self[name]
-
-    def copy(self) -> dict[Any, Any]:
-        """A plain dictionary, with all paths."""
-        return self._whole().copy()
-
-    def _whole(self) -> dict[Any, Any]:
-        """This dictionary, once the paths that nobody has looked at are made."""
-        G, parent, turned = self._of
-        with without_garbage_collection():
-            made = each_path(G, self._order, parent, turned)
-            if [*dict.values(self)].count(LATER) == self._order.size:
-                self.update(made)
-            else:
-                self.update([(name, path) for name, path in made if dict.get(self, name) is LATER])
-        self.__class__ = Made  # type: ignore[assignment]
-        return self
-
-    def __eq__(self, other: object) -> bool:
-        return self._whole() == other
-
-    def __ne__(self, other: object) -> bool:
-        return self._whole() != other
-
-    def __or__(self, other: Any) -> Any:
-        return self._whole() | other
-
-    def __ror__(self, other: Any) -> Any:
-        return other | self._whole()
-
-    def __repr__(self) -> str:
-        return repr(self._whole())
+for _name in ("clear", "items", "keys", "pop", "popitem", "setdefault", "update", "values"):
+    setattr(Paths, _name, _of_whole(_name))
+for _name in ("delitem", "eq", "ior", "ne", "or", "repr", "reversed", "ror", "setitem"):
+    setattr(Paths, f"__{_name}__", _of_whole(f"__{_name}__"))
 
 
 def path_to(G: Converted, parent: np.ndarray, turned: bool, v: int) -> list[Any]:
