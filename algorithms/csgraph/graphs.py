@@ -99,7 +99,7 @@ def rows_as_given(G: Any, most: int | None = None, directed: bool = True) -> Row
     if isinstance(G, CSR):
         suits = G.place.on_host and (most is None or G.nnz < most)
         return (G.indptr, G.indices, G.values) if suits else None
-    if type(G.data) is not np.ndarray or G.dtype.kind not in "biuf" or (most is not None and G.data.size >= most):
+    if type(G.data) is not np.ndarray or (most is not None and G.data.size >= most):
         return None
     turns = directed and G.format == "csc"
     if turns and G.data.size >= SOON:
@@ -283,6 +283,8 @@ def from_array(csgraph: Any) -> CSR:
         raise ValueError("graph should have two dimensions")
     if G.shape[0] != G.shape[1]:
         raise ValueError("graph should be a square array")
+    if G.dtype.kind not in "biufc":
+        raise TypeError(f"graph should hold numbers, got an array of {G.dtype}")
     xp = namespace(G)
     if isinstance(G, np.ma.MaskedArray):
         values = np.asarray(G.data, np.float64)
@@ -299,9 +301,9 @@ def from_array(csgraph: Any) -> CSR:
 def starts_of(n: int, indices: Any) -> tuple[np.ndarray, tuple[int, ...]]:
     """(the vertices to start from, the shape that they were given in)."""
     if indices is None:
-        return np.arange(n), (n,)
-    given = np.asarray(to_device(indices, "cpu") if is_array(indices) else indices)
-    starts = given.astype(np.int64).ravel()
+        return np.arange(n, dtype=np.int32), (n,)
+    given = np.array(to_device(indices, "cpu") if is_array(indices) else indices, np.int32)  # which SciPy says, too
+    starts = given.ravel()
     if starts.size and starts.min() < 0:
         starts[starts < 0] += n
     if starts.size and not 0 <= starts.min() <= starts.max() < n:

@@ -91,9 +91,11 @@ def dijkstra(
     starts, shape = starts_of(A.nrows, indices)
     if limit < 0:
         raise ValueError("limit must be >= 0")
+    if math.isnan(limit):  # within which SciPy finds nothing
+        A, limit = select(A, "<", -math.inf), 0
     if min_only:
-        return from_nearest(A, starts, *how)
-    return from_each(A, starts, shape, *how)
+        return from_nearest(A, starts, return_predecessors, unweighted, limit)
+    return from_each(A, starts, shape, return_predecessors, unweighted, limit)
 
 
 def bellman_ford(
@@ -215,6 +217,8 @@ def floyd_warshall(
     """
     if (home := places.at_home(csgraph, ALL_PAIRS, None)) is not None:
         return sent_to(csgraph, floyd_warshall(home, directed, return_predecessors, unweighted))
+    if isinstance(csgraph, np.ma.MaskedArray):  # in which zeros are edges elsewhere
+        csgraph = csgraph.filled(0)
     G = as_matrix(csgraph)
     found = None if unweighted else small.paths(G, directed, None, return_predecessors)
     if found is not None:
@@ -282,7 +286,7 @@ def shortest_path(
         raise ValueError(f"unrecognized method {method!r}")
     if indices is not None:
         raise ValueError("Cannot specify indices with method == 'FW'.")
-    return floyd_warshall(G, directed, return_predecessors, unweighted)
+    return floyd_warshall(csgraph, directed, return_predecessors, unweighted)
 
 
 def suiting(G: Any, indices: Any) -> str:

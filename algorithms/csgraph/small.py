@@ -42,7 +42,7 @@ def paths(
 ) -> Any:
     """As `paths.dijkstra`, or None of a large matrix, a negative weight or many starting points."""
     rows = rows_as_given(G, SOON, directed)
-    if rows is None or not limit >= 0:
+    if rows is None or limit < 0:
         return None
     starts, shape = starts_of(rows[0].size - 1, indices)
     if not suits(rows, min(starts.size, 1) if min_only else starts.size, return_predecessors):

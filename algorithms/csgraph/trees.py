@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -64,7 +65,7 @@ def breadth_first_order(csgraph: Any, i_start: int, directed: bool = True, retur
 
     Source: `bfs_order`.
     """
-    start = operator.index(i_start)
+    start = vertex(i_start)
     if (home := places.at_home(csgraph, ORDER)) is not None:
         return sent_to(csgraph, breadth_first_order(home, start, directed, return_predecessors))
     G = as_matrix(csgraph)
@@ -75,6 +76,11 @@ def breadth_first_order(csgraph: Any, i_start: int, directed: bool = True, retur
     A = stored(G, directed, weighted=False)
     _, order, parent = in_order(A, start, not directed)
     return where(A, (order, parent)) if return_predecessors else where(A, order)
+
+
+def vertex(i_start: Any) -> int:
+    """A vertex as SciPy takes it: any real number, of which the fraction is left out."""
+    return int(i_start) if isinstance(i_start, Real) else operator.index(i_start)
 
 
 def as_queued(indptr: np.ndarray, indices: np.ndarray, start: int, columns: Any = None) -> tuple[Any, Any]:
@@ -119,7 +125,7 @@ def breadth_first_tree(csgraph: Any, i_start: int, directed: bool = True) -> Any
 
     Source: `bfs_order`.
     """
-    start = operator.index(i_start)
+    start = vertex(i_start)
     if (home := places.at_home(csgraph, ORDER)) is not None:
         return sent_to(csgraph, breadth_first_tree(home, start, directed))
     if isinstance(csgraph, np.matrix):  # of which SciPy's tree is an array, though its spanning tree is a matrix

@@ -301,7 +301,7 @@ def levels(sources, limit, rows, d, parent, lists, counts):
             found += 1
     while at < found:
         last, below = found, d[np.uintp(front[at])] + 1
-        if below > limit:
+        if not below <= limit:
             break
         _ascending(front[at:last], spare, counts, n)
         while at < last:
