@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -79,8 +78,8 @@ def breadth_first_order(csgraph: Any, i_start: int, directed: bool = True, retur
 
 
 def vertex(i_start: Any) -> int:
-    """A vertex as SciPy takes it: any real number, of which the fraction is left out."""
-    return int(i_start) if isinstance(i_start, Real) else operator.index(i_start)
+    """A vertex as SciPy takes it: an integer, or a float without its fraction."""
+    return int(i_start) if isinstance(i_start, float | np.floating) else operator.index(i_start)
 
 
 def as_queued(indptr: np.ndarray, indices: np.ndarray, start: int, columns: Any = None) -> tuple[Any, Any]:
