@@ -327,7 +327,7 @@ def beyond_a_gpu() -> str:
 
 
 def of_large() -> str:
-    """Milliseconds of matrices of thousands of millions of entries: in memory, within a limit, and larger than a GPU."""
+    """Milliseconds of matrices of thousands of millions of entries: in memory, within a limit, larger than a GPU."""
     found: dict[str, dict[tuple[str, bool], dict[str, Any]]] = {}
     for row in load(RESULTS / f"large-{GPU}.jsonl"):
         found.setdefault(row["contender"], {})[row["graph"].split()[0], "limit_bytes" in row] = row
