@@ -39,10 +39,11 @@ __all__ = ["fine", "refused", "run"]
 
 pytest.register_assert_rewrite("tests.files", "tests.graphs")
 
-GPUS = len(list(Path("/dev").glob("nvidia[0-9]*")))
-if GPUS > 1 and "PYTEST_XDIST_WORKER" in os.environ:  # spread the processes over the GPUs
-    first = int(os.environ["PYTEST_XDIST_WORKER"][2:])
-    os.environ.setdefault("CUDA_VISIBLE_DEVICES", ",".join(str((first + k) % GPUS) for k in range(GPUS)))
+VISIBLE = os.environ.get("CUDA_VISIBLE_DEVICES")
+GPUS = VISIBLE.split(",") if VISIBLE else [str(k) for k in range(len(list(Path("/dev").glob("nvidia[0-9]*"))))]
+if len(GPUS) > 1 and "PYTEST_XDIST_WORKER" in os.environ:  # spread the processes over the GPUs
+    first = int(os.environ["PYTEST_XDIST_WORKER"][2:]) % len(GPUS)
+    os.environ["CUDA_VISIBLE_DEVICES"] = ",".join(GPUS[first:] + GPUS[:first])
 
 settings.register_profile("semiring", deadline=None, derandomize=True)
 settings.load_profile("semiring")

@@ -123,7 +123,7 @@ def command(*more: str) -> list[str]:
     """What runs every test of a GPU that takes no times, a process on each processor; more: arguments of pytest."""
     limits = [f"--timeout={HANGS}", "--timeout-method=thread"] if find_spec("pytest_timeout") else []
     plugins = ["-p", "no:cacheprovider", "-p", "no:benchmark"]  # of which the latter warns of several processes
-    options = ["-q", "--require", "cuda", "-m", "gpu", "-n", str(os.cpu_count()), *plugins, *limits]
+    options = ["-q", "--require", "cuda", "-m", "gpu", "-n", str(len(os.sched_getaffinity(0))), *plugins, *limits]
     return [sys.executable, "-m", "pytest", *options, *more]
 
 

@@ -143,7 +143,7 @@ FOUND = 9
 HAND = 3
 """Tests of a process."""
 
-PROCESSES = os.cpu_count() or 1
+PROCESSES = len(os.sched_getaffinity(0))
 
 
 @dataclass(frozen=True)
