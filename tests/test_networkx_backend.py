@@ -475,6 +475,39 @@ def test_a_frozen_graph_is_not_asked_for_negative_cycles_as_networkx_adds_a_vert
         backend.negative_edge_cycle(kept)
 
 
+@pytest.mark.parametrize("kind", [nx.Graph, nx.DiGraph, nx.MultiDiGraph])
+def test_vertices_that_cannot_be_hashed_and_other_odd_arguments_have_networkxs_errors(kind: type) -> None:
+    G = kind([(0, 1, {"weight": 1}), (1, 2, {"weight": 2}), (3, 3, {"weight": 1})])
+    ends: list[Any] = [[0], {0}, None, 9]
+    one = ["single_source_bellman_ford", "single_source_bellman_ford_path_length", "find_negative_cycle", "predecessor"]
+    one += ["single_source_dijkstra", "kosaraju_strongly_connected_components", "single_source_all_shortest_paths"]
+    two = [
+        "dijkstra_path",
+        "dijkstra_path_length",
+        "bellman_ford_path",
+        "bellman_ford_path_length",
+        "all_shortest_paths",
+    ]
+    calls = [(name, {"source": end}) for name in one for end in ends]
+    calls += [(name, {"source": end, "target": 2}) for name in two for end in ends]
+    calls += [(name, {"source": 0, "target": end}) for name in (*two, *one[:1], *one[3:5]) for end in ends]
+    calls += [("multi_source_dijkstra", {"sources": [0], "target": end}) for end in ends]
+    calls += [("node_connected_component", {"n": end}) for end in ends]
+    calls += [("all_shortest_paths", {"source": 0, "target": 2, "weight": "weight", "method": "unweighted"})]
+    calls += [("all_pairs_all_shortest_paths", {"weight": "weight", "method": "unweighted"})]
+    assert all(compare(name, G, given, "odd") in ("handled", "impossible") for name, given in calls)
+    for value in (0, 1, "no"):
+        compare("transitive_closure", G, {"reflexive": value}, "odd")
+    compare("betweenness_centrality", kind(), {"k": 2, "seed": random.Random(1)}, "odd")
+
+
+def test_floats_whose_sums_may_be_infinite_are_left_to_networkx() -> None:
+    G = nx.Graph([(0, 1, {"weight": 1e308}), (1, 2, {"weight": 1e308})])
+    ends: dict[str, Any] = {"dijkstra_path": {"source": 0, "target": 2}}
+    for name in ("floyd_warshall_numpy", "betweenness_centrality", "pagerank", "wiener_index", "dijkstra_path"):
+        assert compare(name, G, {"weight": "weight"} | ends.get(name, {}), name) == "refused"
+
+
 @pytest.mark.parametrize("connected", [True, False])
 def test_searches_from_every_vertex_are_networkxs(connected: bool) -> None:
     """More at a time as they are asked for, each only until it has found what there is to be found."""

@@ -126,7 +126,7 @@ def betweenness_centrality(
     seed: Any = None,
 ) -> dict[Any, float]:
     n = len(G)
-    if n == 0:
+    if n == 0 and k in (None, 0):
         return {}
     weighted = weight is not None
     if weighted and G.weights(weight).min(initial=1) <= 0:

@@ -118,6 +118,8 @@ def dag_longest_path_length(G: Converted, weight: Any = "weight", default_weight
 def transitive_closure(G: Converted, reflexive: Any = False) -> Any:
     if reflexive not in (None, True, False):
         raise nx.NetworkXError("Incorrect value for the parameter `reflexive`")
+    if reflexive is not None and type(reflexive) is not bool:
+        raise NotImplementedError("a number, for which NetworkX adds no edge")
     if G.parallel or (reflexive is False and not G.directed):
         raise NotImplementedError("parallel edges, or cycles of undirected ones")
     T = G.networkx.copy()

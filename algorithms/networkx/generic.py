@@ -129,7 +129,7 @@ def has_path(G: Converted, source: Any, target: Any) -> bool:
 
 def before_each(G: Converted, source: Any, weight: Any, method: str) -> dict[Any, list[Any]]:
     """Of each vertex all that are before it on shortest paths."""
-    by = METHODS["unweighted"] if weight is None else method_of(weight, method)
+    by = METHODS["unweighted"] if weight is None or method == "unweighted" else method_of(weight, method)
     return by.before(G, source, weight)
 
 
@@ -137,7 +137,8 @@ def before_each(G: Converted, source: Any, weight: Any, method: str) -> dict[Any
 def all_shortest_paths(
     G: Converted, source: Any, target: Any, weight: Any = None, method: str = "dijkstra"
 ) -> Iterator[list[Any]]:
-    return ways({source}, target, before_each(G, source, weight, method))
+    before = before_each(G, source, weight, method)
+    return ways({source}, target, before)
 
 
 @late
@@ -152,7 +153,7 @@ def single_source_all_shortest_paths(
 def all_pairs_all_shortest_paths(
     G: Converted, weight: Any = None, method: str = "dijkstra"
 ) -> Iterator[tuple[Any, dict[Any, list[list[Any]]]]]:
-    if weight is not None:
+    if weight is not None and method != "unweighted":
         G.weights(weight)
     if weight is not None and method == "dijkstra":
         weighted.not_negative(G, weight)

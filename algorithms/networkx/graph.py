@@ -254,8 +254,11 @@ def fitting(values: np.ndarray, n: int) -> np.ndarray:
 
 
 def finite(values: np.ndarray) -> np.ndarray:
-    if not np.isfinite(values).all():
-        raise NotImplementedError("a weight that is infinite or NaN")
+    """The values, if they and all their sums are finite."""
+    with np.errstate(over="ignore"):
+        total = abs(values).sum()
+    if not np.isfinite(total):
+        raise NotImplementedError("a weight that is infinite or NaN, or sums that may be")
     return values
 
 

@@ -53,6 +53,7 @@ def correct(G: Converted, sources: list[int], weight: Any, watch: bool = True) -
 
 def distances(G: Converted, source: Any, weight: Any, watch: bool = True) -> Corrected:
     """From one source; NetworkXUnbounded if there is a negative cycle."""
+    hash(source)
     found = correct(G, [vertex(G, source, "Source {} not in G")], weight, watch)
     if found.cycle >= 0:
         raise nx.NetworkXUnbounded("Negative cycle detected.")
@@ -77,13 +78,14 @@ def listed(found: Corrected, v: int) -> list[int]:
 def single_source_bellman_ford(
     G: Converted, source: Any, target: Any = None, weight: Any = "weight"
 ) -> tuple[Any, Any]:
-    if target is not None and source == target:
+    if source == target:  # also where both are None, which is no vertex
         vertex(G, source, "Node {} is not found in the graph")
         return 0, [source]
     found = distances(G, source, weight)
     if target is None:
         lengths = as_lengths(G, found, source)
         return lengths, paths(G, found.met, found.parent, lengths=lengths)
+    hash(target)
     t = G.index(target)
     if t not in found.met:
         raise nx.NetworkXNoPath(f"Target {target} cannot be reached from given sources")
@@ -107,6 +109,7 @@ def bellman_ford_path_length(G: Converted, source: Any, target: Any, weight: Any
         vertex(G, source, "Node {} not found in graph")
         return 0
     found = distances(G, source, weight)
+    hash(target)
     t = G.index(target)
     if t not in found.met:
         raise nx.NetworkXNoPath(f"node {target} not reachable from {source}")
@@ -164,6 +167,7 @@ def negative_edge_cycle(G: Converted, weight: Any = "weight", heuristic: bool = 
 
 
 def find_negative_cycle(G: Converted, source: Any, weight: Any = "weight") -> list[Any]:
+    hash(source)
     found = correct(G, [vertex(G, source, "Source {} not in G")], weight)
     v = found.cycle
     if v < 0:

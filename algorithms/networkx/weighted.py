@@ -153,6 +153,7 @@ def several(G: Converted, sources: Iterable[Any]) -> list[int]:
 
 def to_target(G: Converted, sources: list[int], target: Any, cutoff: Any, weight: Any) -> tuple[Any, list[Any]]:
     """The length of the shortest path, and the path."""
+    hash(target)
     t = G.index(target)
     if t in sources:
         return 0, [target]
@@ -211,6 +212,7 @@ def dijkstra_path_length(G: Converted, source: Any, target: Any, weight: Any = "
     [s] = starts = [vertex(G, source, "Node {} not found in graph")]
     if source == target:
         return 0
+    hash(target)
     t = G.index(target)
     found = settle(G, starts, weight, target=t)
     if t < 0 or found.d[t] < 0:
