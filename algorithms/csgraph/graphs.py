@@ -104,7 +104,8 @@ def rows_as_given(G: Any, most: int | None = None, directed: bool = True) -> Row
     turns = directed and G.format == "csc"
     if turns and G.data.size >= SOON:
         return None
-    S = G if G.dtype == np.float64 else G.astype(np.float64)  # which adds duplicates, as SciPy does
+    twice = G.dtype != np.float64 and not G.has_canonical_format
+    S = G.astype(np.float64) if twice else G  # which adds duplicates, as SciPy does
     if not S.indices.flags.c_contiguous:
         return None
     return turned(arrays_of(S)) if turns else arrays_of(S)
@@ -112,7 +113,7 @@ def rows_as_given(G: Any, most: int | None = None, directed: bool = True) -> Row
 
 def arrays_of(S: Any) -> Rows:
     """indptr, and indices and values without what there may be behind the entries; ValueError if there are fewer."""
-    indptr, indices, values = S.indptr, S.indices, S.data
+    indptr, indices, values = S.indptr, S.indices, S.data.astype(np.float64, copy=False)
     end = int(indptr[-1])
     if end == indices.size == values.size and indptr.size == S.shape[0] + 1:
         return indptr, indices, values
@@ -294,7 +295,7 @@ def from_array(csgraph: Any) -> CSR:
         present = xp.isfinite(values) & (abs(values) > NEARLY_ZERO)
     u, v = present.nonzero()
     indptr = xp.zeros(G.shape[0] + 1, np.int32)
-    xp.cumsum(xp.count_nonzero(present, axis=1), out=indptr[1:])
+    xp.cumsum(present.sum(axis=1), out=indptr[1:], dtype=np.int32)
     return CSR.trusted(indptr, v.astype(np.int32), values[u, v], G.shape)
 
 

@@ -177,7 +177,7 @@ def johnson(
     h, W = A.keep(POTENTIALS, lambda: potentials(A))
     found = from_each(W, starts, (len(starts),), return_predecessors)
     d = found[0] if return_predecessors else found
-    d -= h[starts][:, None]
+    d -= h[starts.tolist()][:, None]
     d += h
     d = d.reshape(*shape, A.nrows)
     return (d, found[1].reshape(d.shape)) if return_predecessors else d
@@ -358,7 +358,7 @@ def from_each(
 def from_nearest(A: Matrix, starts: np.ndarray, return_predecessors: bool, unweighted: bool, limit: float) -> Any:
     """(n,) distances from the nearest starting point, or with them the predecessors, and which point it is."""
     xp, n = A.xp, A.nrows
-    points = xp.asarray(np.unique(starts))
+    points = xp.asarray(np.unique(starts), np.int64)
     if unweighted:
         most = deepest(limit)
         joint = with_joint_source(A, points, MinPlus)

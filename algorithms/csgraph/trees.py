@@ -209,7 +209,7 @@ def as_predecessors(parent: Any) -> Any:
 def origins(d: Any, parent: Any) -> Any:
     """The starting point of each path, int32, by the distances and the parents."""
     xp = namespace(d)
-    found = roots(xp.where(parent < 0, xp.arange(d.size), parent)).astype(np.int32, copy=False)
+    found = roots(xp.where(parent < 0, xp.arange(d.size, dtype=parent.dtype), parent)).astype(np.int32, copy=False)
     found[d == np.inf] = NONE
     return found
 
