@@ -4,9 +4,9 @@
 //
 // The state is D, and a word for each vertex whose bits say from which sources it has improved since it was expanded. One
 // threshold serves all sources. A step is two passes. The vertices that are near for some source are listed, their rows
-// cut into pieces. Then distances are pushed: a warp takes a piece, its lanes are sources, its edges come one after
-// another, or two at a time for up to 32 sources. So an edge is read once for all, and distances beside it lie together. Where most edges are listed,
-// distances are pulled instead: a warp takes edges of columns that lie together, and folds what comes along those of one.
+// cut into pieces. Then distances are pushed: a warp takes a piece, or two for up to 32 sources, its lanes are sources, and
+// a piece's edges come one after another. So an edge is read once for all, and distances beside it lie together. Where most
+// edges are listed, distances are pulled instead: a warp takes edges of columns that lie together, and folds what comes along those of one.
 
 using Word = unsigned long long;
 
@@ -179,31 +179,34 @@ __device__ __forceinline__ Pair along(T weight, const Pair& from, bool& saturate
     return t;
 }
 
-// D_x ⊕= D_v ⊗ a_vx along the edges of a piece. All of the warp take part.
+// D_x ⊕= D_v ⊗ a_vx along the edges of pieces, from the `first` on: one for each row that the warp takes at a time. All of
+// the warp take part.
 template <int WIDTH>
-__device__ __forceinline__ void relax_piece(const Graph& g, const Rows<WIDTH>& rows, const BatchPiece& piece, T bound,
-                                            T& nearest, bool& saturated) {
-    constexpr int AT_ONCE = 4, step = Rows<WIDTH>::AT_A_TIME;
+__device__ __forceinline__ void relax_pieces(const Graph& g, const Rows<WIDTH>& rows, const BatchPiece* pieces,
+                                             long long first, long long count, T bound, T& nearest, bool& saturated) {
+    constexpr int AT_ONCE = 4, LANES = Rows<WIDTH>::LANES;
+    const BatchPiece piece = first + rows.which() < count ? pieces[first + rows.which()] : BatchPiece{0, 0, 0, 0};
     const Pair from = rows.current(piece.vertex, among(lanes_of(piece.near), rows.lane()));
     const bool offers = from.reached();
-    for (I at = 0; at < piece.length; at += 32) {
-        const int count = piece.length - at < 32 ? (int)(piece.length - at) : 32;
-        const I place = piece.start + at + (lane_number() < count ? lane_number() : 0);
-        const I end = g.indices[place];
-        const T weight = g.values[place * g.step];
-        for (int i = rows.which(); i - rows.which() < count; i += AT_ONCE * step) {
+    const int own = LANES * rows.which();
+    for (I at = 0; __any_sync(WARP, at < piece.length); at += LANES) {
+        const int left = piece.length - at < LANES ? (int)(piece.length - at) : LANES;
+        const I place = piece.start + at + rows.lane();
+        const I end = rows.lane() < left ? g.indices[place] : 0;
+        const T weight = rows.lane() < left ? g.values[place * g.step] : ZERO;
+        for (int i = 0; __any_sync(WARP, i < left); i += AT_ONCE) {
             I x[AT_ONCE];
             Pair seen[AT_ONCE];
 #pragma unroll
             for (int j = 0; j < AT_ONCE; ++j) {
-                x[j] = from_lane(end, (i + j * step) & 31);
-                seen[j] = rows.seen(x[j], offers && i + j * step < count);
+                x[j] = from_lane(end, own + (i + j) % LANES);
+                seen[j] = rows.seen(x[j], offers && i + j < left);
             }
 #pragma unroll
             for (int j = 0; j < AT_ONCE; ++j) {
-                const T w = from_lane(weight, (i + j * step) & 31);
+                const T w = from_lane(weight, own + (i + j) % LANES);
                 Pair offered{ZERO, ZERO};
-                if (i + j * step < count) offered = along(w, from, saturated);
+                if (i + j < left) offered = along(w, from, saturated);
                 const Word improved = improve(rows, x[j], offered, seen[j], bound, nearest);
                 if (rows.lane() == j && improved != 0) atomicOr(rows.active + x[j], improved);
             }
@@ -318,8 +321,9 @@ __device__ __forceinline__ void search_batch(Control* control, const I* indptr, 
             ++pulls;
             pull_all(columns, n, rows, frontier, limit, nearest, saturated);
         } else {
-            for (long long i = thread_number() / 32; i < count; i += thread_count() / 32)
-                relax_piece(g, rows, pieces[i], limit, nearest, saturated);
+            constexpr int EACH = Rows<WIDTH>::AT_A_TIME;
+            for (long long i = thread_number() / 32 * EACH; i < count; i += thread_count() / 32 * EACH)
+                relax_pieces(g, rows, pieces, i, count, limit, nearest, saturated);
         }
         fold_into(next, nearest);
         grid_barrier(&control->arrived);
