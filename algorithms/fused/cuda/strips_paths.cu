@@ -44,6 +44,20 @@ extern "C" __global__ void begin_strip(StripControl* control, long long n, long 
     control->threshold.value = threshold;
 }
 
+// Distances in the vertices' own order, of vertices that are dealt to GPUs in blocks, each of which knows its own.  table:
+// where the GPUs' distances of all vertices are.  first: the dealt number of each block's first vertex.
+extern "C" __global__ void in_order(const unsigned long long* table, int gpus, const long long* starts, const long long* first,
+                                    long long block, long long n, T* d) {
+    for (long long b = blockIdx.x; b * block < n; b += gridDim.x) {
+        int gpu = 0;
+        while (gpu + 1 < gpus && first[b] >= starts[gpu + 1]) ++gpu;
+        const T* const there = reinterpret_cast<const T*>(table[gpu]) + first[b];
+        const long long count = n - b * block < block ? n - b * block : block;
+#pragma unroll 4
+        for (long long i = threadIdx.x; i < count; i += blockDim.x) d[b * block + i] = there[i];
+    }
+}
+
 // The inboxes, and in each the part of each other GPU: a bit and room for a value for each vertex, and for 32 words of
 // bits a head, which says where their values begin.
 struct Inboxes {

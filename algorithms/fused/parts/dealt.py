@@ -10,6 +10,7 @@ entries first, to the GPU that has the fewest entries. The matrix is kept beside
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -53,13 +54,10 @@ class Deal:
         found[:full].reshape(-1, BLOCK)[self.first[:-1] // BLOCK] = x[:full].reshape(-1, BLOCK)
         return found
 
-    def in_order(self, x: Any) -> Any:
-        """(n,) by the old numbers, of what is by the new ones, on the current GPU. Only the last block may be short."""
-        cp, full = cupy(), int(self.first[-1])
-        found = cp.empty(x.shape, x.dtype)
-        found[:full].reshape(-1, BLOCK)[...] = x[:full].reshape(-1, BLOCK)[cp.asarray(self.first[:-1] // BLOCK)]
-        found[full:] = x[full:]
-        return found
+    @cached_property
+    def first_there(self) -> Any:
+        """`first` on the GPU that asks for it first."""
+        return cupy().asarray(self.first)
 
 
 DEAL: Fact[Deal | None] = Fact("who gets which block of vertices")

@@ -23,9 +23,10 @@ from semiring.verbs.registry import Unsuited
 from ..cuda import kernels
 from ..cuda import paths as one_gpu
 from ..cuda.paths import WIDE_FEW, WIDE_MEANS, step_of
+from . import dealt as dealing
 from .checkpoint import Saving, saves
 from .dealt import Deal, deal_of, dealt
-from .gpus import MOST_GPUS, Member, Pauses, Team, team_of
+from .gpus import MOST_GPUS, Member, Pauses, Team, table, team_of
 from .many_sources import alone
 
 CONTROL_WORDS = 18 + 2 * MOST_GPUS
@@ -71,12 +72,9 @@ def distances(A: Partitioned, source: int, s: Semiring, until: Until, delta: Any
     facts(received=sum(int(state[TAKEN]) for state in states))
     if not done:
         return Unsuited(f"after {MOST_GAINING} steps something still changed")
-    d = team.whole("paths, whole", [d[member.range] for d, member in zip(run.d, team.members, strict=True)], run.d[0])
+    d = team.whole("paths, whole", run.own(), run.d[0]) if deal is None else run.in_order(deal)
     if saved is not None:
         saved.forget()
-    if deal is not None:
-        with team.home.scope():
-            d = deal.in_order(d)
     if gains and at_the_end(reduce(d, s.add), s):
         return Unsuited("a distance is at the end of the range, as it would be after a cycle")
     saturated = any(rows.of_each(any(state[SATURATED] for state in states)))
@@ -180,14 +178,32 @@ class Run:
         arguments = []
         vectors = zip(self.controls, self.d, self.marks, self.active, self.lists, strict=True)
         about = zip(self.team.members, self.tables, self.team.starts_there, self.kernels, strict=True)
-        for (member, table, starts, k), (control, *bits, lists) in zip(about, vectors, strict=True):
-            team = table, np.int32(self.team.count), np.int32(member.number), starts, np.int64(self.words)
+        for (member, arrays, starts, k), (control, *bits, lists) in zip(about, vectors, strict=True):
+            team = arrays, np.int32(self.team.count), np.int32(member.number), starts, np.int64(self.words)
             rows = member.rows
             graph = rows.indptr, rows.indices, rows.values, step_of(rows, k.index)
             steering = self.width, limit, k.index(target), np.uint64(few)
             arguments.append((control, *team, *graph, *bits, *lists, *steering))
         most = MOST_GAINING if gains else MOST_STEPS
         return self.team.run("strips", list(self.kernels), arguments, list(self.controls), most, pauses)
+
+    def own(self) -> list[Any]:
+        """The distances that each GPU has of its own vertices."""
+        return [d[member.range] for d, member in zip(self.d, self.team.members, strict=True)]
+
+    def in_order(self, deal: Deal) -> Any:
+        """Distances by the numbers before vertices were dealt, on the first GPU, which reads those of the others."""
+        home, *others = self.team.members
+        with home.place.scope():
+            d, first, block = cupy().empty(self.n, self.dtype), deal.first_there, np.int64(dealing.BLOCK)
+            team = table([[x.data.ptr for x in self.d]]), np.int32(self.team.count), self.team.starts_there[0]
+            self.kernels[0].plain("in_order", self.n, (*team, first, block, np.int64(self.n), d))
+            read = cupy().cuda.Event(disable_timing=True)
+            read.record(cupy().cuda.get_current_stream())
+        for member in others:
+            with member.place.scope():
+                cupy().cuda.get_current_stream().wait_event(read)
+        return d
 
 
 class Saved(Pauses):
@@ -209,11 +225,10 @@ class Saved(Pauses):
         return self.saving.due()
 
     def look(self) -> None:
-        team = self.run.team
-        own = [d[member.range] for d, member in zip(self.run.d, team.members, strict=True)]
-        d = team.whole("checkpoint", own)
+        run, team = self.run, self.run.team
+        d = team.whole("checkpoint", run.own()) if self.deal is None else run.in_order(self.deal)
         with team.home.scope():
-            self.saving.look(to_device(d if self.deal is None else self.deal.in_order(d), "cpu"))
+            self.saving.look(to_device(d, "cpu"))
 
     def forget(self) -> None:
         self.saving.forget()
