@@ -76,8 +76,7 @@ def is_connected(G: Converted) -> bool:
 
 
 def node_connected_component(G: Converted, n: Any) -> set[Any]:
-    hash(n)
-    v = G.index(n)
+    v = G.looked_up(n)
     if v < 0:
         raise KeyError(n)
     label = weak(G)
@@ -98,7 +97,7 @@ def strongly_connected_components(G: Converted) -> Iterator[set[Any]]:
 def kosaraju_strongly_connected_components(G: Converted, source: Any = None) -> Iterator[set[Any]]:
     n, (ends, near), back = len(G), G.rows, G.back
     missing = "The node {} is not in the digraph."
-    hash(source)
+    hash(source)  # which NetworkX asks a dictionary for
     starts = np.arange(n) if source is None else np.array([vertex(G, source, missing, nx.NetworkXError)])
     heads, kinds = log(back.ends, back.vertices, starts, n)[1:]
     finished = heads[kinds == 2]

@@ -87,6 +87,11 @@ class Converted:
     def __contains__(self, name: object) -> bool:
         return self.index(name) >= 0
 
+    def looked_up(self, name: Any) -> int:
+        """As `index`, where NetworkX asks a dictionary: TypeError of a name that cannot be hashed."""
+        hash(name)
+        return self.index(name)
+
     def index(self, name: Any) -> int:
         """The number of a vertex; -1 if there is none of that name."""
         try:

@@ -53,7 +53,7 @@ def correct(G: Converted, sources: list[int], weight: Any, watch: bool = True) -
 
 def distances(G: Converted, source: Any, weight: Any, watch: bool = True) -> Corrected:
     """From one source; NetworkXUnbounded if there is a negative cycle."""
-    hash(source)
+    hash(source)  # which NetworkX asks a dictionary for
     found = correct(G, [vertex(G, source, "Source {} not in G")], weight, watch)
     if found.cycle >= 0:
         raise nx.NetworkXUnbounded("Negative cycle detected.")
@@ -85,8 +85,7 @@ def single_source_bellman_ford(
     if target is None:
         lengths = as_lengths(G, found, source)
         return lengths, paths(G, found.met, found.parent, lengths=lengths)
-    hash(target)
-    t = G.index(target)
+    t = G.looked_up(target)
     if t not in found.met:
         raise nx.NetworkXNoPath(f"Target {target} cannot be reached from given sources")
     return found.d[t].item(), G.listed(way(found.parent, t))
@@ -109,8 +108,7 @@ def bellman_ford_path_length(G: Converted, source: Any, target: Any, weight: Any
         vertex(G, source, "Node {} not found in graph")
         return 0
     found = distances(G, source, weight)
-    hash(target)
-    t = G.index(target)
+    t = G.looked_up(target)
     if t not in found.met:
         raise nx.NetworkXNoPath(f"node {target} not reachable from {source}")
     return found.d[t].item()
@@ -167,7 +165,7 @@ def negative_edge_cycle(G: Converted, weight: Any = "weight", heuristic: bool = 
 
 
 def find_negative_cycle(G: Converted, source: Any, weight: Any = "weight") -> list[Any]:
-    hash(source)
+    hash(source)  # which NetworkX asks a dictionary for
     found = correct(G, [vertex(G, source, "Source {} not in G")], weight)
     v = found.cycle
     if v < 0:

@@ -22,7 +22,7 @@ def from_source(G: Converted, source: Any, reverse: bool = False, depth_limit: A
     """A search from one vertex; the error of a missing one is that of G.neighbors."""
     v = G.index(source)
     if v < 0:
-        hash(source)
+        hash(source)  # which NetworkX asks a dictionary for
         kind = "digraph" if G.directed else "graph"
         raise nx.NetworkXError(f"The node {source} is not in the {kind}.")
     return search(G, [v], levels(depth_limit), backwards=reverse and G.directed)
@@ -103,7 +103,7 @@ def begun(G: Converted, source: Any, depth_limit: Any) -> tuple[np.ndarray, int]
         return np.arange(len(G)), limit
     v = G.index(source)
     if v < 0:
-        hash(source)
+        hash(source)  # which NetworkX asks a dictionary for
         kind = "digraph" if G.directed else "graph"
         raise nx.NetworkXError(f"The node {source} is not in the {kind}.")
     return np.array([v]), limit

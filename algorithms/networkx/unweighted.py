@@ -80,8 +80,7 @@ def predecessor(
     before = tight_lists(G, found.order, found.level)
     if target is None:
         return (before, in_order(G, found.order, found.level)) if return_seen else before
-    hash(target)
-    t = G.index(target)
+    t = G.looked_up(target)
     if t < 0 or found.level[t] < 0:
         return ([], -1) if return_seen else []
     return (before[target], int(found.level[t])) if return_seen else before[target]

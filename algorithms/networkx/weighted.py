@@ -135,7 +135,7 @@ def length_to(found: Settled, target: int, sources: list[int]) -> Any:
 
 
 def single(G: Converted, source: Any) -> list[int]:
-    hash(source)
+    hash(source)  # which NetworkX asks a dictionary for
     return [vertex(G, source, "Node {} not found in graph")]
 
 
@@ -153,8 +153,7 @@ def several(G: Converted, sources: Iterable[Any]) -> list[int]:
 
 def to_target(G: Converted, sources: list[int], target: Any, cutoff: Any, weight: Any) -> tuple[Any, list[Any]]:
     """The length of the shortest path, and the path."""
-    hash(target)
-    t = G.index(target)
+    t = G.looked_up(target)
     if t in sources:
         return 0, [target]
     found = settle(G, sources, weight, cutoff, max(t, 0)) if t >= 0 else settle(G, sources, weight, cutoff)
@@ -212,8 +211,7 @@ def dijkstra_path_length(G: Converted, source: Any, target: Any, weight: Any = "
     [s] = starts = [vertex(G, source, "Node {} not found in graph")]
     if source == target:
         return 0
-    hash(target)
-    t = G.index(target)
+    t = G.looked_up(target)
     found = settle(G, starts, weight, target=t)
     if t < 0 or found.d[t] < 0:
         raise nx.NetworkXNoPath(f"Node {target} not reachable from {source}")
