@@ -295,7 +295,7 @@ def from_array(csgraph: Any) -> CSR:
         present = xp.isfinite(values) & (abs(values) > NEARLY_ZERO)
     u, v = present.nonzero()
     indptr = xp.zeros(G.shape[0] + 1, np.int32)
-    xp.cumsum(present.sum(axis=1), out=indptr[1:], dtype=np.int32)
+    indptr[1:] = present.sum(axis=1).cumsum()
     return CSR.trusted(indptr, v.astype(np.int32), values[u, v], G.shape)
 
 
