@@ -105,6 +105,27 @@ def test_simulated_gpus_find_the_shortest_paths_together(name: str, count: int) 
     np.testing.assert_array_equal(near[found <= bound], found[found <= bound])
 
 
+@needs_compiler
+@pytest.mark.usefixtures("simply")
+@pytest.mark.parametrize("dtype", [np.int32, np.float32])
+def test_simulated_gpus_relax_fewer_edges_in_steps_that_are_narrow_where_many_are(
+    dtype: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    A, told = rmat(10, dtype=dtype), dict[str, Any]()
+    width, source = dtype(96), int(A.lengths(0).argmax())
+    monkeypatch.setattr(paths_on_gpus, "step", lambda A: width)
+    monkeypatch.setattr(paths_on_gpus, "WIDE_FEW", 1)
+    monkeypatch.setattr(paths_on_gpus, "facts", told.update)
+    relaxed = []
+    with simulated(2):
+        P = spread_with_facts(A, 2)
+        for delta in (width, None):
+            found = on_host(paths_on_gpus.distances(P, source, MinPlus, Until(MinPlus), delta))
+            np.testing.assert_array_equal(found, al.sssp(A, source))
+            relaxed.append(told["edges"])
+    assert relaxed[1] < 0.7 * relaxed[0]
+
+
 class PowerCut(Exception):
     pass
 

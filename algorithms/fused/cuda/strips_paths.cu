@@ -23,6 +23,7 @@ struct StripControl {
     unsigned long long saturated, taken;  // taken: values that came from other GPUs
     unsigned long long sent[2][MOST_GPUS];  // to each GPU
     unsigned long long busiest;           // over all steps, edges of the GPU that has most
+    unsigned long long doublings;         // of the width
     unsigned long long lost;
 };
 
@@ -181,18 +182,22 @@ __device__ __forceinline__ unsigned int take_in(const Inboxes& inboxes, int turn
     return taken;
 }
 
-// few: edges of a step of all GPUs below which the threshold is raised.
+// few: edges of a step of all GPUs below which the threshold is raised, and its width doubled, up to `most` times. It is
+// halved after a step of MANY times as many. So steps are wide where there is little to do, and narrow where a distance
+// that is not the last one costs most.
 extern "C" __global__ void __launch_bounds__(STRIPS_THREADS, STRIPS_BLOCKS)
     strips(StripControl* control, const unsigned long long* table, int gpus, int gpu, const long long* starts,
            long long words, const I* indptr, const J* indices, const T* values, I value_step, T* d, unsigned int* marks,
            unsigned int* active, I* rows, I* offsets, T width, T limit, I target, unsigned long long few,
-           unsigned long long last_step) {
+           unsigned long long most, unsigned long long last_step) {
+    constexpr unsigned long long MANY = 10;
     const Team team{table, gpus, gpu};
     const Inboxes inboxes{team, starts, words};
     const long long first = starts[gpu], own_n = starts[gpu + 1] - first;
     Meetings* const meetings = team.of<Meetings>(MEETINGS, gpu);
     const Graph g{indptr, indices, values, value_step};
     unsigned long long step = control->steps, edges = 0, thresholds = 0, number = now(&meetings->number);
+    unsigned long long doublings = control->doublings;
     T threshold = control->threshold.value;
     bool done = false;
     unsigned long long taken = 0;
@@ -203,8 +208,12 @@ extern "C" __global__ void __launch_bounds__(STRIPS_THREADS, STRIPS_BLOCKS)
         relax.bound = target >= 0 && better(reached, limit) ? reached : limit;
         done = nearest == ZERO || !no_worse(nearest, relax.bound) || now(&meetings->lost) != 0;
         if (done) break;
+        if (step > 0 && before < few && doublings < most) ++doublings;
+        else if (before >= MANY * few && doublings > 0) --doublings;
         if (better(threshold, nearest) || before < few) {
-            threshold = product(width, better(threshold, nearest) ? nearest : threshold);
+            T wide = width;
+            for (unsigned long long i = 0; i < doublings; ++i) wide = product(wide, wide);
+            threshold = product(wide, better(threshold, nearest) ? nearest : threshold);
             ++thresholds;
         }
         const int turn = (int)(step % 2);
@@ -259,6 +268,7 @@ extern "C" __global__ void __launch_bounds__(STRIPS_THREADS, STRIPS_BLOCKS)
         control->steps = step;
         control->edges += edges;
         control->thresholds += thresholds;
+        control->doublings = doublings;
         control->threshold.value = threshold;
         meetings->number = number;
         control->lost = now(&meetings->lost);

@@ -28,10 +28,16 @@ from .dealt import Deal, deal_of, dealt
 from .gpus import MOST_GPUS, Member, Pauses, Team, team_of
 from .many_sources import alone
 
-CONTROL_WORDS = 18 + 2 * MOST_GPUS
+CONTROL_WORDS = 19 + 2 * MOST_GPUS
 """Of 8 bytes, in StripControl."""
 STATE = {"steps": 1, "edges": 2, "thresholds": 3}
 SATURATED, TAKEN, BUSIEST = 14, 15, 16 + 2 * MOST_GPUS
+
+FEW, DOUBLINGS = 50, 9
+"""Of all entries one in how many is relaxed in a step after which the next is wider, and how often Δ may double.
+
+From the hub of R-MAT 20, 18 steps of Δ relax 2.4 times all edges, and 31 of these each edge once (counted on the CPU).
+"""
 
 MOST_STEPS, MOST_GAINING = 1 << 62, 4096
 """Steps of a run: all, or so many where a cycle may improve for ever, for which the definition looks."""
@@ -59,11 +65,14 @@ def distances(A: Partitioned, source: int, s: Semiring, until: Until, delta: Any
     start = source
     if (deal := deal_of(rows, team)) is not None:
         team, start, target = dealt(rows, deal), deal.number(source), deal.number(target) if target >= 0 else -1
-    run = Run(team, rows.nrows, s, A.dtype, width)
+    few, narrow, doublings = 0 if delta is not None else WIDE_FEW, width, 0
+    if s == MinPlus and delta is None and not gains:
+        few, (narrow, doublings) = max(WIDE_FEW, A.nnz // FEW), doubled(width, DOUBLINGS)
+    run = Run(team, rows.nrows, s, A.dtype, narrow, doublings, few)
     run.begin(start)
     saved = Saved(run, rows, source, deal) if is_saved else None
     limit = zero if until.limit is None else A.dtype.type(until.limit)
-    states = run.finish(limit, target, WIDE_FEW if delta is None else 0, gains, saved)
+    states = run.finish(limit, target, gains, saved)
     done = bool(states[0][0] >> np.uint64(32))  # on all of them
     edges = [int(state[STATE["edges"]]) for state in states]
     known = {name: int(states[0][word]) for name, word in STATE.items()} | {"edges": sum(edges)}
@@ -128,6 +137,13 @@ def step(A: Partitioned) -> Any:
     return A.dtype.type(1) if A.dtype.kind == "i" and not width > 0 else width
 
 
+def doubled(width: Any, times: int) -> tuple[Any, int]:
+    """(a Δ, how often it doubles to come to the width): at most so many times."""
+    while times > 0 and not type(width)(width / 2**times) > 0:
+        times -= 1
+    return type(width)(width / 2**times), times
+
+
 class Run:
     """The vectors of a run on each GPU.
 
@@ -135,8 +151,9 @@ class Run:
     heads, bits and values, as in strips_paths.cu.
     """
 
-    def __init__(self, team: Team, n: int, s: Semiring, dtype: np.dtype, width: Any) -> None:
-        self.team, self.n, self.s, self.dtype, self.width = team, n, s, dtype, width
+    def __init__(self, team: Team, n: int, s: Semiring, dtype: np.dtype, width: Any, doublings: int, few: int) -> None:
+        self.team, self.n, self.s, self.dtype = team, n, s, dtype
+        self.width, self.doublings, self.few = width, doublings, few
         self.words = -(-int(max(np.diff(team.starts))) // 1024) * 32
 
         def vectors(member: Member) -> tuple[Any, ...]:
@@ -175,7 +192,7 @@ class Run:
                 d[...] = cupy().asarray(found)
                 active[: words.size] = cupy().asarray(words)
 
-    def finish(self, limit: Any, target: int, few: int, gains: bool, pauses: Pauses | None = None) -> list[Any]:
+    def finish(self, limit: Any, target: int, gains: bool, pauses: Pauses | None = None) -> list[Any]:
         """Take all steps; the controls on the host."""
         arguments = []
         vectors = zip(self.controls, self.d, self.marks, self.active, self.lists, strict=True)
@@ -184,7 +201,7 @@ class Run:
             team = table, np.int32(self.team.count), np.int32(member.number), starts, np.int64(self.words)
             rows = member.rows
             graph = rows.indptr, rows.indices, rows.values, step_of(rows, k.index)
-            steering = self.width, limit, k.index(target), np.uint64(few)
+            steering = self.width, limit, k.index(target), np.uint64(self.few), np.uint64(self.doublings)
             arguments.append((control, *team, *graph, *bits, *lists, *steering))
         most = MOST_GAINING if gains else MOST_STEPS
         return self.team.run("strips", list(self.kernels), arguments, list(self.controls), most, pauses)
