@@ -77,8 +77,8 @@ def searched(how: Direction) -> Any:
     return lambda A: graphs.searched(A, 3, None, how, None, True)
 
 
-def shortest(pull: float | None) -> Callable[[CSR], Any]:
-    how = paths.Schedule("buckets", np.float32(40), few=50, pull=pull)
+def shortest(pull: float | None, width: float = 40, doublings: int = 0) -> Callable[[CSR], Any]:
+    how = paths.Schedule("buckets", np.float32(width), few=50, pull=pull, doublings=doublings)
     return lambda A: paths.solve(A, 3, MinPlus, Until(MinPlus), how).d
 
 
@@ -117,6 +117,7 @@ ALGORITHMS: dict[str, tuple[bool, Callable[[CSR], Any], Callable[[CSR], Any]]] =
     ),
     "paths": (False, shortest(None), lambda A: sssp(A, 3)),
     "pulled paths": (False, shortest(0.0), lambda A: sssp(A, 3)),
+    "paths in steps of several widths": (False, shortest(None, 0.5, 7), lambda A: sssp(A, 3)),
     "tree": (False, lambda A: paths.tree(A, made(sssp(A, 3)), 3, MinPlus), lambda A: sssp(A, 3, **WITH_PARENTS)[1]),
     "paths from several": (False, several_paths, lambda A: sssp(A, sources=SOURCES)),
     "cores": (True, lambda A: centralities._core_number(A, False), core_number),

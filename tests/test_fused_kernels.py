@@ -60,6 +60,7 @@ every_graph = pytest.mark.parametrize("name", GRAPHS)
 SCHEDULES = {
     "buckets": Schedule("buckets", 3),
     "buckets that widen": Schedule("buckets", 1, few=10**6),
+    "buckets, widths change": Schedule("buckets", 1, few=50, doublings=5),
     "exact minimum": Schedule("exact minimum", 0),
     "frontier": Schedule("frontier", None),
     "sweep": Schedule("sweep", None, every=True),

@@ -152,12 +152,6 @@ __device__ __forceinline__ void expand(const Hops& g, I n, T* d, Ring& ring, con
     }
 }
 
-// width, doubled so many times.
-__device__ __forceinline__ T doubled(T width, unsigned long long times) {
-    for (; times > 0; --times) width = product(width, width);
-    return width;
-}
-
 // copies: of the graph, where there are COPIES.  queues: of `capacity` entries each.  rounds: of a warp within a step,
 // beyond its share of the queue.  few, many: the width is doubled where between two thresholds a step has fewer entries
 // than `few` on average, and halved again where it has more than `many`.  most: entries of a step beyond which it stops:

@@ -43,7 +43,7 @@ struct Control {
     unsigned long long before;    // edges of the step before
     unsigned long long saturated; // has a finite product become the zero?
     unsigned long long scanned;   // deep: did the step before look for active vertices?
-    unsigned long long doublings; // deep: of the width
+    unsigned long long doublings; // of the width
     unsigned long long since[2];  // deep: steps and entries since the last change of the threshold
     unsigned long long crowded;   // deep: has it stopped for a step of too many entries?
     unsigned long long calm;      // wide: has it stopped after many steps of few edges?
@@ -54,6 +54,24 @@ __device__ __forceinline__ T bound_now(const T* d, T limit, I target) {
     if (target < 0) return limit;
     const T reached = now(d + target);
     return better(reached, limit) ? reached : limit;
+}
+
+// width, doubled so many times.
+[[maybe_unused]] __device__ __forceinline__ T doubled(T width, unsigned long long times) {
+    for (; times > 0; --times) width = product(width, width);
+    return width;
+}
+
+// How often the width is doubled after a step of so many edges: once more after `few`, up to `most`, and once less after
+// MANY times as many. So steps are wide where there is little to do, and narrow where it costs most to go along an edge
+// before its end has its last distance.
+[[maybe_unused]] __device__ __forceinline__ unsigned long long doublings_after(unsigned long long edges,
+                                                                               unsigned long long doublings,
+                                                                               unsigned long long few,
+                                                                               unsigned long long most) {
+    constexpr unsigned long long MANY = 10;
+    if (edges < few) return doublings < most ? doublings + 1 : doublings;
+    return edges >= MANY * few && doublings > 0 ? doublings - 1 : doublings;
 }
 
 // ⊕ of what the lanes of each warp hold, into a slot.

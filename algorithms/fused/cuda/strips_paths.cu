@@ -182,15 +182,12 @@ __device__ __forceinline__ unsigned int take_in(const Inboxes& inboxes, int turn
     return taken;
 }
 
-// few: edges of a step of all GPUs below which the threshold is raised, and its width doubled, up to `most` times. It is
-// halved after a step of MANY times as many. So steps are wide where there is little to do, and narrow where a distance
-// that is not the last one costs most.
+// few: edges of a step of all GPUs below which the threshold is raised.  most: doublings of the width.
 extern "C" __global__ void __launch_bounds__(STRIPS_THREADS, STRIPS_BLOCKS)
     strips(StripControl* control, const unsigned long long* table, int gpus, int gpu, const long long* starts,
            long long words, const I* indptr, const J* indices, const T* values, I value_step, T* d, unsigned int* marks,
            unsigned int* active, I* rows, I* offsets, T width, T limit, I target, unsigned long long few,
            unsigned long long most, unsigned long long last_step) {
-    constexpr unsigned long long MANY = 10;
     const Team team{table, gpus, gpu};
     const Inboxes inboxes{team, starts, words};
     const long long first = starts[gpu], own_n = starts[gpu + 1] - first;
@@ -208,12 +205,9 @@ extern "C" __global__ void __launch_bounds__(STRIPS_THREADS, STRIPS_BLOCKS)
         relax.bound = target >= 0 && better(reached, limit) ? reached : limit;
         done = nearest == ZERO || !no_worse(nearest, relax.bound) || now(&meetings->lost) != 0;
         if (done) break;
-        if (step > 0 && before < few && doublings < most) ++doublings;
-        else if (before >= MANY * few && doublings > 0) --doublings;
+        if (step > 0) doublings = doublings_after(before, doublings, few, most);
         if (better(threshold, nearest) || before < few) {
-            T wide = width;
-            for (unsigned long long i = 0; i < doublings; ++i) wide = product(wide, wide);
-            threshold = product(wide, better(threshold, nearest) ? nearest : threshold);
+            threshold = product(doubled(width, doublings), better(threshold, nearest) ? nearest : threshold);
             ++thresholds;
         }
         const int turn = (int)(step % 2);

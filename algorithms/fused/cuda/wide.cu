@@ -150,7 +150,7 @@ __device__ __forceinline__ T pull(const Graph& g, long long n, T* d, unsigned in
 constexpr int CALM_STEPS = 64;
 
 // every: a step expands all that is reached, not only what is active.  few: edges of a step below which the threshold is
-// raised, so that steps stay worth their barriers.  pull_from: edges from which a step pulls, down the columns given.
+// raised, so that steps stay worth their barriers.  most: doublings of the width, 0 for one width.  pull_from: edges from which a step pulls, down the columns given.
 // noted: (n,), read and written where NOTES: d after a step depends on d before it alone then, and not on who came first.
 // when: (n,), there too, the last step, counted from 1, that has expanded each vertex.  calm: edges below which a step is
 // calm; after CALM_STEPS of them in a row it stops, for the other kernel to begin.
@@ -158,9 +158,10 @@ extern "C" __global__ void __launch_bounds__(WIDE_THREADS, WIDE_BLOCKS)
     wide(Control* control, const I* indptr, const J* indices, const T* values, I value_step, const I* in_indptr,
          const J* in_indices, const T* in_values, long long n, long long nnz, T* d, unsigned int* active, I* rows, I* offsets, T width,
          T limit, I target, const I* colour, bool every, unsigned long long few, unsigned long long pull_from, T* noted,
-         int* when, unsigned long long calm, unsigned long long last_step) {
+         int* when, unsigned long long calm, unsigned long long most, unsigned long long last_step) {
     const Graph g{indptr, indices, values, value_step}, columns{in_indptr, in_indices, in_values, value_step};
     unsigned long long step = control->steps, edges = 0, thresholds = 0, pulls = 0, before = control->before;
+    unsigned long long doublings = control->doublings;
     T threshold = control->threshold.value;
     bool done = false;
     int calm_steps = 0;
@@ -169,8 +170,10 @@ extern "C" __global__ void __launch_bounds__(WIDE_THREADS, WIDE_BLOCKS)
         const T nearest = now(&control->nearest[step % 3].value);
         done = nearest == ZERO || !no_worse(nearest, relax.bound = bound_now(d, limit, target));
         if (done) break;
+        if (most > 0 && step > 0) doublings = doublings_after(before, doublings, few, most);
         if (better(threshold, nearest) || before < few) {
-            threshold = product(width, better(threshold, nearest) ? nearest : threshold);
+            const T own_width = most > 0 ? doubled(width, doublings) : width;
+            threshold = product(own_width, better(threshold, nearest) ? nearest : threshold);
             ++thresholds;
         }
         Slot* const next = control->nearest + (step + 1) % 3;
@@ -210,6 +213,7 @@ extern "C" __global__ void __launch_bounds__(WIDE_THREADS, WIDE_BLOCKS)
         control->pulls += pulls;
         control->thresholds += thresholds;
         control->before = before;
+        control->doublings = doublings;
         control->threshold.value = threshold;
     }
 }

@@ -22,7 +22,7 @@ from semiring.verbs.registry import Unsuited
 
 from ..cuda import kernels
 from ..cuda import paths as one_gpu
-from ..cuda.paths import WIDE_FEW, WIDE_MEANS, step_of
+from ..cuda.paths import DOUBLINGS, FEW, WIDE_FEW, WIDE_MEANS, doubled, step_of
 from .checkpoint import Saving, saves
 from .dealt import Deal, deal_of, dealt
 from .gpus import MOST_GPUS, Member, Pauses, Team, team_of
@@ -32,12 +32,6 @@ CONTROL_WORDS = 19 + 2 * MOST_GPUS
 """Of 8 bytes, in StripControl."""
 STATE = {"steps": 1, "edges": 2, "thresholds": 3}
 SATURATED, TAKEN, BUSIEST = 14, 15, 16 + 2 * MOST_GPUS
-
-FEW, DOUBLINGS = 50, 9
-"""Of all entries one in how many is relaxed in a step after which the next is wider, and how often Δ may double.
-
-From the hub of R-MAT 20, 18 steps of Δ relax 2.4 times all edges, and 31 of these each edge once (counted on the CPU).
-"""
 
 MOST_STEPS, MOST_GAINING = 1 << 62, 4096
 """Steps of a run: all, or so many where a cycle may improve for ever, for which the definition looks."""
@@ -135,13 +129,6 @@ def step(A: Partitioned) -> Any:
     typical = magnitude(A, MinPlus) / 2 if gains_by_length(A, MinPlus) else mean(A, MinPlus)
     width = as_bound(max(typical * WIDE_MEANS, 1e-30), A.dtype, MinPlus)
     return A.dtype.type(1) if A.dtype.kind == "i" and not width > 0 else width
-
-
-def doubled(width: Any, times: int) -> tuple[Any, int]:
-    """(a Δ, how often it doubles to come to the width): at most so many times."""
-    while times > 0 and not type(width)(width / 2**times) > 0:
-        times -= 1
-    return type(width)(width / 2**times), times
 
 
 class Run:
