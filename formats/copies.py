@@ -29,6 +29,8 @@ PIECE = 4 << 20
 PIECED = 16 << 20
 """Bytes from which on arrays are copied in pieces: starting the threads takes longer than fewer."""
 PROCESSORS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
+PEER_PIECE = 256 << 20
+"""Bytes that go from one GPU to another at a time, where they do not lie on the first one whole."""
 LANES = min(12, PROCESSORS)
 PINNED_SHARE = 1 / 64
 LISTENING_SECONDS = 0.2
@@ -246,6 +248,8 @@ def to_peer(array: Any, place: Place, out: Any = None) -> Any:
             return out
     with cp.cuda.Device(here):  # of which its events are, too
         array, mine = cp.ascontiguousarray(array), cp.cuda.get_current_stream()
+        if elsewhere(array):
+            return _read_to_peer(array, place, out)
         ready = cp.cuda.Event(disable_timing=True)
         ready.record(mine)
     with cp.cuda.Device(place.ordinal):
@@ -257,6 +261,19 @@ def to_peer(array: Any, place: Place, out: Any = None) -> Any:
         copied.record(theirs)
     with cp.cuda.Device(here):
         mine.wait_event(copied)
+    return made
+
+
+def _read_to_peer(array: Any, place: Place, out: Any) -> Any:
+    """Copy an array of which a part is not resident: its own GPU, which alone may read all of it, does so in pieces."""
+    cp, here = cupy(), cupy().cuda.Device()
+    with place.scope():
+        made = cp.empty(array.shape, array.dtype) if out is None else out
+    flat, there, step = array.reshape(-1), made.reshape(-1), PEER_PIECE // array.itemsize
+    for start in range(0, array.size, step):
+        with here:
+            read = cp.bitwise_or(flat[start : start + step].view(np.uint8), np.uint8(0)).view(array.dtype)
+        to_peer(read, place, there[start : start + step])
     return made
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 import tracemalloc
 from dataclasses import dataclass
@@ -399,6 +400,19 @@ def cupy_array(x: np.ndarray, place: Place) -> Any:
 
 
 @pytest.mark.backend("cuda")
+@pytest.mark.parametrize("fmt", [CSR, COO])
+def test_a_matrix_of_which_a_part_stays_on_the_host_goes_from_one_gpu_to_another(
+    fmt: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("formats.copies.PEER_PIECE", 1 << 20)
+    second, A = second_gpu(), rmat(18, dtype=np.int32).to(fmt)
+    for here, there in (("cuda:0", second), (second, "cuda:0")):
+        shared = A.to(device=here, resident=0.2)
+        assert shared.to(device=there).to(device="cpu").equals(A)
+        assert A.to(device=[here, there]).to(CSR).to(device="cpu").equals(A.to(CSR))
+
+
+@pytest.mark.backend("cuda")
 @pytest.mark.parametrize("fmt", FORMATS, ids=lambda fmt: fmt.__name__)
 def test_a_matrix_on_the_second_gpu(fmt: Any) -> None:
     place, A = second_gpu(), graph()
@@ -417,8 +431,10 @@ def test_a_matrix_on_the_second_gpu(fmt: Any) -> None:
 
 
 @pytest.mark.backend("cuda")
+@pytest.mark.usefixtures("all_resident")
 def test_a_limit_on_a_gpu_refuses_what_does_not_fit_and_frees_what_was_taken() -> None:
     A, place = graph().to(device="cuda"), find_place("cuda")
+    gc.collect()  # as a refusal does
     used = cupy().get_default_memory_pool().used_bytes()
     set_memory_limit(used + 2000, device="cuda")
     try:
