@@ -175,15 +175,23 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         terminalreporter.write_line(sanitize.LAUNCHED + " ".join(sorted(LAUNCHED)))
 
 
+MOVE = Matrix.to
+
+
+@pytest.fixture
+def all_resident(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Move matrices whole, whatever `--resident` says: for tests of what does not fit, or needs whole ones."""
+    monkeypatch.setattr(Matrix, "to", MOVE)
+
+
 def leave_on_the_host(share: float) -> None:
     """Let no more than a share of each matrix that moves to a GPU be resident there, unless the call says otherwise."""
-    to = Matrix.to
 
     def moved(self: Matrix, fmt: Any = None, *, device: Any = None, resident: Any = None, **options: Any) -> Any:
         one_place = device is not None and not isinstance(device, list | tuple)
         if resident is None and one_place and self.place.on_host and not find_place(device).on_host:
             resident = share
-        return to(self, fmt, device=device, resident=resident, **options)
+        return MOVE(self, fmt, device=device, resident=resident, **options)
 
     Matrix.to = moved  # type: ignore[method-assign]
 

@@ -144,6 +144,7 @@ def test_distances_are_pushed_and_pulled(graph: str, share: float, dtype: Any, m
 
 @pytest.mark.parametrize("dtype", ["int32", "int64", "float32", "float64"])
 @pytest.mark.backend(on_a_gpu)
+@pytest.mark.usefixtures("all_resident")
 def test_paths_of_graphs_with_hubs_go_along_few_edges(dtype: str) -> None:
     A = hubs(dtype)
     M, sources = A.to(device="cuda"), list(range(0, A.nrows, 100))
@@ -156,6 +157,7 @@ def test_paths_of_graphs_with_hubs_go_along_few_edges(dtype: str) -> None:
 
 
 @pytest.mark.backend(on_a_gpu)
+@pytest.mark.usefixtures("all_resident")
 def test_distances_too_large_for_the_margin_are_found_along_all_edges() -> None:
     A = hubs("float32")
     u, v, w = A.to_edges()

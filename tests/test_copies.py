@@ -208,6 +208,7 @@ def test_copies_follow_what_is_under_way_on_a_cuda_stream() -> None:
 
 
 @pytest.mark.backend("cuda")
+@pytest.mark.usefixtures("all_resident")
 def test_a_matrix_that_does_not_fit_on_cuda_leaves_no_memory_taken() -> None:
     cp = cupy()
     n = 1 << 20

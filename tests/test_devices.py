@@ -415,6 +415,7 @@ def test_arrays_on_a_gpu_are_shared(library: type) -> None:
 
 
 @on_a_gpu
+@pytest.mark.usefixtures("all_resident")
 def test_a_matrix_larger_than_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     cp = cupy()
     pool = cp.get_default_memory_pool()
@@ -429,6 +430,7 @@ def test_a_matrix_larger_than_the_memory(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 @on_a_gpu
+@pytest.mark.usefixtures("all_resident")
 def test_a_limit_of_cupys_pool() -> None:
     cp = cupy()
     pool = cp.get_default_memory_pool()

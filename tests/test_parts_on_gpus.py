@@ -114,7 +114,7 @@ def test_simulated_gpus_relax_fewer_edges_in_steps_that_are_narrow_where_many_ar
     A, told = rmat(10, dtype=dtype), dict[str, Any]()
     width, source = dtype(96), int(A.lengths(0).argmax())
     monkeypatch.setattr(paths_on_gpus, "step", lambda A: width)
-    monkeypatch.setattr(paths_on_gpus, "WIDE_FEW", 1)
+    monkeypatch.setattr(paths_on_gpus, "widens", lambda A: True)
     monkeypatch.setattr(paths_on_gpus, "facts", told.update)
     relaxed = []
     with simulated(2):
@@ -569,6 +569,7 @@ def test_processes_with_a_gpu_each_are_resumed_after_faults(pair: list[str]) -> 
 
 
 @on_gpus
+@pytest.mark.usefixtures("all_resident")
 def test_a_graph_that_does_not_fit_one_gpu_runs_on_two(pair: list[str]) -> None:
     A = rmat(15, 32, dtype=np.int32, high=9)
     limit = int(A.nbytes * 0.8)
