@@ -62,18 +62,6 @@ __device__ __forceinline__ T bound_now(const T* d, T limit, I target) {
     return width;
 }
 
-// How often the width is doubled after a step of so many edges: once more after `few`, up to `most`, and once less after
-// MANY times as many. So steps are wide where there is little to do, and narrow where it costs most to go along an edge
-// before its end has its last distance.
-[[maybe_unused]] __device__ __forceinline__ unsigned long long doublings_after(unsigned long long edges,
-                                                                               unsigned long long doublings,
-                                                                               unsigned long long few,
-                                                                               unsigned long long most) {
-    constexpr unsigned long long MANY = 10;
-    if (edges < few) return doublings < most ? doublings + 1 : doublings;
-    return edges >= MANY * few && doublings > 0 ? doublings - 1 : doublings;
-}
-
 // ⊕ of what the lanes of each warp hold, into a slot.
 __device__ __forceinline__ void fold_into(Slot* slot, T value) {
 #pragma unroll

@@ -15,7 +15,7 @@ from algorithms.dijkstra import dijkstra
 from algorithms.shared.bucket_width import bucket_width
 from algorithms.shared.parents import gains_by_length, nearest_parents, shortest_path_tree
 from algorithms.shared.single_source import Exact, Until
-from formats import CSR
+from formats import CSR, Matrix
 from formats.arrays import Array, cupy, differs, index_dtype
 from formats.matrix.facts import Fact
 from formats.storage.orientation import by_columns
@@ -29,7 +29,7 @@ from semiring.verbs.registry import Unsuited
 
 from . import cycles, kernels, one_pull
 from .beyond import FRONTIER, has_room, pinned
-from .essential import edges_for
+from .essential import SKEWED, edges_for
 
 CONTROL_WORDS = 20
 """Of 8 bytes, in Control."""
@@ -61,10 +61,10 @@ CALM_EDGES = 4096
 DEEP_MEANS, WIDE_MEANS = 32.0, 0.75
 """Mean weights in Δ, where none is given."""
 
-LARGE, FEW, DOUBLINGS = 1 << 24, 50, 9
-"""Entries from which Δ doubles on the way, up to so often, and one of how many is relaxed in a step that is few.
+LARGE, FEW, DOUBLINGS = 1 << 24, 10, 11
+"""Of a graph with hubs: entries from which its Δ begins narrow, and how often that doubles, after steps of few edges.
 
-Of R-MAT 20, from its hub, 18 steps of one Δ relax 2.4 times all edges, 31 of these each edge once (counted on the CPU).
+Few are fewer than one of FEW. With one Δ, an R-MAT graph's edges are relaxed 2.4 times.
 """
 
 ROUNDS, DEEP_FEW, DEEP_MANY, WIDE_FEW = 12, 2048, 8192, 1 << 17
@@ -190,13 +190,18 @@ def _buckets(A: CSR, delta: Any) -> Schedule:
     if A.dtype.kind == "i" and not width > 0:
         width = A.dtype.type(1)
     few, many = (DEEP_FEW, DEEP_MANY) if goes_deep else (WIDE_FEW, 2**63)
-    if delta is None and not goes_deep and A.nnz >= LARGE and not gains_by_length(A, MinPlus):
-        width, doublings = doubled(width, DOUBLINGS)
+    if delta is None and not goes_deep and widens(A) and not gains_by_length(A, MinPlus):
+        width, doublings = halved(width, DOUBLINGS)
         return Schedule("buckets", width, few=A.nnz // FEW, deepens=narrow(A), doublings=doublings)
     return Schedule("buckets", width, goes_deep, ROUNDS, few if delta is None else 0, many, narrow(A))
 
 
-def doubled(width: Any, times: int) -> tuple[Any, int]:
+def widens(A: Matrix) -> bool:
+    """Is A so large, with such hubs, that one Δ goes along many edges before their ends have their last distances?"""
+    return A.nnz >= LARGE and longest_row(A) * A.nrows >= SKEWED * A.nnz
+
+
+def halved(width: Any, times: int) -> tuple[Any, int]:
     """(a Δ, how often it doubles to come to the width): at most so many times."""
     while times > 0 and not type(width)(width / 2**times) > 0:
         times -= 1

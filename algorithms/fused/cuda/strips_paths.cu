@@ -182,7 +182,7 @@ __device__ __forceinline__ unsigned int take_in(const Inboxes& inboxes, int turn
     return taken;
 }
 
-// few: edges of a step of all GPUs below which the threshold is raised.  most: doublings of the width.
+// few: edges of a step of all GPUs below which the threshold is raised, and the width doubled.  most: doublings.
 extern "C" __global__ void __launch_bounds__(STRIPS_THREADS, STRIPS_BLOCKS)
     strips(StripControl* control, const unsigned long long* table, int gpus, int gpu, const long long* starts,
            long long words, const I* indptr, const J* indices, const T* values, I value_step, T* d, unsigned int* marks,
@@ -205,7 +205,7 @@ extern "C" __global__ void __launch_bounds__(STRIPS_THREADS, STRIPS_BLOCKS)
         relax.bound = target >= 0 && better(reached, limit) ? reached : limit;
         done = nearest == ZERO || !no_worse(nearest, relax.bound) || now(&meetings->lost) != 0;
         if (done) break;
-        if (step > 0) doublings = doublings_after(before, doublings, few, most);
+        if (step > 0 && before < few && doublings < most) ++doublings;
         if (better(threshold, nearest) || before < few) {
             threshold = product(doubled(width, doublings), better(threshold, nearest) ? nearest : threshold);
             ++thresholds;

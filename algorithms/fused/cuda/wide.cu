@@ -150,7 +150,8 @@ __device__ __forceinline__ T pull(const Graph& g, long long n, T* d, unsigned in
 constexpr int CALM_STEPS = 64;
 
 // every: a step expands all that is reached, not only what is active.  few: edges of a step below which the threshold is
-// raised, so that steps stay worth their barriers.  most: doublings of the width, 0 for one width.  pull_from: edges from which a step pulls, down the columns given.
+// raised, so that steps stay worth their barriers, and the width doubled.  most: doublings, 0 for one width.  pull_from:
+// edges from which a step pulls, down the columns given.
 // noted: (n,), read and written where NOTES: d after a step depends on d before it alone then, and not on who came first.
 // when: (n,), there too, the last step, counted from 1, that has expanded each vertex.  calm: edges below which a step is
 // calm; after CALM_STEPS of them in a row it stops, for the other kernel to begin.
@@ -170,7 +171,7 @@ extern "C" __global__ void __launch_bounds__(WIDE_THREADS, WIDE_BLOCKS)
         const T nearest = now(&control->nearest[step % 3].value);
         done = nearest == ZERO || !no_worse(nearest, relax.bound = bound_now(d, limit, target));
         if (done) break;
-        if (most > 0 && step > 0) doublings = doublings_after(before, doublings, few, most);
+        if (step > 0 && before < few && doublings < most) ++doublings;
         if (better(threshold, nearest) || before < few) {
             const T own_width = most > 0 ? doubled(width, doublings) : width;
             threshold = product(own_width, better(threshold, nearest) ? nearest : threshold);

@@ -22,7 +22,7 @@ from semiring.verbs.registry import Unsuited
 
 from ..cuda import kernels
 from ..cuda import paths as one_gpu
-from ..cuda.paths import DOUBLINGS, FEW, WIDE_FEW, WIDE_MEANS, doubled, step_of
+from ..cuda.paths import DOUBLINGS, FEW, WIDE_FEW, WIDE_MEANS, halved, step_of, widens
 from .checkpoint import Saving, saves
 from .dealt import Deal, deal_of, dealt
 from .gpus import MOST_GPUS, Member, Pauses, Team, team_of
@@ -60,8 +60,8 @@ def distances(A: Partitioned, source: int, s: Semiring, until: Until, delta: Any
     if (deal := deal_of(rows, team)) is not None:
         team, start, target = dealt(rows, deal), deal.number(source), deal.number(target) if target >= 0 else -1
     few, narrow, doublings = 0 if delta is not None else WIDE_FEW, width, 0
-    if s == MinPlus and delta is None and not gains:
-        few, (narrow, doublings) = max(WIDE_FEW, A.nnz // FEW), doubled(width, DOUBLINGS)
+    if s == MinPlus and delta is None and not gains and widens(rows):
+        few, (narrow, doublings) = A.nnz // FEW, halved(width, DOUBLINGS)
     run = Run(team, rows.nrows, s, A.dtype, narrow, doublings, few)
     run.begin(start)
     saved = Saved(run, rows, source, deal) if is_saved else None
