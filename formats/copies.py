@@ -28,9 +28,9 @@ PIECE = 4 << 20
 """Bytes that are copied at a time, and of a pinned buffer."""
 PIECED = 16 << 20
 """Bytes from which on arrays are copied in pieces: starting the threads takes longer than fewer."""
-PROCESSORS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
 PEER_PIECE = 256 << 20
-"""Bytes that go from one GPU to another at a time, where they do not lie on the first one whole."""
+"""Bytes that go from one GPU to another at a time, of an array that is not all resident on the first."""
+PROCESSORS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
 LANES = min(12, PROCESSORS)
 PINNED_SHARE = 1 / 64
 LISTENING_SECONDS = 0.2
@@ -265,7 +265,7 @@ def to_peer(array: Any, place: Place, out: Any = None) -> Any:
 
 
 def _read_to_peer(array: Any, place: Place, out: Any) -> Any:
-    """Copy an array of which a part is not resident: its own GPU, which alone may read all of it, does so in pieces."""
+    """Copy an array of which a part is not resident: a kernel on its own GPU reads pieces, as no other may read all."""
     cp, here = cupy(), cupy().cuda.Device()
     with place.scope():
         made = cp.empty(array.shape, array.dtype) if out is None else out

@@ -108,16 +108,17 @@ def test_simulated_gpus_find_the_shortest_paths_together(name: str, count: int) 
 @needs_compiler
 @pytest.mark.usefixtures("simply")
 @pytest.mark.parametrize("dtype", [np.int32, np.float32])
-def test_simulated_gpus_relax_fewer_edges_in_steps_that_are_narrow_where_many_are(
+def test_simulated_gpus_relax_fewer_edges_in_steps_that_begin_narrow(
     dtype: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Also in launches of a few steps, between which the width is kept."""
     A, told = rmat(10, dtype=dtype), dict[str, Any]()
     width, source = dtype(96), int(A.lengths(0).argmax())
     monkeypatch.setattr(paths_on_gpus, "step", lambda A: width)
     monkeypatch.setattr(paths_on_gpus, "widens", lambda A: True)
     monkeypatch.setattr(paths_on_gpus, "facts", told.update)
     relaxed = []
-    with simulated(2):
+    with simulated(2), launches(every=3):
         P = spread_with_facts(A, 2)
         for delta in (width, None):
             found = on_host(paths_on_gpus.distances(P, source, MinPlus, Until(MinPlus), delta))
