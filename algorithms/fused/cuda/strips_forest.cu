@@ -1,7 +1,8 @@
 // The minimum spanning forest of strips of rows on several GPUs: forest.cu on each, which meet between its parts.
 //
 // first     each GPU finds the lightest edges of its own vertices, whose rows it has as a whole. All read whom the others
-//           have chosen, and make the same trees. The same look lists the light edges.
+//           have chosen, and make the same trees: whoever follows the choices comes to two that have chosen each other, of
+//           which the smaller names the tree. The same look lists the light edges.
 // list      of an edge's two entries one is looked at, on one GPU: by whether the ends' difference is odd. Edges between
 //           different trees are listed, light ones first, as in forest.cu.
 // locally   each GPU makes the forest of its list.
@@ -217,6 +218,95 @@ __device__ __forceinline__ I largest_of(const I* parent, long long n) {
     return (I)(unsigned int)least_of_warp((unsigned long long)others << 32 | (unsigned int)root);
 }
 
+// An edge that its larger end has chosen: the own row of the smaller one.
+struct Sought {
+    I row, end;
+};
+
+// Choose the entries of edges, each thread several at once: a search waits for memory at every step.
+__device__ __forceinline__ void choose_sought(const Sought* sought, unsigned long long count, const I* indptr,
+                                              const Indices& columns, unsigned int* chosen) {
+    constexpr int AT_ONCE = 4;
+    for (unsigned long long from = thread_number(); from < count; from += AT_ONCE * thread_count()) {
+        I low[AT_ONCE], high[AT_ONCE], end[AT_ONCE], middle[AT_ONCE], there[AT_ONCE];
+#pragma unroll
+        for (int j = 0; j < AT_ONCE; ++j) {
+            const unsigned long long i = from + j * thread_count();
+            const Sought edge = i < count ? sought[i] : Sought{0, 0};
+            end[j] = edge.end;
+            low[j] = i < count ? indptr[edge.row] : 0;
+            high[j] = i < count ? indptr[edge.row + 1] : 0;
+        }
+        for (bool open = true; open;) {
+            open = false;
+#pragma unroll
+            for (int j = 0; j < AT_ONCE; ++j) {
+                middle[j] = low[j] + (high[j] - low[j]) / 2;
+                there[j] = high[j] - low[j] > 1 ? columns[middle[j]] : 0;
+            }
+#pragma unroll
+            for (int j = 0; j < AT_ONCE; ++j) {
+                if (high[j] - low[j] <= 1) continue;
+                (there[j] <= end[j] ? low[j] : high[j]) = middle[j];
+                open = true;
+            }
+        }
+#pragma unroll
+        for (int j = 0; j < AT_ONCE; ++j)
+            if (from + j * thread_count() < count) choose(chosen, low[j]);
+    }
+}
+
+// Of all vertices, which at first point at whom they have chosen, or at themselves, the names of their trees. One that has
+// its tree's name already leads the others there, too.  parent, best: made ready where a vertex names its tree.
+__device__ __forceinline__ void name_trees(I* tree, long long n, I* parent, const Best& best) {
+    constexpr int AT_ONCE = 4;
+    for (long long from = thread_number(); from < n; from += AT_ONCE * thread_count()) {
+        I before[AT_ONCE], at[AT_ONCE], next[AT_ONCE];
+        bool open[AT_ONCE], some = true;
+#pragma unroll
+        for (int j = 0; j < AT_ONCE; ++j) {
+            const long long v = from + j * thread_count();
+            open[j] = v < n;
+            before[j] = (I)v;
+            at[j] = open[j] ? tree[v] : 0;
+        }
+        while (some) {
+            some = false;
+#pragma unroll
+            for (int j = 0; j < AT_ONCE; ++j) next[j] = open[j] ? tree[at[j]] : 0;
+#pragma unroll
+            for (int j = 0; j < AT_ONCE; ++j) {
+                if (!open[j]) continue;
+                open[j] = next[j] != at[j] && next[j] != before[j];
+                some = some || open[j];
+                if (next[j] == before[j]) at[j] = min(at[j], before[j]);
+                if (!open[j]) continue;
+                before[j] = at[j];
+                at[j] = next[j];
+            }
+        }
+#pragma unroll
+        for (int j = 0; j < AT_ONCE; ++j) {
+            const long long v = from + j * thread_count();
+            if (v >= n) continue;
+            tree[v] = at[j];
+            if (at[j] != v) continue;
+            parent[v] = (I)v;
+            best.clear(v);
+        }
+    }
+}
+
+// Name trees by their smallest vertices.
+__device__ __forceinline__ void name_by_smallest(unsigned int* arrived, I* tree, long long n, I* smallest) {
+    for (long long v = thread_number(); v < n; v += thread_count())
+        if (v < now(smallest + tree[v])) take_smaller(smallest + tree[v], (I)v);
+    grid_barrier(arrived);
+    for (long long v = thread_number(); v < n; v += thread_count()) tree[v] = smallest[tree[v]];
+    grid_barrier(arrived);
+}
+
 // What Boruvka's rounds of a list work with.
 struct Rounds {
     StripForest* control;
@@ -273,22 +363,16 @@ struct Rounds {
     }
 };
 
-// What the forest starts from.  n: all vertices.
-extern "C" __global__ void start_strip_forest(StripForest* control, long long n, long long own_n, long long nnz, I* tree,
-                                              unsigned long long* lightest, unsigned long long* key_a, unsigned int* end_a,
-                                              unsigned int* chosen) {
-    for (long long v = thread_number(); v < n; v += thread_count()) {
-        tree[v] = (I)v;
-        key_a[v] = ~0ull;
-        end_a[v] = ~0u;
-        if (v < own_n) lightest[v] = ~0ull;
-    }
+// What the forest starts from.
+extern "C" __global__ void start_strip_forest(StripForest* control, long long own_n, long long nnz,
+                                              unsigned long long* lightest, unsigned int* chosen) {
+    for (long long v = thread_number(); v < own_n; v += thread_count()) lightest[v] = ~0ull;
     for (long long w = thread_number(); w * 32 < nnz; w += thread_count()) chosen[w] = 0;
     if (thread_number() == 0) *control = StripForest{};
 }
 
-// Arrays as for grow_forest.  starts: the first vertices of the GPUs, and n.  lightest: of each own vertex.  tree, parent:
-// of all vertices.  room: edges of a local forest that there is room for.  labels: make the last trees, too.  last_step: 0
+// Arrays as for grow_forest.  starts: the first vertices of the GPUs, and n.  lightest: of each own vertex.  tree: of all
+// vertices.  parent, and what is offered: where a vertex names a tree.  room: edges of a local forest that there is room for.  labels: make the last trees, too.  last_step: 0
 // to do nothing.
 extern "C" __global__ void __launch_bounds__(STRIPS_FOREST_THREADS, STRIPS_FOREST_BLOCKS)
     strips_forest(StripForest* control, const unsigned long long* table, int gpus, int gpu, const long long* starts,
@@ -318,33 +402,51 @@ extern "C" __global__ void __launch_bounds__(STRIPS_FOREST_THREADS, STRIPS_FORES
                    reinterpret_cast<unsigned int*>(light_edges + 2ll * nnz), -1, 0};
     deal_all_edges(indptr, own_n, nnz, look);
     grid_barrier(&control->arrived);
-    for (long long v = thread_number(); v < own_n; v += thread_count())
-        choices[v] = lightest[v] == ~0ull ? (I)-1 : columns[(I)(unsigned int)lightest[v]];
-    meet(meetings, team, ++number, tell, hear);
     constexpr int AT_ONCE = 4;
+    for (long long from = thread_number(); from < own_n; from += AT_ONCE * thread_count()) {
+        unsigned long long key[AT_ONCE];
+        I x[AT_ONCE];
+#pragma unroll
+        for (int j = 0; j < AT_ONCE; ++j) {
+            const long long i = from + j * thread_count();
+            key[j] = i < own_n ? lightest[i] : ~0ull;
+        }
+#pragma unroll
+        for (int j = 0; j < AT_ONCE; ++j) x[j] = key[j] == ~0ull ? (I)-1 : columns[(I)(unsigned int)key[j]];
+#pragma unroll
+        for (int j = 0; j < AT_ONCE; ++j) {
+            const long long i = from + j * thread_count();
+            if (i < own_n) choices[i] = x[j];
+            if (x[j] > first + i) choose(chosen, (I)(unsigned int)key[j]);
+        }
+    }
+    meet(meetings, team, ++number, tell, hear);
+    Sought* const sought = reinterpret_cast<Sought*>(list);
     for (int p = 0; p < gpus; ++p) {
         const I* const theirs = team.of<I>(CHOICES, p);
         const long long count = starts[p + 1] - starts[p];
-        for (long long from = thread_number(); from < count; from += AT_ONCE * thread_count()) {
-            I chosen_there[AT_ONCE];
+        for (long long base = thread_number() - lane_number(); base < count; base += AT_ONCE * thread_count()) {
+            I x[AT_ONCE], v[AT_ONCE];
+            bool wanted[AT_ONCE];
 #pragma unroll
             for (int j = 0; j < AT_ONCE; ++j) {
-                const long long i = from + j * thread_count();
-                chosen_there[j] = i >= count ? (I)-1 : p == gpu ? choices[i] : from_peer(theirs + i);
+                const long long i = base + lane_number() + j * thread_count();
+                v[j] = (I)(starts[p] + i);
+                x[j] = i >= count ? v[j] : p == gpu ? choices[i] : from_peer(theirs + i);
+                if (x[j] < 0) x[j] = v[j];
+                if (i < count) tree[v[j]] = x[j];
             }
 #pragma unroll
-            for (int j = 0; j < AT_ONCE; ++j) {
-                const long long i = from + j * thread_count();
-                const I v = (I)(starts[p] + i), x = chosen_there[j];
-                if (x < 0) continue;
-                if (p == gpu && v < x) choose(chosen, (I)(unsigned int)lightest[i]);
-                if (v > x && is_own(x) && choices[x - first] != v) choose_entry(x, v);  // else x has chosen it, too
-                join(tree, v, x);
-            }
+            for (int j = 0; j < AT_ONCE; ++j)  // else x has chosen it, too
+                wanted[j] = v[j] > x[j] && is_own(x[j]) && choices[x[j] - first] != v[j];
+            append(wanted, control->queue + 2, [&](int j, unsigned long long place) {
+                sought[place] = {(I)(x[j] - first), v[j]};
+            });
         }
     }
     grid_barrier(&control->arrived);
-    for (long long v = thread_number(); v < n; v += thread_count()) parent[v] = tree[v] = root_of(tree, (I)v);
+    choose_sought(sought, now(control->queue + 2), indptr, columns, chosen);  // which the rounds clear
+    name_trees(tree, n, parent, {key_a, end_a});
     grid_barrier(&control->arrived);
 
     Rounds work{control, 0, 1, parent, {key_a, end_a}, {key_b, end_b}, list, other};
@@ -371,39 +473,56 @@ extern "C" __global__ void __launch_bounds__(STRIPS_FOREST_THREADS, STRIPS_FORES
             mine[room + place] = edge.u;
             mine[2 * room + place] = edge.x;
         });
-        for (long long v = thread_number(); v < n; v += thread_count()) {
-            parent[v] = tree[v];
-            work.best.clear(v);
-        }
         work.turn();
         meet(meetings, team, ++number, tell, hear);
-        Offers offers{work.best.key, 0, (I)-1};
-        unsigned long long base = 0;
-        for (int p = 0; p < gpus; ++p) {
-            const unsigned int* const theirs = team.of<unsigned int>(FORESTS + heavy, p);
-            const unsigned long long count = now(control->counts + p);
-            for (unsigned long long i = thread_number(); i < count; i += thread_count()) {
-                const unsigned int u = from_peer(theirs + room + i), x = from_peer(theirs + 2 * room + i);
-                const Between edge{tree[u], tree[x], from_peer(theirs + i), u, x};
-                work.list[base + i] = edge;
-                offers.make(edge.a, edge.key());
-                offers.make(edge.b, edge.key());
+        // Whatever has been joined or offered to here is an end of an edge of the own forest.
+        const auto each_edge = [=](const auto& visit) {
+            unsigned long long base = 0;
+            for (int p = 0; p < gpus; ++p) {
+                const unsigned int* const theirs = team.of<unsigned int>(FORESTS + heavy, p);
+                const unsigned long long count = now(control->counts + p);
+                for (unsigned long long i = thread_number(); i < count; i += thread_count()) {
+                    const unsigned int u = from_peer(theirs + room + i), x = from_peer(theirs + 2 * room + i);
+                    visit(base + i, Between{tree[u], tree[x], from_peer(theirs + i), u, x});
+                }
+                base += count;
             }
-            base += count;
+            return base;
+        };
+        const unsigned long long joint = each_edge([=](unsigned long long place, const Between& edge) {
+            work.list[place] = edge;
+            for (const I end : {edge.a, edge.b}) {
+                parent[end] = end;
+                work.best.clear(end);
+            }
+        });
+        if (thread_number() == 0) control->queue[work.slot] = joint;
+        grid_barrier(&control->arrived);
+        Offers offers{work.best.key, 0, (I)-1};
+        for (unsigned long long i = thread_number(); i < joint; i += thread_count()) {
+            const Between edge = work.list[i];
+            offers.make(edge.a, edge.key());
+            offers.make(edge.b, edge.key());
         }
-        if (thread_number() == 0) control->queue[work.slot] = base;
         grid_barrier(&control->arrived);
         work.run([=](const Between& edge) {
             if (is_own((I)edge.u)) choose_entry((I)edge.u, (I)edge.x);
         });
         if (heavy == 1 && !labels) break;
+        work.best = {key_a, end_a};  // which is ready for all trees
+        work.then = {key_b, end_b};
+        each_edge([=](unsigned long long, const Between& edge) {
+            work.best.clear(edge.a);
+            work.best.clear(edge.b);
+        });
         for (long long v = thread_number(); v < n; v += thread_count()) {
-            tree[v] = parent[v] = root_of(parent, (I)v);
-            work.best.clear(v);
+            const I had = tree[v], name = root_of(parent, had);
+            if (name != had) tree[v] = name;
         }
         work.turn();
         grid_barrier(&control->arrived);
     }
+    if (labels) name_by_smallest(&control->arrived, tree, n, parent);
     const unsigned long long all = write_chosen(&control->arrived, indptr, columns, weights, step, first, own_n, nnz, chosen,
                                                 of_block, places, rows, ends, taken);
     if (thread_number() == 0) {

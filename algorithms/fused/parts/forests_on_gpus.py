@@ -98,9 +98,9 @@ def together(A: Partitioned, team: Team, kinds: list[Kind], cap: Any, with_label
     for here, member in enumerate(team.members):
         k, rows = ks[here], member.rows
         with member.place.scope():
-            tree, _, lightest, key, _, end, _, _, _, chosen, *_ = own[here]
-            sizes = np.int64(A.nrows), np.int64(member.own), np.int64(rows.nnz)
-            k.plain("start_strip_forest", A.nrows, (controls[here], *sizes, tree, lightest, key, end, chosen))
+            _, _, lightest, *_, chosen, _, _, _, _, _ = own[here]
+            sizes = np.int64(member.own), np.int64(rows.nnz)
+            k.plain("start_strip_forest", member.own, (controls[here], *sizes, lightest, chosen))
             who = tables[here], np.int32(team.count), np.int32(member.number), team.starts_there[here]
             weights = rows.values.view(np.int32), step_of(rows, k.index), np.bool_(A.dtype.kind == "f")
             graph = rows.indptr, rows.indices, *weights, k.index(rows.nnz), light, np.int64(A.nrows)
