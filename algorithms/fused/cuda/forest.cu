@@ -77,6 +77,17 @@ template <class Columns> struct Lightest {
     }
     __device__ __forceinline__ void offer_all(const int* owner, const I* place, const bool* inside, const I* x,
                                               const int* w) const {
+        if (from_lane(owner[0], 0) == from_lane(owner[AT_ONCE - 1], 31)) {  // all are of one row, as most edges are
+            const I own = from_lane(u, owner[0]);
+            unsigned long long least = ~0ull;
+#pragma unroll
+            for (int j = 0; j < AT_ONCE; ++j)
+                if (inside[j] && x[j] != own)
+                    least = min(least, (unsigned long long)ordinal(w[j], real) << 32 | (unsigned int)place[j]);
+            least = least_of_warp(least);
+            if (lane_number() == 0 && least != ~0ull) offer(best + (own - first), least);
+            return;
+        }
 #pragma unroll
         for (int j = 0; j < AT_ONCE; ++j) {
             const I own = from_lane(u, owner[j]);
