@@ -220,24 +220,39 @@ __device__ __forceinline__ unsigned long long write_chosen(unsigned int* arrived
         __syncthreads();
         if (threadIdx.x == 0) counter = 0;
         __syncthreads();
-        unsigned long long place = begin + reserve(__popc(bits), 0, &counter).first;
+        const unsigned long long place = begin + reserve(__popc(bits), 0, &counter).first;
         if (threadIdx.x == 0) next = begin + counter;
-        // The warp's words lie in few rows.
-        const long long warps_first = (w - lane_number()) * 32, warps_last = warps_first + 1023;
-        const auto start = [=](I f) { return (long long)indptr[f]; };
-        const I row = last_at_most(start, n, warps_first), last_row = last_at_most(start, n, warps_last);
-        for (; bits != 0; bits &= bits - 1) {
-            const I entry = (I)(w * 32 + __ffs(bits) - 1);
-            I low = row, high = last_row + 1;
-            while (high - low > 1) {
-                const I middle = low + (high - low) / 2;
-                if (indptr[middle] <= entry) low = middle;
-                else high = middle;
-            }
-            places[place] = entry;
-            rows[place] = first + low;
-            ends[place] = columns[entry];
-            taken[place++] = weights[entry * step];
+        if (__any_sync(WARP, bits != 0)) {
+            // The warp's words lie in few rows, and each lane writes as many entries.
+            const long long warps_first = (w - lane_number()) * 32, warps_last = warps_first + 1023;
+            const auto start = [=](I f) { return (long long)indptr[f]; };
+            const I row = last_at_most(start, n, warps_first), last_row = last_at_most(start, n, warps_last);
+            const unsigned long long of_warp = from_lane(place, 0);
+            constexpr int AT_ONCE = 2;
+            each_bit<AT_ONCE>(bits, [=](const int* owner, const int* bit, const unsigned int* number, const bool* inside) {
+                I entry[AT_ONCE], low[AT_ONCE], end[AT_ONCE];
+                int weight[AT_ONCE];
+#pragma unroll
+                for (int j = 0; j < AT_ONCE; ++j) {
+                    entry[j] = (I)(warps_first + owner[j] * 32 + bit[j]);
+                    end[j] = inside[j] ? columns[entry[j]] : 0;
+                    weight[j] = inside[j] ? weights[entry[j] * step] : 0;
+                    low[j] = row;
+                    for (I high = last_row + 1; high - low[j] > 1;) {
+                        const I middle = low[j] + (high - low[j]) / 2;
+                        (indptr[middle] <= entry[j] ? low[j] : high) = middle;
+                    }
+                }
+#pragma unroll
+                for (int j = 0; j < AT_ONCE; ++j) {
+                    if (!inside[j]) continue;
+                    const unsigned long long at = of_warp + number[j];
+                    places[at] = entry[j];
+                    rows[at] = first + low[j];
+                    ends[at] = end[j];
+                    taken[at] = weight[j];
+                }
+            });
         }
         __syncthreads();
     }

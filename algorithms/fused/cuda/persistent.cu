@@ -210,3 +210,41 @@ __device__ __forceinline__ void append(const bool (&marked)[AT_ONCE], unsigned l
         base += __popc(all[j]);
     }
 }
+
+// visit(owner, bit, number, inside) for the bits of a warp's words: the lane that has the word, which bit, how many are
+// before it. Each lane has every 32nd, AT_ONCE together. All of the warp take part.
+template <int AT_ONCE, class Visit> __device__ __forceinline__ void each_bit(unsigned int bits, const Visit& visit) {
+    unsigned int upto = __popc(bits);
+#pragma unroll
+    for (int distance = 1; distance < 32; distance *= 2) {
+        const unsigned int below = __shfl_up_sync(WARP, upto, distance);
+        if (lane_number() >= distance) upto += below;
+    }
+    const unsigned int total = from_lane(upto, 31), before = upto - __popc(bits);
+    for (unsigned int at = 0; at < total; at += 32 * AT_ONCE) {
+        int owner[AT_ONCE], bit[AT_ONCE];
+        unsigned int number[AT_ONCE];
+        bool inside[AT_ONCE];
+#pragma unroll
+        for (int j = 0; j < AT_ONCE; ++j) {
+            number[j] = at + 32 * j + lane_number();
+            inside[j] = number[j] < total;
+            int low = 0;
+#pragma unroll
+            for (int half = 16; half > 0; half /= 2)
+                if (from_lane(before, low + half) <= number[j]) low += half;
+            owner[j] = low;
+            unsigned int left = from_lane(bits, low), skip = number[j] - from_lane(before, low);
+            bit[j] = 0;
+#pragma unroll
+            for (int half = 16; half > 0; half /= 2) {
+                const unsigned int count = __popc(left & ((1u << half) - 1));
+                if (skip < count) continue;
+                skip -= count;
+                left >>= half;
+                bit[j] += half;
+            }
+        }
+        visit(owner, bit, number, inside);
+    }
+}
