@@ -111,7 +111,8 @@ def together(A: Partitioned, team: Team, kinds: list[Kind], cap: Any, with_label
     facts(method="forests of strips, joined by all", gpus=team.count, **state)
     facts(listed=sum(int(each[LISTED]) for each in states))
     found = [[x[: int(each[CHOSEN])] for x in arrays[-3:]] for arrays, each in zip(own, states, strict=True)]
-    rows_found, ends, values = (team.whole("forest", list(each)) for each in zip(*found, strict=True))
+    parts = zip(zip(*found, strict=True), own[0][-3:], strict=True)
+    rows_found, ends, values = (team.whole("forest", list(each), into) for each, into in parts)
     with team.home.scope():
         tree = as_vertices(own[0][0]) if with_labels else None
         return COO.trusted(rows_found, ends, values.view(A.dtype), A.shape, 0), tree

@@ -202,7 +202,7 @@ class Team:
     def whole(self, what: str, own: Sequence[Any], into: Any = None) -> Any:
         """What each GPU has, one behind the other: on the first GPU of each process.
 
-        into: an array for all of it there, which has the first one's part already.
+        into: an array with room for all of it there, which has the first one's part already.
         """
         if self.group.size > 1:
             return concatenated(self.group.everyone(what, own[0]))
@@ -211,7 +211,7 @@ class Team:
             x = cupy().empty(bounds[-1], own[0].dtype) if into is None else into
             for part, start, stop in list(zip(own, bounds[:-1], bounds[1:], strict=True))[into is not None :]:
                 to_peer(part, self.home, x[start:stop])
-        return x
+        return x[: bounds[-1]]
 
 
 def first_meetings(seconds: float) -> Any:
