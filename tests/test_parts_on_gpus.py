@@ -14,7 +14,7 @@ import pytest
 import algorithms as al
 from algorithms.fused.cuda import launches, stream
 from algorithms.fused.parts import dealt as dealing
-from algorithms.fused.parts import forests_on_gpus, gpus, levels_on_gpus, paths_on_gpus
+from algorithms.fused.parts import forests_on_gpus, gpus, levels_on_gpus, many_sources, paths_on_gpus
 from algorithms.fused.parts.checkpoint import Saving
 from algorithms.fused.parts.many_sources import by_all
 from algorithms.shared.single_source import Exact, Until
@@ -314,6 +314,24 @@ def test_a_simulated_gpu_makes_forests_of_short_lists(dtype: str, monkeypatch: p
         assert run.spans > 1 or n == 3
         for mine, right in zip(found, (*expected.to_edges(), trees), strict=True):
             np.testing.assert_array_equal(mine, right)
+
+
+@pytest.mark.parametrize("sources", [[7], [3, 1, 4, 1, 5]], ids=len)
+def test_simulated_gpus_fill_the_rows_of_one_answer(sources: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first one where they are, the others by a copy."""
+    monkeypatch.setattr(many_sources, "copies_of", lambda P, places: P.parts)
+    with simulated(2):
+        P = spread(GRAPHS["a path"](), 2)
+        answer = made(np.zeros((len(sources), P.nrows), np.int32))
+
+        def solve(B: Any, few: list[int], own: Any, which: slice) -> None:
+            assert sources[which] == few
+            own[0][...] = np.array(few)[:, None] + 100 * current()
+
+        assert many_sources.solved(P, sources, (answer, None), solve) is None
+    half = len(sources) // 2
+    expected = np.array(sources) + 100 * (np.arange(len(sources)) >= half)
+    np.testing.assert_array_equal(answer, np.broadcast_to(expected[:, None], answer.shape))
 
 
 @needs_compiler

@@ -147,14 +147,14 @@ class SingleSource(Batched[P, R]):
             d, parent = self._answer(A, start, s, until, return_parents, parameters)
             return (d, parent) if return_parents else d
         rows = empty_rows(A, len(starts), self.name, A.dtype, index_dtype(A.nrows) if return_parents else None)
-        self._fill(A, starts, rows, s, until, parameters)
+        self.fill(A, starts, rows, s, until, parameters)
         d, parent = rows
         return (d, parent) if return_parents else d
 
-    def _fill(
+    def fill(
         self, A: Matrix, starts: list[int], rows: Rows, s: Semiring, until: Until, parameters: dict[str, Any]
     ) -> None:
-        """(distances, parents) from several sources, a row for each; None where nobody asked for parents."""
+        """Fill rows (distances, parents) for checked arguments; None where nobody asked for parents."""
         why = order_matters(s, A.dtype)
         with definitions_only(why, asked=False) if why else nullcontext():
             for block in self.batch.blocks(A, starts, rows, s, until, **parameters):

@@ -17,6 +17,7 @@ from algorithms.shared.single_source import Exact, Until
 from algorithms.shared.traversal import Direction
 from formats.parts.partitioned import Partitioned
 from semiring import Semiring
+from semiring.vectors import fill
 from semiring.verbs.registry import Unsuited
 
 AT_ONCE = 512
@@ -86,10 +87,13 @@ def _levels_on_gpus(
 def _many_paths(A: Partitioned, sources: list[int], rows: Any, s: Semiring, until: Until, *, delta: Any = None) -> Any:
     from .many_sources import solved
 
-    how: Any = {"semiring": s, "limit": until.limit} | ({} if delta is None else {"delta": delta})
+    how: Any = {} if delta is None else {"delta": delta}
     find: Any = bellman_ford if delta is None else delta_stepping
-    why = solved(A, sources, rows[:1], lambda B, few, _: find(B, sources=few, **how))
-    return why or Exact(rows[0])  # each has looked at its own
+
+    def solve(B: Any, few: list[int], own: Any, _: slice) -> None:
+        find.fill(B, few, (*own, None), s, Until(s, until.limit), how)
+
+    return solved(A, sources, rows[:1], solve) or Exact(rows[0])  # each has looked at its own
 
 
 @shortest_path_tree.batch.implement(Partitioned, "cpu", "cuda", most=AT_ONCE, needs=lambda A, k: 8 * k * A.nrows)
@@ -120,7 +124,12 @@ def _many_levels(
 
     rule: Any = {"direction": how.choice, "alpha": how.alpha, "beta": how.beta, "max_level": deepest}
     rule["return_parents"] = return_parents
-    return solved(A, sources, rows, lambda B, few, _: bfs(B, sources=few, **rule))
+
+    def solve(B: Any, few: list[int], own: Any, _: slice) -> None:
+        found = bfs(B, sources=few, **rule)
+        fill(own, found if return_parents else (found, None))
+
+    return solved(A, sources, rows, solve)
 
 
 @entry_places.implement(Partitioned, "cpu")

@@ -34,8 +34,8 @@ from .checkpoint import saves
 from .gpus import Team, team_of
 from .search import own_rows
 
-Solve = Callable[[CSR, list[int], slice], Any]
-"""What it takes: the matrix, a share of the sources, and which of all they are."""
+Solve = Callable[[CSR, list[int], tuple[Any, ...], slice], None]
+"""What it takes: the matrix, a share of the sources, the rows that it fills for them, and which of all they are."""
 
 WHOLE: Fact[tuple[CSR, ...] | None] = Fact("the matrix, whole on so many GPUs or in each process")
 ROOM, BYTES = 3, 12
@@ -45,21 +45,29 @@ SMALL, SMALL_ON_HOST = 1 << 26, 1 << 22
 
 
 def solved(A: Partitioned, sources: list[int], rows: Any, solve: Solve) -> Any:
-    """Fill the answer's rows, an array (k, n) or two, with what `solve` gives each one's share of the sources."""
+    """Fill the answer's rows, an array (k, n) or two: `solve` does, for each one's share of the sources.
+
+    A GPU other than the first one fills rows of its own, which are brought.
+    """
     team = None if A.place.on_host else team_of(compressed(A, 0))
     if isinstance(team, Unsuited):
         return team
-    copies = copies_of(A, [A.place] if team is None else [member.place for member in team.members])
+    places = [A.place] if team is None else [member.place for member in team.members]
+    copies = copies_of(A, places)
     if copies is None:
         return Unsuited("there is no room for all of the matrix beside a strip")
     count = A.group.size if team is None else team.count
     bounds = [len(sources) * k // count for k in range(count + 1)]
-    shares = [sources[start:stop] for start, stop in zip(bounds[:-1], bounds[1:], strict=True)]
+    shares = [slice(start, stop) for start, stop in zip(bounds[:-1], bounds[1:], strict=True)]
 
     def of_share(number: int, B: CSR) -> tuple[Any, ...]:
-        which = slice(bounds[number], bounds[number + 1])
-        found = solve(B, shares[number], which) if shares[number] else (None,) * len(rows)
-        return found if isinstance(found, tuple) else (found,)
+        which = shares[number]
+        own = tuple(None if row is None else row[which] for row in rows)
+        if B.place != A.place:
+            own = tuple(None if row is None else B.xp.empty(row.shape, row.dtype) for row in own)
+        if few := sources[which]:
+            solve(B, few, own, which)
+        return own
 
     if team is None:
         with A.group.guarded("paths"):
@@ -67,9 +75,9 @@ def solved(A: Partitioned, sources: list[int], rows: Any, solve: Solve) -> Any:
     else:
         first = team.members[0].number
         mine = team.at_once(lambda member: of_share(member.number, copies[member.number - first]))
-    for row, found in zip(rows, zip(*mine, strict=True), strict=False):
+    for row, found in zip(rows, zip(*mine, strict=True), strict=True):
         if row is not None:
-            put_together(A, row, found, bounds)
+            put_together(A, row, found, shares)
     facts(copies=count, sources=len(sources))
     return None
 
@@ -93,28 +101,22 @@ def levels_by_one(A: Partitioned, sources: list[int], rows: Any, *how: Any) -> A
 def trees(A: Partitioned, sources: list[int], distances: Any, parents: Any, s: Semiring) -> Any:
     """Fill the rows of parents: each one finds those of its share of the sources."""
 
-    def solve(B: CSR, few: list[int], which: slice) -> Any:
-        d = brought(distances[which], B.place)
-        found = B.xp.empty(d.shape, parents.dtype)
-        fill_trees(B, few, (d, found), s)
-        return found
+    def solve(B: CSR, few: list[int], own: tuple[Any, ...], which: slice) -> None:
+        fill_trees(B, few, (brought(distances[which], B.place), *own), s)
 
     return solved(A, sources, (parents,), solve)
 
 
-def put_together(A: Partitioned, row: Any, found: Any, bounds: list[int]) -> None:
-    """Write what each one has found to its rows.  found: of those in this process."""
+def put_together(A: Partitioned, row: Any, found: Any, shares: list[slice]) -> None:
+    """Write what others have found to the answer.  found: the rows of those in this process."""
     if A.group.size > 1:
-        own = row[:0] if found[0] is None else found[0]
-        row[...] = concatenated(A.group.everyone("paths", own.reshape(-1))).reshape(row.shape)
+        row[...] = concatenated(A.group.everyone("paths", found[0].reshape(-1))).reshape(row.shape)
         return
-    for part, start, stop in zip(found, bounds[:-1], bounds[1:], strict=True):
-        if start == stop:
-            continue
-        if A.place.on_host:
-            row[start:stop] = part
-        else:
-            to_peer(part, A.place, row[start:stop])
+    if A.place.on_host:
+        return
+    for part, which in list(zip(found, shares, strict=True))[1:]:
+        if part.size:
+            to_peer(part, A.place, row[which])
 
 
 _by_all: ContextVar[bool] = ContextVar("by_all", default=False)
