@@ -263,13 +263,14 @@ __device__ __forceinline__ void name_trees(I* tree, long long n, I* parent, cons
     constexpr int AT_ONCE = 4;
     for (long long from = thread_number(); from < n; from += AT_ONCE * thread_count()) {
         I before[AT_ONCE], at[AT_ONCE], next[AT_ONCE];
-        bool open[AT_ONCE], some = true;
+        bool open[AT_ONCE], alone[AT_ONCE], some = true;
 #pragma unroll
         for (int j = 0; j < AT_ONCE; ++j) {
             const long long v = from + j * thread_count();
             open[j] = v < n;
             before[j] = (I)v;
             at[j] = open[j] ? tree[v] : 0;
+            alone[j] = at[j] == v;
         }
         while (some) {
             some = false;
@@ -293,7 +294,7 @@ __device__ __forceinline__ void name_trees(I* tree, long long n, I* parent, cons
             tree[v] = at[j];
             if (at[j] != v) continue;
             parent[v] = (I)v;
-            best.clear(v);
+            if (!alone[j]) best.clear(v);  // who has no edge is offered none
         }
     }
 }
@@ -422,26 +423,31 @@ extern "C" __global__ void __launch_bounds__(STRIPS_FOREST_THREADS, STRIPS_FORES
     }
     meet(meetings, team, ++number, tell, hear);
     Sought* const sought = reinterpret_cast<Sought*>(list);
+    const long long tile = (long long)blockDim.x * AT_ONCE;
     for (int p = 0; p < gpus; ++p) {
         const I* const theirs = team.of<I>(CHOICES, p);
         const long long count = starts[p + 1] - starts[p];
-        for (long long base = thread_number() - lane_number(); base < count; base += AT_ONCE * thread_count()) {
+        for (long long base = blockIdx.x * tile; base < count; base += gridDim.x * tile) {
             I x[AT_ONCE], v[AT_ONCE];
             bool wanted[AT_ONCE];
+            unsigned int all = 0;
 #pragma unroll
             for (int j = 0; j < AT_ONCE; ++j) {
-                const long long i = base + lane_number() + j * thread_count();
+                const long long i = base + j * (long long)blockDim.x + threadIdx.x;
                 v[j] = (I)(starts[p] + i);
                 x[j] = i >= count ? v[j] : p == gpu ? choices[i] : from_peer(theirs + i);
                 if (x[j] < 0) x[j] = v[j];
                 if (i < count) tree[v[j]] = x[j];
             }
 #pragma unroll
-            for (int j = 0; j < AT_ONCE; ++j)  // else x has chosen it, too
+            for (int j = 0; j < AT_ONCE; ++j) {  // else x has chosen it, too
                 wanted[j] = v[j] > x[j] && is_own(x[j]) && choices[x[j] - first] != v[j];
-            append(wanted, control->queue + 2, [&](int j, unsigned long long place) {
-                sought[place] = {(I)(x[j] - first), v[j]};
-            });
+                all += wanted[j];
+            }
+            unsigned int place = reserve(all, 0, control->queue + 2).first;
+#pragma unroll
+            for (int j = 0; j < AT_ONCE; ++j)
+                if (wanted[j]) sought[place++] = {(I)(x[j] - first), v[j]};
         }
     }
     grid_barrier(&control->arrived);
