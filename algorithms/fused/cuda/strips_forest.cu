@@ -299,10 +299,10 @@ __device__ __forceinline__ void name_trees(I* tree, long long n, I* parent, cons
     }
 }
 
-// Name trees by their smallest vertices.
+// Name trees by their smallest vertices. An old value lets an atomic through that changes nothing.
 __device__ __forceinline__ void name_by_smallest(unsigned int* arrived, I* tree, long long n, I* smallest) {
     for (long long v = thread_number(); v < n; v += thread_count())
-        if (v < now(smallest + tree[v])) take_smaller(smallest + tree[v], (I)v);
+        if (v < smallest[tree[v]]) take_smaller(smallest + tree[v], (I)v);
     grid_barrier(arrived);
     for (long long v = thread_number(); v < n; v += thread_count()) tree[v] = smallest[tree[v]];
     grid_barrier(arrived);
