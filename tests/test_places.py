@@ -31,6 +31,7 @@ from formats.gpu import cupy
 from formats.matrix.facts import COMPRESSED
 from formats.memory import as_bytes
 from formats.places import HOST, at_home, find_place, kept_by_place, place_of
+from formats.storage.orientation import has_room_for_columns
 from semiring import MinPlus, ewise_add, mxm, mxv, reduce, select, vxm
 
 from .graphs import on_cpu
@@ -275,24 +276,38 @@ def test_what_is_kept_with_a_matrix_gives_way_before_an_algorithm_is_refused(mon
         bfs(A, 0)
 
 
-@pytest.mark.parametrize("on_host", [False, True])
-def test_what_is_kept_on_a_gpu_gives_way_to_a_run_that_has_no_room(on_host: bool) -> None:
-    A = SimpleNamespace(place=SimpleNamespace(on_host=on_host), kept_nbytes=1)
+@pytest.mark.parametrize(("enough", "attempts"), [("nothing kept", 2), ("no columns", 3), ("nothing", 3)])
+def test_a_run_that_has_no_room_on_a_gpu_is_tried_again_with_less(enough: str, attempts: int) -> None:
+    G = graph()
+    A = SimpleNamespace(place=SimpleNamespace(on_host=False), kept_nbytes=1)
     A.forget_kept = lambda: vars(A).update(kept_nbytes=0)
     asked = []
 
     def whole(B: Any) -> str:
-        asked.append(B.kept_nbytes)
-        if B.kept_nbytes:
+        asked.append((B.kept_nbytes, has_room_for_columns(G)))
+        if asked[-1] not in {"nothing kept": [(0, True), (0, False)], "no columns": [(0, False)]}.get(enough, []):
             raise OutOfDeviceMemory("no room")
         return "found"
 
-    if on_host:  # all is left as it is
+    if enough == "nothing":
         with pytest.raises(OutOfDeviceMemory):
             bfs._run_whole(whole, A)
     else:
         assert bfs._run_whole(whole, A) == "found"
-    assert asked == ([1] if on_host else [1, 0])
+    assert asked == [(1, True), (0, True), (0, False)][:attempts]
+    assert has_room_for_columns(G)
+
+
+def test_a_run_that_has_no_room_on_the_host_is_not_tried_again() -> None:
+    asked = []
+
+    def whole(B: Any) -> None:
+        asked.append(B)
+        raise OutOfHostMemory("no room")
+
+    with pytest.raises(OutOfHostMemory):
+        bfs._run_whole(whole, SimpleNamespace(place=SimpleNamespace(on_host=True), kept_nbytes=1))
+    assert len(asked) == 1
 
 
 def test_edges_beyond_the_limit_are_refused(limited: Any) -> None:

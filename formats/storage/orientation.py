@@ -6,6 +6,9 @@ is the other.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 from ..arrays import all_of, counts, equals, namespace
@@ -66,9 +69,22 @@ def has_columns(A: Matrix) -> bool:
     return A.major == 1 or known_symmetric(A) or kept
 
 
+_unasked: ContextVar[bool] = ContextVar("unasked", default=True)
+
+
+@contextmanager
+def nothing_unasked() -> Iterator[None]:
+    """Let nothing have room for columns within the block: what was said to be free has turned out to lie in pieces."""
+    token = _unasked.set(False)
+    try:
+        yield
+    finally:
+        _unasked.reset(token)
+
+
 def has_room_for_columns(A: Matrix) -> bool:
     """May `by_columns` be made unasked: is A in memory, and room for as much again?"""
-    return all(A.of_each(not A.on_disk and A.footprint(CSC).fits))
+    return _unasked.get() and all(A.of_each(not A.on_disk and A.footprint(CSC).fits))
 
 
 def by_columns(A: Matrix) -> Matrix:

@@ -9,6 +9,7 @@ import functools
 import gc
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from types import MethodType
 from typing import Any, ClassVar, Generic, ParamSpec, TypeVar, cast
@@ -18,7 +19,7 @@ from formats.arrays import NO_ROOM_TO_SORT, out_of_memory
 from formats.matrix.routes import leads
 from formats.performance import warn_slow
 from formats.places import Place, place_among
-from formats.storage.orientation import compressed
+from formats.storage.orientation import compressed, nothing_unasked
 
 from ..kernels.interrupts import LONG, interruptible
 from .checks import own_vectors
@@ -312,15 +313,23 @@ class Fusible(Verb[P, R]):
                 return self.written(A, *args, **kwargs)
 
     def _run_whole(self, whole: Implementation, A: Matrix, *args: Any, **kwargs: Any) -> Any:
-        """The implementation's answer: at the second attempt, if a GPU has room without what is kept with A alone."""
-        try:
+        """The implementation's answer.
+
+        If a GPU has no room, then at the second attempt without what is kept with A alone, or at the last one without
+        columns that nobody has asked for: what is free may lie in pieces.
+        """
+        if A.place.on_host:
             return whole(A, *args, **kwargs)
-        except MemoryError:
-            if A.place.on_host or not A.kept_nbytes:
-                raise
-        A.forget_kept()
-        gc.collect()  # of what the first attempt made, a matrix and its transpose hold each other
-        return whole(A, *args, **kwargs)
+        with suppress(MemoryError):
+            return whole(A, *args, **kwargs)
+        if A.kept_nbytes:
+            A.forget_kept()
+            gc.collect()  # of what the first attempt made, a matrix and its transpose hold each other
+            with suppress(MemoryError):
+                return whole(A, *args, **kwargs)
+        gc.collect()
+        with nothing_unasked():
+            return whole(A, *args, **kwargs)
 
     def relies_on(self, A: Matrix, *args: Any, **kwargs: Any) -> str:
         """What a fused run of these arguments takes from the user's word, in words; "" for nothing."""
