@@ -11,7 +11,6 @@ import numpy as np
 
 from algorithms.bellman_ford import bellman_ford
 from algorithms.delta_stepping import delta_stepping
-from algorithms.shared.bucket_width import bucket_width
 from algorithms.shared.parents import gains_by_length
 from algorithms.shared.single_source import Exact, Until
 from formats import CSR
@@ -22,14 +21,13 @@ from formats.storage.orientation import by_columns, has_columns, has_room_for_co
 from semiring import MinPlus, Semiring
 from semiring.algebra.codegen import types_of
 from semiring.statistics import mean
-from semiring.vectors import as_bound
 from semiring.verbs.explanation import facts
 from semiring.verbs.registry import Unsuited
 
 from . import kernels
 from .essential import ESSENTIAL, essential, looking_takes, too_far, will_look
 from .graphs import too_large
-from .paths import CONTROL_WORDS, COPIES_AN_ENTRY, STATE, Run, Schedule, buckets, deep, entry_bytes, step_of
+from .paths import CONTROL_WORDS, COPIES_AN_ENTRY, STATE, Run, Schedule, buckets, deep, entry_bytes, step_of, width_of
 
 AT_ONCE = 64
 """Sources of a batch."""
@@ -58,7 +56,7 @@ def paths_need(A: CSR, k: int) -> int:
     turned = Sizes.of(A, "cuda").turn(1) if not has_columns(A) and has_room_for_columns(A) else 0
     looked = looking_takes(A) if not A.keeps(ESSENTIAL) and will_look(A, k) else 0
     pieces = (n + A.nnz // BATCH_CUT) * PIECE_BYTES[index.itemsize]
-    return n * (16 + width_of(k) * A.dtype.itemsize) + pieces + max(turned, looked)
+    return n * (16 + row_width(k) * A.dtype.itemsize) + pieces + max(turned, looked)
 
 
 def copies_need(A: CSR, k: int) -> int:
@@ -73,7 +71,7 @@ def in_copies(A: CSR, k: int) -> bool:
     return deep(A) and k * A.nrows < 2**31
 
 
-def width_of(k: int) -> int:
+def row_width(k: int) -> int:
     """Distances in the row of a vertex."""
     return 32 if k <= 32 else 64
 
@@ -132,12 +130,8 @@ def steering(A: CSR, in_buckets: bool, delta: Any, side_by_side: bool = False) -
     """(Δ, the edges of a step below which the threshold is raised), None and 0 without buckets."""
     if not in_buckets:
         return None, 0
-    if delta is not None:
-        width, few = bucket_width(A, delta), 0
-    else:
-        means, few = (COPIES_MEANS, COPIES_FEW) if side_by_side else (MEANS, FEW)
-        width = as_bound(max(mean(A, MinPlus) * means, 1e-30), A.dtype, MinPlus)
-    return A.dtype.type(1) if A.dtype.kind == "i" and not width > 0 else width, few
+    means, few = (COPIES_MEANS, COPIES_FEW) if side_by_side else (MEANS, FEW)
+    return width_of(A, delta, mean(A, MinPlus) * means), few if delta is None else 0
 
 
 def begin_copies(A: CSR, sources: list[int], d: Array, s: Semiring, how: Schedule, **ends: Any) -> Run:
@@ -159,7 +153,7 @@ def run_batch(A: CSR, sources: list[int], d: Array, s: Semiring, until: Until, w
     """By rows of distances, one for each vertex; the last state of the kernel."""
     cp, n, count = cupy(), A.nrows, len(sources)
     k = kernels.path("batch", s, A.dtype, types_of(A))
-    row, zero, one = width_of(count), s.zero(A.dtype), s.unit(A.dtype)
+    row, zero, one = row_width(count), s.zero(A.dtype), s.unit(A.dtype)
     apart, active = cp.empty(n * row, A.dtype), cp.empty(n, np.uint64)
     pieces = cp.empty((n + A.nnz // BATCH_CUT) * PIECE_BYTES[A.indptr.dtype.itemsize], np.uint8)
     pulls = has_columns(A) or has_room_for_columns(A)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -34,7 +34,7 @@ from .essential import SKEWED, edges_for
 CONTROL_WORDS = 20
 """Of 8 bytes, in Control."""
 CROWD, CALM = 18, 19
-STATE = {"steps": 1, "edges": 2, "pulls": 3, "thresholds": 4, "saturated": 13, "crowded": CROWD}
+STATE = {"steps": 1, "edges": 2, "pulls": 3, "thresholds": 4, "saturated": 13, "doublings": 15, "crowded": CROWD}
 """Words of Control that the host looks at."""
 
 CROWDED, SMALLEST_CROWD = 1 / 16, 1 << 15
@@ -61,11 +61,11 @@ CALM_EDGES = 4096
 DEEP_MEANS, WIDE_MEANS = 32.0, 0.75
 """Mean weights in Δ, where none is given."""
 
-LARGE, FEW, DOUBLINGS = 1 << 24, 10, 11
-"""Of a graph with hubs: entries from which its Δ begins narrow, and how often that doubles, after steps of few edges.
+LARGE = 1 << 24
+"""Entries of a graph with hubs from which Δ begins narrow. With one Δ, an R-MAT graph's edges are relaxed 2.4 times."""
 
-Few are fewer than one of FEW. With one Δ, an R-MAT graph's edges are relaxed 2.4 times.
-"""
+FEW, DOUBLINGS = 10, 11
+"""A narrow Δ doubles after each step of fewer than one of FEW edges, so many times at most."""
 
 ROUNDS, DEEP_FEW, DEEP_MANY, WIDE_FEW = 12, 2048, 8192, 1 << 17
 """What `Schedule` calls rounds, few and many."""
@@ -181,19 +181,28 @@ def buckets(A: CSR, delta: Any = None) -> Schedule:
 
 def _buckets(A: CSR, delta: Any) -> Schedule:
     begin_ahead(A, MinPlus, A.dtype)
-    goes_deep = deep(A)
     typical = mean_length(A)
+    if not deep(A):
+        return replace(wide_buckets(A, delta, typical), rounds=ROUNDS, deepens=narrow(A))
+    few, width = 0 if delta is not None else DEEP_FEW, width_of(A, delta, typical * DEEP_MEANS)
+    return Schedule("buckets", width, True, ROUNDS, few, DEEP_MANY, narrow(A))
+
+
+def wide_buckets(A: Matrix, delta: Any, typical: float) -> Schedule:
+    """Near and far vertices in wide steps.  delta: Δ, or None.  typical: the mean length of an edge."""
+    width = width_of(A, delta, typical * WIDE_MEANS)
     if delta is not None:
-        width = bucket_width(A, delta)
-    else:
-        width = as_bound(max(typical * (DEEP_MEANS if goes_deep else WIDE_MEANS), 1e-30), A.dtype, MinPlus)
-    if A.dtype.kind == "i" and not width > 0:
-        width = A.dtype.type(1)
-    few, many = (DEEP_FEW, DEEP_MANY) if goes_deep else (WIDE_FEW, 2**63)
-    if delta is None and not goes_deep and widens(A) and not gains_by_length(A, MinPlus):
-        width, doublings = halved(width, DOUBLINGS)
-        return Schedule("buckets", width, few=A.nnz // FEW, deepens=narrow(A), doublings=doublings)
-    return Schedule("buckets", width, goes_deep, ROUNDS, few if delta is None else 0, many, narrow(A))
+        return Schedule("buckets", width)
+    if gains_by_length(A, MinPlus) or not widens(A):
+        return Schedule("buckets", width, few=WIDE_FEW)
+    width, doublings = halved(width, DOUBLINGS)
+    return Schedule("buckets", width, few=A.nnz // FEW, doublings=doublings)
+
+
+def width_of(A: Matrix, delta: Any, suitable: float) -> Any:
+    """Δ as a number of A's dtype: the one that is given, or else a suitable one."""
+    width = as_bound(max(suitable, 1e-30), A.dtype, MinPlus) if delta is None else bucket_width(A, delta)
+    return A.dtype.type(1) if A.dtype.kind == "i" and not width > 0 else width
 
 
 def widens(A: Matrix) -> bool:
@@ -360,9 +369,7 @@ class Stepped(Run):
     """A run by the wide kernel for min-plus without negative weights, from a source, or on from distances."""
 
     def __init__(self, A: CSR, d: Array | None = None, source: int = -1) -> None:
-        width = as_bound(max(mean_length(A) * WIDE_MEANS, 1e-30), A.dtype, MinPlus)
-        if A.dtype.kind == "i" and not width > 0:
-            width = A.dtype.type(1)
+        width = width_of(A, None, mean_length(A) * WIDE_MEANS)
         super().__init__(A, MinPlus, Schedule("buckets", width, few=WIDE_FEW), source=max(source, 0))
         if d is not None:
             self.d, n = d, np.int64(A.nrows)

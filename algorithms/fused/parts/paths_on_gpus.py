@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from algorithms.shared.bucket_width import bucket_width
 from algorithms.shared.parents import gains_by_length
 from algorithms.shared.single_source import Exact, Until
 from formats.arrays import brought, cupy, differs, index_dtype, to_device
@@ -16,13 +15,13 @@ from semiring import MinFirst, MinPlus, Semiring, reduce
 from semiring.algebra.codegen import types_of
 from semiring.parts.exchange import combined
 from semiring.statistics import magnitude, mean
-from semiring.vectors import as_bound, at_the_end
+from semiring.vectors import at_the_end
 from semiring.verbs.explanation import facts
 from semiring.verbs.registry import Unsuited
 
 from ..cuda import kernels
 from ..cuda import paths as one_gpu
-from ..cuda.paths import DOUBLINGS, FEW, WIDE_FEW, WIDE_MEANS, halved, step_of, widens
+from ..cuda.paths import WIDE_FEW, Schedule, step_of, wide_buckets
 from .checkpoint import Saving, saves
 from .dealt import Deal, deal_of, dealt
 from .gpus import MOST_GPUS, Member, Pauses, Team, team_of
@@ -30,7 +29,7 @@ from .many_sources import alone
 
 CONTROL_WORDS = 19 + 2 * MOST_GPUS
 """Of 8 bytes, in StripControl."""
-STATE = {"steps": 1, "edges": 2, "thresholds": 3}
+STATE = {"steps": 1, "edges": 2, "thresholds": 3, "doublings": 17 + 2 * MOST_GPUS}
 SATURATED, TAKEN, BUSIEST = 14, 15, 16 + 2 * MOST_GPUS
 
 MOST_STEPS, MOST_GAINING = 1 << 62, 4096
@@ -52,17 +51,12 @@ def distances(A: Partitioned, source: int, s: Semiring, until: Until, delta: Any
             if s != MinPlus or gains:
                 return one_gpu.by_frontiers(whole, source, s, until)
             return one_gpu.by_buckets(whole, source, s, until, delta=delta)
-    width = zero = s.zero(A.dtype)
-    if s == MinPlus:
-        width = step(rows) if delta is None else bucket_width(rows, delta)
+    zero, how = s.zero(A.dtype), schedule(rows, s, delta)
     target = -1 if until.target is None else until.target
     start = source
     if (deal := deal_of(rows, team)) is not None:
         team, start, target = dealt(rows, deal), deal.number(source), deal.number(target) if target >= 0 else -1
-    few, narrow, doublings = 0 if delta is not None else WIDE_FEW, width, 0
-    if s == MinPlus and delta is None and not gains and widens(rows):
-        few, (narrow, doublings) = A.nnz // FEW, halved(width, DOUBLINGS)
-    run = Run(team, rows.nrows, s, A.dtype, narrow, doublings, few)
+    run = Run(team, rows.nrows, s, A.dtype, how)
     run.begin(start)
     saved = Saved(run, rows, source, deal) if is_saved else None
     limit = zero if until.limit is None else A.dtype.type(until.limit)
@@ -70,8 +64,8 @@ def distances(A: Partitioned, source: int, s: Semiring, until: Until, delta: Any
     done = bool(states[0][0] >> np.uint64(32))  # on all of them
     edges = [int(state[STATE["edges"]]) for state in states]
     known = {name: int(states[0][word]) for name, word in STATE.items()} | {"edges": sum(edges)}
-    facts(kernel="strips", gpus=team.count, schedule="buckets", delta=width, busiest=int(states[0][BUSIEST]), **known)
-    facts(received=sum(int(state[TAKEN]) for state in states))
+    facts(kernel="strips", gpus=team.count, schedule=how.name, delta=how.width, **known)
+    facts(busiest=int(states[0][BUSIEST]), received=sum(int(state[TAKEN]) for state in states))
     if not done:
         return Unsuited(f"after {MOST_GAINING} steps something still changed")
     d = team.whole("paths, whole", [d[member.range] for d, member in zip(run.d, team.members, strict=True)], run.d[0])
@@ -124,11 +118,11 @@ def tree(A: Partitioned, d: Any, source: int, s: Semiring) -> Any:
     return parent
 
 
-def step(A: Partitioned) -> Any:
-    """Δ by the mean weight, or where one is negative by the largest."""
-    typical = magnitude(A, MinPlus) / 2 if gains_by_length(A, MinPlus) else mean(A, MinPlus)
-    width = as_bound(max(typical * WIDE_MEANS, 1e-30), A.dtype, MinPlus)
-    return A.dtype.type(1) if A.dtype.kind == "i" and not width > 0 else width
+def schedule(A: Partitioned, s: Semiring, delta: Any) -> Schedule:
+    """Near and far vertices, by the mean weight, or where one is negative by the largest; else whole frontiers."""
+    if s != MinPlus:
+        return Schedule("frontier", s.zero(A.dtype), few=WIDE_FEW)
+    return wide_buckets(A, delta, magnitude(A, MinPlus) / 2 if gains_by_length(A, MinPlus) else mean(A, MinPlus))
 
 
 class Run:
@@ -138,9 +132,8 @@ class Run:
     heads, bits and values, as in strips_paths.cu.
     """
 
-    def __init__(self, team: Team, n: int, s: Semiring, dtype: np.dtype, width: Any, doublings: int, few: int) -> None:
-        self.team, self.n, self.s, self.dtype = team, n, s, dtype
-        self.width, self.doublings, self.few = width, doublings, few
+    def __init__(self, team: Team, n: int, s: Semiring, dtype: np.dtype, how: Schedule) -> None:
+        self.team, self.n, self.s, self.dtype, self.how = team, n, s, dtype, how
         self.words = -(-int(max(np.diff(team.starts))) // 1024) * 32
 
         def vectors(member: Member) -> tuple[Any, ...]:
@@ -188,8 +181,8 @@ class Run:
             team = table, np.int32(self.team.count), np.int32(member.number), starts, np.int64(self.words)
             rows = member.rows
             graph = rows.indptr, rows.indices, rows.values, step_of(rows, k.index)
-            steering = self.width, limit, k.index(target), np.uint64(self.few), np.uint64(self.doublings)
-            arguments.append((control, *team, *graph, *bits, *lists, *steering))
+            how = self.how.width, limit, k.index(target), np.uint64(self.how.few), np.uint64(self.how.doublings)
+            arguments.append((control, *team, *graph, *bits, *lists, *how))
         most = MOST_GAINING if gains else MOST_STEPS
         return self.team.run("strips", list(self.kernels), arguments, list(self.controls), most, pauses)
 
