@@ -257,14 +257,18 @@ def fake_cupy(gpus: int) -> Any:
     cp.ndarray = Array
     for name in (
         "empty",
+        "empty_like",
         "zeros",
         "arange",
+        "argsort",
+        "ceil",
         "concatenate",
         "diff",
         "packbits",
         "cumsum",
         "flatnonzero",
         "full",
+        "log2",
         "minimum",
         "sort",
         "subtract",

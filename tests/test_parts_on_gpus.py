@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
@@ -13,6 +14,7 @@ import pytest
 
 import algorithms as al
 from algorithms.fused.cuda import launches, stream
+from algorithms.fused.cuda import paths as one_gpu
 from algorithms.fused.parts import dealt as dealing
 from algorithms.fused.parts import forests_on_gpus, gpus, levels_on_gpus, many_sources, paths_on_gpus
 from algorithms.fused.parts.checkpoint import Saving
@@ -74,8 +76,9 @@ def strips(request: pytest.FixtureRequest) -> Iterator[None]:
 @pytest.fixture
 def simply(monkeypatch: pytest.MonkeyPatch) -> None:
     """Statistics by kernels are not simulated."""
-    monkeypatch.setattr(paths_on_gpus, "step", lambda A: A.dtype.type(3))
-    monkeypatch.setattr(paths_on_gpus, "gains_by_length", lambda A, s: False)
+    monkeypatch.setattr(paths_on_gpus, "mean", lambda A, s: 3 / one_gpu.WIDE_MEANS)
+    for module in (paths_on_gpus, one_gpu):
+        monkeypatch.setattr(module, "gains_by_length", lambda A, s: False)
 
 
 def spread_with_facts(A: CSR, count: int) -> Partitioned:
@@ -114,8 +117,8 @@ def test_simulated_gpus_relax_fewer_edges_in_steps_that_begin_narrow(
     """Also in launches of a few steps, between which the width is kept."""
     A, told = rmat(10, dtype=dtype), dict[str, Any]()
     width, source = dtype(96), int(A.lengths(0).argmax())
-    monkeypatch.setattr(paths_on_gpus, "step", lambda A: width)
-    monkeypatch.setattr(paths_on_gpus, "widens", lambda A: True)
+    monkeypatch.setattr(paths_on_gpus, "mean", lambda A, s: float(width) / one_gpu.WIDE_MEANS)
+    monkeypatch.setattr(one_gpu, "widens", lambda A: True)
     monkeypatch.setattr(paths_on_gpus, "facts", told.update)
     relaxed = []
     with simulated(2), launches(every=3):
@@ -184,20 +187,26 @@ def test_a_search_of_simulated_gpus_goes_on_from_its_checkpoint(
 def test_simulated_gpus_deal_the_vertices_of_uneven_strips(
     count: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Also where the last block is short, where all have the rows of each strip, and from a checkpoint."""
+    """Also where the last block is short, where all have the rows of each strip, and from a checkpoint.
+
+    Those to which most edges lead come first.
+    """
     monkeypatch.setattr(dealing, "BLOCK", 32)
     monkeypatch.setattr(dealing, "BLOCKS", 1)
     monkeypatch.setattr(dealing, "assembled", lambda *strips: placed(assembled(*strips)))
-    A = known_symmetric(extract(rmat_both_ways(9, dtype=np.int32, high=9), np.arange(501), np.arange(501)))
+    A = known_symmetric(extract(rmat_both_ways(10, dtype=np.int32, high=9), np.arange(1001), np.arange(1001)))
     with simulated(count):
         P = spread_with_facts(A, count)
         team: Any = gpus.team_of(P)
         deal = dealing.deal_of(P, team)
         assert deal is not None
-        numbers = np.array([deal.number(v) for v in range(501)])
-        np.testing.assert_array_equal(np.sort(numbers), np.arange(501))
+        numbers = np.array([deal.number(v) for v in range(1001)])
+        np.testing.assert_array_equal(np.sort(numbers), np.arange(1001))
+        for start, stop in itertools.pairwise(deal.starts):
+            entering = A.lengths(1)[np.argsort(numbers)[start:stop]]
+            assert (np.diff(np.ceil(np.log2(entering + 1))) <= 0).all()
         entries = [member.rows.nnz for member in dealing.dealt(P, deal).members]
-        assert max(np.diff(deal.starts)) <= min(np.diff(deal.starts)) + 64
+        assert max(np.diff(deal.starts)) <= min(np.diff(deal.starts)) + 4 * dealing.BLOCK
         assert max(entries) < 1.3 * min(entries)
         found = on_host(paths_on_gpus.distances(P, 1, MinPlus, Until(MinPlus, None, None), None))
         near = on_host(paths_on_gpus.distances(P, 1, MinPlus, Until(MinPlus, None, 77), None))
