@@ -220,9 +220,3 @@ extern "C" __global__ void look_through(const I* __restrict__ places, long long 
         if (p > 0 && places[p - 1] >= at) *descends = 1;
     }
 }
-
-// Where row `major` begins and ends, for the host.
-extern "C" __global__ void tell_span(const I* __restrict__ indptr, long long major, long long* start, long long* stop) {
-    *start = indptr[major];
-    *stop = indptr[major + 1];
-}
