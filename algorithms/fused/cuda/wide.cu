@@ -46,59 +46,71 @@ struct Relax {
     }
 };
 
-constexpr int LISTED_AT_ONCE = 4;  // vertices of a thread for which a block asks for places together
-
 // List the active vertices no worse than the threshold, with the running sum of their degrees, and note their values and
-// the step where NOTES; they are then no longer active. Returns the best value among the others. A block looks at a bit
-// for 32 vertices of each of its threads, and only where there is one at the vertices.
+// the step where NOTES; they are then no longer active. Returns the best value among the others. A thread has the bits of
+// 32 vertices. Its warp looks at the vertices of a word together, and only where there is a bit. The block takes all
+// places at once.
 __device__ __forceinline__ T list_near(const I* indptr, long long n, const T* d, unsigned int* active, T threshold,
                                        bool every, T* noted, int* when, int step, I* rows, I* offsets, unsigned long long* counter) {
-    __shared__ unsigned int words[WIDE_THREADS];
-    constexpr int PARTS = 32 / LISTED_AT_ONCE, PART = WIDE_THREADS / PARTS;  // of a tile; words of a part
+    constexpr int AT_ONCE = 4;
     T left = ZERO;
     const long long tile = WIDE_THREADS * 32ll;
     for (long long base = blockIdx.x * tile; base < n; base += gridDim.x * tile) {
-        const long long word = base / 32 + threadIdx.x;
+        const long long word = base / 32 + threadIdx.x, of_warp = (word - lane_number()) * 32;
         const unsigned int bits = word * 32 >= n ? 0 : every ? ~0u : active[word];
-        words[threadIdx.x] = bits;
         if (!__syncthreads_or(bits != 0)) continue;
-        for (int part = 0; part < PARTS; ++part) {
-            bool some = false;
-            for (int i = lane_number(); i < PART; i += 32) some = some || words[part * PART + i] != 0;
-            if (!__any_sync(WARP, some)) continue;  // as every warp of the block finds
-            bool near[LISTED_AT_ONCE];
-            I degree[LISTED_AT_ONCE];
-            unsigned int wanted = 0, weight = 0;
+        unsigned int taken = 0, listed = 0, wanted = 0, weight = 0;
+        for (unsigned int some = __ballot_sync(WARP, bits != 0); some != 0;) {
+            int owner[AT_ONCE];
+            T value[AT_ONCE];
+            I degree[AT_ONCE];
 #pragma unroll
-            for (int j = 0; j < LISTED_AT_ONCE; ++j) {
-                const int at = (part * LISTED_AT_ONCE + j) * (WIDE_THREADS / 32) + threadIdx.x / 32;
-                const unsigned int here = words[at];
-                const long long v = base + at * 32ll + lane_number();
-                T value = ZERO;
-                if ((here >> lane_number() & 1) && v < n) value = d[v];
-                near[j] = value != ZERO && no_worse(value, threshold);
-                if (NOTES && near[j]) noted[v] = value, when[v] = step;
-                if (value != ZERO && !near[j]) left = add(left, value);
-                const unsigned int taken = __ballot_sync(WARP, near[j]);
-                if (lane_number() == 0 && taken != 0) active[base / 32 + at] = here & ~taken;
-                degree[j] = near[j] ? indptr[v + 1] - indptr[v] : 0;
-                near[j] = degree[j] > 0;
-                wanted += near[j];
+            for (int j = 0; j < AT_ONCE; ++j) {
+                owner[j] = __ffs(some) - 1;
+                some &= some - 1;
+                const unsigned int here = owner[j] < 0 ? 0 : from_lane(bits, owner[j]);
+                const long long v = of_warp + owner[j] * 32 + lane_number();
+                value[j] = (here >> lane_number() & 1) && v < n ? d[v] : ZERO;
+            }
+#pragma unroll
+            for (int j = 0; j < AT_ONCE; ++j) {
+                const long long v = of_warp + owner[j] * 32 + lane_number();
+                const bool near = value[j] != ZERO && no_worse(value[j], threshold);
+                if (NOTES && near) noted[v] = value[j], when[v] = step;
+                if (value[j] != ZERO && !near) left = add(left, value[j]);
+                const unsigned int all = __ballot_sync(WARP, near);
+                if (lane_number() == owner[j]) taken = all;
+                degree[j] = near ? indptr[v + 1] - indptr[v] : 0;
+            }
+#pragma unroll
+            for (int j = 0; j < AT_ONCE; ++j) {
+                const unsigned int all = __ballot_sync(WARP, degree[j] > 0);
+                if (lane_number() == owner[j]) listed = all;
+                wanted += degree[j] > 0;
                 weight += (unsigned int)degree[j];
             }
-            if (!__syncthreads_or(wanted > 0)) continue;
-            Places place = reserve(wanted, weight, counter);
-#pragma unroll
-            for (int j = 0; j < LISTED_AT_ONCE; ++j)
-                if (near[j]) {
-                    const int at = (part * LISTED_AT_ONCE + j) * (WIDE_THREADS / 32) + threadIdx.x / 32;
-                    rows[place.first] = (I)(base + at * 32ll + lane_number());
-                    offsets[place.first] = (I)place.weight;
-                    ++place.first;
-                    place.weight += (unsigned int)degree[j];
-                }
         }
-        __syncthreads();
+        if (taken != 0) active[word] = bits & ~taken;
+        if (!__syncthreads_or(wanted > 0)) continue;
+        Places place = reserve(wanted, weight, counter);
+        for (unsigned int some = __ballot_sync(WARP, listed != 0); some != 0;) {
+            I v[AT_ONCE], degree[AT_ONCE];
+#pragma unroll
+            for (int j = 0; j < AT_ONCE; ++j) {
+                const int owner = __ffs(some) - 1;
+                some &= some - 1;
+                const unsigned int here = owner < 0 ? 0 : from_lane(listed, owner);
+                v[j] = (I)(of_warp + owner * 32 + lane_number());
+                degree[j] = (here >> lane_number() & 1) ? indptr[v[j] + 1] - indptr[v[j]] : 0;
+            }
+#pragma unroll
+            for (int j = 0; j < AT_ONCE; ++j) {
+                if (degree[j] == 0) continue;
+                rows[place.first] = v[j];
+                offsets[place.first++] = (I)place.weight;
+                place.weight += (unsigned int)degree[j];
+            }
+        }
     }
     return left;
 }
