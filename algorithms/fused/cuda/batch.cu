@@ -5,8 +5,9 @@
 // The state is D, and a word for each vertex whose bits say from which sources it has improved since it was expanded. One
 // threshold serves all sources. A step is two passes. The vertices that are near for some source are listed, their rows
 // cut into pieces. Then distances are pushed: a warp takes a piece, its lanes are sources, its edges come one after
-// another, or two at a time for up to 32 sources. So an edge is read once for all, and distances beside it lie together. Where most edges are listed,
-// distances are pulled instead: a warp takes edges of columns that lie together, and folds what comes along those of one.
+// another, or two at a time for up to 32 sources. So an edge is read once for all, and distances beside it lie together.
+// Where most edges are listed, distances are pulled instead: a warp takes edges of columns that lie together, and folds
+// what comes along those of one.
 
 using Word = unsigned long long;
 

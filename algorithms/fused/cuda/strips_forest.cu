@@ -373,8 +373,8 @@ extern "C" __global__ void start_strip_forest(StripForest* control, long long ow
 }
 
 // Arrays as for grow_forest.  starts: the first vertices of the GPUs, and n.  lightest: of each own vertex.  tree: of all
-// vertices.  parent, and what is offered: where a vertex names a tree.  room: edges of a local forest that there is room for.  labels: make the last trees, too.  last_step: 0
-// to do nothing.
+// vertices.  parent, and what is offered: where a vertex names a tree.  room: edges of a local forest that there is room
+// for.  labels: make the last trees, too.  last_step: 0 to do nothing.
 extern "C" __global__ void __launch_bounds__(STRIPS_FOREST_THREADS, STRIPS_FOREST_BLOCKS)
     strips_forest(StripForest* control, const unsigned long long* table, int gpus, int gpu, const long long* starts,
                   const I* indptr, const J* indices, const int* weights, I step, bool real, I nnz, unsigned int light,

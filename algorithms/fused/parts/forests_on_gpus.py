@@ -40,6 +40,8 @@ CONTROL_WORDS = 11 + MOST_GPUS
 STATE, LISTED, CHOSEN = {"rounds": 5 + MOST_GPUS, "light": 7 + MOST_GPUS}, 6 + MOST_GPUS, 8 + MOST_GPUS
 SHARED, BETWEEN_WORDS = 3, 5
 """Arrays that other GPUs read; of 4 bytes, in Between."""
+LIGHTEST_OF, CHOSEN_BITS = 2, 9
+"""Which of a GPU's own arrays are written before the kernel starts."""
 
 
 def forest(A: Partitioned, symmetrize: bool, with_labels: bool) -> Any:
@@ -98,9 +100,8 @@ def together(A: Partitioned, team: Team, kinds: list[Kind], cap: Any, with_label
     for here, member in enumerate(team.members):
         k, rows = ks[here], member.rows
         with member.place.scope():
-            _, _, lightest, *_, chosen, _, _, _, _, _ = own[here]
-            sizes = np.int64(member.own), np.int64(rows.nnz)
-            k.plain("start_strip_forest", member.own, (controls[here], *sizes, lightest, chosen))
+            sizes, first = (np.int64(member.own), np.int64(rows.nnz)), (own[here][LIGHTEST_OF], own[here][CHOSEN_BITS])
+            k.plain("start_strip_forest", member.own, (controls[here], *sizes, *first))
             who = tables[here], np.int32(team.count), np.int32(member.number), team.starts_there[here]
             weights = rows.values.view(np.int32), step_of(rows, k.index), np.bool_(A.dtype.kind == "f")
             graph = rows.indptr, rows.indices, *weights, k.index(rows.nnz), light, np.int64(A.nrows)
