@@ -277,6 +277,7 @@ def fake_cupy(gpus: int) -> Any:
     ):
         setattr(cp, name, functools.partial(lambda make, *args, **how: made(make(*args, **how)), getattr(np, name)))
     cp.asarray = cp.array = lambda x, dtype=None: made(np.asarray(x, dtype))
+    cp.broadcast_to = functools.partial(np.broadcast_to, subok=True)
     cp.ascontiguousarray = lambda x: x if x.flags.c_contiguous else made(x)
     pool = SimpleNamespace(malloc=print, used_bytes=lambda: 0, free_bytes=lambda: 0, free_all_blocks=lambda: None)
     cp.get_default_memory_pool = lambda: pool

@@ -264,6 +264,7 @@ def test_strips_have_about_as_many_entries() -> None:
     longest = int(A.lengths().max())
     assert all(abs(part.nnz + part.nrows - share) <= longest + 1 for part in P.parts)
     assert balanced(np.array([0, 0]), 3) == (0, 0, 0, 1) or balanced(np.array([0, 0]), 3)[-1] == 1
+    assert balanced(np.append(np.zeros(100, np.int64), 500), 4, 32) == (0, 96, 96, 96, 100)  # the last row has all
     assert partition(from_edges([], [], shape=0), parts=3).starts == (0, 0, 0, 0)
 
 

@@ -229,6 +229,34 @@ def test_simulated_gpus_deal_the_vertices_of_uneven_strips(
 
 @needs_compiler
 @pytest.mark.usefixtures("simply")
+@pytest.mark.parametrize("values", ["one for all", "one each"])
+def test_simulated_gpus_deal_the_vertices_of_strips_of_which_some_are_empty(
+    values: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Few rows have all entries."""
+    monkeypatch.setattr(dealing, "BLOCK", 32)
+    monkeypatch.setattr(dealing, "BLOCKS", 1)
+    monkeypatch.setattr(dealing, "assembled", lambda *strips: placed(assembled(*strips)))
+    n, hubs = 161, 20
+    ones = np.ones(hubs * n, np.int32)
+    B = from_edges(np.repeat(np.arange(hubs), n), np.tile(np.arange(n), hubs), ones, shape=n)
+    weights = np.broadcast_to(ones[:1], B.nnz) if values == "one for all" else np.arange(B.nnz, dtype=np.int32)
+    A = CSR.trusted(B.indptr, B.indices, weights, B.shape)
+    with simulated(4):
+        P = spread(A, 4)
+        assert P.starts == (0, 32, 32, 32, n)
+        team: Any = gpus.team_of(P)
+        deal = dealing.deal_of(P, team)
+        assert deal is not None
+        rows = [member.rows for member in dealing.dealt(P, deal).members]
+        found = on_host(paths_on_gpus.distances(P, 1, MinPlus, Until(MinPlus), None))
+    assert sum(each.nnz for each in rows) == A.nnz
+    assert values == "one each" or all(0 in each.values.strides for each in rows if each.nnz > 1)
+    np.testing.assert_array_equal(found, al.sssp(A, 1))
+
+
+@needs_compiler
+@pytest.mark.usefixtures("simply")
 def test_simulated_gpus_find_widest_paths_of_floats_together() -> None:
     A = rmat(7, dtype=np.float32, high=9)
     with simulated(2):

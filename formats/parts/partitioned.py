@@ -495,13 +495,13 @@ def digest(array: Array) -> str:
 def balanced(indptr: Array, parts: int, unit: int | None = None) -> tuple[int, ...]:
     """Where strips of about as many entries begin, and the number of rows: a row counts like an entry, too.
 
-    unit: they begin at its multiples; None: at those of WORD, if there are many rows.
+    unit: they begin at its multiples; None: at those of WORD, if there are many rows. So does one without rows.
     """
     xp, n = namespace(indptr), indptr.size - 1
     unit = (WORD if n >= ALIGNED_FROM * parts else 1) if unit is None else unit
     work = indptr + xp.arange(n + 1)
     cuts = xp.searchsorted(work, xp.asarray([int(work[-1]) * k // parts for k in range(1, parts)])).tolist()
-    return (0, *(min(-(-cut // unit) * unit, n) for cut in cuts), n)
+    return (0, *(min(-(-cut // unit), n // unit) * unit for cut in cuts), n)
 
 
 def evenly(n: int, parts: int) -> tuple[int, ...]:

@@ -160,13 +160,13 @@ def rows_of(member: Member, source: Team, deal: Deal, vertices: Any) -> CSR:
             indptr[at + 1] = lengths
         indptr = cp.cumsum(indptr, dtype=indptr.dtype)
         indices = cp.empty(int(indptr[-1]), rows.indices.dtype)
-        is_pattern = 0 in rows.values.strides
-        values = cp.broadcast_to(rows.values[:1], indices.shape) if is_pattern else cp.empty(indices.size, rows.dtype)
+        values = cp.empty(indices.size, rows.dtype)
         for at, lengths, columns, weights in pieces:
             to = places_of(indptr[at], lengths)
             indices[to] = columns
-            if not is_pattern:
-                values[to] = weights
+            values[to] = weights
+        if all(0 in each.rows.values.strides for each in source.members if each.rows.nnz):
+            values = cp.broadcast_to(cp.array(values[:1]), values.shape)  # as of the strips, one is all of them
         made = CSR.trusted(indptr, indices, values, (stop - start, source.n))
         member.place.finish()
     return made
@@ -182,8 +182,7 @@ def taken(each: Member, own: Any, numbers: Any) -> tuple[Any, Any, Any, Any]:
     mine = own[at] - each.first
     lengths = cp.diff(rows.indptr)[mine]
     entries = places_of(rows.indptr[mine], lengths)
-    weights = rows.values[:1] if 0 in rows.values.strides else rows.values[entries]
-    return at, lengths, numbers[rows.indices[entries]], cp.asarray(weights)
+    return at, lengths, numbers[rows.indices[entries]], cp.asarray(rows.values[entries])
 
 
 def places_of(starts: Any, lengths: Any) -> Any:
