@@ -392,6 +392,31 @@ def test_a_gpu_that_does_not_come_is_named(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @needs_compiler
+def test_a_gpu_that_does_not_come_to_a_forest_is_named_whatever_its_memory_held(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A ring of old choices would lead whoever follows them round and round."""
+    launch, shared = gpus.Team._launch, gpus.Team.shared
+
+    def with_a_ring(self: gpus.Team, *kinds: gpus.Kind) -> Any:
+        arrays, tables = shared(self, *kinds)
+        first = self.starts[1]
+        arrays[0][1][:3] = np.array([first + 1, first + 2, first])
+        return arrays, tables
+
+    def without_the_second(self: gpus.Team, name: str, launched: list[Any], upto: int) -> None:
+        launch(self, name, launched[:1] if upto else launched, upto)
+
+    monkeypatch.setattr(gpus.Team, "shared", with_a_ring)
+    monkeypatch.setattr(gpus.Team, "_launch", without_the_second)
+    monkeypatch.setattr(gpus, "PATIENCE", 0.1)
+    with simulated(2):
+        P = spread_with_facts(GRAPHS["hubs, both ways"](), 2)
+        with pytest.raises(ParticipantError, match="GPU 1 of 2 did not come to a step of strips_forest"):
+            forests_on_gpus.forest(P, True, False)
+
+
+@needs_compiler
 @pytest.mark.usefixtures("simply")
 def test_after_an_error_on_one_gpu_the_next_search_is_right(monkeypatch: pytest.MonkeyPatch) -> None:
     A, failing = rmat(7, dtype=np.int32, high=9), [True]

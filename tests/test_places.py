@@ -33,6 +33,7 @@ from formats.memory import as_bytes
 from formats.places import HOST, at_home, find_place, kept_by_place, place_of
 from formats.storage.orientation import has_room_for_columns
 from semiring import MinPlus, ewise_add, mxm, mxv, reduce, select, vxm
+from semiring.verbs import registry
 
 from .graphs import on_cpu
 from .strategies import FORMATS, OPTIONS
@@ -277,10 +278,13 @@ def test_what_is_kept_with_a_matrix_gives_way_before_an_algorithm_is_refused(mon
 
 
 @pytest.mark.parametrize(("enough", "attempts"), [("nothing kept", 2), ("no columns", 3), ("nothing", 3)])
-def test_a_run_that_has_no_room_on_a_gpu_is_tried_again_with_less(enough: str, attempts: int) -> None:
+def test_a_run_that_has_no_room_on_a_gpu_is_tried_again_with_less(
+    enough: str, attempts: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     G = graph()
-    A = SimpleNamespace(place=SimpleNamespace(on_host=False), kept_nbytes=1)
+    A = SimpleNamespace(place=SimpleNamespace(on_host=False), in_parts=False, kept_nbytes=1)
     A.forget_kept = lambda: vars(A).update(kept_nbytes=0)
+    monkeypatch.setattr(registry, "has_room_for_columns", lambda B: has_room_for_columns(G))
     asked = []
 
     def whole(B: Any) -> str:
@@ -298,7 +302,12 @@ def test_a_run_that_has_no_room_on_a_gpu_is_tried_again_with_less(enough: str, a
     assert has_room_for_columns(G)
 
 
-def test_a_run_that_has_no_room_on_the_host_is_not_tried_again() -> None:
+@pytest.mark.parametrize("why", ["on the host", "one of several processes", "nothing kept, and no room for columns"])
+def test_a_run_that_has_no_room_is_not_tried_again(why: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    several = why == "one of several processes"
+    place = SimpleNamespace(on_host=why == "on the host")
+    A = SimpleNamespace(place=place, in_parts=several, group=SimpleNamespace(size=2), kept_nbytes=int(several))
+    monkeypatch.setattr(registry, "has_room_for_columns", lambda B: False)
     asked = []
 
     def whole(B: Any) -> None:
@@ -306,7 +315,7 @@ def test_a_run_that_has_no_room_on_the_host_is_not_tried_again() -> None:
         raise OutOfHostMemory("no room")
 
     with pytest.raises(OutOfHostMemory):
-        bfs._run_whole(whole, SimpleNamespace(place=SimpleNamespace(on_host=True), kept_nbytes=1))
+        bfs._run_whole(whole, A)
     assert len(asked) == 1
 
 

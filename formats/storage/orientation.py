@@ -74,7 +74,7 @@ _unasked: ContextVar[bool] = ContextVar("unasked", default=True)
 
 @contextmanager
 def nothing_unasked() -> Iterator[None]:
-    """Let nothing have room for columns within the block: what was said to be free has turned out to lie in pieces."""
+    """Let `has_room_for_columns` be False within the block: what is free has turned out to lie in pieces."""
     token = _unasked.set(False)
     try:
         yield
@@ -84,7 +84,7 @@ def nothing_unasked() -> Iterator[None]:
 
 def has_room_for_columns(A: Matrix) -> bool:
     """May `by_columns` be made unasked: is A in memory, and room for as much again?"""
-    return _unasked.get() and all(A.of_each(not A.on_disk and A.footprint(CSC).fits))
+    return all(A.of_each(_unasked.get() and not A.on_disk and A.footprint(CSC).fits))
 
 
 def by_columns(A: Matrix) -> Matrix:

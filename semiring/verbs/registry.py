@@ -9,7 +9,6 @@ import functools
 import gc
 import sys
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from types import MethodType
 from typing import Any, ClassVar, Generic, ParamSpec, TypeVar, cast
@@ -19,7 +18,7 @@ from formats.arrays import NO_ROOM_TO_SORT, out_of_memory
 from formats.matrix.routes import leads
 from formats.performance import warn_slow
 from formats.places import Place, place_among
-from formats.storage.orientation import compressed, nothing_unasked
+from formats.storage.orientation import compressed, has_room_for_columns, nothing_unasked
 
 from ..kernels.interrupts import LONG, interruptible
 from .checks import own_vectors
@@ -27,6 +26,7 @@ from .explanation import (
     choices_told,
     definition_asked_for,
     definitions_only,
+    facts,
     note_choice,
     running_as,
     tell_crossing,
@@ -315,19 +315,26 @@ class Fusible(Verb[P, R]):
     def _run_whole(self, whole: Implementation, A: Matrix, *args: Any, **kwargs: Any) -> Any:
         """The implementation's answer.
 
-        If a GPU has no room, then at the second attempt without what is kept with A alone, or at the last one without
-        columns that nobody has asked for: what is free may lie in pieces.
+        A GPU may have no room. Then what is kept with A alone is forgotten, and the run is tried again. The last
+        attempt makes no columns that nobody asked for: what is free may lie in pieces. Of several processes none tries
+        again alone.
         """
-        if A.place.on_host:
+        if A.place.on_host or (A.in_parts and A.group.size > 1):  # type: ignore[attr-defined]
             return whole(A, *args, **kwargs)
-        with suppress(MemoryError):
+        try:
             return whole(A, *args, **kwargs)
-        if A.kept_nbytes:
-            A.forget_kept()
-            gc.collect()  # of what the first attempt made, a matrix and its transpose hold each other
-            with suppress(MemoryError):
-                return whole(A, *args, **kwargs)
+        except MemoryError:
+            if not A.kept_nbytes and not has_room_for_columns(A):
+                raise
+        A.forget_kept()
+        gc.collect()  # of what the first attempt made, a matrix and its transpose hold each other
+        try:
+            return whole(A, *args, **kwargs)
+        except MemoryError:
+            if not has_room_for_columns(A):
+                raise
         gc.collect()
+        facts(columns="none that nobody asked for: there was no room for all that the call would make")
         with nothing_unasked():
             return whole(A, *args, **kwargs)
 

@@ -24,7 +24,7 @@ from formats.arrays import cupy, to_device
 from formats.copies import to_peer
 from formats.matrix.facts import Fact
 from formats.parts.partitioned import LENGTHS, WORD, Partitioned, assembled
-from formats.storage.compressed import spread
+from formats.storage.compressed import index_types, spread
 from semiring.verbs.explanation import facts
 
 from .gpus import Member, Team, team_of
@@ -155,18 +155,20 @@ def rows_of(member: Member, source: Team, deal: Deal, vertices: Any) -> CSR:
         del own, numbers, piece
     with member.place.scope():
         cp, rows = cupy(), member.rows
-        indptr = cp.zeros(stop - start + 1, rows.indptr.dtype)
+        counting, _ = index_types((stop - start, source.n), sum(piece[2].size for piece in pieces))
+        indptr = cp.zeros(stop - start + 1, counting)
         for at, lengths, _, _ in pieces:
             indptr[at + 1] = lengths
-        indptr = cp.cumsum(indptr, dtype=indptr.dtype)
+        indptr = cp.cumsum(indptr, dtype=counting)
         indices = cp.empty(int(indptr[-1]), rows.indices.dtype)
         values = cp.empty(indices.size, rows.dtype)
         for at, lengths, columns, weights in pieces:
             to = places_of(indptr[at], lengths)
             indices[to] = columns
             values[to] = weights
-        if all(0 in each.rows.values.strides for each in source.members if each.rows.nnz):
-            values = cp.broadcast_to(cp.array(values[:1]), values.shape)  # as of the strips, one is all of them
+        if values.size and all(0 in each.rows.values.strides for each in source.members if each.rows.nnz):
+            one = cp.array(values[:1])
+            values = cp.broadcast_to(one, values.shape) if bool((values == one).all()) else values
         made = CSR.trusted(indptr, indices, values, (stop - start, source.n))
         member.place.finish()
     return made

@@ -89,6 +89,10 @@ def together(A: Partitioned, team: Team, kinds: list[Kind], cap: Any, with_label
     made, tables = team.shared(*shared)
     light = np.uint32(0 if cap is None or cap >= LOW else cap + np.uint64(1))
 
+    for choices, member in zip(made[0], team.members, strict=True):
+        with member.place.scope():
+            choices[...] = -1  # none: of a GPU that does not come others must not read a ring of old ones
+
     def vectors(member: Member) -> tuple[Any, ...]:
         cp = cupy()
         own = [cp.empty(*kind) for kind in own_kinds]
