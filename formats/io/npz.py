@@ -3,6 +3,8 @@
 An archive holds the format's lower-case name as `format`, every dataclass field of that format under its name, and
 perhaps `labels`; nothing else in it is read. The sizes that it promises are looked at first. Loading goes through the
 format's constructor, which checks everything, and never unpickles.
+
+Archives of `scipy.sparse.save_npz` are read, too, of each of its formats. What one holds twice adds up, as in SciPy.
 """
 
 from __future__ import annotations
@@ -10,17 +12,18 @@ from __future__ import annotations
 import io
 import math
 import os
-import struct
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import DTypeLike
 
-from ..arrays import Array
+from ..arrays import Array, as_integers, as_values
 from ..matrix.base import Matrix, find_format
 from ..places import HOST
+from .damage import refusing_damage
 from .edges import Edges, check_dimension
 from .kind import FileKind
 from .source import BLOCK_BYTES, Source, is_gzip
@@ -51,35 +54,64 @@ class Stored:
         return A if dtype is None else A.astype(dtype)
 
 
+OF_SCIPY = {  # what save_npz writes of each format, beside format, shape and data
+    **dict.fromkeys(("csr", "csc", "bsr"), ("indices", "indptr")),
+    "coo": ("row", "col"),
+    "dia": ("offsets",),
+}
+
+
 def read(source: Source) -> Stored:
     """The matrix of an archive; ValueError for any that holds none, or unpacks to absurdly much (see `force`)."""
-    import zipfile
-    import zlib
-    from lzma import LZMAError
-
-    damaged = (
-        *(AttributeError, EOFError, KeyError, NotImplementedError, OSError, RuntimeError, TypeError, ValueError),
-        *(OverflowError, SyntaxError, UserWarning, struct.error, zipfile.BadZipFile, zlib.error, LZMAError),
-    )
-    try:
+    with refusing_damage(source.path, "this is no .npz archive of plain arrays"):
         archive = Archive(source)
-        name = str(archive.load("format")) if "format" in archive else "nothing"
-    except damaged as error:
-        raise source.error(f"this is no .npz archive of plain arrays ({error})") from error
-    try:
+        name = archive.text("format")
+    with refusing_damage(source.path):
+        if "data" in archive and name in OF_SCIPY:
+            return Stored(_of_scipy(archive, name, source.force), None, source.force)
+        if name is None:
+            listed = ", ".join(archive.entries) or "nothing"
+            raise ValueError(
+                f"it has no array 'format', as archives of `write` and of SciPy's save_npz do: got {listed}"
+            )
         cls = find_format(name)
         names = [field.name for field in fields(cls)]  # type: ignore[arg-type]
-        missing = [name for name in names if name not in archive]
-        if missing:
-            raise ValueError(f"a {name} matrix needs {', '.join(missing)}, which the archive lacks")
+        archive.check(names, name)
         archive.check_sizes([*names, "labels"])
         A = cls(**{name: _plain(archive.load(name)) for name in names})
         labels = archive.load("labels") if "labels" in archive else None
         if labels is not None and (labels.shape != (max(A.shape),) or labels.dtype.kind not in "iu"):
             raise ValueError(f"labels must be {max(A.shape)} integers, got {labels.dtype} of shape {labels.shape}")
-    except damaged as error:
-        raise source.error(str(error).removeprefix(f"{source.path}: ")) from error
     return Stored(A, labels, source.force)
+
+
+def _of_scipy(archive: Archive, name: str, force: bool) -> Matrix:
+    """The matrix of an archive that SciPy has written. SciPy's loops trust indices, so all are checked before."""
+    from scipy import sparse
+
+    from ..interop import from_scipy
+
+    archive.check(["shape"], name)
+    shape = tuple(archive.load("shape").tolist())
+    if len(shape) != 2:
+        raise ValueError(f"a matrix has two dimensions, this array of SciPy has the shape {shape}")
+    archive.check(OF_SCIPY[name], name)
+    archive.check_sizes(["data", *OF_SCIPY[name]])
+    data = archive.load("data")
+    data = as_values(data.reshape(-1)).reshape(data.shape)
+    where = {part: as_integers(archive.load(part), part).astype(np.int64, copy=False) for part in OF_SCIPY[name]}
+    if "indptr" in where and (np.diff(where["indptr"]) < 0).any():
+        raise ValueError("indptr must not descend")
+    if name == "dia":  # SciPy lets diagonals lie outside, but may wrap the numbers of those that are far away
+        inside = (where["offsets"] > -shape[0]) & (where["offsets"] < shape[1])
+        data, where["offsets"] = data[inside], where["offsets"][inside]
+    of_kind, given = getattr(sparse, f"{name}_array"), (*where.values(),)
+    S = of_kind((data, given) if name == "coo" else (data, *given), shape=shape)
+    if "indptr" in where:
+        S.check_format(full_check=True)
+    if not force:
+        check_dimension(max(shape), data.size)
+    return from_scipy(S, dup="sum")
 
 
 class Archive:
@@ -102,14 +134,26 @@ class Archive:
             stream = unpacked
         self._size = stream.seek(0, os.SEEK_END)
         self._zip = zipfile.ZipFile(stream)
-        self._names = {entry.filename.removesuffix(".npy"): entry for entry in self._zip.infolist()}
+        self.entries = {entry.filename.removesuffix(".npy"): entry for entry in self._zip.infolist()}
+
+    def text(self, name: str) -> str | None:
+        """An array that holds one text, also as bytes, as SciPy writes it; None if there is none."""
+        if name not in self:
+            return None
+        text = self.load(name).item()
+        return text.decode("ascii", "replace") if isinstance(text, bytes) else str(text)
+
+    def check(self, names: Iterable[str], format: str) -> None:
+        """ValueError if the archive lacks arrays that a matrix of that format is made of."""
+        if missing := [name for name in names if name not in self]:
+            raise ValueError(f"a {format} matrix needs {', '.join(missing)}, which the archive lacks")
 
     def _most(self, packed: int) -> int:
         """To how many bytes so many may unpack."""
         return sys.maxsize - 1 if self._source.force else max(SMALL_BYTES, INFLATION * packed)
 
     def __contains__(self, name: str) -> bool:
-        return name in self._names
+        return name in self.entries
 
     def check_sizes(self, names: list[str]) -> None:
         """ValueError if arrays promise what the archive does not hold, or absurdly much."""
@@ -121,19 +165,19 @@ class Archive:
     def load(self, name: str) -> Array:
         self._source.bar.update()
         self.check_sizes([name])
-        with self._zip.open(self._names[name]) as member:
+        with refusing_damage(self._source.path, f"array {name}"), self._zip.open(self.entries[name]) as member:
             loaded: Array = np.lib.format.read_array(member, allow_pickle=False)
         return loaded
 
     def _promised(self, name: str) -> int:
         """The bytes of an array as its header says; ValueError if the archive has fewer or more."""
-        with self._zip.open(self._names[name]) as member:
+        with refusing_damage(self._source.path, f"array {name}"), self._zip.open(self.entries[name]) as member:
             version = np.lib.format.read_magic(member)
             header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
             shape, _, dtype = header(member)
             if dtype.hasobject:
-                raise ValueError("Object arrays cannot be loaded when allow_pickle=False")
-            promised, held = math.prod(shape) * dtype.itemsize, self._names[name].file_size - member.tell()
+                raise ValueError(f"{name} holds Python objects, which are never unpickled")
+            promised, held = math.prod(shape) * dtype.itemsize, self.entries[name].file_size - member.tell()
         if promised != held:
             raise ValueError(f"the header of {name} promises {promised:,} bytes, the archive holds {held:,}")
         return promised
