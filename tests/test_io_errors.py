@@ -19,6 +19,8 @@ from formats.io import source
 from .files import A_SMALL, DATA, MATRIX_MARKET, THE_GRAPH_AS, error_of, read_by
 
 HEAD = MATRIX_MARKET + "integer general\n"
+ARRAY = "%%MatrixMarket matrix array "
+NAN = " (NaN is no weight: leave the entry out)"
 
 MALFORMED = [
     # DIMACS
@@ -26,13 +28,13 @@ MALFORMED = [
     ("a.gr", "p sp 3 1\na 1 2\n", "2: expected 'a u v w', got 'a 1 2'"),
     ("a.gr", "p sp 3 1\na 1 2 3 4\n", "2: expected 'a u v w', got 'a 1 2 3 4'"),
     ("a.gr", "p sp 3 1\ne 1 2 3\n", "2: expected 'a u v w', got 'e 1 2 3'"),
-    ("a.gr", "p sp 3 1\na 1 2 nan\n", "2: expected 'a u v w', got 'a 1 2 nan'"),
+    ("a.gr", "p sp 3 1\na 1 2 nan\n", "2: expected 'a u v w', got 'a 1 2 nan' (NaN is no weight: leave the entry out)"),
     ("a.gr", "p sp 3 1\na 1 2 1_0\n", "2: expected 'a u v w', got 'a 1 2 1_0'"),
     ("a.gr", "p sp 3 1\na 1.0 2 3\n", "2: expected 'a u v w', got 'a 1.0 2 3'"),
     ("a.gr", "p sp 3 1\na 0 2 3\n", "2: vertex 0 is not in 1..3"),
     ("a.gr", "p sp 3 2\nc\na 1 2 3\nc\n\na 1 4 3\n", "6: vertex 4 is not in 1..3"),
     ("a.gr", "p sp 3 1\na 1 -2 3\n", "2: vertex -2 is not in 1..3"),
-    ("a.gr", "p sp 3 1\na 1 99999999999999999999 3\n", "2: 99999999999999999999 does not fit into 64 bits"),
+    ("a.gr", "p sp 3 1\na 1 99999999999999999999 3\n", "2: 99999999999999999999 does not fit into 64 bits with a sign"),
     ("a.gr", "p sp 3 1\na 4 1 1\na 1 x 1\n", "2: vertex 4 is not in 1..3"),
     ("a.gr", "c\np sp 3 3\na 1 2 3\n", "2: the header promises 3 edges, the file holds 1"),
     ("a.gr", "p sp 3 0\na 1 2 3\n", "1: the header promises 0 edges, the file holds 1"),
@@ -54,10 +56,10 @@ MALFORMED = [
     ("a.txt", "# a\n7\n", "2: expected 'u v [w]', got '7'"),
     ("a.txt", "0 1\n2 three\n", "2: expected 'u v', got '2 three'"),
     ("a.txt", "0 1\n\n-3 2\n", "3: vertex -3 is negative"),
-    ("a.txt", "0 1 1\n0 2 NaN\n", "2: expected 'u v w', got '0 2 NaN'"),
-    ("a.txt", "0 1 1\n0 2 9223372036854775808\n", "2: 9223372036854775808 does not fit into 64 bits"),
-    ("a.txt", "0 1 0.5\n0 2 -9223372036854775809\n", "2: -9223372036854775809 does not fit into 64 bits"),
-    ("a.txt", "0 9223372036854775808 0.5\n", "1: 9223372036854775808 does not fit into 64 bits"),
+    ("a.txt", "0 1 1\n0 2 NaN\n", "2: expected 'u v w', got '0 2 NaN' (NaN is no weight: leave the entry out)"),
+    ("a.txt", "0 1 1\n0 2 9223372036854775808\n", "2: 9223372036854775808 does not fit into 64 bits with a sign"),
+    ("a.txt", "0 1 0.5\n0 2 -9223372036854775809\n", "2: -9223372036854775809 does not fit into 64 bits with a sign"),
+    ("a.txt", "0 9223372036854775808 0.5\n", "1: 9223372036854775808 does not fit into 64 bits with a sign"),
     ("a.csv", "0,1,\n", "1: expected 'u v w', got '0,1,'"),
     ("a.csv", "u,v\n0,1\nu,v\n", "3: expected 'u v', got 'u,v'"),
     ("a.txt", "0 1 2\n0 12-3\n", "2: expected 'u v w', got '0 12-3'"),  # no blank between numbers
@@ -72,13 +74,33 @@ MALFORMED = [
     ("a.txt", "3\n2\n0 1 2\n0 1\n", "4: expected 'u v w', got '0 1'"),
     # Matrix Market
     ("a.mtx", "3 3 1\n1 1 1\n", "1: expected '%%MatrixMarket matrix coordinate FIELD SYMMETRY', got '3 3 1'"),
-    ("a.mtx", MATRIX_MARKET + "complex general\n", "1: values must be real, integer, pattern, got 'complex'"),
-    ("a.mtx", MATRIX_MARKET + "real hermitian\n", "1: a real matrix cannot be read as 'hermitian'"),
+    ("a.mtx", MATRIX_MARKET + "complex general\n", "1: complex numbers are no weights: write their real parts"),
     (
         "a.mtx",
-        "%%MatrixMarket matrix array real general\n1 1\n1\n",
-        "1: a dense 'array' file does not say which entries are absent: use 'coordinate'",
+        MATRIX_MARKET + "quad general\n",
+        "1: values must be real, integer, pattern, double, unsigned-integer, got 'quad'",
     ),
+    ("a.mtx", MATRIX_MARKET + "real upper\n", "1: a real coordinate cannot be read as 'upper'"),
+    ("a.mtx", MATRIX_MARKET + "pattern skew-symmetric\n", "1: a pattern coordinate cannot be read as 'skew-symmetric'"),
+    ("a.mtx", ARRAY + "pattern general\n1 1\n", "1: a pattern array cannot be read as 'general'"),
+    ("a.mtx", ARRAY + "real general\n2 2\n1\n2\n% c\n3\n", "2: the header promises 4 values, the file holds 3"),
+    ("a.txt", ARRAY + "real symmetric\n2 2\n1\n2\n3\n4\n", "2: the header promises 3 values, the file holds 4"),
+    ("a.mtx", ARRAY + "real general\n2 2 4\n1\n", "2: expected 'rows columns', got '2 2 4'"),
+    ("a.mtx", ARRAY + "real general\n2 1\n1\nnan\n", "4: expected 'value', got 'nan'" + NAN),
+    ("a.mtx", ARRAY + "integer general\n2 1\n1\n2 3\n", "4: expected 'integer', got '2 3'"),
+    ("a.mtx", ARRAY + "real skew-symmetric\n2 3\n1\n", "2: a skew-symmetric matrix must be square, this one is 2 x 3"),
+    (
+        "a.edges",
+        MATRIX_MARKET + "unsigned-integer general\n3 3 2\n1 2 5\n1 3 -1\n",
+        "4: -1 is negative, where the banner says unsigned",
+    ),
+    ("a.csv", MATRIX_MARKET + "real general\n3 3 1\n1 2\n", "3: expected 'row column value', got '1 2'"),
+    (
+        "a.tsv",
+        "\n\n" + MATRIX_MARKET + "real\n",
+        "3: expected '%%MatrixMarket matrix coordinate FIELD SYMMETRY', got '%%MatrixMarket matrix coordinate real'",
+    ),
+    ("a.dat", MATRIX_MARKET + "real general\n3 3 1\n1 2 1.5D\n", "3: expected 'row column value', got '1 2 1.5D'"),
     ("a.mtx", HEAD + "% c\n3 3\n", "3: expected 'rows columns entries', got '3 3'"),
     ("a.mtx", HEAD + "3 3 1\n1 2 0.5\n", "3: expected 'row column integer', got '1 2 0.5'"),
     ("a.mtx", HEAD + "3 3 1\n1 2 5x\n", "3: expected 'row column integer', got '1 2 5x'"),
@@ -86,7 +108,11 @@ MALFORMED = [
     ("a.mtx", HEAD + "3 3 2\n1 2 5\n", "2: the header promises 2 edges, the file holds 1"),
     ("a.mtx", HEAD + "2 3 1\n3 1 5\n", "3: vertex 3 is not in 1..2"),
     ("a.mtx", HEAD + "3 2 1\n1 3 5\n", "3: vertex 3 is not in 1..2"),
-    ("a.mtx", MATRIX_MARKET + "real general\n2 2 1\n1 2 nan\n", "3: expected 'row column value', got '1 2 nan'"),
+    (
+        "a.mtx",
+        MATRIX_MARKET + "real general\n2 2 1\n1 2 nan\n",
+        "3: expected 'row column value', got '1 2 nan' (NaN is no weight: leave the entry out)",
+    ),
     ("a.mtx", MATRIX_MARKET + "real symmetric\n2 3 0\n", "2: a symmetric matrix must be square, this one is 2 x 3"),
     (
         "a.mtx",
@@ -189,14 +215,14 @@ CSR_ARRAYS = ("indptr", "indices", "values")
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"format": None}, "unknown format 'nothing'"),
-        ({"format": np.array("dia")}, "unknown format 'dia'"),
+        ({"format": None}, "it has no array 'format'"),
+        ({"format": np.array("dok")}, "unknown format 'dok'"),
         ({"indices": None, "values": None}, "a csr matrix needs indices, values, which the archive lacks"),
         ({"indices": np.array([1, 9, 2])}, "indices must be in [0, 4), got 9"),
         ({"indptr": np.array([0, 1, 3])}, "indptr must have 5 elements"),
         ({"indices": np.array([1.0, 1.0, 2.0])}, "indices must be integers"),
         ({"shape": np.array([10**12, 4])}, "indptr must have 1000000000001 elements"),
-        ({"values": np.array([1, 2, "x"], dtype=object)}, "Object arrays cannot be loaded"),
+        ({"values": np.array([1, 2, "x"], dtype=object)}, "values holds Python objects"),
         ({"values": np.array([1, 2, np.nan])}, "values must not be NaN"),
         ({"labels": np.array([1, 2])}, "labels must be 4 integers"),
     ],

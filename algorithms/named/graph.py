@@ -12,6 +12,7 @@ from formats import COO, Matrix, from_networkx, from_scipy, read
 from formats.arrays import Array, optional, to_device
 from formats.arrays import differs as different
 from formats.interop import Weight
+from formats.io import has_banner
 from formats.io.source import is_gzip
 from formats.named.names import Names
 from formats.named.tables import Table, column_of, looked_up_by_row
@@ -291,6 +292,10 @@ class Graph:
             found = optional("networkx", "reading GraphML").read_graphml(name)
             return cls.from_networkx(found, attribute)
         if usual and ending_of(name) not in TEXT:
+            return cls._of_numbers(name, directed)
+        if has_banner(name):
+            if not usual:
+                raise ValueError(f"{name}: a Matrix Market file has no columns to choose from: give the file alone")
             return cls._of_numbers(name, directed)
         if usual and is_edge_list(name):
             with suppress(ValueError):  # of which a later line may have other names than numbers

@@ -134,7 +134,7 @@ def read(
         content = mapped.read(name, force)
     else:
         with open_source(name, progress, force) as source:
-            kind = _kind_of(source) if format is None else _kind_called(format)
+            kind = _kind_of(source, format)
             content = kind.read(source)
     try:
         A = content.matrix(directed, dtype)
@@ -157,8 +157,9 @@ def _in_parts(
         return shares.read_folder(name, group)
     with group.guarded("reading"):
         with open_source(name, False, force) as source:
-            kind = _kind_of(source) if format is None else _kind_called(format)
-    if shares.shares_lines(name, kind):
+            kind = _kind_of(source, format)
+            by_lines = shares.shares_lines(source, kind)
+    if by_lines:
         return shares.read_lines(name, kind, group, directed, dtype, force)
     with group.guarded("reading"):
         A, labels = read(name, format=format, directed=directed, dtype=dtype, return_labels=True, force=force)
@@ -203,6 +204,12 @@ def write(path: Path, A: Matrix, *, labels: ArrayLike | None = None, format: str
         kind.write(stream, A.to(device="cpu"), ids)
 
 
+def has_banner(path: Path) -> bool:
+    """Does the file's first line say what kind it is, whatever its suffix?"""
+    with open_source(os.fspath(path), False) as source:
+        return _kind_of_banner(source) is not None
+
+
 def keeps_labels(path: Path) -> bool:
     """Can the file format that the suffix names hold vertex ids of any kind?"""
     if mapped.is_folder(os.fspath(path)):
@@ -217,8 +224,12 @@ def _kind_called(name: str) -> FileKind:
     raise ValueError(f"unknown file format {name!r}; there are {', '.join(kind.name for kind in KINDS)}")
 
 
+def _suffix_of(path: str) -> str:
+    return os.path.splitext(path[:-3] if is_gzip(path) else path)[1].lower()
+
+
 def _kinds_with_suffix_of(path: str) -> list[FileKind]:
-    suffix = os.path.splitext(path[:-3] if is_gzip(path) else path)[1].lower()
+    suffix = _suffix_of(path)
     kinds = [kind for kind in KINDS if suffix in kind.suffixes]
     if not kinds:
         known = ", ".join(sorted({suffix for kind in KINDS for suffix in kind.suffixes}))
@@ -226,10 +237,23 @@ def _kinds_with_suffix_of(path: str) -> list[FileKind]:
     return kinds
 
 
-def _kind_of(source: Source) -> FileKind:
-    """The kind that the suffix and, where several share it, the file's opening tell."""
+def _kind_of(source: Source, format: str | None) -> FileKind:
+    """The kind that is asked for, or that the first line, the suffix and, where several share it, the opening tell."""
+    given = None if format is None else _kind_called(format)
+    if given is npz.KIND or (given is None and _suffix_of(source.path) in npz.KIND.suffixes):
+        return npz.KIND  # which is no text to look at
+    if (kind := _kind_of_banner(source)) is not None:
+        if given not in (None, kind):
+            raise source.error(f"the file opens as one of the kind {kind.name!r}, not {format!r}", 1)
+        return kind
+    if given is not None:
+        return given
     kinds = _kinds_with_suffix_of(source.path)
     return next(kind for kind in kinds if kind is kinds[-1] or source.opens_like(kind.comment, kind.opening))
+
+
+def _kind_of_banner(source: Source) -> FileKind | None:
+    return next((kind for kind in KINDS if kind.banner and source.opens_like(b"", kind.banner)), None)
 
 
 def _check_labels(labels: Array, n: int) -> Array:

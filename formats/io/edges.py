@@ -94,8 +94,8 @@ def check_dimension(n: int, edges: int) -> None:
         raise ValueError(f"{n} vertices, absurdly many for {edges} edges (force=True reads it)")
 
 
-def check_found(source: Source, line: int, promised: int, found: int) -> None:
+def check_found(source: Source, line: int, promised: int, found: int, what: str = "edges") -> None:
     """ValueError if the header in `line` promises other than what was found."""
     found = source.total(found)
     if found != promised:
-        raise source.error(f"the header promises {promised} edges, the file holds {found}", line)
+        raise source.error(f"the header promises {promised} {what}, the file holds {found}", line)

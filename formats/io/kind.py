@@ -33,3 +33,5 @@ class FileKind:
     by_lines: bool = False  # is what comes after the header an edge a line, in any order?
     comment: bytes = b""  # the characters that open a comment line before the opening
     opening: bytes = b""  # pattern of the first data, to tell it from the kinds below it with the same suffix
+    banner: bytes = b""  # pattern of the first line, to tell it from any other kind, whatever the suffix
+    whole: bytes = b""  # pattern of the first line if lines after the header are in a certain order all the same

@@ -19,9 +19,12 @@ from .source import Buffer, Source
 
 INTEGER = rb"[-+]?+\d++"
 REAL = rb"[-+]?+(?:(?:\d++(?:\.\d*+)?+|\.\d++)(?:[eE][-+]?+\d++)?+|(?i:inf(?:inity)?+))"  # NaN is no number here
+FORTRAN_REAL = REAL.replace(b"[eE]", b"[deDE]")
+NAN = re.compile(rb"(?i)\bnan\b")
 BLANKS = rb"[ \t]++"
 BLANKS_OR_COMMA = rb"(?:[ \t]++(?:,[ \t]*+)?+|,[ \t]*+)"
 
+FROM_FORTRAN = bytes.maketrans(b"dD", b"ee")
 INTEGER_CHARACTERS = b"0123456789+- \t\n"
 
 EXACT_IN_FLOAT = 2**53
@@ -31,23 +34,25 @@ EXACT_IN_FROMSTRING = 10**18  # np.fromstring saturates silently at 2**63: look 
 
 @dataclass(frozen=True)
 class EdgeLine:
-    """What a line that holds an edge looks like: prefix, source, target, weight."""
+    """What a line that holds an edge looks like: prefix, source, target, weight; or without the first three."""
 
     expected: str  # such a line, as error messages show it
     comment: bytes  # the characters that open a comment line
     prefix: bytes = b""
     separator: bytes = BLANKS
-    weight: bytes | None = REAL  # INTEGER, REAL, or None for lines without a weight
+    weight: bytes | None = REAL  # INTEGER, REAL, FORTRAN_REAL, or None for lines without a weight
     always_real: bool = False  # are weights that look like integers real, too?
     lowest: int = LOWEST  # the least integer weight
+    below: str = ""  # what errors say of those below
+    ids: int = 2  # 0 for lines of a weight alone
 
     @property
     def columns(self) -> int:
-        return 2 if self.weight is None else 3
+        return self.ids + (self.weight is not None)
 
     def lines(self) -> re.Pattern[bytes]:
         """The pattern of any number of good lines."""
-        numbers = [INTEGER, INTEGER] + ([] if self.weight is None else [self.weight])
+        numbers = [INTEGER] * self.ids + ([] if self.weight is None else [self.weight])
         fields = [self.prefix, self.separator.join(numbers)] if self.prefix else [self.separator.join(numbers)]
         edge = BLANKS.join(fields) + rb"[ \t]*+\n"
         other = rb"(?:[%s][^\n]*+)?+\n" % re.escape(self.comment)
@@ -57,7 +62,8 @@ class EdgeLine:
         """Good lines without their comments, prefixes and commas: numbers and blanks only."""
         if any(character in block for character in self.comment):
             block = re.sub(rb"(?m)^[ \t]*+[%s][^\n]*+" % re.escape(self.comment), b"", block)
-        return block.translate(None, self.prefix).replace(b",", b" ")  # no number contains the prefix's letter
+        block = block.translate(None, self.prefix).replace(b",", b" ")  # no number contains the prefix's letter
+        return block.translate(FROM_FORTRAN) if self.weight == FORTRAN_REAL else block
 
     def line_of(self, row: int, block: bytes) -> int:
         """The line of the block, from 1, that holds edge `row`, from 0."""
@@ -89,7 +95,9 @@ def read_block(
     part = _read_good_lines(source, line, block[:end], first, shape)
     source.line_number += block.count(b"\n", 0, end)
     if end < len(block):
-        raise source.mismatch(line.expected, block[end : block.index(b"\n", end)], source.line_number + 1)
+        bad = block[end : block.index(b"\n", end)]
+        error = source.mismatch(line.expected, bad, source.line_number + 1)
+        raise ValueError(f"{error} (NaN is no weight: leave the entry out)") if NAN.search(bad) else error
     return part
 
 
@@ -102,8 +110,19 @@ def _read_good_lines(
     text = line.numbers(block)
     if not text.strip():  # np.fromstring makes a number of nothing
         return no_edges(line)
-    src, dst, *weights = _columns(text, line, error)
+    columns = _columns(text, line, error)
+    ends, weights = columns[: line.ids], columns[line.ids :]
+    if ends:
+        _check_ends(*ends, first, shape, error)
+    if weights and weights[0].dtype.kind == "i" and (low := weights[0] < line.lowest).any():
+        row = int(low.argmax())
+        raise error(f"{weights[0][row]} {line.below}", row)
+    return *(narrowed(each, first, shape) for each in ends), *map(narrow, weights)
 
+
+def _check_ends(
+    src: Array, dst: Array, first: int, shape: tuple[int, int] | None, error: Callable[[str, int], ValueError]
+) -> None:
     last_src, last_dst = (HIGHEST, HIGHEST) if shape is None else (first + extent - 1 for extent in shape)
     bad_src = (src < first) | (src > last_src)
     bad = bad_src | (dst < first) | (dst > last_dst)
@@ -111,9 +130,6 @@ def _read_good_lines(
         row = int(bad.argmax())
         vertex, last = (src[row], last_src) if bad_src[row] else (dst[row], last_dst)
         raise error(f"vertex {vertex} is {'negative' if shape is None else f'not in {first}..{last}'}", row)
-    if weights and weights[0].dtype.kind == "i" and (low := weights[0] < line.lowest).any():
-        raise error(f"{line.lowest - 1} has no counterpart of the other sign in 64 bits", int(low.argmax()))
-    return narrowed(src, first, shape), narrowed(dst, first, shape), *map(narrow, weights)
 
 
 def narrowed(ids: Array, first: int, shape: tuple[int, int] | None) -> Array:
@@ -126,7 +142,7 @@ def _columns(text: bytes, line: EdgeLine, error: Callable[[str, int], ValueError
     """The columns of a table of numbers: int64, but float64 for the weights if any of them is real."""
     real = line.always_real or bool(text.translate(None, INTEGER_CHARACTERS))
     table = np.fromstring(text, np.float64 if real else np.int64, sep=" ").reshape(-1, line.columns)
-    ids, weights = table[:, :2], table[:, 2:]
+    ids, weights = table[:, : line.ids], table[:, line.ids :]
     if _reach(ids, EXACT_IN_FLOAT if real else EXACT_IN_FROMSTRING) or _reach(weights, EXACT_IN_FROMSTRING):
         return _columns_of_large_numbers(text, line, real, error)
     return [*ids.T.astype(np.int64), *weights.T.copy()]
@@ -139,14 +155,14 @@ def _columns_of_large_numbers(
     columns = [text.split()[column :: line.columns] for column in range(line.columns)]
     found: list[Array] = []
     for column, fields in enumerate(columns):
-        exact = not real or column < 2
+        exact = not real or column < line.ids
         numbers = []
         for row, field in enumerate(fields):
-            is_integer = column < 2 or not (line.always_real or re.fullmatch(INTEGER, field) is None)
+            is_integer = column < line.ids or not (line.always_real or re.fullmatch(INTEGER, field) is None)
             digits = field.lstrip(b"+-0") or b"0"
             number = int(digits[:20]) * (-1 if field[:1] == b"-" else 1) if is_integer else 0
             if not LOWEST <= number <= HIGHEST:
-                raise error(f"{field[:30].decode()} does not fit into 64 bits", row)
+                raise error(f"{field[:30].decode()} does not fit into 64 bits with a sign", row)
             numbers.append(number if exact else float(field))
         found.append(np.array(numbers, np.int64 if exact else np.float64))
     return found
@@ -159,4 +175,4 @@ def _reach(numbers: Array, limit: int) -> bool:
 def no_edges(line: EdgeLine) -> tuple[Array, ...]:
     """(src, dst) or (src, dst, weights) of no line."""
     weights = np.empty(0, np.float64 if line.always_real else np.int32)
-    return (np.empty(0, np.int32), np.empty(0, np.int32), weights)[: line.columns]
+    return (np.empty(0, np.int32), np.empty(0, np.int32), weights)[2 - line.ids :][: line.columns]

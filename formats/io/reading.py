@@ -24,10 +24,16 @@ def read_edge_lines(
     first: the file's smallest id, 0 or 1.  shape: the numbers of ids allowed as source and as target; None: any.
     Raises ValueError that names the line which is no edge, or holds an id out of range or a number above 64 bits.
     """
+    src, dst, *weights = read_columns(source, line, first, shape)
+    return src, dst, weights[0] if weights else None
+
+
+def read_columns(source: Source, line: EdgeLine, first: int = 0, shape: tuple[int, int] | None = None) -> list[Array]:
+    """The columns of `read_edge_lines`, or of lines of a weight alone that column."""
     read: Callable[..., tuple[Array, ...]] = read_block
     columns, read_bytes = [Column(part) for part in no_edges(line)], 0
     for block in source.blocks():
-        if read is read_block and worth_compiling(len(block), read_bytes):
+        if read is read_block and line.ids and worth_compiling(len(block), read_bytes):
             from .compiled import Reader
 
             read = Reader().read_block
@@ -36,8 +42,7 @@ def read_edge_lines(
         share = min(read_bytes / source.size, 1.0) if source.size else 0.5
         for column, part in zip(columns, parts, strict=True):
             column.append(part, share)
-    src, dst, *weights = (column.finished() for column in columns)
-    return src, dst, weights[0] if weights else None
+    return [column.finished() for column in columns]
 
 
 class Column:

@@ -151,9 +151,10 @@ def cut_here(A: Matrix, group: Group) -> Partitioned:
     return assembled(group, [own], starts, group.rank, A.shape)
 
 
-def shares_lines(path: str, kind: FileKind) -> bool:
+def shares_lines(source: Source, kind: FileKind) -> bool:
     """Can each process read its own share of the lines?"""
-    return kind.by_lines and not is_gzip(path)
+    in_order = bool(kind.whole) and source.opens_like(b"", kind.whole)
+    return kind.by_lines and not in_order and not is_gzip(source.path)
 
 
 def first_steps(group: Group, path: str, about: tuple[Any, ...]) -> None:

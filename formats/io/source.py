@@ -63,7 +63,8 @@ class Source:
 
     def skip(self, comment: bytes) -> None:
         """Pass over the blank lines and comments that come next."""
-        lines, skipped = re.compile(rb"(?:[ \t]*+(?:[%s][^\r\n]*+)?+(?:\r\n?+|\n))*+" % re.escape(comment)), 0
+        comments = rb"(?:[%s][^\r\n]*+)?+" % re.escape(comment) if comment else b""
+        lines, skipped = re.compile(rb"(?:[ \t]*+%s(?:\r\n?+|\n))*+" % comments), 0
         while self._at < self._whole or self._fill():
             start, self._at = self._at, lines.match(self._text, self._at, self._whole).end()  # type: ignore[union-attr]
             self.line_number += count_lines(self._text[start : self._at])
