@@ -422,8 +422,6 @@ def test_without_pandas_and_networkx_the_rest_works(tmp_path, monkeypatch):
     for answer in (g.sssp("Paris"), g.components(), g.edges()):
         with pytest.raises(ModuleNotFoundError, match="to_pandas needs pandas: pip install pandas"):
             answer.to_pandas()
-    with pytest.raises(ModuleNotFoundError, match="reading GraphML needs networkx: pip install networkx"):
-        Graph.read(tmp_path / "cities.graphml")
 
 
 def test_names_are_a_sequence_that_is_looked_up():

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, overload
 
 from formats import COO, Matrix, from_networkx, from_scipy, read
-from formats.arrays import Array, optional, to_device
+from formats.arrays import Array, to_device
 from formats.arrays import differs as different
 from formats.interop import Weight
 from formats.io import has_banner
-from formats.io.source import is_gzip
+from formats.io.source import is_gzip, open_source
 from formats.named.names import Names
 from formats.named.tables import Table, column_of, looked_up_by_row
 from formats.storage.orientation import compressed, is_symmetric
@@ -261,9 +261,9 @@ class Graph:
             source: the column of the vertices that edges lead from, by its name in the heading or its place.
             target: the column of those that they lead to.
             weight: the column of weights, or in GraphML the attribute; "auto" takes the third column if there is one,
-                and None takes none.
-            directed: False lets every edge count both ways. GraphML says so itself.
-            columns: more columns, which the legs of paths show.
+                in GraphML "weight", and None takes none.
+            directed: False lets every edge count both ways. GraphML also says so itself of its edges.
+            columns: more columns, or attributes, which the legs of paths show.
             separator: one character; by default the comma, tab, semicolon or bar that the first line has most of.
             header: is the first line a heading? By default this is told from the columns asked for, and the line.
 
@@ -288,9 +288,13 @@ class Graph:
         name = os.fspath(file)
         usual = (source, target, weight, *columns, separator, header) == (0, 1, "auto", None, None)
         if ending_of(name) == GRAPHML:
-            attribute = "weight" if weight == "auto" else weight
-            found = optional("networkx", "reading GraphML").read_graphml(name)
-            return cls.from_networkx(found, attribute)
+            if source not in (0, "source") or target not in (1, "target") or (separator, header) != (None, None):
+                raise ValueError(f"{name}: edges in GraphML have a source and a target, and no other columns of names")
+            from formats.named.graphml import read_graphml
+
+            with open_source(name) as document:
+                table, nodes = read_graphml(document, "weight" if weight == "auto" else weight, columns)
+            return cls._of(table, directed, nodes)
         if usual and ending_of(name) not in TEXT:
             return cls._of_numbers(name, directed)
         if has_banner(name):
@@ -305,6 +309,8 @@ class Graph:
     @classmethod
     def _of_numbers(cls, file: str, directed: bool) -> Graph:
         A, ids = read(file, directed=directed, return_labels=True)
+        if A.nrows != A.ncols:
+            raise ValueError(f"{file}: a graph needs a square matrix, this one is {A.nrows} x {A.ncols}")
         return cls(A, Names(ids))
 
     def is_directed(self) -> bool:
