@@ -456,11 +456,13 @@ def engine_for(A: CSR) -> Callable[..., Engine | EngineOfGPU]:
 
 def read_labelled(file: str | PathLike[str]) -> tuple[Factor, Any]:
     """(the factor of a file, its vertices' ids or names, None if the file has none)."""
-    from .fused.cpu.elimination.archive import load
+    from formats.io.damage import refusing_damage
+
+    from .fused.cpu.elimination.archive import NO_FACTOR, load
     from .fused.cpu.elimination.engine import analysis, engine_of
 
     A, parts = load(file)
-    try:
+    with refusing_damage(str(file), NO_FACTOR):
         s = find_semiring(str(parts["semiring"]))
         rows = prepared(A, s)
         known = analysis(rows, as_indices(parts["order"], "order", A.nrows))
@@ -468,8 +470,6 @@ def read_labelled(file: str | PathLike[str]) -> tuple[Factor, Any]:
             raise ValueError("its order is no postorder of its elimination tree")
         known.how = str(parts["how"])
         engine = engine_of(known, rows, s, parts["up"], parts["down"])
-    except (ValueError, TypeError) as error:
-        raise ValueError(f"{file}: this is no factor that can be read ({error})") from error
     return Factor(rows, s, Symbolic(rows, known), engine), parts.get("labels")
 
 

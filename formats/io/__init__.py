@@ -173,7 +173,7 @@ def write(path: Path, A: Matrix, *, labels: ArrayLike | None = None, format: str
     matrices of ones. Text does not tell float32 from float64, nor a bool from an integer: only .npz keeps the dtype.
 
     Args:
-        path: the file. A name that ends in "/" is a folder of memory-mapped arrays, see `open_mapped`.
+        path: the file. A name without a suffix is a folder of memory-mapped arrays, see `open_mapped`.
         A: the matrix.
         labels: (n,) distinct non-negative integers, the vertices' ids in the file; kept by edge lists and .npz, while
             every other format has a numbering of its own.
@@ -196,7 +196,7 @@ def write(path: Path, A: Matrix, *, labels: ArrayLike | None = None, format: str
         raise TypeError(f"A must be a Matrix (see from_edges, from_scipy, from_networkx), got {type(A).__name__}")
     name = os.fspath(path)
     ids = None if labels is None else _check_labels(np.asarray(labels), max(A.shape))
-    if format is None and mapped.is_folder(name):
+    if format is None and _is_folder_to_write(name):
         mapped.write(name, A, ids)
         return
     kind = _kinds_with_suffix_of(name)[-1] if format is None else _kind_called(format)
@@ -212,9 +212,13 @@ def has_banner(path: Path) -> bool:
 
 def keeps_labels(path: Path) -> bool:
     """Can the file format that the suffix names hold vertex ids of any kind?"""
-    if mapped.is_folder(os.fspath(path)):
+    if _is_folder_to_write(os.fspath(path)):
         return True
     return _kinds_with_suffix_of(os.fspath(path))[-1].keeps_labels
+
+
+def _is_folder_to_write(path: str) -> bool:
+    return mapped.is_folder(path) or not (_suffix_of(path) or is_gzip(path))
 
 
 def _kind_called(name: str) -> FileKind:

@@ -12,18 +12,22 @@ LONGEST = 240
 
 @contextmanager
 def refusing_damage(path: str, what: str = "") -> Iterator[None]:
-    """Have errors of damaged content say ValueError `path: what (why)`; all others pass.
+    """Have errors of damaged content say ValueError `path: what (why)`; those that name the file pass, and all others.
 
-    Those that pass are what the system says of a file, and what a signal's handler raises, as TimeoutError.
+    Such others are what the system says of a file, and what a signal's handler raises, as TimeoutError.
     """
     try:
         yield
     except Exception as error:
         if not _is_of_damage(error):
             raise
-        said = " ".join((str(error) or type(error).__name__).removeprefix(f"{path}: ").split())
+        said = " ".join((str(error) or type(error).__name__).split())
+        named = said.startswith(f"{path}:") and isinstance(error, ValueError)
+        if named and len(said) <= len(path) + LONGEST:
+            raise
+        said = said.removeprefix(f"{path}:").lstrip() if named else said
         said = said if len(said) <= LONGEST else f"{said[:LONGEST]} …"
-        raise ValueError(f"{path}: {f'{what} ({said})' if what else said}") from error
+        raise ValueError(f"{path}: {f'{what} ({said})' if what and not named else said}") from error
 
 
 def _is_of_damage(error: Exception) -> bool:

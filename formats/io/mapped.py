@@ -15,6 +15,7 @@ and its file one element. A folder appears under its name only when it is comple
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
@@ -29,7 +30,9 @@ from ..matrix.base import Matrix, find_format
 from ..matrix.contract import as_shape
 from ..progress import Bar
 from ..storage.compressed import CSC, CSR, check_starts, strips
-from .npz import Stored
+from .damage import refusing_damage
+from .npz import Stored, check_labels
+from .writing import nothing_lost
 
 HEAD, LAYOUT, VERSION = "head.json", "semiring matrix", 1
 PIECE = 1 << 22
@@ -38,7 +41,7 @@ PIECE = 1 << 22
 
 def is_folder(path: str) -> bool:
     """Does the path name a folder: one that is there, or by its last letter?"""
-    return os.path.isdir(path) or path.endswith(os.sep)
+    return os.path.isdir(path) or path.endswith(("/", os.sep))
 
 
 def write(path: str, A: Matrix, labels: Array | None) -> None:
@@ -46,16 +49,19 @@ def write(path: str, A: Matrix, labels: Array | None) -> None:
 
     ValueError for a folder of anything else. On a terminal a bar shows how far it is.
     """
-    path = path.rstrip(os.sep)
+    path = path.rstrip("/" + os.sep)
+    if os.path.isfile(path):
+        raise FileExistsError(errno.EEXIST, "A path without a suffix is a folder to write, but a file is there", path)
     if os.path.isdir(path) and os.listdir(path):
         _head(path)
     temporary, before = (f"{path}.{os.urandom(4).hex()}.{suffix}" for suffix in ("tmp", "old"))
-    os.mkdir(temporary)
     try:
-        _fill(temporary, A, labels)
-        if os.path.isdir(path):
-            os.replace(path, before)
-        os.replace(temporary, path)
+        with nothing_lost(path, temporary):
+            os.mkdir(temporary)
+            _fill(temporary, A, labels)
+            if os.path.isdir(path):
+                os.replace(path, before)
+            os.replace(temporary, path)
     except BaseException:
         if os.path.isdir(before) and not os.path.exists(path):
             os.replace(before, path)
@@ -87,7 +93,7 @@ def _fill(folder: str, A: Matrix, labels: Array | None) -> None:
                 about = {"descr": told[name]["dtype"], "fortran_order": False, "shape": shape}
                 np.lib.format.write_array_header_1_0(file, about)
                 for start in range(0, len(held), PIECE):
-                    np.ascontiguousarray(to_device(held[start : start + PIECE], "cpu")).tofile(file)
+                    file.write(np.ascontiguousarray(to_device(held[start : start + PIECE], "cpu")))
                     done += PIECE
                     bar.update()
     head = {
@@ -143,34 +149,30 @@ def _loaded(array: Array) -> Array:
 
 def opened(path: str) -> tuple[Matrix, Array | None]:
     """(the matrix in a folder, mapped; the vertices' ids, if there are any)."""
-    head = _head(path)
-    try:
+    with refusing_damage(path, f"{HEAD} is no head of a matrix"):
+        head = _head(path)
         fmt = find_format(str(head["format"]))
         names = [field.name for field in fields(fmt)]  # type: ignore[arg-type]
         told, plain = dict(head["arrays"]), dict(head["fields"])
         missing = [name for name in names if name not in told and name not in plain]
         if missing:
-            raise ValueError(f"{HEAD} says nothing of {', '.join(missing)}, which a {fmt.__name__} has")
+            raise ValueError(f"{path}: {HEAD} says nothing of {', '.join(missing)}, which a {fmt.__name__} has")
         arrays = {name: _mapped(path, name, about) for name, about in told.items() if name in (*names, "labels")}
+    with refusing_damage(path):
         A = _checked(fmt, {name: _plain((arrays if name in arrays else plain)[name]) for name in names})
-    except (KeyError, TypeError, AttributeError) as error:
-        raise ValueError(f"{path}: {HEAD} is no head of a matrix ({type(error).__name__}: {error})") from error
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from error
+        check_labels(arrays.get("labels"), A)
     return A, arrays.get("labels")
 
 
 def _head(path: str) -> dict[str, Any]:
     """What the folder says of itself; ValueError if it holds no matrix."""
     try:
-        with open(os.path.join(path, HEAD), encoding="utf-8") as file:
+        with open(os.path.join(path, HEAD), encoding="utf-8") as file, refusing_damage(path, f"{HEAD} is no JSON"):
             head = json.load(file)
     except (FileNotFoundError, NotADirectoryError) as error:
         if not os.path.isdir(path):
             raise
         raise ValueError(f"{path} is a folder without {HEAD}: it holds no matrix that `write` has written") from error
-    except ValueError as error:
-        raise ValueError(f"{path}: {HEAD} is no JSON ({error})") from error
     if not isinstance(head, dict) or head.get("layout") != LAYOUT:
         raise ValueError(f"{path}: {HEAD} is of no {LAYOUT}")
     if head.get("version") != VERSION:
@@ -181,16 +183,15 @@ def _head(path: str) -> dict[str, Any]:
 def _mapped(folder: str, name: str, about: dict[str, Any]) -> Array:
     """An array as its file has it, mapped; ValueError if it is another than the head says."""
     if not name.isidentifier():
-        raise ValueError(f"{HEAD} names an array {name!r}")
+        raise ValueError(f"{folder}: {HEAD} names an array {name!r}")
     file = os.path.join(folder, f"{name}.npy")
-    size = os.path.getsize(file)
-    array = np.load(file, mmap_mode="r", allow_pickle=False) if size else np.empty(0)
+    with refusing_damage(folder, f"{name}.npy is damaged"):
+        array = np.load(file, mmap_mode="r", allow_pickle=False) if os.path.getsize(file) else np.empty(0)
     shape = tuple(about["shape"])
     held = (1,) if about.get("repeated") else shape
     if array.dtype.str != about["dtype"] or array.shape != held:
-        raise ValueError(
-            f"{name}.npy holds {array.dtype.str} of shape {array.shape}, {HEAD} says {about['dtype']} of {held}"
-        )
+        found = f"{array.dtype.str} of shape {array.shape}"
+        raise ValueError(f"{folder}: {name}.npy holds {found}, {HEAD} says {about['dtype']} of {held}")
     plain = np.asarray(array)
     return np.broadcast_to(plain, shape) if about.get("repeated") else read_only(plain)
 

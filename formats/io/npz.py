@@ -80,9 +80,14 @@ def read(source: Source) -> Stored:
         archive.check_sizes([*names, "labels"])
         A = cls(**{name: _plain(archive.load(name)) for name in names})
         labels = archive.load("labels") if "labels" in archive else None
-        if labels is not None and (labels.shape != (max(A.shape),) or labels.dtype.kind not in "iu"):
-            raise ValueError(f"labels must be {max(A.shape)} integers, got {labels.dtype} of shape {labels.shape}")
+        check_labels(labels, A)
     return Stored(A, labels, source.force)
+
+
+def check_labels(labels: Array | None, A: Matrix) -> None:
+    """ValueError for what cannot be the ids of the vertices."""
+    if labels is not None and (labels.shape != (max(A.shape),) or labels.dtype.kind not in "iu"):
+        raise ValueError(f"labels must be {max(A.shape)} integers, got {labels.dtype} of shape {labels.shape}")
 
 
 def _of_scipy(archive: Archive, name: str, force: bool) -> Matrix:

@@ -1,4 +1,7 @@
-"""Writing: a file that appears under its name only when it is complete, and edges as lines of text."""
+"""Writing: a file that appears under its name only when it is complete, and edges as lines of text.
+
+A device or a pipe is no file to be replaced: it is written to.
+"""
 
 from __future__ import annotations
 
@@ -22,10 +25,11 @@ def replacing(path: str) -> Iterator[BinaryIO]:
     folder, name = os.path.split(path)
     if folder and not os.path.isdir(folder):
         raise FileNotFoundError(errno.ENOENT, "No such folder", folder)
-    temporary = os.path.join(folder, f".{name}.{os.urandom(4).hex()}.tmp")
+    in_place = os.path.exists(path) and not os.path.isfile(path)
+    temporary = path if in_place else os.path.join(folder, f".{name}.{os.urandom(4).hex()}.tmp")
     try:
-        with ExitStack() as stack:
-            stream: BinaryIO = stack.enter_context(open(temporary, "xb"))
+        with nothing_lost(path, temporary), ExitStack() as stack:
+            stream: BinaryIO = stack.enter_context(open(temporary, "wb" if in_place else "xb"))
             if is_gzip(path):
                 import gzip
 
@@ -33,11 +37,26 @@ def replacing(path: str) -> Iterator[BinaryIO]:
                 packed = gzip.GzipFile(filename="", mode="wb", compresslevel=6, fileobj=stream, mtime=0)
                 stream = cast(BinaryIO, stack.enter_context(packed))
             yield stream
-        os.replace(temporary, path)
+            stack.close()
+            if not in_place:
+                os.replace(temporary, path)
     except BaseException:
-        with suppress(FileNotFoundError):
-            os.unlink(temporary)
+        if not in_place:
+            with suppress(FileNotFoundError):
+                os.unlink(temporary)
         raise
+
+
+@contextmanager
+def nothing_lost(path: str, temporary: str) -> Iterator[None]:
+    """Have errors of writing, as on a full disk, name what was to be written, and say that the old content is kept."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is not None and not str(error.filename).startswith(temporary):
+            raise  # which is of another file
+        why = f"{error.strerror or error} (nothing was written, and what was there before is kept)"
+        raise OSError(error.errno or errno.EIO, why, path) from error
 
 
 def write_lines(stream: BinaryIO, template: str, *columns: Array) -> None:

@@ -10,6 +10,7 @@ import gzip
 import mmap
 import os
 import re
+import zlib
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -209,6 +210,8 @@ def _opened(path: str) -> Iterator[TextIO]:
             raise ValueError(f"{path}: expected text in UTF-8: {error}") from error
         except csv.Error as error:
             raise ValueError(f"{path}: {error}") from error
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            raise ValueError(f"{path}: the gzip data are damaged or cut short: {error}") from error
 
 
 def _separator(path: str, line: str) -> str:

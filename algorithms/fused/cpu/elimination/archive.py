@@ -6,30 +6,30 @@ archive as they are, unpacked: what it promises is never more than the file hold
 
 from __future__ import annotations
 
-import struct
 import zipfile
+from contextlib import suppress
 from os import PathLike
 from typing import Any
 
 import numpy as np
 
 from formats import CSR
+from formats.io.damage import refusing_damage
 from formats.io.writing import replacing
 from formats.places import HOST
 
 VERSION = 1
 """Of the layout; files of another are refused."""
 
+NO_FACTOR = "this is no factor that can be read"
 PARTS = ("version", "semiring", "indptr", "indices", "values", "order", "how", "up", "down")
 
 
 def is_factor(file: str | PathLike[str]) -> bool:
     """Is the file an archive with the parts of a factor?"""
-    try:
-        with zipfile.ZipFile(file) as archive:
-            return {f"{part}.npy" for part in PARTS} <= set(archive.namelist())
-    except (zipfile.BadZipFile, OSError, ValueError):
-        return False
+    with suppress(ValueError, OSError), refusing_damage(str(file)), zipfile.ZipFile(file) as archive:
+        return {f"{part}.npy" for part in PARTS} <= set(archive.namelist())
+    return False
 
 
 def save(file: str | PathLike[str], parts: dict[str, Any]) -> None:
@@ -40,7 +40,7 @@ def save(file: str | PathLike[str], parts: dict[str, Any]) -> None:
 
 def load(file: str | PathLike[str]) -> tuple[CSR, dict[str, Any]]:
     """(the matrix, the other parts) of a file; ValueError for one that holds no factor, or of another version."""
-    try:
+    with refusing_damage(str(file), NO_FACTOR):
         with zipfile.ZipFile(file) as archive:
             packed = [each.filename for each in archive.infolist() if each.compress_type != zipfile.ZIP_STORED]
             HOST.check_room(f"the factor in {file}", sum(each.file_size for each in archive.infolist()))
@@ -56,8 +56,6 @@ def load(file: str | PathLike[str]) -> tuple[CSR, dict[str, Any]]:
         n = parts["order"].size
         A = CSR(parts.pop("indptr"), parts.pop("indices"), parts.pop("values"), (n, n))
         check(parts, A)
-    except (ValueError, KeyError, TypeError, EOFError, OverflowError, zipfile.BadZipFile, struct.error) as error:
-        raise ValueError(f"{file}: this is no factor that can be read ({error})") from error
     return A, parts
 
 
