@@ -1,6 +1,7 @@
 """read on files damaged at random: each is read, alike by both loops, or refused with its name and line.
 
-Nothing takes more than a stated memory or time, whatever a file says of itself.
+Nothing takes more than a stated memory or time, whatever a file says of itself. Files of all kinds, by every reader,
+are in the last test: some of them at each run, 20,000 of them by `pytest -m nightly`.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import gzip
 import io
 import re
+import shutil
 import signal
 import tracemalloc
 from collections.abc import Callable, Iterator
@@ -17,12 +19,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.sparse
 
-from formats import Matrix, from_edges, read
+from algorithms import Factor, Graph, factor
+from algorithms.fused.cpu.elimination.archive import is_factor
+from formats import Matrix, from_edges, open_mapped, read, write
 from formats.io import source
 from formats.matrix.base import find_format
 
-from .files import THE_GRAPH_AS, read_by
+from .files import MATRIX_MARKET, THE_GRAPH_AS, read_by
 
 MAX_BYTES = 200 << 20  # the limit on dimensions allows some vectors of 2**22 elements
 MAX_SECONDS = 5.0
@@ -266,3 +271,158 @@ def changed(random: Random, parts: dict[str, np.ndarray]) -> dict[str, np.ndarra
     pick = random.integers(len(others) + 1)
     replaced = {name: others[pick]} if pick < len(others) else {}
     return {key: kept for key, kept in parts.items() if key != name} | replaced
+
+
+# --- files of all kinds -----------------------------------------------------------------------------------------------
+
+MOST_SAID = 400
+"""Characters of an error, beside the file's name."""
+ENTRIES = ([0, 0, 1, 4, 4], [1, 2, 4, 0, 3], [1, -2, 3, 4, 5])
+XML = """<?xml version="1.0" encoding="utf-8"?>
+<graphml xmlns="http://graphml.graphdrawing.org/xmlns">
+<key id="d0" for="edge" attr.name="weight" attr.type="double"><default>1.5</default></key>
+<key id="d1" for="edge" attr.name="name" attr.type="string"/> <key id="d2" for="node" attr.name="x" attr.type="int"/>
+<graph edgedefault="undirected"><node id="a"><data key="d2">7</data></node><node id="b"/><node id="c"/>
+<edge source="a" target="b"><data key="d0">4</data><data key="d1">A &amp; B</data></edge>
+<edge source="b" target="c" directed="true"><data key="d0">-2.5e3</data></edge><edge source="c" target="c"/>
+</graph></graphml>
+"""
+TABLES = {
+    "names.csv": 'from,to,km,road\nParis,Dijon,315,A6\nDijon,Lyon,195,"A31, A6"\nLyon,Z\u00fcrich,430,A40\n',
+    "names.tsv": "source\ttarget\nParis\tLyon\nLyon\tRome\n",
+    "names.psv": "Paris|Dijon|3.5\nDijon|Lyon|1e2\n",
+    "banner.csv": MATRIX_MARKET + "real symmetric\n4 4 3\n2 1 1.5D+01\n4 3 2\n3 3 -1\n",
+    "banner.dat": "%MatrixMarket matrix coordinate pattern symmetric\n% c\n4 4 2\n2 1\n4 3\n",
+    "dense.mtx": "%%MatrixMarket matrix array integer general\n2 2\n1\n0\n-3\n4\n",
+    "dense.txt": "%%MatrixMarket matrix array real skew-symmetric\n3 3\n1.5\n0\n-3d0\n",
+}
+
+
+@cache
+def of_all_kinds() -> dict[str, bytes | dict[str, np.ndarray]]:
+    """Small good files of every kind by name: bytes, or the arrays of an archive."""
+    A = from_edges(*ENTRIES, shape=5)
+    files: dict[str, bytes | dict[str, np.ndarray]] = {name: text.encode() for name, text in TABLES.items()}
+    files |= texts() | {"graph.graphml": XML.encode()}
+    for fmt in Matrix.formats:
+        files[f"{fmt}.npz"] = dict(np.load(io.BytesIO(written(A.to(fmt), "npz"))))
+    for kind in ("csr", "csc", "coo", "bsr", "dia"):
+        stream = io.BytesIO()
+        scipy.sparse.save_npz(stream, getattr(scipy.sparse, f"{kind}_array")(A.to_dense()))
+        files[f"scipy-{kind}.npz"] = dict(np.load(io.BytesIO(stream.getvalue())))
+    return files
+
+
+@cache
+def of_a_factor() -> dict[str, np.ndarray]:
+    import tempfile
+
+    rows = np.arange(12)
+    with tempfile.TemporaryDirectory() as folder:
+        factor(from_edges(rows, (rows + 1) % 12, rows + 1)).write(f"{folder}/f", labels=rows)
+        return dict(np.load(f"{folder}/f"))
+
+
+def made_and_damaged(random: Random, folder: Path) -> Path:
+    """A damaged file, or folder of arrays, of a kind drawn at random."""
+    pick = random.integers(10)
+    if pick == 0:
+        return damaged_folder(random, folder / "mapped")
+    names = ["a.factor"] if pick == 1 else ["graph.graphml"] if pick == 2 else sorted(of_all_kinds())
+    name = names[random.integers(len(names))]
+    content = of_a_factor() if pick == 1 else of_all_kinds()[name]
+    if isinstance(content, dict):
+        for _ in range(random.integers(0, 3)):
+            content = changed(random, content)
+        stream = io.BytesIO()
+        (np.savez if pick == 1 or random.random() < 0.5 else np.savez_compressed)(stream, **content)
+        data, mutations = stream.getvalue(), (flip, flip, cut, repeat)
+        data = damaged(random, data, mutations) if random.random() < 0.5 else data
+    else:
+        data = damaged(random, content, MUTATIONS)
+    if random.random() < 0.15:
+        name, data = f"{name}.gz", gzip.compress(data, 1)
+        data = damaged(random, data, (flip, cut, repeat)) if random.random() < 0.5 else data
+    path = folder / name
+    path.write_bytes(data)
+    return path
+
+
+def damaged_folder(random: Random, folder: Path) -> Path:
+    """A folder of mapped arrays, one of whose files is another, or is missing."""
+    formats = sorted(Matrix.formats)
+    A = from_edges(*ENTRIES, shape=5).to(find_format(formats[random.integers(len(formats))]))
+    write(folder, A, labels=range(10, 15) if random.random() < 0.5 else None)
+    files = sorted(folder.iterdir())
+    file = files[random.integers(len(files))]
+    if file.suffix == ".npy" and random.random() < 0.5:
+        [array] = changed(random, {"": np.load(file)}).values() or [np.zeros(0)]
+        np.save(file, array)
+    elif random.random() < 0.1:
+        file.unlink()
+    else:
+        mutations = MUTATIONS if file.suffix == ".json" else (flip, flip, cut, repeat)
+        file.write_bytes(damaged(random, file.read_bytes(), mutations))
+    return folder
+
+
+def read_factor(path: Path) -> Matrix:
+    F = Factor.read(path)
+    F.solve(0)
+    return F.A
+
+
+def read_graph(path: Path) -> Matrix:
+    return Graph.read(path).matrix
+
+
+def check_seed(seed: int, folder: Path) -> None:
+    """A damaged file is a matrix that keeps its format's rules, or an error that names it in a few words."""
+    random = np.random.default_rng(seed)
+    path = made_and_damaged(random, folder)
+    readers: list[Callable[[Path], Matrix]] = [read, read_graph]
+    readers += [open_mapped] if path.is_dir() else [read_factor] if path.name.startswith("a.factor") else []
+    for reader in readers:
+        about = f"seed {seed}: {path.name} by {reader.__name__}"
+        try:
+            with limits(of_memory=seed % 8 == 0):
+                reader(path).check()
+        except (ValueError, OSError) as error:
+            said = str(error)
+            assert str(path) in said, f"{about}: {said}"
+            assert len(said.replace(str(path), "")) <= MOST_SAID, f"{about}: {said}"
+        except Exception as error:
+            raise AssertionError(about) from error
+    if not path.is_dir():
+        is_factor(path)
+        path.unlink()
+    else:
+        shutil.rmtree(path)
+
+
+@pytest.mark.long
+def test_a_share_of_damaged_files_of_all_kinds_is_read_or_refused_by_name(fuzz_seeds, tmp_path):
+    for seed in fuzz_seeds[::20]:
+        check_seed(seed, tmp_path)
+
+
+@pytest.mark.nightly
+def test_damaged_files_of_all_kinds_are_read_or_refused_by_name(fuzz_seeds, tmp_path):
+    for seed in fuzz_seeds:
+        check_seed(seed, tmp_path)
+
+
+@pytest.mark.long
+def test_the_command_line_refuses_damaged_files_in_a_sentence(tmp_path, run):
+    refused = 0
+    for seed in range(40):
+        path = made_and_damaged(np.random.default_rng(seed), tmp_path)
+        command = ("route", path, "--from", "1", "--to", "2") if path.suffix == ".factor" else ("info", path)
+        result = run(*command)
+        assert result.code in (0, 2), f"seed {seed}: {path} {result}"
+        if result.code:
+            refused += 1
+            assert re.fullmatch(r"semiring: [^\n]{,600}\n", result.err), f"seed {seed}: {result}"
+        if path.is_dir():
+            shutil.rmtree(path)
+    assert refused > 10

@@ -194,7 +194,8 @@ def write(stream: BinaryIO, A: Matrix, labels: Array | None) -> None:
         parts["labels"] = labels
     archive = io.BytesIO()  # savez goes back in what it writes, which a compressed stream cannot
     np.savez(archive, allow_pickle=False, format=np.array(type(A).__name__.lower()), **parts)
-    stream.write(archive.getbuffer())
+    with archive.getbuffer() as written:
+        stream.write(written)
 
 
 def _plain(part: Array) -> Any:
