@@ -372,6 +372,10 @@ def read_factor(path: Path) -> Matrix:
     return F.A
 
 
+def read_labelled(path: Path) -> Matrix:
+    return read(path, return_labels=True)[0]
+
+
 def read_graph(path: Path) -> Matrix:
     return Graph.read(path).matrix
 
@@ -380,7 +384,7 @@ def check_seed(seed: int, folder: Path) -> None:
     """A damaged file is a matrix that keeps its format's rules, or an error that names it in a few words."""
     random = np.random.default_rng(seed)
     path = made_and_damaged(random, folder)
-    readers: list[Callable[[Path], Matrix]] = [read, read_graph]
+    readers: list[Callable[[Path], Matrix]] = [read, read_labelled, read_graph]
     readers += [open_mapped] if path.is_dir() else [read_factor] if path.name.startswith("a.factor") else []
     for reader in readers:
         about = f"seed {seed}: {path.name} by {reader.__name__}"

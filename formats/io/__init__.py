@@ -16,7 +16,7 @@ from ..matrix.base import Matrix
 from ..parts.group import TIMEOUT, Communicator, Group
 from ..parts.partitioned import Partitioned
 from . import algs4, dimacs, edge_list, mapped, matrix_market, npz, pace, shares
-from .kind import Content, FileKind
+from .kind import Content, FileKind, check_labels
 from .mapped import open_mapped
 from .source import Source, is_gzip, open_source
 from .writing import replacing
@@ -195,7 +195,9 @@ def write(path: Path, A: Matrix, *, labels: ArrayLike | None = None, format: str
     if not isinstance(A, Matrix):
         raise TypeError(f"A must be a Matrix (see from_edges, from_scipy, from_networkx), got {type(A).__name__}")
     name = os.fspath(path)
-    ids = None if labels is None else _check_labels(np.asarray(labels), max(A.shape))
+    ids = None if labels is None else np.asarray(labels)
+    if ids is not None:
+        check_labels(ids, max(A.shape))
     if format is None and _is_folder_to_write(name):
         mapped.write(name, A, ids)
         return
@@ -258,13 +260,3 @@ def _kind_of(source: Source, format: str | None) -> FileKind:
 
 def _kind_of_banner(source: Source) -> FileKind | None:
     return next((kind for kind in KINDS if kind.banner and source.opens_like(b"", kind.banner)), None)
-
-
-def _check_labels(labels: Array, n: int) -> Array:
-    if labels.shape != (n,) or labels.dtype.kind not in "iu":
-        raise ValueError(f"labels must be {n} integers, got {labels.dtype} of shape {labels.shape}")
-    if n and labels.min() < 0:
-        raise ValueError(f"labels must not be negative, got {labels.min()}")
-    if len(np.unique(labels)) < n:
-        raise ValueError("labels must be distinct")
-    return labels

@@ -22,12 +22,11 @@ def refusing_damage(path: str, what: str = "") -> Iterator[None]:
         if not _is_of_damage(error):
             raise
         said = " ".join((str(error) or type(error).__name__).split())
-        named = said.startswith(f"{path}:") and isinstance(error, ValueError)
-        if named and len(said) <= len(path) + LONGEST:
-            raise
-        said = said.removeprefix(f"{path}:").lstrip() if named else said
-        said = said if len(said) <= LONGEST else f"{said[:LONGEST]} …"
-        raise ValueError(f"{path}: {f'{what} ({said})' if what and not named else said}") from error
+        named = isinstance(error, ValueError) and str(error).startswith(path)
+        if not named:
+            said = f"{path}: {f'{what} ({said[:LONGEST]})' if what else said}"
+        longest = len(path) + LONGEST
+        raise ValueError(said if len(said) <= longest else f"{said[:longest]} …") from error
 
 
 def _is_of_damage(error: Exception) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, BinaryIO, Protocol
 
+import numpy as np
 from numpy.typing import DTypeLike
 
 from ..arrays import Array
@@ -20,6 +21,16 @@ class Content(Protocol):
     def labels(self) -> Array | range: ...
 
     def matrix(self, directed: bool, dtype: DTypeLike | None) -> Matrix: ...
+
+
+def check_labels(labels: Array, n: int) -> None:
+    """ValueError for what cannot be the ids of n vertices."""
+    if labels.shape != (n,) or labels.dtype.kind not in "iu":
+        raise ValueError(f"labels must be {n} integers, got {labels.dtype} of shape {labels.shape}")
+    if n and labels.min() < 0:
+        raise ValueError(f"labels must not be negative, got {labels.min()}")
+    if not (labels[1:] > labels[:-1]).all() and len(np.unique(labels)) < n:
+        raise ValueError("labels must be distinct")
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,8 @@ from ..matrix.contract import as_shape
 from ..progress import Bar
 from ..storage.compressed import CSC, CSR, check_starts, strips
 from .damage import refusing_damage
-from .npz import Stored, check_labels
+from .kind import check_labels
+from .npz import Stored
 from .writing import nothing_lost
 
 HEAD, LAYOUT, VERSION = "head.json", "semiring matrix", 1
@@ -158,9 +159,11 @@ def opened(path: str) -> tuple[Matrix, Array | None]:
         if missing:
             raise ValueError(f"{path}: {HEAD} says nothing of {', '.join(missing)}, which a {fmt.__name__} has")
         arrays = {name: _mapped(path, name, about) for name, about in told.items() if name in (*names, "labels")}
-    with refusing_damage(path):
+    with refusing_damage(path, f"its arrays are no {fmt.__name__} matrix"):
         A = _checked(fmt, {name: _plain((arrays if name in arrays else plain)[name]) for name in names})
-        check_labels(arrays.get("labels"), A)
+    with refusing_damage(path):
+        if "labels" in arrays:
+            check_labels(arrays["labels"], max(A.shape))
     return A, arrays.get("labels")
 
 
@@ -186,7 +189,7 @@ def _mapped(folder: str, name: str, about: dict[str, Any]) -> Array:
         raise ValueError(f"{folder}: {HEAD} names an array {name!r}")
     file = os.path.join(folder, f"{name}.npy")
     with refusing_damage(folder, f"{name}.npy is damaged"):
-        array = np.load(file, mmap_mode="r", allow_pickle=False) if os.path.getsize(file) else np.empty(0)
+        array = np.lib.format.open_memmap(file, "r") if os.path.getsize(file) else np.empty(0)
     shape = tuple(about["shape"])
     held = (1,) if about.get("repeated") else shape
     if array.dtype.str != about["dtype"] or array.shape != held:

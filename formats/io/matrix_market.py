@@ -77,10 +77,10 @@ def _read_banner(source: Source) -> tuple[str, str, str]:
             if field == "complex":
                 raise source.error("complex numbers are no weights: write their real parts", source.line_number)
             if field not in ENTRY:
-                raise source.error(f"values must be {', '.join(ENTRY)}, got {field!r}", source.line_number)
+                raise source.error(f"values must be {', '.join(ENTRY)}, got {field[:60]!r}", source.line_number)
             no_values = field == "pattern" and (layout == "array" or symmetry == "skew-symmetric")
             if symmetry not in SYMMETRIES or no_values:
-                raise source.error(f"a {field} {layout} cannot be read as {symmetry!r}", source.line_number)
+                raise source.error(f"a {field} {layout} cannot be read as {symmetry[:60]!r}", source.line_number)
             return layout, field, symmetry
     raise source.mismatch("%%MatrixMarket matrix coordinate FIELD SYMMETRY", line, source.line_number)
 

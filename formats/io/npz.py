@@ -25,7 +25,7 @@ from ..matrix.base import Matrix, find_format
 from ..places import HOST
 from .damage import refusing_damage
 from .edges import Edges, check_dimension
-from .kind import FileKind
+from .kind import FileKind, check_labels
 from .source import BLOCK_BYTES, Source, is_gzip
 
 SMALL_BYTES = 64 << 20
@@ -68,7 +68,8 @@ def read(source: Source) -> Stored:
         name = archive.text("format")
     with refusing_damage(source.path):
         if "data" in archive and name in OF_SCIPY:
-            return Stored(_of_scipy(archive, name, source.force), None, source.force)
+            with refusing_damage(source.path, f"its arrays are no {name} matrix of SciPy"):
+                return Stored(_of_scipy(archive, name, source.force), None, source.force)
         if name is None:
             listed = ", ".join(archive.entries) or "nothing"
             raise ValueError(
@@ -78,16 +79,12 @@ def read(source: Source) -> Stored:
         names = [field.name for field in fields(cls)]  # type: ignore[arg-type]
         archive.check(names, name)
         archive.check_sizes([*names, "labels"])
-        A = cls(**{name: _plain(archive.load(name)) for name in names})
+        with refusing_damage(source.path, f"its arrays are no {name} matrix"):
+            A = cls(**{name: _plain(archive.load(name)) for name in names})
         labels = archive.load("labels") if "labels" in archive else None
-        check_labels(labels, A)
+        if labels is not None:
+            check_labels(labels, max(A.shape))
     return Stored(A, labels, source.force)
-
-
-def check_labels(labels: Array | None, A: Matrix) -> None:
-    """ValueError for what cannot be the ids of the vertices."""
-    if labels is not None and (labels.shape != (max(A.shape),) or labels.dtype.kind not in "iu"):
-        raise ValueError(f"labels must be {max(A.shape)} integers, got {labels.dtype} of shape {labels.shape}")
 
 
 def _of_scipy(archive: Archive, name: str, force: bool) -> Matrix:

@@ -159,7 +159,7 @@ class Layout:
         bad = next(k for k, text in enumerate(column) if not is_number(text))
         place = self.places[2] + 1
         raise ValueError(
-            f"{self.where(done + bad)}: expected a number as weight in column {place}, got {column[bad]!r}"
+            f"{self.where(done + bad)}: expected a number as weight in column {place}, got {column[bad][:60]!r}"
         )
 
     def where(self, row: int) -> str:
