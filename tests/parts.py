@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse
 
 import algorithms as al
 import formats
@@ -383,9 +384,14 @@ def check_reading(comm: Any) -> None:
         (Path(folder) / "real.el").write_text("\n".join([*lines, "5 6 2.5"]))
         (Path(folder) / "empty.gr").write_text("p sp 7 0\n")
         (Path(folder) / "bad.gr").write_text("p sp 9 60\n" + "a 1 2 3\n" * 40 + "a 1 x 3\n" + "a 1 2 3\n" * 19)
+        dense = "\n".join(map(str, np.arange(144) % 5))
+        (Path(folder) / "dense.txt").write_text(f"%%MatrixMarket matrix array real general\n12 12\n{dense}\n")
+        banner = (data / "karate.mtx").read_text()
+        (Path(folder) / "banner.edges").write_text("\n" + banner)
+        scipy.sparse.save_npz(f"{folder}/scipy.npz", scipy.sparse.coo_array(A.to_scipy()))
         (Path(folder) / "few.gr").write_text("p sp 9 60\n" + "a 1 2 3\n" * 40)
     told(comm, lambda: None)
-    names = ["gaps.txt", "real.el", "empty.gr", "archive.npz", "folder"]
+    names = ["gaps.txt", "real.el", "empty.gr", "archive.npz", "folder", "dense.txt", "banner.edges", "scipy.npz"]
     ours = ["dimacs9-sample.gr", "tinyEWD.txt", "west0067.mtx", "karate.mtx", "p2p-Gnutella08.txt.gz"]
     for file in [Path(folder) / name for name in names] + [data / name for name in ours]:
         expected, labels = read(file, return_labels=True)

@@ -77,6 +77,28 @@ def test_damaged_factors_are_refused(tmp_path: Path) -> None:
         Factor.read(tmp_path / "nowhere")
 
 
+def test_bytes_of_any_factor_may_be_damaged(tmp_path: Path, refused: Any) -> None:
+    file = tmp_path / "f.factor"
+    factor(roads(5)).write(file)
+    whole = file.read_bytes()
+    end = whole.rindex(b"PK\x05\x06")
+    entry = whole.index(b"PK\x01\x02")
+    for at, value in (
+        (entry + 10, 99),
+        (entry + 8, 1),
+        (entry + 6, 99),
+        (entry + 42, 255),
+        (end + 16, 255),
+        (200, 255),
+    ):
+        damaged = bytearray(whole)  # compression, flags, version, offset of a member; of the directory; an array
+        damaged[at] ^= value
+        file.write_bytes(damaged)
+        with pytest.raises(ValueError, match=f"{file}: this is no factor that can be read"):
+            Factor.read(file)
+        assert str(file) in refused("route", file, "--from", 1, "--to", 2)
+
+
 def test_semirings_of_your_own_stay_in_memory(tmp_path: Path) -> None:
     mine = Semiring(MONOIDS["min"], BinaryOp("mine", scalar=lambda a, b: a + b), one=0, laws=MinPlus.laws)
     with pytest.raises(ValueError, match="stay in memory"):

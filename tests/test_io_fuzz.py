@@ -55,6 +55,38 @@ PIECES = (
 )
 
 
+XML_PIECES = (
+    *(
+        b"<edge source='a' target='b'/>",
+        b"<data key='d0'>",
+        b"</data>",
+        b"<node id='b'>",
+        b"</node>",
+        b"<graph>",
+        b"</graph>",
+    ),
+    *(
+        b" directed='true'",
+        b" directed='no'",
+        b"<!--",
+        b"-->",
+        b"&lt;",
+        b"&nbsp;",
+        b"<![CDATA[",
+        b"<default>inf</default>",
+    ),
+    *(
+        b" for='node'",
+        b" attr.type='boolean'",
+        b"<port name='p'/>",
+        b"<hyperedge/>",
+        b"<?x?>",
+        b"<key id='d0'/>",
+        b"]]>",
+    ),
+)
+
+
 @cache
 def texts() -> dict[str, bytes]:
     """Small good files of every text format, by name."""
@@ -130,6 +162,11 @@ def end_otherwise(random: Random, data: bytes) -> bytes:
 
 def mark(random: Random, data: bytes) -> bytes:
     return (b"\xef\xbb\xbf", b"\xff\xfe", b"\n", b"c\n", b"#\n")[random.integers(5)] + data
+
+
+def mark_up(random: Random, data: bytes) -> bytes:
+    at = random.integers(0, len(data) + 1)
+    return data[:at] + XML_PIECES[random.integers(len(XML_PIECES))] + data[at:]
 
 
 MUTATIONS: tuple[Callable[[Random, bytes], bytes], ...] = (
@@ -260,10 +297,14 @@ def changed(random: Random, parts: dict[str, np.ndarray]) -> dict[str, np.ndarra
         *(np.zeros(0), np.array([2**62, 2**62]), np.array([1e300, np.nan]), np.array(True), np.array(1j), part.ravel()),
         *(np.append(part, part), np.array(part.tolist()), np.arange(part.size), np.zeros((0, 2**40), np.int8)),
     ]
+    if part.size and part.dtype.kind in "iuf":
+        poked = part.copy()  # the commonest damage that every check of kinds and lengths lets pass
+        poked.flat[random.integers(part.size)] = random.choice([-(part.dtype.kind != "u"), 0, 1, 2, part.size, 127])
+        others += [poked] * 8
     if part.dtype.kind in "iu":
         others += [
             part + 1,
-            part.astype("int64") * -(2**20),
+            np.asarray(part, "int64") << 20,
             part.astype("float32"),
             part.astype("uint64"),
             part.astype(">i4"),
@@ -339,7 +380,7 @@ def made_and_damaged(random: Random, folder: Path) -> Path:
         data, mutations = stream.getvalue(), (flip, flip, cut, repeat)
         data = damaged(random, data, mutations) if random.random() < 0.5 else data
     else:
-        data = damaged(random, content, MUTATIONS)
+        data = damaged(random, content, (*MUTATIONS, *[mark_up] * 10) if pick == 2 else MUTATIONS)
     if random.random() < 0.15:
         name, data = f"{name}.gz", gzip.compress(data, 1)
         data = damaged(random, data, (flip, cut, repeat)) if random.random() < 0.5 else data

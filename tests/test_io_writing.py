@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import resource
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +16,9 @@ import scipy.io
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from algorithms import Factor, factor
 from formats import COO, Matrix, from_edges, read, write
-from formats.io import dimacs
+from formats.io import dimacs, keeps_labels
 
 from .files import A_SMALL, MATRIX_MARKET, edges
 from .strategies import FORMATS
@@ -219,3 +226,108 @@ def test_the_same_matrix_gives_the_same_bytes(tmp_path, name):
     for folder in (tmp_path, tmp_path / "other"):
         write(folder / name, A_SMALL)
     assert (tmp_path / name).read_bytes() == (tmp_path / "other" / name).read_bytes()
+
+
+# --- where nothing can be written ------------------------------------------------------------------------------------
+
+
+@contextmanager
+def files_of_at_most(limit: int) -> Iterator[None]:
+    """Let the system refuse to make files larger, as a full disk does."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+LARGE = from_edges(*np.random.default_rng(0).integers(0, 3000, (3, 20_000), np.int32), shape=3000)
+
+
+@pytest.mark.parametrize(
+    "name", ["a.mtx", "a.mtx.gz", "a.txt", "a.csv", "a.gr", "a.npz", "a.npz.gz", "folder", "slash/", "a.factor"]
+)
+def test_on_a_full_disk_nothing_is_lost_and_the_file_is_named(tmp_path, name):
+    def put(A: Matrix) -> None:
+        factor(A, force=True).write(path) if name == "a.factor" else write(path, A)
+
+    def found() -> Matrix:
+        return Factor.read(path).A if name == "a.factor" else read(path)
+
+    path = f"{tmp_path}/{name}"
+    small = from_edges([0, 1, 2], [1, 2, 0], [5, 9, 7])
+    put(small)
+    large = LARGE if name != "a.factor" else from_edges(range(2000), range(1, 2001), shape=2001)
+    with (
+        files_of_at_most(3000),
+        pytest.raises(OSError, match="nothing was written, and what was there before") as error,
+    ):
+        put(large)
+    assert str(error.value.filename) == path.rstrip("/")
+    assert error.value.errno == errno.EFBIG
+    assert os.listdir(tmp_path) == [name.rstrip("/")]
+    assert found().equals(small)
+    put(large)
+    assert found().equals(large)
+
+
+def test_the_command_line_says_so_in_a_sentence(tmp_path, refused):
+    write(tmp_path / "a.npz", LARGE)
+    with files_of_at_most(3000):
+        said = refused("convert", tmp_path / "a.npz", tmp_path / "b.mtx")
+    assert said == f"File too large (nothing was written, and what was there before is kept): {tmp_path / 'b.mtx'}"
+
+
+@pytest.mark.parametrize("format", ["mtx", "npz", "dimacs"])
+def test_a_device_is_written_to_and_not_replaced(tmp_path, format):
+    link = tmp_path / "full"  # which would be replaced, and not the device
+    link.symlink_to("/dev/full")
+    with pytest.raises(OSError, match="nothing was written") as error:
+        write(link, LARGE, format=format)
+    assert (error.value.errno, error.value.filename) == (errno.ENOSPC, str(link))
+    assert link.is_char_device()
+    link.unlink()
+    link.symlink_to("/dev/null")
+    write(link, LARGE, format=format)
+    assert link.is_char_device()
+
+
+def test_a_pipe_takes_what_is_written(tmp_path):
+    pipe = tmp_path / "a.mtx"
+    os.mkfifo(pipe)
+    taken: list[bytes] = []
+    reader = threading.Thread(target=lambda: taken.append(pipe.read_bytes()))
+    reader.start()
+    write(pipe, A_SMALL)
+    reader.join()
+    write(tmp_path / "b.mtx", A_SMALL)
+    assert taken == [(tmp_path / "b.mtx").read_bytes()]
+
+
+# --- folders ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["graph", "of.2026/graph", "graph/", "Graph-1"])
+def test_a_path_without_a_suffix_is_a_folder(tmp_path, fine, name):
+    (tmp_path / "of.2026").mkdir()
+    path = f"{tmp_path}/{name}"
+    write(path, A_SMALL, labels=[7, 8, 9, 5])
+    A, labels = read(path, return_labels=True)
+    assert os.path.isdir(path)
+    assert A.equals(A_SMALL)
+    assert labels.tolist() == [7, 8, 9, 5]
+    assert keeps_labels(path)
+    write(path, A_SMALL.T)
+    assert read(path).equals(A_SMALL.T.to("csr"))
+    fine("convert", path, tmp_path / "other")
+    assert read(tmp_path / "other").equals(A_SMALL.T)
+
+
+def test_a_file_without_a_suffix_is_not_replaced_by_a_folder(file):
+    path = file("graph", "mine")
+    with pytest.raises(FileExistsError, match="without a suffix is a folder to write, but a file is there"):
+        write(path, A_SMALL)
+    assert path.read_text() == "mine"
+    with pytest.raises(ValueError, match="unknown suffix ''"):
+        write(path.with_name("graph.gz"), A_SMALL)

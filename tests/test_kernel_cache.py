@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import math
 import os
+import signal
 import subprocess
 import sys
 import warnings
@@ -253,6 +254,24 @@ def test_damaged_machine_code_is_not_run(damage: Callable[[bytes], bytes], store
     assert adder(5)(1) == 6
     assert adder(5)(1) == 6
     assert made == ["add", "add"]
+
+
+@pytest.mark.parametrize("written_to", [False, True])
+def test_a_pipe_among_kernels_hangs_nobody_and_is_replaced(store: Store, made: list[str], written_to: bool) -> None:
+    adder(11)(1)
+    [file] = folder_of(store).iterdir()
+    file.unlink()
+    os.mkfifo(file, 0o600)
+    end = os.open(file, os.O_RDWR) if written_to else None
+    signal.alarm(20)  # a hang ends the tests, and is not waited for
+    try:
+        assert [adder(11)(1), adder(11)(2)] == [12, 13]
+    finally:
+        signal.alarm(0)
+        if end is not None:
+            os.close(end)
+    assert made == ["add", "add"]
+    assert file.is_file()
 
 
 def test_machine_code_under_another_name_is_not_run(store: Store, made: list[str]) -> None:

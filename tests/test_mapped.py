@@ -136,6 +136,37 @@ DAMAGES: dict[str, tuple[Any, str]] = {
 }
 
 
+@pytest.mark.parametrize("reader", [open_mapped, read])
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("indices.npy", b"\x93NUMPY\x01\x00\x76\x00{'descr': '<i4', (" + b" " * 101 + b"\n", "indices.npy is damaged"),
+        ("indices.npy", b"\x93NUMPY\x01\x00\xff\xff{", "indices.npy is damaged"),
+        ("values.npy", b"", "values.npy holds"),
+        ("values.npy", b"\x80\x04N.", "values.npy is damaged"),
+        ("values.npy", b"PK\x03\x04" + b"\0" * 40, "values.npy is damaged"),
+        ("head.json", b"", "head.json is no JSON"),
+        ("head.json", b"[" * 100_000, "head.json is no JSON"),
+        ("head.json", b"\xff\xfe", "head.json is no JSON"),
+        ("head.json", b"[1, 2]", "head.json is of no semiring matrix"),
+        ("labels.npy", np.arange(3), "labels.npy holds"),
+        ("labels.npy", np.zeros(16, int), "labels must be distinct"),
+        ("labels.npy", -np.arange(16), "labels must not be negative, got -15"),
+    ],
+)
+def test_a_damaged_file_of_a_folder_is_named(tmp_path: Path, refused: Any, name, content, said, reader: Any) -> None:
+    folder = tmp_path / "graph"
+    write(folder, rmat(4), labels=np.arange(16))
+    if isinstance(content, bytes):
+        (folder / name).write_bytes(content)
+    else:
+        np.save(folder / name, content)
+    with pytest.raises(ValueError, match=f"^{folder}: {said}") as error:
+        reader(folder)
+    assert len(str(error.value)) < len(str(folder)) + 300
+    assert refused("info", folder).startswith(f"{folder}: {said}")
+
+
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_a_head_that_does_not_fit_is_refused_by_name(damage: str, tmp_path: Path) -> None:
     folder = tmp_path / "graph"

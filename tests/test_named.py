@@ -394,6 +394,27 @@ def test_short_lines_and_other_encodings_are_named(tmp_path: Path):
         Graph.read(file)
 
 
+def test_damaged_compressed_text_is_named(tmp_path: Path, refused):
+    file = tmp_path / "graph.csv.gz"
+    lines = "from,to,km\n" + "".join(f"v{k},v{k * k % 997},{k}\n" for k in range(3000))
+    packed = gzip.compress(lines.encode())
+    for data in (packed[:-9], packed[: len(packed) // 2], b"from,to\na,b\n", packed[:50] + b"\xff" * 9 + packed[59:]):
+        file.write_bytes(data)
+        with pytest.raises(ValueError, match=f"{file}.* the gzip data are damaged or cut short"):
+            Graph.read(file)
+        assert str(file) in refused("sssp", file, "--source", "v1")
+
+
+def test_names_and_numbers_of_any_length_are_named_shortly(tmp_path: Path):
+    file = tmp_path / "graph.csv"
+    file.write_text(f"from,to\n{'9' * 5000},1\n")
+    assert Graph.read(file).names[1] in ("1", 1)
+    file.write_text(f"from,to,km\na,b,{'9' * 5000}x\n")
+    with pytest.raises(ValueError, match=f"{file}:2: expected a number") as error:
+        Graph.read(file)
+    assert len(str(error.value)) < len(str(file)) + 200
+
+
 def test_other_files_are_read(tmp_path: Path):
     G = nx.DiGraph()
     G.add_edge("Paris", "Lyon", weight=5, km=465)

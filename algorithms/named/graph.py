@@ -13,6 +13,7 @@ from formats.arrays import Array, to_device
 from formats.arrays import differs as different
 from formats.interop import Weight
 from formats.io import has_banner
+from formats.io.damage import refusing_damage
 from formats.io.source import is_gzip, open_source
 from formats.named.names import Names
 from formats.named.tables import Table, column_of, looked_up_by_row
@@ -292,7 +293,7 @@ class Graph:
                 raise ValueError(f"{name}: edges in GraphML have a source and a target, and no other columns of names")
             from formats.named.graphml import read_graphml
 
-            with open_source(name) as document:
+            with refusing_damage(name), open_source(name) as document:
                 table, nodes = read_graphml(document, "weight" if weight == "auto" else weight, columns)
             return cls._of(table, directed, nodes)
         if usual and ending_of(name) not in TEXT:

@@ -21,11 +21,11 @@ def refusing_damage(path: str, what: str = "") -> Iterator[None]:
     except Exception as error:
         if not _is_of_damage(error):
             raise
-        said = " ".join((str(error) or type(error).__name__).split())
-        named = isinstance(error, ValueError) and str(error).startswith(path)
-        if not named:
+        said, longest = " ".join((str(error) or type(error).__name__).split()), len(path) + LONGEST
+        if not (isinstance(error, ValueError) and said.startswith(path)):
             said = f"{path}: {f'{what} ({said[:LONGEST]})' if what else said}"
-        longest = len(path) + LONGEST
+        elif len(said) <= longest:
+            raise
         raise ValueError(said if len(said) <= longest else f"{said[:longest]} …") from error
 
 

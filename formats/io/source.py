@@ -131,7 +131,6 @@ class Source:
         self._at, self._end, self._ended = 0, rest + read, read == 0
         if not self._begun:
             self._begun, self._at = True, len(BYTE_ORDER_MARK) * self._text.startswith(BYTE_ORDER_MARK, 0, read)
-            self._ended = self._at == self._end
         if self._ended and self._at < self._end and self._text[self._end - 1] not in b"\r\n":
             self._text[self._end] = ord("\n")
             self._end += 1

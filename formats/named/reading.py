@@ -185,6 +185,9 @@ def is_edge_list(path: str) -> bool:
         return re.search(rb"(?:^|[,\s])0[0-9]", data) is None
 
 
+_INTEGER = re.compile(r"0|[1-9][0-9]{,999}")
+"""A name that is written as Python writes an integer, and not so long that Python refuses to read it."""
+
 _NUMBERS = re.compile(r"[0-9]+[ \t]*[,;|\s][ \t]*[0-9]+[ \t]*([,;|\s]|$)")
 """The names of two vertices, at the start of a line."""
 
@@ -252,7 +255,7 @@ def _place(path: str, fields: list[str], header: bool, column: Column) -> int:
 def _as_integers(source: Coded, target: Coded) -> tuple[Coded, Coded]:
     """The columns with integers as names, if every name is written as one."""
     names = (source.names, target.names)
-    if not all(name.isdecimal() and name.isascii() and (name[0] != "0" or name == "0") for name in chain(*names)):
+    if not all(_INTEGER.fullmatch(name) for name in chain(*names)):
         return source, target
     return Coded(source.codes, list(map(int, source.names))), Coded(target.codes, list(map(int, target.names)))
 
