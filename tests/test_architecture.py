@@ -238,7 +238,6 @@ FEW_LINES = {
     "algorithms/cli/bench.py",  # a file for each command
     "semiring/cpu/loops/segmented.py",  # a file for each format's loops
     "semiring/cuda/packing.py",  # a file for each file of kernels
-    "formats/io/kind.py",  # what a line of the table of file formats is
     "semiring/generic/layout.py",  # what a line of both backends' tables of formats is
 }
 

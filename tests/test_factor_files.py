@@ -96,7 +96,9 @@ def test_bytes_of_any_factor_may_be_damaged(tmp_path: Path, refused: Any) -> Non
         file.write_bytes(damaged)
         with pytest.raises(ValueError, match=f"{file}: this is no factor that can be read"):
             Factor.read(file)
-        assert str(file) in refused("route", file, "--from", 1, "--to", 2)
+        assert f"{file}: this is no factor that can be read" in refused("route", file, "--from", 1, "--to", 2)
+    (tmp_path / "graph.npz").write_bytes(whole[:100])
+    assert "this is no .npz archive" in refused("route", tmp_path / "graph.npz", "--from", 1, "--to", 2)
 
 
 def test_semirings_of_your_own_stay_in_memory(tmp_path: Path) -> None:

@@ -99,8 +99,9 @@ def read(
     """The matrix of the graph in a file, A[u, v] = weight of u -> v: a CSR, or what an .npz archive holds.
 
     Args:
-        path: the file, also compressed by gzip; or a folder that `write` has made, see `open_mapped`.
-        format: a name from `KINDS`; by default the suffix and the file's opening tell.
+        path: the file, also compressed by gzip, or an archive of `scipy.sparse.save_npz`; or a folder that `write` has
+            made, see `open_mapped`.
+        format: a name from `KINDS`; by default a Matrix Market banner, else the suffix and the file's opening tell.
         directed: False adds the reverse of every edge. Of parallel edges the least weight stays.
         dtype: of the weights. By default integers give int32, or int64 if any lies outside (-2**31, 2**31 - 1), reals
             give float64, and edges without a weight an int32 1. `inf` is a weight like any other.
@@ -181,7 +182,7 @@ def write(path: Path, A: Matrix, *, labels: ArrayLike | None = None, format: str
 
     Raises:
         ValueError: the format cannot hold the matrix or its labels, or there is no such format.
-        OSError: the file cannot be written.
+        OSError: the file cannot be written; what was there before is kept.
 
     Example:
         >>> import tempfile

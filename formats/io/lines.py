@@ -113,7 +113,7 @@ def _read_good_lines(
     columns = _columns(text, line, error)
     ends, weights = columns[: line.ids], columns[line.ids :]
     if ends:
-        _check_ends(*ends, first, shape, error)
+        _check_ends(ends[0], ends[1], first, shape, error)
     if weights and weights[0].dtype.kind == "i" and (low := weights[0] < line.lowest).any():
         row = int(low.argmax())
         raise error(f"{weights[0][row]} {line.below}", row)

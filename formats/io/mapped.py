@@ -94,7 +94,7 @@ def _fill(folder: str, A: Matrix, labels: Array | None) -> None:
                 about = {"descr": told[name]["dtype"], "fortran_order": False, "shape": shape}
                 np.lib.format.write_array_header_1_0(file, about)
                 for start in range(0, len(held), PIECE):
-                    file.write(np.ascontiguousarray(to_device(held[start : start + PIECE], "cpu")))
+                    file.write(np.ascontiguousarray(to_device(held[start : start + PIECE], "cpu")).data)
                     done += PIECE
                     bar.update()
     head = {

@@ -57,6 +57,7 @@ def read(source: Source) -> Edges:
     entry = ENTRY[field]
     if symmetry == "skew-symmetric":  # -2**63 cannot be negated
         entry = replace(entry, lowest=LOWEST + 1, below="has no counterpart of the other sign in 64 bits")
+    values: Array | None
     if promised is None:
         rows, cols, values = _read_dense(source, entry, (nrows, ncols), symmetry)
     else:

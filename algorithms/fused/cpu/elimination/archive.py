@@ -26,9 +26,13 @@ PARTS = ("version", "semiring", "indptr", "indices", "values", "order", "how", "
 
 
 def is_factor(file: str | PathLike[str]) -> bool:
-    """Is the file an archive with the parts of a factor?"""
-    with suppress(ValueError, OSError), refusing_damage(str(file)), zipfile.ZipFile(file) as archive:
-        return {f"{part}.npy" for part in PARTS} <= set(archive.namelist())
+    """Is the file an archive with the parts of a factor, or a damaged archive that is no .npz?"""
+    with suppress(OSError), open(file, "rb") as stream:
+        if stream.read(4) != b"PK\x03\x04":
+            return False
+        with suppress(ValueError), refusing_damage(str(file)), zipfile.ZipFile(file) as archive:
+            return {f"{part}.npy" for part in PARTS} <= set(archive.namelist())
+        return not str(file).lower().endswith(".npz")
     return False
 
 
