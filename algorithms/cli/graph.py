@@ -141,7 +141,7 @@ def named(file: Path, directed: bool, columns: str | None = None) -> tuple[Matri
 
     columns: of a table, those of both ends and of weights, with commas between.
     """
-    if columns is None and not may_have_names(file):
+    if columns is None and not may_have_names(str(file)):
         comm = world()
         if comm is not None:
             return *read(file, directed=directed, return_labels=True, comm=comm), None

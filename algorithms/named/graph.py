@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, overload
 
-from formats import COO, Matrix, from_networkx, from_scipy, read
+import numpy as np
+
+from formats import COO, Matrix, from_networkx, from_scipy
 from formats.arrays import Array, to_device
 from formats.arrays import differs as different
+from formats.edges import Duplicates, check_dup
 from formats.interop import Weight
-from formats.io import has_banner
+from formats.io import content_of, has_banner
 from formats.io.damage import refusing_damage
-from formats.io.source import is_gzip, open_source
+from formats.io.opening import Readable, name_of, suffix_of
+from formats.io.source import open_source
 from formats.named.names import Names
 from formats.named.tables import Table, column_of, looked_up_by_row
 from formats.storage.orientation import compressed, is_symmetric
@@ -40,15 +43,9 @@ if TYPE_CHECKING:
 TEXT, GRAPHML = (".csv", ".tsv", ".tab", ".psv"), ".graphml"
 
 
-def ending_of(file: str | os.PathLike[str]) -> str:
-    """How a file's name ends, `.gz` aside."""
-    name = os.fspath(file)
-    return os.path.splitext(name[:-3] if is_gzip(name) else name)[1].lower()
-
-
-def may_have_names(file: str | os.PathLike[str]) -> bool:
+def may_have_names(file: str) -> bool:
     """May the vertices in a file have other names than the numbers that `formats.read` knows?"""
-    return ending_of(file) in (*TEXT, GRAPHML)
+    return suffix_of(file) in (*TEXT, GRAPHML)
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -62,6 +59,7 @@ class Graph:
         names: the names of the vertices in order, distinct and hashable; by default 0 to n-1.
         columns: more that is known of the edges, columns of a table by their names.
         rows: of each entry of the matrix, by rows, the row of that table.
+        merged: how many rows of the table became one edge with an earlier one, as far as it is known.
 
     Raises:
         ValueError: the matrix is not square, or there is not one name for each vertex.
@@ -81,6 +79,7 @@ class Graph:
     names: Names
     columns: Mapping[str, Sequence[object]]
     rows: Array | None
+    merged: int
 
     def __init__(
         self,
@@ -88,6 +87,7 @@ class Graph:
         names: Names | Iterable[Hashable] | None = None,
         columns: Mapping[str, Sequence[object]] | None = None,
         rows: Array | None = None,
+        merged: int = 0,
     ) -> None:
         check_graph(matrix)
         if not isinstance(names, Names):
@@ -96,7 +96,8 @@ class Graph:
             raise ValueError(f"{matrix.nrows} vertices need as many names, got {len(names)}")
         if columns and (rows is None or len(rows) != matrix.nnz):
             raise ValueError("columns need rows: for each entry of the matrix the row of the table")
-        for part, value in {"matrix": matrix, "names": names, "columns": columns or {}, "rows": rows}.items():
+        parts = {"matrix": matrix, "names": names, "columns": columns or {}, "rows": rows, "merged": merged}
+        for part, value in parts.items():
             object.__setattr__(self, part, value)
 
     @classmethod
@@ -110,22 +111,24 @@ class Graph:
         directed: bool = True,
         columns: Iterable[str] = (),
         names: Iterable[Hashable] | None = None,
+        dup: Duplicates = "min",
     ) -> Graph:
         """The graph of a table with a row for each edge: of pandas, Polars or Arrow, or a dict of columns.
 
         Names that are integers ascend; others come in the order in which they first occur.
 
         Args:
-            table: the edges. Of parallel ones the lightest stays.
+            table: the edges.
             source: the name of the column of the vertices that edges lead from.
             target: the name of the column of those that they lead to.
             weight: the name of the column of weights; None: every edge weighs 1.
             directed: False lets every edge count both ways.
             columns: more columns, which the legs of paths show.
             names: all vertices in order, also those without edges; by default those of the edges.
+            dup: "min", "max", "sum", "first", "last", or "error", for edges given more than once.
 
         Returns:
-            The graph.
+            The graph, which says how many rows were merged with others.
 
         Raises:
             ValueError: there is no such column, a name is missing or not among `names`, or a weight is no number.
@@ -141,12 +144,14 @@ class Graph:
         weights = None if weight is None else column_of(table, weight)
         more = {name: looked_up_by_row(column_of(table, name)) for name in columns}
         what = (f"source {source!r}", f"target {target!r}", f"weight {weight!r}")
-        return cls._of(Table(*ends, weights, more, what), directed, names)
+        return cls._of(Table(*ends, weights, more, what), directed, names, dup)
 
     @classmethod
-    def _of(cls, table: Table, directed: bool, names: Iterable[Hashable] | None = None) -> Graph:
-        A, found, rows = table.matrix(directed, None if names is None else Names(names))
-        return cls(A, found, table.columns, rows)
+    def _of(
+        cls, table: Table, directed: bool, names: Iterable[Hashable] | None = None, dup: Duplicates = "min"
+    ) -> Graph:
+        A, found, rows, merged = table.matrix(directed, None if names is None else Names(names), dup)
+        return cls(A, found, table.columns, rows, merged)
 
     @classmethod
     def from_edges(
@@ -157,15 +162,17 @@ class Graph:
         *,
         directed: bool = True,
         names: Iterable[Hashable] | None = None,
+        dup: Duplicates = "min",
     ) -> Graph:
         """The graph of edges between vertices of any hashable names.
 
         Args:
             source: (m,) the names of the vertices that edges lead from.
             target: (m,) the names of those that they lead to.
-            weights: (m,) numbers; None: every edge weighs 1. Of parallel edges the lightest stays.
+            weights: (m,) numbers; None: every edge weighs 1.
             directed: False lets every edge count both ways.
             names: all vertices in order, also those without edges; by default those of the edges.
+            dup: "min", "max", "sum", "first", "last", or "error", for edges given more than once.
 
         Returns:
             The graph.
@@ -179,7 +186,7 @@ class Graph:
             >>> dict(g.bfs((0, 0)))
             {(0, 0): 0, (0, 1): 1, (1, 1): 2}
         """
-        return cls._of(Table(source, target, weights), directed, names)
+        return cls._of(Table(source, target, weights), directed, names, dup)
 
     @classmethod
     def from_networkx(
@@ -243,7 +250,7 @@ class Graph:
     @classmethod
     def read(
         cls,
-        file: str | os.PathLike[str],
+        file: Readable,
         source: Column = 0,
         target: Column = 1,
         weight: Column | None = "auto",
@@ -252,28 +259,38 @@ class Graph:
         columns: Sequence[str] = (),
         separator: str | None = None,
         header: bool | None = None,
+        comment: str | None = None,
+        dup: Duplicates = "min",
     ) -> Graph:
         """The graph in a file: of text with separators, GraphML, or of any kind that `formats.read` knows.
 
-        In text, names are integers if every name is written as one.
+        In text, names are integers if every name is written as one. Blanks around a name do not count.
 
         Args:
-            file: the file, also compressed by gzip.
+            file: the file, also compressed (.gz, .bz2, .xz, .zst); "-" for standard input; or an open file.
             source: the column of the vertices that edges lead from, by its name in the heading or its place.
             target: the column of those that they lead to.
-            weight: the column of weights, or in GraphML the attribute; "auto" takes the third column if there is one,
-                in GraphML "weight", and None takes none.
+            weight: the column of weights, or in GraphML the attribute; "auto" takes the one that the heading calls so,
+                or else the third if there is one, in GraphML "weight", and None takes none.
             directed: False lets every edge count both ways. GraphML also says so itself of its edges.
             columns: more columns, or attributes, which the legs of paths show.
             separator: one character; by default the comma, tab, semicolon or bar that the first line has most of.
-            header: is the first line a heading? By default this is told from the columns asked for, and the line.
+            header: is the first line a heading? By default, if columns are asked for by name, or it is of words that
+                are known, as `from` and `km`, or that stand above numbers. Where it cannot be told, an error asks.
+                Known words also say which columns count, wherever they are.
+            comment: what a comment begins with, "" where there are none. By default "#" or "%", if a line that begins
+                so can be no edge; an error asks where it can.
+            dup: "min", "max", "sum", "first", "last", or "error", for edges given more than once.
 
         Returns:
-            The graph.
+            The graph, which says how many rows were merged with others.
 
         Raises:
             ValueError: the file is malformed, as `file:line: what was expected`, or has no such column.
             OSError: the file cannot be opened.
+
+        See Also:
+            `formats.read`: the matrix alone, of a file whose vertices are numbers.
 
         Example:
             >>> import pathlib, tempfile
@@ -286,33 +303,38 @@ class Graph:
         """
         from formats.named.reading import is_edge_list, read_table
 
-        name = os.fspath(file)
-        usual = (source, target, weight, *columns, separator, header) == (0, 1, "auto", None, None)
-        if ending_of(name) == GRAPHML:
+        name = name_of(file)
+        options = (source, target, weight, *columns, separator, header, comment)
+        usual = options == (0, 1, "auto", None, None, None)
+        if suffix_of(name) == GRAPHML:
             if source not in (0, "source") or target not in (1, "target") or (separator, header) != (None, None):
                 raise ValueError(f"{name}: edges in GraphML have a source and a target, and no other columns of names")
             from formats.named.graphml import read_graphml
 
             with refusing_damage(name), open_source(name) as document:
                 table, nodes = read_graphml(document, "weight" if weight == "auto" else weight, columns)
-            return cls._of(table, directed, nodes)
-        if usual and ending_of(name) not in TEXT:
-            return cls._of_numbers(name, directed)
+            return cls._of(table, directed, nodes, dup)
+        if usual and suffix_of(name) not in TEXT:
+            return cls._of_numbers(name, directed, dup)
         if has_banner(name):
             if not usual:
                 raise ValueError(f"{name}: a Matrix Market file has no columns to choose from: give the file alone")
-            return cls._of_numbers(name, directed)
+            return cls._of_numbers(name, directed, dup)
         if usual and is_edge_list(name):
             with suppress(ValueError):  # of which a later line may have other names than numbers
-                return cls._of_numbers(name, directed)
-        return cls._of(read_table(name, source, target, weight, columns, separator, header), directed)
+                return cls._of_numbers(name, directed, dup)
+        table = read_table(name, source, target, weight, columns, separator, header, comment)
+        return cls._of(table, directed, dup=dup)
 
     @classmethod
-    def _of_numbers(cls, file: str, directed: bool) -> Graph:
-        A, ids = read(file, directed=directed, return_labels=True)
+    def _of_numbers(cls, file: str, directed: bool, dup: Duplicates) -> Graph:
+        check_dup(dup)
+        content = content_of(file)
+        with refusing_damage(file):
+            A = content.matrix(directed, None, dup)
         if A.nrows != A.ncols:
             raise ValueError(f"{file}: a graph needs a square matrix, this one is {A.nrows} x {A.ncols}")
-        return cls(A, Names(ids))
+        return cls(A, Names(np.asarray(content.labels)), merged=content.merged(A, directed))
 
     def is_directed(self) -> bool:
         """Is there an edge without its reverse of the same weight? NetworkX asks."""
@@ -526,4 +548,5 @@ class Graph:
         return Edges(self, entries, numbers(entries.rows[:0].astype("int64"), entries.nnz))
 
     def __repr__(self) -> str:
-        return f"<Graph of {self.matrix.nrows:,} vertices, {self.matrix.nnz:,} entries>"
+        merged = f", {self.merged:,} rows merged" if self.merged else ""
+        return f"<Graph of {self.matrix.nrows:,} vertices, {self.matrix.nnz:,} entries{merged}>"

@@ -18,7 +18,8 @@ from ..parts.partitioned import Partitioned
 from . import algs4, dimacs, edge_list, mapped, matrix_market, npz, pace, shares
 from .kind import Content, FileKind, check_labels
 from .mapped import open_mapped
-from .source import Source, is_gzip, open_source
+from .opening import Held, Readable, compression_of, name_of, suffix_of
+from .source import Source, open_source
 from .writing import replacing
 
 __all__ = ["KINDS", "keeps_labels", "open_mapped", "read", "write"]
@@ -38,7 +39,7 @@ Path = str | os.PathLike[str]
 
 @overload
 def read(
-    path: Path,
+    path: Readable,
     *,
     format: str | None = ...,
     directed: bool = ...,
@@ -49,7 +50,7 @@ def read(
 ) -> Matrix: ...
 @overload
 def read(
-    path: Path,
+    path: Readable,
     *,
     format: str | None = ...,
     directed: bool = ...,
@@ -60,7 +61,7 @@ def read(
 ) -> tuple[Matrix, Array]: ...
 @overload
 def read(
-    path: Path,
+    path: Readable,
     *,
     format: str | None = ...,
     directed: bool = ...,
@@ -73,7 +74,7 @@ def read(
 ) -> Partitioned: ...
 @overload
 def read(
-    path: Path,
+    path: Readable,
     *,
     format: str | None = ...,
     directed: bool = ...,
@@ -85,7 +86,7 @@ def read(
     timeout: float = ...,
 ) -> tuple[Partitioned, Array]: ...
 def read(
-    path: Path,
+    path: Readable,
     *,
     format: str | None = None,
     directed: bool = True,
@@ -99,8 +100,8 @@ def read(
     """The matrix of the graph in a file, A[u, v] = weight of u -> v: a CSR, or what an .npz archive holds.
 
     Args:
-        path: the file, also compressed by gzip, or an archive of `scipy.sparse.save_npz`; or a folder that `write` has
-            made, see `open_mapped`.
+        path: the file, or an archive of `scipy.sparse.save_npz`, also compressed (.gz, .bz2, .xz, .zst); "-" for
+            standard input; an open file; or a folder that `write` has made, see `open_mapped`.
         format: a name from `KINDS`; by default a Matrix Market banner, else the suffix and the file's opening tell.
         directed: False adds the reverse of every edge. Of parallel edges the least weight stays.
         dtype: of the weights. By default integers give int32, or int64 if any lies outside (-2**31, 2**31 - 1), reals
@@ -111,7 +112,7 @@ def read(
         force: also read a file that says it has more than 2**22 vertices, and 64 for each edge, or an archive that
             unpacks to more than 64 MiB and 200 times its size.
         comm: an mpi4py communicator, whose processes read the file together: of lines of text each its share, of a
-            folder its rows. Of gzip, .npz and PACE each reads all. The matrix is then in parts, see `partition`.
+            folder its rows. Of compressed files, .npz and PACE each reads all. The matrix is in parts, see `partition`.
         timeout: seconds that a process waits for the others.
 
     Returns:
@@ -121,28 +122,35 @@ def read(
         ValueError: the file is malformed, as `file:line: what was expected`, or a weight does not fit `dtype`.
         OSError: the file cannot be opened.
 
+    See Also:
+        `algorithms.Graph.read`: tables whose vertices have names, and whose columns are chosen.
+
     Example:
         >>> from algorithms.data import rome99
         >>> read(rome99)
         <CSR 3353×3353, 8859 entries, int32, cpu>
     """
-    name = os.fspath(path)
+    name = name_of(path)
     if comm is not None:
+        if isinstance(name, Held):
+            raise ValueError(f"several processes read a file by its path, got {name}")
         P, ids = _in_parts(name, Group(comm, timeout), format, directed, dtype, force)
         return (P, _listed(ids)) if return_labels else P
-    content: Content
-    if mapped.is_folder(name):
-        content = mapped.read(name, force)
-    else:
-        with open_source(name, progress, force) as source:
-            kind = _kind_of(source, format)
-            content = kind.read(source)
+    content = content_of(name, format, progress, force)
     try:
         A = content.matrix(directed, dtype)
         labels = content.labels if return_labels else range(0)
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from error
     return (A, _listed(labels)) if return_labels else A
+
+
+def content_of(name: str, format: str | None = None, progress: bool | None = None, force: bool = False) -> Content:
+    """What a file holds, before it is a matrix."""
+    if mapped.is_folder(name):
+        return mapped.read(name, force)
+    with open_source(name, progress, force) as source:
+        return _kind_of(source, format).read(source)
 
 
 def _listed(labels: Array | range) -> Array:
@@ -221,7 +229,7 @@ def keeps_labels(path: Path) -> bool:
 
 
 def _is_folder_to_write(path: str) -> bool:
-    return mapped.is_folder(path) or not (_suffix_of(path) or is_gzip(path))
+    return mapped.is_folder(path) or not (suffix_of(path) or compression_of(path))
 
 
 def _kind_called(name: str) -> FileKind:
@@ -232,7 +240,10 @@ def _kind_called(name: str) -> FileKind:
 
 
 def _suffix_of(path: str) -> str:
-    return os.path.splitext(path[:-3] if is_gzip(path) else path)[1].lower()
+    """The suffix. What was held open and has none is text, unless it opens as an archive does."""
+    if suffix_of(path) or not isinstance(path, Held):
+        return suffix_of(path)
+    return npz.KIND.suffixes[0] if path.content.startswith(b"PK") else edge_list.KIND.suffixes[0]
 
 
 def _kinds_with_suffix_of(path: str) -> list[FileKind]:

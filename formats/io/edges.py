@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -13,6 +14,10 @@ from ..hooks import machine_code
 from ..storage.compressed import CSR
 from .sorting import in_order, sorted_by_rows
 from .source import Source
+
+if TYPE_CHECKING:
+    from ..edges import Duplicates
+    from ..matrix.base import Matrix
 
 LARGE_DIMENSION = 2**22
 DIMENSION_PER_EDGE = 64
@@ -33,27 +38,28 @@ class Edges:
 
     def mirrored(self, negated: bool = False) -> Edges:
         """With the reverse of every edge, of the weight or the negated weight; self-loops stay single."""
-        reverse = self.src != self.dst
-        src = np.concatenate((self.src, self.dst[reverse]))
-        dst = np.concatenate((self.dst, self.src[reverse]))
+        at, again = both_ways(self.src, self.dst)
+        src, dst = np.where(again, self.dst[at], self.src[at]), np.where(again, self.src[at], self.dst[at])
         weights = self.weights
         if weights is not None:
-            weights = weights.astype(np.result_type(weights, np.int64), copy=False)  # of int32, the negated may be none
-            weights = np.concatenate((weights, -weights[reverse] if negated else weights[reverse]))
+            weights = weights.astype(np.result_type(weights, np.int64), copy=False)[
+                at
+            ]  # of int32, the negated may be none
+            weights = np.where(again, -weights, weights) if negated else weights
         return Edges(src, dst, weights, self.shape, self.labels)
 
-    def matrix(self, directed: bool, dtype: DTypeLike | None) -> CSR:
-        """The edges as a matrix; of parallel edges the least weight stays."""
+    def matrix(self, directed: bool, dtype: DTypeLike | None, dup: Duplicates = "min") -> CSR:
+        """The edges as a matrix, in which parallel ones are one."""
         from ..edges import from_edges
         from ..storage.compressed import compress
 
         if not directed and self.shape[0] != self.shape[1]:
             raise ValueError(f"directed=False needs a square matrix, this one is {self.shape[0]} x {self.shape[1]}")
         both_ways, shape = self.both_ways or not directed, self.shape
-        if not are_many(self.src.size) or max(shape) > DIMENSION_PER_EDGE * self.src.size:
+        if dup != "min" or not are_many(self.src.size) or max(shape) > DIMENSION_PER_EDGE * self.src.size:
             edges = self.mirrored() if both_ways else self
             weights = None if edges.weights is None else narrow(edges.weights)
-            return from_edges(edges.src, edges.dst, weights, shape=shape, dtype=dtype)
+            return from_edges(edges.src, edges.dst, weights, shape=shape, dtype=dtype, dup=dup)
         index_type = index_dtype(*shape, (1 + both_ways) * self.src.size)
         src, dst = (ends.astype(index_type, copy=False) for ends in (self.src, self.dst))
         values = np.empty(0, np.int32) if self.weights is None else as_values(narrow(self.weights), dtype)
@@ -64,6 +70,22 @@ class Edges:
         if self.weights is None:
             values = as_values(np.ones(dst.size, np.int32), dtype)
         return CSR.trusted(indptr, dst, values, shape)
+
+    def merged(self, A: Matrix, directed: bool) -> int:
+        """How many of the edges became one with another, when they became the matrix."""
+        if directed and not self.both_ways:
+            return self.src.size - A.nnz
+        loops = self.src[self.src == self.dst]
+        kept = len(np.unique(loops)) if loops.size else 0
+        return self.src.size - kept - (A.nnz - kept) // 2
+
+
+def both_ways(src: Array, dst: Array) -> tuple[Array, Array]:
+    """(the numbers of edges, each twice if it is no self-loop; is it the reverse that is meant?)."""
+    twice = 1 + (src != dst)
+    again = np.ones(int(twice.sum()), bool)
+    again[np.cumsum(twice) - twice] = False
+    return np.repeat(np.arange(src.size), twice), again
 
 
 def are_many(edges: int) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, BinaryIO, Protocol
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -13,6 +13,9 @@ from ..arrays import Array
 from ..matrix.base import Matrix
 from .source import Source
 
+if TYPE_CHECKING:
+    from ..edges import Duplicates
+
 
 class Content(Protocol):
     """What a reader returns: a matrix still to be built, and the file's own vertex ids."""
@@ -20,7 +23,9 @@ class Content(Protocol):
     @property
     def labels(self) -> Array | range: ...
 
-    def matrix(self, directed: bool, dtype: DTypeLike | None) -> Matrix: ...
+    def matrix(self, directed: bool, dtype: DTypeLike | None, dup: Duplicates = "min") -> Matrix: ...
+
+    def merged(self, A: Matrix, directed: bool) -> int: ...
 
 
 def check_labels(labels: Array, n: int) -> None:

@@ -15,7 +15,7 @@ import os
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -26,10 +26,15 @@ from ..places import HOST
 from .damage import refusing_damage
 from .edges import Edges, check_dimension
 from .kind import FileKind, check_labels
-from .source import BLOCK_BYTES, Source, is_gzip
+from .opening import compression_of, size_of
+from .source import BLOCK_BYTES, Source
 
 SMALL_BYTES = 64 << 20
 INFLATION = 200  # how many times the file's size its content may take beyond SMALL_BYTES
+
+
+if TYPE_CHECKING:
+    from ..edges import Duplicates
 
 
 @dataclass(frozen=True)
@@ -47,11 +52,15 @@ class Stored:
             check_dimension(n, self.stored.nnz)
         return range(n) if self.given is None else self.given
 
-    def matrix(self, directed: bool, dtype: DTypeLike | None) -> Matrix:
+    def matrix(self, directed: bool, dtype: DTypeLike | None, dup: Duplicates = "min") -> Matrix:
         A = self.stored
         if not directed:
-            A = Edges(*A.to_edges(), A.shape, range(0)).matrix(directed, A.dtype).to(type(A), **A.options)
+            A = Edges(*A.to_edges(), A.shape, range(0)).matrix(directed, A.dtype, dup).to(type(A), **A.options)
         return A if dtype is None else A.astype(dtype)
+
+    def merged(self, A: Matrix, directed: bool) -> int:
+        """None, as its entries are the matrix."""
+        return 0
 
 
 OF_SCIPY = {  # what save_npz writes of each format, beside format, shape and data
@@ -124,8 +133,8 @@ class Archive:
 
         self._source = source
         stream: BinaryIO = source.stream
-        if is_gzip(source.path) or not stream.seekable():  # a .zip file is read from its end
-            packed = os.fstat(stream.fileno()).st_size
+        if compression_of(source.path) or not stream.seekable():  # a .zip file is read from its end
+            packed = size_of(source.path)
             unpacked = io.BytesIO()
             while block := stream.read(BLOCK_BYTES):
                 unpacked.write(block)

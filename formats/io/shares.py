@@ -26,7 +26,8 @@ from ..storage.compressed import CSR
 from . import mapped
 from .edges import Edges, narrow
 from .kind import FileKind
-from .source import LINE_END, Buffer, Source, count_lines, is_gzip
+from .opening import compression_of
+from .source import LINE_END, Buffer, Source, count_lines
 
 CHUNK = 1 << 16
 """Bytes that are looked at a time for where a line ends."""
@@ -154,7 +155,7 @@ def cut_here(A: Matrix, group: Group) -> Partitioned:
 def shares_lines(source: Source, kind: FileKind) -> bool:
     """Can each process read its own share of the lines?"""
     in_order = bool(kind.whole) and source.opens_like(b"", kind.whole)
-    return kind.by_lines and not in_order and not is_gzip(source.path)
+    return kind.by_lines and not in_order and not compression_of(source.path)
 
 
 def first_steps(group: Group, path: str, about: tuple[Any, ...]) -> None:

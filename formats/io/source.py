@@ -14,6 +14,7 @@ from io import BufferedIOBase
 from typing import BinaryIO, cast
 
 from ..progress import Bar
+from .opening import compression_of, open_as_it_is, open_content, size_of
 
 BLOCK_BYTES = 1 << 20
 LINE_BYTES = 1 << 20
@@ -153,24 +154,10 @@ def count_lines(block: bytes | bytearray) -> int:
 
 @contextmanager
 def open_source(path: str, progress: bool | None = None, force: bool = False) -> Iterator[Source]:
-    """The file at `path` as a Source; damaged gzip is a ValueError."""
+    """The file at `path` as a Source; ValueError if its compressed data are damaged."""
     with ExitStack() as stack:
-        file = stack.enter_context(open(path, "rb"))
-        size, wanted = os.fstat(file.fileno()).st_size, progress if file.seekable() else False
+        file = stack.enter_context(open_as_it_is(path))
+        size, wanted = size_of(path), progress if file.seekable() else False
         bar = stack.enter_context(Bar(os.path.basename(path), size, file.tell, wanted, in_bytes=True))
-        if not is_gzip(path):
-            yield Source(path, file, bar, force, size)
-            return
-        import gzip
-        import zlib
-
-        source = Source(path, cast(BinaryIO, stack.enter_context(gzip.open(file))), bar, force)
-        try:
-            yield source
-        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-            where = f" somewhere after line {source.line_number}" if source.line_number else ""
-            raise source.error(f"the gzip data are damaged or cut short{where}: {error}") from error
-
-
-def is_gzip(path: str) -> bool:
-    return path.lower().endswith(".gz")
+        stream = stack.enter_context(open_content(path, file))
+        yield Source(path, stream, bar, force, 0 if compression_of(path) else size)

@@ -14,7 +14,7 @@ from typing import BinaryIO, cast
 import numpy as np
 
 from ..arrays import Array
-from .source import is_gzip
+from .opening import packing
 
 EDGES_PER_BLOCK = 1 << 16
 
@@ -30,11 +30,7 @@ def replacing(path: str) -> Iterator[BinaryIO]:
     try:
         with nothing_lost(path, temporary), ExitStack() as stack:
             stream: BinaryIO = stack.enter_context(open(temporary, "wb" if in_place else "xb"))
-            if is_gzip(path):
-                import gzip
-
-                # no name and no time of its own in the header: the same matrix gives the same bytes
-                packed = gzip.GzipFile(filename="", mode="wb", compresslevel=6, fileobj=stream, mtime=0)
+            if (packed := packing(stream, path)) is not None:
                 stream = cast(BinaryIO, stack.enter_context(packed))
             yield stream
             stack.close()

@@ -7,7 +7,6 @@ one definition of what is right, and one place that says what is wrong.
 
 from __future__ import annotations
 
-import gzip
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,9 +14,21 @@ import numpy as np
 
 from ..arrays import Array
 from ..hooks import machine_code
-from ..io.compiled import FEED, NUMBERS, RETURN, SPACE, byte, ends_line, powers_of_ten, weight_from
+from ..io.compiled import (
+    FEED,
+    NO_BYTE,
+    NUMBERS,
+    RETURN,
+    SPACE,
+    byte,
+    ends_line,
+    past_blanks,
+    powers_of_ten,
+    weight_from,
+)
 from ..io.digits import TENS
-from ..io.source import BYTE_ORDER_MARK, LINE_BYTES, SPARE_BYTES, is_gzip
+from ..io.opening import Held, compression_of, open_content
+from ..io.source import BYTE_ORDER_MARK, LINE_BYTES, SPARE_BYTES
 from .hashing import Table
 from .names import Coded
 
@@ -27,10 +38,13 @@ UNUSED, WEIGHT, FIRST_TEXT = -2, -1, 2
 """What a field is for: nothing, a weight, or from 0 on a column of text, of which the first two are names."""
 
 
-def read_columns(path: str, separator: str, skip: int, places: Sequence[int], weighted: bool) -> list[Any] | None:
+def read_columns(
+    path: str, separator: str, skip: int, places: Sequence[int], weighted: bool, width: int, marks: str
+) -> list[Any] | None:
     """Both columns of names, the weights, if there are any, and columns of text; None if csv is to read the file.
 
-    skip: lines of the heading.  places: of the columns, in this order.
+    skip: lines before the data.  places: of the columns, in this order.  width: the most fields that a line has.
+    marks: what may begin a comment, at most two characters.
     """
     if len(set(places)) < len(places) or not separator.isascii():
         return None
@@ -48,9 +62,11 @@ def read_columns(path: str, separator: str, skip: int, places: Sequence[int], we
     tables = Table(), Table()
     blocks: list[list[Any]] = [[] for _ in range(len(texts) + 1)]
     scan, letters = machine_code(read_rows), text.data
+    mark, other_mark = [*map(ord, marks), NO_BYTE, NO_BYTE][:2]
+    syntax = uses, ord(separator), width, mark, other_mark
     while at < end:
         columns = starts, lengths, weights, weights.view(np.float64)
-        at, rows, real, usual = scan(text, at, end, ord(separator), uses, columns, powers_of_ten(), TENS)
+        at, rows, real, usual = scan(text, at, end, syntax, columns, powers_of_ten(), TENS)
         if not usual:
             return None
         for k, block in enumerate(blocks[:-1]):
@@ -70,11 +86,11 @@ def read_columns(path: str, separator: str, skip: int, places: Sequence[int], we
 
 def _text_of(path: str) -> tuple[Array, int]:
     """(the bytes of a file, and spare ones behind a last line feed, where the text ends)."""
-    with open(path, "rb") as file:
-        if is_gzip(path):
-            content = np.frombuffer(gzip.open(file).read(), np.uint8)
+    with open_content(path) as stream:
+        if compression_of(path) or isinstance(path, Held):
+            content = np.frombuffer(stream.read(), np.uint8)
         else:
-            content = np.memmap(file, np.uint8, "r")
+            content = np.memmap(stream, np.uint8, "r")
         text = np.empty(content.size + SPARE_BYTES, np.uint8)
         text[: content.size] = content
     text[content.size :] = FEED
@@ -96,19 +112,23 @@ def _texts(letters: memoryview, starts: Array, lengths: Array) -> list[bytes]:
     return [bytes(letters[i : i + n]) for i, n in zip(starts.tolist(), lengths.tolist(), strict=True)]
 
 
-def read_rows(text, start, end, separator, uses, columns, powers, tens):
+def read_rows(text, start, end, syntax, columns, powers, tens):
     """Read lines from `start` on, at most as many as there is room for: (where it stopped, rows, are weights real?,
     was all as usual?).
 
-    uses: of each field.  columns: starts and lengths of texts, and weights as integers and as reals, in one memory.
+    syntax: the use of each field, the separator, the most fields of a line, and what may begin a comment.
+    columns: starts and lengths of texts, and weights as integers and as reals, in one memory.
     """
+    uses, separator, width, mark, other_mark = syntax
     starts, lengths, integers, reals = columns
     i, rows, real = start, 0, False
     while i < end and rows < integers.size:
         if byte(text, i) == FEED or (byte(text, i) == RETURN and byte(text, i + 1) == FEED):
             i += 1 if byte(text, i) == FEED else 2
             continue
-        field = 0
+        field, c = 0, byte(text, past_blanks(text, i))
+        if c == mark or c == other_mark:
+            return i, rows, real, False
         while True:
             begin, stop, i, plain = field_from(text, i, end, separator)
             use = uses[field] if field < uses.size else UNUSED
@@ -136,7 +156,7 @@ def read_rows(text, start, end, separator, uses, columns, powers, tens):
             if byte(text, i) != separator:
                 break
             i += 1
-        if field < uses.size or (byte(text, i) == RETURN and byte(text, i + 1) != FEED):
+        if field < uses.size or field > width or (byte(text, i) == RETURN and byte(text, i + 1) != FEED):
             return i, rows, real, False
         i += 1 if byte(text, i) == FEED else 2
         rows += 1

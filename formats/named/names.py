@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from itertools import chain, islice
@@ -66,7 +67,7 @@ class Names:
         try:
             if isinstance(self._listed, range):
                 return self._listed.index(name)  # type: ignore[arg-type]
-            return self._numbers()[name]
+            return self._numbers()[composed(name)]
         except (KeyError, ValueError):
             raise ValueError(f"{what} {name!r} is not a vertex{self._like(name)}") from None
         except TypeError:
@@ -115,7 +116,7 @@ class Names:
 
     def __contains__(self, name: object) -> bool:
         try:
-            return name in (self._listed if isinstance(self._listed, range) else self._numbers())
+            return composed(name) in (self._listed if isinstance(self._listed, range) else self._numbers())
         except TypeError:
             return False
 
@@ -199,11 +200,29 @@ def distinct(column: Any, what: str, where: Where) -> Coded:
         column = texts
     if not isinstance(column, Coded):
         column = _factorized(column) if hasattr(column, "factorize") else _looked_up(column, what)
+    column = _composed(column)
     kinds = set(map(type, column.names))
     for place, name in enumerate(column.names if kinds - {str, int} else ()):
         if _is_missing(name):
             raise ValueError(f"{what} in {where(int((column.codes == place).argmax()))} is missing, got {name!r}")
     return column
+
+
+def composed(name: Any) -> Any:
+    """A text in Unicode's normal form NFC, in which letters that look alike are equal; anything else as it is."""
+    return unicodedata.normalize("NFC", name) if isinstance(name, str) and not name.isascii() else name
+
+
+def _composed(column: Coded) -> Coded:
+    names = list(map(composed, column.names))
+    return column if names == column.names else renamed(column, names)
+
+
+def renamed(column: Coded, names: Sequence[Any]) -> Coded:
+    """The column with other names in place of its own, of which some may be equal."""
+    number: dict[Any, int] = {}
+    places = np.array([number.setdefault(name, len(number)) for name in names], np.int64)
+    return Coded(places.take(column.codes), list(number))
 
 
 def _texts(column: Any) -> Coded | None:

@@ -5,118 +5,128 @@ Compiled loops read a large file, Python's csv module every other; the table is 
 
 from __future__ import annotations
 
-import csv
-import gzip
 import mmap
-import os
 import re
-import zlib
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 from operator import itemgetter
-from typing import Any, TextIO, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from ..arrays import INT32_MAX, Array, fits
-from ..io.source import is_gzip
+from ..io.headings import is_number
+from ..io.opening import Held, compression_of, size_of
 from .compiled import read_columns
-from .names import Coded, did_you_mean
+from .layout import MARKS, Column, Layout, Rows, layout_of, opened
+from .names import Coded, renamed
 from .tables import Table
 
-Column: TypeAlias = str | int
-"""A column by its name in the heading, or by its place, from 0."""
-
-SEPARATORS = ",\t;|"
-HEADINGS = {"source", "target", "src", "dst", "from", "to", "u", "v", "start", "end", "tail", "head", "origin"}
 LARGE_BYTES = 1 << 23
 BLOCK = 1 << 14
+BLANKS = " \t"
 
 
 def read_table(
-    path: str | os.PathLike[str],
+    path: str,
     source: Column = 0,
     target: Column = 1,
     weight: Column | None = "auto",
     columns: Sequence[str] = (),
     separator: str | None = None,
     header: bool | None = None,
+    comment: str | None = None,
 ) -> Table:
     """The edges of a file of text with separators; ValueError says `file:line: what was expected`.
 
-    weight: "auto" takes the third column, if there is one; None takes none.  separator: by default the one of comma,
-    tab, semicolon and bar that the first line has most of.  header: is the first line a heading? By default, if columns
-    are asked for by name, if what it has for a weight is no number, if it calls them `source`, `from` and the like, or
-    if it has words where the next line has numbers.
+    weight: "auto" takes the column whose heading says so, or the third, if there is one; None takes none.  separator,
+    header, comment: see `layout_of`; by default the file tells.
     """
-    name = os.fspath(path)
-    with _opened(name) as text:
-        first, second = _two_lines(text)
-    if not first:
-        raise ValueError(f"{name}: the file is empty")
-    separator = separator or _separator(name, first)
-    if len(separator) != 1:
-        raise ValueError(f"separator must be one character, got {separator!r}")
-    fields = [each.strip() for each in next(csv.reader([first], delimiter=separator, skipinitialspace=True))]
-    if weight == "auto":
-        weight = 2 if len(fields) > 2 and "auto" not in fields else None
-    asked = [source, target, *([] if weight is None else [weight]), *columns]
-    if header is None:
-        header = _is_heading(fields, asked, weight) or (_are_words(fields) and _NUMBERS.match(second) is not None)
-    layout = Layout(name, separator, header, tuple(_place(name, fields, header, each) for each in asked))
-    ends, values, rest = layout.read(weight is not None)
+    layout, first = layout_of(path, source, target, weight, columns, separator, header, comment)
+    reader = Reader(layout)
+    ends, values, rest = reader.read()
+    if layout.header is None:
+        _check_first_edge(layout, first, ends)
     return Table(
         *_as_integers(*ends),
         values,
         dict(zip(columns, rest, strict=True)),
-        (f"source {source!r}", f"target {target!r}", f"weight {weight!r}"),
-        layout.where,
+        reader.what,
+        reader.where,
+    )
+
+
+def _check_first_edge(layout: Layout, first: Sequence[str], ends: Sequence[Coded]) -> None:
+    """ValueError if the first line may be a heading: words alone, which are the names of no other edge."""
+    size = len(ends[0].codes)
+    codes = [end.codes for end in ends]
+    names = [{name: code for code, name in enumerate(end.names)} for end in ends]
+    for at in layout.places[:2]:
+        rows = [code == number[first[at]] for code, number in zip(codes, names, strict=True) if first[at] in number]
+        if size < 2 or sum(int(each.sum()) for each in rows) > 1:
+            return
+    shown = layout.syntax.separator.join(first)
+    raise ValueError(
+        f"{layout.syntax.path}:1: {shown[:60]!r} can be a heading, or an edge: say header=True or header=False"
     )
 
 
 @dataclass(frozen=True)
-class Layout:
-    """Where a file has what. places: of the columns asked for: source, target, weight if there is one, and others."""
+class Reader:
+    """Reads the rows of a table."""
 
-    path: str
-    separator: str
-    header: bool
-    places: tuple[int, ...]
+    layout: Layout
 
-    def read(self, weighted: bool) -> tuple[list[Coded], Any, list[Any]]:
+    @property
+    def what(self) -> tuple[str, str, str]:
+        """What errors call the columns of the edges."""
+        names = [*self.layout.names, "none"]
+        return f"source {names[0]!r}", f"target {names[1]!r}", f"weight {names[2]!r}"
+
+    def read(self) -> tuple[list[Coded], Any, list[Any]]:
         """(both columns of names, the weights, the other columns)."""
+        layout, syntax = self.layout, self.layout.syntax
         found: Sequence[Any] | None = None
-        if os.path.getsize(self.path) >= LARGE_BYTES:
-            found = read_columns(self.path, self.separator, self._lines_of_heading(), self.places, weighted)
+        marks = "".join(MARKS) if syntax.comment is None else syntax.comment
+        usual = len(marks) < 3 and (syntax.comment is None or len(marks) < 2) and marks.isascii()
+        if size_of(syntax.path) >= LARGE_BYTES and usual:
+            skipped = self._line_before_data()
+            found = read_columns(
+                syntax.path, syntax.separator, skipped, layout.places, layout.weighted, layout.width, marks
+            )
         if found is None:
-            found = self._by_csv(weighted)
-        return list(found[:2]), _narrow(found[2]) if weighted else None, list(found[3 if weighted else 2 :])
+            found = self._by_csv()
+        values = _narrow(found[2]) if layout.weighted else None
+        return [_cleaned(end) for end in found[:2]], values, list(found[3 if layout.weighted else 2 :])
 
-    def _by_csv(self, weighted: bool) -> list[Any]:
+    def _by_csv(self) -> list[Any]:
+        layout = self.layout
         numbers = [defaultdict[str, int](), defaultdict[str, int]()]
         for number in numbers:
             number.default_factory = number.__len__
-        blocks: list[list[Any]] = [[] for _ in self.places]
-        take = itemgetter(*self.places)
-        with _opened(self.path) as text:
-            records = self._records(text)
+        blocks: list[list[Any]] = [[] for _ in layout.places]
+        take = itemgetter(*layout.places)
+        with opened(layout.syntax.path) as text:
+            records = islice(Rows(text, layout.syntax), int(bool(layout.header)), None)
             done = 0
             while block := list(islice(records, BLOCK)):
+                if max(map(len, block)) > layout.width:
+                    self._check_width(block, done)
                 try:
                     columns = list(zip(*map(take, block), strict=True))
                 except IndexError:
-                    short = next(k for k, record in enumerate(block) if len(record) <= max(self.places))
+                    needed = max(layout.places) + 1
+                    short = next(k for k, record in enumerate(block) if len(record) < needed)
                     raise ValueError(
-                        f"{self.where(done + short)}: expected {max(self.places) + 1} fields, got {len(block[short])}"
+                        f"{self.where(done + short)}: expected {needed} fields, got {len(block[short])}"
                     ) from None
                 for k, column in enumerate(columns):
                     if k < 2:
                         blocks[k].append(np.fromiter(map(numbers[k].__getitem__, column), np.int64, len(column)))
                     else:
-                        blocks[k].append(self._numbers(column, done) if weighted and k == 2 else column)
+                        blocks[k].append(self._numbers(column, done) if layout.weighted and k == 2 else column)
                 done += len(block)
         empty = np.zeros(0, np.int32)
         taken: list[Any] = [
@@ -124,28 +134,37 @@ class Layout:
             for codes, number in zip(blocks[:2], numbers, strict=True)
         ]
         for k, parts in enumerate(blocks[2:], 2):
-            values = weighted and k == 2
+            values = layout.weighted and k == 2
             taken.append(np.concatenate((empty, *parts)) if values else list(chain.from_iterable(parts)))
         return taken
 
-    def _records(self, text: TextIO) -> Iterator[list[str]]:
-        """The lines of data, each as its fields."""
-        reader = csv.reader(text, delimiter=self.separator, skipinitialspace=True)
-        return islice(filter(None, reader), int(self.header), None)
+    def _check_width(self, block: list[list[str]], done: int) -> None:
+        """ValueError for a record with more fields than the first one, unless the others are empty."""
+        for k, record in enumerate(block):
+            if any(field.strip() for field in record[self.layout.width :]):
+                raise ValueError(
+                    f"{self.where(done + k)}: expected {self.layout.width} fields, as in the first line, got "
+                    f"{len(record)} (a comma within a field needs quotation marks, and decimals a point)"
+                )
 
-    def _lines_of_heading(self) -> int:
-        if not self.header:
-            return 0
-        with _opened(self.path) as text:
-            reader = csv.reader(text, delimiter=self.separator)
-            next(filter(None, reader))
-            return reader.line_num
+    def _line_before_data(self) -> int:
+        """The last line of the heading and of comments before the data."""
+        syntax, header = self.layout.syntax, bool(self.layout.header)
+        with opened(syntax.path) as text:
+            rows = Rows(text, syntax)
+            records = iter(rows)
+            if header:
+                next(records)
+                return rows.number
+            begin = next(records, None)
+            return rows.number - 1 if begin is not None and not any("\n" in field for field in begin) else 0
 
     def _named(self, column: Coded) -> Coded:
         """The column, none of whose names is empty."""
-        if "" in column.names:
-            row = int((column.codes == column.names.index("")).argmax())
-            raise ValueError(f"{self.where(row)}: expected a name, got nothing")
+        for place, name in enumerate(column.names):
+            if not name.strip(BLANKS):
+                row = int((column.codes == place).argmax())
+                raise ValueError(f"{self.where(row)}: expected a name, got nothing")
         return column
 
     def _numbers(self, column: Sequence[str], done: int) -> Array:
@@ -153,103 +172,63 @@ class Layout:
         if not any("_" in text for text in column):  # which Python takes for a separator of thousands
             for kind in (int, float):
                 try:
-                    return np.array(list(map(kind, column)))
+                    numbers = np.array(list(map(kind, column)))
                 except ValueError:
-                    pass
+                    continue
+                if kind is int or not np.isnan(numbers).any():
+                    return numbers
         bad = next(k for k, text in enumerate(column) if not is_number(text))
-        place = self.places[2] + 1
+        place = self.layout.places[2] + 1
+        why = _hint(column[bad])
+        if done + bad == 0 and self.layout.header is not True:
+            why += "; if this line is a heading, say header=True"
         raise ValueError(
-            f"{self.where(done + bad)}: expected a number as weight in column {place}, got {column[bad][:60]!r}"
+            f"{self.where(done + bad)}: expected a number as weight in column {place}, got {column[bad][:60]!r}{why}"
         )
 
     def where(self, row: int) -> str:
         """The file and line of a row of data."""
-        with _opened(self.path) as text:
-            reader = csv.reader(text, delimiter=self.separator, skipinitialspace=True)
-            next(islice(filter(None, reader), row + int(self.header), None), None)
-            return f"{self.path}:{reader.line_num}"
+        layout = self.layout
+        with opened(layout.syntax.path) as text:
+            rows = Rows(text, layout.syntax)
+            next(islice(rows, row + int(bool(layout.header)), None), None)
+            return f"{layout.syntax.path}:{rows.number}"
+
+
+def _hint(text: str) -> str:
+    """What may be wrong with a text that is no number."""
+    if re.fullmatch(r"[-+]?[0-9][0-9.,_ '\u00a0\u202f]*", text.strip()):
+        return ": numbers have a decimal point, and nothing between thousands"
+    return ""
+
+
+def _cleaned(column: Coded) -> Coded:
+    """The column, with names without the blanks around them."""
+    names = [name.strip(BLANKS) for name in column.names]
+    return column if names == column.names else renamed(column, names)
 
 
 def is_edge_list(path: str) -> bool:
-    """Is the file one for `formats.read`?
+    """Is a table, of which nothing is asked, one for `formats.read`, whose compiled loops take integers as they are?
 
-    Does it open with a comment, or with two numbers, with or without a heading, and has it no number like 007?
+    Then its columns are in the usual order, and its first edge has two integers. No name is written like 007, and no
+    line can be either a comment or an edge. A later line may still be of another kind.
     """
-    with _opened(path) as text:
-        first, second = _two_lines(text)
-    if first[:1] in ("#", "%"):
-        return True
-    if is_gzip(path) or not _NUMBERS.match(second if _are_words(first.split(",")) and "," in first else first):
+    if isinstance(path, Held) or compression_of(path):
+        return False
+    layout, _ = layout_of(path, 0, 1, "auto", (), None, None, None)
+    if not layout.is_by_place or layout.syntax.separator not in ", \t":
+        return False
+    with opened(path) as text:
+        edge = next(islice(Rows(text, layout.syntax), int(bool(layout.header)), None), [])
+    if not all(_INTEGER.fullmatch(field.strip()) for field in edge[:2]) or len(edge) > 3:
         return False
     with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-        return re.search(rb"(?:^|[,\s])0[0-9]", data) is None
+        return re.search(rb"(?:^|[,\s])0[0-9]|(?:^|[\r\n])[ \t]*[#%][^#%\s]", data) is None
 
 
 _INTEGER = re.compile(r"0|[1-9][0-9]{,999}")
 """A name that is written as Python writes an integer, and not so long that Python refuses to read it."""
-
-_NUMBERS = re.compile(r"[0-9]+[ \t]*[,;|\s][ \t]*[0-9]+[ \t]*([,;|\s]|$)")
-"""The names of two vertices, at the start of a line."""
-
-
-def _are_words(fields: list[str]) -> bool:
-    """Do both names begin with a letter?"""
-    return all(each.strip()[:1].isalpha() for each in fields[:2])
-
-
-def _two_lines(text: TextIO) -> tuple[str, str]:
-    """The first two lines that are not blank, without the blanks around them."""
-    lines = [*islice((line.strip() for line in text if line.strip()), 2), "", ""]
-    return lines[0], lines[1]
-
-
-@contextmanager
-def _opened(path: str) -> Iterator[TextIO]:
-    """The text of a file, also compressed; ValueError if it is not in UTF-8."""
-    with (gzip.open if is_gzip(path) else open)(path, "rt", encoding="utf-8-sig", newline="") as text:
-        try:
-            yield text
-        except UnicodeDecodeError as error:
-            raise ValueError(f"{path}: expected text in UTF-8: {error}") from error
-        except csv.Error as error:
-            raise ValueError(f"{path}: {error}") from error
-        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-            raise ValueError(f"{path}: the gzip data are damaged or cut short: {error}") from error
-
-
-def _separator(path: str, line: str) -> str:
-    best = max(SEPARATORS, key=line.count)
-    return best if best in line else " " if " " in line.strip() else ","
-
-
-def is_number(text: str) -> bool:
-    """Does the text write a number?"""
-    try:
-        return "_" not in text and bool(float(text) == float(text))
-    except ValueError:
-        return False
-
-
-def _is_heading(fields: list[str], asked: list[Column], weight: Column | None) -> bool:
-    if any(isinstance(each, str) for each in asked):
-        return True
-    if isinstance(weight, int) and weight < len(fields):
-        return not is_number(fields[weight])
-    return any(each.lower() in HEADINGS for each in fields[:2])
-
-
-def _place(path: str, fields: list[str], header: bool, column: Column) -> int:
-    """The place of a column; ValueError lists those that there are."""
-    if isinstance(column, int):
-        if not 0 <= column < len(fields):
-            raise ValueError(f"{path}:1: there is no column {column}: the line has {len(fields)}")
-        return column
-    if not header:
-        raise ValueError(f"{path}: column {column!r} needs a heading, and header=False says that there is none")
-    if column not in fields:
-        listed = ", ".join(map(repr, fields))
-        raise ValueError(f"{path}:1: there is no column {column!r}{did_you_mean(column, fields)}; there are {listed}")
-    return fields.index(column)
 
 
 def _as_integers(source: Coded, target: Coded) -> tuple[Coded, Coded]:

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array, as_values, index_dtype
-from ..edges import from_edges
-from ..io.edges import Edges
+from ..edges import Duplicates, check_dup, from_edges
+from ..io.edges import Edges, both_ways
 from ..matrix.base import Matrix
 from ..storage.compressed import CSR
 from ..storage.orientation import compressed
@@ -39,11 +39,14 @@ class Table:
     what: tuple[str, str, str] = ("source", "target", "weight")
     where: Where = row
 
-    def matrix(self, directed: bool, names: Names | None = None) -> tuple[CSR, Names, Array | None]:
-        """(A, the vertices' names, for each entry of A the row of the table that it is from).
+    def matrix(
+        self, directed: bool, names: Names | None = None, dup: Duplicates = "min"
+    ) -> tuple[CSR, Names, Array | None, int]:
+        """(A, the vertices' names, for each entry of A the row of the table that it is from, rows merged with others).
 
-        Of parallel edges the lightest stays, and of equals the first. No rows where no more columns are known.
+        dup: how parallel edges become one, see `from_edges`. No rows where no more columns are known.
         """
+        check_dup(dup)
         ends = self.source, self.target, self.weight
         source, target, weight = (
             None if column is None else as_column(column, what) for column, what in zip(ends, self.what, strict=True)
@@ -53,24 +56,35 @@ class Table:
             raise ValueError(f"columns must be of one length, got {', '.join(map(str, lengths))}")
         weights = None if weight is None else as_weights(weight, self.what[2], self.where)
         src, dst, names = numbered(source, target, self.what[:2], self.where, names)
-        if not self.columns:
-            edges = Edges(src, dst, weights, (len(names), len(names)), range(0))
-            return edges.matrix(directed, None if weights is None else weights.dtype), names, None
+        edges = Edges(src, dst, weights, (len(names), len(names)), range(0))
+        if not self.columns and dup == "min":
+            A = edges.matrix(directed, None if weights is None else weights.dtype)
+            return A, names, None, edges.merged(A, directed)
         rows = np.arange(src.size, dtype=index_dtype(src.size))
         if not directed:
-            once = np.flatnonzero(src != dst)
-            src, dst = np.concatenate((src, dst[once])), np.concatenate((dst, src[once]))
-            weights = None if weights is None else np.concatenate((weights, weights[once]))
-            rows = np.concatenate((rows, rows[once]))
-        A, rows = _with_rows(src, dst, weights, rows, len(names))
-        return A, names, rows
+            at, again = both_ways(src, dst)
+            src, dst, rows = np.where(again, dst[at], src[at]), np.where(again, src[at], dst[at]), rows[at]
+        if not self.columns:
+            A = from_edges(src, dst, None if weights is None else weights[rows], shape=len(names), dup=dup)
+            return A, names, None, edges.merged(A, directed)
+        if dup == "sum":
+            raise ValueError("dup='sum' makes an edge of several rows, and columns= asks for the row of each")
+        A, rows = _with_rows(src, dst, weights, rows, len(names), dup)
+        return A, names, rows, edges.merged(A, directed)
 
 
-def _with_rows(src: Array, dst: Array, weights: Array | None, rows: Array, n: int) -> tuple[CSR, Array]:
-    """(the matrix of the edges, for each entry its row): the lightest of parallel edges, of equals the first."""
-    A = from_edges(src, dst, rows, shape=n, dup="first")
-    if A.nnz < src.size:
-        order = np.lexsort((rows,) if weights is None else (rows, weights))
+def _with_rows(
+    src: Array, dst: Array, weights: Array | None, rows: Array, n: int, dup: Duplicates
+) -> tuple[CSR, Array]:
+    """(the matrix of the edges, for each entry its row); of equally good parallel edges the first is taken.
+
+    weights: of the rows.  rows: the row of each edge.
+    """
+    how: Duplicates = dup if dup in ("last", "error") else "first"
+    A = from_edges(src, dst, rows, shape=n, dup=how)
+    if A.nnz < src.size and dup in ("min", "max") and weights is not None:
+        values = weights[rows]
+        order = np.lexsort((rows, values)) if dup == "min" else np.lexsort((-rows, values))[::-1]
         A = from_edges(src[order], dst[order], rows[order], shape=n, dup="first")
     chosen = A.values
     return A.with_values(np.ones(A.nnz, np.int32) if weights is None else weights[chosen]), chosen
