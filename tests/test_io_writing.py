@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import resource
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -234,6 +233,7 @@ def test_the_same_matrix_gives_the_same_bytes(tmp_path, name):
 @contextmanager
 def files_of_at_most(limit: int) -> Iterator[None]:
     """Let the system refuse to make files larger, as a full disk does."""
+    resource = pytest.importorskip("resource")
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (limit, before[1]))
     try:
