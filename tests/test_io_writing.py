@@ -305,6 +305,17 @@ def test_a_pipe_takes_what_is_written(tmp_path):
     assert taken == [(tmp_path / "b.mtx").read_bytes()]
 
 
+def test_a_pipe_that_nobody_reads_to_its_end_is_no_full_disk(tmp_path):
+    pipe = tmp_path / "a.mtx"
+    os.mkfifo(pipe)
+    reader = threading.Thread(target=lambda: pipe.open("rb").close())
+    reader.start()
+    with pytest.raises(BrokenPipeError) as error:
+        write(pipe, LARGE)
+    reader.join()
+    assert "nothing was written" not in str(error.value)
+
+
 # --- folders ---------------------------------------------------------------------------------------------------------
 
 
