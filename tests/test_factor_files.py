@@ -143,6 +143,11 @@ def test_tables_of_a_file_and_of_its_factor(fine: Any, file: Any, made: Path, tm
     assert (tmp_path / "t.csv").read_text().splitlines() == lines
 
 
+def test_ids_that_are_no_text_are_named(refused: Any, file: Any, made: Path) -> None:
+    ids, good = file("ids.txt", b"1\n\xff\n"), file("good.txt", "1\n")
+    assert f"{ids}: expected text in UTF-8" in refused("route", made, "--table", good, ids)
+
+
 def test_names_and_what_cannot_be_reached(fine: Any, refused: Any, file: Any, tmp_path: Path) -> None:
     towns = file("towns.csv", 'source,target,weight\nRome,"Paris, Texas",5\nOslo,Rome,2\n')
     out = tmp_path / "towns.factor"

@@ -94,6 +94,11 @@ MALFORMED = [
         MATRIX_MARKET + "unsigned-integer general\n3 3 2\n1 2 5\n1 3 -1\n",
         "4: -1 is negative, where the banner says unsigned",
     ),
+    (
+        "a.txt",
+        "%%MatrixMarket\n3 3\n",
+        "1: expected '%%MatrixMarket matrix coordinate FIELD SYMMETRY', got '%%MatrixMarket'",
+    ),
     ("a.csv", MATRIX_MARKET + "real general\n3 3 1\n1 2\n", "3: expected 'row column value', got '1 2'"),
     (
         "a.tsv",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import resource
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -234,6 +233,7 @@ def test_the_same_matrix_gives_the_same_bytes(tmp_path, name):
 @contextmanager
 def files_of_at_most(limit: int) -> Iterator[None]:
     """Let the system refuse to make files larger, as a full disk does."""
+    resource = pytest.importorskip("resource")
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (limit, before[1]))
     try:
@@ -303,6 +303,17 @@ def test_a_pipe_takes_what_is_written(tmp_path):
     reader.join()
     write(tmp_path / "b.mtx", A_SMALL)
     assert taken == [(tmp_path / "b.mtx").read_bytes()]
+
+
+def test_a_pipe_that_nobody_reads_to_its_end_is_no_full_disk(tmp_path):
+    pipe = tmp_path / "a.mtx"
+    os.mkfifo(pipe)
+    reader = threading.Thread(target=lambda: pipe.open("rb").close())
+    reader.start()
+    with pytest.raises(BrokenPipeError) as error:
+        write(pipe, LARGE)
+    reader.join()
+    assert "nothing was written" not in str(error.value)
 
 
 # --- folders ---------------------------------------------------------------------------------------------------------

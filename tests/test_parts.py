@@ -389,6 +389,11 @@ def test_a_search_goes_on_from_its_checkpoint(tmp_path: Path, monkeypatch: Any) 
         assert 1 < np.count_nonzero(saved["d"] < MinPlus.zero(A.dtype)) < A.nrows
     with pytest.raises(ValueError, match="of another search"), al.checkpoints(tmp_path, resume=True):
         al.sssp(partition(A, parts=3), 6)
+    whole = (tmp_path / "distances.npz").read_bytes()
+    (tmp_path / "distances.npz").write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(ValueError, match="distances.npz: this is no checkpoint"), al.checkpoints(tmp_path, resume=True):
+        al.sssp(partition(A, parts=3), 5)
+    (tmp_path / "distances.npz").write_bytes(whole)
     with al.checkpoints(tmp_path, every=0, resume=True):
         parts.same("resumed", lambda M: al.sssp(M, 5, return_parents=True), partition(A, parts=3), A)
     assert list(tmp_path.iterdir()) == []

@@ -13,6 +13,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
+from formats.io.damage import refusing_damage
 from formats.io.writing import replacing
 from formats.named.names import Names
 from semiring.algebra.semirings import find_semiring
@@ -139,7 +140,8 @@ def opened(file: Path, semiring: str, undirected: bool, threads: int | None) -> 
 
 def vertices(graph: Graph, file: Path) -> list[int]:
     """The vertices of a file of ids, one a line."""
-    names = [line.strip() for line in file.read_text(encoding="utf-8").splitlines() if line.strip()]
+    with refusing_damage(str(file), "expected text in UTF-8"):
+        names = [line.strip() for line in file.read_text(encoding="utf-8").splitlines() if line.strip()]
     return [graph.vertex(name, str(file)) for name in names]
 
 

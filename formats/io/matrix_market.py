@@ -119,6 +119,6 @@ KIND = FileKind(
     read=read,
     write=write,
     by_lines=True,
-    banner=rb"(?i)[ \t]*%%?MatrixMarket[ \t]",
+    banner=rb"(?i)[ \t]*%%?MatrixMarket\b",
     whole=rb"\S+\s+\S+\s+(?i:array)\s",
 )

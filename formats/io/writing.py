@@ -49,8 +49,9 @@ def nothing_lost(path: str, temporary: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.filename is not None and not str(error.filename).startswith(temporary):
-            raise  # which is of another file
+        of_another = error.filename is not None and not str(error.filename).startswith(temporary)
+        if of_another or isinstance(error, BrokenPipeError):  # what went into a pipe is gone
+            raise
         why = f"{error.strerror or error} (nothing was written, and what was there before is kept)"
         raise OSError(error.errno or errno.EIO, why, path) from error
 

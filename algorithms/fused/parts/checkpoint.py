@@ -23,6 +23,8 @@ import numpy as np
 
 from formats import Matrix
 from formats.arrays import contiguous
+from formats.io.damage import refusing_damage
+from formats.io.writing import replacing
 from formats.parts.partitioned import Partitioned, there
 from semiring import Semiring
 
@@ -102,10 +104,12 @@ class Saving:
         """The saved distances; None if there are none. ValueError if they are of another search."""
         if not os.path.exists(self.path):
             return None
-        with np.load(self.path, allow_pickle=False) as file:
+        with refusing_damage(self.path, "this is no checkpoint"), open(self.path, "rb") as stream:
+            file = np.load(stream, allow_pickle=False)
             if str(file["about"]) != self.about:
                 raise ValueError(f"{self.path} is of another search: {file['about']}, not {self.about}")
-            return file["d"]
+            distances: np.ndarray = file["d"]
+            return distances
 
     def due(self) -> bool:
         """Is it time to save?"""
@@ -117,10 +121,8 @@ class Saving:
         """Save the distances."""
         if self.group.rank != 0:
             return
-        temporary = f"{self.path}.{os.getpid()}.tmp.npz"
-        with self.group.guarded("checkpoint"):
-            np.savez(temporary, d=d, about=np.array(self.about))
-            os.replace(temporary, self.path)
+        with self.group.guarded("checkpoint"), replacing(self.path) as stream:
+            np.savez(stream, d=d, about=np.array(self.about))
         self.last = time.monotonic()
 
     def forget(self) -> None:
