@@ -556,7 +556,9 @@ def test_every_command_of_a_graph_takes_columns(run, file, command):
 
 def test_columns_that_are_not_there_are_named(refused, file):
     roads = file("roads.csv", NUMBERED)
-    assert "expected a number as weight in column 3, got 'Dijon'" in refused("sssp", roads, "--source", "Paris")
+    unknown = file("unknown.csv", "id,a,b,km\n1,Paris,Dijon,315\n")
+    assert "say source= and target=" not in refused("sssp", unknown, "--source", "Paris")
+    assert "say --columns, the columns to take" in refused("sssp", unknown, "--source", "Paris")
     assert "there is no column 'too': did you mean 'to'?" in refused(
         "sssp", roads, "--source", "Paris", "--columns", "from,too,km"
     )

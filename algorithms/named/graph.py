@@ -7,14 +7,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, overload
 
-import numpy as np
-
 from formats import COO, Matrix, from_networkx, from_scipy
 from formats.arrays import Array, to_device
 from formats.arrays import differs as different
 from formats.edges import Duplicates, check_dup
 from formats.interop import Weight
-from formats.io import content_of, has_banner
+from formats.io import content_of, has_banner, listed
 from formats.io.damage import refusing_damage
 from formats.io.opening import Readable, name_of, suffix_of
 from formats.io.source import open_source
@@ -334,7 +332,7 @@ class Graph:
             A = content.matrix(directed, None, dup)
         if A.nrows != A.ncols:
             raise ValueError(f"{file}: a graph needs a square matrix, this one is {A.nrows} x {A.ncols}")
-        return cls(A, Names(np.asarray(content.labels)), merged=content.merged(A, directed))
+        return cls(A, Names(listed(content.labels)), merged=content.merged(A, directed))
 
     def is_directed(self) -> bool:
         """Is there an edge without its reverse of the same weight? NetworkX asks."""

@@ -135,14 +135,14 @@ def read(
         if isinstance(name, Held):
             raise ValueError(f"several processes read a file by its path, got {name}")
         P, ids = _in_parts(name, Group(comm, timeout), format, directed, dtype, force)
-        return (P, _listed(ids)) if return_labels else P
+        return (P, listed(ids)) if return_labels else P
     content = content_of(name, format, progress, force)
     try:
         A = content.matrix(directed, dtype)
         labels = content.labels if return_labels else range(0)
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from error
-    return (A, _listed(labels)) if return_labels else A
+    return (A, listed(labels)) if return_labels else A
 
 
 def content_of(name: str, format: str | None = None, progress: bool | None = None, force: bool = False) -> Content:
@@ -153,7 +153,8 @@ def content_of(name: str, format: str | None = None, progress: bool | None = Non
         return _kind_of(source, format).read(source)
 
 
-def _listed(labels: Array | range) -> Array:
+def listed(labels: Array | range) -> Array:
+    """Labels as an array."""
     return np.arange(labels.start, labels.stop) if isinstance(labels, range) else labels
 
 

@@ -101,7 +101,7 @@ def unpacking(stream: BinaryIO, ending: str, path: str) -> Any:
 
 def _unpacked(zstandard: Any, stream: BinaryIO) -> BinaryIO:
     """What Zstandard's frames hold, as a whole: the package's own stream takes one that is cut short for the end."""
-    if not hasattr(zstandard, "ZstdDecompressionObj"):
+    if zstandard.__name__ != "zstandard":
         return zstandard.open(stream, "rb")
     packed, content = stream.read(), io.BytesIO()
     while packed:

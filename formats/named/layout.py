@@ -210,8 +210,8 @@ def is_heading(place: str, first: Sequence[str], second: Sequence[str]) -> bool 
 
 
 def _weights(above: Sequence[bool], first: Sequence[str]) -> Iterator[bool]:
-    """For each column: does a word for weights stand above a number?"""
-    return (number and folded(field) in WEIGHTS for number, field in zip(above, first, strict=False))
+    """For each column: does a word for weights, or for numbers of rows, stand above a number?"""
+    return (number and folded(field) in WEIGHTS | OTHERS for number, field in zip(above, first, strict=False))
 
 
 def _chosen(
