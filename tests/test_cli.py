@@ -321,7 +321,7 @@ def test_vertices_that_the_file_has_not(refused, file):
 def test_outputs_of_an_unknown_suffix(refused, tmp_path, name):
     """Refused before the file is even looked for."""
     said = refused("sssp", tmp_path / "none.gr", "--source", 1, "--output", tmp_path / name)
-    assert said == f"--output must end in .npy or .tsv, got {name!r}"
+    assert said == f"--output must end in .npy or .tsv, or be -, got {name!r}"
 
 
 def test_an_output_where_no_file_can_be_is_refused_before_any_work(refused, tmp_path):

@@ -50,15 +50,15 @@ def end_all() -> None:
         comm.Abort(2)
 
 
-def shared(A: Matrix, format: str, device: Any) -> Matrix:
+def shared(A: Matrix, format: str, device: Any, **options: Any) -> Matrix:
     """The graph in a format; of several processes in strips, one for each."""
     comm = world()
     if comm is None:
-        return A.to(format, device=device)
+        return A.to(format, device=device, **options)
     if device not in ("cpu", "cuda"):
         raise ValueError(f"several processes compute on cpu, or with a GPU for each on cuda, got --device {device}")
     P = A if isinstance(A, Partitioned) else partition(A, comm)
-    return P.with_parts([part.to(format) for part in P.parts]).to(device=device)
+    return P.with_parts([part.to(format, **options) for part in P.parts]).to(device=device)
 
 
 def computed_in(A: Matrix) -> str:
