@@ -66,7 +66,7 @@ def main() -> None:
     try:
         with warnings.catch_warnings():
             warnings.showwarning = tell  # type: ignore[assignment]
-            be_silent_unless_first(sys.argv[1:])
+            be_silent_unless_first()
             app()
     except EXPECTED as error:
         fail(sentence(error))
