@@ -12,13 +12,14 @@ from enum import EnumType
 from math import ceil
 from pathlib import Path
 from statistics import median
-from typing import Any, get_type_hints
+from typing import Any, cast, get_type_hints
 
 import numpy as np
 import typer
 from typer.models import ArgumentInfo
 
 from algorithms.cli import app
+from algorithms.cli.options import Computing, Printing, Reading, options_of
 from algorithms.networkx.entry.semiring_networkx import COSTS, FUNCTIONS
 from bench.experiment import load
 from bench.experiments.centralities import LIBRARIES, LIMITS
@@ -418,35 +419,66 @@ def networkx_costs() -> str:
 
 
 def commands() -> str:
-    """The command line, command by command, from the functions that define it."""
-    parts = []
+    """The command line: options that commands share, and then each command, from the functions that define them."""
+    parts = [f"### {title}\n\n{listed(options_of(group))}" for group, title in SHARED.items()]
     for command in app.registered_commands:
-        function: Any = command.callback
-        parts.append(f"### semiring {function.__name__.replace('_', '-')}\n\n{inspect.getdoc(function)}\n")
+        function: Any = inspect.unwrap(cast(Any, command.callback))
         hints = get_type_hints(function, include_extras=True)
-        known = [(hints[each.name], each) for each in inspect.signature(function).parameters.values()]
-        rows = [option(hint, each) for hint, each in known if hint is not typer.Context]
-        if rows:
-            parts.append(table(["argument or option", "what it does", "by default"], *rows) + "\n")
+        own = [(each.name, each.default, hints[each.name]) for each in inspect.signature(function).parameters.values()]
+        groups = [SHARED[hint] for _, _, hint in own if hint in SHARED]
+        known = [each for each in own if each[-1] not in (typer.Context, *SHARED)]
+        links = ", ".join(f"[{title.lower()}](#{anchor(title)})" for title in groups)
+        shared = f"Also the options of {links}.\n" if groups else ""
+        parts.append(
+            "\n".join(
+                part
+                for part in (
+                    f"### semiring {function.__name__.replace('_', '-')}\n",
+                    f"{inspect.getdoc(function)}\n",
+                    listed(known) if known else "",
+                    shared,
+                )
+                if part
+            )
+        )
     return "\n".join(parts)
 
 
-def option(hint: Any, parameter: inspect.Parameter) -> list[str]:
+SHARED: dict[Any, str] = {
+    Reading: "Reading a graph",
+    Computing: "Computing",
+    Printing: "Printing and writing",
+}
+"""Groups of options that several commands have."""
+
+
+def anchor(title: str) -> str:
+    """Where a heading is on its page."""
+    return title.lower().replace(" ", "-")
+
+
+def listed(options: list[tuple[str, Any, Any]]) -> str:
+    """A table of options, each with its name, its default and its type."""
+    rows = [option(hint, name, default) for name, default, hint in options]
+    return table(["argument or option", "what it does", "by default"], *rows) + "\n"
+
+
+def option(hint: Any, name: str, default: Any) -> list[str]:
     """An argument or an option of a command: how it is written, what it does, what it is by default."""
     kind, said = hint.__origin__, hint.__metadata__[0]
     of = next((known for known in VALUES if known.__name__ in str(kind)), None)
-    name, default = parameter.name, parameter.default
     value = "|".join(kind) if isinstance(kind, EnumType) else VALUES.get(of, "")
     values = f" One of {said.metavar.strip('[]').replace('|', ', ')}." if said.metavar and "|" in said.metavar else ""
     if isinstance(said, ArgumentInfo):
         written = name.upper()
     else:
+        flag = f"--{name.replace('_', '-')}"
+        usual = [flag, flag.replace("--", "--no-", 1)] if default is True else [flag]
         declared = [each for each in (said.default, *(said.param_decls or ())) if str(each).startswith("-")]
-        written = (
-            ", ".join(declared or [f"--{'no-' * (default is True)}{name.replace('_', '-')}"]) + f" {value}".rstrip()
-        )
+        written = f"{', '.join(declared or usual)} {value}".rstrip()
     shown = ", ".join(f"`{each}`" for each in (default if isinstance(default, list) else [default]))
-    shown = "must be given" if default is parameter.empty else "" if default is None or value == "" else shown
+    shown = "must be given" if default is inspect.Parameter.empty else "" if default is None or value == "" else shown
+    shown = f"`--{name.replace('_', '-')}`" if default is True else shown
     return [f"`{written}`".replace("|", r"\|"), (said.help or "") + values, shown]
 
 

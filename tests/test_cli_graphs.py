@@ -296,7 +296,7 @@ def test_threads(fine, name, options):
 def test_files_to_write_are_checked_before_one_is_read(refused, tmp_path, name, options):
     graph = tmp_path / "none.gr"
     said = refused(name, graph, *options, "--output", tmp_path / "answer.csv")
-    assert said == "--output must end in .npy or .tsv, got 'answer.csv'"
+    assert said == "--output must end in .npy or .tsv, or be -, got 'answer.csv'"
     assert refused(name, graph, *options, "--output", tmp_path / "none" / "a.npy").endswith("that does not exist")
     assert "saved as .jsonl or .csv" in refused(name, graph, *options, "--trace", tmp_path / "rounds.txt")
     assert refused(name, graph, *options) == f"No such file or directory: {graph}"

@@ -179,6 +179,8 @@ def test_the_command_line_prints_once_and_ends_all_on_an_error(tmp_path: Path) -
     refused = started(2, *words[:4], "--source", "9", folder=tmp_path, limit=20)
     assert refused.returncode == 2
     assert "--source 9 is not a vertex of the file" in refused.stderr
+    alone = started(2, *words[:2], "pagerank", words[3], folder=tmp_path, limit=60)
+    assert (alone.returncode, alone.stdout.count("CSR on cpu, fused")) == (0, 1), alone.stderr
 
 
 @needs_mpi
@@ -231,8 +233,9 @@ def test_several_processes_are_told_by_their_launcher(monkeypatch: Any) -> None:
     P: Any = partition(parts.graphs()["rmat"], parts=2)
     assert processes.computed_in(P) == "CSR on cpu, 2 parts"
     monkeypatch.setattr(processes, "speaks", lambda: False)
+    monkeypatch.setattr(sys, "argv", ["semiring", "info"])
     with pytest.raises(SystemExit):
-        processes.be_silent_unless_first(["info"])
+        processes.be_silent_unless_first()
 
 
 @needs_mpi

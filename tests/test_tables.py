@@ -119,13 +119,13 @@ def test_known_headings_decide_wherever_they_stand(table, text):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (",city_a,city_b,km\n0,Paris,Lyon,3\n", "say source= and target="),
-        ("id,city_a,city_b\n0,Paris,Lyon\n", "say source= and target="),
-        ("km,city_a,city_b\n3,Paris,Lyon\n", "say source= and target="),
-        ("name,from,km\nParis,Lyon,3\n", "say source= and target="),
+        (",city_a,city_b,km\n0,Paris,Lyon,3\n", "say source=, target= and weight="),
+        ("id,city_a,city_b\n0,Paris,Lyon\n", "say source=, target= and weight="),
+        ("km,city_a,city_b\n3,Paris,Lyon\n", "say source=, target= and weight="),
+        ("name,from,km\nParis,Lyon,3\n", "say source=, target= and weight="),
         ("x,from,y,source,to\n1,a,2,b,c\n", "mean the same"),
-        ("from,to,colour,width\na,b,red,2\n", "which column has the weights"),
-        ("from,to,colour\na,b,red\n", "which column has the weights"),
+        ("from,to,colour,width\na,b,red,2\n", "has the weights: say source="),
+        ("from,to,colour\na,b,red\n", "has the weights: say source="),
         ("from,to,a,length,time\nx,y,1,2,3\n", "mean the same"),
     ],
 )

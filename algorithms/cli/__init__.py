@@ -12,26 +12,20 @@ from typing import Annotated, Any
 
 import typer
 
-from formats import DeviceUnavailable, ParticipantError
-
 from .bench import ANYTHING, bench
 from .bfs import bfs
 from .factor import factor, route
 from .files import convert, info
+from .measures import commands as measures
 from .mst import mst
-from .options import Command
+from .options import EXPECTED, Command, sentence, with_options
+from .paths import shortest_simple_paths
 from .processes import be_silent_unless_first, end_all, speaks
 from .scc import scc
 from .sssp import demo, sssp
 from .warm_up import warm_up
 
 __all__ = ["app", "main"]
-
-EXPECTED = (
-    *(ValueError, TypeError, OverflowError, FloatingPointError),
-    *(NotImplementedError, OSError, DeviceUnavailable, ParticipantError),
-)
-"""What a file, an option or a graph can be the reason of: said in a sentence, without a traceback."""
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -57,8 +51,13 @@ def about(
     """Graph algorithms as sparse linear algebra over semirings."""
 
 
-for command in (sssp, bfs, scc, mst, factor, route, info, convert, demo, warm_up):
-    app.command(cls=Command)(command)
+COMMANDS: list[Any] = [
+    *[sssp, bfs, scc, mst],
+    *measures(),
+    *[shortest_simple_paths, factor, route, info, convert, demo, warm_up],
+]
+for command in COMMANDS:
+    app.command(cls=Command)(with_options(command))
 app.command(context_settings=ANYTHING)(bench)
 
 
@@ -67,10 +66,10 @@ def main() -> None:
     try:
         with warnings.catch_warnings():
             warnings.showwarning = tell  # type: ignore[assignment]
-            be_silent_unless_first(sys.argv[1:])
+            be_silent_unless_first()
             app()
     except EXPECTED as error:
-        fail(f"{error.strerror}: {error.filename}" if isinstance(error, OSError) and error.strerror else str(error))
+        fail(sentence(error))
     except MemoryError as error:
         fail(f"out of memory: {error}")
     except KeyboardInterrupt:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import functools
-from json import dumps
-from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
@@ -15,21 +13,7 @@ from formats.arrays import to_device
 from ..bfs import bfs as search
 from ..shared.parents import path
 from .graph import Graph, load, sample
-from .options import (
-    Columns,
-    Device,
-    FileArgument,
-    Json,
-    SearchDirection,
-    Sources,
-    StorageFormat,
-    Threads,
-    TraceFile,
-    Undirected,
-    check_direction,
-    check_written,
-    directions,
-)
+from .options import Computing, Printing, Reading, SearchDirection, Sources, check_direction, directions
 from .output import plain, save_vectors
 from .report import show_path, show_table
 
@@ -38,8 +22,10 @@ SAMPLE = [(0, 1), (1, 2), (2, 0), (2, 3)]
 
 
 def bfs(
-    file: FileArgument,
+    reading: Reading,
     source: Sources,
+    computing: Computing,
+    printing: Printing,
     direction: SearchDirection = "auto",
     alpha: Annotated[float, typer.Option(help="auto: pull above one in alpha of the unexplored edges.")] = 15,
     beta: Annotated[float, typer.Option(help="auto: push again below one in beta of the vertices.")] = 18,
@@ -48,19 +34,10 @@ def bfs(
     to: Annotated[
         list[str] | None, typer.Option(help="Also print a path with the fewest edges to this vertex; may repeat.")
     ] = None,
-    format: StorageFormat = "csr",
-    device: Device = "cpu",
-    output: Annotated[Path | None, typer.Option(help="Write the levels: .npy (vertex order) or .tsv.")] = None,
-    trace: TraceFile = None,
-    undirected: Undirected = False,
-    columns: Columns = None,
-    threads: Threads = None,
-    json: Json = False,
 ) -> None:
     """How many edges away every vertex is from one, or several."""
-    check_written(output, trace)
     check_direction(direction, alpha=alpha, beta=beta)
-    graph = load(file, undirected=undirected, columns=columns, threads=threads)
+    graph = load(reading)
     starts = [graph.vertex(start, "--source") for start in source]
     ends = [graph.vertex(end, "--to") for end in to or []]
     last = None if target is None else graph.vertex(target, "--target")
@@ -69,18 +46,16 @@ def bfs(
         lambda A: run(A, sources=starts, direction=direction, max_level=max_level, target=last),
         lambda A: [run(A, 0, direction=way) for way in directions(direction)],
         sample(SAMPLE, 1, graph.A),
-        format,
-        device,
-        trace,
+        computing,
     )
     levels, parents = answer if ends else (answer, None)
     levels, parents = to_device(levels, "cpu"), None if parents is None else to_device(parents, "cpu")
-    if json:
-        typer.echo(dumps(content(graph, starts, ends, levels, parents), ensure_ascii=False))
-    else:
-        show(graph, source, ends, levels, parents, "" if max_level is None and last is None else " within the bound")
-    if output is not None:
-        save_vectors(output, graph.labels, levels, levels >= 0, absent="none")
+    within = "" if max_level is None and last is None else " within the bound"
+    printing.deliver(
+        lambda: content(graph, starts, ends, levels, parents),
+        lambda: show(graph, source, ends, levels, parents, within),
+        lambda output: save_vectors(output, graph.labels, levels, levels >= 0, absent="none"),
+    )
 
 
 def content(graph: Graph, starts: list[int], ends: list[int], levels: np.ndarray, parents: Any) -> list[dict[str, Any]]:
@@ -114,23 +89,23 @@ def show(graph: Graph, source: list[str], ends: list[int], levels: np.ndarray, p
             show_path(parents[row], end, graph.labels, levels[row][end] >= 0, within=within)
 
 
-def summary(level: np.ndarray) -> dict[str, str]:
+def summary(level: np.ndarray) -> dict[str, Any]:
     """Rows of a table: how far a search went."""
     counts = np.bincount(level[level >= 0])
     widest = int(counts.argmax())
     return {
-        "reached": f"{counts.sum():,}",
-        "depth": f"{len(counts) - 1:,}",
-        "vertices at that depth": f"{counts[-1]:,}",
-        "widest level": f"{widest:,}",
-        "vertices in it": f"{counts[widest]:,}",
+        "reached": counts.sum(),
+        "depth": len(counts) - 1,
+        "vertices at that depth": counts[-1],
+        "widest level": widest,
+        "vertices in it": counts[widest],
     }
 
 
-def by_level(level: np.ndarray) -> dict[str, str]:
+def by_level(level: np.ndarray) -> dict[str, Any]:
     """Rows of a table: the vertices of the first levels, and of the rest together."""
     counts = np.bincount(level[level >= 0])
-    rows = {str(k): f"{count:,}" for k, count in enumerate(counts[:LEVELS_SHOWN])}
+    rows = {str(k): count for k, count in enumerate(counts[:LEVELS_SHOWN])}
     if len(counts) > LEVELS_SHOWN:
-        rows[f"{LEVELS_SHOWN} and more"] = f"{counts[LEVELS_SHOWN:].sum():,}"
+        rows[f"{LEVELS_SHOWN} and more"] = counts[LEVELS_SHOWN:].sum()
     return rows

@@ -6,7 +6,6 @@ import csv
 from dataclasses import dataclass
 from io import StringIO
 from itertools import pairwise
-from json import dumps
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,7 +13,6 @@ import numpy as np
 import typer
 
 from formats.io.damage import refusing_damage
-from formats.io.writing import replacing
 from formats.named.names import Names
 from semiring.algebra.semirings import find_semiring
 
@@ -24,44 +22,45 @@ from ..fused.cpu.elimination.archive import is_factor
 from ..shared.parents import path
 from ..sssp import sssp
 from .graph import Graph, Stopwatch, load
-from .options import FileArgument, Threads, Undirected
-from .output import plain
+from .options import Json, Reading
+from .output import STANDARD_OUTPUT, deliver, opened, plain, print_json
 from .report import number, show_table
 
 
 def factor(
-    file: FileArgument,
+    reading: Reading,
     output: Annotated[Path, typer.Option("--output", "-o", help="The file to write the factor to.")],
     semiring: Annotated[str, typer.Option(help="min_plus, or max_min, min_max, lor_land, …")] = "min_plus",
-    undirected: Undirected = False,
-    threads: Threads = None,
-    force: Annotated[bool, typer.Option("--force", help="Factor also where the fill does not pay.")] = False,
+    json: Json = False,
 ) -> None:
     """Factor a graph, for many questions about its best paths."""
     find_semiring(semiring)
     if not output.absolute().parent.is_dir():
         raise ValueError(f"--output {output} lies in a folder that does not exist")
-    if output.exists() and output.samefile(file):
+    if output.exists() and output.samefile(reading.file):
         raise ValueError(f"{output} is the file to read: name another one to write")
-    graph = load(file, undirected=undirected, threads=threads)
+    graph = load(reading)
     with graph.watch.step("ordering"):
         S = symbolic_factor(graph.A)
     with graph.watch.step("factoring"):
-        F = factored(graph.A, semiring, order=S, force=force)
+        F = factored(graph.A, semiring, order=S, force=reading.force)
     with graph.watch.step("writing"):
         F.write(output, labels=graph.labels if graph.labels.dtype != object else graph.labels.astype(str))
-    rows = {
+    rows: dict[str, Any] = {
         "ordered by": S.how,
-        "arcs of the factor": f"{S.entries:,}",
-        "levels": f"{S.levels:,}",
-        "operations": f"{S.operations:,}",
-        "bytes": f"{F.nbytes:,}",
+        "arcs of the factor": S.entries,
+        "levels": S.levels,
+        "operations": S.operations,
+        "bytes": F.nbytes,
     }
-    show_table(f"{graph.title}, as {output.name}", graph.facts | rows | graph.watch.rows)
+    if json:
+        print_json(graph.facts | rows)
+    else:
+        show_table(f"{graph.title}, as {output.name}", graph.facts | rows | graph.watch.rows)
 
 
 def route(
-    file: Annotated[Path, typer.Argument(help="A factor, or a graph.")],
+    reading: Reading,
     start: Annotated[
         str | None, typer.Option("--from", help="The vertex to start from, by its name in the file.")
     ] = None,
@@ -70,36 +69,36 @@ def route(
         tuple[Path, Path] | None,
         typer.Option(help="Two files of ids, one a line: print the distances from the first to the second as CSV."),
     ] = None,
-    output: Annotated[Path | None, typer.Option(help="Write the table to this file.")] = None,
+    output: Annotated[Path | None, typer.Option(help="Write the table to this file, or - for standard output.")] = None,
     semiring: Annotated[
         str, typer.Option(help="Of a graph: min_plus, or max_min, …; a factor has its own.")
     ] = "min_plus",
-    undirected: Undirected = False,
-    threads: Threads = None,
-    json: Annotated[bool, typer.Option("--json", help="Print the routes as JSON.")] = False,
+    json: Json = False,
 ) -> None:
-    """Best paths between vertices, leg by leg, or a table of distances."""
+    """Best paths between vertices, leg by leg, or a table of distances, from a graph or a factor of one."""
     if (table is None) == (start is None or not to):
         raise ValueError("give --from and --to, or --table with two files")
-    router = opened(file, semiring, undirected, threads)
+    if table is None and output is not None:
+        raise ValueError("--output is for --table: routes are printed")
+    router = with_questions(reading, semiring)
+    graph = router.graph
     if table is not None:
-        sources, targets = (vertices(router.graph, each) for each in table)
-        lines = as_csv(router, sources, targets)
-        if output is None:
-            typer.echo(lines, nl=False)
-            return
-        with replacing(str(output)) as stream:
-            stream.write(lines.encode())
+        sources, targets = (vertices(graph, each) for each in table)
+        distances = router.distances(sources, targets)
+        if json:
+            print_json(as_lists(router, distances, sources, targets))
+        if output is not None or not json:
+            with opened(output or STANDARD_OUTPUT) as stream:
+                stream.write(as_csv(router, distances, sources, targets).encode())
         return
-    graph, found = router.graph, []
-    u = graph.vertex(str(start), "--from")
-    for end in to or []:
-        found.append(leg_by_leg(graph, *router.route(u, graph.vertex(end, "--to")), graph.vertex(end, "--to")))
-    if json:
-        typer.echo(dumps(found, ensure_ascii=False))
-        return
-    for each in found:
-        show(str(start), each)
+    u, ends = graph.vertex(str(start), "--from"), [graph.vertex(end, "--to") for end in to or []]
+    found = [leg_by_leg(graph, *router.route(u, end), end) for end in ends]
+
+    def show_all() -> None:
+        for each in found:
+            show(str(start), each)
+
+    deliver(None, json, lambda: found, show_all, lambda _: None)
 
 
 @dataclass(frozen=True)
@@ -126,12 +125,17 @@ class Router:
         rows = [sssp(self.graph.A, u, self.semiring)[targets] for u in sources]
         return np.array(rows).reshape(len(sources), len(targets))
 
+    def zero(self, distances: np.ndarray) -> Any:
+        """The number that says that no path leads; None of Booleans."""
+        return find_semiring(self.semiring).zero(distances.dtype).item() if distances.dtype != bool else None
 
-def opened(file: Path, semiring: str, undirected: bool, threads: int | None) -> Router:
+
+def with_questions(reading: Reading, semiring: str) -> Router:
     """What answers questions about a file."""
     find_semiring(semiring)
+    file = reading.file
     if not is_factor(file):
-        return Router(load(file, undirected=undirected, threads=threads), semiring)
+        return Router(load(reading), semiring)
     F, labels = read_labelled(file)
     labels = np.arange(F.A.nrows) if labels is None else labels
     names = Names(labels.tolist()) if labels.dtype.kind == "U" else None
@@ -145,14 +149,28 @@ def vertices(graph: Graph, file: Path) -> list[int]:
     return [graph.vertex(name, str(file)) for name in names]
 
 
-def as_csv(router: Router, sources: list[int], targets: list[int]) -> str:
+def as_lists(router: Router, distances: np.ndarray, sources: list[int], targets: list[int]) -> list[dict[str, Any]]:
+    """For each source the distances to the targets by their ids, None where no path leads."""
+    labels, zero = router.graph.labels, router.zero(distances)
+    return [
+        {
+            "from": plain(labels[u]),
+            "distances": [
+                {"to": plain(labels[v]), "distance": None if d == zero else plain(d)}
+                for v, d in zip(targets, row, strict=True)
+            ],
+        }
+        for u, row in zip(sources, distances.tolist(), strict=True)
+    ]
+
+
+def as_csv(router: Router, distances: np.ndarray, sources: list[int], targets: list[int]) -> str:
     """A table with the ids of its rows and columns; empty where no path leads."""
-    table, labels = router.distances(sources, targets), router.graph.labels
-    zero = find_semiring(router.semiring).zero(table.dtype).item() if table.dtype != bool else None
+    labels, zero = router.graph.labels, router.zero(distances)
     text = StringIO()
     lines = csv.writer(text, lineterminator="\n")
     lines.writerow(["", *labels[targets].tolist()])
-    for label, row in zip(labels[sources].tolist(), table.tolist(), strict=True):
+    for label, row in zip(labels[sources].tolist(), distances.tolist(), strict=True):
         lines.writerow([label, *("" if d == zero else d for d in row)])
     return text.getvalue()
 

@@ -8,21 +8,27 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from formats import Matrix, from_edges, read
 from formats.arrays import finish
+from formats.io import content_of, listed
+from formats.io.damage import refusing_damage
+from formats.io.opening import STANDARD_INPUT
+from formats.named.layout import TO_SAY
 from formats.named.names import Names
+from formats.storage.orientation import is_symmetric
 from semiring import explain, set_threads
 from semiring.kernels.compiling import seconds_of_compiling
 
 from ..named.graph import Graph as NamedGraph
 from ..named.graph import may_have_names
+from ..shared.edges import one_way_edge
+from ..shared.errors import NegativeCycle
 from ..shared.trace import Trace, trace
-from .options import places
+from .options import Computing, Reading, places
 from .processes import computed_in, shared, speaks, world
 
 COMPILING = "compiling"
@@ -65,15 +71,16 @@ class Graph:
     """A graph that was read.
 
     A: (n, n), A[u, v] = weight of u -> v.  labels: (n,) the file's own ids or names.  facts: rows of the table about
-    the graph.  names: the labels, to be looked up, unless they are integers.
+    the graph.  names: the labels, to be looked up, unless they are integers.  force: may a conversion take much memory?
     """
 
     title: str
     A: Matrix
     labels: np.ndarray
     watch: Stopwatch
-    facts: dict[str, str]
+    facts: dict[str, Any]
     names: Names | None = None
+    force: bool = False
 
     def vertex(self, name: str, option: str) -> int:
         """The vertex that the file calls by this name; ValueError if it has none."""
@@ -86,27 +93,38 @@ class Graph:
             raise ValueError(f"{option} {name} is not a vertex of the file: {known}")
         return int(at[0])
 
+    def ids_in(self, message: str) -> str:
+        """The ids of the vertices that a message calls by their numbers, in brackets."""
+        found = re.findall(r"\b(?:vertex|to|edge|->) (\d{1,18})\b", message)
+        numbers = [int(each) for each in dict.fromkeys(found) if int(each) < len(self.labels)]
+        known = ", ".join(f"{v} is {self.labels[v]}" for v in numbers if str(self.labels[v]) != str(v))
+        return f" (vertex {known})" if known and re.search(r"\b(vertex|edge) \d", message) else ""
+
     def solve(
         self,
         run: Callable[[Matrix], Any],
         rehearse: Callable[[Matrix], Any],
         sample: Matrix,
-        format: str,
-        device: str,
-        trace_file: Path | None,
+        computing: Computing,
     ) -> tuple[Any, Trace | None]:
-        """What `run` returns for the graph in that format, and its rounds if they are to be written.
+        """What `run` returns for the graph in the format asked for, and its rounds if they are to be written.
 
         rehearse: is given the sample, so that kernels are compiled, or loaded from disk, before the time is taken.
         """
+        there, trace_file = places(computing.device), computing.trace
         with self.watch.step("converting"):
-            A = shared(self.A, format, places(device))
+            A = shared(self.A, computing.format, there, **forced(computing.format, self.force))
         self.facts["computed in"] = computed_in(A)
         with self.watch.step(COMPILING):
-            rehearse(sample.to(format, device=places(device)))
-        with trace() if trace_file is not None else nullcontext() as record, self.watch.step("solving"):
-            told = explain(run, A)
-            finish(A.device)
+            rehearse(sample.to(computing.format, device=there))
+        try:
+            with trace() if trace_file is not None else nullcontext() as record, self.watch.step("solving"):
+                told = explain(run, A)
+                finish(A.device)
+        except NegativeCycle as error:
+            raise NegativeCycle([self.labels[v] for v in error.cycle]) from None
+        except ValueError as error:
+            raise ValueError(f"{error}{self.ids_in(str(error))}") from error
         if told.runs and told.runs[0].implementation == "fused":
             form = told.runs[0].format
             by_rows = "" if form in (type(A).__name__, "Partitioned") else f", by its rows as {form}"
@@ -116,42 +134,78 @@ class Graph:
         return told.result, record
 
 
-def load(
-    file: Path,
-    *,
-    title: str | None = None,
-    undirected: bool = False,
-    columns: str | None = None,
-    threads: int | None = None,
-) -> Graph:
+def forced(format: str, force: bool) -> dict[str, bool]:
+    """What a conversion to that format is told, if it may take absurdly much memory."""
+    return {"force": True} if force and format in ("ell", "sell", "csb", "dense") else {}
+
+
+def load(reading: Reading, title: str | None = None) -> Graph:
     """Read a graph; ValueError if the file holds another matrix than a square one, or lacks a column."""
-    if threads is not None:
-        set_threads(threads)
-    title = file.name if title is None else title
+    if reading.threads is not None:
+        set_threads(reading.threads)
+    title = reading.file.name if title is None else title
     watch = Stopwatch()
     with watch.step("reading"):
-        A, labels, names = named(file, not undirected, columns)
+        found = found_in(reading)
+    A = found.A
     if A.nrows != A.ncols:
         raise ValueError(f"{title} holds a {A.nrows} × {A.ncols} matrix, and a graph needs a square one")
-    return Graph(title, A, labels, watch, {"vertices": f"{A.nrows:,}", "arcs": f"{A.nnz:,}"}, names)
+    facts = {"vertices": A.nrows, "arcs": A.nnz} | ({"rows merged": found.merged} if found.merged else {})
+    return Graph(title, A, found.labels, watch, facts, found.names, reading.force)
 
 
-def named(file: Path, directed: bool, columns: str | None = None) -> tuple[Matrix, np.ndarray, Names | None]:
-    """(the matrix of a file, its vertices' ids or names, the names to be looked up unless they are integers).
+@dataclass(frozen=True)
+class Found:
+    """What a file holds.
 
-    columns: of a table, those of both ends and of weights, with commas between.
+    labels: (n,) the vertices' ids or names.  names: these, to be looked up, unless they are integers.
+    merged: rows that became one edge with others.
     """
-    if columns is None and not may_have_names(str(file)):
-        comm = world()
-        if comm is not None:
-            return *read(file, directed=directed, return_labels=True, comm=comm), None
-        return *read(file, directed=directed, return_labels=True), None
-    g = NamedGraph.read(file, *asked(columns), directed=directed)
+
+    A: Matrix
+    labels: np.ndarray
+    names: Names | None = None
+    merged: int = 0
+
+
+def found_in(reading: Reading) -> Found:
+    """What the file holds, read as asked."""
+    file, directed = str(reading.file), not reading.undirected
+    if reading.is_plain and not may_have_names(file) and file != STANDARD_INPUT:
+        if (comm := world()) is not None:
+            return Found(*read(file, directed=directed, return_labels=True, force=reading.force, comm=comm))
+        content = content_of(file, force=reading.force)
+        with refusing_damage(file):
+            A = content.matrix(directed, None)
+            return Found(A, listed(content.labels), merged=content.merged(A, directed))
+    try:
+        g = NamedGraph.read(
+            file,
+            *asked(reading.columns),
+            directed=directed,
+            separator=reading.separator,
+            header=reading.header,
+            comment=reading.comment,
+            dup=reading.dup,
+            force=reading.force,
+        )
+    except ValueError as error:
+        raise ValueError(str(error).replace(TO_SAY, "say --columns, those to take")) from error
     if all(isinstance(name, int) for name in g.names):
-        return g.matrix, np.array(list(g.names), np.int64), None
+        return Found(g.matrix, np.array(list(g.names), np.int64), merged=g.merged)
     labels = np.empty(len(g.names), object)
     labels[:] = list(g.names)
-    return g.matrix, labels, g.names
+    return Found(g.matrix, labels, g.names, g.merged)
+
+
+def check_undirected(graph: Graph, weights: bool = True) -> None:
+    """ValueError that names, by the file's ids, an edge without a reverse, or without one of the same weight."""
+    A = graph.A if weights else graph.A.pattern()
+    if not is_symmetric(A):
+        u, v = (graph.labels[end] for end in one_way_edge(A))
+        like, what = (" of the same weight", "takes the lighter of") if weights else ("", "lets edges count in")
+        missing = f"its edge {u} -> {v} has no reverse{like}"
+        raise ValueError(f"the graph must be undirected: {missing} (--symmetrize {what} both directions)")
 
 
 def asked(columns: str | None) -> tuple[Any, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -23,18 +24,23 @@ def total(values: np.ndarray) -> Any:
     return (int(high.sum(dtype=np.int64)) << 16) + int(low.sum(dtype=np.int64))
 
 
-def show_table(title: str, rows: dict[str, str], headings: tuple[str, str] | None = None) -> None:
+def shown(value: Any) -> str:
+    """A text as it is, a number as `number` writes it."""
+    return value if isinstance(value, str) else number(value)
+
+
+def show_table(title: str, rows: Mapping[str, Any], headings: tuple[str, str] | None = None) -> None:
     """Print names and values in two columns, with headings if there are any."""
     from rich.console import Console
     from rich.table import Table
 
     typer.echo(title)
-    name, value = headings or ("", "")
+    left, right = headings or ("", "")
     table = Table(show_header=headings is not None)
-    table.add_column(name, justify="right" if headings else "left")
-    table.add_column(value, justify="right")
-    for row in rows.items():
-        table.add_row(*row)
+    table.add_column(left, justify="right" if headings else "left")
+    table.add_column(right, justify="right")
+    for name, value in rows.items():
+        table.add_row(name, shown(value))
     Console().print(table)
 
 

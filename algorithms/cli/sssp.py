@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 from dataclasses import dataclass, field
 from itertools import pairwise
-from json import dumps
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,56 +15,32 @@ from formats.arrays import to_device
 from semiring.algebra.semirings import find_semiring
 
 from ..data import rome99
-from ..shared.errors import NegativeCycle
 from ..shared.parents import path
 from ..sssp import ALGORITHMS, find_algorithm
 from .graph import Graph, load, sample
-from .options import (
-    Columns,
-    Device,
-    FileArgument,
-    Json,
-    Sources,
-    StorageFormat,
-    Threads,
-    TraceFile,
-    Undirected,
-    check_written,
-)
-from .output import plain, save_vectors
+from .options import Computing, Device, Json, Printing, Reading, Sources, StorageFormat
+from .output import deliver, plain, save_vectors
 from .report import number, show_path, show_table, total
 
 
 def sssp(
-    file: FileArgument,
+    reading: Reading,
     source: Sources,
+    computing: Computing,
+    printing: Printing,
     algorithm: Annotated[str, typer.Option(help=f"auto, {', '.join(ALGORITHMS)}.")] = "auto",
     semiring: Annotated[str, typer.Option(help="min_plus, or max_min, min_max, lor_land, …")] = "min_plus",
-    format: StorageFormat = "csr",
-    device: Device = "cpu",
     limit: Annotated[float | None, typer.Option(help="Look no farther than this distance.")] = None,
     target: Annotated[str | None, typer.Option(help="Stop when this vertex is settled.")] = None,
     delta: Annotated[str | None, typer.Option(help="delta-stepping: a number, median, mean or max/degree.")] = None,
     to: Annotated[list[str] | None, typer.Option(help="Also print a best path to this vertex; may repeat.")] = None,
-    output: Annotated[Path | None, typer.Option(help="Write the distances: .npy (vertex order) or .tsv.")] = None,
-    trace: TraceFile = None,
-    undirected: Undirected = False,
-    columns: Columns = None,
-    threads: Threads = None,
-    json: Json = False,
 ) -> None:
     """Best paths from a vertex, or several, to all others."""
-    check_written(output, trace)
     own = {} if delta is None else {"delta": as_delta(delta)}
     task = Task(that_has(own, algorithm), semiring, source, to or [], target, limit, own)
     task.check()
-    answer = solve(load(file, undirected=undirected, columns=columns, threads=threads), task, format, device, trace)
-    if json:
-        typer.echo(dumps(answer.content(), ensure_ascii=False))
-    else:
-        answer.show()
-    if output is not None:
-        save(output, answer)
+    answer = solve(load(reading), task, computing)
+    printing.deliver(answer.content, answer.show, answer.save)
 
 
 def that_has(own: dict[str, Any], algorithm: str) -> str:
@@ -75,10 +50,11 @@ def that_has(own: dict[str, Any], algorithm: str) -> str:
     return next((name for name, known in ALGORITHMS.items() if own.keys() <= known.parameters), algorithm)
 
 
-def demo(format: StorageFormat = "csr", device: Device = "cpu") -> None:
+def demo(format: StorageFormat = "csr", device: Device = "cpu", json: Json = False) -> None:
     """Shortest paths in Rome's road network, which comes with the package."""
-    graph = load(rome99, title="Rome's roads (metres)")
-    solve(graph, Task("auto", "min_plus", ["1"], to=["1700"]), format, device, None).show()
+    graph = load(Reading(rome99), title="Rome's roads (metres)")
+    answer = solve(graph, Task("auto", "min_plus", ["1"], to=["1700"]), Computing(format, device))
+    deliver(None, json, answer.content, answer.show, answer.save)
 
 
 @dataclass(frozen=True)
@@ -153,12 +129,12 @@ class Answer:
         for row, source in enumerate(self.task.sources):
             last = row == len(self.task.sources) - 1
             found = self.d[row][self.reached[row]]
-            rows = (graph.facts if row == 0 else {}) | {"reached": f"{found.size:,}"}
+            rows = (graph.facts if row == 0 else {}) | {"reached": found.size}
             if found.size and found.dtype != bool:
                 worst = found.max() if find_semiring(self.task.semiring).better(0, 1) else found.min()
-                rows |= {"farthest": number(worst)}
+                rows |= {"farthest": worst}
                 if find_semiring(self.task.semiring).mul.name == "plus":
-                    rows |= {"sum of distances": number(total(found))}
+                    rows |= {"sum of distances": total(found)}
             show_table(f"{graph.title}, from vertex {source}", rows | (graph.watch.rows if last else {}))
             ends = [] if self.parents is None else [graph.vertex(end, "--to") for end in self.task.to]
             for end in ends:
@@ -166,8 +142,13 @@ class Answer:
                 length = number(self.d[row][end])
                 show_path(self.parents[row], end, graph.labels, self.reached[row][end], length, within)
 
+    def save(self, output: Path) -> None:
+        """Write distances, and where there is no path `inf`; in other semirings, where that may be one, `none`."""
+        absent = "inf" if self.task.semiring == "min_plus" else "none"
+        save_vectors(output, self.graph.labels, self.d, self.reached, absent)
 
-def solve(graph: Graph, task: Task, format: str, device: str, trace_file: Path | None) -> Answer:
+
+def solve(graph: Graph, task: Task, computing: Computing) -> Answer:
     """Run an algorithm from a file's vertices."""
     starts = [graph.vertex(source, "--source") for source in task.sources]
     for end in task.to:
@@ -177,17 +158,12 @@ def solve(graph: Graph, task: Task, format: str, device: str, trace_file: Path |
     algorithm = functools.partial(chosen, semiring=task.semiring, limit=task.limit, **task.own)
     s = find_semiring(task.semiring)
     weight = s.unit(graph.A.dtype) if graph.A.dtype in s.dtypes else 1
-    try:
-        answer, _ = graph.solve(
-            lambda A: algorithm(A, sources=starts, target=target, return_parents=bool(task.to)),
-            lambda one: algorithm(one, 0, return_parents=True),
-            sample([(0, 0)], weight, graph.A),
-            format,
-            device,
-            trace_file,
-        )
-    except NegativeCycle as error:
-        raise NegativeCycle([graph.labels[v] for v in error.cycle]) from None
+    answer, _ = graph.solve(
+        lambda A: algorithm(A, sources=starts, target=target, return_parents=bool(task.to)),
+        lambda one: algorithm(one, 0, return_parents=True),
+        sample([(0, 0)], weight, graph.A),
+        computing,
+    )
     d, parents = answer if task.to else (answer, None)
     return Answer(graph, task, to_device(d, "cpu"), None if parents is None else to_device(parents, "cpu"))
 
@@ -198,9 +174,3 @@ def as_delta(text: str | None) -> Any:
         return None if text is None else float(text)
     except ValueError:
         return text
-
-
-def save(output: Path, answer: Answer) -> None:
-    """Write distances, and where there is no path `inf`; in other semirings, where that may be a distance, `none`."""
-    absent = "inf" if answer.task.semiring == "min_plus" else "none"
-    save_vectors(output, answer.graph.labels, answer.d, answer.reached, absent)

@@ -22,7 +22,8 @@ from ..components import components
 from ..elimination import factor
 from ..scc import scc
 from ..sssp import sssp
-from .options import Device, places
+from .options import Device, Json, places
+from .output import print_json
 from .report import show_table
 
 DTYPES = ["int32", "float64"]
@@ -38,6 +39,7 @@ def warm_up(
     dtype: Annotated[list[str], typer.Option(help="Of the weights; may repeat.")] = DTYPES,
     device: Device = "cpu",
     networkx: Annotated[bool, typer.Option(help="Also the functions of NetworkX's backend, if that is there.")] = True,
+    json: Json = False,
 ) -> None:
     """Compile the kernels of the usual calls, and keep them on disk."""
     from rich.console import Console
@@ -54,9 +56,10 @@ def warm_up(
     for call in track(calls, "compiling", console=Console(stderr=True), transient=True):
         call()
     seconds = seconds_of_compiling() - before
-    show_table(
-        "kernels", {"calls": f"{len(calls)}", "compiling": f"{seconds:.1f} s" if seconds else "nothing was left"}
-    )
+    if json:
+        print_json({"calls": len(calls), "seconds of compiling": round(seconds, 1)})
+        return
+    show_table("kernels", {"calls": len(calls), "compiling": f"{seconds:.1f} s" if seconds else "nothing was left"})
 
 
 def usual_calls(semirings: list[str], dtypes: list[np.dtype], device: Any) -> Iterator[Callable[[], None]]:

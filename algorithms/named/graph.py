@@ -14,7 +14,7 @@ from formats.edges import Duplicates, check_dup
 from formats.interop import Weight
 from formats.io import content_of, has_banner, listed
 from formats.io.damage import refusing_damage
-from formats.io.opening import Readable, name_of, suffix_of
+from formats.io.opening import Held, Readable, name_of, suffix_of
 from formats.io.source import open_source
 from formats.named.names import Names
 from formats.named.tables import Table, column_of, looked_up_by_row
@@ -259,6 +259,7 @@ class Graph:
         header: bool | None = None,
         comment: str | None = None,
         dup: Duplicates = "min",
+        force: bool = False,
     ) -> Graph:
         """The graph in a file: of text with separators, GraphML, or of any kind that `formats.read` knows.
 
@@ -279,6 +280,7 @@ class Graph:
             comment: what a comment begins with, "" where there are none. By default "#" or "%", if a line that begins
                 so can be no edge; an error asks where it can.
             dup: "min", "max", "sum", "first", "last", or "error", for edges given more than once.
+            force: also read what would take absurdly much memory, see `formats.read`.
 
         Returns:
             The graph, which says how many rows were merged with others.
@@ -312,22 +314,25 @@ class Graph:
             with refusing_damage(name), open_source(name) as document:
                 table, nodes = read_graphml(document, "weight" if weight == "auto" else weight, columns)
             return cls._of(table, directed, nodes, dup)
-        if usual and suffix_of(name) not in TEXT:
-            return cls._of_numbers(name, directed, dup)
+        if usual and isinstance(name, Held) and not suffix_of(name):
+            with suppress(ValueError):  # it may be a table of names
+                return cls._of_numbers(name, directed, dup, force)
+        elif usual and suffix_of(name) not in TEXT:
+            return cls._of_numbers(name, directed, dup, force)
         if has_banner(name):
             if not usual:
                 raise ValueError(f"{name}: a Matrix Market file has no columns to choose from: give the file alone")
-            return cls._of_numbers(name, directed, dup)
+            return cls._of_numbers(name, directed, dup, force)
         if usual and is_edge_list(name):
             with suppress(ValueError):  # of which a later line may have other names than numbers
-                return cls._of_numbers(name, directed, dup)
+                return cls._of_numbers(name, directed, dup, force)
         table = read_table(name, source, target, weight, columns, separator, header, comment)
         return cls._of(table, directed, dup=dup)
 
     @classmethod
-    def _of_numbers(cls, file: str, directed: bool, dup: Duplicates) -> Graph:
+    def _of_numbers(cls, file: str, directed: bool, dup: Duplicates, force: bool) -> Graph:
         check_dup(dup)
-        content = content_of(file)
+        content = content_of(file, force=force)
         with refusing_damage(file):
             A = content.matrix(directed, None, dup)
         if A.nrows != A.ncols:

@@ -17,6 +17,9 @@ Column: TypeAlias = str | int
 """A column by its name in the heading, or by its place, from 0."""
 
 SEPARATORS = ",\t;|"
+TO_SAY = "say source=, target= and weight= (None for no weights), the columns to take"
+"""What errors ask for; the command line has other words for it."""
+
 MARKS = ("#", "%")
 """What comments begin with, unless a table says otherwise."""
 
@@ -184,7 +187,7 @@ def _roles(place: str, line: int, fields: Sequence[str]) -> Roles | None:
         return roles(fields)
     except ValueError as error:
         where = f"{place}:{line}" if line else place
-        raise ValueError(f"{where}: {error}: say which ones to take, as source=, target= and weight=") from None
+        raise ValueError(f"{where}: {error}: {TO_SAY}") from None
 
 
 def is_heading(place: str, first: Sequence[str], second: Sequence[str]) -> bool | None:
@@ -248,7 +251,7 @@ def _check_ends(place: str, heading: Sequence[str]) -> None:
             if elsewhere or (k == at and (field == "" or word in (WEIGHTS | OTHERS))):
                 raise ValueError(
                     f"{place}: the heading {', '.join(map(repr, heading))} does not say that column {at + 1} is the "
-                    f"{what}: say source= and target=, the columns to take"
+                    f"{what}: {TO_SAY}"
                 )
 
 
@@ -257,7 +260,7 @@ def _weight(place: str, heading: Sequence[str], sample: Sequence[str], ends: Seq
     try:
         named = one_of([folded(field) for field in heading], WEIGHTS, 2, ends)
     except ValueError as error:
-        raise ValueError(f"{place}: {error}: say weight=, the column to take, or weight=None") from None
+        raise ValueError(f"{place}: {error}: {TO_SAY}") from None
     if named is not None:
         return named
     left = [k for k, field in enumerate(heading) if k not in ends and field and folded(field) not in OTHERS]
@@ -266,7 +269,7 @@ def _weight(place: str, heading: Sequence[str], sample: Sequence[str], ends: Seq
     if left[0] == 2 and sorted(ends) == [0, 1] and (not sample or is_number(sample[2]) or not is_word(sample[2])):
         return 2
     listed = ", ".join(repr(heading[k]) for k in left)
-    raise ValueError(f"{place}: which column has the weights, {listed} or none? Say weight=, or weight=None")
+    raise ValueError(f"{place}: it is not clear whether {listed} has the weights: {TO_SAY}")
 
 
 def _place(place: str, fields: Sequence[str], column: Column) -> int:
