@@ -421,6 +421,15 @@ def test_the_published_triangles_of_wiki_vote() -> None:
     assert clustering(A, symmetrize=True).sum() / 7115 == pytest.approx(0.1409, abs=5e-5)
 
 
+@pytest.mark.parametrize("n", [4095, 4096, 9000])
+@pytest.mark.parametrize("call", [triangles, clustering])
+def test_a_large_graph_without_triangles_has_none(call: Callable[..., Any], n: int) -> None:
+    u = np.arange(n)
+    path, star = (from_edges(hub[1:], u[1:], shape=n) for hub in (u - 1, 0 * u))
+    for A in (from_edges([], [], shape=n), path, star):
+        assert (call(A, symmetrize=True) == np.zeros(n)).all()
+
+
 @pytest.mark.parametrize("call", [triangles, clustering, core_number])
 def test_an_edge_without_its_reverse_is_named(call: Callable[..., Any]) -> None:
     A = from_edges([0, 1, 2], [1, 0, 1])
