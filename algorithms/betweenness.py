@@ -11,6 +11,13 @@ Unweighted, for a row of L, σ and δ for each of many sources, with ⟨k⟩ the
 Weighted, with T = A⟨d_u + a_uv = d_v⟩ the edges of shortest paths from one source: frontier after frontier of vertices
 all of whose predecessors in T are done, and backwards.
 
+Where rounding absorbs a weight, d_u + a_uv = d_u, both directions of an edge are in T. So of vertices at one distance
+those come first, in round h = 0, that a nearer one leads to; then those that these lead to, and so on, as in a tree:
+
+    T = A⟨d_u + a_uv = d_v, d_u < d_v or h_u + 1 = h_v⟩
+
+In a graph with one path between any two vertices T is that path, however much the weights differ.
+
 [1] U. Brandes, A faster algorithm for betweenness centrality, J. Math. Sociology 25(2), 2001.
 [2] U. Brandes, C. Pich, Centrality estimation in large networks, Int. J. Bifurcation and Chaos 17(7), 2007.
 [3] A. Buluç, J. Gilbert, The Combinatorial BLAS, Int. J. High Perf. Comp. Appl. 25(4), 2011 (in batches).
@@ -24,7 +31,7 @@ from typing import Any
 from formats import Matrix
 from formats.arrays import DenseVector
 from formats.storage.orientation import is_symmetric
-from semiring import MinPlus, assign, fusible, mxm, select, tight, vxm
+from semiring import MinFirst, MinPlus, assign, ewise_add, fusible, mxm, nearer, reduce, select, tight, vxm
 from semiring.algebra.semirings import find_semiring
 from semiring.statistics import smallest
 from semiring.vectors import (
@@ -46,8 +53,12 @@ from semiring.vectors import (
 from semiring.verbs.registry import Holds
 
 from .distances_in_blocks import blocks_of_distances, has_weights, listed
+from .shared.parents import alike
 from .shared.signatures import Vertices
 from .shared.trace import note, running
+
+HALF_A_BIT = {"float32": 2.0**24, "float64": 2.0**53}
+"""So many times smaller than a number may be what its sum with it still shows."""
 
 PlusFirst, PlusPair = find_semiring("plus_first"), find_semiring("plus_pair")
 
@@ -68,7 +79,8 @@ def betweenness_centrality(
 
     Args:
         A: (n, n), A[u, v] is the edge u -> v.
-        weighted: True measures paths by A's values, which must be positive, False by the number of edges.
+        weighted: True measures paths by A's values, which must be positive, False by the number of edges. Sums of
+            floats are compared bit by bit; an infinite weight is no edge; what rounding absorbs counts as a hop.
         normalized: divide by the number of pairs of other vertices.
         endpoints: let a path count for its ends, too.
         sources: (k,) vertices from which paths are looked at, which estimates the centrality; None for all.
@@ -92,7 +104,7 @@ def betweenness_centrality(
     if len(set(starts)) < len(starts):
         raise ValueError("sources must be different vertices, got one twice")
     weighted = has_weights(A, weighted)
-    if weighted and A.nnz and not smallest(A, MinPlus) > 0:
+    if weighted and not smallest(A, MinPlus) > 0 and not reduce(A, "min") > 0:  # none but infinite ones are no edges
         raise ValueError(f"betweenness_centrality needs positive weights, got {smallest(A, MinPlus)}")
     total = dependencies(A, starts, weighted, endpoints)
     two_ways = not normalized and is_symmetric(A, pattern=not weighted)
@@ -152,10 +164,37 @@ def from_several(P: Matrix, L: Any, led: Any, endpoints: bool) -> Any:
     return ((led & (endpoints | (L > 0))) * δ).sum(axis=0)
 
 
+def levels_and_plateaus(A: Matrix, d: Any) -> tuple[Matrix, Matrix]:
+    """T⟨d_u < d_v⟩ and T⟨d_u = d_v⟩: the edges of shortest paths that add to distances, and those that do not."""
+    T = select(A, tight(MinPlus), row=present(d, MinPlus), col=d)
+    return select(T, nearer(MinPlus), row=d, col=d).pattern(), select(T, alike, row=d, col=d).pattern()
+
+
+def exact_below(A: Matrix) -> float:
+    """Distances below which adding a weight always makes a larger one."""
+    return smallest(A, MinPlus) * HALF_A_BIT[A.dtype.name] if A.dtype.kind == "f" else math.inf
+
+
+def rounds_among(N: Matrix, P: Matrix, d: Any, s: int) -> Any:
+    """h: how many edges of P lead to a vertex from one that an edge of N leads to, or from the source s."""
+    h, k = full(d, -1, "int32"), 0
+    f = vxm(ones(present(d, MinPlus)), N, PlusPair)
+    put(h, unit(P, s, MinPlus), 0)
+    put(h, f, 0)
+    f = where(h == 0)
+    while f.nnz:
+        k, f = k + 1, vxm(f, P, MinFirst, mask=h >= 0, complement=True)
+        put(h, f, k)
+    return h
+
+
 def from_one(A: Matrix, s: int, endpoints: bool) -> Any:
     """δ of one source, by distances."""
     [(_, [d], [led])] = blocks_of_distances(A, [s], True)
-    T = select(A, tight(MinPlus), row=present(d, MinPlus), col=d).pattern()
+    T, P = levels_and_plateaus(A, d)
+    if P.nnz:
+        h = rounds_among(T, P, d, s)
+        T = ewise_add(T, select(P.astype("int32"), tight(MinPlus), row=h, col=h).pattern(), "lor")  # h_u + 1 = h_v
     waiting = vxm(ones(where(led)), T, PlusPair).to_dense(0)
     f, order = chosen(unit(A, s, MinPlus).indices, A.nrows), []
     σ, sums, δ = (full(d, 0, "float64") for _ in range(3))
