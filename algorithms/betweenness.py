@@ -35,6 +35,7 @@ from semiring import MinFirst, MinPlus, assign, ewise_add, fusible, mxm, nearer,
 from semiring.algebra.semirings import find_semiring
 from semiring.statistics import smallest
 from semiring.vectors import (
+    ROUNDING,
     add_on,
     all_vertices,
     chosen,
@@ -56,9 +57,6 @@ from .distances_in_blocks import blocks_of_distances, has_weights, listed
 from .shared.parents import alike
 from .shared.signatures import Vertices
 from .shared.trace import note, running
-
-HALF_A_BIT = {"float32": 2.0**24, "float64": 2.0**53}
-"""So many times smaller than a number may be what its sum with it still shows."""
 
 PlusFirst, PlusPair = find_semiring("plus_first"), find_semiring("plus_pair")
 
@@ -172,7 +170,7 @@ def levels_and_plateaus(A: Matrix, d: Any) -> tuple[Matrix, Matrix]:
 
 def exact_below(A: Matrix) -> float:
     """Distances below which adding a weight always makes a larger one."""
-    return smallest(A, MinPlus) * HALF_A_BIT[A.dtype.name] if A.dtype.kind == "f" else math.inf
+    return smallest(A, MinPlus) / ROUNDING[A.dtype.name] if A.dtype.kind == "f" else math.inf
 
 
 def rounds_among(N: Matrix, P: Matrix, d: Any, s: int) -> Any:
