@@ -3,7 +3,8 @@
     x' = α ((x ⊘ r) A + (Σ x⟨r = 0⟩) v) + (1 - α) v          r = A 1, the weights that leave each vertex
 
 v says where a jump leads, and Σ v = 1. A surfer in a vertex without links jumps. The power iteration starts with equal
-shares. It ends when a round has moved less than n times the tolerance.
+shares. It ends when a round has moved less than the tolerance in all, Σ |x' - x|: then x is within α / (1 - α) times
+that of the ranks.
 
 [1] L. Page, S. Brin, R. Motwani, T. Winograd, The PageRank citation ranking: bringing order to the Web, Stanford
     InfoLab 1999-66, 1999.
@@ -43,7 +44,8 @@ def pagerank(
         alpha: how often the surfer follows a link, instead of jumping; within [0, 1].
         personalization: (n,) how often each vertex is where a jump leads, in any unit; None for all alike.
         weighted: False lets all links of a vertex count the same.
-        tol: the power iteration ends when a round changes the shares by less than n · tol in all.
+        tol: the power iteration ends when a round changes the shares by less than this in all, Σ |x' - x|. NetworkX
+            stops at n · tol.
         max_iter: rounds after which it gives up.
         fused: False runs the equations as they are written.
 
@@ -71,7 +73,7 @@ def pagerank(
         raise ValueError("pagerank needs finite weights, got inf")
     if A.nrows == 0:
         return full(all_vertices(A), 0, "float64")
-    x = ranks(A if counted else unweighted(A), v, alpha, A.nrows * tol, max_iter)
+    x = ranks(A if counted else unweighted(A), v, alpha, tol, max_iter)
     if x is None:
         raise ArithmeticError(f"pagerank has not settled within {tol} after {max_iter} rounds: allow more by max_iter=")
     return x

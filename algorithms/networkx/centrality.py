@@ -59,7 +59,7 @@ def pagerank(
         if jumps.sum() == 0:
             raise ZeroDivisionError
     try:
-        found = shares(A, alpha=alpha, personalization=jumps, tol=tol, max_iter=max_iter)
+        found = shares(A, alpha=alpha, personalization=jumps, tol=n * tol, max_iter=max_iter)
     except ArithmeticError:
         raise nx.PowerIterationFailedConvergence(max_iter) from None
     return by_name(G, to_device(found, "cpu"))
