@@ -54,19 +54,21 @@ def dependencies(A: CSR, sources: list[int], weighted: bool, endpoints: bool) ->
     count = get_threads() if len(sources) * (A.nnz + A.nrows) > ALONE else 1
     threads = [_Thread(A, endpoints) for _ in range(min(count, len(sources)))]
     if not weighted:
-        _sum_up(total, threads, starts.size, lambda thread, part: thread.unweighted(starts[part]))
+        _sum_up(total, threads, _Thread.unweighted, starts)
     else:
         for _, d, led in blocks_of_distances(A, sources, True):
-            _sum_up(total, threads, len(d), lambda thread, part, d=d, led=led: thread.weighted(d[part], led[part]))
+            _sum_up(total, threads, _Thread.weighted, d, led)
     return total
 
 
-def _sum_up(total: np.ndarray, threads: list[_Thread], count: int, work: Callable[[_Thread, slice], None]) -> None:
-    """Add what `work` finds for 0 … count - 1 to the total, parts of them side by side.
+def _sum_up(total: np.ndarray, threads: list[_Thread], work: Callable[..., None], *sources: np.ndarray) -> None:
+    """Add to the total what `work` finds of the sources, of which threads take parts side by side.
+
+    sources: arrays with a row for each.
 
     Which parts there are, and their order in the sum, does not hang on the number of threads, nor do the last bits.
     """
-    A, step = threads[0].A, len(threads)
+    A, step, count = threads[0].A, len(threads), len(sources[0])
     each = max(min(-(-count // PARTS), AT_ONCE), ALONE // (A.nnz + A.nrows + 1))
     parts = [slice(first, first + each) for first in range(0, count, each)]
     rounds = max(1, ROOM // (step * total.nbytes + 1))  # in which each thread has a part
@@ -77,7 +79,7 @@ def _sum_up(total: np.ndarray, threads: list[_Thread], count: int, work: Callabl
         def of_thread(k: int, _: int, first: int = first) -> None:
             for part, into in zip(parts[first + k : first + at_once : step], sums[k::step], strict=False):
                 threads[k].total = into
-                work(threads[k], part)
+                work(threads[k], *(x[part] for x in sources))
 
         run(of_thread, [(k, k) for k in range(step)])
         run(lambda *piece: _move(sums, total, *piece), cut(total.size, -(-total.size // step), total.size))
