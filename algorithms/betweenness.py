@@ -29,7 +29,7 @@ import math
 from typing import Any
 
 from formats import Matrix
-from formats.arrays import DenseVector
+from formats.arrays import DenseVector, all_of
 from formats.storage.orientation import is_symmetric
 from semiring import MinFirst, MinPlus, assign, ewise_add, fusible, mxm, nearer, reduce, select, tight, vxm
 from semiring.algebra.semirings import find_semiring
@@ -39,6 +39,7 @@ from semiring.vectors import (
     add_on,
     all_vertices,
     chosen,
+    either,
     entries_of,
     full,
     look_up,
@@ -89,6 +90,7 @@ def betweenness_centrality(
 
     Raises:
         ValueError: the matrix is not square, a weight is not positive, or a source lies outside or is given twice.
+        OverflowError: a distance does not fit A.dtype, or a number of shortest paths float64.
 
     Example:
         >>> from formats import from_edges
@@ -104,12 +106,19 @@ def betweenness_centrality(
     weighted = has_weights(A, weighted)
     if weighted and not smallest(A, MinPlus) > 0 and not reduce(A, "min") > 0:  # none but infinite ones are no edges
         raise ValueError(f"betweenness_centrality needs positive weights, got {smallest(A, MinPlus)}")
-    total = dependencies(A, starts, weighted, endpoints)
+    total = finite(dependencies(A, starts, weighted, endpoints))
     two_ways = not normalized and is_symmetric(A, pattern=not weighted)
     return scaled(total, starts, normalized, endpoints, 2 if two_ways else 1)
 
 
 betweenness_centrality.holds = Holds(fused=(80, 24), written=(64, 48))
+
+
+def finite(x: Any) -> Any:
+    """σ, or sums that are made of it; OverflowError if there are too many paths."""
+    if not all_of((x < math.inf).ravel()):
+        raise OverflowError("the number of shortest paths to a vertex does not fit float64")
+    return x
 
 
 def scaled(total: Any, sources: list[int], normalized: bool, endpoints: bool, ways: int) -> Any:
@@ -153,8 +162,8 @@ def from_several(P: Matrix, L: Any, led: Any, endpoints: bool) -> Any:
     depth = int(L.max())
     σ = (L == 0).astype("float64")
     for k in range(1, depth + 1):
-        σ += (L == k) * mxm(σ * (L == k - 1), P, PlusFirst)  # σ⟨k⟩ = σ⟨k-1⟩ A
-    share, δ = shares(σ), 0.0 * σ
+        σ += either(L == k, mxm(either(L == k - 1, σ, 0.0), P, PlusFirst), 0)  # σ⟨k⟩ = σ⟨k-1⟩ A
+    share, δ = shares(finite(σ)), 0.0 * σ
     for k in range(depth, 0, -1):
         δ += (L == k - 1) * σ * mxm((L == k) * (1 + δ) * share, P.T, PlusFirst)  # … ((1 + δ)⟨k⟩ ⊘ σ) Aᵀ
     if endpoints:
@@ -204,7 +213,7 @@ def from_one(A: Matrix, s: int, endpoints: bool) -> Any:
         take_off(waiting, fewer)
         note(f, matrix=T)
         f = chosen(look_up(fewer.indices, look_up(waiting, fewer.indices) == 0), A.nrows)
-    share = shares(σ)
+    share = shares(finite(σ))
     for f in reversed(order):
         put(δ, f, look_up(σ * sums, f.indices))  # δ_v = σ_v Σ …
         add_on(sums, vxm(entries_of((1 + δ) * share, f), T.T, PlusFirst))  # Σ (1 + δ_w) / σ_w
