@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
 from typing import Any
 
@@ -12,15 +13,18 @@ from hypothesis import strategies as st
 
 from algorithms import (
     NegativeCycle,
+    all_pairs,
     bellman_ford,
     closeness_centrality,
+    closure,
     diameter,
     eccentricity,
+    factor,
     harmonic_centrality,
     sssp,
 )
 from formats import CSR, SparseVector, from_edges
-from semiring import MaxMin, MinPlus, mxm, mxv, vxm
+from semiring import MaxMin, MaxPlus, MinPlus, mxm, mxv, vxm
 from semiring.algebra.semirings import find_semiring
 from semiring.statistics import sums_fit
 
@@ -234,3 +238,45 @@ def test_the_diameter_is_the_largest_eccentricity_however_sums_are_rounded(dtype
         w = (rng.random(u.size) ** 3 + 1e-3).astype(dtype)
         A = from_edges(np.r_[u, v], np.r_[v, u], np.r_[w, w], shape=n)
         assert diameter(A, weighted=True) == eccentricity(A, weighted=True).max()
+
+
+def longest_first(edges: dict[tuple[int, int], int], n: int, source: int, sign: int) -> list[int | None]:
+    """Distances in integers of any size; of -1 the longest ones.  edges: without cycles."""
+    d: list[int | None] = [0 if v == source else None for v in range(n)]
+    for _ in range(n):
+        for (u, v), w in edges.items():
+            before, there = d[u], d[v]
+            if before is not None and (there is None or sign * (before + w) < sign * there):
+                d[v] = before + w
+    return d
+
+
+@pytest.mark.parametrize("semiring", ["min_plus", "max_plus"])
+@pytest.mark.parametrize("dtype", ["int64", "int32", "float64", "float32"])
+def test_whatever_solves_a_graph_is_right_or_an_overflow(dtype: str, semiring: str) -> None:
+    """Weights of any sign, as large as half of the range; sums of floats are exact, or beyond it."""
+    rng, sign = random.Random(dtype), 1 if semiring == "min_plus" else -1
+    half = {"int64": 2**62, "int32": 2**30, "float64": 2**1023, "float32": 2**127}[dtype]
+    weights, right = [half, -half, half // 2, -half // 2, half // 4, 0], 0
+    for _ in range(12):
+        n = rng.randint(2, 7)
+        numbers = rng.sample(range(n), n)
+        pairs = (sorted(rng.sample(range(n), 2)) for _ in range(2 * n))
+        edges = {(numbers[u], numbers[v]): rng.choice(weights) for u, v in pairs}
+        A = from_edges(*zip(*edges, strict=True), np.array(list(edges.values()), dtype), shape=n)
+        exact = [longest_first(edges, n, source, sign) for source in range(n)]
+        for call in (
+            lambda A=A, n=n: sssp(A, None, semiring, sources=range(n)),
+            lambda A=A: all_pairs(A, semiring, method="blocks"),
+            lambda A=A: closure(A, semiring),
+            lambda A=A, n=n: factor(A, semiring).solve(sources=range(n)),
+            lambda A=A, n=n: factor(A, semiring).distances(range(n), range(n)),
+        ):
+            try:
+                found = call()
+            except OverflowError:
+                continue
+            absent = MinPlus.zero(A.dtype) if sign > 0 else MaxPlus.zero(A.dtype)
+            assert found.tolist() == [[absent if x is None else A.dtype.type(x) for x in row] for row in exact]
+            right += 1
+    assert right > 12
