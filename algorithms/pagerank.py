@@ -15,13 +15,16 @@ from __future__ import annotations
 from typing import Any
 
 from formats import Matrix
-from formats.arrays import Array, DenseVector, as_array, to_device
+from formats.arrays import Array, DenseVector, all_of, as_array, to_device
 from formats.storage.orientation import by_columns
 from semiring import PlusTimes, fusible, mxv, vxm
 from semiring.algebra.semirings import find_semiring
 from semiring.statistics import largest, smallest
 from semiring.vectors import all_vertices, check_graph, full, look_up, shares, unweighted, where
 from semiring.verbs.registry import Holds
+
+SMALLEST = 1e-307
+"""Of what is larger, one over it is finite."""
 
 PlusFirst, PlusSecond = find_semiring("plus_first"), find_semiring("plus_second")
 
@@ -55,6 +58,7 @@ def pagerank(
     Raises:
         ValueError: the matrix is not square, a weight is negative or infinite, or a parameter cannot have its value.
         ArithmeticError: the iteration has not ended after `max_iter` rounds.
+        OverflowError: the weights that leave a vertex are so large, or so small, that shares of them do not fit.
 
     Example:
         >>> from formats import from_edges
@@ -102,7 +106,10 @@ def ranks(A: Matrix, v: Any, alpha: float, enough: float, max_iter: int) -> Any:
 def weight_leaving(A: Matrix) -> DenseVector:
     """r = A 1; of a pattern, which has no values, the number of entries."""
     one = full(all_vertices(A), 1, "float64")
-    return mxv(A, one, PlusTimes if A.dtype != bool else PlusSecond)
+    r = mxv(A, one, PlusTimes if A.dtype != bool else PlusSecond)
+    if not all_of((r == 0) | (r > SMALLEST) & (r < float("inf"))):
+        raise OverflowError(f"the weights that leave a vertex must add up to 0, or to between {SMALLEST} and 1.7e308")
+    return r
 
 
 def jumps(A: Matrix, personalization: Array | None) -> DenseVector | float:

@@ -269,6 +269,16 @@ def test_pagerank_says_that_it_has_not_settled(fused: bool) -> None:
     assert pagerank(round_trip, alpha=0.999, max_iter=20_000, fused=fused).sum() == pytest.approx(1)
 
 
+@pytest.mark.parametrize("fused", [True, False])
+def test_pagerank_refuses_weights_of_which_there_are_no_shares(fused: bool) -> None:
+    for weights in ([1e308, 1e308, 1.0], [1.0, 1.0, 1e-320]):
+        A = from_edges([0, 0, 1], [1, 2, 0], weights)
+        with pytest.raises(OverflowError, match="the weights that leave a vertex must add up to"):
+            pagerank(A, fused=fused)
+        assert pagerank(A, weighted=False, fused=fused).sum() == pytest.approx(1)
+    assert pagerank(from_edges([0, 0, 1], [1, 2, 0], [8e307, 8e307, 1e-300]), fused=fused).sum() == pytest.approx(1)
+
+
 def test_ranks_have_the_same_last_bits_with_any_number_of_threads() -> None:
     A = rmat(15, dtype=np.int32)
     assert A.nnz >= WORTH_THREADS
