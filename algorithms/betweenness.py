@@ -11,6 +11,13 @@ Unweighted, for a row of L, σ and δ for each of many sources, with ⟨k⟩ the
 Weighted, with T = A⟨d_u + a_uv = d_v⟩ the edges of shortest paths from one source: frontier after frontier of vertices
 all of whose predecessors in T are done, and backwards.
 
+Where rounding absorbs a weight, d_u + a_uv = d_u, both directions of an edge are in T. So of vertices at one distance
+those come first, in round h = 0, that a nearer one leads to; then those that these lead to, and so on, as in a tree:
+
+    T = A⟨d_u + a_uv = d_v, d_u < d_v or h_u + 1 = h_v⟩
+
+In a graph with one path between any two vertices T is that path, however much the weights differ.
+
 [1] U. Brandes, A faster algorithm for betweenness centrality, J. Math. Sociology 25(2), 2001.
 [2] U. Brandes, C. Pich, Centrality estimation in large networks, Int. J. Bifurcation and Chaos 17(7), 2007.
 [3] A. Buluç, J. Gilbert, The Combinatorial BLAS, Int. J. High Perf. Comp. Appl. 25(4), 2011 (in batches).
@@ -22,15 +29,17 @@ import math
 from typing import Any
 
 from formats import Matrix
-from formats.arrays import DenseVector
+from formats.arrays import DenseVector, all_of
 from formats.storage.orientation import is_symmetric
-from semiring import MinPlus, assign, fusible, mxm, select, tight, vxm
+from semiring import MinFirst, MinPlus, assign, ewise_add, fusible, mxm, nearer, reduce, select, tight, vxm
 from semiring.algebra.semirings import find_semiring
 from semiring.statistics import smallest
 from semiring.vectors import (
+    ROUNDING,
     add_on,
     all_vertices,
     chosen,
+    either,
     entries_of,
     full,
     look_up,
@@ -46,6 +55,7 @@ from semiring.vectors import (
 from semiring.verbs.registry import Holds
 
 from .distances_in_blocks import blocks_of_distances, has_weights, listed
+from .shared.parents import alike
 from .shared.signatures import Vertices
 from .shared.trace import note, running
 
@@ -68,7 +78,8 @@ def betweenness_centrality(
 
     Args:
         A: (n, n), A[u, v] is the edge u -> v.
-        weighted: True measures paths by A's values, which must be positive, False by the number of edges.
+        weighted: True measures paths by A's values, which must be positive, False by the number of edges. Sums of
+            floats are compared bit by bit; an infinite weight is no edge; what rounding absorbs counts as a hop.
         normalized: divide by the number of pairs of other vertices.
         endpoints: let a path count for its ends, too.
         sources: (k,) vertices from which paths are looked at, which estimates the centrality; None for all.
@@ -79,6 +90,7 @@ def betweenness_centrality(
 
     Raises:
         ValueError: the matrix is not square, a weight is not positive, or a source lies outside or is given twice.
+        OverflowError: a distance does not fit A.dtype, or a number of shortest paths float64.
 
     Example:
         >>> from formats import from_edges
@@ -92,14 +104,21 @@ def betweenness_centrality(
     if len(set(starts)) < len(starts):
         raise ValueError("sources must be different vertices, got one twice")
     weighted = has_weights(A, weighted)
-    if weighted and A.nnz and not smallest(A, MinPlus) > 0:
+    if weighted and not smallest(A, MinPlus) > 0 and not reduce(A, "min") > 0:  # none but infinite ones are no edges
         raise ValueError(f"betweenness_centrality needs positive weights, got {smallest(A, MinPlus)}")
-    total = dependencies(A, starts, weighted, endpoints)
+    total = finite(dependencies(A, starts, weighted, endpoints))
     two_ways = not normalized and is_symmetric(A, pattern=not weighted)
     return scaled(total, starts, normalized, endpoints, 2 if two_ways else 1)
 
 
 betweenness_centrality.holds = Holds(fused=(80, 24), written=(64, 48))
+
+
+def finite(x: Any) -> Any:
+    """σ, or sums that are made of it; OverflowError if there are too many paths."""
+    if not all_of((x < math.inf).ravel()):
+        raise OverflowError("the number of shortest paths to a vertex does not fit float64")
+    return x
 
 
 def scaled(total: Any, sources: list[int], normalized: bool, endpoints: bool, ways: int) -> Any:
@@ -143,8 +162,8 @@ def from_several(P: Matrix, L: Any, led: Any, endpoints: bool) -> Any:
     depth = int(L.max())
     σ = (L == 0).astype("float64")
     for k in range(1, depth + 1):
-        σ += (L == k) * mxm(σ * (L == k - 1), P, PlusFirst)  # σ⟨k⟩ = σ⟨k-1⟩ A
-    share, δ = shares(σ), 0.0 * σ
+        σ += either(L == k, mxm(either(L == k - 1, σ, 0.0), P, PlusFirst), 0)  # σ⟨k⟩ = σ⟨k-1⟩ A
+    share, δ = shares(finite(σ)), 0.0 * σ
     for k in range(depth, 0, -1):
         δ += (L == k - 1) * σ * mxm((L == k) * (1 + δ) * share, P.T, PlusFirst)  # … ((1 + δ)⟨k⟩ ⊘ σ) Aᵀ
     if endpoints:
@@ -152,10 +171,37 @@ def from_several(P: Matrix, L: Any, led: Any, endpoints: bool) -> Any:
     return ((led & (endpoints | (L > 0))) * δ).sum(axis=0)
 
 
+def levels_and_plateaus(A: Matrix, d: Any) -> tuple[Matrix, Matrix]:
+    """T⟨d_u < d_v⟩ and T⟨d_u = d_v⟩: the edges of shortest paths that add to distances, and those that do not."""
+    T = select(A, tight(MinPlus), row=present(d, MinPlus), col=d)
+    return select(T, nearer(MinPlus), row=d, col=d).pattern(), select(T, alike, row=d, col=d).pattern()
+
+
+def exact_below(A: Matrix) -> float:
+    """Distances below which adding a weight always makes a larger one."""
+    return smallest(A, MinPlus) / ROUNDING[A.dtype.name] if A.dtype.kind == "f" else math.inf
+
+
+def rounds_among(N: Matrix, P: Matrix, d: Any, s: int) -> Any:
+    """h: how many edges of P lead to a vertex from one that an edge of N leads to, or from the source s."""
+    h, k = full(d, -1, "int32"), 0
+    f = vxm(ones(present(d, MinPlus)), N, PlusPair)
+    put(h, unit(P, s, MinPlus), 0)
+    put(h, f, 0)
+    f = where(h == 0)
+    while f.nnz:
+        k, f = k + 1, vxm(f, P, MinFirst, mask=h >= 0, complement=True)
+        put(h, f, k)
+    return h
+
+
 def from_one(A: Matrix, s: int, endpoints: bool) -> Any:
     """δ of one source, by distances."""
     [(_, [d], [led])] = blocks_of_distances(A, [s], True)
-    T = select(A, tight(MinPlus), row=present(d, MinPlus), col=d).pattern()
+    T, P = levels_and_plateaus(A, d)
+    if P.nnz:
+        h = rounds_among(T, P, d, s)
+        T = ewise_add(T, select(P.astype("int32"), tight(MinPlus), row=h, col=h).pattern(), "lor")  # h_u + 1 = h_v
     waiting = vxm(ones(where(led)), T, PlusPair).to_dense(0)
     f, order = chosen(unit(A, s, MinPlus).indices, A.nrows), []
     σ, sums, δ = (full(d, 0, "float64") for _ in range(3))
@@ -167,7 +213,7 @@ def from_one(A: Matrix, s: int, endpoints: bool) -> Any:
         take_off(waiting, fewer)
         note(f, matrix=T)
         f = chosen(look_up(fewer.indices, look_up(waiting, fewer.indices) == 0), A.nrows)
-    share = shares(σ)
+    share = shares(finite(σ))
     for f in reversed(order):
         put(δ, f, look_up(σ * sums, f.indices))  # δ_v = σ_v Σ …
         add_on(sums, vxm(entries_of((1 + δ) * share, f), T.T, PlusFirst))  # Σ (1 + δ_w) / σ_w

@@ -16,7 +16,7 @@ from __future__ import annotations
 from formats import Matrix
 from formats.arrays import DenseVector, IntegerVector
 from formats.storage.orientation import by_columns
-from semiring.vectors import either, shares
+from semiring.vectors import either, row_sums, shares
 
 from .distance_totals import distance_totals
 from .distances_in_blocks import blocks_of_distances, has_weights, joined, listed
@@ -40,6 +40,7 @@ def closeness_centrality(
     Raises:
         ValueError: the matrix is not square, or a vertex lies outside it.
         NegativeCycle: there are no shortest distances.
+        OverflowError: a distance does not fit A.dtype, or a sum float64.
 
     Example:
         >>> from formats import from_edges
@@ -59,7 +60,7 @@ def closeness_centrality(
         reached, total, *_ = distance_totals(A)
         return closeness(reached, total.astype("float64"))
     for _, d, led in blocks_of_distances(by_columns(A).T, asked, weighted):
-        found.append(closeness(led.sum(axis=1), either(led, d, 0).sum(axis=1, dtype="float64")))
+        found.append(closeness(led.sum(axis=1), row_sums(either(led, d, 0), "a sum of distances")))
     return joined(found, A, "float64")
 
 
@@ -77,6 +78,7 @@ def harmonic_centrality(A: Matrix, *, vertices: Vertices | None = None, weighted
     Raises:
         ValueError: the matrix is not square, or a vertex lies outside it.
         NegativeCycle: there are no shortest distances.
+        OverflowError: a distance does not fit A.dtype, or a sum float64.
 
     Example:
         >>> from formats import from_edges
@@ -89,5 +91,5 @@ def harmonic_centrality(A: Matrix, *, vertices: Vertices | None = None, weighted
     if vertices is None and not has_weights(A, weighted):
         return distance_totals(A).inverse
     for _, d, led in blocks_of_distances(by_columns(A).T, asked, weighted):
-        found.append(shares(either(led, d, 0).astype("float64")).sum(axis=1))
+        found.append(row_sums(shares(either(led, d, 0).astype("float64")), "a sum of 1 / distance"))
     return joined(found, A, "float64")

@@ -14,22 +14,18 @@ and at the one with the smallest lower bound, which is in the middle and bounds 
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from formats import Matrix
 from formats.arrays import DenseVector, all_of
 from formats.storage.orientation import is_symmetric
-from semiring import assign, ewise_add
-from semiring.vectors import all_vertices, check_graph, count, degrees, either, full
+from semiring import MinPlus, assign, ewise_add
+from semiring.vectors import ROUNDING, all_vertices, check_graph, count, degrees, either, full, saturated_sum
 
 from .distance_totals import distance_totals
 from .distances_in_blocks import blocks_of_distances, has_weights, joined, listed
 from .shared.signatures import Vertices
-
-FAR = 2**62
-"""More than any distance of integers; of floats it is infinity that is meant."""
-ROUNDED = 2.0**-40
-"""What sums of floats may differ by, relative to them, when paths are added from their other ends."""
 
 
 def eccentricity(A: Matrix, *, vertices: Vertices | None = None, weighted: bool = False) -> DenseVector:
@@ -46,6 +42,7 @@ def eccentricity(A: Matrix, *, vertices: Vertices | None = None, weighted: bool 
     Raises:
         ValueError: a vertex is not reached from another, the matrix is not square, or a vertex lies outside it.
         NegativeCycle: there are no shortest distances.
+        OverflowError: a distance does not fit A.dtype.
 
     Example:
         >>> from formats import from_edges
@@ -82,6 +79,7 @@ def diameter(A: Matrix, *, weighted: bool = False) -> int | float:
     Raises:
         ValueError: a vertex is not reached from another, the matrix is not square, or has no vertices.
         NegativeCycle: there are no shortest distances.
+        OverflowError: a distance does not fit A.dtype.
 
     Example:
         >>> from formats import from_edges
@@ -102,21 +100,24 @@ def diameter(A: Matrix, *, weighted: bool = False) -> int | float:
 def bounded(A: Matrix, weighted: bool, *, every: bool) -> Any:
     """Lower bounds of all eccentricities in an undirected graph: all exact if `every`, else the largest is."""
     rounded = is_rounded(A, weighted)
-    lower, upper = (full(all_vertices(A), x, "float64" if rounded else "int64") for x in (0, FAR))
-    left, slack, turn = full(lower, True, bool), ROUNDED if rounded else 0, True
+    lower = full(all_vertices(A), 0, "float64" if rounded else "int64")
+    far = MinPlus.zero(lower.dtype)  # a bound ends there, and then a search says whether the distance does
+    upper = full(lower, far, lower.dtype)
+    left, turn = full(lower, True, bool), True
+    slack = 8 * math.sqrt(A.nrows) * ROUNDING[A.dtype.name] if rounded else 0  # added from the other end, sums differ
     v = int(degrees(A).argmax())
     while True:
         [(sources, [d], led)] = blocks_of_distances(A, [v], weighted)
         check_connected(sources, led)
         d, e = d.astype(lower.dtype), d.max().item()
         lower = ewise_add(lower, ewise_add(d, e - d, "max") - slack * e, "max")  # max(d_u, e_v - d_u) ≤ e_u
-        upper = ewise_add(upper, (e + d) + slack * e, "min")  # e_u ≤ e_v + d_u
+        upper = ewise_add(upper, saturated_sum(d, e + slack * e), "min")  # e_u ≤ e_v + d_u
         assign(lower, e, [v])
         assign(upper, e, [v])
         left = (lower < upper) & (every | (upper > lower.max()))
         if not count(left):
             return lower
-        v = int(either(left, upper, -1).argmax() if turn else either(left, lower, FAR).argmin())
+        v = int(either(left, upper, -1).argmax() if turn else either(left, lower, far).argmin())
         turn = not turn
 
 

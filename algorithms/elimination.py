@@ -550,7 +550,7 @@ def factor(
     Raises:
         NegativeCycle: a cycle improves paths for ever; the error has it.
         OutOfHostMemory: the factor does not fit.
-        OverflowError: weights of any sign are so large that their sums may not fit int64.
+        OverflowError: weights of any sign are so large that their sums may not fit int64, or of floats their dtype.
         ValueError: the fill would not pay, and the message has the prediction; the matrix is not square; or the
             semiring is not one that elimination is right for.
         TypeError: the semiring is not defined on A's dtype.

@@ -3,7 +3,8 @@
     x' = α ((x ⊘ r) A + (Σ x⟨r = 0⟩) v) + (1 - α) v          r = A 1, the weights that leave each vertex
 
 v says where a jump leads, and Σ v = 1. A surfer in a vertex without links jumps. The power iteration starts with equal
-shares. It ends when a round has moved less than n times the tolerance.
+shares. It ends when a round has moved less than the tolerance in all, Σ |x' - x|: then x is within α / (1 - α) times
+that of the ranks.
 
 [1] L. Page, S. Brin, R. Motwani, T. Winograd, The PageRank citation ranking: bringing order to the Web, Stanford
     InfoLab 1999-66, 1999.
@@ -14,13 +15,16 @@ from __future__ import annotations
 from typing import Any
 
 from formats import Matrix
-from formats.arrays import Array, DenseVector, as_array, to_device
+from formats.arrays import Array, DenseVector, all_of, as_array, to_device
 from formats.storage.orientation import by_columns
 from semiring import PlusTimes, fusible, mxv, vxm
 from semiring.algebra.semirings import find_semiring
 from semiring.statistics import largest, smallest
 from semiring.vectors import all_vertices, check_graph, full, look_up, shares, unweighted, where
 from semiring.verbs.registry import Holds
+
+SMALLEST = 1e-307
+"""Of what is larger, one over it is finite."""
 
 PlusFirst, PlusSecond = find_semiring("plus_first"), find_semiring("plus_second")
 
@@ -43,7 +47,8 @@ def pagerank(
         alpha: how often the surfer follows a link, instead of jumping; within [0, 1].
         personalization: (n,) how often each vertex is where a jump leads, in any unit; None for all alike.
         weighted: False lets all links of a vertex count the same.
-        tol: the power iteration ends when a round changes the shares by less than n · tol in all.
+        tol: the power iteration ends when a round changes the shares by less than this in all, Σ |x' - x|. NetworkX
+            stops at n · tol.
         max_iter: rounds after which it gives up.
         fused: False runs the equations as they are written.
 
@@ -53,6 +58,7 @@ def pagerank(
     Raises:
         ValueError: the matrix is not square, a weight is negative or infinite, or a parameter cannot have its value.
         ArithmeticError: the iteration has not ended after `max_iter` rounds.
+        OverflowError: the weights that leave a vertex are so large, or so small, that shares of them do not fit.
 
     Example:
         >>> from formats import from_edges
@@ -71,7 +77,7 @@ def pagerank(
         raise ValueError("pagerank needs finite weights, got inf")
     if A.nrows == 0:
         return full(all_vertices(A), 0, "float64")
-    x = ranks(A if counted else unweighted(A), v, alpha, A.nrows * tol, max_iter)
+    x = ranks(A if counted else unweighted(A), v, alpha, tol, max_iter)
     if x is None:
         raise ArithmeticError(f"pagerank has not settled within {tol} after {max_iter} rounds: allow more by max_iter=")
     return x
@@ -100,7 +106,10 @@ def ranks(A: Matrix, v: Any, alpha: float, enough: float, max_iter: int) -> Any:
 def weight_leaving(A: Matrix) -> DenseVector:
     """r = A 1; of a pattern, which has no values, the number of entries."""
     one = full(all_vertices(A), 1, "float64")
-    return mxv(A, one, PlusTimes if A.dtype != bool else PlusSecond)
+    r = mxv(A, one, PlusTimes if A.dtype != bool else PlusSecond)
+    if not all_of((r == 0) | (r > SMALLEST) & (r < float("inf"))):
+        raise OverflowError(f"the weights that leave a vertex must add up to 0, or to between {SMALLEST} and 1.7e308")
+    return r
 
 
 def jumps(A: Matrix, personalization: Array | None) -> DenseVector | float:

@@ -22,6 +22,9 @@ from .verbs.verbs import mxv
 VectorLike = Array | SparseVector
 
 
+ROUNDING = {"float32": 2.0**-24, "float64": 2.0**-53}
+"""By how much a sum of two floats may be off, relative to it."""
+
 DEGREES: Fact[Array] = Fact("entries of each row")
 
 
@@ -161,7 +164,23 @@ def shares(x: Array) -> Array:
     """1 ⊘ x of floats, 0 where x is 0."""
     there = x != 0
     y = x + ~there
-    return namespace(x).divide(there, y, out=y)
+    with np.errstate(over="ignore"):  # of the smallest numbers it is infinite
+        return namespace(x).divide(there, y, out=y)
+
+
+def saturated_sum(x: Array, y: Any) -> Array:
+    """x + y, which ends at the end of the integers' range, or at infinity."""
+    with np.errstate(over="ignore"):
+        return OPERATORS["plus"](x, y)
+
+
+def row_sums(x: Array, what: str) -> Array:
+    """Σ over each row, in float64. OverflowError that says what it is if one does not fit. Waits for the device."""
+    with np.errstate(over="ignore"):
+        y = x.sum(axis=1, dtype=np.float64)
+    if not all_of(abs(y) < math.inf):
+        raise OverflowError(f"{what} does not fit float64")
+    return y
 
 
 def is_empty(v: SparseVector) -> bool:

@@ -218,6 +218,7 @@ template <class V, class F> V changed(V* address, const F& change) {
     return before;
 }
 template <class V, class W> V atomicAdd(V* address, W value) { return changed(address, [=](V x) { return V(x + value); }); }
+template <class V, class W> V atomicSub(V* address, W value) { return changed(address, [=](V x) { return V(x - value); }); }
 template <class V, class W> V atomicOr(V* address, W value) { return changed(address, [=](V x) { return V(x | value); }); }
 template <class V, class W> V atomicAnd(V* address, W value) { return changed(address, [=](V x) { return V(x & value); }); }
 template <class V, class W> V atomicMin(V* address, W value) {

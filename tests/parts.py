@@ -372,6 +372,39 @@ def check_cycles(comm: Any) -> None:
     assert len({*map(tuple, found)}) > 2
 
 
+def check_errors_from_several_sources(comm: Any) -> None:
+    """Each process looks at other sources, and all raise the error that the first of these has."""
+    two = from_edges([0, 1, 2, 3, 4, 5, 6], [1, 2, 1, 4, 5, 4, 6], np.array([1, 2, -4, 1, 2, -9, 1], np.int32))
+    far = from_edges([0, 1, 2, 3, 4], [1, 2, 3, 4, 5], np.full(5, 2**30, np.int32), shape=7)
+    both: Any = ewise_union(two, 0, from_edges([6, 0], [6, 6], np.array([2**31 - 2] * 2, np.int32)), 0, "plus")
+    for A, sources in (
+        (two, [0, 3]),
+        (two, [3, 0]),
+        (two, [6, 6, 6, 3, 0]),
+        (two, [6, 6, 0, 6, 6, 3]),
+        (far, [6, 4, 0, 1, 3]),
+        (far, [0, 6]),
+        (both, [3, 0]),
+        (both, [0, 3, 6]),
+        (two.astype("float64"), [3, 0, 6, 6]),
+    ):
+        for call in (
+            lambda M, sources=sources: sssp(M, sources=sources),
+            lambda M, sources=sources: sssp(M, sources=sources, return_parents=True),
+            lambda M, sources=sources: al.bellman_ford(M, sources=sources),
+            lambda M, sources=sources: al.fewest_edges(M, sources=sources),
+            lambda M: al.all_pairs(M, method="searches"),
+            lambda M: al.closeness_centrality(M, weighted=True),
+        ):
+            found = []
+            for M in (A, cuts(A, comm)):
+                with pytest.raises((ValueError, OverflowError)) as error:
+                    call(M)
+                found.append((error.type, str(error.value), getattr(error.value, "cycle", None)))
+            assert found[0] == found[1]
+            assert comm is None or len({*map(repr, comm.allgather(found[1]))}) == 1
+
+
 def check_reading(comm: Any) -> None:
     """Every kind of file, read in shares, is what one process reads; an error names the line."""
     folder = told(comm, tempfile.mkdtemp)

@@ -26,6 +26,7 @@ from algorithms import (
     triangles,
 )
 from algorithms.distance_totals import distance_totals
+from algorithms.fused.cpu.ranks import WORTH_THREADS
 from bench.graphs import grid, rmat, rmat_both_ways
 from formats import CSR, Matrix, from_edges
 from semiring import threads
@@ -232,14 +233,62 @@ def test_betweenness_of_graphs_with_long_rows_and_long_paths(name: str, backend:
 # --- PageRank ---------------------------------------------------------------------------------------------------------
 
 
-def test_pagerank_stops_as_networkx_does() -> None:
+@pytest.mark.parametrize("fused", [True, False])
+def test_pagerank_stops_as_networkx_does_if_its_tolerance_is_for_each_vertex(fused: bool) -> None:
     A, G = wiki_vote()
-    np.testing.assert_allclose(pagerank(A), list(nx.pagerank(G).values()), rtol=1e-12)
+    right = nx.pagerank(G, tol=1e-8)
+    np.testing.assert_allclose(pagerank(A, tol=A.nrows * 1e-8, fused=fused), list(right.values()), rtol=1e-12)
 
 
-def test_pagerank_says_that_it_has_not_settled() -> None:
+def test_the_backend_of_networkx_stops_as_networkx_does() -> None:
+    for G, how in ((karate()[1], {}), (wiki_vote()[1], {}), (wiki_vote()[1], {"tol": 1e-9})):
+        right = nx.pagerank(G, **how)
+        assert nx.pagerank(G.copy(), backend="semiring", **how) == pytest.approx(right, rel=1e-12)
+        with pytest.raises(nx.PowerIterationFailedConvergence):
+            nx.pagerank(G.copy(), max_iter=2, backend="semiring", **how)
+
+
+@pytest.mark.parametrize("fused", [True, False])
+@pytest.mark.parametrize("weighted", [True, False])
+def test_ranks_are_right_to_the_tolerance_however_many_vertices_share_them(fused: bool, weighted: bool) -> None:
+    A = grid(120, dtype=np.int32)
+    right = pagerank(A, weighted=weighted, tol=1e-13, max_iter=1000)
+    for tol in (1e-3, 1e-6, 1e-9):
+        found = pagerank(A, weighted=weighted, tol=tol, max_iter=1000, fused=fused)
+        assert abs(found - right).sum() < tol * 0.85 / (1 - 0.85)
+    assert abs(pagerank(A, weighted=weighted, fused=fused) - right).sum() < 1e-6 * 0.85 / (1 - 0.85)
+
+
+@pytest.mark.parametrize("fused", [True, False])
+def test_pagerank_says_that_it_has_not_settled(fused: bool) -> None:
+    round_trip = from_edges([0, 1, 2, 3], [1, 2, 0, 0])
     with pytest.raises(ArithmeticError, match="has not settled within 1e-06 after 2 rounds"):
-        pagerank(karate()[0], max_iter=2)
+        pagerank(karate()[0], max_iter=2, fused=fused)
+    with pytest.raises(ArithmeticError, match="after 100 rounds"):
+        pagerank(round_trip, alpha=0.999, fused=fused)
+    assert pagerank(round_trip, alpha=0.999, max_iter=20_000, fused=fused).sum() == pytest.approx(1)
+
+
+@pytest.mark.parametrize("fused", [True, False])
+def test_pagerank_refuses_weights_of_which_there_are_no_shares(fused: bool) -> None:
+    for weights in ([1e308, 1e308, 1.0], [1.0, 1.0, 1e-320]):
+        A = from_edges([0, 0, 1], [1, 2, 0], weights)
+        with pytest.raises(OverflowError, match="the weights that leave a vertex must add up to"):
+            pagerank(A, fused=fused)
+        assert pagerank(A, weighted=False, fused=fused).sum() == pytest.approx(1)
+    assert pagerank(from_edges([0, 0, 1], [1, 2, 0], [8e307, 8e307, 1e-300]), fused=fused).sum() == pytest.approx(1)
+
+
+def test_ranks_have_the_same_last_bits_with_any_number_of_threads() -> None:
+    A = rmat(15, dtype=np.int32)
+    assert A.nnz >= WORTH_THREADS
+    for weighted in (True, False):
+        answers = []
+        for count in (1, 2, 3, 16):
+            with threads(count):
+                answers.append(pagerank(A, weighted=weighted))
+        for answer in answers[1:]:
+            np.testing.assert_array_equal(answer, answers[0])
 
 
 @pytest.mark.parametrize(
@@ -388,14 +437,6 @@ def test_betweenness_of_wiki_vote_from_some_sources() -> None:
     np.testing.assert_allclose(betweenness_centrality(A, sources=sources), list(right.values()), rtol=1e-9, atol=1e-15)
 
 
-def test_betweenness_is_the_same_with_any_number_of_threads() -> None:
-    A = wiki_vote()[0]
-    with threads(1):
-        alone = betweenness_centrality(A, sources=range(50))
-    with threads(3):
-        np.testing.assert_allclose(betweenness_centrality(A, sources=range(50)), alone, rtol=1e-12, atol=1e-18)
-
-
 @pytest.mark.parametrize(
     ("wrong", "match"),
     [
@@ -419,6 +460,15 @@ def test_the_published_triangles_of_wiki_vote() -> None:
     A = wiki_vote()[0]
     assert int(triangles(A, symmetrize=True).sum()) == 3 * 608_389
     assert clustering(A, symmetrize=True).sum() / 7115 == pytest.approx(0.1409, abs=5e-5)
+
+
+@pytest.mark.parametrize("n", [4095, 4096, 9000])
+@pytest.mark.parametrize("call", [triangles, clustering])
+def test_a_large_graph_without_triangles_has_none(call: Callable[..., Any], n: int) -> None:
+    u = np.arange(n)
+    path, star = (from_edges(hub[1:], u[1:], shape=n) for hub in (u - 1, 0 * u))
+    for A in (from_edges([], [], shape=n), path, star):
+        assert (call(A, symmetrize=True) == np.zeros(n)).all()
 
 
 @pytest.mark.parametrize("call", [triangles, clustering, core_number])

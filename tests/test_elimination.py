@@ -534,12 +534,34 @@ def test_wide_sums_of_weights_of_any_sign() -> None:
     assert (F.distance(0, 4), F.distance(2, 4), F.distance(0, 5)) == (6, low + 1, 2**31 - 1)
     assert F.path(0, 4) == [0, 1, 2, 3, 4]
     assert F.nearest([3])[0].tolist()[2:] == [low, 0, 2**31 - 1, 2**31 - 1]
-    with pytest.raises(OverflowError):
-        F.distance(0, 2)
-    with pytest.raises(OverflowError):
-        F.solve(0)
+    for call in (lambda: F.distance(0, 2), lambda: F.path(0, 2), lambda: F.solve(0)):
+        with pytest.raises(OverflowError):
+            call()
     with pytest.raises(OverflowError, match="may not fit int64"):
         factor(from_edges([0, 1], [1, 2], np.array([-(2**62), 5], np.int64)))
+
+
+@pytest.mark.parametrize(("dtype", "most"), [("float32", 2e38), ("float64", 1e308)])
+def test_floats_whose_parts_of_paths_may_not_fit_are_refused(dtype: str, most: float) -> None:
+    """A path's length may fit where a part of it, which elimination adds first, does not."""
+    row = [0, 1, 2, 3], [1, 2, 3, 4]
+    for weights, semiring in (
+        ([most, most, 1, 1], "max_plus"),
+        ([-most, -most, 1, 1], "min_plus"),
+        ([-most, most, most, -most], "min_plus"),
+        ([-most, most, most, -most], "max_plus"),
+    ):
+        A = from_edges(*row, np.array(weights, dtype))
+        for call in (factor, factor(A.with_values(A.values * 1e-9), semiring).refactor):
+            with pytest.raises(OverflowError, match=f"may not fit {dtype}: take sssp"):
+                call(A, semiring) if call is factor else call(A)
+    A = from_edges(*row, np.array([most, most, 1, 1], dtype))
+    F = factor(A)
+    for call in (lambda: F.solve(0), lambda: F.distance(0, 4), lambda: F.path(0, 2), lambda: F.nearest([4])):
+        with pytest.raises(OverflowError, match=f"a distance does not fit {dtype}"):
+            call()
+    assert F.distance(1, 2) == np.dtype(dtype).type(most)
+    assert factor(from_edges([0, 1], [1, 2], np.array([-np.inf, 1.0], dtype))).distance(0, 2) == -np.inf
 
 
 def test_rounded_sums_and_exact_ones() -> None:

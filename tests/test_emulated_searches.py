@@ -8,13 +8,16 @@ import numpy as np
 import pytest
 
 from algorithms import bfs, sssp
-from algorithms.fused.cuda import batches, launches, searches
+from algorithms.betweenness import dependencies, exact_below, levels_and_plateaus, rounds_among
+from algorithms.fused.cuda import batches, kernels, launches, searches
+from algorithms.fused.cuda.centralities import add_through
 from algorithms.shared.single_source import Until
 from algorithms.shared.traversal import Direction
 from bench.graphs import rmat
 from formats import CSR, from_edges
 from formats.storage.orientation import by_columns
 from semiring import MinPlus
+from semiring.algebra.codegen import types_of
 
 from .emulated import made, simulated
 
@@ -79,3 +82,23 @@ def test_paths_from_several_sources_are_those_from_each(
         state = batches.run_batch(moved(A), sources, d, MinPlus, Until(MinPlus), A.dtype.type(6), 1 << 16)
     assert np.array_equal(d, expected)
     assert (state[batches.STATE["pulls"]] > 0) == pulls
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32"])
+def test_betweenness_of_weights_that_rounding_absorbs(dtype: str) -> None:
+    rng = np.random.default_rng(len(dtype))
+    for n, m in ((2, 2), (40, 60), (90, 400)):
+        weights = 10.0 ** rng.integers(-30, 30, m) if dtype != "int32" else rng.integers(1, 5, m)
+        A: Any = from_edges(*rng.integers(0, n, (2, m)), weights.astype(dtype), shape=n, dup="min")
+        values = np.where(rng.random(A.nnz) < 0.1, MinPlus.zero(A.dtype), A.values)
+        A = CSR(A.indptr, A.indices, values, A.shape)
+        expected, d = dependencies(A, list(range(n)), True, True), sssp(A, sources=range(n))
+        h = np.stack([rounds_among(*levels_and_plateaus(A, row), row, s) for s, row in enumerate(d)])
+        for rounds in (h, None) if exact_below(A) == np.inf else (h,):
+            with simulated(1):
+                k = kernels.path("through", MinPlus, A.dtype, types_of(A))
+                edges = [(*map(made, each.components[:3]), k.index(1)) for each in (A, by_columns(A))]
+                total = made(np.zeros(n))
+                add_through(k, edges, made(d), kernels.NULL if rounds is None else made(rounds), True, total)
+            ends = (d != MinPlus.zero(A.dtype)).sum(axis=1) - 1
+            np.testing.assert_allclose(total + ends, expected, rtol=1e-9, atol=1e-12)

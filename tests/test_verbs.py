@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from formats import COO, CSR, ELL, SparseVector, from_edges
 from formats.matrix.facts import COMPRESSED
 from semiring import (
+    MONOIDS,
     AnyPair,
     BinaryOp,
     LorLand,
@@ -43,6 +44,7 @@ from semiring import (
 from semiring.algebra.semirings import find_semiring
 from semiring.cpu import compiled
 from semiring.cpu import threads as threading
+from semiring.cpu.reductions import MANY
 from semiring.vectors import put
 
 from .strategies import FORMATS, OPTIONS
@@ -337,6 +339,19 @@ def test_reduce_of_nothing_is_the_identity():
         assert reduce(empty, "times") == 1
     assert reduce(from_edges([], [], shape=(0, 2)), "max", axis=0).tolist() == [-(2**31)] * 2
     assert reduce(from_edges([], [], shape=(0, 2)), "max", axis=1).tolist() == []
+
+
+@pytest.mark.parametrize("fmt", FORMATS)
+@pytest.mark.parametrize("dtype", ["bool", "int32", "int64", "float32", "float64"])
+def test_reduce_of_many_empty_lines_is_the_identity(fmt, dtype):
+    """So many that compiled loops take them."""
+    for shape in ((2 * MANY, 3), (3, 2 * MANY)):
+        A = from_edges([], [], np.zeros(0, dtype), shape=shape).to(fmt)
+        for name in ("min", "max", "plus", "times") if dtype != "bool" else ("lor", "land"):
+            zero = MONOIDS[name].zero(A.dtype)
+            assert reduce(A, name) == zero
+            for axis in (0, 1):
+                assert (reduce(A, name, axis=axis) == np.full(shape[1 - axis], zero)).all()
 
 
 def test_matrix_product_counts_paths(A):

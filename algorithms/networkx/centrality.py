@@ -59,7 +59,7 @@ def pagerank(
         if jumps.sum() == 0:
             raise ZeroDivisionError
     try:
-        found = shares(A, alpha=alpha, personalization=jumps, tol=tol, max_iter=max_iter)
+        found = shares(A, alpha=alpha, personalization=jumps, tol=n * tol, max_iter=max_iter)
     except ArithmeticError:
         raise nx.PowerIterationFailedConvergence(max_iter) from None
     return by_name(G, to_device(found, "cpu"))
@@ -135,7 +135,10 @@ def betweenness_centrality(
         raise NotImplementedError("no source")
     sources = None if k in (None, n) else [G.index(name) for name in seed.sample(list(G.names), k)]
     A = G.matrix(weight)
-    found = dependencies(A, weighted=weighted, normalized=bool(normalized), endpoints=endpoints, sources=sources)
+    try:
+        found = dependencies(A, weighted=weighted, normalized=bool(normalized), endpoints=endpoints, sources=sources)
+    except OverflowError as error:
+        raise NotImplementedError(str(error)) from None
     values = to_device(found, "cpu")
     if not normalized and n > 2 - bool(endpoints) and is_symmetric(A, pattern=not weighted) == G.directed:
         values = values * 2 if G.directed else values / 2  # a path and its reverse are two if edges have directions

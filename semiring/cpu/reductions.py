@@ -132,7 +132,7 @@ def _sums_fit(values: np.ndarray) -> bool:
     """Does int64 hold every sum of some of the integers?"""
     if values.dtype == np.int32:  # of fewer than 2^31 each less than 2^31
         return values.size < 2**31
-    return max(-int(values.min()), int(values.max())) * values.size < 2**62
+    return values.size == 0 or max(-int(values.min()), int(values.max())) * values.size < 2**62
 
 
 def _integer_sums(values: np.ndarray, starts: np.ndarray) -> np.ndarray:

@@ -16,14 +16,17 @@ sorted. O(n + m) a source and what the search takes; for each thread 32 bytes a 
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from functools import cached_property
 
 import numpy as np
 
+from algorithms.betweenness import exact_below
 from algorithms.distances_in_blocks import blocks_of_distances
 from formats import CSR
+from semiring import MinPlus
 from semiring.cpu.kernels import compiled, inlined
-from semiring.cpu.threads import get_threads, run
+from semiring.cpu.threads import cut, get_threads, run
 
 from .bfs_order import SHORT
 
@@ -36,40 +39,69 @@ MOST_PACKED = 1 << 31
 AT_ONCE = 64
 """Sources from which a thread looks without asking Python, which would let another thread wait."""
 
+PARTS = 32
+"""Parts of which the sums are added one after the other, unless each has `AT_ONCE` sources, or is small work."""
+
+ROOM = 1 << 20
+"""Bytes of sums of parts that are kept at a time, if threads do not need more."""
+
 
 def dependencies(A: CSR, sources: list[int], weighted: bool, endpoints: bool) -> np.ndarray:
     """The sums for each vertex, as `algorithms.betweenness.dependencies` has them."""
+    starts, total = np.array(sources, np.int64), np.zeros(A.nrows)
+    if not sources:
+        return total
     count = get_threads() if len(sources) * (A.nnz + A.nrows) > ALONE else 1
-    threads = [_Thread(A, endpoints) for _ in range(min(count, max(1, len(sources))))]
-    starts = np.array(sources, np.int64)
+    threads = [_Thread(A, endpoints) for _ in range(min(count, len(sources)))]
     if not weighted:
-        run(lambda k, _: threads[k].unweighted(starts[k :: len(threads)]), [(k, k) for k in range(len(threads))])
+        _sum_up(total, threads, _Thread.unweighted, starts)
     else:
-        for _, rows, led in blocks_of_distances(A, sources, True):
-            run(lambda k, _, d=rows, r=led: threads[k].weighted(d, r, len(threads), k), _each(threads))
-    return np.sum([thread.total for thread in threads], axis=0)
+        for _, d, led in blocks_of_distances(A, sources, True):
+            _sum_up(total, threads, _Thread.weighted, d, led)
+    return total
 
 
-def _each(threads: list[Any]) -> list[tuple[int, int]]:
-    return [(k, k) for k in range(len(threads))]
+def _sum_up(total: np.ndarray, threads: list[_Thread], work: Callable[..., None], *sources: np.ndarray) -> None:
+    """Add to the total what `work` finds of the sources, of which threads take parts side by side.
+
+    sources: arrays with a row for each.
+
+    Which parts there are, and their order in the sum, does not hang on the number of threads, nor do the last bits.
+    """
+    A, step, count = threads[0].A, len(threads), len(sources[0])
+    each = max(min(-(-count // PARTS), AT_ONCE), ALONE // (A.nnz + A.nrows + 1))
+    parts = [slice(first, first + each) for first in range(0, count, each)]
+    rounds = max(1, ROOM // (step * total.nbytes + 1))  # in which each thread has a part
+    sums = np.zeros((min(len(parts), rounds * step), total.size))
+    at_once = len(sums)
+    for first in range(0, len(parts), at_once):
+
+        def of_thread(k: int, _: int, first: int = first) -> None:
+            for part, into in zip(parts[first + k : first + at_once : step], sums[k::step], strict=False):
+                threads[k].total = into
+                work(threads[k], *(x[part] for x in sources))
+
+        run(of_thread, [(k, k) for k in range(step)])
+        run(lambda *piece: _move(sums, total, *piece), cut(total.size, -(-total.size // step), total.size))
 
 
 class _Thread:
-    """What a thread works with, and its sums so far."""
+    """What a thread works with, and the sums of the part that it looks at."""
 
     def __init__(self, A: CSR, endpoints: bool) -> None:
         self.A, self.endpoints = A, endpoints
         n = A.nrows
-        self.total, self.paths, self.share = np.zeros(n), np.zeros(n), np.zeros(n)
+        self.total, self.paths, self.share = np.zeros(0), np.zeros(n), np.zeros(n)
         self.order, self.leads = np.empty(n + 1, A.indices.dtype), np.empty(n, bool)
+        self.level = np.full(n, -1, np.int32)
 
     def unweighted(self, sources: np.ndarray) -> None:
         """Add those of some sources, by levels."""
         A, n = self.A, self.A.nrows
-        rows, level, by_levels = (A.indptr, A.indices), np.full(n, -1, np.int32), _by_levels
+        rows, level, by_levels = (A.indptr, A.indices), self.level, _by_levels
         state: tuple[np.ndarray, ...] = (self.order, self.leads, self.paths, self.share, self.total)
         if A.nnz < SHORT * n and n < MOST_PACKED:
-            edges, inverse = np.empty(A.nnz + 1, np.uintp), np.empty(n)
+            edges, inverse = self.listed
             by_levels, state = (
                 _by_levels_of_short_rows,
                 (self.order, edges, self.paths, inverse, self.share, self.total),
@@ -77,13 +109,28 @@ class _Thread:
         for first in range(0, sources.size, AT_ONCE):
             by_levels(rows, level, state, sources[first : first + AT_ONCE], self.endpoints)
 
-    def weighted(self, rows: np.ndarray, led: np.ndarray, step: int, first: int) -> None:
-        """Add those of every so manieth row of distances, from the `first` on."""
-        A, state = self.A, (self.order, self.leads, self.paths, self.share, self.total)
-        for k in range(first, len(rows), step):
-            near = np.flatnonzero(led[k])
-            self.order[: near.size] = near[np.argsort(rows[k, near])]
-            _by_distances((A.indptr, A.indices, A.values), rows[k], state, near.size, self.endpoints)
+    @cached_property
+    def listed(self) -> tuple[np.ndarray, np.ndarray]:
+        """Room for the edges of shortest paths, and for 1 / σ."""
+        return np.empty(self.A.nnz + 1, np.uintp), np.empty(self.A.nrows)
+
+    def weighted(self, rows: np.ndarray, led: np.ndarray) -> None:
+        """Add those of some rows of distances."""
+        A, state = self.A, (self.order, self.leads, self.paths, self.share, self.total, self.level)
+        never, exact = MinPlus.zero(A.dtype), exact_below(A)
+        for d, reached in zip(rows, led, strict=True):
+            near = np.flatnonzero(reached)
+            self.order[: near.size] = near[np.argsort(d[near])]
+            _by_distances((A.indptr, A.indices, A.values), d, never, exact, state, near.size, self.endpoints)
+
+
+@compiled
+def _move(sums, total, start, stop):
+    """Add the sums to the total, row by row, and clear them."""
+    for k in range(sums.shape[0]):
+        for v in range(np.uintp(start), np.uintp(stop)):
+            total[v] += sums[k, v]
+            sums[k, v] = 0.0
 
 
 @inlined
@@ -172,20 +219,38 @@ def _by_levels_of_short_rows(rows, level, state, sources, endpoints):
 
 
 @compiled
-def _by_distances(rows, distance, state, count, endpoints):
-    (indptr, indices, weights), (order, leads, paths, share, total) = rows, state
-    one = np.uintp(1)
+def _by_distances(rows, distance, never, exact, state, count, endpoints):
+    """order: sorted by distances; of equally far ones come those that nearer ones lead to, then round by round."""
+    (indptr, indices, weights), (order, leads, paths, share, total, rounds) = rows, state
+    one, far = np.uintp(1), distance[np.uintp(order[np.uintp(count - 1)])]
+    end = 0 if far >= exact else count
     for place in range(count):
-        paths[np.uintp(order[np.uintp(place)])] = 0.0
+        v = np.uintp(order[np.uintp(place)])
+        paths[v] = 0.0
+        if not end:
+            rounds[v] = -1
     paths[np.uintp(order[np.uintp(0)])] = 1.0
     for place in range(count):
         u = np.uintp(order[np.uintp(place)])
+        if place == end:  # what nearer ones lead to has paths, and begins
+            here, stop = distance[u], place
+            while stop < count and distance[np.uintp(order[np.uintp(stop)])] == here:
+                v = np.uintp(order[np.uintp(stop)])
+                if paths[v] > 0:
+                    order[np.uintp(end)], rounds[v] = v, 0
+                    end += 1
+                stop += 1
+            u = np.uintp(order[np.uintp(place)])
         here, mine, leading = distance[u], paths[u], False
         for e in range(np.uintp(indptr[u]), np.uintp(indptr[u + one])):
             v = np.uintp(indices[e])
-            if here + weights[e] == distance[v]:
-                paths[v] += mine
-                leading = True
+            if here + weights[e] == distance[v] and distance[v] != never:
+                if here == distance[v] and rounds[v] < 0:
+                    order[np.uintp(end)], rounds[v] = v, rounds[u] + 1
+                    end += 1
+                if here < distance[v] or rounds[v] == rounds[u] + 1:
+                    paths[v] += mine
+                    leading = True
         leads[np.uintp(place)] = leading
     for place in range(count - 1, -1, -1):
         u = np.uintp(order[np.uintp(place)])
@@ -194,8 +259,9 @@ def _by_distances(rows, distance, state, count, endpoints):
             here = distance[u]
             for e in range(np.uintp(indptr[u]), np.uintp(indptr[u + one])):
                 v = np.uintp(indices[e])
-                if here + weights[e] == distance[v]:
-                    sums += share[v]
+                if here + weights[e] == distance[v] and distance[v] != never:
+                    if here < distance[v] or rounds[v] == rounds[u] + 1:
+                        sums += share[v]
         through = paths[u] * sums
         share[u] = (1.0 + through) / paths[u]
         if place:

@@ -1,4 +1,7 @@
-"""PageRank as compiled rounds: threads take parts of the columns that have about as many edges each."""
+"""PageRank as compiled rounds: threads take parts of the columns that have about as many edges each.
+
+Sums over vertices are of each part, and then of all, so that their last bits do not hang on the number of threads.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +14,14 @@ from formats import CSR
 from formats.matrix.facts import Fact
 from formats.storage.orientation import by_columns
 from semiring.cpu.kernels import compiled
-from semiring.cpu.threads import cut_evenly, share
+from semiring.cpu.threads import PIECES_PER_THREAD, get_threads, share
 from semiring.vectors import shares
 
 WORTH_THREADS = 1 << 18
 """Entries from which on a round takes longer than waking another thread."""
+
+PARTS = 64
+"""Parts of the columns of a graph that is worth several threads."""
 
 LEAVING: Fact[np.ndarray] = Fact("the weights that leave each vertex")
 
@@ -29,15 +35,19 @@ def ranks(A: CSR, v: Any, alpha: float, enough: float, max_iter: int) -> np.ndar
     followed, jump = alpha * shares(leaving), v if isinstance(v, np.ndarray) else np.full(n, v)
     x, then = np.full(n, 1 / n), np.empty(n)
     z = x * followed
-    parts = cut_evenly(columns.indptr) if A.nnz >= WORTH_THREADS else [(0, n)]
-    seen = np.zeros((len(parts), 2))  # Σ x⟨r = 0⟩, and Σ |x - x'|, of each part
+    count, workers = (PARTS, get_threads()) if A.nnz >= WORTH_THREADS else (1, 1)
+    ends = np.searchsorted(columns.indptr, np.linspace(0, A.nnz, count + 1))
+    ends[0], ends[-1] = 0, n
+    each = count if workers == 1 else -(-count // (PIECES_PER_THREAD * workers))
+    seen = np.zeros((count, 2))  # Σ x⟨r = 0⟩, and Σ |x - x'|, of each part
     stuck = float(x[leaving == 0].sum())
     for _ in range(max_iter):
 
-        def work(part: int, z: Any = z, then: Any = then, base: float = alpha * stuck + 1 - alpha) -> None:
-            _round(graph, counted, (followed, leaving, jump), base, (z, then, x, seen[part]), *parts[part])
+        def work(k: int, z: Any = z, then: Any = then, base: float = alpha * stuck + 1 - alpha) -> None:
+            into = z, then, x, seen
+            _round(graph, counted, (followed, leaving, jump), base, into, ends, k * each, min(k * each + each, count))
 
-        share(work, len(parts))
+        share(work, -(-count // each))
         z, then = then, z
         stuck, moved = seen.sum(axis=0).tolist()
         if moved < enough:
@@ -46,21 +56,23 @@ def ranks(A: CSR, v: Any, alpha: float, enough: float, max_iter: int) -> np.ndar
 
 
 @compiled
-def _round(graph, counted, vertex, base, into, start, stop):
+def _round(graph, counted, vertex, base, into, ends, first, stop):
     (indptr, indices, weights), (share, leaving, jump), (z, then, x, seen) = graph, vertex, into
-    one, stuck, moved = np.uintp(1), 0.0, 0.0
-    for j in range(np.uintp(start), np.uintp(stop)):
-        a = 0.0
-        begin, end = np.uintp(indptr[j]), np.uintp(indptr[j + one])
-        if counted:
-            for e in range(begin, end):
-                a += z[np.uintp(indices[e])] * weights[e]
-        else:
-            for e in range(begin, end):
-                a += z[np.uintp(indices[e])]
-        now = a + base * jump[j]
-        if leaving[j] == 0:
-            stuck += now
-        moved += abs(now - x[j])
-        x[j], then[j] = now, now * share[j]
-    seen[0], seen[1] = stuck, moved
+    one = np.uintp(1)
+    for part in range(first, stop):
+        stuck, moved = 0.0, 0.0
+        for j in range(np.uintp(ends[part]), np.uintp(ends[part + 1])):
+            a = 0.0
+            begin, end = np.uintp(indptr[j]), np.uintp(indptr[j + one])
+            if counted:
+                for e in range(begin, end):
+                    a += z[np.uintp(indices[e])] * weights[e]
+            else:
+                for e in range(begin, end):
+                    a += z[np.uintp(indices[e])]
+            now = a + base * jump[j]
+            if leaving[j] == 0:
+                stuck += now
+            moved += abs(now - x[j])
+            x[j], then[j] = now, now * share[j]
+        seen[part, 0], seen[part, 1] = stuck, moved

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from algorithms.betweenness import betweenness_centrality
+from algorithms.betweenness import betweenness_centrality, exact_below, levels_and_plateaus, rounds_among
 from algorithms.core_number import core_number
 from algorithms.distances_in_blocks import blocks_of_distances, has_weights
 from algorithms.pagerank import pagerank, weight_leaving
@@ -106,13 +106,22 @@ def _betweenness(A: CSR, sources: list[int], weighted: bool, endpoints: bool) ->
             rows = d[first : first + together]
             if not counted:
                 rows = cp.where(rows < 0, MinPlus.zero(dtype), rows)
-            add_through(k, edges, rows, endpoints, total)
+            some = starts[first : first + together]
+            add_through(k, edges, rows, rounds_of(A, rows, some) if counted else kernels.NULL, endpoints, total)
         if endpoints:
             total[cp.asarray(np.array(starts, np.int64))] += led.sum(axis=1) - 1.0
     return total
 
 
-def add_through(k: kernels.Kernels, edges: Any, d: Array, ends: bool, total: Array) -> None:
+def rounds_of(A: CSR, d: Array, sources: list[int]) -> Any:
+    """In which round each row of distances has a vertex, see `algorithms.betweenness`; nothing if none needs rounds."""
+    cp, exact = cupy(), exact_below(A)
+    if exact == np.inf or float(cp.where(d == np.inf, d.dtype.type(0), d).max()) < exact:
+        return kernels.NULL
+    return cp.stack([rounds_among(*levels_and_plateaus(A, row), row, s) for row, s in zip(d, sources, strict=True)])
+
+
+def add_through(k: kernels.Kernels, edges: Any, d: Array, rounds: Any, ends: bool, total: Array) -> None:
     """Add to `total` the sums over the sources of which `d` (k, n) has the distances."""
     cp, (count, n) = cupy(), d.shape
     control, waiting = cp.zeros(THROUGH_WORDS, np.uint64), cp.empty(d.size, np.int32)
@@ -120,6 +129,6 @@ def add_through(k: kernels.Kernels, edges: Any, d: Array, ends: bool, total: Arr
     paths, through = cp.zeros(d.size), cp.zeros(d.size)
     sizes = np.uint32(n), np.uint32(count)
     made = waiting, order, begins, paths, through
-    state = k.stepwise("through", d.size, (control, *edges[0], *edges[1], *sizes, d, *made), control)()
+    state = k.stepwise("through", d.size, (control, *edges[0], *edges[1], *sizes, d, rounds, *made), control)()
     k.plain("add_through", n, (*sizes, d, through, MinPlus.unit(d.dtype), np.bool_(ends), total))
     facts(kernel="through", steps=int(state[1]))

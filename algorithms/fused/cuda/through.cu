@@ -5,7 +5,8 @@
 // What is computed is of pairs (s, v), numbered s n + v. A pair waits for as many as there are edges of shortest paths from
 // s that end in v; when none is left it is listed, and in the next wave it gathers σ, and tells those that wait for it.
 // δ goes through the waves backwards. Every sum is gathered along a row or column by those that look through it, so that
-// it has the same order in every run, whatever the order of the lists.
+// it has the same order in every run, whatever the order of the lists. `rounds` says which edges count between vertices
+// at one distance, whose weights rounding absorbs; it may be null where there are none. Infinite weights are no edges.
 
 using Number = unsigned int;  // of a pair
 
@@ -27,13 +28,14 @@ __device__ __forceinline__ void append(Number p, Number* list, unsigned int* cou
     list[first + __popc(here & lanes_below())] = p;
 }
 
-// d: (k, n) distances.  waiting: of each pair.  order: the pairs, wave after wave; begins: where each wave begins.  paths: σ,
-// and after it was looked at backwards (1 + δ) / σ.  through: δ.
+// d: (k, n) distances.  rounds: likewise, or null.  waiting: of each pair.  order: the pairs, wave after wave; begins: where
+// each wave begins.  paths: σ, and after it was looked at backwards (1 + δ) / σ.  through: δ.
 extern "C" __global__ void __launch_bounds__(THROUGH_THREADS, THROUGH_BLOCKS)
     through(ThroughControl* control, const I* __restrict__ indptr, const J* __restrict__ indices,
             const T* __restrict__ values, I value_step, const I* __restrict__ in_indptr, const J* __restrict__ in_indices,
             const T* __restrict__ in_values, I in_step, unsigned int n, unsigned int k, const T* __restrict__ d,
-            int* waiting, Number* order, Number* begins, double* paths, double* through, unsigned long long last_step) {
+            const int* __restrict__ rounds, int* waiting, Number* order, Number* begins, double* paths, double* through,
+            unsigned long long last_step) {
     unsigned long long step = control->steps, phase = control->phase, wave = control->wave;
     Number begin = control->begin, end = control->end;
     bool done = false;
@@ -41,7 +43,10 @@ extern "C" __global__ void __launch_bounds__(THROUGH_THREADS, THROUGH_BLOCKS)
         const I out = indptr[v + 1] - indptr[v], in = in_indptr[v + 1] - in_indptr[v];
         return out > in ? out : in;
     };
-    const auto leads = [=](T here, T weight, T there) { return here != ZERO && finish(lift(term(weight, here))) == there; };
+    const auto leads = [=](Number u, T here, T weight, Number v, T there) {
+        if (here == ZERO || there == ZERO || finish(lift(term(weight, here))) != there) return false;
+        return here != there || (rounds != nullptr && rounds[u] + 1 == rounds[v]);
+    };
     for (; step < last_step && !done; ++step) {
         unsigned int* const found = control->found + step % 3;
         if (thread_number() == 0) control->found[(step + 1) % 3] = 0;
@@ -49,12 +54,14 @@ extern "C" __global__ void __launch_bounds__(THROUGH_THREADS, THROUGH_BLOCKS)
         if (phase == COUNTING) {
             const auto reached = [=](long long p) { return d[p] != ZERO ? (I)((Number)p % n) : (I)-1; };
             deal_rows((long long)k * n, reached, length, [&](const auto& by, long long p, I v) {
-                const T* const row = d + (p - v);
+                const Number base = (Number)p - (Number)v;
                 const T here = d[p];
                 int own = 0;
 #pragma unroll 4
-                for (I e = in_indptr[v] + by.rank(); e < in_indptr[v + 1]; e += by.size())
-                    own += leads(row[in_indices[e]], in_values[e * in_step], here);
+                for (I e = in_indptr[v] + by.rank(); e < in_indptr[v + 1]; e += by.size()) {
+                    const Number u = base + (Number)in_indices[e];
+                    own += leads(u, d[u], in_values[e * in_step], (Number)p, here);
+                }
                 own = by.sum(own);
                 if (by.rank() != 0) return;
                 waiting[p] = own;
@@ -68,14 +75,14 @@ extern "C" __global__ void __launch_bounds__(THROUGH_THREADS, THROUGH_BLOCKS)
 #pragma unroll 4
                 for (I e = in_indptr[v] + by.rank(); e < in_indptr[v + 1]; e += by.size()) {
                     const Number u = base + (Number)in_indices[e];
-                    if (leads(d[u], in_values[e * in_step], here)) own += now(paths + u);
+                    if (leads(u, d[u], in_values[e * in_step], p, here)) own += now(paths + u);
                 }
                 own = by.sum(own);
                 if (by.rank() == 0) paths[p] = own == 0 ? 1 : own;  // a source's is 1
 #pragma unroll 4
                 for (I e = indptr[v] + by.rank(); e < indptr[v + 1]; e += by.size()) {
                     const Number w = base + (Number)indices[e];
-                    if (leads(here, values[e * value_step], d[w]) && atomicSub(waiting + w, 1) == 1)
+                    if (leads(p, here, values[e * value_step], w, d[w]) && atomicSub(waiting + w, 1) == 1)
                         append(w, order + end, found);
                 }
             });
@@ -87,7 +94,7 @@ extern "C" __global__ void __launch_bounds__(THROUGH_THREADS, THROUGH_BLOCKS)
 #pragma unroll 4
                 for (I e = indptr[v] + by.rank(); e < indptr[v + 1]; e += by.size()) {
                     const Number w = base + (Number)indices[e];
-                    if (leads(here, values[e * value_step], d[w])) own += now(paths + w);
+                    if (leads(p, here, values[e * value_step], w, d[w])) own += now(paths + w);
                 }
                 own = by.sum(own);
                 if (by.rank() != 0) return;

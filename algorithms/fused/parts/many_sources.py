@@ -69,17 +69,32 @@ def solved(A: Partitioned, sources: list[int], rows: Any, solve: Solve) -> Any:
             solve(B, few, own, which)
         return own
 
-    if team is None:
-        with A.group.guarded("paths"):
-            mine = [of_share(A.group.rank, copies[0])]
-    else:
-        first = team.members[0].number
-        mine = team.at_once(lambda member: of_share(member.number, copies[member.number - first]))
+    mine: list[tuple[Any, ...]] = []
+    refusal: Exception | None = None
+    with A.group.guarded("paths"):
+        try:
+            if team is None:
+                mine = [of_share(A.group.rank, copies[0])]
+            else:
+                first = team.members[0].number
+                mine = team.at_once(lambda member: of_share(member.number, copies[member.number - first]))
+        except (ValueError, ArithmeticError) as error:
+            refusal = error
+    raise_first(A, refusal)
     for row, found in zip(rows, zip(*mine, strict=True), strict=True):
         if row is not None:
             put_together(A, row, found, shares)
     facts(copies=count, sources=len(sources))
     return None
+
+
+def raise_first(A: Partitioned, refusal: Exception | None) -> None:
+    """Raise in every process what the first one refuses that does: as one process would, which looks at all sources."""
+    told = None if refusal is None else (type(refusal), refusal.args, vars(refusal))
+    for kind, args, state in filter(None, A.of_each(told)):
+        error = kind.__new__(kind, *args)
+        vars(error).update(state)
+        raise error from refusal
 
 
 def levels_by_one(A: Partitioned, sources: list[int], rows: Any, *how: Any) -> Any:

@@ -139,7 +139,7 @@ class Engine:
         values = widened(self.A, self.s) if self.wide else full_values(self.A)
         rows = self.A.indptr, self.A.indices, values.view(self.queries.numbers.known.dtype)
         walk = self.queries.path(u, v, rows)
-        if walk is None:
+        if walk is None or self.wide:
             self.distance(u, v)  # OverflowError if a path is too long
         return None if walk is None else without_cycles(walk)
 
@@ -218,10 +218,14 @@ def weights_of(A: CSR, s: Semiring) -> tuple[bool, np.ndarray, bool]:
 
 
 def must_widen(A: CSR, s: Semiring, gains: bool) -> bool:
-    """Are weights computed with in int64? OverflowError where that may not do."""
-    wide = A.dtype.kind == "i" and s.mul == OPERATORS["plus"] and gains
-    if wide and A.nrows * magnitude(A, s) >= SAFE:
-        raise OverflowError(f"lengths of {A.nrows:,} such weights may not fit int64: take sssp, or A.astype('float64')")
+    """Are weights computed with in int64? OverflowError where parts of a path may be beyond what holds its length."""
+    if not gains or s.mul != OPERATORS["plus"] or A.dtype == bool:
+        return False
+    wide, most = A.dtype.kind == "i", magnitude(A, s)
+    if most < np.inf and A.nrows * most >= (SAFE if wide else float(np.finfo(A.dtype).max) / 2):
+        other = ", or A.astype('float64')" if A.dtype != np.float64 else ""
+        dtype = INT64 if wide else A.dtype
+        raise OverflowError(f"lengths of {A.nrows:,} such weights may not fit {dtype}: take sssp{other}")
     return wide
 
 
