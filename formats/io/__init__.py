@@ -252,7 +252,8 @@ def _kinds_with_suffix_of(path: str) -> list[FileKind]:
     kinds = [kind for kind in KINDS if suffix in kind.suffixes]
     if not kinds:
         known = ", ".join(sorted({suffix for kind in KINDS for suffix in kind.suffixes}))
-        raise ValueError(f"{path}: unknown suffix {suffix!r}; known are {known}, or give format=")
+        other = "algorithms.Graph.read reads GraphML" if suffix == ".graphml" else "or give format="
+        raise ValueError(f"{path}: unknown suffix {suffix!r}; known are {known}; {other}")
     return kinds
 
 
