@@ -16,7 +16,6 @@ from .arrays import (
     INT32_MAX,
     Array,
     all_of,
-    as_array,
     as_indices,
     as_integers,
     as_values,
@@ -84,16 +83,13 @@ def from_edges(
         (<CSR 3×3, 3 entries, float64, cpu>, 4.0)
     """
     check_dup(dup)
-    rows, cols = as_array(src), as_array(dst)
+    rows, cols = as_integers(src, "src"), as_integers(dst, "dst")
     xp = namespace(rows)
     values = xp.ones(rows.size, supported_dtype(dtype or np.int32)) if weights is None else as_values(weights, dtype)
-    if not (rows.ndim == cols.ndim == 1 and rows.size == cols.size == values.size):
+    if not rows.size == cols.size == values.size:
         raise ValueError(f"src, dst and weights must be of one length, got {rows.size}, {cols.size} and {values.size}")
     place = same_place(rows, cols, values)
     if shape is None:
-        for name, part in (("src", rows), ("dst", cols)):
-            if part.size and part.dtype.kind not in "iu":
-                raise TypeError(f"{name} must be integers, got dtype {part.dtype}")
         shape = 1 + max(int(rows.max()), int(cols.max()), 0) if rows.size else 0
     nrows, ncols = as_shape(shape)
     of_indptr, index_type = index_types((nrows, ncols), rows.size)
@@ -101,7 +97,6 @@ def from_edges(
     what = f"a CSR of {rows.size:,} edges on {max(nrows, ncols):,} vertices"
     pointers = (nrows + 1) * of_indptr.itemsize
     if rows.size > FEW[place.on_host]:
-        rows, cols = as_integers(rows, "src"), as_integers(cols, "dst")
         check_range(rows, "src", nrows)
         check_range(cols, "dst", ncols)
         check_not_nan(values)
