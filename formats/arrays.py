@@ -180,7 +180,7 @@ def plain(array: Array, name: str) -> Array:
 
 def check_not_masked(array: Array, name: str) -> None:
     """ValueError if a masked array of NumPy masks an element: it has no value, and no semiring says which it means."""
-    if np.any(mask := getattr(array, "mask", False)):
+    if (mask := getattr(array, "mask", None)) is not None and np.any(mask):
         at = tuple(map(int, np.argwhere(mask)[0]))
         raise ValueError(f"{name} must not be masked, but position {at if len(at) > 1 else at[0]} is")
 

@@ -212,7 +212,10 @@ def _combine(values: Array, first: Array, dup: str) -> Array:
     if xp is not np and values.dtype == np.float32 and dup != "sum":  # CuPy's atomics take subnormal numbers for zero
         return _as_float(_combine(_as_ordered(values), first, dup))
     combined, repeats = values[first], values[at]
-    getattr(xp, _COMBINE[dup]).at(combined, run, repeats)
+    with np.errstate(invalid="ignore"):  # of both infinities
+        getattr(xp, _COMBINE[dup]).at(combined, run, repeats)
+    if dup == "sum" and combined.dtype.kind == "f" and bool(xp.isnan(combined).any()):
+        raise ValueError("the sum of duplicate edges must not be NaN, as that of inf and -inf is")
     if dup == "sum" and values.dtype.kind == "i":
         exact = values[first].astype(np.float64)
         xp.add.at(exact, run, repeats.astype(np.float64))

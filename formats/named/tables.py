@@ -73,7 +73,7 @@ def _with_rows(src: Array, dst: Array, weights: Array | None, rows: Array, n: in
         order = np.lexsort((rows,) if weights is None else (rows, weights))
         A = from_edges(src[order], dst[order], rows[order], shape=n, dup="first")
     chosen = A.values
-    return A.with_values(np.ones(A.nnz, np.int32) if weights is None else weights[chosen]), chosen
+    return A.revalued(np.ones(A.nnz, np.int32) if weights is None else weights[chosen]), chosen
 
 
 def column_of(table: Any, name: Any) -> Any:

@@ -1,0 +1,180 @@
+"""Numbers that people bring, in arrays of any library and as scalars: taken as they are, or refused with their value."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas
+import polars
+import pyarrow
+import pytest
+import scipy.sparse
+
+from algorithms import Graph, csgraph
+from formats import COO, CSR, Matrix, SparseVector, from_edges, from_graphblas, from_scipy
+
+UNSIGNED = ["uint8", "uint16", "uint32", "uint64"]
+LIBRARIES = {
+    "numpy": lambda values, dtype: np.array(values, dtype),
+    "big-endian": lambda values, dtype: np.array(values, np.dtype(dtype).newbyteorder(">")),
+    "objects": lambda values, dtype: np.array(values, object),
+    "pandas": lambda values, dtype: pandas.Series(values, dtype=dtype),
+    "pandas with its own missing": lambda values, dtype: pandas.Series(values, dtype=dtype.replace("ui", "UI")),
+    "polars": lambda values, dtype: polars.Series(values, dtype=getattr(polars, dtype.replace("ui", "UI"))),
+    "pyarrow": lambda values, dtype: pyarrow.array(values, getattr(pyarrow, dtype)()),
+}
+
+
+def named_edges(g: Graph) -> list[tuple[object, object, float]]:
+    rows, cols, values = g.matrix.to_edges()
+    return [(g.names[u], g.names[v], w) for u, v, w in zip(rows, cols, values.tolist(), strict=True)]
+
+
+def example(fmt: type[Matrix] = CSR, dtype: str = "float64") -> Matrix:
+    A = from_edges([0, 0, 1, 2], [1, 2, 2, 0], np.array([5, 9, 3, 7], dtype))
+    return A.to(fmt, **({"force": True} if fmt.__name__ in ("Dense", "ELL", "SELL", "CSB") else {}))
+
+
+# --- ids and weights ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", UNSIGNED)
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_unsigned_ids_and_weights_of_any_library(library, dtype):
+    u, v, w = (LIBRARIES[library](values, dtype) for values in ([0, 200], [200, 7], [5, 255]))
+    assert named_edges(Graph.from_edges(u, v, w)) == [(0, 200, 5), (200, 7, 255)]
+    assert [x.tolist() for x in from_edges(u, v, w).to_edges()] == [[0, 200], [200, 7], [5, 255]]
+
+
+@pytest.mark.parametrize("other", [np.int64, np.int32, np.uint64, object])
+def test_unsigned_ids_beside_others_stay_apart(other):
+    far = 2**53 if other is np.int64 else 2**20  # float64 would merge 2^53 and 2^53 + 1
+    g = Graph.from_edges(np.array([far, 1], np.uint64), np.array([far + 1, 1], other))
+    assert named_edges(g) == [(1, 1, 1), (far, far + 1, 1)]
+
+
+def test_many_unsigned_ids_are_numbered_as_signed_ones():
+    rng = np.random.default_rng(0)
+    ids = rng.integers(2**61, 2**61 + 2**30, (2, 1 << 17))
+    signed = Graph.from_edges(*ids)
+    for types in ((np.uint64, np.int64), (np.uint64, np.uint64)):
+        mixed = Graph.from_edges(*(part.astype(dtype) for part, dtype in zip(ids, types, strict=True)))
+        assert mixed.matrix.equals(signed.matrix)
+        assert mixed.names == signed.names
+
+
+def test_ids_beyond_signed_ones_keep_their_names():
+    top = 2**64 - 1
+    g = Graph.from_edges(np.array([top, 2**63], np.uint64), np.array([-1, 5]))
+    assert named_edges(g) == [(2**63, 5, 1), (top, -1, 1)]
+
+
+@pytest.mark.parametrize("make", [from_edges, Graph.from_edges, lambda *parts: COO(*parts, 9)])
+def test_masked_elements_are_refused(make):
+    masked = np.ma.masked_array([1, 2], [False, True])
+    for parts in ((masked, [1, 2], [5, 6]), ([0, 1], masked, [5, 6]), ([0, 1], [1, 2], masked)):
+        with pytest.raises(ValueError, match="must not be masked, but position 1 is"):
+            make(*parts)
+    assert make(np.ma.masked_array([0, 1]), [1, 2], np.ma.masked_array([5, 6]))
+
+
+def test_masked_operands_are_refused_but_by_csgraph():
+    A, x = example(), np.ma.masked_array([1.0, 2.0, 3.0], [False, True, False])
+    for call in (lambda: A @ x, lambda: A @ np.ma.masked_array(np.ones((3, 2)), np.eye(3, 2))):
+        with pytest.raises(ValueError, match=r"must not be masked, but position (1|\(0, 0\)) is"):
+            call()
+    assert csgraph.dijkstra(np.ma.masked_array([[0, 5], [5, 0]], [[1, 0], [1, 1]]))[0].tolist() == [0, 5]
+
+
+@pytest.mark.parametrize(
+    ("parts", "error", "message"),
+    [
+        ((np.array(5), np.array(6)), ValueError, "src must be one-dimensional, got 0 dimensions"),
+        ((iter([0]), [1]), ValueError, "src must be one-dimensional"),
+        (([True], [False]), TypeError, "src must be integers, got dtype bool"),
+        (([0.0], [1.5]), TypeError, "src must be integers, got dtype float64"),
+        (([0], pandas.Series([None], dtype="Int64")), TypeError, "dst must be integers, got dtype float64, in which nan"),
+        (([0], [-1]), ValueError, r"dst must be in \[0, 1\), got -1"),
+        (([0], [1], [None]), TypeError, "values must be numbers of at most 64 bits, got None at position 0"),
+        (([0, 1], [1, 2], np.array([5, 2**70], object)), TypeError, f"got {2**70} at position 1"),
+        (([0], [1], np.array([2**64 - 1], np.uint64)), ValueError, f"value {2**64 - 1} cannot be stored as int64"),
+        (([0, 2**45], [1, 2]), MemoryError, r"Graph\.from_edges numbers ids with gaps"),
+    ],
+)
+def test_edges_that_are_no_numbers(parts, error, message):
+    with pytest.raises(error, match=message):
+        from_edges(*parts)
+
+
+# --- other libraries ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("fmt", ["coo", "csr", "csc", "bsr", "lil", "dia", "dok"])
+@pytest.mark.parametrize("dtype", ["int32", "float64", "uint16", "bool"])
+def test_a_matrix_of_scipy_means_what_it_means_to_scipy(fmt, dtype):
+    parts = (np.array([5, 3, 1, 0], dtype), ([0, 0, 1, 1], [1, 1, 0, 2]))
+    S = scipy.sparse.coo_array(parts, shape=(2, 3))
+    if fmt in ("csr", "csc"):  # repeated entries, which SciPy's own conversions add up
+        ends = {"csr": ([1, 1, 0, 2], [0, 2, 4]), "csc": ([0, 0, 1, 1], [0, 2, 3, 4])}[fmt]
+        S = getattr(scipy.sparse, f"{fmt}_array")((parts[0], *ends), shape=(2, 3))
+    else:
+        S = S.asformat(fmt)
+    A = from_scipy(S)
+    assert A.to_dense().tolist() == S.toarray().tolist()
+    if dtype != "bool":  # of which SciPy's product counts a repeated entry twice
+        assert (A @ np.ones(3, A.dtype)).tolist() == (S @ np.ones(3)).tolist()
+
+
+def test_repeated_entries_whose_sum_is_no_number():
+    with pytest.raises(ValueError, match="the sum of duplicate edges must not be NaN"):
+        from_scipy(scipy.sparse.coo_array(([np.inf, -np.inf], ([0, 0], [1, 1])), shape=(2, 2)))
+
+
+@pytest.mark.parametrize("dtype", ["INT8", "UINT8", "INT16", "UINT16", "UINT32", "UINT64"])
+@pytest.mark.parametrize("iso", [False, True])
+def test_graphblas_integers_are_not_rounded(dtype, iso):
+    gb = pytest.importorskip("graphblas")
+    top = min(2**63 - 1, 2 ** (int(dtype.strip("UINT")) - dtype.startswith("I")) - 1)
+    values = [top, top] if iso else [top, 1]
+    A = from_graphblas(gb.Matrix.from_coo([0, 1], [1, 0], values, dtype=dtype))
+    assert A.to_edges()[2].tolist() == values
+    if dtype == "UINT64":
+        with pytest.raises(ValueError, match=f"value {2**63} cannot be stored as int64"):
+            from_graphblas(gb.Matrix.from_coo([0, 1], [1, 0], [1, 2**63], dtype=dtype))
+
+
+# --- other values ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("fmt", [each for each in Matrix.formats.values() if not each.in_parts])
+def test_other_values_are_checked(fmt):
+    A = example(fmt)
+    for wrong in (A.values[:1], A.values[..., None], 7.0, A.values.tolist()[:-1]):
+        with pytest.raises(ValueError, match=r"values must have the shape|inhomogeneous"):
+            A.with_values(wrong)
+    with pytest.raises(ValueError, match="must not be NaN"):
+        A.with_values(np.full(A.values.shape, np.nan))
+    for wrong in (A.values.astype(complex), A.values.astype(str)):
+        with pytest.raises(TypeError, match="are not supported"):
+            A.with_values(wrong)
+    with pytest.raises(ValueError, match="must not be masked"):
+        A.with_values(np.ma.masked_array(A.values, np.ones(A.values.shape)))
+
+
+@pytest.mark.parametrize("fmt", [each for each in Matrix.formats.values() if not each.in_parts])
+@pytest.mark.parametrize("dtype", ["int8", "uint32", ">i8", "float16", ">f4", "int32"])
+def test_other_values_of_any_dtype(fmt, dtype):
+    A = example(fmt, "int64")
+    there = np.where(A.values == A.values.max(), 0, A.values) if fmt.__name__ == "Dense" else A.values
+    B = A.with_values(np.arange(there.size).reshape(there.shape).astype(dtype))
+    B.check()
+    x = np.arange(1, 4).astype(B.dtype)
+    assert (B @ x).tolist() == (B.to(CSR) @ x).tolist()
+    assert B.values.flags.c_contiguous
+
+
+def test_other_values_seen_backwards_or_many_times():
+    A = example()
+    assert A.with_values(A.values[::-1]).to_edges()[2].tolist() == [7, 3, 9, 5]
+    assert A.with_values([1, 2, 3, 4]).dtype == np.int32
+    assert A.with_values(np.broadcast_to(2.0, 4)).values.strides == (0,)
+    assert A.with_values(A.values) is A
