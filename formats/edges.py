@@ -31,7 +31,7 @@ from .arrays import (
 from .matrix.base import Matrix
 from .matrix.contract import as_shape
 from .matrix.convert import convert
-from .matrix.workspace import WORD
+from .matrix.workspace import FEW_OF_ALL, WORD
 from .places import at_home
 from .storage.compressed import CSR, compress, index_types
 from .storage.pieces import ranges
@@ -95,7 +95,9 @@ def from_edges(
     of_indptr, index_type = index_types((nrows, ncols), rows.size)
     copied = sum(part.size * index_type.itemsize for part in (rows, cols) if part.dtype != index_type)
     what = f"a CSR of {rows.size:,} edges on {max(nrows, ncols):,} vertices"
-    pointers = (nrows + 1) * of_indptr.itemsize
+    if nrows > FEW_OF_ALL * rows.size:
+        what += " (algorithms.Graph.from_edges numbers ids with gaps, and a COO takes no memory for vertices)"
+    pointers = (nrows + 1) * of_indptr.itemsize + WORD * min(nrows, FEW_OF_ALL * rows.size)
     if rows.size > FEW[place.on_host]:
         check_range(rows, "src", nrows)
         check_range(cols, "dst", ncols)
@@ -162,7 +164,7 @@ def _sorted_in_pieces(rows: Array, cols: Array, values: Array, shape: tuple[int,
     of_indptr, index_type = index_types(shape, rows.size)
     most, entry = max(FEW[place.on_host], rows.size // PARTS[place.on_host]), index_type.itemsize + values.itemsize
     at_a_time = most * (COMBINED + REPEATED + 3 * (index_type.itemsize + entry)) + FINDING * LOOKED_AT[place.on_host]
-    place.check_room(what, entry * rows.size + (WORD + of_indptr.itemsize) * (nrows + 1) + at_a_time)
+    place.check_room(what, entry * rows.size + 2 * WORD * (nrows + 1) + at_a_time)
     starts = xp.zeros(nrows + 1, np.int64)
     xp.cumsum(counts(rows, nrows), out=starts[1:])
     cuts = [(first, last) for first, last, *_ in ranges(starts, most)]

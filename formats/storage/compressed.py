@@ -33,7 +33,7 @@ from ..matrix.base import Matrix
 from ..matrix.contract import Shape, as_shape
 from ..matrix.convert import convert
 from ..matrix.routes import conversion
-from ..matrix.workspace import Sizes
+from ..matrix.workspace import FEW_OF_ALL, Sizes
 from ..places import place_of
 from .coo import COO
 
@@ -260,8 +260,12 @@ def compress(outer: Array, nmajor: int, index_type: np.dtype) -> Array:
     if xp is not np and outer.size:
         return xp.searchsorted(outer, xp.arange(nmajor + 1, dtype=outer.dtype)).astype(index_type)
     indptr = xp.zeros(nmajor + 1, index_type)
-    if outer.size:
-        np.cumsum(counts(outer, nmajor), out=indptr[1:])
+    if outer.size * FEW_OF_ALL < nmajor:
+        np.add.at(indptr, outer + outer.dtype.type(1), 1)
+        np.cumsum(indptr, dtype=index_type, out=indptr)
+    elif outer.size:
+        ends = counts(outer, nmajor)
+        indptr[1:] = np.cumsum(ends, out=ends)
     return indptr
 
 
