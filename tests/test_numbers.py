@@ -1,6 +1,9 @@
-"""Numbers that people bring, in arrays of any library and as scalars: taken as they are, or refused with their value."""
+"""Numbers that people bring, in arrays of any library and as scalars: taken as they are, or refused by their value."""
 
 from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pandas
@@ -11,6 +14,7 @@ import scipy.sparse
 
 from algorithms import Graph, csgraph
 from formats import COO, CSR, Matrix, SparseVector, from_edges, from_graphblas, from_scipy
+from semiring import apply, assign, ewise_union, select
 
 UNSIGNED = ["uint8", "uint16", "uint32", "uint64"]
 LIBRARIES = {
@@ -92,7 +96,11 @@ def test_masked_operands_are_refused_but_by_csgraph():
         ((iter([0]), [1]), ValueError, "src must be one-dimensional"),
         (([True], [False]), TypeError, "src must be integers, got dtype bool"),
         (([0.0], [1.5]), TypeError, "src must be integers, got dtype float64"),
-        (([0], pandas.Series([None], dtype="Int64")), TypeError, "dst must be integers, got dtype float64, in which nan"),
+        (
+            ([0], pandas.Series([None], dtype="Int64")),
+            TypeError,
+            "dst must be integers, got dtype float64, in which nan",
+        ),
         (([0], [-1]), ValueError, r"dst must be in \[0, 1\), got -1"),
         (([0], [1], [None]), TypeError, "values must be numbers of at most 64 bits, got None at position 0"),
         (([0, 1], [1, 2], np.array([5, 2**70], object)), TypeError, f"got {2**70} at position 1"),
@@ -178,3 +186,67 @@ def test_other_values_seen_backwards_or_many_times():
     assert A.with_values([1, 2, 3, 4]).dtype == np.int32
     assert A.with_values(np.broadcast_to(2.0, 4)).values.strides == (0,)
     assert A.with_values(A.values) is A
+
+
+# --- scalars --------------------------------------------------------------------------------------------------------
+
+KINDS = {
+    "CSR": lambda dtype: example(CSR, dtype),
+    "COO": lambda dtype: example(COO, dtype),
+    "sparse": lambda dtype: SparseVector([0, 2], np.array([1, 5], dtype), 3),
+    "dense": lambda dtype: np.array([1, 5, 3], dtype),
+}
+CALLS = {
+    "assign": lambda u, x: assign(u, x, [0], [0]) if isinstance(u, Matrix) else assign(u, x, [0]),
+    "ewise_union, alpha": lambda u, x: ewise_union(u, x, u, 0, "plus"),
+    "ewise_union, beta": lambda u, x: ewise_union(u, 0, u, x, "min"),
+    "apply, left": lambda u, x: apply(u, "minus", left=x),
+    "apply, right": lambda u, x: apply(u, "lt", right=x),
+    "select": lambda u, x: select(u, "<", x, semiring="min_plus"),
+}
+NO_NUMBERS = [5j, "5", b"5", Decimal("1e400"), Fraction(1, 2), np.datetime64(5, "s"), object, np.array(5j)]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("call", CALLS)
+def test_scalars_that_are_no_numbers_are_refused_by_name(call, kind):
+    if call == "assign" and kind == "COO":
+        pytest.skip("out is a CSR")
+    for dtype in ("int32", "int64", "float32", "float64"):
+        for wrong in NO_NUMBERS:
+            with pytest.raises(TypeError, match="must be a number, got"):
+                CALLS[call](KINDS[kind](dtype), wrong)
+        with pytest.raises(ValueError, match="must not be NaN"):
+            CALLS[call](KINDS[kind](dtype), np.nan)
+        for beyond in (2**70, -(2**70), 10**400) if dtype[0] == "i" else (10**400, -(10**400)):
+            with pytest.raises(ValueError, match=f"is out of the range of (int|float)(32|64), got {beyond}"):
+                CALLS[call](KINDS[kind](dtype), beyond)
+    with pytest.raises(ValueError, match="is out of the range of float32, got 1e"):
+        CALLS[call](KINDS[kind]("float32"), 1e300)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("value", [3, 3.0, np.int8(3), np.uint64(3), np.float16(3), np.array(3), True])
+def test_scalars_that_are_numbers_are_taken(kind, value):
+    for name, call in CALLS.items():
+        if (name, kind) != ("assign", "COO"):
+            assert call(KINDS[kind]("int32"), value) is not None
+    if kind != "COO":
+        out = CALLS["assign"](KINDS[kind]("int32"), value)
+        assert (out[0] if kind == "dense" else (out.stored[0] if kind == "CSR" else out.values[0])) == int(value)
+
+
+def test_integers_beside_a_dtype_that_is_too_small():
+    for kind, make in KINDS.items():
+        for name in ("assign", "ewise_union, alpha", "apply, left", "apply, right"):
+            if (name, kind) != ("assign", "COO"):
+                with pytest.raises(ValueError, match=f"is out of the range of int32, got {2**40}"):
+                    CALLS[name](make("int32"), 2**40)
+        some = CALLS["select"](make("int32"), 2**40)  # a comparison has an answer
+        assert all(np.asarray(some.stored if isinstance(some, Matrix) else getattr(some, "values", some)) < 10)
+
+
+def test_diagonals_are_integers():
+    for wrong in (1.5, "1"):
+        with pytest.raises(TypeError, match=f"got {wrong!r}"):
+            select(example(), "tril", wrong)

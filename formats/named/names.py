@@ -255,7 +255,7 @@ def _is_whole(column: Any) -> TypeGuard[Array]:
 
 
 def _signed(*columns: Any) -> list[Array] | None:
-    """Columns of integers as signed ones, which NumPy mixes without rounding; None if they are others, or do not fit."""
+    """Columns of integers as signed ones, which NumPy mixes without rounding; None if they are others, or too large."""
     whole = all(_is_whole(each) and (each.dtype != np.uint64 or fits(each, np.int64)) for each in columns)
     return [as_values(each) for each in columns] if whole else None
 

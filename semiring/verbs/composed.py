@@ -21,7 +21,7 @@ from ..algebra.semirings import Law, Semiring, find_combiner, find_semiring
 from . import merge, steps
 from .checks import check_matrix, check_pair, check_result, check_vectors
 from .masks import MatrixWrite, VectorWrite
-from .operands import cast_vector, common_dtype, result_dtype, typed_matrix, typed_vector, typing_of, value_for
+from .operands import cast_vector, common_dtype, result_dtype, scalar_for, typed_matrix, typed_vector, typing_of
 from .registry import Vector, Verb
 from .signatures import EwiseUnion, Operator, VectorLike
 from .strips import by_strips
@@ -131,7 +131,7 @@ def ewise_union(
     if isinstance(u, Matrix):
         _check_shapes(*both)
     dtype = common_dtype(typing, u, v) if typing else np.result_type(u.dtype, v.dtype)
-    alpha, beta = (value_for(dtype, value, None) for value in (alpha, beta))
+    alpha, beta = scalar_for(dtype, alpha, "alpha"), scalar_for(dtype, beta, "beta")
     result, zero = result_dtype(combiner, dtype), typing.zero(dtype) if typing else None
     if isinstance(u, Matrix):
         into = MatrixWrite.checked(u.shape, result, place, *rule)

@@ -57,6 +57,7 @@ from .masks import DenseWrite, MatrixWrite, VectorWrite
 from .operands import (
     cast_vector,
     common_dtype,
+    number,
     result_dtype,
     typed_array,
     typed_matrix,
@@ -571,6 +572,10 @@ def apply(
             check_vectors(u)
         own = find_semiring(semiring) if semiring is not None else None
         return positions.applied(apply, u, op, right, own, (mask, complement, accum, out, replace))
+    if not isinstance(u, Matrix):
+        place = check_vectors(u)
+    given = {"left": left, "right": right}
+    left, right = (x if x is None else number(name, x, u.dtype) for name, x in given.items())
     function = _element_by_element(_bound(op, left, right))
     if isinstance(u, Matrix):
         u = apply.served(u)
@@ -578,7 +583,6 @@ def apply(
             u.shape, as_array(function(u.stored_parts[0][:1])).dtype, u.place, mask, complement, accum, out, replace
         )
         return apply.find(type(u), u.place)(u, function, write)
-    place = check_vectors(u)
     result_dtype = as_array(function(_one_value(u))).dtype
     zero = find_semiring(semiring).zero(u.dtype) if semiring is not None else None
     absent = find_semiring(semiring).zero(result_dtype) if semiring is not None else result_dtype.type(0)
@@ -639,6 +643,8 @@ def select(
                 if is_function(predicate):
                     raise TypeError(f"a function of entries is given no {name}=: a Predicate is")
                 check_operand(name, x, size, u)
+        if other is not None and is_scalar(other) and not is_function(predicate):
+            other = number("other", other, u.dtype, held=False)
         write: Any = MatrixWrite.checked(u.shape, u.dtype, u.place, mask, complement, accum, out, replace)
         return select.find(type(u), u.place)(u, find_predicate(predicate, other), row, col, write)
     place = check_vectors(u)
@@ -653,7 +659,9 @@ def select(
         raise TypeError("select on a vector takes a comparison and what to compare with: select(t, '<', d)")
     if semiring is None and not isinstance(u, SparseVector):
         raise TypeError("select on a dense vector needs semiring=, which says what an absent entry is")
-    if not is_scalar(other):
+    if is_scalar(other):
+        other = number("other", other, u.dtype, held=False)
+    else:
         check_vectors(u, other)
     zero = find_semiring(semiring).zero(u.dtype) if semiring is not None else u.dtype.type(0)
     write = VectorWrite.checked(u.size, u.dtype, zero, place, mask, complement, accum, out, replace)
