@@ -14,7 +14,7 @@ import scipy.sparse
 
 from algorithms import Graph, csgraph
 from formats import COO, CSR, Matrix, SparseVector, from_edges, from_graphblas, from_scipy
-from semiring import apply, assign, ewise_union, select
+from semiring import apply, assign, ewise_add, ewise_mult, ewise_union, extract, mxv, reduce, select, vxm
 
 UNSIGNED = ["uint8", "uint16", "uint32", "uint64"]
 LIBRARIES = {
@@ -250,3 +250,36 @@ def test_diagonals_are_integers():
     for wrong in (1.5, "1"):
         with pytest.raises(TypeError, match=f"got {wrong!r}"):
             select(example(), "tril", wrong)
+
+
+OUT_KEEPS = {
+    "apply": lambda x, A, **rule: apply(x, "ainv", **rule),
+    "select": lambda x, A, **rule: select(x, "<", 9, **rule),
+    "extract": lambda x, A, **rule: extract(x, [5, 4, 3, 2, 1, 0], **rule),
+    "ewise_add": lambda x, A, **rule: ewise_add(x, x, "plus", **rule),
+    "ewise_mult": lambda x, A, **rule: ewise_mult(x, x, "times", **rule),
+    "ewise_union": lambda x, A, **rule: ewise_union(x, 0, x, 0, "plus", **rule),
+    "mxv": lambda x, A, **rule: mxv(A, x, "plus_times", **rule),
+    "vxm": lambda x, A, **rule: vxm(x, A, "plus_times", **rule),
+    "reduce": lambda x, A, **rule: reduce(A, "plus", axis=1, **rule),
+    "assign": lambda x, A, out, **rule: assign(out, x, **rule),
+    "assign a scalar": lambda x, A, out, **rule: assign(out, 0, **rule),
+    "assign into places": lambda x, A, out, **rule: assign(out, SparseVector([0], [0], 2), [4, 5], **rule),
+}
+
+
+@pytest.mark.parametrize("accum", [None, "plus", "times"])
+@pytest.mark.parametrize("verb", OUT_KEEPS)
+def test_a_sparse_out_keeps_its_stored_zeros_where_nothing_is_written(verb, accum):
+    A = from_edges([0, 1, 2, 3, 5], [1, 2, 3, 4, 0], [1, 0, 2, 3, 4], shape=6)
+    x = SparseVector([0, 2, 5], [5, 6, 0], 6)
+    out = SparseVector([0, 1, 2, 3], [0, 4, 0, 7], 6)
+    mask = np.array([False, False, False, False, True, True])
+    before = list(zip(out.indices.tolist(), out.values.tolist(), strict=True))
+    OUT_KEEPS[verb](x, A, out=out, mask=mask, accum=accum)
+    after = list(zip(out.indices.tolist(), out.values.tolist(), strict=True))
+    assert [each for each in after if each[0] < 4] == before
+    B = from_edges([0, 0, 1], [0, 1, 1], [0, 4, 0], shape=2)
+    into = CSR(*B.components)
+    apply(from_edges([1], [0], [7], shape=2), "ainv", out=into, accum=accum, mask=from_edges([1], [0], [1], shape=2))
+    assert [part.tolist() for part in into.to_edges()] == [[0, 0, 1, 1], [0, 1, 0, 1], [0, 4, -7, 0]]

@@ -27,6 +27,8 @@ from .checks import check_accum, check_numbers, check_place, check_vector
 
 Combiner = Monoid | BinaryOp
 
+FIRST = find_combiner("first", "mul")
+
 
 @dataclass(slots=True)
 class VectorWrite:
@@ -139,12 +141,12 @@ class VectorWrite:
             allowed = self.allows(t.indices)
             return t if allowed is None else _kept(t, allowed)
         assert isinstance(out, SparseVector)
-        z = t if self.accum is None else merge.union_sparse(out, t, self.accum, self.zero)
+        z = t if self.accum is None else merge.accumulated(out, t, self.accum, self.zero)
         allowed, stays = self.allows(z.indices), self.allows(out.indices)
         if allowed is not None and stays is not None:
             z = _kept(z, allowed)
             if not self.replace:
-                z = merge.union_sparse(z, _kept(out, ~stays), find_combiner("first", "mul"), self.zero)
+                z = merge.accumulated(z, _kept(out, ~stays), FIRST, self.zero)  # no index is in both
         out.overwrite(z)
         return out
 
@@ -285,7 +287,7 @@ class MatrixWrite:
             written: Any = T if masked and self.accum is None else steps.kept(T, self._allowed(T, mask))
             if self.out is not None and not self.replace:
                 stays: Any = steps.kept(self.out, ~self._allowed(self.out, mask))
-                written = steps.united(written, stays, find_combiner("first", "mul"))
+                written = steps.united(written, stays, FIRST)
             T = written
         if self.out is None:
             return T
