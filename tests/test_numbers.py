@@ -12,9 +12,23 @@ import pyarrow
 import pytest
 import scipy.sparse
 
-from algorithms import Graph, csgraph
+from algorithms import Graph, bfs, csgraph
 from formats import COO, CSR, Matrix, SparseVector, from_edges, from_graphblas, from_scipy
-from semiring import apply, assign, ewise_add, ewise_mult, ewise_union, extract, mxv, reduce, select, vxm
+from semiring import (
+    apply,
+    assign,
+    ewise_add,
+    ewise_mult,
+    ewise_union,
+    extract,
+    kronecker,
+    mxm,
+    mxv,
+    reduce,
+    select,
+    transpose,
+    vxm,
+)
 
 UNSIGNED = ["uint8", "uint16", "uint32", "uint64"]
 LIBRARIES = {
@@ -283,3 +297,84 @@ def test_a_sparse_out_keeps_its_stored_zeros_where_nothing_is_written(verb, accu
     into = CSR(*B.components)
     apply(from_edges([1], [0], [7], shape=2), "ainv", out=into, accum=accum, mask=from_edges([1], [0], [1], shape=2))
     assert [part.tolist() for part in into.to_edges()] == [[0, 0, 1, 1], [0, 1, 0, 1], [0, 4, -7, 0]]
+
+
+# --- masks ------------------------------------------------------------------------------------------------------------
+
+MASKED = {
+    "mxv": lambda A, x, **rule: mxv(A, x, "plus_times", **rule),
+    "vxm": lambda A, x, **rule: vxm(x, A, "min_plus", **rule),
+    "mxv with arguments": lambda A, x, **rule: mxv(A, x, "min_plus", return_argument=True, **rule)[0],
+    "mxv of positions": lambda A, x, **rule: mxv(A, x, "min_secondi", **rule),
+    "ewise_add": lambda A, x, **rule: ewise_add(x, x, "plus", **rule),
+    "apply": lambda A, x, **rule: apply(x, "ainv", **rule),
+    "select": lambda A, x, **rule: select(x, "<", 99, semiring="plus_times", **rule),
+    "extract": lambda A, x, **rule: extract(x, [2, 1, 0], **rule),
+    "reduce": lambda A, x, **rule: reduce(A, "plus", axis=1, **rule),
+    "assign": lambda A, x, **rule: assign(x.copy(), 7, **rule),
+}
+MASKED_MATRICES = {
+    "mxm": lambda A, X, **rule: mxm(A, A, "plus_times", **rule),
+    "mxm, dense": lambda A, X, **rule: mxm(A, X, "plus_times", **rule),
+    "mxm with arguments": lambda A, X, **rule: mxm(A, A, "min_plus", return_argument=True, **rule)[0],
+    "mxm of positions": lambda A, X, **rule: mxm(A, A, "min_secondi", **rule),
+    "ewise_mult": lambda A, X, **rule: ewise_mult(A, A, "times", **rule),
+    "apply": lambda A, X, **rule: apply(A, "ainv", **rule),
+    "select": lambda A, X, **rule: select(A, "<", 99, **rule),
+    "transpose": lambda A, X, **rule: transpose(A, **rule),
+    "extract": lambda A, X, **rule: extract(A, [2, 1, 0], **rule),
+    "assign": lambda A, X, **rule: assign(CSR(*A.components), 7, **rule),
+    "kronecker": lambda A, X, **rule: kronecker(A, from_edges([0], [0], [3]), "times", **rule),
+}
+
+
+def as_lists(y) -> list:
+    if isinstance(y, SparseVector):
+        return [y.indices.tolist(), y.values.tolist()]
+    return [part.tolist() for part in y.to_edges()] if isinstance(y, Matrix) else y.tolist()
+
+
+@pytest.mark.parametrize("complement", [False, True])
+@pytest.mark.parametrize("dtype", ["bool", "int32", "float64"])
+@pytest.mark.parametrize("verb", MASKED)
+def test_a_stored_zero_of_a_sparse_mask_allows_nothing(verb, dtype, complement):
+    A, x = example(CSR, "int32"), np.array([4, 5, 6], np.int32)
+    mask = SparseVector([0, 1], np.array([1, 0], dtype), 3)
+    got = MASKED[verb](A, x, mask=mask, complement=complement)
+    assert as_lists(got) == as_lists(MASKED[verb](A, x, mask=np.array([True, False, False]), complement=complement))
+    by_structure = MASKED[verb](A, x, mask=mask.pattern(), complement=complement)
+    there = np.array([True, True, False])
+    assert as_lists(by_structure) == as_lists(MASKED[verb](A, x, mask=there, complement=complement))
+
+
+@pytest.mark.parametrize("complement", [False, True])
+@pytest.mark.parametrize("fmt", ["csr", "csc", "coo", "parts"])
+@pytest.mark.parametrize("verb", MASKED_MATRICES)
+def test_a_stored_zero_of_a_matrix_as_mask_allows_nothing(verb, fmt, complement):
+    A, X = example(CSR, "int32"), np.arange(9, dtype=np.int32).reshape(3, 3)
+    M = from_edges([0, 1, 2, 0], [1, 2, 0, 2], [1, 0, 2, 0], shape=3)
+    if fmt == "parts":
+        if verb == "mxm, dense":
+            pytest.skip("of an array the mask is whole")
+        A, M = (each.to(device=["cpu", "cpu"]) for each in (A, M))
+        if verb == "assign":
+            pytest.skip("the copy of out is a CSR's")
+    else:
+        M = M.to(fmt)
+    true, there = M.to_dense() != 0, M.pattern().to_dense()
+    for mask, allowed in ((M, true), (M.pattern(), there)):
+        got = MASKED_MATRICES[verb](A, X, mask=mask, complement=complement)
+        assert as_lists(got) == as_lists(MASKED_MATRICES[verb](A, X, mask=allowed, complement=complement))
+
+
+def test_masks_of_true_entries_are_not_copied():
+    M = example()
+    ewise_add(M, M, "plus", mask=M)
+    assert M.kept_nbytes == 0
+    assert M.pattern().values.strides == (0,)
+    assert SparseVector([1], [0], 3).pattern().values.tolist() == [True]
+
+
+def test_algorithms_take_a_mask_by_its_values():
+    A = from_edges([0, 1, 2], [1, 2, 3], shape=4)
+    assert bfs(A, 0, mask=SparseVector([0, 1, 2], [1, 1, 0], 4)).tolist() == [0, 1, -1, -1]

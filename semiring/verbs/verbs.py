@@ -265,7 +265,7 @@ def mxm(
     dtype = common_dtype(s, A, B)
     write = MatrixWrite.checked((A.nrows, B.ncols), dtype, A.place, *rule)
     if return_argument:
-        return _sparse_with_argument(A, B, s, rule)
+        return _sparse_with_argument(A, B, s, (write.mask, *rule[1:]))
     A, B = mxm.together(A, B)
     return mxm.find(type(A), A.place)(typed_matrix(A, s, dtype), typed_matrix(B, s, dtype), s, write)
 
