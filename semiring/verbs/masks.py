@@ -242,9 +242,10 @@ def _checked(mask: Any, shape: tuple[int, int], place: Place) -> Any:
 
 def _true_entries(mask: Matrix) -> Matrix | None:
     """The entries whose value is not zero; None if all are. A step of the group of a matrix in parts."""
-    from .verbs import select
-
-    return None if all(mask.of_each(all(map(_all_true, mask.stored_parts)))) else select(mask, "!=", 0)
+    if all(mask.of_each(all(map(_all_true, mask.stored_parts)))):
+        return None
+    by_row: Any = mask if mask.in_parts else mask.to(CSR)
+    return strips.by_strips(by_row, lambda part, _: steps.kept(part, differs(part.values, part.dtype.type(0))))
 
 
 def _all_true(values: Array) -> bool:
