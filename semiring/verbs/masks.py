@@ -225,7 +225,7 @@ TRUE: Fact[Matrix | None] = Fact("the entries of a mask whose value is true")
 
 
 def _checked(mask: Any, shape: tuple[int, int], place: Place) -> Any:
-    """A mask over positions of a matrix, if any, of entries that are all true; TypeError or ValueError if it is none."""
+    """A mask over positions of a matrix, if any, of entries that are all true; TypeError or ValueError for others."""
     if mask is None:
         return None
     if not isinstance(mask, Matrix) and not (is_array(mask) and mask.dtype == np.bool_):
