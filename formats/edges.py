@@ -94,6 +94,7 @@ def from_edges(
     nrows, ncols = as_shape(shape)
     of_indptr, index_type = index_types((nrows, ncols), rows.size)
     copied = sum(part.size * index_type.itemsize for part in (rows, cols) if part.dtype != index_type)
+    copied += values.nbytes if weights is None else 0
     what = f"a CSR of {rows.size:,} edges on {max(nrows, ncols):,} vertices"
     if nrows > FEW_OF_ALL * rows.size:
         what += " (algorithms.Graph.from_edges numbers ids with gaps, and a COO takes no memory for vertices)"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from decimal import Decimal
 from fractions import Fraction
 
@@ -12,8 +13,20 @@ import pyarrow
 import pytest
 import scipy.sparse
 
-from algorithms import Graph, bfs, csgraph
-from formats import COO, CSR, Matrix, SparseVector, from_edges, from_graphblas, from_scipy
+from algorithms import Graph, bfs, csgraph, sssp
+from formats import (
+    COO,
+    CSR,
+    Matrix,
+    SparseVector,
+    from_edges,
+    from_graphblas,
+    from_scipy,
+    read,
+    set_memory_limit,
+    write,
+)
+from formats.places import Place
 from semiring import (
     apply,
     assign,
@@ -378,3 +391,103 @@ def test_masks_of_true_entries_are_not_copied():
 def test_algorithms_take_a_mask_by_its_values():
     A = from_edges([0, 1, 2], [1, 2, 3], shape=4)
     assert bfs(A, 0, mask=SparseVector([0, 1, 2], [1, 1, 0], 4)).tolist() == [0, 1, -1, -1]
+
+
+# --- far more vertices than entries -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def little_memory():
+    set_memory_limit("8GiB", device="cpu")
+    yield
+    set_memory_limit(None, device="cpu")
+
+
+N = 2**31
+FAR = np.array([5, 10, 2**30 + 5, N - 1])
+
+
+def far(A: CSR) -> COO:
+    """The 4 × 4 matrix with its rows and columns at FAR."""
+    rows, cols, values = A.to_edges()
+    return COO(FAR[rows], FAR[cols], values, N)
+
+
+def near(A: Matrix) -> list[tuple[int, int, float]]:
+    rows, cols, values = A.to_edges()
+    place = {v: k for k, v in enumerate(FAR.tolist())}
+    return [(place[u], place[v], w) for u, v, w in zip(*(x.tolist() for x in (rows, cols, values)), strict=True)]
+
+
+HYPERSPARSE = {
+    "ewise_add": lambda A, B, **rule: ewise_add(A, B, "min", **rule),
+    "ewise_mult": lambda A, B, **rule: ewise_mult(A, B, "plus", **rule),
+    "ewise_union": lambda A, B, **rule: ewise_union(A, 0, B, 0, "minus", **rule),
+    "mxm": lambda A, B, **rule: mxm(A, B, "min_plus", **rule),
+    "mxm, twice": lambda A, B, **rule: mxm(A, A.T, "plus_times", **rule),
+    "apply": lambda A, B, **rule: apply(A, "minus", left=1, **rule),
+}
+
+
+@pytest.mark.usefixtures("little_memory")
+@pytest.mark.parametrize("masked", ["", "mask", "complement"])
+@pytest.mark.parametrize("verb", HYPERSPARSE)
+def test_lists_on_far_more_vertices_than_they_have(verb, masked):
+    A = from_edges([0, 0, 1, 3], [1, 2, 0, 3], [5, 3, 1, 7], shape=4)
+    B = from_edges([0, 1, 2, 3], [1, 2, 2, 0], [4, 9, 2, 0], shape=4)
+    M = from_edges([0, 1, 3, 0], [1, 2, 3, 2], [1, 1, 1, 0], shape=4)
+    rules = [{"mask": mask, "complement": masked == "complement"} if masked else {} for mask in (M, far(M))]
+    small = HYPERSPARSE[verb](A, B, **rules[0])
+    large = HYPERSPARSE[verb](far(A), far(B), **rules[1])
+    assert isinstance(large, COO)
+    large.check()
+    assert (large.shape, large.dtype) == ((N, N), small.dtype)
+    assert near(large) == list(zip(*(x.tolist() for x in small.to_edges()), strict=True))
+
+
+@pytest.mark.usefixtures("little_memory")
+def test_what_else_needs_no_row_pointers(tmp_path):
+    A = from_edges([0, 0, 1, 3], [1, 2, 0, 3], [5, 3, 1, 7], shape=4)
+    H = far(A)
+    assert near(transpose(H)) == near(H.T.to(COO)) == list(zip(*(x.tolist() for x in A.T.to_edges()), strict=True))
+    assert H.T.equals(transpose(H))
+    assert not H.equals(H.T)
+    assert near(select(H, "tril")) == [(1, 0, 1), (3, 3, 7)]
+    assert reduce(H, "max") == reduce(H.T, "max") == 7
+    assert (H + H).equals(2 * H)
+    assert H[5, :].values.tolist() == [5, 3]
+    assert H[:, 10].indices.tolist() == [5]
+    rows = extract(H, [10, 7, 5, 5])
+    assert (type(rows), rows.shape, rows.nnz) == (CSR, (4, N), 5)
+    assert extract(H, [10, 5], FAR[::-1]).to_dense().tolist() == extract(A, [1, 0], [3, 2, 1, 0]).to_dense().tolist()
+    assert extract(H, None, [5, 5]).shape == (N, 2)
+    for name in ("far.npz", "far/"):
+        write(f"{tmp_path}/{name}", H)
+        assert read(f"{tmp_path}/{name}").equals(H)
+
+
+@pytest.mark.usefixtures("little_memory")
+def test_what_needs_them_is_refused_with_figures():
+    H = far(from_edges([0], [1], [5], shape=4))
+    for call in (lambda: H.to(CSR), lambda: from_edges([0], [1], shape=N), lambda: sssp(H, 5), lambda: H.to_dense()):
+        with pytest.raises(MemoryError, match=r"needs [\d,]{14,} bytes, but the host has [\d,]+ available"):
+            call()
+
+
+@pytest.mark.parametrize("edges", [2, 1000, 300_000])
+@pytest.mark.parametrize("n", [300_000, 3_000_000, 30_000_000])
+def test_from_edges_asks_for_what_it_takes(edges, n, monkeypatch):
+    asked = []
+    monkeypatch.setattr(Place, "check_room", lambda self, what, needed: asked.append(needed))
+    rng = np.random.default_rng(0)
+    for ordered in (False, True):
+        src, dst = (rng.integers(0, n, edges) for _ in range(2))
+        src, dst = (np.sort(src), np.arange(edges) % n) if ordered else (src, dst)
+        tracemalloc.start()
+        try:
+            from_edges(src, dst, shape=n)
+            peak = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+        assert 0.4 * max(asked) < peak < max(asked) + 100_000
+        asked.clear()

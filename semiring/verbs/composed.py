@@ -11,14 +11,14 @@ from typing import Any, overload
 
 import numpy as np
 
-from formats import CSR, Matrix, SparseVector
+from formats import COO, CSR, Matrix, SparseVector
 from formats.arrays import Array, Scalar, differs, index_dtype, namespace
 from formats.places import LIMITS
 from formats.storage.compressed import compress, expand
 
 from ..algebra.ops import BinaryOp
 from ..algebra.semirings import Law, Semiring, find_combiner, find_semiring
-from . import merge, steps
+from . import hypersparse, merge, steps
 from .checks import check_matrix, check_pair, check_result, check_vectors
 from .masks import MatrixWrite, VectorWrite
 from .operands import cast_vector, common_dtype, result_dtype, scalar_for, typed_matrix, typed_vector, typing_of
@@ -135,6 +135,9 @@ def ewise_union(
     result, zero = result_dtype(combiner, dtype), typing.zero(dtype) if typing else None
     if isinstance(u, Matrix):
         into = MatrixWrite.checked(u.shape, result, place, *rule)
+        if type(u) is COO and hypersparse.suit(rule, u, v):
+            combined = lambda u, v, M: ewise_union(u, alpha, v, beta, op, mask=M, complement=complement)  # noqa: E731
+            return hypersparse.computed(combined, (u, v, mask), ("ij", "ij", "ij"))
         A, B = (typed_matrix(M, typing, dtype) if typing else M.astype(dtype) for M in ewise_union.together(*both))
         return ewise_union.find(type(A), place)(A, alpha, B, beta, combiner, into)
     x, y = (typed_vector(x, typing, dtype) if typing else cast_vector(x, dtype) for x in both)

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from formats import CSR, Matrix, SparseVector
+from formats import COO, CSR, Matrix, SparseVector
 from formats.arrays import Array, all_of, check_not_masked, differs, is_array, namespace
 from formats.matrix.facts import Fact
 from formats.places import Place, place_of
@@ -244,6 +244,8 @@ def _true_entries(mask: Matrix) -> Matrix | None:
     """The entries whose value is not zero; None if all are. A step of the group of a matrix in parts."""
     if all(mask.of_each(all(map(_all_true, mask.stored_parts)))):
         return None
+    if isinstance(mask, COO):
+        return mask.keeping(differs(mask.values, mask.dtype.type(0)))
     by_row: Any = mask if mask.in_parts else mask.to(CSR)
     return strips.by_strips(by_row, lambda part, _: steps.kept(part, differs(part.values, part.dtype.type(0))))
 

@@ -22,7 +22,7 @@ from .checks import check_numbers
 M = TypeVar("M", bound=Matrix)
 
 
-NUMBERS = (bool, int, float, np.bool_, np.integer, np.floating)
+NUMBERS: tuple[type[Any], ...] = (bool, int, float, np.bool_, np.integer, np.floating)
 
 TYPED: Fact[Any] = Fact("the matrix in another dtype")
 """Given: the dtype, and the zeros before and after."""
@@ -109,8 +109,9 @@ def number(name: str, value: Any, dtype: np.dtype, *, held: bool = True) -> Any:
         if dtype.kind != "f":
             dtype = dtype if held and dtype.kind == "i" else np.dtype(np.int64)
         limits: Any = np.finfo(dtype) if dtype.kind == "f" else np.iinfo(dtype)
+        low, high = int(limits.min), int(limits.max)
         by_float = dtype.kind != "f" and isinstance(value, float)  # which NumPy makes the result
-        if not by_float and not int(limits.min) <= value <= int(limits.max):
+        if not by_float and not low <= value <= high:
             raise ValueError(f"{name} is out of the range of {dtype}, got {value}")
     return value
 

@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from formats import CSR, Matrix, SparseVector
+from formats import COO, CSR, Matrix, SparseVector
 from formats.arrays import (
     Array,
     DenseRows,
@@ -37,7 +37,7 @@ from formats.vector import is_scalar
 from ..algebra.ops import BinaryOp, find_unary
 from ..algebra.predicates import Predicate, find_comparison, find_predicate, is_function, said
 from ..algebra.semirings import Monoid, Semiring, find_combiner, find_monoid, find_semiring
-from . import arguments, positions
+from . import arguments, hypersparse, positions
 from .checks import (
     check_distinct,
     check_dtype,
@@ -266,6 +266,9 @@ def mxm(
     write = MatrixWrite.checked((A.nrows, B.ncols), dtype, A.place, *rule)
     if return_argument:
         return _sparse_with_argument(A, B, s, (write.mask, *rule[1:]))
+    if type(A) is COO and hypersparse.suit(rule, A, B):
+        product = lambda A, B, M: mxm(A, B, s, mask=M, complement=complement)  # noqa: E731
+        return hypersparse.computed(product, (A, B, mask), ("ik", "kj", "ij"))
     A, B = mxm.together(A, B)
     return mxm.find(type(A), A.place)(typed_matrix(A, s, dtype), typed_matrix(B, s, dtype), s, write)
 
@@ -511,6 +514,9 @@ def _element_wise(verb: Verb[..., Any], u: Any, v: Any, op: Operator, part: Any,
         if LIMITS:
             check_result(verb.name, u.place, u.nbytes + v.nbytes)
         write: Any = MatrixWrite.checked(u.shape, result_dtype(combiner, dtype), u.place, *rule)
+        if type(u) is COO and hypersparse.suit(rule, u, v):
+            combined = lambda u, v, M: verb(u, v, op, mask=M, complement=rule[1])  # noqa: E731
+            return hypersparse.computed(combined, (u, v, rule[0]), ("ij", "ij", "ij"))
         u, v = verb.together(u, v)
         both = [typed_matrix(M, typing, dtype) if typing else M.astype(dtype) for M in (u, v)]
         return verb.find(type(u), u.place)(*both, combiner, typing.zero(dtype) if typing else None, write)
@@ -577,6 +583,9 @@ def apply(
     given = {"left": left, "right": right}
     left, right = (x if x is None else number(name, x, u.dtype) for name, x in given.items())
     function = _element_by_element(_bound(op, left, right))
+    if type(u) is COO and hypersparse.suit((mask, complement, accum, out, replace), u):
+        applied = lambda u, M: apply(u, op, left=left, right=right, mask=M, complement=complement)  # noqa: E731
+        return hypersparse.computed(applied, (u, mask), ("ij", "ij"))
     if isinstance(u, Matrix):
         u = apply.served(u)
         write: Any = MatrixWrite.checked(
@@ -838,8 +847,11 @@ def extract(
         others = None if others is None else _places("indices", others, line.ncols, u.place)
         size = line.ncols if others is None else others.size
         write = VectorWrite.checked(size, u.dtype, u.dtype.type(0), u.place, *rule)
-        line = extract.served(line)
-        part = extract.find(type(line), u.place)(line, one, others, lambda T: T)
+        if type(line) is COO and hypersparse.are_lists(line):
+            part: Any = hypersparse.extracted(extract, line, to_device(one, u.place), others)
+        else:
+            line = extract.served(line)
+            part = extract.find(type(line), u.place)(line, one, others, lambda T: T)
         return write(part if isinstance(part, SparseVector) else SparseVector.trusted(part.indices, part.values, size))
     chosen_rows, chosen_cols = chosen(u, rows, cols)
     shape = (
@@ -847,6 +859,8 @@ def extract(
         u.ncols if chosen_cols is None else chosen_cols.size,
     )
     write = MatrixWrite.checked(shape, u.dtype, u.place, *rule)
+    if type(u) is COO and mask is None and hypersparse.suit(rule, u):
+        return hypersparse.extracted(extract, u, chosen_rows, chosen_cols)
     u = extract.served(u)
     return extract.find(type(u), u.place)(u, chosen_rows, chosen_cols, write)
 
