@@ -157,8 +157,11 @@ def as_array(obj: Any, name: str = "values") -> Array:
     An object with `__cuda_array_interface__` or `__dlpack__` (a PyTorch tensor, say) shares its memory. Python's
     numbers in an array of objects are taken as in a list. Raises what `plain` raises.
     """
+    if isinstance(obj, np.ndarray):
+        made = obj if type(obj) is np.ndarray and obj.dtype.isnative else plain(obj, name)
+        return made if made.dtype.kind != "O" else np.asarray(made.tolist())
     if is_array(obj):
-        return plain(obj, name) if obj.dtype != object else np.asarray(plain(obj, name).tolist())
+        return obj
     if hasattr(obj, "__cuda_array_interface__"):
         return cupy().asarray(obj)
     if hasattr(obj, "__dlpack_device__"):
@@ -172,9 +175,9 @@ def as_array(obj: Any, name: str = "values") -> Array:
 
 def plain(array: Array, name: str) -> Array:
     """The array without a mask, in the machine's byte order; ValueError names the first element that is masked."""
-    if type(array) is not np.ndarray:
-        check_not_masked(array, name)
-        array = np.asarray(array) if hasattr(array, "mask") else array
+    check_not_masked(array, name)
+    if hasattr(array, "mask"):
+        array = np.asarray(array)
     return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
 
 

@@ -57,12 +57,13 @@ def extracted(extract: Callable[..., Any], A: COO, rows: Array | None, cols: Arr
         found = xp.unique(own if asked is None else xp.concatenate((own, asked)))
         occur.append(found)
         places.append(None if asked is None else xp.searchsorted(found, asked))
-    *ends, values = extract(_narrowed(A, *occur), *places).to_edges()
-    made = (
-        end if asked is not None else found.take(end) for end, asked, found in zip(ends, places, occur, strict=True)
+    at_rows, at_cols, values = extract(_narrowed(A, *occur), *places).to_edges()
+    row, col = (
+        found.take(end) if asked is None else end
+        for end, asked, found in zip((at_rows, at_cols), places, occur, strict=True)
     )
     shape = tuple(extent if asked is None else asked.size for extent, asked in zip(A.shape, places, strict=True))
-    return _listed(*made, values, shape)
+    return _listed(row, col, values, shape)
 
 
 def _narrowed(A: COO, rows: Any, cols: Any) -> COO:

@@ -252,8 +252,11 @@ def _true_entries(mask: Matrix) -> Matrix | None:
 
 def _all_true(values: Array) -> bool:
     """Is no value zero? Of a pattern, which is one value seen many times, that one says so."""
+    values = values[:1] if values.strides == (0,) else values
+    if isinstance(values, np.ndarray):
+        return bool(values.all())
     with place_of(values).scope():
-        return all_of(differs(values[:1] if values.strides == (0,) else values, values.dtype.type(0)))
+        return all_of(differs(values, values.dtype.type(0)))
 
 
 def _check_out(out: Any, shape: tuple[int, int], dtype: np.dtype, place: Place) -> None:

@@ -99,13 +99,16 @@ def number(name: str, value: Any, dtype: np.dtype, *, held: bool = True) -> Any:
     held: must the dtype hold it, as far as it is an integer or a float? Else 64 bits must, which compare.
     TypeError for what is no real number, ValueError for NaN, or a number out of range.
     """
+    own = type(value) in (int, float)  # Python's, without a dtype
+    if own and -INT32_MAX <= value <= INT32_MAX:
+        return value
     if is_array(value) and value.ndim == 0:
         value = value.dtype.type(value.item())
     if not isinstance(value, NUMBERS):
         raise TypeError(f"{name} must be a number, got {value!r}")
     if value != value:
         raise ValueError(f"{name} must not be NaN")
-    if type(value) in (int, float) and abs(value) > INT32_MAX and abs(value) != np.inf:  # of Python, without a dtype
+    if own and abs(value) != np.inf:
         if dtype.kind != "f":
             dtype = dtype if held and dtype.kind == "i" else np.dtype(np.int64)
         limits: Any = np.finfo(dtype) if dtype.kind == "f" else np.iinfo(dtype)

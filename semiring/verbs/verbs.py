@@ -580,8 +580,10 @@ def apply(
         return positions.applied(apply, u, op, right, own, (mask, complement, accum, out, replace))
     if not isinstance(u, Matrix):
         place = check_vectors(u)
-    given = {"left": left, "right": right}
-    left, right = (x if x is None else number(name, x, u.dtype) for name, x in given.items())
+    if left is not None:
+        left = number("left", left, u.dtype)
+    if right is not None:
+        right = number("right", right, u.dtype)
     function = _element_by_element(_bound(op, left, right))
     if type(u) is COO and hypersparse.suit((mask, complement, accum, out, replace), u):
         applied = lambda u, M: apply(u, op, left=left, right=right, mask=M, complement=complement)  # noqa: E731
