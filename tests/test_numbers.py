@@ -6,6 +6,7 @@ import tracemalloc
 from decimal import Decimal
 from fractions import Fraction
 
+import networkx
 import numpy as np
 import pandas
 import polars
@@ -13,7 +14,7 @@ import pyarrow
 import pytest
 import scipy.sparse
 
-from algorithms import Graph, bfs, csgraph, sssp
+from algorithms import Graph, bfs, csgraph, sssp, triangles
 from formats import (
     COO,
     CSR,
@@ -391,6 +392,13 @@ def test_masks_of_true_entries_are_not_copied():
 def test_algorithms_take_a_mask_by_its_values():
     A = from_edges([0, 1, 2], [1, 2, 3], shape=4)
     assert bfs(A, 0, mask=SparseVector([0, 1, 2], [1, 1, 0], 4)).tolist() == [0, 1, -1, -1]
+
+
+def test_algorithms_mask_by_structure_where_weights_are_zero():
+    A = from_edges([0, 1, 0, 2], [1, 2, 2, 3], [0, 0, 0, 0], shape=4)
+    assert triangles(A, symmetrize=True).tolist() == [1, 1, 1, 0]
+    G = A.to_networkx()
+    assert set(networkx.transitive_reduction(G, backend="semiring").edges) == {(0, 1), (1, 2), (2, 3)}
 
 
 # --- far more vertices than entries -----------------------------------------------------------------------------------
