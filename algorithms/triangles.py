@@ -84,7 +84,8 @@ def of_each(S: Matrix) -> Any:
     """t of a symmetric pattern without self-loops."""
     order = vertex_order(S, "degree") if longest_row(S) > SHORT else None
     U = select(S if order is None else permute(S, order), "triu", 1).astype("int32")
-    C = mxm(U, U, "plus_pair", mask=U).astype("int64")  # C = UU⟨U⟩
-    D = mxm(U, transpose(U), "plus_pair", mask=U).astype("int64")  # D = UUᵀ⟨U⟩
+    P = U.pattern()
+    C = mxm(U, U, "plus_pair", mask=P).astype("int64")  # C = UU⟨U⟩
+    D = mxm(U, transpose(U), "plus_pair", mask=P).astype("int64")  # D = UUᵀ⟨U⟩
     t = reduce(C, "plus", axis=1) + reduce(C, "plus", axis=0) + reduce(D, "plus", axis=0)
     return t if order is None else look_up(t, inverse_permutation(order))

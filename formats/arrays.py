@@ -42,7 +42,7 @@ Scalar: TypeAlias = bool | int | float | np.number[Any] | np.bool_
 DeviceArray: TypeAlias = Any
 """A `cupy.ndarray`, where only that will do."""
 
-INT32_MAX = np.iinfo(np.int32).max
+INT32_MAX, INT64_MAX = np.iinfo(np.int32).max, np.iinfo(np.int64).max
 
 # CuPy's bincount counts in memory of its own for every block of threads, of which so many may be resident:
 # https://github.com/NVIDIA/cccl/issues/912
@@ -151,11 +151,15 @@ def kept_before(keep: Array, dtype: np.dtype) -> Array:
     return before
 
 
-def as_array(obj: Any) -> Array:
+def as_array(obj: Any, name: str = "values") -> Array:
     """`obj` itself if it is an array already, else a NumPy array of what it holds, or a CuPy array if that is on a GPU.
 
-    An object with `__cuda_array_interface__` or `__dlpack__` (a PyTorch tensor, say) shares its memory.
+    An object with `__cuda_array_interface__` or `__dlpack__` (a PyTorch tensor, say) shares its memory. Python's
+    numbers in an array of objects are taken as in a list. Raises what `plain` raises.
     """
+    if isinstance(obj, np.ndarray):
+        made = obj if type(obj) is np.ndarray and obj.dtype.isnative else plain(obj, name)
+        return made if made.dtype.kind != "O" else np.asarray(made.tolist())
     if is_array(obj):
         return obj
     if hasattr(obj, "__cuda_array_interface__"):
@@ -165,7 +169,23 @@ def as_array(obj: Any) -> Array:
             return cupy().from_dlpack(obj)
         if not hasattr(obj, "__array__"):
             return np.from_dlpack(obj)
-    return np.asarray(obj)
+    made = np.asarray(obj)
+    return as_array(made, name) if hasattr(obj, "dtype") else made
+
+
+def plain(array: Array, name: str) -> Array:
+    """The array without a mask, in the machine's byte order; ValueError names the first element that is masked."""
+    check_not_masked(array, name)
+    if hasattr(array, "mask"):
+        array = np.asarray(array)
+    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
+
+
+def check_not_masked(array: Array, name: str) -> None:
+    """ValueError if a masked array of NumPy masks an element: it has no value, and no semiring says which it means."""
+    if (mask := getattr(array, "mask", None)) is not None and np.any(mask):
+        at = tuple(map(int, np.argwhere(mask)[0]))
+        raise ValueError(f"{name} must not be masked, but position {at if len(at) > 1 else at[0]} is")
 
 
 def to_device(array: Array, device: Device | Place) -> Array:
@@ -300,8 +320,12 @@ def as_values(obj: ArrayLike | Array, dtype: DTypeLike | None = None) -> Array:
     if dtype is None:
         if not has_dtype(obj):
             values = narrowed(values)
-        if values.dtype == np.uint64 and fits(values, np.int64):
-            return values.astype(np.int64)
+        if values.dtype == np.uint64:
+            return cast(values, np.int64)
+        if values.dtype == object:
+            each = enumerate(values.tolist())
+            at, odd = next((k, x) for k, x in each if not isinstance(x, float | int) or abs(x) > INT64_MAX)
+            raise TypeError(f"values must be numbers of at most 64 bits, got {odd!r} at position {at}")
         return values.astype(supported_dtype(values.dtype), copy=False)
     return cast(values, dtype)
 
@@ -323,7 +347,9 @@ def cast(values: Array, dtype: DTypeLike) -> Array:
     if target.kind in "ib" and not np.can_cast(values.dtype, target) and values.size:
         info = np.iinfo(target) if target.kind == "i" else None
         low, high = (info.min, info.max) if info else (0, 1)
-        bad = (values < low) | (values > high)
+        bad = values > high
+        if values.dtype.kind != "u":
+            bad |= values < low
         if values.dtype.kind == "f":
             bad |= differs(values, namespace(values).floor(values))
             bad |= values >= float(high) + 1
@@ -364,13 +390,14 @@ def as_indices(obj: ArrayLike | Array, name: str, bound: int, dtype: np.dtype | 
 
 def as_integers(obj: ArrayLike | Array, name: str) -> Array:
     """`obj` as a one-dimensional array of integers."""
-    indices = as_array(obj)
+    indices = as_array(obj, name)
     if indices.ndim != 1:
         raise ValueError(f"{name} must be one-dimensional, got {indices.ndim} dimensions")
     if indices.size == 0 and indices.dtype.kind not in "iu":
         indices = indices.astype(np.int32)
     if indices.dtype.kind not in "iu":
-        raise TypeError(f"{name} must be integers, got dtype {indices.dtype}")
+        missing = ", in which nan is a missing one" if indices.dtype.kind == "f" and (indices != indices).any() else ""
+        raise TypeError(f"{name} must be integers, got dtype {indices.dtype}{missing}")
     return indices
 
 

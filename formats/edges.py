@@ -16,7 +16,6 @@ from .arrays import (
     INT32_MAX,
     Array,
     all_of,
-    as_array,
     as_indices,
     as_integers,
     as_values,
@@ -32,7 +31,7 @@ from .arrays import (
 from .matrix.base import Matrix
 from .matrix.contract import as_shape
 from .matrix.convert import convert
-from .matrix.workspace import WORD
+from .matrix.workspace import FEW_OF_ALL, WORD
 from .places import at_home
 from .storage.compressed import CSR, compress, index_types
 from .storage.pieces import ranges
@@ -84,24 +83,23 @@ def from_edges(
         (<CSR 3×3, 3 entries, float64, cpu>, 4.0)
     """
     check_dup(dup)
-    rows, cols = as_array(src), as_array(dst)
+    rows, cols = as_integers(src, "src"), as_integers(dst, "dst")
     xp = namespace(rows)
     values = xp.ones(rows.size, supported_dtype(dtype or np.int32)) if weights is None else as_values(weights, dtype)
-    if not (rows.ndim == cols.ndim == 1 and rows.size == cols.size == values.size):
+    if not rows.size == cols.size == values.size:
         raise ValueError(f"src, dst and weights must be of one length, got {rows.size}, {cols.size} and {values.size}")
     place = same_place(rows, cols, values)
     if shape is None:
-        for name, part in (("src", rows), ("dst", cols)):
-            if part.size and part.dtype.kind not in "iu":
-                raise TypeError(f"{name} must be integers, got dtype {part.dtype}")
         shape = 1 + max(int(rows.max()), int(cols.max()), 0) if rows.size else 0
     nrows, ncols = as_shape(shape)
     of_indptr, index_type = index_types((nrows, ncols), rows.size)
     copied = sum(part.size * index_type.itemsize for part in (rows, cols) if part.dtype != index_type)
+    copied += values.nbytes if weights is None else 0
     what = f"a CSR of {rows.size:,} edges on {max(nrows, ncols):,} vertices"
-    pointers = (nrows + 1) * of_indptr.itemsize
+    if nrows > FEW_OF_ALL * rows.size:
+        what += " (algorithms.Graph.from_edges numbers ids with gaps, and a COO takes no memory for vertices)"
+    pointers = (nrows + 1) * of_indptr.itemsize + WORD * min(nrows, FEW_OF_ALL * rows.size)
     if rows.size > FEW[place.on_host]:
-        rows, cols = as_integers(rows, "src"), as_integers(cols, "dst")
         check_range(rows, "src", nrows)
         check_range(cols, "dst", ncols)
         check_not_nan(values)
@@ -167,7 +165,7 @@ def _sorted_in_pieces(rows: Array, cols: Array, values: Array, shape: tuple[int,
     of_indptr, index_type = index_types(shape, rows.size)
     most, entry = max(FEW[place.on_host], rows.size // PARTS[place.on_host]), index_type.itemsize + values.itemsize
     at_a_time = most * (COMBINED + REPEATED + 3 * (index_type.itemsize + entry)) + FINDING * LOOKED_AT[place.on_host]
-    place.check_room(what, entry * rows.size + (WORD + of_indptr.itemsize) * (nrows + 1) + at_a_time)
+    place.check_room(what, entry * rows.size + 2 * WORD * (nrows + 1) + at_a_time)
     starts = xp.zeros(nrows + 1, np.int64)
     xp.cumsum(counts(rows, nrows), out=starts[1:])
     cuts = [(first, last) for first, last, *_ in ranges(starts, most)]
@@ -217,7 +215,10 @@ def _combine(values: Array, first: Array, dup: str) -> Array:
     if xp is not np and values.dtype == np.float32 and dup != "sum":  # CuPy's atomics take subnormal numbers for zero
         return _as_float(_combine(_as_ordered(values), first, dup))
     combined, repeats = values[first], values[at]
-    getattr(xp, _COMBINE[dup]).at(combined, run, repeats)
+    with np.errstate(invalid="ignore"):  # of both infinities
+        getattr(xp, _COMBINE[dup]).at(combined, run, repeats)
+    if dup == "sum" and combined.dtype.kind == "f" and bool(xp.isnan(combined).any()):
+        raise ValueError("the sum of duplicate edges must not be NaN, as that of inf and -inf is")
     if dup == "sum" and values.dtype.kind == "i":
         exact = values[first].astype(np.float64)
         xp.add.at(exact, run, repeats.astype(np.float64))

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from .adjacency import adjacency_of, are_numbers, attribute_of, has_attribute, near
-from .arrays import DTYPES, as_values, cast, check_not_nan, narrowed
+from .arrays import as_values, check_not_nan, narrowed
 from .edges import Duplicates, check_dup, from_edges
 from .matrix.base import Matrix
 from .storage.compressed import CSR, check_indptr, expand, out_of_order_within
@@ -26,20 +26,21 @@ Weight: TypeAlias = Hashable | Callable[[Any, Any, Any], float | None]
 """The name of an attribute, or a function of (u, v, data), as NetworkX takes it."""
 
 
-def from_scipy(S: scipy.sparse.sparray | scipy.sparse.spmatrix, *, dup: Duplicates = "min") -> Matrix:
+def from_scipy(S: scipy.sparse.sparray | scipy.sparse.spmatrix, *, dup: Duplicates = "sum") -> Matrix:
     """A SciPy sparse array as CSR, CSC or COO, whichever it is, and as CSR otherwise.
 
     Memory is shared where `S` is sorted. Stored zeros stay entries.
 
     Args:
         S: a sparse array or matrix of scipy. One of CuPy's stays on its GPU, see `from_cupyx`.
-        dup: how entries that `S` holds twice combine (SciPy itself would add them): see `from_edges`.
+        dup: how entries that `S` holds twice combine, by default as SciPy itself has them: see `from_edges`.
 
     Returns:
         The matrix.
 
     Raises:
         ValueError: `dup` has no such value, a value is NaN, or an index is out of range.
+        OverflowError: a sum does not fit the dtype.
 
     Example:
         >>> import scipy.sparse
@@ -70,7 +71,7 @@ def _is_cupyx(obj: object) -> bool:
     return sparse is not None and bool(sparse.issparse(obj))
 
 
-def from_cupyx(S: cupyx.scipy.sparse.spmatrix, *, dup: Duplicates = "min") -> Matrix:
+def from_cupyx(S: cupyx.scipy.sparse.spmatrix, *, dup: Duplicates = "sum") -> Matrix:
     """A CuPy sparse matrix as CSR, CSC or COO on its GPU, whichever it is, and as CSR otherwise.
 
     Memory is shared where `S` is sorted. Whether it is sorted is looked up in its arrays, as the flags that it keeps
@@ -78,13 +79,14 @@ def from_cupyx(S: cupyx.scipy.sparse.spmatrix, *, dup: Duplicates = "min") -> Ma
 
     Args:
         S: a sparse matrix of cupyx.scipy.
-        dup: how entries that `S` holds twice combine (CuPy itself would add them): see `from_edges`.
+        dup: how entries that `S` holds twice combine, by default as CuPy itself has them: see `from_edges`.
 
     Returns:
         The matrix, on the GPU.
 
     Raises:
         ValueError: `dup` has no such value, a value is NaN, or an index is out of range.
+        OverflowError: a sum does not fit the dtype.
 
     Example:
         >>> from formats import DeviceUnavailable, from_edges
@@ -216,13 +218,14 @@ def from_graphblas(M: graphblas.Matrix) -> CSR:
     """The CSR of a python-graphblas Matrix, copied.
 
     Args:
-        M: a matrix of any of our dtypes.
+        M: a matrix of numbers, of which int64 holds every unsigned one.
 
     Returns:
         The CSR, on the host.
 
     Raises:
-        TypeError: its values have no dtype of ours.
+        ValueError: a value of 64 bits without a sign does not fit int64.
+        TypeError: its values are no real numbers.
 
     Example:
         >>> from formats import from_edges
@@ -237,6 +240,4 @@ def from_graphblas(M: graphblas.Matrix) -> CSR:
     indptr, indices = arrays["indptr"], arrays["col_indices"]
     if arrays.get("is_iso"):
         values = np.broadcast_to(values, indices.shape)
-    if values.dtype not in DTYPES:
-        values = cast(values, np.result_type(values.dtype, np.int32))
     return CSR(indptr, indices[: int(indptr[-1])], values[: int(indptr[-1])], (M.nrows, M.ncols))

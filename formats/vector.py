@@ -145,6 +145,13 @@ class SparseVector:
         dense[self.indices] = self.values
         return dense
 
+    @at_home
+    def pattern(self) -> SparseVector:
+        """The same entries, every value True, all of them one byte of memory: as a mask, the vector's structure."""
+        return SparseVector.trusted(
+            self.indices, self.place.xp.broadcast_to(self.place.xp.ones(1, bool), self.nnz), self.size
+        )
+
     def overwrite(self, other: SparseVector) -> None:
         """Become `other`. The one way a vector changes: being a verb's `out`."""
         for name in ("indices", "values", "size"):

@@ -157,9 +157,9 @@ class State:
             if self.chance(0.5):
                 ours["mask"] = flags
             elif len(shape) == 2:
-                ours["mask"] = from_edges(*np.nonzero(flags), shape=shape, dtype=bool)
+                ours["mask"] = from_edges(*np.indices(shape).reshape(2, -1), flags.reshape(-1), shape=shape)
             else:
-                ours["mask"] = SparseVector(np.flatnonzero(flags), np.zeros(int(flags.sum()), bool), *shape)
+                ours["mask"] = SparseVector(np.arange(flags.size), flags, *shape)  # a stored False allows nothing
             made = gb.Matrix.from_dense(flags) if len(shape) == 2 else gb.Vector.from_dense(flags)
             ours["complement"] = self.chance(0.4)
             mask = ~made.V if ours["complement"] else made.V

@@ -207,9 +207,7 @@ def write_vector(write: Any, t: Entries) -> np.ndarray:
     if write.mask is None:
         allowed = [True] * write.size
     else:
-        structural = isinstance(write.mask, SparseVector)
-        inside = [x is not None if structural else bool(x) for x in entries_of(write.mask)]
-        allowed = [may != write.complement for may in inside]
+        allowed = [bool(x) != write.complement for x in entries_of(write.mask)]
     old = [None] * write.size if write.out is None else entries_of(write.out, zero)
     result = written(write, [None if x == zero else x for x in t], old, allowed)
     return np.array([zero if x is None else x for x in result], write.dtype)
@@ -218,8 +216,8 @@ def write_vector(write: Any, t: Entries) -> np.ndarray:
 def write_matrix(write: Any, t: Callable[[int, int], Entry]) -> _DenseReference:
     places = list(pairs(range(write.shape[0]), range(write.shape[1])))
     if isinstance(write.mask, Matrix):
-        structure = DenseReference.of(write.mask).present
-        allowed = [bool(structure[place]) != write.complement for place in places]
+        mask = DenseReference.of(write.mask)
+        allowed = [bool(mask.at(*place)) != write.complement for place in places]
     else:
         allowed = [write.mask is None or bool(write.mask[place]) != write.complement for place in places]
     out = None if write.out is None else DenseReference.of(write.out)

@@ -174,7 +174,7 @@ def masks(draw: Any, size: int) -> Any:
     if kind == "none":
         return None
     flags = np.array(draw(st.lists(st.booleans(), min_size=size, max_size=size)), bool)
-    return flags if kind == "value" else SparseVector(np.flatnonzero(flags), np.zeros(flags.sum(), bool), size)
+    return flags if kind == "value" else SparseVector(np.flatnonzero(flags), np.ones(flags.sum(), bool), size)
 
 
 @st.composite

@@ -90,7 +90,8 @@ def test_a_mask_leaves_a_subgraph(direction, fmt, backend, graph, source, outsid
     masks = [
         {"mask": to_device(allowed, backend)},
         {"mask": to_device(~allowed, backend), "complement": True},
-        {"mask": SparseVector(ids, np.zeros(ids.size), graph.n).to(device=backend)},
+        {"mask": SparseVector(ids, np.zeros(ids.size), graph.n).pattern().to(device=backend)},
+        {"mask": SparseVector(range(graph.n), allowed, graph.n).to(device=backend)},
     ]
     for mask in masks:
         level, parent = search(A, source, direction=direction, **mask)

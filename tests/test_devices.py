@@ -483,7 +483,7 @@ def test_to_cupyx_and_back(fmt: type[Matrix], dtype: str) -> None:
 @on_a_gpu
 @pytest.mark.parametrize("name", ["csr", "csc", "coo"])
 @pytest.mark.parametrize("sorted_", [True, False], ids=["sorted", "unsorted"])
-def test_cupyx_duplicates_combine_with_min(name: str, sorted_: bool) -> None:
+def test_cupyx_duplicates_combine(name: str, sorted_: bool) -> None:
     cp = cupy()
     from cupyx.scipy import sparse
 
@@ -494,8 +494,8 @@ def test_cupyx_duplicates_combine_with_min(name: str, sorted_: bool) -> None:
     S = make((data, parts), shape=(3, 3)) if name == "coo" else make((data, inner, cp.asarray([0, 3, 4, 4])), (3, 3))
     if name != "coo":
         S.has_canonical_format = True  # a flag that lies
-    for dup, combined in (("min", 3), ("max", 5)):
-        A = from_cupyx(S, dup=dup)
+    for dup, combined in (("min", 3), ("max", 5), (None, 8)):
+        A = from_cupyx(S, dup=dup) if dup else from_cupyx(S)
         assert type(A) is {"csr": CSR, "csc": CSC, "coo": COO}[name]
         edges = [(0, 1, combined), (0, 2, 7), (1, 0, 0)]
         there = A.T if name == "csc" else A

@@ -43,12 +43,12 @@ def rules(size: Any, out: Any, accums: list[Any]) -> list[dict[str, Any]]:
     by_value = np.arange(np.prod(size)).reshape(size) % 3 != 1
     structure = np.flatnonzero(by_value.reshape(-1)[::-1])
     if isinstance(size, tuple):
-        places = {divmod(int(key), size[1]): 0 for key in structure}
-        by_structure: Any = sts.Entries(size, sts.INT32, places).build(CSR)
+        places = {divmod(int(key), size[1]): int(key) % 4 for key in structure}
+        stored: Any = sts.Entries(size, sts.INT32, places).build(CSR)
     else:
-        by_structure = SparseVector(structure, np.zeros(structure.size, bool), size)
+        stored = SparseVector(structure, structure % 4, size)
     masks: list[dict[str, Any]] = [{}] + [
-        {"mask": mask, "complement": complement} for mask in (by_value, by_structure) for complement in (False, True)
+        {"mask": mask, "complement": complement} for mask in (by_value, stored) for complement in (False, True)
     ]
     written = [
         mask | {"out": out, "accum": accum, "replace": replace}

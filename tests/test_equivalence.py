@@ -83,8 +83,8 @@ def assert_same(actual: Any, expected: np.ndarray, semiring: Semiring, *context:
 def write_rules(semiring: Semiring, dtype: np.dtype, size: int) -> list[dict[str, Any]]:
     """Every combination of mask, complement, accumulator, replace and out, as keyword arguments."""
     by_value = np.arange(size) % 3 != 1
-    by_structure = SparseVector(np.arange(0, size, 2), np.zeros(len(range(0, size, 2)), bool), size)
-    masks: list[dict[str, Any]] = [{}, {"mask": by_value}, {"mask": by_structure}]
+    stored = SparseVector(np.arange(0, size, 2), np.arange(0, size, 2) % 3 != 2, size)
+    masks: list[dict[str, Any]] = [{}, {"mask": by_value}, {"mask": stored}]
     masks += [mask | {"complement": True} for mask in masks[1:]]
     outs = [sts.rich_vector(semiring, dtype, size, sparse=sparse, shift=4) for sparse in (False, True)]
     accums = [None, semiring.add, "second" if dtype == sts.BOOL else "max"]

@@ -333,7 +333,7 @@ def test_searches_on_random_graphs(algorithm, fmt, direction, backend):
             {},
             {"mask": to_device(inside, backend)},
             {"mask": to_device(~inside, backend), "complement": True},
-            {"mask": SparseVector(np.flatnonzero(inside), np.zeros(inside.sum(), bool), A.nrows).to(device=backend)},
+            {"mask": SparseVector(np.flatnonzero(inside), np.ones(inside.sum(), bool), A.nrows).to(device=backend)},
         ]
         how = masks[k % 4] | {"max_level": [None, 0, 2, 3][k // 4 % 4]}
         beside(A, source, direction=direction, return_parents=k % 3 != 1, **how)

@@ -27,7 +27,7 @@ REFUSED: dict[str, tuple[type[Exception], str, Callable[[], Any]]] = {
     "a number for a matrix": (TypeError, "takes a python-graphblas Matrix, got int", lambda: from_graphblas(3)),  # type: ignore[arg-type]
     "an id that is too large": (
         OutOfHostMemory,
-        "a CSR of 2 edges on 1,099,511,627,777 vertices needs",
+        "a CSR of 2 edges on 1,099,511,627,777 vertices .* needs",
         lambda: from_edges([0, 1], [1, 2**40]),
     ),
     "an array that is too large": (

@@ -389,7 +389,7 @@ def potentials(A: Matrix) -> tuple[Any, Matrix]:
     S: Any = compressed(A, 0)
     with cycles_as_scipy_does():
         h = sssp(with_joint_source(S, all_vertices(S), MinPlus), S.nrows)[: S.nrows]
-    return h, S.with_values(A.xp.maximum(S.values + h[expand(S.indptr)] - h[S.indices], 0))
+    return h, S.revalued(A.xp.maximum(S.values + h[expand(S.indptr)] - h[S.indices], 0))
 
 
 @contextmanager

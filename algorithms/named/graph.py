@@ -225,7 +225,7 @@ class Graph:
     def from_scipy(
         cls, S: scipy.sparse.sparray | scipy.sparse.spmatrix, names: Iterable[Hashable] | None = None
     ) -> Graph:
-        """The graph of a SciPy sparse array, whose stored zeros are edges.
+        """The graph of a SciPy sparse array, whose stored zeros are edges, and repeated entries are added up.
 
         Args:
             S: (n, n), the weight of the edge u -> v at [u, v].

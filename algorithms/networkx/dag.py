@@ -145,7 +145,7 @@ def transitive_reduction(G: Converted) -> Any:
     if not is_directed_acyclic_graph(G):
         raise nx.NetworkXError("Directed Acyclic Graph required for transitive_reduction")
     A, n = G.matrix(), len(G)
-    longer: Any = compressed(mxm(A, closure(A), AnyPair, mask=A), 0)  # (A A⁺)⟨A⟩
+    longer: Any = compressed(mxm(A, closure(A), AnyPair, mask=A.pattern()), 0)  # (A A⁺)⟨A⟩
     keys = to_device(expand(longer.indptr), "cpu").astype(np.int64) * n + to_device(longer.indices, "cpu")
     tails, heads = G.rows.rows(), G.rows.vertices
     only = ~np.isin(tails.astype(np.int64) * n + heads, keys)

@@ -80,4 +80,4 @@ def edges_where(E: COO, flags: Array) -> COO:
 
 def keyed(E: COO, like: Matrix) -> Matrix:
     """The edges with the key of each as its value (see `edge_keys`), in the format of `like`."""
-    return E.with_values(edge_keys(E.values)).to(type(like), **like.options)
+    return E.revalued(edge_keys(E.values)).to(type(like), **like.options)

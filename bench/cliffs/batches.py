@@ -196,8 +196,8 @@ def beside_graphblas(L: Any, graph: str) -> Iterator[Case]:
         return call
 
     calls: dict[str, tuple[Callable[[], Any], Any]] = {
-        "A ⊗ B, plus_pair, at A's places": (lambda: mxm(L, L, "plus_pair", mask=L), M.S),
-        "A ⊗ B, plus_pair, elsewhere": (lambda: mxm(L, L, "plus_pair", mask=L, complement=True), ~M.S),
+        "A ⊗ B, plus_pair, at A's places": (lambda: mxm(L, L, "plus_pair", mask=L.pattern()), M.S),
+        "A ⊗ B, plus_pair, elsewhere": (lambda: mxm(L, L, "plus_pair", mask=L.pattern(), complement=True), ~M.S),
         "A ⊗ B, plus_pair": (lambda: mxm(L, L, "plus_pair"), None),
     }
     for name, (run, mask) in calls.items():
@@ -205,7 +205,7 @@ def beside_graphblas(L: Any, graph: str) -> Iterator[Case]:
     yield Case(
         "A ⊗ B, triangles",
         graph,
-        lambda: int(reduce(mxm(L, L, "plus_pair", mask=L), "plus")),
+        lambda: int(reduce(mxm(L, L, "plus_pair", mask=L.pattern()), "plus")),
         GRAPHBLAS,
         lambda: int(M.mxm(M, gb.semiring.plus_pair).new(mask=M.S).reduce_scalar("plus").value or 0),
     )
@@ -224,8 +224,8 @@ def beside_cusparse(L: CSR, graph: str) -> Iterator[Case]:
 
     yield Case("A ⊗ B, plus_times", graph, lambda: mxm(there, there, PlusTimes), "cuSPARSE", lambda: M @ M, same)
     own = L.to(device="cuda")
-    at_places = lambda: reduce(mxm(own, own, "plus_pair", mask=own), "plus")  # noqa: E731
-    insist("triangles", int(at_places()) == int(reduce(mxm(L, L, "plus_pair", mask=L), "plus")))
+    at_places = lambda: reduce(mxm(own, own, "plus_pair", mask=own.pattern()), "plus")  # noqa: E731
+    insist("triangles", int(at_places()) == int(reduce(mxm(L, L, "plus_pair", mask=L.pattern()), "plus")))
     yield Case("A ⊗ B, triangles", graph, at_places, "cuSPARSE's whole product", lambda: M @ M, anything)
 
 

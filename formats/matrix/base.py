@@ -13,9 +13,24 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Self, SupportsIndex, TypeVar, overload
 
 import numpy as np
-from numpy.typing import DTypeLike
+from numpy.typing import ArrayLike, DTypeLike
 
-from ..arrays import Array, DenseRows, Scalar, all_of, cast, equals, move
+from ..arrays import (
+    Array,
+    DenseRows,
+    Scalar,
+    all_of,
+    as_array,
+    as_values,
+    cast,
+    check_not_nan,
+    contiguous,
+    equals,
+    has_dtype,
+    move,
+    narrowed,
+    same_place,
+)
 from ..hooks import CHOICE, SPREAD
 from ..places import Device, Place, at_home, find_place, made_at_home, work_at_home
 from .contract import Storage
@@ -35,7 +50,7 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound="Matrix")
 
-WHERE_IT_IS = {"astype", "lengths", "mapped", "nnz", "pattern", "stored", "to_edges", "with_values"}
+WHERE_IT_IS = {"astype", "lengths", "mapped", "nnz", "pattern", "revalued", "stored", "to_edges"}
 """What runs on the matrix's own GPU, also where a format has its own."""
 
 
@@ -153,10 +168,30 @@ class Matrix(Notation["Matrix"], Storage):
 
         A format without a field `values` says itself which arrays the function is for.
         """
-        return self.with_values(function(self.values))
+        return self.revalued(function(self.values))
 
-    def with_values(self, values: Array) -> Self:
-        """The same pattern with other values (same shape as `self.values`), which are trusted."""
+    @at_home
+    def with_values(self, values: ArrayLike | Array) -> Self:
+        """The same pattern with other values, of the shape of `self.values`.
+
+        values: numbers of any dtype that the package holds, or that it widens to one, on the matrix's device.
+        ValueError for another shape or device, or NaN; TypeError for what is no number.
+        """
+        if values is self.values:
+            return self
+        given = as_array(values)
+        if given.shape != self.values.shape:
+            raise ValueError(f"values must have the shape {self.values.shape} of those there are, got {given.shape}")
+        same_place(self.values, given)
+        whole = as_values(given.reshape(-1) if has_dtype(values) else narrowed(given.reshape(-1)))
+        if 0 not in given.strides:
+            whole = contiguous(whole)
+        made = self.revalued(whole.reshape(given.shape))
+        check_not_nan(made.stored)
+        return made
+
+    def revalued(self, values: Array) -> Self:
+        """The same pattern with other values, which are trusted."""
         if values is self.values:
             return self
         parts = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]

@@ -24,7 +24,7 @@ Shape: TypeAlias = int | tuple[int, int]
 
 INSIDE = frozenset(
     ("arrays", "components", "coordinates", "forget", "forget_kept", "formats", "keep", "keeping")
-    + ("keeps", "known", "in_parts", "is_in", "line_ends", "mapped", "of_each", "options", "overwrite")
+    + ("keeps", "known", "in_parts", "is_in", "line_ends", "mapped", "of_each", "options", "overwrite", "revalued")
     + ("all_resident", "predicted_nbytes", "stored")
     + ("stored_parts", "streams", "take", "trusted")
 )

@@ -39,8 +39,7 @@ def convert(A: Storage, target: type[F], **options: Any) -> F:
 
 def to_edges(A: Storage) -> tuple[Array, Array, Array]:
     """See `Matrix.to_edges`."""
-    by_row = A if A.major == 0 else convert(A, Storage.formats["csr"])
-    listed = convert(by_row, Storage.formats["coo"])
+    listed = convert(A, Storage.formats["coo"])
     return listed.rows, listed.cols, listed.values
 
 

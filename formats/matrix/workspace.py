@@ -16,6 +16,9 @@ from .contract import Storage
 WORD = 8
 """Bytes of an index as NumPy and CuPy look up, count and sort by it."""
 
+FEW_OF_ALL = 8
+"""Of fewer entries than one in so many rows, those of a row are counted where they are wanted, without words."""
+
 
 @dataclass(frozen=True)
 class Sizes:
@@ -51,7 +54,8 @@ class Sizes:
 
     def compress(self, axis: int) -> int:
         """Of `compressed.compress`: counts in words, indptr, and the indices in words, where they are counted."""
-        return self.shape[axis] * (WORD + self.index) + (0 if self.on_gpu else self.nnz * WORD)
+        words = self.shape[axis] if self.on_gpu else self.nnz + min(self.shape[axis], FEW_OF_ALL * self.nnz)
+        return self.shape[axis] * self.index + words * WORD
 
     def expand(self, axis: int) -> int:
         """Of `compressed.expand`, the index of each entry; on a GPU it counts starts in words first."""

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeGuard
 
 import numpy as np
 
-from ..arrays import Array, index_dtype
+from ..arrays import Array, as_values, check_not_masked, fits, index_dtype
 from ..io.compaction import compact
 from .hashing import MANY, numbered_texts
 
@@ -153,8 +153,8 @@ def numbered(
     ValueError for a name that is missing, or is not among the names given.
     """
     src, dst = as_column(src), as_column(dst)
-    if names is None and all(_is_whole(each) for each in (src, dst)):
-        return _integers(src, dst)
+    if names is None and (whole := _signed(src, dst)):
+        return _integers(*whole)
     coded = [distinct(column, label, where) for column, label in zip((src, dst), what, strict=True)]
     if names is None:
         names = _ordered(dict.fromkeys(chain(coded[0].names, coded[1].names)))
@@ -176,14 +176,16 @@ def as_column(column: Any, what: str = "a column") -> Any:
 
     what: its name, for the error.
     """
-    if isinstance(column, np.ndarray | list | tuple | range | Coded):
+    if isinstance(column, np.ndarray):
+        check_not_masked(column, what)
+    if isinstance(column, list | tuple | range | Coded) or (isinstance(column, np.ndarray) and column.ndim):
         return column
     if type(column).__module__.partition(".")[0] == "pandas" and hasattr(column, "factorize"):
         whole = getattr(column.dtype, "kind", "") in "iu" and isinstance(column.dtype, np.dtype)
         return column.to_numpy() if whole else column
     if hasattr(column, "to_numpy"):
         return column.to_numpy()
-    if not isinstance(column, Iterable):
+    if not isinstance(column, Iterable) or isinstance(column, np.ndarray):
         raise TypeError(f"{what} must be a list or an array, got {column!r}")
     return list(column)
 
@@ -269,6 +271,12 @@ def _things(column: Any) -> Iterable[Any]:
 def _is_whole(column: Any) -> TypeGuard[Array]:
     """Is it an array of integers?"""
     return isinstance(column, np.ndarray) and column.ndim == 1 and column.dtype.kind in "iu"
+
+
+def _signed(*columns: Any) -> list[Array] | None:
+    """Columns of integers as signed ones, which NumPy mixes without rounding; None if they are others, or too large."""
+    whole = all(_is_whole(each) and (each.dtype != np.uint64 or fits(each, np.int64)) for each in columns)
+    return [as_values(each) for each in columns] if whole else None
 
 
 def _ascend(numbers: Array) -> bool:

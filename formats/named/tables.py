@@ -87,7 +87,7 @@ def _with_rows(
         order = np.lexsort((rows, values)) if dup == "min" else np.lexsort((-rows, values))[::-1]
         A = from_edges(src[order], dst[order], rows[order], shape=n, dup="first")
     chosen = A.values
-    return A.with_values(np.ones(A.nnz, np.int32) if weights is None else weights[chosen]), chosen
+    return A.revalued(np.ones(A.nnz, np.int32) if weights is None else weights[chosen]), chosen
 
 
 def column_of(table: Any, name: Any) -> Any:

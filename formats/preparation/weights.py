@@ -102,7 +102,7 @@ def to_ranks(A: M) -> tuple[M, DenseVector]:
     """
     entries = _entries(A)
     ranks, weights = distinct(entries.values)
-    return _like(entries.with_values(ranks), A), weights
+    return _like(entries.revalued(ranks), A), weights
 
 
 @at_home
@@ -133,7 +133,7 @@ def from_ranks(R: M, weights: ArrayLike | Array) -> M:
     same_place(R.values, known)
     entries = _entries(R)
     check_range(entries.values, "ranks", int(known.size))
-    return _like(entries.with_values(known[entries.values]), R)
+    return _like(entries.revalued(known[entries.values]), R)
 
 
 def distinct(values: Array) -> tuple[Array, Array]:

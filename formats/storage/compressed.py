@@ -33,7 +33,7 @@ from ..matrix.base import Matrix
 from ..matrix.contract import Shape, as_shape
 from ..matrix.convert import convert
 from ..matrix.routes import conversion
-from ..matrix.workspace import Sizes
+from ..matrix.workspace import FEW_OF_ALL, WORD, Sizes
 from ..places import place_of
 from .coo import COO
 
@@ -260,8 +260,12 @@ def compress(outer: Array, nmajor: int, index_type: np.dtype) -> Array:
     if xp is not np and outer.size:
         return xp.searchsorted(outer, xp.arange(nmajor + 1, dtype=outer.dtype)).astype(index_type)
     indptr = xp.zeros(nmajor + 1, index_type)
-    if outer.size:
-        np.cumsum(counts(outer, nmajor), out=indptr[1:])
+    if outer.size * FEW_OF_ALL < nmajor:
+        np.add.at(indptr, outer + outer.dtype.type(1), 1)
+        np.cumsum(indptr, dtype=index_type, out=indptr)
+    elif outer.size:
+        ends = counts(outer, nmajor)
+        indptr[1:] = np.cumsum(ends, out=ends)
     return indptr
 
 
@@ -373,9 +377,19 @@ def _(A: COO) -> Matrix:
     return convert(A.T, CSR).T
 
 
-@conversion(COO, COO, needs=lambda s, *_: max(list_to_rows(s), s.compressed(0) + s.expand(0)))
+def sorted_list(s: Sizes, *_: int) -> int:
+    """Of a list sorted anew: its parts, what sorts them and their order in words; else of what leads there."""
+    if FEW_OF_ALL * s.nnz < s.shape[0]:
+        return s.nnz * (2 * s.index + s.value + 5 * WORD)
+    return max(list_to_rows(s), s.compressed(0) + s.expand(0))
+
+
+@conversion(COO, COO, needs=sorted_list)
 def _(A: COO) -> Matrix:
     """Sort by row what is sorted by column."""
+    if FEW_OF_ALL * A.nnz < A.nrows:
+        order = A.xp.lexsort(A.xp.stack((A.cols, A.rows)))
+        return COO.trusted(*(part.take(order) for part in (A.rows, A.cols, A.values)), A.shape, 0)
     return convert(convert(A, CSR), COO)
 
 

@@ -129,8 +129,8 @@ class Dense(Matrix):
     def astype(self, dtype: Any) -> Dense:
         return filled(self.present, cast(self.stored, dtype), self.major)
 
-    def with_values(self, values: Array) -> Dense:
-        """The same pattern with other values, of the shape of `self.values`: those where nothing is do not count."""
+    def revalued(self, values: Array) -> Dense:
+        """The same pattern with other values, of which those where nothing is do not count."""
         if values is self.values:
             return self
         present = self.present

@@ -203,6 +203,8 @@ def find_predicate(predicate: Any, other: Any) -> Predicate:
             raise TypeError(f"the predicate {predicate.name!r} compares with nothing, got {other!r}")
         return predicate
     if isinstance(predicate, str) and predicate in PREDICATES:
+        if other is not None and not hasattr(other, "__index__"):
+            raise TypeError(f"{predicate} takes the number of a diagonal, an integer, got {other!r}")
         return on_position(predicate, 0 if other is None else operator.index(other))
     if is_function(predicate):
         return of_entries(predicate, other)

@@ -30,7 +30,7 @@ def expand_and_combine(A: CSR, B: CSR, semiring: Semiring, *, swapped: bool = Fa
     cp = cupy()
     zero = semiring.zero(A.dtype)
     if not semiring.mul.reads:  # by the pattern: an entry counts, whatever its value
-        A, B = (M.with_values(cp.full(M.values.shape, other_than(zero), M.dtype)) for M in (A, B))
+        A, B = (M.revalued(cp.full(M.values.shape, other_than(zero), M.dtype)) for M in (A, B))
     shape = (A.nrows, B.ncols)
     lengths = cp.diff(B.indptr)[A.indices]
     before = cp.zeros(A.nnz + 1, np.int64)

@@ -99,7 +99,7 @@ def union_by_filling(A: CSR, alpha: Any, B: CSR, beta: Any, op: Combiner) -> CSR
 
 def _filled(A: CSR, B: CSR, value: Any) -> CSR:
     """`A` with the value where only `B` has an entry."""
-    return steps.united(A, B.with_values(A.xp.full(B.nnz, value, A.dtype)), find_op("first"))
+    return steps.united(A, B.revalued(A.xp.full(B.nnz, value, A.dtype)), find_op("first"))
 
 
 @ewise_union.implement(Vector, "cpu", "cuda")

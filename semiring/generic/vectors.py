@@ -115,17 +115,15 @@ def _assigned_sparse(out: SparseVector, value: Any, places: Array, accum: Combin
     xp = out.place.xp
     if not isinstance(value, SparseVector) and not is_scalar(value):
         value = SparseVector.from_dense(value, zero)
-    if isinstance(value, SparseVector):
-        value = merge.drop(value, zero)
-        indices, values = places[value.indices], value.values
-    else:  # a scalar is present, also where it equals the zero
+    scalar = not isinstance(value, SparseVector)
+    if scalar:
         indices, values = places, xp.full(places.shape, value, out.dtype)
+    else:
+        indices, values = places[value.indices], value.values
     order = xp.argsort(indices, kind="stable")
     new = SparseVector.trusted(indices[order], values[order], out.size)
     if accum is not None:
-        old = merge.drop(out, zero)
-        merged = merge.union_keys(old.indices, old.values, new.indices, new.values, accum)
-        return merge.drop(SparseVector.trusted(*merged, out.size), zero)
+        return merge.accumulated(out, new, accum, zero, present=scalar)  # a scalar is, also where it equals the zero
     outside = ~merge.contains(xp.sort(places), out.indices)
     merged = merge.union_keys(out.indices[outside], out.values[outside], new.indices, new.values, find_op("first"))
     return SparseVector.trusted(*merged, out.size)

@@ -13,6 +13,7 @@ from formats import DTYPES, Matrix, SparseVector
 from formats.arrays import (
     Array,
     as_integers,
+    check_not_masked,
     check_range,
     index_dtype,
     is_array,
@@ -96,6 +97,7 @@ def check_operands(A: Any, B: Any) -> Place:
         if x.ndim != 2:
             use = ": of a matrix and a vector, use mxv or vxm" if x.ndim == 1 else ""
             raise ValueError(f"{name} of mxm must be two-dimensional, got {x.ndim} dimensions{use}")
+        check_not_masked(x, name)
         check_dtype(name, x)
     if A.shape[1] != B.shape[0]:
         raise ValueError(f"A's columns must be B's rows in number, got shapes {A.shape} and {B.shape}")
@@ -143,6 +145,8 @@ def check_vector(name: str, x: Any, size: int, place: Place) -> None:
             raise TypeError(f"{name} must be an array or a SparseVector, got {what}")
         if x.ndim != 1:
             raise ValueError(f"{name} must be one-dimensional, got {x.ndim} dimensions")
+        if type(x) is not np.ndarray:
+            check_not_masked(x, name)
     length = x.size
     if length != size:
         raise ValueError(f"{name} must have {size} elements, got {length}")

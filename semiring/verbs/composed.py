@@ -11,17 +11,17 @@ from typing import Any, overload
 
 import numpy as np
 
-from formats import CSR, Matrix, SparseVector
+from formats import COO, CSR, Matrix, SparseVector
 from formats.arrays import Array, Scalar, differs, index_dtype, namespace
 from formats.places import LIMITS
 from formats.storage.compressed import compress, expand
 
 from ..algebra.ops import BinaryOp
 from ..algebra.semirings import Law, Semiring, find_combiner, find_semiring
-from . import merge, steps
+from . import hypersparse, merge, steps
 from .checks import check_matrix, check_pair, check_result, check_vectors
 from .masks import MatrixWrite, VectorWrite
-from .operands import cast_vector, common_dtype, result_dtype, typed_matrix, typed_vector, typing_of, value_for
+from .operands import cast_vector, common_dtype, result_dtype, scalar_for, typed_matrix, typed_vector, typing_of
 from .registry import Vector, Verb
 from .signatures import EwiseUnion, Operator, VectorLike
 from .strips import by_strips
@@ -131,10 +131,13 @@ def ewise_union(
     if isinstance(u, Matrix):
         _check_shapes(*both)
     dtype = common_dtype(typing, u, v) if typing else np.result_type(u.dtype, v.dtype)
-    alpha, beta = (value_for(dtype, value, None) for value in (alpha, beta))
+    alpha, beta = scalar_for(dtype, alpha, "alpha"), scalar_for(dtype, beta, "beta")
     result, zero = result_dtype(combiner, dtype), typing.zero(dtype) if typing else None
     if isinstance(u, Matrix):
         into = MatrixWrite.checked(u.shape, result, place, *rule)
+        if type(u) is COO and hypersparse.suit(rule, u, v):
+            combined = lambda u, v, M: ewise_union(u, alpha, v, beta, op, mask=M, complement=complement)  # noqa: E731
+            return hypersparse.computed(combined, (u, v, mask), ("ij", "ij", "ij"))
         A, B = (typed_matrix(M, typing, dtype) if typing else M.astype(dtype) for M in ewise_union.together(*both))
         return ewise_union.find(type(A), place)(A, alpha, B, beta, combiner, into)
     x, y = (typed_vector(x, typing, dtype) if typing else cast_vector(x, dtype) for x in both)

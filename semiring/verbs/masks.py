@@ -6,6 +6,9 @@
 Without `out` the result is new, and absent where the mask does not allow. The product t is complete before `out` is
 touched, so `out` may be one of the operands.
 
+A mask allows the places where it holds a value that is not zero: a stored False allows nothing. `pattern()` of a vector
+or a matrix makes a mask by structure, in which every entry is true.
+
 Source: A. Buluç et al., The GraphBLAS C API Specification, version 2.0, 2021, section 2.3.
 """
 
@@ -16,9 +19,10 @@ from typing import Any
 
 import numpy as np
 
-from formats import CSR, Matrix, SparseVector
-from formats.arrays import Array, is_array, namespace
-from formats.places import Place
+from formats import COO, CSR, Matrix, SparseVector
+from formats.arrays import Array, all_of, check_not_masked, differs, is_array, namespace
+from formats.matrix.facts import Fact
+from formats.places import Place, place_of
 
 from ..algebra.ops import BinaryOp
 from ..algebra.semirings import Monoid, find_combiner
@@ -27,12 +31,14 @@ from .checks import check_accum, check_numbers, check_place, check_vector
 
 Combiner = Monoid | BinaryOp
 
+FIRST = find_combiner("first", "mul")
+
 
 @dataclass(slots=True)
 class VectorWrite:
     """How a verb's vector result t is written. Call it with t, a dense array of its own or a SparseVector.
 
-    size, dtype, zero: the result's.  mask: boolean array (by value) or SparseVector (by structure).
+    size, dtype, zero: the result's.  mask: a boolean array, or a SparseVector of entries that are all true.
     """
 
     size: int
@@ -62,6 +68,8 @@ class VectorWrite:
             check_vector("mask", mask, size, place)
             if not isinstance(mask, SparseVector) and mask.dtype != np.bool_:
                 raise TypeError(f"a mask is a boolean array or a SparseVector, got an array of {mask.dtype}")
+            if isinstance(mask, SparseVector) and not _all_true(mask.values):
+                mask = merge.drop(mask, mask.dtype.type(0))
         if out is not None:
             check_vector("out", out, size, place)
             if out.dtype != dtype:
@@ -139,12 +147,12 @@ class VectorWrite:
             allowed = self.allows(t.indices)
             return t if allowed is None else _kept(t, allowed)
         assert isinstance(out, SparseVector)
-        z = t if self.accum is None else merge.union_sparse(out, t, self.accum, self.zero)
+        z = t if self.accum is None else merge.accumulated(out, t, self.accum, self.zero)
         allowed, stays = self.allows(z.indices), self.allows(out.indices)
         if allowed is not None and stays is not None:
             z = _kept(z, allowed)
             if not self.replace:
-                z = merge.union_sparse(z, _kept(out, ~stays), find_combiner("first", "mul"), self.zero)
+                z = merge.accumulated(z, _kept(out, ~stays), FIRST, self.zero)  # no index is in both
         out.overwrite(z)
         return out
 
@@ -172,7 +180,7 @@ def _written(
 class DenseWrite:
     """How a verb's dense result T of two dimensions is written. Call it with T, an array of its own.
 
-    mask: a matrix (by structure) or a two-dimensional boolean array (by value).  out: an array, which is written.
+    out: an array, which is written.
     allowed: a boolean array of the positions that may be written; None where all may.
     """
 
@@ -189,7 +197,7 @@ class DenseWrite:
         rule: mask, complement, accum, out and replace.
         """
         mask, complement, accum, out, replace = rule
-        _check_mask(mask, shape, place)
+        mask = _checked(mask, shape, place)
         if out is not None:
             if not is_array(out):
                 raise TypeError(f"out must be an array, as the result is, got {type(out).__name__}")
@@ -212,15 +220,43 @@ class DenseWrite:
         return _written(T, self.allowed, self.accum, self.out, self.replace, self.zero)
 
 
-def _check_mask(mask: Any, shape: tuple[int, int], place: Place) -> None:
-    """TypeError or ValueError unless `mask`, if any, can be one over positions of a matrix."""
+TRUE: Fact[Matrix | None] = Fact("the entries of a mask whose value is true")
+"""None if all are: a matrix that keeps itself would not be freed at once."""
+
+
+def _checked(mask: Any, shape: tuple[int, int], place: Place) -> Any:
+    """A mask over positions of a matrix, if any, of entries that are all true; TypeError or ValueError for others."""
     if mask is None:
-        return
+        return None
     if not isinstance(mask, Matrix) and not (is_array(mask) and mask.dtype == np.bool_):
         raise TypeError("a mask is a matrix or a two-dimensional boolean array")
     if mask.shape != shape:
         raise ValueError(f"mask must have the result's shape {shape}, got {mask.shape}")
     check_place("mask", mask, place)
+    if not isinstance(mask, Matrix):
+        check_not_masked(mask, "mask")
+        return mask
+    true = mask.keep(TRUE, lambda: _true_entries(mask))
+    return mask if true is None else true
+
+
+def _true_entries(mask: Matrix) -> Matrix | None:
+    """The entries whose value is not zero; None if all are. A step of the group of a matrix in parts."""
+    if all(mask.of_each(all(map(_all_true, mask.stored_parts)))):
+        return None
+    if isinstance(mask, COO):
+        return mask.keeping(differs(mask.values, mask.dtype.type(0)))
+    by_row: Any = mask if mask.in_parts else mask.to(CSR)
+    return strips.by_strips(by_row, lambda part, _: steps.kept(part, differs(part.values, part.dtype.type(0))))
+
+
+def _all_true(values: Array) -> bool:
+    """Is no value zero? Of a pattern, which is one value seen many times, that one says so."""
+    values = values[:1] if values.strides == (0,) else values
+    if isinstance(values, np.ndarray):
+        return bool(values.all())
+    with place_of(values).scope():
+        return all_of(differs(values, values.dtype.type(0)))
 
 
 def _check_out(out: Any, shape: tuple[int, int], dtype: np.dtype, place: Place) -> None:
@@ -237,8 +273,8 @@ class MatrixWrite:
 
     Whoever has computed T where the mask allows, and nowhere else, says so by `masked`.
 
-    mask: a matrix (by structure) or a two-dimensional boolean array (by value).  out: a CSR, or a matrix in
-    parts, which becomes the result.
+    mask: a matrix of entries that are all true, or a two-dimensional boolean array.  out: a CSR, or a matrix in parts,
+    which becomes the result.
     """
 
     shape: tuple[int, int]
@@ -262,7 +298,7 @@ class MatrixWrite:
         replace: bool,
     ) -> MatrixWrite:
         """A write with every argument checked; ValueError or TypeError names the one that is wrong."""
-        _check_mask(mask, shape, place)
+        mask = _checked(mask, shape, place)
         if out is not None:
             if not isinstance(out, CSR) and not (isinstance(out, Matrix) and out.in_parts and out.major == 0):
                 by_columns = " by columns" if getattr(out, "in_parts", False) else ""
@@ -285,7 +321,7 @@ class MatrixWrite:
             written: Any = T if masked and self.accum is None else steps.kept(T, self._allowed(T, mask))
             if self.out is not None and not self.replace:
                 stays: Any = steps.kept(self.out, ~self._allowed(self.out, mask))
-                written = steps.united(written, stays, find_combiner("first", "mul"))
+                written = steps.united(written, stays, FIRST)
             T = written
         if self.out is None:
             return T

@@ -6,6 +6,7 @@ time on such input.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -43,7 +44,9 @@ def contains(sorted_keys: Array, keys: Array) -> Array:
     return sorted_keys[at] == keys
 
 
-def union_keys(keys: Array, values: Array, more_keys: Array, more_values: Array, op: Combiner) -> tuple[Array, Array]:
+def union_keys(
+    keys: Array, values: Array, more_keys: Array, more_values: Array, op: Callable[[Array, Array], Array]
+) -> tuple[Array, Array]:
     """The union of two sorted sets of entries; op(first, second) where both have one."""
     xp = namespace(values)
     both = xp.concatenate((keys, more_keys))
@@ -70,6 +73,18 @@ def union_sparse(u: SparseVector, v: SparseVector, op: Combiner, zero: Any) -> S
     if not keeps(op, u.dtype, zero):
         u, v = drop(u, zero), drop(v, zero)
     return drop(SparseVector.trusted(*union_keys(u.indices, u.values, v.indices, v.values, op), u.size), zero)
+
+
+def accumulated(u: SparseVector, v: SparseVector, op: Combiner, zero: Any, *, present: bool = False) -> SparseVector:
+    """The union, op where both have an entry, and the other where one is `zero`. No entry goes.
+
+    present: are all of v's present, also if they are `zero`?
+    """
+
+    def combined(x: Array, y: Array) -> Array:
+        return namespace(x).where(equals(x, zero), y, op(x, y)) if present else union_dense(x, y, op, zero)
+
+    return SparseVector.trusted(*union_keys(u.indices, u.values, v.indices, v.values, combined), u.size)
 
 
 def intersect_sparse(u: SparseVector, v: SparseVector, op: Combiner, zero: Any) -> SparseVector:

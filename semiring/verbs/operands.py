@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 
 from formats import Matrix, SparseVector
-from formats.arrays import Array, astype, cast, check_not_nan, contiguous, differs, equals, is_array, namespace
+from formats.arrays import INT32_MAX, Array, astype, cast, contiguous, differs, equals, is_array, namespace
 from formats.matrix.facts import PATTERN, Fact
 
 from ..algebra.ops import BinaryOp
@@ -21,6 +21,8 @@ from .checks import check_numbers
 
 M = TypeVar("M", bound=Matrix)
 
+
+NUMBERS: tuple[type[Any], ...] = (bool, int, float, np.bool_, np.integer, np.floating)
 
 TYPED: Fact[Any] = Fact("the matrix in another dtype")
 """Given: the dtype, and the zeros before and after."""
@@ -91,6 +93,32 @@ def typed_array(x: Array, semiring: Semiring, dtype: np.dtype) -> Array:
     return contiguous(typed_vector(x, semiring, dtype))  # type: ignore[arg-type]
 
 
+def number(name: str, value: Any, dtype: np.dtype, *, held: bool = True) -> Any:
+    """A scalar that a verb is given beside values of a dtype; of an array without dimensions, its element.
+
+    held: must the dtype hold it, as far as it is an integer or a float? Else 64 bits must, which compare.
+    TypeError for what is no real number, ValueError for NaN, or a number out of range.
+    """
+    own = type(value) in (int, float)  # Python's, without a dtype
+    if own and -INT32_MAX <= value <= INT32_MAX:
+        return value
+    if is_array(value) and value.ndim == 0:
+        value = value.dtype.type(value.item())
+    if not isinstance(value, NUMBERS):
+        raise TypeError(f"{name} must be a number, got {value!r}")
+    if value != value:
+        raise ValueError(f"{name} must not be NaN")
+    if own and abs(value) != np.inf:
+        if dtype.kind != "f":
+            dtype = dtype if held and dtype.kind == "i" else np.dtype(np.int64)
+        limits: Any = np.finfo(dtype) if dtype.kind == "f" else np.iinfo(dtype)
+        low, high = int(limits.min), int(limits.max)
+        by_float = dtype.kind != "f" and isinstance(value, float)  # which NumPy makes the result
+        if not by_float and not low <= value <= high:
+            raise ValueError(f"{name} is out of the range of {dtype}, got {value}")
+    return value
+
+
 def value_for(out_dtype: np.dtype, value: Any, semiring: Semiring | None) -> Any:
     """What is assigned, a scalar, vector or matrix, in the dtype of what it is assigned to; absent stays absent.
 
@@ -104,9 +132,13 @@ def value_for(out_dtype: np.dtype, value: Any, semiring: Semiring | None) -> Any
     if is_array(value) and value.ndim:
         check_numbers("value", value)
         return _held(value, out_dtype, semiring)
-    one = np.asarray([value.item() if is_array(value) else value])
-    check_not_nan(one)
-    return cast(one, out_dtype)[0]
+    return scalar_for(out_dtype, value, "value")
+
+
+def scalar_for(dtype: np.dtype, value: Any, name: str) -> Any:
+    """A scalar in a dtype, which must hold it."""
+    bare = value.item() if isinstance(value, np.generic) or (is_array(value) and value.ndim == 0) else value
+    return cast(np.asarray([number(name, bare, dtype)]), dtype)[0]
 
 
 def _held(values: Array, dtype: np.dtype, semiring: Semiring | None) -> Array:

@@ -79,14 +79,14 @@ def matrix_product(
 
         def numbered(part: Any, _: int) -> Any:
             columns = part.indices if part.major == 0 else expand(part.indptr)
-            return part.with_values(columns.astype(INT64) + first)
+            return part.revalued(columns.astype(INT64) + first)
 
         return mxm(by_strips(A, numbered), mxm.served(P), Semiring(s.add, OPERATORS["first"]), **_named(rule))
 
     def placed(part: CSR, start: int) -> Any:
         places = expand(part.indptr).astype(INT64) + start if axis == "i" else part.indices.astype(INT64)
         values = _summed(s, places + first, part.values)
-        made: Any = part.with_values(values)
+        made: Any = part.revalued(values)
         return steps.kept(made, values != 0) if s.add.name == "plus" else made
 
     counts: Any = mxm(_pattern(A, s), mxm.served(P), COUNT, mask=write.mask, complement=write.complement)

@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from formats import CSR, Matrix, SparseVector
+from formats import COO, CSR, Matrix, SparseVector
 from formats.arrays import (
     Array,
     DenseRows,
@@ -37,7 +37,7 @@ from formats.vector import is_scalar
 from ..algebra.ops import BinaryOp, find_unary
 from ..algebra.predicates import Predicate, find_comparison, find_predicate, is_function, said
 from ..algebra.semirings import Monoid, Semiring, find_combiner, find_monoid, find_semiring
-from . import arguments, positions
+from . import arguments, hypersparse, positions
 from .checks import (
     check_distinct,
     check_dtype,
@@ -57,6 +57,7 @@ from .masks import DenseWrite, MatrixWrite, VectorWrite
 from .operands import (
     cast_vector,
     common_dtype,
+    number,
     result_dtype,
     typed_array,
     typed_matrix,
@@ -264,7 +265,10 @@ def mxm(
     dtype = common_dtype(s, A, B)
     write = MatrixWrite.checked((A.nrows, B.ncols), dtype, A.place, *rule)
     if return_argument:
-        return _sparse_with_argument(A, B, s, rule)
+        return _sparse_with_argument(A, B, s, (write.mask, *rule[1:]))
+    if type(A) is COO and hypersparse.suit(rule, A, B):
+        product = lambda A, B, M: mxm(A, B, s, mask=M, complement=complement)  # noqa: E731
+        return hypersparse.computed(product, (A, B, mask), ("ik", "kj", "ij"))
     A, B = mxm.together(A, B)
     return mxm.find(type(A), A.place)(typed_matrix(A, s, dtype), typed_matrix(B, s, dtype), s, write)
 
@@ -510,6 +514,9 @@ def _element_wise(verb: Verb[..., Any], u: Any, v: Any, op: Operator, part: Any,
         if LIMITS:
             check_result(verb.name, u.place, u.nbytes + v.nbytes)
         write: Any = MatrixWrite.checked(u.shape, result_dtype(combiner, dtype), u.place, *rule)
+        if type(u) is COO and hypersparse.suit(rule, u, v):
+            combined = lambda u, v, M: verb(u, v, op, mask=M, complement=rule[1])  # noqa: E731
+            return hypersparse.computed(combined, (u, v, rule[0]), ("ij", "ij", "ij"))
         u, v = verb.together(u, v)
         both = [typed_matrix(M, typing, dtype) if typing else M.astype(dtype) for M in (u, v)]
         return verb.find(type(u), u.place)(*both, combiner, typing.zero(dtype) if typing else None, write)
@@ -571,14 +578,22 @@ def apply(
             check_vectors(u)
         own = find_semiring(semiring) if semiring is not None else None
         return positions.applied(apply, u, op, right, own, (mask, complement, accum, out, replace))
+    if not isinstance(u, Matrix):
+        place = check_vectors(u)
+    if left is not None:
+        left = number("left", left, u.dtype)
+    if right is not None:
+        right = number("right", right, u.dtype)
     function = _element_by_element(_bound(op, left, right))
+    if type(u) is COO and hypersparse.suit((mask, complement, accum, out, replace), u):
+        applied = lambda u, M: apply(u, op, left=left, right=right, mask=M, complement=complement)  # noqa: E731
+        return hypersparse.computed(applied, (u, mask), ("ij", "ij"))
     if isinstance(u, Matrix):
         u = apply.served(u)
         write: Any = MatrixWrite.checked(
             u.shape, as_array(function(u.stored_parts[0][:1])).dtype, u.place, mask, complement, accum, out, replace
         )
         return apply.find(type(u), u.place)(u, function, write)
-    place = check_vectors(u)
     result_dtype = as_array(function(_one_value(u))).dtype
     zero = find_semiring(semiring).zero(u.dtype) if semiring is not None else None
     absent = find_semiring(semiring).zero(result_dtype) if semiring is not None else result_dtype.type(0)
@@ -639,6 +654,8 @@ def select(
                 if is_function(predicate):
                     raise TypeError(f"a function of entries is given no {name}=: a Predicate is")
                 check_operand(name, x, size, u)
+        if other is not None and is_scalar(other) and not is_function(predicate):
+            other = number("other", other, u.dtype, held=False)
         write: Any = MatrixWrite.checked(u.shape, u.dtype, u.place, mask, complement, accum, out, replace)
         return select.find(type(u), u.place)(u, find_predicate(predicate, other), row, col, write)
     place = check_vectors(u)
@@ -653,7 +670,9 @@ def select(
         raise TypeError("select on a vector takes a comparison and what to compare with: select(t, '<', d)")
     if semiring is None and not isinstance(u, SparseVector):
         raise TypeError("select on a dense vector needs semiring=, which says what an absent entry is")
-    if not is_scalar(other):
+    if is_scalar(other):
+        other = number("other", other, u.dtype, held=False)
+    else:
         check_vectors(u, other)
     zero = find_semiring(semiring).zero(u.dtype) if semiring is not None else u.dtype.type(0)
     write = VectorWrite.checked(u.size, u.dtype, zero, place, mask, complement, accum, out, replace)
@@ -830,8 +849,11 @@ def extract(
         others = None if others is None else _places("indices", others, line.ncols, u.place)
         size = line.ncols if others is None else others.size
         write = VectorWrite.checked(size, u.dtype, u.dtype.type(0), u.place, *rule)
-        line = extract.served(line)
-        part = extract.find(type(line), u.place)(line, one, others, lambda T: T)
+        if type(line) is COO and hypersparse.are_lists(line):
+            part: Any = hypersparse.extracted(extract, line, to_device(one, u.place), others)
+        else:
+            line = extract.served(line)
+            part = extract.find(type(line), u.place)(line, one, others, lambda T: T)
         return write(part if isinstance(part, SparseVector) else SparseVector.trusted(part.indices, part.values, size))
     chosen_rows, chosen_cols = chosen(u, rows, cols)
     shape = (
@@ -839,6 +861,8 @@ def extract(
         u.ncols if chosen_cols is None else chosen_cols.size,
     )
     write = MatrixWrite.checked(shape, u.dtype, u.place, *rule)
+    if type(u) is COO and mask is None and hypersparse.suit(rule, u):
+        return hypersparse.extracted(extract, u, chosen_rows, chosen_cols)
     u = extract.served(u)
     return extract.find(type(u), u.place)(u, chosen_rows, chosen_cols, write)
 
