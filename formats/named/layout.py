@@ -85,9 +85,10 @@ class Rows:
         self._begins = True  # does the next line begin a record?
 
     def _lines(self) -> Iterator[str]:
+        odd = "#% \t" + (self._syntax.comment or "")[:1]
         for line in self._text:
             self.number += 1
-            if self._begins and line[:1] in ("#", "%", " ", "\t", *(self._syntax.comment or "")[:1]):
+            if self._begins and line[0] in odd:
                 if self._syntax.is_comment(line, self.number):
                     self.last_comment = line
                     continue
