@@ -59,7 +59,7 @@ def set_threads(count: int) -> None:
     if not isinstance(count, int | np.integer) or count < 1:
         raise ValueError(f"the number of threads must be a positive integer, got {count!r}")
     _count, _pool, _asked = int(count), None, True
-    if "graphblas" in sys.modules:
+    if sys.modules.get("suitesparse_graphblas"):  # without which python-graphblas starts nothing
         configure_graphblas()
 
 
