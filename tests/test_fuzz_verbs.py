@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import graphblas as gb
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, seed, settings
@@ -36,7 +35,7 @@ from semiring import (
 from semiring.algebra.semirings import find_semiring
 
 from . import fuzzing
-from .programs import Drawn, State, kinds, programs, target
+from .programs import Drawn, State, gb, kinds, programs, target
 
 COMPARISONS = {"lt": "<", "ge": ">=", "ne": "!="}
 POSITIONAL = ["min_firsti", "max_firstj1", "min_secondi", "max_secondj", "min_secondi1", "max_firsti"]

@@ -25,6 +25,7 @@ import algorithms
 import formats
 import semiring
 from semiring import Verb
+from semiring.cpu.suitesparse import library
 
 from .conftest import writable
 
@@ -109,7 +110,7 @@ def is_of(value: Any, kind: Any) -> bool:
 def test_help_shows_the_parameters(name: str, function: Any) -> None:
     text = pydoc.plain(pydoc.render_doc(function))
     first = next(iter(inspect.signature(function).parameters), "")
-    assert f"{name.rpartition('.')[2]}({first}" in text
+    assert f"{name.rpartition('.')[2]}({first}" in re.sub(r"\(\s+", "(", text)  # long ones have a line for each
 
 
 @pytest.mark.parametrize(("name", "value"), [pytest.param(*each, id=each[0]) for each in documented()])
@@ -132,9 +133,12 @@ def test_every_public_name_documents_its_parts_and_has_an_example(name: str, val
 
 @pytest.mark.parametrize("module", list(modules()), ids=lambda module: module.__name__)
 def test_examples_print_what_they_say(module: ModuleType) -> None:
-    ran = doctest.testmod(module)
-    assert ran.attempted
-    assert not ran.failed
+    runner = doctest.DocTestRunner()
+    for example in doctest.DocTestFinder().find(module):
+        if library() is not None or ".to_graphblas()" not in (example.docstring or ""):
+            runner.run(example)
+    assert runner.tries
+    assert not runner.failures
 
 
 def test_a_verb_that_is_kept_in_a_class_is_a_method() -> None:
