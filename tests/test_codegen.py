@@ -8,7 +8,6 @@ from functools import partial
 
 import numpy as np
 import pytest
-from cuda.bindings import nvrtc
 
 from algorithms.fused.cuda.kernels import PATHS, PATTERNS, path_unit, pattern_unit
 from algorithms.fused.essential import no_detour
