@@ -50,6 +50,10 @@ settings.register_profile("semiring", deadline=None, derandomize=True)
 settings.load_profile("semiring")
 
 
+QUICK = "quick and not long"
+"""What `pytest` alone runs."""
+
+
 class Backend(StrEnum):
     """A backend of a verb's table, which knows how to become a pytest parameter."""
 
@@ -148,11 +152,11 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "timing: of what takes times; not of what is recorded of a GPU")
     config.addinivalue_line("markers", "nightly: takes many minutes; `pytest -m nightly` alone runs it")
     config.addinivalue_line("markers", "as_written: formats other than CSR run algorithms as the equations are written")
-    config.addinivalue_line("markers", "long: takes many seconds; such tests are spread over the run")
+    config.addinivalue_line("markers", "long: takes seconds; not of the quick layer, and spread over the run")
     for name in config.getoption("--without"):
         absent.block(name)
     if nothing_named(config):
-        config.option.markexpr = "quick"
+        config.option.markexpr = QUICK
     if config.getoption("--no-memory-pool"):
         cupy().cuda.set_allocator(None)
     if config.getoption("--tell-kernels"):
@@ -215,7 +219,14 @@ def nothing_named(config: pytest.Config) -> bool:
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:
-    return "the quick layer: pytest -m full runs every test" if config.option.markexpr == "quick" else None
+    return "the quick layer: pytest -m full runs every test" if config.option.markexpr == QUICK else None
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Do without modules that have no quick test, where only those run: to import all takes longer than many tests."""
+    if config.option.markexpr != QUICK or collection_path.suffix != ".py":
+        return None
+    return "mark.quick" not in collection_path.read_text(encoding="utf-8") or None
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:

@@ -38,6 +38,8 @@ from semiring.cuda.spgemm import KERNELS, TERMS, TERMS_HEAD, spgemm_text
 from semiring.cuda.spmm import Columns, spmm_text
 from semiring.cuda.steps import ENTRIES, MARK, MERGE, PACK, RADIX, SCAN, step_text
 
+nvrtc = pytest.importorskip("cuda.bindings.nvrtc", exc_type=ImportError)
+
 ABSDIFF = Semiring(MONOIDS["min"], BinaryOp("absdiff", lambda a, b: abs(a - b), "a < b ? b - a : a - b"))
 INT32, INT64 = np.dtype(np.int32), np.dtype(np.int64)
 MANY = IndexTypes(INT64, INT32)

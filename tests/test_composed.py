@@ -180,7 +180,6 @@ def test_matrices_of_diagonals_are_numpys():
 # --- powers ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.quick
 @pytest.mark.cells("mxm")
 def test_powers_are_repeated_products(verb, fmt, backend):
     entries = sts.Entries((4, 4), INT64, {(0, 1): 2, (1, 2): 3, (2, 0): 1, (2, 3): 5, (3, 3): 2, (0, 0): 0})
@@ -197,7 +196,6 @@ def test_powers_are_repeated_products(verb, fmt, backend):
     assert power(A, 1, "plus_times").nnz == 5  # without the stored zero
 
 
-@pytest.mark.quick
 def test_a_power_that_is_none_is_refused():
     A = from_edges([0], [1], [1.0])
     with pytest.raises(ValueError, match="min_first has no unit"):

@@ -150,7 +150,6 @@ def check_path(F: Factor, u: int, v: int, d: Any) -> None:
     assert length == d
 
 
-@pytest.mark.quick
 @pytest.mark.parametrize("kind", [0, 2])
 def test_some_random_graphs(kind: int) -> None:
     for seed in range(24):

@@ -17,7 +17,6 @@ from semiring import MONOIDS, BinaryOp, MinPlus, Semiring
 from .test_elimination import KINDS, drawn, roads
 
 
-@pytest.mark.quick
 def test_a_factor_is_read_as_it_was_written(tmp_path: Path) -> None:
     for seed in range(40):
         A, semiring = drawn(seed, seed % (len(KINDS) - 1))

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import pytest
 from hypothesis import HealthCheck, given, seed, settings
 
 from formats import SparseVector
@@ -375,6 +374,5 @@ def test_programs_of_verbs_agree_with_graphblas(program_seeds):
     check_all(program_seeds)
 
 
-@pytest.mark.quick
 def test_a_few_programs_agree_with_graphblas():
     check_all(range(fuzzing.SEED, fuzzing.SEED + 30))

@@ -160,6 +160,7 @@ def test_symbols_name_operators():
     assert mxv(matrix([6.0, 3.0]), np.array([1.0, 2.0]), MinPlus).tolist() == [8.0, 4.0]
 
 
+@pytest.mark.long
 def test_a_product_with_a_dense_operand_is_that_with_each_column():
     A = from_edges([0, 0, 1], [0, 1, 1], [0.0, 6.0, 0.0])
     X = np.array([[0.0, 2.0, INF], [4.0, 0.0, 3.0]])

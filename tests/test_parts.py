@@ -85,8 +85,9 @@ def test_a_process_alone_searches_parts_as_one_matrix() -> None:
     assert P.kept_nbytes < 2 * A.nbytes
 
 
-@pytest.mark.quick
-@pytest.mark.parametrize("name", parts.CHECKS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.quick] * (name == "check_verbs")) for name in parts.CHECKS]
+)
 def test_parts_in_one_process_answer_as_one_matrix(name: str) -> None:
     parts.CHECKS[name](None)
 

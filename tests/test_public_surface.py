@@ -80,6 +80,7 @@ def test_mypy_names_every_misspelt_call_and_no_right_one(tmp_path: Path) -> None
     assert "typed_calls.py" not in done.stdout
 
 
+@pytest.mark.long
 def test_calls_return_what_mypy_takes_them_to(monkeypatch: pytest.MonkeyPatch) -> None:
     checked = []
 
