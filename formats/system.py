@@ -37,6 +37,10 @@ let_others_run: Callable[[], object] = getattr(os, "sched_yield", None) or parti
 """Give the rest of this thread's turn to another thread or process."""
 
 
+YIELD = "SwitchToThread" if sys.platform == "win32" else "sched_yield"
+"""What machine code calls for that: a function of the system's without arguments, which returns 32 bits."""
+
+
 def in_a_forked_child(call: Callable[[], object]) -> None:
     """Call that first in every process that is forked from this one, where processes can be."""
     register: Any = getattr(os, "register_at_fork", None)

@@ -51,7 +51,7 @@ OF_POSIX = (
     ),
     *("mkfifo", "nice", "pread", "pwrite", "posix_fadvise", "posix_spawn", "register_at_fork", "sched_getaffinity"),
     *("sched_setaffinity", "sched_yield", "setsid", "statvfs", "sysconf", "uname", "fchmod", "fchown", "chown"),
-    *("O_CLOEXEC", "O_DIRECTORY", "O_NOFOLLOW", "O_NONBLOCK", "O_TMPFILE", "EX_USAGE", "WNOHANG"),
+    *("O_CLOEXEC", "O_DIRECTORY", "O_NOFOLLOW", "O_NONBLOCK", "O_TMPFILE"),
 )
 SIGNALS = ("SIGALRM", "SIGHUP", "SIGKILL", "SIGUSR1", "SIGUSR2", "SIGCHLD", "pthread_kill", "setitimer", "alarm")
 
