@@ -132,7 +132,14 @@ def test_every_public_name_documents_its_parts_and_has_an_example(name: str, val
         assert [part for line in named for part in line.split(", ")] == parts
 
 
-@pytest.mark.parametrize("module", list(modules()), ids=lambda module: module.__name__)
+LONG = {"algorithms.csgraph.paths", "algorithms.csgraph.trees"}
+"""Modules whose examples compile what others' do not."""
+
+
+@pytest.mark.parametrize(
+    "module",
+    [pytest.param(each, marks=[pytest.mark.long] * (each.__name__ in LONG), id=each.__name__) for each in modules()],
+)
 def test_examples_print_what_they_say(module: ModuleType) -> None:
     runner = doctest.DocTestRunner()
     for example in doctest.DocTestFinder().find(module):
