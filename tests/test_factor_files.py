@@ -94,7 +94,6 @@ def made(fine: Any, tmp_path: Path) -> Path:
     return out
 
 
-@pytest.mark.quick
 def test_routes_of_a_file_and_of_its_factor(fine: Any, refused: Any, made: Path) -> None:
     A = read(rome99)
     length = int(sssp(A, 0)[7])
