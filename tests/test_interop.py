@@ -325,7 +325,7 @@ def test_graphblas_owns_its_memory(gb):
 
 
 @given(st.sampled_from(["int8", "uint16"]))
-def test_graphblas_small_integers_become_int32(name, gb):
+def test_graphblas_small_integers_become_int32(gb, name):
     M = gb.Matrix.from_coo([0], [1], np.array([3], name), nrows=2, ncols=2)
     assert from_graphblas(M).dtype == np.int32
 
