@@ -18,8 +18,8 @@ from sphinx.pycode import ModuleAnalyzer
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
-project, author = "semiring", "The semiring maintainers"
-copyright = "2026, the semiring maintainers"
+project, author = "semiring", "The semiring developers"
+copyright = "2026, the semiring developers"
 release = metadata.version("semiring")
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 exclude_patterns = ["measurements/*", "scaling.md"]

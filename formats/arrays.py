@@ -129,7 +129,8 @@ def counts(numbers: Array, size: int) -> Array:
             total += counts(numbers[start : start + step], size)
         return total
     if xp is np or size * COUNTERS <= numbers.size or most > INT32_MAX:  # CuPy numbers what it adds to in 32 bits
-        return xp.bincount(numbers, minlength=size)
+        known = numbers.view(np.int64) if numbers.dtype == np.uint64 else numbers  # before NumPy 2.3 it takes no others
+        return xp.bincount(known, minlength=size)
     found = xp.zeros(size, np.uint64)
     xp.add.at(found, numbers, 1)
     return found.view(np.int64)

@@ -8,7 +8,6 @@ PIECE bytes, and no more than a PINNED_SHARE of what the host has left, but for 
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
@@ -23,6 +22,7 @@ from .memory import host_bytes
 from .places import Place
 from .progress import Bar
 from .resident import elsewhere, empty, host_part, uninterrupted
+from .system import cores, in_a_forked_child
 
 PIECE = 4 << 20
 """Bytes that are copied at a time, and of a pinned buffer."""
@@ -30,8 +30,7 @@ PIECED = 16 << 20
 """Bytes from which on arrays are copied in pieces: starting the threads takes longer than fewer."""
 PEER_PIECE = 256 << 20
 """Bytes that go from one GPU to another at a time, of an array that is not all resident on the first."""
-PROCESSORS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
-LANES = min(12, PROCESSORS)
+LANES = min(12, len(cores()))
 PINNED_SHARE = 1 / 64
 LISTENING_SECONDS = 0.2
 """How long the calling thread waits before it shows how far the copy is."""
@@ -151,8 +150,7 @@ def threads() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(LANES, "copy")
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=threads.cache_clear)
+in_a_forked_child(threads.cache_clear)
 
 
 # --- a GPU ----------------------------------------------------------------------------------------------------------

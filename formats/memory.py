@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import functools
-import os
 import re
-import resource
 from pathlib import Path
+
+from .system import free_pages, limits_of_this_process, pages_of_this_process
 
 UNQUESTIONED_BYTES = 64 * 2**20
 """What needs no more than this is not checked: asking the system takes longer than small work does."""
@@ -46,9 +46,12 @@ def host_bytes() -> int | None:
 
 
 def resident_bytes() -> int:
-    """Bytes of the host that this process holds; pages of files and memory shared with others do not count."""
-    pages = Path("/proc/self/statm").read_text(encoding="ascii").split()
-    return (int(pages[1]) - int(pages[2])) * os.sysconf("SC_PAGE_SIZE")
+    """Bytes of the host that this process holds; pages of files and memory shared with others do not count.
+
+    0 where nobody knows.
+    """
+    pages = pages_of_this_process()
+    return pages[1] - pages[2] if pages else 0
 
 
 def as_bytes(size: int | str) -> int:
@@ -71,24 +74,16 @@ def _host_bytes() -> int | None:
                     return int(line.split()[1]) * 1024
     except OSError:
         pass
-    try:
-        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (ValueError, OSError):
-        return None
+    return free_pages()
 
 
 def _under_ulimit() -> int | None:
     """What the process's own limits leave of its address space, mapped files included, and of its data."""
-    limits = [resource.getrlimit(which)[0] for which in (resource.RLIMIT_AS, resource.RLIMIT_DATA)]
-    if limits == [resource.RLIM_INFINITY] * 2:
+    limits = limits_of_this_process()
+    if limits == (None, None) or not (pages := pages_of_this_process()):
         return None
-    try:
-        pages = Path("/proc/self/statm").read_text(encoding="ascii").split()
-    except OSError:
-        return None
-    held = [int(pages[column]) * os.sysconf("SC_PAGE_SIZE") for column in (0, 5)]
-    pairs = zip(limits, held, strict=True)
-    return min(max(0, limit - size) for limit, size in pairs if limit != resource.RLIM_INFINITY)
+    pairs = zip(limits, (pages[0], pages[5]), strict=True)
+    return min(max(0, limit - size) for limit, size in pairs if limit is not None)
 
 
 @functools.cache

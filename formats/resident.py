@@ -26,6 +26,7 @@ from .gpu import cupy
 from .memory import OutOfHostMemory
 from .places import HOST, Place, held_outside
 from .progress import Bar
+from .system import interrupt_main_thread
 
 GRANULE = 2 << 20
 """Bytes of a page on the device, and in pinned host memory beside it."""
@@ -164,14 +165,7 @@ def uninterrupted() -> Iterator[None]:
     finally:
         signal.signal(signal.SIGINT, handler)
         if came:
-            threading.Timer(AFTER_SECONDS, _interrupt).start()
-
-
-def _interrupt() -> None:
-    """Ctrl-C for the thread that waits: a signal to the process may reach any, and then a sleep of that one goes on."""
-    waits = threading.main_thread().ident
-    if waits is not None:
-        signal.pthread_kill(waits, signal.SIGINT)
+            threading.Timer(AFTER_SECONDS, interrupt_main_thread).start()
 
 
 def range_of(array: Any) -> Range | None:

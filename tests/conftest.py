@@ -7,7 +7,7 @@ A test marked `cells("mxv", "vxm")` runs once for each (verb, format, backend) t
 a backend that this machine lacks, one item is skipped with a reason, and the others are deselected. With
 `pytest --require cuda` all of them fail, and what came of a run on a GPU is recorded (`gpu_record.py`). `-m gpu` runs
 those on a GPU that take no times. With `--resident 0.1`, say, no more than that share of a matrix is resident on the
-GPU that it is moved to.
+GPU that it is moved to. With `--without graphblas` the tests run as if python-graphblas were not installed.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import Any, cast
 
 import pytest
 from hypothesis import settings
@@ -32,7 +33,7 @@ from semiring import Verb
 from semiring.cuda import compile
 from semiring.verbs.explanation import definitions_only
 
-from . import fuzzing, gpu_record, sanitize
+from . import absent, fuzzing, gpu_record, sanitize
 from .commands import fine, refused, run
 
 __all__ = ["fine", "refused", "run"]
@@ -47,6 +48,10 @@ if len(GPUS) > 1 and "PYTEST_XDIST_WORKER" in os.environ:  # spread the processe
 
 settings.register_profile("semiring", deadline=None, derandomize=True)
 settings.load_profile("semiring")
+
+
+QUICK = "quick and not long"
+"""What `pytest` alone runs."""
 
 
 class Backend(StrEnum):
@@ -82,6 +87,12 @@ def cells(*names: str) -> list[Any]:
         for verb in (Verb.all[name] for name in names)
         for fmt, backend in verb.table
     ]
+
+
+@pytest.fixture(scope="session")
+def gb() -> ModuleType:
+    """python-graphblas: tests beside it are skipped where it is not."""
+    return cast(ModuleType, pytest.importorskip("graphblas", exc_type=ImportError))
 
 
 @pytest.fixture
@@ -121,6 +132,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--resident", type=float, help="the share of a matrix that is resident where a test moves it to a GPU"
     )
+    parser.addoption(
+        "--without", action="append", default=[], help="run as if this package were not installed: --without graphblas"
+    )
     parser.addoption("--fuzz-cases", type=int, help=f"random cases of each fuzzer (default: {fuzzing.CASES})")
     parser.addoption(
         "--fuzz-seed", type=int, default=fuzzing.SEED, help="what fuzzers draw their cases from (default: %(default)s)"
@@ -138,9 +152,11 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "timing: of what takes times; not of what is recorded of a GPU")
     config.addinivalue_line("markers", "nightly: takes many minutes; `pytest -m nightly` alone runs it")
     config.addinivalue_line("markers", "as_written: formats other than CSR run algorithms as the equations are written")
-    config.addinivalue_line("markers", "long: takes many seconds; such tests are spread over the run")
+    config.addinivalue_line("markers", "long: takes seconds; not of the quick layer, and spread over the run")
+    for name in config.getoption("--without"):
+        absent.block(name)
     if nothing_named(config):
-        config.option.markexpr = "quick"
+        config.option.markexpr = QUICK
     if config.getoption("--no-memory-pool"):
         cupy().cuda.set_allocator(None)
     if config.getoption("--tell-kernels"):
@@ -203,7 +219,14 @@ def nothing_named(config: pytest.Config) -> bool:
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:
-    return "the quick layer: pytest -m full runs every test" if config.option.markexpr == "quick" else None
+    return "the quick layer: pytest -m full runs every test" if config.option.markexpr == QUICK else None
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Do without modules that have no quick test, where only those run: to import all takes longer than many tests."""
+    if config.option.markexpr != QUICK or collection_path.suffix != ".py":
+        return None
+    return "mark.quick" not in collection_path.read_text(encoding="utf-8") or None
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:

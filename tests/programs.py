@@ -13,14 +13,16 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-import graphblas as gb
 import numpy as np
+import pytest
 from hypothesis import strategies as st
 
 from formats import CSR, Matrix, SparseVector, from_edges
 from semiring.algebra.semirings import find_semiring
 
 from . import strategies as sts
+
+gb = pytest.importorskip("graphblas", exc_type=ImportError)
 
 START, STEP, MOST = 330, 80, 8
 """Bytes that choices of the state to begin with take at most, and those of a step; steps of a program."""

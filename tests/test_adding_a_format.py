@@ -61,6 +61,7 @@ def dense(y: Any, zero: Any) -> np.ndarray:
     return y.to_dense(zero) if isinstance(y, SparseVector) else y
 
 
+@pytest.mark.long
 def test_the_format_of_the_page_multiplies_as_csr_does(dia: type[Matrix]) -> None:
     for semiring, dtype in CASES:
         A = sts.rich_matrix(semiring, dtype).build(CSR)
@@ -76,6 +77,7 @@ def test_the_format_of_the_page_multiplies_as_csr_does(dia: type[Matrix]) -> Non
             assert np.array_equal(dense(mxv(D.T, x, semiring), zero), dense(mxv(A.T, x, semiring), zero))
 
 
+@pytest.mark.long
 def test_algorithms_find_the_same_in_the_format_of_the_page(dia: type[Matrix]) -> None:
     width, at = 40, np.arange(40 * 40)
     right, down = at[at % width < width - 1], at[at < width * (width - 1)]

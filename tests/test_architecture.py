@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import os
 import subprocess
 import sys
@@ -25,6 +26,12 @@ KEEPING = {"keep", "keeps", "known"}
 """What a matrix does with facts, which are no strings."""
 
 
+@functools.cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@functools.cache
 def sources() -> list[Path]:
     return [path for layer in LAYERS if (ROOT / layer).is_dir() for path in sorted((ROOT / layer).rglob("*.py"))]
 
@@ -36,7 +43,7 @@ def named(path: Path) -> str:
 def imports(path: Path, *, at_import_time: bool) -> set[str]:
     """Top-level packages that the file imports by absolute name: anywhere, or only when it is itself imported."""
     found: set[str] = set()
-    for node in _nodes(ast.parse(path.read_text(encoding="utf-8")), at_import_time):
+    for node in _nodes(parsed(path), at_import_time):
         if isinstance(node, ast.Import):
             found |= {alias.name.partition(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
@@ -74,7 +81,7 @@ def modules_imported(path: Path, known: set[str]) -> set[str]:
     """Modules of ours that the file imports: anywhere in it, within functions and for its types, too."""
     package = list(path.relative_to(ROOT).parent.parts)
     found: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(parsed(path)):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -136,14 +143,14 @@ def test_the_check_sees_a_circle() -> None:
 def test_relative_imports_stay_in_their_package():
     for path in sources():
         depth = len(path.relative_to(ROOT).parts) - 1
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(parsed(path)):
             assert not isinstance(node, ast.ImportFrom) or node.level <= depth, named(path)
 
 
 def test_what_a_matrix_keeps_is_declared() -> None:
     """Every fact is a constant of a module, with the type of its value and a name of its own in that module."""
     for path in sources():
-        tree = ast.parse(path.read_text(encoding="utf-8"))
+        tree = parsed(path)
         made = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and ast.unparse(node.func) == "Fact"]
         declared = [node for node in tree.body if isinstance(node, ast.AnnAssign) and node.value in made]
         assert len(declared) == len(made), named(path)
@@ -204,6 +211,7 @@ def test_a_graph_is_imported_by_who_asks_for_it() -> None:
     assert fresh(code) == "True False\nTrue False\n"
 
 
+@pytest.mark.long
 def test_numba_is_not_imported_where_machine_code_is_kept(tmp_path: Path) -> None:
     """Its import would take most of a command's time."""
     code = (
@@ -215,6 +223,7 @@ def test_numba_is_not_imported_where_machine_code_is_kept(tmp_path: Path) -> Non
     assert fresh(code, **writable(tmp_path)) == "False\n"
 
 
+@pytest.mark.long
 def test_importing_everything_takes_less_than_half_a_second():
     """Of processor time, NumPy's import included; on a slow machine, no more than five times that import beside it."""
     code = (
@@ -259,7 +268,7 @@ MOST_LINES, MOST_PARAMETERS = 80, 8
 def test_functions_are_short_and_take_few_parameters():
     """But for docstrings; parameters that a call names do not count, nor do the options of a command."""
     for path in sources():
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(parsed(path)):
             if isinstance(node, ast.FunctionDef):
                 documented = ast.get_docstring(node) is not None
                 lines = node.end_lineno - (node.body[0].end_lineno if documented else node.lineno - 1)
@@ -278,7 +287,7 @@ def test_algorithms_index_no_array() -> None:
         f"{named(path)}:{node.lineno}: {ast.unparse(node)}"
         for path in sorted([*(ROOT / "algorithms").glob("*.py"), *(ROOT / "algorithms" / "shared").glob("*.py")])
         if path.stem != "exact_cycles"  # which counts in Python's integers, in dictionaries
-        for function in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for function in ast.walk(parsed(path))
         if isinstance(function, ast.FunctionDef) and function.name not in ("path", "cycles_among")  # on the host
         for statement in function.body
         for node in ast.walk(statement)

@@ -157,7 +157,6 @@ def test_random_networks(name: str) -> None:
         CASES[name].check(network)
 
 
-@pytest.mark.quick
 @pytest.mark.parametrize("name", NAMES)
 def test_a_few_random_networks(name: str) -> None:
     for network in some(CASES[name], 12, seed=2):

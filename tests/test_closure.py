@@ -51,7 +51,6 @@ def test_every_format() -> None:
         np.testing.assert_array_equal(closure(B, Labels), by_walks(A))
 
 
-@pytest.mark.quick
 def test_where_it_selects_it_is_all_pairs() -> None:
     A = drawn(30, 3)
     np.testing.assert_array_equal(closure(A, "max_min"), all_pairs(A, "max_min"))

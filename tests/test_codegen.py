@@ -8,7 +8,6 @@ from functools import partial
 
 import numpy as np
 import pytest
-from cuda.bindings import nvrtc
 
 from algorithms.fused.cuda.kernels import PATHS, PATTERNS, path_unit, pattern_unit
 from algorithms.fused.essential import no_detour
@@ -38,6 +37,8 @@ from semiring.cuda.merging import merge_head
 from semiring.cuda.spgemm import KERNELS, TERMS, TERMS_HEAD, spgemm_text
 from semiring.cuda.spmm import Columns, spmm_text
 from semiring.cuda.steps import ENTRIES, MARK, MERGE, PACK, RADIX, SCAN, step_text
+
+nvrtc = pytest.importorskip("cuda.bindings.nvrtc", exc_type=ImportError)
 
 ABSDIFF = Semiring(MONOIDS["min"], BinaryOp("absdiff", lambda a, b: abs(a - b), "a < b ? b - a : a - b"))
 INT32, INT64 = np.dtype(np.int32), np.dtype(np.int64)

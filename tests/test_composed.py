@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import reduce
 from typing import Any
 
-import graphblas as gb
 import numpy as np
 import pytest
 from scipy import sparse
@@ -66,7 +65,7 @@ def test_kronecker_products_in_blocks_and_of_nothing(verb, fmt, backend, monkeyp
         assert composed.kronecker_by_arrays(*rows, OPERATORS["times"], INT64).equals(C)
 
 
-def test_kronecker_products_are_graphblass_and_scipys():
+def test_kronecker_products_are_graphblass_and_scipys(gb):
     A, B = from_edges([0, 1, 2], [2, 0, 1], [2.0, 3.0, 5.0]), from_edges([0, 0, 1], [0, 1, 1], [1.0, 7.0, 4.0])
     np.testing.assert_array_equal(
         kronecker(A, B, "times").to_dense(), sparse.kron(A.to_scipy(), B.to_scipy()).toarray()
@@ -125,7 +124,7 @@ def test_unions_of_many_rows_are_those_of_filled_matrices(count):
 
 
 @pytest.mark.quick
-def test_unions_are_graphblass():
+def test_unions_are_graphblass(gb):
     A, B = from_edges([0, 1], [1, 2], [5, 7], shape=3), from_edges([1, 2], [2, 0], [4, 9], shape=3)
     theirs = A.to_graphblas().ewise_union(B.to_graphblas(), gb.binary.minus, 10, 100).new()
     ours = ewise_union(A, 10, B, 100, "minus")
@@ -181,7 +180,6 @@ def test_matrices_of_diagonals_are_numpys():
 # --- powers ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.quick
 @pytest.mark.cells("mxm")
 def test_powers_are_repeated_products(verb, fmt, backend):
     entries = sts.Entries((4, 4), INT64, {(0, 1): 2, (1, 2): 3, (2, 0): 1, (2, 3): 5, (3, 3): 2, (0, 0): 0})
@@ -198,7 +196,6 @@ def test_powers_are_repeated_products(verb, fmt, backend):
     assert power(A, 1, "plus_times").nnz == 5  # without the stored zero
 
 
-@pytest.mark.quick
 def test_a_power_that_is_none_is_refused():
     A = from_edges([0], [1], [1.0])
     with pytest.raises(ValueError, match="min_first has no unit"):

@@ -150,7 +150,6 @@ def check_path(F: Factor, u: int, v: int, d: Any) -> None:
     assert length == d
 
 
-@pytest.mark.quick
 @pytest.mark.parametrize("kind", [0, 2])
 def test_some_random_graphs(kind: int) -> None:
     for seed in range(24):
@@ -188,7 +187,6 @@ def rome() -> Factor:
     return factor(read(rome99))
 
 
-@pytest.mark.quick
 def test_every_query_knows_rome() -> None:
     F = rome()
     d, parent = sssp(F.A, 0, return_parents=True)
@@ -412,7 +410,6 @@ def test_semirings_that_elimination_is_not_right_for() -> None:
 # --- neighbours -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.quick
 def test_graphs_of_no_vertex_one_and_two() -> None:
     none = factor(from_edges([], [], np.array([], np.int32), shape=0))
     assert none.solve(sources=[]).shape == (0, 0)

@@ -17,7 +17,6 @@ from semiring import MONOIDS, BinaryOp, MinPlus, Semiring
 from .test_elimination import KINDS, drawn, roads
 
 
-@pytest.mark.quick
 def test_a_factor_is_read_as_it_was_written(tmp_path: Path) -> None:
     for seed in range(40):
         A, semiring = drawn(seed, seed % (len(KINDS) - 1))
@@ -119,7 +118,6 @@ def made(fine: Any, tmp_path: Path) -> Path:
     return out
 
 
-@pytest.mark.quick
 def test_routes_of_a_file_and_of_its_factor(fine: Any, refused: Any, made: Path) -> None:
     A = read(rome99)
     length = int(sssp(A, 0)[7])

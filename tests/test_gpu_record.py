@@ -116,6 +116,7 @@ def test_errors_count_as_failed() -> None:
     assert gpu_record.counts(stats) == {"passed": 2, "failed": 3, "skipped": 1}
 
 
+@pytest.mark.long
 def test_what_is_run_needs_a_gpu_and_takes_no_times() -> None:
     modules = "tests/test_bfs.py", "tests/test_choice.py", "tests/test_places.py"
     command = gpu_record.command("--collect-only", *modules)

@@ -8,7 +8,6 @@ import sys
 from collections import UserDict
 from pathlib import Path
 
-import graphblas as gb
 import networkx as nx
 import numpy as np
 import pytest
@@ -302,7 +301,7 @@ def test_to_networkx_and_back(fmt):
 
 @pytest.mark.parametrize("dtype", [bool, np.int32, np.int64, np.float32, np.float64], ids=lambda t: np.dtype(t).name)
 @FORMATS
-def test_to_graphblas_and_back(fmt, dtype):
+def test_to_graphblas_and_back(fmt, dtype, gb):
     for A in (
         from_edges([0, 2], [1, 0], [1, 0], shape=(3, 4), dtype=dtype),
         from_edges([], [], [], shape=3, dtype=dtype),
@@ -313,12 +312,12 @@ def test_to_graphblas_and_back(fmt, dtype):
         assert from_graphblas(A.T.to(fmt).to_graphblas()).equals(A.T)
 
 
-def test_graphblas_with_one_value_for_all_entries():
+def test_graphblas_with_one_value_for_all_entries(gb):
     M = gb.Matrix.from_coo([0, 1, 1], [1, 0, 1], 7, nrows=2, ncols=2)
     assert edges(from_graphblas(M)) == [(0, 1, 7), (1, 0, 7), (1, 1, 7)]
 
 
-def test_graphblas_owns_its_memory():
+def test_graphblas_owns_its_memory(gb):
     A = from_edges([0], [1], [5], shape=2)
     M = A.to_graphblas()
     M[0, 1] = 6
@@ -326,13 +325,13 @@ def test_graphblas_owns_its_memory():
 
 
 @given(st.sampled_from(["int8", "uint16"]))
-def test_graphblas_small_integers_become_int32(name):
+def test_graphblas_small_integers_become_int32(gb, name):
     M = gb.Matrix.from_coo([0], [1], np.array([3], name), nrows=2, ncols=2)
     assert from_graphblas(M).dtype == np.int32
 
 
 @pytest.mark.parametrize("said", ["", "ACTIVE"])
-def test_threads_of_graphblas_sleep_while_they_wait_unless_they_are_told_otherwise(said):
+def test_threads_of_graphblas_sleep_while_they_wait_unless_they_are_told_otherwise(said, gb):
     kept = {name: value for name, value in os.environ.items() if name not in ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT")}
     own = {"OMP_WAIT_POLICY": said} if said else {}
     code = "import os; from semiring.cpu.suitesparse import library; library(); print(os.getenv('OMP_WAIT_POLICY'))"

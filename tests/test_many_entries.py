@@ -18,8 +18,6 @@ from semiring.vectors import unit
 
 from .strategies import FORMATS, OPTIONS
 
-pytestmark = pytest.mark.quick
-
 VERTICES, COUNTED = 512, 600
 
 

@@ -46,7 +46,6 @@ SUITE += ["networkx.algorithms.centrality.tests.test_eigenvector_centrality", "n
 SUITE += ["networkx.algorithms.centrality.tests.test_reaching", "networkx.algorithms.bipartite.tests.test_basic"]
 
 
-@pytest.mark.quick
 def test_some_random_graphs() -> None:
     compared(range(6))
 

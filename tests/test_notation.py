@@ -47,7 +47,9 @@ def array(x: Any) -> np.ndarray:
 
 @pytest.mark.filterwarnings("ignore:invalid value encountered in matmul:RuntimeWarning")  # of NumPy's, now and then
 @every_format
-@pytest.mark.parametrize("dtype", [np.float64, np.int32, np.float32])
+@pytest.mark.parametrize(
+    "dtype", [np.float64, *(pytest.param(each, marks=pytest.mark.long) for each in (np.int32, np.float32))]
+)
 def test_products_sums_and_multiples_are_numpys(fmt, backend, dtype):
     A, a = random_pair(fmt, backend, dtype, (7, 5))
     B, b = random_pair(fmt, backend, dtype, (7, 5), seed=1)

@@ -6,7 +6,6 @@ import operator
 from copy import copy
 from typing import Any
 
-import graphblas as gb
 import numpy as np
 import pytest
 
@@ -48,7 +47,7 @@ THEIRS = {
 
 @pytest.mark.parametrize("name", UNARY_OPERATORS)
 @pytest.mark.parametrize("dtype", [INT32, INT64, FLOAT32, FLOAT64], ids=str)
-def test_functions_of_one_value_are_graphblass(name, dtype):
+def test_functions_of_one_value_are_graphblass(name, dtype, gb):
     values = np.array([1, 2, 3, 5, 8] if dtype.kind == "i" else [0.25, 1, 1.5, 2, 7.75], dtype)
     theirs = gb.Vector.from_coo(range(5), values, dtype=dtype).apply(getattr(gb.unary, name)).new()
     ours = apply(values, name)
@@ -58,7 +57,7 @@ def test_functions_of_one_value_are_graphblass(name, dtype):
 
 @pytest.mark.parametrize("name", ["div", "pow", "rminus"])
 @pytest.mark.parametrize("dtype", [INT32, INT64, FLOAT64], ids=str)
-def test_functions_of_two_values_are_graphblass(name, dtype):
+def test_functions_of_two_values_are_graphblass(name, dtype, gb):
     a, b = (part.ravel() for part in np.meshgrid([-7, -2, -1, 0, 1, 2, 7], [-3, -1, 0, 1, 2, 3]))
     if dtype.kind == "f":
         a, b = (part[(a != 0) | (b > 0)] for part in (a, b))
@@ -161,6 +160,7 @@ def test_symbols_name_operators():
     assert mxv(matrix([6.0, 3.0]), np.array([1.0, 2.0]), MinPlus).tolist() == [8.0, 4.0]
 
 
+@pytest.mark.long
 def test_a_product_with_a_dense_operand_is_that_with_each_column():
     A = from_edges([0, 0, 1], [0, 1, 1], [0.0, 6.0, 0.0])
     X = np.array([[0.0, 2.0, INF], [4.0, 0.0, 3.0]])

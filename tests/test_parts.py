@@ -74,7 +74,6 @@ def test_a_process_alone_puts_its_parts_together(name: str) -> None:
     parts.CHECKS[name](None)
 
 
-@pytest.mark.quick
 def test_a_process_alone_searches_parts_as_one_matrix() -> None:
     A = parts.graphs()["rmat"]
     P = partition(A, parts=3)
@@ -85,7 +84,6 @@ def test_a_process_alone_searches_parts_as_one_matrix() -> None:
     assert P.kept_nbytes < 2 * A.nbytes
 
 
-@pytest.mark.quick
 @pytest.mark.parametrize("name", parts.CHECKS)
 def test_parts_in_one_process_answer_as_one_matrix(name: str) -> None:
     parts.CHECKS[name](None)
@@ -300,7 +298,6 @@ def test_matrices_in_other_numbers_of_parts_meet_entry_by_entry() -> None:
     assert ewise_add(P, Q, "plus").starts == P.starts
 
 
-@pytest.mark.quick
 def test_paths_forests_and_components_run_as_a_whole_on_own_rows() -> None:
     A = parts.graphs()["rmat"]
     P = partition(A, parts=3)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import graphblas as gb
 import numpy as np
 import pytest
 
@@ -81,7 +80,7 @@ def test_products_say_where_their_terms_come_from(verb, fmt, backend, dtype):
 
 
 @pytest.mark.parametrize("name", ["min_firsti", "max_secondi1", "plus_firstj", "min_secondj1"])
-def test_products_of_positions_follow_the_write_rule_and_agree_with_graphblas(name):
+def test_products_of_positions_follow_the_write_rule_and_agree_with_graphblas(name, gb):
     A, B = (entries(seed, (5, 5), INT32).build(CSR) for seed in (3, 4))
     theirs, others = (gb.Matrix.from_coo(*(np.array(part) for part in M.to_edges()), nrows=5, ncols=5) for M in (A, B))
     t = theirs.mxm(others, getattr(gb.semiring.ss, name)).new(dtype="INT64")

@@ -79,6 +79,7 @@ def test_mypy_names_every_misspelt_call_and_no_right_one(tmp_path: Path) -> None
     assert "typed_calls.py" not in done.stdout
 
 
+@pytest.mark.long
 def test_calls_return_what_mypy_takes_them_to(monkeypatch: pytest.MonkeyPatch) -> None:
     checked = []
 
@@ -109,7 +110,7 @@ def is_of(value: Any, kind: Any) -> bool:
 def test_help_shows_the_parameters(name: str, function: Any) -> None:
     text = pydoc.plain(pydoc.render_doc(function))
     first = next(iter(inspect.signature(function).parameters), "")
-    assert f"{name.rpartition('.')[2]}({first}" in text
+    assert f"{name.rpartition('.')[2]}({first}" in re.sub(r"\(\s+", "(", text)  # long ones have a line for each
 
 
 @pytest.mark.parametrize(("name", "value"), [pytest.param(*each, id=each[0]) for each in documented()])
@@ -130,11 +131,33 @@ def test_every_public_name_documents_its_parts_and_has_an_example(name: str, val
         assert [part for line in named for part in line.split(", ")] == parts
 
 
-@pytest.mark.parametrize("module", list(modules()), ids=lambda module: module.__name__)
+NEEDED = {".to_graphblas()": "graphblas.core.base", "factor(": "pymetis"}
+"""What examples say that need a package which is not on every system, and a module of it."""
+
+
+def is_here(name: str) -> bool:
+    try:
+        importlib.import_module(name)
+    except ImportError:
+        return False
+    return True
+
+
+LONG = {"algorithms.csgraph.paths", "algorithms.csgraph.trees"}
+"""Modules whose examples compile what others' do not."""
+
+
+@pytest.mark.parametrize(
+    "module",
+    [pytest.param(each, marks=[pytest.mark.long] * (each.__name__ in LONG), id=each.__name__) for each in modules()],
+)
 def test_examples_print_what_they_say(module: ModuleType) -> None:
-    ran = doctest.testmod(module)
-    assert ran.attempted
-    assert not ran.failed
+    runner = doctest.DocTestRunner()
+    for example in doctest.DocTestFinder().find(module):
+        if all(is_here(name) for word, name in NEEDED.items() if word in (example.docstring or "")):
+            runner.run(example)
+    assert runner.tries or not all(map(is_here, NEEDED.values()))
+    assert not runner.failures
 
 
 def test_a_verb_that_is_kept_in_a_class_is_a_method() -> None:

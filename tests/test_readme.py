@@ -21,7 +21,10 @@ pytestmark = pytest.mark.quick
 ENVIRONMENT = os.environ | {"PYTHONPATH": str(ROOT)}
 
 
-PAGES = [README, *(DOCS / f"{name}.md" for name in ("formats", "algorithms", "gpu"))]
+PAGES = [
+    README,
+    *(pytest.param(DOCS / f"{name}.md", marks=pytest.mark.long) for name in ("formats", "algorithms", "gpu")),
+]
 """Whose programs run, each page's by themselves."""
 MOST_LINES, MOST_CHARACTERS = 150, 9_000
 
@@ -86,6 +89,7 @@ def test_the_readme_says_what_its_programs_print() -> None:
     assert [said.splitlines()[-1] for said in outputs(README.read_text())] == ["True", "True"]
 
 
+@pytest.mark.long
 def test_the_readmes_picture_is_drawn_anew(tmp_path: Path) -> None:
     code = f"import runpy; from pathlib import Path; runpy.run_path({str(DOCS / 'map.py')!r})['draw'](Path('map.png'))"
     subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=ENVIRONMENT, check=True)

@@ -120,6 +120,7 @@ ALSO_COLUMNS = ("joint_search", "count_shortest_paths")
 """Algorithms that also look at a vertex's predecessors."""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_an_algorithm_runs_fused_by_rows_that_are_kept_once(strips: Any, A: CSR, name: str) -> None:
     S, algorithm = A.to(strips.Strips), ALGORITHMS[name]
@@ -131,6 +132,7 @@ def test_an_algorithm_runs_fused_by_rows_that_are_kept_once(strips: Any, A: CSR,
     assert strips.gathered == ["compressed"] * (2 if name in ALSO_COLUMNS else 1)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_a_definition_gathers_only_what_is_kept(strips: Any, A: CSR, name: str) -> None:
     S, algorithm = A.to(strips.Strips), ALGORITHMS[name]

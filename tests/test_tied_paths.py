@@ -100,7 +100,6 @@ def many() -> tuple[CSR, list[int]]:
     return rmat(9, dtype=np.int32, high=3), [1, 7, 7, 30]
 
 
-@pytest.mark.quick
 @every_format
 def test_every_format_has_the_answer_of_csr(fmt: type[Matrix], backend: str) -> None:
     A, sources = many()
@@ -142,7 +141,6 @@ def diamonds(k: int) -> CSR:
     return from_edges(*np.array([[a, a, a + 1, a + 2], [a + 1, a + 2, b, b]]).reshape(2, -1), np.ones(4 * k))
 
 
-@pytest.mark.quick
 @pytest.mark.parametrize("fused", [True, False])
 def test_numbers_that_int64_does_not_hold_are_refused(fused: bool) -> None:
     assert count_shortest_paths(diamonds(62), 0, fused=fused)[1].max() == 2**62

@@ -35,7 +35,6 @@ def test_random_networks(reflexive: bool) -> None:
             np.testing.assert_array_equal(C.to_dense(), expected(G, reflexive))
 
 
-@pytest.mark.quick
 @pytest.mark.parametrize("reflexive", [False, True])
 @pytest.mark.parametrize("acyclic", [False, True])
 def test_more_vertices_than_are_searched_from_at_once(acyclic: bool, reflexive: bool) -> None:

@@ -241,6 +241,7 @@ def test_semirings_by_name(A):
     assert mxv(A, np.array([1, 2, 3], np.int32), "plus_pair").tolist() == [2, 1, 1]
 
 
+@pytest.mark.long
 def test_a_semiring_of_ones_own(A):
     absdiff = BinaryOp("absdiff", scalar=lambda a, b: abs(a - b), cuda="a < b ? b - a : a - b")
     x = np.array([4, 2, 9], np.int32)
@@ -265,6 +266,7 @@ def test_absent_stays_absent_in_another_dtype():
     assert wide.tolist() == [2**63 - 1]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("fmt", FORMATS, ids=lambda fmt: fmt.__name__)
 def test_a_stored_zero_is_an_edge(A, fmt):
     M, at_source = A.to(fmt), np.array([True, False, False])
@@ -406,6 +408,7 @@ def test_threads_outside_a_block_are_kept():
         assert threading._pool is pool
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("fmt", FORMATS, ids=lambda fmt: fmt.__name__)
 @pytest.mark.parametrize("semiring", [MinPlus, "min_absdiff", PlusTimes], ids=str)
 def test_results_do_not_depend_on_the_number_of_threads(fmt, semiring, monkeypatch):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 import warnings
 from importlib.metadata import version
+from io import TextIOWrapper
 from typing import Annotated, Any
 
 import typer
@@ -66,6 +67,8 @@ def main() -> None:
     try:
         with warnings.catch_warnings():
             warnings.showwarning = tell  # type: ignore[assignment]
+            if isinstance(sys.stdout, TextIOWrapper):  # a console may lack letters, as that of Windows
+                sys.stdout.reconfigure(errors="backslashreplace")
             be_silent_unless_first()
             app()
     except EXPECTED as error:

@@ -109,9 +109,11 @@ def to_networkx(A: Storage, labels: Any = None) -> networkx.DiGraph:
 
 def to_graphblas(A: Storage) -> graphblas.Matrix:
     """See `Matrix.to_graphblas`."""
-    import graphblas as gb
-
     check_on_cpu(A)
+    try:
+        import graphblas as gb
+    except ImportError as error:
+        raise ImportError(f"to_graphblas needs python-graphblas, which cannot be imported here: {error}") from error
     rows: Any = convert(A, Storage.formats["csr"])
     return gb.Matrix.ss.import_csr(
         nrows=A.nrows,

@@ -23,6 +23,7 @@ import numpy as np
 
 from ..arrays import Array, contiguous
 from ..hooks import CORES
+from ..system import cores, let_others_run, machine
 from .links import FOLDED, TYPES, Links
 
 T = TypeVar("T")
@@ -100,7 +101,7 @@ class Group:
 
     def _share_cores(self) -> None:
         """Find the processes on the same cores: each takes its share of the threads."""
-        node, own = os.uname().nodename, os.sched_getaffinity(0)
+        node, own = machine(), cores()
         every = self.told("processes", (node, os.getpid(), own))
         self._processes = [(there, process) for there, process, _ in every]
         here = sum(there == node and not own.isdisjoint(cores) for there, _, cores in every)
@@ -110,7 +111,7 @@ class Group:
 
     def number_here(self) -> int:
         """How many of the processes before this one are on the same machine."""
-        return sum(node == os.uname().nodename for node, _ in self._processes[: self.rank])
+        return sum(node == machine() for node, _ in self._processes[: self.rank])
 
     # --- steps ----------------------------------------------------------------------------------------------------
 
@@ -296,7 +297,7 @@ class Group:
         while not done():
             looks += 1
             if looks < self._spins:
-                os.sched_yield()
+                let_others_run()
                 continue
             end = time.monotonic() + self.timeout if end is None else end
             if time.monotonic() > end:
@@ -338,7 +339,7 @@ class Group:
     def _told_of(self, states: dict[str, str]) -> str:
         """Which rank's process on this machine is in one of the states that Linux tells of, in words; "" if none is."""
         for rank, (node, process) in enumerate(self._processes):
-            if node == os.uname().nodename and (word := states.get(state_of(process))):
+            if node == machine() and (word := states.get(state_of(process))):
                 return f"rank {rank} (process {process}) {word}"
         return ""
 

@@ -1,6 +1,7 @@
 """mxv, vxm and mxm on the CPU: which implementation serves which format.
 
-CSR and CSC with a dense operand are SuiteSparse:GraphBLAS's, unless it has no such semiring or could leave the range.
+CSR and CSC with a dense operand are SuiteSparse:GraphBLAS's, unless it cannot be imported, has no such semiring or
+could leave the range.
 All others are compiled loops over their own storage, so that comparing formats compares formats, and so are sparse
 operands, but where a format's storage does not suit them, see `compiled`. Products of two sparse matrices are loops
 over rows, see `spgemm`; those of integers whose sums may leave 64 bits are computed in Python's integers.
@@ -22,12 +23,19 @@ from ..verbs.verbs import mxm, mxv, product_with_arguments, vxm
 from . import compiled, suitesparse
 
 
-@mxv.implement(CSR, CSC, "cpu", needs=lambda A, fmt: {"GraphBLAS handle, kept": suitesparse.handle_bytes(A, fmt)})
+def _needs(A: Matrix, fmt: type[Matrix], *, matrix_first: bool) -> dict[str, int]:
+    """Bytes that a product with a CSR or CSC takes, by what takes them."""
+    if suitesparse.library() is None:
+        return compiled.needs(A, fmt, matrix_first=matrix_first)
+    return {"GraphBLAS handle, kept": suitesparse.handle_bytes(A, fmt)}
+
+
+@mxv.implement(CSR, CSC, "cpu", needs=lambda A, fmt: _needs(A, fmt, matrix_first=True))
 def _(A: Any, x: Any, semiring: Semiring, write: VectorWrite) -> Any:
     return _product(A, x, semiring, write, matrix_first=True)
 
 
-@vxm.implement(CSR, CSC, "cpu", needs=lambda A, fmt: {"GraphBLAS handle, kept": suitesparse.handle_bytes(A, fmt)})
+@vxm.implement(CSR, CSC, "cpu", needs=lambda A, fmt: _needs(A, fmt, matrix_first=False))
 def _(x: Any, A: Any, semiring: Semiring, write: VectorWrite) -> Any:
     return _product(A, x, semiring, write, matrix_first=False)
 

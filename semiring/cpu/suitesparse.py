@@ -8,6 +8,9 @@ A matrix's handle is imported once and kept with it; a CSC shares the handle of 
 has no notion of a value that means absent, so stored entries equal to the zero are left out of the handle, and x is
 made an operand for plain arithmetic (see `plain`), in which absent entries are a bitmap if need be.
 
+Where python-graphblas cannot be imported, as on a Python that it has no release for, no semiring has a name here, and
+`compiled` computes every product.
+
 Source: T. Davis, Algorithm 1037: SuiteSparse:GraphBLAS: parallel graph algorithms in the language of sparse linear
 algebra, ACM Trans. Math. Softw. 49(3), 2023.
 """
@@ -49,14 +52,14 @@ HANDLE: Fact[Handle] = Fact("GraphBLAS matrix")
 """Given: the zero whose entries are left out, or None."""
 
 
-def library() -> ModuleType:
-    """python-graphblas, started and told the number of threads."""
+def library() -> Any:
+    """python-graphblas, started and told the number of threads; None where it cannot be imported."""
     with _starting:  # a module that another thread is still importing has not all its names
         return _library()
 
 
 @lru_cache(maxsize=1)
-def _library() -> ModuleType:
+def _library() -> ModuleType | None:
     """Its threads sleep while they wait, unless the user says otherwise: those that spin keep others from working.
 
     (On two cores that others use, too, a product of 2 ms took 16.)
@@ -68,6 +71,8 @@ def _library() -> ModuleType:
         import graphblas
 
         configure_graphblas()
+    except ImportError:
+        return None
     finally:
         if not said:
             del os.environ[WAITING[0]]
@@ -84,7 +89,8 @@ def named_semiring(semiring: Semiring) -> Any | None:
         return None
     if semiring.add.name == "any" and semiring.mul.reads:  # SuiteSparse takes any, we take the first
         return None
-    return getattr(library().semiring, semiring.name, None)
+    gb = library()
+    return None if gb is None else getattr(gb.semiring, semiring.name, None)
 
 
 def operand(A: Compressed, x: np.ndarray, semiring: Semiring, matrix_first: bool) -> Operand | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -12,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from formats import system
 from formats.hooks import CORES
 
 SMALL = 1 << 15
@@ -20,7 +20,7 @@ SMALL = 1 << 15
 PIECES_PER_THREAD = 4
 """So that a thread which is held up leaves its share to the others."""
 
-_count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
+_count = len(system.cores())
 _pool: ThreadPoolExecutor | None = None
 _asked = False
 _within = threading.local()
@@ -59,7 +59,7 @@ def set_threads(count: int) -> None:
     if not isinstance(count, int | np.integer) or count < 1:
         raise ValueError(f"the number of threads must be a positive integer, got {count!r}")
     _count, _pool, _asked = int(count), None, True
-    if "graphblas" in sys.modules:
+    if sys.modules.get("suitesparse_graphblas"):  # without which python-graphblas starts nothing
         configure_graphblas()
 
 

@@ -7,13 +7,13 @@ takes back: a weight of 1e-45 would be lost on the GPU and not on the CPU.
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import lru_cache, partial
 from typing import Any
 
 from formats.arrays import cupy
+from formats.system import cores
 
 from ..algebra.codegen import OPTIONS
 from ..kernels.compiling import compiling
@@ -56,7 +56,7 @@ def _compiled(name: str, text: str) -> bytes:
 
 # --- compiled ahead ---------------------------------------------------------------------------------------------------
 
-PROCESSORS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
+PROCESSORS = len(cores())
 MOST_THREADS = 8
 """Of those that compile ahead. They and the caller are no more than the processors."""
 

@@ -18,8 +18,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-OTHERS_MAY_WRITE = stat.S_IWGRP | stat.S_IWOTH
-ROOT = 0
+from formats.system import ROOT, open_within, others_may_write, put_in_place, user
 
 
 class Refused(OSError):
@@ -40,9 +39,9 @@ class Store:
 
     def find(self, name: str) -> bytes | None:
         """What was kept under a name; None if nothing was, or if somebody else may have written it."""
-        for user in dict.fromkeys((os.geteuid(), ROOT)):
+        for owner in dict.fromkeys((user(), ROOT)):
             try:
-                content = _read(self._folder(user), name)
+                content = _read(self._folder(owner), name)
             except Refused as error:
                 self._warn(str(error))
                 continue
@@ -55,15 +54,15 @@ class Store:
     def keep(self, name: str, content: bytes) -> None:
         """Keep machine code under a name, if that is possible; one warning says why it is not."""
         try:
-            _write(self._folder(os.geteuid()), name, content)
+            _write(self._folder(user()), name, content)
         except OSError as error:
             self._warn(str(error) if isinstance(error, Refused) else error.strerror or str(error))
 
-    def _folder(self, user: int) -> Path:
+    def _folder(self, owner: int) -> Path:
         base = self.base()
         if base is None:
             raise OSError("there is no home folder")
-        return base / f"semiring-{user}"
+        return base / f"semiring-{owner}"
 
     def _warn(self, why: str) -> None:
         if not self._warned:
@@ -78,16 +77,8 @@ class Store:
 
 def _read(folder: Path, name: str) -> bytes | None:
     """The content of a file, None if the file is damaged; Refused if somebody else may have written it."""
-    at = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-    try:
-        _check(os.fstat(at), folder)
-        with open(os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=at), "rb") as file:
-            _check(status := os.fstat(file.fileno()), folder / name)
-            if not stat.S_ISREG(status.st_mode):  # a pipe, in which nothing need ever come
-                return None
-            digest, content = file.read(32), file.read()
-    finally:
-        os.close(at)
+    with open_within(folder, name, _check) as file:
+        digest, content = file.read(32), file.read()
     return content if hashlib.sha256(name.encode() + content).digest() == digest else None
 
 
@@ -101,7 +92,7 @@ def _write(folder: Path, name: str, content: bytes) -> None:
     try:
         with open(descriptor, "wb") as file:
             file.write(hashlib.sha256(name.encode() + content).digest() + content)
-        os.replace(part, folder / name)
+        put_in_place(part, folder / name)
     except BaseException:  # the disk is full, or Ctrl-C
         with suppress(OSError):
             os.unlink(part)
@@ -109,8 +100,10 @@ def _write(folder: Path, name: str, content: bytes) -> None:
 
 
 def _check(status: os.stat_result, path: Path) -> None:
-    """Refused unless only this user, or root, can have written a folder or file."""
-    if status.st_uid not in (os.geteuid(), ROOT) or status.st_mode & OTHERS_MAY_WRITE:
+    """Refused unless only this user, or root, can have written a folder or file; OSError if it is neither."""
+    if not (stat.S_ISDIR(status.st_mode) or stat.S_ISREG(status.st_mode)):
+        raise OSError(f"{path} is no file")
+    if others_may_write(status):
         raise Refused(f"other users may write to {path}")
 
 

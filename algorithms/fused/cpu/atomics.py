@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from formats.system import YIELD
 from semiring.cpu.compiler.references import operation, tools
 from semiring.cpu.lanes import prefetched as prefetched
 
@@ -93,7 +94,7 @@ def let_others_run(typing: Any) -> Any:
 
     def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         function = tools.ir.FunctionType(tools.ir.IntType(32), [])
-        builder.call(tools.cgutils.get_or_insert_function(builder.module, function, "sched_yield"), [])
+        builder.call(tools.cgutils.get_or_insert_function(builder.module, function, YIELD), [])
         return context.get_dummy_value()
 
     return tools.types.void(), emit

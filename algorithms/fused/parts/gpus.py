@@ -8,7 +8,6 @@ launch, and wait. Processes let each other into a block of memory, an *arena*, i
 from __future__ import annotations
 
 import contextvars
-import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -25,6 +24,7 @@ from formats.parts.partitioned import WORD, Partitioned
 from formats.places import Place
 from formats.resident import uninterrupted
 from formats.storage.orientation import compressed
+from formats.system import machine
 from semiring.verbs.registry import Unsuited
 
 from ..cuda import kernels
@@ -292,7 +292,7 @@ def team_of(A: Partitioned) -> Team | Unsuited:
     def find() -> Team | Unsuited:
         why = [each for each in A.of_each(why_not(A)) if each]
         if not why and A.group.size > 1:
-            about = A.of_each((os.uname().nodename, bus_of(A.place)))
+            about = A.of_each((machine(), bus_of(A.place)))
             if len({node for node, _ in about}) > 1 or len({*about}) < len(about):
                 why = ["the GPUs are on several machines, or processes share one"]
         return Unsuited(why[0]) if why else Team(A)
