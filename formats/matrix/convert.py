@@ -9,6 +9,7 @@ import numpy as np
 from ..arrays import Array, contiguous, filled_dtype, namespace, optional
 from .contract import Storage
 from .footprint import check_conversion
+from ..undisturbed import imported
 from .routes import CONVERSIONS, route, stays
 
 if TYPE_CHECKING:
@@ -110,8 +111,7 @@ def to_networkx(A: Storage, labels: Any = None) -> networkx.DiGraph:
 
 def to_graphblas(A: Storage) -> graphblas.Matrix:
     """See `Matrix.to_graphblas`."""
-    import graphblas as gb
-
+    gb = imported("graphblas")
     check_on_cpu(A)
     rows: Any = convert(A, Storage.formats["csr"])
     return gb.Matrix.ss.import_csr(

@@ -21,6 +21,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from formats.arrays import Array, is_array
+from formats.undisturbed import imported, undisturbed
 
 from .translation import INTEGER, Untranslatable, cuda_expression
 
@@ -221,9 +222,9 @@ def _elementwise(scalar: Scalar, a: Any, b: Any) -> Any:
 @lru_cache(maxsize=256)
 def _vectorized(scalar: Scalar, *dtypes: np.dtype) -> Callable[[Any, Any], Any]:
     """`scalar` as a NumPy ufunc for the dtypes: one that was compiled for floats would take integers for such."""
-    import numba
-
-    return numba.vectorize(scalar)
+    made = undisturbed(lambda: imported("numba").vectorize(scalar))
+    undisturbed(lambda: made(*(np.ones(1, dtype) for dtype in dtypes)))
+    return made
 
 
 # --- saturation in int64 ------------------------------------------------------------------------------------------

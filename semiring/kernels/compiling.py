@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 import time
@@ -25,6 +26,9 @@ class _Clock:
 
 
 _clock = _Clock()
+
+if hasattr(os, "register_at_fork"):  # a thread that a child has not may hold the lock
+    os.register_at_fork(after_in_child=_clock.__init__)  # type: ignore[misc]
 
 
 def seconds_of_compiling() -> float:
