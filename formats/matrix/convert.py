@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from ..arrays import Array, contiguous, filled_dtype, namespace, optional
+from ..undisturbed import imported
 from .contract import Storage
 from .footprint import check_conversion
-from ..undisturbed import imported
 from .routes import CONVERSIONS, route, stays
 
 if TYPE_CHECKING:

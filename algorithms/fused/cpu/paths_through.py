@@ -22,6 +22,7 @@ import numpy as np
 
 from algorithms.distances_in_blocks import blocks_of_distances
 from formats import CSR
+from semiring.cpu.compiler.stopping import interrupted
 from semiring.cpu.kernels import compiled, inlined
 from semiring.cpu.threads import get_threads, run
 
@@ -92,6 +93,8 @@ def _from(source, rows, level, state, endpoints):
     order[0], level[source], paths[source] = source, 0, 1.0
     one, count, place = np.uintp(1), np.uintp(1), np.uintp(0)
     while place < count:
+        if interrupted():
+            break
         u = np.uintp(order[place])
         next_level, mine, leading = level[u] + np.int32(1), paths[u], False
         for e in range(np.uintp(indptr[u]), np.uintp(indptr[u + one])):
@@ -130,6 +133,8 @@ def _from(source, rows, level, state, endpoints):
 @compiled
 def _by_levels(rows, level, state, sources, endpoints):
     for k in range(sources.size):
+        if interrupted():
+            return
         _from(np.uintp(sources[k]), rows, level, state, endpoints)
 
 
@@ -143,6 +148,8 @@ def _by_levels_of_short_rows(rows, level, state, sources, endpoints):
         source, count, place, listed = np.uintp(sources[k]), np.uintp(1), np.uintp(0), np.uintp(0)
         order[0], level[source], paths[source] = source, 0, 1.0
         while place < count:
+            if interrupted():
+                return
             u = np.uintp(order[place])
             next_level, mine = level[u] + np.int32(1), paths[u]
             for e in range(np.uintp(indptr[u]), np.uintp(indptr[u + one])):
@@ -181,6 +188,8 @@ def _by_distances(rows, distance, state, count, endpoints):
     for place in range(count):
         u = np.uintp(order[np.uintp(place)])
         here, mine, leading = distance[u], paths[u], False
+        if interrupted():
+            return
         for e in range(np.uintp(indptr[u]), np.uintp(indptr[u + one])):
             v = np.uintp(indices[e])
             if here + weights[e] == distance[v]:

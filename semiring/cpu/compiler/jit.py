@@ -87,6 +87,7 @@ def choice(choose: Callable[..., Any]) -> Any:
 CALLS_NUMBA = b"N"
 """What is kept before machine code that calls Numba's functions in C."""
 
+
 def _found(function: Any, kinds: tuple[Any, ...]) -> tuple[str, MachineCode]:
     """(the name of a kernel, its machine code): from disk, or else compiled and kept there."""
     key = hashlib.sha256(repr((content(function), kinds, _identity())).encode()).hexdigest()
