@@ -103,7 +103,7 @@ def threads(count: int) -> Iterator[None]:
 
 
 def configure_graphblas() -> None:
-    """Tell SuiteSparse:GraphBLAS the number of threads: 1 where those of OpenMP are a parent's, which would not come."""
+    """Tell SuiteSparse:GraphBLAS the number of threads: 1 where OpenMP has those of a parent."""
     import graphblas
 
     graphblas.ss.config["nthreads"] = 1 if graphblas_forked else _count
