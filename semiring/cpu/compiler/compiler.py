@@ -31,10 +31,11 @@ from numba.core.typing import fold_arguments, make_concrete_template
 from numba.core.utils import pysignature
 from numba.extending import intrinsic
 
+from ...kernels.content import references
 from . import alike
 from .arguments import ALIGNED, C_CONTIGUOUS, MachineCode
 from .entry import Entry
-from .references import Helper, references
+from .references import Helper
 from .target import Kernels, contexts, override
 
 ALLOCATES = {"arange", "copy", "empty", "empty_like", "flatnonzero", "full", "ones", "sort", "zeros", "zeros_like"}

@@ -22,10 +22,11 @@ import numpy as np
 from formats.undisturbed import undisturbed
 
 from ...kernels.compiling import compiling
+from ...kernels.content import content
 from ...kernels.interrupts import WORD, asked, interrupted, look
 from ...kernels.machine_code import CPU
 from .arguments import MachineCode, expected, kind, plain
-from .references import Helper, content, label
+from .references import Helper, label
 
 
 class Kernel(Helper):
