@@ -1,4 +1,4 @@
-"""Signals that raise: during first calls, of which kernels are compiled or loaded, in long calls, and while files are read.
+"""Signals that raise, in first calls, for which kernels are compiled or loaded, and in long calls.
 
 Each case is a process of its own, in which a signal comes at a random time of a first call. The call raises
 KeyboardInterrupt, or is done; every later call is right, and nothing is said on stderr.
@@ -16,7 +16,7 @@ import pytest
 
 from .conftest import writable
 
-FIRST_CALL = '''
+FIRST_CALL = """
 import os, signal, sys, threading
 import numpy as np
 from formats import from_edges, from_scipy, read
@@ -61,7 +61,7 @@ for each in (name, "plus_times" if name != "plus_times" else "min_max", name):
     ours, theirs = CALLS[each]
     np.testing.assert_allclose(ours(), theirs(), err_msg=each)
 print(said)
-'''
+"""
 CALLS = {"plus_times": 1.2, "min_max": 1.5, "own": 2.0, "mxm": 2.5, "sssp": 4.0}
 """Seconds that a first call takes, roughly, where nothing is kept."""
 

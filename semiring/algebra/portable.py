@@ -33,8 +33,8 @@ class Portable:
         if nameless and not _takes_functions():
             kind, name = type(self).__name__, parts.get("name", "")
             raise pickle.PicklingError(
-                f"{kind} {name!r} is not pickled, for pickle finds no name for its {nameless[0]}=: define that function "
-                "with def at the top of a module, or use cloudpickle"
+                f"{kind} {name!r} is not pickled, for pickle finds no name for its {nameless[0]}=: define that "
+                "function with def at the top of a module, or use cloudpickle"
             )
         return type(self), tuple(parts.values())
 

@@ -51,7 +51,7 @@ def stop(call: Call, work: Iterable[Future[Any]]) -> None:
 
     def count(done: Future[Any] | None = None) -> None:
         with _counting:
-            left.discard(done)  # type: ignore[arg-type]
+            left.discard(done)
             (interrupted.add if left else interrupted.discard)(call)
             WORD.value = len(interrupted)
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from ...kernels.content import Opaque, references
 
+
 class Tools(Opaque):
     """Modules that operations are written with, imported when an operation is compiled."""
 
@@ -29,7 +30,6 @@ class Tools(Opaque):
         from numba.core import cgutils
 
         return cgutils
-
 
     def told(self, tell: Callable[[Any], Any]) -> tuple[Any, ...]:
         return ("tools",)
