@@ -25,9 +25,27 @@ _usable: ModuleType | None = None
 """The CuPy module that passed every check of `cupy`."""
 
 
+_forked = False
+"""Had a process that this one is forked from used a GPU?"""
+
+
+def _begin_anew() -> None:
+    global _forked
+    _forked = _forked or _usable is not None
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_begin_anew)
+
+
 def cupy() -> ModuleType:
     """The CuPy module, or `DeviceUnavailable` with the reason in one sentence. A success is checked only once."""
     global _usable
+    if _forked:
+        raise DeviceUnavailable(
+            "a GPU that a process has used is not there for its forked children: start them with "
+            "multiprocessing.get_context('spawn')"
+        )
     if _usable is None or sys.modules.get("cupy") is not _usable:
         _usable = _usable_cupy()
     return _usable

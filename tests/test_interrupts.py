@@ -86,6 +86,56 @@ def test_after_an_interrupted_first_call_every_call_is_right(seed, cached, tmp_p
     assert done.stdout in ("interrupted\n", "done\n")
 
 
+LONG_CALL = """
+import os, signal, sys, threading, time
+import numpy as np
+from formats import from_edges
+from semiring import mxm, set_threads
+import algorithms as al
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+rng = np.random.default_rng(5)
+n = 60_000
+ends = rng.integers(0, n, (2, 10 * n))
+A = from_edges(*ends, rng.integers(1, 100, 10 * n).astype(float), shape=(n, n))
+few = from_edges([0, 1, 2], [1, 2, 0], [1.0, 2.0, 3.0])
+side = np.arange(300 * 300).reshape(300, 300)
+across, down = np.stack([side[:, :-1], side[:, 1:]]), np.stack([side[:-1], side[1:]])
+ways = np.concatenate([across.reshape(2, -1), down.reshape(2, -1)], axis=1)
+grid = from_edges(*ways, rng.integers(1, 9, ways.shape[1]), shape=300 * 300, directed=False)
+CALLS = {
+    "betweenness": lambda A: al.betweenness_centrality(A),
+    "weighted betweenness": lambda A: al.betweenness_centrality(A, weighted=True),
+    "closeness": lambda A: al.closeness_centrality(A, weighted=True),
+    "many": lambda A: al.sssp(A, sources=list(range(min(3000, A.nrows)))),
+    "product": lambda A: mxm(A, np.ones((A.nrows, 4000 if A.nrows > 9 else 2)), "min_plus"),
+    "grid": lambda A: al.betweenness_centrality(grid if A.nrows > 9 else few),
+}
+for name in sys.argv[1:]:
+    CALLS[name](few)
+    threading.Timer(0.7, os.kill, [os.getpid(), signal.SIGINT]).start()
+    begin = time.perf_counter()
+    try:
+        CALLS[name](A)
+        print(name, "was done")
+    except KeyboardInterrupt:
+        raised = time.perf_counter() - begin
+        time.sleep(1)
+        busy = sum(os.times()[:2])
+        time.sleep(0.5)
+        on = sum(os.times()[:2]) - busy
+        print(name, "goes on" if on > 0.1 else "has ended", "" if raised < 2 else raised)
+"""
+
+
+def test_nothing_goes_on_after_an_interrupted_call():
+    names = ["betweenness", "weighted betweenness", "closeness", "many", "product", "grid"]
+    command = [sys.executable, "-c", LONG_CALL, *names]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=Path(__file__).parents[1], timeout=120)
+    assert done.stderr == ""
+    assert done.stdout.split("\n")[:-1] == [f"{name} has ended " for name in names]
+
+
 @pytest.mark.nightly
 @pytest.mark.parametrize("seed", range(100, 300))
 def test_two_hundred_interrupts_break_nothing(seed, tmp_path):

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 import algorithms as al
-from formats import from_edges
+from formats import DeviceUnavailable, from_edges, gpu
 from semiring import (
     MinPlus,
     Verb,
@@ -218,3 +218,15 @@ def test_a_child_within_a_block_of_threads_has_its_own(expected):
 def pool_left() -> None:
     with threads(3):
         assert get_threads() == 3
+
+
+def test_a_child_of_a_process_that_has_used_a_gpu_says_what_to_do(monkeypatch):
+    monkeypatch.setattr(gpu, "_usable", object())
+
+    def ask() -> None:
+        with pytest.raises(DeviceUnavailable, match=r"forked children: start them with multiprocessing\..*'spawn'"):
+            from_edges([0], [1]).to(device="cuda")
+        product_is_right(6)
+
+    in_child(ask)
+    in_child(lambda: in_child(ask))

@@ -23,7 +23,7 @@ from ..verbs.arguments import NONE
 from ..verbs.verbs import dense_mxm
 from . import exact
 from .compiled import as_plain
-from .compiler.stopping import interrupted
+from .compiler.references import interrupted
 from .loops.compressed import ANY
 from .plain import is_shipped
 from .threads import PIECES_PER_THREAD, cut, cut_evenly, get_threads, run

@@ -24,7 +24,7 @@ from ..verbs.arguments import NONE
 from ..verbs.registry import Vector
 from ..verbs.verbs import dense_dense
 from .columns import Steps, lanes, vectorizes
-from .compiler.stopping import interrupted
+from .compiler.references import interrupted
 from .kernels import compiled
 from .plain import plain_pair, sums_stay_within
 from .threads import PIECES_PER_THREAD, SMALL, get_threads, run

@@ -26,7 +26,7 @@ from formats import CSR
 from formats.arrays import index_dtype
 from formats.matrix.facts import LONGEST
 from formats.storage.orientation import by_columns
-from semiring.cpu.compiler.stopping import interrupted
+from semiring.cpu.compiler.references import interrupted
 from semiring.cpu.kernels import compiled
 from semiring.cpu.threads import get_threads, run
 from semiring.verbs.explanation import facts

@@ -13,7 +13,7 @@ import numpy as np
 from formats import CSR
 from formats.arrays import index_dtype
 from formats.storage.orientation import by_columns, is_symmetric
-from semiring.cpu.compiler.stopping import interrupted
+from semiring.cpu.compiler.references import interrupted
 from semiring.cpu.kernels import compiled, inlined
 
 SHORT = 8

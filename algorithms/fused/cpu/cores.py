@@ -16,7 +16,7 @@ import numpy as np
 from algorithms.shared.edges import undirected_pattern
 from formats import CSR
 from formats.storage.orientation import compressed
-from semiring.cpu.compiler.stopping import interrupted
+from semiring.cpu.compiler.references import interrupted
 from semiring.cpu.kernels import compiled
 
 

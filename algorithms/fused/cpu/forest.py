@@ -28,7 +28,7 @@ from formats.matrix.facts import Fact
 from formats.storage.compressed import rows_within, strips
 from formats.storage.orientation import by_columns, has_columns, is_symmetric
 from semiring import ewise_add
-from semiring.cpu.compiler.stopping import interrupted
+from semiring.cpu.compiler.references import interrupted
 from semiring.cpu.kernels import compiled, inlined
 from semiring.cpu.packed import column, columns_of
 from semiring.cpu.threads import get_threads

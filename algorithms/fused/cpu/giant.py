@@ -23,7 +23,7 @@ import numpy as np
 from formats import CSR
 from formats.arrays import index_dtype
 from formats.storage.orientation import by_columns, has_columns
-from semiring.cpu.compiler.stopping import interrupted
+from semiring.cpu.compiler.references import interrupted
 from semiring.cpu.kernels import compiled
 from semiring.cpu.threads import get_threads, run
 

@@ -21,7 +21,7 @@ from algorithms.shared.errors import broken_law
 from algorithms.shared.single_source import Exact, Until
 from formats import CSR
 from semiring import Semiring
-from semiring.cpu.compiler.stopping import interrupted
+from semiring.cpu.compiler.references import interrupted
 from semiring.verbs.explanation import explained, facts
 
 from .near_far import fits, full_values

@@ -32,7 +32,7 @@ from algorithms.shared.errors import NegativeCycle
 from algorithms.shared.single_source import Exact, Until
 from formats import CSR
 from semiring import MONOIDS, OPERATORS, Semiring
-from semiring.cpu.compiler.stopping import interrupted
+from semiring.cpu.compiler.references import interrupted
 from semiring.cpu.kernels import compiled, inlined, product_function
 from semiring.statistics import magnitude
 from semiring.vectors import at_the_end

@@ -21,7 +21,7 @@ import numpy as np
 
 from formats.arrays import index_dtype
 from formats.preparation.weights import ordinals
-from semiring.cpu.compiler.stopping import interrupted
+from semiring.cpu.compiler.references import interrupted
 from semiring.cpu.kernels import compiled, inlined
 from semiring.cpu.packed import Columns, column
 

@@ -26,7 +26,7 @@ from formats import CSR
 from formats.matrix.facts import Fact
 from semiring import Semiring
 from semiring.cpu.columns import vectorizes
-from semiring.cpu.compiler.stopping import interrupted
+from semiring.cpu.compiler.references import interrupted
 from semiring.cpu.kernels import compiled, inlined
 from semiring.cpu.lanes import across, on_stack, total
 from semiring.cpu.threads import get_threads, run

@@ -22,7 +22,7 @@ from algorithms.shared.single_source import Exact, Until
 from formats import CSR
 from semiring import MONOIDS, Semiring
 from semiring.algebra.semirings import end_of_range
-from semiring.cpu.compiler.stopping import interrupted
+from semiring.cpu.compiler.references import interrupted
 from semiring.cpu.threads import get_threads, run
 from semiring.verbs.batch import Rows
 from semiring.verbs.explanation import facts

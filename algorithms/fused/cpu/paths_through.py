@@ -22,7 +22,7 @@ import numpy as np
 
 from algorithms.distances_in_blocks import blocks_of_distances
 from formats import CSR
-from semiring.cpu.compiler.stopping import interrupted
+from semiring.cpu.compiler.references import interrupted
 from semiring.cpu.kernels import compiled, inlined
 from semiring.cpu.threads import get_threads, run
 

@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from semiring import MONOIDS, OPERATORS, Semiring, better, no_worse
-from semiring.cpu.compiler.stopping import interrupted
+from semiring.cpu.compiler.references import interrupted
 from semiring.cpu.kernels import compiled, inlined, plain_product, product_function
 
 from .atomics import added, exchanged, prefetched

@@ -16,8 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from semiring.cpu.compiler.references import operation, tools
-from semiring.cpu.compiler.stopping import interrupted
+from semiring.cpu.compiler.references import interrupted, operation, tools
 from semiring.cpu.kernels import compiled, inlined
 from semiring.cpu.threads import run
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from semiring.cpu.compiler.stopping import interrupted
+from semiring.cpu.compiler.references import interrupted
 from semiring.cpu.kernels import compiled, inlined
 
 from .atomics import added, prefetched

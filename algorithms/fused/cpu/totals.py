@@ -21,8 +21,7 @@ import numpy as np
 from algorithms.distance_totals import Totals
 from formats import CSR
 from formats.storage.orientation import by_columns, is_symmetric
-from semiring.cpu.compiler.references import operation, tools
-from semiring.cpu.compiler.stopping import interrupted
+from semiring.cpu.compiler.references import interrupted, operation, tools
 from semiring.cpu.kernels import compiled, inlined
 from semiring.cpu.threads import share
 

@@ -300,7 +300,7 @@ def _lanes(builder: Any, first: int, count: int, vectors: bool) -> Iterator[Any]
     following = builder.add(lane, word(1))
     lane.add_incoming(following, builder.block)
     again = builder.cbranch(builder.icmp_unsigned("<", following, word(first + count)), body, after)
-    again.set_metadata("llvm.loop", _hints(builder.module, count if vectors else 0))
+    again.set_metadata("llvm.loop", _hints(builder.module, count if vectors and count > 2 else 0))
     builder.position_at_end(after)
 
 

@@ -22,7 +22,7 @@ import numpy as np
 
 from formats.progress import Bar
 from semiring import Law, Semiring
-from semiring.cpu.compiler.stopping import interrupted
+from semiring.cpu.compiler.references import interrupted
 from semiring.cpu.kernels import compiled
 from semiring.cpu.threads import get_threads, run
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from semiring import Semiring
 from semiring.cpu.columns import vectorizes
-from semiring.cpu.compiler.stopping import interrupted
+from semiring.cpu.compiler.references import interrupted
 from semiring.cpu.kernels import compiled
 from semiring.cpu.lanes import across, copied, on_stack, prefetched
 
