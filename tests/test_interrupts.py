@@ -47,12 +47,12 @@ def relaxed():
 
 
 name, seconds, kind = sys.argv[1], float(sys.argv[2]), sys.argv[3]
-if kind == "SIGALRM":
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-else:
-    threading.Timer(seconds, os.kill, [os.getpid(), signal.SIGINT]).start()
 said = "done"
 try:
+    if kind == "SIGALRM":
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+    else:
+        threading.Timer(seconds, os.kill, [os.getpid(), signal.SIGINT]).start()
     CALLS[name][0]()
     threading.Event().wait(seconds + 1)
 except KeyboardInterrupt:
