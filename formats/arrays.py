@@ -8,7 +8,6 @@ from __future__ import annotations
 import operator
 import sys
 from collections.abc import Iterable, Sequence
-from importlib import import_module
 from typing import Any, Literal, NoReturn, TypeAlias, TypeVar
 
 import numpy as np
@@ -19,6 +18,7 @@ from .gpu import clause, cupy
 from .hooks import CAST, LOOKED_THROUGH
 from .memory import OutOfDeviceMemory
 from .places import Device, Place, find_place, free_and_total, is_array, own_allocator, place_of
+from .undisturbed import imported
 
 type_names = ("bool", "int32", "int64", "float32", "float64")
 DTYPES = tuple(np.dtype(name) for name in type_names)
@@ -481,7 +481,7 @@ def optional(module: str, what: str) -> Any:
     """The module; ModuleNotFoundError says `what` needs its package, and how to get it."""
     package = module.partition(".")[0]
     try:
-        return import_module(module)
+        return imported(module)
     except ModuleNotFoundError as error:
         if error.name != package:
             raise

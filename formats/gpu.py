@@ -8,6 +8,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from . import system
+
 
 class DeviceUnavailable(RuntimeError):
     """`device="cuda"` was asked for where it cannot be had; the message says why, in one sentence.
@@ -25,9 +27,26 @@ _usable: ModuleType | None = None
 """The CuPy module that passed every check of `cupy`."""
 
 
+_forked = False
+"""Had a process that this one is forked from used a GPU?"""
+
+
+def _begin_anew() -> None:
+    global _forked
+    _forked = _forked or _usable is not None
+
+
+system.in_a_forked_child(_begin_anew)
+
+
 def cupy() -> ModuleType:
     """The CuPy module, or `DeviceUnavailable` with the reason in one sentence. A success is checked only once."""
     global _usable
+    if _forked:
+        raise DeviceUnavailable(
+            "a GPU that a process has used is not there for its forked children: start them with "
+            "multiprocessing.get_context('spawn')"
+        )
     if _usable is None or sys.modules.get("cupy") is not _usable:
         _usable = _usable_cupy()
     return _usable

@@ -11,6 +11,8 @@ from functools import cache
 from types import FunctionType
 from typing import Any, TypeVar
 
+from .undisturbed import imported, undisturbed
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -60,12 +62,15 @@ def machine_code(function: Callable[..., Any]) -> Any:
     """The function as machine code; that is kept on disk if `semiring` is imported, too."""
     if KERNEL.answer is not None:
         return KERNEL.answer(function)
-    import numba
+    made = undisturbed(lambda: _by_numba(function))
+    return lambda *arguments: undisturbed(lambda: made(*arguments))  # which may compile it
 
+
+def _by_numba(function: Callable[..., Any]) -> Any:
     known = function.__globals__  # functions that it calls have to be machine code, too
-    called = {name: machine_code(known[name]) for name in function.__code__.co_names if _is_plain(known.get(name))}
+    called = {name: _by_numba(known[name]) for name in function.__code__.co_names if _is_plain(known.get(name))}
     alike = FunctionType(function.__code__, known | called, function.__name__, function.__defaults__)
-    return numba.njit(alike, nogil=True)
+    return imported("numba").njit(alike, nogil=True)
 
 
 def _is_plain(value: Any) -> bool:

@@ -67,8 +67,9 @@ class Place:
     @property
     def is_current(self) -> bool:
         """Would a kernel that is launched now run here? Always true of the host."""
-        cp = sys.modules.get("cupy")
-        return self.on_host or self.ordinal == (0 if cp is None else cp.cuda.runtime.getDevice())
+        if self.on_host:
+            return True
+        return self.ordinal == (cupy().cuda.runtime.getDevice() if "cupy" in sys.modules else 0)
 
     def scope(self) -> AbstractContextManager[Any]:
         """A context within which this is the current device."""

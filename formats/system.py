@@ -48,6 +48,13 @@ def in_a_forked_child(call: Callable[[], object]) -> None:
         register(after_in_child=call)
 
 
+def around_a_fork(before: Callable[[], object], after: Callable[[], object]) -> None:
+    """Call `before` in a process that is about to fork, and `after` then in both, where processes can be forked."""
+    register: Any = getattr(os, "register_at_fork", None)
+    if register is not None:
+        register(before=before, after_in_parent=after, after_in_child=after)
+
+
 def interrupt_main_thread() -> None:
     """Ctrl-C for the main thread: a signal to the process may reach any, and then a sleep of that one goes on."""
     waits, sends = threading.main_thread().ident, getattr(signal, "pthread_kill", None)

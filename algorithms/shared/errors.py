@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from semiring import Semiring
@@ -34,6 +34,9 @@ class NegativeCycle(ValueError):
         self.cycle = list(cycle)
         kind = "a cycle that improves each time round, as a negative one does"
         super().__init__(f"{kind}, is reachable from the source: {walk(cycle)}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.cycle,), self.__dict__
 
 
 def walk(cycle: Sequence[int]) -> str:

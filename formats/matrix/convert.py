@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from ..arrays import Array, contiguous, filled_dtype, namespace, optional
+from ..undisturbed import imported
 from .contract import Storage
 from .footprint import check_conversion
 from .routes import CONVERSIONS, route, stays
@@ -111,7 +112,7 @@ def to_graphblas(A: Storage) -> graphblas.Matrix:
     """See `Matrix.to_graphblas`."""
     check_on_cpu(A)
     try:
-        import graphblas as gb
+        gb = imported("graphblas")
     except ImportError as error:
         raise ImportError(f"to_graphblas needs python-graphblas, which cannot be imported here: {error}") from error
     rows: Any = convert(A, Storage.formats["csr"])

@@ -14,14 +14,18 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import lru_cache
+from types import FunctionType
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
 from formats.arrays import Array, is_array
+from formats.undisturbed import imported, undisturbed
 
+from ..kernels.content import content
+from .portable import Portable, made
 from .translation import INTEGER, Untranslatable, cuda_expression
 
 Scalar = Callable[[Any, Any], Any]
@@ -42,12 +46,23 @@ ON_GPU: dict[type, Callable[..., Any]] = {}
 """What applies a BinaryOp, a UnaryOp or a Predicate to CuPy arrays; `cuda/elementwise.py` registers it."""
 
 
+TABLES: dict[str, Any] = {}
+"""Every table by its kind."""
+
+
+def _of_table(kind: str, *name: str) -> Any:
+    """A table, or what is there under a name."""
+    return TABLES[kind][name[0]] if name else TABLES[kind]
+
+
 class Names(dict[str, V]):
     """What there is of a kind, by name; KeyError tells the names."""
 
     def __init__(self, kind: str, named: Iterable[V]) -> None:
         super().__init__({each.name: each for each in named})
-        self.kind = kind
+        self.kind, TABLES[kind] = kind, self
+        for name, each in self.items():
+            made(each, (_of_table, (kind, name)))
 
     def unknown(self, name: object) -> str:
         """What is said of a name that there is not."""
@@ -55,6 +70,9 @@ class Names(dict[str, V]):
 
         meant = "".join(f"did you mean {near!r}? " for near in get_close_matches(str(name), self, 1))
         return f"unknown {self.kind} {name!r}; {meant}there are {', '.join(self)}"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _of_table, (self.kind,)
 
     def __missing__(self, name: object) -> V:
         raise KeyError(self.unknown(name))
@@ -84,9 +102,9 @@ class Saturating:
     """The (low, high) of the exact results for operands within two (low, high), in Python integers."""
 
 
-@dataclass(frozen=True)
-class BinaryOp:
-    """A function of two values.
+@dataclass(frozen=True, eq=False)
+class BinaryOp(Portable):
+    """A function of two values. Two are equal if they do the same by the same code.
 
     Args:
         name: how it is called.
@@ -134,6 +152,26 @@ class BinaryOp:
         if self.reads not in ("ab", "a", "b", ""):
             raise ValueError(f"reads= of the operator {self.name!r} must be 'ab', 'a', 'b' or '', got {self.reads!r}")
 
+    def __eq__(self, other: object) -> bool:
+        if self is other or not isinstance(other, BinaryOp):
+            return self is other
+        return self.name == other.name and self._content == other._content
+
+    def __hash__(self) -> int:
+        known = self.__dict__.get("_hash")
+        if known is None:
+            known = self.__dict__["_hash"] = hash((self.name, self._content))
+        return known
+
+    @functools.cached_property
+    def _content(self) -> tuple[Any, ...]:
+        """What it does: an operator that is made anew in each call has the kernels of the first."""
+        parts = tuple(getattr(self, field.name) for field in fields(self))
+        try:
+            return tuple(content(part) if isinstance(part, FunctionType) else part for part in parts)
+        except Exception:  # a function refers to what has no content, as a lock
+            return parts
+
     def __call__(self, a: Any, b: Any) -> Any:
         """The operator on arrays or scalars, in NumPy's common dtype, with the saturation of integers."""
         return self.checked(self.computed(a, b))
@@ -151,7 +189,7 @@ class BinaryOp:
         dtype = np.result_type(a, b)
         if self.partial:
             return self._partial(a, b, dtype)
-        apply = self.array if self.array is not None else functools.partial(_elementwise, self.scalar)
+        apply = self.array if self.array is not None else functools.partial(_elementwise, self)
         if self.boolean or dtype.kind != "i":
             return apply(a, b)
         if dtype == np.int64 and self.saturating is not None:
@@ -210,20 +248,20 @@ def _on_gpu(obj: Any) -> bool:
     return not isinstance(obj, np.ndarray) and is_array(obj)
 
 
-def _elementwise(scalar: Scalar, a: Any, b: Any) -> Any:
-    """`scalar` of arrays or scalars, compiled at the first call on their dtypes; NumPy says how wide floats are."""
+def _elementwise(op: BinaryOp, a: Any, b: Any) -> Any:
+    """`op.scalar` of arrays or scalars, compiled at the first call on their dtypes; NumPy says how wide floats are."""
     dtype = np.result_type(a, b)
     if dtype.kind == "f":
         a, b = np.asarray(a, dtype), np.asarray(b, dtype)
-    return _vectorized(scalar, np.result_type(a), np.result_type(b))(a, b)
+    return _vectorized(op, np.result_type(a), np.result_type(b))(a, b)
 
 
 @lru_cache(maxsize=256)
-def _vectorized(scalar: Scalar, *dtypes: np.dtype) -> Callable[[Any, Any], Any]:
-    """`scalar` as a NumPy ufunc for the dtypes: one that was compiled for floats would take integers for such."""
-    import numba
-
-    return numba.vectorize(scalar)
+def _vectorized(op: BinaryOp, *dtypes: np.dtype) -> Callable[[Any, Any], Any]:
+    """`op.scalar` as a NumPy ufunc for the dtypes: one that was compiled for floats would take integers for such."""
+    made = undisturbed(lambda: imported("numba").vectorize(op.scalar))
+    undisturbed(lambda: made(*(np.ones(1, dtype) for dtype in dtypes)))
+    return made
 
 
 # --- saturation in int64 ------------------------------------------------------------------------------------------
@@ -566,7 +604,7 @@ def find_op(op: BinaryOp | str) -> BinaryOp:
 
 
 @dataclass(frozen=True)
-class UnaryOp:
+class UnaryOp(Portable):
     """A function of one value.
 
     Args:

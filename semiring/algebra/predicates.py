@@ -9,7 +9,6 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -19,12 +18,13 @@ from formats.places import place_of
 from formats.vector import is_scalar
 
 from .ops import ON_GPU, OPERATORS, SYMBOLS, BinaryOp, find_op
+from .portable import Portable, made, made_once
 from .semirings import MONOIDS, Semiring
 from .translation import Untranslatable, cuda_expression
 
 
 @dataclass(frozen=True)
-class Predicate:
+class Predicate(Portable):
     """A condition on an entry, for `select`.
 
     Args:
@@ -66,6 +66,7 @@ PREDICATES = tuple(_POSITIONS)
 """The names of the predicates on positions."""
 
 
+@made_once
 def on_position(name: str, diagonal: int = 0) -> Predicate:
     """The predicate of that name: on and below ("tril"), on and above ("triu"), on or off the diagonal j - i = k."""
     compare = OPERATORS[_POSITIONS[name]]
@@ -79,6 +80,7 @@ def on_position(name: str, diagonal: int = 0) -> Predicate:
     )
 
 
+@made_once
 def tight(semiring: Semiring) -> Predicate:
     """row ⊗ value = col, between present values: the edge (i, j) achieves the value at j.
 
@@ -105,6 +107,7 @@ def tight(semiring: Semiring) -> Predicate:
     return Predicate(f"tight_{semiring.name}", holds, cuda, semiring, ("value", "row", "col"))
 
 
+@made_once
 def nearer(semiring: Semiring) -> Predicate:
     """row is strictly better than col in ⊕'s order.
 
@@ -131,6 +134,7 @@ def nearer(semiring: Semiring) -> Predicate:
     )
 
 
+@made_once
 def lost(semiring: Semiring) -> Predicate:
     """row and value are present, col is not: a finite row ⊗ value has saturated to the semiring's zero.
 
@@ -167,6 +171,10 @@ within = Predicate(
 
 differs = Predicate("differs", lambda i, j, value, row, col: row != col, "row != col", reads=("row", "col"))
 """The vectors hold something else at the two ends: an edge between parts."""
+
+
+made(within, "within")
+made(differs, "differs")
 
 
 def of_entries(function: Callable[..., Any], other: Any = None) -> Predicate:
@@ -237,7 +245,7 @@ def _compared(add: BinaryOp, text: str) -> str | None:
         return None
 
 
-@lru_cache(maxsize=64)
+@made_once
 def better(semiring: Semiring) -> BinaryOp:
     """The comparison a ⊕ b = a ≠ b: is a strictly better than b in ⊕'s order?
 
@@ -265,7 +273,7 @@ def better(semiring: Semiring) -> BinaryOp:
     )
 
 
-@lru_cache(maxsize=64)
+@made_once
 def no_worse(semiring: Semiring) -> BinaryOp:
     """The comparison a ⊕ b = a: is a at least as good as b in ⊕'s order?
 

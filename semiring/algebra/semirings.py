@@ -21,6 +21,7 @@ from formats import DTYPES
 from formats.arrays import Array, Scalar
 
 from .ops import OPERATORS, POSITIONS, BinaryOp, Names, find_op
+from .portable import Portable, made_once
 from .translation import literal
 
 Identity = Literal["lowest", "highest"] | int | float | bool
@@ -50,7 +51,7 @@ class Law(StrEnum):
 
 
 @dataclass(frozen=True)
-class Monoid:
+class Monoid(Portable):
     """An associative, commutative operator with an identity.
 
     Args:
@@ -99,7 +100,7 @@ class Monoid:
 
 
 @dataclass(frozen=True)
-class Semiring:
+class Semiring(Portable):
     """A monoid ⊕ and an operator ⊗.
 
     A semiring of your own is usable wherever a shipped one is, on every format and backend.
@@ -161,9 +162,6 @@ class Semiring:
         if known is None:
             known = self.__dict__["_hash"] = hash((self.add, self.mul, self.dtypes, self.one, self.laws, self.domain))
         return known
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Semiring, (self.add, self.mul, self.dtypes, self.one, self.laws, self.domain)
 
     @property
     def name(self) -> str:
@@ -293,8 +291,12 @@ def find_semiring(semiring: Semiring | str) -> Semiring:
         return semiring
     if not isinstance(semiring, str):
         raise TypeError(f"expected a Semiring or its name, got {type(semiring).__name__}")
-    if semiring in SEMIRINGS:
-        return SEMIRINGS[semiring]
+    return SEMIRINGS[semiring] if semiring in SEMIRINGS else _found(semiring)
+
+
+@made_once
+def _found(semiring: str) -> Semiring:
+    """Likewise, put together once."""
     add, _, mul = semiring.partition("_")
     if mul in POSITIONS and add in ("min", "max", "plus", "any"):
         return Semiring(MONOIDS["min" if add == "any" else add], POSITIONS[mul])

@@ -23,6 +23,7 @@ from ..verbs.arguments import NONE
 from ..verbs.verbs import dense_mxm
 from . import exact
 from .compiled import as_plain
+from .compiler.references import interrupted
 from .loops.compressed import ANY
 from .plain import is_shipped
 from .threads import PIECES_PER_THREAD, cut, cut_evenly, get_threads, run
@@ -147,6 +148,8 @@ def _gather(
         totals, before, places = room(values), room(values), room(k)
         last = np.uintp(max(indices.size, 1) - 1)
         for i in range(start, stop):
+            if interrupted():
+                break
             entry, end = np.uintp(indptr[i]), np.uintp(indptr[i + 1])
             if masked and not wanted[i]:
                 end = entry

@@ -24,6 +24,7 @@ from ..verbs.arguments import NONE
 from ..verbs.registry import Vector
 from ..verbs.verbs import dense_dense
 from .columns import Steps, lanes, vectorizes
+from .compiler.references import interrupted
 from .kernels import compiled
 from .plain import plain_pair, sums_stay_within
 from .threads import PIECES_PER_THREAD, SMALL, get_threads, run
@@ -130,6 +131,8 @@ def _tiles(semiring: Semiring, dtype: np.dtype, plain: bool, lanes: int, argumen
         for panel in range(first_panel, last_panel):
             first, base = min(panel * lanes, columns - lanes), panel * n * lanes
             for i in range(start, stop, ROWS):
+                if interrupted():
+                    break
                 rows = i, min(i + 1, stop - 1), min(i + 2, stop - 1), min(i + 3, stop - 1)
                 clear(totals)
                 none(chunks)

@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from formats.undisturbed import undisturbed
+
 from ..algebra.ops import OPERATORS, BinaryOp
 from ..algebra.semirings import Law, Semiring
 from .compiler.jit import Kernel
@@ -57,8 +59,11 @@ def _terms(semiring: Semiring, dtype: np.dtype, matrix_first: bool, plain: bool)
 
 def check_operator(op: BinaryOp, dtype: np.dtype) -> None:
     """ValueError with the operator and the reason, if a user's own one does not compile, or gives no number."""
-    if OPERATORS.get(op.name) == op:
-        return
+    if OPERATORS.get(op.name) != op:
+        undisturbed(lambda: _check_compiled(op, dtype))
+
+
+def _check_compiled(op: BinaryOp, dtype: np.dtype) -> None:
     import numba
     from numba.core.errors import NumbaError
     from numba.core.types import Boolean, Number

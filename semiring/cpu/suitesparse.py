@@ -20,7 +20,6 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from functools import lru_cache
-from threading import Lock
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -29,12 +28,13 @@ import numpy as np
 from formats import CSC, CSR, Matrix
 from formats.matrix.facts import Fact
 from formats.places import HOST
+from formats.undisturbed import undisturbed
 
 from ..algebra.semirings import Semiring
 from ..verbs.masks import VectorWrite
+from . import threads
 from .plain import Operand, is_shipped, plain_operand
 from .ranges import holds_zero
-from .threads import configure_graphblas
 
 if TYPE_CHECKING:
     import graphblas
@@ -45,21 +45,18 @@ Compressed = CSR | CSC
 WAITING = ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT")
 """Variables of the environment in which a user may say how threads wait."""
 
-_starting = Lock()
-
 
 HANDLE: Fact[Handle] = Fact("GraphBLAS matrix")
 """Given: the zero whose entries are left out, or None."""
 
 
+@lru_cache(maxsize=1)
 def library() -> Any:
     """python-graphblas, started and told the number of threads; None where it cannot be imported."""
-    with _starting:  # a module that another thread is still importing has not all its names
-        return _library()
+    return undisturbed(_started)
 
 
-@lru_cache(maxsize=1)
-def _library() -> ModuleType | None:
+def _started() -> ModuleType | None:
     """Its threads sleep while they wait, unless the user says otherwise: those that spin keep others from working.
 
     (On two cores that others use, too, a product of 2 ms took 16.)
@@ -70,7 +67,7 @@ def _library() -> ModuleType | None:
     try:
         import graphblas
 
-        configure_graphblas()
+        threads.configure_graphblas()
     except ImportError:
         return None
     finally:
@@ -90,14 +87,16 @@ def named_semiring(semiring: Semiring) -> Any | None:
     if semiring.add.name == "any" and semiring.mul.reads:  # SuiteSparse takes any, we take the first
         return None
     gb = library()
-    return None if gb is None else getattr(gb.semiring, semiring.name, None)
+    return None if gb is None else undisturbed(lambda: getattr(gb.semiring, semiring.name, None))
 
 
 def operand(A: Compressed, x: np.ndarray, semiring: Semiring, matrix_first: bool) -> Operand | None:
     """x for a product with A; None if GraphBLAS lacks the semiring, or something could wrap or become NaN.
 
-    And None if the handle, a copy, would exceed the user's limit of memory.
+    And None if the handle, a copy, would exceed the user's limit of memory, or OpenMP's threads are a parent's.
     """
+    if threads.graphblas_forked:
+        return None
     suits = named_semiring(semiring) is not None and (HOST.limit is None or _has_room(A, semiring))
     return plain_operand(A, x, semiring, matrix_first) if suits else None
 
@@ -186,7 +185,11 @@ def _typed(semiring: Semiring, dtype: np.dtype) -> tuple[Any, Any, Any]:
     """SuiteSparse's own semiring, its ⊕ as an operator, and the type, for a dtype."""
     gb, algebra = library(), named_semiring(semiring)
     assert algebra is not None
-    return algebra[dtype].gb_obj, algebra.monoid.binaryop[dtype].gb_obj, gb.dtypes.lookup_dtype(dtype).gb_obj
+
+    def find() -> tuple[Any, Any, Any]:
+        return algebra[dtype].gb_obj, algebra.monoid.binaryop[dtype].gb_obj, gb.dtypes.lookup_dtype(dtype).gb_obj
+
+    return undisturbed(find)
 
 
 def _full_product(A: Compressed, x: np.ndarray, semiring: Semiring, matrix_first: bool) -> np.ndarray:

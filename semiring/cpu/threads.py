@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from typing import Any
 
@@ -13,6 +13,9 @@ import numpy as np
 
 from formats import system
 from formats.hooks import CORES
+
+from ..kernels import interrupts
+from ..kernels.interrupts import Call
 
 SMALL = 1 << 15
 """Work of fewer entries than this is not worth handing to another thread."""
@@ -23,7 +26,8 @@ PIECES_PER_THREAD = 4
 _count = len(system.cores())
 _pool: ThreadPoolExecutor | None = None
 _asked = False
-_within = threading.local()
+_forks = 0
+"""How many forks lie between the first process and this one. A pool's threads are those of the process it is of."""
 
 
 def get_threads() -> int:
@@ -89,20 +93,36 @@ def threads(count: int) -> Iterator[None]:
         1
     """
     global _pool
-    before, pool = get_threads(), _pool
+    before, pool, forks = get_threads(), _pool, _forks
     set_threads(count)
     try:
         yield
     finally:
         set_threads(before)
-        _pool = pool
+        _pool = pool if forks == _forks else None
 
 
 def configure_graphblas() -> None:
-    """Tell SuiteSparse:GraphBLAS the number of threads."""
+    """Tell SuiteSparse:GraphBLAS the number of threads: 1 where OpenMP has those of a parent."""
     import graphblas
 
-    graphblas.ss.config["nthreads"] = _count
+    graphblas.ss.config["nthreads"] = 1 if graphblas_forked else _count
+
+
+graphblas_forked = False
+"""Had a process that this one is forked from started SuiteSparse:GraphBLAS?"""
+
+
+def _begin_anew() -> None:
+    """In a child that was forked: it has none of its parent's threads."""
+    global _pool, _forks, graphblas_forked
+    _pool, _forks = None, _forks + 1
+    if sys.modules.get("suitesparse_graphblas"):
+        graphblas_forked = True
+        configure_graphblas()
+
+
+system.in_a_forked_child(_begin_anew)
 
 
 def run(work: Callable[..., Any], pieces: list[tuple[int, int]]) -> None:
@@ -110,12 +130,13 @@ def run(work: Callable[..., Any], pieces: list[tuple[int, int]]) -> None:
 
     Work that calls `run` itself does its pieces one after the other: threads that wait would keep others from working.
     """
-    if len(pieces) <= 1 or _count == 1 or getattr(_within, "work", False):
+    if len(pieces) <= 1 or _count == 1 or _is_within():
         for piece in pieces:
             work(*piece)
         return
-    for _ in _threads().map(lambda piece: work(*piece), pieces):
-        pass
+    with _together() as begin:
+        for done in [begin(work, *piece) for piece in pieces]:
+            done.result()
 
 
 def share(work: Callable[[int], object], count: int) -> None:
@@ -133,17 +154,42 @@ def share(work: Callable[[int], object], count: int) -> None:
                 return
             work(k)
 
-    if count <= 1 or _count == 1 or getattr(_within, "work", False):
+    if count <= 1 or _count == 1 or _is_within():
         take()
         return
-    helpers = [_threads().submit(take) for _ in range(min(_count, count) - 1)]
+    with _together() as begin:
+        helpers = [begin(take) for _ in range(min(_count, count) - 1)]
+        try:
+            take()
+        finally:
+            left = iter(())
+        for helper in helpers:
+            if not helper.cancel():
+                helper.result()
+
+
+@contextmanager
+def _together() -> Iterator[Callable[..., Future[Any]]]:
+    """What begins work by the pool. After an exception in the block, or Ctrl-C, none of it goes on."""
+    own = getattr(interrupts.here, "call", None)
+    call, begun = own or Call(), list[Future[Any]]()
+
+    def begin(work: Callable[..., Any], *parts: Any) -> Future[Any]:
+        def for_call() -> None:
+            interrupts.here.call = call
+            work(*parts)
+
+        begun.append(_threads().submit(for_call))
+        return begun[-1]
+
     try:
-        take()
-    finally:
-        left = iter(())
-        started = [helper for helper in helpers if not helper.cancel()]
-    for helper in started:
-        helper.result()
+        yield begin
+    except BaseException:
+        running = [each for each in begun if not each.cancel()]
+        if own is None:
+            interrupts.stop(call, running)
+        wait(running)
+        raise
 
 
 def _threads() -> ThreadPoolExecutor:
@@ -156,7 +202,12 @@ def _threads() -> ThreadPoolExecutor:
 
 def _enter() -> None:
     """Mark the calling thread as one of the pool's."""
-    _within.work = True
+    interrupts.here.work = True
+
+
+def _is_within() -> bool:
+    """Is the calling thread one of the pool's?"""
+    return getattr(interrupts.here, "work", False)
 
 
 def joined(pieces: list[tuple[int, int]], most: int) -> list[tuple[int, int]]:

@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from formats import system
 from formats.display import is_watched
 
 SAID_AFTER = 0.5
@@ -25,6 +26,8 @@ class _Clock:
 
 
 _clock = _Clock()
+
+system.in_a_forked_child(_clock.__init__)  # type: ignore[misc]  # a thread that a child has not may hold the lock
 
 
 def seconds_of_compiling() -> float:

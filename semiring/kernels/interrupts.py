@@ -1,45 +1,106 @@
-"""Compiled loops that Ctrl-C ends the wait for."""
+"""Long calls that Ctrl-C ends at once, and loops that look whether their call was ended.
+
+Python hears a signal only between two instructions of the main thread, and never within a compiled loop. So another
+thread makes a long call, and the main thread waits. What it waits for is a `Call`. Each thread that works for it knows
+it, and looks after every kernel. A kernel that takes long looks itself, at a word of memory that is 0 unless some call
+was interrupted (`compiler.references`). Then it returns at once, and nobody takes its result.
+"""
 
 from __future__ import annotations
 
+import ctypes
 import threading
-from collections.abc import Callable
-from concurrent.futures import Future, wait
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future
 from contextvars import copy_context
-from typing import TypeVar
+from typing import Any, TypeVar
 
+from formats import system
 from formats.performance import Deferred, defer_warnings, warn_slow
+from formats.undisturbed import begun, outcome
 
 R = TypeVar("R")
 
 LONG = 1 << 18
 """Entries from which on handing a compiled loop to another thread costs little beside the loop."""
 
-LISTENING_SECONDS = 0.2
-"""How long the main thread waits before it looks for a signal that another thread has received."""
+
+class Interrupted(BaseException):
+    """What ends the work for a call that its caller no longer waits for."""
+
+
+class Call:
+    """A user's call, whom several threads may work for."""
+
+
+here = threading.local()
+"""call: the `Call` that the thread works for, if it is known.  work: is it a thread of the pool?"""
+
+interrupted: set[Call] = set()
+"""Calls whose work has not ended yet."""
+
+WORD = ctypes.c_int64(0)
+"""How many these are, for compiled loops."""
+
+_counting = threading.Lock()
+
+
+def stop(call: Call, work: Iterable[Future[Any]]) -> None:
+    """Have the work for a call end soon."""
+    left = set(work)
+
+    def count(done: Future[Any] | None = None) -> None:
+        with _counting:
+            left.discard(done)
+            (interrupted.add if left else interrupted.discard)(call)
+            WORD.value = len(interrupted)
+
+    count()
+    for each in list(left):
+        each.add_done_callback(count)
+
+
+def look() -> None:
+    """End the thread's work if its call was interrupted."""
+    if getattr(here, "call", None) in interrupted:
+        raise Interrupted
+
+
+@ctypes.CFUNCTYPE(ctypes.c_int)
+def asked() -> int:
+    """Must a compiled loop end? It asks where WORD is not 0, without the interpreter's lock."""
+    return getattr(here, "call", None) in interrupted
 
 
 def interruptible(call: Callable[[], R], may_be_long: bool = True) -> R:
-    """The result of `call()`. If it may be long, Ctrl-C ends the wait for it at once.
-
-    Python hears a signal only between two instructions of the main thread, and never within a compiled loop. So another
-    thread calls, and the main thread waits. After an interruption the loop goes on to its end, and nobody takes its
-    result.
-    """
+    """The result of `call()`. If it may be long, Ctrl-C ends the wait for it at once, and the work soon."""
     if not may_be_long or threading.current_thread() is not threading.main_thread():
         return call()
-    context, future, deferred = copy_context(), Future[R](), Deferred()
+    whole, deferred = Call(), Deferred()
+
+    def work() -> R:
+        here.call = whole
+        return call()
+
+    context = copy_context()
     context.run(defer_warnings, deferred)
-
-    def work() -> None:
-        try:
-            future.set_result(context.run(call))
-        except BaseException as error:
-            future.set_exception(error)
-
-    threading.Thread(target=work, name="semiring loop", daemon=True).start()
-    while not future.done():
-        wait([future], LISTENING_SECONDS)
+    future = context.run(begun, work)
+    try:
+        result = outcome(future)
+    finally:
+        if not future.done():
+            stop(whole, [future])
     for message, entries, inside in deferred:
         warn_slow(message, entries, inside=inside)
-    return future.result()
+    return result
+
+
+def _begin_anew() -> None:
+    """A child that was forked has no thread at work."""
+    global here, _counting
+    here, _counting = threading.local(), threading.Lock()
+    interrupted.clear()
+    WORD.value = 0
+
+
+system.in_a_forked_child(_begin_anew)

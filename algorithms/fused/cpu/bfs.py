@@ -26,6 +26,7 @@ from formats import CSR
 from formats.arrays import index_dtype
 from formats.matrix.facts import LONGEST
 from formats.storage.orientation import by_columns
+from semiring.cpu.compiler.references import interrupted
 from semiring.cpu.kernels import compiled
 from semiring.cpu.threads import get_threads, run
 from semiring.verbs.explanation import facts
@@ -248,7 +249,7 @@ def push_share(indptr, indices, seen, parent, queue, taken, stop, reached):
     one, low = np.uintp(1), np.uintp(63)
     while True:
         first = added(taken, 0, GRAIN)
-        if first >= stop:
+        if first >= stop or interrupted():
             break
         f, last = np.uintp(first), np.uintp(min(first + GRAIN, stop))
         while f < last:
@@ -293,7 +294,7 @@ def pull_share(columns, seen, front, found, level, parent, taken, k):
     count, one, low = np.int64(0), np.uintp(1), np.uintp(63)
     while True:
         first = added(taken, 0, GRAIN)
-        if first >= seen.size:
+        if first >= seen.size or interrupted():
             break
         for word in range(first, min(first + GRAIN, seen.size)):
             unvisited, new = ~seen[word], np.uint64(0)

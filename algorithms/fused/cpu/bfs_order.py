@@ -13,6 +13,7 @@ import numpy as np
 from formats import CSR
 from formats.arrays import index_dtype
 from formats.storage.orientation import by_columns, is_symmetric
+from semiring.cpu.compiler.references import interrupted
 from semiring.cpu.kernels import compiled, inlined
 
 SHORT = 8
@@ -82,6 +83,8 @@ def _search(append, checked):
         while at < found:
             last = found
             while at < last:  # known to be there, so that rows are not waited for
+                if interrupted():
+                    return found
                 u = np.uintp(queue[at])
                 at += one
                 if not checked and np.uintp(indptr[u + one]) > np.uintp(indices.size):
@@ -106,6 +109,8 @@ def _search_both(append):
         one, found, at = np.uintp(1), np.uintp(1), np.uintp(0)
         queue[0] = source
         while at < found:
+            if interrupted():
+                break
             u = np.uintp(queue[at])
             at += one
             for e in range(np.uintp(indptr[u]), np.uintp(indptr[u + one])):

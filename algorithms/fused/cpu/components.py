@@ -24,6 +24,7 @@ import numpy as np
 from formats import CSR
 from formats.arrays import index_dtype
 from formats.storage.orientation import by_columns, has_columns
+from semiring.cpu.compiler.references import interrupted
 from semiring.cpu.kernels import compiled, inlined
 from semiring.cpu.threads import get_threads, run
 from semiring.verbs.explanation import facts
@@ -190,7 +191,7 @@ def _hook_first(indptr, indices, f, taken, shared):
     n = f.size
     while True:
         first = added(taken, 0, GRAIN)
-        if first >= n:
+        if first >= n or interrupted():
             break
         for u in range(np.uintp(first), np.uintp(min(first + GRAIN, n))):
             start = np.uintp(indptr[u])
@@ -204,7 +205,7 @@ def _join_second(indptr, indices, f, taken, shared):
     n, one = f.size, np.uintp(1)
     while True:
         first = added(taken, 0, GRAIN)
-        if first >= n:
+        if first >= n or interrupted():
             break
         for u in range(np.uintp(first), np.uintp(min(first + GRAIN, n))):
             second = np.uintp(indptr[u]) + one
@@ -218,7 +219,7 @@ def _join_rows(indptr, indices, f, rows, taken, shared):
     grain, one = GRAIN >> 6, np.uintp(1)
     while True:
         first = added(taken, 0, grain)
-        if first >= rows.size:
+        if first >= rows.size or interrupted():
             break
         for word in range(first, min(first + grain, rows.size)):
             todo = rows[np.uintp(word)]
@@ -242,7 +243,7 @@ def _join_outward(indptr, indices, f, inside, taken, shared):
     grain = GRAIN >> 6
     while True:
         first = added(taken, 0, grain)
-        if first >= inside.size:
+        if first >= inside.size or interrupted():
             break
         for place in range(first, min(first + grain, inside.size)):
             word = np.uintp(place)
@@ -274,7 +275,7 @@ def _flatten(f, taken):
     n = f.size
     while True:
         first = added(taken, 0, GRAIN)
-        if first >= n:
+        if first >= n or interrupted():
             break
         for v in range(np.uintp(first), np.uintp(min(first + GRAIN, n))):
             root = f[v]

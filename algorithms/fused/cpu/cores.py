@@ -16,6 +16,7 @@ import numpy as np
 from algorithms.shared.edges import undirected_pattern
 from formats import CSR
 from formats.storage.orientation import compressed
+from semiring.cpu.compiler.references import interrupted
 from semiring.cpu.kernels import compiled
 
 
@@ -50,6 +51,8 @@ def _peel(indptr, indices, left, alive, queue):
             kept += np.uintp(not few)
         count, head = kept, np.uintp(0)
         while head < found:
+            if interrupted():
+                return
             v = np.uintp(queue[head])
             head += one
             left[v] = k

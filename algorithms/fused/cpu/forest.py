@@ -28,6 +28,7 @@ from formats.matrix.facts import Fact
 from formats.storage.compressed import rows_within, strips
 from formats.storage.orientation import by_columns, has_columns, is_symmetric
 from semiring import ewise_add
+from semiring.cpu.compiler.references import interrupted
 from semiring.cpu.kernels import compiled, inlined
 from semiring.cpu.packed import column, columns_of
 from semiring.cpu.threads import get_threads
@@ -347,7 +348,7 @@ def _lightest(sides, both, f, active, found, alone, known, taken):
     one = np.uintp(1)
     while True:
         first = added(taken, 0, GRAIN)
-        if first >= active.size:
+        if first >= active.size or interrupted():
             break
         for at in range(first, min(first + GRAIN, active.size)):
             v = np.uintp(active[at])
@@ -400,7 +401,7 @@ def _unite(f, choosers, other, chosen, count, taken, shared):
     """Join the trees of every chooser's edge; those that were not one before have chosen it."""
     while True:
         first = added(taken, 0, GRAIN)
-        if first >= choosers.size:
+        if first >= choosers.size or interrupted():
             break
         for at in range(first, min(first + GRAIN, choosers.size)):
             v = np.uintp(choosers[at])

@@ -23,6 +23,7 @@ import numpy as np
 from formats import CSR
 from formats.arrays import index_dtype
 from formats.storage.orientation import by_columns, has_columns
+from semiring.cpu.compiler.references import interrupted
 from semiring.cpu.kernels import compiled
 from semiring.cpu.threads import get_threads, run
 
@@ -223,7 +224,7 @@ def sweep_blocks(indptr, indices, inside, left, forward, taken, stop):
     block = np.uintp(BLOCK)
     while True:
         first = added(taken, 0, GRAIN)
-        if first >= stop:
+        if first >= stop or interrupted():
             break
         for word in range(first, min(first + GRAIN, stop)):
             row, beyond = np.uintp(word) << six, min((np.uintp(word) + one) << six, n)
@@ -272,7 +273,7 @@ def _close(indptr, indices, inside, left, outside, taken):
     zero, one, six, low = np.uint64(0), np.uintp(1), np.uintp(6), np.uintp(63)
     while True:
         first = added(taken, 0, GRAIN)
-        if first >= left.size:
+        if first >= left.size or interrupted():
             break
         for place in range(first, min(first + GRAIN, left.size)):
             word = np.uintp(place)

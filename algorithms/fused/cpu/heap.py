@@ -21,6 +21,7 @@ from algorithms.shared.errors import broken_law
 from algorithms.shared.single_source import Exact, Until
 from formats import CSR
 from semiring import Semiring
+from semiring.cpu.compiler.references import interrupted
 from semiring.verbs.explanation import explained, facts
 
 from .near_far import fits, full_values
@@ -61,7 +62,7 @@ def settle(semiring: Semiring, dtype: np.dtype) -> Any:
         indptr, indices, values = rows
         heap[0], place[source] = source, 0
         size, settled, x = 1, 0, d[source]
-        while size and settled <= d.size:  # more, if an edge has made a settled distance better
+        while size and settled <= d.size and not interrupted():  # more, if an edge has made a settled distance better
             v = np.uintp(heap[0])
             if better_than(limit, d[v]) or (target >= 0 and better_than(d[target], d[v])):
                 break

@@ -32,6 +32,7 @@ from algorithms.shared.errors import NegativeCycle
 from algorithms.shared.single_source import Exact, Until
 from formats import CSR
 from semiring import MONOIDS, OPERATORS, Semiring
+from semiring.cpu.compiler.references import interrupted
 from semiring.cpu.kernels import compiled, inlined, product_function
 from semiring.statistics import magnitude
 from semiring.vectors import at_the_end
@@ -159,7 +160,7 @@ def relaxation(semiring: Semiring, dtype: np.dtype, wide: np.dtype) -> Any:
         tree[source, NEXT], tree[source, BEFORE], tree[source, DEPTH] = n, n, 0
         queue[0], state[source], head, count = source, WAITING, 0, 1
         relaxed, edges, farthest, total = 0, 0, d[source], d[source] * 1.0
-        while count:
+        while count and not interrupted():
             if large_last:
                 mean = convert(total / count)
                 for _ in range(count - 1):  # rounding may put all above the mean

@@ -21,6 +21,7 @@ import numpy as np
 
 from formats.arrays import index_dtype
 from formats.preparation.weights import ordinals
+from semiring.cpu.compiler.references import interrupted
 from semiring.cpu.kernels import compiled, inlined
 from semiring.cpu.packed import Columns, column
 
@@ -216,7 +217,7 @@ def _count(side, other, both, limit, counts, taken):
     n, one = np.uintp(indptr.size - 1), np.uintp(1)
     while True:
         first = np.uintp(added(taken, 0, GRAIN))
-        if first >= n:
+        if first >= n or interrupted():
             break
         for u in range(first, min(first + np.uintp(GRAIN), n)):
             count = 0
@@ -245,7 +246,7 @@ def _write(side, other, both, limit, ends, edges, taken):
     n, one = np.uintp(indptr.size - 1), np.uintp(1)
     while True:
         first = np.uintp(added(taken, 0, GRAIN))
-        if first >= n:
+        if first >= n or interrupted():
             break
         for u in range(first, min(first + np.uintp(GRAIN), n)):
             to, last = np.uintp(ends[u]), np.uintp(ends[u + one])

@@ -26,6 +26,7 @@ from formats import CSR
 from formats.matrix.facts import Fact
 from semiring import Semiring
 from semiring.cpu.columns import vectorizes
+from semiring.cpu.compiler.references import interrupted
 from semiring.cpu.kernels import compiled, inlined
 from semiring.cpu.lanes import across, on_stack, total
 from semiring.cpu.threads import get_threads, run
@@ -231,7 +232,7 @@ def settling(semiring: Semiring, dtype: np.dtype, bounded: bool) -> Any:
                 left += flags[v] == 0
                 flags[v] = 1
         backwards, last = True, order.size - 1
-        while left and counts[0] + counts[1] <= most:
+        while left and counts[0] + counts[1] <= most and not interrupted():
             few, head, place = left <= FEW and not backwards, tail, 0
             if few:
                 for i in range(order.size):
@@ -239,6 +240,8 @@ def settling(semiring: Semiring, dtype: np.dtype, bounded: bool) -> Any:
                         queue[tail & (QUEUE - 1)] = order[i]
                         tail += 1
             while True:
+                if interrupted():
+                    break
                 if few:
                     if head == tail or tail - head > QUEUE or counts[0] + counts[1] > most:
                         break

@@ -22,6 +22,7 @@ from algorithms.shared.single_source import Exact, Until
 from formats import CSR
 from semiring import MONOIDS, Semiring
 from semiring.algebra.semirings import end_of_range
+from semiring.cpu.compiler.references import interrupted
 from semiring.cpu.threads import get_threads, run
 from semiring.verbs.batch import Rows
 from semiring.verbs.explanation import facts
@@ -191,7 +192,7 @@ def searching(semiring: Semiring, dtype: np.dtype, stepped: bool) -> Any:
         limit, delta, first, absent = ends[0], ends[1], ends[2], ends[3]
         while True:
             k = added(taken, 0, 1)
-            if k >= rows.size:
+            if k >= rows.size or interrupted():
                 break
             source, d = sources[rows[k]], distances[rows[k]]
             for v in range(d.size):

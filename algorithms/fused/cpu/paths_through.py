@@ -25,6 +25,7 @@ from algorithms.betweenness import exact_below
 from algorithms.distances_in_blocks import blocks_of_distances
 from formats import CSR
 from semiring import MinPlus
+from semiring.cpu.compiler.references import interrupted
 from semiring.cpu.kernels import compiled, inlined
 from semiring.cpu.threads import cut, get_threads, run
 
@@ -139,6 +140,8 @@ def _from(source, rows, level, state, endpoints):
     order[0], level[source], paths[source] = source, 0, 1.0
     one, count, place = np.uintp(1), np.uintp(1), np.uintp(0)
     while place < count:
+        if interrupted():
+            break
         u = np.uintp(order[place])
         next_level, mine, leading = level[u] + np.int32(1), paths[u], False
         for e in range(np.uintp(indptr[u]), np.uintp(indptr[u + one])):
@@ -177,6 +180,8 @@ def _from(source, rows, level, state, endpoints):
 @compiled
 def _by_levels(rows, level, state, sources, endpoints):
     for k in range(sources.size):
+        if interrupted():
+            return
         _from(np.uintp(sources[k]), rows, level, state, endpoints)
 
 
@@ -190,6 +195,8 @@ def _by_levels_of_short_rows(rows, level, state, sources, endpoints):
         source, count, place, listed = np.uintp(sources[k]), np.uintp(1), np.uintp(0), np.uintp(0)
         order[0], level[source], paths[source] = source, 0, 1.0
         while place < count:
+            if interrupted():
+                return
             u = np.uintp(order[place])
             next_level, mine = level[u] + np.int32(1), paths[u]
             for e in range(np.uintp(indptr[u]), np.uintp(indptr[u + one])):
@@ -242,6 +249,8 @@ def _by_distances(rows, distance, never, exact, state, count, endpoints):
                 stop += 1
             u = np.uintp(order[np.uintp(place)])
         here, mine, leading = distance[u], paths[u], False
+        if interrupted():
+            return
         for e in range(np.uintp(indptr[u]), np.uintp(indptr[u + one])):
             v = np.uintp(indices[e])
             if here + weights[e] == distance[v] and distance[v] != never:

@@ -27,6 +27,7 @@ from typing import Any
 import numpy as np
 
 from semiring import MONOIDS, OPERATORS, Semiring, better, no_worse
+from semiring.cpu.compiler.references import interrupted
 from semiring.cpu.kernels import compiled, inlined, plain_product, product_function
 
 from .atomics import added, exchanged, prefetched
@@ -136,6 +137,8 @@ def settling(semiring: Semiring, dtype: np.dtype, short_rows: bool) -> Kernel:
                 e = np.uintp(indptr[np.uintp(near_v[np.uintp(head + AHEAD // 2)])])
                 prefetched(indices, e)
                 prefetched(values, e)
+            if head & 1023 == 0 and interrupted():
+                break
             v, x = np.uintp(near_v[np.uintp(head)]), near_d[np.uintp(head)]
             head += 1
             if d[v] != x:
@@ -261,6 +264,8 @@ def search(
                 best = left if better_than(left, best) else best
                 if size:
                     return size, limit, top, best
+            if interrupted():
+                return 0, limit, top, best
             counts[3] += 1
             if counts[0] == ENDLESS or max(counts[1], counts[3]) > most_relaxed(d.size):
                 counts[0] = ENDLESS
@@ -296,7 +301,7 @@ def share(semiring: Semiring, dtype: np.dtype) -> Kernel:
         end, last, room, best = 0, 0, near_v.size, zero
         while True:
             first = added(taken, 0, GRAIN)
-            if first >= size:
+            if first >= size or interrupted():
                 break
             for i in range(first, min(first + GRAIN, size)):
                 if i + AHEAD < size:

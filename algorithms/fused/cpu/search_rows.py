@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from semiring.cpu.compiler.references import operation, tools
+from semiring.cpu.compiler.references import interrupted, operation, tools
 from semiring.cpu.kernels import compiled, inlined
 from semiring.cpu.threads import run
 
@@ -108,7 +108,7 @@ def _count(digits, numbers, held, taken):
     """A thread's share of counting levels, GRAIN vertices at a time."""
     while True:
         first = added(taken, 0, GRAIN)
-        if first >= held[0].size:
+        if first >= held[0].size or interrupted():
             break
         for v in range(first, min(first + GRAIN, held[0].size)):
             for level in range(HELD):
@@ -213,7 +213,7 @@ def _write_levels(words, digits, levels, taken):
     parts, each = -(-n // PART), MOST * digits * LINE  # numbers of a tile
     while True:
         lane, part = divmod(added(taken, 1, 1), parts)
-        if lane >= lanes:
+        if lane >= lanes or interrupted():
             break
         for start in range(part * PART, min((part + 1) * PART, n), TILE):
             at, row, count = start // TILE * each + lane * digits * LINE, lane * n + start, min(TILE, n - start)
@@ -314,7 +314,7 @@ def _write_parents(digits, columns, parents, less, found, taken):
     (k, n), tree, rows = parents.shape, parents.reshape(parents.size), digits.reshape(digits.size)
     while True:
         start = added(taken, 0, WRITTEN)
-        if start >= n:
+        if start >= n or interrupted():
             break
         count = min(WRITTEN, n - start)
         for i in range(count * MOST):

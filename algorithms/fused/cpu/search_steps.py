@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from semiring.cpu.compiler.references import interrupted
 from semiring.cpu.kernels import compiled, inlined
 
 from .atomics import added, prefetched
@@ -254,7 +255,7 @@ def pull(rows, words, waiting, whole, searches, taken, lists, own):
     kept, into = np.uintp(0), np.int64(0)
     while True:
         first = added(taken, 0, GRAIN)
-        if first >= n:
+        if first >= n or interrupted():
             break
         size = taken_from(waiting, whole, indptr, words, searches, first, min(first + GRAIN, n), some)
         for i in range(size):

@@ -21,7 +21,7 @@ import numpy as np
 from algorithms.distance_totals import Totals
 from formats import CSR
 from formats.storage.orientation import by_columns, is_symmetric
-from semiring.cpu.compiler.references import operation, tools
+from semiring.cpu.compiler.references import interrupted, operation, tools
 from semiring.cpu.kernels import compiled, inlined
 from semiring.cpu.threads import share
 
@@ -213,7 +213,7 @@ def _search(edges, first, stop, words, lists, state, sums):
         going[word] |= bit
         queue[count], had[v] = source, 1
         count += 1
-    while count:
+    while count and not interrupted():
         level += 1
         active[:] = 0
         if count * MANY <= n:

@@ -16,7 +16,8 @@ from typing import Any
 
 from llvmlite import binding as llvm
 
-from .references import Helper, content, content_of_code, references
+from ...kernels.content import content, content_of_code, references
+from .references import Helper
 
 NAME = re.compile(r'(?<=@")[^"]+(?=")')
 """A name of LLVM's, as Numba writes all of its own."""

@@ -31,10 +31,11 @@ from numba.core.typing import fold_arguments, make_concrete_template
 from numba.core.utils import pysignature
 from numba.extending import intrinsic
 
+from ...kernels.content import references
 from . import alike
 from .arguments import ALIGNED, C_CONTIGUOUS, MachineCode
 from .entry import Entry
-from .references import Helper, references
+from .references import Helper
 from .target import Kernels, contexts, override
 
 ALLOCATES = {"arange", "copy", "empty", "empty_like", "flatnonzero", "full", "ones", "sort", "zeros", "zeros_like"}
@@ -299,7 +300,7 @@ def _lanes(builder: Any, first: int, count: int, vectors: bool) -> Iterator[Any]
     following = builder.add(lane, word(1))
     lane.add_incoming(following, builder.block)
     again = builder.cbranch(builder.icmp_unsigned("<", following, word(first + count)), body, after)
-    again.set_metadata("llvm.loop", _hints(builder.module, count if vectors else 0))
+    again.set_metadata("llvm.loop", _hints(builder.module, count if vectors and count > 2 else 0))
     builder.position_at_end(after)
 
 

@@ -15,15 +15,18 @@ from contextlib import contextmanager
 from functools import cached_property, lru_cache
 from importlib.metadata import version
 from pathlib import Path
-from threading import RLock
 from typing import Any
 
 import numpy as np
 
+from formats.undisturbed import undisturbed
+
 from ...kernels.compiling import compiling
+from ...kernels.content import content
+from ...kernels.interrupts import WORD, asked, interrupted, look
 from ...kernels.machine_code import CPU
 from .arguments import MachineCode, expected, kind, plain
-from .references import Helper, content, label
+from .references import Helper, label
 
 
 class Kernel(Helper):
@@ -40,9 +43,14 @@ class Kernel(Helper):
     def __call__(self, *arguments: Any) -> Any:
         for entry in self._entries.values():
             if (result := entry(arguments)) is not NotImplemented:
+                if interrupted:
+                    look()
                 return result
         kinds = tuple(map(kind, arguments))
-        return self._entry(kinds)(tuple(map(plain, arguments)))
+        result = self._entry(kinds)(tuple(map(plain, arguments)))
+        if interrupted:
+            look()
+        return result
 
     @cached_property
     def numbas(self) -> Any:
@@ -52,11 +60,14 @@ class Kernel(Helper):
 
     def _entry(self, kinds: tuple[Any, ...]) -> Callable[..., Any]:
         """What calls the kernel with a tuple of arguments of those kinds."""
-        with _one_at_a_time:
+
+        def made() -> Callable[..., Any]:
             if kinds not in self._entries:
                 entry = _loaded(*_found(self.parts[0], kinds), kinds)
                 self._entries = self._entries | {kinds: entry}  # others may be at it
             return self._entries[kinds]
+
+        return undisturbed(made)
 
 
 class Choice(Helper):
@@ -76,8 +87,6 @@ def choice(choose: Callable[..., Any]) -> Any:
 
 CALLS_NUMBA = b"N"
 """What is kept before machine code that calls Numba's functions in C."""
-
-_one_at_a_time = RLock()
 
 
 def _found(function: Any, kinds: tuple[Any, ...]) -> tuple[str, MachineCode]:
@@ -125,6 +134,8 @@ def _engine() -> Any:
 
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
+    llvm.add_symbol("semiring_interrupted", ctypes.addressof(WORD))
+    llvm.add_symbol("semiring_asked", ctypes.cast(asked, ctypes.c_void_p).value)
     machine = llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine()
     return llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
 

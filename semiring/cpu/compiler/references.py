@@ -1,26 +1,16 @@
-"""What compiled functions are made of, before anything is compiled: helpers, and the key of machine code on disk.
-
-A function refers to others by its closure and its module's names. The key of its machine code holds the content of all
-of these: code, constants and closures, and theirs in turn, but no names of files. So a changed helper or operator never
-finds old machine code, and equal kernels in two processes find each other's.
-"""
+"""What compiled functions are made of, before anything is compiled: helpers beside plain functions."""
 
 from __future__ import annotations
 
-import pickle
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cached_property
-from opcode import opmap
-from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
+from types import FunctionType
 from typing import Any
 
-import numpy as np
-
-LOAD_GLOBAL, EXTENDED_ARG = opmap["LOAD_GLOBAL"], opmap["EXTENDED_ARG"]
-"""Of Python 3.11 and later: the name's index is in all bits but the lowest."""
+from ...kernels.content import Opaque, references
 
 
-class Tools:
+class Tools(Opaque):
     """Modules that operations are written with, imported when an operation is compiled."""
 
     @property
@@ -41,11 +31,14 @@ class Tools:
 
         return cgutils
 
+    def told(self, tell: Callable[[Any], Any]) -> tuple[Any, ...]:
+        return ("tools",)
+
 
 tools = Tools()
 
 
-class Helper:
+class Helper(Opaque):
     """What compiled functions call, beside plain functions; it cannot be called from Python.
 
     parts: the functions that it is made of.  by_types: what is compiled knows of these functions only the types that
@@ -62,6 +55,9 @@ class Helper:
     def numbas(self) -> Any:
         """The same for Numba, which is imported here."""
         raise NotImplementedError
+
+    def told(self, tell: Callable[[Any], Any]) -> tuple[Any, ...]:
+        return type(self).__name__, *map(tell, self.parts)
 
     def __call__(self, *arguments: Any) -> Any:
         raise NotImplementedError(f"{self.__name__} is for compiled functions")
@@ -82,6 +78,27 @@ def operation(emitter: Callable[..., Any]) -> Any:
     return Operation(emitter)
 
 
+@operation
+def interrupted(typing):
+    """Must the loop end? A load and a branch, unless some call was interrupted (`kernels.interrupts`)."""
+
+    def emit(context, builder, signature, args):
+        ir, module, cgutils = tools.ir, builder.module, tools.cgutils
+        word = module.globals.get("semiring_interrupted")
+        if word is None:
+            word = ir.GlobalVariable(module, ir.IntType(64), "semiring_interrupted")
+        count = builder.load_atomic(word, "monotonic", 8)  # each time anew
+        answer = cgutils.alloca_once_value(builder, ir.IntType(1)(0))
+        some = builder.icmp_unsigned("!=", count, ir.IntType(64)(0))
+        with builder.if_then(some, likely=False):
+            kind = ir.FunctionType(ir.IntType(32), [])
+            mine = builder.call(cgutils.get_or_insert_function(module, kind, "semiring_asked"), [])
+            builder.store(builder.icmp_unsigned("!=", mine, ir.IntType(32)(0)), answer)
+        return builder.load(answer)
+
+    return tools.types.boolean(), emit
+
+
 def made_for(*parts: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Decorate a helper: messages about kernels that call it name these parts."""
 
@@ -90,68 +107,6 @@ def made_for(*parts: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
         return function
 
     return decorate
-
-
-def names(code: CodeType) -> Iterator[str]:
-    """The global names that a function's code, or that of a function within, looks up; no attributes of that name."""
-    high = 0
-    for instruction, low in zip(code.co_code[::2], code.co_code[1::2], strict=True):
-        if instruction == LOAD_GLOBAL:
-            yield code.co_names[(high | low) >> 1]
-        high = (high | low) << 8 if instruction == EXTENDED_ARG else 0
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from names(constant)
-
-
-def references(function: FunctionType) -> dict[str, Any]:
-    """What a function's names stand for: those of its closure, and of its module."""
-    closure = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
-    known = function.__globals__
-    return {name: known[name] for name in dict.fromkeys(names(function.__code__)) if name in known} | {
-        name: cell.cell_contents for name, cell in closure
-    }
-
-
-def content(value: Any) -> Any:
-    """A value of tuples, strings and numbers that is equal, and has the same repr, wherever `value` means the same.
-
-    TypeError for what means something in this process alone.
-    """
-    return _content(value, [])
-
-
-def _content(value: Any, within: list[Any]) -> Any:
-    if isinstance(value, Helper):
-        return type(value).__name__, *(_content(part, within) for part in value.parts)
-    function = getattr(value, "py_func", value)  # Numba's compiled functions have it
-    if isinstance(function, FunctionType):
-        if function in within:  # it calls itself
-            return "within", within.index(function)
-        known = references(function).items()
-        deeper = [*within, function]
-        return content_of_code(function.__code__), function.__defaults__, *((k, _content(v, deeper)) for k, v in known)
-    if isinstance(value, ModuleType):
-        return value.__name__, getattr(value, "__version__", "")
-    if isinstance(value, Tools):
-        return ("tools",)
-    if isinstance(value, type | BuiltinFunctionType | np.ufunc):
-        return getattr(value, "__module__", ""), value.__name__
-    if isinstance(value, tuple | list):
-        return type(value).__name__, *(_content(item, within) for item in value)
-    if isinstance(value, np.ndarray):
-        return value.dtype.str, value.shape, value.tobytes()
-    if value is None or isinstance(value, bool | int | float | complex | str | bytes | np.generic):
-        return type(value).__name__, repr(value)
-    return pickle.dumps(value)
-
-
-def content_of_code(code: CodeType) -> tuple[Any, ...]:
-    """Code by what it does: without line numbers and the name of its file."""
-    constants = (
-        content_of_code(constant) if isinstance(constant, CodeType) else repr(constant) for constant in code.co_consts
-    )
-    return code.co_code, code.co_names, code.co_varnames, code.co_flags, code.co_exceptiontable, *constants
 
 
 def label(function: FunctionType) -> str:

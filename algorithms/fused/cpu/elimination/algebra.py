@@ -8,12 +8,12 @@ give one of their operands. All else is the exact product of `semiring.cpu.kerne
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from semiring import MONOIDS, OPERATORS, Law, Semiring
+from semiring.algebra.portable import Portable, made_once
 from semiring.cpu.kernels import inlined, plain_product, product_function
 
 from ..relaxation import orders
@@ -22,7 +22,7 @@ UNSIGNED: dict[Any, np.dtype] = {np.dtype(np.int32): np.dtype(np.uint32), np.dty
 
 
 @dataclass(frozen=True)
-class Algebra:
+class Algebra(Portable):
     """What loops compute with.
 
     dtype: of numbers as the loops see them.  zero, unit: of that dtype.  compose: (a, b) -> a ⊗ b.  better: is the
@@ -36,7 +36,7 @@ class Algebra:
     better: Any
 
 
-@lru_cache(maxsize=64)
+@made_once
 def algebra(s: Semiring, dtype: np.dtype, lengths: bool) -> Algebra:
     """What to compute with in a semiring and a dtype.  lengths: does no weight make a path better?"""
     better, _ = orders(s)

@@ -22,6 +22,7 @@ import numpy as np
 
 from formats.progress import Bar
 from semiring import Law, Semiring
+from semiring.cpu.compiler.references import interrupted
 from semiring.cpu.kernels import compiled
 from semiring.cpu.threads import get_threads, run
 
@@ -150,6 +151,8 @@ def inner_elimination(known: Algebra, relax_from: Any, relax_to: Any) -> Any:
 
     def within_supernode(first, width, size, starts, up, down, bad, symmetric):
         for x in range(width):
+            if interrupted():
+                break
             row = starts[np.uintp(first + x)] - x - 1
             for p in range(x + 1, width):
                 to, count = starts[np.uintp(first + p)], width + size - p - 1
@@ -183,6 +186,8 @@ def elimination(s: Semiring, dtype: np.dtype, lengths: bool) -> tuple[Any, Any]:
         (firsts, row_starts, rows, starts), (child, sibling, offsets) = arrays, tree
         (up, down), (within, total), bad = numbers, scratch, np.int64(-1)
         for k in range(todo.size):
+            if interrupted():
+                break
             s = np.uintp(todo[k])
             first, last = np.int64(firsts[s]), np.int64(firsts[s + ONE])
             own, size, width = row_starts[s], row_starts[s + ONE] - row_starts[s], last - first
@@ -198,6 +203,8 @@ def elimination(s: Semiring, dtype: np.dtype, lengths: bool) -> tuple[Any, Any]:
                 c = sibling[its]
             bad = within_supernode(first, width, size, starts, up, down, bad, symmetric)
             for i in range(size):
+                if interrupted():
+                    break
                 start = i if symmetric else 0
                 for p in range(width):
                     at = starts[np.uintp(first + p)] + width - p - 1

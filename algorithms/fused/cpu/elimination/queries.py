@@ -46,6 +46,9 @@ class Queries:
     lengths: bool
     scratch: list[tuple[np.ndarray, np.ndarray]] = field(default_factory=list)
 
+    def __reduce__(self) -> tuple[Any, ...]:  # without scratch
+        return type(self), (self.plan, self.numbers, self.s, self.dtype, self.lengths)
+
     @property
     def _key(self) -> tuple[Semiring, np.dtype, bool]:
         return self.s, self.dtype, self.lengths

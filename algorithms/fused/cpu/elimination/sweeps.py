@@ -16,6 +16,7 @@ import numpy as np
 
 from semiring import Semiring
 from semiring.cpu.columns import vectorizes
+from semiring.cpu.compiler.references import interrupted
 from semiring.cpu.kernels import compiled
 from semiring.cpu.lanes import across, copied, on_stack, prefetched
 
@@ -70,6 +71,8 @@ def lanes(s: Semiring, dtype: np.dtype, lengths: bool) -> tuple[Any, Any, Any]:
         for lane in range(LANES):
             nothing[lane] = zero
         for k in range(todo.size - 1, -1, -1):
+            if interrupted():
+                break
             s = np.uintp(todo[np.uintp(k)])
             first, last = np.int64(firsts[s]), np.int64(firsts[s + ONE])
             own, end = np.uintp(row_starts[s]), np.uintp(row_starts[s + ONE])
