@@ -75,3 +75,23 @@ def test_a_package_that_was_removed_is_said_to_be_missing(tmp_path: Path) -> Non
 def test_our_own_packages_are_imported_without_a_word() -> None:
     done = run("import formats, semiring, algorithms", ROOT)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        *("A @ np.ones(3)", "np.ones(3) @ A.T", "A + A", "-A", "2 * A", "A[0, :]", "A[[0, 1], 1:]", "A.to('auto')"),
+        *("A.to(device=['cpu'])", "A.footprint(verb='mxv')", "A.footprint(algorithm='bfs')"),
+    ],
+)
+def test_who_imports_formats_alone_has_all_that_a_matrix_does(asked: str) -> None:
+    done = run(f"import numpy as np; from formats import from_edges; A = from_edges([0, 1], [1, 2]); {asked}", ROOT)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("name", ["semiring.py", "semiring/__init__.py"])
+def test_what_has_the_name_of_our_semiring_is_named_by_the_first_operator(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).write_text("")
+    done = run("from formats import from_edges; A = from_edges([0, 1], [1, 2]); A @ A", tmp_path, ROOT)
+    assert f"ImportError: the file {tmp_path / name} has the name of the package 'semiring'" in done.stderr

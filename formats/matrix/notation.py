@@ -55,7 +55,7 @@ class Notation(Generic[M]):
         if not isinstance(position, tuple) or len(position) != 2:
             raise TypeError(f"an entry is A[u, v] and a part A[rows, cols], got {position!r}: a row is A[u, :]")
         if not all(map(is_integer, position)):
-            return PART.ask(self, *position, what="A[rows, cols]")
+            return PART.ask(self, *position)
         found = self.get(*position)
         if found is None:
             raise KeyError(f"no entry at {position}: an absent entry has no value of its own (see get)")
@@ -102,7 +102,7 @@ class Notation(Generic[M]):
         return self._combined("*", -1)
 
     def _combined(self, symbol: Literal["@", "+", "-", "*"], other: Any, *, matrix_first: bool = True) -> Any:
-        return COMBINED.ask(symbol, self, other, matrix_first, what=f"the operator {symbol}")
+        return COMBINED.ask(symbol, self, other, matrix_first)
 
 
 def is_integer(obj: object) -> bool:
