@@ -24,7 +24,7 @@ from .facts import LONGEST
 from .footprint import Footprint, footprint
 from .notation import Default, Notation, is_integer
 from .placing import Resident, placed
-from .spy import matrix_html
+from .spy import matrix_html, small_grid
 
 if TYPE_CHECKING:
     import cupyx.scipy.sparse
@@ -221,6 +221,11 @@ class Matrix(Notation["Matrix"], Storage):
         name = type(self).__name__ + (".T" if self.major != getattr(type(self), "major", 0) else "")
         share = "" if self.all_resident else f", {self.resident / self.nbytes:.0%} resident"
         return f"<{name} {self.nrows}×{self.ncols}, {self.nnz} entries, {self.dtype}, {self.device}{share}>"
+
+    @at_home
+    def __str__(self) -> str:
+        """What `repr` says and, of a matrix of few rows and columns, the values in their places."""
+        return f"{self!r}\n{small_grid(self)}".rstrip()
 
     @at_home
     def _repr_html_(self) -> str:
