@@ -220,11 +220,8 @@ def compare_with_cuda(
     a, b = (part.ravel() for part in np.meshgrid(values, values, indexing="ij"))
     found = {}
     for sign, op in operators.items():
-        pair = first_difference(
-            lambda x, y, z, op=op: (op.computed(x, y), _on_device(op, x, y)),
-            (a, b),
-            *tolerance,  # type: ignore[misc]
-        )
+        both: Sides = lambda x, y, z, op=op: (op.computed(x, y), _on_device(op, x, y))  # type: ignore[misc]  # noqa: E731
+        pair = first_difference(both, (a, b), *tolerance)
         if pair is not None:
             found[f"the cuda= of {sign} means what its scalar= means"] = pair
     return found, "cuda= and scalar= were compared on the GPU"
