@@ -41,8 +41,8 @@ class Hook:
             if self.answer is None:
                 where = getattr(found, "__file__", None) or ", ".join(getattr(found, "__path__", ()))
                 raise ImportError(
-                    f"the file {where} has the name of the package 'semiring', which {self.asks} needs, and Python "
-                    "finds it first: rename it, or move it to another folder"
+                    f"{where} has the name of the package 'semiring', which this needs, and Python finds it first: "
+                    "rename it, or move it to another folder"
                 )
         return self.answer(*args)
 
