@@ -9,6 +9,8 @@ from typing import Any
 
 MOST_LINES = 20
 """Of what Python prints of an object by itself."""
+MOST_SHOWN = 10
+"""Rows and columns up to which a matrix, and a vector, is printed with its values."""
 
 
 def shortened(text: str) -> str:
@@ -33,6 +35,18 @@ def _cell(tag: str, content: Any, aligned: bool) -> str:
     side = "right" if aligned and (text[:1].isdigit() or text[:1] in ("-", "–")) else "left"
     style = f"text-align: {side}; padding: 0.1em 0.6em"
     return f'<{tag} style="{style}">{escape(text)}</{tag}>'
+
+
+def grid(shape: tuple[int, int], entries: Iterable[tuple[Any, Any, Any]]) -> str:
+    """Values in their places, a dot where an entry is absent.  entries: (row, column, value) of each."""
+    there = {(int(row), int(col)): str(value) for row, col, value in entries}
+    width = max(map(len, there.values()), default=1)
+    lines = (" ".join(there.get((row, col), "·").rjust(width) for col in range(shape[1])) for row in range(shape[0]))
+    return "\n".join(lines)
+
+
+def in_words(size: int) -> str:
+    return f"{size:,} bytes" if size < 1 << 20 else f"{size / 2**20:,.1f} MiB"
 
 
 class NotebookBar:

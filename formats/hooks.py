@@ -1,13 +1,15 @@
 """What formats ask of the layers above, which know formats and are not known here.
 
-Each hook is declared here, once. `semiring` answers all of them when it is imported. Those for the GPU are
-steps of conversions that array functions would take many passes for, and kernels do in one or two.
+Each hook is declared here, once. `semiring` answers all of them when it is imported, which the first question that
+needs an answer does. Those for the GPU are steps of conversions that array functions would take many passes for, and
+kernels do in one or two.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from importlib import import_module
 from types import FunctionType
 from typing import Any, TypeVar
 
@@ -31,10 +33,19 @@ class Hook:
         self.answer = function
         return function
 
-    def ask(self, *args: Any, what: str) -> Any:
-        """The answer; ValueError, which names what was asked for, if nobody was imported who knows."""
+    def ask(self, *args: Any) -> Any:
+        """The answer. Who only imported formats has the layers above imported now, by name.
+
+        ImportError, which names the file, if Python finds another `semiring` than ours.
+        """
         if self.answer is None:
-            raise ValueError(f"{what} is not known to formats alone: import semiring (and algorithms) first")
+            found = import_module("semiring")
+            if self.answer is None:
+                where = getattr(found, "__file__", None) or ", ".join(getattr(found, "__path__", ()))
+                raise ImportError(
+                    f"{where} has the name of the package 'semiring', which this needs, and Python finds it first: "
+                    "rename it, or move it to another folder"
+                )
         return self.answer(*args)
 
 

@@ -8,20 +8,24 @@ from __future__ import annotations
 
 import operator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self, SupportsIndex
+from typing import TYPE_CHECKING, Any, Self, SupportsIndex, TypeVar, overload
 
 import numpy as np
 
+from .arithmetic import Arithmetic
 from .arrays import (
     Array,
     DenseVector,
     Scalar,
+    all_of,
     as_indices,
     as_values,
+    cast,
     check_not_nan,
     check_range,
     contiguous,
     differs,
+    equals,
     filled_dtype,
     index_dtype,
     is_array,
@@ -30,16 +34,20 @@ from .arrays import (
     position_of,
     read_only,
     same_place,
+    to_device,
 )
+from .display import MOST_SHOWN, grid, in_words, table
 from .places import Device, Place, at_home, find_place, made_at_home, place_of
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, DTypeLike
+
+Default = TypeVar("Default")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SparseVector:
-    """A vector of which only the present entries are stored.
+class SparseVector(Arithmetic["SparseVector"]):
+    """A vector of which only the present entries are stored. Operators mean what they mean for matrices.
 
     Args:
         indices: (nnz,), in any order, no index twice.
@@ -53,6 +61,8 @@ class SparseVector:
         >>> v = SparseVector([2, 0], [7, 5], 4)
         >>> v.indices.tolist(), v[2].item(), v.to_dense().tolist()
         ([0, 2], 7, [5, 0, 7, 0])
+        >>> (2 * v).values.tolist(), (v > 6).values.tolist(), v.get(1, 0), 1 in v
+        ([10, 14], [False, True], 0, False)
     """
 
     indices: Array
@@ -157,21 +167,68 @@ class SparseVector:
         for name in ("indices", "values", "size"):
             object.__setattr__(self, name, getattr(other, name))
 
-    def __getitem__(self, index: SupportsIndex) -> np.number:
-        """The stored value at `index`. KeyError if absent, IndexError if outside."""
-        i = operator.index(index)
+    @at_home
+    def astype(self, dtype: DTypeLike) -> SparseVector:
+        """The same vector with values of `dtype`; a value that cannot be kept is a ValueError."""
+        return SparseVector.trusted(self.indices, cast(self.values, dtype), self.size)
+
+    @at_home
+    def equals(self, other: SparseVector) -> bool:
+        """Same size, dtype and entries; False of what is no SparseVector."""
+        if not isinstance(other, SparseVector):
+            return False
+        if (self.size, self.dtype, self.nnz) != (other.size, other.dtype, other.nnz):
+            return False
+        return all_of(equals(self.indices, other.indices)) and all_of(equals(self.values, other.values))
+
+    @overload
+    def get(self, index: SupportsIndex) -> np.number | None: ...
+    @overload
+    def get(self, index: SupportsIndex, default: Default) -> np.number | Default: ...
+    def get(self, index: SupportsIndex, default: object = None) -> object:
+        """The stored value at `index`, or `default` if that entry is absent. IndexError if it lies outside."""
+        try:
+            i = operator.index(index)
+        except TypeError:
+            raise TypeError(f"an entry is at one integer, got {index!r}: a part is extract(v, indices)") from None
         if not 0 <= i < self.size:
             raise IndexError(f"index must be in [0, {self.size}), got {i}")
         at = position_of(i, self.indices)
-        if at == self.nnz or int(self.indices[at]) != i:
-            raise KeyError(f"no entry at {i}: an absent entry has no value of its own")
-        return self.values[at]
+        return default if at == self.nnz or int(self.indices[at]) != i else self.values[at]
+
+    def __getitem__(self, index: SupportsIndex) -> np.number:
+        """The stored value at `index`. KeyError if absent, IndexError if outside."""
+        found = self.get(index)
+        if found is None:
+            raise KeyError(f"no entry at {index}: an absent entry has no value of its own (see get)")
+        return found
+
+    def __contains__(self, index: SupportsIndex) -> bool:
+        return self.get(index) is not None
 
     def __len__(self) -> int:
         return self.size
 
     def __repr__(self) -> str:
         return f"<SparseVector {self.size}, {self.nnz} entries, {self.dtype}, {self.device}>"
+
+    @at_home
+    def __str__(self) -> str:
+        """What `repr` says and, of a short vector, the values in their places."""
+        return f"{self!r}\n{self._grid()}".rstrip()
+
+    @at_home
+    def _repr_html_(self) -> str:
+        rows = [("size", f"{self.size:,}"), ("entries", f"{self.nnz:,} of {self.dtype}")]
+        rows += [("place", str(self.place)), ("memory", in_words(self.nbytes))]
+        return table("SparseVector", rows, note=self._grid())
+
+    def _grid(self) -> str:
+        """The values in a row, if they are few."""
+        if self.size > MOST_SHOWN:
+            return ""
+        indices, values = (to_device(part, "cpu") for part in (self.indices, self.values))
+        return grid((1, self.size), ((0, *entry) for entry in zip(indices, values, strict=True)))
 
 
 def is_scalar(obj: Any) -> bool:

@@ -31,12 +31,12 @@ def foreign(package: str, module: str) -> str:
             f"another project has written over the package {package!r} of the distribution semiring in "
             f"{OURS / package}: uninstall that project, then pip install --force-reinstall semiring"
         )
-    if not places:
+    found = places[0] if places else Path(spec.origin or "")
+    if not places or not {"site-packages", "dist-packages"} & {*found.parts}:  # a user's own, beside his script
         return (
-            f"the file {spec.origin} has the name of the package {package!r} of the distribution semiring, and Python "
-            "finds it first: rename it, or move it to another folder"
+            f"the {'folder' if places else 'file'} {found} has the name of the package {package!r} of the distribution "
+            "semiring, and Python finds it first: rename it, or move it to another folder"
         )
-    found = places[0]
     return (
         f"Python finds another project's {package!r} in {found}, not the one of the distribution semiring in {OURS}: "
         f"uninstall the other one, or put {OURS} before it on sys.path; a virtual environment keeps them apart"

@@ -81,6 +81,46 @@ def test_it_takes_a_name_and_refuses_a_dtype_that_the_semiring_has_not():
         check_laws("lor_land", "int32")
 
 
+LogPlus = Semiring(
+    Monoid(BinaryOp("logaddexp", lambda a, b: max(a, b) + math.log1p(math.exp(-abs(a - b)))), "lowest"),
+    OPERATORS["plus"],
+    one=0,
+    laws={Law.DISTRIBUTES_LEFT, Law.DISTRIBUTES_RIGHT, Law.ASSOCIATIVE, Law.COMMUTATIVE, Law.UNIT},
+)
+
+
+def test_a_tolerance_is_for_laws_that_hold_but_for_rounding():
+    """Near a sum of 0 the rounding of logarithms is many units in the last place."""
+    assert not check_laws(LogPlus, "float64")
+    assert check_laws(LogPlus, "float64", rtol=1e-12, atol=1e-12)
+    assert check_laws(LogPlus, "float32", atol=1e-4)
+    assert not check_laws(LogPlus, "float32", rtol=np.float32(1e-7))
+
+
+def test_a_tolerance_hides_no_law_that_is_broken():
+    wrong = Semiring(MONOIDS["min"], BinaryOp("less", lambda a, b: a - b), one=0, laws=set(Law))
+    assert Law.COMMUTATIVE in check_laws(wrong, "float64", rtol=1e-3, atol=1e-3).counterexamples
+    lost = Semiring(MONOIDS["min"], BinaryOp("inf", lambda a, b: a + b + math.inf), one=0, laws={Law.UNIT})
+    assert Law.UNIT in check_laws(lost, "float64", rtol=0.5, atol=9).counterexamples
+
+
+@pytest.mark.parametrize(
+    ("dtype", "how", "error", "message"),
+    [
+        ("float64", {"rtol": -1e-9}, ValueError, "rtol must be finite and not negative, got -1e-09"),
+        ("float64", {"atol": math.inf}, ValueError, "atol must be finite"),
+        ("float64", {"atol": math.nan}, ValueError, "atol must be finite"),
+        ("float64", {"rtol": "1e-9"}, TypeError, "rtol must be a number, got '1e-9'"),
+        ("float64", {"atol": None}, TypeError, "atol must be a number, got None"),
+        ("float64", {"atol": True}, TypeError, "atol must be a number, got True"),
+        ("int32", {"atol": 1}, ValueError, "atol is for floats: values of int32 are exact, got 1"),
+    ],
+)
+def test_a_tolerance_is_checked(dtype, how, error, message):
+    with pytest.raises(error, match=message):
+        check_laws("min_plus", dtype, **how)
+
+
 def test_without_a_gpu_it_says_that_the_cuda_expression_was_not_checked():
     wrong = Semiring(MONOIDS["min"], BinaryOp("sum", lambda a, b: a + b, cuda="a - b"))
     found = check_laws(wrong, "int32")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import warnings
 from itertools import product
 from types import SimpleNamespace
@@ -293,12 +291,6 @@ def test_a_trial_warns_of_nothing(monkeypatch: pytest.MonkeyPatch, A: CSR) -> No
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert choose(A, frontier=0.1, calls=10**5).chosen
-
-
-def test_formats_alone_know_nothing_of_it() -> None:
-    code = "import formats; formats.from_edges([0], [1]).to('auto')"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert "which format to choose is not known to formats alone: import semiring" in done.stderr
 
 
 @pytest.mark.backend("cuda")

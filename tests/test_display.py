@@ -12,13 +12,16 @@ import pytest
 from algorithms import bellman_ford, factor, trace
 from algorithms.shared.trace import Trace
 from bench.graphs import rmat
-from formats import Matrix, from_edges, partition
+from formats import Matrix, SparseVector, from_edges, partition
 from formats.display import MOST_LINES, shortened, table
 from formats.matrix.spy import CELLS, CONVERTED, some_places, spy
 from semiring import MinPlus, check_laws, choose, compare, explain
 from tests.graphs import every_format
 
 SMALL = from_edges([0, 1, 2, 2], [1, 2, 0, 3], [1.5, 2.0, 0.0, 4.0], shape=4)
+
+
+GRID = "\n".join(["  · 1.5   ·   ·", "  ·   · 2.0   ·", "0.0   ·   · 4.0", "  ·   ·   ·   ·"])
 
 
 def parsed(shown: str) -> ElementTree.Element:
@@ -68,8 +71,24 @@ def test_a_notebook_shows_what_a_matrix_is_and_where() -> None:
         "format CSR", "shape 4 × 4", "entries 4 of float64", "place cpu",
         f"memory {SMALL.nbytes} bytes, kept with it {SMALL.kept_nbytes} bytes",
     ]  # fmt: skip
+    assert parsed(shown).findtext(".//pre") == GRID
     assert "CSC" in text(SMALL.T._repr_html_())
     assert "COO, transposed" in text(SMALL.to("coo").T._repr_html_())
+
+
+def test_a_small_matrix_and_a_short_vector_are_printed_with_their_values() -> None:
+    assert str(SMALL) == f"{SMALL!r}\n{GRID}"
+    assert "\n" not in repr(SMALL)
+    assert str(partition(SMALL, parts=2)).endswith(GRID)
+    assert str(SMALL.T.pattern()).splitlines()[1:] == [
+        *("   ·    · True    ·", "True    ·    ·    ·", "   · True    ·    ·", "   ·    · True    ·")
+    ]
+    v = SparseVector([2, 0], np.array([0.1, 12], np.float32), 4)
+    assert str(v) == "<SparseVector 4, 2 entries, float32, cpu>\n12.0    ·  0.1    ·"
+    assert text(v._repr_html_()).split()[:3] == ["SparseVector", "size", "4"]
+    assert parsed(v._repr_html_()).findtext(".//pre") == "12.0    ·  0.1    ·"
+    for empty in (from_edges([], [], shape=(0, 3)), SparseVector([], [], 0), rmat(4), SparseVector([3], [1], 11)):
+        assert str(empty) == repr(empty)
 
 
 @every_format

@@ -25,6 +25,11 @@ FEWEST_FILES = 5
 """That use a word which everybody has to learn."""
 
 
+def code(text: str) -> str:
+    """A page's blocks of code."""
+    return "\n".join(re.findall(r"^```\w*\n(.*?)^```$", text, flags=re.DOTALL | re.MULTILINE))
+
+
 def prose(text: str) -> str:
     """A page without its blocks of code."""
     return re.sub(r"^```.*?^```$", "", text, flags=re.DOTALL | re.MULTILINE)
@@ -120,6 +125,17 @@ def named_files(text: str) -> list[str]:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_every_link_leads_to_a_file_and_a_heading(page: Path) -> None:
     assert broken(page) == []
+
+
+def test_no_page_needs_the_repository() -> None:
+    """Its blocks run where only the packages are installed: none imports what they do not bring."""
+    pages = [page for page in PAGES if "measurements" not in page.parts and page.name != "CONTRIBUTING.md"]
+    blocks = {page: code(page.read_text(encoding="utf-8")) for page in pages}
+    assert sum("import" in block for block in blocks.values()) > 10
+    needed = {
+        page.name: re.findall(r"(?:from|import) (?:bench|tests|examples)\b", text) for page, text in blocks.items()
+    }
+    assert {name: found for name, found in needed.items() if found} == {}
 
 
 def test_every_file_that_the_architecture_names_is_there() -> None:

@@ -33,7 +33,6 @@ from formats import (
     hooks,
 )
 from formats.arrays import cupy, finish
-from formats.matrix.footprint import footprint
 from formats.matrix.routes import CONVERSIONS, conversion_peak, stays
 from formats.places import HOST, Place
 from semiring import LorLand, MinPlus, mxm, mxv, select, vxm
@@ -303,13 +302,6 @@ def test_all_that_formats_ask_is_answered() -> None:
     asked = [hook for hook in vars(hooks).values() if isinstance(hook, hooks.Hook)]
     assert len(asked) > 10
     assert [hook.asks for hook in asked if hook.answer is None] == []
-
-
-def test_a_footprint_of_work_needs_somebody_who_knows_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hooks.WORK, "answer", None)
-    A = uniform(16, 2)
-    with pytest.raises(ValueError, match="mxv is not known to formats alone: import semiring"):
-        footprint(A, CSR, "cpu", {"verb": "mxv", "algorithm": None}, {})
 
 
 # --- work -----------------------------------------------------------------------------------------------------------

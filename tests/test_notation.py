@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import dataclasses
+import operator
+import pickle
+import weakref
+from collections.abc import Callable, Iterable
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -105,10 +110,107 @@ def test_booleans_are_joined_as_numpys():
     np.testing.assert_array_equal(A @ np.ones(6, bool), a @ np.ones(6, bool))
 
 
+COMPARED = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+
+
+@every_format
+@pytest.mark.parametrize("dtype", [np.float64, np.int32, np.float32, np.int64, bool])
+def test_numbers_divide_entries_and_are_compared_with_them(fmt, backend, dtype):
+    """A comparison gives a Boolean for each entry; what is absent stays absent."""
+    A, a = random_pair(fmt, backend, dtype, (7, 5))
+    there, row = a != 0, A[2, :]
+    for number in (2, np.int64(4), 2.5, True):
+        for divided, expected in ((A / number, a / number), (row / number, a[2] / number)):
+            np.testing.assert_array_equal(array(divided), expected)
+            assert divided.dtype == expected.dtype
+        for compare in COMPARED.values():
+            for left, right in ((A, number), (number, A)):
+                found = compare(left, right)
+                expected = compare(*(a if each is A else each for each in (left, right)))
+                assert (found.dtype, found.nnz) == (bool, A.nnz)
+                np.testing.assert_array_equal(array(found), expected & there)
+            assert compare(row, number).dtype == bool
+            np.testing.assert_array_equal(array(compare(row, number)), compare(a[2], number) & there[2])
+
+
+def test_vectors_have_the_operators_of_matrices():
+    A, a = random_pair(CSR, "cpu", np.int32, (6, 6))
+    v, w = A[0, :], A[3, :].astype(np.float64)
+    for made, expected in (
+        *((v + w, a[0] + a[3]), (v - w, a[0] - a[3]), (v * w, a[0] * a[3]), (-v, -a[0]), (abs(-v), a[0])),
+        *((3 * v, 3 * a[0]), (v * 0.5, a[0] * 0.5), (sum([v, v]), 2 * a[0])),
+    ):
+        assert isinstance(made, SparseVector)
+        np.testing.assert_array_equal(array(made), expected)
+    assert (v - v).nnz == v.nnz
+    assert [v.get(i, 0) for i in range(6)] == a[0].tolist()
+    assert [i in v for i in range(6)] == (a[0] != 0).tolist()
+
+
+def test_sums_begin_with_zero_as_pythons_do():
+    A, a = random_pair(CSR, "cpu", np.int32, (6, 6))
+    np.testing.assert_array_equal(array(sum([A, A.T])), a + a.T)
+    np.testing.assert_array_equal(array(abs(-A)), a)
+
+
+def test_a_matrix_and_a_vector_are_themselves_and_nothing_else():
+    A, _ = random_pair(CSR, "cpu", np.int32, (6, 6))
+    B = A.to(CSC)
+    for x, y in ((A, B), (A[0, :], A[1, :])):
+        assert {x: 1, y: 2}[x] == 1
+        assert x in [x, y]
+        assert len({x, y, x}) == 2
+        assert (x == None, x == "csr", x != ()) == (False, False, True)  # noqa: E711
+        assert x == mock.ANY
+        assert pickle.loads(pickle.dumps(x)).equals(x)
+        assert weakref.ref(x)() is x
+        assert not isinstance(x, Iterable)
+    held = dataclasses.make_dataclass("Held", ["matrix"])
+    assert held(A) == held(A)
+
+
+def test_vectors_are_compared_as_a_whole():
+    v = SparseVector([0, 2], [1, 0], 4)
+    assert v.equals(SparseVector([2, 0], [0, 1], 4))
+    others = [
+        SparseVector([0], [1], 4),
+        SparseVector([0, 2], [1, 0], 5),
+        SparseVector([0, 2], [1, 2], 4),
+        v.astype("f8"),
+    ]
+    assert not any(map(v.equals, [*others, SparseVector([0, 3], [1, 0], 4), v.to_dense(), 3]))
+
+
 REFUSED: dict[str, tuple[type[Exception], str, Callable[[Any], Any]]] = {
     "an array of it": (TypeError, r"a CSR is no array.*to_dense", np.asarray),
     "a scalar added": (TypeError, "would fill every absent place", lambda A: A + 1),
     "a scalar subtracted": (TypeError, "would fill every absent place", lambda A: A - 1.5),
+    "a number divided": (TypeError, "unsupported operand", lambda A: 2 / A),
+    "a matrix divided": (TypeError, r"A / A would fill absent places: ewise_mult", lambda A: A / A),
+    "two compared": (TypeError, r"A == A is no single answer: \.equals\(…\).*ewise_mult", lambda A: A == A.T),
+    "itself compared": (TypeError, r"A != A is no single answer", lambda A: A != A),
+    "an order of two": (TypeError, r"A < A is no single answer.*ewise_mult\(…, …, '<'\)", lambda A: A < A),
+    "compared with a vector": (TypeError, r"A == v is no single answer", lambda A: A == A[0, :]),
+    "compared with an array": (TypeError, r"A == an array is no single", lambda A: np.ones((6, 6)) == A),
+    "compared with SciPy's": (TypeError, r"A == csr_array is no single answer", lambda A: A == A.to_scipy()),
+    "a matrix as a truth": (TypeError, "a CSR is neither true nor false: ask for nnz", lambda A: bool(A > 2)),
+    "a loop": (TypeError, "'CSR' object is not iterable", list),
+    "text": (TypeError, "unsupported operand", lambda A: A * None),
+    "an array of a vector": (TypeError, r"a SparseVector is no array.*to_dense", lambda A: np.asarray(A[0, :])),
+    "a loop over a vector": (TypeError, "'SparseVector' object is not iterable", lambda A: list(A[0, :])),
+    "a number added to a vector": (TypeError, r"v \+ 1 would fill every absent place", lambda A: A[0, :] + 1),
+    "a vector and an array": (TypeError, "SparseVector.from_dense", lambda A: A[0, :] * np.ones(6)),
+    "vectors compared": (TypeError, r"v == v is no single answer", lambda A: A[0, :] == A[0, :]),
+    "vectors of two sizes": (ValueError, "must have 6 elements, got 7", lambda A: A[0, :] + SparseVector([0], [1], 7)),
+    "a vector by a slice": (TypeError, r"an entry is at one integer.*extract", lambda A: A[0, :][:]),
+    "a vector outside": (IndexError, r"index must be in \[0, 6\), got 6", lambda A: A[0, :].get(6)),
     "NumPy's function": (TypeError, "does not support ufuncs", lambda A: np.add(A, A)),
     "an array added": (TypeError, "an array is not defined.*Dense", lambda A: A + np.ones((6, 6))),
     "one index": (TypeError, r"a part A\[rows, cols\].*a row is A\[u, :\]", lambda A: A[2]),

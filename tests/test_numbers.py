@@ -106,7 +106,7 @@ def test_masked_elements_are_refused(make):
     for parts in ((masked, [1, 2], [5, 6]), ([0, 1], masked, [5, 6]), ([0, 1], [1, 2], masked)):
         with pytest.raises(ValueError, match="must not be masked, but position 1 is"):
             make(*parts)
-    assert make(np.ma.masked_array([0, 1]), [1, 2], np.ma.masked_array([5, 6]))
+    assert make(np.ma.masked_array([0, 1]), [1, 2], np.ma.masked_array([5, 6])) is not None
 
 
 def test_masked_operands_are_refused_but_by_csgraph():

@@ -39,7 +39,7 @@ from .facts import LONGEST
 from .footprint import Footprint, footprint
 from .notation import Default, Notation, is_integer
 from .placing import Resident, placed
-from .spy import matrix_html
+from .spy import matrix_html, small_grid
 
 if TYPE_CHECKING:
     import cupyx.scipy.sparse
@@ -60,7 +60,6 @@ class Matrix(Notation["Matrix"], Storage):
     Formats declare their arrays and `shape` as dataclass fields.
 
     Example:
-        >>> import semiring  # whose verbs parts and operators are
         >>> from formats import from_edges
         >>> A = from_edges([0, 0, 1], [1, 2, 2], [5.0, 9.0, 3.0])
         >>> A.shape, A.nnz, A[0, 2].item(), A.T[2, 0].item()
@@ -142,12 +141,12 @@ class Matrix(Notation["Matrix"], Storage):
             return placed(made, resident, made.place if device is None else find_place(device))
         if isinstance(device, list | tuple):
             made = self if fmt is None and not options else self.to(fmt, **options)
-            return SPREAD.ask(made, device, what="how to spread a matrix")
+            return SPREAD.ask(made, device)
         moved = self
         if device is not None and not self.is_in(place := self._place_of(device)):
             moved = type(self).trusted(*move(self.components, place, self))
         if fmt == "auto":
-            return CHOICE.ask(moved, options, what="which format to choose")
+            return CHOICE.ask(moved, options)
         if fmt is None and not options:
             return moved
         return convert(moved, find_format(type(self) if fmt is None else fmt), **options)
@@ -257,6 +256,11 @@ class Matrix(Notation["Matrix"], Storage):
         name = type(self).__name__ + (".T" if self.major != getattr(type(self), "major", 0) else "")
         share = "" if self.all_resident else f", {self.resident / self.nbytes:.0%} resident"
         return f"<{name} {self.nrows}×{self.ncols}, {self.nnz} entries, {self.dtype}, {self.device}{share}>"
+
+    @at_home
+    def __str__(self) -> str:
+        """What `repr` says and, of a matrix of few rows and columns, the values in their places."""
+        return f"{self!r}\n{small_grid(self)}".rstrip()
 
     @at_home
     def _repr_html_(self) -> str:

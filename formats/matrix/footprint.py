@@ -98,8 +98,7 @@ def footprint(
     matrix, peak = predicted(A, target, options), conversion_peak(A, target, options, place)
     added = moved if not peak else min(matrix, peak)
     wanted = {name: value for name, value in work.items() if value is not None}
-    what = " or ".join(map(str, wanted.values()))
-    parts = WORK.ask(A, target, place.backend, wanted, what=what) if wanted else {}
+    parts = WORK.ask(A, target, place.backend, wanted) if wanted else {}
     what = f"{A.nrows:,} × {A.ncols:,} with {A.nnz:,} entries as {target.__name__}"
     temporary = max(0, moved + peak - added)
     crossing = A.nbytes - A.resident if place is A.place and not peak else 0

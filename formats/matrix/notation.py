@@ -1,18 +1,19 @@
-"""Python's own notation for matrices: `A[u, v]`, `A[rows, cols]`, `A @ x`, `A + B`, `A * 2`.
+"""Python's own notation for matrices: `A[u, v]`, `A[rows, cols]`, `A @ x`; the other operators are vectors', too.
 
-Its arithmetic is plus-times, as everywhere in Python. Other semirings are arguments of verbs.
+A product is plus-times, as everywhere in Python. Other semirings are arguments of verbs.
 """
 
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, SupportsIndex, TypeAlias, TypeVar, overload
+from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias, TypeVar, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arrays import Array, Scalar
-from ..hooks import COMBINED, PART
+from ..arithmetic import Arithmetic
+from ..arrays import Array
+from ..hooks import PART
 from .contract import Storage
 
 if TYPE_CHECKING:
@@ -26,18 +27,10 @@ Several: TypeAlias = slice | ArrayLike
 """Rows or columns: a slice, indices, or a Boolean for each."""
 
 
-class Notation(Generic[M]):
-    """What a matrix does with brackets and operators."""
+class Notation(Arithmetic[M]):
+    """What a matrix does with brackets, and `@`."""
 
     __slots__ = ()
-    __array_ufunc__ = None
-    """NumPy's operators leave it to ours: `x @ A` and `2 * A` come here."""
-
-    __array_priority__ = 1000
-    """CuPy's likewise."""
-
-    def __array__(self, *_: Any, **__: Any) -> NoReturn:
-        raise TypeError(f"a {type(self).__name__} is no array, for absent entries have no value: use to_dense(fill)")
 
     # --- parts ----------------------------------------------------------------------------------------------------
 
@@ -55,7 +48,7 @@ class Notation(Generic[M]):
         if not isinstance(position, tuple) or len(position) != 2:
             raise TypeError(f"an entry is A[u, v] and a part A[rows, cols], got {position!r}: a row is A[u, :]")
         if not all(map(is_integer, position)):
-            return PART.ask(self, *position, what="A[rows, cols]")
+            return PART.ask(self, *position)
         found = self.get(*position)
         if found is None:
             raise KeyError(f"no entry at {position}: an absent entry has no value of its own (see get)")
@@ -68,7 +61,7 @@ class Notation(Generic[M]):
     def get(self, u: SupportsIndex, v: SupportsIndex, default: Any = None) -> Any:
         raise NotImplementedError
 
-    # --- arithmetic -----------------------------------------------------------------------------------------------
+    # --- products -------------------------------------------------------------------------------------------------
 
     @overload
     def __matmul__(self, other: M) -> M: ...
@@ -84,25 +77,7 @@ class Notation(Generic[M]):
     @overload
     def __rmatmul__(self, other: Array) -> Array: ...
     def __rmatmul__(self, other: Any) -> Any:
-        return self._combined("@", other, matrix_first=False)
-
-    def __add__(self, other: M) -> M:
-        return self._combined("+", other)
-
-    def __sub__(self, other: M) -> M:
-        return self._combined("-", other)
-
-    def __mul__(self, other: M | Scalar) -> M:
-        return self._combined("*", other)
-
-    def __rmul__(self, other: Scalar) -> M:
-        return self._combined("*", other)
-
-    def __neg__(self) -> M:
-        return self._combined("*", -1)
-
-    def _combined(self, symbol: Literal["@", "+", "-", "*"], other: Any, *, matrix_first: bool = True) -> Any:
-        return COMBINED.ask(symbol, self, other, matrix_first, what=f"the operator {symbol}")
+        return self._combined("@", other, first=False)
 
 
 def is_integer(obj: object) -> bool:

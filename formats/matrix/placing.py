@@ -51,7 +51,7 @@ def placed(A: S, resident: Resident, place: Place) -> S:
     """
     if A.place is place and resident == "auto":
         return A
-    how, what = plan(A, resident, place), f"moving {A} to the {place.name}"
+    how, what = plan(A, resident, place), f"moving {A!r} to the {place.name}"
     if A.place is place and how.resident == A.resident:
         return A
     with place.scope():

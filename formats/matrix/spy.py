@@ -1,4 +1,4 @@
-"""A matrix in a notebook: what it is, and a small picture of where it has entries."""
+"""A matrix in a notebook: what it is, and a small picture of where it has entries; of a small one the values."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import to_device
-from ..display import table
+from ..display import MOST_SHOWN, grid, in_words, table
 from .contract import Storage
 from .convert import to_edges
 
@@ -22,7 +22,7 @@ CONVERTED = 1 << 24
 
 
 def matrix_html(A: Storage) -> str:
-    """A matrix's shape, format, place and memory, and where its entries are."""
+    """A matrix's shape, format, place and memory, and where its entries are; of a small one their values, too."""
     rows = [
         ("format", type(A).__name__ + (", transposed" if A.major != getattr(type(A), "major", 0) else "")),
         ("shape", f"{A.nrows:,} × {A.ncols:,}"),
@@ -32,11 +32,16 @@ def matrix_html(A: Storage) -> str:
     ]
     if not A.all_resident:
         rows.append(("resident", f"{A.resident / A.nbytes:.0%}"))
-    return f'<div style="display: flex; gap: 1em; align-items: center">{table("matrix", rows)}{spy(A)}</div>'
+    shown = table("matrix", rows, note=small_grid(A)) + spy(A)
+    return f'<div style="display: flex; gap: 1em; align-items: center">{shown}</div>'
 
 
-def in_words(size: int) -> str:
-    return f"{size:,} bytes" if size < 1 << 20 else f"{size / 2**20:,.1f} MiB"
+def small_grid(A: Storage) -> str:
+    """The values of a matrix of few rows and columns in their places; "" of a larger one, or if others hold a part."""
+    group = getattr(A, "group", None)
+    if max(A.shape) > MOST_SHOWN or 0 in A.shape or (group is not None and group.size > 1):
+        return ""
+    return grid(A.shape, zip(*(to_device(part, "cpu") for part in to_edges(A)), strict=True))
 
 
 def spy(A: Storage) -> str:

@@ -65,20 +65,25 @@ class LawCheck:
         return "\n".join([*lines, f"    {self.cuda}"])
 
 
-def check_laws(semiring: Semiring | str, dtype: DTypeLike = "float64", *, seed: int = 0) -> LawCheck:
+def check_laws(
+    semiring: Semiring | str, dtype: DTypeLike = "float64", *, seed: int = 0, rtol: float = 0.0, atol: float = 0.0
+) -> LawCheck:
     """Look for values that break a law of a semiring.
 
     Args:
         semiring: by object or name. Its declared laws, and for ⊕ those of a monoid, are tried within its domain.
         dtype: one that the semiring is defined on.
         seed: of the random values.
+        rtol, atol: how far both sides of a law may lie apart in floats: rtol times the larger one, plus atol. Eight
+            units in the last place are always allowed; of integers and Booleans nothing.
 
     Returns:
         A `LawCheck`, which is true if no law is broken, and has the first counterexample of each broken law. With a GPU
         `cuda=` and `scalar=` were compared, too; without one, the `LawCheck` says so.
 
     Raises:
-        TypeError: the semiring is not defined on the dtype.
+        TypeError: the semiring is not defined on the dtype, or a tolerance is no number.
+        ValueError: a tolerance is negative or not finite, or is given for a dtype without rounding.
 
     Example:
         >>> from semiring import MONOIDS, BinaryOp, Law
@@ -92,17 +97,30 @@ def check_laws(semiring: Semiring | str, dtype: DTypeLike = "float64", *, seed: 
     s, dt = find_semiring(semiring), np.dtype(dtype)
     if dt not in s.dtypes:
         raise TypeError(f"{s.name} is not defined on {dt}; it is on {', '.join(d.name for d in s.dtypes)}")
+    tolerance = _tolerance(dt, rtol, atol)
     found: dict[str, tuple[Any, ...]] = {}
     checked = []
     values = sample(s, dt, np.random.default_rng(seed))
     with np.errstate(all="ignore"):
         for law, sides, operands in equations(s, dt, values):
             checked.append(str(law))
-            counterexample = first_difference(sides, operands)
+            counterexample = first_difference(sides, operands, *tolerance)
             if counterexample is not None:
                 found[str(law)] = counterexample
-    differing, sentence = compare_with_cuda(s, values)
+    differing, sentence = compare_with_cuda(s, values, tolerance)
     return LawCheck(s, dt, found | differing, tuple(checked), sentence)
+
+
+def _tolerance(dtype: np.dtype, rtol: Any, atol: Any) -> tuple[float, float]:
+    """Both, checked."""
+    for name, value in (("rtol", rtol), ("atol", atol)):
+        if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+            raise TypeError(f"{name} must be a number, got {value!r}")
+        if not 0 <= value < np.inf:
+            raise ValueError(f"{name} must be finite and not negative, got {value}")
+        if value and dtype.kind != "f":
+            raise ValueError(f"{name} is for floats: values of {dtype} are exact, got {value}")
+    return float(rtol), float(atol)
 
 
 def sample(s: Semiring, dtype: np.dtype, rng: np.random.Generator) -> np.ndarray:
@@ -171,13 +189,16 @@ def _both(sides: Callable[[Any], tuple[Any, Any]]) -> Sides:
     return stacked
 
 
-def first_difference(sides: Sides, operands: tuple[np.ndarray, ...]) -> tuple[Any, ...] | None:
-    """The first operands whose two sides differ by more than rounding; None if there are none."""
+def first_difference(
+    sides: Sides, operands: tuple[np.ndarray, ...], rtol: float = 0.0, atol: float = 0.0
+) -> tuple[Any, ...] | None:
+    """The first operands whose two sides differ by more than rounding and a tolerance; None if there are none."""
     left, right = map(np.asarray, sides(*(operands + (None,) * 2)[:3]))
     differs = (left != right) & ~((left != left) & (right != right))
     if left.dtype.kind == "f":
         both = np.maximum(np.abs(left), np.abs(right))
-        near = np.isfinite(both) & (np.abs(left - right) <= ROUNDING * np.spacing(both))
+        allowed = ROUNDING * np.spacing(both) + (rtol * both + atol)
+        near = np.isfinite(both) & (np.abs(left - right) <= allowed)
         differs &= ~near
     if not differs.any():
         return None
@@ -185,7 +206,9 @@ def first_difference(sides: Sides, operands: tuple[np.ndarray, ...]) -> tuple[An
     return tuple(part[at].item() for part in operands)
 
 
-def compare_with_cuda(s: Semiring, values: np.ndarray) -> tuple[dict[str, tuple[Any, ...]], str]:
+def compare_with_cuda(
+    s: Semiring, values: np.ndarray, tolerance: tuple[float, float]
+) -> tuple[dict[str, tuple[Any, ...]], str]:
     """(operands for which a CUDA expression and the scalar function differ, a sentence on what was compared)."""
     operators = {"⊕": s.add.on(values.dtype), "⊗": s.mul}
     try:
@@ -197,7 +220,8 @@ def compare_with_cuda(s: Semiring, values: np.ndarray) -> tuple[dict[str, tuple[
     a, b = (part.ravel() for part in np.meshgrid(values, values, indexing="ij"))
     found = {}
     for sign, op in operators.items():
-        pair = first_difference(lambda x, y, z, op=op: (op.computed(x, y), _on_device(op, x, y)), (a, b))  # type: ignore[misc]
+        both: Sides = lambda x, y, z, op=op: (op.computed(x, y), _on_device(op, x, y))  # type: ignore[misc]  # noqa: E731
+        pair = first_difference(both, (a, b), *tolerance)
         if pair is not None:
             found[f"the cuda= of {sign} means what its scalar= means"] = pair
     return found, "cuda= and scalar= were compared on the GPU"

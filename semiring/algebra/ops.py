@@ -590,10 +590,41 @@ SYMBOLS = {
 }
 
 
+def is_graphblas(obj: Any) -> bool:
+    """Is it an operator, a monoid, a semiring or a predicate of python-graphblas's?"""
+    return type(obj).__module__.startswith("graphblas.core.operator")
+
+
+def _of_users(op: Any) -> bool:
+    """Is python-graphblas's operator made of a function that it does not bring itself?"""
+    module = getattr(getattr(op, "orig_func", None), "__module__", None)
+    return module is not None and not module.startswith("graphblas")
+
+
+def name_of(obj: Any, wanted: str) -> str:
+    """A name as it is, or that of what python-graphblas ships, by which ours is found.
+
+    TypeError, which says whose object it is, for any other, and for what python-graphblas has of a function of the
+    user's.  wanted: what was expected.
+    """
+    if isinstance(obj, str):
+        return obj
+    theirs, kind = getattr(obj, "parent", obj), type(obj)  # the parent: of one dtype alone
+    if is_graphblas(obj):
+        monoid = getattr(theirs, "monoid", None)
+        parts = [theirs, monoid, *(getattr(each, "binaryop", None) for each in (theirs, monoid))]
+        if not any(getattr(part, "_anonymous", False) or _of_users(part) for part in parts):
+            return theirs.name.removeprefix("ss.").removeprefix("value")
+        raise TypeError(f"expected {wanted}, got python-graphblas's {obj}, whose function is not known here")
+    whose = "" if kind.__module__ == "builtins" else f"{kind.__module__}."
+    raise TypeError(f"expected {wanted}, got {whose}{kind.__qualname__}")
+
+
 def find_op(op: BinaryOp | str) -> BinaryOp:
     """The operator given by object, name ("plus") or symbol ("+"); ValueError lists the names."""
     if isinstance(op, BinaryOp):
         return op
+    op = name_of(op, "an operator or its name")
     name = SYMBOLS.get(op, op)
     if name not in OPERATORS:
         raise ValueError(OPERATORS.unknown(op))
@@ -679,8 +710,9 @@ UNARY_OPERATORS = Names(
 
 def find_unary(op: UnaryOp | Callable[[Any], Any] | str) -> Callable[[Any], Any]:
     """The function given by object, callable on arrays (as a NumPy ufunc) or name; ValueError lists the names."""
-    if callable(op):
+    if callable(op) and not is_graphblas(op):
         return op
+    op = name_of(op, "a UnaryOp, a function of arrays or a name")
     if op not in UNARY_OPERATORS:
         raise ValueError(UNARY_OPERATORS.unknown(op))
     return UNARY_OPERATORS[op]

@@ -17,7 +17,7 @@ from formats.arrays import Array, is_array
 from formats.places import place_of
 from formats.vector import is_scalar
 
-from .ops import ON_GPU, OPERATORS, SYMBOLS, BinaryOp, find_op
+from .ops import ON_GPU, OPERATORS, SYMBOLS, BinaryOp, find_op, is_graphblas, name_of
 from .portable import Portable, made, made_once
 from .semirings import MONOIDS, Semiring
 from .translation import Untranslatable, cuda_expression
@@ -201,7 +201,7 @@ def said(function: Callable[..., Any], value: Array, *rest: Any) -> Array:
 
 def is_function(predicate: Any) -> bool:
     """Is it a function of entries, and no declared predicate or comparison?"""
-    return callable(predicate) and not isinstance(predicate, Predicate | BinaryOp)
+    return callable(predicate) and not isinstance(predicate, Predicate | BinaryOp) and not is_graphblas(predicate)
 
 
 def find_predicate(predicate: Any, other: Any) -> Predicate:
@@ -210,6 +210,8 @@ def find_predicate(predicate: Any, other: Any) -> Predicate:
         if other is not None:
             raise TypeError(f"the predicate {predicate.name!r} compares with nothing, got {other!r}")
         return predicate
+    if is_graphblas(predicate):
+        predicate = name_of(predicate, "a predicate or its name")
     if isinstance(predicate, str) and predicate in PREDICATES:
         if other is not None and not hasattr(other, "__index__"):
             raise TypeError(f"{predicate} takes the number of a diagonal, an integer, got {other!r}")
@@ -225,6 +227,7 @@ def find_predicate(predicate: Any, other: Any) -> Predicate:
 def find_comparison(op: BinaryOp | str) -> BinaryOp:
     """The comparison operator given by object, name or symbol; ValueError lists names."""
     names = [name for name, known in OPERATORS.items() if known.boolean]
+    op = op if isinstance(op, BinaryOp) else name_of(op, "a comparison or its name")
     if isinstance(op, str) and op not in (*names, *SYMBOLS):
         raise ValueError(f"unknown predicate {op!r}; there are {', '.join((*PREDICATES, *names))}")
     compare = find_op(op)

@@ -20,7 +20,7 @@ import numpy as np
 from formats import DTYPES
 from formats.arrays import Array, Scalar
 
-from .ops import OPERATORS, POSITIONS, BinaryOp, Names, find_op
+from .ops import OPERATORS, POSITIONS, BinaryOp, Names, find_op, name_of
 from .portable import Portable, made_once
 from .translation import literal
 
@@ -285,13 +285,13 @@ def find_semiring(semiring: Semiring | str) -> Semiring:
     """The semiring given by object or GraphBLAS name.
 
     A name outside `SEMIRINGS` is put together from the operator and monoid tables, as "max_times". With an operator of
-    positions, as in "min_secondi", ⊕ is min, max, plus or any, which takes the smallest.
+    positions, as in "min_secondi", ⊕ is min, max, plus or any, which takes the smallest. A semiring that
+    python-graphblas ships is found by its name.
     """
     if isinstance(semiring, Semiring):
         return semiring
-    if not isinstance(semiring, str):
-        raise TypeError(f"expected a Semiring or its name, got {type(semiring).__name__}")
-    return SEMIRINGS[semiring] if semiring in SEMIRINGS else _found(semiring)
+    name = name_of(semiring, "a Semiring or its name")
+    return SEMIRINGS[name] if name in SEMIRINGS else _found(name)
 
 
 @made_once
@@ -319,8 +319,7 @@ def find_monoid(monoid: Monoid | Semiring | str) -> Monoid:
         return monoid.add
     if isinstance(monoid, Monoid):
         return monoid
-    if not isinstance(monoid, str):
-        raise TypeError(f"expected a monoid, a semiring or a name, got {type(monoid).__name__}")
+    monoid = name_of(monoid, "a monoid, a semiring or a name")
     if monoid in MONOIDS:
         return MONOIDS[monoid]
     if "_" not in monoid:
@@ -334,17 +333,16 @@ def find_combiner(op: Semiring | Monoid | BinaryOp | str, part: Literal["add", "
     Of a semiring its ⊕ or ⊗, as `part` says. A name is a semiring's or an operator's, and where an addition is wanted a
     monoid's before an operator's, so that it has an identity.
     """
-    if isinstance(op, str):
+    if not isinstance(op, Semiring | Monoid | BinaryOp):
+        op = name_of(op, "a semiring, a monoid, an operator or a name")
         if op in SEMIRINGS or "_" in op:
             op = find_semiring(op)
         else:
             op = MONOIDS[op] if part == "add" and op in MONOIDS else find_op(op)
     if isinstance(op, Semiring):
         op = op.add if part == "add" else op.mul
-    if isinstance(op, (Monoid, BinaryOp)):
-        if isinstance(op, BinaryOp) and op.position is not None:
-            raise TypeError(
-                f"{op.name} gives positions, not values: it is for mxv, vxm and mxm; apply has rowindex and colindex"
-            )
-        return op
-    raise TypeError(f"expected a semiring, a monoid, an operator or a name, got {type(op).__name__}")
+    if isinstance(op, BinaryOp) and op.position is not None:
+        raise TypeError(
+            f"{op.name} gives positions, not values: it is for mxv, vxm and mxm; apply has rowindex and colindex"
+        )
+    return op

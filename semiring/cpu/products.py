@@ -18,6 +18,7 @@ from formats.storage.compressed import expand
 
 from ..algebra.semirings import Semiring
 from ..verbs import merge
+from ..verbs.explanation import tell_product
 from ..verbs.masks import MatrixWrite, VectorWrite
 from ..verbs.verbs import mxm, mxv, product_with_arguments, vxm
 from . import compiled, suitesparse
@@ -46,6 +47,7 @@ def _product(A: CSR | CSC, x: Any, semiring: Semiring, write: VectorWrite, *, ma
     if not isinstance(x, SparseVector) and not skips and not A.on_disk:  # of which SuiteSparse would make a copy
         operand = suitesparse.operand(A, x, semiring, matrix_first)
         if operand is not None:
+            tell_product("SuiteSparse:GraphBLAS")
             return suitesparse.product(A, operand, semiring, write, matrix_first=matrix_first)
     return compiled.ON_CPU.product(verb, A, x, semiring, write, matrix_first=matrix_first)
 
@@ -66,6 +68,7 @@ def _(A: CSR, B: CSR, semiring: Semiring, write: MatrixWrite) -> CSR:
 
     mask: Any = write.mask.to(CSR) if isinstance(write.mask, Matrix) else write.mask
     C = spgemm.product(A, B, semiring, mask, write.complement)
+    tell_product("compiled, row by row" if C is not None else "exact, in Python's integers")
     return write(C, masked=True) if C is not None else write(_exact(A, B, semiring))
 
 

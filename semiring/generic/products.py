@@ -16,9 +16,12 @@ from typing import Any
 from formats import Matrix, SparseVector
 
 from ..algebra.semirings import Semiring
+from ..verbs.explanation import tell_product
 from ..verbs.masks import VectorWrite
 from ..verbs.registry import Verb
 from .layout import GATHER_FROM
+
+GATHERED, SCATTERED = "compiled, gathered along the stored rows", "compiled, scattered across the stored rows"
 
 
 @dataclass(frozen=True)
@@ -46,14 +49,18 @@ class Backend:
         if self.special is not None:
             y = self.special(A, x, semiring, matrix_first)
             if y is not None:
+                tell_product("exact, beyond the range of the dtype")
                 return write(y)
         gathers = (A.major == 0) == matrix_first
         if not isinstance(x, SparseVector):
+            tell_product(GATHERED if gathers else SCATTERED)
             return write(self.dense(A, x, semiring, write, matrix_first, gathers))
         rows = self._pushed_along(A, x, matrix_first, gathers) if self.pushes(semiring, A.dtype) else None
         y = None if rows is None else self.push(rows, x, semiring, matrix_first)
         if y is not None:
+            tell_product("compiled, pushed along the rows that x has")
             return write(y)
+        tell_product("compiled, as of a dense x")
         zero = semiring.zero(A.dtype)
         y = self.dense(A, x.to_dense(zero), semiring, write, matrix_first, gathers)
         return write(SparseVector.from_dense(y, zero))

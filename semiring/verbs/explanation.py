@@ -1,24 +1,30 @@
-"""Which implementation of an algorithm ran, and why.
+"""Which implementation of an algorithm or a verb ran, and why.
 
     explain(delta_stepping, A, 0)        # or explain(lambda: delta_stepping(A, 0))
 
 runs the call and says of every algorithm in it whether a backend ran it as a whole ("fused") or as it is written in
 verbs ("definition"), and what was chosen on the way: schedule, Δ, direction switches; of `A.to("auto", …)` the formats
-that could have been chosen, and what was predicted of them.
+that could have been chosen, and what was predicted of them. Where no algorithm runs, it says of every verb which cell
+it found, what it was given, and how a product was computed.
 """
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, ParamSpec, TypeVar
 
-from formats import Matrix
+from formats import Matrix, SparseVector
+from formats.arrays import is_array
 from formats.display import shortened, table
 
-NOTHING = "no algorithm ran that could have been fused"
+NOTHING = "no verb ran, and no algorithm that could have been fused"
+VERB = "verb"
+FEW = 50
+"""Of the verbs that ran last, among which one that ran the same way is looked for."""
 MOST_SHOWN = 5
 """Runs of which a notebook shows tables."""
 
@@ -28,9 +34,10 @@ R = TypeVar("R")
 
 @dataclass
 class Run:
-    """One algorithm within a call.
+    """One algorithm within a call; or a verb, so many times.
 
-    implementation: "fused" or "definition".  why: in a sentence.  facts: what the implementation chose and counted.
+    implementation: "fused" or "definition", or "verb".  why: in a sentence.  facts: what the implementation chose and
+    counted; of a verb its arguments.
     """
 
     algorithm: str
@@ -39,9 +46,11 @@ class Run:
     implementation: str = ""
     why: str = ""
     facts: dict[str, Any] = field(default_factory=dict)
+    times: int = 1
 
     def __str__(self) -> str:
-        lines = [f"{self.algorithm}: {self.implementation}, {self.format} on {self.device} ({self.why})"]
+        times = f", {self.times:,} times" if self.times > 1 else ""
+        lines = [f"{self.algorithm}: {self.implementation}{times}, {self.format} on {self.device} ({self.why})"]
         return "\n".join(lines + [f"    {name}: {value}" for name, value in self.facts.items()])
 
 
@@ -51,7 +60,7 @@ class Explanation(Generic[R]):
 
     Attributes:
         result: what the call returned.
-        runs: the algorithms that ran in it, in the order in which they began.
+        runs: the algorithms that ran in it, in the order in which they began; or the verbs, if there was none.
         choices: the formats that it chose, in words.
 
     Example:
@@ -90,6 +99,9 @@ class Explanation(Generic[R]):
 _choices: ContextVar[list[Any] | None] = ContextVar("choices", default=None)
 _runs: ContextVar[list[Run] | None] = ContextVar("runs", default=None)
 _current: ContextVar[Run | None] = ContextVar("current", default=None)
+_verb: ContextVar[Run | None] = ContextVar("verb", default=None)
+ASKING: list[None] = []
+"""As long as the calls that are explained now, in all threads: nothing is told while it is empty."""
 _definitions: ContextVar[str] = ContextVar("definitions", default="")
 _asked: ContextVar[bool] = ContextVar("asked", default=False)
 UNTOLD = nullcontext(Run("", "", ""))
@@ -111,16 +123,26 @@ def explain(call: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> Explanat
         >>> from formats import from_edges
         >>> explain(bellman_ford, from_edges([0, 1], [1, 2]), 0, fused=False)
         bellman_ford: definition, CSR on cpu (fused=False)
+        >>> from semiring import reduce
+        >>> explain(reduce, from_edges([0, 1], [1, 2], [5, 3]), "plus", axis=1)
+        reduce: verb, CSR on cpu (for every format, in semiring.cpu.reductions)
+            u: CSR 3×3 of int32
+            monoid: plus
+            axis: 1
+            result: array of 3 int32
     """
     runs: list[Run] = []
     choices: list[Any] = []
     token, other = _runs.set(runs), _choices.set(choices)
+    ASKING.append(None)
     try:
         result = call(*args, **kwargs)
     finally:
+        ASKING.pop()
         _runs.reset(token)
         _choices.reset(other)
-    return Explanation(result, runs, choices)
+    algorithms = [run for run in runs if run.implementation != VERB]
+    return Explanation(result, algorithms or runs, choices)
 
 
 def choices_told() -> bool:
@@ -133,6 +155,60 @@ def note_choice(choice: Any) -> None:
     choices = _choices.get()
     if choices is not None and choice not in choices:
         choices.append(choice)
+
+
+def tell_verb(name: str, front: Callable[..., Any], call: Callable[..., R], args: Any, kwargs: Any) -> R:
+    """The verb's result; told, if somebody asks, but not of a verb within an algorithm or another verb.
+
+    front: the function whose parameters the arguments are.
+    """
+    runs = _runs.get()
+    if runs is None or _current.get() is not None or _verb.get() is not None:
+        return call(*args, **kwargs)
+    run = Run(name, "", "", VERB)
+    token = _verb.set(run)
+    try:
+        result = call(*args, **kwargs)
+    finally:
+        _verb.reset(token)
+    found, run.facts = run.facts, {}
+    for part, value in inspect.signature(front).bind(*args, **kwargs).arguments.items():
+        run.facts[part] = in_words(value)
+    run.facts |= found | {"result": in_words(result)}
+    same = next((other for other in runs[-FEW:] if replace(other, times=1) == run), None)
+    if same is None:
+        runs.append(run)
+    else:
+        same.times += 1
+    return result
+
+
+def tell_cell(verb: str, fmt: str, backend: str, cell: Callable[..., Any], registered: str) -> None:
+    """Tell which cell a verb has found."""
+    run = _verb.get()
+    if run is not None and not run.format:
+        run.format, run.device = fmt, backend
+        of = "" if verb == run.algorithm else f"{verb} "
+        run.why = f"{of}for {registered}, in {cell.__module__}"
+
+
+def tell_product(how: str) -> None:
+    """Tell how a verb computes a product; nothing happens unless somebody asks."""
+    if ASKING and (run := _verb.get()) is not None:
+        run.facts["product"] = how
+
+
+def in_words(value: Any) -> str:
+    """An argument or a result of a verb: its kind, its extents and its dtype."""
+    if isinstance(value, tuple) and any(map(is_array, value)):
+        return ", ".join(map(in_words, value))
+    if isinstance(value, Matrix):
+        return f"{type(value).__name__} {value.nrows}×{value.ncols} of {value.dtype}"
+    if isinstance(value, SparseVector):
+        return f"SparseVector of {value.size} {value.dtype}"
+    if is_array(value) and value.ndim:
+        return f"array of {'×'.join(map(str, value.shape))} {value.dtype}"
+    return str(getattr(value, "name", None) or getattr(value, "__name__", None) or value)
 
 
 def explained() -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 from formats import CSR, Matrix
@@ -23,6 +24,8 @@ def work(A: Matrix, fmt: type[Matrix], backend: str, wanted: dict[str, Any]) -> 
     """
     verb, algorithm = wanted.get("verb"), wanted.get("algorithm")
     columns, sources = wanted.get("columns"), wanted.get("sources")
+    if algorithm is not None and algorithm not in Fusible.all:
+        import_module("algorithms")  # which know themselves; it may not have been imported yet
     if columns is not None and verb != "mxm":
         raise ValueError(f"columns= is about the dense operand of verb='mxm', got verb={verb!r}")
     if sources is not None and not isinstance(Fusible.all.get(algorithm or ""), Batched):

@@ -15,7 +15,7 @@ from formats import Matrix, SparseVector
 from formats.arrays import INT32_MAX, Array, astype, cast, contiguous, differs, equals, is_array, namespace
 from formats.matrix.facts import PATTERN, Fact
 
-from ..algebra.ops import BinaryOp
+from ..algebra.ops import BinaryOp, is_graphblas, name_of
 from ..algebra.semirings import BOOL, Monoid, Semiring, find_combiner, find_semiring
 from .checks import check_numbers
 
@@ -45,6 +45,7 @@ def common_dtype(semiring: Semiring, *operands: Any) -> np.dtype:
 
 def typing_of(op: Semiring | Monoid | BinaryOp | str, part: Literal["add", "mul"]) -> Semiring | None:
     """The semiring that says what is absent where `op` combines two values; None with an operator."""
+    op = name_of(op, "an operator") if is_graphblas(op) else op
     if isinstance(op, Semiring) or (isinstance(op, str) and "_" in op):
         return find_semiring(op)
     combiner = find_combiner(op, part)

@@ -23,13 +23,16 @@ from formats.storage.orientation import compressed, has_room_for_columns, nothin
 from ..kernels.interrupts import LONG, interruptible
 from .checks import own_vectors
 from .explanation import (
+    ASKING,
     choices_told,
     definition_asked_for,
     definitions_only,
     facts,
     note_choice,
     running_as,
+    tell_cell,
     tell_crossing,
+    tell_verb,
     why_not_fused,
 )
 
@@ -73,6 +76,8 @@ class Verb(Generic[P, R]):
 
     all: ClassVar[dict[str, Verb[..., Any]]] = {}
     """Every verb by name."""
+    told = True
+    """Does `explain` tell of its calls? An algorithm tells of its runs."""
 
     def __init__(self, front: Callable[P, R]) -> None:
         functools.update_wrapper(self, front)
@@ -83,8 +88,14 @@ class Verb(Generic[P, R]):
         type(self).all[self.name] = self
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        if ASKING and self.told:
+            return tell_verb(self.name, self.front, self._there, args, kwargs)
         if "cupy" not in sys.modules:
             return self.front(*args, **kwargs)
+        return self._there(*args, **kwargs)
+
+    def _there(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """What the function answers, called where its operands are."""
         place = place_among(args or kwargs.values())
         try:
             if place is None or place.is_current:
@@ -137,6 +148,9 @@ class Verb(Generic[P, R]):
             raise NotImplementedError(
                 f"{self.name} is not implemented for {fmt.__name__} on {backend}; it is for {have}"
             )
+        if ASKING:
+            registered = fmt.__name__ if (fmt, backend) in self.cells else "every format"
+            tell_cell(self.name, fmt.__name__, backend, own, registered)
         return own
 
     def served(self, A: Matrix) -> Matrix:
@@ -217,6 +231,7 @@ class Fusible(Verb[P, R]):
 
     all: ClassVar[dict[str, Verb[..., Any]]] = {}
     """Every fusible algorithm by name."""
+    told = False
 
     written: Implementation
     holds = Holds(fused=(56, 18), written=(64, 56))

@@ -109,7 +109,7 @@ def columns_in_pieces(A: CSR, **how: bool) -> Any:
     """`turned_in_pieces` of A on a GPU."""
     place = A.place
     found = turned_in_pieces(
-        A, room(A, TURNING), lambda size, dtype: pinned(f"columns of {A}", size, dtype, place), **how
+        A, room(A, TURNING), lambda size, dtype: pinned(f"columns of {A!r}", size, dtype, place), **how
     )
     cupy().get_default_memory_pool().free_all_blocks()
     return found

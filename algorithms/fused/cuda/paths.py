@@ -425,7 +425,7 @@ def hops(A: CSR, k: kernels.Kernels) -> Array:
     def make() -> Array:
         words = np.dtype(np.uint32)
         inside = has_room(A, RECORDING, 16)
-        made = cupy().empty(4 * A.nnz, words) if inside else pinned(f"records of {A}", 4 * A.nnz, words, A.place)
+        made = cupy().empty(4 * A.nnz, words) if inside else pinned(f"records of {A!r}", 4 * A.nnz, words, A.place)
         weights = (A.values, step_of(A, k.index)) if A.dtype.itemsize == 4 else (kernels.NULL, k.index(0))
         k.plain("record", A.nnz, (A.indptr, A.indices, *weights, np.int64(A.nnz), made))
         return made
