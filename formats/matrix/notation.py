@@ -27,6 +27,21 @@ Several: TypeAlias = slice | ArrayLike
 """Rows or columns: a slice, indices, or a Boolean for each."""
 
 
+ELSEWHERE = {
+    "copy": "it does not change, and serves all who hold it",
+    "data": "see values",
+    "diagonal": "see select(A, 'diag')",
+    "dot": "write A @ x",
+    "multiply": "write A * B",
+    "size": "see nnz and shape",
+    "transpose": "see T",
+    **{name: "see to_dense(fill)" for name in ("toarray", "todense")},
+    **{f"to{fmt}": f"see to('{fmt}')" for fmt in ("csr", "csc", "coo")},
+    **{name: f"see reduce(A, '{monoid}')" for name, monoid in {"sum": "plus", "max": "max", "min": "min"}.items()},
+}
+"""What SciPy's and NumPy's names are here."""
+
+
 class Notation(Arithmetic[M]):
     """What a matrix does with brackets, and `@`."""
 
@@ -45,6 +60,10 @@ class Notation(Arithmetic[M]):
 
         KeyError if the one entry is absent, IndexError if a place lies outside the matrix.
         """
+        if isinstance(position, Storage):
+            raise TypeError(
+                "A[mask] is not defined: select(A, …) keeps entries, and a verb's mask= says what it writes"
+            )
         if not isinstance(position, tuple) or len(position) != 2:
             raise TypeError(f"an entry is A[u, v] and a part A[rows, cols], got {position!r}: a row is A[u, :]")
         if not all(map(is_integer, position)):
@@ -60,6 +79,15 @@ class Notation(Arithmetic[M]):
     def get(self, u: SupportsIndex, v: SupportsIndex, default: Default) -> np.number | Default: ...
     def get(self, u: SupportsIndex, v: SupportsIndex, default: Any = None) -> Any:
         raise NotImplementedError
+
+    if not TYPE_CHECKING:  # so that a misspelt name stays an error to a type checker
+
+        def __getattr__(self, name: str) -> Any:
+            """AttributeError, which says what stands here for a name of SciPy's or NumPy's."""
+            if name in ELSEWHERE:
+                said = f"{type(self).__name__!r} object has no attribute {name!r}: {ELSEWHERE[name]}"
+                raise AttributeError(said, name=name, obj=self)
+            return object.__getattribute__(self, name)  # raises what it has raised
 
     # --- products -------------------------------------------------------------------------------------------------
 
