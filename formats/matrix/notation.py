@@ -6,7 +6,7 @@ A product is plus-times, as everywhere in Python. Other semirings are arguments 
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias, TypeVar, overload
+from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex, TypeAlias, TypeVar, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -40,6 +40,17 @@ ELSEWHERE = {
     **{name: f"see reduce(A, '{monoid}')" for name, monoid in {"sum": "plus", "max": "max", "min": "min"}.items()},
 }
 """What SciPy's and NumPy's names are here."""
+
+
+class Elsewhere:
+    """An attribute that is missing, with a hint. (A `__getattr__` would make every attribute slower.)"""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: object, owner: type) -> NoReturn:
+        said = f"{owner.__name__!r} object has no attribute {self.name!r}: {ELSEWHERE[self.name]}"
+        raise AttributeError(said, name=self.name, obj=instance)
 
 
 class Notation(Arithmetic[M]):
@@ -80,14 +91,8 @@ class Notation(Arithmetic[M]):
     def get(self, u: SupportsIndex, v: SupportsIndex, default: Any = None) -> Any:
         raise NotImplementedError
 
-    if not TYPE_CHECKING:  # so that a misspelt name stays an error to a type checker
-
-        def __getattr__(self, name: str) -> Any:
-            """AttributeError, which says what stands here for a name of SciPy's or NumPy's."""
-            if name in ELSEWHERE:
-                said = f"{type(self).__name__!r} object has no attribute {name!r}: {ELSEWHERE[name]}"
-                raise AttributeError(said, name=name, obj=self)
-            return object.__getattribute__(self, name)  # raises what it has raised
+    def __dir__(self) -> list[str]:
+        return [name for name in super().__dir__() if name not in ELSEWHERE]
 
     # --- products -------------------------------------------------------------------------------------------------
 
@@ -106,6 +111,10 @@ class Notation(Arithmetic[M]):
     def __rmatmul__(self, other: Array) -> Array: ...
     def __rmatmul__(self, other: Any) -> Any:
         return self._combined("@", other, first=False)
+
+
+for _name in ELSEWHERE:
+    setattr(Notation, _name, Elsewhere(_name))
 
 
 def is_integer(obj: object) -> bool:
