@@ -37,6 +37,9 @@ class Arithmetic(Generic[M]):
     def __bool__(self) -> NoReturn:
         raise TypeError(f"a {type(self).__name__} is neither true nor false: ask for nnz, or whether it is None")
 
+    def __setitem__(self, position: Any, value: Any) -> NoReturn:
+        raise TypeError(f"brackets do not write into a {type(self).__name__}: assign(…) does, of semiring")
+
     def __add__(self, other: M) -> M:
         return self._combined("+", other)
 

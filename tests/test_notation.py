@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import operator
 import pickle
+import re
 import weakref
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -13,8 +14,10 @@ from unittest import mock
 import numpy as np
 import pytest
 
+import semiring
 from formats import CSC, CSR, Matrix, SparseVector, from_edges
 from formats.arrays import to_device
+from formats.matrix.notation import ELSEWHERE
 
 from .conftest import Backend
 from .strategies import FORMATS, OPTIONS
@@ -176,6 +179,18 @@ def test_a_matrix_and_a_vector_are_themselves_and_nothing_else():
     assert held(A) == held(A)
 
 
+def test_hints_name_what_there_is():
+    A, a = random_pair(CSR, "cpu", np.int32, (6, 6))
+    assert [name for name in ELSEWHERE if hasattr(A, name)] == []
+    known = {**vars(semiring), "A": A, "B": A, "x": np.ones(6), "fill": 0}
+    for hint in ELSEWHERE.values():
+        for code in re.findall(r"(?:see|write) (.*)", hint):
+            for part in code.split(" and "):
+                own = hasattr(A, part.partition("(")[0])
+                assert eval(f"A.{part}" if own else part, known) is not None
+    assert semiring.reduce(A, "plus") == a.sum()
+
+
 def test_vectors_are_compared_as_a_whole():
     v = SparseVector([0, 2], [1, 0], 4)
     assert v.equals(SparseVector([2, 0], [0, 1], 4))
@@ -201,6 +216,12 @@ REFUSED: dict[str, tuple[type[Exception], str, Callable[[Any], Any]]] = {
     "compared with an array": (TypeError, r"A == an array is no single", lambda A: np.ones((6, 6)) == A),
     "compared with SciPy's": (TypeError, r"A == csr_array is no single answer", lambda A: A == A.to_scipy()),
     "a matrix as a truth": (TypeError, "a CSR is neither true nor false: ask for nnz", lambda A: bool(A > 2)),
+    "a mask in brackets": (TypeError, r"A\[mask\] is not defined: select", lambda A: A[A > 2]),
+    "an entry written": (TypeError, r"do not write into a CSR: assign\(…\)", lambda A: operator.setitem(A, (0, 1), 3)),
+    "an element written": (TypeError, "into a SparseVector: assign", lambda A: operator.setitem(A[0, :], 1, 3)),
+    "a name of SciPy's": (AttributeError, r"has no attribute 'toarray': see to_dense", lambda A: A.toarray()),
+    "a name of NumPy's": (AttributeError, r"no attribute 'sum': see reduce\(A, 'plus'\)", lambda A: A.sum()),
+    "a name of nobody's": (AttributeError, "object has no attribute 'nonsense'$", lambda A: A.nonsense),
     "a loop": (TypeError, "'CSR' object is not iterable", list),
     "text": (TypeError, "unsupported operand", lambda A: A * None),
     "an array of a vector": (TypeError, r"a SparseVector is no array.*to_dense", lambda A: np.asarray(A[0, :])),

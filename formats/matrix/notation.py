@@ -6,7 +6,7 @@ A product is plus-times, as everywhere in Python. Other semirings are arguments 
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias, TypeVar, overload
+from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex, TypeAlias, TypeVar, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,6 +27,32 @@ Several: TypeAlias = slice | ArrayLike
 """Rows or columns: a slice, indices, or a Boolean for each."""
 
 
+ELSEWHERE = {
+    "copy": "it does not change, and serves all who hold it",
+    "data": "see values",
+    "diagonal": "see select(A, 'diag')",
+    "dot": "write A @ x",
+    "multiply": "write A * B",
+    "size": "see nnz and shape",
+    "transpose": "see T",
+    **{name: "see to_dense(fill)" for name in ("toarray", "todense")},
+    **{f"to{fmt}": f"see to('{fmt}')" for fmt in ("csr", "csc", "coo")},
+    **{name: f"see reduce(A, '{monoid}')" for name, monoid in {"sum": "plus", "max": "max", "min": "min"}.items()},
+}
+"""What SciPy's and NumPy's names are here."""
+
+
+class Elsewhere:
+    """An attribute that is missing, with a hint. (A `__getattr__` would make every attribute slower.)"""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: object, owner: type) -> NoReturn:
+        said = f"{owner.__name__!r} object has no attribute {self.name!r}: {ELSEWHERE[self.name]}"
+        raise AttributeError(said, name=self.name, obj=instance)
+
+
 class Notation(Arithmetic[M]):
     """What a matrix does with brackets, and `@`."""
 
@@ -45,6 +71,10 @@ class Notation(Arithmetic[M]):
 
         KeyError if the one entry is absent, IndexError if a place lies outside the matrix.
         """
+        if isinstance(position, Storage):
+            raise TypeError(
+                "A[mask] is not defined: select(A, …) keeps entries, and a verb's mask= says what it writes"
+            )
         if not isinstance(position, tuple) or len(position) != 2:
             raise TypeError(f"an entry is A[u, v] and a part A[rows, cols], got {position!r}: a row is A[u, :]")
         if not all(map(is_integer, position)):
@@ -60,6 +90,9 @@ class Notation(Arithmetic[M]):
     def get(self, u: SupportsIndex, v: SupportsIndex, default: Default) -> np.number | Default: ...
     def get(self, u: SupportsIndex, v: SupportsIndex, default: Any = None) -> Any:
         raise NotImplementedError
+
+    def __dir__(self) -> list[str]:
+        return [name for name in super().__dir__() if name not in ELSEWHERE]
 
     # --- products -------------------------------------------------------------------------------------------------
 
@@ -78,6 +111,10 @@ class Notation(Arithmetic[M]):
     def __rmatmul__(self, other: Array) -> Array: ...
     def __rmatmul__(self, other: Any) -> Any:
         return self._combined("@", other, first=False)
+
+
+for _name in ELSEWHERE:
+    setattr(Notation, _name, Elsewhere(_name))
 
 
 def is_integer(obj: object) -> bool:
