@@ -126,10 +126,10 @@ def explain(call: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> Explanat
         >>> from semiring import reduce
         >>> explain(reduce, from_edges([0, 1], [1, 2], [5, 3]), "plus", axis=1)
         reduce: verb, CSR on cpu (for every format, in semiring.cpu.reductions)
-            u: CSR 3×3 of int64
+            u: CSR 3×3 of int32
             monoid: plus
             axis: 1
-            result: array of 3 int64
+            result: array of 3 int32
     """
     runs: list[Run] = []
     choices: list[Any] = []
