@@ -159,6 +159,7 @@ def test_sums_begin_with_zero_as_pythons_do():
     A, a = random_pair(CSR, "cpu", np.int32, (6, 6))
     np.testing.assert_array_equal(array(sum([A, A.T])), a + a.T)
     np.testing.assert_array_equal(array(abs(-A)), a)
+    assert abs(A > 2).equals(A > 2)
 
 
 def test_a_matrix_and_a_vector_are_themselves_and_nothing_else():

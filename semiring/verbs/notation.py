@@ -53,7 +53,7 @@ def combined(symbol: str, A: Entries, other: Any, first: bool) -> Any:
     if symbol == "@":
         return _product(A, other, first)  # type: ignore[arg-type]
     if symbol == "abs":
-        return apply(A, "abs")
+        return A if A.dtype == bool else apply(A, "abs")
     if _is_number(other):
         return _with_number(symbol, A, other)
     what, ours = _what(A), isinstance(other, Matrix | SparseVector)
