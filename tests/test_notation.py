@@ -161,6 +161,7 @@ def test_sums_begin_with_zero_as_pythons_do():
     A, a = random_pair(CSR, "cpu", np.int32, (6, 6))
     np.testing.assert_array_equal(array(sum([A, A.T])), a + a.T)
     np.testing.assert_array_equal(array(abs(-A)), a)
+    assert abs(A > 2).equals(A > 2)
 
 
 def test_a_matrix_and_a_vector_are_themselves_and_nothing_else():
@@ -228,6 +229,8 @@ REFUSED: dict[str, tuple[type[Exception], str, Callable[[Any], Any]]] = {
     "a loop over a vector": (TypeError, "'SparseVector' object is not iterable", lambda A: list(A[0, :])),
     "a number added to a vector": (TypeError, r"v \+ 1 would fill every absent place", lambda A: A[0, :] + 1),
     "a vector and an array": (TypeError, "SparseVector.from_dense", lambda A: A[0, :] * np.ones(6)),
+    "a vector and SciPy's matrix": (TypeError, "unsupported operand", lambda A: A[0, :] + A.to_scipy()),
+    "a vector and a matrix": (TypeError, "unsupported operand", lambda A: A[0, :] * A),
     "vectors compared": (TypeError, r"v == v is no single answer", lambda A: A[0, :] == A[0, :]),
     "vectors of two sizes": (ValueError, "must have 6 elements, got 7", lambda A: A[0, :] + SparseVector([0], [1], 7)),
     "a vector by a slice": (TypeError, r"an entry is at one integer.*extract", lambda A: A[0, :][:]),

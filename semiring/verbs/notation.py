@@ -53,7 +53,7 @@ def combined(symbol: str, A: Entries, other: Any, first: bool) -> Any:
     if symbol == "@":
         return _product(A, other, first)  # type: ignore[arg-type]
     if symbol == "abs":
-        return apply(A, "abs")
+        return A if A.dtype == bool else apply(A, "abs")
     if _is_number(other):
         return _with_number(symbol, A, other)
     what, ours = _what(A), isinstance(other, Matrix | SparseVector)
@@ -67,9 +67,9 @@ def combined(symbol: str, A: Entries, other: Any, first: bool) -> Any:
     if is_array(other):
         raise TypeError(
             f"{what} {symbol} an array is not defined, for absent entries have no value: "
-            + ("SparseVector.from_dense(array, 0) is a vector" if other.ndim == 1 else "Dense(array, 0) is a matrix")
+            + ("Dense(array, 0) is a matrix" if isinstance(A, Matrix) else "SparseVector.from_dense(array, 0) is one")
         )
-    if isinstance(other, Matrix) != isinstance(A, Matrix):
+    if not ours or isinstance(other, Matrix) != isinstance(A, Matrix):
         return NotImplemented
     if symbol == "/":
         raise TypeError(
