@@ -9,8 +9,6 @@ from fractions import Fraction
 import networkx
 import numpy as np
 import pandas
-import polars
-import pyarrow
 import pytest
 import scipy.sparse
 
@@ -44,6 +42,17 @@ from semiring import (
     vxm,
 )
 
+
+def of_polars(values, name):
+    polars = pytest.importorskip("polars")
+    return polars.Series(values, dtype=getattr(polars, name))
+
+
+def of_arrow(values, name):
+    pyarrow = pytest.importorskip("pyarrow")
+    return pyarrow.array(values, getattr(pyarrow, name)())
+
+
 UNSIGNED = ["uint8", "uint16", "uint32", "uint64"]
 LIBRARIES = {
     "numpy": lambda values, dtype: np.array(values, dtype),
@@ -51,8 +60,8 @@ LIBRARIES = {
     "objects": lambda values, dtype: np.array(values, object),
     "pandas": lambda values, dtype: pandas.Series(values, dtype=dtype),
     "pandas with its own missing": lambda values, dtype: pandas.Series(values, dtype=dtype.replace("ui", "UI")),
-    "polars": lambda values, dtype: polars.Series(values, dtype=getattr(polars, dtype.replace("ui", "UI"))),
-    "pyarrow": lambda values, dtype: pyarrow.array(values, getattr(pyarrow, dtype)()),
+    "polars": lambda values, dtype: of_polars(values, dtype.replace("ui", "UI")),
+    "pyarrow": lambda values, dtype: of_arrow(values, dtype),
 }
 
 
