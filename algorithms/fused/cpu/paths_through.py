@@ -27,7 +27,7 @@ from formats import CSR
 from semiring import MinPlus
 from semiring.cpu.compiler.references import interrupted
 from semiring.cpu.kernels import compiled, inlined
-from semiring.cpu.threads import cut, get_threads, run
+from semiring.cpu.threads import cut, get_threads, run, share
 
 from .bfs_order import SHORT
 
@@ -43,7 +43,7 @@ AT_ONCE = 64
 PARTS = 32
 """Parts of which the sums are added one after the other, unless each has `AT_ONCE` sources, or is small work."""
 
-ROOM = 1 << 20
+ROOM = 1 << 25
 """Bytes of sums of parts that are kept at a time, if threads do not need more."""
 
 
@@ -74,15 +74,22 @@ def _sum_up(total: np.ndarray, threads: list[_Thread], work: Callable[..., None]
     parts = [slice(first, first + each) for first in range(0, count, each)]
     rounds = max(1, ROOM // (step * total.nbytes + 1))  # in which each thread has a part
     sums = np.zeros((min(len(parts), rounds * step), total.size))
-    at_once = len(sums)
+    at_once, free = len(sums), list(threads)
     for first in range(0, len(parts), at_once):
 
-        def of_thread(k: int, _: int, first: int = first) -> None:
-            for part, into in zip(parts[first + k : first + at_once : step], sums[k::step], strict=False):
-                threads[k].total = into
-                work(threads[k], *(x[part] for x in sources))
+        now = parts[first : first + at_once]
 
-        run(of_thread, [(k, k) for k in range(step)])
+        def of_part(k: int, now: list[slice] = now) -> None:
+            thread = free.pop()
+            thread.total = sums[k]
+            work(thread, *(x[now[k]] for x in sources))
+            free.append(thread)
+
+        if step > 1:
+            share(of_part, len(now))
+        else:
+            for k in range(len(now)):
+                of_part(k)
         run(lambda *piece: _move(sums, total, *piece), cut(total.size, -(-total.size // step), total.size))
 
 
