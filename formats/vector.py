@@ -233,4 +233,6 @@ class SparseVector(Arithmetic["SparseVector"]):
 
 def is_scalar(obj: Any) -> bool:
     """Is `obj` a single value: neither a vector nor something with dimensions?"""
+    if isinstance(obj, int | float):
+        return True
     return not isinstance(obj, SparseVector) and (obj.ndim if is_array(obj) else np.ndim(obj)) == 0

@@ -210,7 +210,7 @@ def find_predicate(predicate: Any, other: Any) -> Predicate:
         if other is not None:
             raise TypeError(f"the predicate {predicate.name!r} compares with nothing, got {other!r}")
         return predicate
-    if is_graphblas(predicate):
+    if not isinstance(predicate, str) and is_graphblas(predicate):
         predicate = name_of(predicate, "a predicate or its name")
     if isinstance(predicate, str) and predicate in PREDICATES:
         if other is not None and not hasattr(other, "__index__"):
@@ -227,7 +227,7 @@ def find_predicate(predicate: Any, other: Any) -> Predicate:
 def find_comparison(op: BinaryOp | str) -> BinaryOp:
     """The comparison operator given by object, name or symbol; ValueError lists names."""
     names = [name for name, known in OPERATORS.items() if known.boolean]
-    op = op if isinstance(op, BinaryOp) else name_of(op, "a comparison or its name")
+    op = op if isinstance(op, BinaryOp | str) else name_of(op, "a comparison or its name")
     if isinstance(op, str) and op not in (*names, *SYMBOLS):
         raise ValueError(f"unknown predicate {op!r}; there are {', '.join((*PREDICATES, *names))}")
     compare = find_op(op)

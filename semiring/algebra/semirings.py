@@ -290,7 +290,7 @@ def find_semiring(semiring: Semiring | str) -> Semiring:
     """
     if isinstance(semiring, Semiring):
         return semiring
-    name = name_of(semiring, "a Semiring or its name")
+    name = semiring if isinstance(semiring, str) else name_of(semiring, "a Semiring or its name")
     return SEMIRINGS[name] if name in SEMIRINGS else _found(name)
 
 
@@ -334,7 +334,7 @@ def find_combiner(op: Semiring | Monoid | BinaryOp | str, part: Literal["add", "
     monoid's before an operator's, so that it has an identity.
     """
     if not isinstance(op, Semiring | Monoid | BinaryOp):
-        op = name_of(op, "a semiring, a monoid, an operator or a name")
+        op = op if isinstance(op, str) else name_of(op, "a semiring, a monoid, an operator or a name")
         if op in SEMIRINGS or "_" in op:
             op = find_semiring(op)
         else:

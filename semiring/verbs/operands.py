@@ -45,7 +45,7 @@ def common_dtype(semiring: Semiring, *operands: Any) -> np.dtype:
 
 def typing_of(op: Semiring | Monoid | BinaryOp | str, part: Literal["add", "mul"]) -> Semiring | None:
     """The semiring that says what is absent where `op` combines two values; None with an operator."""
-    op = name_of(op, "an operator") if is_graphblas(op) else op
+    op = name_of(op, "an operator") if not isinstance(op, str) and is_graphblas(op) else op
     if isinstance(op, Semiring) or (isinstance(op, str) and "_" in op):
         return find_semiring(op)
     combiner = find_combiner(op, part)
