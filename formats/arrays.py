@@ -218,12 +218,13 @@ def move(parts: Iterable[Any], device: Device | Place, what: object) -> tuple[An
         return parts
     if place.on_host:
         return _replaced(parts, place, _copied(moving, place))
+    moves = f"moving {what if isinstance(what, str) else repr(what)} to the {place.name}"
     with place.scope():
-        _check_room(sum(part.nbytes for part in moving), what, place)
+        _check_room(sum(part.nbytes for part in moving), moves, place)
         try:
             return _replaced(parts, place, _copied(moving, place))
         except cupy().cuda.memory.OutOfMemoryError as error:
-            raise out_of_memory(error, f"moving {what} to the {place.name}") from error
+            raise out_of_memory(error, moves) from error
 
 
 def held(parts: Iterable[Any]) -> list[Any]:
@@ -267,17 +268,15 @@ def _replaced(parts: tuple[Any, ...], place: Place, copies: dict[int, Array]) ->
     )
 
 
-def _check_room(nbytes: int, what: object, place: Place) -> None:
+def _check_room(nbytes: int, moves: str, place: Place) -> None:
     """OutOfDeviceMemory unless the current GPU, which the place is, has `nbytes` free."""
     if place.limit is not None:
-        place.check_room(f"moving {what} to the {place.name}", nbytes)
+        place.check_room(moves, nbytes)
     if own_allocator():
         return  # the user's own allocator, of managed memory for example, may have room where the device has not
     free, total = free_and_total()
     if nbytes > free:
-        raise OutOfDeviceMemory(
-            f"moving {what} to the {place.name} needs {nbytes:,} bytes, but it has {free:,} of its {total:,} bytes free"
-        )
+        raise OutOfDeviceMemory(f"{moves} needs {nbytes:,} bytes, but it has {free:,} of its {total:,} bytes free")
 
 
 def finish(device: Device | Place) -> None:

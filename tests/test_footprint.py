@@ -292,9 +292,9 @@ def test_an_ulimit_counts(which: str, column: int, monkeypatch: pytest.MonkeyPat
         return size, size
 
     before = HOST.available_bytes()
-    monkeypatch.setattr("formats.memory.resource.getrlimit", limits)
+    monkeypatch.setattr("resource.getrlimit", limits)
     assert abs(HOST.available_bytes() - 10**6) < 10**5
-    monkeypatch.setattr("formats.memory.resource.getrlimit", lambda of: (1, 1))
+    monkeypatch.setattr("resource.getrlimit", lambda of: (1, 1))
     assert HOST.available_bytes() == 0 < before
 
 

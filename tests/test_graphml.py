@@ -151,8 +151,8 @@ EDGE = '<edge source="a" target="b">'
             ":1: expected directed or undirected or true or false, got 'no'",
         ),
         ('<?xml version="1.0" encoding="klingon"?><graphml/>', ": unknown encoding: klingon"),
-        ("<node/>", ":6: <node> needs id="),
-        ('<edge source="a"/>', ":6: <edge> needs target="),
+        ("<node/>", ":6: <node> needs the attribute 'id'"),
+        ('<edge source="a"/>', ":6: <edge> needs the attribute 'target'"),
         (
             '\n<edge source="a" target="b" directed="perhaps"/>',
             ":7: expected directed or undirected or true or false, got 'perhaps'",

@@ -321,7 +321,9 @@ def test_a_run_that_has_no_room_is_not_tried_again(why: str, monkeypatch: pytest
 
 def test_edges_beyond_the_limit_are_refused(limited: Any) -> None:
     ends = np.arange(1000, dtype=np.int32)
-    for src, needed in ((ends, 10 * 1000 + 4 * 1001), (ends[::-1].copy(), 30 * 1000 + 4 * 1001)):
+    vertices, ones = 4 * 1001 + 8 * 1000, 4 * 1000
+    for src, each in ((ends, 10), (ends[::-1].copy(), 30)):
+        needed = each * 1000 + vertices + ones * (each == 10)
         limited(needed - 1)
         said = f"a CSR of 1,000 edges on 1,000 vertices needs {needed:,} bytes, but the host has"
         with pytest.raises(OutOfHostMemory, match=said):

@@ -80,7 +80,7 @@ def test_products_have_the_bits_of_the_definition(semiring, dtype):
         if semiring.add.name == "times" and shape[2] > 5:
             continue  # of these products most leave the range
         A, B, mask = (matrix(rng, d, s) for d, s in ((dtype, shape[:2]), (dtype, shape[1:]), (dtype, shape[::2])))
-        whole, zero, inside = by_definition(A, B, semiring), semiring.zero(dtype), mask.pattern().to_dense() != 0
+        whole, zero, inside = by_definition(A, B, semiring), semiring.zero(dtype), mask.to_dense() != 0
         assert bits(checked(mxm(A, B, semiring), zero)) == bits(whole), shape
         for form in (mask, mask.to(CSC), mask.to(COO), inside):
             for complement in (False, True):
@@ -109,7 +109,7 @@ def test_each_way_to_read_a_row_gives_the_same(monkeypatch, scanned, listed):
         assert mxm(A, right, PlusTimes).to_dense(0)[0, :12].tolist() == [1.0] * 12
     A, B = matrix(rng, np.dtype(np.float64), (20, 30)), matrix(rng, np.dtype(np.float64), (30, 200))
     mask = matrix(rng, np.dtype(np.float64), (20, 200))
-    inside = mask.pattern().to_dense() != 0
+    inside = mask.to_dense() != 0
     whole = by_definition(A, B, PlusTimes)
     assert bits(mxm(A, B, PlusTimes).to_dense(0)) == bits(whole)
     assert bits(mxm(A, B, PlusTimes, mask=mask, complement=True).to_dense(0)) == bits(np.where(inside, 0, whole))

@@ -134,7 +134,7 @@ class _Reader:
             return
         missing = [each for each in NEEDED.get(name, ()) if each not in given]
         if missing:
-            raise self._error(f"<{name}> needs {missing[0]}=")
+            raise self._error(f"<{name}> needs the attribute {missing[0]!r}")
         match name:
             case "key":
                 about = given.get("attr.name", given["id"]), given.get("attr.type", "string")

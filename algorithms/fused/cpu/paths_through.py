@@ -76,7 +76,6 @@ def _sum_up(total: np.ndarray, threads: list[_Thread], work: Callable[..., None]
     sums = np.zeros((min(len(parts), rounds * step), total.size))
     at_once, free = len(sums), list(threads)
     for first in range(0, len(parts), at_once):
-
         now = parts[first : first + at_once]
 
         def of_part(k: int, now: list[slice] = now) -> None:
