@@ -412,8 +412,9 @@ def test_answers_are_the_same_on_a_gpu(on: Backend, monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize(
     ("weights", "why"),
     [
-        ([1, 2.5], "float, int"),
-        ([np.float64(1), 1.0], "float64"),
+        ([np.float32(1), 1.0], "float, float32"),
+        ([2**60, 1.0], "beside reals"),
+        ([Decimal(1), 1], "Decimal, int"),
         ([float("inf"), 1.0], "infinite"),
         (["1", "2"], "str"),
     ],
@@ -435,8 +436,12 @@ def test_centralities_beyond_all_numbers_do_not_converge() -> None:
 def test_what_cannot_run_is_said_before_anything_is_converted() -> None:
     G = nx.path_graph(3)
     assert backend.can_run("dijkstra_path", (G, 0, 1), {}) is True
-    assert "Python's to call" in backend.can_run("dijkstra_path", (G, 0, 1), {"weight": lambda u, v, d: 1})
-    assert backend.can_run("bfs_edges", (G, 0), {"sort_neighbors": sorted}) == "bfs_edges takes no sort_neighbors here"
+    for name, given, why in (
+        ("dijkstra_path", {"weight": lambda u, v, d: 1}, "a weight function is Python's to call"),
+        ("bfs_edges", {"sort_neighbors": sorted}, "bfs_edges takes no sort_neighbors here"),
+    ):
+        with pytest.raises(NotImplementedError, match=f"{name!r} is not for the backend 'semiring' here: {why}"):
+            getattr(nx, name)(G, 0, **({"target": 1} if name == "dijkstra_path" else {}), backend="semiring", **given)
     assert "as much as a conversion" in backend.should_run("bfs_edges", (G, 0), {})
     assert "from `many_nodes` vertices on" in backend.should_run("diameter", (G,), {})
     assert backend.should_run("diameter", (nx.path_graph(200),), {}) is True

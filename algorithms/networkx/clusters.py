@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import networkx as nx
+
 from algorithms.triangles import triangles as of_each
 from formats.arrays import to_device
 
@@ -38,7 +40,14 @@ def pairs(G: Converted) -> dict[Any, int]:
     return by_name(G, d * (d - 1))
 
 
+def check_simple(G: Converted) -> None:
+    """NetworkX's error for multigraphs."""
+    if G.parallel:
+        raise nx.NetworkXNotImplemented("not implemented for multigraph type")
+
+
 def clustering(G: Converted, nodes: Any = None, weight: Any = None) -> Any:
+    check_simple(G)
     if G.directed or weight is not None:
         raise NotImplementedError("directed or weighted triangles")
     found = {v: 2 * t / p if t else 0 for (v, t), p in zip(counts(G).items(), pairs(G).values(), strict=True)}
@@ -46,6 +55,7 @@ def clustering(G: Converted, nodes: Any = None, weight: Any = None) -> Any:
 
 
 def average_clustering(G: Converted, nodes: Any = None, weight: Any = None, count_zeros: bool = True) -> float:
+    check_simple(G)
     if nodes is not None:
         raise NotImplementedError("some vertices")
     found = list(clustering(G, None, weight).values())
@@ -54,6 +64,7 @@ def average_clustering(G: Converted, nodes: Any = None, weight: Any = None, coun
 
 
 def transitivity(G: Converted) -> float:
+    check_simple(G)
     if G.directed:
         raise NotImplementedError("directed triangles")
     total = 2 * sum(counts(G).values())

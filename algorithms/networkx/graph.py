@@ -22,6 +22,9 @@ OF_GRAPH: Fact[Any] = Fact("as NetworkX's backend has it")
 FEW_EDGES = 1 << 16
 """Of a graph on which the host is done before a GPU has begun, whose every answer is waited for."""
 
+EXACT = 1 << 53
+"""Integers up to which a float holds each."""
+
 LARGEST = 1 << 62
 """What the sum of a path's integers may not reach."""
 
@@ -48,6 +51,7 @@ class Converted:
         self.names, self.number, self.rows, self.source, self.given = names, number, rows, source, given
         self.directed, self.parallel = kind
         self._kept: dict[Any, Any] = {}
+        self._seen = seen_of(source)
 
     @classmethod
     def of_networkx(cls, G: Any, like: Converted | None = None) -> Converted:
@@ -71,6 +75,15 @@ class Converted:
 
         found = g.matrix.keep(OF_GRAPH, made)
         return found if found.given is g else made()
+
+    def is_stale(self) -> bool:
+        """Has a graph changed of which the source is a view? NetworkX keeps what was made of the view."""
+        return any(cache is None or cache.get(SEEN) is not mark for cache, mark in self._seen)
+
+    def refresh(self) -> None:
+        """Be made anew if it is stale."""
+        if self._seen and self.is_stale():
+            self.__dict__ = Converted.of_networkx(self.source).__dict__
 
     def is_directed(self) -> bool:
         return self.directed
@@ -144,13 +157,20 @@ class Converted:
         return self.back if backwards else self.rows
 
     def once(self, key: Hashable, make: Callable[[], Any]) -> Any:
-        """What is made once of a graph that does not change."""
+        """What is made once of a graph that does not change; what cannot be made is refused from then on."""
         if key not in self._kept:
-            self._kept[key] = make()
-        return self._kept[key]
+            try:
+                self._kept[key] = make()
+            except NotImplementedError as error:
+                self._kept[key] = NotImplementedError(str(error))
+                raise
+        found = self._kept[key]
+        if isinstance(found, NotImplementedError):
+            raise NotImplementedError(str(found))
+        return found
 
     def weights(self, name: Any, default: Any = 1, *, combine: Any = min, backwards: bool = False) -> np.ndarray:
-        """An attribute of each edge, in order, as int64 or float64, with the types that NetworkX would compute with.
+        """An attribute of each edge, in order, as int64 or float64, whose sums are equal to NetworkX's.
 
         combine: how parallel edges become one.  Raises NotImplementedError if there is no array that means the same.
         """
@@ -161,7 +181,7 @@ class Converted:
         if callable(name):
             raise NotImplementedError("a weight function is Python's to call")
         if name is None and combine is not sum:
-            return exactly([default] * self.rows.vertices.size, len(self))
+            return exactly([default] * self.rows.vertices.size, {type(default)}, len(self))
         if self.given is not None:
             A: Any = by_columns(self.given.matrix) if backwards else compressed(self.given.matrix, 0)
             values = to_device(A.values, "cpu")
@@ -170,7 +190,10 @@ class Converted:
         if name is None:
             name, default = object(), 1
         try:
-            return exactly(attribute_of(adj, name, default, self.parallel, combine), len(self))
+            each = attribute_of(adj, name, default, self.parallel, combine)
+            types = set(map(type, each))
+            self._kept["of NumPy", name, default, combine, backwards] = not types <= {int, float, bool}
+            return exactly(each, types, len(self))
         except TypeError as error:
             raise NotImplementedError(f"weights without an order: {error}") from None
 
@@ -182,10 +205,16 @@ class Converted:
         plain: Python's own numbers alone, which times a float are one; those of NumPy are NumPy's.
         """
         try:
-            return self.weights(name, default, combine=combine, backwards=backwards).astype(np.float64)
+            found = self.weights(name, default, combine=combine, backwards=backwards)
+            if not (plain and self._kept.get(("of NumPy", name, default, combine, backwards and self.directed))):
+                return found.astype(np.float64)
         except NotImplementedError:
             if callable(name) or self.source is None:
                 raise
+        key = ("floats", name, default, combine, backwards and self.directed, plain)
+        return self.once(key, lambda: self._floats(name, default, combine, backwards, plain))
+
+    def _floats(self, name: Any, default: Any, combine: Any, backwards: bool, plain: bool) -> np.ndarray:
         try:
             each = attribute_of(near(self.source, backwards=backwards), name, default, self.parallel, combine)
             if plain and not {int, float, bool}.issuperset(map(type, each)):
@@ -235,18 +264,29 @@ class Converted:
         return A
 
 
-def exactly(values: list[Any], n: int) -> np.ndarray:
-    """Numbers of one Python type as an array; NotImplementedError if they have several types, or do not fit."""
-    types = set(map(type, values))
-    if types <= {int}:
-        try:
-            found = np.array(values, np.int64)
-        except OverflowError:
-            raise NotImplementedError("integers that do not fit into 64 bits") from None
-        return fitting(found, n)
-    if types == {float}:
-        return finite(np.array(values, np.float64))
-    raise NotImplementedError(f"weights of the types {', '.join(sorted(each.__name__ for each in types))}")
+INTEGERS = frozenset([int, bool, np.bool_, *(np.dtype(f"{sign}int{n}").type for sign in ("", "u") for n in (32, 64))])
+REALS = frozenset([float, np.float64])
+"""Types of numbers whose sums are those of int64 and float64. (Sums of np.float32 are rounded to 32 bits.)"""
+
+
+def exactly(values: list[Any], types: set[type], n: int) -> np.ndarray:
+    """Numbers of these types as an array whose sums along paths equal those of the numbers, if there is one.
+
+    Else NotImplementedError. Of integers beside reals these sums are floats, which NetworkX may have as integers.
+    """
+    if not types <= INTEGERS | REALS:
+        raise NotImplementedError(f"weights of the types {', '.join(sorted(each.__name__ for each in types))}")
+    try:
+        if types <= INTEGERS:
+            return fitting(np.array(values if types <= {int} else list(map(int, values)), np.int64), n)
+        found = np.array(values, np.float64)
+    except OverflowError:
+        raise NotImplementedError("integers that do not fit into 64 bits") from None
+    if not types <= REALS and abs(found).max() * (n + 1) >= EXACT:
+        largest = max(abs(int(value)) for value in values if type(value) in INTEGERS)
+        if largest * (n + 1) >= EXACT:
+            raise NotImplementedError("integers beside reals whose sums a float may not hold")
+    return finite(found)
 
 
 def fitting(values: np.ndarray, n: int) -> np.ndarray:
@@ -267,6 +307,23 @@ def finite(values: np.ndarray) -> np.ndarray:
     return values
 
 
+SEEN = "seen by semiring"
+"""What a graph's cache has from us, which NetworkX empties when the graph changes."""
+
+
+def seen_of(source: Any) -> list[tuple[dict[Any, Any] | None, object]]:
+    """Of each graph of which the source is a view: (its cache, the mark that we leave there); nothing of others."""
+    found = []
+    while (source := getattr(source, "_graph", None)) is not None:
+        cache = getattr(source, "__networkx_cache__", None)
+        found.append((cache, None if cache is None else cache.setdefault(SEEN, object())))
+    return found
+
+
 def converted(G: Any) -> Any:
     """What a function of the backend works on."""
-    return Converted.of_graph(G) if isinstance(G, Graph) else G
+    if isinstance(G, Graph):
+        return Converted.of_graph(G)
+    if isinstance(G, Converted):
+        G.refresh()
+    return G

@@ -51,12 +51,20 @@ class Backend:
         return converted(answer).networkx if isinstance(answer, Graph | Converted) else answer
 
     def can_run(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
-        """Is the call one that this backend takes, as far as its arguments tell? Else the reason."""
+        """Is the call one that this backend takes, as far as its arguments tell? Else the reason.
+
+        NetworkX writes a reason that is returned to its log alone. So it is raised. Whoever has named the backend reads
+        it, and in other calls NetworkX goes on to the next backend. Its own tests want it returned.
+        """
         try:
             arguments_of(name, args, kwargs)
         except NotImplementedError as reason:
-            return str(reason)
+            if self._in_tests:
+                return str(reason)
+            raise NotImplementedError(f"{name!r} is not for the backend 'semiring' here: {reason}") from None
         return True
+
+    _in_tests = False
 
     def should_run(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
         """Is the first call faster than NetworkX's, its conversion included? Else the reason."""
@@ -75,6 +83,7 @@ class Backend:
         """Mark the tests of NetworkX that cannot pass, each with its reason."""
         import pytest
 
+        self._in_tests = True
         for item in items:
             if (reason := UNFIT.get(item.name)) is not None:
                 item.add_marker(pytest.mark.xfail(reason=reason, strict=True))
@@ -88,7 +97,7 @@ def already(G: Any) -> Converted | None:
     """What was made of the graph before, if it has not changed since."""
     cache = getattr(G, "__networkx_cache__", None)
     kept = cache.get("backends", {}).get("semiring", {}) if cache else {}
-    return next((each for each in kept.values() if isinstance(each, Converted)), None)
+    return next((each for each in kept.values() if isinstance(each, Converted) and not each.is_stale()), None)
 
 
 def asked(G: Any) -> int:

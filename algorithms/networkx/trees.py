@@ -26,6 +26,8 @@ FEW = 8
 
 def forest(G: Converted, weight: Any, minimum: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The edges u, v of the forest, in the order in which Kruskal's algorithm takes them, and their places."""
+    if G.directed:
+        raise nx.NetworkXNotImplemented("not implemented for directed type")
     if G.parallel:
         raise NotImplementedError("parallel edges")
     tails, heads, places = G.once(("sorted", weight, minimum), lambda: by_weight(G, weight, minimum))
