@@ -15,6 +15,8 @@ order. Labels may alternate for ever, as on two vertices with an edge, so rounds
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 from formats import Matrix
 from formats.arrays import IntegerVector
 from formats.matrix.notation import is_integer
@@ -22,13 +24,14 @@ from formats.storage.orientation import compressed, is_symmetric
 from semiring import ewise_add, mxm, reduce
 from semiring.algebra.semirings import find_semiring
 from semiring.vectors import all_vertices, check_graph, either, membership, unweighted, where
+from semiring.verbs.explanation import definitions_only
 
 from .shared.trace import note, running
 
 PlusFirst = find_semiring("plus_first")
 
 
-def label_propagation(A: Matrix, *, max_iter: int = 10) -> IntegerVector:
+def label_propagation(A: Matrix, *, max_iter: int = 10, symmetrize: bool = False, fused: bool = True) -> IntegerVector:
     """Communities: the label that most neighbours of each vertex have, the smallest of equals, after some rounds.
 
     This is CDLP of the benchmark Graphalytics, which runs 10 rounds.
@@ -37,6 +40,8 @@ def label_propagation(A: Matrix, *, max_iter: int = 10) -> IntegerVector:
         A: (n, n), an entry A[u, v] is an edge, whatever its value. It counts both ways, so that a neighbour with edges
             in both directions counts twice.
         max_iter: how often all labels change at once; it ends earlier where none does.
+        symmetrize: let every neighbour count once, in whichever directions the edges are.
+        fused: False runs the equations as they are written; so does True, as long as nothing else is compiled for them.
 
     Returns:
         (n,) integers on A's device: each vertex's label, which was some vertex's number at first.
@@ -58,8 +63,8 @@ def label_propagation(A: Matrix, *, max_iter: int = 10) -> IntegerVector:
         raise TypeError(f"max_iter must be an integer, got {max_iter!r}")
     if max_iter < 0:
         raise ValueError(f"max_iter must not be negative, got {max_iter}")
-    S, f = both_directions(A), all_vertices(A)
-    with running("label_propagation", S):
+    S, f = both_directions(A, "max" if symmetrize else "plus"), all_vertices(A)
+    with nullcontext() if fused else definitions_only("fused=False"), running("label_propagation", S):
         for _ in range(max_iter):
             H = compressed(membership(f, A.nrows), 0).astype(S.dtype)
             _, most = reduce(mxm(S, H, PlusFirst), "max", axis=1, return_argument=True)  # argmax_l c_vl: C = S H
@@ -71,7 +76,7 @@ def label_propagation(A: Matrix, *, max_iter: int = 10) -> IntegerVector:
     return f
 
 
-def both_directions(A: Matrix) -> Matrix:
-    """S by rows; of a symmetric pattern half of it, where all count alike."""
+def both_directions(A: Matrix, add: str) -> Matrix:
+    """S by rows; of a symmetric pattern half of it, where all count alike.  add: what two directions count together."""
     P = compressed(unweighted(A), 0).astype("int32")
-    return P if is_symmetric(A, pattern=True) else ewise_add(P, compressed(unweighted(A).T, 0).astype("int32"), "plus")
+    return P if is_symmetric(A, pattern=True) else ewise_add(P, compressed(unweighted(A).T, 0).astype("int32"), add)

@@ -317,6 +317,10 @@ def test_the_example_of_graphalytics() -> None:
     A = from_edges(*(np.array(ends) - 1 for ends in led))
     assert label_propagation(A, max_iter=5).tolist() == [0, 0, 0, 4, 3, 3, 3, 3]
     assert label_propagation(A).tolist() == [0, 0, 0, 3, 3, 3, 3, 3]
+    assert label_propagation(A, fused=False).tolist() == label_propagation(A).tolist()
+    u, v, _ = A.to_edges()
+    both = from_edges(np.concatenate((u, v)), np.concatenate((v, u)))
+    assert label_propagation(A, symmetrize=True).tolist() == label_propagation(both).tolist()
 
 
 def test_communities_that_nothing_joins_are_those_of_networkx() -> None:
