@@ -13,9 +13,10 @@ from unittest import mock
 
 import numpy as np
 import pytest
+import scipy.sparse
 
 import semiring
-from formats import CSC, CSR, Matrix, SparseVector, from_edges
+from formats import CSC, CSR, Matrix, SparseVector, from_edges, from_scipy
 from formats.arrays import to_device
 from formats.matrix.notation import ELSEWHERE
 
@@ -261,3 +262,13 @@ def test_what_has_no_meaning_is_refused_in_a_sentence(what):
     A, _ = random_pair(CSR, "cpu", np.int32, (6, 6))
     with pytest.raises(error, match=message):
         call(A)
+
+
+def test_lists_are_multiplied_as_arrays():
+    S = scipy.sparse.coo_array(([5, 3], ([0, 0], [1, 1])), shape=(2, 2))
+    A = from_scipy(S)
+    assert (A @ [0, 1]).tolist() == (S @ [0, 1]).tolist() == [8, 0]
+    assert ((1, 1) @ A).tolist() == [0, 8]
+    assert (A @ [[1, 2], [3, 4]]).tolist() == [[24, 32], [0, 0]]
+    with pytest.raises(TypeError, match="got list"):
+        A @ ["a", "b"]

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from formats import CSR, Matrix, SparseVector
-from formats.arrays import Array, as_array
+from formats.arrays import Array, as_array, to_device
 from formats.hooks import COMBINED, PART
 from formats.matrix.notation import is_integer
 from formats.places import is_array
@@ -108,7 +108,9 @@ def _with_number(symbol: str, A: Entries, number: Any) -> Any:
 
 
 def _product(A: Matrix, other: Any, first: bool) -> Any:
-    """A ⊗ other or other ⊗ A in plus-times; of Booleans in lor-land, as NumPy has it."""
+    """A ⊗ other or other ⊗ A in plus-times; of Booleans in lor-land, as NumPy has it. Lists are arrays, as in SciPy."""
+    if isinstance(other, list | tuple) and (listed := np.asarray(other)).dtype.kind in "biuf":
+        other = to_device(listed, A.device)
     if isinstance(other, Matrix):
         return mxm(*_alike(A, other), _semiring(A, other))
     if is_array(other) and other.ndim == 2:
