@@ -17,6 +17,9 @@ from .undisturbed import imported, undisturbed
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+ANSWERS, KNOWS_ALGORITHMS = "semiring", "algorithms"
+"""The layers above by name, which are imported when somebody asks what they know, and nothing else of them is used."""
+
 
 class Hook:
     """What formats ask, and a higher layer answers.
@@ -39,11 +42,11 @@ class Hook:
         ImportError, which names the file, if Python finds another `semiring` than ours.
         """
         if self.answer is None:
-            found = import_module("semiring")
+            found = import_module(ANSWERS)
             if self.answer is None:
                 where = getattr(found, "__file__", None) or ", ".join(getattr(found, "__path__", ()))
                 raise ImportError(
-                    f"{where} has the name of the package 'semiring', which this needs, and Python finds it first: "
+                    f"{where} has the name of the package {ANSWERS!r}, which this needs, and Python finds it first: "
                     "rename it, or move it to another folder"
                 )
         return self.answer(*args)

@@ -7,7 +7,7 @@ from typing import Any
 
 from formats import CSR, Matrix
 from formats.arrays import index_dtype
-from formats.hooks import WORK
+from formats.hooks import KNOWS_ALGORITHMS, WORK
 
 from .batch import Batched
 from .registry import Fusible, Verb
@@ -25,7 +25,7 @@ def work(A: Matrix, fmt: type[Matrix], backend: str, wanted: dict[str, Any]) -> 
     verb, algorithm = wanted.get("verb"), wanted.get("algorithm")
     columns, sources = wanted.get("columns"), wanted.get("sources")
     if algorithm is not None and algorithm not in Fusible.all:
-        import_module("algorithms")  # which know themselves; it may not have been imported yet
+        import_module(KNOWS_ALGORITHMS)  # which know themselves; it may not have been imported yet
     if columns is not None and verb != "mxm":
         raise ValueError(f"columns= is about the dense operand of verb='mxm', got verb={verb!r}")
     if sources is not None and not isinstance(Fusible.all.get(algorithm or ""), Batched):
