@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import operator
 import pickle
 import re
@@ -177,8 +176,6 @@ def test_a_matrix_and_a_vector_are_themselves_and_nothing_else():
         assert pickle.loads(pickle.dumps(x)).equals(x)
         assert weakref.ref(x)() is x
         assert not isinstance(x, Iterable)
-    held = dataclasses.make_dataclass("Held", ["matrix"])
-    assert held(A) == held(A)
 
 
 def test_hints_name_what_there_is():
