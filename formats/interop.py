@@ -185,10 +185,14 @@ def from_networkx(
     if weight is None or not each:
         weights = np.ones(found.vertices.size if present is None else int(present.sum()), np.int32)
     else:
-        weights = np.asarray(each)
+        try:
+            weights = np.asarray(each)
+        except ValueError:  # of lists of several lengths
+            weights = np.empty(0, object)
         if weights.dtype.kind not in "biuf" or weights.ndim != 1:
             what = "the function's result" if callable(weight) else f"attribute {weight!r}"
-            raise ValueError(f"{what} must be a number on every edge")
+            odd = next((w for w in each if not isinstance(w, int | float | np.number | np.bool_)), each[0])
+            raise ValueError(f"{what} must be a number on every edge, got {odd!r}")
         weights = narrowed(weights) if dtype is None else weights
     if present is None:
         values = as_values(weights, dtype)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
@@ -12,7 +13,9 @@ import networkx as nx
 import numpy as np
 import pytest
 
+from algorithms import Graph
 from algorithms.networkx.graph import Converted
+from formats import from_networkx
 
 pytestmark = pytest.mark.filterwarnings("ignore:Note. conversions to backend graphs:UserWarning")
 
@@ -130,3 +133,15 @@ def test_graphs_that_networkx_refuses_are_refused_with_its_error() -> None:
             assert ours in (theirs, NotImplementedError)
             refused += isinstance(ours, tuple) and ours[0] is nx.NetworkXNotImplemented
     assert refused >= 5
+
+
+@pytest.mark.parametrize("odd", [[3, 4], "far", None, {"m": 1}], ids=repr)
+def test_attributes_that_are_no_numbers_are_named(odd: Any) -> None:
+    """As OSMnx has them where it has merged edges."""
+    G = nx.MultiDiGraph([(1, 2, {"length": odd}), (2, 3, {"length": 2.0})])
+    for read in (from_networkx, Graph.from_networkx):
+        with pytest.raises(
+            ValueError, match=f"attribute 'length' must be a number on every edge, got {re.escape(repr(odd))}"
+        ):
+            read(G, "length")
+    assert Graph.from_networkx(G, None, columns=["length"]).edges()[0].row == {"length": odd}
