@@ -336,3 +336,10 @@ def test_work_on_a_mapped_matrix_runs_under_ulimit_in_a_quarter_of_its_size(
     done = subprocess.run(command, env=where, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout == capsys.readouterr().out
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes with names")
+def test_a_pipe_in_the_place_of_the_head_is_refused(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "head.json")
+    with pytest.raises(ValueError, match=r"head\.json is no file"):
+        open_mapped(tmp_path)

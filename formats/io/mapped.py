@@ -169,8 +169,11 @@ def opened(path: str) -> tuple[Matrix, Array | None]:
 
 def _head(path: str) -> dict[str, Any]:
     """What the folder says of itself; ValueError if it holds no matrix."""
+    head_file = os.path.join(path, HEAD)
+    if os.path.exists(head_file) and not os.path.isfile(head_file):  # a pipe, in which nothing need ever come
+        raise ValueError(f"{path}: {HEAD} is no file")
     try:
-        with open(os.path.join(path, HEAD), encoding="utf-8") as file, refusing_damage(path, f"{HEAD} is no JSON"):
+        with open(head_file, encoding="utf-8") as file, refusing_damage(path, f"{HEAD} is no JSON"):
             head = json.load(file)
     except (FileNotFoundError, NotADirectoryError) as error:
         if not os.path.isdir(path):
