@@ -548,3 +548,9 @@ def test_many_edges_become_the_matrix_that_few_do(monkeypatch, directed, dtype):
     both = (numbers[0], numbers[1]) if directed else np.concatenate((numbers[:2], numbers[1::-1]), axis=1)
     twice = None if weights is None else np.tile(weights, 1 if directed else 2)
     assert few.matrix.equals(from_edges(*both, twice, shape=40))
+
+
+def test_a_graph_is_a_collection_of_its_vertices():
+    g = Graph.from_edges(["a", "b"], ["b", "c"])
+    assert (len(g), list(g), "b" in g, "d" in g, [] in g) == (3, ["a", "b", "c"], True, False, False)
+    assert len(Graph.from_edges([], [])) == 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, overload
@@ -66,6 +66,8 @@ class Graph:
         >>> g = Graph.from_edges(["Paris", "Dijon"], ["Dijon", "Lyon"], [315, 195], directed=False)
         >>> g, g.sssp("Paris")["Lyon"], g.sssp("Paris").path("Lyon").vertices
         (<Graph of 3 vertices, 4 entries>, 510, ['Paris', 'Dijon', 'Lyon'])
+        >>> len(g), "Lyon" in g, list(g)
+        (3, True, ['Paris', 'Dijon', 'Lyon'])
         >>> from algorithms import pagerank
         >>> g.names[pagerank(g.matrix).argmax()]
         'Dijon'
@@ -549,6 +551,15 @@ class Graph:
         """
         entries = compressed(self.matrix, 0).to(COO, device="cpu")
         return Edges(self, entries, numbers(entries.rows[:0].astype("int64"), entries.nnz))
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __iter__(self) -> Iterator[Hashable]:
+        return iter(self.names)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.names
 
     def __repr__(self) -> str:
         merged = f", {self.merged:,} rows merged" if self.merged else ""
