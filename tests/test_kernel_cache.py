@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import errno
+import gc
 import math
 import os
 import signal
 import subprocess
 import sys
 import warnings
+import weakref
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -186,6 +188,46 @@ def test_what_kernels_call_of_numbas_is_there_when_they_are_loaded(tmp_path: Pat
     for _ in range(2):  # compiled, and then loaded
         done = subprocess.run([sys.executable, "-c", CALLS_NUMBA], env=environment, capture_output=True, text=True)
         assert done.stdout == "24.0 True\n"
+
+
+OWN_OPERATOR = """
+import sys
+import numpy as np
+from formats import from_edges
+from semiring import MONOIDS, BinaryOp, Semiring, mxv
+apart = Semiring(MONOIDS["min"], BinaryOp("apart", scalar=lambda a, b: abs(a - b) + 0.5))
+A = from_edges([0], [1], [3.0], shape=2)
+print(mxv(A, np.array([9.0, 5.0]), apart), "numba" in sys.modules)
+"""
+
+
+def test_a_users_operator_that_was_compiled_needs_no_compiler(tmp_path: Path) -> None:
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-c", OWN_OPERATOR]
+    for compiles in (True, False):
+        done = subprocess.run(command, env=environment, capture_output=True, text=True)
+        assert done.stdout == f"[2.5 inf] {compiles}\n", done.stderr
+
+
+def test_machine_code_is_freed_with_its_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    from llvmlite import binding as llvm
+
+    engines, make = list[weakref.ref[Any]](), llvm.create_mcjit_compiler
+
+    def watched(*arguments: Any, **options: Any) -> Any:
+        engine = make(*arguments, **options)
+        engines.append(weakref.ref(engine))
+        return engine
+
+    monkeypatch.setattr(llvm, "create_mcjit_compiler", watched)
+    kernel = compiled(plus(7))
+    assert kernel(1) == 8
+    gc.collect()
+    (*_, last) = engines
+    assert last() is not None
+    del kernel
+    gc.collect()
+    assert last() is None
 
 
 def refused(store: Store, why: str, made: list[str]) -> None:

@@ -59,27 +59,34 @@ def _terms(semiring: Semiring, dtype: np.dtype, matrix_first: bool, plain: bool)
 
 def check_operator(op: BinaryOp, dtype: np.dtype) -> None:
     """ValueError with the operator and the reason, if a user's own one does not compile, or gives no number."""
-    if OPERATORS.get(op.name) != op:
-        undisturbed(lambda: _check_compiled(op, dtype))
+    if OPERATORS.get(op.name) == op:
+        return
+    scalar, one = inlined(op.scalar), np.ones(1, np.int64 if dtype.kind == "i" else dtype)
+
+    @compiled
+    def call_once(a, b, result):
+        result[0] = scalar(a[0], b[0])
+
+    try:
+        call_once(one, one, one.copy())
+    except Exception:
+        undisturbed(lambda: _refuse(op, one.dtype, dtype))
 
 
-def _check_compiled(op: BinaryOp, dtype: np.dtype) -> None:
+def _refuse(op: BinaryOp, computed: np.dtype, dtype: np.dtype) -> None:
+    """ValueError with the reason that Numba's own compiler gives, which never frees what it compiled."""
     import numba
     from numba.core.errors import NumbaError
-    from numba.core.types import Boolean, Number
 
-    kind = numba.from_dtype(np.dtype(np.int64) if dtype.kind == "i" else dtype)
+    kind = numba.from_dtype(computed)
     kernel: Any = numba.njit(inlined(op.scalar))
-    why = ""
     try:
         kernel.compile((kind, kind))
+        why = f"it gives {kernel.nopython_signatures[0].return_type}, not a number"
     except (NumbaError, TypeError) as error:
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
         why = next((line for line in lines if not line.startswith("Failed in")), type(error).__name__)
-    if not why and not isinstance(given := kernel.nopython_signatures[0].return_type, Number | Boolean):
-        why = f"it gives {given}, not a number"
-    if why:
-        raise ValueError(f"scalar of the operator {op.name!r} does not compile for {dtype}: {why}")
+    raise ValueError(f"scalar of the operator {op.name!r} does not compile for {dtype}: {why}")
 
 
 def product_function(semiring: Semiring, dtype: np.dtype, matrix_first: bool) -> Callable[[Any, Any], Any]:

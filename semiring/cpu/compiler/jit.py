@@ -128,16 +128,15 @@ def _identity() -> tuple[Any, ...]:
 
 
 @lru_cache(maxsize=1)
-def _engine() -> Any:
-    """LLVM's loader of machine code."""
+def _prepare() -> Any:
+    """Have LLVM load machine code that looks at interrupts, and give the kind of machine that runs it."""
     from llvmlite import binding as llvm
 
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     llvm.add_symbol("semiring_interrupted", ctypes.addressof(WORD))
     llvm.add_symbol("semiring_asked", ctypes.cast(asked, ctypes.c_void_p).value)
-    machine = llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine()
-    return llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
+    return llvm.Target.from_triple(llvm.get_process_triple())
 
 
 def _loaded(name: str, made: MachineCode, kinds: tuple[Any, ...]) -> Callable[..., Any]:
@@ -148,7 +147,7 @@ def _loaded(name: str, made: MachineCode, kinds: tuple[Any, ...]) -> Callable[..
         from .compiler import load_what_kernels_call
 
         load_what_kernels_call()
-    engine = _engine()
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _prepare().create_target_machine())
     engine.add_object_file(llvm.ObjectFileRef.from_data(made.code))
     engine.finalize_object()
     entry = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.py_object, ctypes.c_void_p)(engine.get_function_address(name))
@@ -156,7 +155,7 @@ def _loaded(name: str, made: MachineCode, kinds: tuple[Any, ...]) -> Callable[..
     table = (ctypes.c_void_p * len(known))(*map(id, known))
     at = ctypes.addressof(table)
 
-    def call(arguments: tuple[Any, ...], kept: Any = (known, table)) -> Any:
-        return entry(arguments, at)
+    def call(arguments: tuple[Any, ...], kept: Any = (known, table, engine)) -> Any:
+        return entry(arguments, at)  # the machine code is freed with its engine, the engine with this function
 
     return call
