@@ -40,6 +40,9 @@ from .coo import COO
 Lines: TypeAlias = tuple[Array, Array, Array, tuple[int, int]]
 """(indptr, indices, values, shape)."""
 
+PIECE = 1 << 22
+"""Entries that are moved to the other orientation at a time: their rows are moved in less than half a second."""
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CSR(Matrix):
@@ -297,7 +300,7 @@ def _(A: CSC) -> CSR:
 
 def turn(indptr: Array, indices: Array, values: Array, shape: tuple[int, int]) -> tuple[Array, Array, Array]:
     """(indptr, indices, values) of the other orientation, by SciPy's counting sort or a stable sort on the device."""
-    if place_of(values).on_host and indptr.dtype != indices.dtype:
+    if place_of(values).on_host and (indptr.dtype != indices.dtype or indices.size > PIECE):
         return _turned_by_counting(indptr, indices, values, shape[1])
     if place_of(values).on_host:
         from scipy.sparse import csr_array
@@ -315,20 +318,26 @@ def turn(indptr: Array, indices: Array, values: Array, shape: tuple[int, int]) -
 
 
 def _turned_by_counting(indptr: Array, indices: Array, values: Array, ncols: int) -> tuple[Array, Array, Array]:
-    """`turn` where SciPy would first give indices the type of `indptr`."""
+    """`turn` in pieces, between which an interrupted call ends, and with indices whose type is not that of `indptr`."""
+    count, move = machine_code(_count_in_columns), machine_code(_move_to_columns)
     starts, rows, moved = np.zeros(ncols + 1, indptr.dtype), np.empty_like(indices), np.empty(values.size, values.dtype)
-    machine_code(_move_to_columns)(indptr, indices, values, starts, rows, moved)
+    for entry in range(0, indices.size, PIECE):
+        count(indices[entry : entry + PIECE], starts)
+    np.cumsum(starts, out=starts)
+    places, cuts = starts[:-1].copy(), np.searchsorted(indptr, np.arange(0, indices.size, PIECE))
+    for first, last in zip(cuts, [*cuts[1:], indptr.size - 1], strict=True):
+        move(indptr, indices, values, places, rows, moved, first, last)
     return starts, rows, moved
 
 
-def _move_to_columns(indptr, indices, values, starts, rows, moved):
-    """starts: zeros, which become where each column begins."""
+def _count_in_columns(indices, starts):
     for column in indices:
         starts[column + 1] += 1
-    for column in range(1, starts.size):
-        starts[column] += starts[column - 1]
-    places = starts.copy()
-    for row in range(indptr.size - 1):
+
+
+def _move_to_columns(indptr, indices, values, places, rows, moved, first, last):
+    """Move the entries of rows [first, last).  places: where the next entry of each column goes."""
+    for row in range(first, last):
         for e in range(indptr[row], indptr[row + 1]):
             column = indices[e]
             at = places[column]

@@ -12,6 +12,7 @@ import numpy as np
 from formats import CSR, CompressedCSR
 from formats.matrix.facts import SYMMETRIC
 from formats.storage.orientation import known_symmetric
+from semiring.cpu.compiler.references import interrupted
 from semiring.cpu.kernels import compiled
 from semiring.cpu.packed import column, columns_of
 
@@ -33,6 +34,8 @@ def _mirrored(indptr, columns, values, place):
     """place: a copy of `indptr`."""
     alike = True
     for i in range(indptr.size - 1):
+        if not i & 1023 and interrupted():
+            return NOT  # which nobody keeps
         u = np.uintp(i)
         for e in range(np.uintp(place[u]), np.uintp(indptr[u + np.uintp(1)])):
             j = np.uintp(column(columns, e))
