@@ -11,6 +11,7 @@ import pytest
 
 from algorithms.fused.cuda.kernels import PATHS, PATTERNS, path_unit, pattern_unit
 from algorithms.fused.essential import no_detour
+from bench.laboratory.da2cf import PULLS
 from formats.arrays import DTYPES
 from semiring import (
     MONOIDS,
@@ -53,6 +54,7 @@ CASES = [
     (ABSDIFF, INT32, INT64, False),
 ]
 """A translation unit is of a semiring, a dtype, an index type and the order of ⊗'s operands."""
+assert PULLS in UNITS
 
 
 def compile_for_h100(text: str) -> str:
