@@ -74,7 +74,7 @@ SHAPES = {
     "through": {"through": (512, 2)},
     "elimination": {"eliminate": (512, 2)},
     "one_pull": {},
-    "sweeps": {"solve": (1024, 1), "sweep_up": (1024, 1), "name_nearest": (1024, 1), "sweep": (1024, 1)},
+    "sweeps": {"solve": (1024, 1), "sweep": (1024, 1)},
     "search": {"search": (512, 3)},
     "parents": {},
     "searches": {"searches": (384, 2)},
