@@ -224,13 +224,17 @@ def test_numba_is_not_imported_where_machine_code_is_kept(tmp_path: Path) -> Non
 
 
 @pytest.mark.long
-def test_importing_everything_takes_less_than_half_a_second():
-    """Of processor time, NumPy's import included; on a slow machine, no more than five times that import beside it."""
+def test_importing_everything_takes_less_than_half_a_second(tmp_path: Path):
+    """Of processor time, NumPy's import included; on a slow machine, no more than five times that import beside it.
+
+    The first of the runs compiles all modules, and the others find them compiled, whatever Python is told elsewhere.
+    """
     code = (
         "from time import process_time as now; start = now(); import numpy; halfway = now();"
         "import formats, semiring, algorithms; print(halfway - start, now() - halfway)"
     )
-    numpy, ours = min((tuple(map(float, fresh(code).split())) for _ in range(9)), key=sum)
+    where = {"PYTHONPYCACHEPREFIX": str(tmp_path), "PYTHONDONTWRITEBYTECODE": ""}
+    numpy, ours = min((tuple(map(float, fresh(code, **where).split())) for _ in range(9)), key=sum)
     told = f"best of nine: {numpy:.2f} s for NumPy and {ours:.2f} s for the rest"
     assert numpy + ours < 0.5 or ours < 5 * numpy, told
 
