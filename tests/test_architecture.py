@@ -162,7 +162,7 @@ def test_what_a_matrix_keeps_is_declared() -> None:
 
 def test_algorithms_speak_only_in_verbs():
     """No array library, no backend, no format: but for the command line, fused runs, SciPy's and NetworkX's names."""
-    ways = {"cli", "csgraph", "fused", "networkx"}
+    ways = {"cli", "cpu", "csgraph", "cuda", "fused", "networkx"}
     for path in sources():
         if named(path).startswith("algorithms/") and not ways & {*path.relative_to(ROOT).parts}:
             below = {"numpy", "cupy", "graphblas", "numba", "scipy"}
@@ -248,6 +248,7 @@ def test_every_folder_of_code_is_installed() -> None:
 
 SHORTEST = 40
 FEW_LINES = {
+    "algorithms/fused/cpu/elimination.py",  # where older pickles look for classes
     "algorithms/cli/bench.py",  # a file for each command
     "semiring/cpu/loops/segmented.py",  # a file for each format's loops
     "semiring/cuda/packing.py",  # a file for each file of kernels
@@ -288,9 +289,10 @@ def test_functions_are_short_and_take_few_parameters():
 def test_algorithms_index_no_array() -> None:
     """They write and look up by verbs and by functions on vectors; what they index are Python's lists and tables."""
     lists = {"cycle", "steps", "tail", "reverse", "kept", "RULES"}
+    folders = (ROOT / "algorithms" / name for name in (".", "shared", "elimination"))
     found = [
         f"{named(path)}:{node.lineno}: {ast.unparse(node)}"
-        for path in sorted([*(ROOT / "algorithms").glob("*.py"), *(ROOT / "algorithms" / "shared").glob("*.py")])
+        for path in sorted(path for folder in folders for path in folder.glob("*.py"))
         if path.stem != "exact_cycles"  # which counts in Python's integers, in dictionaries
         for function in ast.walk(parsed(path))
         if isinstance(function, ast.FunctionDef) and function.name not in ("path", "cycles_among")  # on the host

@@ -9,6 +9,7 @@ from functools import partial
 import numpy as np
 import pytest
 
+from algorithms.elimination.cuda import engine  # noqa: F401, whose units are of PATHS, too
 from algorithms.fused.cuda.kernels import PATHS, PATTERNS, path_unit, pattern_unit
 from algorithms.fused.essential import no_detour
 from bench.laboratory.da2cf import PULLS

@@ -18,7 +18,7 @@ from semiring.algebra.semirings import find_semiring
 
 from ..elimination import Factor, read_labelled, symbolic_factor
 from ..elimination import factor as factored
-from ..fused.cpu.elimination.archive import is_factor
+from ..elimination.cpu.archive import is_factor
 from ..shared.parents import path
 from ..sssp import sssp
 from .graph import Graph, Stopwatch, load

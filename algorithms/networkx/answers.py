@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from algorithms.fused.cpu.in_order import breadth_first, depth_first
+from algorithms.networkx.order import breadth_first, depth_first
 from semiring.cpu.compiler.jit import without_garbage_collection
 
 from .graph import Converted

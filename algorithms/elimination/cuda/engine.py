@@ -10,16 +10,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from algorithms.fused.cpu.elimination import engine as host
-from algorithms.fused.cpu.elimination.algebra import algebra
-from algorithms.fused.cpu.elimination.numbers import Numbers as HostNumbers
-from algorithms.fused.cpu.elimination.plan import slots
-from algorithms.fused.cpu.elimination.queries import Queries
+from algorithms.elimination.cpu import engine as host
+from algorithms.elimination.cpu.algebra import algebra
+from algorithms.elimination.cpu.numbers import Numbers as HostNumbers
+from algorithms.elimination.cpu.plan import slots
+from algorithms.elimination.cpu.queries import Queries
 from algorithms.fused.cpu.near_far import fits
+from algorithms.fused.cuda import kernels
 from algorithms.shared.parents import gains_by_length
 from algorithms.shared.single_source import check_range
 from algorithms.sssp import sssp
@@ -29,7 +31,14 @@ from formats.arrays import cupy, to_device
 from semiring import MONOIDS, Law, Semiring
 from semiring.verbs.explanation import facts
 
-from . import kernels, panels
+from . import panels
+
+HERE = Path(__file__).parent
+kernels.PATHS |= {
+    unit: ("persistent.cu", "order.cu", str(HERE / "panels.cu"), str(HERE / f"{unit}.cu"))
+    for unit in ("elimination", "sweeps")
+}
+kernels.SHAPES |= {"elimination": {"eliminate": (512, 2)}, "sweeps": {"solve": (1024, 1), "sweep": (1024, 1)}}
 
 CONTROL_WORDS = 4
 """Of 8 bytes, in EliminationControl."""

@@ -1,0 +1,28 @@
+"""Elimination: a graph factored once, and questions about its best paths answered from the factor.
+
+factors       what users call, and the equations
+cpu/          orders, patterns, numbers and queries as compiled loops
+cuda/         numbers and queries as kernels, by orders and patterns of the host
+"""
+
+from .factors import (
+    Factor,
+    Symbolic,
+    eliminated,
+    elimination_order,
+    factor,
+    read_labelled,
+    substituted,
+    symbolic_factor,
+)
+
+__all__ = [
+    "Factor",
+    "Symbolic",
+    "eliminated",
+    "elimination_order",
+    "factor",
+    "read_labelled",
+    "substituted",
+    "symbolic_factor",
+]
