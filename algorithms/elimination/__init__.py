@@ -5,24 +5,6 @@ cpu/          orders, patterns, numbers and queries as compiled loops
 cuda/         numbers and queries as kernels, by orders and patterns of the host
 """
 
-from .factors import (
-    Factor,
-    Symbolic,
-    eliminated,
-    elimination_order,
-    factor,
-    read_labelled,
-    substituted,
-    symbolic_factor,
-)
+from .factors import Factor, Symbolic, elimination_order, factor, symbolic_factor
 
-__all__ = [
-    "Factor",
-    "Symbolic",
-    "eliminated",
-    "elimination_order",
-    "factor",
-    "read_labelled",
-    "substituted",
-    "symbolic_factor",
-]
+__all__ = ["Factor", "Symbolic", "elimination_order", "factor", "symbolic_factor"]

@@ -3,6 +3,8 @@
 //     climb:  d_y = d_y ⊕ d_x ⊗ u_xy      for the panels from a position to its root, one after the other
 //     sweep:  d_x = d_x ⊕ d_y ⊗ l_yx      for the panels from the roots down, by levels
 //
+// Distances to a position are those from it in the transposed graph: u and l change places, and so do a product's operands.
+//
 // u and l are closed within each panel (elimination.cu), so that a panel is one step. What a climb knows of a panel is
 // closed downwards, too, before the sweep: then positions of a panel read nothing that others of it write, and rounded sums
 // are the same in every run. The levels next to the roots end with a barrier of the grid. What hangs below them is cut into
