@@ -202,4 +202,4 @@ def late(function: Callable[..., Iterable[Any]]) -> Callable[..., Iterator[Any]]
 
 def failing(error: Exception) -> Iterator[Any]:
     raise error
-    yield
+    yield  # is not reached: it makes this a generator, which raises at its first step
