@@ -58,7 +58,6 @@ from .shared.chains import without_chains
 from .shared.trace import note, running
 from .shared.traversal import Direction, frontiers
 
-PIVOTS = ("degree", "random")
 FEW = 1 / 8
 """Share of the vertices below which a subgraph is looked for in their rows alone."""
 
@@ -93,7 +92,7 @@ def scc(A: Matrix, *, weak: bool = False, fused: bool = True) -> IntegerVector:
     """
     check_graph(A)
     with running("scc", A):
-        return strong_components(A, weak, True, "degree", 0, Direction())
+        return strong_components(A, weak)
 
 
 scc.holds = Holds(fused=(54, 9), written=(64, 36))
@@ -101,37 +100,35 @@ scc.long = 1 << 24  # as each edge is looked at a few times
 
 
 @scc.equations
-def strong_components(A: Matrix, weak: bool, trim: bool, pivot: str, seed: int, how: Direction) -> Any:
-    """The smallest vertex of each vertex's component.
-
-    trim: look for chains first, and for single vertices before each search.  pivot: "degree": start where the product
-    of in- and out-degree is largest, then at random; or always "random".  seed: of random pivots.
-    """
+def strong_components(A: Matrix, weak: bool) -> Any:
+    """The smallest vertex of each vertex's component."""
     if weak or is_symmetric(A, pattern=True):
         return components(A)
     S = without_loops(A)
-    chains = without_chains(S) if trim else None
+    chains = without_chains(S)
     note(lambda: where(all_vertices(A) >= 0), phase="prepare", edges=A.nnz)
     if chains is None:
-        return _forward_backward(S, trim, pivot, seed, how)
-    return chains.joined(_forward_backward(chains.rest, trim, pivot, seed, how))
+        return _forward_backward(S)
+    return chains.joined(_forward_backward(chains.rest))
 
 
-def _forward_backward(A: Matrix, trim: bool, pivot: str, seed: int, how: Direction) -> Any:
-    """The strong components of a graph without self-loops, in rounds of trim, search and cut."""
+def _forward_backward(A: Matrix) -> Any:
+    """The strong components of a graph without self-loops, in rounds of trim, search and cut.
+
+    The first search starts where the product of in- and out-degree is largest, the later ones at random.
+    """
     S, label = A, all_vertices(A)
     alive = full(label, True, bool)
     colour, rounds = full(label, 0, label.dtype), 0  # at first, one subgraph
     while True:
-        if trim:
-            trimmed(S, alive)
+        trimmed(S, alive)
         if not count(alive):
             return label
-        key = degrees(S) * degrees(S.T) if pivot == "degree" and rounds == 0 else hashed(label, seed + rounds)
+        key = hashed(label, rounds) if rounds else degrees(S) * degrees(S.T)
         pivots = best_of_each(colour, alive, key)
         note(pivots, phase="pivots", edges=0)
-        F = reached(S, pivots, alive, how, "forward")
-        B = reached(S.T, pivots, alive, how, "backward")
+        F = reached(S, pivots, alive, "forward")
+        B = reached(S.T, pivots, alive, "backward")
         C = where(F & B)
         smallest = vxm(C, membership(colour, A.nrows), MinFirst).to_dense(0)  # of each colour's component
         put(label, C, look_up(smallest, look_up(colour, C.indices)))
@@ -173,9 +170,9 @@ def best_of_each(colour: Any, alive: Any, key: Any) -> Any:
     return flags(where(top & (ids == look_up(first, colour))))
 
 
-def reached(S: Matrix, pivots: Any, alive: Any, how: Direction, phase: str) -> Any:
+def reached(S: Matrix, pivots: Any, alive: Any, phase: str) -> Any:
     """Where the edges lead from the pivots: a Boolean vector."""
     visited = ~alive
-    for _ in frontiers(S, pivots, visited, how, phase=phase):
+    for _ in frontiers(S, pivots, visited, Direction(), phase=phase):
         pass
     return visited & alive

@@ -216,14 +216,8 @@ def launch(kernels: Any, name: str, size: tuple[int, int], arguments: tuple[Any,
         finish(ordinal)
 
 
-BY_WORDS = {"same"}
-"""Kernels that read arrays of any type as words."""
-
-
 def check_widths(kernels: Any, name: str, arguments: tuple[Any, ...]) -> None:
     """Has each argument as many bytes as the kernel reads? Arrays of bytes and of bits serve several types."""
-    if name in BY_WORDS:
-        return
     widths = (ctypes.c_int * len(arguments))()
     kernels.widths(name.encode(), widths)
     for number, (width, given) in enumerate(zip(widths, arguments, strict=True)):

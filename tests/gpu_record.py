@@ -26,7 +26,7 @@ HANGS = 150
 
 def sources(root: Path = ROOT) -> dict[str, str]:
     """SHA-256 of each file that CUDA text is made from, by its path below `root`, in the paths' order."""
-    folders = ("semiring/cuda", "algorithms/fused/cuda")
+    folders = ("semiring/cuda", "algorithms/fused/cuda", "algorithms/elimination/cuda")
     written = (path for folder in folders for ending in ("cu", "py") for path in root.glob(f"{folder}/*.{ending}"))
     texts = (root / f"semiring/algebra/{name}.py" for name in ("codegen", "ops", "translation"))
     paths = [*written, *texts]

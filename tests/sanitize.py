@@ -19,11 +19,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 
-TILES, MATRICES, FUSED, BATCHES, DENSE, RANKS, FACTORS, BEYOND, PARTS, QUEUES, CSGRAPH, THREADS, RULES = (
+TILES, MATRICES, FUSED, BATCHES, DENSE, RANKS, FACTORS, BEYOND, PARTS, QUEUES, THREADS, RULES = (
     f"tests/test_{name}.py"
     for name in (
         *("cuda_tiles", "cuda_matrices", "fused_kernels", "batch_cells", "dense_operands", "centralities"),
-        *("factors_on_gpus", "beyond", "parts_on_gpus", "queues_on_gpus", "csgraph", "da2cf", "equivalence"),
+        *("factors_on_gpus", "beyond", "parts_on_gpus", "queues_on_gpus", "da2cf", "equivalence"),
     )
 )
 
@@ -63,9 +63,6 @@ PAIRS = "awkward_graphs_on_two_gpus and (hubs or path)"
 ORDERS = "cuda and (hubs or narrow)"
 """Of the tests of orders of discovery: levels for a block, and for all."""
 
-CHANGES = "cuda and known_until_it_changes"
-"""Of the tests of SciPy's names: a matrix that is compared with what it was."""
-
 ROWS = "pull_by_threads and min_plus and int32"
 """Of the tests of products that take a thread a row."""
 
@@ -84,7 +81,6 @@ CASES = {
         BEYOND: SHARES,
         PARTS: PAIRS,
         QUEUES: ORDERS,
-        CSGRAPH: CHANGES,
         THREADS: ROWS,
         RULES: FOUND_EARLY,
     },
@@ -99,7 +95,6 @@ CASES = {
         BEYOND: SHARES,
         PARTS: PAIRS,
         QUEUES: ORDERS,
-        CSGRAPH: CHANGES,
         THREADS: ROWS,
         RULES: FOUND_EARLY,
     },
@@ -114,7 +109,6 @@ CASES = {
         BEYOND: SHARES,
         PARTS: PAIRS,
         QUEUES: ORDERS,
-        CSGRAPH: CHANGES,
         THREADS: ROWS,
         RULES: FOUND_EARLY,
     },
@@ -127,7 +121,7 @@ KERNEL = re.compile(r"__global__\s+void\s+(?:__launch_bounds__\((?:[^()]|\([^()]
 
 def kernels() -> list[str]:
     """The names of our kernels: racecheck would take hours over CuPy's sorts."""
-    folders = (ROOT / "semiring/cuda", ROOT / "algorithms/fused/cuda")
+    folders = (ROOT / name for name in ("semiring/cuda", "algorithms/fused/cuda", "algorithms/elimination/cuda"))
     paths = sorted(path for folder in folders for ending in ("cu", "py") for path in folder.glob(f"*.{ending}"))
     return [name for path in paths for name in KERNEL.findall(path.read_text(encoding="utf-8"))]
 

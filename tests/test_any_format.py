@@ -29,7 +29,7 @@ from algorithms.distance_totals import distance_totals
 from algorithms.joint_search import joint_search
 from algorithms.shared.entries import entry_places
 from bench.graphs import rmat, rmat_both_ways
-from bench.laboratory import bellman_ford_by, scc_by
+from bench.laboratory import bellman_ford_by
 from formats import COO, CSC, CSR, CompressedCSR, Matrix, Place, from_edges
 from formats.matrix.facts import COMPRESSED
 from formats.storage.orientation import compressed
@@ -192,7 +192,7 @@ def test_an_algorithm_that_nobody_has_fused_takes_the_format_itself():
 
 
 @pytest.mark.parametrize(
-    "call", [lambda A: bfs(A, -1), lambda A: sssp(A, 5, limit="far"), lambda A: scc_by(A, pivot="")]
+    "call", [lambda A: bfs(A, -1), lambda A: sssp(A, 5, limit="far"), lambda A: bfs(A, 0, direction="up")]
 )
 def test_bad_arguments_are_refused_before_the_rows_are_made(call):
     A = stored(rmat(7), COO)

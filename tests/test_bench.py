@@ -191,7 +191,7 @@ def test_rows_of_paths_one_step_aside_are_verified_and_beside_a_peer(tmp_path):
     from bench.cliffs.paths import rows
 
     found = list(rows(tmp_path, quick=True, repeats=1))
-    assert {"negative weights", "a planted cycle", "a first search", "schedule slf"} <= {row.case for row in found}
+    assert {"negative weights", "a planted cycle", "a first search", "schedule fifo"} <= {row.case for row in found}
     assert all(row.ms > 0 and row.peer_ms > 0 for row in found)
 
 

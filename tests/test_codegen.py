@@ -9,8 +9,10 @@ from functools import partial
 import numpy as np
 import pytest
 
+from algorithms.elimination.cuda import engine  # noqa: F401, whose units are of PATHS, too
 from algorithms.fused.cuda.kernels import PATHS, PATTERNS, path_unit, pattern_unit
 from algorithms.fused.essential import no_detour
+from bench.laboratory.da2cf import PULLS
 from formats.arrays import DTYPES
 from semiring import (
     MONOIDS,
@@ -53,6 +55,7 @@ CASES = [
     (ABSDIFF, INT32, INT64, False),
 ]
 """A translation unit is of a semiring, a dtype, an index type and the order of ⊗'s operands."""
+assert PULLS in UNITS
 
 
 def compile_for_h100(text: str) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import importlib.util
 import os
-import shutil
 import subprocess
 import sys
 import warnings
@@ -24,13 +23,11 @@ from algorithms.csgraph import places, small, trees
 from algorithms.csgraph.graphs import GRAPH, KEPT, MOST_KEPT, graph_of
 from algorithms.fused.cpu.entries import same_bits
 from algorithms.fused.cuda import queues
-from algorithms.fused.cuda import same as same_on_gpu
 from formats.arrays import to_device
 from formats.places import Place
 from semiring.verbs.registry import Unsuited
 
 from .conftest import Backend, writable
-from .emulated import simulated
 
 ROOT = Path(__file__).parent.parent
 SUITE = [f"scipy.sparse.csgraph.tests.test_{name}" for name in ("shortest_path", "connected_components")]
@@ -575,29 +572,6 @@ def test_a_matrix_on_a_gpu_is_known_until_it_changes(backend: Backend) -> None:
         assert ours.dijkstra(graph, indices=0).get().tolist() == (2 * before).tolist()
     S.indices = S.indices[::-1] * 2  # of rows 0 and 1: 1, 0 become 0, 2
     assert ours.breadth_first_order(S, 1)[0].get().tolist() == [1, 2]
-
-
-@pytest.mark.skipif(shutil.which("g++") is None, reason="no g++, which compiles the simulated kernels")
-def test_arrays_on_a_gpu_are_compared_to_the_bit() -> None:
-    rng = np.random.default_rng(1)
-    with simulated(1):
-        for size in (1, 3, 4, 7, 500):
-            kept = [rng.integers(0, 9, size).astype(np.int32), rng.random(size), np.zeros(0)]
-            for first in (0, 1):  # of which the latter does not lie at 16 bytes
-                pairs = [(array[first:], array.copy()[first:]) for array in kept]
-                assert same_on_gpu.same_bits(pairs)
-                for _, other in pairs:
-                    for at in {0, other.size - 1, other.size // 2} if other.size else ():
-                        held, other[at] = other[at], 9.5
-                        assert not same_on_gpu.same_bits(pairs)
-                        other[at] = held
-        assert not same_on_gpu.same_bits([(np.array([0.0]), np.array([-0.0]))])
-        assert not same_on_gpu.same_bits([(np.array([True, False]), np.array([True, True]))])  # by their values
-        assert same_on_gpu.same_bits([])
-        assert not same_on_gpu.same_bits([(np.arange(5), np.arange(5))] * 3 + [(np.zeros(2), np.ones(2))])
-        with ThreadPoolExecutor(1) as pool:  # each thread is told by a word of its own
-            there = pool.submit(same_on_gpu._word).result()
-        assert there[1] != same_on_gpu._word()[1] == same_on_gpu._word()[1]
 
 
 def test_several_threads_may_ask_for_many_matrices() -> None:

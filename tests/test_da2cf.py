@@ -12,7 +12,7 @@ from bench.laboratory import VARIANTS, da2cf_by
 from bench.laboratory import da2cf as laboratory
 from formats import Matrix, from_edges
 from semiring import MinPlus, vxm
-from semiring.cuda.compressed import pulls_by
+from semiring.algebra.semirings import find_semiring
 
 from .graphs import on_cpu
 
@@ -113,28 +113,18 @@ def test_the_counterexample_a_thousand_times_in_a_row(n: int, directed: bool) ->
 
 
 @pytest.mark.backend("cuda")
-@pytest.mark.parametrize("kernel", ["threads", "cached threads"])
+@pytest.mark.parametrize("kernel", ["pull_threads", "pull_cached_threads"])
 @pytest.mark.parametrize("semiring", ["min_plus", "plus_times", "max_min"])
 @pytest.mark.parametrize("dtype", ["int32", "int64", "float32", "float64"])
-def test_a_pull_by_threads_is_the_product(kernel: str, semiring: str, dtype: str) -> None:
+def test_a_pull_by_threads_is_the_product(kernel: Any, semiring: str, dtype: str) -> None:
     import cupy
 
     rng = np.random.default_rng(1)
     A = random_graph(dtype)
     x, allowed = rng.integers(0, 50, 1000).astype(dtype), rng.random(1000) < 0.5
     C = A.to("csc").to(device="cuda")
-    for complement in (False, True):
-        with pulls_by(kernel):
-            y = vxm(cupy.asarray(x), C, semiring, mask=cupy.asarray(allowed), complement=complement)
-        np.testing.assert_array_equal(on_cpu(y), vxm(x, A, semiring, mask=allowed, complement=complement))
-
-
-def test_a_kernel_that_there_is_not() -> None:
-    with (
-        pytest.raises(ValueError, match="kernel must be 'threads' or 'cached threads', got 'warps'"),
-        pulls_by("warps"),
-    ):
-        pass
+    y = laboratory.pulled(kernel, cupy.asarray(x), C, find_semiring(semiring), cupy.asarray(allowed))
+    np.testing.assert_array_equal(on_cpu(y), vxm(x, A, semiring, mask=allowed))
 
 
 def test_rounds_are_those_of_the_distances() -> None:

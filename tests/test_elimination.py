@@ -22,9 +22,9 @@ from algorithms import (
     symbolic_factor,
 )
 from algorithms.data import rome99
-from algorithms.elimination import eliminated, substituted
-from algorithms.fused.cpu.elimination import ordering
-from algorithms.fused.cpu.elimination.queries import SHORT
+from algorithms.elimination.cpu import ordering
+from algorithms.elimination.cpu.queries import SHORT
+from algorithms.elimination.factors import eliminated, substituted
 from formats import COO, CSC, CSR, Matrix, OutOfHostMemory, from_edges, permute, read, set_memory_limit
 from semiring import MONOIDS, OPERATORS, BinaryOp, Law, MinPlus, Semiring, explain, get_threads, threads
 from semiring.algebra.semirings import find_semiring

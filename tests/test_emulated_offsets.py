@@ -27,13 +27,14 @@ from algorithms.fused.cuda import (
 from algorithms.shared.single_source import Until
 from algorithms.shared.traversal import Direction
 from bench.graphs import rmat
+from bench.laboratory import da2cf as laboratory
 from formats import CSC, CSR, SparseVector, from_edges
 from formats.storage.pieces import turned_in_pieces
 from semiring import MinPlus, mxv, reduce, vxm
 from semiring.algebra.codegen import IndexTypes, types_of
 from semiring.algebra.semirings import find_semiring
 from semiring.cuda import compile, entries, radix, statistics, tiles
-from semiring.cuda.compressed import Compressed, pulls_by
+from semiring.cuda.compressed import Compressed
 from semiring.cuda.kernels import ARGUMENTS, Kernels, kernels_for
 from semiring.vectors import renumbered
 
@@ -77,8 +78,8 @@ def searched(how: Direction) -> Any:
     return lambda A: graphs.searched(A, 3, None, how, None, True)
 
 
-def shortest(pull: float | None, width: float = 40, doublings: int = 0) -> Callable[[CSR], Any]:
-    how = paths.Schedule("buckets", np.float32(width), few=50, pull=pull, doublings=doublings)
+def shortest(width: float = 40, doublings: int = 0) -> Callable[[CSR], Any]:
+    how = paths.Schedule("buckets", np.float32(width), few=50, doublings=doublings)
     return lambda A: paths.solve(A, 3, MinPlus, Until(MinPlus), how).d
 
 
@@ -106,8 +107,8 @@ ALGORITHMS: dict[str, tuple[bool, Callable[[CSR], Any], Callable[[CSR], Any]]] =
     "searches": (False, several_searches, lambda A: bfs(A, sources=SOURCES, **WITH_PARENTS)),
     "weak components": (False, lambda A: graphs.connected(A, False), lambda A: scc(A, weak=True)),
     "components": (True, lambda A: graphs.connected(A, True), lambda A: scc(A, weak=True)),
-    "strong components": (False, lambda A: graphs.strong(A, True, AUTO), scc),
-    "strong components by rows": (False, lambda A: graphs.strong_by_rows(A, True, PUSH), scc),
+    "strong components": (False, lambda A: graphs.strong(A), scc),
+    "strong components by rows": (False, lambda A: graphs.strong_by_rows(A), scc),
     "forest": (True, lambda A: graphs.forest_of(A, False, True)[0], boruvka),
     "forest in one pass": (True, lambda A: stream.forest_in_one_pass(A, False, True)[0], boruvka),
     "forest of one way": (
@@ -115,9 +116,8 @@ ALGORITHMS: dict[str, tuple[bool, Callable[[CSR], Any], Callable[[CSR], Any]]] =
         lambda A: stream.forest_in_one_pass(A, True, False)[0],
         lambda A: boruvka(A, symmetrize=True),
     ),
-    "paths": (False, shortest(None), lambda A: sssp(A, 3)),
-    "pulled paths": (False, shortest(0.0), lambda A: sssp(A, 3)),
-    "paths in steps of several widths": (False, shortest(None, 0.5, 7), lambda A: sssp(A, 3)),
+    "paths": (False, shortest(), lambda A: sssp(A, 3)),
+    "paths in steps of several widths": (False, shortest(0.5, 7), lambda A: sssp(A, 3)),
     "tree": (False, lambda A: paths.tree(A, made(sssp(A, 3)), 3, MinPlus), lambda A: sssp(A, 3, **WITH_PARENTS)[1]),
     "paths from several": (False, several_paths, lambda A: sssp(A, sources=SOURCES)),
     "cores": (True, lambda A: centralities._core_number(A, False), core_number),
@@ -189,11 +189,11 @@ def gathered(A: CSR) -> Any:
 
 
 def pulled(kernel: Any) -> Callable[[CSR], Any]:
-    def run(A: CSR) -> Any:
-        with pulls_by(kernel):
-            return Compressed().gather(kernels_of(A), A, made(X), MinPlus, made(np.ones(VERTICES, bool)))
+    return lambda A: laboratory.pulled(kernel, made(X), moved(A).T, MinPlus, made(X % 3 == 0))
 
-    return run
+
+def pulled_here(A: CSR) -> Any:
+    return mxv(A, X, MinPlus, mask=X % 3 == 0)
 
 
 def found(A: CSR) -> Any:
@@ -226,8 +226,8 @@ def arguments(A: CSR) -> Any:
 
 VERBS: dict[str, tuple[Callable[[CSR], Any], Callable[[CSR], Any]]] = {
     "gather": (gathered, lambda A: mxv(A, X, MinPlus)),
-    "a thread a row": (pulled("threads"), lambda A: mxv(A, X, MinPlus)),
-    "a thread a row, cached": (pulled("cached threads"), lambda A: mxv(A, X, MinPlus)),
+    "a thread a row": (pulled("pull_threads"), pulled_here),
+    "a thread a row, cached": (pulled("pull_cached_threads"), pulled_here),
     "until one is found": (found, lambda A: mxv(A.pattern(), X % 7 == 0, LOR_LAND)),
     "arguments": (arguments, lambda A: mxv(A, X, MinPlus, return_argument=True)),
     "push of few": (pushed(5), pushed_here(5)),

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from algorithms import Factor, NegativeCycle, factor, symbolic_factor
-from algorithms.fused.cpu.elimination.plan import Plan
-from algorithms.fused.cuda import elimination, panels
+from algorithms.elimination.cpu.plan import Plan
+from algorithms.elimination.cuda import engine, panels
 from algorithms.fused.cuda.kernels import launches
 from formats import CSR, Matrix, OutOfDeviceMemory, from_edges, set_memory_limit
 
@@ -112,7 +112,7 @@ def test_graphs_of_no_edge(n: int, dtype: str, backend: str) -> None:
 def test_a_pair_whose_climbs_are_long(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
     A = larger("roads")
     F, G = both(A, "min_plus", backend)
-    monkeypatch.setattr(elimination, "HOST_ARCS", 0)
+    monkeypatch.setattr(engine, "HOST_ARCS", 0)
     for u, v in ((0, 8099), (8099, 0), (17, 17)):
         assert G.distance(u, v) == F.distance(u, v)
 

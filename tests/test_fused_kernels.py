@@ -13,12 +13,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from algorithms import NegativeCycle, bellman_ford, bfs, boruvka, delta_stepping, scc, shortest_path_tree
+from algorithms import NegativeCycle, bellman_ford, bfs, boruvka, da2cf, delta_stepping, scc, shortest_path_tree
 from algorithms.fused.cuda import graphs, launches, paths
 from algorithms.fused.cuda.paths import Schedule, fixpoint
-from algorithms.shared.traversal import Direction
 from bench.graphs import grid, rmat, rmat_both_ways
-from bench.laboratory import bellman_ford_by, da2cf_by, scc_by
+from bench.laboratory import bellman_ford_by
 from bench.measure import peak_bytes
 from formats import CSR, CompressedCSR, from_edges
 from formats.arrays import to_device
@@ -64,8 +63,6 @@ SCHEDULES = {
     "exact minimum": Schedule("exact minimum", 0),
     "frontier": Schedule("frontier", None),
     "sweep": Schedule("sweep", None, every=True),
-    "pull": Schedule("exact minimum", 0, pull=0),
-    "pulled buckets": Schedule("buckets", 3, pull=0),
     "deep": Schedule("buckets", 3, deep=True),
     "deep, one round": Schedule("buckets", 3, deep=True, rounds=1),
     "deep, widths change": Schedule("buckets", 1, deep=True, few=50, many=60),
@@ -98,7 +95,7 @@ def test_every_schedule_reaches_the_fixpoint(name, dtype, schedule):
 
 
 @every_graph
-@pytest.mark.parametrize("schedule", ["buckets", "deep", "pulled buckets"])
+@pytest.mark.parametrize("schedule", ["buckets", "deep"])
 def test_a_launch_may_end_after_any_step(name, schedule):
     A, G = on_both(name)
     seen: list[int] = []
@@ -148,28 +145,13 @@ def test_the_rounds_of_a_tree_may_be_found_as_levels(name, rounds, weights, monk
             shortest_path_tree(G, to_device(astray, "cuda"), 0, MinPlus)
 
 
-def test_colours_may_be_left_after_any_pass():
+def test_colours_may_be_left_after_any_pass(monkeypatch):
+    monkeypatch.setattr(graphs, "TRIMS", 0)
     A = ring_of_pairs(400)
     with launches(every=1):
-        told = explain(scc_by, A.to(device="cuda"), trim=False)
+        told = explain(scc, A.to(device="cuda"))
     same(told.result, scc(A))
     assert told.runs[0].facts["passes_of_colours"] > 3
-
-
-@every_graph
-@pytest.mark.parametrize("schedule", ["buckets", "exact minimum", "frontier", "sweep"])
-def test_large_steps_may_be_pulled_and_small_ones_pushed(name, schedule):
-    A, G = on_both(name)
-    how, pulls = typed(SCHEDULES[schedule], np.int32), []
-    for share in (None, 1 / 2, 1 / 8, 0):
-        d, state = fixpoint(G, MinPlus, replace(how, pull=share), source=1)
-        same(d, bellman_ford(A, 1))
-        assert state["pulls"] <= state["steps"]
-        pulls.append(state["pulls"])
-        if share == 1 / 8 and (name, schedule) == ("hubs", "sweep"):
-            assert 0 < state["pulls"] < state["steps"]
-    assert pulls[0] == 0
-    assert pulls[3] > 0
 
 
 def with_potentials(A: CSR, dtype: Any = np.int32) -> CSR:
@@ -318,10 +300,11 @@ def test_a_deep_run_that_becomes_crowded_goes_on_wide(name, monkeypatch):
 
 
 @every_graph
-@pytest.mark.parametrize("trims", [True, False])
-def test_components_by_colours_alone_and_after_searches(name, trims):
+@pytest.mark.parametrize("trims", [graphs.TRIMS, 0])
+def test_components_by_colours_alone_and_after_searches(name, trims, monkeypatch):
+    monkeypatch.setattr(graphs, "TRIMS", trims)
     A, G = on_both(name)
-    same(graphs.strong(G, trims, Direction()), scc(A))
+    same(graphs.strong(G), scc(A))
     for both_ways, M in ((False, A), (True, boths(A))):
         same(graphs.connected(M.to(device="cuda"), both_ways), scc(A, weak=True))
 
@@ -429,7 +412,7 @@ def test_indices_may_have_64_bits(name):
     assert G.indices.dtype == np.int64
     for call in (
         lambda M: delta_stepping(M, 0, return_parents=True),
-        lambda M: da2cf_by(M, 0, relax="pull"),
+        lambda M: da2cf(M, 0),
         lambda M: bfs(M, 0, return_parents=True),
         lambda M: bfs(M, 0, return_parents=True, direction="pull"),
         lambda M: scc(M),

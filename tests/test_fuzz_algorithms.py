@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from algorithms import NegativeCycle, bellman_ford, bfs, boruvka, da2cf, delta_stepping, dijkstra, sssp
-from bench.laboratory import bellman_ford_by, scc_by
+from algorithms import NegativeCycle, bellman_ford, bfs, boruvka, da2cf, delta_stepping, dijkstra, scc, sssp
+from bench.laboratory import bellman_ford_by
 from formats import Matrix, from_edges
 from semiring import threads
 from semiring.algebra.semirings import end_of_range, find_semiring
@@ -271,11 +271,6 @@ def levels(case: Case) -> None:
 
 def component_labels(case: Case) -> None:
     weak, fused, A = bool(case.rng.integers(2)), bool(case.rng.integers(2)), case.matrix()
-    own = {
-        "trim": bool(case.rng.integers(2)),
-        "pivot": case.one_of("degree", "random"),
-        "seed": int(case.rng.integers(9)),
-    }
     reach = np.eye(case.n, dtype=bool)
     for u, v in case.weights:
         reach[u, v] = True
@@ -283,7 +278,7 @@ def component_labels(case: Case) -> None:
     for k in range(case.n):
         reach |= reach[:, k : k + 1] & reach[k]
     expected = [int(np.flatnonzero(reach[v] & reach[:, v])[0]) for v in range(case.n)]
-    assert scc_by(A, weak=weak, fused=fused, **own).tolist() == expected, f"scc, {weak=}, {fused=}, {own}"
+    assert scc(A, weak=weak, fused=fused).tolist() == expected, f"scc, {weak=}, {fused=}"
 
 
 def forests(case: Case) -> None:

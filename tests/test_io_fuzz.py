@@ -22,7 +22,7 @@ import pytest
 import scipy.sparse
 
 from algorithms import Factor, Graph, factor
-from algorithms.fused.cpu.elimination.archive import is_factor
+from algorithms.elimination.cpu.archive import is_factor
 from formats import Matrix, from_edges, open_mapped, read, write
 from formats.io import source
 from formats.matrix.base import find_format

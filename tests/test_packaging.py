@@ -53,6 +53,12 @@ def test_each_dependency_has_one_lowest_version() -> None:
     assert names == {name for name, _ in pins}, "a dependency without a lower bound"
 
 
+def test_no_folder_has_more_lines_than_its_budget() -> None:
+    done = subprocess.run([sys.executable, ".ci/lines.py"], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+    assert done.stdout.count(" of ") > 8
+
+
 def test_the_versions_agree() -> None:
     cited = re.search(r"^version: (.*)$", (ROOT / "CITATION.cff").read_text(encoding="utf-8"), re.MULTILINE)
     assert cited is not None

@@ -23,23 +23,18 @@ def test_the_tests_that_are_watched_are_there() -> None:
     assert all((sanitize.ROOT / module).exists() for cases in sanitize.CASES.values() for module in cases)
 
 
-def test_a_sample_has_the_kernel_that_compares_arrays() -> None:
-    [(module, tests)] = sanitize.collect({sanitize.CSGRAPH: sanitize.CHANGES}).items()
-    assert tests == [f"{module}::test_a_matrix_on_a_gpu_is_known_until_it_changes[csgraph-cuda]"]
-
-
 def test_kernels_that_ran_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[Any] = []
     launched: set[str] = set()
     monkeypatch.setattr(compile.Module, "get_function", lambda self, name, cooperative=False: calls.append)
     conftest.note_kernels(launched)
     module = object.__new__(compile.Module)
-    kernels = {name: module.get_function(name) for name in ("same", "search")}
-    kernels["same"]("grid")
-    assert (calls, launched) == (["grid"], {"same"})
-    hand = sanitize.Hand("memcheck", sanitize.CSGRAPH, ("one",))
-    told = sanitize.Outcome(hand, 0, f"1 passed\n{sanitize.LAUNCHED}same search\n", 1.0)
-    assert told.kernels == ["same", "search"]
+    kernels = {name: module.get_function(name) for name in ("deep", "search")}
+    kernels["deep"]("grid")
+    assert (calls, launched) == (["grid"], {"deep"})
+    hand = sanitize.Hand("memcheck", sanitize.QUEUES, ("one",))
+    told = sanitize.Outcome(hand, 0, f"1 passed\n{sanitize.LAUNCHED}deep search\n", 1.0)
+    assert told.kernels == ["deep", "search"]
 
 
 @pytest.mark.parametrize(

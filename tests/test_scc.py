@@ -1,4 +1,4 @@
-"""Strong and weak components in every format and on every backend, by every choice: one answer."""
+"""Strong and weak components in every format and on every backend: one answer."""
 
 from __future__ import annotations
 
@@ -13,23 +13,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from algorithms import components, scc, trace
-from bench.laboratory import scc_by
+from algorithms.shared.traversal import Direction
 from formats import Matrix, from_edges, read
 from semiring import threads
 
 from .files import DATA
-from .graphs import Graph, every_format, graphs, in_turns, on_cpu
+from .graphs import Graph, every_format, graphs, on_cpu
 
 pytestmark = pytest.mark.as_written
 
-CHOICES: dict[str, dict[str, Any]] = {
-    "default": {},
-    "untrimmed": {"trim": False},
-    "random": {"pivot": "random", "seed": 7},
-    "untrimmed-random": {"trim": False, "pivot": "random"},
-    "pull": {"direction": "pull"},
-}
-choices_in_turns = in_turns("choice", CHOICES, turns=2)
 any_graph = graphs(st.integers(0, 1), max_n=12)
 
 
@@ -59,13 +51,13 @@ def by_scipy(A: Matrix, connection: str) -> np.ndarray:
     return first[part]
 
 
-@choices_in_turns
+@every_format
 @given(graph=any_graph, dtype=st.sampled_from(["bool", "int32", "float64"]))
 @settings(max_examples=20)
-def test_strong_components(choice, fmt, backend, graph, dtype):
+def test_strong_components(verb, fmt, backend, graph, dtype):
     A = graph.matrix(dtype).to(fmt, device=backend)
-    assert on_cpu(scc_by(A, **CHOICES[choice])).tolist() == strong(graph)
-    assert on_cpu(scc_by(A.T, **CHOICES[choice])).tolist() == strong(graph)
+    assert on_cpu(scc(A)).tolist() == strong(graph)
+    assert on_cpu(scc(A.T)).tolist() == strong(graph)
 
 
 @every_format
@@ -77,12 +69,12 @@ def test_weak_components(verb, fmt, backend, graph):
     assert on_cpu(components(A.T)).tolist() == weak(graph)
 
 
-@choices_in_turns
+@every_format
 @given(graph=graphs(st.just(1), max_n=12))
 @settings(max_examples=10)
-def test_a_symmetric_graph_has_the_same_strong_and_weak_components(choice, fmt, backend, graph):
+def test_a_symmetric_graph_has_the_same_strong_and_weak_components(verb, fmt, backend, graph):
     both = Graph(graph.n, graph.edges + tuple((v, u, w) for u, v, w in graph.edges))
-    assert on_cpu(scc_by(both.matrix(int).to(fmt, device=backend), **CHOICES[choice])).tolist() == weak(graph)
+    assert on_cpu(scc(both.matrix(int).to(fmt, device=backend))).tolist() == weak(graph)
 
 
 @st.composite
@@ -109,15 +101,15 @@ def test_chains_belong_to_the_component_of_both_their_ends(verb, fmt, backend, g
     assert on_cpu(scc(graph.matrix(int).to(fmt, device=backend))).tolist() == strong(graph)
 
 
-@choices_in_turns
-def test_larger_graphs_of_many_components(choice, fmt, backend):
+@every_format
+def test_larger_graphs_of_many_components(verb, fmt, backend):
     rng = np.random.default_rng(3)
     n = 1000
     for edges in (900, 1300, 2500):
         A = from_edges(rng.integers(0, n, edges), rng.integers(0, n, edges), shape=n)
         options = {"force": True} if fmt.__name__ in ("Dense", "ELL") else {}
         M = A.to(fmt, device=backend, **options)
-        np.testing.assert_array_equal(on_cpu(scc_by(M, **CHOICES[choice])), by_scipy(A, "strong"))
+        np.testing.assert_array_equal(on_cpu(scc(M)), by_scipy(A, "strong"))
         np.testing.assert_array_equal(on_cpu(scc(M, weak=True)), by_scipy(A, "weak"))
 
 
@@ -154,21 +146,20 @@ def test_networks_of_snap(fmt, backend, file, strong_ones, largest, weak_ones):
     A = read(DATA / file)
     M = A.to(fmt, device=backend)
     right = by_scipy(A, "strong")
-    for choice in CHOICES.values():
-        label = on_cpu(scc_by(M, **choice))
-        sizes = np.bincount(label)
-        assert (np.count_nonzero(sizes), sizes.max()) == (strong_ones, largest)
-        np.testing.assert_array_equal(label, right)
+    label = on_cpu(scc(M))
+    sizes = np.bincount(label)
+    assert (np.count_nonzero(sizes), sizes.max()) == (strong_ones, largest)
+    np.testing.assert_array_equal(label, right)
     assert len(set(on_cpu(scc(M, weak=True)).tolist())) == weak_ones
 
 
 # --- extreme graphs ---------------------------------------------------------------------------------------------------
 
 
-@choices_in_turns
-def test_extreme_graphs(choice, fmt, backend):
+@every_format
+def test_extreme_graphs(verb, fmt, backend):
     def labels(u: Any, v: Any, n: int) -> list[int]:
-        return on_cpu(scc_by(from_edges(u, v, shape=n).to(fmt, device=backend), **CHOICES[choice])).tolist()
+        return on_cpu(scc(from_edges(u, v, shape=n).to(fmt, device=backend))).tolist()
 
     assert labels([], [], 0) == []
     assert labels([], [], 4) == [0, 1, 2, 3]
@@ -181,17 +172,16 @@ def test_extreme_graphs(choice, fmt, backend):
 
 
 @every_format
-@pytest.mark.parametrize("trim", [True, False])
-def test_a_long_path_and_a_giant_cycle(verb, fmt, backend, trim):
-    n = 2000 if trim else 200  # without trim and chains, as many rounds as vertices
+def test_a_long_path_and_a_giant_cycle(verb, fmt, backend):
+    n = 2000
     options = {"force": True} if fmt.__name__ == "Dense" else {}
     order = np.random.default_rng(1).permutation(n)
     for u, v in ((order[:-1], order[1:]), (order, np.roll(order, -1))):
         A = from_edges(u, v, shape=n)
-        label = on_cpu(scc_by(A.to(fmt, device=backend, **options), trim=trim))
+        label = on_cpu(scc(A.to(fmt, device=backend, **options)))
         np.testing.assert_array_equal(label, by_scipy(A, "strong"))
     both = from_edges(np.append(order[:-1], order[1:]), np.append(order[1:], order[:-1]), shape=n)
-    assert on_cpu(scc_by(both.to(fmt, device=backend, **options), trim=trim)).max() == 0
+    assert on_cpu(scc(both.to(fmt, device=backend, **options))).max() == 0
 
 
 @pytest.mark.parametrize("backend", ["cpu", pytest.param("cuda", marks=pytest.mark.backend("cuda"))])
@@ -209,17 +199,17 @@ def test_a_hundred_thousand_vertices_in_a_row(backend):
 
 
 @threads(2)
-@pytest.mark.parametrize("choice", [*CHOICES.values(), {"weak": True}], ids=str)
+@pytest.mark.parametrize("weak", [False, True])
 @pytest.mark.parametrize("degree", [0.01, 2, 8])
-def test_memory_is_as_stated(choice, degree):
+def test_memory_is_as_stated(weak, degree):
     """Vectors of n, 8 bytes an element, one for each thread, and 40 bytes an edge; from the first call on."""
     n = 1 << 16
     rng = np.random.default_rng(2)
     src, dst = rng.integers(0, n, (2, int(degree * n)))
-    scc_by(from_edges(src, dst, shape=n), **choice)  # kernels
+    scc(from_edges(src, dst, shape=n), weak=weak)  # kernels
     A = from_edges(src, dst, shape=n)
     tracemalloc.start()
-    scc_by(A, **choice)
+    scc(A, weak=weak)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < (16 + 2) * 8 * n + 40 * A.nnz
@@ -231,12 +221,11 @@ def pairs_in_a_row(k: int) -> Matrix:
     return from_edges(np.concatenate((v, v + 1, v[:-1] + 1)), np.concatenate((v + 1, v, v[1:])), shape=2 * k)
 
 
-@pytest.mark.parametrize("choice", [{}, {"trim": False}, {"pivot": "random"}])
-def test_pivots_divide_a_row_of_components(choice):
+def test_pivots_divide_a_row_of_components():
     """Always the first of equals would take a round for each."""
     A = pairs_in_a_row(300)
     with trace() as t:
-        label = scc_by(A, **choice)
+        label = scc(A)
     assert label.tolist() == [v - v % 2 for v in range(600)]
     assert sum(row.phase == "pivots" for row in t.rounds) < 40
 
@@ -281,24 +270,13 @@ def test_the_trace_tells_the_shares_of_trim_and_search():
     assert min(shares.values()) > 0
 
 
-def test_the_trace_counts_the_edges_of_the_graph_that_is_searched():
-    A = from_edges([1, 2, 3, 4, 5, 0, 0], [0, 0, 0, 0, 0, 5, 1], shape=6)
+def test_the_trace_counts_the_edges_of_the_graph_that_is_searched(monkeypatch):
+    monkeypatch.setattr(Direction, "pulls", lambda *_: False)
+    A = from_edges([0, 0, 1, 2, 1, 3, 4], [1, 2, 0, 0, 2, 0, 0], shape=5)
     with trace() as t:
-        scc_by(A, trim=False, direction="push")
+        scc(A)
     searched = [(row.phase, row.frontier, row.edges) for row in t.rounds if row.phase in ("forward", "backward")]
-    assert searched[:4] == [("forward", 1, 2), ("forward", 2, 2), ("backward", 1, 5), ("backward", 5, 2)]
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"pivot": "best"}, "pivot must be 'degree' or 'random', got 'best'"),
-        ({"direction": "up"}, "direction must be 'auto', 'push' or 'pull', got 'up'"),
-    ],
-)
-def test_bad_choices_are_named(options, message):
-    with pytest.raises(ValueError, match=message):
-        scc_by(from_edges([0], [1], shape=2), **options)
+    assert searched[:4] == [("forward", 1, 2), ("forward", 2, 3), ("backward", 1, 4), ("backward", 2, 3)]
 
 
 def test_what_is_no_graph_is_refused():

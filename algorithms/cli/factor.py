@@ -16,9 +16,9 @@ from formats.io.damage import refusing_damage
 from formats.named.names import Names
 from semiring.algebra.semirings import find_semiring
 
-from ..elimination import Factor, read_labelled, symbolic_factor
-from ..elimination import factor as factored
-from ..fused.cpu.elimination.archive import is_factor
+from ..elimination.cpu.archive import is_factor
+from ..elimination.factors import Factor, read_labelled, symbolic_factor
+from ..elimination.factors import factor as factored
 from ..shared.parents import path
 from ..sssp import sssp
 from .graph import Graph, Stopwatch, load

@@ -5,7 +5,7 @@
     a file for each  unweighted, weighted, label_correcting, generic, components, traversal, dag, trees, distances,
     field            cores, clusters, centrality, degrees
     graph, answers   a graph as arrays, in the order of NetworkX's dictionaries; arrays as names, dicts and paths
-    fused/cpu/in_order  compiled searches in that order
+    order            compiled searches in that order
     rehearsal        a call of each function, for `semiring warm-up`
 
 What depends on no order is computed by the algorithms of this package. What does is replayed from their distances, or

@@ -8,7 +8,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from algorithms.fused.cpu.in_order import depth_first
+from algorithms.networkx.order import depth_first
 from algorithms.scc import scc
 from formats.arrays import to_device
 

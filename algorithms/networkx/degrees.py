@@ -8,7 +8,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from algorithms.fused.cpu.in_order import breadth_first
+from algorithms.networkx.order import breadth_first
 from formats.adjacency import edges, near
 
 from .answers import by_name

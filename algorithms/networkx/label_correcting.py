@@ -10,8 +10,8 @@ import numpy as np
 from networkx.classes.function import frozen
 
 from algorithms.bellman_ford import bellman_ford
-from algorithms.fused.cpu.in_order import weighted as loops
 from algorithms.joint_search import with_joint_source
+from algorithms.networkx.order import weighted as loops
 from algorithms.shared.errors import NegativeCycle
 from semiring import MinPlus
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from algorithms.bfs import bfs
 from algorithms.distance_totals import distance_totals
-from algorithms.fused.cpu.in_order import breadth_first, weighted
 from algorithms.fused.cpu.light_edges import ascending
+from algorithms.networkx.order import breadth_first, weighted
 from formats.arrays import to_device
 from formats.storage.orientation import compressed
 

@@ -12,7 +12,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from algorithms.fused.cpu.in_order import weighted
+from algorithms.networkx.order import weighted
 from formats import adjacency
 
 from .components import number, weak

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import networkx as nx
 import numpy as np
 
-from algorithms.fused.cpu.in_order import weighted as loops
 from algorithms.joint_search import joint_search
+from algorithms.networkx.order import weighted as loops
 from algorithms.sssp import sssp
 from formats.arrays import to_device
 from semiring import MinPlus

@@ -5,6 +5,5 @@ All give the answers of the algorithms of which they are variants, and take the 
 
 from .bellman_ford import bellman_ford_by
 from .da2cf import VARIANTS, da2cf_by
-from .scc import scc_by
 
-__all__ = ["VARIANTS", "bellman_ford_by", "da2cf_by", "scc_by"]
+__all__ = ["VARIANTS", "bellman_ford_by", "da2cf_by"]

@@ -3,7 +3,7 @@
     sweep                      all of d in every round: the method as a sparse matrix-vector product
     fifo, slf, lll, slf+lll    one vertex from a queue of those that have changed (`work_queue`)
 
-A queue is a compiled loop on the CPU, a sweep a persistent kernel on a GPU.
+Of the queues fifo is a compiled loop on the CPU; a sweep is a persistent kernel on a GPU.
 
 [1] I. Afanasyev, V. Voevodin, Developing efficient implementations of shortest paths and page rank algorithms for
     large-scale graphs on many-core and GPU architectures (sweeps over edge lists).
@@ -25,7 +25,7 @@ from semiring.vectors import densified, is_empty, present, unit
 from semiring.verbs.registry import Unsuited
 
 from .variant import variant
-from .work_queue import DISCIPLINES, WorkQueue
+from .work_queue import WorkQueue
 
 Schedule = Literal["frontier", "sweep", "fifo", "slf", "lll", "slf+lll"]
 SCHEDULES: tuple[Schedule, ...] = get_args(Schedule)
@@ -107,11 +107,11 @@ def entry(x: Array, i: int) -> SparseVector:
 
 @bellman_ford_by.implement(CSR, "cpu")
 def _on_cpu(A: CSR, source: int, s: Semiring, until: Until, *, schedule: str = "sweep") -> Any:
-    if schedule not in DISCIPLINES:
+    if schedule != "fifo":
         return Unsuited(f"the schedule {schedule!r} is the definition's")
     from algorithms.fused.cpu.label_correcting import by_queue
 
-    return by_queue(A, source, s, until, schedule)
+    return by_queue(A, source, s, until)
 
 
 @bellman_ford_by.implement(CSR, "cuda")

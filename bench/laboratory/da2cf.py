@@ -6,32 +6,39 @@ CPU, and move the vectors that a step takes to where it runs. `F_GPU_no_Atomic`,
 
 The two ways to relax are two ways to multiply. Pushing, f is sparse and only its rows of A are touched; threads meet at
 a vertex, and ⊕ must be atomic (`relax_F`). Pulling, every unresolved vertex looks through its predecessors for vertices
-of f, down the columns of A; no atomics are needed (`relax_U`).
+of f, down the columns of A; no atomics are needed (`relax_U`). The paper's pulls on a GPU take a thread a column
+(`pull.cu`); the library's are tiled, which is faster.
 
 [1] P. J. Martín, R. Torres, A. Gavilanes, CUDA solutions for the SSSP problem, ICCS 2009, LNCS 5544.
 """
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Literal
 
 from algorithms.da2cf import NONE_OF_THEM, resolve
 from algorithms.shared.errors import broken_law
 from algorithms.shared.single_source import Until
 from algorithms.shared.trace import note
-from formats import CSR, Matrix, SparseVector
+from formats import CSC, Matrix, SparseVector
 from formats.arrays import Array, Device, to_device
 from formats.matrix.facts import Fact
 from formats.places import place_of
 from formats.storage.orientation import by_columns
 from semiring import MinPlus, Semiring, ewise_add, reduce, vxm
-from semiring.cuda.compressed import pulls_by
+from semiring.algebra.codegen import types_of
+from semiring.cuda import tiles
+from semiring.cuda.kernels import UNITS, kernels_for
 from semiring.vectors import densified, entries_equal, full, is_empty, unit
-from semiring.verbs.registry import Unsuited
 
 from .variant import variant as made_variant
+
+Pull = Literal["pull_threads", "pull_cached_threads"]
+PULLS = "pulls"
+"""The translation unit of the kernels that pull."""
+UNITS[PULLS] = "threads.cu", "columns.cu", "common.cu", str(Path(__file__).with_name("pull.cu"))
 
 PLACED: Fact[Any] = Fact("the matrix on another device")
 
@@ -55,7 +62,8 @@ class Plan:
     """How DA2CF runs.
 
     relax: "push" (the paper's F) or "pull" (U).  relax_on, minimum_on, update_on: the devices of the steps.
-    passes: of the minimum on a GPU.  pull: the kernel of a pull on a GPU, see `pulls_by`.  home: where A is.
+    passes: of the minimum on a GPU.  pull: the kernel of a pull on a GPU, of `pull.cu`; None: the library's product.
+    home: where A is.
     """
 
     relax: Literal["push", "pull"]
@@ -63,7 +71,7 @@ class Plan:
     minimum_on: Device
     update_on: Device
     passes: int = 1
-    pull: Literal["threads", "cached threads"] | None = None
+    pull: Pull | None = None
     home: Device = "cpu"
 
     def place(self, A: Matrix) -> Matrix:
@@ -89,20 +97,16 @@ class Plan:
         """The answer where A is."""
         return moved(d, self.home)
 
-    def kernels(self) -> AbstractContextManager[Any]:
-        """The kernels that the plan asks for."""
-        return pulls_by(self.pull) if self.pull else nullcontext()
-
 
 VARIANTS = {
     "F_CPU": Plan("push", "cpu", "cpu", "cpu"),
     "U_CPU": Plan("pull", "cpu", "cpu", "cpu"),
     "U_H1": Plan("pull", "cpu", "cpu", "cuda"),
-    "U_H2": Plan("pull", "cuda", "cpu", "cpu", pull="threads"),
-    "U_H3": Plan("pull", "cuda", "cpu", "cuda", pull="threads"),
-    "U_GPU": Plan("pull", "cuda", "cuda", "cuda", pull="threads"),
-    "U_GPU_2min": Plan("pull", "cuda", "cuda", "cuda", passes=2, pull="threads"),
-    "U_GPU_PLUS": Plan("pull", "cuda", "cuda", "cuda", pull="cached threads"),
+    "U_H2": Plan("pull", "cuda", "cpu", "cpu", pull="pull_threads"),
+    "U_H3": Plan("pull", "cuda", "cpu", "cuda", pull="pull_threads"),
+    "U_GPU": Plan("pull", "cuda", "cuda", "cuda", pull="pull_threads"),
+    "U_GPU_2min": Plan("pull", "cuda", "cuda", "cuda", passes=2, pull="pull_threads"),
+    "U_GPU_PLUS": Plan("pull", "cuda", "cuda", "cuda", pull="pull_cached_threads"),
     "F_GPU": Plan("push", "cuda", "cuda", "cuda"),
 }
 """The paper's implementations by name."""
@@ -158,36 +162,35 @@ def distances(
     B = plan.place(A)
     q = densified(unit(A, source, s), s)  # q = e_s
     d, resolved = full(q, s.zero(q.dtype), q.dtype), full(q, False, bool)
-    with plan.kernels():
-        while True:
-            μ, q = plan.minimum(q, s)  # μ = ⊕ q
-            if until.passed(d, μ):
-                return plan.back(d)
-            q, d, resolved = plan.on_update(q, d, resolved)
-            f = entries_equal(q, μ)  # f = q⟨q = μ⟩
-            if is_empty(f):
-                raise ValueError(broken_law(s, NONE_OF_THEM))
-            resolve(f, q, d, resolved, s)
-            q = relaxed(B, s, *plan.on_relax(f, q, resolved))  # q = q ⊕ fA⟨unresolved⟩
-            note(f, minimum=μ, direction=plan.relax, resolved=resolved)
+    while True:
+        μ, q = plan.minimum(q, s)  # μ = ⊕ q
+        if until.passed(d, μ):
+            return plan.back(d)
+        q, d, resolved = plan.on_update(q, d, resolved)
+        f = entries_equal(q, μ)  # f = q⟨q = μ⟩
+        if is_empty(f):
+            raise ValueError(broken_law(s, NONE_OF_THEM))
+        resolve(f, q, d, resolved, s)
+        q = relaxed(B, s, plan.pull, *plan.on_relax(f, q, resolved))  # q = q ⊕ fA⟨unresolved⟩
+        note(f, minimum=μ, direction=plan.relax, resolved=resolved)
 
 
-def pushing(A: Matrix, s: Semiring, f: SparseVector, q: Any, resolved: Any) -> Any:
+def pushing(A: Matrix, s: Semiring, _: Pull | None, f: SparseVector, q: Any, resolved: Any) -> Any:
     """relax_F: the frontier is pushed along its rows."""
     return ewise_add(q, vxm(f, A, s, mask=resolved, complement=True), s, out=q)
 
 
-def pulling(A: Matrix, s: Semiring, f: SparseVector, q: Any, resolved: Any) -> Any:
+def pulling(A: Matrix, s: Semiring, kernel: Pull | None, f: SparseVector, q: Any, resolved: Any) -> Any:
     """relax_U: unresolved vertices look down their columns."""
-    return ewise_add(q, vxm(densified(f, s), by_columns(A), s, mask=resolved, complement=True), s, out=q)
+    x, columns = densified(f, s), by_columns(A)
+    if kernel is not None and isinstance(columns, CSC):
+        return ewise_add(q, pulled(kernel, x, columns, s, ~resolved), s, out=q)
+    return ewise_add(q, vxm(x, columns, s, mask=resolved, complement=True), s, out=q)
 
 
-@da2cf_by.implement(CSR, "cuda")
-def _on_gpu(A: CSR, source: int, s: Semiring, until: Until, **parameters: Any) -> Any:
-    plan = find_plan(**parameters, here="cuda")
-    if {plan.relax_on, plan.minimum_on, plan.update_on} != {"cuda"}:
-        return Unsuited("the plan moves vectors between the devices")
-    from algorithms.fused.cuda.paths import Schedule, solve
-
-    pull = 0 if plan.relax == "pull" else None
-    return solve(A, source, s, until, Schedule("exact minimum", s.unit(A.dtype), pull=pull))
+def pulled(kernel: Pull, x: Any, A: CSC, s: Semiring, allowed: Any) -> Any:
+    """y = xA⟨allowed⟩ on a GPU, by a thread a column of A."""
+    k, y = kernels_for(s, A.dtype, types_of(A), matrix_first=False, unit=PULLS), x.copy()
+    if y.size:
+        getattr(k, kernel)(k.grid(y.size), k.block, (*tiles.rows_of(k, A, A.indices), x, allowed, y))
+    return y

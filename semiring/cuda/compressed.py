@@ -1,11 +1,8 @@
-"""Products over compressed rows: tiles of them, or, where a mask says which rows are asked for, a thread a row."""
+"""Products over compressed rows: tiles of them, or a thread a row where a mask and a terminal ⊕ may end it early."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
-from typing import Any, Literal
+from typing import Any
 
 from formats import CSC, CSR, SparseVector
 from formats.arrays import Array, cupy
@@ -18,35 +15,6 @@ from .expand import expand_and_combine
 from .kernels import Kernels, Shape, shape_for
 from .push import Marks, compressed_spans, push, push_spans
 from .storage import Products, by_atomics, stored
-
-Pull = Literal["threads", "cached threads"]
-KERNELS = {"threads": "pull_threads", "cached threads": "pull_cached_threads"}
-
-_pull: ContextVar[Pull | None] = ContextVar("pull", default=None)
-
-
-@contextmanager
-def pulls_by(kernel: Pull) -> Iterator[None]:
-    """Within the block, let masked products of a dense vector along compressed rows on a GPU take a thread a row.
-
-    "threads": each thread skips its row if the mask excludes it, and reads what it needs from global memory.
-    "cached threads": the same with the rows' ends in shared memory and the vector through the read-only cache.
-    Without it such products are tiled, see `tiles.cu`, which is faster, or stop at their first term, if ⊕ is
-    terminal.
-    """
-    if kernel not in KERNELS:
-        raise ValueError(f"kernel must be 'threads' or 'cached threads', got {kernel!r}")
-    token = _pull.set(kernel)
-    try:
-        yield
-    finally:
-        _pull.reset(token)
-
-
-def pull_kernel() -> str | None:
-    """The name of the kernel chosen by `pulls_by`; None without it."""
-    chosen = _pull.get()
-    return None if chosen is None else KERNELS[chosen]
 
 
 @stored(CSR, CSC)
@@ -63,12 +31,11 @@ class Compressed(Products):
 
     def gather(self, k: Kernels, A: Any, x: Array, semiring: Semiring, allowed: Array | None) -> Array:
         y = cupy().empty(A.shape[A.major], A.dtype)
-        kernel = None if allowed is None else pull_kernel() or ("gather_until_found" if semiring.add.terminal else None)
-        if kernel is None:
+        if allowed is None or not semiring.add.terminal:
             tiles.gather_compressed(k, A, x, y)
         elif y.size:
             rows = tiles.rows_of(k, A, A.indices)
-            getattr(k, kernel)(k.grid(y.size), k.block, (*rows, x, cupy().ascontiguousarray(allowed), y))
+            k.gather_until_found(k.grid(y.size), k.block, (*rows, x, cupy().ascontiguousarray(allowed), y))
         return y
 
     def push(

@@ -48,7 +48,6 @@ UNITS: dict[str, tuple[str, ...]] = {
         "padded.cu",
         "prefix.cu",
         "push.cu",
-        "pull.cu",
         "segments.cu",
         "dense.cu",
     ),

@@ -16,7 +16,6 @@ from algorithms.distance_totals import distance_totals
 from algorithms.pagerank import pagerank
 from algorithms.scc import scc
 from algorithms.shared.entries import entry_places
-from algorithms.shared.traversal import Direction
 from algorithms.topological import topological_components
 from formats import CSR, CompressedCSR
 from semiring.verbs.registry import Unsuited
@@ -43,8 +42,7 @@ def _searches(A: CSR, sources: list[int], rows: Any, *how: Any) -> Any:
 
 
 @scc.implement(CSR, "cpu")
-def _scc(A: CSR, weak: bool, trim: bool, pivot: str, seed: int, how: Direction) -> Any:
-    """trim, pivot, seed and how say how the definition searches, and change nothing about the answer: not used."""
+def _scc(A: CSR, weak: bool) -> Any:
     from .scc import strong_components
 
     return strong_components(A, weak)

@@ -9,13 +9,12 @@ cycle that is better than nothing: at once, and the same one in every run. Where
 min, or a rounded sum), a label that was out of date may be found again: then it counts as new.
 
 The subtree is a stretch of the tree's preorder, a doubly linked list, which ends where the depth is no more than v's.
-After n² vertices every queue is first in, first out, and then O(nm) looks are enough. Roads and random graphs take
-about two at each edge, whatever potentials the weights hide. Labels are lengths of simple paths; those of int32 are
-added in 64 bits, and are exact.
+The queue is first in, first out, so O(nm) looks are enough. Roads and random graphs take about two at each edge,
+whatever potentials the weights hide. Labels are lengths of simple paths; those of int32 are added in 64 bits, and are
+exact.
 
 [1] R. E. Tarjan, Shortest paths, technical report, AT&T Bell Laboratories, 1981 (subtree disassembly).
 [2] B. Cherkassky, A. Goldberg, Negative-cycle detection algorithms, Mathematical Programming 85, 1999 (its merits).
-[3] `bench.laboratory.work_queue` has the sources of the queue's orders.
 """
 
 from __future__ import annotations
@@ -51,11 +50,10 @@ IDLE, OUTDATED, WAITING = np.uint8(0), np.uint8(2), np.uint8(3)
 """A vertex: is not in the queue; is there with a label that is out of date; is there to be relaxed from."""
 
 
-def by_queue(A: CSR, source: int, s: Semiring, until: Until, order: str = "fifo") -> Any:
+def by_queue(A: CSR, source: int, s: Semiring, until: Until) -> Any:
     """Distances from `source`; `Exact` if no finite length has saturated.
 
-    order: of the queue, "fifo", "slf", "lll" or "slf+lll".  NegativeCycle if one is reachable; `Unsuited` where the
-    definition has to tell whether one is.
+    NegativeCycle if one is reachable; `Unsuited` where the definition has to tell whether one is.
     """
     sums = s.mul == OPERATORS["plus"]
     if A.dtype == INT64 and sums and A.nnz and float(A.nrows) * magnitude(A, s) >= 2**62:
@@ -68,15 +66,14 @@ def by_queue(A: CSR, source: int, s: Semiring, until: Until, order: str = "fifo"
     limit = zero if endless else wide.type(until.limit)
     target = -1 if until.target is None else until.target
     tree, queue, state = np.full((n + 1, 4), -1, A.indices.dtype), np.empty(n, A.indices.dtype), np.zeros(n, np.uint8)
-    small_first, large_last = "slf" in order, "lll" in order
     loop = relaxation(s, A.dtype, wide)
     last, relaxed, edges, farthest = loop(
-        source, limit, target, small_first, large_last, (A.indptr, A.indices, full_values(A)), d, (tree, queue, state)
+        source, limit, target, (A.indptr, A.indices, full_values(A)), d, (tree, queue, state)
     )
     if last >= 0:
         return closed_by(A, tree[:, PARENT], int(last), s)
     if explained():
-        facts(schedule=f"{order} queue and tree", threads=1, relaxed=int(relaxed), edges=int(edges))
+        facts(schedule="fifo queue and tree", threads=1, relaxed=int(relaxed), edges=int(edges))
     return narrowed(A, d, wide.type(farthest), s)
 
 
@@ -138,7 +135,7 @@ def hang(v, u, tree):
 def relaxation(semiring: Semiring, dtype: np.dtype, wide: np.dtype) -> Any:
     """The loop for a semiring, weights of `dtype` and distances of `wide`."""
     better_than, _ = orders(semiring)
-    absent, zero, convert = semiring.zero(dtype), semiring.zero(wide), wide.type
+    absent, zero = semiring.zero(dtype), semiring.zero(wide)
     if wide == dtype:
         product = product_function(semiring, dtype, matrix_first=False)
     else:
@@ -148,37 +145,25 @@ def relaxation(semiring: Semiring, dtype: np.dtype, wide: np.dtype) -> Any:
             return zero if weight == absent else x + weight
 
     @compiled
-    def loop(source, limit, target, small_first, large_last, rows, d, lists):
+    def loop(source, limit, target, rows, d, lists):
         """(where a cycle has closed, or -1; vertices relaxed from; edges looked at; the farthest of these vertices).
 
         limit, target: bound the lengths that count; the zero, and -1, for none.  tree: all -1, with a row more than
-        there are vertices: it ends the preorder.  queue: a ring, first in, first out after n² vertices.  state: all
-        `IDLE`.
+        there are vertices: it ends the preorder.  queue: a ring.  state: all `IDLE`.
         """
         (indptr, indices, values), (tree, queue, state) = rows, lists
         n, one = queue.size, np.uintp(1)
         tree[source, NEXT], tree[source, BEFORE], tree[source, DEPTH] = n, n, 0
         queue[0], state[source], head, count = source, WAITING, 0, 1
-        relaxed, edges, farthest, total = 0, 0, d[source], d[source] * 1.0
+        relaxed, edges, farthest = 0, 0, d[source]
         while count and not interrupted():
-            if large_last:
-                mean = convert(total / count)
-                for _ in range(count - 1):  # rounding may put all above the mean
-                    first, tail = queue[head], head + count
-                    if not better_than(mean, d[first]):
-                        break
-                    queue[tail - n if tail >= n else tail] = first
-                    head = head + 1 if head + 1 < n else 0
             u = np.uintp(queue[head])
             head, count = head + 1 if head + 1 < n else 0, count - 1
             x, up_to_date = d[u], state[u] == WAITING
-            total -= x * 1.0
             state[u] = IDLE
             if not up_to_date:
                 continue
             relaxed += 1
-            if relaxed > n * n:
-                small_first, large_last = False, False
             farthest = x if better_than(farthest, x) else farthest
             edges += indptr[u + one] - indptr[u]
             for e in range(np.uintp(indptr[u]), np.uintp(indptr[u + one])):
@@ -192,13 +177,7 @@ def relaxation(semiring: Semiring, dtype: np.dtype, wide: np.dtype) -> Any:
                     tree[v, PARENT] = u
                     return np.intp(v), relaxed, edges, farthest
                 hang(v, u, tree)
-                total += t * 1.0
-                if state[v] != IDLE:
-                    total -= d[v] * 1.0
-                elif small_first and count and better_than(t, d[np.uintp(queue[head])]):
-                    head, count = head - 1 if head else n - 1, count + 1
-                    queue[head] = v
-                else:
+                if state[v] == IDLE:
                     tail = head + count
                     queue[tail - n if tail >= n else tail] = v
                     count += 1

@@ -210,7 +210,7 @@ def _bfs_order(A: CSR, source: int, both_ways: bool) -> tuple[Array, Array] | Un
 
 
 @scc.implement(CSR, "cuda")
-def strong_components_of(A: CSR, weak: bool, trim: bool, pivot: str, seed: int, how: Direction) -> Array | Unsuited:
+def strong_components_of(A: CSR, weak: bool) -> Array | Unsuited:
     if not weak and too_large(A):
         return Unsuited(f"it counts edges in 32 bits, and there are {A.nnz:,}")
     begin_components(A, weak)
@@ -223,8 +223,8 @@ def strong_components_of(A: CSR, weak: bool, trim: bool, pivot: str, seed: int, 
     label = None
     if rows_alone(A):
         with suppress(MemoryError):
-            label = strong_by_rows(A, trim, how)
-    return as_vertices(strong(A, trim, how) if label is None else label)
+            label = strong_by_rows(A)
+    return as_vertices(strong(A) if label is None else label)
 
 
 def begin_components(A: CSR, weak: bool) -> None:
@@ -261,7 +261,7 @@ def connected(A: CSR, both_ways: bool) -> Array:
     return label
 
 
-def strong(A: CSR, trim: bool, how: Direction) -> Array:
+def strong(A: CSR) -> Array:
     """Trim, a search each way from one pivot, and colours for what is left; the host waits once, at the end."""
     cp = cupy()
     n, index_type = A.nrows, A.indptr.dtype
@@ -271,9 +271,9 @@ def strong(A: CSR, trim: bool, how: Direction) -> Array:
     forward, backward = cp.empty(n, np.int32), cp.empty(n, np.int32)
     size, work = np.int64(n), n + A.nnz
     k.plain("start_strong", n, (control, size, label))
-    k.persistent("trim", work, (control, *rows, *columns, size, label, np.int32(TRIMS if trim else 0)))
-    there = Search(searches_of, rows, columns, A.nnz, forward, how, LEVELS)
-    back = Search(searches_of, columns, rows, A.nnz, backward, how, LEVELS)
+    k.persistent("trim", work, (control, *rows, *columns, size, label, np.int32(TRIMS)))
+    there = Search(searches_of, rows, columns, A.nnz, forward, Direction(), LEVELS)
+    back = Search(searches_of, columns, rows, A.nnz, backward, Direction(), LEVELS)
     controls = there.control, back.control
     k.plain("start_at_pivot", n, (control, size, np.int64(A.nnz), label, *controls, forward, backward))
     searches = there.launch(), back.launch()
@@ -298,7 +298,7 @@ def rows_alone(A: CSR) -> bool:
     return A.nnz > 0 and not (A.keeps(PATTERN_COLUMNS) or has_columns(A) or has_room_for_columns(A))
 
 
-def strong_by_rows(A: CSR, trim: bool, how: Direction) -> Array | None:
+def strong_by_rows(A: CSR) -> Array | None:
     """The component of one pivot by rows alone, and those of what is left in memory; None where too much would be left.
 
     What the pivot leads to is found by a search. Whether a vertex leads back, it finds in its own row: one of its
@@ -308,7 +308,7 @@ def strong_by_rows(A: CSR, trim: bool, how: Direction) -> Array | None:
     k, searches_of = kernels.pattern_of(A, "back"), kernels.pattern_of(A, "search")
     lengths: Any = cp.diff(A.indptr)
     pivot, level = int(lengths.argmax()), cp.empty(n, np.int32)
-    search = Search(searches_of, rows_of(A), None, A.nnz, level, how)
+    search = Search(searches_of, rows_of(A), None, A.nnz, level, Direction())
     begun = search.control, np.int64(n), np.int64(A.nnz), kernels.NULL, np.int64(pivot), level
     searches_of.plain("start_search", n, begun)
     state = search.launch()()
@@ -338,7 +338,7 @@ def strong_by_rows(A: CSR, trim: bool, how: Direction) -> Array | None:
     if least > MOST_LEFT * A.nnz:
         return None
     within = part_among(A, rest, ~leads)
-    label[rest] = rest[strong(within, trim, how)] if within.nnz else rest
+    label[rest] = rest[strong(within)] if within.nnz else rest
     facts(**crossed(A, edges + least, A.indices) | told)
     return label
 

@@ -34,8 +34,6 @@ PATHS = {
     "tree": ("persistent.cu", "order.cu", "tree.cu"),
     "cycles": ("persistent.cu", "order.cu", "cycles.cu"),
     "through": ("persistent.cu", "by_length.cu", "through.cu"),
-    "elimination": ("persistent.cu", "order.cu", "panels.cu", "elimination.cu"),
-    "sweeps": ("persistent.cu", "order.cu", "panels.cu", "sweeps.cu"),
     "one_pull": ("persistent.cu", "order.cu", "fixpoint.cu", "one_pull.cu"),
     "strips": ("persistent.cu", "order.cu", "fixpoint.cu", "wide.cu", "strips.cu", "strips_paths.cu"),
 }
@@ -46,7 +44,6 @@ PATTERNS = {
     "deep_searches": ("persistent.cu", "pieces.cu", "searches.cu"),
     "searches_parents": ("persistent.cu", "pieces.cu", "searches_parents.cu"),
     "queue": ("persistent.cu", "queue.cu"),
-    "same": ("persistent.cu", "same.cu"),
     "components": ("persistent.cu", "hooking.cu", "trees.cu", "components.cu"),
     "cores": ("persistent.cu", "by_length.cu", "cores.cu"),
     "ranks": ("persistent.cu", "pieces.cu", "ranks.cu"),
@@ -60,7 +57,7 @@ PATTERNS = {
     "strips_search": ("persistent.cu", "strips.cu", "strips_search.cu"),
     "strips_forest": ("persistent.cu", "hooking.cu", "forest.cu", "strips.cu", "strips_forest.cu"),
 }
-"""The files of the kinds of unit, behind COLUMNS; `packed` is the forest on packed columns."""
+"""The files of the kinds of unit, behind COLUMNS; `packed` is the forest on packed columns. Elimination adds two."""
 COLUMNS = Path(compile.__file__).with_name("columns.cu")
 
 SHAPES = {
@@ -72,16 +69,13 @@ SHAPES = {
     "tree": {"tree": (512, 3)},
     "cycles": {},
     "through": {"through": (512, 2)},
-    "elimination": {"eliminate": (512, 2)},
     "one_pull": {},
-    "sweeps": {"solve": (1024, 1), "sweep_up": (1024, 1), "name_nearest": (1024, 1), "sweep": (1024, 1)},
     "search": {"search": (512, 3)},
     "parents": {},
     "searches": {"searches": (384, 2)},
     "deep_searches": {"searches": (512, 2)},
     "searches_parents": {},
     "queue": {"queue": (1024, 1)},
-    "same": {},
     "components": {},
     "cores": {"cores": (448, 2)},
     "ranks": {"ranks": (512, 2)},

@@ -18,7 +18,6 @@ from algorithms.shared.single_source import Exact, Until
 from formats import CSR, Matrix
 from formats.arrays import Array, cupy, differs, index_dtype
 from formats.matrix.facts import Fact
-from formats.storage.orientation import by_columns
 from semiring import MinPlus, Semiring, reduce, select, tight
 from semiring.algebra.codegen import Index, types_of
 from semiring.cuda import compile, statistics
@@ -103,8 +102,7 @@ class Schedule:
     name: for `explain`.  width: of the threshold; None for no threshold.  deep: many rounds of a warp between barriers,
     so many.  few: edges of a wide step below which the threshold is raised, or entries of a deep step below which the
     width is doubled, until they are more than many.  doublings: of the width by wide steps of few edges, at most.
-    deepens: may a run that begins wide go deep after many calm steps?  every: sweeps.  pull: the share of A's edges
-    from which on a wide step is pulled; 0, always; None, never, which is faster.
+    deepens: may a run that begins wide go deep after many calm steps?  every: sweeps.
     """
 
     name: str
@@ -116,7 +114,6 @@ class Schedule:
     deepens: bool = False
     doublings: int = 0
     every: bool = False
-    pull: float | None = None
 
 
 HOPS = Schedule("buckets", np.int32(64), True, rounds=12, few=2048, many=8192)
@@ -334,15 +331,12 @@ class Run:
         cp, A, k, how, n = cupy(), self.A, self.k, self.how, self.A.nrows
         lists = [cp.empty(n, self.index_type) for _ in range(2)]
         weights = (A.values, step_of(A, k.index)) if self.length is None else (cp.full(1, self.length), k.index(0))
-        columns: Any = by_columns(A) if how.pull is not None else None
-        turned = (columns.indptr, columns.indices, columns.values) if columns is not None else (kernels.NULL,) * 3
-        rows = A.indptr, A.indices, *weights, *turned, np.int64(n), np.int64(A.nnz)
-        pull_from = np.uint64(2**64 - 1 if how.pull is None else int(A.nnz * how.pull))
+        rows = A.indptr, A.indices, *weights, np.int64(n)
         few = np.uint64(WIDE_FEW if how.deep and how.few else how.few)
         tint = kernels.NULL if self.colour is None else self.colour
         notes = (kernels.NULL,) * 2 if self.noted is None else (self.noted, self.when)
         calm = np.uint64(CALM_EDGES if how.deep or how.deepens else 0)
-        steering = self.width, *self.ends, tint, np.bool_(how.every), few, pull_from, *notes, calm
+        steering = self.width, *self.ends, tint, np.bool_(how.every), few, *notes, calm
         return self.control, *rows, self.d, self.active, *lists, *steering, np.uint64(how.doublings)
 
     def known(self) -> dict[str, int]:
@@ -355,11 +349,7 @@ class Run:
                 kernel=", then ".join(self.ran if len(self.ran) < 4 else [*self.ran[:2], "in turns"]),
                 schedule=how.name,
                 delta=how.width,
-                direction="push"
-                if how.pull is None
-                else "pull"
-                if how.pull == 0
-                else f"pull from {how.pull:g} of the edges on",
+                direction="push",
                 **known,
             )
         return known

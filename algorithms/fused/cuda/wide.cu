@@ -115,65 +115,20 @@ __device__ __forceinline__ T list_near(const I* indptr, long long n, const T* d,
     return left;
 }
 
-// d_v ⊕= ⊕_u d_u ⊗ a_uv down the columns, for the vertices that may still become better: those worse than the best active
-// one. A thread looks through the first entries of its column, its warp through the rest. Returns the best improvement.
-__device__ __forceinline__ T pull(const Graph& g, long long n, T* d, unsigned int* active, T nearest, T bound,
-                                  const I* colour, bool& saturated) {
-    T best = ZERO;
-    for (long long first = thread_number() - lane_number(); first < n; first += thread_count()) {
-        const long long v = first + lane_number();
-        const T had = v < n ? now(d + v) : ZERO;
-        const auto relaxed = [&](I u, T w, I at) {
-            const T from = colour == nullptr || colour[u] == colour[at] ? now(d + u) : ZERO;
-            const T t = product(w, from);
-            if (t == ZERO && !absent(w, from)) saturated = true;
-            return no_worse(t, bound) ? t : ZERO;
-        };
-        I e = 0, end = 0;
-        T t = ZERO;
-        if (v < n && better(nearest, had)) {
-            e = g.indptr[v];
-            end = g.indptr[v + 1];
-            for (const I alone = end - e < ALONE ? end : e + ALONE; e < alone; ++e)
-                t = add(t, relaxed(g.indices[e], g.values[e * g.step], (I)v));
-        }
-        for (unsigned int left = __ballot_sync(WARP, e < end); left != 0; left &= left - 1) {
-            const int owner = __ffs(left) - 1;
-            const I last = from_lane(end, owner), row = from_lane((I)v, owner);
-            T share = ZERO;
-            for (I at = from_lane(e, owner) + lane_number(); at < last; at += 32)
-                share = add(share, relaxed(g.indices[at], g.values[at * g.step], row));
-#pragma unroll
-            for (int distance = 16; distance > 0; distance /= 2)
-                share = add(share, from_lane(share, lane_number() ^ distance));
-            if (lane_number() == owner) t = add(t, share);
-        }
-        const bool improved = better(t, had);
-        const unsigned int all = __ballot_sync(WARP, improved);
-        if (lane_number() == 0 && all != 0) active[first / 32] |= all;
-        if (improved) {
-            d[v] = t;
-            best = add(best, t);
-        }
-    }
-    return best;
-}
-
 constexpr int CALM_STEPS = 64;
 
 // every: a step expands all that is reached, not only what is active.  few: edges of a step below which the threshold is
-// raised, so that steps stay worth their barriers, and the width doubled.  most: doublings, 0 for one width.  pull_from:
-// edges from which a step pulls, down the columns given.
+// raised, so that steps stay worth their barriers, and the width doubled.  most: doublings, 0 for one width.
 // noted: (n,), read and written where NOTES: d after a step depends on d before it alone then, and not on who came first.
 // when: (n,), there too, the last step, counted from 1, that has expanded each vertex.  calm: edges below which a step is
 // calm; after CALM_STEPS of them in a row it stops, for the other kernel to begin.
 extern "C" __global__ void __launch_bounds__(WIDE_THREADS, WIDE_BLOCKS)
-    wide(Control* control, const I* indptr, const J* indices, const T* values, I value_step, const I* in_indptr,
-         const J* in_indices, const T* in_values, long long n, long long nnz, T* d, unsigned int* active, I* rows, I* offsets, T width,
-         T limit, I target, const I* colour, bool every, unsigned long long few, unsigned long long pull_from, T* noted,
-         int* when, unsigned long long calm, unsigned long long most, unsigned long long last_step) {
-    const Graph g{indptr, indices, values, value_step}, columns{in_indptr, in_indices, in_values, value_step};
-    unsigned long long step = control->steps, edges = 0, thresholds = 0, pulls = 0, before = control->before;
+    wide(Control* control, const I* indptr, const J* indices, const T* values, I value_step, long long n, T* d,
+         unsigned int* active, I* rows, I* offsets, T width, T limit, I target, const I* colour, bool every,
+         unsigned long long few, T* noted, int* when, unsigned long long calm, unsigned long long most,
+         unsigned long long last_step) {
+    const Graph g{indptr, indices, values, value_step};
+    unsigned long long step = control->steps, edges = 0, thresholds = 0, before = control->before;
     unsigned long long doublings = control->doublings;
     T threshold = control->threshold.value;
     bool done = false;
@@ -200,11 +155,7 @@ extern "C" __global__ void __launch_bounds__(WIDE_THREADS, WIDE_BLOCKS)
         before = listed >> 32;
         calm_steps = before < calm ? calm_steps + 1 : 0;
         relax.nearest = ZERO;
-        if (before >= pull_from) {
-            relax.nearest = pull(columns, n, d, active, nearest, relax.bound, colour, relax.saturated);
-            edges += nnz;
-            ++pulls;
-        } else if (before > 0) {
+        if (before > 0) {
             deal_edges(rows, offsets, (I)(listed & 0xffffffffu), (I)before, g.indptr, relax);
             edges += before;
         }
@@ -223,7 +174,6 @@ extern "C" __global__ void __launch_bounds__(WIDE_THREADS, WIDE_BLOCKS)
         if (stopped) control->scanned = 0;
         control->steps = step;
         control->edges += edges;
-        control->pulls += pulls;
         control->thresholds += thresholds;
         control->before = before;
         control->doublings = doublings;

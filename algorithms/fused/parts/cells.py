@@ -153,11 +153,10 @@ def _forest(A: Partitioned, symmetrize: bool, with_labels: bool) -> Any:
 
 @scc.implement(Partitioned, "cpu")
 @scc.implement(Partitioned, "cuda")
-def _components(A: Partitioned, weak: bool, *how: Any) -> Any:
-    """how: the definition searches, which changes nothing about the answer."""
+def _components(A: Partitioned, weak: bool) -> Any:
     if A.place.on_host:
         from .forests import components
     else:
         from .forests_on_gpus import components
 
-    return components(A, weak, *how)
+    return components(A, weak)

@@ -73,7 +73,7 @@ def forest(A: Partitioned, symmetrize: bool, with_labels: bool) -> Any:
     return F, label
 
 
-def components(A: Partitioned, weak: bool, *how: Any) -> Any:
+def components(A: Partitioned, weak: bool) -> Any:
     """The smallest vertex of each one's component; `Unsuited` where they are many small ones along edges of one way."""
     A = compressed(A, 0)
     if (whole := alone_on_host(A)) is not None:

@@ -210,8 +210,8 @@ def ordered(weights: np.ndarray) -> np.ndarray:
     return (bits ^ sign).view(f"u{weights.itemsize}").astype(np.uint64)
 
 
-def components(A: Partitioned, weak: bool, *how: Any) -> Any:
-    """The smallest vertex of each one's component, on the first GPU.  how: as `strong_components` searches.
+def components(A: Partitioned, weak: bool) -> Any:
+    """The smallest vertex of each one's component, on the first GPU.
 
     Where edges count one way one GPU does it alone, if it has room; else all search from a hub.
     """
@@ -222,7 +222,7 @@ def components(A: Partitioned, weak: bool, *how: Any) -> Any:
     one_way = not weak and not is_symmetric(A, pattern=True)
     if (whole := alone(rows, team, one_way)) is not None:
         with team.home.scope():
-            return one_gpu.strong_components_of(whole, weak, *how)
+            return one_gpu.strong_components_of(whole, weak)
     if one_way:
         return by_hub(rows)
 

@@ -1,4 +1,4 @@
-"""Shortest paths, their trees, and levels on a matrix in parts: near-far relaxation, see `search` and `essential`."""
+"""Shortest paths, their trees, and levels on a matrix in parts: near-far relaxation, see `search`."""
 
 from __future__ import annotations
 
@@ -8,24 +8,27 @@ import numpy as np
 
 from algorithms.shared.bucket_width import bucket_width
 from algorithms.shared.parents import gains_by_length
-from algorithms.shared.single_source import Until
+from algorithms.shared.single_source import Exact, Until
 from algorithms.shared.traversal import Direction
 from formats import CSR
 from formats.arrays import differs, index_dtype
+from formats.matrix.facts import Fact
 from formats.parts.partitioned import Partitioned
 from formats.storage.orientation import compressed
-from semiring import OPERATORS, MinFirst, MinPlus, Semiring
+from semiring import MONOIDS, OPERATORS, MinFirst, MinPlus, Semiring
 from semiring.parts.exchange import combined
 from semiring.statistics import mean
 from semiring.vectors import all_vertices, as_bound
 from semiring.verbs.registry import Unsuited
 
-from ..cpu.near_far import MEANS, MEANS_BY_DEGREE, full_values
+from ..cpu.near_far import MEANS, MEANS_BY_DEGREE, SKEWED, WORST, fits, full_values, worst_weight
 from ..cpu.trees import loops, parents
-from .essential import by_essential, essential, exactly, skewed
-from .levels import LEVEL, lengths, levels_from
 from .many_sources import alone_on_host
 from .search import Search, own_range, own_rows
+from .strips import worst
+
+LEVEL = np.dtype(np.int32)
+HOPS: Fact[Partitioned] = Fact("the matrix with a length of 1 for each edge")
 
 
 def distances(A: Partitioned, source: int, s: Semiring, until: Until, delta: Any) -> Any:
@@ -39,13 +42,8 @@ def distances(A: Partitioned, source: int, s: Semiring, until: Until, delta: Any
         return Unsuited("longer paths may be better, and there is no room for all of the matrix beside a strip")
     if s.mul != OPERATORS["plus"]:
         return Search(rows, source, s, until, None).run()
-    step = suitable_step(rows, s)
-    if (kept := essential(rows, source, s, until, step)) is not None:
-        d = by_essential(rows, source, s, until, kept)
-        if d is not None:
-            return exactly(rows, d, s)
-    d = Search(rows, source, s, until, step if delta is None else bucket_width(rows, delta)).run()
-    return exactly(rows, d, s)
+    step = suitable_step(rows, s) if delta is None else bucket_width(rows, delta)
+    return exactly(rows, Search(rows, source, s, until, step).run(), s)
 
 
 def by_one(A: CSR, source: int, s: Semiring, until: Until, delta: Any, gains: bool) -> Any:
@@ -87,17 +85,20 @@ def tree(A: Partitioned, d: Any, source: int, s: Semiring) -> Any:
 def levels(
     A: Partitioned, source: int, how: Direction, deepest: int | None, return_parents: bool, target: int | None
 ) -> Any:
-    """(levels, parents) of a breadth-first search."""
+    """(levels, parents) of a breadth-first search: on strips, shortest paths with a length of 1 for each edge."""
     rows: Any = compressed(A, 0)
     if (whole := alone_on_host(rows)) is not None:
         from ..cpu.bfs import search
 
         with A.group.guarded("levels"):
             return search(whole, source, None, how, deepest, return_parents, target)
-    d, parent = levels_from(rows, source, how, deepest, target), None
+    hops = rows.keep(HOPS, lambda: rows.pattern().astype(LEVEL))
+    until = Until(MinPlus, None if deepest is None else LEVEL.type(min(deepest, A.nrows)), target)
+    d, parent = Search(hops, source, MinPlus, until, LEVEL.type(1)).run(), None
+    d = until.within(d, d)
     none = d == MinPlus.zero(LEVEL)
     if return_parents:
-        parent = tree(lengths(rows), d, source, MinPlus)
+        parent = tree(hops, d, source, MinPlus)
         if isinstance(parent, Unsuited):
             return parent
         parent = np.where(none, -1, parent).astype(all_vertices(A).dtype)
@@ -110,3 +111,30 @@ def suitable_step(A: Partitioned, s: Semiring) -> Any:
     usual = max(A.nnz / max(A.nrows, 1), 1)
     width = mean(A, s) * (1 / usual if skewed(A) else min(MEANS, MEANS_BY_DEGREE / usual))
     return as_bound(width if np.isfinite(width) else float(np.finfo(np.float64).max), A.dtype, s)
+
+
+def skewed(A: Partitioned) -> bool:
+    """Have a few vertices far more edges than others?"""
+    return A.longest() * A.nrows > SKEWED * max(A.nnz, A.nrows)
+
+
+def exactly(A: Partitioned, d: np.ndarray, s: Semiring) -> Any:
+    """d; as `Exact` if no finite length can have saturated."""
+    if s.add in (MONOIDS["min"], MONOIDS["max"]):
+        heaviest(A, s)
+    farthest = d.dtype.type(worst(s, d.dtype)(d, s.unit(d.dtype)))
+    return Exact(d) if fits(A, farthest, s) else d
+
+
+def heaviest(A: Partitioned, s: Semiring) -> Any:
+    """The weight that makes a path the worst, of all processes; the zero if there is none. Found once."""
+    zero = s.zero(A.dtype)
+
+    def of_all() -> Any:
+        found = zero
+        own = own_rows(A)
+        for x in A.of_each(worst_weight(own, s) if own.nnz else zero):
+            found = x if found == zero or (x != zero and s.better(found, x)) else found
+        return found
+
+    return A.keep(WORST, of_all, s)

@@ -31,7 +31,7 @@ from semiring.vectors import as_bound, product
 from semiring.verbs import steps
 from semiring.verbs.explanation import explained, facts
 
-from ..cpu.near_far import SHORT, Essential, capped, full_values, room_for
+from ..cpu.near_far import SHORT, capped, full_values, room_for
 from ..cpu.relaxation import kept, search, sifting
 from .checkpoint import saving
 from .strips import EDGES, FAR, RELAXED, packing, settling, taking
@@ -84,24 +84,23 @@ class Search:
         s: Semiring,
         until: Until,
         delta: Any,
-        found: Essential | None = None,
-        begun: np.ndarray | None = None,
     ) -> None:
-        """found: the edges to relax along, if not all.  begun: lengths of walks to own vertices, to go on from."""
         self.A, self.s, self.until, self.delta, self.group = A, s, until, delta, A.group
         self.zero = self.best = s.zero(A.dtype)
         self.own, self.firsts = own_range(A), firsts_of(A)
         with self.group.guarded("rows"):
-            edges = self.edges(source, found)
-            index, count = edges[1].dtype, self.own.stop - self.own.start
+            own = own_rows(A)
+            index, count = own.indices.dtype, self.own.stop - self.own.start
             self.listed = np.empty(A.nrows + 1, index), np.zeros(A.nrows, bool)
+            everyone = np.empty(0, A.dtype), s.unit(A.dtype)  # nobody is passed over
+            edges = own.indptr, own.indices, full_values(own), *everyone
             self.rows = *edges, self.own.start, count, *self.listed
-            longest = int(np.diff(edges[0]).max(initial=0))  # a list must take a row, whose ends are others' mostly
+            longest = own.longest()  # a list must take a row, whose ends are others' mostly
             rooms = (*[room_for(count) + longest] * 2, A.nrows)
             self.near, self.far, self.pairs = ((np.empty(room, index), np.empty(room, A.dtype)) for room in rooms)
             self.ends, self.counts = np.zeros(self.group.size + 1, np.int64), np.zeros(5, np.int64)
-            self.short = delta is not None and edges[1].size <= SHORT * count
-            self.d = np.full(A.nrows, self.zero, A.dtype) if begun is None else begun
+            self.short = delta is not None and own.nnz <= SHORT * count
+            self.d = np.full(A.nrows, self.zero, A.dtype)
             self.d[source] = s.unit(A.dtype)
         self.saved = saving(A, source, s, self.d)
         self.steps, self.busiest, self.times = 0, 0, 1.0
@@ -112,13 +111,6 @@ class Search:
         with self.group.guarded("rows"):
             self.load()
             self.take(at.astype(index), self.d[at], every=True)
-
-    def edges(self, source: int, found: Essential | None) -> tuple[Any, ...]:
-        """indptr, indices and values of the rows to relax along, and by which distances a vertex is passed over."""
-        if found is not None:
-            return *found.rows, *found.bound(source)
-        own = own_rows(self.A)
-        return own.indptr, own.indices, full_values(own), np.empty(0, self.A.dtype), self.s.unit(self.A.dtype)
 
     def ahead(self, x: Any) -> Any:
         """x ⊗ step, and x where that is no worse: where Δ is absorbed."""
@@ -216,4 +208,4 @@ class Search:
         if self.counts[FAR] + at.size > self.far[0].size:
             self.counts[FAR] = kept(*self.far, 0, int(self.counts[FAR]), self.d)
         loop = taking(self.s, self.A.dtype)
-        self.best = self.A.dtype.type(loop(at, x, self.rows[3:5], self.d, self.far, self.counts, self.best))
+        self.best = self.A.dtype.type(loop(at, x, self.d, self.far, self.counts, self.best))

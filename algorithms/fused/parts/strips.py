@@ -102,18 +102,15 @@ def settling(semiring: Semiring, dtype: np.dtype, short_rows: bool) -> Kernel:
 def taking(semiring: Semiring, dtype: np.dtype) -> Kernel:
     """What takes in distances of own vertices that others have improved, for a semiring and a dtype."""
     better_than, _ = orders(semiring)
-    is_passed_over = passed_over(semiring, dtype)
 
     @compiled
-    def take(at, x, landmark, d, far, counts, best):
-        """Append to far what is better than d; the best of that and `best`.  landmark: `useful`, D of the source."""
-        (far_v, far_d), (useful, to_hub), last = far, landmark, counts[0]
+    def take(at, x, d, far, counts, best):
+        """Append to far what is better than d; the best of that and `best`."""
+        (far_v, far_d), last = far, counts[0]
         for k in range(at.size):
             v, y = np.uintp(at[k]), x[k]
             if better_than(y, d[v]):
                 d[v] = y
-                if useful.size and is_passed_over(y, to_hub, useful[v]):
-                    continue
                 far_v[last], far_d[last] = v, y
                 last += 1
                 best = y if better_than(y, best) else best
@@ -177,80 +174,3 @@ def worst(semiring: Semiring, dtype: np.dtype) -> Kernel:
         return found
 
     return worst_of
-
-
-@compiled
-def in_order(near, size, first, spare, places):
-    """Sort the first `size` vertices of near by their levels, the lowest of them `first`.  places: of each level."""
-    (vertices, levels), (other_vertices, other_levels) = near, spare
-    for k in range(places.size):
-        places[k] = 0
-    for i in range(size):
-        places[levels[i] - first + 1] += 1
-        other_vertices[i], other_levels[i] = vertices[i], levels[i]
-    for k in range(1, places.size):
-        places[k] += places[k - 1]
-    for i in range(size):
-        k = other_levels[i] - first
-        vertices[places[k]], levels[places[k]] = other_vertices[i], other_levels[i]
-        places[k] += 1
-
-
-@compiled
-def flow(top, rows, d, near, far, queue, counts):
-    """Search on from near, whose levels ascend, up to the level `top`, in the order of levels.
-
-    near: (vertices, levels).  far: what has a level of top + 1 then is appended.  queue: room for vertices, of which
-    those that count are moved together where it would be full.  counts: as `settling` has them; near ends at [3].
-    """
-    indptr, indices, start, own, others, is_listed = rows
-    (near_v, near_d), (far_v, far_d) = near, far
-    first, count, size = np.uintp(start), np.uintp(own), counts[3]
-    head, tail, at = np.intp(0), np.intp(0), np.intp(0)
-    last, beyond, room = counts[0], counts[4], queue.size
-    while head < tail or at < size:
-        from_queue = head < tail and (at == size or d[np.uintp(queue[head])] <= near_d[at])
-        if from_queue:
-            if head + AHEAD < tail:
-                prefetched(indptr, np.uintp(queue[np.uintp(head + AHEAD)]))
-                prefetched(indices, np.uintp(indptr[np.uintp(queue[np.uintp(head + AHEAD // 2)])]))
-            v = np.uintp(queue[head])
-            head += 1
-        else:
-            v = np.uintp(near_v[at])
-            at += 1
-            if d[v] != near_d[at - 1]:
-                continue
-        e, stop, y = np.uintp(indptr[v]), np.uintp(indptr[v + ONE]), d[v] + np.int32(1)
-        degree = np.intp(stop - e)
-        if tail + degree >= room:
-            for k in range(head, tail):
-                queue[k - head] = queue[k]
-            head, tail = np.intp(0), tail - head
-        if last + degree >= far_v.size:
-            last = kept(far_v, far_d, 0, last, d)
-        if tail + degree >= room or last + degree >= far_v.size:
-            counts[0] = ENDLESS
-            return
-        counts[1] += 1
-        counts[2] += degree
-        close = y <= top
-        for k in range(degree):
-            j = np.uintp(indices[e + np.uintp(k)])
-            before = d[j]
-            improved = y < before
-            if j - first >= count:
-                if improved:
-                    d[j] = y
-                    others[np.uintp(beyond)] = j
-                    beyond += np.intp(not is_listed[j])
-                    is_listed[j] = True
-                continue
-            d[j] = y if improved else before
-            if close:
-                queue[np.uintp(tail)] = j
-                tail += np.intp(improved)
-            else:
-                far_v[np.uintp(last)], far_d[np.uintp(last)] = j, y
-                last += np.intp(improved)
-    counts[0], counts[4] = last, beyond

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from algorithms.fused.cpu.near_far import fits, full_values
 from algorithms.shared.parents import gains_by_length
 from algorithms.shared.single_source import check_range
 from formats import CSR
@@ -17,7 +18,6 @@ from semiring import OPERATORS, Semiring
 from semiring.kernels.interrupts import interruptible
 from semiring.statistics import magnitude, mean
 
-from ..near_far import fits, full_values
 from .algebra import algebra
 from .numbers import Numbers, eliminated
 from .ordering import find_order

@@ -170,14 +170,9 @@ __device__ __forceinline__ void begin_climb(T* far, int depth, T one) {
     __syncthreads();
 }
 
-// The distance by way of a position that is known, and an arc: to there if FORWARD, else from there.
-template <bool FORWARD> __device__ __forceinline__ T by_way(T known, T arc) {
-    return FORWARD ? then(known, arc) : then(arc, known);
-}
-
 // What a climb knows of the panels of steps first … count - 1, closed downwards: write(x, t) for each position x.
 // known(i): of the ancestor of depth i, in shared memory or not.  down: of the arcs that the sweep takes.
-template <bool FORWARD, class Known, class Write>
+template <class Known, class Write>
 __device__ __forceinline__ void hand_down(const Panel* panels, const Step* steps, const Known& known, const T* down,
                                           int first, int count, int warp, int warps, const Write& write) {
     for (int k = first + warp; k < count; k += warps) {
@@ -188,7 +183,7 @@ __device__ __forceinline__ void hand_down(const Panel* panels, const Step* steps
         const long long arcs = p.arcs_of(x) - x - 1;
         T best = x >= at.x ? known(at.depth - (x - at.x)) : ZERO;
         for (int y = x + 1 > at.x ? x + 1 : at.x; y < p.last; ++y)
-            best = add(best, by_way<FORWARD>(known(at.depth - (y - at.x)), down[arcs + y]));
+            best = add(best, then(known(at.depth - (y - at.x)), down[arcs + y]));
         write(x, best);
     }
 }
@@ -303,7 +298,7 @@ __device__ __forceinline__ Share share_of(const Sweep& sweep, const Turn& turn, 
 
 // d of the positions of some levels, by threads of which this is number `rank`, whole warps. What the next turn needs beside
 // d is asked for before this one ends, also across the wait after each level.
-template <bool FORWARD, class Wait>
+template <class Wait>
 __device__ __forceinline__ void sweep_levels(const Sweep& sweep, int first, int last, int rank, int size, T* d,
                                              const Wait& wait) {
     Turn turn = turn_of(sweep, first, last), next = turn_after(sweep, turn, size, last);
@@ -321,10 +316,10 @@ __device__ __forceinline__ void sweep_levels(const Sweep& sweep, int first, int 
         const Piece far_ahead = piece_of(sweep, after, rank);
 #pragma unroll
         for (int u = 0; u < KEPT; ++u)
-            if (member + u * lanes < count) best = add(best, by_way<FORWARD>(far[u], share.number[u]));
+            if (member + u * lanes < count) best = add(best, then(far[u], share.number[u]));
 #pragma unroll 4
         for (int j = member + KEPT * lanes; j < count; j += lanes)
-            best = add(best, by_way<FORWARD>(now(d + end_of(sweep, piece, j)), sweep.numbers[piece.arcs + j]));
+            best = add(best, then(now(d + end_of(sweep, piece, j)), sweep.numbers[piece.arcs + j]));
         for (int distance = lanes / 2; distance > 0; distance /= 2)
             best = add(best, from_lane(best, lane_number() ^ distance));
         if (count > 0 && member == 0) {
@@ -363,13 +358,12 @@ __device__ __forceinline__ void note_worst(T worst, T* worsts) {
 }
 
 // d of all positions, by the whole grid, and `out` of all vertices.  worsts: gets the worst of each block.
-template <bool FORWARD>
 __device__ __forceinline__ void sweep_down(const Sweep& sweep, const int* place, long long n, T one, T* d, T* out, T* worsts,
                                            unsigned int* arrived) {
     const int rank = (threadIdx.x / 32 * gridDim.x + blockIdx.x) * 32 + lane_number();
-    sweep_levels<FORWARD>(sweep, sweep.bins[0], sweep.bins[1], rank, (int)thread_count(), d, [&] { grid_barrier(arrived); });
+    sweep_levels(sweep, sweep.bins[0], sweep.bins[1], rank, (int)thread_count(), d, [&] { grid_barrier(arrived); });
     for (int bin = 1 + blockIdx.x; bin < sweep.bin_count; bin += gridDim.x)
-        sweep_levels<FORWARD>(sweep, sweep.bins[bin], sweep.bins[bin + 1], threadIdx.x, blockDim.x, d, [] { __syncthreads(); });
+        sweep_levels(sweep, sweep.bins[bin], sweep.bins[bin + 1], threadIdx.x, blockDim.x, d, [] { __syncthreads(); });
     grid_barrier(arrived);
     T worst = one;
     for (long long v = thread_number(); v < n; v += thread_count()) {
@@ -414,86 +408,10 @@ extern "C" __global__ void __launch_bounds__(SOLVE_THREADS, SOLVE_BLOCKS)
     close_steps(together, ways, alone, count, warp, groups, closed);
     if (count > alone) grid_barrier(arrived);
     const auto write = [&](int at, T t) { d[at] = t; };
-    hand_down<true>(panels, steps, [&](int i) { return now(spare + i); }, numbers, 0, alone, warp, groups, write);
-    hand_down<true>(panels, steps, [&](int i) { return now(closed + i); }, numbers, alone, count, warp, groups, write);
+    hand_down(panels, steps, [&](int i) { return now(spare + i); }, numbers, 0, alone, warp, groups, write);
+    hand_down(panels, steps, [&](int i) { return now(closed + i); }, numbers, alone, count, warp, groups, write);
     grid_barrier(arrived);
-    sweep_down<true>(sweep, place, n, one, d, out, worsts, arrived);
-}
-
-// --- the nearest of several -------------------------------------------------------------------------------------------
-//
-//     d_x = ⊕_t d_xt      who_x = the first t with d_x = d_xt
-//
-// A climb from each target, and one sweep for all, give d. Then they are repeated for `who`, of which only what d is made of
-// takes part: d is known, so that ⊕ on memory of a value and a target together is not needed.
-
-constexpr int NOBODY = 0x7fffffff;
-
-// Climbs from targets, a block for each, to d; or where there is `who`, to it, by d.  ways: of the arcs down.  up: closed.
-extern "C" __global__ void climb_to_nearest(const Panel* panels, const int* depths, const T* ways, const Step* starts,
-                                            const int* targets, int count, T one, int height, T* spare, Step* spare_steps,
-                                            const T* up, T* d, int* who) {
-    __shared__ T near[CLIMB_ROOM];
-    for (int k = blockIdx.x; k < count; k += gridDim.x) {
-        const Step start = starts[k];
-        T* const far = height <= CLIMB_ROOM ? near : spare + blockIdx.x * (long long)height;
-        const Climb climb{panels, depths, far, nullptr, spare_steps + blockIdx.x * (long long)height};
-        int steps = 0;
-        begin_climb(far, start.depth, one);
-        climb_alone(climb, ways, false, start, LLONG_MAX, steps);
-        hand_down<false>(panels, climb.steps, [&](int i) { return far[i]; }, up, 0, steps, threadIdx.x / 32, blockDim.x / 32,
-                         [&](int x, T t) {
-                             if (t == ZERO) return;
-                             if (who == nullptr) atomic_add(d + x, t);
-                             else if (t == d[x]) atomicMin(who + x, targets[k]);
-                         });
-        __syncthreads();
-    }
-}
-
-// Distances from all vertices to the nearest, by those of the targets' ancestors.
-extern "C" __global__ void __launch_bounds__(SWEEP_UP_THREADS, SWEEP_UP_BLOCKS)
-    sweep_up(unsigned int* arrived, const Piece* pieces, const int* rows, const int* levels, const int* lanes, const int* bins,
-             int bin_count, const T* numbers, const int* place, long long n, T one, T* d, T* out, T* worsts) {
-    sweep_down<false>({pieces, rows, levels, lanes, bins, bin_count, numbers}, place, n, one, d, out, worsts, arrived);
-}
-
-// `who` of the positions of some levels, by threads of which this is number `rank`.
-template <class Wait>
-__device__ __forceinline__ void name_levels(const Sweep& sweep, int first, int last, int rank, int size, const T* d, int* who,
-                                            const Wait& wait) {
-    for (int level = first; level < last; ++level) {
-        const int lanes = sweep.lanes[level], end = sweep.levels[level + 1];
-        for (int k = sweep.levels[level] + rank / lanes; k < end; k += size / lanes) {
-            const Piece piece = sweep.pieces[k];
-            const int count = arcs_in(piece);
-            const T best = d[piece.x];
-            int least = NOBODY;
-            for (int j = rank % lanes; j < count; j += lanes) {
-                const int y = end_of(sweep, piece, j), there = now(who + y);
-                if (there < least && by_way<false>(d[y], sweep.numbers[piece.arcs + j]) == best) least = there;
-            }
-            if (least != NOBODY && best != ZERO) atomicMin(who + piece.x, least);
-        }
-        wait();
-    }
-}
-
-// The nearest target of all vertices, by those of the targets' ancestors, and d; -1 for none.
-extern "C" __global__ void __launch_bounds__(NAME_NEAREST_THREADS, NAME_NEAREST_BLOCKS)
-    name_nearest(unsigned int* arrived, const Piece* pieces, const int* rows, const int* levels, const int* lanes,
-                 const int* bins, int bin_count, const T* numbers, const int* place, long long n, const T* d, int* who,
-                 int* out) {
-    const Sweep sweep{pieces, rows, levels, lanes, bins, bin_count, numbers};
-    const int rank = (threadIdx.x / 32 * gridDim.x + blockIdx.x) * 32 + lane_number();
-    name_levels(sweep, bins[0], bins[1], rank, (int)thread_count(), d, who, [&] { grid_barrier(arrived); });
-    for (int bin = 1 + blockIdx.x; bin < bin_count; bin += gridDim.x)
-        name_levels(sweep, bins[bin], bins[bin + 1], threadIdx.x, blockDim.x, d, who, [] { __syncthreads(); });
-    grid_barrier(arrived);
-    for (long long v = thread_number(); v < n; v += thread_count()) {
-        const int there = now(who + place[v]);
-        out[v] = there == NOBODY ? -1 : there;
-    }
+    sweep_down(sweep, place, n, one, d, out, worsts, arrived);
 }
 
 // --- many sources -----------------------------------------------------------------------------------------------------
@@ -561,7 +479,7 @@ extern "C" __global__ void climb_to_lanes(const Panel* panels, const int* depths
         begin_climb(far, start.depth, one);
         climb_alone(climb, ways, true, start, LLONG_MAX, steps);
         T* const lane = d + k / STRIP * n * STRIP + k % STRIP;
-        hand_down<true>(panels, climb.steps, [&](int i) { return far[i]; }, down, 0, steps, threadIdx.x / 32, blockDim.x / 32,
+        hand_down(panels, climb.steps, [&](int i) { return far[i]; }, down, 0, steps, threadIdx.x / 32, blockDim.x / 32,
                         [&](int x, T t) { lane[x * (long long)STRIP] = t; });
         __syncthreads();
     }

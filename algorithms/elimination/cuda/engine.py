@@ -1,7 +1,8 @@
 """Factors on the GPU: their numbers (elimination.cu) and what is asked of them (sweeps.cu).
 
-The order and the pattern are found on the host, as for factors there, and are cut into panels (`panels`). A pair, which
-mostly takes less time than a launch, and paths are asked there, too, of a copy of the numbers.
+The order and the pattern are found on the host, as for factors there, and are cut into panels (`panels`). Pairs, which
+mostly take less time than a launch, paths and the nearest of several are asked there, too, of a copy of the numbers.
+Where the climbs of a pair are long, as on large grids, a search is faster.
 """
 
 from __future__ import annotations
@@ -9,25 +10,35 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from algorithms.fused.cpu.elimination import engine as host
-from algorithms.fused.cpu.elimination.algebra import algebra
-from algorithms.fused.cpu.elimination.numbers import Numbers as HostNumbers
-from algorithms.fused.cpu.elimination.plan import slots
-from algorithms.fused.cpu.elimination.queries import Queries
+from algorithms.elimination.cpu import engine as host
+from algorithms.elimination.cpu.algebra import algebra
+from algorithms.elimination.cpu.numbers import Numbers as HostNumbers
+from algorithms.elimination.cpu.plan import slots
+from algorithms.elimination.cpu.queries import Queries
 from algorithms.fused.cpu.near_far import fits
+from algorithms.fused.cuda import kernels
 from algorithms.shared.parents import gains_by_length
 from algorithms.shared.single_source import check_range
+from algorithms.sssp import sssp
 from formats import CSR
 from formats.arrays import DeviceArray as Array
 from formats.arrays import cupy, to_device
 from semiring import MONOIDS, Law, Semiring
 from semiring.verbs.explanation import facts
 
-from . import kernels, panels
+from . import panels
+
+HERE = Path(__file__).parent
+kernels.PATHS |= {
+    unit: ("persistent.cu", "order.cu", str(HERE / "panels.cu"), str(HERE / f"{unit}.cu"))
+    for unit in ("elimination", "sweeps")
+}
+kernels.SHAPES |= {"elimination": {"eliminate": (512, 2)}, "sweeps": {"solve": (1024, 1), "sweep": (1024, 1)}}
 
 CONTROL_WORDS = 4
 """Of 8 bytes, in EliminationControl."""
@@ -56,11 +67,8 @@ TABLE_ROWS, TABLE_COLUMNS = 4096, 4096
 SHARED_SOURCES = 4
 """As in sweeps.cu: sources of a thread of `meet`."""
 
-NOBODY = 2**31 - 1
-"""As in sweeps.cu: of a vertex that no target is known of."""
-
 HOST_ARCS = 1 << 21
-"""Arcs of two climbs up to which the host climbs them: they take some milliseconds, as a sweep on a GPU does."""
+"""Arcs of two climbs up to which the host climbs them: they take some milliseconds, as a search on a GPU does."""
 
 INT32, INT64 = np.dtype(np.int32), np.dtype(np.int64)
 
@@ -223,10 +231,10 @@ class Engine:
         """What the kernel takes of the levels, and of the vertices."""
         return *self.sweep(False), self.placed.place, np.int64(self.A.nrows)
 
-    def sweep(self, many: bool, up: bool = False) -> tuple[Any, ...]:
-        """What a kernel takes of the levels.  up: against the arcs, from which vertices lead to targets?"""
+    def sweep(self, many: bool) -> tuple[Any, ...]:
+        """What a kernel takes of the levels."""
         pieces, *lists = self.placed.sweeps[many]
-        return pieces, self.placed.rows, *lists, self.numbers.closed_up if up else self.numbers.closed_down
+        return pieces, self.placed.rows, *lists, self.numbers.closed_down
 
     # --- from sources to all ----------------------------------------------------------------------------------------
 
@@ -243,15 +251,12 @@ class Engine:
             if self.wide:
                 host.narrowed(out, rows, self.s)
 
-    def check(self, worsts: Array, rows: Any, A: Any = None) -> None:
-        """OverflowError if a finite distance does not fit.
-
-        worsts: the worst that is there, some of several.  A: in which the rows lead from their sources; None for A.
-        """
+    def check(self, worsts: Array, rows: Any) -> None:
+        """OverflowError if a finite distance does not fit.  worsts: the worst that is there, some of several."""
         found = to_device(worsts, "cpu")
         if not fits(self.A, found.max() if self.s.add == MONOIDS["min"] else found.min(), self.s):
             for row in rows:
-                check_range(self.A if A is None else A, row, self.s)
+                check_range(self.A, row, self.s)
 
     def one(self, source: int, out: Array) -> Any:
         """Distances from a source to all vertices, a row of one; what gives the worst of each block.
@@ -360,38 +365,6 @@ class Engine:
             things = -(-count // SHARED_SOURCES) * -(-across // 32) * 32
             self.kernels.plain("meet", things, (*d, *e, *sizes, out, apart))
 
-    # --- to the nearest ---------------------------------------------------------------------------------------------
-
-    def nearest(self, targets: np.ndarray) -> tuple[Array, Array]:
-        """For each vertex the distance to its nearest target, and which it is."""
-        cp, p, n, A = cupy(), self.placed, self.A.nrows, self.A
-        A.place.check_room("the nearest of several targets", n * (2 * self.dtype.itemsize + A.dtype.itemsize + 8))
-        with A.place.scope():
-            if n == 0:
-                return cp.empty(0, A.dtype), cp.empty(0, np.int32)
-            k = self.kernels
-            d, who = cp.full(n, self.zero, self.dtype), cp.full(n, NOBODY, np.int32)
-            found, which = cp.empty(n, self.dtype), cp.empty(n, np.int32)
-            worsts = cp.empty(k.persistent_blocks("sweep_up", self.size), self.dtype)
-            count, height, vertices = np.int32(targets.size), np.int32(p.cut.height), (p.place, np.int64(n))
-            ends = on_device(self.starts(targets)), on_device(targets.astype(np.int32)), count, self.unit, height
-            climbs = p.panels, p.depths, self.numbers.closed_down, *ends, *self.spare(targets.size, STEP_WORDS)
-            things, up, sweep = targets.size * CLIMB_THREADS, self.numbers.closed_up, self.sweep(False, up=True)
-            arrived = cp.zeros(2, np.uint32)
-            k.plain("climb_to_nearest", things, (*climbs, up, d, kernels.NULL), CLIMB_THREADS)
-            to = *vertices, self.unit, d, found, worsts
-            k.persistent("sweep_up", self.size, (arrived, *sweep, *to))  # d = ⊕ over targets
-            k.plain("climb_to_nearest", things, (*climbs, up, d, who), CLIMB_THREADS)
-            k.persistent("name_nearest", self.size, (arrived[1:], *sweep, *vertices, d, who, which))  # by d
-            facts(kernel="sweep_up")
-            if self.wide:
-                narrow = cp.empty(n, A.dtype)
-                host.narrowed(found, narrow, self.s)
-                return narrow, which
-            if not self.fitting:
-                self.check(worsts, [found], A.T)
-            return found, which
-
     # --- on the host ------------------------------------------------------------------------------------------------
 
     def distance(self, u: int, v: int) -> Any:
@@ -399,10 +372,18 @@ class Engine:
         climbs = self.known.plan.climbs
         if climbs[u] + climbs[v] <= HOST_ARCS:
             return self.on_host.distance(u, v)
+        if not self.rounded:  # else the factor adds in an order of its own
+            return sssp(self.A, u, self.s, target=v)[v].item()
         with self.A.place.scope():
             row = cupy().empty((1, self.A.nrows), self.A.dtype)
             self.solve([u], row)
             return row[0, v].item()
+
+    def nearest(self, targets: np.ndarray) -> tuple[Array, Array]:
+        """For each vertex the distance to its nearest target, and which it is."""
+        d, who = self.on_host.nearest(targets)
+        with self.A.place.scope():
+            return on_device(d), on_device(who)
 
     def path(self, u: int, v: int) -> list[int] | None:
         """The vertices of a best path; None if there is none."""

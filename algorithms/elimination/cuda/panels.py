@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from algorithms.fused.cpu.elimination.pattern import add_up
-from algorithms.fused.cpu.elimination.plan import Plan, measure
+from algorithms.elimination.cpu.pattern import add_up
+from algorithms.elimination.cpu.plan import Plan, measure
 from semiring.cpu.kernels import compiled
 
 PANEL = 32

@@ -44,19 +44,19 @@ from semiring.algebra.semirings import find_semiring
 from semiring.vectors import as_vertex, check_graph, densified, empty_rows, fill, starting_points, unit
 from semiring.verbs.explanation import explained, facts, running_as
 
-from .bellman_ford import bellman_ford
-from .shared.parents import as_weights
-from .shared.signatures import Distance, Vertices
-from .shared.single_source import check_domain, fill_trees, order_matters, tree_of
-from .sssp import sssp
+from ..bellman_ford import bellman_ford
+from ..shared.parents import as_weights
+from ..shared.signatures import Distance, Vertices
+from ..shared.single_source import check_domain, fill_trees, order_matters, tree_of
+from ..sssp import sssp
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
     from formats.places import Device
 
-    from .fused.cpu.elimination.engine import Analysis, Engine
-    from .fused.cuda.elimination import Engine as EngineOfGPU
+    from .cpu.engine import Analysis, Engine
+    from .cuda.engine import Engine as EngineOfGPU
 
 MOST_ARCS = 10
 """Arcs of a factor for each edge, beyond which a sweep takes as long as a search."""
@@ -233,7 +233,7 @@ class Factor:
             ...     Factor.read(f"{folder}/roads.factor").distance(0, 2)
             7
         """
-        from .fused.cpu.elimination.archive import save
+        from .cpu.archive import save
 
         s, numbers = self.semiring, self._engine.on_host.queries.numbers
         try:
@@ -446,10 +446,10 @@ def made(A: Matrix, s: Semiring, symbolic: Symbolic, before: Engine | EngineOfGP
 def engine_for(A: CSR) -> Callable[..., Engine | EngineOfGPU]:
     """What makes a factor's numbers where A is."""
     if A.place.on_host:
-        from .fused.cpu.elimination.engine import engine
+        from .cpu.engine import engine
 
         return engine
-    from .fused.cuda.elimination import engine as engine_of_gpu
+    from .cuda.engine import engine as engine_of_gpu
 
     return engine_of_gpu
 
@@ -458,8 +458,8 @@ def read_labelled(file: str | PathLike[str]) -> tuple[Factor, Any]:
     """(the factor of a file, its vertices' ids or names, None if the file has none)."""
     from formats.io.damage import refusing_damage
 
-    from .fused.cpu.elimination.archive import NO_FACTOR, load
-    from .fused.cpu.elimination.engine import analysis, engine_of
+    from .cpu.archive import NO_FACTOR, load
+    from .cpu.engine import analysis, engine_of
 
     A, parts = load(file)
     with refusing_damage(str(file), NO_FACTOR):
@@ -518,7 +518,7 @@ def symbolic_factor(A: Matrix, *, order: Vertices | None = None) -> Symbolic:
 
     Source: J. R. Gilbert, E. G. Ng, B. W. Peyton, SIAM J. Matrix Anal. Appl. 15(4), 1994 (the entries of a factor).
     """
-    from .fused.cpu.elimination.engine import analysis
+    from .cpu.engine import analysis
 
     check_graph(A)
     rows = on_host(A)

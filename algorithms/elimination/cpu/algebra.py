@@ -12,11 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from algorithms.fused.cpu.relaxation import orders
 from semiring import MONOIDS, OPERATORS, Law, Semiring
 from semiring.algebra.portable import Portable, made_once
 from semiring.cpu.kernels import inlined, plain_product, product_function
-
-from ..relaxation import orders
 
 UNSIGNED: dict[Any, np.dtype] = {np.dtype(np.int32): np.dtype(np.uint32), np.dtype(np.int64): np.dtype(np.uint64)}
 
