@@ -24,6 +24,7 @@ from algorithms.fused.cuda import (
     stream,
     topological,
 )
+from algorithms.fused.cuda.layouts import PullControl
 from algorithms.shared.single_source import Until
 from algorithms.shared.traversal import Direction
 from bench.graphs import rmat
@@ -159,7 +160,7 @@ def test_one_pull_reads_narrow_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     assert np.array_equal(P.least, reduce(A, "min", axis=0))
     d = made(np.full(VERTICES, np.inf, np.float32))  # bounds that leave no edge out but those from where no edge leads
     k = kernels.path("one_pull", MinPlus, A.dtype, types_of(A))
-    control, listed = made(np.zeros(one_pull.CONTROL_WORDS, np.uint64)), made(np.empty(VERTICES, np.int32))
+    control, listed = made(np.zeros(PullControl.words, np.uint64)), made(np.empty(VERTICES, np.int32))
     k.plain("list_readers", VERTICES, (control, P.next, d, P.lowest, np.int64(VERTICES), listed))
     lengths = np.diff(columns.indptr)
     assert sorted(listed[: int(control[one_pull.LISTED])]) == np.flatnonzero(lengths > P.most).tolist()

@@ -11,6 +11,7 @@ from algorithms import bfs, sssp
 from algorithms.betweenness import dependencies, exact_below, levels_and_plateaus, rounds_among
 from algorithms.fused.cuda import batches, kernels, launches, searches
 from algorithms.fused.cuda.centralities import add_through
+from algorithms.fused.cuda.layouts import Control
 from algorithms.shared.single_source import Until
 from algorithms.shared.traversal import Direction
 from bench.graphs import rmat
@@ -81,7 +82,7 @@ def test_paths_from_several_sources_are_those_from_each(
         d = made(np.empty((count, A.nrows), A.dtype))
         state = batches.run_batch(moved(A), sources, d, MinPlus, Until(MinPlus), A.dtype.type(6), 1 << 16)
     assert np.array_equal(d, expected)
-    assert (state[batches.STATE["pulls"]] > 0) == pulls
+    assert (state[Control.word("pulls")] > 0) == pulls
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int32"])

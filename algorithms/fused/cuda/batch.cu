@@ -11,7 +11,6 @@
 
 using Word = unsigned long long;
 
-constexpr int BATCH_CUT = 256;  // edges of a piece
 constexpr int PAIR = 2;         // sources of a lane
 
 // What a lane holds of a row: the distances from sources 2i and 2i + 1.
@@ -24,11 +23,6 @@ struct alignas(PAIR * sizeof(T)) Pair {
 template <int BYTES> struct PairOf { using type = uint2; };
 template <> struct PairOf<1> { using type = uchar2; };
 template <> struct PairOf<8> { using type = ulonglong2; };
-
-struct BatchPiece {
-    Word near;  // the sources from which the vertex is expanded
-    I vertex, start, length;
-};
 
 // D, and what has improved. Of a word, bit i is of a lane's first source, and bit 32 + i of its second.
 // WIDTH: of a row, 32 or 64. A warp's lanes are those of one row, or of two rows at a time.

@@ -22,27 +22,25 @@ from semiring.vectors import shares
 from semiring.verbs.explanation import facts
 from semiring.verbs.registry import Unsuited
 
-from . import kernels
+from . import kernels, layouts
 from .graphs import rows_of, too_large
+from .layouts import LONG, CoresControl, RowPiece, Seen, ThroughControl
 from .paths import step_of
-
-CORES_WORDS, THROUGH_WORDS = 4, 8
-"""Of 8 bytes, in CoresControl and ThroughControl."""
 
 PAIRS = 1 << 27
 """Of a source and a vertex, looked at together, 32 bytes each."""
 
-LONG = 256
-"""As in pieces.cu: edges of a piece of a column."""
-
-PIECE_WORDS = 3
-"""Of an index's bytes, in a Piece of pieces.cu."""
-
 FLOAT_INF = np.array(np.inf).view(np.uint64)
 """What no round has moved yet, as RanksControl has it."""
 
-KINDS = {"bool": 0, "int32": 1, "int64": 2, "float32": 3, "float64": 4}
-"""As in ranks.cu: kinds of weights."""
+KINDS = {
+    "bool": layouts.BOOL_WEIGHTS,
+    "int32": layouts.INT32_WEIGHTS,
+    "int64": layouts.INT64_WEIGHTS,
+    "float32": layouts.FLOAT32_WEIGHTS,
+    "float64": -1,
+}
+"""Kinds of weights."""
 
 
 @core_number.implement(CSR, "cuda")
@@ -52,7 +50,7 @@ def _core_number(A: CSR, symmetrize: bool) -> Array | Unsuited:
         return why
     cp, n = cupy(), S.nrows
     k = kernels.pattern("cores", types_of(S))
-    control, core, marks = cp.empty(CORES_WORDS, np.uint64), cp.empty(n, np.int32), cp.empty(n, bool)
+    control, core, marks = cp.empty(CoresControl.words, np.uint64), cp.empty(n, np.int32), cp.empty(n, bool)
     most = (isqrt(4 * S.nnz + 1) - 1) // 2  # a core of k has k + 1 vertices with k edges
     k.plain("start_cores", n, (control, S.indptr, np.int64(n), np.int32(most), core, marks))
     state = k.stepwise("cores", n + S.nnz, (control, S.indptr, S.indices, np.int64(n), core, marks), control)()
@@ -72,9 +70,9 @@ def _pagerank(A: CSR, v: Any, alpha: float, enough: float, max_iter: int) -> Arr
     x, share = cp.full(n, 1 / n), alpha * shares(leaving)
     jump, every = (v, 1) if isinstance(v, cp.ndarray) else (cp.full(1, v), 0)
     most = 2 * (A.nnz // LONG) + 1
-    pieces, sums = cp.empty(most * PIECE_WORDS * index.itemsize, np.uint8), cp.empty(most)
+    pieces, sums = cp.empty(most * RowPiece.nbytes(I=index), np.uint8), cp.empty(most)
     count = cp.zeros(1, np.uint64)
-    seen = cp.zeros((2, kernels.MOST_BLOCKS, 2))
+    seen = cp.zeros((2, kernels.MOST_BLOCKS, Seen.words))
     seen[0, 0, 0] = (leaving == 0).sum() / n
     control = cp.asarray(np.array([0, 0, FLOAT_INF], np.uint64))
     k.plain("list_long_columns", n, (columns.indptr, np.int64(n), pieces, count))
@@ -124,7 +122,7 @@ def rounds_of(A: CSR, d: Array, sources: list[int]) -> Any:
 def add_through(k: kernels.Kernels, edges: Any, d: Array, rounds: Any, ends: bool, total: Array) -> None:
     """Add to `total` the sums over the sources of which `d` (k, n) has the distances."""
     cp, (count, n) = cupy(), d.shape
-    control, waiting = cp.zeros(THROUGH_WORDS, np.uint64), cp.empty(d.size, np.int32)
+    control, waiting = cp.zeros(ThroughControl.words, np.uint64), cp.empty(d.size, np.int32)
     order, begins = cp.empty(d.size, np.uint32), cp.empty(n + 2, np.uint32)
     paths, through = cp.zeros(d.size), cp.zeros(d.size)
     sizes = np.uint32(n), np.uint32(count)

@@ -10,12 +10,6 @@
 
 static_assert(CORES_THREADS <= MOST_THREADS, "the shared arrays of deal_rows have a place for each thread");
 
-struct CoresControl {
-    unsigned int arrived, done;
-    unsigned long long steps;
-    unsigned int marked[3];
-};
-
 // Degrees, as far as a core may have them: a core of k has k + 1 vertices with k edges.
 extern "C" __global__ void start_cores(CoresControl* control, const I* indptr, long long n, int most, int* core,
                                        bool* marks) {

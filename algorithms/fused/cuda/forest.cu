@@ -13,17 +13,6 @@
 //
 // Traffic: the matrix once for `first`, and the columns once for each listing; 16 bytes for a listed edge and round.
 
-struct Listed {
-    I a, b;
-    unsigned long long key;
-};
-
-struct ForestControl {
-    unsigned int arrived, pad;
-    unsigned long long queue[3];
-    unsigned long long rounds, listed, light, chosen;
-};
-
 __device__ __forceinline__ void choose(unsigned int* chosen, I place) { atomicOr(chosen + place / 32, 1u << (place % 32)); }
 
 // Weights as integers that compare as they do, unsigned. `bits`: of an int32, or of a float32 if `real`.
@@ -127,7 +116,7 @@ template <class Columns> struct ListBetween {
     bool real, heavy;
     unsigned int threshold;  // the first weight that is heavy
     const I* tree;
-    Listed* list;
+    ForestEdge* list;
     unsigned long long* counter;
     Offers offers;
     I u, of_u;
@@ -267,7 +256,7 @@ template <class Columns>
 __device__ __forceinline__ void grow_forest(ForestControl* control, const I* indptr, const Columns columns,
                                             const int* weights, I step, bool real, I n, I nnz, unsigned int light,
                                             I* tree, unsigned long long* best_a, unsigned long long* best_b,
-                                            Listed* list, Listed* other, unsigned int* chosen, unsigned int* of_block,
+                                            ForestEdge* list, ForestEdge* other, unsigned int* chosen, unsigned int* of_block,
                                             I* places, I* rows, I* ends, int* taken) {
     Lightest<Columns> lightest{columns, weights, step, real, best_a, 0, 0};
     deal_all_edges(indptr, n, nnz, lightest);
@@ -301,7 +290,7 @@ __device__ __forceinline__ void grow_forest(ForestControl* control, const I* ind
             ++rounds;
             // Take the lightest edge of every tree.
             for (unsigned long long i = thread_number(); i < count; i += thread_count()) {
-                const Listed edge = list[i];
+                const ForestEdge edge = list[i];
                 best_then[edge.a] = best_then[edge.b] = ~0ull;
                 if (best[edge.a] != edge.key && best[edge.b] != edge.key) continue;
                 choose(chosen, (I)(unsigned int)edge.key);
@@ -313,7 +302,7 @@ __device__ __forceinline__ void grow_forest(ForestControl* control, const I* ind
             // What is left of the list, by the new trees, is offered to them.
             Offers offers{best_then, 0, (I)-1};
             for (unsigned long long first = thread_number() - lane_number(); first < count; first += thread_count()) {
-                Listed edge{0, 0, 0};
+                ForestEdge edge{0, 0, 0};
                 const bool here = first + lane_number() < count;
                 if (here) {
                     edge = list[first + lane_number()];

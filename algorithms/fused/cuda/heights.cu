@@ -7,12 +7,6 @@
 // where it leads to is marked, and listed once. Per round and listed edge two numbers and two gathered heights; heights
 // that rise within a round count at once. A round ends with a barrier.
 
-struct HeightsControl {
-    unsigned int arrived, done;
-    unsigned long long rounds, listed;
-    unsigned int rose[4];  // has a height risen, by the round's number?
-};
-
 // Places at the end of the list for lanes that want some of AT_ONCE each: the first of the lane's, after those of the
 // lanes before. All of the warp take part.
 __device__ __forceinline__ unsigned long long append(unsigned long long* listed, unsigned int wanted) {

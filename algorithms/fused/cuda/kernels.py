@@ -21,9 +21,11 @@ from formats.arrays import cupy
 from formats.matrix.facts import Fact
 from formats.places import kept_by_place
 from semiring import Semiring
-from semiring.algebra.codegen import Index, counting, index_text, prelude, types_of
+from semiring.algebra.codegen import Index, IndexTypes, counting, index_text, prelude, types_of
 from semiring.algebra.semirings import Law
 from semiring.cuda import compile
+
+from . import layouts
 
 PATHS = {
     "wide": ("persistent.cu", "order.cu", "fixpoint.cu", "wide.cu"),
@@ -40,7 +42,7 @@ PATHS = {
     "strips": ("persistent.cu", "order.cu", "fixpoint.cu", "wide.cu", "strips.cu", "strips_paths.cu"),
 }
 PATTERNS = {
-    "search": ("persistent.cu", "search_control.cu", "search.cu"),
+    "search": ("persistent.cu", "search.cu"),
     "parents": ("persistent.cu", "parents.cu"),
     "searches": ("persistent.cu", "pieces.cu", "searches.cu"),
     "deep_searches": ("persistent.cu", "pieces.cu", "searches.cu"),
@@ -50,8 +52,8 @@ PATTERNS = {
     "components": ("persistent.cu", "hooking.cu", "trees.cu", "components.cu"),
     "cores": ("persistent.cu", "by_length.cu", "cores.cu"),
     "ranks": ("persistent.cu", "pieces.cu", "ranks.cu"),
-    "strong": ("persistent.cu", "search_control.cu", "strong.cu", "trim.cu"),
-    "rest": ("persistent.cu", "search_control.cu", "strong.cu", "rest.cu"),
+    "strong": ("persistent.cu", "strong.cu", "trim.cu"),
+    "rest": ("persistent.cu", "strong.cu", "rest.cu"),
     "back": ("persistent.cu", "strong.cu", "back.cu"),
     "heights": ("persistent.cu", "heights.cu"),
     "forest": ("persistent.cu", "hooking.cu", "forest.cu", "forest_plain.cu"),
@@ -118,17 +120,17 @@ STEPS = 8192
 def path_unit(kind: str, semiring: Semiring, dtype: np.dtype, index: Index) -> str:
     """The CUDA text of a unit of `PATHS`; products are x ⊗ a."""
     first = Law.COMMUTATIVE in semiring.laws
-    return _unit(prelude(semiring, dtype, index, matrix_first=first), kind, PATHS[kind])
+    return _unit(prelude(semiring, dtype, index, matrix_first=first), kind, PATHS[kind], index, T=dtype)
 
 
 def pattern_unit(kind: str, index: Index) -> str:
     """The CUDA text of a unit of `PATTERNS`."""
-    return _unit(index_text(index), kind, PATTERNS[kind])
+    return _unit(index_text(index), kind, PATTERNS[kind], index)
 
 
-def _unit(head: str, kind: str, names: tuple[str, ...]) -> str:
+def _unit(head: str, kind: str, names: tuple[str, ...], index: Index, **types: np.dtype) -> str:
     paths = (COLUMNS, *(Path(__file__).parent / name for name in names))
-    files = (path.read_text(encoding="utf-8") for path in paths)
+    files = "\n".join(path.read_text(encoding="utf-8") for path in paths)
     shapes = "".join(
         f"constexpr int {kernel.upper()}_THREADS = {threads}, {kernel.upper()}_BLOCKS = {blocks};\n"
         for kernel, (threads, blocks) in SHAPES[kind].items()
@@ -137,7 +139,9 @@ def _unit(head: str, kind: str, names: tuple[str, ...]) -> str:
     flags = "".join(
         f"[[maybe_unused]] constexpr bool {flag} = {str(kind == of).lower()};\n" for flag, of in kinds.items()
     )
-    return "\n".join((head, shapes, flags, *files))
+    columns = index.columns if isinstance(index, IndexTypes) else index
+    sizes = layouts.asserted(files, I=counting(index), J=columns, **types)
+    return "\n".join((head, shapes, flags, layouts.declared(files), files, sizes))
 
 
 @dataclass(frozen=True)

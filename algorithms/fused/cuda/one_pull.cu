@@ -9,10 +9,6 @@
 
 using Pair = unsigned long long;
 
-struct PullControl {
-    unsigned long long listed, found, read, improved, saturated;
-};
-
 __device__ __forceinline__ T weight_of(Pair pair) {
     const unsigned int bits = (unsigned int)(pair >> 32);
     T weight;

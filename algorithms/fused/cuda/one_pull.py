@@ -18,6 +18,7 @@ from semiring.verbs.explanation import facts
 
 from . import kernels
 from .beyond import FRONTIER, beyond, columns_in_pieces, left_for_blocks, room
+from .layouts import PullControl
 
 ONE_PULL = "one pull"
 
@@ -39,8 +40,7 @@ PASSES = 1.5
 """Of the edges that are expanded where a frontier's rows are read, about."""
 FEW, MOST_STEPS = 1 << 10, 16
 """Edges whose expansion begins a search, before there are bounds, and steps of it."""
-CONTROL_WORDS = 5
-LISTED, FOUND, READ, IMPROVED, SATURATED = range(5)
+LISTED, FOUND, READ, IMPROVED, SATURATED = map(PullControl.word, ("listed", "found", "read", "improved", "saturated"))
 
 
 class Sorted(NamedTuple):
@@ -148,12 +148,12 @@ def pulled(A: CSR, P: Sorted, start: Any, bounded: Any) -> Any:
     run = bounded(P.graph, first.d)
     run.go_on()
     cp, n, k = cupy(), A.nrows, kernels.path("one_pull", MinPlus, A.dtype, types_of(A))
-    control, listed = cp.zeros(CONTROL_WORDS, np.uint64), cp.empty(n, A.indices.dtype)
+    control, listed = cp.zeros(PullControl.words, np.uint64), cp.empty(n, A.indices.dtype)
     k.plain("list_readers", n, (control, P.next, run.d, P.lowest, np.int64(n), listed))
     readers = int(control[LISTED])
     predicted = {ONE_PULL: READ_BYTES * readers, FRONTIER: int(PASSES * crossing)}
     plan = least_traffic(predicted)
-    state = np.zeros(CONTROL_WORDS, np.uint64)
+    state = np.zeros(PullControl.words, np.uint64)
     capacity = min(A.nnz // LISTED_SHARE + n, room_for_blocks(A) // 2 // LISTED_BYTES)
     if plan == ONE_PULL:
         ends = [cp.empty(capacity, A.indices.dtype) for _ in range(2)]

@@ -1,14 +1,7 @@
 // Long columns in pieces, so that all warps take part in a hub.
 
-constexpr int LONG = 256;  // edges from which a column is cut, and of a piece of it
-
-// A piece of a vertex's row or column.
-struct Piece {
-    I vertex, start, length;
-};
-
 // The pieces of long columns. counter: how many, a zero before.
-extern "C" __global__ void list_long_columns(const I* indptr, long long n, Piece* pieces, unsigned long long* counter) {
+extern "C" __global__ void list_long_columns(const I* indptr, long long n, RowPiece* pieces, unsigned long long* counter) {
     for (long long first = thread_number() - lane_number(); first < n; first += thread_count()) {
         const long long v = first + lane_number();
         const I begin = v < n ? indptr[v] : 0, size = v < n ? indptr[v + 1] - begin : 0;

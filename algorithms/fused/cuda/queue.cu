@@ -16,12 +16,6 @@ constexpr Claim NOBODY = ~(Claim)0;
 // Of a narrow level: the edges of a thread at most, and of all; vertices.
 constexpr int EACH = 4, NARROW = EACH * QUEUE_THREADS, FEW = QUEUE_THREADS * (sizeof(I) == 4 ? 2 : 1);
 
-struct QueueControl {
-    unsigned int arrived, done;
-    unsigned long long steps, narrow;      // levels searched, and of these by one block
-    unsigned long long begin, end, edges;  // of the level that is next: its places in the queue, and how many edges leave it
-};
-
 struct Row {
     I from, length, other, others;
 };

@@ -14,13 +14,8 @@ from semiring.verbs.registry import Unsuited
 from . import kernels
 from .beyond import both_ways as has_reverses
 from .beyond import columns_of
+from .layouts import QueueControl
 from .paths import as_vertices
-
-WORDS = 6
-"""Of 8 bytes, in QueueControl."""
-
-END = 4
-"""Its word that has how many vertices are in the queue."""
 
 
 def queued(
@@ -36,7 +31,7 @@ def queued(
     if edges > min(np.iinfo(index_type).max, 2**32 - 1) or n >= 2**31:
         return Unsuited(f"it counts edges in 32 bits, and there are {edges:,}")
     k = kernels.pattern("queue", types_of(A))
-    control, of_blocks = cp.empty(WORDS, np.uint64), cp.empty(kernels.MOST_BLOCKS, np.uint64)
+    control, of_blocks = cp.empty(QueueControl.words, np.uint64), cp.empty(kernels.MOST_BLOCKS, np.uint64)
     order, before, parent = (cp.empty(n, index_type) for _ in range(3))
     first = cp.empty(n, f"u{index_type.itemsize}")
     along = (A.indptr, A.indices, *(turned or (kernels.NULL, kernels.NULL)), np.int64(n))
@@ -45,5 +40,6 @@ def queued(
     state = k.stepwise("queue", n + edges, arguments, control, most)()
     if not state[0] >> np.uint64(32):
         return Unsuited(f"there are more than {most:,} levels")
-    facts(kernel="queue", levels=int(state[1]), narrow=int(state[2]))
-    return as_vertices(order)[: int(state[END])], as_vertices(parent)
+    told = QueueControl.read(state, "steps", "narrow", "end")
+    facts(kernel="queue", levels=told["steps"], narrow=told["narrow"])
+    return as_vertices(order)[: told["end"]], as_vertices(parent)

@@ -150,7 +150,7 @@ extern "C" __global__ void __launch_bounds__(REST_THREADS, REST_BLOCKS)
     if (there->done == 0 || back->done == 0) return;
     const bool complete = there->steps < deepest && back->steps < deepest;
     const unsigned long long pivot = 0xffffffffu - (unsigned int)(control->pivot & 0xffffffffu);
-    Stage stage = control->stage;
+    Stage stage = (Stage)control->stage;
     unsigned long long passes = control->passes;
     unsigned int round = control->rounds;
     grid_barrier(&control->arrived);  // before anything of that changes

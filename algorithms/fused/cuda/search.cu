@@ -109,7 +109,7 @@ extern "C" __global__ void start_search(SearchControl* control, long long n, lon
     control->unexplored = nnz;
 }
 
-// choice: 0 by Beamer's rule, 1 push, 2 pull.  deepest: the last level, or -1.  bits_a, bits_b, in_indptr, in_indices:
+// choice: BY_RULE, push, or PULL.  deepest: the last level, or -1.  bits_a, bits_b, in_indptr, in_indices:
 // may be null where nothing is to be pulled.
 extern "C" __global__ void __launch_bounds__(SEARCH_THREADS, SEARCH_BLOCKS)
     search(SearchControl* control, const I* indptr, const J* indices, const I* in_indptr, const J* in_indices, long long n,
@@ -136,7 +136,7 @@ extern "C" __global__ void __launch_bounds__(SEARCH_THREADS, SEARCH_BLOCKS)
             done = count == 0;
             if (done) break;
             unexplored -= edges;
-            pulling = choice == 2 || (choice == 0 && edges * alpha > (double)(unexplored + edges));
+            pulling = choice == PULL || (choice == BY_RULE && edges * alpha > (double)(unexplored + edges));
             if (!pulling) {
                 Mark mark{indices, level, k + 1};
                 if (edges > 0) deal_edges(rows, offsets, (I)count, (I)edges, indptr, mark);
@@ -155,7 +155,7 @@ extern "C" __global__ void __launch_bounds__(SEARCH_THREADS, SEARCH_BLOCKS)
         const unsigned long long found = now(control->found + step % 3);
         done = found == 0;
         if (done) break;
-        pulling = choice == 2 || found * beta > (double)n;
+        pulling = choice == PULL || found * beta > (double)n;
     }
     if (thread_number() == 0) {
         control->done = done;

@@ -20,15 +20,11 @@ from semiring.verbs.registry import Unsuited
 
 from . import kernels
 from .beyond import WINDOW, beyond, left_for_blocks
+from .layouts import ALL_ENTRIES, UPPER, Edge, StreamControl
 from .paths import step_of
 from .staging import AHEAD, Window, staged, whole
 
-CONTROL_WORDS = 12
-"""Of 8 bytes, in StreamControl; COUNT … are numbers of some."""
-COUNT, ROUNDS, BALANCE = 1, 2, 7
-
-ALL_ENTRIES, UPPER, EVERY_OTHER = range(3)
-"""Which entries are listed, as in stream.cu."""
+COUNT, BALANCE = StreamControl.word("count"), StreamControl.word("balance")
 
 VERTEX_BYTES, OPEN_BYTES = 17, 8
 """Of a vertex: its best offers and its level, beside two trees. Of a listed edge, beside itself: two numbers of it."""
@@ -60,6 +56,11 @@ NOT_YET = np.uint64(2**64 - 1)
 """The threshold of trees before there is a forest."""
 
 
+def edge_bytes(end_bytes: int) -> int:
+    """Of a listed edge, whose ends have so many each."""
+    return Edge.nbytes(J=np.dtype(f"i{end_bytes}"))
+
+
 def shared_room(
     available: int | None, coming: int, n: int, filled: int, nnz: int, index_bytes: int, end_bytes: int
 ) -> tuple[int, int]:
@@ -69,7 +70,7 @@ def shared_room(
     index_bytes, end_bytes: of a tree of a vertex, and of an end of a listed edge.
     OutOfDeviceMemory if there is no room for the shortest list.
     """
-    edge = 8 + 2 * end_bytes + OPEN_BYTES
+    edge = edge_bytes(end_bytes) + OPEN_BYTES
     least = int(min(LEAST_LIST * n, nnz)) + 1
     most = max(least, min(nnz + n, max(int(MOST_NEW * n) + filled, FEW_LISTED)))
     if available is None:
@@ -131,7 +132,7 @@ class Stream:
         self.capacity, self.coming = shared_room(left, coming, n, filled, A.nnz, index.itemsize, self.end_bytes)
         self.begin()
         self.list = cp.empty(self.capacity * self.edge_bytes, np.uint8)
-        self.control = cp.empty(CONTROL_WORDS, np.uint64)
+        self.control = cp.empty(StreamControl.words, np.uint64)
         self.tree, self.parent = (cp.empty(n, index) for _ in range(2))
         self.offers = [cp.empty(n, np.uint64) for _ in range(2)]
         self.level = cp.empty(n, np.uint8)
@@ -211,7 +212,7 @@ class Stream:
     @property
     def edge_bytes(self) -> int:
         """Of a listed edge: its weight and its ends."""
-        return 8 + 2 * self.end_bytes
+        return edge_bytes(self.end_bytes)
 
     @property
     def full(self) -> bool:
@@ -313,7 +314,7 @@ def forest_in_one_pass(
     run = Stream(A)
     run.read(UPPER if both_ways else ALL_ENTRIES, balanced)
     state = run.control.get()
-    facts(plan="one pass", edges=A.nnz, spans=run.spans, rounds=int(state[ROUNDS]), listed=run.listed)
+    facts(plan="one pass", edges=A.nnz, spans=run.spans, **StreamControl.read(state, "rounds"), listed=run.listed)
     if balanced:
         if state[BALANCE : BALANCE + 2].any():
             return Unsuited("an edge has no reverse of the same weight")

@@ -12,17 +12,6 @@
 
 enum Arrays { MEETINGS, MARKS, VISITED = MARKS + 2 };  // the rows of a team's table
 
-struct StripSearch {
-    unsigned int arrived, done;
-    unsigned long long steps, pulls, unexplored, pulling;
-    unsigned long long queue[3];
-    unsigned long long found[3];
-    unsigned long long edges, vertices;   // of the frontier, of all
-    unsigned long long after;             // what is to be listed: 0 the source, 1 what a push marked, 2 what a pull found
-    unsigned long long pushes, looked_at;  // looked_at: own edges that were pushed along
-    unsigned long long lost;
-};
-
 // Levels before the first step: 0 at the source, -1 elsewhere.
 extern "C" __global__ void start_strip(StripSearch* control, long long n, long long nnz, long long first, long long own_n,
                                        long long source, signed char* level, unsigned int* marks_a, unsigned int* marks_b,
@@ -200,7 +189,7 @@ __device__ __forceinline__ unsigned int pull_strip(const Team& team, int current
     return count;
 }
 
-// choice: 0 by Beamer's rule, 1 push, 2 pull.  deepest: the last level, or -1.  in_indptr, in_indices: the own columns,
+// choice: BY_RULE, push, or PULL.  deepest: the last level, or -1.  in_indptr, in_indices: the own columns,
 // or null where nothing is to be pulled.  with_edges: a bit for each own column that has entries.
 template <class Level>
 __device__ __forceinline__ void search_together(StripSearch* control, const Team team, const I* indptr, const J* indices,
@@ -244,7 +233,7 @@ __device__ __forceinline__ void search_together(StripSearch* control, const Team
             done = now(&control->vertices) == 0 || k == deepest;
             if (done) break;
             unexplored -= edges;
-            pulling = choice == 2 || (choice == 0 && edges * alpha > (double)(unexplored + edges));
+            pulling = choice == PULL || (choice == BY_RULE && edges * alpha > (double)(unexplored + edges));
             if (!pulling) {
                 MarkAll mark{indices, team.of<unsigned int>(VISITED + current, gpu), marks};
                 if (listed >> 32 != 0) deal_edges(rows, offsets, (I)(listed & 0xffffffffu), (I)(listed >> 32), indptr, mark);
@@ -273,7 +262,7 @@ __device__ __forceinline__ void search_together(StripSearch* control, const Team
         const unsigned long long found = now(&control->vertices);
         done = found == 0;
         if (done) break;
-        pulling = choice == 2 || found * beta > (double)n;
+        pulling = choice == PULL || found * beta > (double)n;
     }
     if (thread_number() == 0) {
         control->done = done;

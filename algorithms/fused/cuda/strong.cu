@@ -22,15 +22,6 @@
 // Where `rest` is: about to start; with a list of what is left; while colours spread.
 enum Stage : unsigned long long { SEARCHED, LISTED, SPREADING };
 
-struct StrongControl {
-    unsigned int arrived, done;
-    unsigned long long passes, pivot, smallest, trims, rounds, left_to_colour;
-    unsigned long long changed[3];
-    unsigned long long queue[3];
-    Stage stage;
-    unsigned long long chained;
-};
-
 // Is there an entry of row v that `holds`, in the lanes that ask? Few entries are looked at alone, more by the warp.
 template <class Holds>
 __device__ __forceinline__ bool any_in_row(const I* indptr, const J* indices, I v, bool asks, const Holds& holds) {

@@ -10,12 +10,6 @@
 
 using Number = unsigned int;  // of a pair
 
-struct ThroughControl {
-    unsigned int arrived, done;
-    unsigned long long steps, phase, wave, begin, end;
-    unsigned int found[3];
-};
-
 enum Phase : unsigned long long { COUNTING, FORWARD, BACKWARD };
 
 // Numbers to a list, by an atomic for the lanes that are here together.

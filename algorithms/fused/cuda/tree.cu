@@ -5,14 +5,6 @@
 // are listed, and offer themselves along their tight edges to the unsettled. Traffic of round 0, per edge: an index, a
 // value, a gathered d.
 
-struct TreeControl {
-    unsigned int arrived, done;
-    unsigned long long rounds;      // after round 0
-    unsigned long long queue[3];
-    unsigned long long unsettled;   // 1 + the last round that began with a reached vertex without a parent
-    unsigned long long incomplete;  // is there such a vertex after round 0?
-};
-
 struct Offer {
     static constexpr int AT_ONCE = 2;
     Graph g;
