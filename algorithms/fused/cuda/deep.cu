@@ -69,9 +69,7 @@ struct Queue {
                             from_lane(entry.degree, owner)};
             const I own = COPIES ? from_lane(copy, owner) : 0;
             const I chunks = row.degree / CHUNK + (row.degree % CHUNK != 0);
-            unsigned long long base = 0;
-            if (lane_number() == 0) base = atomicAdd(counter, (unsigned long long)chunks);
-            base = from_lane(base, 0);
+            const unsigned long long base = places_for((unsigned int)chunks, counter);
             for (I i = lane_number(); i < chunks; i += 32) {
                 const I rest = row.degree - i * CHUNK;
                 const I length = packed(rest < CHUNK ? rest : CHUNK, own);
@@ -96,9 +94,7 @@ struct Ring {
     }
     __device__ __forceinline__ void empty(const Queue& rest) {
         if (count == 0) return;
-        unsigned long long base = 0;
-        if (lane_number() == 0) base = atomicAdd(rest.counter, (unsigned long long)count);
-        base = from_lane(base, 0);
+        const unsigned long long base = places_for(count, rest.counter);
         for (int i = lane_number(); i < count; i += 32) rest.put(base + i, slots[(head + i) % RING]);
         count = 0;
         __syncwarp();

@@ -51,6 +51,14 @@ __device__ __forceinline__ void fold_into(Slot* slot, T value) {
 
 __device__ __forceinline__ void activate(unsigned int* active, I v) { atomicOr(active + v / 32, 1u << (v % 32)); }
 
+// The control before the first step.
+[[maybe_unused]] __device__ __forceinline__ void start(Control* control, T one, T threshold) {
+    *control = Control{};
+    control->nearest[0].value = one;
+    control->nearest[1].value = control->nearest[2].value = ZERO;
+    control->threshold.value = threshold;
+}
+
 // The state before the first step: d = e_source, or d as it is where there is no source; active where it has a value.
 extern "C" __global__ void begin(Control* control, long long n, T* d, unsigned int* active, long long source, T one,
                                  T threshold) {
@@ -61,10 +69,7 @@ extern "C" __global__ void begin(Control* control, long long n, T* d, unsigned i
         if (lane_number() == 0) active[first / 32] = bits;
     }
     if (thread_number() != 0) return;
-    *control = Control{};
-    control->nearest[0].value = one;
-    control->nearest[1].value = control->nearest[2].value = ZERO;
-    control->threshold.value = threshold;
+    start(control, one, threshold);
 }
 
 // Distances that are levels: -1 for what was not reached.

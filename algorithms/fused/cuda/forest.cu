@@ -127,7 +127,7 @@ template <class Columns> struct ListBetween {
     }
     __device__ __forceinline__ void edges(const int* owner, const I* place, const bool* inside) {
         I x[AT_ONCE], a[AT_ONCE], b[AT_ONCE];
-        unsigned int w[AT_ONCE], all[AT_ONCE], count = 0;
+        unsigned int w[AT_ONCE];
         bool wanted[AT_ONCE];
 #pragma unroll
         for (int j = 0; j < AT_ONCE; ++j) {
@@ -149,23 +149,13 @@ template <class Columns> struct ListBetween {
             else b[j] = wanted[j] ? tree[x[j]] : 0;
         }
 #pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) {
-            wanted[j] = wanted[j] && (heavy ? w[j] >= threshold : a[j] != b[j]);
-            all[j] = __ballot_sync(WARP, wanted[j]);
-            count += __popc(all[j]);
-        }
-        if (count == 0) return;
-        unsigned long long base = places_for(count, counter);
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) {
-            if (wanted[j]) {
-                const unsigned long long key = (unsigned long long)w[j] << 32 | (unsigned int)place[j];
-                list[base + __popc(all[j] & lanes_below())] = {a[j], b[j], key};
-                offers.make(a[j], key);
-                offers.make(b[j], key);
-            }
-            base += __popc(all[j]);
-        }
+        for (int j = 0; j < AT_ONCE; ++j) wanted[j] = wanted[j] && (heavy ? w[j] >= threshold : a[j] != b[j]);
+        append(wanted, counter, [&](int j, unsigned long long at) {
+            const unsigned long long key = (unsigned long long)w[j] << 32 | (unsigned int)place[j];
+            list[at] = {a[j], b[j], key};
+            offers.make(a[j], key);
+            offers.make(b[j], key);
+        });
     }
 };
 
@@ -303,20 +293,17 @@ __device__ __forceinline__ void grow_forest(ForestControl* control, const I* ind
             Offers offers{best_then, 0, (I)-1};
             for (unsigned long long first = thread_number() - lane_number(); first < count; first += thread_count()) {
                 ForestEdge edge{0, 0, 0};
-                const bool here = first + lane_number() < count;
-                if (here) {
+                if (first + lane_number() < count) {
                     edge = list[first + lane_number()];
                     edge.a = root_of(tree, edge.a);
                     edge.b = root_of(tree, edge.b);
                 }
-                const bool left = here && edge.a != edge.b;
-                const unsigned int all = __ballot_sync(WARP, left);
-                if (all == 0) continue;
-                const unsigned long long base = places_for(__popc(all), control->queue + slot);
-                if (!left) continue;
-                other[base + __popc(all & lanes_below())] = edge;
-                offers.make(edge.a, edge.key);
-                offers.make(edge.b, edge.key);
+                const bool left[] = {edge.a != edge.b};
+                append(left, control->queue + slot, [&](int, unsigned long long place) {
+                    other[place] = edge;
+                    offers.make(edge.a, edge.key);
+                    offers.make(edge.b, edge.key);
+                });
             }
             grid_barrier(&control->arrived);
             count = now(control->queue + slot);

@@ -72,24 +72,17 @@ SHAPES = {
     "copies": {"deep": (512, 2)},
     "batch": {"batch": (256, 5)},
     "tree": {"tree": (512, 3)},
-    "cycles": {},
     "through": {"through": (512, 2)},
     "elimination": {"eliminate": (512, 2)},
-    "one_pull": {},
     "sweeps": {"solve": (1024, 1), "sweep_up": (1024, 1), "name_nearest": (1024, 1), "sweep": (1024, 1)},
     "search": {"search": (512, 3)},
-    "parents": {},
     "searches": {"searches": (384, 2)},
     "deep_searches": {"searches": (512, 2)},
-    "searches_parents": {},
     "queue": {"queue": (1024, 1)},
-    "same": {},
-    "components": {},
     "cores": {"cores": (448, 2)},
     "ranks": {"ranks": (512, 2)},
     "strong": {"trim": (512, 3)},
     "rest": {"rest": (512, 3)},
-    "back": {},
     "heights": {"heights": (512, 2)},
     "forest": {"forest": (512, 2)},
     "packed": {"forest_packed": (512, 2)},
@@ -133,7 +126,7 @@ def _unit(head: str, kind: str, names: tuple[str, ...], index: Index, **types: n
     files = "\n".join(path.read_text(encoding="utf-8") for path in paths)
     shapes = "".join(
         f"constexpr int {kernel.upper()}_THREADS = {threads}, {kernel.upper()}_BLOCKS = {blocks};\n"
-        for kernel, (threads, blocks) in SHAPES[kind].items()
+        for kernel, (threads, blocks) in SHAPES.get(kind, {}).items()
     )
     kinds = {"COPIES": "copies", "NOTES": "step_by_step"}
     flags = "".join(

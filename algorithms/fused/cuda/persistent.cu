@@ -58,6 +58,23 @@ template <> __device__ __forceinline__ bool from_lane(bool value, int lane) {
     return __shfl_sync(WARP, (int)value, lane) != 0;
 }
 
+// What the lanes of a warp have up to each of them, added up.
+template <class V> __device__ __forceinline__ V sum_up_to_lane(V value) {
+#pragma unroll
+    for (int distance = 1; distance < 32; distance *= 2) {
+        const V below = __shfl_up_sync(WARP, value, distance);
+        if (lane_number() >= distance) value += below;
+    }
+    return value;
+}
+
+// The sum of what the lanes of a warp have, in all of them.
+template <class V> __device__ __forceinline__ V sum_of_warp(V value) {
+#pragma unroll
+    for (int distance = 16; distance > 0; distance /= 2) value += __shfl_xor_sync(WARP, value, distance);
+    return value;
+}
+
 // The least of what the lanes of a warp have, in all of them.
 __device__ __forceinline__ unsigned long long least_of_warp(unsigned long long value) {
 #pragma unroll
@@ -152,6 +169,16 @@ template <class Work> __device__ __forceinline__ void deal_all_edges(const I* in
     if (at < last) deal_part(nullptr, indptr, n, nnz, indptr, first, at, last, work);
 }
 
+// Add what a block's threads have found to a counter, by one atomic.
+__device__ __forceinline__ void add_up(unsigned int found, unsigned long long* counter) {
+    __shared__ unsigned int of_block;
+    if (threadIdx.x == 0) of_block = 0;
+    __syncthreads();
+    if (found > 0) atomicAdd(&of_block, found);
+    __syncthreads();
+    if (threadIdx.x == 0 && of_block > 0) atomicAdd(counter, (unsigned long long)of_block);
+}
+
 // Places in a list for those of a block's threads that want one, by one atomic: thread t gets `wanted` places, and with
 // them `weight` of a running total. `counter` holds the places in its low 32 bits, the total in its high ones.
 struct Places {
@@ -161,23 +188,13 @@ struct Places {
 __device__ __forceinline__ Places reserve(unsigned int wanted, unsigned int weight, unsigned long long* counter) {
     __shared__ unsigned long long of_warp[32];
     const unsigned long long own = (unsigned long long)weight << 32 | wanted;
-    unsigned long long upto = own;
-#pragma unroll
-    for (int distance = 1; distance < 32; distance *= 2) {
-        const unsigned long long below = __shfl_up_sync(WARP, upto, distance);
-        if (lane_number() >= distance) upto += below;
-    }
+    const unsigned long long upto = sum_up_to_lane(own);
     const int warp = threadIdx.x / 32, warps = blockDim.x / 32;
     if (lane_number() == 31) of_warp[warp] = upto;
     __syncthreads();
     if (warp == 0) {
         const unsigned long long mine = lane_number() < warps ? of_warp[lane_number()] : 0;
-        unsigned long long sum = mine;
-#pragma unroll
-        for (int distance = 1; distance < 32; distance *= 2) {
-            const unsigned long long below = __shfl_up_sync(WARP, sum, distance);
-            if (lane_number() >= distance) sum += below;
-        }
+        const unsigned long long sum = sum_up_to_lane(mine);
         unsigned long long base = 0;
         if (lane_number() == 31) base = atomicAdd(counter, sum);
         base = __shfl_sync(WARP, base, 31);
@@ -187,6 +204,28 @@ __device__ __forceinline__ Places reserve(unsigned int wanted, unsigned int weig
     const unsigned long long place = of_warp[warp] + upto - own;
     __syncthreads();
     return {(unsigned int)place, (unsigned int)(place >> 32)};
+}
+
+// List the vertices that have a degree among AT_ONCE of each thread of a block, with the running sum of the degrees. All of
+// the block take part.
+template <int AT_ONCE, class Vertex>
+__device__ __forceinline__ void list_with_degrees(const I (&degree)[AT_ONCE], const Vertex& vertex, I* rows, I* offsets,
+                                                  unsigned long long* counter) {
+    unsigned int wanted = 0, weight = 0;
+#pragma unroll
+    for (int j = 0; j < AT_ONCE; ++j) {
+        wanted += degree[j] > 0;
+        weight += (unsigned int)degree[j];
+    }
+    if (!__syncthreads_or(wanted > 0)) return;
+    Places place = reserve(wanted, weight, counter);
+#pragma unroll
+    for (int j = 0; j < AT_ONCE; ++j) {
+        if (degree[j] == 0) continue;
+        rows[place.first] = (I)vertex(j);
+        offsets[place.first++] = (I)place.weight;
+        place.weight += (unsigned int)degree[j];
+    }
 }
 
 // The first of so many places in a list, for a warp's lanes, by one atomic. All of the warp take part.
@@ -214,12 +253,7 @@ __device__ __forceinline__ void append(const bool (&marked)[AT_ONCE], unsigned l
 // visit(owner, bit, number, inside) for the bits of a warp's words: the lane that has the word, which bit, how many are
 // before it. Each lane has every 32nd, AT_ONCE together. All of the warp take part.
 template <int AT_ONCE, class Visit> __device__ __forceinline__ void each_bit(unsigned int bits, const Visit& visit) {
-    unsigned int upto = __popc(bits);
-#pragma unroll
-    for (int distance = 1; distance < 32; distance *= 2) {
-        const unsigned int below = __shfl_up_sync(WARP, upto, distance);
-        if (lane_number() >= distance) upto += below;
-    }
+    const unsigned int upto = sum_up_to_lane((unsigned int)__popc(bits));
     const unsigned int total = from_lane(upto, 31), before = upto - __popc(bits);
     for (unsigned int at = 0; at < total; at += 32 * AT_ONCE) {
         int owner[AT_ONCE], bit[AT_ONCE];
@@ -247,4 +281,33 @@ template <int AT_ONCE, class Visit> __device__ __forceinline__ void each_bit(uns
         }
         visit(owner, bit, number, inside);
     }
+}
+
+// Does an entry of row v from e on `hold`, unless it is found already? The warp looks through the lanes' rows, one by one.
+template <class Holds>
+__device__ __forceinline__ bool any_by_warp(const J* indices, I v, I e, I end, bool found, const Holds& holds) {
+    for (unsigned int left = __ballot_sync(WARP, !found && e < end); left != 0; left &= left - 1) {
+        const int owner = __ffs(left) - 1;
+        const I last = from_lane(end, owner), row = from_lane(v, owner);
+        for (I at = from_lane(e, owner); at < last; at += 32) {
+            const bool hit = lane_number() < last - at && holds(row, indices[at + lane_number()]);
+            if (!__any_sync(WARP, hit)) continue;
+            if (lane_number() == owner) found = true;
+            break;
+        }
+    }
+    return found;
+}
+
+// Is there an entry of row v that `holds`, in the lanes that ask? Few entries are looked at alone, more by the warp.
+template <class Holds>
+__device__ __forceinline__ bool any_in_row(const I* indptr, const J* indices, I v, bool asks, const Holds& holds) {
+    I e = 0, end = 0;
+    bool found = false;
+    if (asks) {
+        e = indptr[v];
+        end = indptr[v + 1];
+        for (const I alone = end - e < ALONE ? end : e + ALONE; e < alone && !found; ++e) found = holds(v, indices[e]);
+    }
+    return any_by_warp(indices, v, e, end, found, holds);
 }

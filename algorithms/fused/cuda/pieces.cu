@@ -8,9 +8,7 @@ extern "C" __global__ void list_long_columns(const I* indptr, long long n, RowPi
         for (unsigned int left = __ballot_sync(WARP, size > LONG); left != 0; left &= left - 1) {
             const int owner = __ffs(left) - 1;
             const I start = from_lane(begin, owner), length = from_lane(size, owner), count = (length - 1) / LONG + 1;
-            unsigned long long at = 0;
-            if (lane_number() == 0) at = atomicAdd(counter, (unsigned long long)count);
-            at = from_lane(at, 0);
+            const unsigned long long at = places_for((unsigned int)count, counter);
             for (I i = lane_number(); i < count; i += 32)
                 pieces[at + i] = {(I)(first + owner), start + i * LONG, length - i * LONG < LONG ? length - i * LONG : LONG};
         }

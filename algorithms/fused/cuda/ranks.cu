@@ -18,12 +18,6 @@ struct Weights {
     }
 };
 
-__device__ __forceinline__ double sum_of_warp(double own) {
-#pragma unroll
-    for (int distance = 16; distance > 0; distance /= 2) own += __shfl_xor_sync(WARP, own, distance);
-    return own;
-}
-
 // Over the edges [begin, end) of a column, every step-th from the first on.
 __device__ __forceinline__ double gathered(const J* indices, const Weights& weight, const double* z, I begin, I end,
                                            int step) {

@@ -82,19 +82,12 @@ struct List {
         if (one && base < HELD) block.held[base] = row;
         const unsigned int over = __ballot_sync(WARP, one && base >= HELD);
         if (all && over != 0) {
-            unsigned long long at = 0;
-            if (lane_number() == 0) at = atomicAdd(counter, (unsigned long long)__popc(over));
-            at = (from_lane(at, 0) & 0xffffffffu) + __popc(over & lanes_below());
+            const unsigned long long at = (places_for(__popc(over), counter) & 0xffffffffu) + __popc(over & lanes_below());
             if (one && base >= HELD) pieces[at] = row;
         }
         if ((some & ~ones) == 0) return;
         const unsigned int pieces_of = wanted && !one ? (unsigned int)(row.length - 1) / CUT + 1 : 0;
-        unsigned int upto = pieces_of;
-#pragma unroll
-        for (int distance = 1; distance < 32; distance *= 2) {
-            const unsigned int below = __shfl_up_sync(WARP, upto, distance);
-            if (lane_number() >= distance) upto += below;
-        }
+        const unsigned int upto = sum_up_to_lane(pieces_of);
         unsigned long long first = 0;
         if (lane_number() == 31) first = atomicAdd(counter, (unsigned long long)upto);
         first = (from_lane(first, 31) & 0xffffffffu) + upto - pieces_of;

@@ -46,26 +46,14 @@ struct Listing {
     Offers offers;
 
     // Edges u - x of trees a and b. All of the warp take part.
-    __device__ __forceinline__ void append(const bool* wanted, const I* u, const I* x, const I* a, const I* b,
-                                           const unsigned int* w) {
-        unsigned int all[AT_ONCE], count = 0;
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) {
-            all[j] = __ballot_sync(WARP, wanted[j]);
-            count += __popc(all[j]);
-        }
-        if (count == 0) return;
-        unsigned long long base = places_for(count, counter);
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) {
-            if (wanted[j]) {
-                const StripEdge edge{a[j], b[j], w[j], (unsigned int)min(u[j], x[j]), (unsigned int)max(u[j], x[j])};
-                list[base + __popc(all[j] & lanes_below())] = edge;
-                offers.make(a[j], key_of(edge));
-                offers.make(b[j], key_of(edge));
-            }
-            base += __popc(all[j]);
-        }
+    __device__ __forceinline__ void add(const bool (&wanted)[AT_ONCE], const I* u, const I* x, const I* a, const I* b,
+                                        const unsigned int* w) {
+        append(wanted, counter, [&](int j, unsigned long long place) {
+            const StripEdge edge{a[j], b[j], w[j], (unsigned int)min(u[j], x[j]), (unsigned int)max(u[j], x[j])};
+            list[place] = edge;
+            offers.make(a[j], key_of(edge));
+            offers.make(b[j], key_of(edge));
+        });
     }
 };
 
@@ -125,7 +113,7 @@ struct FirstLook {
             }
 #pragma unroll
             for (int j = 0; j < AT_ONCE; ++j) wanted[j] = wanted[j] && a[j] != b[j];
-            listing.append(wanted, u, x, a, b, w);
+            listing.add(wanted, u, x, a, b, w);
         }
     }
 };
@@ -136,24 +124,14 @@ __device__ __forceinline__ void list_outside(const I* indptr, I first, I own_n, 
     constexpr int AT_ONCE = 4;
     const long long tile = (long long)blockDim.x * AT_ONCE;
     for (long long base = blockIdx.x * tile; base < own_n; base += gridDim.x * tile) {
+        const auto vertex = [=](int j) { return base + j * (long long)blockDim.x + threadIdx.x; };
         I degree[AT_ONCE];
-        unsigned int wanted = 0, weight = 0;
 #pragma unroll
         for (int j = 0; j < AT_ONCE; ++j) {
-            const long long v = base + j * (long long)blockDim.x + threadIdx.x;
+            const long long v = vertex(j);
             degree[j] = v < own_n && tree[first + v] != largest ? indptr[v + 1] - indptr[v] : 0;
-            wanted += degree[j] > 0;
-            weight += (unsigned int)degree[j];
         }
-        if (!__syncthreads_or(wanted > 0)) continue;
-        Places to = reserve(wanted, weight, counter);
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) {
-            if (degree[j] == 0) continue;
-            rows[to.first] = (I)(base + j * (long long)blockDim.x + threadIdx.x);
-            offsets[to.first++] = (I)to.weight;
-            to.weight += (unsigned int)degree[j];
-        }
+        list_with_degrees(degree, vertex, rows, offsets, counter);
     }
 }
 
@@ -193,7 +171,7 @@ struct ListHeavy {
             w[j] = wanted[j] ? ordinal(weights[place[j] * step], real) : 0;
             wanted[j] = wanted[j] && w[j] >= threshold;
         }
-        listing.append(wanted, own, x, a, b, w);
+        listing.add(wanted, own, x, a, b, w);
     }
 };
 
@@ -331,13 +309,12 @@ struct Rounds {
                     edge.a = root_of(parent, edge.a);
                     edge.b = root_of(parent, edge.b);
                 }
-                const unsigned int all = __ballot_sync(WARP, edge.a != edge.b);
-                if (all == 0) continue;
-                const unsigned long long base = places_for(__popc(all), control->queue + slot);
-                if (edge.a == edge.b) continue;
-                other[base + __popc(all & lanes_below())] = edge;
-                offers.make(edge.a, key_of(edge));
-                offers.make(edge.b, key_of(edge));
+                const bool between[] = {edge.a != edge.b};
+                append(between, control->queue + slot, [&](int, unsigned long long place) {
+                    other[place] = edge;
+                    offers.make(edge.a, key_of(edge));
+                    offers.make(edge.b, key_of(edge));
+                });
             }
             grid_barrier(&control->arrived);
             count = now(control->queue + slot);

@@ -74,30 +74,19 @@ __device__ __forceinline__ void list_strip(const Team& team, int after, int turn
             bool some = false;
             for (int i = lane_number(); i < PART; i += 32) some = some || words[part * PART + i] != 0;
             if (!__any_sync(WARP, some)) continue;  // as every warp of the block finds
-            bool here[LISTED_AT_ONCE];
+            const auto place = [=](int j) {
+                return (part * LISTED_AT_ONCE + j) * (STRIPS_SEARCH_THREADS / 32) + threadIdx.x / 32;
+            };
+            const auto vertex = [=](int j) { return base + place(j) * 32ll + lane_number(); };
             I degree[LISTED_AT_ONCE];
-            unsigned int wanted = 0, weight = 0;
 #pragma unroll
             for (int j = 0; j < LISTED_AT_ONCE; ++j) {
-                const int place = (part * LISTED_AT_ONCE + j) * (STRIPS_SEARCH_THREADS / 32) + threadIdx.x / 32;
-                const long long v = base + place * 32ll + lane_number();
-                here[j] = (words[place] >> lane_number() & 1) != 0 && v < own_n;
-                if (here[j]) level[v] = (Level)k;
-                degree[j] = here[j] ? indptr[v + 1] - indptr[v] : 0;
-                here[j] = degree[j] > 0;
-                wanted += here[j];
-                weight += (unsigned int)degree[j];
+                const long long v = vertex(j);
+                const bool here = (words[place(j)] >> lane_number() & 1) != 0 && v < own_n;
+                if (here) level[v] = (Level)k;
+                degree[j] = here ? indptr[v + 1] - indptr[v] : 0;
             }
-            if (!__syncthreads_or(wanted > 0)) continue;
-            Places to = reserve(wanted, weight, counter);
-#pragma unroll
-            for (int j = 0; j < LISTED_AT_ONCE; ++j)
-                if (here[j]) {
-                    const int place = (part * LISTED_AT_ONCE + j) * (STRIPS_SEARCH_THREADS / 32) + threadIdx.x / 32;
-                    rows[to.first] = (I)(base + place * 32ll + lane_number());
-                    offsets[to.first++] = (I)to.weight;
-                    to.weight += (unsigned int)degree[j];
-                }
+            list_with_degrees(degree, vertex, rows, offsets, counter);
         }
         __syncthreads();
     }
@@ -168,16 +157,7 @@ __device__ __forceinline__ unsigned int pull_strip(const Team& team, int current
         }
 #pragma unroll
         for (int j = 0; j < PULLED_AT_ONCE; ++j) {
-            for (unsigned int left = __ballot_sync(WARP, !found[j] && e[j] < end[j]); left != 0; left &= left - 1) {
-                const int owner = __ffs(left) - 1;
-                const I last = from_lane(end[j], owner);
-                for (I i = from_lane(e[j], owner); i < last; i += 32) {
-                    const bool hit = lane_number() < last - i && is_visited(indices[i + lane_number()]);
-                    if (!__any_sync(WARP, hit)) continue;
-                    if (lane_number() == owner) found[j] = true;
-                    break;
-                }
-            }
+            found[j] = any_by_warp(indices, 0, e[j], end[j], found[j], [=](I, I u) { return is_visited(u); });
             if (found[j]) level[from + 32 * j + lane_number()] = (Level)next;
             count += found[j];
             const unsigned int bits = before[j] | __ballot_sync(WARP, found[j]);
@@ -197,7 +177,6 @@ __device__ __forceinline__ void search_together(StripSearch* control, const Team
                                                 long long n, long long first, long long own_n, Level* level, I* rows,
                                                 I* offsets, int choice,
                                                 double alpha, double beta, int deepest, unsigned long long last_step) {
-    __shared__ unsigned int of_block;
     const int gpu = team.own;
     Meetings* const meetings = team.of<Meetings>(MEETINGS, gpu);
     unsigned long long step = control->steps, pulls = control->pulls, unexplored = control->unexplored;
@@ -244,12 +223,8 @@ __device__ __forceinline__ void search_together(StripSearch* control, const Team
                 continue;
             }
         }
-        if (threadIdx.x == 0) of_block = 0;
-        __syncthreads();
         const unsigned int own = pull_strip(team, current, in_indptr, in_indices, with_edges, first, own_n, level, k + 1);
-        if (own > 0) atomicAdd(&of_block, own);
-        __syncthreads();
-        if (threadIdx.x == 0 && of_block > 0) atomicAdd(control->found + step % 3, (unsigned long long)of_block);
+        add_up(own, control->found + step % 3);
         const auto write = [=](Letter& letter) { letter.words[0] = now(control->found + step % 3); };
         const auto read = [=](const Letter* letters, int count) {
             unsigned long long found = 0;

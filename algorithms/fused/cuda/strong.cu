@@ -22,29 +22,6 @@
 // Where `rest` is: about to start; with a list of what is left; while colours spread.
 enum Stage : unsigned long long { SEARCHED, LISTED, SPREADING };
 
-// Is there an entry of row v that `holds`, in the lanes that ask? Few entries are looked at alone, more by the warp.
-template <class Holds>
-__device__ __forceinline__ bool any_in_row(const I* indptr, const J* indices, I v, bool asks, const Holds& holds) {
-    I e = 0, end = 0;
-    bool found = false;
-    if (asks) {
-        e = indptr[v];
-        end = indptr[v + 1];
-        for (const I alone = end - e < ALONE ? end : e + ALONE; e < alone && !found; ++e) found = holds(v, indices[e]);
-    }
-    for (unsigned int left = __ballot_sync(WARP, !found && e < end); left != 0; left &= left - 1) {
-        const int owner = __ffs(left) - 1;
-        const I last = from_lane(end, owner), row = from_lane(v, owner);
-        for (I at = from_lane(e, owner); at < last; at += 32) {
-            const bool hit = lane_number() < last - at && holds(row, indices[at + lane_number()]);
-            if (!__any_sync(WARP, hit)) continue;
-            if (lane_number() == owner) found = true;
-            break;
-        }
-    }
-    return found;
-}
-
 // The least of `had` and what the entries of row v give, in the lanes that ask, likewise.
 template <class Gives>
 __device__ __forceinline__ unsigned long long least_in_row(const I* indptr, const J* indices, I v, bool asks,
