@@ -95,18 +95,6 @@ template <class Columns> struct Lightest {
     }
 };
 
-// The place of the entry (u, v) in the matrix, which has it.
-template <class Columns>
-__device__ __forceinline__ I place_of(const I* indptr, const Columns& columns, I u, I v) {
-    I low = indptr[u], high = indptr[u + 1];
-    while (high - low > 1) {
-        const I middle = low + (high - low) / 2;
-        if (columns[middle] <= v) low = middle;
-        else high = middle;
-    }
-    return low;
-}
-
 // List the edges u < v whose trees differ, of weights on one side of the threshold.
 template <class Columns> struct ListBetween {
     static constexpr int AT_ONCE = 4;

@@ -52,8 +52,6 @@ extern "C" __global__ void __launch_bounds__(HEIGHTS_THREADS, HEIGHTS_BLOCKS)
     unsigned long long round = 0;
     bool done = false;
     while (!done && round < most) {
-        unsigned int* const rose = control->rose + round % 3;
-        if (thread_number() == 0) control->rose[(round + 1) % 3] = 0;
         bool rises = false;
         for (long long e = thread_number(); e < listed; e += thread_count()) {
             const I u = tails[e];
@@ -63,10 +61,7 @@ extern "C" __global__ void __launch_bounds__(HEIGHTS_THREADS, HEIGHTS_BLOCKS)
                 rises = true;
             }
         }
-        if (__syncthreads_or(rises) && threadIdx.x == 0) atomicOr(rose, 1u);
-        grid_barrier(&control->arrived);
-        done = now(rose) == 0;
-        ++round;
+        done = !any_of_grid(rises, control->rose, round++, &control->arrived);
     }
     if (thread_number() == 0) control->done = done, control->rounds = round;
 }

@@ -37,6 +37,15 @@ __device__ __forceinline__ void grid_barrier(unsigned int* arrived) {
     __syncthreads();
 }
 
+// Has any thread of the grid found something? `found` has three words, which steps take in turns.
+template <class V>
+__device__ __forceinline__ bool any_of_grid(bool own, V* found, unsigned long long step, unsigned int* arrived) {
+    if (__syncthreads_or(own) && threadIdx.x == 0) found[step % 3] = 1;
+    if (thread_number() == 0) found[(step + 1) % 3] = 0;
+    grid_barrier(arrived);
+    return now(found + step % 3) != 0;
+}
+
 template <int BYTES> struct Unsigned { using type = unsigned int; };
 template <> struct Unsigned<8> { using type = unsigned long long; };
 
@@ -99,6 +108,18 @@ template <class Key> __device__ __forceinline__ I last_at_most(const Key& key, I
     return low;
 }
 
+// The place of the entry (u, v) in the matrix, which has it.
+template <class Columns>
+__device__ __forceinline__ I place_of(const I* indptr, const Columns& columns, I u, I v) {
+    I low = indptr[u], high = indptr[u + 1];
+    while (high - low > 1) {
+        const I middle = low + (high - low) / 2;
+        if (columns[middle] <= v) low = middle;
+        else high = middle;
+    }
+    return low;
+}
+
 // Deal the edges [at, last) out to the lanes of a warp, of some rows from the `first` on, in which edge `at` lies.
 //
 // rows: their numbers, or null for rows 0, 1, …  offsets: ascending, the number of edges in the rows before.  count: of
@@ -157,16 +178,23 @@ __device__ __forceinline__ void deal_edges(const I* rows, const I* offsets, I co
     deal_part(rows, offsets, count, total, indptr, last_at_most(offset, count, at), at, last, work);
 }
 
-// The edges of all rows: the same number of edges and rows each, for a matrix may have more rows than edges.
-template <class Work> __device__ __forceinline__ void deal_all_edges(const I* indptr, I n, I nnz, Work& work) {
-    const long long warps = thread_count() / 32, steps = (long long)n + nnz;
-    const long long each = (steps + warps - 1) / warps;
-    const long long from = thread_number() / 32 * each, to = from + each < steps ? from + each : steps;
-    if (from >= to || nnz == 0) return;
+// Steps from `lowest` to `highest`, each an edge or a row, to all warps: the same number each, for a matrix may have more
+// rows than edges. Of the edges those in [from, to) count.
+template <class Work>
+__device__ __forceinline__ void deal_steps(const I* indptr, I n, I nnz, long long lowest, long long highest, long long from,
+                                           long long to, Work& work) {
+    const long long warps = thread_count() / 32, each = (highest - lowest + warps - 1) / warps;
+    const long long begin = lowest + thread_number() / 32 * each, end = begin + each < highest ? begin + each : highest;
+    if (begin >= end) return;
     const auto step = [=](I f) { return (long long)indptr[f] + f; };
-    const I first = last_at_most(step, n, from), after = last_at_most(step, n, to);
-    const long long at = from - first, last = to - after < nnz ? to - after : (long long)nnz;
+    const I first = last_at_most(step, n, begin), after = last_at_most(step, n, end);
+    const long long at = begin - first < from ? from : begin - first, last = end - after < to ? end - after : to;
     if (at < last) deal_part(nullptr, indptr, n, nnz, indptr, first, at, last, work);
+}
+
+// The edges of all rows.
+template <class Work> __device__ __forceinline__ void deal_all_edges(const I* indptr, I n, I nnz, Work& work) {
+    deal_steps(indptr, n, nnz, 0, (long long)n + nnz, 0, nnz, work);
 }
 
 // Add what a block's threads have found to a counter, by one atomic.
@@ -283,31 +311,34 @@ template <int AT_ONCE, class Visit> __device__ __forceinline__ void each_bit(uns
     }
 }
 
-// Does an entry of row v from e on `hold`, unless it is found already? The warp looks through the lanes' rows, one by one.
+// The first entry from e on of row v that `holds`, unless one is found already; -1 for none. The warp looks through the
+// lanes' rows, one by one.
 template <class Holds>
-__device__ __forceinline__ bool any_by_warp(const J* indices, I v, I e, I end, bool found, const Holds& holds) {
-    for (unsigned int left = __ballot_sync(WARP, !found && e < end); left != 0; left &= left - 1) {
+__device__ __forceinline__ I first_by_warp(const J* indices, I v, I e, I end, I found, const Holds& holds) {
+    for (unsigned int left = __ballot_sync(WARP, found < 0 && e < end); left != 0; left &= left - 1) {
         const int owner = __ffs(left) - 1;
         const I last = from_lane(end, owner), row = from_lane(v, owner);
         for (I at = from_lane(e, owner); at < last; at += 32) {
             const bool hit = lane_number() < last - at && holds(row, indices[at + lane_number()]);
-            if (!__any_sync(WARP, hit)) continue;
-            if (lane_number() == owner) found = true;
+            const unsigned int hits = __ballot_sync(WARP, hit);
+            if (hits == 0) continue;
+            if (lane_number() == owner) found = at + __ffs(hits) - 1;
             break;
         }
     }
     return found;
 }
 
-// Is there an entry of row v that `holds`, in the lanes that ask? Few entries are looked at alone, more by the warp.
+// The first entry of row v that `holds`, in the lanes that ask; -1 for none. Few entries are looked at alone, more by the
+// warp.
 template <class Holds>
-__device__ __forceinline__ bool any_in_row(const I* indptr, const J* indices, I v, bool asks, const Holds& holds) {
-    I e = 0, end = 0;
-    bool found = false;
+__device__ __forceinline__ I first_in_row(const I* indptr, const J* indices, I v, bool asks, const Holds& holds) {
+    I e = 0, end = 0, found = -1;
     if (asks) {
         e = indptr[v];
         end = indptr[v + 1];
-        for (const I alone = end - e < ALONE ? end : e + ALONE; e < alone && !found; ++e) found = holds(v, indices[e]);
+        for (const I alone = end - e < ALONE ? end : e + ALONE; e < alone && found < 0; ++e)
+            if (holds(v, indices[e])) found = e;
     }
-    return any_by_warp(indices, v, e, end, found, holds);
+    return first_by_warp(indices, v, e, end, found, holds);
 }

@@ -95,10 +95,7 @@ __device__ __forceinline__ void take_chains(StrongControl* control, const I* ind
             if (further_on != b) on[v] = further_on;
             changed = changed || further_back != a || further_on != b;
         }
-        if (__syncthreads_or(changed) && threadIdx.x == 0) control->changed[pass % 3] = 1;
-        if (thread_number() == 0) control->changed[(pass + 1) % 3] = 0;
-        grid_barrier(&control->arrived);
-        if (now(control->changed + pass % 3) == 0) break;
+        if (!any_of_grid(changed, control->changed, pass, &control->arrived)) break;
     }
     bool some = false;
     for (long long i = thread_number(); i < count; i += thread_count()) {
@@ -198,8 +195,8 @@ extern "C" __global__ void __launch_bounds__(REST_THREADS, REST_BLOCKS)
             for (long long first = thread_number() - lane_number(); first < count; first += thread_count()) {
                 const bool has = first + lane_number() < count;
                 const I v = has ? list[first + lane_number()] : 0;
-                const bool leads = any_in_row(indptr, indices, v, has, leads_on);
-                const bool is_led_to = any_in_row(in_indptr, in_indices, v, has && leads, leads_here);
+                const bool leads = first_in_row(indptr, indices, v, has, leads_on) >= 0;
+                const bool is_led_to = first_in_row(in_indptr, in_indices, v, has && leads, leads_here) >= 0;
                 if (has) {
                     if (!(leads && is_led_to)) label[v] = v;
                     const bool begun = round == 0 && !complete;  // the pivot's colour is the least, and on its way
@@ -229,10 +226,7 @@ extern "C" __global__ void __launch_bounds__(REST_THREADS, REST_BLOCKS)
             if (from < b) led_to[v] = from;
             changed = changed || to < a || from < b;
         }
-        if (__syncthreads_or(changed) && threadIdx.x == 0) control->changed[passes % 3] = 1;
-        if (thread_number() == 0) control->changed[(passes + 1) % 3] = 0;
-        grid_barrier(&control->arrived);
-        if (now(control->changed + passes++ % 3) != 0) continue;
+        if (any_of_grid(changed, control->changed, passes++, &control->arrived)) continue;
         // The components of those whose two colours are one; and where edges are cut.
         for (long long i = thread_number(); i < count; i += thread_count()) {
             const I v = list[i];

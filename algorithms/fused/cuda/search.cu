@@ -60,7 +60,8 @@ __device__ __forceinline__ unsigned int pull_level(const I* indptr, const J* ind
     for (long long first = thread_number() - lane_number(); first < n; first += thread_count()) {
         const long long v = first + lane_number();
         const int l = v < n ? level[v] : -2;
-        const bool found = any_in_row(indptr, indices, (I)v, l == -1, [=](I, I u) { return is_visited(visited, u); });
+        const auto holds = [=](I, I u) { return is_visited(visited, u); };
+        const bool found = first_in_row(indptr, indices, (I)v, l == -1, holds) >= 0;
         if (found) level[v] = next;
         count += found;
         const unsigned int bits = __ballot_sync(WARP, found || l >= 0);

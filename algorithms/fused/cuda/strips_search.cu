@@ -157,7 +157,7 @@ __device__ __forceinline__ unsigned int pull_strip(const Team& team, int current
         }
 #pragma unroll
         for (int j = 0; j < PULLED_AT_ONCE; ++j) {
-            found[j] = any_by_warp(indices, 0, e[j], end[j], found[j], [=](I, I u) { return is_visited(u); });
+            found[j] = first_by_warp(indices, 0, e[j], end[j], (I)found[j] - 1, [=](I, I u) { return is_visited(u); }) >= 0;
             if (found[j]) level[from + 32 * j + lane_number()] = (Level)next;
             count += found[j];
             const unsigned int bits = before[j] | __ballot_sync(WARP, found[j]);

@@ -14,8 +14,8 @@ extern "C" __global__ void __launch_bounds__(TRIM_THREADS, TRIM_BLOCKS)
         for (long long first = thread_number() - lane_number(); first < n; first += thread_count()) {
             const I v = (I)(first + lane_number());
             const bool here = first + lane_number() < n && label[v] < 0;
-            const bool leads = any_in_row(indptr, indices, v, here, alive);
-            const bool led_to = any_in_row(in_indptr, in_indices, v, here && leads, alive);
+            const bool leads = first_in_row(indptr, indices, v, here, alive) >= 0;
+            const bool led_to = first_in_row(in_indptr, in_indices, v, here && leads, alive) >= 0;
             if (here && !(leads && led_to)) {
                 label[v] = v;
                 ++found;
