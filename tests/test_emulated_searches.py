@@ -97,7 +97,7 @@ def test_betweenness_of_weights_that_rounding_absorbs(dtype: str) -> None:
         h = np.stack([rounds_among(*levels_and_plateaus(A, row), row, s) for s, row in enumerate(d)])
         for rounds in (h, None) if exact_below(A) == np.inf else (h,):
             with simulated(1):
-                k = kernels.path("through", MinPlus, A.dtype, types_of(A))
+                k = kernels.path("betweenness", MinPlus, A.dtype, types_of(A))
                 edges = [(*map(made, each.components[:3]), k.index(1)) for each in (A, by_columns(A))]
                 total = made(np.zeros(n))
                 add_through(k, edges, made(d), kernels.NULL if rounds is None else made(rounds), True, total)

@@ -24,7 +24,7 @@ from semiring.verbs.registry import Unsuited
 
 from . import kernels, layouts
 from .graphs import rows_of, too_large
-from .layouts import LONG, CoresControl, RowPiece, Seen, ThroughControl
+from .layouts import LONG, BetweennessControl, CoresControl, RowPiece, Seen
 from .paths import step_of
 
 PAIRS = 1 << 27
@@ -65,7 +65,7 @@ def _pagerank(A: CSR, v: Any, alpha: float, enough: float, max_iter: int) -> Arr
     cp, n = cupy(), A.nrows
     columns: Any = by_columns(A)
     index = columns.indptr.dtype
-    k = kernels.pattern("ranks", types_of(columns))
+    k = kernels.pattern("pagerank", types_of(columns))
     leaving = weight_leaving(A)
     x, share = cp.full(n, 1 / n), alpha * shares(leaving)
     jump, every = (v, 1) if isinstance(v, cp.ndarray) else (cp.full(1, v), 0)
@@ -80,8 +80,8 @@ def _pagerank(A: CSR, v: Any, alpha: float, enough: float, max_iter: int) -> Arr
     rule = np.int64(n), np.float64(alpha), np.float64(enough)
     shared = share, leaving, jump, k.index(every), x, x * share, cp.empty(n)
     arguments = (control, columns.indptr, columns.indices, *weights, *rule, *shared, pieces, count, sums, seen)
-    state = k.stepwise("ranks", n + A.nnz, arguments, control, max_iter)()
-    facts(kernel="ranks", rounds=int(state[1]))
+    state = k.stepwise("pagerank", n + A.nnz, arguments, control, max_iter)()
+    facts(kernel="pagerank", rounds=int(state[1]))
     return x if state[0] >> np.uint64(32) else None
 
 
@@ -92,7 +92,7 @@ def _betweenness(A: CSR, sources: list[int], weighted: bool, endpoints: bool) ->
     cp, n = cupy(), A.nrows
     counted = has_weights(A, weighted)
     dtype = A.dtype if counted else np.dtype(np.int32)
-    k = kernels.path("through", MinPlus, dtype, types_of(A))
+    k = kernels.path("betweenness", MinPlus, dtype, types_of(A))
     columns: Any = by_columns(A)
     total, lengths = cp.zeros(n), (cp.ones(1, dtype), k.index(0))
     edges = [
@@ -122,11 +122,11 @@ def rounds_of(A: CSR, d: Array, sources: list[int]) -> Any:
 def add_through(k: kernels.Kernels, edges: Any, d: Array, rounds: Any, ends: bool, total: Array) -> None:
     """Add to `total` the sums over the sources of which `d` (k, n) has the distances."""
     cp, (count, n) = cupy(), d.shape
-    control, waiting = cp.zeros(ThroughControl.words, np.uint64), cp.empty(d.size, np.int32)
+    control, waiting = cp.zeros(BetweennessControl.words, np.uint64), cp.empty(d.size, np.int32)
     order, begins = cp.empty(d.size, np.uint32), cp.empty(n + 2, np.uint32)
     paths, through = cp.zeros(d.size), cp.zeros(d.size)
     sizes = np.uint32(n), np.uint32(count)
     made = waiting, order, begins, paths, through
-    state = k.stepwise("through", d.size, (control, *edges[0], *edges[1], *sizes, d, rounds, *made), control)()
+    state = k.stepwise("betweenness", d.size, (control, *edges[0], *edges[1], *sizes, d, rounds, *made), control)()
     k.plain("add_through", n, (*sizes, d, through, MinPlus.unit(d.dtype), np.bool_(ends), total))
-    facts(kernel="through", steps=int(state[1]))
+    facts(kernel="betweenness", steps=int(state[1]))

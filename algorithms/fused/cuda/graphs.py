@@ -33,7 +33,8 @@ from semiring.verbs.explanation import explained, facts
 from semiring.verbs.registry import Unsuited
 
 from . import kernels
-from .beyond import (
+from .layouts import BY_RULE, GIANT_SAMPLE, PULL, ForestControl, ForestEdge, SearchControl, StrongControl
+from .out_of_core import (
     PATTERN_COLUMNS,
     WINDOW,
     beyond,
@@ -44,15 +45,14 @@ from .beyond import (
     room,
     turned_outside,
 )
-from .layouts import BY_RULE, GIANT_SAMPLE, PULL, ForestControl, ForestEdge, SearchControl, StrongControl
+from .out_of_core_msf import forest_in_one_pass
 from .paths import BEGUN, HOPS, as_vertices, begin_ahead, deep, fixpoint, mark_unreached, may_be_deep, narrow, step_of
 from .staging import staged
-from .stream import forest_in_one_pass
 
 MOST_ENTRIES = 2**32 - 1
 """Edges are counted in 32 bits."""
 
-LIKELY = {False: ("rest", "strong", "search"), True: ("components",)}
+LIKELY = {False: ("scc_coloring", "strong", "search"), True: ("components",)}
 """Units of strong components, and of weak ones."""
 
 CHOICES = {"auto": BY_RULE, "push": 1, "pull": PULL}
@@ -198,7 +198,7 @@ def parents(A: CSR, columns: Rows | None, level: Array) -> Array:
 
 @bfs_order.implement(CSR, "cuda")
 def _bfs_order(A: CSR, source: int, both_ways: bool) -> tuple[Array, Array] | Unsuited:
-    from .queues import queued
+    from .bfs_order import queued
 
     return queued(A, source, both_ways)
 
@@ -277,7 +277,7 @@ def strong(A: CSR, trim: bool, how: Direction) -> Array:
     part, *colours = (cp.empty(n, np.uint64) for _ in range(3))
     own = label, forward, backward, part, *colours
     arguments = (control, *controls, np.uint64(LEVELS), *rows, *columns, size, *own, *there.lists)
-    rest = kernels.pattern_of(A, "rest").stepwise("rest", work, arguments, control)
+    rest = kernels.pattern_of(A, "scc_coloring").stepwise("scc_coloring", work, arguments, control)
     state = control.get()
     over = bool(state[0] >> np.uint64(32))
     ends = [search() for search in searches] if explained() or not over else None
@@ -304,7 +304,7 @@ def strong_by_rows(A: CSR, trim: bool, how: Direction) -> Array | None:
     successors does. An edge is looked at until one is found, pass after pass; each pass is over those still waiting.
     """
     cp, n, index_type = cupy(), A.nrows, A.indptr.dtype
-    k, searches_of = kernels.pattern_of(A, "back"), kernels.pattern_of(A, "search")
+    k, searches_of = kernels.pattern_of(A, "reverse_reach"), kernels.pattern_of(A, "search")
     lengths: Any = cp.diff(A.indptr)
     pivot, level = int(lengths.argmax()), cp.empty(n, np.int32)
     search = Search(searches_of, rows_of(A), None, A.nnz, level, how)

@@ -106,7 +106,7 @@ struct StrongControl {
     unsigned long long queue[3];
     unsigned long long stage, chained;
 };
-struct HeightsControl {
+struct TopologicalControl {
     unsigned int arrived, done;
     unsigned long long rounds, listed;
     unsigned int rose[4];  // has a height risen, by the round's number?
@@ -117,9 +117,9 @@ struct QueueControl {
     unsigned long long begin, end, edges;  // of the next level: its places in the queue, and the edges that leave it
 };
 struct CoresControl { unsigned int arrived, done; unsigned long long steps; unsigned int marked[3]; };
-struct RanksControl { unsigned int arrived, done; unsigned long long rounds; double moved; };
+struct PagerankControl { unsigned int arrived, done; unsigned long long rounds; double moved; };
 struct Seen { double stuck, moved; };  // Σ x⟨r = 0⟩ of the new shares, and how far they have moved
-struct ThroughControl {
+struct BetweennessControl {
     unsigned int arrived, done;
     unsigned long long steps, phase, wave, begin, end;
     unsigned int found[3];

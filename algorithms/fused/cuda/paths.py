@@ -27,10 +27,10 @@ from semiring.vectors import as_bound, at_the_end, longest_row
 from semiring.verbs.explanation import explained, facts
 from semiring.verbs.registry import Unsuited
 
-from . import cycles, kernels, one_pull
-from .beyond import FRONTIER, has_room, pinned
+from . import cycles, kernels, pruned_pull
 from .essential import SKEWED, edges_for
 from .layouts import CHUNK, Control, Entry, TreeControl
+from .out_of_core import FRONTIER, has_room, pinned
 
 STATE = "steps", "edges", "pulls", "thresholds", "saturated", "doublings", "crowded"
 """Fields of Control that `explain` shows."""
@@ -126,10 +126,10 @@ def by_frontiers(A: CSR, source: int, s: Semiring, until: Until) -> Any:
 
 @delta_stepping.implement(CSR, "cuda")
 def by_buckets(A: CSR, source: int, s: Semiring, until: Until, *, delta: Any = None) -> Any:
-    if delta is None and one_pull.suits(A, s, until):
-        sorted_by_weight = one_pull.sorted_in_edges(A)
+    if delta is None and pruned_pull.suits(A, s, until):
+        sorted_by_weight = pruned_pull.sorted_in_edges(A)
         if sorted_by_weight is not None:
-            return one_pull.pulled(A, sorted_by_weight, functools.partial(Stepped, source=source), Stepped)
+            return pruned_pull.pulled(A, sorted_by_weight, functools.partial(Stepped, source=source), Stepped)
         facts(plan=FRONTIER)
     return solve(A, source, s, until, buckets(A, delta))
 
@@ -385,7 +385,7 @@ class Stepped(Run):
     def resume(self) -> None:
         """Go on from what is active."""
         saturated = self.state[Control.word("saturated")]
-        kernels.path("one_pull", self.s, self.dtype, types_of(self.A)).plain(
+        kernels.path("pruned_pull", self.s, self.dtype, types_of(self.A)).plain(
             "resume", 1, (self.control, self.one, self.one)
         )
         self.steps, self.done = 0, False

@@ -20,9 +20,9 @@ from semiring.verbs.registry import Unsuited
 
 from . import kernels
 from .batches import begin_copies, copies_need, in_copies, run_copies
-from .beyond import columns_of
 from .graphs import CHOICES, rows_of, too_large
 from .layouts import CUT, LONG, MOST_SEARCHES, PLANES, RowPiece, SearchesControl
+from .out_of_core import columns_of
 from .paths import Schedule, mark_unreached, may_be_deep
 
 PULLED_FROM = 4

@@ -2,7 +2,7 @@
 //
 // trim    a vertex without a living predecessor, or without a living successor, is a component: passes in place, as long as
 //         each finds many, and then the pivot, the living vertex of the largest in-degree × out-degree.
-// rest    what both searches reached is the pivot's component. What is left is taken apart by colours [1, 2]: every vertex
+// colour  what both searches reached is the pivot's component. What is left is taken apart by colours [1, 2]: every vertex
 //         draws a random number, and learns the smallest that leads to it and the smallest to which it leads. Where the
 //         two are of one vertex, it is in that vertex's component. Edges between vertices that have not the same two are
 //         then cut, for they join no component. Random numbers keep the rounds few, about log n.
@@ -19,7 +19,7 @@
 //     components and related problems, IPDPS 2014.
 // [2] G. Alabandi, W. Sands, G. Biros, M. Burtscher, A GPU algorithm for detecting strongly connected components, SC 2023.
 
-// Where `rest` is: about to start; with a list of what is left; while colours spread.
+// Where the colouring is: about to start; with a list of what is left; while colours spread.
 enum Stage : unsigned long long { SEARCHED, LISTED, SPREADING };
 
 // The least of `had` and what the entries of row v give, in the lanes that ask, likewise.

@@ -3,8 +3,8 @@
     F(E₁ ∪ E₂) = F(F(E₁) ∪ F(E₂))
 
 Of a symmetric matrix a kernel on each GPU makes both, and they meet in between (`strips_forest.cu`). Without room for
-that, or with weights of 64 bits, each GPU lists edges in parts (`stream.cu`), and the first one makes the forest of
-what is left. Where edges are many, lighter ones go first: heavier ones between their trees are few.
+that, or with weights of 64 bits, each GPU lists edges in parts (`out_of_core_msf.cu`), and the first one makes the
+forest of what is left. Where edges are many, lighter ones go first: heavier ones between their trees are few.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from ..cuda import graphs as one_gpu
 from ..cuda import kernels
 from ..cuda.graphs import DENSE, LIGHT, connected
 from ..cuda.layouts import ALL_ENTRIES, EVERY_OTHER, StripEdge, StripForest
+from ..cuda.out_of_core_msf import LOW, SAMPLES, Stream
 from ..cuda.paths import as_vertices, step_of
-from ..cuda.stream import LOW, SAMPLES, Stream
 from .gpus import Kind, Member, Team, team_of
 from .many_sources import alone
 from .strong import by_hub
@@ -199,7 +199,7 @@ def light_weight(A: Partitioned, team: Team) -> Any:
 
 
 def ordered(weights: np.ndarray) -> np.ndarray:
-    """As `Weights` of stream.cu has them: unsigned integers of 64 bits in the order of the weights."""
+    """As `Weights` of out_of_core_msf.cu has them: unsigned integers of 64 bits in the order of the weights."""
     if weights.dtype == bool:
         return weights.astype(np.uint64)
     bits = weights.view(f"i{weights.itemsize}")

@@ -138,8 +138,8 @@ __device__ __forceinline__ void join_chains(StrongControl* control, long long n,
 // forward, backward: their levels, and then the heads and tails of chains.  leading, led_to: the colours that lead to each
 // vertex, and to which it leads.  part: 64 bits that are the same for vertices that may be in one component.  stop_at: passes after which the launch ends, wherever
 // it is, for the next to go on.
-extern "C" __global__ void __launch_bounds__(REST_THREADS, REST_BLOCKS)
-    rest(StrongControl* control, const SearchControl* there, const SearchControl* back, unsigned long long deepest,
+extern "C" __global__ void __launch_bounds__(SCC_COLORING_THREADS, SCC_COLORING_BLOCKS)
+    scc_coloring(StrongControl* control, const SearchControl* there, const SearchControl* back, unsigned long long deepest,
          const I* indptr, const J* indices, const I* in_indptr, const J* in_indices, long long n, I* label,
          int* forward, int* backward, unsigned long long* part, unsigned long long* leading,
          unsigned long long* led_to, I* list, I* other, unsigned long long stop_at) {

@@ -29,13 +29,13 @@ __device__ __forceinline__ double gathered(const J* indices, const Weights& weig
 
 // x: shares so far.  share: α ⊘ r, 0 where nothing leaves.  leaving: r.  jump: v, with a step of 0 where all are one.  z_a:
 // x · share.  sums: of the pieces.  seen: of each block, two rounds in turns.  enough: what a round moves at the last.
-extern "C" __global__ void __launch_bounds__(RANKS_THREADS, RANKS_BLOCKS)
-    ranks(RanksControl* control, const I* __restrict__ indptr, const J* __restrict__ indices, const void* values,
+extern "C" __global__ void __launch_bounds__(PAGERANK_THREADS, PAGERANK_BLOCKS)
+    pagerank(PagerankControl* control, const I* __restrict__ indptr, const J* __restrict__ indices, const void* values,
           I value_step, int kind, long long n, double alpha, double enough, const double* __restrict__ share,
           const double* __restrict__ leaving, const double* __restrict__ jump, I jump_step, double* x, double* z_a,
           double* z_b, const RowPiece* pieces, const unsigned long long* piece_count, double* sums, Seen* seen,
           unsigned long long last_round) {
-    __shared__ Seen of_warp[RANKS_THREADS / 32];
+    __shared__ Seen of_warp[PAGERANK_THREADS / 32];
     const Weights weight{values, value_step, kind};
     const long long warps = thread_count() / 32, warp = thread_number() / 32;
     const long long cut = (long long)*piece_count;

@@ -1,4 +1,7 @@
-"""Spanning forests of matrices that are not resident as a whole: each entry crosses the bus once (stream.cu)."""
+"""Spanning forests of matrices that are not resident as a whole: each entry crosses the bus once.
+
+`out_of_core_msf.cu` has the kernels.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +22,8 @@ from semiring.verbs.explanation import facts
 from semiring.verbs.registry import Unsuited
 
 from . import kernels
-from .beyond import WINDOW, beyond, left_for_blocks
 from .layouts import ALL_ENTRIES, UPPER, Edge, StreamControl
+from .out_of_core import WINDOW, beyond, left_for_blocks
 from .paths import step_of
 from .staging import AHEAD, Window, staged, whole
 
@@ -109,7 +112,7 @@ class Stream:
 
     def __init__(self, A: CSR | CompressedCSR, first: int = 0) -> None:
         n, index = A.ncols, A.indptr.dtype
-        self.A, self.n, self.first, self.index, self.k = A, n, first, index, kernels.pattern_of(A, "stream")
+        self.A, self.n, self.first, self.index, self.k = A, n, first, index, kernels.pattern_of(A, "out_of_core_msf")
         self.end_bytes = (index if isinstance(A, CompressedCSR) else A.indices.dtype).itemsize
         self.count = self.spanned = self.spans = self.listed = 0
         self.threshold, self.core = NOT_YET, None

@@ -1,4 +1,4 @@
-"""Shortest paths of matrices beyond the device by one pull over sorted in-edges, where it moves least (one_pull.cu)."""
+"""Shortest paths of matrices beyond the device by one pull over sorted in-edges (pruned_pull.cu), if it moves least."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from semiring.algebra.codegen import types_of
 from semiring.verbs.explanation import facts
 
 from . import kernels
-from .beyond import FRONTIER, beyond, columns_in_pieces, left_for_blocks, room
 from .layouts import PullControl
+from .out_of_core import FRONTIER, beyond, columns_in_pieces, left_for_blocks, room
 
 ONE_PULL = "one pull"
 
@@ -116,7 +116,7 @@ def _with_lightest(A: CSR, starts: Array, pairs: Array, part: float) -> Sorted |
     most = most_light(cp.diff(starts), int(room(A, VECTORS) / (ENTRY_BYTES * part)))
     if most == 0:
         return None
-    k = kernels.path("one_pull", MinPlus, A.dtype, types_of(A))
+    k = kernels.path("pruned_pull", MinPlus, A.dtype, types_of(A))
     columns = starts, pairs, np.int64(n), k.index(most)
     counts, indptr = cp.zeros(n, starts.dtype), cp.zeros(n + 1, starts.dtype)
     k.plain("count_light", 8 * n, (*columns, counts))
@@ -147,7 +147,7 @@ def pulled(A: CSR, P: Sorted, start: Any, bounded: Any) -> Any:
     first.rest()
     run = bounded(P.graph, first.d)
     run.go_on()
-    cp, n, k = cupy(), A.nrows, kernels.path("one_pull", MinPlus, A.dtype, types_of(A))
+    cp, n, k = cupy(), A.nrows, kernels.path("pruned_pull", MinPlus, A.dtype, types_of(A))
     control, listed = cp.zeros(PullControl.words, np.uint64), cp.empty(n, A.indices.dtype)
     k.plain("list_readers", n, (control, P.next, run.d, P.lowest, np.int64(n), listed))
     readers = int(control[LISTED])

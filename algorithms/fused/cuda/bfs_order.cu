@@ -14,7 +14,7 @@
 using Claim = typename Unsigned<sizeof(I)>::type;
 constexpr Claim NOBODY = ~(Claim)0;
 // Of a narrow level: the edges of a thread at most, and of all; vertices.
-constexpr int EACH = 4, NARROW = EACH * QUEUE_THREADS, FEW = QUEUE_THREADS * (sizeof(I) == 4 ? 2 : 1);
+constexpr int EACH = 4, NARROW = EACH * BFS_ORDER_THREADS, FEW = BFS_ORDER_THREADS * (sizeof(I) == 4 ? 2 : 1);
 
 struct Row {
     I from, length, other, others;
@@ -261,8 +261,8 @@ extern "C" __global__ void start_queue(QueueControl* control, const I* indptr, c
 
 // starts, rows: null where edges count one way.  of_blocks: a number for each block.  none: the parent of the source, and
 // of what is not found.
-extern "C" __global__ void __launch_bounds__(QUEUE_THREADS, QUEUE_BLOCKS)
-    queue(QueueControl* control, const I* indptr, const J* indices, const I* starts, const J* rows, long long n, I* order,
+extern "C" __global__ void __launch_bounds__(BFS_ORDER_THREADS, BFS_ORDER_BLOCKS)
+    bfs_order(QueueControl* control, const I* indptr, const J* indices, const I* starts, const J* rows, long long n, I* order,
           I* before, Claim* first, unsigned long long* of_blocks, I* parent, I none, unsigned long long last_step) {
     const Along along{indptr, indices, starts, rows};
     const Queue found{order, before, first};

@@ -36,8 +36,8 @@ struct Between {
 };
 
 // height: (k,) 0.  below: (k,) false.  large: a component.  tails, heads: with room for every edge, and k more.
-extern "C" __global__ void __launch_bounds__(HEIGHTS_THREADS, HEIGHTS_BLOCKS)
-    heights(HeightsControl* control, const I* indptr, const J* indices, I n, I nnz, const I* component, I k,
+extern "C" __global__ void __launch_bounds__(TOPOLOGICAL_LEVELS_THREADS, TOPOLOGICAL_LEVELS_BLOCKS)
+    topological_levels(TopologicalControl* control, const I* indptr, const J* indices, I n, I nnz, const I* component, I k,
             const I* large, bool* below, I* tails, I* heads, int* height, unsigned long long most) {
     Between between{indices, component, *large, tails, heads, below, &control->listed, 0};
     deal_all_edges(indptr, n, nnz, between);
