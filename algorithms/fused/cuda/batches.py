@@ -26,7 +26,6 @@ from semiring.verbs.registry import Unsuited
 
 from . import kernels
 from .essential import ESSENTIAL, essential, looking_takes, too_far, will_look
-from .graphs import too_large
 from .layouts import BATCH_CUT, MOST_SEARCHES, BatchPiece, Control
 from .paths import COPIES_AN_ENTRY, STATE, Run, Schedule, buckets, deep, entry_bytes, step_of, width_of
 
@@ -84,7 +83,7 @@ def solve(
     """Write the distances from each source to a row of d, each beyond the limit or not."""
     if gains_by_length(A, s):
         return Unsuited("a path may be better for being longer")
-    if why := too_large(A):
+    if why := kernels.too_large(A):
         return why
     side_by_side = in_copies(A, len(sources))
     state = None if side_by_side else along_essential(A, sources, d, s, until, delta)

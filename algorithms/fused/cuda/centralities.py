@@ -23,7 +23,7 @@ from semiring.verbs.explanation import facts
 from semiring.verbs.registry import Unsuited
 
 from . import kernels, layouts
-from .graphs import rows_of, too_large
+from .graphs import rows_of
 from .layouts import LONG, BetweennessControl, CoresControl, RowPiece, Seen
 from .paths import step_of
 
@@ -46,7 +46,7 @@ KINDS = {
 @core_number.implement(CSR, "cuda")
 def _core_number(A: CSR, symmetrize: bool) -> Array | Unsuited:
     S: Any = compressed(undirected_pattern(A, symmetrize), 0)
-    if why := too_large(S):
+    if why := kernels.too_large(S):
         return why
     cp, n = cupy(), S.nrows
     k = kernels.pattern("cores", types_of(S))
@@ -60,7 +60,7 @@ def _core_number(A: CSR, symmetrize: bool) -> Array | Unsuited:
 
 @pagerank.implement(CSR, "cuda")
 def _pagerank(A: CSR, v: Any, alpha: float, enough: float, max_iter: int) -> Array | Unsuited | None:
-    if why := too_large(A):
+    if why := kernels.too_large(A):
         return why
     cp, n = cupy(), A.nrows
     columns: Any = by_columns(A)
@@ -87,7 +87,7 @@ def _pagerank(A: CSR, v: Any, alpha: float, enough: float, max_iter: int) -> Arr
 
 @betweenness_centrality.implement(CSR, "cuda")
 def _betweenness(A: CSR, sources: list[int], weighted: bool, endpoints: bool) -> Array | Unsuited:
-    if why := too_large(A):
+    if why := kernels.too_large(A):
         return why
     cp, n = cupy(), A.nrows
     counted = has_weights(A, weighted)

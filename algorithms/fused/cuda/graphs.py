@@ -49,9 +49,6 @@ from .out_of_core_msf import forest_in_one_pass
 from .paths import BEGUN, HOPS, as_vertices, begin_ahead, deep, fixpoint, mark_unreached, may_be_deep, narrow, step_of
 from .staging import staged
 
-MOST_ENTRIES = 2**32 - 1
-"""Edges are counted in 32 bits."""
-
 LIKELY = {False: ("scc_coloring", "strong", "search"), True: ("components",)}
 """Units of strong components, and of weak ones."""
 
@@ -83,13 +80,6 @@ LIGHTEST: Fact[Any] = Fact("the lightest part of the edges")
 RANKS: Fact[Array] = Fact("ranks of weights")
 
 
-def too_large(A: CSR | CompressedCSR) -> Unsuited | None:
-    """What to answer for a matrix whose edges cannot be counted."""
-    if A.nnz <= MOST_ENTRIES and A.nrows <= MOST_ENTRIES // 2:
-        return None
-    return Unsuited(f"it counts edges in 32 bits, and there are {A.nnz:,}")
-
-
 def rows_of(A: Any) -> Rows:
     """The pattern of compressed rows."""
     return A.indptr, A.indices
@@ -113,8 +103,8 @@ def turning(A: CSR) -> list[compile.Unit]:
 def searched(
     A: CSR, source: int, outside: Array | None, how: Direction, deepest: int | None, return_parents: bool
 ) -> tuple[Array, Array | None] | Unsuited:
-    if too_large(A):
-        return Unsuited(f"it counts edges in 32 bits, and there are {A.nnz:,}")
+    if why := kernels.too_large(A):
+        return why
     level, columns = None, None
     hops_serve = how.choice == "auto" and outside is None and deepest is None and narrow(A)
     goes_deep = hops_serve and may_be_deep(A)
@@ -208,8 +198,8 @@ def _bfs_order(A: CSR, source: int, both_ways: bool) -> tuple[Array, Array] | Un
 
 @scc.implement(CSR, "cuda")
 def strong_components_of(A: CSR, weak: bool, trim: bool, pivot: str, seed: int, how: Direction) -> Array | Unsuited:
-    if not weak and too_large(A):
-        return Unsuited(f"it counts edges in 32 bits, and there are {A.nnz:,}")
+    if not weak and (why := kernels.too_large(A)):
+        return why
     begin_components(A, weak)
     symmetric = both_ways(A, reads=not weak)
     if weak or symmetric:
@@ -385,7 +375,7 @@ def forest_of(A: Any, symmetrize: bool, with_labels: bool) -> tuple[COO, Array |
         return Unsuited("its columns lie together, and rows are asked for first")
     if A.nnz == 0:
         return Unsuited("there is nothing to do")
-    if not (too_large(A) or beyond(A)) and has_room(A, *ROOM[A.keeps(SYMMETRIC, False)], may_fail=True):
+    if not (kernels.too_large(A) or beyond(A)) and has_room(A, *ROOM[A.keeps(SYMMETRIC, False)], may_fail=True):
         with suppress(MemoryError):
             return forest_in_memory(A, symmetrize, with_labels)
     grown = forest_in_one_pass(A, symmetrize, with_labels)

@@ -24,6 +24,7 @@ from semiring import Semiring
 from semiring.algebra.codegen import Index, IndexTypes, counting, index_text, prelude, types_of
 from semiring.algebra.semirings import Law
 from semiring.cuda import compile
+from semiring.verbs.registry import Unsuited
 
 from . import layouts
 
@@ -99,6 +100,9 @@ whose numbers have few ones, to the same ones. On an H200 (448, 2) takes half th
 
 MOST_BLOCKS = 1024
 """Blocks of a persistent kernel."""
+
+MOST_ENTRIES = 2**32 - 1
+"""Edges and vertices of a frontier are counted in 32 bits."""
 
 NULL = np.uint64(0)
 """No array, as an argument."""
@@ -243,6 +247,13 @@ class Kernels:
         if key not in self._known:
             self._known[key] = self._module.get_function(name, cooperative)
         return self._known[key]
+
+
+def too_large(A: Any) -> Unsuited | None:
+    """What to answer for a matrix whose edges kernels cannot count."""
+    if A.nnz <= MOST_ENTRIES and A.nrows <= MOST_ENTRIES // 2:
+        return None
+    return Unsuited(f"it counts edges in 32 bits, and there are {A.nnz:,}")
 
 
 @kept_by_place(512)

@@ -41,9 +41,6 @@ CROWDED, SMALLEST_CROWD = 1 / 16, 1 << 15
 TREE_ROUNDS = 128
 """Rounds of a tree after which the rest of them are found as levels, which do not take a step for each."""
 
-MOST_ENTRIES = 2**32 - 1
-"""Edges and vertices of a frontier are counted in 32 bits."""
-
 DEEP_DEGREE, DEEP_WIDEST = 5, 512
 """Average and largest degrees up to which a run begins deep, which is faster there: roads and grids."""
 
@@ -221,8 +218,8 @@ def solve(A: CSR, source: int, s: Semiring, until: Until, how: Schedule, gains: 
 
     gains: may a path be better for being longer? Then cycles that improve are looked for.
     """
-    if A.nnz > MOST_ENTRIES or A.nrows > MOST_ENTRIES // 2:
-        return Unsuited(f"it counts edges in 32 bits, and there are {A.nnz:,}")
+    if why := kernels.too_large(A):
+        return why
     run = Run(A, s, how, source=source, limit=until.limit, target=until.target)
     most = STEPS_A_VERTEX * A.nrows + FEWEST_STEPS
     run.go_on(FIRST_LOOK if gains else most)
@@ -319,7 +316,7 @@ class Run:
         matrix = A.indptr, hops(A, k), *weights, *fixed, np.int64(n), np.int32(self.copies)
         few, many = (how.few, how.many) if how.deep or not how.few else (DEEP_FEW, DEEP_MANY)
         steering = self.one, self.width, *self.ends, np.int32(how.rounds), np.uint64(few), np.uint64(many)
-        crowd = np.int64(max(n * CROWDED, SMALLEST_CROWD) if self.copies == 1 else MOST_ENTRIES)
+        crowd = np.int64(max(n * CROWDED, SMALLEST_CROWD) if self.copies == 1 else kernels.MOST_ENTRIES)
         return self.control, *matrix, self.d, self.active, *queues, np.uint64(capacity), *steering, crowd
 
     def _wide(self) -> tuple[Any, ...]:
@@ -437,8 +434,8 @@ def entry_bytes(dtype: np.dtype, index_dtype: np.dtype) -> int:
 
 @shortest_path_tree.implement(CSR, "cuda")
 def tree(A: CSR, d: Array, source: int, s: Semiring) -> Any:
-    if A.nnz > MOST_ENTRIES:
-        return Unsuited(f"it counts edges in 32 bits, and there are {A.nnz:,}")
+    if why := kernels.too_large(A):
+        return why
     cp = cupy()
     n, index_type, E = A.nrows, A.indptr.dtype, edges_for(A, d, s)
     k = kernels.path_of(E, "tree", s, A.dtype)

@@ -20,7 +20,7 @@ from semiring.verbs.registry import Unsuited
 
 from . import kernels
 from .batches import begin_copies, copies_need, in_copies, run_copies
-from .graphs import CHOICES, rows_of, too_large
+from .graphs import CHOICES, rows_of
 from .layouts import CUT, LONG, MOST_SEARCHES, PLANES, RowPiece, SearchesControl
 from .out_of_core import columns_of
 from .paths import Schedule, mark_unreached, may_be_deep
@@ -72,7 +72,7 @@ def _searches(
     deepest: int | None,
     return_parents: bool,
 ) -> Unsuited | None:
-    if why := too_large(A):
+    if why := kernels.too_large(A):
         return why
     level, parent = rows
     if how.choice == "auto" and outside is None and deepest is None and copied(A, len(sources)):

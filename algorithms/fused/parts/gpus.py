@@ -36,8 +36,6 @@ Kind = tuple[int, Any]
 
 PATIENCE = 20.0
 """Seconds that GPUs of one process wait for each other. Processes have a time-out of their own."""
-MOST_ENTRIES = 2**32 - 1
-"""Edges of a strip's frontier are counted in 32 bits."""
 LINE, SMALLEST_ARENA = 256, 4 << 20
 """Bytes to which an arena's arrays are aligned, and from which on CUDA gives memory that is nobody else's."""
 
@@ -314,6 +312,6 @@ def why_not(A: Partitioned) -> str:
         return f"at most {MOST_GPUS} GPUs run a kernel together"
     if any(start % WORD for start in A.starts[:-1]):
         return f"a strip does not begin at a multiple of {WORD} rows: A.to(device=[…]) cuts them so"
-    if any(entries > MOST_ENTRIES for entries in A.entries) or A.nrows > MOST_ENTRIES // 2:
+    if any(entries > kernels.MOST_ENTRIES for entries in A.entries) or A.nrows > kernels.MOST_ENTRIES // 2:
         return "edges of a strip are counted in 32 bits"
     return "" if befriend(places) else "the GPUs cannot read each other's memory"
