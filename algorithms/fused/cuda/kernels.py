@@ -250,7 +250,7 @@ class Kernels:
 
 
 def too_large(A: Any) -> Unsuited | None:
-    """What to answer for a matrix whose edges kernels cannot count."""
+    """The refusal of a matrix whose edges kernels cannot count; None for any other."""
     if A.nnz <= MOST_ENTRIES and A.nrows <= MOST_ENTRIES // 2:
         return None
     return Unsuited(f"it counts edges in 32 bits, and there are {A.nnz:,}")

@@ -268,6 +268,6 @@ def declared(text: str) -> str:
 
 
 def asserted(text: str, **types: np.dtype) -> str:
-    """What fails to compile where a struct that CUDA text mentions has not the size that the host reckons with."""
+    """Assertions that each struct that CUDA text mentions has the size that the host reckons with."""
     found = [struct for struct in used(text) if struct.name != "Slot"]
     return "".join(f"static_assert(sizeof({struct.name}) == {struct.nbytes(**types)});\n" for struct in found)

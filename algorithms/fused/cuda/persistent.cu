@@ -1,9 +1,12 @@
-// What persistent kernels share: a barrier for the whole grid, loads that see what others write, and edges dealt out.
+// The engine of persistent kernels: a barrier for the whole grid, loads that see what others write, and frontiers.
 //
 // A persistent kernel keeps its blocks on the device for a whole algorithm, and steps end with a barrier instead of with
 // the kernel: 1.1 us with a block on each multiprocessor of an H100, where a launch from Python costs 30 to 100.
 // The launch is cooperative, so all blocks are there at once. Between two barriers a location is either only read (plain
 // loads, which the first-level cache may serve: the barrier empties it) or written by others (`now`).
+//
+// Other files have the rules: what is asked of a row or an edge, and what is done then. `deal_edges` and `deal_all_edges`
+// deal edges out to a Work, `first_in_row` looks through rows, `list_with_degrees` and `append` make lists.
 
 constexpr unsigned int WARP = 0xffffffffu;
 // Vertices that a thread looks at for each place in a list that its block asks for; entries of a row that it looks
