@@ -23,7 +23,7 @@ TILES, MATRICES, FUSED, BATCHES, DENSE, RANKS, FACTORS, BEYOND, PARTS, QUEUES, T
     f"tests/test_{name}.py"
     for name in (
         *("cuda_tiles", "cuda_matrices", "fused_kernels", "batch_cells", "dense_operands", "centralities"),
-        *("factors_on_gpus", "beyond", "parts_on_gpus", "queues_on_gpus", "da2cf", "equivalence"),
+        *("factors_on_gpus", "out_of_core", "parts_on_gpus", "bfs_order_on_gpus", "da2cf", "equivalence"),
     )
 )
 

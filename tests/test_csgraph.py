@@ -22,7 +22,7 @@ from algorithms import csgraph as ours
 from algorithms.csgraph import places, small, trees
 from algorithms.csgraph.graphs import GRAPH, KEPT, MOST_KEPT, graph_of
 from algorithms.fused.cpu.entries import same_bits
-from algorithms.fused.cuda import queues
+from algorithms.fused.cuda import bfs_order
 from formats.arrays import to_device
 from formats.places import Place
 from semiring.verbs.registry import Unsuited
@@ -430,7 +430,7 @@ def test_an_order_of_many_levels_is_given_up_by_a_gpu_once(monkeypatch: pytest.M
         searched.append(most)
         return ("order", "parents") if deep["levels"] < most else Unsuited("long")
 
-    monkeypatch.setattr(queues, "queued", found)
+    monkeypatch.setattr(bfs_order, "queued", found)
     large = Rows(1 << 18, 1 << 22)
     for both_ways in (False, True):
         assert places.order_on(large, 0, both_ways) == ("order", "parents")

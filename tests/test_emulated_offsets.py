@@ -14,16 +14,17 @@ from algorithms.fused.cpu import bfs_order as order_on_cpu
 from algorithms.fused.cpu import topological as topological_on_cpu
 from algorithms.fused.cuda import (
     batches,
+    bfs_order,
     centralities,
     graphs,
     kernels,
-    one_pull,
+    out_of_core_msf,
     paths,
-    queues,
+    pruned_pull,
     searches,
-    stream,
     topological,
 )
+from algorithms.fused.cuda.layouts import PullControl
 from algorithms.shared.single_source import Until
 from algorithms.shared.traversal import Direction
 from bench.graphs import rmat
@@ -110,10 +111,10 @@ ALGORITHMS: dict[str, tuple[bool, Callable[[CSR], Any], Callable[[CSR], Any]]] =
     "strong components": (False, lambda A: graphs.strong(A), scc),
     "strong components by rows": (False, lambda A: graphs.strong_by_rows(A), scc),
     "forest": (True, lambda A: graphs.forest_of(A, False, True)[0], boruvka),
-    "forest in one pass": (True, lambda A: stream.forest_in_one_pass(A, False, True)[0], boruvka),
+    "forest in one pass": (True, lambda A: out_of_core_msf.forest_in_one_pass(A, False, True)[0], boruvka),
     "forest of one way": (
         False,
-        lambda A: stream.forest_in_one_pass(A, True, False)[0],
+        lambda A: out_of_core_msf.forest_in_one_pass(A, True, False)[0],
         lambda A: boruvka(A, symmetrize=True),
     ),
     "paths": (False, shortest(), lambda A: sssp(A, 3)),
@@ -121,7 +122,7 @@ ALGORITHMS: dict[str, tuple[bool, Callable[[CSR], Any], Callable[[CSR], Any]]] =
     "tree": (False, lambda A: paths.tree(A, made(sssp(A, 3)), 3, MinPlus), lambda A: sssp(A, 3, **WITH_PARENTS)[1]),
     "paths from several": (False, several_paths, lambda A: sssp(A, sources=SOURCES)),
     "cores": (True, lambda A: centralities._core_number(A, False), core_number),
-    "queue": (False, lambda A: queues.queued(A, 0, True), lambda A: order_on_cpu.queued(A, 0, True)),
+    "queue": (False, lambda A: bfs_order.queued(A, 0, True), lambda A: order_on_cpu.queued(A, 0, True)),
     "order": (False, lambda A: one_after_the_other(A)[0], lambda A: one_after_the_other(A)[1]),
 }
 
@@ -143,30 +144,30 @@ def test_an_algorithm_reads_narrow_columns(name: str) -> None:
 def test_listed_edges_with_narrow_ends_keep_the_sign_of_zero() -> None:
     A: Any = graph(symmetric=True)
     A = A.with_values(np.where(A.values < 100, np.float32(-0.0), A.values))
-    found, expected = stream.forest_in_one_pass(A, False, False)[0], boruvka(A)
+    found, expected = out_of_core_msf.forest_in_one_pass(A, False, False)[0], boruvka(A)
     assert found.equals(expected)
     assert np.signbit(found.values).any()
     assert np.array_equal(np.signbit(found.values), np.signbit(expected.values))
 
 
-def test_one_pull_reads_narrow_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pruned_pull_reads_narrow_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     A = graph()
     columns: Any = turned_in_pieces(A, 1 << 20, lambda size, dtype: made(np.empty(size, dtype)), by_weight=True)
-    monkeypatch.setattr(one_pull, "most_light", lambda lengths, budget: 3)
-    P = one_pull._with_lightest(A, columns.indptr, columns.pairs, 1.0)
+    monkeypatch.setattr(pruned_pull, "most_light", lambda lengths, budget: 3)
+    P = pruned_pull._with_lightest(A, columns.indptr, columns.pairs, 1.0)
     assert P is not None
     assert types_of(P.graph) == types_of(A)
     assert np.array_equal(P.least, reduce(A, "min", axis=0))
     d = made(np.full(VERTICES, np.inf, np.float32))  # bounds that leave no edge out but those from where no edge leads
-    k = kernels.path("one_pull", MinPlus, A.dtype, types_of(A))
-    control, listed = made(np.zeros(one_pull.CONTROL_WORDS, np.uint64)), made(np.empty(VERTICES, np.int32))
+    k = kernels.path("pruned_pull", MinPlus, A.dtype, types_of(A))
+    control, listed = made(np.zeros(PullControl.words, np.uint64)), made(np.empty(VERTICES, np.int32))
     k.plain("list_readers", VERTICES, (control, P.next, d, P.lowest, np.int64(VERTICES), listed))
     lengths = np.diff(columns.indptr)
-    assert sorted(listed[: int(control[one_pull.LISTED])]) == np.flatnonzero(lengths > P.most).tolist()
+    assert sorted(listed[: int(control[pruned_pull.LISTED])]) == np.flatnonzero(lengths > P.most).tolist()
     ends, weights = [made(np.empty(A.nnz, np.int32)) for _ in range(2)], made(np.empty(A.nnz, np.float32))
     rest = P.least, P.lowest, *ends, weights, np.uint64(A.nnz)
     k.plain("pull_prefixes", 16, (control, P.starts, P.pairs, k.index(P.most), listed, d, *rest))
-    count = int(control[one_pull.FOUND])
+    count = int(control[pruned_pull.FOUND])
     u, v, w = (part[:count] for part in (*ends, weights))
     assert all(A[int(i), int(j)] == x for i, j, x in zip(u, v, w, strict=True))
     place = np.arange(A.nnz) - np.repeat(columns.indptr[:-1], lengths)

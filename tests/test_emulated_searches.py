@@ -11,6 +11,7 @@ from algorithms import bfs, sssp
 from algorithms.betweenness import dependencies, exact_below, levels_and_plateaus, rounds_among
 from algorithms.fused.cuda import batches, kernels, launches, searches
 from algorithms.fused.cuda.centralities import add_through
+from algorithms.fused.cuda.layouts import Control
 from algorithms.shared.single_source import Until
 from algorithms.shared.traversal import Direction
 from bench.graphs import rmat
@@ -81,7 +82,7 @@ def test_paths_from_several_sources_are_those_from_each(
         d = made(np.empty((count, A.nrows), A.dtype))
         state = batches.run_batch(moved(A), sources, d, MinPlus, Until(MinPlus), A.dtype.type(6), 1 << 16)
     assert np.array_equal(d, expected)
-    assert (state[batches.STATE["pulls"]] > 0) == pulls
+    assert (state[Control.word("pulls")] > 0) == pulls
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int32"])
@@ -96,7 +97,7 @@ def test_betweenness_of_weights_that_rounding_absorbs(dtype: str) -> None:
         h = np.stack([rounds_among(*levels_and_plateaus(A, row), row, s) for s, row in enumerate(d)])
         for rounds in (h, None) if exact_below(A) == np.inf else (h,):
             with simulated(1):
-                k = kernels.path("through", MinPlus, A.dtype, types_of(A))
+                k = kernels.path("betweenness", MinPlus, A.dtype, types_of(A))
                 edges = [(*map(made, each.components[:3]), k.index(1)) for each in (A, by_columns(A))]
                 total = made(np.zeros(n))
                 add_through(k, edges, made(d), kernels.NULL if rounds is None else made(rounds), True, total)

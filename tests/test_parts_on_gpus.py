@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import algorithms as al
-from algorithms.fused.cuda import launches, stream
+from algorithms.fused.cuda import launches, out_of_core_msf
 from algorithms.fused.cuda import paths as one_gpu
 from algorithms.fused.parts import dealt as dealing
 from algorithms.fused.parts import forests_on_gpus, gpus, levels_on_gpus, many_sources, paths_on_gpus
@@ -301,8 +301,8 @@ def test_simulated_gpus_join_their_forests_and_components(
     """All edges at once; or light ones first, in lists so short that they are made forests on the way."""
     if light_first:
         monkeypatch.setattr(forests_on_gpus, "DENSE", 0)
-        monkeypatch.setattr(stream, "FEW_LISTED", 0)
-        monkeypatch.setattr(stream, "MOST_NEW", 1)
+        monkeypatch.setattr(out_of_core_msf, "FEW_LISTED", 0)
+        monkeypatch.setattr(out_of_core_msf, "MOST_NEW", 1)
     A, count = GRAPHS[name](), 3 if light_first else 2
     with simulated(count):
         P = spread_with_facts(A, count)
@@ -320,7 +320,7 @@ def test_simulated_gpus_join_their_forests_and_components(
 def test_simulated_gpus_leave_out_no_heavy_edge_by_heavier_ones(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where a GPU makes its heavy edges a forest on the way: then its trees are of heavy edges, too."""
     monkeypatch.setattr(forests_on_gpus, "DENSE", 0)
-    monkeypatch.setattr(stream, "FEW_LISTED", 0)
+    monkeypatch.setattr(out_of_core_msf, "FEW_LISTED", 0)
     random = np.random.default_rng(seed)
     A = from_edges(*random.integers(0, 50, (2, 1500)), random.integers(0, 1000, 1500).astype(np.int32), shape=50)
     with simulated(2):
@@ -334,8 +334,8 @@ def test_simulated_gpus_leave_out_no_heavy_edge_by_heavier_ones(seed: int, monke
 @pytest.mark.parametrize("dtype", ["bool", "int32", "int64", "float32", "float64"])
 def test_a_simulated_gpu_makes_forests_of_short_lists(dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of edges both ways with other weights, equal weights, loops, and some keys that have more than 64 bits."""
-    monkeypatch.setattr(stream, "FEW_LISTED", 0)
-    monkeypatch.setattr(stream, "MOST_NEW", 0.3)
+    monkeypatch.setattr(out_of_core_msf, "FEW_LISTED", 0)
+    monkeypatch.setattr(out_of_core_msf, "MOST_NEW", 0.3)
     for seed, n in enumerate((3, 40, 70)):
         random, m = np.random.default_rng(seed), 7 * n
         weights = (random.integers(0, 7, m) // np.array([-2, 2])[random.integers(0, 2, m)]).astype(dtype)
@@ -344,8 +344,8 @@ def test_a_simulated_gpu_makes_forests_of_short_lists(dtype: str, monkeypatch: p
         A = from_edges(random.integers(0, n, m), random.integers(0, n, m) // 2, weights, shape=n)
         expected, trees = al.boruvka(A, symmetrize=True, return_labels=True)
         with simulated(1):
-            run = stream.Stream(CSR.trusted(made(A.indptr), made(A.indices), made(A.values), A.shape))
-            run.read(stream.ALL_ENTRIES)
+            run = out_of_core_msf.Stream(CSR.trusted(made(A.indptr), made(A.indices), made(A.values), A.shape))
+            run.read(out_of_core_msf.ALL_ENTRIES)
             tree = on_host(run.join())
             found = [*(on_host(x) for x in run.edges()), tree]
         assert run.spans > 1 or n == 3

@@ -34,7 +34,7 @@ from algorithms import (
     topological_components,
     trace,
 )
-from algorithms.fused.cuda import beyond, staging
+from algorithms.fused.cuda import out_of_core, staging
 from bench.graphs import rmat, uniform
 from formats import (
     CSC,
@@ -365,7 +365,7 @@ def test_windows_show_all_entries_in_their_order(
     monkeypatch.setattr(staging, "WINDOW", 100)
     monkeypatch.setattr(staging, "SHORTEST", 10)
     monkeypatch.setattr(staging, "ALIGNED", 2)
-    monkeypatch.setattr(beyond, "WINDOW", 70)
+    monkeypatch.setattr(out_of_core, "WINDOW", 70)
     dtypes, arrays, expected = [np.int32, np.float64], [], []
     for dtype, resident_bytes in zip(dtypes, there, strict=True):
         values = np.random.default_rng(1).integers(0, 99, 512).astype(dtype)

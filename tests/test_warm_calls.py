@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from algorithms import bellman_ford, bfs, boruvka, scc, sssp
-from algorithms.fused.cuda import graphs, stream
+from algorithms.fused.cuda import graphs, out_of_core_msf
 from algorithms.shared.parents import GAINS
 from bench.graphs import rmat
 from formats import CSC, CSR, OutOfDeviceMemory
@@ -93,18 +93,18 @@ def test_a_second_forest_takes_the_memory_of_the_first_unless_others_have_it(mon
     """The pool is emptied for the first; for another if as much is no longer left, or not in one block."""
     A, left, taken, others = graph(symmetric=True), [700], [], [False]
     place = SimpleNamespace(available_bytes=lambda: left[0], on_host=False)
-    monkeypatch.setattr(stream, "kernels", MagicMock())
-    monkeypatch.setattr(stream.Stream, "begin", lambda self: None)
-    monkeypatch.setattr(stream, "left_for_blocks", lambda A, wanted: taken.append(left[0]) or left[0])
+    monkeypatch.setattr(out_of_core_msf, "kernels", MagicMock())
+    monkeypatch.setattr(out_of_core_msf.Stream, "begin", lambda self: None)
+    monkeypatch.setattr(out_of_core_msf, "left_for_blocks", lambda A, wanted: taken.append(left[0]) or left[0])
 
     def room(available: int, *sizes: int) -> tuple[int, int]:
         if others.pop():
             raise OutOfDeviceMemory("no room")
         return 1, 0
 
-    monkeypatch.setattr(stream, "shared_room", room)
+    monkeypatch.setattr(out_of_core_msf, "shared_room", room)
     vars(A)["place"] = place
     with simulated(1):
         for left[0], others[:] in ((700, [False]), (700, [False]), (600, [False]), (600, [False, True])):
-            stream.Stream(A)
+            out_of_core_msf.Stream(A)
     assert taken == [700, 600, 600]

@@ -110,7 +110,7 @@ def order_on(A: Any, source: int, both_ways: bool) -> tuple[Any, Any] | None:
     """The order of discovery and the predecessors by A's GPU; None of so many levels that the host is done sooner."""
     if A.place.on_host or A.known(LONG) or not 0 <= source < A.nrows:
         return None
-    from algorithms.fused.cuda.queues import queued
+    from algorithms.fused.cuda.bfs_order import queued
 
     copied = 0 if A.keeps(ON_HOST) else A.nbytes * COPY_NS / 1e6
     most = (ORDER.host_ms(A.nrows, A.nnz) + copied - ORDER.gpu_ms) / LEVEL_MS

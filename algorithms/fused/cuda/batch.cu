@@ -11,7 +11,6 @@
 
 using Word = unsigned long long;
 
-constexpr int BATCH_CUT = 256;  // edges of a piece
 constexpr int PAIR = 2;         // sources of a lane
 
 // What a lane holds of a row: the distances from sources 2i and 2i + 1.
@@ -24,11 +23,6 @@ struct alignas(PAIR * sizeof(T)) Pair {
 template <int BYTES> struct PairOf { using type = uint2; };
 template <> struct PairOf<1> { using type = uchar2; };
 template <> struct PairOf<8> { using type = ulonglong2; };
-
-struct BatchPiece {
-    Word near;  // the sources from which the vertex is expanded
-    I vertex, start, length;
-};
 
 // D, and what has improved. Of a word, bit i is of a lane's first source, and bit 32 + i of its second.
 // WIDTH: of a row, 32 or 64. A warp's lanes are those of one row, or of two rows at a time.
@@ -77,10 +71,7 @@ extern "C" __global__ void begin_batch(Control* control, long long n, int width,
     for (long long i = thread_number(); i < n * width; i += thread_count()) d[i] = ZERO;
     for (long long v = thread_number(); v < n; v += thread_count()) active[v] = 0;
     if (thread_number() != 0) return;
-    *control = Control{};
-    control->nearest[0].value = one;
-    control->nearest[1].value = control->nearest[2].value = ZERO;
-    control->threshold.value = threshold;
+    start(control, one, threshold);
 }
 
 extern "C" __global__ void place_batch(int count, int width, const long long* sources, T* d, Word* active, T one) {
@@ -284,59 +275,6 @@ __device__ __forceinline__ void pull_all(const Graph& g, long long n, const Rows
     }
 }
 
-template <int WIDTH>
-__device__ __forceinline__ void search_batch(Control* control, const I* indptr, const J* indices, const T* values,
-                                             I value_step, const I* in_indptr, const J* in_indices, const T* in_values,
-                                             I in_step, long long n, T* d, Word* active, Word* frontier,
-                                             BatchPiece* pieces, T width, T limit, unsigned long long few,
-                                             unsigned long long pull_from, unsigned long long last_step) {
-    const Graph g{indptr, indices, values, value_step}, columns{in_indptr, in_indices, in_values, in_step};
-    const Rows<WIDTH> rows{d, active};
-    unsigned long long step = control->steps, edges = 0, thresholds = 0, pulls = 0, before = control->before;
-    T threshold = control->threshold.value;
-    bool done = false, saturated = false;
-    for (; step < last_step; ++step) {
-        const T best = now(&control->nearest[step % 3].value);
-        done = best == ZERO || !no_worse(best, limit);
-        if (done) break;
-        if (better(threshold, best) || before < few) {
-            threshold = product(width, better(threshold, best) ? best : threshold);
-            ++thresholds;
-        }
-        Slot* const next = control->nearest + (step + 1) % 3;
-        fold_into(next, list_rows(indptr, n, rows, threshold, frontier, pieces, control->queue + step % 3));
-        if (thread_number() == 0) {
-            control->queue[(step + 1) % 3] = 0;
-            control->nearest[(step + 2) % 3].value = ZERO;
-        }
-        grid_barrier(&control->arrived);
-        const unsigned long long listed = now(control->queue + step % 3);
-        const long long count = (long long)(listed & 0xffffffffu);
-        before = listed >> 32;
-        edges += before;
-        T nearest = ZERO;
-        if (frontier != nullptr && before >= pull_from) {
-            ++pulls;
-            pull_all(columns, n, rows, frontier, limit, nearest, saturated);
-        } else {
-            for (long long i = thread_number() / 32; i < count; i += thread_count() / 32)
-                relax_piece(g, rows, pieces[i], limit, nearest, saturated);
-        }
-        fold_into(next, nearest);
-        grid_barrier(&control->arrived);
-    }
-    if (saturated) control->saturated = 1;
-    if (thread_number() == 0) {
-        control->done = done;
-        control->steps = step;
-        control->edges += edges;
-        control->pulls += pulls;
-        control->thresholds += thresholds;
-        control->before = before;
-        control->threshold.value = threshold;
-    }
-}
-
 // row: 32 or 64.  width: of the threshold.  few: edges of a step below which the threshold is raised.  limit: beyond which
 // nothing is found.  in_indptr, in_indices, in_values: columns, or null.  pull_from: listed edges from which they are used.
 extern "C" __global__ void __launch_bounds__(BATCH_THREADS, BATCH_BLOCKS)
@@ -344,12 +282,54 @@ extern "C" __global__ void __launch_bounds__(BATCH_THREADS, BATCH_BLOCKS)
           const J* in_indices, const T* in_values, I in_step, long long n, T* d, int row, Word* active, Word* frontier,
           BatchPiece* pieces, T width, T limit, unsigned long long few, unsigned long long pull_from,
           unsigned long long last_step) {
-    if (row == 64)
-        search_batch<64>(control, indptr, indices, values, value_step, in_indptr, in_indices, in_values, in_step, n, d, active,
-                         frontier, pieces, width, limit, few, pull_from, last_step);
-    else
-        search_batch<32>(control, indptr, indices, values, value_step, in_indptr, in_indices, in_values, in_step, n, d, active,
-                         frontier, pieces, width, limit, few, pull_from, last_step);
+    const Graph g{indptr, indices, values, value_step}, columns{in_indptr, in_indices, in_values, in_step};
+    const auto run = [&](const auto& rows) {
+        unsigned long long step = control->steps, edges = 0, thresholds = 0, pulls = 0, before = control->before;
+        T threshold = control->threshold.value;
+        bool done = false, saturated = false;
+        for (; step < last_step; ++step) {
+            const T best = now(&control->nearest[step % 3].value);
+            done = best == ZERO || !no_worse(best, limit);
+            if (done) break;
+            if (better(threshold, best) || before < few) {
+                threshold = product(width, better(threshold, best) ? best : threshold);
+                ++thresholds;
+            }
+            Slot* const next = control->nearest + (step + 1) % 3;
+            fold_into(next, list_rows(indptr, n, rows, threshold, frontier, pieces, control->queue + step % 3));
+            if (thread_number() == 0) {
+                control->queue[(step + 1) % 3] = 0;
+                control->nearest[(step + 2) % 3].value = ZERO;
+            }
+            grid_barrier(&control->arrived);
+            const unsigned long long listed = now(control->queue + step % 3);
+            const long long count = (long long)(listed & 0xffffffffu);
+            before = listed >> 32;
+            edges += before;
+            T nearest = ZERO;
+            if (frontier != nullptr && before >= pull_from) {
+                ++pulls;
+                pull_all(columns, n, rows, frontier, limit, nearest, saturated);
+            } else {
+                for (long long i = thread_number() / 32; i < count; i += thread_count() / 32)
+                    relax_piece(g, rows, pieces[i], limit, nearest, saturated);
+            }
+            fold_into(next, nearest);
+            grid_barrier(&control->arrived);
+        }
+        if (saturated) control->saturated = 1;
+        if (thread_number() == 0) {
+            control->done = done;
+            control->steps = step;
+            control->edges += edges;
+            control->pulls += pulls;
+            control->thresholds += thresholds;
+            control->before = before;
+            control->threshold.value = threshold;
+        }
+    };
+    if (row == 64) run(Rows<64>{d, active});
+    else run(Rows<32>{d, active});
 }
 
 // The rows of n become rows of sources.

@@ -26,17 +26,8 @@ from semiring.verbs.registry import Unsuited
 
 from . import kernels
 from .essential import ESSENTIAL, essential, looking_takes, too_far, will_look
-from .graphs import too_large
-from .paths import CONTROL_WORDS, COPIES_AN_ENTRY, STATE, Run, Schedule, buckets, deep, entry_bytes, step_of, width_of
-
-AT_ONCE = 64
-"""Sources of a batch."""
-
-BATCH_CUT = 256
-"""As in batch.cu: edges of a piece."""
-
-PIECE_BYTES = {4: 24, 8: 32}
-"""Of a BatchPiece, by the bytes of an index."""
+from .layouts import BATCH_CUT, MOST_SEARCHES, BatchPiece, Control
+from .paths import COPIES_AN_ENTRY, STATE, Run, Schedule, buckets, deep, entry_bytes, step_of, width_of
 
 MEANS, FEW = 3.0, 1 << 16
 """Mean weights in Δ, where none is given, and edges of a step below which the threshold is raised."""
@@ -55,7 +46,7 @@ def paths_need(A: CSR, k: int) -> int:
         return copies_need(A, k)
     turned = Sizes.of(A, "cuda").turn(1) if not has_columns(A) and has_room_for_columns(A) else 0
     looked = looking_takes(A) if not A.keeps(ESSENTIAL) and will_look(A, k) else 0
-    pieces = (n + A.nnz // BATCH_CUT) * PIECE_BYTES[index.itemsize]
+    pieces = (n + A.nnz // BATCH_CUT) * BatchPiece.nbytes(I=index)
     return n * (16 + row_width(k) * A.dtype.itemsize) + pieces + max(turned, looked)
 
 
@@ -76,12 +67,12 @@ def row_width(k: int) -> int:
     return 32 if k <= 32 else 64
 
 
-@bellman_ford.batch.implement(CSR, "cuda", most=AT_ONCE, needs=paths_need)
+@bellman_ford.batch.implement(CSR, "cuda", most=MOST_SEARCHES, needs=paths_need)
 def _bellman_ford(A: CSR, sources: list[int], rows: Any, s: Semiring, until: Until) -> Any:
     return solve(A, sources, rows[0], s, until, s == MinPlus)
 
 
-@delta_stepping.batch.implement(CSR, "cuda", most=AT_ONCE, needs=paths_need)
+@delta_stepping.batch.implement(CSR, "cuda", most=MOST_SEARCHES, needs=paths_need)
 def _delta_stepping(A: CSR, sources: list[int], rows: Any, s: Semiring, until: Until, *, delta: Any = None) -> Any:
     return solve(A, sources, rows[0], s, until, True, delta)
 
@@ -92,7 +83,7 @@ def solve(
     """Write the distances from each source to a row of d, each beyond the limit or not."""
     if gains_by_length(A, s):
         return Unsuited("a path may be better for being longer")
-    if why := too_large(A):
+    if why := kernels.too_large(A):
         return why
     side_by_side = in_copies(A, len(sources))
     state = None if side_by_side else along_essential(A, sources, d, s, until, delta)
@@ -103,7 +94,7 @@ def solve(
             state = run_copies(begin_copies(A, sources, d, s, how, limit=until.limit))
         else:
             state = run_batch(A, sources, d, s, until, width, few)
-    return None if state[STATE["saturated"]] else Exact(d)
+    return None if state[Control.word("saturated")] else Exact(d)
 
 
 def along_essential(A: CSR, sources: list[int], d: Array, s: Semiring, until: Until, delta: Any) -> Any:
@@ -145,7 +136,7 @@ def begin_copies(A: CSR, sources: list[int], d: Array, s: Semiring, how: Schedul
 def run_copies(run: Run) -> Any:
     """The last state of the kernel."""
     run.go_on()
-    facts(kernel="copies", delta=run.how.width, **{name: int(run.state[word]) for name, word in STATE.items()})
+    facts(kernel="copies", delta=run.how.width, **Control.read(run.state, *STATE))
     return run.state
 
 
@@ -155,11 +146,11 @@ def run_batch(A: CSR, sources: list[int], d: Array, s: Semiring, until: Until, w
     k = kernels.path("batch", s, A.dtype, types_of(A))
     row, zero, one = row_width(count), s.zero(A.dtype), s.unit(A.dtype)
     apart, active = cp.empty(n * row, A.dtype), cp.empty(n, np.uint64)
-    pieces = cp.empty((n + A.nnz // BATCH_CUT) * PIECE_BYTES[A.indptr.dtype.itemsize], np.uint8)
+    pieces = cp.empty((n + A.nnz // BATCH_CUT) * BatchPiece.nbytes(I=A.indptr.dtype), np.uint8)
     pulls = has_columns(A) or has_room_for_columns(A)
     columns = _columns(A, k) if pulls else (kernels.NULL,) * 4
     frontier = cp.empty(n, np.uint64) if pulls else kernels.NULL
-    control, starts = cp.empty(CONTROL_WORDS, np.uint64), cp.asarray(np.array(sources, np.int64))
+    control, starts = cp.empty(Control.words, np.uint64), cp.asarray(np.array(sources, np.int64))
     size, across = np.int64(n), np.int32(row)
     first = zero if width is None else one
     k.plain("begin_batch", n * row, (control, size, across, apart, active, one, first))
@@ -174,7 +165,7 @@ def run_batch(A: CSR, sources: list[int], d: Array, s: Semiring, until: Until, w
     arguments = (control, *rows, *columns, size, apart, across, active, frontier, pieces, *steering)
     state = k.stepwise("batch", n + 4 * A.nnz, arguments, control)()
     k.plain("turn_distances", n * row // 4, (size, np.int32(count), across, apart, d))
-    facts(kernel="batch", delta=width, **{name: int(state[word]) for name, word in STATE.items()})
+    facts(kernel="batch", delta=width, **Control.read(state, *STATE))
     return state
 
 

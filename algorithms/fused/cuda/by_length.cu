@@ -10,26 +10,13 @@ struct ByLane {
     __device__ __forceinline__ int size() const { return 1; }
     __device__ __forceinline__ void wait() const {}
     template <class V> __device__ __forceinline__ V sum(V own) const { return own; }
-    __device__ __forceinline__ int most(int own) const { return own; }
 };
 
 struct ByWarp {
     __device__ __forceinline__ int rank() const { return lane_number(); }
     __device__ __forceinline__ int size() const { return 32; }
     __device__ __forceinline__ void wait() const { __syncwarp(); }
-    template <class V> __device__ __forceinline__ V sum(V own) const {
-#pragma unroll
-        for (int distance = 16; distance > 0; distance /= 2) own += __shfl_xor_sync(WARP, own, distance);
-        return own;
-    }
-    __device__ __forceinline__ int most(int own) const {
-#pragma unroll
-        for (int distance = 16; distance > 0; distance /= 2) {
-            const int there = __shfl_xor_sync(WARP, own, distance);
-            if (there > own) own = there;
-        }
-        return own;
-    }
+    template <class V> __device__ __forceinline__ V sum(V own) const { return sum_of_warp(own); }
 };
 
 struct ByBlock {
@@ -41,13 +28,6 @@ struct ByBlock {
         put(ByWarp{}.sum(own));
         V all = 0;
         for (int warp = 0; warp < (int)blockDim.x / 32; ++warp) all += (V)of_warp[warp];
-        return all;
-    }
-    __device__ __forceinline__ int most(int own) const {
-        put(ByWarp{}.most(own));
-        int all = (int)of_warp[0];
-        for (int warp = 1; warp < (int)blockDim.x / 32; ++warp)
-            if ((int)of_warp[warp] > all) all = (int)of_warp[warp];
         return all;
     }
     template <class V> __device__ __forceinline__ void put(V own) const {

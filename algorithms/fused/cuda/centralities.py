@@ -22,37 +22,35 @@ from semiring.vectors import shares
 from semiring.verbs.explanation import facts
 from semiring.verbs.registry import Unsuited
 
-from . import kernels
-from .graphs import rows_of, too_large
+from . import kernels, layouts
+from .graphs import rows_of
+from .layouts import LONG, BetweennessControl, CoresControl, RowPiece, Seen
 from .paths import step_of
-
-CORES_WORDS, THROUGH_WORDS = 4, 8
-"""Of 8 bytes, in CoresControl and ThroughControl."""
 
 PAIRS = 1 << 27
 """Of a source and a vertex, looked at together, 32 bytes each."""
 
-LONG = 256
-"""As in pieces.cu: edges of a piece of a column."""
-
-PIECE_WORDS = 3
-"""Of an index's bytes, in a Piece of pieces.cu."""
-
 FLOAT_INF = np.array(np.inf).view(np.uint64)
 """What no round has moved yet, as RanksControl has it."""
 
-KINDS = {"bool": 0, "int32": 1, "int64": 2, "float32": 3, "float64": 4}
-"""As in ranks.cu: kinds of weights."""
+KINDS = {
+    "bool": layouts.BOOL_WEIGHTS,
+    "int32": layouts.INT32_WEIGHTS,
+    "int64": layouts.INT64_WEIGHTS,
+    "float32": layouts.FLOAT32_WEIGHTS,
+    "float64": -1,
+}
+"""Kinds of weights."""
 
 
 @core_number.implement(CSR, "cuda")
 def _core_number(A: CSR, symmetrize: bool) -> Array | Unsuited:
     S: Any = compressed(undirected_pattern(A, symmetrize), 0)
-    if why := too_large(S):
+    if why := kernels.too_large(S):
         return why
     cp, n = cupy(), S.nrows
     k = kernels.pattern("cores", types_of(S))
-    control, core, marks = cp.empty(CORES_WORDS, np.uint64), cp.empty(n, np.int32), cp.empty(n, bool)
+    control, core, marks = cp.empty(CoresControl.words, np.uint64), cp.empty(n, np.int32), cp.empty(n, bool)
     most = (isqrt(4 * S.nnz + 1) - 1) // 2  # a core of k has k + 1 vertices with k edges
     k.plain("start_cores", n, (control, S.indptr, np.int64(n), np.int32(most), core, marks))
     state = k.stepwise("cores", n + S.nnz, (control, S.indptr, S.indices, np.int64(n), core, marks), control)()
@@ -62,19 +60,19 @@ def _core_number(A: CSR, symmetrize: bool) -> Array | Unsuited:
 
 @pagerank.implement(CSR, "cuda")
 def _pagerank(A: CSR, v: Any, alpha: float, enough: float, max_iter: int) -> Array | Unsuited | None:
-    if why := too_large(A):
+    if why := kernels.too_large(A):
         return why
     cp, n = cupy(), A.nrows
     columns: Any = by_columns(A)
     index = columns.indptr.dtype
-    k = kernels.pattern("ranks", types_of(columns))
+    k = kernels.pattern("pagerank", types_of(columns))
     leaving = weight_leaving(A)
     x, share = cp.full(n, 1 / n), alpha * shares(leaving)
     jump, every = (v, 1) if isinstance(v, cp.ndarray) else (cp.full(1, v), 0)
     most = 2 * (A.nnz // LONG) + 1
-    pieces, sums = cp.empty(most * PIECE_WORDS * index.itemsize, np.uint8), cp.empty(most)
+    pieces, sums = cp.empty(most * RowPiece.nbytes(I=index), np.uint8), cp.empty(most)
     count = cp.zeros(1, np.uint64)
-    seen = cp.zeros((2, kernels.MOST_BLOCKS, 2))
+    seen = cp.zeros((2, kernels.MOST_BLOCKS, Seen.words))
     seen[0, 0, 0] = (leaving == 0).sum() / n
     control = cp.asarray(np.array([0, 0, FLOAT_INF], np.uint64))
     k.plain("list_long_columns", n, (columns.indptr, np.int64(n), pieces, count))
@@ -82,19 +80,19 @@ def _pagerank(A: CSR, v: Any, alpha: float, enough: float, max_iter: int) -> Arr
     rule = np.int64(n), np.float64(alpha), np.float64(enough)
     shared = share, leaving, jump, k.index(every), x, x * share, cp.empty(n)
     arguments = (control, columns.indptr, columns.indices, *weights, *rule, *shared, pieces, count, sums, seen)
-    state = k.stepwise("ranks", n + A.nnz, arguments, control, max_iter)()
-    facts(kernel="ranks", rounds=int(state[1]))
+    state = k.stepwise("pagerank", n + A.nnz, arguments, control, max_iter)()
+    facts(kernel="pagerank", rounds=int(state[1]))
     return x if state[0] >> np.uint64(32) else None
 
 
 @betweenness_centrality.implement(CSR, "cuda")
 def _betweenness(A: CSR, sources: list[int], weighted: bool, endpoints: bool) -> Array | Unsuited:
-    if why := too_large(A):
+    if why := kernels.too_large(A):
         return why
     cp, n = cupy(), A.nrows
     counted = has_weights(A, weighted)
     dtype = A.dtype if counted else np.dtype(np.int32)
-    k = kernels.path("through", MinPlus, dtype, types_of(A))
+    k = kernels.path("betweenness", MinPlus, dtype, types_of(A))
     columns: Any = by_columns(A)
     total, lengths = cp.zeros(n), (cp.ones(1, dtype), k.index(0))
     edges = [
@@ -124,11 +122,11 @@ def rounds_of(A: CSR, d: Array, sources: list[int]) -> Any:
 def add_through(k: kernels.Kernels, edges: Any, d: Array, rounds: Any, ends: bool, total: Array) -> None:
     """Add to `total` the sums over the sources of which `d` (k, n) has the distances."""
     cp, (count, n) = cupy(), d.shape
-    control, waiting = cp.zeros(THROUGH_WORDS, np.uint64), cp.empty(d.size, np.int32)
+    control, waiting = cp.zeros(BetweennessControl.words, np.uint64), cp.empty(d.size, np.int32)
     order, begins = cp.empty(d.size, np.uint32), cp.empty(n + 2, np.uint32)
     paths, through = cp.zeros(d.size), cp.zeros(d.size)
     sizes = np.uint32(n), np.uint32(count)
     made = waiting, order, begins, paths, through
-    state = k.stepwise("through", d.size, (control, *edges[0], *edges[1], *sizes, d, rounds, *made), control)()
+    state = k.stepwise("betweenness", d.size, (control, *edges[0], *edges[1], *sizes, d, rounds, *made), control)()
     k.plain("add_through", n, (*sizes, d, through, MinPlus.unit(d.dtype), np.bool_(ends), total))
-    facts(kernel="through", steps=int(state[1]))
+    facts(kernel="betweenness", steps=int(state[1]))

@@ -8,8 +8,6 @@
 // [1] M. Sutton, T. Ben-Nun, A. Barak, Optimizing parallel graph connectivity computation via subgraph sampling,
 //     IPDPS 2018.
 
-constexpr int SAMPLE = 1024;
-
 // Every vertex under its first edges' ends.
 extern "C" __global__ void link_first(const I* __restrict__ indptr, const J* __restrict__ indices, long long n, int edges,
                                       I* parent) {
@@ -19,17 +17,17 @@ extern "C" __global__ void link_first(const I* __restrict__ indptr, const J* __r
     }
 }
 
-// The root that most of a sample have. One block of SAMPLE threads.
+// The root that most of a sample have. One block of GIANT_SAMPLE threads.
 extern "C" __global__ void find_giant(long long n, const I* parent, I* giant) {
-    __shared__ I root[SAMPLE];
+    __shared__ I root[GIANT_SAMPLE];
     __shared__ unsigned long long best;
     if (threadIdx.x == 0) best = 0;
-    I v = (I)((unsigned long long)n * (2 * threadIdx.x + 1) / (2 * SAMPLE));
+    I v = (I)((unsigned long long)n * (2 * threadIdx.x + 1) / (2 * GIANT_SAMPLE));
     while (parent[v] != v) v = parent[v];
     root[threadIdx.x] = v;
     __syncthreads();
     unsigned int count = 0;
-    for (int i = 0; i < SAMPLE; ++i) count += root[i] == v;
+    for (int i = 0; i < GIANT_SAMPLE; ++i) count += root[i] == v;
     atomicMax(&best, (unsigned long long)count << 32 | threadIdx.x);
     __syncthreads();
     if ((best & 0xffffffffu) == threadIdx.x) *giant = v;

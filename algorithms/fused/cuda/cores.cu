@@ -10,12 +10,6 @@
 
 static_assert(CORES_THREADS <= MOST_THREADS, "the shared arrays of deal_rows have a place for each thread");
 
-struct CoresControl {
-    unsigned int arrived, done;
-    unsigned long long steps;
-    unsigned int marked[3];
-};
-
 // Degrees, as far as a core may have them: a core of k has k + 1 vertices with k edges.
 extern "C" __global__ void start_cores(CoresControl* control, const I* indptr, long long n, int most, int* core,
                                        bool* marks) {
@@ -138,13 +132,10 @@ extern "C" __global__ void __launch_bounds__(CORES_THREADS, CORES_BLOCKS)
     const auto degree = [=](I v) { return indptr[v + 1] - indptr[v]; };
     for (; step < last_step && !done; ++step) {
         bool fell = false;
-        if (thread_number() == 0) control->marked[(step + 1) % 3] = 0;
         deal_rows(n, marked, degree, [&](const auto& by, long long, I v) {
             fell |= fall(by, indices, indptr[v], indptr[v + 1], v, core, marks);
         });
-        if (fell) control->marked[step % 3] = 1;
-        grid_barrier(&control->arrived);
-        done = now(control->marked + step % 3) == 0;
+        done = !any_of_grid(fell, control->marked, step, &control->arrived);
     }
     if (thread_number() == 0) {
         control->done = done;

@@ -110,12 +110,6 @@ extern "C" __global__ void find_smallest(long long n, const Way* ways, unsigned 
 extern "C" __global__ void values_at(const I* indptr, const J* indices, const T* values, I step, long long count,
                                      const I* rows, const I* columns, T* found) {
     for (long long i = thread_number(); i < count; i += thread_count()) {
-        I low = indptr[rows[i]], high = indptr[rows[i] + 1];
-        while (high - low > 1) {
-            const I middle = low + (high - low) / 2;
-            if (indices[middle] <= columns[i]) low = middle;
-            else high = middle;
-        }
-        found[i] = values[low * step];
+        found[i] = values[place_of(indptr, Indices{indices}, rows[i], columns[i]) * step];
     }
 }

@@ -1,11 +1,5 @@
 // The kernel `deep` of fixpoint.cu: warps that go on from what they have improved.
 
-// An edge as the deep kernel reads it: its end, the end's row, and the bits of a weight of 4 bytes.
-struct Hop {
-    I vertex, start, degree;
-    unsigned int weight;
-};
-
 extern "C" __global__ void record(const I* __restrict__ indptr, const J* __restrict__ indices,
                                   const unsigned int* __restrict__ weights, I value_step, long long nnz,
                                   Hop* __restrict__ hops) {
@@ -15,23 +9,18 @@ extern "C" __global__ void record(const I* __restrict__ indptr, const J* __restr
     }
 }
 
-// A vertex to expand, its value, and its row. Of COPIES of the graph side by side, vertex v of copy c is c * n + v, the rows
-// are those of one, and the degree has c above LENGTH_BITS.
-struct Entry {
-    T value;
-    I vertex, start, degree;
-
-    static constexpr int LENGTH_BITS = 10;
-    __device__ __forceinline__ I length() const { return COPIES ? degree & ((1 << LENGTH_BITS) - 1) : degree; }
-    __device__ __forceinline__ I copy() const { return COPIES ? degree >> LENGTH_BITS : 0; }
-    static __device__ __forceinline__ I packed(I length, I copy) { return COPIES ? length | copy << LENGTH_BITS : length; }
-};
+// An entry's degree. Of COPIES of the graph side by side, vertex v of copy c is c * n + v, the rows are those of one, and the
+// degree has c above LENGTH_BITS.
+constexpr int LENGTH_BITS = 10;
+__device__ __forceinline__ I length_of(I degree) { return COPIES ? degree & ((1 << LENGTH_BITS) - 1) : degree; }
+__device__ __forceinline__ I copy_of(I degree) { return COPIES ? degree >> LENGTH_BITS : 0; }
+__device__ __forceinline__ I packed(I length, I copy) { return COPIES ? length | copy << LENGTH_BITS : length; }
 
 constexpr int DEEP_WARPS = DEEP_THREADS / 32;
 constexpr int RING = sizeof(Entry) > 16 ? 32 : 64;  // entries that a warp's queue holds
 constexpr int LANES = 4;   // of a warp that relax the edges of an entry
 constexpr int AT_A_TIME = 32 / LANES;
-constexpr int LONG_ROW = 512, CHUNK = 64;  // edges of a row that is dealt out in chunks, and of a chunk
+constexpr int LONG_ROW = 512;  // edges of a row that is dealt out in chunks
 constexpr int LONGEST = 256;  // rounds after which a warp keeps nothing for itself
 constexpr int LONELY = 32, PATIENCE = 16;  // of a step with so few entries a warp goes on for so many times the rounds
 
@@ -80,12 +69,10 @@ struct Queue {
                             from_lane(entry.degree, owner)};
             const I own = COPIES ? from_lane(copy, owner) : 0;
             const I chunks = row.degree / CHUNK + (row.degree % CHUNK != 0);
-            unsigned long long base = 0;
-            if (lane_number() == 0) base = atomicAdd(counter, (unsigned long long)chunks);
-            base = from_lane(base, 0);
+            const unsigned long long base = places_for((unsigned int)chunks, counter);
             for (I i = lane_number(); i < chunks; i += 32) {
                 const I rest = row.degree - i * CHUNK;
-                const I length = Entry::packed(rest < CHUNK ? rest : CHUNK, own);
+                const I length = packed(rest < CHUNK ? rest : CHUNK, own);
                 put(base + i, {row.value, row.vertex, row.start + i * CHUNK, length});
             }
         }
@@ -107,9 +94,7 @@ struct Ring {
     }
     __device__ __forceinline__ void empty(const Queue& rest) {
         if (count == 0) return;
-        unsigned long long base = 0;
-        if (lane_number() == 0) base = atomicAdd(rest.counter, (unsigned long long)count);
-        base = from_lane(base, 0);
+        const unsigned long long base = places_for(count, rest.counter);
         for (int i = lane_number(); i < count; i += 32) rest.put(base + i, slots[(head + i) % RING]);
         count = 0;
         __syncwarp();
@@ -127,7 +112,7 @@ __device__ __forceinline__ void expand(const Hops& g, I n, T* d, Ring& ring, con
     expanded += taken;
     __syncwarp();
     const T had = now(d + entry.vertex);
-    const I length = entry.length(), first = entry.copy() * n;
+    const I length = length_of(entry.degree), first = copy_of(entry.degree) * n;
     for (I k = lane_number() % LANES; __any_sync(WARP, k < length); k += LANES) {
         bool improved = k < length;
         const I place = entry.start + (improved ? k : 0);
@@ -148,7 +133,7 @@ __device__ __forceinline__ void expand(const Hops& g, I n, T* d, Ring& ring, con
         improved = improved && hop.degree > 0;
         const bool near = improved && no_worse(t, threshold) && hop.degree <= LONG_ROW;
         if (improved && !near) activate(rest.active, x);
-        ring.add_where(near, {t, x, hop.start, Entry::packed(hop.degree, entry.copy())}, rest);
+        ring.add_where(near, {t, x, hop.start, packed(hop.degree, copy_of(entry.degree))}, rest);
     }
 }
 
@@ -238,7 +223,7 @@ extern "C" __global__ void __launch_bounds__(DEEP_THREADS, DEEP_BLOCKS)
                     __syncwarp();  // for what does not fit becomes active again
                     const bool is_long = near && entry.degree > LONG_ROW;
                     rest.put_chunks(is_long, entry, copy);
-                    if (!is_long) entry.degree = Entry::packed(entry.degree, copy);
+                    if (!is_long) entry.degree = packed(entry.degree, copy);
                     ring.add_where(near && !is_long, entry, rest);
                 }
             }

@@ -26,28 +26,8 @@
 //     paths, IPDPS 2014.
 // [2] K. Wang, D. Fussell, C. Lin, A fast work-efficient SSSP algorithm for GPUs, PPoPP 2021.
 
-// A T in a place of eight bytes.
-union Slot {
-    T value;
-    unsigned long long bits;
-};
-
-// What survives a launch. Numbers that a step adds to come in threes, taken in turns: one is read, one written, one
+// `Control` survives a launch. Numbers that a step adds to come in threes, taken in turns: one is read, one written, one
 // cleared.
-struct Control {
-    unsigned int arrived, done;
-    unsigned long long steps, edges, pulls, thresholds;  // edges: deep: expanded vertices
-    unsigned long long queue[3];  // wide: edges and vertices of the frontier; deep: entries
-    Slot nearest[3];              // the best active value
-    Slot threshold;
-    unsigned long long before;    // edges of the step before
-    unsigned long long saturated; // has a finite product become the zero?
-    unsigned long long scanned;   // deep: did the step before look for active vertices?
-    unsigned long long doublings; // of the width
-    unsigned long long since[2];  // deep: steps and entries since the last change of the threshold
-    unsigned long long crowded;   // deep: has it stopped for a step of too many entries?
-    unsigned long long calm;      // wide: has it stopped after many steps of few edges?
-};
 
 // The bound beyond which nothing was asked for: the limit, or what the target has, if that is better.
 __device__ __forceinline__ T bound_now(const T* d, T limit, I target) {
@@ -71,6 +51,14 @@ __device__ __forceinline__ void fold_into(Slot* slot, T value) {
 
 __device__ __forceinline__ void activate(unsigned int* active, I v) { atomicOr(active + v / 32, 1u << (v % 32)); }
 
+// The control before the first step.
+[[maybe_unused]] __device__ __forceinline__ void start(Control* control, T one, T threshold) {
+    *control = Control{};
+    control->nearest[0].value = one;
+    control->nearest[1].value = control->nearest[2].value = ZERO;
+    control->threshold.value = threshold;
+}
+
 // The state before the first step: d = e_source, or d as it is where there is no source; active where it has a value.
 extern "C" __global__ void begin(Control* control, long long n, T* d, unsigned int* active, long long source, T one,
                                  T threshold) {
@@ -81,10 +69,7 @@ extern "C" __global__ void begin(Control* control, long long n, T* d, unsigned i
         if (lane_number() == 0) active[first / 32] = bits;
     }
     if (thread_number() != 0) return;
-    *control = Control{};
-    control->nearest[0].value = one;
-    control->nearest[1].value = control->nearest[2].value = ZERO;
-    control->threshold.value = threshold;
+    start(control, one, threshold);
 }
 
 // Distances that are levels: -1 for what was not reached.

@@ -13,17 +13,6 @@
 //
 // Traffic: the matrix once for `first`, and the columns once for each listing; 16 bytes for a listed edge and round.
 
-struct Listed {
-    I a, b;
-    unsigned long long key;
-};
-
-struct ForestControl {
-    unsigned int arrived, pad;
-    unsigned long long queue[3];
-    unsigned long long rounds, listed, light, chosen;
-};
-
 __device__ __forceinline__ void choose(unsigned int* chosen, I place) { atomicOr(chosen + place / 32, 1u << (place % 32)); }
 
 // Weights as integers that compare as they do, unsigned. `bits`: of an int32, or of a float32 if `real`.
@@ -106,18 +95,6 @@ template <class Columns> struct Lightest {
     }
 };
 
-// The place of the entry (u, v) in the matrix, which has it.
-template <class Columns>
-__device__ __forceinline__ I place_of(const I* indptr, const Columns& columns, I u, I v) {
-    I low = indptr[u], high = indptr[u + 1];
-    while (high - low > 1) {
-        const I middle = low + (high - low) / 2;
-        if (columns[middle] <= v) low = middle;
-        else high = middle;
-    }
-    return low;
-}
-
 // List the edges u < v whose trees differ, of weights on one side of the threshold.
 template <class Columns> struct ListBetween {
     static constexpr int AT_ONCE = 4;
@@ -127,7 +104,7 @@ template <class Columns> struct ListBetween {
     bool real, heavy;
     unsigned int threshold;  // the first weight that is heavy
     const I* tree;
-    Listed* list;
+    ForestEdge* list;
     unsigned long long* counter;
     Offers offers;
     I u, of_u;
@@ -138,7 +115,7 @@ template <class Columns> struct ListBetween {
     }
     __device__ __forceinline__ void edges(const int* owner, const I* place, const bool* inside) {
         I x[AT_ONCE], a[AT_ONCE], b[AT_ONCE];
-        unsigned int w[AT_ONCE], all[AT_ONCE], count = 0;
+        unsigned int w[AT_ONCE];
         bool wanted[AT_ONCE];
 #pragma unroll
         for (int j = 0; j < AT_ONCE; ++j) {
@@ -160,23 +137,13 @@ template <class Columns> struct ListBetween {
             else b[j] = wanted[j] ? tree[x[j]] : 0;
         }
 #pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) {
-            wanted[j] = wanted[j] && (heavy ? w[j] >= threshold : a[j] != b[j]);
-            all[j] = __ballot_sync(WARP, wanted[j]);
-            count += __popc(all[j]);
-        }
-        if (count == 0) return;
-        unsigned long long base = places_for(count, counter);
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) {
-            if (wanted[j]) {
-                const unsigned long long key = (unsigned long long)w[j] << 32 | (unsigned int)place[j];
-                list[base + __popc(all[j] & lanes_below())] = {a[j], b[j], key};
-                offers.make(a[j], key);
-                offers.make(b[j], key);
-            }
-            base += __popc(all[j]);
-        }
+        for (int j = 0; j < AT_ONCE; ++j) wanted[j] = wanted[j] && (heavy ? w[j] >= threshold : a[j] != b[j]);
+        append(wanted, counter, [&](int j, unsigned long long at) {
+            const unsigned long long key = (unsigned long long)w[j] << 32 | (unsigned int)place[j];
+            list[at] = {a[j], b[j], key};
+            offers.make(a[j], key);
+            offers.make(b[j], key);
+        });
     }
 };
 
@@ -267,7 +234,7 @@ template <class Columns>
 __device__ __forceinline__ void grow_forest(ForestControl* control, const I* indptr, const Columns columns,
                                             const int* weights, I step, bool real, I n, I nnz, unsigned int light,
                                             I* tree, unsigned long long* best_a, unsigned long long* best_b,
-                                            Listed* list, Listed* other, unsigned int* chosen, unsigned int* of_block,
+                                            ForestEdge* list, ForestEdge* other, unsigned int* chosen, unsigned int* of_block,
                                             I* places, I* rows, I* ends, int* taken) {
     Lightest<Columns> lightest{columns, weights, step, real, best_a, 0, 0};
     deal_all_edges(indptr, n, nnz, lightest);
@@ -301,7 +268,7 @@ __device__ __forceinline__ void grow_forest(ForestControl* control, const I* ind
             ++rounds;
             // Take the lightest edge of every tree.
             for (unsigned long long i = thread_number(); i < count; i += thread_count()) {
-                const Listed edge = list[i];
+                const ForestEdge edge = list[i];
                 best_then[edge.a] = best_then[edge.b] = ~0ull;
                 if (best[edge.a] != edge.key && best[edge.b] != edge.key) continue;
                 choose(chosen, (I)(unsigned int)edge.key);
@@ -313,21 +280,18 @@ __device__ __forceinline__ void grow_forest(ForestControl* control, const I* ind
             // What is left of the list, by the new trees, is offered to them.
             Offers offers{best_then, 0, (I)-1};
             for (unsigned long long first = thread_number() - lane_number(); first < count; first += thread_count()) {
-                Listed edge{0, 0, 0};
-                const bool here = first + lane_number() < count;
-                if (here) {
+                ForestEdge edge{0, 0, 0};
+                if (first + lane_number() < count) {
                     edge = list[first + lane_number()];
                     edge.a = root_of(tree, edge.a);
                     edge.b = root_of(tree, edge.b);
                 }
-                const bool left = here && edge.a != edge.b;
-                const unsigned int all = __ballot_sync(WARP, left);
-                if (all == 0) continue;
-                const unsigned long long base = places_for(__popc(all), control->queue + slot);
-                if (!left) continue;
-                other[base + __popc(all & lanes_below())] = edge;
-                offers.make(edge.a, edge.key);
-                offers.make(edge.b, edge.key);
+                const bool left[] = {edge.a != edge.b};
+                append(left, control->queue + slot, [&](int, unsigned long long place) {
+                    other[place] = edge;
+                    offers.make(edge.a, edge.key);
+                    offers.make(edge.b, edge.key);
+                });
             }
             grid_barrier(&control->arrived);
             count = now(control->queue + slot);

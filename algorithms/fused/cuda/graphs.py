@@ -33,7 +33,8 @@ from semiring.verbs.explanation import explained, facts
 from semiring.verbs.registry import Unsuited
 
 from . import kernels
-from .beyond import (
+from .layouts import BY_RULE, GIANT_SAMPLE, PULL, ForestControl, ForestEdge, SearchControl, StrongControl
+from .out_of_core import (
     PATTERN_COLUMNS,
     WINDOW,
     beyond,
@@ -44,22 +45,14 @@ from .beyond import (
     room,
     turned_outside,
 )
+from .out_of_core_msf import forest_in_one_pass
 from .paths import BEGUN, HOPS, as_vertices, begin_ahead, deep, fixpoint, mark_unreached, may_be_deep, narrow, step_of
 from .staging import staged
-from .stream import forest_in_one_pass
 
-SEARCH_WORDS = 11
-STRONG_WORDS = 15
-FOREST_WORDS = 8
-"""Of 8 bytes, in SearchControl, StrongControl and ForestControl."""
-
-MOST_ENTRIES = 2**32 - 1
-"""Edges are counted in 32 bits."""
-
-LIKELY = {False: ("rest", "strong", "search"), True: ("components",)}
+LIKELY = {False: ("scc_coloring", "strong", "search"), True: ("components",)}
 """Units of strong components, and of weak ones."""
 
-CHOICES = {"auto": 0, "push": 1, "pull": 2}
+CHOICES = {"auto": BY_RULE, "push": 1, "pull": PULL}
 MOST_LEVELS = 256
 """Levels after which a search begins anew as shortest paths, which do not take a step for each."""
 
@@ -87,13 +80,6 @@ LIGHTEST: Fact[Any] = Fact("the lightest part of the edges")
 RANKS: Fact[Array] = Fact("ranks of weights")
 
 
-def too_large(A: CSR | CompressedCSR) -> Unsuited | None:
-    """What to answer for a matrix whose edges cannot be counted."""
-    if A.nnz <= MOST_ENTRIES and A.nrows <= MOST_ENTRIES // 2:
-        return None
-    return Unsuited(f"it counts edges in 32 bits, and there are {A.nnz:,}")
-
-
 def rows_of(A: Any) -> Rows:
     """The pattern of compressed rows."""
     return A.indptr, A.indices
@@ -117,8 +103,8 @@ def turning(A: CSR) -> list[compile.Unit]:
 def searched(
     A: CSR, source: int, outside: Array | None, how: Direction, deepest: int | None, return_parents: bool
 ) -> tuple[Array, Array | None] | Unsuited:
-    if too_large(A):
-        return Unsuited(f"it counts edges in 32 bits, and there are {A.nnz:,}")
+    if why := kernels.too_large(A):
+        return why
     level, columns = None, None
     hops_serve = how.choice == "auto" and outside is None and deepest is None and narrow(A)
     goes_deep = hops_serve and may_be_deep(A)
@@ -137,9 +123,10 @@ def searched(
         mask = kernels.NULL if outside is None else outside
         k.plain("start_search", A.nrows, (s.control, np.int64(A.nrows), np.int64(A.nnz), mask, np.int64(source), level))
         state = s.launch(MOST_LEVELS if hops_serve else None)()
-        facts(kernel="search", levels=int(state[1]), pulled=int(state[2]), alpha=how.alpha, beta=how.beta)
+        told = SearchControl.read(state, "steps", "pulls", "unexplored")
+        facts(kernel="search", levels=told["steps"], pulled=told["pulls"], alpha=how.alpha, beta=how.beta)
         if columns is None:
-            facts(**crossed(A, A.nnz - int(state[3]), A.indices))
+            facts(**crossed(A, A.nnz - told["unexplored"], A.indices))
         if hops_serve and not state[0] >> np.uint64(32):
             level = levels_by_hops(A, source, turns=True)
         if outside is not None:
@@ -172,7 +159,7 @@ class Search:
     ) -> None:
         cp = cupy()
         n, index_type = level.size, rows[0].dtype
-        self.k, self.work, self.control = k, n + nnz, cp.empty(SEARCH_WORDS, np.uint64)
+        self.k, self.work, self.control = k, n + nnz, cp.empty(SearchControl.words, np.uint64)
         self.lists = [cp.empty(n, index_type) for _ in range(2)]
         bits = [cp.empty(-(-n // 32), np.uint32) for _ in range(2)] if columns is not None else [kernels.NULL] * 2
         choice = np.int32(CHOICES[how.choice] if columns is not None else CHOICES["push"])
@@ -201,7 +188,7 @@ def parents(A: CSR, columns: Rows | None, level: Array) -> Array:
 
 @bfs_order.implement(CSR, "cuda")
 def _bfs_order(A: CSR, source: int, both_ways: bool) -> tuple[Array, Array] | Unsuited:
-    from .queues import queued
+    from .bfs_order import queued
 
     return queued(A, source, both_ways)
 
@@ -211,8 +198,8 @@ def _bfs_order(A: CSR, source: int, both_ways: bool) -> tuple[Array, Array] | Un
 
 @scc.implement(CSR, "cuda")
 def strong_components_of(A: CSR, weak: bool) -> Array | Unsuited:
-    if not weak and too_large(A):
-        return Unsuited(f"it counts edges in 32 bits, and there are {A.nnz:,}")
+    if not weak and (why := kernels.too_large(A)):
+        return why
     begin_components(A, weak)
     symmetric = both_ways(A, reads=not weak)
     if weak or symmetric:
@@ -255,7 +242,7 @@ def connected(A: CSR, both_ways: bool) -> Array:
         giant = cp.empty(1, index_type)
         k.plain("link_first", n, (*rows, np.int64(n), np.int32(LINKED_FIRST), label))
         k.plain("flatten", n, (np.int64(n), label))
-        k.plain("find_giant", 1, (np.int64(n), label, giant), threads=1024)
+        k.plain("find_giant", 1, (np.int64(n), label, giant), threads=GIANT_SAMPLE)
     k.plain("link_rest", n + A.nnz, (*rows, *sizes, giant, label))
     k.plain("flatten", n, (np.int64(n), label))
     return label
@@ -267,7 +254,7 @@ def strong(A: CSR) -> Array:
     n, index_type = A.nrows, A.indptr.dtype
     k, searches_of = kernels.pattern_of(A, "strong"), kernels.pattern_of(A, "search")
     rows, columns = rows_of(A), columns_of(A)
-    label, control = cp.empty(n, index_type), cp.empty(STRONG_WORDS, np.uint64)
+    label, control = cp.empty(n, index_type), cp.empty(StrongControl.words, np.uint64)
     forward, backward = cp.empty(n, np.int32), cp.empty(n, np.int32)
     size, work = np.int64(n), n + A.nnz
     k.plain("start_strong", n, (control, size, label))
@@ -280,16 +267,18 @@ def strong(A: CSR) -> Array:
     part, *colours = (cp.empty(n, np.uint64) for _ in range(3))
     own = label, forward, backward, part, *colours
     arguments = (control, *controls, np.uint64(LEVELS), *rows, *columns, size, *own, *there.lists)
-    rest = kernels.pattern_of(A, "rest").stepwise("rest", work, arguments, control)
+    rest = kernels.pattern_of(A, "scc_coloring").stepwise("scc_coloring", work, arguments, control)
     state = control.get()
     over = bool(state[0] >> np.uint64(32))
     ends = [search() for search in searches] if explained() or not over else None
     if not over:  # a search, or the colours, had more steps than a launch
         state = rest()
     if ends is not None:
-        facts(levels=[int(end[1]) for end in ends], pulled=[int(end[2]) for end in ends])
-    known = {"passes_of_colours": 1, "trims": 4, "rounds_of_colours": 5, "vertices_coloured": 6}
-    facts(method="trim, two searches, colours", **{name: int(state[word]) for name, word in known.items()})
+        told = [SearchControl.read(end, "steps", "pulls") for end in ends]
+        facts(levels=[each["steps"] for each in told], pulled=[each["pulls"] for each in told])
+    known = StrongControl.read(state, "passes", "trims", "rounds", "left_to_colour")
+    facts(method="trim, two searches, colours", passes_of_colours=known["passes"], trims=known["trims"])
+    facts(rounds_of_colours=known["rounds"], vertices_coloured=known["left_to_colour"])
     return label
 
 
@@ -305,7 +294,7 @@ def strong_by_rows(A: CSR) -> Array | None:
     successors does. An edge is looked at until one is found, pass after pass; each pass is over those still waiting.
     """
     cp, n, index_type = cupy(), A.nrows, A.indptr.dtype
-    k, searches_of = kernels.pattern_of(A, "back"), kernels.pattern_of(A, "search")
+    k, searches_of = kernels.pattern_of(A, "reverse_reach"), kernels.pattern_of(A, "search")
     lengths: Any = cp.diff(A.indptr)
     pivot, level = int(lengths.argmax()), cp.empty(n, np.int32)
     search = Search(searches_of, rows_of(A), None, A.nnz, level, Direction())
@@ -316,7 +305,7 @@ def strong_by_rows(A: CSR) -> Array | None:
     leads[pivot] = True
     waiting: Any = cp.flatnonzero((level > 0) & (lengths > 0)).astype(index_type)
     del search, level
-    edges, passes = A.nnz - int(state[3]), 0
+    edges, passes = A.nnz - int(state[SearchControl.word("unexplored")]), 0
     while waiting.size:
         edges, passes = edges + int(lengths[waiting].sum(dtype=np.int64)), passes + 1
         if edges > MOST_READ * A.nnz:
@@ -386,7 +375,7 @@ def forest_of(A: Any, symmetrize: bool, with_labels: bool) -> tuple[COO, Array |
         return Unsuited("its columns lie together, and rows are asked for first")
     if A.nnz == 0:
         return Unsuited("there is nothing to do")
-    if not (too_large(A) or beyond(A)) and has_room(A, *ROOM[A.keeps(SYMMETRIC, False)], may_fail=True):
+    if not (kernels.too_large(A) or beyond(A)) and has_room(A, *ROOM[A.keeps(SYMMETRIC, False)], may_fail=True):
         with suppress(MemoryError):
             return forest_in_memory(A, symmetrize, with_labels)
     grown = forest_in_one_pass(A, symmetrize, with_labels)
@@ -406,9 +395,9 @@ def forest_in_memory(A: Any, symmetrize: bool, with_labels: bool) -> tuple[COO, 
     columns = (A.words, A.bases, A.starts) if packed else (A.indices,)
     weights, real, step = comparable(A, k)
     light = A.keep(LIGHTEST, lambda: lightest_part(weights, A.nnz, n, real))
-    tree, control = cp.empty(n, index_type), cp.empty(FOREST_WORDS, np.uint64)
+    tree, control = cp.empty(n, index_type), cp.empty(ForestControl.words, np.uint64)
     best = [cp.empty(n, np.uint64) for _ in range(2)]
-    listed = [cp.empty((A.nnz // 2 + 1) * listed_bytes(index_type), np.uint8) for _ in range(2)]
+    listed = [cp.empty((A.nnz // 2 + 1) * ForestEdge.nbytes(I=index_type), np.uint8) for _ in range(2)]
     chosen, of_block = cp.empty(-(-A.nnz // 32), np.uint32), cp.empty(kernels.MOST_BLOCKS, np.uint32)
     places, starts, ends = (cp.empty(n, index_type) for _ in range(3))
     taken = cp.empty(n, np.int32)
@@ -418,8 +407,8 @@ def forest_in_memory(A: Any, symmetrize: bool, with_labels: bool) -> tuple[COO, 
     arguments = control, *graph, tree, *best, *listed, chosen, of_block, *found
     k.persistent("forest_packed" if packed else "forest", n + A.nnz, arguments)
     state = control.get()
-    edges = int(state[7])
-    facts(rounds=int(state[4]), listed=int(state[5]), light=int(state[6]))
+    edges = int(state[ForestControl.word("chosen")])
+    facts(**ForestControl.read(state, "rounds", "listed", "light"))
     values = taken[:edges].view(A.dtype) if A.dtype.itemsize == 4 else A.values[places[:edges]]
     F = COO.trusted(starts[:edges], ends[:edges], values, A.shape, 0)
     return F, as_vertices(tree) if with_labels else None
@@ -467,11 +456,6 @@ def lighter(dtype: np.dtype) -> str:
 def merge_text(op: BinaryOp, dtype: np.dtype, index: np.dtype) -> str:
     """The CUDA text that `symmetrized` needs."""
     return step_text(MERGE, index, 4, merge_head(op, dtype, None, both_only=False))
-
-
-def listed_bytes(index_dtype: np.dtype) -> int:
-    """The size of a Listed of forest.cu: two trees and a key."""
-    return 2 * index_dtype.itemsize + 8
 
 
 def comparable(A: CSR | CompressedCSR, k: kernels.Kernels) -> tuple[Array, bool, Any]:

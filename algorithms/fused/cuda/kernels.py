@@ -21,9 +21,12 @@ from formats.arrays import cupy
 from formats.matrix.facts import Fact
 from formats.places import kept_by_place
 from semiring import Semiring
-from semiring.algebra.codegen import Index, counting, index_text, prelude, types_of
+from semiring.algebra.codegen import Index, IndexTypes, counting, index_text, prelude, types_of
 from semiring.algebra.semirings import Law
 from semiring.cuda import compile
+from semiring.verbs.registry import Unsuited
+
+from . import layouts
 
 PATHS = {
     "wide": ("persistent.cu", "order.cu", "fixpoint.cu", "wide.cu"),
@@ -33,27 +36,27 @@ PATHS = {
     "batch": ("persistent.cu", "order.cu", "fixpoint.cu", "batch.cu"),
     "tree": ("persistent.cu", "order.cu", "tree.cu"),
     "cycles": ("persistent.cu", "order.cu", "cycles.cu"),
-    "through": ("persistent.cu", "by_length.cu", "through.cu"),
-    "one_pull": ("persistent.cu", "order.cu", "fixpoint.cu", "one_pull.cu"),
+    "betweenness": ("persistent.cu", "by_length.cu", "betweenness.cu"),
+    "pruned_pull": ("persistent.cu", "order.cu", "fixpoint.cu", "pruned_pull.cu"),
     "strips": ("persistent.cu", "order.cu", "fixpoint.cu", "wide.cu", "strips.cu", "strips_paths.cu"),
 }
 PATTERNS = {
-    "search": ("persistent.cu", "search_control.cu", "search.cu"),
+    "search": ("persistent.cu", "search.cu"),
     "parents": ("persistent.cu", "parents.cu"),
     "searches": ("persistent.cu", "pieces.cu", "searches.cu"),
     "deep_searches": ("persistent.cu", "pieces.cu", "searches.cu"),
     "searches_parents": ("persistent.cu", "pieces.cu", "searches_parents.cu"),
-    "queue": ("persistent.cu", "queue.cu"),
+    "bfs_order": ("persistent.cu", "bfs_order.cu"),
     "components": ("persistent.cu", "hooking.cu", "trees.cu", "components.cu"),
     "cores": ("persistent.cu", "by_length.cu", "cores.cu"),
-    "ranks": ("persistent.cu", "pieces.cu", "ranks.cu"),
-    "strong": ("persistent.cu", "search_control.cu", "strong.cu", "trim.cu"),
-    "rest": ("persistent.cu", "search_control.cu", "strong.cu", "rest.cu"),
-    "back": ("persistent.cu", "strong.cu", "back.cu"),
-    "heights": ("persistent.cu", "heights.cu"),
+    "pagerank": ("persistent.cu", "pieces.cu", "pagerank.cu"),
+    "strong": ("persistent.cu", "strong.cu", "trim.cu"),
+    "scc_coloring": ("persistent.cu", "strong.cu", "scc_coloring.cu"),
+    "reverse_reach": ("persistent.cu", "strong.cu", "reverse_reach.cu"),
+    "topological_levels": ("persistent.cu", "topological_levels.cu"),
     "forest": ("persistent.cu", "hooking.cu", "forest.cu", "forest_plain.cu"),
     "packed": ("persistent.cu", "hooking.cu", "forest.cu", "forest_packed.cu"),
-    "stream": ("persistent.cu", "hooking.cu", "trees.cu", "stream.cu"),
+    "out_of_core_msf": ("persistent.cu", "hooking.cu", "trees.cu", "out_of_core_msf.cu"),
     "strips_search": ("persistent.cu", "strips.cu", "strips_search.cu"),
     "strips_forest": ("persistent.cu", "hooking.cu", "forest.cu", "strips.cu", "strips_forest.cu"),
 }
@@ -67,25 +70,19 @@ SHAPES = {
     "copies": {"deep": (512, 2)},
     "batch": {"batch": (256, 5)},
     "tree": {"tree": (512, 3)},
-    "cycles": {},
-    "through": {"through": (512, 2)},
-    "one_pull": {},
+    "betweenness": {"betweenness": (512, 2)},
     "search": {"search": (512, 3)},
-    "parents": {},
     "searches": {"searches": (384, 2)},
     "deep_searches": {"searches": (512, 2)},
-    "searches_parents": {},
-    "queue": {"queue": (1024, 1)},
-    "components": {},
+    "bfs_order": {"bfs_order": (1024, 1)},
     "cores": {"cores": (448, 2)},
-    "ranks": {"ranks": (512, 2)},
+    "pagerank": {"pagerank": (512, 2)},
     "strong": {"trim": (512, 3)},
-    "rest": {"rest": (512, 3)},
-    "back": {},
-    "heights": {"heights": (512, 2)},
+    "scc_coloring": {"scc_coloring": (512, 3)},
+    "topological_levels": {"topological_levels": (512, 2)},
     "forest": {"forest": (512, 2)},
     "packed": {"forest_packed": (512, 2)},
-    "stream": {"span": (512, 2), "sieve": (512, 4)},
+    "out_of_core_msf": {"span": (512, 2), "sieve": (512, 4)},
     "strips": {"wide": (512, 2), "strips": (512, 2)},
     "strips_search": {"strips_search": (512, 3), "strips_deeper": (512, 3)},
     "strips_forest": {"strips_forest": (512, 2)},
@@ -98,6 +95,9 @@ whose numbers have few ones, to the same ones. On an H200 (448, 2) takes half th
 
 MOST_BLOCKS = 1024
 """Blocks of a persistent kernel."""
+
+MOST_ENTRIES = 2**32 - 1
+"""Edges and vertices of a frontier are counted in 32 bits."""
 
 NULL = np.uint64(0)
 """No array, as an argument."""
@@ -112,26 +112,28 @@ STEPS = 8192
 def path_unit(kind: str, semiring: Semiring, dtype: np.dtype, index: Index) -> str:
     """The CUDA text of a unit of `PATHS`; products are x ⊗ a."""
     first = Law.COMMUTATIVE in semiring.laws
-    return _unit(prelude(semiring, dtype, index, matrix_first=first), kind, PATHS[kind])
+    return _unit(prelude(semiring, dtype, index, matrix_first=first), kind, PATHS[kind], index, T=dtype)
 
 
 def pattern_unit(kind: str, index: Index) -> str:
     """The CUDA text of a unit of `PATTERNS`."""
-    return _unit(index_text(index), kind, PATTERNS[kind])
+    return _unit(index_text(index), kind, PATTERNS[kind], index)
 
 
-def _unit(head: str, kind: str, names: tuple[str, ...]) -> str:
+def _unit(head: str, kind: str, names: tuple[str, ...], index: Index, **types: np.dtype) -> str:
     paths = (COLUMNS, *(Path(__file__).parent / name for name in names))
-    files = (path.read_text(encoding="utf-8") for path in paths)
+    files = "\n".join(path.read_text(encoding="utf-8") for path in paths)
     shapes = "".join(
         f"constexpr int {kernel.upper()}_THREADS = {threads}, {kernel.upper()}_BLOCKS = {blocks};\n"
-        for kernel, (threads, blocks) in SHAPES[kind].items()
+        for kernel, (threads, blocks) in SHAPES.get(kind, {}).items()
     )
     kinds = {"COPIES": "copies", "NOTES": "step_by_step"}
     flags = "".join(
         f"[[maybe_unused]] constexpr bool {flag} = {str(kind == of).lower()};\n" for flag, of in kinds.items()
     )
-    return "\n".join((head, shapes, flags, *files))
+    columns = index.columns if isinstance(index, IndexTypes) else index
+    sizes = layouts.asserted(files, I=counting(index), J=columns, **types)
+    return "\n".join((head, shapes, flags, layouts.declared(files), files, sizes))
 
 
 @dataclass(frozen=True)
@@ -240,6 +242,13 @@ class Kernels:
         if key not in self._known:
             self._known[key] = self._module.get_function(name, cooperative)
         return self._known[key]
+
+
+def too_large(A: Any) -> Unsuited | None:
+    """The refusal of a matrix whose edges kernels cannot count; None for any other."""
+    if A.nnz <= MOST_ENTRIES and A.nrows <= MOST_ENTRIES // 2:
+        return None
+    return Unsuited(f"it counts edges in 32 bits, and there are {A.nnz:,}")
 
 
 @kept_by_place(512)

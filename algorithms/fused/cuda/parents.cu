@@ -7,27 +7,9 @@ extern "C" __global__ void parents_pulled(const I* __restrict__ indptr, const J*
                                           I* __restrict__ parent) {
     for (long long first = thread_number() - lane_number(); first < n; first += thread_count()) {
         const long long v = first + lane_number();
-        const int nearer = v < n ? own[v] - 1 : -1;
-        I e = 0, end = 0, found = -1;
-        if (nearer >= 0) {
-            e = indptr[v];
-            end = indptr[v + 1];
-            for (const I alone = end - e < ALONE ? end : e + ALONE; e < alone && found < 0; ++e)
-                if (level[indices[e]] == nearer) found = indices[e];
-        }
-        for (unsigned int left = __ballot_sync(WARP, found < 0 && e < end); left != 0; left &= left - 1) {
-            const int owner = __ffs(left) - 1, wanted = from_lane(nearer, owner);
-            const I last = from_lane(end, owner);
-            for (I at = from_lane(e, owner); at < last; at += 32) {
-                const I u = lane_number() < last - at ? indices[at + lane_number()] : 0;
-                const unsigned int hits = __ballot_sync(WARP, lane_number() < last - at && level[u] == wanted);
-                if (hits == 0) continue;
-                const I chosen = from_lane(u, __ffs(hits) - 1);
-                if (lane_number() == owner) found = chosen;
-                break;
-            }
-        }
-        if (v < n) parent[v] = found;
+        const auto leads = [=](I row, I u) { return level[u] == own[row] - 1; };
+        const I place = first_in_row(indptr, indices, (I)v, v < n && own[v] > 0, leads);
+        if (v < n) parent[v] = place < 0 ? (I)-1 : (I)indices[place];
     }
 }
 

@@ -26,33 +26,22 @@ from semiring.vectors import as_bound, at_the_end, longest_row
 from semiring.verbs.explanation import explained, facts
 from semiring.verbs.registry import Unsuited
 
-from . import cycles, kernels, one_pull
-from .beyond import FRONTIER, has_room, pinned
+from . import cycles, kernels, pruned_pull
 from .essential import SKEWED, edges_for
+from .layouts import CHUNK, Control, Entry, TreeControl
+from .out_of_core import FRONTIER, has_room, pinned
 
-CONTROL_WORDS = 20
-"""Of 8 bytes, in Control."""
-CROWD, CALM = 18, 19
-STATE = {"steps": 1, "edges": 2, "pulls": 3, "thresholds": 4, "saturated": 13, "doublings": 15, "crowded": CROWD}
-"""Words of Control that the host looks at."""
+STATE = "steps", "edges", "pulls", "thresholds", "saturated", "doublings", "crowded"
+"""Fields of Control that `explain` shows."""
 
 CROWDED, SMALLEST_CROWD = 1 / 16, 1 << 15
 """Entries of a deep step that are too many for it: so many for each vertex, and more than so many."""
 
-TREE_WORDS = 7
-"""Of 8 bytes, in TreeControl."""
-
 TREE_ROUNDS = 128
 """Rounds of a tree after which the rest of them are found as levels, which do not take a step for each."""
 
-MOST_ENTRIES = 2**32 - 1
-"""Edges and vertices of a frontier are counted in 32 bits."""
-
 DEEP_DEGREE, DEEP_WIDEST = 5, 512
 """Average and largest degrees up to which a run begins deep, which is faster there: roads and grids."""
-
-CHUNK = 64
-"""CHUNK of fixpoint.cu: edges of an entry of a deep kernel's queue."""
 
 CALM_EDGES = 4096
 """Edges of a wide step below which it is calm: many such in a row are the deep kernel's work."""
@@ -131,10 +120,10 @@ def by_frontiers(A: CSR, source: int, s: Semiring, until: Until) -> Any:
 
 @delta_stepping.implement(CSR, "cuda")
 def by_buckets(A: CSR, source: int, s: Semiring, until: Until, *, delta: Any = None) -> Any:
-    if delta is None and one_pull.suits(A, s, until):
-        sorted_by_weight = one_pull.sorted_in_edges(A)
+    if delta is None and pruned_pull.suits(A, s, until):
+        sorted_by_weight = pruned_pull.sorted_in_edges(A)
         if sorted_by_weight is not None:
-            return one_pull.pulled(A, sorted_by_weight, functools.partial(Stepped, source=source), Stepped)
+            return pruned_pull.pulled(A, sorted_by_weight, functools.partial(Stepped, source=source), Stepped)
         facts(plan=FRONTIER)
     return solve(A, source, s, until, buckets(A, delta))
 
@@ -226,8 +215,8 @@ def solve(A: CSR, source: int, s: Semiring, until: Until, how: Schedule, gains: 
 
     gains: may a path be better for being longer? Then cycles that improve are looked for.
     """
-    if A.nnz > MOST_ENTRIES or A.nrows > MOST_ENTRIES // 2:
-        return Unsuited(f"it counts edges in 32 bits, and there are {A.nnz:,}")
+    if why := kernels.too_large(A):
+        return why
     run = Run(A, s, how, source=source, limit=until.limit, target=until.target)
     most = STEPS_A_VERTEX * A.nrows + FEWEST_STEPS
     run.go_on(FIRST_LOOK if gains else most)
@@ -285,12 +274,12 @@ class Run:
         self.noted: Any = None if start is None or copies > 1 else cp.empty(n, dtype)
         self.when: Any = None if start is None or copies > 1 else cp.zeros(n, np.int32)
         self.k = k = self._unit()
-        self.control = cp.empty(CONTROL_WORDS, np.uint64)
+        self.control = cp.empty(Control.words, np.uint64)
         first = np.int64(-1 if start is not None else source)
         threshold = self.zero if how.width is None else self.one
         k.plain("begin", n, (self.control, np.int64(n), self.d, self.active, first, self.one, threshold))
         self.ends = self.zero if limit is None else dtype.type(limit), k.index(-1 if target is None else target)
-        self.steps, self.done, self.state = 0, False, np.zeros(CONTROL_WORDS, np.uint64)
+        self.steps, self.done, self.state = 0, False, np.zeros(Control.words, np.uint64)
         self._made: dict[str, tuple[Any, ...]] = {}
 
     def _unit(self) -> kernels.Kernels:
@@ -309,7 +298,7 @@ class Run:
             name = "wide" if kernel == "wide" else "deep"
             self.state = state = self.k.stepwise(name, size, arguments, self.control, upto, self.steps)()
             self.steps, self.done = int(state[1]), bool(state[0] >> np.uint64(32))
-            if self.turns and self.done and state[CROWD if kernel == "deep" else CALM]:
+            if self.turns and self.done and state[Control.word("crowded" if kernel == "deep" else "calm")]:
                 self.ran.append("wide" if kernel == "deep" else "deep")
                 self.k, self.done = self._unit(), False
 
@@ -324,7 +313,7 @@ class Run:
         matrix = A.indptr, hops(A, k), *weights, *fixed, np.int64(n), np.int32(self.copies)
         few, many = (how.few, how.many) if how.deep or not how.few else (DEEP_FEW, DEEP_MANY)
         steering = self.one, self.width, *self.ends, np.int32(how.rounds), np.uint64(few), np.uint64(many)
-        crowd = np.int64(max(n * CROWDED, SMALLEST_CROWD) if self.copies == 1 else MOST_ENTRIES)
+        crowd = np.int64(max(n * CROWDED, SMALLEST_CROWD) if self.copies == 1 else kernels.MOST_ENTRIES)
         return self.control, *matrix, self.d, self.active, *queues, np.uint64(capacity), *steering, crowd
 
     def _wide(self) -> tuple[Any, ...]:
@@ -342,7 +331,7 @@ class Run:
     def known(self) -> dict[str, int]:
         """What happened, which `explain` is told, too."""
         how = self.how
-        known = {name: int(self.state[word]) for name, word in STATE.items()} | {"done": int(self.done)}
+        known = Control.read(self.state, *STATE) | {"done": int(self.done)}
         known["crowded"] |= len(self.ran) > 1
         if explained():
             facts(
@@ -369,12 +358,12 @@ class Stepped(Run):
     @property
     def edges(self) -> int:
         """That were expanded."""
-        return int(self.state[STATE["edges"]])
+        return int(self.state[Control.word("edges")])
 
     @property
     def saturated(self) -> bool:
         """Has a finite length become the zero?"""
-        return bool(self.state[STATE["saturated"]])
+        return bool(self.state[Control.word("saturated")])
 
     def rest(self) -> None:
         """Give back all but the distances."""
@@ -382,13 +371,13 @@ class Stepped(Run):
 
     def resume(self) -> None:
         """Go on from what is active."""
-        saturated = self.state[STATE["saturated"]]
-        kernels.path("one_pull", self.s, self.dtype, types_of(self.A)).plain(
+        saturated = self.state[Control.word("saturated")]
+        kernels.path("pruned_pull", self.s, self.dtype, types_of(self.A)).plain(
             "resume", 1, (self.control, self.one, self.one)
         )
         self.steps, self.done = 0, False
         self.go_on()
-        self.state[STATE["saturated"]] |= saturated
+        self.state[Control.word("saturated")] |= saturated
 
     def answer(self) -> Any:
         """The distances, and that none has left the range, if none has."""
@@ -429,20 +418,18 @@ def step_of(A: Any, index: Any) -> Any:
 
 
 def entry_bytes(dtype: np.dtype, index_dtype: np.dtype) -> int:
-    """The size of an Entry of fixpoint.cu: a value and three indices, aligned."""
-    largest = max(dtype.itemsize, index_dtype.itemsize)
-    size = max(dtype.itemsize, index_dtype.itemsize) + 3 * index_dtype.itemsize
-    return -(-size // largest) * largest
+    """The size of an entry of a deep kernel's queue."""
+    return Entry.nbytes(T=dtype, I=index_dtype)
 
 
 @shortest_path_tree.implement(CSR, "cuda")
 def tree(A: CSR, d: Array, source: int, s: Semiring) -> Any:
-    if A.nnz > MOST_ENTRIES:
-        return Unsuited(f"it counts edges in 32 bits, and there are {A.nnz:,}")
+    if why := kernels.too_large(A):
+        return why
     cp = cupy()
     n, index_type, E = A.nrows, A.indptr.dtype, edges_for(A, d, s)
     k = kernels.path_of(E, "tree", s, A.dtype)
-    control = cp.empty(TREE_WORDS, np.uint64)
+    control = cp.empty(TreeControl.words, np.uint64)
     parent, offered = cp.empty(n, index_type), cp.empty(n, index_type)
     k.plain("start_tree", n, (control, np.int64(n), parent))
     lists = [cp.empty(n, index_type) for _ in range(2)]
@@ -454,8 +441,8 @@ def tree(A: CSR, d: Array, source: int, s: Semiring) -> Any:
     if not state[0] >> np.uint64(32):
         settle_by_hops(E, d, source, s, parent)
         return as_vertices(parent)
-    unsettled = int(state[5])  # 1 + the last round that began with a vertex without a parent
-    if unsettled > 0 and int(state[2 + (unsettled - 1) % 3]) == 0:
+    unsettled = int(state[TreeControl.word("unsettled")])
+    if unsettled > 0 and int(state[TreeControl.word("queue") + (unsettled - 1) % 3]) == 0:
         raise ValueError(ASTRAY)
     return as_vertices(parent)
 

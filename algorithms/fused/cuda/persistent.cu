@@ -1,9 +1,12 @@
-// What persistent kernels share: a barrier for the whole grid, loads that see what others write, and edges dealt out.
+// The engine of persistent kernels: a barrier for the whole grid, loads that see what others write, and frontiers.
 //
 // A persistent kernel keeps its blocks on the device for a whole algorithm, and steps end with a barrier instead of with
 // the kernel: 1.1 us with a block on each multiprocessor of an H100, where a launch from Python costs 30 to 100.
 // The launch is cooperative, so all blocks are there at once. Between two barriers a location is either only read (plain
 // loads, which the first-level cache may serve: the barrier empties it) or written by others (`now`).
+//
+// Other files have the rules: what is asked of a row or an edge, and what is done then. `deal_edges` and `deal_all_edges`
+// deal edges out to a Work, `first_in_row` looks through rows, `list_with_degrees` and `append` make lists.
 
 constexpr unsigned int WARP = 0xffffffffu;
 // Vertices that a thread looks at for each place in a list that its block asks for; entries of a row that it looks
@@ -37,6 +40,15 @@ __device__ __forceinline__ void grid_barrier(unsigned int* arrived) {
     __syncthreads();
 }
 
+// Has any thread of the grid found something? `found` has three words, which steps take in turns.
+template <class V>
+__device__ __forceinline__ bool any_of_grid(bool own, V* found, unsigned long long step, unsigned int* arrived) {
+    if (__syncthreads_or(own) && threadIdx.x == 0) found[step % 3] = 1;
+    if (thread_number() == 0) found[(step + 1) % 3] = 0;
+    grid_barrier(arrived);
+    return now(found + step % 3) != 0;
+}
+
 template <int BYTES> struct Unsigned { using type = unsigned int; };
 template <> struct Unsigned<8> { using type = unsigned long long; };
 
@@ -56,6 +68,23 @@ __device__ __forceinline__ void take_smaller(I* place, I u) {
 template <class V> __device__ __forceinline__ V from_lane(V value, int lane) { return __shfl_sync(WARP, value, lane); }
 template <> __device__ __forceinline__ bool from_lane(bool value, int lane) {
     return __shfl_sync(WARP, (int)value, lane) != 0;
+}
+
+// What the lanes of a warp have up to each of them, added up.
+template <class V> __device__ __forceinline__ V sum_up_to_lane(V value) {
+#pragma unroll
+    for (int distance = 1; distance < 32; distance *= 2) {
+        const V below = __shfl_up_sync(WARP, value, distance);
+        if (lane_number() >= distance) value += below;
+    }
+    return value;
+}
+
+// The sum of what the lanes of a warp have, in all of them.
+template <class V> __device__ __forceinline__ V sum_of_warp(V value) {
+#pragma unroll
+    for (int distance = 16; distance > 0; distance /= 2) value += __shfl_xor_sync(WARP, value, distance);
+    return value;
 }
 
 // The least of what the lanes of a warp have, in all of them.
@@ -78,6 +107,18 @@ template <class Key> __device__ __forceinline__ I last_at_most(const Key& key, I
         const I next = passed < 32 ? low + (I)(width * (passed + 1) / 33) : high;
         low += (I)(width * passed / 33);
         high = next > low ? next : low + 1;
+    }
+    return low;
+}
+
+// The place of the entry (u, v) in the matrix, which has it.
+template <class Columns>
+__device__ __forceinline__ I place_of(const I* indptr, const Columns& columns, I u, I v) {
+    I low = indptr[u], high = indptr[u + 1];
+    while (high - low > 1) {
+        const I middle = low + (high - low) / 2;
+        if (columns[middle] <= v) low = middle;
+        else high = middle;
     }
     return low;
 }
@@ -140,16 +181,33 @@ __device__ __forceinline__ void deal_edges(const I* rows, const I* offsets, I co
     deal_part(rows, offsets, count, total, indptr, last_at_most(offset, count, at), at, last, work);
 }
 
-// The edges of all rows: the same number of edges and rows each, for a matrix may have more rows than edges.
-template <class Work> __device__ __forceinline__ void deal_all_edges(const I* indptr, I n, I nnz, Work& work) {
-    const long long warps = thread_count() / 32, steps = (long long)n + nnz;
-    const long long each = (steps + warps - 1) / warps;
-    const long long from = thread_number() / 32 * each, to = from + each < steps ? from + each : steps;
-    if (from >= to || nnz == 0) return;
+// Steps from `lowest` to `highest`, each an edge or a row, to all warps: the same number each, for a matrix may have more
+// rows than edges. Of the edges those in [from, to) count.
+template <class Work>
+__device__ __forceinline__ void deal_steps(const I* indptr, I n, I nnz, long long lowest, long long highest, long long from,
+                                           long long to, Work& work) {
+    const long long warps = thread_count() / 32, each = (highest - lowest + warps - 1) / warps;
+    const long long begin = lowest + thread_number() / 32 * each, end = begin + each < highest ? begin + each : highest;
+    if (begin >= end) return;
     const auto step = [=](I f) { return (long long)indptr[f] + f; };
-    const I first = last_at_most(step, n, from), after = last_at_most(step, n, to);
-    const long long at = from - first, last = to - after < nnz ? to - after : (long long)nnz;
+    const I first = last_at_most(step, n, begin), after = last_at_most(step, n, end);
+    const long long at = begin - first < from ? from : begin - first, last = end - after < to ? end - after : to;
     if (at < last) deal_part(nullptr, indptr, n, nnz, indptr, first, at, last, work);
+}
+
+// The edges of all rows.
+template <class Work> __device__ __forceinline__ void deal_all_edges(const I* indptr, I n, I nnz, Work& work) {
+    deal_steps(indptr, n, nnz, 0, (long long)n + nnz, 0, nnz, work);
+}
+
+// Add what a block's threads have found to a counter, by one atomic.
+__device__ __forceinline__ void add_up(unsigned int found, unsigned long long* counter) {
+    __shared__ unsigned int of_block;
+    if (threadIdx.x == 0) of_block = 0;
+    __syncthreads();
+    if (found > 0) atomicAdd(&of_block, found);
+    __syncthreads();
+    if (threadIdx.x == 0 && of_block > 0) atomicAdd(counter, (unsigned long long)of_block);
 }
 
 // Places in a list for those of a block's threads that want one, by one atomic: thread t gets `wanted` places, and with
@@ -161,23 +219,13 @@ struct Places {
 __device__ __forceinline__ Places reserve(unsigned int wanted, unsigned int weight, unsigned long long* counter) {
     __shared__ unsigned long long of_warp[32];
     const unsigned long long own = (unsigned long long)weight << 32 | wanted;
-    unsigned long long upto = own;
-#pragma unroll
-    for (int distance = 1; distance < 32; distance *= 2) {
-        const unsigned long long below = __shfl_up_sync(WARP, upto, distance);
-        if (lane_number() >= distance) upto += below;
-    }
+    const unsigned long long upto = sum_up_to_lane(own);
     const int warp = threadIdx.x / 32, warps = blockDim.x / 32;
     if (lane_number() == 31) of_warp[warp] = upto;
     __syncthreads();
     if (warp == 0) {
         const unsigned long long mine = lane_number() < warps ? of_warp[lane_number()] : 0;
-        unsigned long long sum = mine;
-#pragma unroll
-        for (int distance = 1; distance < 32; distance *= 2) {
-            const unsigned long long below = __shfl_up_sync(WARP, sum, distance);
-            if (lane_number() >= distance) sum += below;
-        }
+        const unsigned long long sum = sum_up_to_lane(mine);
         unsigned long long base = 0;
         if (lane_number() == 31) base = atomicAdd(counter, sum);
         base = __shfl_sync(WARP, base, 31);
@@ -187,6 +235,28 @@ __device__ __forceinline__ Places reserve(unsigned int wanted, unsigned int weig
     const unsigned long long place = of_warp[warp] + upto - own;
     __syncthreads();
     return {(unsigned int)place, (unsigned int)(place >> 32)};
+}
+
+// List the vertices that have a degree among AT_ONCE of each thread of a block, with the running sum of the degrees. All of
+// the block take part.
+template <int AT_ONCE, class Vertex>
+__device__ __forceinline__ void list_with_degrees(const I (&degree)[AT_ONCE], const Vertex& vertex, I* rows, I* offsets,
+                                                  unsigned long long* counter) {
+    unsigned int wanted = 0, weight = 0;
+#pragma unroll
+    for (int j = 0; j < AT_ONCE; ++j) {
+        wanted += degree[j] > 0;
+        weight += (unsigned int)degree[j];
+    }
+    if (!__syncthreads_or(wanted > 0)) return;
+    Places place = reserve(wanted, weight, counter);
+#pragma unroll
+    for (int j = 0; j < AT_ONCE; ++j) {
+        if (degree[j] == 0) continue;
+        rows[place.first] = (I)vertex(j);
+        offsets[place.first++] = (I)place.weight;
+        place.weight += (unsigned int)degree[j];
+    }
 }
 
 // The first of so many places in a list, for a warp's lanes, by one atomic. All of the warp take part.
@@ -214,12 +284,7 @@ __device__ __forceinline__ void append(const bool (&marked)[AT_ONCE], unsigned l
 // visit(owner, bit, number, inside) for the bits of a warp's words: the lane that has the word, which bit, how many are
 // before it. Each lane has every 32nd, AT_ONCE together. All of the warp take part.
 template <int AT_ONCE, class Visit> __device__ __forceinline__ void each_bit(unsigned int bits, const Visit& visit) {
-    unsigned int upto = __popc(bits);
-#pragma unroll
-    for (int distance = 1; distance < 32; distance *= 2) {
-        const unsigned int below = __shfl_up_sync(WARP, upto, distance);
-        if (lane_number() >= distance) upto += below;
-    }
+    const unsigned int upto = sum_up_to_lane((unsigned int)__popc(bits));
     const unsigned int total = from_lane(upto, 31), before = upto - __popc(bits);
     for (unsigned int at = 0; at < total; at += 32 * AT_ONCE) {
         int owner[AT_ONCE], bit[AT_ONCE];
@@ -247,4 +312,36 @@ template <int AT_ONCE, class Visit> __device__ __forceinline__ void each_bit(uns
         }
         visit(owner, bit, number, inside);
     }
+}
+
+// The first entry from e on of row v that `holds`, unless one is found already; -1 for none. The warp looks through the
+// lanes' rows, one by one.
+template <class Holds>
+__device__ __forceinline__ I first_by_warp(const J* indices, I v, I e, I end, I found, const Holds& holds) {
+    for (unsigned int left = __ballot_sync(WARP, found < 0 && e < end); left != 0; left &= left - 1) {
+        const int owner = __ffs(left) - 1;
+        const I last = from_lane(end, owner), row = from_lane(v, owner);
+        for (I at = from_lane(e, owner); at < last; at += 32) {
+            const bool hit = lane_number() < last - at && holds(row, indices[at + lane_number()]);
+            const unsigned int hits = __ballot_sync(WARP, hit);
+            if (hits == 0) continue;
+            if (lane_number() == owner) found = at + __ffs(hits) - 1;
+            break;
+        }
+    }
+    return found;
+}
+
+// The first entry of row v that `holds`, in the lanes that ask; -1 for none. Few entries are looked at alone, more by the
+// warp.
+template <class Holds>
+__device__ __forceinline__ I first_in_row(const I* indptr, const J* indices, I v, bool asks, const Holds& holds) {
+    I e = 0, end = 0, found = -1;
+    if (asks) {
+        e = indptr[v];
+        end = indptr[v + 1];
+        for (const I alone = end - e < ALONE ? end : e + ALONE; e < alone && found < 0; ++e)
+            if (holds(v, indices[e])) found = e;
+    }
+    return first_by_warp(indices, v, e, end, found, holds);
 }

@@ -1,23 +1,14 @@
 // Long columns in pieces, so that all warps take part in a hub.
 
-constexpr int LONG = 256;  // edges from which a column is cut, and of a piece of it
-
-// A piece of a vertex's row or column.
-struct Piece {
-    I vertex, start, length;
-};
-
 // The pieces of long columns. counter: how many, a zero before.
-extern "C" __global__ void list_long_columns(const I* indptr, long long n, Piece* pieces, unsigned long long* counter) {
+extern "C" __global__ void list_long_columns(const I* indptr, long long n, RowPiece* pieces, unsigned long long* counter) {
     for (long long first = thread_number() - lane_number(); first < n; first += thread_count()) {
         const long long v = first + lane_number();
         const I begin = v < n ? indptr[v] : 0, size = v < n ? indptr[v + 1] - begin : 0;
         for (unsigned int left = __ballot_sync(WARP, size > LONG); left != 0; left &= left - 1) {
             const int owner = __ffs(left) - 1;
             const I start = from_lane(begin, owner), length = from_lane(size, owner), count = (length - 1) / LONG + 1;
-            unsigned long long at = 0;
-            if (lane_number() == 0) at = atomicAdd(counter, (unsigned long long)count);
-            at = from_lane(at, 0);
+            const unsigned long long at = places_for((unsigned int)count, counter);
             for (I i = lane_number(); i < count; i += 32)
                 pieces[at + i] = {(I)(first + owner), start + i * LONG, length - i * LONG < LONG ? length - i * LONG : LONG};
         }

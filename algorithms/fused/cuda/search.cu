@@ -36,9 +36,7 @@ __device__ __forceinline__ void list_level(const I* indptr, long long n, const i
                                            I* rows, I* offsets, unsigned long long* counter) {
     const long long tile = (long long)blockDim.x * LOOKED_AT;
     for (long long base = blockIdx.x * tile; base < n; base += gridDim.x * tile) {
-        bool here[LOOKED_AT];
         I degree[LOOKED_AT];
-        unsigned int wanted = 0, weight = 0;
 #pragma unroll
         for (int j = 0; j < LOOKED_AT; ++j) {
             const long long v = base + j * blockDim.x + threadIdx.x;
@@ -46,19 +44,8 @@ __device__ __forceinline__ void list_level(const I* indptr, long long n, const i
             const unsigned int bits = __ballot_sync(WARP, l >= 0);
             if (lane_number() == 0 && v < n && visited != nullptr) visited[v / 32] = bits;
             degree[j] = l == k ? indptr[v + 1] - indptr[v] : 0;
-            here[j] = degree[j] > 0;
-            wanted += here[j];
-            weight += (unsigned int)degree[j];
         }
-        if (!__syncthreads_or(wanted > 0)) continue;
-        Places place = reserve(wanted, weight, counter);
-#pragma unroll
-        for (int j = 0; j < LOOKED_AT; ++j)
-            if (here[j]) {
-                rows[place.first] = (I)(base + j * blockDim.x + threadIdx.x);
-                offsets[place.first++] = (I)place.weight;
-                place.weight += (unsigned int)degree[j];
-            }
+        list_with_degrees(degree, [=](int j) { return base + j * blockDim.x + threadIdx.x; }, rows, offsets, counter);
     }
 }
 
@@ -73,24 +60,8 @@ __device__ __forceinline__ unsigned int pull_level(const I* indptr, const J* ind
     for (long long first = thread_number() - lane_number(); first < n; first += thread_count()) {
         const long long v = first + lane_number();
         const int l = v < n ? level[v] : -2;
-        I e = 0, end = 0;
-        bool found = false;
-        if (l == -1) {
-            e = indptr[v];
-            end = indptr[v + 1];
-            for (const I alone = end - e < ALONE ? end : e + ALONE; e < alone && !found; ++e)
-                found = is_visited(visited, indices[e]);
-        }
-        for (unsigned int left = __ballot_sync(WARP, !found && e < end); left != 0; left &= left - 1) {
-            const int owner = __ffs(left) - 1;
-            const I last = from_lane(end, owner);
-            for (I at = from_lane(e, owner); at < last; at += 32) {
-                const bool hit = lane_number() < last - at && is_visited(visited, indices[at + lane_number()]);
-                if (!__any_sync(WARP, hit)) continue;
-                if (lane_number() == owner) found = true;
-                break;
-            }
-        }
+        const auto holds = [=](I, I u) { return is_visited(visited, u); };
+        const bool found = first_in_row(indptr, indices, (I)v, l == -1, holds) >= 0;
         if (found) level[v] = next;
         count += found;
         const unsigned int bits = __ballot_sync(WARP, found || l >= 0);
@@ -109,13 +80,12 @@ extern "C" __global__ void start_search(SearchControl* control, long long n, lon
     control->unexplored = nnz;
 }
 
-// choice: 0 by Beamer's rule, 1 push, 2 pull.  deepest: the last level, or -1.  bits_a, bits_b, in_indptr, in_indices:
+// choice: BY_RULE, push, or PULL.  deepest: the last level, or -1.  bits_a, bits_b, in_indptr, in_indices:
 // may be null where nothing is to be pulled.
 extern "C" __global__ void __launch_bounds__(SEARCH_THREADS, SEARCH_BLOCKS)
     search(SearchControl* control, const I* indptr, const J* indices, const I* in_indptr, const J* in_indices, long long n,
            long long nnz, int* level, unsigned int* bits_a, unsigned int* bits_b, I* rows, I* offsets, int choice,
            double alpha, double beta, int deepest, unsigned long long last_step) {
-    __shared__ unsigned int of_block;
     unsigned long long step = control->steps, pulls = 0, unexplored = control->unexplored;
     bool pulling = control->pulling != 0, done = false;
     for (; step < last_step; ++step) {
@@ -136,7 +106,7 @@ extern "C" __global__ void __launch_bounds__(SEARCH_THREADS, SEARCH_BLOCKS)
             done = count == 0;
             if (done) break;
             unexplored -= edges;
-            pulling = choice == 2 || (choice == 0 && edges * alpha > (double)(unexplored + edges));
+            pulling = choice == PULL || (choice == BY_RULE && edges * alpha > (double)(unexplored + edges));
             if (!pulling) {
                 Mark mark{indices, level, k + 1};
                 if (edges > 0) deal_edges(rows, offsets, (I)count, (I)edges, indptr, mark);
@@ -145,17 +115,12 @@ extern "C" __global__ void __launch_bounds__(SEARCH_THREADS, SEARCH_BLOCKS)
             }
         }
         ++pulls;
-        if (threadIdx.x == 0) of_block = 0;
-        __syncthreads();
-        const unsigned int own = pull_level(in_indptr, in_indices, n, level, k + 1, visited, visited_then);
-        if (own > 0) atomicAdd(&of_block, own);
-        __syncthreads();
-        if (threadIdx.x == 0 && of_block > 0) atomicAdd(control->found + step % 3, (unsigned long long)of_block);
+        add_up(pull_level(in_indptr, in_indices, n, level, k + 1, visited, visited_then), control->found + step % 3);
         grid_barrier(&control->arrived);
         const unsigned long long found = now(control->found + step % 3);
         done = found == 0;
         if (done) break;
-        pulling = choice == 2 || found * beta > (double)n;
+        pulling = choice == PULL || found * beta > (double)n;
     }
     if (thread_number() == 0) {
         control->done = done;

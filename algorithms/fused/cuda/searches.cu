@@ -27,40 +27,17 @@
 
 using Word = unsigned long long;
 
-constexpr int PLANES = 8;                             // of what was visited: before and after each of PLANES - 1 steps
-constexpr int CUT = 64;                               // edges of a piece of a row
 constexpr int HELD = 1024;                            // pieces that a block gathers
 constexpr int SAMPLED = 1024;                         // edges that tell how far the searches are
 constexpr int BEHIND = SAMPLED / 64, EARLY = SAMPLED / 4;  // fewer of them come from the frontier, and from what was seen
 constexpr int OFFERED = 8;                            // edges are offered if there are more than one in so many vertices
 constexpr int FEW_PIECES = 1 << 13;                   // up to which a warp looks at one
-constexpr int DEALERS = 61;                           // counters of vertices to pull, not a power of two: see pull_words
 constexpr int BESIDE = 1024 / SEARCHES_THREADS;       // vertices to pull that a thread looks at, before it looks for any
 constexpr int PASSED = 4;                             // vertices that a thread looks at in other passes over all
 constexpr long long ALL_WORDS = -1;                   // of a frontier without a list
 
 // Where a frontier is: in words and in a list, in words alone, or it is what the last plane has more.
 constexpr unsigned long long LISTED = 0, UNLISTED = 1, IN_PLANES = 2;
-
-struct SearchesControl {
-    unsigned int arrived, done;
-    unsigned long long steps, pulls, pulling;
-    unsigned long long first;    // plane whose levels are written
-    unsigned long long last;     // plane of what is visited
-    unsigned long long written;  // have all vertices a level, if only -1?
-    unsigned long long frontier; // where it is
-    long long before;            // pieces of the list of the one before, ALL_WORDS, or 0 if it was in no words
-    unsigned long long begun;    // have the sources been placed?
-    unsigned long long queue[3]; // pieces and, above them, edges
-    unsigned long long again[3]; // the same of a list that is made from the words
-    unsigned long long found[3]; // vertices that a pull has found
-    Word live[3];                // searches that have a frontier
-    unsigned int unlisted[3];    // has a block found more than it holds?
-    unsigned int hits[3][128];   // of each search: edges of the sample that come from its frontier, and from what it has seen
-    unsigned int dealt[3][DEALERS];  // vertices that warps have taken to pull, 32 * BESIDE at a time
-    long long sources[64];
-};
-static_assert(sizeof(SearchesControl) == 8 * (307 + 64));
 
 // A vertex, or ~vertex if it has found something in the step; what it has seen; its edges that are still to be looked at.
 struct Row {
@@ -71,7 +48,7 @@ struct Row {
 // What a block gathers in a step.
 struct Gathered {
     union {
-        Piece held[HELD];                     // of a push
+        RowPiece held[HELD];                     // of a push
         Row rows[SEARCHES_THREADS * BESIDE];  // of a pull, so many for each warp
     };
     unsigned int count, edges, found;
@@ -89,11 +66,11 @@ struct Gathered {
 
 // A list of pieces that the whole grid writes.
 struct List {
-    Piece* pieces;
+    RowPiece* pieces;
     unsigned long long* counter;
 
     // List the rows of some of the lanes, or `all`, even those that the block cannot hold. All of the warp take part.
-    __device__ __forceinline__ void add_where(bool wanted, const Piece& row, Gathered& block, bool all) const {
+    __device__ __forceinline__ void add_where(bool wanted, const RowPiece& row, Gathered& block, bool all) const {
         const unsigned int some = __ballot_sync(WARP, wanted);
         if (some == 0) return;
         if (!all && from_lane(*(volatile unsigned int*)&block.count, 0) > HELD) return;
@@ -105,19 +82,12 @@ struct List {
         if (one && base < HELD) block.held[base] = row;
         const unsigned int over = __ballot_sync(WARP, one && base >= HELD);
         if (all && over != 0) {
-            unsigned long long at = 0;
-            if (lane_number() == 0) at = atomicAdd(counter, (unsigned long long)__popc(over));
-            at = (from_lane(at, 0) & 0xffffffffu) + __popc(over & lanes_below());
+            const unsigned long long at = (places_for(__popc(over), counter) & 0xffffffffu) + __popc(over & lanes_below());
             if (one && base >= HELD) pieces[at] = row;
         }
         if ((some & ~ones) == 0) return;
         const unsigned int pieces_of = wanted && !one ? (unsigned int)(row.length - 1) / CUT + 1 : 0;
-        unsigned int upto = pieces_of;
-#pragma unroll
-        for (int distance = 1; distance < 32; distance *= 2) {
-            const unsigned int below = __shfl_up_sync(WARP, upto, distance);
-            if (lane_number() >= distance) upto += below;
-        }
+        const unsigned int upto = sum_up_to_lane(pieces_of);
         unsigned long long first = 0;
         if (lane_number() == 31) first = atomicAdd(counter, (unsigned long long)upto);
         first = (from_lane(first, 31) & 0xffffffffu) + upto - pieces_of;
@@ -162,7 +132,7 @@ __device__ __forceinline__ void hand_over(Gathered& block, const List& list, uns
 
 // Put the sources into the first frontier, a warp for each.
 __device__ __forceinline__ void place_sources(SearchesControl* control, const I* indptr, long long n, int searches,
-                                              Word* visited, Word* words, Piece* pieces, int* level) {
+                                              Word* visited, Word* words, RowPiece* pieces, int* level) {
     for (int j = (int)(thread_number() / 32); j < searches; j += (int)(thread_count() / 32)) {
         const long long s = control->sources[j];
         const Word bit = (Word)1 << j;
@@ -210,7 +180,7 @@ __device__ __noinline__ unsigned int list_found(const I* indptr, long long n, co
             const long long v = first + 32 * i;
             if (copy != nullptr && v < n) copy[v] = word[i];
             word[i] &= ~had[i];
-            Piece row{(I)v, 0, 0};
+            RowPiece row{(I)v, 0, 0};
             if ((word[i] & searches) != 0) {
                 row.start = indptr[v];
                 row.length = indptr[v + 1] - row.start;
@@ -259,12 +229,12 @@ struct Found {
 };
 
 // Offer what the listed vertices have along their edges, so many lanes for each piece, and list what is found.
-__device__ __noinline__ Found push_pieces(const Piece* pieces, long long count, int lanes, const List& list) {
+__device__ __noinline__ Found push_pieces(const RowPiece* pieces, long long count, int lanes, const List& list) {
     Found own{0, 0, 0};
     const int at_a_time = 32 / lanes, part = lane_number() / lanes;
     const long long warps = thread_count() / 32;
     for (long long base = thread_number() / 32 * at_a_time; base < count; base += warps * at_a_time) {
-        Piece piece{0, 0, 0};
+        RowPiece piece{0, 0, 0};
         Word word = 0;
         if (base + part < count) {
             piece = pieces[base + part];
@@ -272,7 +242,7 @@ __device__ __noinline__ Found push_pieces(const Piece* pieces, long long count, 
         }
         for (I i = lane_number() % lanes; __any_sync(WARP, i < piece.length); i += lanes) {
             bool first = false;
-            Piece row{0, 0, 0};
+            RowPiece row{0, 0, 0};
             if (i < piece.length) {
                 const I x = global(s.indices)[piece.start + i];
                 const Word seen = global(s.seen)[x];  // which may be old, and then it lets more through to the atomic
@@ -295,10 +265,10 @@ __device__ __noinline__ Found push_pieces(const Piece* pieces, long long count, 
 }
 
 // Put what the listed vertices have of some searches into the next plane, where their edges lead to.
-__device__ __noinline__ void offer_pieces(const Piece* pieces, long long count, Word searches, int lanes) {
+__device__ __noinline__ void offer_pieces(const RowPiece* pieces, long long count, Word searches, int lanes) {
     const int at_a_time = 32 / lanes, own = lane_number() / lanes;
     for (long long at = thread_number() / 32 * at_a_time + own; at < count; at += thread_count() / 32 * at_a_time) {
-        const Piece piece = pieces[at];
+        const RowPiece piece = pieces[at];
         const Word word = global(s.seen)[piece.vertex] & searches;
         if (word == 0) continue;
 #pragma unroll 4
@@ -366,13 +336,13 @@ __device__ __noinline__ Word searches_behind(SearchesControl* control, int here,
 
 // Look through the pieces of long columns, all warps. Those of a column follow each other in a warp, for the first may
 // find all.
-__device__ __noinline__ Found pull_pieces(const Piece* pieces, long long count) {
+__device__ __noinline__ Found pull_pieces(const RowPiece* pieces, long long count) {
     Found found{0, 0, 0};
     constexpr int AT_ONCE = LONG / 32, FIRST = 2;
     const long long warps = thread_count() / 32, each = (count + warps - 1) / warps, begin = thread_number() / 32 * each;
     const long long end = begin + each < count ? begin + each : count;
     for (long long first = begin; first < end; first += 32) {
-        Piece piece{0, 0, 0};
+        RowPiece piece{0, 0, 0};
         Word want = 0;
         if (first + lane_number() < end) {
             piece = pieces[first + lane_number()];
@@ -616,12 +586,12 @@ __device__ __noinline__ void write_levels(long long n, int searches, const Word*
 
 // control: zeros before the first launch, but for the sources.  columns: pieces of long ones, and how many.  searches: up
 // to 64.  state: words of three frontiers and, if anything is pulled, PLANES planes, else one, of n words each; before the
-// first launch zeros up to the second plane.  capacity: of each of three lists.  choice: 0 by Beamer's rule, 1 push,
-// 2 pull.  deepest: the last level, or -1.  in_indptr, in_indices, columns, column_count: null if nothing is pulled.
+// first launch zeros up to the second plane.  capacity: of each of three lists.  choice: BY_RULE, push,
+// or PULL.  deepest: the last level, or -1.  in_indptr, in_indices, columns, column_count: null if nothing is pulled.
 extern "C" __global__ void __launch_bounds__(SEARCHES_THREADS, SEARCHES_BLOCKS)
     searches(SearchesControl* control, const I* indptr, const J* indices, const I* in_indptr, const J* in_indices,
-             const Piece* columns, const unsigned long long* column_count, long long n, long long nnz, int searches,
-             const bool* outside, Word* state, Piece* lists, long long capacity, int* level, int choice, double alpha,
+             const RowPiece* columns, const unsigned long long* column_count, long long n, long long nnz, int searches,
+             const bool* outside, Word* state, RowPiece* lists, long long capacity, int* level, int choice, double alpha,
              double beta, int deepest, unsigned long long last_step) {
     Word *const words = state, *const planes = state + 3 * n;
     const auto plane = [=](unsigned long long i) { return planes + i % PLANES * n; };
@@ -654,7 +624,7 @@ extern "C" __global__ void __launch_bounds__(SEARCHES_THREADS, SEARCHES_BLOCKS)
         const List next{lists + there * capacity, control->queue + there};
         unsigned long long queued = now(control->queue + here);
         bool known = where == LISTED;  // is the frontier listed, and in words?
-        const auto many = [=](unsigned long long q) { return choice == 0 && (q >> 32) * alpha > (double)nnz; };
+        const auto many = [=](unsigned long long q) { return choice == BY_RULE && (q >> 32) * alpha > (double)nnz; };
         const auto list_again = [&](Word searches, Word* keep, Word* copy) {
             const List list{lists + here * capacity, control->again + here};
             const unsigned int edges = list_found(indptr, n, frontier, searches, keep, copy, list, block);
@@ -663,7 +633,7 @@ extern "C" __global__ void __launch_bounds__(SEARCHES_THREADS, SEARCHES_BLOCKS)
             block.clear();
             queued = now(control->again + here);
         };
-        pulling = choice == 2 || (pulling ? now(control->found + here) * beta > (double)n : many(queued));
+        pulling = choice == PULL || (pulling ? now(control->found + here) * beta > (double)n : many(queued));
         if (!pulling && !known) {
             list_again(~(Word)0, where == IN_PLANES ? own : nullptr, nullptr);
             known = true;
@@ -683,7 +653,7 @@ extern "C" __global__ void __launch_bounds__(SEARCHES_THREADS, SEARCHES_BLOCKS)
             const long long pieces = (long long)*column_count;
             for (long long i = thread_number(); i < pieces; i += thread_count())
                 fresh[columns[i].vertex] = seen[columns[i].vertex];
-            if (choice == 0) behind = searches_behind(control, here, frontier, seen, in_indices, nnz, live_now);
+            if (choice == BY_RULE) behind = searches_behind(control, here, frontier, seen, in_indices, nnz, live_now);
             else grid_barrier(&control->arrived);
         }
         const bool offered = pulling ? behind != 0 : offers;
@@ -705,7 +675,7 @@ extern "C" __global__ void __launch_bounds__(SEARCHES_THREADS, SEARCHES_BLOCKS)
         if (before == ALL_WORDS) {
             for (long long v = thread_number(); v < n; v += thread_count()) gone[v] = 0;
         } else {
-            const Piece* const list = lists + past * capacity;
+            const RowPiece* const list = lists + past * capacity;
             for (long long i = thread_number(); i < before; i += thread_count()) gone[list[i].vertex] = 0;
         }
         if (offered) {

@@ -19,16 +19,11 @@ from semiring.verbs.explanation import facts
 from semiring.verbs.registry import Unsuited
 
 from . import kernels
-from .batches import AT_ONCE, begin_copies, copies_need, in_copies, run_copies
-from .beyond import columns_of
-from .graphs import CHOICES, rows_of, too_large
+from .batches import begin_copies, copies_need, in_copies, run_copies
+from .graphs import CHOICES, rows_of
+from .layouts import CUT, LONG, MOST_SEARCHES, PLANES, RowPiece, SearchesControl
+from .out_of_core import columns_of
 from .paths import Schedule, mark_unreached, may_be_deep
-
-SEARCHES_WORDS = 307
-"""Of 8 bytes, in SearchesControl, before the sources."""
-
-CUT, LONG, PLANES = 64, 256, 8
-"""As in searches.cu and pieces.cu: edges of a piece of a row, edges from which a column is cut, planes of words."""
 
 PULLED_FROM = 4
 """Searches that are worth turning a matrix for its columns."""
@@ -50,8 +45,8 @@ LONG_COLUMNS: Fact[tuple[Array, Array]] = Fact("pieces of long columns")
 
 def searches_need(A: CSR, k: int) -> int:
     """Bytes of a block of searches beside its answer."""
-    piece, n = 3 * A.indptr.dtype.itemsize, A.nrows
-    lists = (3 * (n + A.nnz // CUT + AT_ONCE) + (0 if A.keeps(LONG_COLUMNS) else long_pieces(A))) * piece
+    piece, n = RowPiece.nbytes(I=A.indptr.dtype), A.nrows
+    lists = (3 * (n + A.nnz // CUT + MOST_SEARCHES) + (0 if A.keeps(LONG_COLUMNS) else long_pieces(A))) * piece
     words = n * 8 * (3 + PLANES) + lists
     return max(words, copies_need(A, k) if copied(A, k) else 0)
 
@@ -59,7 +54,7 @@ def searches_need(A: CSR, k: int) -> int:
 def trees_need(A: CSR, k: int) -> int:
     """Bytes of the levels, in a row for each vertex, and of parents in the width of its counts."""
     turned = 0 if A.indptr.dtype == index_dtype(A.nrows) else A.indptr.dtype.itemsize
-    return A.nrows * (AT_ONCE * 4 + k * turned)
+    return A.nrows * (MOST_SEARCHES * 4 + k * turned)
 
 
 def copied(A: CSR, k: int) -> bool:
@@ -67,7 +62,7 @@ def copied(A: CSR, k: int) -> bool:
     return A.nrows >= COPIED_FROM and in_copies(A, k)
 
 
-@bfs.batch.implement(CSR, "cuda", most=AT_ONCE, needs=searches_need, for_parents=trees_need)
+@bfs.batch.implement(CSR, "cuda", most=MOST_SEARCHES, needs=searches_need, for_parents=trees_need)
 def _searches(
     A: CSR,
     sources: list[int],
@@ -77,7 +72,7 @@ def _searches(
     deepest: int | None,
     return_parents: bool,
 ) -> Unsuited | None:
-    if why := too_large(A):
+    if why := kernels.too_large(A):
         return why
     level, parent = rows
     if how.choice == "auto" and outside is None and deepest is None and copied(A, len(sources)):
@@ -100,11 +95,11 @@ def search(A: CSR, sources: list[int], level: Array, outside: Array | None, how:
     words = cp.empty((3 + PLANES if pulls else 4) * n, np.uint64)
     words.data.memset_async(0, (5 if pulls else 4) * n * words.itemsize)  # while the host goes on
     turned: Any = (*columns_of(A), *long_columns(A, k)) if pulls else (kernels.NULL,) * 4
-    control, begin = cp.empty(SEARCHES_WORDS + AT_ONCE, np.uint64), np.zeros(SEARCHES_WORDS + AT_ONCE, np.uint64)
-    begin[SEARCHES_WORDS : SEARCHES_WORDS + len(sources)] = sources
+    control, begin = cp.empty(SearchesControl.words, np.uint64), np.zeros(SearchesControl.words, np.uint64)
+    begin[SearchesControl.word("sources") :][: len(sources)] = sources
     control.set(begin)
-    capacity = n + A.nnz // CUT + AT_ONCE
-    lists = cp.empty(3 * capacity * 3 * index.itemsize, np.uint8)
+    capacity = n + A.nnz // CUT + MOST_SEARCHES
+    lists = cp.empty(3 * capacity * RowPiece.nbytes(I=index), np.uint8)
     choice = np.int32(CHOICES[how.choice] if pulls else CHOICES["push"])
     rule = (
         choice,
@@ -115,8 +110,9 @@ def search(A: CSR, sources: list[int], level: Array, outside: Array | None, how:
     sizes = np.int64(n), np.int64(A.nnz), np.int32(len(sources))
     own = kernels.NULL if outside is None else outside, words, lists, np.int64(capacity), level
     state = k.stepwise("searches", n + A.nnz, (control, *rows_of(A), *turned, *sizes, *own, *rule), control)()
-    facts(kernel="searches", levels=int(state[1]), pulled=int(state[2]))
-    return int(state[1])
+    told = SearchesControl.read(state, "steps", "pulls")
+    facts(kernel="searches", levels=told["steps"], pulled=told["pulls"])
+    return told["steps"]
 
 
 def long_pieces(A: CSR) -> int:
@@ -130,7 +126,7 @@ def long_columns(A: CSR, k: kernels.Kernels) -> tuple[Array, Array]:
     def make() -> tuple[Array, Array]:
         index = A.indptr.dtype
         count = cupy().zeros(1, np.uint64)
-        pieces = cupy().empty(long_pieces(A) * 3 * index.itemsize, np.uint8)
+        pieces = cupy().empty(long_pieces(A) * RowPiece.nbytes(I=index), np.uint8)
         k.plain("list_long_columns", A.nrows, (columns_of(A)[0], np.int64(A.nrows), pieces, count))
         return pieces, count
 
@@ -144,7 +140,7 @@ def trees(A: CSR, level: Array, levels: int, parent: Array) -> None:
     found = parent if parent.dtype == k.index else cp.empty(parent.shape, k.index)
     few = levels <= FEW_LEVELS
     name = "few" if few else "many"
-    rows = cp.empty(A.nrows * AT_ONCE, np.uint8 if few else np.int32)
+    rows = cp.empty(A.nrows * MOST_SEARCHES, np.uint8 if few else np.int32)
     k.plain(f"turn_{name}_levels", 8 * A.nrows, (n, searches, level, rows))
     k.plain(f"parents_by_{name}", 8 * A.nrows, (*columns, n, searches, rows, k.index(LONG), found))
     arguments = columns[1], n, searches, rows, *long_columns(A, k), found

@@ -1,22 +1,22 @@
 // The trees of many searches, from their levels alone: of the predecessors one level nearer the smallest.
 //
-// Levels lie in rows of WIDTH, one for each vertex, in as few bytes as they fit, so that an edge costs a row. A warp looks
+// Levels lie in rows of MOST_SEARCHES, one for each vertex, in as few bytes as they fit, so that an edge costs a row. A warp looks
 // through a column for all searches at once, as far as the last of them needs. Pieces of long columns are offered by atomics.
 
-constexpr int WIDTH = 64, SIDE = 32;
+constexpr int SIDE = 32;
 
-// A tile of SIDE vertices and all searches from rows of n to rows of WIDTH.
+// A tile of SIDE vertices and all searches from rows of n to rows of MOST_SEARCHES.
 template <class L>
 __device__ __forceinline__ void turn_levels(long long n, int searches, const int* level, L* rows) {
-    __shared__ L tile[SIDE][WIDTH + 1];
+    __shared__ L tile[SIDE][MOST_SEARCHES + 1];
     const int warp = threadIdx.x / 32, warps = blockDim.x / 32;
     for (long long base = blockIdx.x * (long long)SIDE; base < n; base += gridDim.x * (long long)SIDE) {
-        for (int j = warp; j < WIDTH; j += warps)
+        for (int j = warp; j < MOST_SEARCHES; j += warps)
             tile[lane_number()][j] =
                 j < searches && base + lane_number() < n ? (L)level[j * n + base + lane_number()] : (L)-1;
         __syncthreads();
         for (int i = warp; i < SIDE; i += warps)
-            for (int j = lane_number(); j < WIDTH && base + i < n; j += 32) rows[(base + i) * WIDTH + j] = tile[i][j];
+            for (int j = lane_number(); j < MOST_SEARCHES && base + i < n; j += 32) rows[(base + i) * MOST_SEARCHES + j] = tile[i][j];
         __syncthreads();
     }
 }
@@ -31,7 +31,7 @@ template <class L> struct Seeker {
     __device__ __forceinline__ void begin(long long v) {
 #pragma unroll
         for (int h = 0; h < 2; ++h) {
-            const L own = rows[v * WIDTH + h * 32 + lane_number()];
+            const L own = rows[v * MOST_SEARCHES + h * 32 + lane_number()];
             seeks[h] = own != (L)-1 && own != 0;
             wanted[h] = own - 1;
             found[h] = -1;
@@ -50,7 +50,7 @@ template <class L> struct Seeker {
                     u[j] = from_lane(mine, (i + j) & 31);
 #pragma unroll
                     for (int h = 0; h < 2; ++h)
-                        there[j][h] = seeks[h] && i + j < count ? rows[u[j] * (long long)WIDTH + h * 32 + lane_number()] : (L)-1;
+                        there[j][h] = seeks[h] && i + j < count ? rows[u[j] * (long long)MOST_SEARCHES + h * 32 + lane_number()] : (L)-1;
                 }
 #pragma unroll
                 for (int j = 0; j < AT_ONCE; ++j)
@@ -69,7 +69,7 @@ template <class L> struct Seeker {
 template <class L>
 __device__ __forceinline__ void seek_parents(const I* indptr, const J* indices, long long n, int searches, const L* rows,
                                              I longest, I* parent) {
-    __shared__ I tile[WIDTH][SIDE + 1];
+    __shared__ I tile[MOST_SEARCHES][SIDE + 1];
     const int warp = threadIdx.x / 32, warps = blockDim.x / 32;
     for (long long base = blockIdx.x * (long long)SIDE; base < n; base += gridDim.x * (long long)SIDE) {
         for (int i = warp; i < SIDE; i += warps) {
@@ -93,9 +93,9 @@ __device__ __forceinline__ void seek_parents(const I* indptr, const J* indices, 
 
 template <class L>
 __device__ __forceinline__ void seek_in_pieces(const J* indices, long long n, int searches, const L* rows,
-                                               const Piece* pieces, const unsigned long long* count, I* parent) {
+                                               const RowPiece* pieces, const unsigned long long* count, I* parent) {
     for (long long i = thread_number() / 32; i < (long long)*count; i += thread_count() / 32) {
-        const Piece piece = pieces[i];
+        const RowPiece piece = pieces[i];
         Seeker<L> seeker{rows, {0, 0}, {false, false}, {-1, -1}};
         seeker.begin(piece.vertex);
         seeker.look(indices, piece.start, piece.start + piece.length);
@@ -123,10 +123,10 @@ extern "C" __global__ void parents_by_many(const I* indptr, const J* indices, lo
     seek_parents(indptr, indices, n, searches, rows, longest, parent);
 }
 extern "C" __global__ void long_by_few(const J* indices, long long n, int searches, const unsigned char* rows,
-                                       const Piece* pieces, const unsigned long long* count, I* parent) {
+                                       const RowPiece* pieces, const unsigned long long* count, I* parent) {
     seek_in_pieces(indices, n, searches, rows, pieces, count, parent);
 }
 extern "C" __global__ void long_by_many(const J* indices, long long n, int searches, const int* rows,
-                                        const Piece* pieces, const unsigned long long* count, I* parent) {
+                                        const RowPiece* pieces, const unsigned long long* count, I* parent) {
     seek_in_pieces(indices, n, searches, rows, pieces, count, parent);
 }

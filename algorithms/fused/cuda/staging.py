@@ -16,7 +16,7 @@ from formats.arrays import DeviceArray as Array
 from formats.arrays import cupy
 from formats.resident import host_part
 
-from .beyond import WINDOW, windows
+from .out_of_core import WINDOW, windows
 
 AHEAD = 2
 """Windows that are on the device or on their way to it, where nothing else is said."""

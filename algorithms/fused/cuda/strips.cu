@@ -7,19 +7,6 @@
 // memory: a trip over the link. Letters go to two boxes in turns. Whoever waits for longer than it has patience gives up,
 // and says for whom it has waited: a kernel that the host did not launch hangs nobody.
 
-constexpr int MOST_GPUS = 16, LETTER_WORDS = 3;
-
-struct Letter {
-    unsigned long long words[LETTER_WORDS], number;
-};
-
-// What a GPU keeps of its meetings, from one run to the next.  lost: for whom it waited in vain.  patience: nanoseconds.
-// box: the letters of each GPU.
-struct Meetings {
-    unsigned long long number, released, lost, arrived, patience;
-    Letter box[2][MOST_GPUS];
-};
-
 // The GPUs: how many, and which is this one.  table: the addresses of each array, a row of `count` of them.
 struct Team {
     const unsigned long long* table;

@@ -14,22 +14,9 @@
 
 enum Arrays { MEETINGS, CHOICES, FORESTS };  // the rows of a team's table; of forests there is one of light edges, and one of heavy
 
-struct StripForest {
-    unsigned int arrived, done;
-    unsigned long long queue[3];
-    unsigned long long found, counts[MOST_GPUS];  // edges of this GPU's local forest, and of everybody's
-    unsigned long long rounds, listed, light, chosen;
-    unsigned long long outside;  // own rows out of the largest tree, and their entries
-    unsigned long long lost;
-};
-
-// An edge u < x between the trees a and b.
-struct Between {
-    I a, b;
-    unsigned int weight, u, x;
-
-    __device__ __forceinline__ unsigned long long key() const { return (unsigned long long)weight << 32 | u; }
-};
+__device__ __forceinline__ unsigned long long key_of(const StripEdge& edge) {
+    return (unsigned long long)edge.weight << 32 | edge.u;
+}
 
 // What trees are offered: the best (weight, smaller end), and of that the best larger end.
 struct Best {
@@ -40,11 +27,11 @@ struct Best {
         key[tree] = ~0ull;
         end[tree] = ~0u;
     }
-    __device__ __forceinline__ void offer_end(I tree, const Between& edge) const {
-        if (key[tree] == edge.key() && edge.x < now(end + tree)) atomicMin(end + tree, edge.x);
+    __device__ __forceinline__ void offer_end(I tree, const StripEdge& edge) const {
+        if (key[tree] == key_of(edge) && edge.x < now(end + tree)) atomicMin(end + tree, edge.x);
     }
-    __device__ __forceinline__ bool is(I tree, const Between& edge) const {
-        return key[tree] == edge.key() && end[tree] == edge.x;
+    __device__ __forceinline__ bool is(I tree, const StripEdge& edge) const {
+        return key[tree] == key_of(edge) && end[tree] == edge.x;
     }
 };
 
@@ -54,31 +41,19 @@ __device__ __forceinline__ bool looked_at(I u, I x) { return x != u && (u < x) =
 // A list of edges between different trees, and what these are offered.
 struct Listing {
     static constexpr int AT_ONCE = 4;
-    Between* list;
+    StripEdge* list;
     unsigned long long* counter;
     Offers offers;
 
     // Edges u - x of trees a and b. All of the warp take part.
-    __device__ __forceinline__ void append(const bool* wanted, const I* u, const I* x, const I* a, const I* b,
-                                           const unsigned int* w) {
-        unsigned int all[AT_ONCE], count = 0;
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) {
-            all[j] = __ballot_sync(WARP, wanted[j]);
-            count += __popc(all[j]);
-        }
-        if (count == 0) return;
-        unsigned long long base = places_for(count, counter);
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) {
-            if (wanted[j]) {
-                const Between edge{a[j], b[j], w[j], (unsigned int)min(u[j], x[j]), (unsigned int)max(u[j], x[j])};
-                list[base + __popc(all[j] & lanes_below())] = edge;
-                offers.make(a[j], edge.key());
-                offers.make(b[j], edge.key());
-            }
-            base += __popc(all[j]);
-        }
+    __device__ __forceinline__ void add(const bool (&wanted)[AT_ONCE], const I* u, const I* x, const I* a, const I* b,
+                                        const unsigned int* w) {
+        append(wanted, counter, [&](int j, unsigned long long place) {
+            const StripEdge edge{a[j], b[j], w[j], (unsigned int)min(u[j], x[j]), (unsigned int)max(u[j], x[j])};
+            list[place] = edge;
+            offers.make(a[j], key_of(edge));
+            offers.make(b[j], key_of(edge));
+        });
     }
 };
 
@@ -138,7 +113,7 @@ struct FirstLook {
             }
 #pragma unroll
             for (int j = 0; j < AT_ONCE; ++j) wanted[j] = wanted[j] && a[j] != b[j];
-            listing.append(wanted, u, x, a, b, w);
+            listing.add(wanted, u, x, a, b, w);
         }
     }
 };
@@ -149,24 +124,14 @@ __device__ __forceinline__ void list_outside(const I* indptr, I first, I own_n, 
     constexpr int AT_ONCE = 4;
     const long long tile = (long long)blockDim.x * AT_ONCE;
     for (long long base = blockIdx.x * tile; base < own_n; base += gridDim.x * tile) {
+        const auto vertex = [=](int j) { return base + j * (long long)blockDim.x + threadIdx.x; };
         I degree[AT_ONCE];
-        unsigned int wanted = 0, weight = 0;
 #pragma unroll
         for (int j = 0; j < AT_ONCE; ++j) {
-            const long long v = base + j * (long long)blockDim.x + threadIdx.x;
+            const long long v = vertex(j);
             degree[j] = v < own_n && tree[first + v] != largest ? indptr[v + 1] - indptr[v] : 0;
-            wanted += degree[j] > 0;
-            weight += (unsigned int)degree[j];
         }
-        if (!__syncthreads_or(wanted > 0)) continue;
-        Places to = reserve(wanted, weight, counter);
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) {
-            if (degree[j] == 0) continue;
-            rows[to.first] = (I)(base + j * (long long)blockDim.x + threadIdx.x);
-            offsets[to.first++] = (I)to.weight;
-            to.weight += (unsigned int)degree[j];
-        }
+        list_with_degrees(degree, vertex, rows, offsets, counter);
     }
 }
 
@@ -206,7 +171,7 @@ struct ListHeavy {
             w[j] = wanted[j] ? ordinal(weights[place[j] * step], real) : 0;
             wanted[j] = wanted[j] && w[j] >= threshold;
         }
-        listing.append(wanted, own, x, a, b, w);
+        listing.add(wanted, own, x, a, b, w);
     }
 };
 
@@ -315,19 +280,19 @@ struct Rounds {
     unsigned long long rounds;
     I* parent;
     Best best, then;
-    Between *list, *other;
+    StripEdge *list, *other;
 
     // Rounds until the list, whose trees have been offered its edges, is used up. take(edge) for each edge of the forest.
     template <class Take> __device__ __forceinline__ void run(const Take& take) {
         for (unsigned long long count = now(control->queue + slot); count > 0; ++rounds) {
             for (unsigned long long i = thread_number(); i < count; i += thread_count()) {
-                const Between edge = list[i];
+                const StripEdge edge = list[i];
                 best.offer_end(edge.a, edge);
                 best.offer_end(edge.b, edge);
             }
             grid_barrier(&control->arrived);
             for (unsigned long long i = thread_number(); i < count; i += thread_count()) {
-                const Between edge = list[i];
+                const StripEdge edge = list[i];
                 then.clear(edge.a);
                 then.clear(edge.b);
                 if (!best.is(edge.a, edge) && !best.is(edge.b, edge)) continue;
@@ -338,19 +303,18 @@ struct Rounds {
             grid_barrier(&control->arrived);
             Offers offers{then.key, 0, (I)-1};
             for (unsigned long long first = thread_number() - lane_number(); first < count; first += thread_count()) {
-                Between edge{0, 0, 0, 0, 0};
+                StripEdge edge{0, 0, 0, 0, 0};
                 if (first + lane_number() < count) {
                     edge = list[first + lane_number()];
                     edge.a = root_of(parent, edge.a);
                     edge.b = root_of(parent, edge.b);
                 }
-                const unsigned int all = __ballot_sync(WARP, edge.a != edge.b);
-                if (all == 0) continue;
-                const unsigned long long base = places_for(__popc(all), control->queue + slot);
-                if (edge.a == edge.b) continue;
-                other[base + __popc(all & lanes_below())] = edge;
-                offers.make(edge.a, edge.key());
-                offers.make(edge.b, edge.key());
+                const bool between[] = {edge.a != edge.b};
+                append(between, control->queue + slot, [&](int, unsigned long long place) {
+                    other[place] = edge;
+                    offers.make(edge.a, key_of(edge));
+                    offers.make(edge.b, key_of(edge));
+                });
             }
             grid_barrier(&control->arrived);
             count = now(control->queue + slot);
@@ -379,7 +343,7 @@ extern "C" __global__ void __launch_bounds__(STRIPS_FOREST_THREADS, STRIPS_FORES
     strips_forest(StripForest* control, const unsigned long long* table, int gpus, int gpu, const long long* starts,
                   const I* indptr, const J* indices, const int* weights, I step, bool real, I nnz, unsigned int light,
                   long long room, bool labels, I* tree, I* parent, unsigned long long* lightest, unsigned long long* key_a,
-                  unsigned long long* key_b, unsigned int* end_a, unsigned int* end_b, Between* list, Between* other,
+                  unsigned long long* key_b, unsigned int* end_a, unsigned int* end_b, StripEdge* list, StripEdge* other,
                   unsigned int* chosen, unsigned int* of_block, I* places, I* rows, I* ends, int* taken,
                   unsigned long long last_step) {
     if (last_step == 0) return;
@@ -473,7 +437,7 @@ extern "C" __global__ void __launch_bounds__(STRIPS_FOREST_THREADS, STRIPS_FORES
         const unsigned long long listed = now(control->queue + work.slot);
         if (thread_number() == 0) control->listed += listed, control->light += heavy == 0 ? listed : 0;
         unsigned int* const mine = team.of<unsigned int>(FORESTS + heavy, gpu);
-        work.run([=](const Between& edge) {
+        work.run([=](const StripEdge& edge) {
             const unsigned long long place = atomicAdd(&control->found, 1ull);
             mine[place] = edge.weight;
             mine[room + place] = edge.u;
@@ -489,13 +453,13 @@ extern "C" __global__ void __launch_bounds__(STRIPS_FOREST_THREADS, STRIPS_FORES
                 const unsigned long long count = now(control->counts + p);
                 for (unsigned long long i = thread_number(); i < count; i += thread_count()) {
                     const unsigned int u = from_peer(theirs + room + i), x = from_peer(theirs + 2 * room + i);
-                    visit(base + i, Between{tree[u], tree[x], from_peer(theirs + i), u, x});
+                    visit(base + i, StripEdge{tree[u], tree[x], from_peer(theirs + i), u, x});
                 }
                 base += count;
             }
             return base;
         };
-        const unsigned long long joint = each_edge([=](unsigned long long place, const Between& edge) {
+        const unsigned long long joint = each_edge([=](unsigned long long place, const StripEdge& edge) {
             work.list[place] = edge;
             for (const I end : {edge.a, edge.b}) {
                 parent[end] = end;
@@ -506,18 +470,18 @@ extern "C" __global__ void __launch_bounds__(STRIPS_FOREST_THREADS, STRIPS_FORES
         grid_barrier(&control->arrived);
         Offers offers{work.best.key, 0, (I)-1};
         for (unsigned long long i = thread_number(); i < joint; i += thread_count()) {
-            const Between edge = work.list[i];
-            offers.make(edge.a, edge.key());
-            offers.make(edge.b, edge.key());
+            const StripEdge edge = work.list[i];
+            offers.make(edge.a, key_of(edge));
+            offers.make(edge.b, key_of(edge));
         }
         grid_barrier(&control->arrived);
-        work.run([=](const Between& edge) {
+        work.run([=](const StripEdge& edge) {
             if (is_own((I)edge.u)) choose_entry((I)edge.u, (I)edge.x);
         });
         if (heavy == 1 && !labels) break;
         work.best = {key_a, end_a};  // which is ready for all trees
         work.then = {key_b, end_b};
-        each_edge([=](unsigned long long, const Between& edge) {
+        each_edge([=](unsigned long long, const StripEdge& edge) {
             work.best.clear(edge.a);
             work.best.clear(edge.b);
         });

@@ -12,21 +12,6 @@
 
 enum Arrays { MEETINGS, HEADS, BITS = HEADS + 2, VALUES = BITS + 2 };  // the rows of a team's table; of inboxes two each
 
-struct StripControl {
-    unsigned int arrived, done;
-    unsigned long long steps, edges, thresholds;
-    unsigned long long queue[3];  // edges and vertices of the own frontier
-    Slot nearest[3];              // the best active value that this GPU knows
-    Slot threshold;
-    Slot best, reached;           // what all know: the best active value, and what the target has
-    unsigned long long before;    // edges of the step before, of all
-    unsigned long long saturated, taken;  // taken: values that came from other GPUs
-    unsigned long long sent[2][MOST_GPUS];  // to each GPU
-    unsigned long long busiest;           // over all steps, edges of the GPU that has most
-    unsigned long long doublings;         // of the width
-    unsigned long long lost;
-};
-
 // The state before the first step.  n: all vertices.  own_n: those from `first` on. That is a multiple of 32.
 extern "C" __global__ void begin_strip(StripControl* control, long long n, long long first, long long own_n, T* d,
                                        unsigned int* marks, unsigned int* active, long long source, T one,

@@ -12,17 +12,6 @@
 
 enum Arrays { MEETINGS, MARKS, VISITED = MARKS + 2 };  // the rows of a team's table
 
-struct StripSearch {
-    unsigned int arrived, done;
-    unsigned long long steps, pulls, unexplored, pulling;
-    unsigned long long queue[3];
-    unsigned long long found[3];
-    unsigned long long edges, vertices;   // of the frontier, of all
-    unsigned long long after;             // what is to be listed: 0 the source, 1 what a push marked, 2 what a pull found
-    unsigned long long pushes, looked_at;  // looked_at: own edges that were pushed along
-    unsigned long long lost;
-};
-
 // Levels before the first step: 0 at the source, -1 elsewhere.
 extern "C" __global__ void start_strip(StripSearch* control, long long n, long long nnz, long long first, long long own_n,
                                        long long source, signed char* level, unsigned int* marks_a, unsigned int* marks_b,
@@ -85,30 +74,19 @@ __device__ __forceinline__ void list_strip(const Team& team, int after, int turn
             bool some = false;
             for (int i = lane_number(); i < PART; i += 32) some = some || words[part * PART + i] != 0;
             if (!__any_sync(WARP, some)) continue;  // as every warp of the block finds
-            bool here[LISTED_AT_ONCE];
+            const auto place = [=](int j) {
+                return (part * LISTED_AT_ONCE + j) * (STRIPS_SEARCH_THREADS / 32) + threadIdx.x / 32;
+            };
+            const auto vertex = [=](int j) { return base + place(j) * 32ll + lane_number(); };
             I degree[LISTED_AT_ONCE];
-            unsigned int wanted = 0, weight = 0;
 #pragma unroll
             for (int j = 0; j < LISTED_AT_ONCE; ++j) {
-                const int place = (part * LISTED_AT_ONCE + j) * (STRIPS_SEARCH_THREADS / 32) + threadIdx.x / 32;
-                const long long v = base + place * 32ll + lane_number();
-                here[j] = (words[place] >> lane_number() & 1) != 0 && v < own_n;
-                if (here[j]) level[v] = (Level)k;
-                degree[j] = here[j] ? indptr[v + 1] - indptr[v] : 0;
-                here[j] = degree[j] > 0;
-                wanted += here[j];
-                weight += (unsigned int)degree[j];
+                const long long v = vertex(j);
+                const bool here = (words[place(j)] >> lane_number() & 1) != 0 && v < own_n;
+                if (here) level[v] = (Level)k;
+                degree[j] = here ? indptr[v + 1] - indptr[v] : 0;
             }
-            if (!__syncthreads_or(wanted > 0)) continue;
-            Places to = reserve(wanted, weight, counter);
-#pragma unroll
-            for (int j = 0; j < LISTED_AT_ONCE; ++j)
-                if (here[j]) {
-                    const int place = (part * LISTED_AT_ONCE + j) * (STRIPS_SEARCH_THREADS / 32) + threadIdx.x / 32;
-                    rows[to.first] = (I)(base + place * 32ll + lane_number());
-                    offsets[to.first++] = (I)to.weight;
-                    to.weight += (unsigned int)degree[j];
-                }
+            list_with_degrees(degree, vertex, rows, offsets, counter);
         }
         __syncthreads();
     }
@@ -179,16 +157,7 @@ __device__ __forceinline__ unsigned int pull_strip(const Team& team, int current
         }
 #pragma unroll
         for (int j = 0; j < PULLED_AT_ONCE; ++j) {
-            for (unsigned int left = __ballot_sync(WARP, !found[j] && e[j] < end[j]); left != 0; left &= left - 1) {
-                const int owner = __ffs(left) - 1;
-                const I last = from_lane(end[j], owner);
-                for (I i = from_lane(e[j], owner); i < last; i += 32) {
-                    const bool hit = lane_number() < last - i && is_visited(indices[i + lane_number()]);
-                    if (!__any_sync(WARP, hit)) continue;
-                    if (lane_number() == owner) found[j] = true;
-                    break;
-                }
-            }
+            found[j] = first_by_warp(indices, 0, e[j], end[j], (I)found[j] - 1, [=](I, I u) { return is_visited(u); }) >= 0;
             if (found[j]) level[from + 32 * j + lane_number()] = (Level)next;
             count += found[j];
             const unsigned int bits = before[j] | __ballot_sync(WARP, found[j]);
@@ -200,7 +169,7 @@ __device__ __forceinline__ unsigned int pull_strip(const Team& team, int current
     return count;
 }
 
-// choice: 0 by Beamer's rule, 1 push, 2 pull.  deepest: the last level, or -1.  in_indptr, in_indices: the own columns,
+// choice: BY_RULE, push, or PULL.  deepest: the last level, or -1.  in_indptr, in_indices: the own columns,
 // or null where nothing is to be pulled.  with_edges: a bit for each own column that has entries.
 template <class Level>
 __device__ __forceinline__ void search_together(StripSearch* control, const Team team, const I* indptr, const J* indices,
@@ -208,7 +177,6 @@ __device__ __forceinline__ void search_together(StripSearch* control, const Team
                                                 long long n, long long first, long long own_n, Level* level, I* rows,
                                                 I* offsets, int choice,
                                                 double alpha, double beta, int deepest, unsigned long long last_step) {
-    __shared__ unsigned int of_block;
     const int gpu = team.own;
     Meetings* const meetings = team.of<Meetings>(MEETINGS, gpu);
     unsigned long long step = control->steps, pulls = control->pulls, unexplored = control->unexplored;
@@ -244,7 +212,7 @@ __device__ __forceinline__ void search_together(StripSearch* control, const Team
             done = now(&control->vertices) == 0 || k == deepest;
             if (done) break;
             unexplored -= edges;
-            pulling = choice == 2 || (choice == 0 && edges * alpha > (double)(unexplored + edges));
+            pulling = choice == PULL || (choice == BY_RULE && edges * alpha > (double)(unexplored + edges));
             if (!pulling) {
                 MarkAll mark{indices, team.of<unsigned int>(VISITED + current, gpu), marks};
                 if (listed >> 32 != 0) deal_edges(rows, offsets, (I)(listed & 0xffffffffu), (I)(listed >> 32), indptr, mark);
@@ -255,12 +223,8 @@ __device__ __forceinline__ void search_together(StripSearch* control, const Team
                 continue;
             }
         }
-        if (threadIdx.x == 0) of_block = 0;
-        __syncthreads();
         const unsigned int own = pull_strip(team, current, in_indptr, in_indices, with_edges, first, own_n, level, k + 1);
-        if (own > 0) atomicAdd(&of_block, own);
-        __syncthreads();
-        if (threadIdx.x == 0 && of_block > 0) atomicAdd(control->found + step % 3, (unsigned long long)of_block);
+        add_up(own, control->found + step % 3);
         const auto write = [=](Letter& letter) { letter.words[0] = now(control->found + step % 3); };
         const auto read = [=](const Letter* letters, int count) {
             unsigned long long found = 0;
@@ -273,7 +237,7 @@ __device__ __forceinline__ void search_together(StripSearch* control, const Team
         const unsigned long long found = now(&control->vertices);
         done = found == 0;
         if (done) break;
-        pulling = choice == 2 || found * beta > (double)n;
+        pulling = choice == PULL || found * beta > (double)n;
     }
     if (thread_number() == 0) {
         control->done = done;

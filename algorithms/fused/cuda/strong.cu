@@ -2,7 +2,7 @@
 //
 // trim    a vertex without a living predecessor, or without a living successor, is a component: passes in place, as long as
 //         each finds many, and then the pivot, the living vertex of the largest in-degree × out-degree.
-// rest    what both searches reached is the pivot's component. What is left is taken apart by colours [1, 2]: every vertex
+// colour  what both searches reached is the pivot's component. What is left is taken apart by colours [1, 2]: every vertex
 //         draws a random number, and learns the smallest that leads to it and the smallest to which it leads. Where the
 //         two are of one vertex, it is in that vertex's component. Edges between vertices that have not the same two are
 //         then cut, for they join no component. Random numbers keep the rounds few, about log n.
@@ -19,40 +19,8 @@
 //     components and related problems, IPDPS 2014.
 // [2] G. Alabandi, W. Sands, G. Biros, M. Burtscher, A GPU algorithm for detecting strongly connected components, SC 2023.
 
-// Where `rest` is: about to start; with a list of what is left; while colours spread.
+// Where the colouring is: about to start; with a list of what is left; while colours spread.
 enum Stage : unsigned long long { SEARCHED, LISTED, SPREADING };
-
-struct StrongControl {
-    unsigned int arrived, done;
-    unsigned long long passes, pivot, smallest, trims, rounds, left_to_colour;
-    unsigned long long changed[3];
-    unsigned long long queue[3];
-    Stage stage;
-    unsigned long long chained;
-};
-
-// Is there an entry of row v that `holds`, in the lanes that ask? Few entries are looked at alone, more by the warp.
-template <class Holds>
-__device__ __forceinline__ bool any_in_row(const I* indptr, const J* indices, I v, bool asks, const Holds& holds) {
-    I e = 0, end = 0;
-    bool found = false;
-    if (asks) {
-        e = indptr[v];
-        end = indptr[v + 1];
-        for (const I alone = end - e < ALONE ? end : e + ALONE; e < alone && !found; ++e) found = holds(v, indices[e]);
-    }
-    for (unsigned int left = __ballot_sync(WARP, !found && e < end); left != 0; left &= left - 1) {
-        const int owner = __ffs(left) - 1;
-        const I last = from_lane(end, owner), row = from_lane(v, owner);
-        for (I at = from_lane(e, owner); at < last; at += 32) {
-            const bool hit = lane_number() < last - at && holds(row, indices[at + lane_number()]);
-            if (!__any_sync(WARP, hit)) continue;
-            if (lane_number() == owner) found = true;
-            break;
-        }
-    }
-    return found;
-}
 
 // The least of `had` and what the entries of row v give, in the lanes that ask, likewise.
 template <class Gives>

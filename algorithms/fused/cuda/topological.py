@@ -1,8 +1,8 @@
 """Numbers of strong components against the edges, on the GPU; `algorithms.topological` has the equations.
 
-Heights rise along the edges between components, all at once in each round (`heights.cu`), until none does: as many
-rounds as the longest way at most, whose end is not foretold. After many the edges go to the host, where one search
-looks at each once.
+Heights rise along the edges between components, all at once in each round (`topological_levels.cu`), until none
+does: as many rounds as the longest way at most, whose end is not foretold. After many the edges go to the host, where
+one search looks at each once.
 """
 
 from __future__ import annotations
@@ -19,12 +19,10 @@ from semiring.algebra.codegen import types_of
 from semiring.verbs.explanation import facts
 
 from . import kernels
+from .layouts import TopologicalControl
 
 ROUNDS = 512
 """Rounds on the GPU, of which one takes some 3 µs, where the host takes some 10 ns an edge."""
-
-WORDS = 5
-"""Of 8 bytes, in HeightsControl."""
 
 
 def numbered(A: CSR, component: Array, k: int) -> Array:
@@ -36,15 +34,16 @@ def numbered(A: CSR, component: Array, k: int) -> Array:
     index_type, component = A.indptr.dtype, component.astype(A.indptr.dtype, copy=False)
     large = component[cp.diff(A.indptr).argmax().reshape(1)]
     ends, height = cp.empty((2, A.nnz + k), index_type), cp.zeros(k, np.int32)
-    control, below = cp.zeros(WORDS, np.uint64), cp.zeros(k, bool)
-    of = kernels.pattern("heights", types_of(A))
+    control, below = cp.zeros(TopologicalControl.words, np.uint64), cp.zeros(k, bool)
+    of = kernels.pattern("topological_levels", types_of(A))
     sizes, number = (of.index(A.nrows), of.index(A.nnz)), of.index(k)
     given = control, A.indptr, A.indices, *sizes, component, number, large, below, *ends, height, np.uint64(ROUNDS)
-    of.persistent("heights", A.nrows + A.nnz, given)
+    of.persistent("topological_levels", A.nrows + A.nnz, given)
     state = control.get()
-    facts(kernel="heights", rounds=int(state[1]), edges_between=int(state[2]))
+    told = TopologicalControl.read(state, "rounds", "listed")
+    facts(kernel="topological_levels", rounds=told["rounds"], edges_between=told["listed"])
     if not state[0] >> np.uint64(32):
-        u, v = ends[:, : int(state[2])]
+        u, v = ends[:, : told["listed"]]
         return on_host(u, v, ids)
     order = cp.empty(k, ids.dtype)
     order[(height.astype(np.int64) * k + ids).argsort()] = ids

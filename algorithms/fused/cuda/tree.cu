@@ -5,14 +5,6 @@
 // are listed, and offer themselves along their tight edges to the unsettled. Traffic of round 0, per edge: an index, a
 // value, a gathered d.
 
-struct TreeControl {
-    unsigned int arrived, done;
-    unsigned long long rounds;      // after round 0
-    unsigned long long queue[3];
-    unsigned long long unsettled;   // 1 + the last round that began with a reached vertex without a parent
-    unsigned long long incomplete;  // is there such a vertex after round 0?
-};
-
 struct Offer {
     static constexpr int AT_ONCE = 2;
     Graph g;
@@ -84,33 +76,23 @@ extern "C" __global__ void __launch_bounds__(TREE_THREADS, TREE_BLOCKS)
         bool unsettled = false;
         const long long tile = (long long)blockDim.x * LOOKED_AT;
         for (long long base = blockIdx.x * tile; base < n; base += gridDim.x * tile) {
-            unsigned int wanted = 0, weight = 0;
-            bool newly[LOOKED_AT];
+            const auto vertex = [=](int j) { return base + j * blockDim.x + threadIdx.x; };
+            I degree[LOOKED_AT];
 #pragma unroll
             for (int j = 0; j < LOOKED_AT; ++j) {
-                const long long v = base + j * blockDim.x + threadIdx.x;
-                newly[j] = false;
+                const long long v = vertex(j);
+                degree[j] = 0;
                 if (v >= n || d[v] == ZERO) continue;
                 const bool has = v == source || parent[v] >= 0;
-                if (round == 0) newly[j] = has;
-                else if (!has && offered[v] >= 0) {
+                bool newly = has && round == 0;
+                if (round > 0 && !has && offered[v] >= 0) {
                     parent[v] = offered[v];
-                    newly[j] = true;
+                    newly = true;
                 }
-                unsettled = unsettled || !(has || newly[j]);
-                newly[j] = newly[j] && indptr[v + 1] > indptr[v];
-                if (newly[j]) ++wanted, weight += (unsigned int)(indptr[v + 1] - indptr[v]);
+                unsettled = unsettled || !(has || newly);
+                if (newly) degree[j] = indptr[v + 1] - indptr[v];
             }
-            if (!__syncthreads_or(wanted > 0)) continue;
-            Places place = reserve(wanted, weight, control->queue + round % 3);
-#pragma unroll
-            for (int j = 0; j < LOOKED_AT; ++j) {
-                const long long v = base + j * blockDim.x + threadIdx.x;
-                if (!newly[j]) continue;
-                rows[place.first] = (I)v;
-                offsets[place.first++] = (I)place.weight;
-                place.weight += (unsigned int)(indptr[v + 1] - indptr[v]);
-            }
+            list_with_degrees(degree, vertex, rows, offsets, control->queue + round % 3);
         }
         if (unsettled) control->unsettled = round + 1;
         if (thread_number() == 0) control->queue[(round + 1) % 3] = 0;

@@ -14,12 +14,6 @@ extern "C" __global__ void flatten(long long n, I* parent) {
 template <class Work>
 __device__ __forceinline__ void deal_edges_between(const I* indptr, I n, I nnz, long long from, long long to, Work& work) {
     const auto offset = [=](I f) { return (long long)indptr[f]; };
-    const auto step = [=](I f) { return (long long)indptr[f] + f; };
     const long long lowest = from + last_at_most(offset, n, from), highest = to + last_at_most(offset, n, to - 1);
-    const long long warps = thread_count() / 32, each = (highest - lowest + warps - 1) / warps;
-    const long long begin = lowest + thread_number() / 32 * each, end = begin + each < highest ? begin + each : highest;
-    if (begin >= end) return;
-    const I first = last_at_most(step, n, begin), after = last_at_most(step, n, end);
-    const long long at = begin - first < from ? from : begin - first, last = end - after < to ? end - after : to;
-    if (at < last) deal_part(nullptr, indptr, n, nnz, indptr, first, at, last, work);
+    deal_steps(indptr, n, nnz, lowest, highest, from, to, work);
 }

@@ -8,25 +8,20 @@ extern "C" __global__ void __launch_bounds__(TRIM_THREADS, TRIM_BLOCKS)
     trim(StrongControl* control, const I* indptr, const J* indices, const I* in_indptr, const J* in_indices, long long n,
          I* label, int passes) {
     __shared__ unsigned long long best;
-    __shared__ unsigned int of_block;
     const auto alive = [=](I v, I u) { return u != v && now(label + u) < 0; };
     for (int pass = 0; pass < passes; ++pass) {
         unsigned int found = 0;
-        if (threadIdx.x == 0) of_block = 0;
-        __syncthreads();
         for (long long first = thread_number() - lane_number(); first < n; first += thread_count()) {
             const I v = (I)(first + lane_number());
             const bool here = first + lane_number() < n && label[v] < 0;
-            const bool leads = any_in_row(indptr, indices, v, here, alive);
-            const bool led_to = any_in_row(in_indptr, in_indices, v, here && leads, alive);
+            const bool leads = first_in_row(indptr, indices, v, here, alive) >= 0;
+            const bool led_to = first_in_row(in_indptr, in_indices, v, here && leads, alive) >= 0;
             if (here && !(leads && led_to)) {
                 label[v] = v;
                 ++found;
             }
         }
-        if (found > 0) atomicAdd(&of_block, found);
-        __syncthreads();
-        if (threadIdx.x == 0 && of_block > 0) atomicAdd(control->changed + pass % 3, (unsigned long long)of_block);
+        add_up(found, control->changed + pass % 3);
         if (thread_number() == 0) control->changed[(pass + 1) % 3] = 0;
         grid_barrier(&control->arrived);
         if (thread_number() == 0) ++control->trims;

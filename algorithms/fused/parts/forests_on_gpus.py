@@ -3,8 +3,8 @@
     F(E₁ ∪ E₂) = F(F(E₁) ∪ F(E₂))
 
 Of a symmetric matrix a kernel on each GPU makes both, and they meet in between (`strips_forest.cu`). Without room for
-that, or with weights of 64 bits, each GPU lists edges in parts (`stream.cu`), and the first one makes the forest of
-what is left. Where edges are many, lighter ones go first: heavier ones between their trees are few.
+that, or with weights of 64 bits, each GPU lists edges in parts (`out_of_core_msf.cu`), and the first one makes the
+forest of what is left. Where edges are many, lighter ones go first: heavier ones between their trees are few.
 """
 
 from __future__ import annotations
@@ -26,20 +26,18 @@ from semiring.verbs.registry import Unsuited
 from ..cuda import graphs as one_gpu
 from ..cuda import kernels
 from ..cuda.graphs import DENSE, LIGHT, connected
+from ..cuda.layouts import ALL_ENTRIES, EVERY_OTHER, StripEdge, StripForest
+from ..cuda.out_of_core_msf import LOW, SAMPLES, Stream
 from ..cuda.paths import as_vertices, step_of
-from ..cuda.stream import ALL_ENTRIES, EVERY_OTHER, LOW, SAMPLES, Stream
-from .gpus import MOST_GPUS, Kind, Member, Team, team_of
+from .gpus import Kind, Member, Team, team_of
 from .many_sources import alone
 from .strong import by_hub
 
 SQUARE: Fact[CSR] = Fact("the strip as a matrix of the whole's shape")
 LIGHTEST: Fact[Any] = Fact("the weight of light edges of the parts")
 
-CONTROL_WORDS = 11 + MOST_GPUS
-"""Of 8 bytes, in StripForest."""
-STATE, LISTED, CHOSEN = {"rounds": 5 + MOST_GPUS, "light": 7 + MOST_GPUS}, 6 + MOST_GPUS, 8 + MOST_GPUS
-SHARED, BETWEEN_WORDS = 3, 5
-"""Arrays that other GPUs read; of 4 bytes, in Between."""
+SHARED = 3
+"""Arrays that other GPUs read."""
 LIGHTEST_OF, CHOSEN_BITS = 2, 9
 """Which of a GPU's own arrays are written before the kernel starts."""
 
@@ -75,7 +73,7 @@ def together_kinds(A: Partitioned, team: Team) -> list[Kind]:
     edges = max(entries, team.count * n)
     shared: list[Kind] = [(own, np.int32), *[(3 * n, np.uint32)] * 2]
     vectors: list[Kind] = [(n, np.int32), (n, np.int32), (own, np.uint64), *[(n, np.uint64)] * 2, *[(n, np.uint32)] * 2]
-    lists: list[Kind] = [(edges * BETWEEN_WORDS, np.uint32)] * 2
+    lists: list[Kind] = [(edges * StripEdge.nbytes(I=np.int32) // 4, np.uint32)] * 2
     bits: list[Kind] = [(-(-entries // 32), np.uint32), (kernels.MOST_BLOCKS, np.uint32)]
     kinds = [*shared, *vectors, *lists, *bits, *[(n, np.int32)] * 4]
     needed = sum(int(size) * np.dtype(dtype).itemsize for size, dtype in kinds)
@@ -96,7 +94,7 @@ def together(A: Partitioned, team: Team, kinds: list[Kind], cap: Any, with_label
     def vectors(member: Member) -> tuple[Any, ...]:
         cp = cupy()
         own = [cp.empty(*kind) for kind in own_kinds]
-        return cp.empty(CONTROL_WORDS, np.uint64), own
+        return cp.empty(StripForest.words, np.uint64), own
 
     controls, own = zip(*team.each(vectors), strict=True)
     ks = team.each(lambda member: kernels.pattern("strips_forest", types_of(member.rows)))
@@ -112,10 +110,11 @@ def together(A: Partitioned, team: Team, kinds: list[Kind], cap: Any, with_label
             arguments.append((controls[here], *who, *graph, np.bool_(with_labels), *own[here]))
     states = team.run("strips_forest", ks, arguments, list(controls), 1)
     del made
-    state = {name: int(states[0][word]) for name, word in STATE.items()}
+    state = StripForest.read(states[0], "rounds", "light")
     facts(method="forests of strips, joined by all", gpus=team.count, **state)
-    facts(listed=sum(int(each[LISTED]) for each in states))
-    found = [[x[: int(each[CHOSEN])] for x in arrays[-3:]] for arrays, each in zip(own, states, strict=True)]
+    listed, chosen = StripForest.word("listed"), StripForest.word("chosen")
+    facts(listed=sum(int(each[listed]) for each in states))
+    found = [[x[: int(each[chosen])] for x in arrays[-3:]] for arrays, each in zip(own, states, strict=True)]
     parts = zip(zip(*found, strict=True), own[0][-3:], strict=True)
     rows_found, ends, values = (team.whole("forest", list(each), into) for each, into in parts)
     with team.home.scope():
@@ -200,7 +199,7 @@ def light_weight(A: Partitioned, team: Team) -> Any:
 
 
 def ordered(weights: np.ndarray) -> np.ndarray:
-    """As `Weights` of stream.cu has them: unsigned integers of 64 bits in the order of the weights."""
+    """As `Weights` of out_of_core_msf.cu has them: unsigned integers of 64 bits in the order of the weights."""
     if weights.dtype == bool:
         return weights.astype(np.uint64)
     bits = weights.view(f"i{weights.itemsize}")

@@ -28,18 +28,14 @@ from formats.system import machine
 from semiring.verbs.registry import Unsuited
 
 from ..cuda import kernels
+from ..cuda.layouts import MOST_GPUS, Meetings
 
 R = TypeVar("R")
 Kind = tuple[int, Any]
 """How many elements an array has, and their dtype."""
 
-MOST_GPUS = 16
-PATIENCE_WORD, MEETING_WORDS = 4, 5 + 2 * MOST_GPUS * 4
-"""Of 8 bytes, in Meetings of strips.cu: which one says how long a GPU waits for another, and how many there are."""
 PATIENCE = 20.0
 """Seconds that GPUs of one process wait for each other. Processes have a time-out of their own."""
-MOST_ENTRIES = 2**32 - 1
-"""Edges of a strip's frontier are counted in 32 bits."""
 LINE, SMALLEST_ARENA = 256, 4 << 20
 """Bytes to which an arena's arrays are aligned, and from which on CUDA gives memory that is nobody else's."""
 
@@ -216,8 +212,8 @@ class Team:
 
 def first_meetings(seconds: float) -> Any:
     """Meetings before the first one, for which the current GPU waits so long."""
-    words = np.zeros(MEETING_WORDS, np.uint64)
-    words[PATIENCE_WORD] = min(seconds, 1e9) * 1e9
+    words = np.zeros(Meetings.words, np.uint64)
+    words[Meetings.word("patience")] = min(seconds, 1e9) * 1e9
     return cupy().asarray(words)
 
 
@@ -244,7 +240,7 @@ class Arena:
                 self.memory.ptr if rank == group.rank else runtime.ipcOpenMemHandle(handle)
                 for rank, handle in enumerate(handles)
             ]
-            self._array((MEETING_WORDS, np.uint64), 0)[...] = first_meetings(group.timeout)
+            self._array((Meetings.words, np.uint64), 0)[...] = first_meetings(group.timeout)
             team.home.finish()
         group.told("arenas", None)
 
@@ -258,7 +254,7 @@ class Arena:
         return made, [table([[address + start for address in self.addresses] for start in starts])]
 
     def _sizes(self, kinds: Sequence[Kind]) -> list[int]:
-        every = [(MEETING_WORDS, np.uint64), *kinds]
+        every = [(Meetings.words, np.uint64), *kinds]
         return [-(-size * np.dtype(dtype).itemsize // LINE) * LINE for size, dtype in every]
 
     def _array(self, kind: Kind, start: int) -> Any:
@@ -316,6 +312,6 @@ def why_not(A: Partitioned) -> str:
         return f"at most {MOST_GPUS} GPUs run a kernel together"
     if any(start % WORD for start in A.starts[:-1]):
         return f"a strip does not begin at a multiple of {WORD} rows: A.to(device=[…]) cuts them so"
-    if any(entries > MOST_ENTRIES for entries in A.entries) or A.nrows > MOST_ENTRIES // 2:
+    if any(entries > kernels.MOST_ENTRIES for entries in A.entries) or A.nrows > kernels.MOST_ENTRIES // 2:
         return "edges of a strip are counted in 32 bits"
     return "" if befriend(places) else "the GPUs cannot read each other's memory"

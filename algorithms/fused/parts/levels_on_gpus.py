@@ -17,14 +17,11 @@ from semiring.verbs.registry import Unsuited
 
 from ..cuda import kernels
 from ..cuda.graphs import CHOICES, rows_of, searched
+from ..cuda.layouts import StripSearch
 from ..cuda.paths import as_vertices
 from .gpus import Member, Team, rows_with_entries, team_of
 from .many_sources import alone
 
-CONTROL_WORDS = 17
-"""Of 8 bytes, in StripSearch."""
-STATE = {"levels": 1, "pulled": 2}
-PUSHED_ALONG = 15
 MOST_STEPS, IN_BYTES = 1 << 62, 120
 """Steps of a search, and those whose levels fit a byte."""
 
@@ -48,7 +45,7 @@ def levels(A: Partitioned, source: int, how: Direction, deepest: int | None, ret
     def vectors(member: Member) -> tuple[Any, ...]:
         cp, index = cupy(), member.rows.indptr.dtype
         lists = [cp.empty(max(member.own, 1), index) for _ in range(2)]
-        return cp.empty(CONTROL_WORDS, np.uint64), cp.empty(member.own, np.int8), lists
+        return cp.empty(StripSearch.words, np.uint64), cp.empty(member.own, np.int8), lists
 
     controls, levels_found, lists = zip(*team.each(vectors), strict=True)
     found = list(levels_found)
@@ -76,9 +73,10 @@ def levels(A: Partitioned, source: int, how: Direction, deepest: int | None, ret
         narrow = {member.number: level for member, level in zip(team.members, found, strict=True)}
         found = team.each(lambda member: narrow[member.number].astype(np.int32))
         states = run("strips_deeper", MOST_STEPS)
-    pushed = [int(state[PUSHED_ALONG]) for state in states]
+    told = [StripSearch.read(state, "steps", "pulls", "looked_at") for state in states]
+    pushed = [each["looked_at"] for each in told]
     facts(kernel="strips_search", gpus=team.count, direction=how.choice, edges=sum(pushed), busiest=max(pushed))
-    facts(**{name: int(states[0][word]) for name, word in STATE.items()})
+    facts(levels=told[0]["steps"], pulled=told[0]["pulls"])
     level = widened(team, ks[0], found) if found[0].dtype == np.int8 else team.whole("levels, whole", found)
     with team.home.scope():
         return level, as_vertices(parents(team, columns, level)) if columns is not None and return_parents else None

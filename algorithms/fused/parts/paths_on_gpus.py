@@ -21,16 +21,12 @@ from semiring.verbs.registry import Unsuited
 
 from ..cuda import kernels
 from ..cuda import paths as one_gpu
+from ..cuda.layouts import StripControl
 from ..cuda.paths import WIDE_FEW, Schedule, step_of, wide_buckets
 from .checkpoint import Saving, saves
 from .dealt import Deal, deal_of, dealt
-from .gpus import MOST_GPUS, Member, Pauses, Team, team_of
+from .gpus import Member, Pauses, Team, team_of
 from .many_sources import alone
-
-CONTROL_WORDS = 19 + 2 * MOST_GPUS
-"""Of 8 bytes, in StripControl."""
-STATE = {"steps": 1, "edges": 2, "thresholds": 3, "doublings": 17 + 2 * MOST_GPUS}
-SATURATED, TAKEN, BUSIEST = 14, 15, 16 + 2 * MOST_GPUS
 
 MOST_STEPS, MOST_GAINING = 1 << 62, 4096
 """Steps of a run: all, or so many where a cycle may improve for ever, for which the definition looks."""
@@ -62,10 +58,11 @@ def distances(A: Partitioned, source: int, s: Semiring, until: Until, delta: Any
     limit = zero if until.limit is None else A.dtype.type(until.limit)
     states = run.finish(limit, target, gains, saved)
     done = bool(states[0][0] >> np.uint64(32))  # on all of them
-    edges = [int(state[STATE["edges"]]) for state in states]
-    known = {name: int(states[0][word]) for name, word in STATE.items()} | {"edges": sum(edges)}
+    told = [StripControl.read(state, "edges", "taken", "saturated") for state in states]
+    known = StripControl.read(states[0], "steps", "edges", "thresholds", "doublings")
+    known["edges"] = sum(each["edges"] for each in told)
     facts(kernel="strips", gpus=team.count, schedule=how.name, delta=how.width, **known)
-    facts(busiest=int(states[0][BUSIEST]), received=sum(int(state[TAKEN]) for state in states))
+    facts(**StripControl.read(states[0], "busiest"), received=sum(each["taken"] for each in told))
     if not done:
         return Unsuited(f"after {MOST_GAINING} steps something still changed")
     d = team.whole("paths, whole", [d[member.range] for d, member in zip(run.d, team.members, strict=True)], run.d[0])
@@ -76,7 +73,7 @@ def distances(A: Partitioned, source: int, s: Semiring, until: Until, delta: Any
             d = deal.in_order(d)
     if gains and at_the_end(reduce(d, s.add), s):
         return Unsuited("a distance is at the end of the range, as it would be after a cycle")
-    saturated = any(rows.of_each(any(state[SATURATED] for state in states)))
+    saturated = any(rows.of_each(any(each["saturated"] for each in told)))
     return d if gains or saturated else Exact(d)
 
 
@@ -140,7 +137,7 @@ class Run:
             cp, own, index = cupy(), max(member.own, 1), member.rows.indptr.dtype
             bits = [cp.empty(-(-size // 32), np.uint32) for size in (n, own)]
             lists = [cp.empty(own, index) for _ in range(2)]
-            return cp.empty(n, dtype), *bits, lists, cp.empty(CONTROL_WORDS, np.uint64)
+            return cp.empty(n, dtype), *bits, lists, cp.empty(StripControl.words, np.uint64)
 
         self.d, self.marks, self.active, self.lists, self.controls = zip(*team.each(vectors), strict=True)
         others = team.count - 1

@@ -6,6 +6,6 @@ extern "C" __global__ void look_ahead(const I* indptr, const J* indices, const I
     for (long long first = thread_number() - lane_number(); first < count; first += thread_count()) {
         const bool has = first + lane_number() < count;
         const I v = has ? waiting[first + lane_number()] : 0;
-        if (any_in_row(indptr, indices, v, has, [=](I, I u) { return now(leads + u); })) leads[v] = true;
+        if (first_in_row(indptr, indices, v, has, [=](I, I u) { return now(leads + u); }) >= 0) leads[v] = true;
     }
 }

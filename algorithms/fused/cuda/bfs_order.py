@@ -1,4 +1,4 @@
-"""The order of a breadth-first search on the GPU; `algorithms.bfs_order` has the equations, `queue.cu` the kernel."""
+"""The order of a breadth-first search on the GPU, by `bfs_order.cu`; `algorithms.bfs_order` has the equations."""
 
 from __future__ import annotations
 
@@ -12,15 +12,10 @@ from semiring.verbs.explanation import facts
 from semiring.verbs.registry import Unsuited
 
 from . import kernels
-from .beyond import both_ways as has_reverses
-from .beyond import columns_of
+from .layouts import QueueControl
+from .out_of_core import both_ways as has_reverses
+from .out_of_core import columns_of
 from .paths import as_vertices
-
-WORDS = 6
-"""Of 8 bytes, in QueueControl."""
-
-END = 4
-"""Its word that has how many vertices are in the queue."""
 
 
 def queued(
@@ -35,15 +30,16 @@ def queued(
     edges = A.nnz * (1 if turned is None else 2)
     if edges > min(np.iinfo(index_type).max, 2**32 - 1) or n >= 2**31:
         return Unsuited(f"it counts edges in 32 bits, and there are {edges:,}")
-    k = kernels.pattern("queue", types_of(A))
-    control, of_blocks = cp.empty(WORDS, np.uint64), cp.empty(kernels.MOST_BLOCKS, np.uint64)
+    k = kernels.pattern("bfs_order", types_of(A))
+    control, of_blocks = cp.empty(QueueControl.words, np.uint64), cp.empty(kernels.MOST_BLOCKS, np.uint64)
     order, before, parent = (cp.empty(n, index_type) for _ in range(3))
     first = cp.empty(n, f"u{index_type.itemsize}")
     along = (A.indptr, A.indices, *(turned or (kernels.NULL, kernels.NULL)), np.int64(n))
     k.plain("start_queue", n, (control, *along, k.index(source), order, before, first))
     arguments = (control, *along, order, before, first, of_blocks, parent, k.index(none))
-    state = k.stepwise("queue", n + edges, arguments, control, most)()
+    state = k.stepwise("bfs_order", n + edges, arguments, control, most)()
     if not state[0] >> np.uint64(32):
         return Unsuited(f"there are more than {most:,} levels")
-    facts(kernel="queue", levels=int(state[1]), narrow=int(state[2]))
-    return as_vertices(order)[: int(state[END])], as_vertices(parent)
+    told = QueueControl.read(state, "steps", "narrow", "end")
+    facts(kernel="bfs_order", levels=told["steps"], narrow=told["narrow"])
+    return as_vertices(order)[: told["end"]], as_vertices(parent)

@@ -95,10 +95,7 @@ __device__ __forceinline__ void take_chains(StrongControl* control, const I* ind
             if (further_on != b) on[v] = further_on;
             changed = changed || further_back != a || further_on != b;
         }
-        if (__syncthreads_or(changed) && threadIdx.x == 0) control->changed[pass % 3] = 1;
-        if (thread_number() == 0) control->changed[(pass + 1) % 3] = 0;
-        grid_barrier(&control->arrived);
-        if (now(control->changed + pass % 3) == 0) break;
+        if (!any_of_grid(changed, control->changed, pass, &control->arrived)) break;
     }
     bool some = false;
     for (long long i = thread_number(); i < count; i += thread_count()) {
@@ -141,8 +138,8 @@ __device__ __forceinline__ void join_chains(StrongControl* control, long long n,
 // forward, backward: their levels, and then the heads and tails of chains.  leading, led_to: the colours that lead to each
 // vertex, and to which it leads.  part: 64 bits that are the same for vertices that may be in one component.  stop_at: passes after which the launch ends, wherever
 // it is, for the next to go on.
-extern "C" __global__ void __launch_bounds__(REST_THREADS, REST_BLOCKS)
-    rest(StrongControl* control, const SearchControl* there, const SearchControl* back, unsigned long long deepest,
+extern "C" __global__ void __launch_bounds__(SCC_COLORING_THREADS, SCC_COLORING_BLOCKS)
+    scc_coloring(StrongControl* control, const SearchControl* there, const SearchControl* back, unsigned long long deepest,
          const I* indptr, const J* indices, const I* in_indptr, const J* in_indices, long long n, I* label,
          int* forward, int* backward, unsigned long long* part, unsigned long long* leading,
          unsigned long long* led_to, I* list, I* other, unsigned long long stop_at) {
@@ -150,7 +147,7 @@ extern "C" __global__ void __launch_bounds__(REST_THREADS, REST_BLOCKS)
     if (there->done == 0 || back->done == 0) return;
     const bool complete = there->steps < deepest && back->steps < deepest;
     const unsigned long long pivot = 0xffffffffu - (unsigned int)(control->pivot & 0xffffffffu);
-    Stage stage = control->stage;
+    Stage stage = (Stage)control->stage;
     unsigned long long passes = control->passes;
     unsigned int round = control->rounds;
     grid_barrier(&control->arrived);  // before anything of that changes
@@ -198,8 +195,8 @@ extern "C" __global__ void __launch_bounds__(REST_THREADS, REST_BLOCKS)
             for (long long first = thread_number() - lane_number(); first < count; first += thread_count()) {
                 const bool has = first + lane_number() < count;
                 const I v = has ? list[first + lane_number()] : 0;
-                const bool leads = any_in_row(indptr, indices, v, has, leads_on);
-                const bool is_led_to = any_in_row(in_indptr, in_indices, v, has && leads, leads_here);
+                const bool leads = first_in_row(indptr, indices, v, has, leads_on) >= 0;
+                const bool is_led_to = first_in_row(in_indptr, in_indices, v, has && leads, leads_here) >= 0;
                 if (has) {
                     if (!(leads && is_led_to)) label[v] = v;
                     const bool begun = round == 0 && !complete;  // the pivot's colour is the least, and on its way
@@ -229,10 +226,7 @@ extern "C" __global__ void __launch_bounds__(REST_THREADS, REST_BLOCKS)
             if (from < b) led_to[v] = from;
             changed = changed || to < a || from < b;
         }
-        if (__syncthreads_or(changed) && threadIdx.x == 0) control->changed[passes % 3] = 1;
-        if (thread_number() == 0) control->changed[(passes + 1) % 3] = 0;
-        grid_barrier(&control->arrived);
-        if (now(control->changed + passes++ % 3) != 0) continue;
+        if (any_of_grid(changed, control->changed, passes++, &control->arrived)) continue;
         // The components of those whose two colours are one; and where edges are cut.
         for (long long i = thread_number(); i < count; i += thread_count()) {
             const I v = list[i];

@@ -12,7 +12,7 @@ import pytest
 from algorithms import scc
 from algorithms.fused.cpu import bfs_order as on_cpu
 from algorithms.fused.cpu import topological as topological_on_cpu
-from algorithms.fused.cuda import launches, queues, topological
+from algorithms.fused.cuda import bfs_order, launches, topological
 from bench.graphs import grid, rmat
 from formats import CSR, from_edges
 from formats.gpu import cupy
@@ -57,7 +57,7 @@ def brought(request: pytest.FixtureRequest) -> Iterator[Bring]:
 @pytest.mark.parametrize("both_ways", [False, True], ids=["one way", "both ways"])
 def test_a_queue_on_a_gpu_has_the_order_and_the_parents_of_a_queue(name: str, both_ways: bool, brought: Bring) -> None:
     A = GRAPHS[name]()
-    found = queues.queued(brought(A), 0, both_ways)
+    found = bfs_order.queued(brought(A), 0, both_ways)
     assert not isinstance(found, Unsuited)
     for got, wanted in zip(found, on_cpu.queued(A, 0, both_ways), strict=True):
         assert on_host(got).tolist() == wanted.tolist()
@@ -67,7 +67,7 @@ def test_a_queue_on_a_gpu_comes_back_to_the_host_and_goes_on(brought: Bring) -> 
     A = star(150, 5)
     seen: list[int] = []
     with launches(every=2, progress=seen.append):
-        found = queues.queued(brought(A), 0, False)
+        found = bfs_order.queued(brought(A), 0, False)
     assert not isinstance(found, Unsuited)
     assert on_host(found[0]).tolist() == on_cpu.queued(A, 0, False)[0].tolist()
     assert seen == [2, 4, 5]
@@ -75,7 +75,7 @@ def test_a_queue_on_a_gpu_comes_back_to_the_host_and_goes_on(brought: Bring) -> 
 
 def test_a_queue_on_a_gpu_is_given_up_after_so_many_levels(brought: Bring) -> None:
     path = from_edges(range(150), range(1, 151))
-    assert isinstance(queues.queued(brought(path), 0, False, most=20), Unsuited)
+    assert isinstance(bfs_order.queued(brought(path), 0, False, most=20), Unsuited)
 
 
 @pytest.mark.parametrize("name", GRAPHS)

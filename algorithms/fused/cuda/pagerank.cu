@@ -3,32 +3,20 @@
 // Sums have an order of their own, the same in every run: lanes of a warp take a column's edges by turns, long columns are
 // cut in pieces whose sums wait in their order, and blocks' sums are added in the order of the blocks.
 
-struct RanksControl {
-    unsigned int arrived, done;
-    unsigned long long rounds;
-    double moved;
-};
-
 struct Weights {
     const void* values;
     I step;  // between values: 0 where all are one
-    int kind;  // 0: every weight is 1
+    int kind;
     __device__ __forceinline__ double operator()(I e) const {
         switch (kind) {
-            case 0: return 1.0;
-            case 1: return (double)static_cast<const int*>(values)[e * step];
-            case 2: return (double)static_cast<const long long*>(values)[e * step];
-            case 3: return (double)static_cast<const float*>(values)[e * step];
+            case BOOL_WEIGHTS: return 1.0;
+            case INT32_WEIGHTS: return (double)static_cast<const int*>(values)[e * step];
+            case INT64_WEIGHTS: return (double)static_cast<const long long*>(values)[e * step];
+            case FLOAT32_WEIGHTS: return (double)static_cast<const float*>(values)[e * step];
             default: return static_cast<const double*>(values)[e * step];
         }
     }
 };
-
-__device__ __forceinline__ double sum_of_warp(double own) {
-#pragma unroll
-    for (int distance = 16; distance > 0; distance /= 2) own += __shfl_xor_sync(WARP, own, distance);
-    return own;
-}
 
 // Over the edges [begin, end) of a column, every step-th from the first on.
 __device__ __forceinline__ double gathered(const J* indices, const Weights& weight, const double* z, I begin, I end,
@@ -39,20 +27,15 @@ __device__ __forceinline__ double gathered(const J* indices, const Weights& weig
     return sum;
 }
 
-// What a thread has seen: Σ x⟨r = 0⟩ of the new shares, and how far they have moved.
-struct Seen {
-    double stuck, moved;
-};
-
 // x: shares so far.  share: α ⊘ r, 0 where nothing leaves.  leaving: r.  jump: v, with a step of 0 where all are one.  z_a:
 // x · share.  sums: of the pieces.  seen: of each block, two rounds in turns.  enough: what a round moves at the last.
-extern "C" __global__ void __launch_bounds__(RANKS_THREADS, RANKS_BLOCKS)
-    ranks(RanksControl* control, const I* __restrict__ indptr, const J* __restrict__ indices, const void* values,
+extern "C" __global__ void __launch_bounds__(PAGERANK_THREADS, PAGERANK_BLOCKS)
+    pagerank(PagerankControl* control, const I* __restrict__ indptr, const J* __restrict__ indices, const void* values,
           I value_step, int kind, long long n, double alpha, double enough, const double* __restrict__ share,
           const double* __restrict__ leaving, const double* __restrict__ jump, I jump_step, double* x, double* z_a,
-          double* z_b, const Piece* pieces, const unsigned long long* piece_count, double* sums, Seen* seen,
+          double* z_b, const RowPiece* pieces, const unsigned long long* piece_count, double* sums, Seen* seen,
           unsigned long long last_round) {
-    __shared__ Seen of_warp[RANKS_THREADS / 32];
+    __shared__ Seen of_warp[PAGERANK_THREADS / 32];
     const Weights weight{values, value_step, kind};
     const long long warps = thread_count() / 32, warp = thread_number() / 32;
     const long long cut = (long long)*piece_count;
@@ -75,7 +58,7 @@ extern "C" __global__ void __launch_bounds__(RANKS_THREADS, RANKS_BLOCKS)
             own.moved += is > was ? is - was : was - is;
         };
         for (long long p = warp; p < cut; p += warps) {
-            const Piece piece = pieces[p];
+            const RowPiece piece = pieces[p];
             const I end = piece.start + piece.length;
             const double sum = sum_of_warp(gathered(indices, weight, z, piece.start + lane_number(), end, 32));
             if (lane_number() == 0) sums[p] = sum;

@@ -1,4 +1,7 @@
-"""Spanning forests of matrices that are not resident as a whole: each entry crosses the bus once (stream.cu)."""
+"""Spanning forests of matrices that are not resident as a whole: each entry crosses the bus once.
+
+`out_of_core_msf.cu` has the kernels.
+"""
 
 from __future__ import annotations
 
@@ -19,16 +22,12 @@ from semiring.verbs.explanation import facts
 from semiring.verbs.registry import Unsuited
 
 from . import kernels
-from .beyond import WINDOW, beyond, left_for_blocks
+from .layouts import ALL_ENTRIES, UPPER, Edge, StreamControl
+from .out_of_core import WINDOW, beyond, left_for_blocks
 from .paths import step_of
 from .staging import AHEAD, Window, staged, whole
 
-CONTROL_WORDS = 12
-"""Of 8 bytes, in StreamControl; COUNT … are numbers of some."""
-COUNT, ROUNDS, BALANCE = 1, 2, 7
-
-ALL_ENTRIES, UPPER, EVERY_OTHER = range(3)
-"""Which entries are listed, as in stream.cu."""
+COUNT, BALANCE = StreamControl.word("count"), StreamControl.word("balance")
 
 VERTEX_BYTES, OPEN_BYTES = 17, 8
 """Of a vertex: its best offers and its level, beside two trees. Of a listed edge, beside itself: two numbers of it."""
@@ -60,6 +59,11 @@ NOT_YET = np.uint64(2**64 - 1)
 """The threshold of trees before there is a forest."""
 
 
+def edge_bytes(end_bytes: int) -> int:
+    """Of a listed edge, whose ends have so many each."""
+    return Edge.nbytes(J=np.dtype(f"i{end_bytes}"))
+
+
 def shared_room(
     available: int | None, coming: int, n: int, filled: int, nnz: int, index_bytes: int, end_bytes: int
 ) -> tuple[int, int]:
@@ -69,7 +73,7 @@ def shared_room(
     index_bytes, end_bytes: of a tree of a vertex, and of an end of a listed edge.
     OutOfDeviceMemory if there is no room for the shortest list.
     """
-    edge = 8 + 2 * end_bytes + OPEN_BYTES
+    edge = edge_bytes(end_bytes) + OPEN_BYTES
     least = int(min(LEAST_LIST * n, nnz)) + 1
     most = max(least, min(nnz + n, max(int(MOST_NEW * n) + filled, FEW_LISTED)))
     if available is None:
@@ -108,7 +112,7 @@ class Stream:
 
     def __init__(self, A: CSR | CompressedCSR, first: int = 0) -> None:
         n, index = A.ncols, A.indptr.dtype
-        self.A, self.n, self.first, self.index, self.k = A, n, first, index, kernels.pattern_of(A, "stream")
+        self.A, self.n, self.first, self.index, self.k = A, n, first, index, kernels.pattern_of(A, "out_of_core_msf")
         self.end_bytes = (index if isinstance(A, CompressedCSR) else A.indices.dtype).itemsize
         self.count = self.spanned = self.spans = self.listed = 0
         self.threshold, self.core = NOT_YET, None
@@ -131,7 +135,7 @@ class Stream:
         self.capacity, self.coming = shared_room(left, coming, n, filled, A.nnz, index.itemsize, self.end_bytes)
         self.begin()
         self.list = cp.empty(self.capacity * self.edge_bytes, np.uint8)
-        self.control = cp.empty(CONTROL_WORDS, np.uint64)
+        self.control = cp.empty(StreamControl.words, np.uint64)
         self.tree, self.parent = (cp.empty(n, index) for _ in range(2))
         self.offers = [cp.empty(n, np.uint64) for _ in range(2)]
         self.level = cp.empty(n, np.uint8)
@@ -211,7 +215,7 @@ class Stream:
     @property
     def edge_bytes(self) -> int:
         """Of a listed edge: its weight and its ends."""
-        return 8 + 2 * self.end_bytes
+        return edge_bytes(self.end_bytes)
 
     @property
     def full(self) -> bool:
@@ -313,7 +317,7 @@ def forest_in_one_pass(
     run = Stream(A)
     run.read(UPPER if both_ways else ALL_ENTRIES, balanced)
     state = run.control.get()
-    facts(plan="one pass", edges=A.nnz, spans=run.spans, rounds=int(state[ROUNDS]), listed=run.listed)
+    facts(plan="one pass", edges=A.nnz, spans=run.spans, **StreamControl.read(state, "rounds"), listed=run.listed)
     if balanced:
         if state[BALANCE : BALANCE + 2].any():
             return Unsuited("an edge has no reverse of the same weight")

@@ -9,10 +9,6 @@
 
 using Pair = unsigned long long;
 
-struct PullControl {
-    unsigned long long listed, found, read, improved, saturated;
-};
-
 __device__ __forceinline__ T weight_of(Pair pair) {
     const unsigned int bits = (unsigned int)(pair >> 32);
     T weight;
@@ -90,20 +86,17 @@ extern "C" __global__ void pull_prefixes(PullControl* control, const I* starts, 
             const I u = (I)(unsigned int)pair;
             const T before = near ? least[u] : ZERO, t = product(w, before);
             if (near && t == ZERO && !absent(w, before)) saturated = true;
-            const bool wanted = near && better(t, bound);
+            const bool wanted[] = {near && better(t, bound)};
             read += inside;
-            const unsigned int all = __ballot_sync(WARP, wanted), nears = __ballot_sync(WARP, near);
+            const unsigned int nears = __ballot_sync(WARP, near);
             more = more && (nears & own) == own;
             at += LANES_A_PREFIX;
-            if (all == 0) continue;
-            unsigned long long base = 0;
-            if (lane_number() == 0) base = atomicAdd(&control->found, (unsigned long long)__popc(all));
-            base = from_lane(base, 0) + __popc(all & lanes_below());
-            if (wanted && base < capacity) from[base] = u, to[base] = v, weights[base] = w;
+            append(wanted, &control->found, [&](int, unsigned long long place) {
+                if (place < capacity) from[place] = u, to[place] = v, weights[place] = w;
+            });
         }
     }
-#pragma unroll
-    for (int distance = 16; distance > 0; distance /= 2) read += from_lane(read, lane_number() ^ distance);
+    read = sum_of_warp(read);
     if (lane_number() == 0 && read > 0) atomicAdd(&control->read, read);
     if (saturated) control->saturated = 1;
 }
@@ -127,8 +120,5 @@ extern "C" __global__ void relax_listed(PullControl* control, const J* from, con
 // A fixpoint goes on from what is active.
 extern "C" __global__ void resume(Control* control, T one, T threshold) {
     if (thread_number() != 0) return;
-    *control = Control{};
-    control->nearest[0].value = one;
-    control->nearest[1].value = control->nearest[2].value = ZERO;
-    control->threshold.value = threshold;
+    start(control, one, threshold);
 }

@@ -1,4 +1,4 @@
-"""Shortest paths of matrices beyond the device by one pull over sorted in-edges, where it moves least (one_pull.cu)."""
+"""Shortest paths of matrices beyond the device by one pull over sorted in-edges (pruned_pull.cu), if it moves least."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from semiring.algebra.codegen import types_of
 from semiring.verbs.explanation import facts
 
 from . import kernels
-from .beyond import FRONTIER, beyond, columns_in_pieces, left_for_blocks, room
+from .layouts import PullControl
+from .out_of_core import FRONTIER, beyond, columns_in_pieces, left_for_blocks, room
 
 ONE_PULL = "one pull"
 
@@ -39,8 +40,7 @@ PASSES = 1.5
 """Of the edges that are expanded where a frontier's rows are read, about."""
 FEW, MOST_STEPS = 1 << 10, 16
 """Edges whose expansion begins a search, before there are bounds, and steps of it."""
-CONTROL_WORDS = 5
-LISTED, FOUND, READ, IMPROVED, SATURATED = range(5)
+LISTED, FOUND, READ, IMPROVED, SATURATED = map(PullControl.word, ("listed", "found", "read", "improved", "saturated"))
 
 
 class Sorted(NamedTuple):
@@ -116,7 +116,7 @@ def _with_lightest(A: CSR, starts: Array, pairs: Array, part: float) -> Sorted |
     most = most_light(cp.diff(starts), int(room(A, VECTORS) / (ENTRY_BYTES * part)))
     if most == 0:
         return None
-    k = kernels.path("one_pull", MinPlus, A.dtype, types_of(A))
+    k = kernels.path("pruned_pull", MinPlus, A.dtype, types_of(A))
     columns = starts, pairs, np.int64(n), k.index(most)
     counts, indptr = cp.zeros(n, starts.dtype), cp.zeros(n + 1, starts.dtype)
     k.plain("count_light", 8 * n, (*columns, counts))
@@ -147,13 +147,13 @@ def pulled(A: CSR, P: Sorted, start: Any, bounded: Any) -> Any:
     first.rest()
     run = bounded(P.graph, first.d)
     run.go_on()
-    cp, n, k = cupy(), A.nrows, kernels.path("one_pull", MinPlus, A.dtype, types_of(A))
-    control, listed = cp.zeros(CONTROL_WORDS, np.uint64), cp.empty(n, A.indices.dtype)
+    cp, n, k = cupy(), A.nrows, kernels.path("pruned_pull", MinPlus, A.dtype, types_of(A))
+    control, listed = cp.zeros(PullControl.words, np.uint64), cp.empty(n, A.indices.dtype)
     k.plain("list_readers", n, (control, P.next, run.d, P.lowest, np.int64(n), listed))
     readers = int(control[LISTED])
     predicted = {ONE_PULL: READ_BYTES * readers, FRONTIER: int(PASSES * crossing)}
     plan = least_traffic(predicted)
-    state = np.zeros(CONTROL_WORDS, np.uint64)
+    state = np.zeros(PullControl.words, np.uint64)
     capacity = min(A.nnz // LISTED_SHARE + n, room_for_blocks(A) // 2 // LISTED_BYTES)
     if plan == ONE_PULL:
         ends = [cp.empty(capacity, A.indices.dtype) for _ in range(2)]

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 from algorithms import bfs, boruvka, scc, sssp
-from algorithms.fused.cuda import beyond, graphs, one_pull, stream
-from algorithms.fused.cuda.beyond import FRONTIER
-from algorithms.fused.cuda.one_pull import ONE_PULL, least_traffic, may_prune, most_light
-from algorithms.fused.cuda.stream import shared_room
+from algorithms.fused.cuda import graphs, out_of_core, out_of_core_msf, pruned_pull
+from algorithms.fused.cuda.out_of_core import FRONTIER
+from algorithms.fused.cuda.out_of_core_msf import shared_room
+from algorithms.fused.cuda.pruned_pull import ONE_PULL, least_traffic, may_prune, most_light
 from algorithms.shared.single_source import Until
 from bench.graphs import grid, rmat
 from formats import CSC, CSR, CompressedCSR, OutOfDeviceMemory, from_edges, places, resident, set_memory_limit
@@ -71,7 +71,7 @@ def test_ranges_of_columns_have_all_entries_and_keep_to_their_size() -> None:
 
 
 def test_listed_edges_and_windows_keep_to_the_memory_that_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stream, "SLACK", 0)
+    monkeypatch.setattr(out_of_core_msf, "SLACK", 0)
     assert [shared_room(None, 7, n, n // 2, 10 * n - 100, 4, 4) for n in (100, 10**6)] == [(1000, 7), (1_250_001, 7)]
     for available in (6_100, 10_000, 20_000):
         capacity, coming = shared_room(available, 10**9, 100, 50, 9000, 4, 4)
@@ -83,16 +83,16 @@ def test_listed_edges_and_windows_keep_to_the_memory_that_is_left(monkeypatch: p
 
 
 def test_windows_are_all_entries_in_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(beyond, "WINDOW", 10)
-    assert list(beyond.windows(5, 27)) == [(5, 15), (15, 25), (25, 27)]
-    assert list(beyond.windows(5, 5)) == []
+    monkeypatch.setattr(out_of_core, "WINDOW", 10)
+    assert list(out_of_core.windows(5, 27)) == [(5, 15), (15, 25), (25, 27)]
+    assert list(out_of_core.windows(5, 5)) == []
 
 
 def test_what_crossed_is_told_where_something_is_not_resident(monkeypatch: pytest.MonkeyPatch) -> None:
     A = rmat(6)
-    assert beyond.crossed(A, 2 * A.nnz, A.indices) == {"edges": 2 * A.nnz}
-    monkeypatch.setattr(beyond, "elsewhere", lambda array: array.nbytes // 4)
-    found = beyond.crossed(A, 2 * A.nnz, A.indices)
+    assert out_of_core.crossed(A, 2 * A.nnz, A.indices) == {"edges": 2 * A.nnz}
+    monkeypatch.setattr(out_of_core, "elsewhere", lambda array: array.nbytes // 4)
+    found = out_of_core.crossed(A, 2 * A.nnz, A.indices)
     assert found == {"plan": FRONTIER, "edges": 2 * A.nnz, "crossed": A.indices.nbytes // 4 * 2}
 
 
@@ -119,20 +119,20 @@ def test_a_pull_is_planned_where_it_may_prune(A: CSR, may: bool) -> None:
 
 
 def test_the_lightest_in_edges_fill_their_budget(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(one_pull, "cupy", lambda: np)
+    monkeypatch.setattr(pruned_pull, "cupy", lambda: np)
     lengths = np.array([0, 1, 5, 100])
-    assert [most_light(lengths, budget) for budget in (0, 2, 3, 5, 6, 10**6)] == [0, 0, 1, 2, 2, one_pull.MOST_LIGHT]
+    assert [most_light(lengths, budget) for budget in (0, 2, 3, 5, 6, 10**6)] == [0, 0, 1, 2, 2, pruned_pull.MOST_LIGHT]
 
 
 def test_a_pull_is_of_lengths_from_a_source_to_all(monkeypatch: pytest.MonkeyPatch) -> None:
     A, all_of = rmat(6), Until(MinPlus)
-    assert not one_pull.suits(A, MinPlus, all_of)  # A is resident
+    assert not pruned_pull.suits(A, MinPlus, all_of)  # A is resident
     monkeypatch.setitem(vars(A), "all_resident", False)
-    assert one_pull.suits(A, MinPlus, all_of)
-    assert not one_pull.suits(A, MaxPlus, Until(MaxPlus))
-    assert not one_pull.suits(A, MinPlus, Until(MinPlus, limit=3.0))
-    assert not one_pull.suits(A, MinPlus, Until(MinPlus, target=3))
-    assert not one_pull.suits(A.astype(np.float64), MinPlus, all_of)
+    assert pruned_pull.suits(A, MinPlus, all_of)
+    assert not pruned_pull.suits(A, MaxPlus, Until(MaxPlus))
+    assert not pruned_pull.suits(A, MinPlus, Until(MinPlus, limit=3.0))
+    assert not pruned_pull.suits(A, MinPlus, Until(MinPlus, target=3))
+    assert not pruned_pull.suits(A.astype(np.float64), MinPlus, all_of)
 
 
 # --- a GPU ----------------------------------------------------------------------------------------------------------

@@ -14,13 +14,7 @@
 using Claim = typename Unsigned<sizeof(I)>::type;
 constexpr Claim NOBODY = ~(Claim)0;
 // Of a narrow level: the edges of a thread at most, and of all; vertices.
-constexpr int EACH = 4, NARROW = EACH * QUEUE_THREADS, FEW = QUEUE_THREADS * (sizeof(I) == 4 ? 2 : 1);
-
-struct QueueControl {
-    unsigned int arrived, done;
-    unsigned long long steps, narrow;      // levels searched, and of these by one block
-    unsigned long long begin, end, edges;  // of the level that is next: its places in the queue, and how many edges leave it
-};
+constexpr int EACH = 4, NARROW = EACH * BFS_ORDER_THREADS, FEW = BFS_ORDER_THREADS * (sizeof(I) == 4 ? 2 : 1);
 
 struct Row {
     I from, length, other, others;
@@ -72,12 +66,7 @@ struct Sums {
 __device__ __forceinline__ unsigned long long one_with(I edges) { return (unsigned long long)edges << 32 | 1; }
 
 __device__ __forceinline__ Sums sums_of_warp(unsigned long long own) {
-    unsigned long long upto = own;
-#pragma unroll
-    for (int distance = 1; distance < 32; distance *= 2) {
-        const unsigned long long there = __shfl_up_sync(WARP, upto, distance);
-        if (lane_number() >= distance) upto += there;
-    }
+    const unsigned long long upto = sum_up_to_lane(own);
     return {upto - own, __shfl_sync(WARP, upto, 31)};
 }
 
@@ -164,48 +153,43 @@ __device__ __forceinline__ void search_narrow(const Along& along, const Queue& q
     }
 }
 
-// Look at each edge that leaves the level, in the order of the queue: an equal share for each warp. look(v, claim) gets
-// those of a lane, AT_ONCE of them, which follow each other at a distance of 32; v is -1 where there is none.
-constexpr int AT_ONCE = 4;
+// Looks at the edges that leave a level, in the order of the queue. look(v, claim) gets those of a lane, AT_ONCE of them,
+// which follow each other at a distance of 32; v is -1 where there is none.
+template <class Look> struct Share {
+    static constexpr int AT_ONCE = 4;
+    const Along& along;
+    const Queue& queue;
+    unsigned long long begin;
+    const Look& look;
+    Row own;
+    I place_of_row, edge_of_row;
+
+    __device__ __forceinline__ void row(I f, bool) {
+        place_of_row = f;
+        edge_of_row = queue.before[begin + f];
+        own = along.row(queue.order[begin + f]);
+    }
+    __device__ __forceinline__ void edges(const int* owner, const I* edge, const bool* inside) {
+        I v[AT_ONCE];
+        Claim claim[AT_ONCE];
+#pragma unroll
+        for (int k = 0; k < AT_ONCE; ++k) {
+            const Row r = {from_lane(own.from, owner[k]), from_lane(own.length, owner[k]), from_lane(own.other, owner[k]), 0};
+            const I j = edge[k] - from_lane(edge_of_row, owner[k]);
+            v[k] = inside[k] ? along.vertex(r, j) : -1;
+            claim[k] = (Claim)(2 * (begin + from_lane(place_of_row, owner[k])) + 1 + (j >= r.length));
+        }
+        look(v, claim);
+    }
+};
 
 template <class Look>
 __device__ __forceinline__ void share(const Along& along, const Queue& queue, const Level& level, const Look& look) {
-    const int lane = lane_number();
-    const long long warps = thread_count() / 32, edges = level.edges;
-    const long long each = ((edges + warps - 1) / warps + 31) / 32 * 32;
-    long long at = thread_number() / 32 * each;
-    const long long last = at + each < edges ? at + each : edges;
-    if (at >= last) return;
-    const I count = (I)(level.end - level.begin), *const before = queue.before + level.begin;
-    const auto offset = [=](I f) { return (long long)before[f]; };
-    for (I first = last_at_most(offset, count, at); at < last; first += 32) {
-        const bool has = lane < count - first;
-        const I f = has ? first + lane : count - 1;
-        const I begin = has ? before[f] : (I)edges, end = f + 1 < count ? before[f + 1] : (I)edges;
-        const I window_end = from_lane(end, 31);
-        if (window_end <= at) continue;
-        const Row own = along.row(queue.order[level.begin + f]);
-        const long long stop = window_end < last ? (long long)window_end : last;
-        for (; at < stop; at += 32 * AT_ONCE) {
-            I v[AT_ONCE];
-            Claim claim[AT_ONCE];
-#pragma unroll
-            for (int k = 0; k < AT_ONCE; ++k) {
-                const long long edge = at + 32 * k + lane;
-                int owner = 0;
-#pragma unroll
-                for (int half = 16; half > 0; half /= 2)
-                    if (from_lane(begin, owner + half) <= edge) owner += half;
-                const Row r = {from_lane(own.from, owner), from_lane(own.length, owner), from_lane(own.other, owner), 0};
-                const I j = (I)edge - from_lane(begin, owner);
-                v[k] = edge < stop ? along.vertex(r, j) : -1;
-                claim[k] = (Claim)(2 * (level.begin + first + owner) + 1 + (j >= r.length));
-            }
-            look(v, claim);
-        }
-        at = stop;
-    }
+    Share<Look> work{along, queue, level.begin, look, {}, 0, 0};
+    deal_edges(nullptr, queue.before + level.begin, (I)(level.end - level.begin), (I)level.edges, nullptr, work);
 }
+
+constexpr int AT_ONCE = Share<int>::AT_ONCE;
 
 // Search a wide level.
 __device__ __forceinline__ void search_wide(const Along& along, const Queue& queue, Level& level, QueueControl* control,
@@ -277,8 +261,8 @@ extern "C" __global__ void start_queue(QueueControl* control, const I* indptr, c
 
 // starts, rows: null where edges count one way.  of_blocks: a number for each block.  none: the parent of the source, and
 // of what is not found.
-extern "C" __global__ void __launch_bounds__(QUEUE_THREADS, QUEUE_BLOCKS)
-    queue(QueueControl* control, const I* indptr, const J* indices, const I* starts, const J* rows, long long n, I* order,
+extern "C" __global__ void __launch_bounds__(BFS_ORDER_THREADS, BFS_ORDER_BLOCKS)
+    bfs_order(QueueControl* control, const I* indptr, const J* indices, const I* starts, const J* rows, long long n, I* order,
           I* before, Claim* first, unsigned long long* of_blocks, I* parent, I none, unsigned long long last_step) {
     const Along along{indptr, indices, starts, rows};
     const Queue found{order, before, first};

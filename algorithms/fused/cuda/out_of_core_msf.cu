@@ -12,18 +12,6 @@
 // Traffic over the bus: the part of the matrix, once. On the device, per listed edge: 16 bytes, two trees and two offers;
 // per round that it is open: a place in a list, and the same again.
 
-struct __align__(sizeof(J) == 4 ? 16 : 8) Edge {
-    unsigned long long weight;  // ordered as weights are
-    J u, v;                     // u < v; the sign of v: is the weight -0.0?
-};
-
-struct StreamControl {
-    unsigned int arrived, pad;
-    unsigned long long count, rounds, queue[4];
-    unsigned long long balance[2];  // of edges up and down: 0, with all but certainty, where each has its reverse
-    unsigned long long lightest, heaviest, differing;  // listed weights, and the bits in which these differ
-};
-
 constexpr J MINUS = (J)1 << (8 * sizeof(J) - 1);
 
 __device__ __forceinline__ I end_of(J v) { return v & ~MINUS; }
@@ -86,15 +74,11 @@ struct Sieve {
     unsigned long long threshold;
 };
 
-// Which entries: all; those with u < v; or of each pair one, half of them in the row of the smaller end, for rows whose
-// reverse entries lie with another GPU.
-enum Wanted : int { ALL_ENTRIES, UPPER, EVERY_OTHER };
-
 template <class Columns> struct Collect {
     static constexpr int AT_ONCE = 4;
     Columns columns;
     Weights weights;
-    Wanted which;
+    int which;  // ALL_ENTRIES, UPPER or EVERY_OTHER
     unsigned long long least, most;  // of the weights that are wanted
     bool balanced;                   // is the balance wanted?
     I first;                         // the vertex of the first row
@@ -154,7 +138,7 @@ __device__ __forceinline__ void collect_from(StreamControl* control, const I* in
                                              const Weights weights, I n, I nnz, long long from, long long to, int which,
                                              unsigned long long least, unsigned long long most, bool balanced, I first,
                                              const Sieve sieve, Edge* list) {
-    Collect<Columns> work{columns, weights, (Wanted)which, least, most, balanced, first, sieve, list, &control->count,
+    Collect<Columns> work{columns, weights, which, least, most, balanced, first, sieve, list, &control->count,
                           {0, 0}, 0, NEVER};
     deal_edges_between(indptr, n, nnz, from, to, work);
     if (!balanced) return;

@@ -7,27 +7,6 @@
 // where it leads to is marked, and listed once. Per round and listed edge two numbers and two gathered heights; heights
 // that rise within a round count at once. A round ends with a barrier.
 
-struct HeightsControl {
-    unsigned int arrived, done;
-    unsigned long long rounds, listed;
-    unsigned int rose[4];  // has a height risen, by the round's number?
-};
-
-// Places at the end of the list for lanes that want some of AT_ONCE each: the first of the lane's, after those of the
-// lanes before. All of the warp take part.
-__device__ __forceinline__ unsigned long long append(unsigned long long* listed, unsigned int wanted) {
-    unsigned int upto = wanted;
-#pragma unroll
-    for (int distance = 1; distance < 32; distance *= 2) {
-        const unsigned int there = __shfl_up_sync(WARP, upto, distance);
-        if (lane_number() >= distance) upto += there;
-    }
-    const unsigned int all = __shfl_sync(WARP, upto, 31);
-    unsigned long long base = 0;
-    if (lane_number() == 0 && all > 0) base = atomicAdd(listed, (unsigned long long)all);
-    return __shfl_sync(WARP, base, 0) + upto - wanted;
-}
-
 struct Between {
     static constexpr int AT_ONCE = 4;
     const J* indices;
@@ -40,7 +19,7 @@ struct Between {
     __device__ __forceinline__ void row(I v, bool) { own = component[v]; }
     __device__ __forceinline__ void edges(const int* owner, const I* place, const bool* inside) {
         I c[AT_ONCE], u[AT_ONCE];
-        unsigned int wanted = 0;
+        bool wanted[AT_ONCE];
 #pragma unroll
         for (int j = 0; j < AT_ONCE; ++j) c[j] = inside[j] ? __ldcs(indices + place[j]) : 0;
 #pragma unroll
@@ -50,37 +29,29 @@ struct Between {
             u[j] = from_lane(own, owner[j]);
             const bool between = inside[j] && c[j] != u[j];
             if (between && u[j] == large && !below[c[j]]) below[c[j]] = true;
-            if (!between || u[j] == large) u[j] = -1;
-            wanted += u[j] >= 0;
+            wanted[j] = between && u[j] != large;
         }
-        if (!__any_sync(WARP, wanted > 0)) return;
-        unsigned long long at = append(listed, wanted);
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j)
-            if (u[j] >= 0) tails[at] = u[j], heads[at++] = c[j];
+        append(wanted, listed, [&](int j, unsigned long long at) { tails[at] = u[j], heads[at] = c[j]; });
     }
 };
 
 // height: (k,) 0.  below: (k,) false.  large: a component.  tails, heads: with room for every edge, and k more.
-extern "C" __global__ void __launch_bounds__(HEIGHTS_THREADS, HEIGHTS_BLOCKS)
-    heights(HeightsControl* control, const I* indptr, const J* indices, I n, I nnz, const I* component, I k,
+extern "C" __global__ void __launch_bounds__(TOPOLOGICAL_LEVELS_THREADS, TOPOLOGICAL_LEVELS_BLOCKS)
+    topological_levels(TopologicalControl* control, const I* indptr, const J* indices, I n, I nnz, const I* component, I k,
             const I* large, bool* below, I* tails, I* heads, int* height, unsigned long long most) {
     Between between{indices, component, *large, tails, heads, below, &control->listed, 0};
     deal_all_edges(indptr, n, nnz, between);
     grid_barrier(&control->arrived);
     for (long long first = thread_number() - lane_number(); first < k; first += thread_count()) {
         const long long c = first + lane_number();
-        const bool wanted = c < k && now(below + c);
-        const unsigned long long at = append(&control->listed, wanted);
-        if (wanted) tails[at] = *large, heads[at] = (I)c;
+        const bool wanted[] = {c < k && now(below + c)};
+        append(wanted, &control->listed, [&](int, unsigned long long at) { tails[at] = *large, heads[at] = (I)c; });
     }
     grid_barrier(&control->arrived);
     const long long listed = now(&control->listed);
     unsigned long long round = 0;
     bool done = false;
     while (!done && round < most) {
-        unsigned int* const rose = control->rose + round % 3;
-        if (thread_number() == 0) control->rose[(round + 1) % 3] = 0;
         bool rises = false;
         for (long long e = thread_number(); e < listed; e += thread_count()) {
             const I u = tails[e];
@@ -90,10 +61,7 @@ extern "C" __global__ void __launch_bounds__(HEIGHTS_THREADS, HEIGHTS_BLOCKS)
                 rises = true;
             }
         }
-        if (__syncthreads_or(rises) && threadIdx.x == 0) atomicOr(rose, 1u);
-        grid_barrier(&control->arrived);
-        done = now(rose) == 0;
-        ++round;
+        done = !any_of_grid(rises, control->rose, round++, &control->arrived);
     }
     if (thread_number() == 0) control->done = done, control->rounds = round;
 }

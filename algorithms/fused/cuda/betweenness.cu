@@ -10,12 +10,6 @@
 
 using Number = unsigned int;  // of a pair
 
-struct ThroughControl {
-    unsigned int arrived, done;
-    unsigned long long steps, phase, wave, begin, end;
-    unsigned int found[3];
-};
-
 enum Phase : unsigned long long { COUNTING, FORWARD, BACKWARD };
 
 // Numbers to a list, by an atomic for the lanes that are here together.
@@ -30,8 +24,8 @@ __device__ __forceinline__ void append(Number p, Number* list, unsigned int* cou
 
 // d: (k, n) distances.  rounds: likewise, or null.  waiting: of each pair.  order: the pairs, wave after wave; begins: where
 // each wave begins.  paths: σ, and after it was looked at backwards (1 + δ) / σ.  through: δ.
-extern "C" __global__ void __launch_bounds__(THROUGH_THREADS, THROUGH_BLOCKS)
-    through(ThroughControl* control, const I* __restrict__ indptr, const J* __restrict__ indices,
+extern "C" __global__ void __launch_bounds__(BETWEENNESS_THREADS, BETWEENNESS_BLOCKS)
+    betweenness(BetweennessControl* control, const I* __restrict__ indptr, const J* __restrict__ indices,
             const T* __restrict__ values, I value_step, const I* __restrict__ in_indptr, const J* __restrict__ in_indices,
             const T* __restrict__ in_values, I in_step, unsigned int n, unsigned int k, const T* __restrict__ d,
             const int* __restrict__ rounds, int* waiting, Number* order, Number* begins, double* paths, double* through,
