@@ -169,9 +169,9 @@ def relaxing(semiring: Semiring, dtype: np.dtype, short_rows: bool, policy: Poli
     elsewhere, improve = policy(semiring, dtype)
 
     @inlined
-    def relax(e, degree, x, top, rows, d, near, far, ends, counts):
-        """Relax along the edges from e on, and append to near and far; (where these end, the best put into far)."""
-        (near_v, near_d), (far_v, far_d), (size, last, best) = near, far, ends
+    def relax(edges, x, top, rows, d, lists, ends, counts):
+        """Relax along edges (the first, how many) into near and far; (where these end, the best put into far)."""
+        ((near_v, near_d), (far_v, far_d)), (size, last, best), (e, degree) = lists, ends, edges
         indices, values, useful, to_hub = rows[1], rows[2], rows[3], rows[4]
         counts[1] += 1
         counts[2] += degree
@@ -236,7 +236,7 @@ def settling(semiring: Semiring, dtype: np.dtype, short_rows: bool, policy: Poli
                 if counts[1] > most_relaxed(d.size) or max(size, last) + degree > room:
                     counts[0] = ENDLESS
                     return 0, best
-            size, last, best = relax(e, degree, x, top, rows, d, near, far, (size, last, best), counts)
+            size, last, best = relax((e, degree), x, top, rows, d, (near, far), (size, last, best), counts)
         counts[0] = last
         return kept(near_v, near_d, head, size, d), best
 
@@ -363,8 +363,8 @@ def share(semiring: Semiring, dtype: np.dtype) -> Kernel:
         own: (near, far, counts) of the thread.  counts: where one's own far ends, entries relaxed from, edges looked
         at, where one's own near ends.
         """
-        own_near, own_far, counts = own
-        (near_v, near_d), (far_v, far_d), indptr = own_near, own_far, rows[0]
+        (near_v, near_d), (far_v, far_d), counts = own
+        indptr = rows[0]
         end, last, room, best = 0, 0, near_v.size, zero
         while True:
             first = added(taken, 0, GRAIN)
@@ -382,7 +382,7 @@ def share(semiring: Semiring, dtype: np.dtype) -> Kernel:
                     if max(end, last) + degree > room:
                         counts[0] = ENDLESS
                         return best
-                end, last, best = relax(e, degree, x, top, rows, d, own_near, own_far, (end, last, best), counts)
+                end, last, best = relax((e, degree), x, top, rows, d, own[:2], (end, last, best), counts)
         counts[0], counts[3] = last, end
         return best
 
