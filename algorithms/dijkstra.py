@@ -5,8 +5,8 @@
     d = d ⊕ f                    is settled, and leaves q
     q = q ⊕ fA⟨unsettled⟩         relax
 
-A heap finds μ in O(log n) steps, one after the other; the reduction takes O(n) work, all of it in parallel [2]. With
-the whole of q⟨q = μ⟩ for f this is DA2CF. Any semiring with a unit and an order in which no edge makes a path better.
+The reduction takes O(n) work, all of it in parallel [2]. With the whole of q⟨q = μ⟩ for f this is DA2CF. Any semiring
+with a unit and an order in which no edge makes a path better.
 
 [1] E. W. Dijkstra, A note on two problems in connexion with graphs, Numerische Mathematik 1, 1959.
 [2] P. Harish, P. J. Narayanan, Accelerating large graph algorithms on the GPU using CUDA, HiPC 2007.
@@ -39,7 +39,7 @@ def dijkstra(
     target: int | None = None,
     fused: bool = True,
 ) -> Paths:
-    """Shortest paths from a source, one vertex a round: n rounds of O(n) work each as written, a heap when fused.
+    """Shortest paths from a source, one vertex a round as written: n rounds of O(n) work. Fused, it relaxes as `sssp`.
 
     Args:
         A: (n, n), A[u, v] = weight of the edge u -> v, non-negative.

@@ -13,11 +13,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from algorithms import bellman_ford, bfs, dijkstra, sssp, trace
-from algorithms.fused.cpu import near_far
+from algorithms import bellman_ford, bfs, sssp, trace
 from formats import COO, CSB, CSC, CSR, ELL, PerformanceWarning, SparseVector, from_edges, write
 from formats.performance import ENTRIES, warn_slow
-from semiring import MONOIDS, BinaryOp, MinPlus, Semiring, mxv, reduce, threads, vxm
+from semiring import MONOIDS, BinaryOp, MinPlus, Semiring, mxv, reduce, vxm
 from semiring.kernels.interrupts import LONG, interruptible
 
 ENVIRONMENT = os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])}
@@ -101,15 +100,6 @@ def test_a_product_that_converts_the_matrix_says_so_and_names_the_conversion(lar
 def test_a_product_of_the_other_orientation_of_compressed_rows_is_not_a_conversion_of_format(large: CSR) -> None:
     x = SparseVector(np.arange(50) * 100, np.ones(50, np.float32), large.ncols)
     assert said(lambda: (mxv(large, x, MinPlus), vxm(x, large.to(CSC), MinPlus), reduce(large.to(ELL), "min"))) == []
-
-
-def test_a_sequential_algorithm_names_one_that_uses_the_threads(large: CSR, monkeypatch: Any) -> None:
-    monkeypatch.setattr(near_far, "SMALL", 0)
-    with threads(near_far.FEWEST):
-        (warning,) = said(lambda: dijkstra(large, 0))
-        assert str(warning.message).startswith("dijkstra runs on one thread; delta_stepping finds the same distances")
-    with threads(1):
-        assert said(lambda: dijkstra(large, 0)) == []
 
 
 def test_the_command_line_says_it_in_one_sentence_on_stderr(large: CSR, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from algorithms.fused.cpu import as_given as loops
+from algorithms.fused.cpu import unchecked_csr as loops
 from algorithms.scc import scc
 from algorithms.topological import topological_components
 from formats.storage.orientation import compressed

@@ -13,14 +13,15 @@ from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
-from algorithms.fused.cpu import as_given as loops
 from algorithms.fused.cpu import entries
+from algorithms.fused.cpu import unchecked_csr as loops
 from algorithms.fused.cpu.forest import is_joined_in_order
 from algorithms.fused.cpu.symmetry import find_symmetry
 from algorithms.shared.entries import entry_places
 from formats import CSC, CSR, Matrix, from_scipy
 from formats.arrays import is_array, namespace, to_device
 from formats.matrix.facts import COMPRESSED, Fact
+from formats.storage.compressed import expand
 from formats.storage.orientation import compressed, is_symmetric
 from semiring import ewise_add
 
@@ -175,11 +176,13 @@ def is_regular(indptr: np.ndarray, indices: np.ndarray, values: np.ndarray) -> b
 
 def both_ways(rows: Rows) -> Rows:
     """Each row followed by its column: the edges both ways."""
-    begins, places = np.zeros((2, rows[0].size), np.int32)
-    heads, weights = np.empty(2 * rows[2].size, np.int32), np.empty(2 * rows[2].size)
-    if loops.both_ways(rows, begins, places, heads, weights) == loops.DAMAGED:
-        raise damaged(*rows[:2])
-    return places, heads, weights
+    (indptr, indices, values), (starts, heads, weights) = rows, turned(rows)
+    place = np.arange(values.size)
+    parts = place + starts[expand(indptr)], place + indptr[1:][expand(starts)]
+    ends, lengths = np.empty(2 * heads.size, heads.dtype), np.empty(2 * weights.size)
+    for part, ours, lengths_of_ours in zip(parts, (indices, heads), (values, weights), strict=True):
+        ends[part], lengths[part] = ours, lengths_of_ours
+    return indptr + starts, ends, lengths
 
 
 def turned(rows: Rows, weighted: bool = True) -> Rows:

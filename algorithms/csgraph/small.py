@@ -11,24 +11,27 @@ from typing import Any
 
 import numpy as np
 
-from algorithms.fused.cpu.as_given import DAMAGED, DIGIT, HEAP, levels_each, settle_each
 from algorithms.fused.cpu.trees import parents
+from algorithms.fused.cpu.unchecked_csr import DAMAGED, HEAP, settle_each
 from formats import CSR
 from semiring import MinPlus
 
-from .graphs import SOON, Rows, both_ways, damaged, rows_as_given, starts_of
+from .graphs import Rows, both_ways, damaged, rows_as_given, starts_of
 from .places import NONE
 from .trees import as_predecessors, origins
 
+SMALL = 1 << 14
+"""Vertices and entries of a matrix in which the heap is over before other algorithms have looked at it."""
+
 DISTANCES, TREES = 1 << 16, 1 << 23
-"""Vertices and entries that searches one after the other may look at; of many, distances are sooner found together."""
+"""Those that all searches together may look at; of many, distances are sooner found together."""
 
 
 def suits(rows: Rows, searches: int, trees: bool) -> bool:
     """Are these few searches in a small matrix without negative weights?"""
-    looked_at = searches * (rows[0].size + rows[2].size)
-    few = 0 < looked_at <= (TREES if trees or searches == 1 else DISTANCES)
-    return few and rows[2].size < SOON and bool(rows[2].min(initial=0) >= 0)  # a NaN is not
+    size = rows[0].size + rows[2].size
+    few = 0 < searches * size <= (TREES if trees or searches == 1 else DISTANCES)
+    return few and size <= SMALL and bool(rows[2].min(initial=0) >= 0)  # a NaN is not
 
 
 def paths(
@@ -41,7 +44,7 @@ def paths(
     min_only: bool = False,
 ) -> Any:
     """As `paths.dijkstra`, or None of a large matrix, a negative weight or many starting points."""
-    rows = rows_as_given(G, SOON, directed)
+    rows = rows_as_given(G, SMALL, directed)
     if rows is None or limit < 0:
         return None
     starts, shape = starts_of(rows[0].size - 1, indices)
@@ -67,12 +70,9 @@ def searched(
     n, count = rows[0].size - 1, 1 if min_only else starts.size
     begins = np.array((0, starts.size)) if min_only else np.arange(count + 1)
     d, parent = np.full((count, n), np.inf), np.full((count if return_predecessors else 1, n), NONE, np.int32)
-    counts, lists, met = np.empty(int(DIGIT) + 1, np.int32), tuple(np.empty((2, n), np.int32)), np.zeros(count, bool)
-    if unweighted:
-        found = levels_each(starts, begins, float(limit), rows[:2], (d, parent), lists, counts)
-    else:
-        heap = np.empty(n + HEAP, np.int32), np.full(n + HEAP, np.inf), np.full(n, -1, np.int32)
-        found = settle_each(starts, begins, float(limit), rows, (d, parent, met), heap, lists, counts)
+    heap = np.empty(n + HEAP, np.int32), np.full(n + HEAP, np.inf), np.full(n, -1, np.int32)
+    rows, met = (*rows[:2], np.ones(rows[2].size) if unweighted else rows[2]), np.zeros(count, bool)
+    found = settle_each(starts, begins, float(limit), rows, (d, parent, met), heap, np.empty(n, np.int32))
     if found == DAMAGED:
         raise damaged(*rows[:2])
     if not return_predecessors:

@@ -9,9 +9,7 @@ import numpy as np
 
 from algorithms.bfs_order import bfs_order
 from algorithms.boruvka import boruvka
-from algorithms.fused.cpu.as_given import DAMAGED, listed
 from algorithms.fused.cpu.bfs_order import queued, queued_along
-from algorithms.fused.cpu.light_edges import LightEdges, chosen_of
 from formats import Matrix
 from formats.arrays import namespace
 from formats.storage.compressed import expand
@@ -21,7 +19,6 @@ from semiring.vectors import roots
 from . import places
 from .graphs import (
     SOON,
-    Rows,
     as_held,
     as_matrix,
     by_rows,
@@ -37,9 +34,6 @@ from .graphs import (
     with_columns,
 )
 from .places import FOREST, NONE, ORDER, sent_to, where
-
-FEW_EDGES = 1 << 14
-"""Up to which all edges are sorted sooner than light ones are found."""
 
 
 def breadth_first_order(csgraph: Any, i_start: int, directed: bool = True, return_predecessors: bool = True) -> Any:
@@ -173,9 +167,7 @@ def minimum_spanning_tree(csgraph: Any, overwrite: bool = False) -> Any:
     if (home := places.at_home(csgraph, FOREST)) is not None:
         return sent_to(csgraph, minimum_spanning_tree(home))
     G = as_matrix(csgraph)
-    if (rows := rows_as_given(G, FEW_EDGES)) is not None:
-        return matrix_like(csgraph, *forest_as_given(rows))
-    given = regular_rows(G, most=FEW_EDGES)
+    given = regular_rows(G, most=0)
     A: Any = graph_of(G) if given is None else with_columns(given, G)
     F: Any = boruvka(A if A.place.on_host else graph_of(G, directed=False), symmetrize=True)
     u, v, weights = F.rows, F.cols, F.values
@@ -184,19 +176,6 @@ def minimum_spanning_tree(csgraph: Any, overwrite: bool = False) -> Any:
     if not is_symmetric(A):
         u, v = as_held(A, u, v, weights)
     return matrix_like(csgraph, *by_rows(u, v, weights, A.nrows))
-
-
-def forest_as_given(rows: Rows) -> Rows:
-    """The same in rows as they are given: edges are sorted, and joined in that order."""
-    n, entries = rows[0].size - 1, rows[2].size
-    (spare, ends), weights = np.empty((2, 2, entries), np.int32), np.empty(entries)
-    count = listed(rows, np.zeros((2, n + 1), np.int32), spare, ends, weights)
-    if count == DAMAGED:
-        raise damaged(*rows[:2])
-    edges = LightEdges(ends[0, :count], ends[1, :count], weights[:count], all=True)
-    chosen = chosen_of(edges, np.arange(n, dtype=np.int32))
-    chosen = chosen[edges.weights[chosen] != 0]
-    return by_rows(edges.u[chosen], edges.v[chosen], edges.weights[chosen], n)
 
 
 def as_predecessors(parent: Any) -> Any:

@@ -1,10 +1,9 @@
 """Shortest paths on the CPU as compiled loops, which are imported, and compiled, when they are called.
 
 What is registered takes the arguments of the equations that it replaces, and gives their very answer: all algorithms
-have one fixpoint, d = e_s ⊕ d A, and floats, whose rounded sums are monotone, reach it in any order. Bellman-Ford's
-method and Δ-stepping become near-far relaxation by several threads, DA2CF and Dijkstra's algorithm a heap. Where longer
-paths may be better, Bellman-Ford's method has a queue and a tree in which cycles close. From several sources each is
-near-far relaxation, or a queue, by threads that take a source each.
+have one fixpoint, d = e_s ⊕ d A, and floats, whose rounded sums are monotone, reach it in any order. So all become
+near-far relaxation by several threads. Where longer paths may be better, Bellman-Ford's method has a queue and a tree
+in which cycles close. From several sources each is near-far relaxation, or a queue, by threads that take a source each.
 """
 
 from __future__ import annotations
@@ -21,7 +20,6 @@ from algorithms.shared.parents import gains_by_length, nearest_parents, shortest
 from algorithms.shared.single_source import Until
 from algorithms.tied_paths import count_shortest_paths
 from formats import CSR
-from formats.performance import warn_slow
 from semiring import Semiring
 from semiring.verbs.registry import Unsuited
 
@@ -42,12 +40,16 @@ def _bellman_ford(A: CSR, source: int, s: Semiring, until: Until) -> Any:
         from .label_correcting import by_queue
 
         return by_queue(A, source, s, until)
-    return _near_far(A, source, s, until, None)
+    return _near_far(A, source, s, until)
 
 
+@da2cf.implement(CSR, "cpu", needs=lists)
 @delta_stepping.implement(CSR, "cpu", needs=lists)
-def _delta_stepping(A: CSR, source: int, s: Semiring, until: Until, *, delta: Any = None) -> Any:
-    return _near_far(A, source, s, until, None if delta is None else bucket_width(A, delta))
+@dijkstra.implement(CSR, "cpu", needs=lists)
+def _near_far(A: CSR, source: int, s: Semiring, until: Until, *, delta: Any = None) -> Any:
+    from .distances import near_far
+
+    return near_far(A, source, s, until, None if delta is None else bucket_width(A, delta))
 
 
 def _lists_need(A: Any, k: int) -> int:
@@ -64,18 +66,6 @@ def _several(A: CSR, sources: list[int], rows: Any, s: Semiring, until: Until, *
     from .many_paths import each
 
     return each(A, sources, rows, s, until, None if delta is None else bucket_width(A, delta))
-
-
-@da2cf.implement(CSR, "cpu")
-def _da2cf(A: CSR, source: int, s: Semiring, until: Until) -> Any:
-    say_one_thread(A, "da2cf", "delta_stepping")
-    return _by_heap(A, source, s, until)
-
-
-@dijkstra.implement(CSR, "cpu")
-def _dijkstra(A: CSR, source: int, s: Semiring, until: Until) -> Any:
-    say_one_thread(A, "dijkstra", "delta_stepping")
-    return _by_heap(A, source, s, until)
 
 
 @count_shortest_paths.implement(CSR, "cpu")
@@ -123,23 +113,3 @@ def _trees(A: CSR, sources: list[int], rows: Any, s: Semiring) -> Any:
     from .many_trees import together
 
     return together(A, sources, rows, s)
-
-
-def say_one_thread(A: CSR, what: str, instead: str) -> None:
-    """Warn that an algorithm cannot use the threads there are, and name one that can."""
-    from .near_far import threads_for
-
-    if (count := threads_for(A)) > 1:
-        warn_slow(f"{what} runs on one thread; {instead} finds the same distances on {count} threads", A.nnz)
-
-
-def _near_far(A: CSR, source: int, s: Semiring, until: Until, delta: Any) -> Any:
-    from .distances import near_far
-
-    return near_far(A, source, s, until, delta)
-
-
-def _by_heap(A: CSR, source: int, s: Semiring, until: Until) -> Any:
-    from .heap import by_heap
-
-    return by_heap(A, source, s, until)

@@ -24,7 +24,7 @@ from semiring.verbs.explanation import explained, facts
 from semiring.verbs.registry import Unsuited
 
 from .essential import ESSENTIAL, edges_for
-from .near_far import FEWEST, full_values
+from .near_far import FEWEST, Rows, full_values
 
 LONG_ROWS = 8
 """Entries of a row on average from which on it pays to branch on what most edges have in common."""
@@ -35,20 +35,13 @@ def parents(A: CSR, d: np.ndarray, source: int, s: Semiring, nearest: bool = Fal
 
     nearest: the rule for ties, which is otherwise the smallest.
     """
-    row_round, later_rounds, hanging = loops(s, A.dtype)
+    _, later_rounds, hanging = loops(s, A.dtype)
     d = np.ascontiguousarray(d)
     kept = A.known(ESSENTIAL, s) is not None
     rows = edges_for(A, [source], farthest(d, s), s) if kept else (A.indptr, A.indices, full_values(A))
     parent = np.full(A.nrows, -1, index_dtype(A.nrows))
-    if nearest and not gains_by_length(A, s):
-        nearest_round(s, A.dtype)[rows[1].size >= LONG_ROWS * A.nrows](*rows, d, parent)
-        parent[source] = -1
-    elif not gains_by_length(A, s):
-        bits, pieces = parent.view(np.uint32 if parent.itemsize == 4 else np.uint64), cut_evenly(rows[0])
-        if rows[1].size < LONG_ROWS * A.nrows and get_threads() < FEWEST:
-            short_round(s, A.dtype)(*rows, d, bits)
-        else:
-            run(lambda *piece: row_round(len(pieces) == 1, *rows, d, bits, *piece), pieces)
+    if not gains_by_length(A, s):
+        first_round(rows, d, s, nearest, parent)
         parent[source] = -1
     left, rounds = hanging(source, d, parent), 0
     if left:
@@ -68,8 +61,18 @@ def farthest(d: np.ndarray, s: Semiring) -> Any:
 def nearest_parents(A: CSR, d: np.ndarray, s: Semiring) -> tuple[np.ndarray, int]:
     """(the parents after round 0 for the nearest, how many reached vertices have none)."""
     parent = np.full(A.nrows, -1, index_dtype(A.nrows))
-    nearest_round(s, A.dtype)[A.nnz >= LONG_ROWS * A.nrows](A.indptr, A.indices, full_values(A), d, parent)
+    first_round((A.indptr, A.indices, full_values(A)), d, s, True, parent)
     return parent, loops(s, A.dtype)[2](-1, d, parent)
+
+
+def first_round(rows: Rows, d: np.ndarray, s: Semiring, nearest: bool, parent: np.ndarray) -> None:
+    """Round 0, without a branch where rows are short, unless threads share it."""
+    short, long = first_rounds(s, d.dtype, nearest)
+    bits, pieces = parent.view(f"u{parent.itemsize}"), [(0, d.size)] if nearest else cut_evenly(rows[0])
+    if rows[1].size < LONG_ROWS * d.size and (nearest or get_threads() < FEWEST):
+        short(*rows, d, bits)
+    else:
+        run(lambda *piece: long(len(pieces) == 1, *rows, d, bits, *piece), pieces)
 
 
 @lru_cache(maxsize=64)
@@ -77,33 +80,7 @@ def loops(semiring: Semiring, dtype: np.dtype) -> tuple[Any, ...]:
     """(round 0, the later rounds, the number of reached ones without a parent)."""
     from semiring.cpu.kernels import compiled, product_function
 
-    from .atomics import lowered
-    from .relaxation import length, orders
-
-    zero = semiring.zero(dtype)
-    better_than, _ = orders(semiring)
-    lengthened = length(semiring, dtype)
-    product = product_function(semiring, dtype, matrix_first=False)
-
-    @compiled
-    def row_round(alone, indptr, indices, values, d, parent, start, stop):
-        """The smallest parents.
-
-        parent: without a sign, so that none is the largest.  alone: does nobody else write to it? Then rows ascend.
-        """
-        for i in range(np.uintp(start), np.uintp(stop)):
-            x = d[i]
-            if x == zero:
-                continue
-            me = parent.dtype.type(i)
-            for e in range(np.uintp(indptr[i]), np.uintp(indptr[i + np.uintp(1)])):
-                t, j = lengthened(values[e], x), np.uintp(indices[e])
-                if (t == d[j]) & (t != zero) & better_than(x, t):
-                    if me < parent[j]:
-                        if alone:
-                            parent[j] = me
-                        else:
-                            lowered(parent, j, me)
+    zero, product = semiring.zero(dtype), product_function(semiring, dtype, matrix_first=False)
 
     @compiled
     def hanging(source, d, parent):
@@ -143,40 +120,19 @@ def loops(semiring: Semiring, dtype: np.dtype) -> tuple[Any, ...]:
             rounds += 1
         return left, rounds
 
-    return row_round, later_rounds, hanging
+    return first_rounds(semiring, dtype, False)[1], later_rounds, hanging
 
 
 @lru_cache(maxsize=64)
-def short_round(semiring: Semiring, dtype: np.dtype) -> Any:
-    """Round 0 for the smallest parents, on one thread and without a branch."""
+def first_rounds(semiring: Semiring, dtype: np.dtype, nearest: bool) -> tuple[Any, Any]:
+    """Round 0 for a semiring and a dtype: (without a branch, for short rows on one thread; for long ones).
+
+    nearest: the rule for ties, which is otherwise the smallest.  Parents have no sign, so that none is the largest.
+    Rows ascend, so that of parents that suit alike the smallest comes first.
+    """
     from semiring.cpu.kernels import compiled
 
-    from .relaxation import length, orders
-
-    zero = semiring.zero(dtype)
-    better_than, _ = orders(semiring)
-    lengthened = length(semiring, dtype)
-
-    @compiled
-    def loop(indptr, indices, values, d, parent):
-        for i in range(np.uintp(d.size)):
-            x = d[i]
-            if x == zero:
-                continue
-            me = parent.dtype.type(i)
-            for e in range(np.uintp(indptr[i]), np.uintp(indptr[i + np.uintp(1)])):
-                t, j = lengthened(values[e], x), np.uintp(indices[e])
-                p = parent[j]
-                parent[j] = min(p, me) if (t == d[j]) & (t != zero) & better_than(x, t) else p
-
-    return loop
-
-
-@lru_cache(maxsize=64)
-def nearest_round(semiring: Semiring, dtype: np.dtype) -> tuple[Any, Any]:
-    """Round 0 for the nearest parents: (without a branch, for short rows; for long ones)."""
-    from semiring.cpu.kernels import compiled
-
+    from .atomics import lowered
     from .relaxation import length, orders
 
     zero = semiring.zero(dtype)
@@ -185,30 +141,41 @@ def nearest_round(semiring: Semiring, dtype: np.dtype) -> tuple[Any, Any]:
 
     @compiled
     def short(indptr, indices, values, d, parent):
-        """Rows ascend, so of equally near parents the smallest stays."""
         for i in range(np.uintp(d.size)):
             x = d[i]
             if x == zero:
                 continue
+            me = parent.dtype.type(i)
             for e in range(np.uintp(indptr[i]), np.uintp(indptr[i + np.uintp(1)])):
                 t, j = lengthened(values[e], x), np.uintp(indices[e])
                 p = parent[j]
-                nearest = (p < 0) | better_than(x, d[np.uintp(max(p, 0))])
-                parent[j] = i if (t == d[j]) & (t != zero) & better_than(x, t) & nearest else p
+                suits = better_than(x, d[np.uintp(p if p < d.size else i)]) | (p >= d.size) if nearest else me < p
+                parent[j] = me if (t == d[j]) & (t != zero) & better_than(x, t) & suits else p
 
     @compiled
-    def long(indptr, indices, values, d, parent):
-        """Likewise; few edges begin nearer than the nearest so far, which for a start is the vertex itself."""
-        nearest = d.copy()
-        for i in range(np.uintp(d.size)):
+    def long(alone, indptr, indices, values, d, parent, start, stop):
+        """alone: does nobody else write parents? For the nearest ones nobody must.
+
+        Few edges begin nearer than the nearest so far, which for a start is the vertex itself.
+        """
+        so_far = d.copy() if nearest else d
+        for i in range(np.uintp(start), np.uintp(stop)):
             x = d[i]
             if x == zero:
                 continue
+            me = parent.dtype.type(i)
             for e in range(np.uintp(indptr[i]), np.uintp(indptr[i + np.uintp(1)])):
                 j = np.uintp(indices[e])
-                if better_than(x, nearest[j]):
-                    t = lengthened(values[e], x)
-                    if (t == d[j]) & (t != zero):
-                        nearest[j], parent[j] = x, i
+                if nearest and not better_than(x, so_far[j]):
+                    continue
+                t = lengthened(values[e], x)
+                if (t == d[j]) & (t != zero) & better_than(x, t):
+                    if nearest:
+                        so_far[j], parent[j] = x, me
+                    elif me < parent[j]:
+                        if alone:
+                            parent[j] = me
+                        else:
+                            lowered(parent, j, me)
 
     return short, long

@@ -129,13 +129,9 @@ def by_buckets(A: CSR, source: int, s: Semiring, until: Until, *, delta: Any = N
 
 
 @da2cf.implement(CSR, "cuda")
-def _da2cf(A: CSR, source: int, s: Semiring, until: Until) -> Any:
-    return solve(A, source, s, until, Schedule("exact minimum", s.unit(A.dtype)))
-
-
 @dijkstra.implement(CSR, "cuda")
-def _dijkstra(A: CSR, source: int, s: Semiring, until: Until) -> Any:
-    return solve(A, source, s, until, Schedule("exact minimum", s.unit(A.dtype)))
+def by_nearest(A: CSR, source: int, s: Semiring, until: Until) -> Any:
+    return (by_buckets if s == MinPlus else by_frontiers)(A, source, s, until)
 
 
 def deep(A: CSR) -> bool:

@@ -34,7 +34,7 @@ from semiring.verbs.explanation import explained, facts
 from ..cpu.near_far import SHORT, capped, full_values, room_for
 from ..cpu.relaxation import kept, search, sifting
 from .checkpoint import saving
-from .strips import EDGES, FAR, RELAXED, packing, settling, taking
+from .strips import EDGES, FAR, RELAXED, owned, packing, taking
 
 WORTH, STEPS = 1 << 14, 32
 """Edges that all processes are to relax between two exchanges, or so many parts of all edges, if that is more."""
@@ -120,7 +120,7 @@ class Search:
 
     def load(self) -> None:
         """Load machine code on all processes at once, so that none waits for another's in a step."""
-        self.loop = search(self.s, self.A.dtype, self.delta is not None, self.short, settling)
+        self.loop = search(self.s, self.A.dtype, self.delta is not None, self.short, owned)
         self.loop(self.state(), -1, self.zero, self.s.unit(self.A.dtype), self.zero, self.zero, 0, self.near[0].size)
 
     def state(self) -> tuple[Any, ...]:

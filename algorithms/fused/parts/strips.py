@@ -8,6 +8,7 @@ once, and leave by owner at the next step.
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -15,87 +16,31 @@ from semiring import Semiring
 from semiring.cpu.kernels import compiled
 
 from ..cpu.atomics import prefetched
-from ..cpu.relaxation import AHEAD, ENDLESS, ONE, Kernel, kept, length, most_relaxed, orders, passed_over
+from ..cpu.relaxation import AHEAD, ENDLESS, ONE, Kernel, kept, orders, passed_over, plain
 
 FAR, RELAXED, EDGES, BUCKETS, OTHERS = range(5)
 """What a search counts: where far ends, entries relaxed from, edges looked at, buckets, improved vertices of others."""
 
 
-@lru_cache(maxsize=64)
-def settling(semiring: Semiring, dtype: np.dtype, short_rows: bool) -> Kernel:
-    """The phase that empties near, for a semiring and a dtype, as `cpu.relaxation.settling`.
+def owned(semiring: Semiring, dtype: np.dtype) -> tuple[Any, Any]:
+    """How a search on a strip improves distances, as `plain` has it: improved vertices of others are listed.
 
-    rows: indptr, indices, values, useful, to_hub; the first own vertex and how many there are; (n + 1,) the improved
-    vertices of others, and (n,) whether a vertex is among them.
+    rows: as in `relaxing`; the first own vertex and how many there are; (n + 1,) the improved vertices of others, and
+    (n,) whether a vertex is among them.
     """
-    zero, convert = semiring.zero(dtype), dtype.type
-    better_than, no_worse_than = orders(semiring)
-    lengthened, is_passed_over = length(semiring, dtype), passed_over(semiring, dtype)
+    convert, (better_than, _) = dtype.type, orders(semiring)
 
-    @compiled
-    def settle(top, rows, d, near, far, size, many, counts):
-        """Relax from the first `size` near entries and all that come; (0, the best put into far)."""
-        indptr, indices, values, useful, to_hub, start, own, others, is_listed = rows
-        (near_v, near_d), (far_v, far_d) = near, far
-        first, count = np.uintp(start), np.uintp(own)
-        head, last, room, best, beyond = 0, counts[0], near_v.size, zero, counts[4]
-        while head < size:
-            if head + AHEAD < size:
-                ahead = np.uintp(near_v[np.uintp(head + AHEAD)])
-                prefetched(d, ahead)
-                prefetched(indptr, ahead)
-                e = np.uintp(indptr[np.uintp(near_v[np.uintp(head + AHEAD // 2)])])
-                prefetched(indices, e)
-                prefetched(values, e)
-            v, x = np.uintp(near_v[np.uintp(head)]), near_d[np.uintp(head)]
-            head += 1
-            if d[v] != x:
-                continue
-            e, stop = np.uintp(indptr[v]), np.uintp(indptr[v + ONE])
-            degree = np.intp(stop - e)
-            if max(size, last) + degree > room:
-                size, last, head = kept(near_v, near_d, head, size, d), kept(far_v, far_d, 0, last, d), 0
-                if counts[1] > most_relaxed(d.size) or max(size, last) + degree > room:
-                    counts[0] = ENDLESS
-                    return 0, best
-            counts[1] += 1
-            counts[2] += degree
-            for k in range(degree):
-                edge = e + np.uintp(k)
-                j, t = np.uintp(indices[edge]), lengthened(values[edge], x)
-                if j - first >= count:
-                    if better_than(t, d[j]):
-                        d[j] = convert(t)
-                        others[np.uintp(beyond)] = j
-                        beyond += np.intp(not is_listed[j])
-                        is_listed[j] = True
-                elif short_rows:
-                    y, before = convert(t), d[j]
-                    improved, close = better_than(t, before), no_worse_than(t, top)
-                    d[j] = y if improved else before
-                    if useful.size:
-                        improved = improved & (not is_passed_over(y, to_hub, useful[j]))
-                    near_v[np.uintp(size)], near_d[np.uintp(size)] = j, y
-                    far_v[np.uintp(last)], far_d[np.uintp(last)] = j, y
-                    size += np.intp(improved & close)
-                    last += np.intp(improved & (not close))
-                    best = y if improved & (not close) & better_than(y, best) else best
-                elif better_than(t, d[j]):
-                    y = convert(t)
-                    d[j] = y
-                    if useful.size and is_passed_over(y, to_hub, useful[j]):
-                        continue
-                    if no_worse_than(t, top):
-                        near_v[np.uintp(size)], near_d[np.uintp(size)] = j, y
-                        size += 1
-                    else:
-                        far_v[np.uintp(last)], far_d[np.uintp(last)] = j, y
-                        last += 1
-                        best = y if better_than(y, best) else best
-        counts[0], counts[4] = last, beyond
-        return 0, best
+    def elsewhere(j, t, d, rows, counts):
+        if j - np.uintp(rows[5]) < np.uintp(rows[6]):
+            return False
+        if better_than(t, d[j]):
+            d[j], others, is_listed = convert(t), rows[7], rows[8]
+            others[np.uintp(counts[OTHERS])] = j
+            counts[OTHERS] += np.intp(not is_listed[j])
+            is_listed[j] = True
+        return True
 
-    return settle
+    return elsewhere, plain(semiring, dtype)[1]
 
 
 @lru_cache(maxsize=64)

@@ -3,11 +3,7 @@
     sound     do rows and columns lie within the matrix? For other loops, which need nothing else
     regular   is it also what our other loops expect: do columns ascend, and are all values numbers?
     columns   each column, and where it begins
-    both_ways  each row followed by its column
-    listed    the edges by their smaller and then their larger ends
     settle    Dijkstra's algorithm with a heap [1], which notes the parents, and of equally near ones the smallest
-    levels    the same where every edge has length 1
-    settle_each, levels_each  one such search after the other
     strong    strong components by one depth-first search [2], numbered as they are complete
 
 What is known of a sorted copy would serve a second call. To make it takes several times as long as one of these loops
@@ -31,11 +27,11 @@ DAMAGED = -1
 AT_ONCE = np.uintp(4096)
 """Columns that are looked at without a branch."""
 
+FEW = 64
+"""Vertices that are sorted by insertion."""
+
 HEAP = 4
 """Children of a node of the heap, and so places behind it that are looked at."""
-
-DIGITS, DIGIT = np.uintp(9), np.uintp(511)
-"""Bits that vertices are sorted by at a time."""
 
 
 @compiled
@@ -106,82 +102,6 @@ def columns(rows, starts, moving, heads, weights):
     return 0
 
 
-@compiled
-def both_ways(rows, begins, places, heads, weights):
-    """Each row followed by its column, as (places, heads, weights); 0.  begins, places: (n + 1,) 0, the latter a copy.
-
-    heads, weights: twice the entries.
-    """
-    (indptr, indices, values), one, n = rows, np.uintp(1), np.uintp(begins.size - 1)
-    last = indptr[0]
-    if last < 0:
-        return DAMAGED
-    for u in range(n):
-        end = indptr[u + one]
-        if end < last or end > indices.size:
-            return DAMAGED
-        begins[u + one] += end - last
-        for e in range(np.uintp(last), np.uintp(end)):
-            if np.uintp(indices[e]) >= n:
-                return DAMAGED
-            begins[np.uintp(indices[e]) + one] += 1
-        last = end
-    for u in range(n):
-        begins[u + one] += begins[u]
-        places[u + one] = begins[u + one]
-    for u in range(n):
-        for e in range(np.uintp(indptr[u]), np.uintp(indptr[u + one])):
-            at = np.uintp(begins[u])
-            heads[at], weights[at] = indices[e], values[e]
-            begins[u] += 1
-    for u in range(n):
-        for e in range(np.uintp(indptr[u]), np.uintp(indptr[u + one])):
-            v = np.uintp(indices[e])
-            at = np.uintp(begins[v])
-            heads[at], weights[at] = u, values[e]
-            begins[v] += 1
-    return 0
-
-
-@compiled
-def listed(rows, starts, spare, ends, weights):
-    """List the entries off the diagonal by (smaller end, larger end), of two directions u < v first; how many.
-
-    starts: (2, n + 1) 0.  spare, ends: two of as many as entries, the latter for row and column.  weights: likewise; a
-    NaN becomes infinite.
-    """
-    (indptr, indices, values), (by_larger, by_smaller), (entry, row), (us, vs) = rows, starts, spare, ends
-    one, n = np.uintp(1), np.uintp(by_larger.size - 1)
-    if not sound(indptr, indices, n):
-        return DAMAGED
-    for u in range(n):
-        for e in range(np.uintp(indptr[u]), np.uintp(indptr[u + one])):
-            v = np.uintp(indices[e])
-            if u != v:
-                by_larger[(v if v > u else u) + one] += 1
-                by_smaller[(u if v > u else v) + one] += 1
-    for u in range(n):
-        by_larger[u + one] += by_larger[u]
-        by_smaller[u + one] += by_smaller[u]
-    count = by_larger[n]
-    for u in range(n):
-        for e in range(np.uintp(indptr[u]), np.uintp(indptr[u + one])):
-            v = np.uintp(indices[e])
-            if u != v:
-                larger = v if v > u else u
-                to = np.uintp(by_larger[larger])
-                entry[to], row[to] = e, u
-                by_larger[larger] += 1
-    for at in range(np.uintp(count)):
-        place, tail = np.uintp(entry[at]), np.uintp(row[at])
-        head, weight = np.uintp(indices[place]), values[place]
-        smaller = tail if head > tail else head
-        to = np.uintp(by_smaller[smaller])
-        us[to], vs[to], weights[to] = tail, head, weight if weight == weight else np.inf
-        by_smaller[smaller] += 1
-    return count
-
-
 @inlined
 def _sink(heap, key, place, size):
     """Let the last of a heap's vertices take the root's place.  size: how many are left; the keys behind are infinite.
@@ -219,43 +139,30 @@ def _rise(heap, key, place, at, j, t):
 
 
 @inlined
-def _ascending(front, spare, counts, n):
-    """Sort vertices below n, by digits if they are many.  spare: as long.  counts: one for each digit."""
-    if front.size < counts.size // 8:
-        for k in range(1, front.size):
-            v, at = front[k], k
-            while at > 0 and front[at - 1] > v:
-                front[at] = front[at - 1]
-                at -= 1
-            front[at] = v
+def _ascending(front):
+    """Sort vertices, a few by insertion."""
+    if front.size > FEW:
+        front.sort()
         return
-    shift = np.uintp(0)
-    while n >> shift:
-        counts[:] = 0
-        for v in front:
-            counts[(np.uintp(v) >> shift) & DIGIT] += 1
-        total = 0
-        for k in range(counts.size):
-            counts[k], total = total, total + counts[k]
-        for v in front:
-            digit = (np.uintp(v) >> shift) & DIGIT
-            spare[np.uintp(counts[digit])] = v
-            counts[digit] += 1
-        front[:] = spare[: front.size]
-        shift += DIGITS
+    for k in range(1, front.size):
+        v, at = front[k], k
+        while at > 0 and front[at - 1] > v:
+            front[at] = front[at - 1]
+            at -= 1
+        front[at] = v
 
 
 @compiled
-def settle(sources, limit, rows, d, parent, heap, lists, counts):
+def settle(sources, limit, rows, d, parent, heap, front):
     """Find the distances up to `limit`; was a vertex met by an edge of weight 0 first? Then parents are wrong.
 
     Equally near vertices are settled together, in ascending order. So the smallest of the nearest parents is the first,
     and rows are read forwards.
 
     d: infinity, and 0 at the sources.  parent: none, below 0.  heap: vertices and infinite keys of (n + HEAP,), and
-    (n,) -1.  lists: two of (n,).  counts: (DIGIT + 1,).  Weights are not negative; NaN leads nowhere.
+    (n,) -1.  front: (n,).  Weights are not negative; NaN leads nowhere.
     """
-    (indptr, indices, values), (vertices, key, place), (front, spare) = rows, heap, lists
+    (indptr, indices, values), (vertices, key, place) = rows, heap
     size, met, n, one = 0, 0, np.uintp(d.size), np.uintp(1)
     for source in sources:
         if place[np.uintp(source)] < 0:
@@ -270,7 +177,7 @@ def settle(sources, limit, rows, d, parent, heap, lists, counts):
             size -= 1
             _sink(vertices, key, place, size)
         if together > 1:
-            _ascending(front[:together], spare, counts, n)
+            _ascending(front[:together])
         for k in range(together):
             v = np.uintp(front[k])
             begin, end = np.uintp(indptr[v]), np.uintp(indptr[v + one])
@@ -291,38 +198,7 @@ def settle(sources, limit, rows, d, parent, heap, lists, counts):
 
 
 @compiled
-def levels(sources, limit, rows, d, parent, lists, counts):
-    """The same where every edge has length 1; 0."""
-    (indptr, indices), (front, spare) = rows, lists
-    found, at, n, one = 0, 0, np.uintp(d.size), np.uintp(1)
-    for source in sources:
-        if d[np.uintp(source)] != 0:
-            d[np.uintp(source)], front[found] = 0, source
-            found += 1
-    while at < found:
-        last, below = found, d[np.uintp(front[at])] + 1
-        if not below <= limit:
-            break
-        _ascending(front[at:last], spare, counts, n)
-        while at < last:
-            v = np.uintp(front[at])
-            at += 1
-            begin, end = np.uintp(indptr[v]), np.uintp(indptr[v + one])
-            if end > np.uintp(indices.size):
-                return DAMAGED
-            for e in range(begin, end):
-                j = np.uintp(indices[e])
-                if j >= n:
-                    return DAMAGED
-                if d[j] > below:
-                    d[j], parent[j] = below, v
-                    front[found] = j
-                    found += 1
-    return 0
-
-
-@compiled
-def settle_each(sources, begins, limit, rows, found, heap, lists, counts):
+def settle_each(sources, begins, limit, rows, found, heap, front):
     """`settle` for each row k of d, from sources[begins[k]] up to those of the next row together; 0.
 
     found: d, infinity; parents, as many rows as d, or one that nobody asks for; and of each search a Boolean, as told.
@@ -333,21 +209,10 @@ def settle_each(sources, begins, limit, rows, found, heap, lists, counts):
         for source in starts:
             d[k, np.uintp(source)] = 0
         to = parent[min(k, np.uintp(parent.shape[0]) - one)]
-        told = settle(starts, limit, rows, d[k], to, heap, lists, counts)
+        told = settle(starts, limit, rows, d[k], to, heap, front)
         if told == DAMAGED:
             return DAMAGED
         met[k] = told
-    return 0
-
-
-@compiled
-def levels_each(sources, begins, limit, rows, found, lists, counts):
-    """`levels`, likewise; found: d and the parents."""
-    (d, parent), one = found, np.uintp(1)
-    for k in range(np.uintp(d.shape[0])):
-        to = parent[min(k, np.uintp(parent.shape[0]) - one)]
-        if levels(sources[begins[k] : begins[k + one]], limit, rows, d[k], to, lists, counts) == DAMAGED:
-            return DAMAGED
     return 0
 
 
