@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import algorithms.fused.cpu.many_lanes as many_lanes
-import algorithms.fused.cpu.many_paths as many_paths
-import algorithms.fused.cpu.many_trees as many_trees
+import algorithms.fused.cpu.batched_lanes as batched_lanes
+import algorithms.fused.cpu.batched_paths as batched_paths
+import algorithms.fused.cpu.batched_trees as batched_trees
 import algorithms.fused.cpu.near_far as near_far
 from algorithms import NegativeCycle, shortest_path_tree, sssp
 from algorithms.bellman_ford import bellman_ford
@@ -30,8 +30,8 @@ INT32 = np.dtype(np.int32)
 @pytest.fixture(params=[1, 2], ids="{} threads".format)
 def count(request, monkeypatch):
     """So many threads, for however little there is to do."""
-    monkeypatch.setattr(many_paths, "WORTH_THREADS", 0)
-    monkeypatch.setattr(many_trees, "WORTH_THREADS", 0)
+    monkeypatch.setattr(batched_paths, "WORTH_THREADS", 0)
+    monkeypatch.setattr(batched_trees, "WORTH_THREADS", 0)
     with threads(request.param):
         yield request.param
 
@@ -134,7 +134,7 @@ def test_a_cycle_or_a_sum_that_does_not_fit_is_told_as_one_by_one(count):
 
 @pytest.mark.parametrize("dtype", NUMBERS, ids=str)
 def test_edges_that_matter_are_enough(dtype, count, monkeypatch):
-    monkeypatch.setattr(many_lanes, "FEWEST", 21)
+    monkeypatch.setattr(batched_lanes, "FEWEST", 21)
     rng = np.random.default_rng(1)
     with always():
         A = hubs(dtype.name, n=900)
@@ -167,7 +167,7 @@ def test_sources_that_they_do_not_serve_have_all_edges(count):
 @pytest.mark.parametrize("dtype", NUMBERS, ids=str)
 def test_any_graph_with_edges_that_matter(dtype, count, monkeypatch):
     """Most vertices lead to the hub, from which an edge leads to most of them, or back again."""
-    monkeypatch.setattr(many_lanes, "FEWEST", 1)
+    monkeypatch.setattr(batched_lanes, "FEWEST", 1)
     rng = np.random.default_rng(6)
     with always():
         for kind in KINDS:
@@ -187,27 +187,27 @@ def test_any_graph_with_edges_that_matter(dtype, count, monkeypatch):
     ("s", "dtype"), [*zip([MinPlus, MaxPlus, MinMax, MaxMin], NUMBERS, strict=True), (MaxMin, INT32)]
 )
 def test_any_graph_by_lanes(s, dtype, count, monkeypatch):
-    monkeypatch.setattr(many_lanes, "FEWEST", 1)
-    monkeypatch.setattr(many_lanes, "SMALL", 0)
+    monkeypatch.setattr(batched_lanes, "FEWEST", 1)
+    monkeypatch.setattr(batched_lanes, "SMALL", 0)
     monkeypatch.setattr(near_far, "SKEWED", -1)
     rng = np.random.default_rng(9)
     for kind in KINDS:
         for A in (side_by_side(rng, 30, kind, s, dtype), one_graph(rng, kind, s, dtype)):
             assert_as_one_by_one(bellman_ford, A, some(A, 40), s)
             told = explain(bellman_ford, A, None, s, sources=some(A, 2)).runs[0].facts
-            assert A.keeps(many_lanes.APART, s) or told["schedule"] == "a lane for each source"
+            assert A.keeps(batched_lanes.APART, s) or told["schedule"] == "a lane for each source"
 
 
 def test_lanes_on_long_paths_and_where_they_are_given_up(count, monkeypatch):
-    monkeypatch.setattr(many_lanes, "SMALL", 0)
+    monkeypatch.setattr(batched_lanes, "SMALL", 0)
     monkeypatch.setattr(near_far, "SKEWED", -1)
     for most, given_up in ((1 << 20, False), (0, True)):
         apart = set[bool]()
-        monkeypatch.setattr(many_lanes, "MOST", most)
+        monkeypatch.setattr(batched_lanes, "MOST", most)
         for shape in shapes(large=2000, long=1500).values():
             A = shaped(shape, INT32, "spread")
             assert_as_one_by_one(bellman_ford, A, some(A, 24), MaxMin)
-            apart.add(A.keeps(many_lanes.APART, MaxMin))
+            apart.add(A.keeps(batched_lanes.APART, MaxMin))
         assert (True in apart) == given_up
 
 
@@ -242,7 +242,7 @@ def test_distances_that_are_no_fixpoint_are_refused(count):
 
 
 def test_searches_that_share_their_steps_go_one_by_one(monkeypatch):
-    monkeypatch.setattr(many_paths, "threads_for", lambda A: 4)
+    monkeypatch.setattr(batched_paths, "threads_for", lambda A: 4)
     A = grid(9)
     with threads(8):
         assert "all threads share each search" in explain(sssp, A, sources=[1, 2, 3]).choices[0]

@@ -26,7 +26,7 @@ from algorithms import (
     triangles,
 )
 from algorithms.distance_totals import distance_totals
-from algorithms.fused.cpu.ranks import WORTH_THREADS
+from algorithms.fused.cpu.pagerank import WORTH_THREADS
 from bench.graphs import grid, rmat, rmat_both_ways
 from formats import CSR, Matrix, from_edges
 from semiring import threads

@@ -87,20 +87,20 @@ def _core_number(A: CSR, symmetrize: bool) -> Any:
 
 @distance_totals.implement(CSR, "cpu")
 def _distance_totals(A: CSR) -> Any:
-    from .totals import totals
+    from .distance_sums import totals
 
     return totals(A)
 
 
 @pagerank.implement(CSR, "cpu")
 def _pagerank(A: CSR, v: Any, alpha: float, enough: float, max_iter: int) -> Any:
-    from .ranks import ranks
+    from .pagerank import ranks
 
     return ranks(A, v, alpha, enough, max_iter)
 
 
 @betweenness_centrality.implement(CSR, "cpu")
 def _betweenness(A: CSR, sources: list[int], weighted: bool, endpoints: bool) -> Any:
-    from .paths_through import dependencies
+    from .betweenness import dependencies
 
     return dependencies(A, sources, weighted, endpoints)

@@ -53,7 +53,7 @@ def _near_far(A: CSR, source: int, s: Semiring, until: Until, *, delta: Any = No
 
 
 def _lists_need(A: Any, k: int) -> int:
-    from .many_paths import bytes_needed
+    from .batched_paths import bytes_needed
 
     return bytes_needed(A, k)
 
@@ -63,14 +63,14 @@ def _lists_need(A: Any, k: int) -> int:
 @delta_stepping.batch.implement(CSR, "cpu", most=MOST, needs=_lists_need)
 @dijkstra.batch.implement(CSR, "cpu", most=MOST, needs=_lists_need)
 def _several(A: CSR, sources: list[int], rows: Any, s: Semiring, until: Until, *, delta: Any = None) -> Any:
-    from .many_paths import each
+    from .batched_paths import each
 
     return each(A, sources, rows, s, until, None if delta is None else bucket_width(A, delta))
 
 
 @count_shortest_paths.implement(CSR, "cpu")
 def _numbers_of_paths(A: CSR, d: Any, source: int, s: Semiring, dtype: str) -> Any:
-    from .counts import numbers_of_paths
+    from .path_counts import numbers_of_paths
 
     return numbers_of_paths(A, d, source, s, dtype)
 
@@ -103,13 +103,13 @@ def _parents(A: CSR, d: Any, source: int, semiring: Semiring, nearest: bool) -> 
 
 
 def _lanes_need(A: Any, k: int) -> int:
-    from .many_trees import bytes_needed
+    from .batched_trees import bytes_needed
 
     return bytes_needed(A, k)
 
 
 @shortest_path_tree.batch.implement(CSR, "cpu", most=MOST, needs=_lanes_need)
 def _trees(A: CSR, sources: list[int], rows: Any, s: Semiring) -> Any:
-    from .many_trees import together
+    from .batched_trees import together
 
     return together(A, sources, rows, s)

@@ -2,7 +2,7 @@
 
 A search has no steps that threads share, so none waits for another, and what a call costs is paid once for all. All of
 them are near-far relaxations, see `relaxation`, along the edges that matter where these are known, see `essential`.
-There many sources go side by side, see `many_lanes`. Where paths gain by length, each search has a queue, see
+There many sources go side by side, see `batched_lanes`. Where paths gain by length, each search has a queue, see
 `label_correcting`.
 """
 
@@ -28,7 +28,7 @@ from semiring.verbs.batch import Rows
 from semiring.verbs.explanation import facts
 from semiring.verbs.registry import Unsuited
 
-from . import many_lanes
+from . import batched_lanes
 from .atomics import added
 from .distances import planned
 from .label_correcting import by_queue
@@ -88,7 +88,7 @@ def bytes_needed(A: CSR, k: int) -> int:
     lists = LISTS * room_for(A.nrows) * (A.indices.itemsize + A.dtype.itemsize)
     tree = (A.nrows + 1) * (5 * A.indices.itemsize + 2 * A.dtype.itemsize + 9)
     lists = min(get_threads(), k) * max(lists, tree)
-    return lists + (many_lanes.bytes_needed(A, k) if k >= many_lanes.FEWEST and skewed(A) else 0)
+    return lists + (batched_lanes.bytes_needed(A, k) if k >= batched_lanes.FEWEST and skewed(A) else 0)
 
 
 class Searches:
@@ -122,9 +122,9 @@ class Searches:
         """Fill rows by lanes, if they are many in a graph with hubs; (by row the farthest distance, what is left)."""
         A, s, farthest = self.A, self.s, np.full(len(self.sources), self.zero, self.A.dtype)
         whole = self.limit == self.zero and self.target < 0
-        if not whole or len(rows) < many_lanes.FEWEST or not many_lanes.suits(A, s):
+        if not whole or len(rows) < batched_lanes.FEWEST or not batched_lanes.suits(A, s):
             return farthest, rows
-        done, farthest[rows], *counts = many_lanes.by_lanes(A, self.sources, rows, self.d, s, found)
+        done, farthest[rows], *counts = batched_lanes.by_lanes(A, self.sources, rows, self.d, s, found)
         self.schedule = "a lane for each source"
         self.counts[1:3] += counts
         return farthest, [row for row, is_done in zip(rows, done.tolist(), strict=True) if not is_done]
