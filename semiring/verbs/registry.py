@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import functools
 import gc
+import inspect
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from types import MethodType
 from typing import Any, ClassVar, Generic, ParamSpec, TypeVar, cast
 
@@ -35,6 +36,7 @@ from .explanation import (
     tell_verb,
     why_not_fused,
 )
+from .masks import Write
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -61,7 +63,8 @@ class Verb(Generic[P, R]):
     its own, also for formats that are defined later.
 
     Args:
-        front: the function, which calls `verb.find(type(A), A.device)`.
+        front: the function, which calls `verb.find(type(A), A.device)`. Its `**rule`, if it has that, becomes the
+            parameters of the write rule, in its signature and its documentation.
 
     Attributes:
         cells: what is registered, by (format, backend).
@@ -83,13 +86,33 @@ class Verb(Generic[P, R]):
         functools.update_wrapper(self, front)
         self.name = front.__name__
         self.front = front
+        self.__signature__ = inspect.signature(front)
+        if "rule" in self.__signature__.parameters:
+            self._spell_out_rule()
+        self.keywords = self.__signature__.parameters.keys()
         self.cells: dict[tuple[type, str], Implementation] = {}
         self.needs: dict[tuple[type, str], Needs] = {}
         type(self).all[self.name] = self
 
+    def _spell_out_rule(self) -> None:
+        """Put the parameters of the write rule in place of `**rule`, of the types that its TypedDict has."""
+        *own, rule = self.__signature__.parameters.values()
+        annotations = eval(rule.annotation, self.front.__globals__).__args__[0].__annotations__
+        types = {name: annotation.__forward_arg__ for name, annotation in annotations.items()}
+        known = [
+            rule.replace(name=part.name, kind=rule.KEYWORD_ONLY, default=part.default, annotation=types[part.name])
+            for part in fields(Write)
+        ]
+        self.__signature__ = self.__signature__.replace(parameters=[*own, *known])
+        arguments, *rest = inspect.cleandoc(self.__doc__ or "").partition("\n\nReturns:")
+        self.__doc__ = "".join([arguments, inspect.cleandoc(Write.__doc__ or "").partition("Args:")[2], *rest])
+
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        if kwargs and not kwargs.keys() <= self.keywords:
+            [name, *_] = kwargs.keys() - self.keywords
+            raise TypeError(f"{self.name} has no parameter {name!r}; it has {', '.join(self.keywords)}")
         if ASKING and self.told:
-            return tell_verb(self.name, self.front, self._there, args, kwargs)
+            return tell_verb(self.name, self.__signature__, self._there, args, kwargs)
         if "cupy" not in sys.modules:
             return self.front(*args, **kwargs)
         return self._there(*args, **kwargs)
