@@ -31,7 +31,7 @@ from semiring.cuda.compressed import pulls_by
 from semiring.vectors import densified, entries_equal, full, is_empty, unit
 from semiring.verbs.registry import Unsuited
 
-from .variant import variant as made_variant
+from .variant import Variant
 
 PLACED: Fact[Any] = Fact("the matrix on another device")
 
@@ -121,7 +121,7 @@ def find_plan(relax: str = "push", passes: int = 2, variant: str | None = None, 
     return replace(VARIANTS[variant], home=here)
 
 
-@made_variant(check=find_plan)
+@Variant
 def da2cf_by(
     A: Matrix,
     source: int | None = None,
@@ -138,6 +138,7 @@ def da2cf_by(
 ) -> Any:
     """`da2cf` by a plan: a way to relax and passes of the minimum, or one of the paper's implementations by name."""
     own: dict[str, Any] = {"relax": relax, "passes": passes, "variant": variant}
+    find_plan(**own)
     return da2cf_by.paths(A, source, semiring, sources, return_parents, limit, target, **own)
 
 

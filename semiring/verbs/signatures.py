@@ -451,8 +451,3 @@ class Transpose(Verb[..., Any]):
     @overload
     def __call__(self, A: M, *, out: None = None, **rule: Unpack[MatrixRule]) -> M: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
-
-
-for kind in Verb.__subclasses__():
-    if kind.__module__ == __name__:
-        del kind.__call__  # which is there for mypy: each call is a frame shorter without
