@@ -48,11 +48,11 @@ def product(verb: Verb[..., Any], A: Matrix, x: Any, s: Semiring, rule: Rule, *,
     P = _pattern(A, s)
 
     def multiply(x: Any, semiring: Semiring | str, **rule: Any) -> Any:
-        return verb(P, x, semiring, *rule) if matrix_first else verb(x, P, semiring, *rule)
+        return verb(P, x, semiring, **rule) if matrix_first else verb(x, P, semiring, **rule)
 
     if axis == "k":
         own = Semiring(s.add, OPERATORS["second" if matrix_first else "first"])
-        return multiply(_numbered(x, s, first, zero), own, *rule)
+        return multiply(_numbered(x, s, first, zero), own, **rule)
     size = A.nrows if matrix_first else A.ncols
     write = VectorWrite.checked(size, INT64, zero, A.place, rule)
     counts = multiply(_ones(x, s), COUNT)
@@ -76,7 +76,7 @@ def matrix_product(mxm: Verb[..., Any], A: Matrix, B: Matrix, s: Semiring, write
             columns = part.indices if part.major == 0 else expand(part.indptr)
             return part.revalued(columns.astype(INT64) + first)
 
-        return mxm(by_strips(A, numbered), mxm.served(P), Semiring(s.add, OPERATORS["first"]), *rule)
+        return mxm(by_strips(A, numbered), mxm.served(P), Semiring(s.add, OPERATORS["first"]), **rule)
 
     def placed(part: CSR, start: int) -> Any:
         places = expand(part.indptr).astype(INT64) + start if axis == "i" else part.indices.astype(INT64)
@@ -98,7 +98,7 @@ def applied(apply: Verb[..., Any], u: Any, name: str, thunk: Any, semiring: Semi
             places = {"rowindex": rows, "colindex": columns, "diagindex": columns - rows}[name]
             return CSR.trusted(A.indptr, A.indices, places + first, A.shape)
 
-        return apply(by_strips(apply.served(u), placed), "identity", *rule)
+        return apply(by_strips(apply.served(u), placed), "identity", **rule)
     sign = {"rowindex": 1, "colindex": 0, "diagindex": -1}[name]  # a vector is a column
     zero = None if semiring is None else semiring.zero(u.dtype)
     absent = INT64.type(0) if semiring is None else semiring.zero(INT64)
