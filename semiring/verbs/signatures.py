@@ -66,6 +66,12 @@ class NewVector(VectorRule, total=False):
     out: None
 
 
+class IntoSparse(VectorRule, total=False):
+    """The write rule of a verb whose result is a sparse vector."""
+
+    out: SparseVector | None
+
+
 class IntoMatrix(MatrixRule, total=False):
     """The write rule of a verb whose result is a CSR."""
 
@@ -110,6 +116,18 @@ class MatrixTold(MatrixRule, total=False):
     """The parameters of a product that is a matrix, with its arguments."""
 
     return_argument: Required[Literal[True]]
+
+
+class RowsAlone(MatrixAlone, total=False):
+    """The parameters of a product that is an array."""
+
+    out: DenseRows | None
+
+
+class RowsTold(MatrixTold, total=False):
+    """The parameters of a product that is an array, with its arguments."""
+
+    out: DenseRows | None
 
 
 class Mxv(Verb[..., Any]):
@@ -180,32 +198,16 @@ class Mxm(Verb[..., Any]):
         self, A: Matrix, B: Matrix, semiring: Ring, *, out: CSR | None = None, **rule: Unpack[MatrixTold]
     ) -> tuple[CSR, CSR]: ...
     @overload
-    def __call__(
-        self, A: Matrix, B: DenseRows, semiring: Ring, *, out: DenseRows | None = None, **rule: Unpack[MatrixAlone]
-    ) -> DenseRows: ...
+    def __call__(self, A: Matrix, B: DenseRows, semiring: Ring, **rule: Unpack[RowsAlone]) -> DenseRows: ...
     @overload
     def __call__(
-        self, A: Matrix, B: DenseRows, semiring: Ring, *, out: DenseRows | None = None, **rule: Unpack[MatrixTold]
+        self, A: Matrix, B: DenseRows, semiring: Ring, **rule: Unpack[RowsTold]
     ) -> tuple[DenseRows, IntegerRows]: ...
     @overload
-    def __call__(
-        self,
-        A: DenseRows,
-        B: Matrix | DenseRows,
-        semiring: Ring,
-        *,
-        out: DenseRows | None = None,
-        **rule: Unpack[MatrixAlone],
-    ) -> DenseRows: ...
+    def __call__(self, A: DenseRows, B: Matrix | DenseRows, semiring: Ring, **rule: Unpack[RowsAlone]) -> DenseRows: ...
     @overload
     def __call__(
-        self,
-        A: DenseRows,
-        B: Matrix | DenseRows,
-        semiring: Ring,
-        *,
-        out: DenseRows | None = None,
-        **rule: Unpack[MatrixTold],
+        self, A: DenseRows, B: Matrix | DenseRows, semiring: Ring, **rule: Unpack[RowsTold]
     ) -> tuple[DenseRows, IntegerRows]: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
 
@@ -377,34 +379,14 @@ class Extract(Verb[..., Any]):
     def __call__(self, u: V, rows: Indices | None = None, **rule: Unpack[NewVector]) -> V: ...
     @overload
     def __call__(
-        self,
-        u: Matrix,
-        rows: Index,
-        cols: Indices | None = None,
-        *,
-        out: SparseVector | None = None,
-        **rule: Unpack[VectorRule],
+        self, u: Matrix, rows: Index, cols: Indices | None = None, **rule: Unpack[IntoSparse]
     ) -> SparseVector: ...
     @overload
     def __call__(
-        self,
-        u: Matrix,
-        rows: Indices | None = None,
-        *,
-        cols: Index,
-        out: SparseVector | None = None,
-        **rule: Unpack[VectorRule],
+        self, u: Matrix, rows: Indices | None = None, *, cols: Index, **rule: Unpack[IntoSparse]
     ) -> SparseVector: ...
     @overload
-    def __call__(
-        self,
-        u: Matrix,
-        rows: Indices | None,
-        cols: Index,
-        *,
-        out: SparseVector | None = None,
-        **rule: Unpack[VectorRule],
-    ) -> SparseVector: ...
+    def __call__(self, u: Matrix, rows: Indices | None, cols: Index, **rule: Unpack[IntoSparse]) -> SparseVector: ...
     @overload
     def __call__(
         self, u: Matrix, rows: Indices | None = None, cols: Indices | None = None, **rule: Unpack[IntoMatrix]
