@@ -28,12 +28,12 @@ from semiring import MinPlus, Semiring, better, ewise_add, select, vxm
 from semiring.vectors import densified, is_empty, unit
 
 from .shared.cycle_watch import CycleWatch
-from .shared.signatures import Distance, Paths, SourceToAll, Vertices
-from .shared.single_source import Until, single_source
+from .shared.signatures import Distance, Paths, Vertices
+from .shared.single_source import SourceToAll, Until
 from .shared.trace import note
 
 
-@single_source(SourceToAll, any_sign=True)
+@SourceToAll
 def bellman_ford(
     A: Matrix,
     source: int | None = None,
@@ -78,6 +78,7 @@ def bellman_ford(
     return bellman_ford.paths(A, source, semiring, sources, return_parents, limit, target)
 
 
+bellman_ford.any_sign = True
 bellman_ford.in_order = True
 
 

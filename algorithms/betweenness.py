@@ -52,7 +52,7 @@ from semiring.vectors import (
     unweighted,
     where,
 )
-from semiring.verbs.registry import Holds
+from semiring.verbs.fusible import Holds
 
 from .distances_in_blocks import blocks_of_distances, has_weights, listed
 from .shared.parents import alike

@@ -29,7 +29,8 @@ from semiring.vectors import (
     put,
     starting_points,
 )
-from semiring.verbs.registry import Holds, Unsuited
+from semiring.verbs.fusible import Holds
+from semiring.verbs.registry import Unsuited
 
 from .shared.signatures import Search, Searches, Vertices
 from .shared.trace import running

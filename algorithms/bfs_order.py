@@ -22,7 +22,7 @@ from formats.arrays import IntegerVector, concatenated
 from formats.storage.orientation import by_columns, is_symmetric
 from semiring import MinFirst, ewise_add, fusible, vxm
 from semiring.vectors import all_vertices, as_vertex, full, look_up, mark, numbers, put, unweighted
-from semiring.verbs.registry import Holds
+from semiring.verbs.fusible import Holds
 
 from .shared.trace import note, running
 

@@ -40,7 +40,7 @@ from semiring.vectors import (
     renumbered,
     roots,
 )
-from semiring.verbs.registry import Holds
+from semiring.verbs.fusible import Holds
 
 from .shared.entries import edge_places
 from .shared.signatures import Forest

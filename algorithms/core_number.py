@@ -19,7 +19,7 @@ from formats.arrays import IntegerVector
 from semiring import fusible, reduce, vxm
 from semiring.algebra.semirings import find_semiring
 from semiring.vectors import at, check_graph, chosen, count, degrees, full, look_up, ones, put, take_off, where
-from semiring.verbs.registry import Holds
+from semiring.verbs.fusible import Holds
 
 from .shared.edges import undirected_pattern
 from .shared.trace import note, running

@@ -25,14 +25,14 @@ from semiring import MinPlus, Semiring, ewise_add, reduce, vxm
 from semiring.vectors import densified, entries_equal, full, is_empty, put, unit
 
 from .shared.errors import broken_law
-from .shared.signatures import Distance, Paths, SourceToAll, Vertices
-from .shared.single_source import Until, single_source
+from .shared.signatures import Distance, Paths, Vertices
+from .shared.single_source import SourceToAll, Until
 from .shared.trace import note
 
 NONE_OF_THEM = "the best of some distances is none of them"
 
 
-@single_source(SourceToAll)
+@SourceToAll
 def da2cf(
     A: Matrix,
     source: int | None = None,

@@ -30,14 +30,14 @@ from semiring import MinPlus, Semiring, better, ewise_add, no_worse, reduce, sel
 from semiring.vectors import densified, is_empty, present, product, put, unit
 
 from .shared.bucket_width import bucket_width, check_delta
-from .shared.signatures import ByBuckets, Distance, Paths, Rule, Vertices
-from .shared.single_source import Until, single_source
+from .shared.signatures import Distance, Paths, Rule, Vertices
+from .shared.single_source import ByBuckets, Until
 from .shared.trace import note
 
 SPLIT: Fact[tuple[Any, Matrix, Matrix]] = Fact("a width, and the light and heavy edges that it makes")
 
 
-@single_source(ByBuckets, takes=(MinPlus,), check=check_delta)
+@ByBuckets
 def delta_stepping(
     A: Matrix,
     source: int | None = None,
@@ -83,7 +83,12 @@ def delta_stepping(
 
     Source: Meyer and Sanders 2003 [1].
     """
+    if delta is not None:
+        check_delta(delta)
     return delta_stepping.paths(A, source, semiring, sources, return_parents, limit, target, delta=delta)
+
+
+delta_stepping.takes = (MinPlus,)
 
 
 @delta_stepping.equations

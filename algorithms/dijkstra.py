@@ -22,12 +22,12 @@ from semiring.vectors import densified, entries_equal, first_entry, full, is_emp
 
 from .da2cf import NONE_OF_THEM, resolve
 from .shared.errors import broken_law
-from .shared.signatures import Distance, Paths, SourceToAll, Vertices
-from .shared.single_source import Until, single_source
+from .shared.signatures import Distance, Paths, Vertices
+from .shared.single_source import SourceToAll, Until
 from .shared.trace import note
 
 
-@single_source(SourceToAll)
+@SourceToAll
 def dijkstra(
     A: Matrix,
     source: int | None = None,

@@ -17,7 +17,7 @@ from formats import Matrix
 from formats.arrays import DenseVector, IntegerVector
 from semiring import fusible
 from semiring.vectors import all_vertices, check_graph, either, full, shares
-from semiring.verbs.registry import Holds
+from semiring.verbs.fusible import Holds
 
 from .distances_in_blocks import blocks_of_distances, joined
 

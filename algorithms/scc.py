@@ -51,7 +51,7 @@ from semiring.vectors import (
     unweighted,
     where,
 )
-from semiring.verbs.registry import Holds
+from semiring.verbs.fusible import Holds
 
 from .components import components
 from .shared.chains import without_chains

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Unpack, overload
+from typing import Any, Unpack, overload
 
 from formats import Matrix
 from formats.arrays import DenseRows, DenseVector, IntegerRows, IntegerVector
@@ -14,10 +14,10 @@ from .da2cf import da2cf
 from .delta_stepping import delta_stepping
 from .dijkstra import dijkstra
 from .shared.parents import gains_by_length
-from .shared.signatures import Choice, Distance, Name, Paths, Rule, Vertices
-from .shared.single_source import SingleSource
+from .shared.signatures import Choice, Distance, EitherChoice, Name, No, Paths, Ring, Rule, SeveralChoice, Vertices, Yes
+from .shared.single_source import SourceToAll
 
-ALGORITHMS: dict[str, SingleSource[..., Any]] = {
+ALGORITHMS: dict[str, SourceToAll] = {
     "bellman-ford": bellman_ford,
     "da2cf": da2cf,
     "delta-stepping": delta_stepping,
@@ -28,51 +28,28 @@ ALGORITHMS: dict[str, SingleSource[..., Any]] = {
 
 @overload
 def sssp(
-    A: Matrix,
-    source: int,
-    semiring: Semiring | str = MinPlus,
-    *,
-    return_parents: Literal[False] = False,
-    **options: Unpack[Choice],
+    A: Matrix, source: int, semiring: Ring = MinPlus, *, return_parents: No = False, **how: Unpack[Choice]
 ) -> DenseVector: ...
 @overload
 def sssp(
-    A: Matrix,
-    source: int,
-    semiring: Semiring | str = MinPlus,
-    *,
-    return_parents: Literal[True],
-    **options: Unpack[Choice],
+    A: Matrix, source: int, semiring: Ring = MinPlus, *, return_parents: Yes, **how: Unpack[Choice]
 ) -> tuple[DenseVector, IntegerVector]: ...
 @overload
 def sssp(
     A: Matrix,
     source: None = None,
-    semiring: Semiring | str = MinPlus,
+    semiring: Ring = MinPlus,
     *,
-    sources: Vertices,
-    return_parents: Literal[False] = False,
-    **options: Unpack[Choice],
+    return_parents: No = False,
+    **how: Unpack[SeveralChoice],
 ) -> DenseRows: ...
 @overload
 def sssp(
-    A: Matrix,
-    source: None = None,
-    semiring: Semiring | str = MinPlus,
-    *,
-    sources: Vertices,
-    return_parents: Literal[True],
-    **options: Unpack[Choice],
+    A: Matrix, source: None = None, semiring: Ring = MinPlus, *, return_parents: Yes, **how: Unpack[SeveralChoice]
 ) -> tuple[DenseRows, IntegerRows]: ...
 @overload
 def sssp(
-    A: Matrix,
-    source: int | None = None,
-    semiring: Semiring | str = MinPlus,
-    *,
-    sources: Vertices | None = None,
-    return_parents: bool,
-    **options: Unpack[Choice],
+    A: Matrix, source: int | None = None, semiring: Ring = MinPlus, *, return_parents: bool, **how: Unpack[EitherChoice]
 ) -> Paths: ...
 def sssp(
     A: Matrix,
@@ -125,13 +102,13 @@ def sssp(
 
     Source: Meyer and Sanders 2003 (Δ-stepping); Bellman 1958.
     """
-    chosen = find_algorithm(algorithm, A, semiring)
+    chosen: Any = find_algorithm(algorithm, A, semiring)
     common: dict[str, Any] = {"sources": sources, "return_parents": return_parents, "limit": limit, "target": target}
     own = {} if delta is None else {"delta": delta}
     return chosen(A, source, semiring, fused=fused, **common, **own)
 
 
-def find_algorithm(name: str, A: Any = None, semiring: Semiring | str = MinPlus) -> SingleSource[..., Any]:
+def find_algorithm(name: str, A: Any = None, semiring: Semiring | str = MinPlus) -> SourceToAll:
     """The algorithm of that name ("auto": the one that `sssp` chooses for `A`); ValueError lists the names."""
     if name == "auto":
         lengths = isinstance(A, Matrix) and find_semiring(semiring) == MinPlus and A.dtype in MinPlus.dtypes

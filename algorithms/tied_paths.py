@@ -45,8 +45,8 @@ from semiring.vectors import (
     where,
 )
 from semiring.verbs.checks import check_matrix
+from semiring.verbs.fusible import Holds
 from semiring.verbs.operands import typed_matrix
-from semiring.verbs.registry import Holds
 
 from .bfs import LEVEL, bfs
 from .shared.errors import walk

@@ -35,7 +35,7 @@ from semiring.vectors import (
     unweighted,
     where,
 )
-from semiring.verbs.registry import Holds
+from semiring.verbs.fusible import Holds
 
 from .scc import scc
 from .shared.trace import note, running

@@ -27,7 +27,8 @@ from .tuning.choice import Choice, choose
 from .tuning.comparison import Comparison, compare
 from .verbs.composed import diag, ewise_union, kronecker, power
 from .verbs.explanation import Explanation, explain
-from .verbs.registry import Vector, Verb, fusible
+from .verbs.fusible import fusible
+from .verbs.registry import Vector, Verb
 from .verbs.verbs import apply, assign, ewise_add, ewise_mult, extract, mxm, mxv, reduce, select, transpose, vxm
 
 from .verbs import needs, notation  # isort: skip  # noqa: F401

@@ -242,7 +242,7 @@ def flags(v: SparseVector) -> SparseVector:
 
 def excluded(A: Matrix, mask: VectorLike | None, complement: bool) -> Array:
     """A Boolean vector, to be written to, of the rows of `A` that a mask leaves out; see `masks`."""
-    write = VectorWrite.checked(A.nrows, np.dtype(bool), False, A.place, mask, complement, None, None, False)
+    write = VectorWrite.checked(A.nrows, np.dtype(bool), False, A.place, {"mask": mask, "complement": complement})
     allowed = write.allowed
     return full(all_vertices(A), False, bool) if allowed is None else ~allowed
 

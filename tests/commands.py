@@ -12,7 +12,7 @@ import pytest
 
 from algorithms import cli
 from formats.matrix.base import find_format
-from semiring.verbs.registry import Fusible
+from semiring.verbs.fusible import Fusible
 
 
 @dataclass(frozen=True)

@@ -46,7 +46,7 @@ from semiring import (
     kronecker,
     mxm,
 )
-from semiring.verbs.registry import Fusible
+from semiring.verbs.fusible import Fusible
 
 from .conftest import Backend
 from .graphs import on_cpu

@@ -31,7 +31,7 @@ from semiring import (
     select,
     vxm,
 )
-from semiring.verbs.registry import Fusible
+from semiring.verbs.fusible import Fusible
 
 pytestmark = pytest.mark.quick
 

@@ -16,14 +16,15 @@ from bench.graphs import rmat
 from formats import CSR, from_edges, set_memory_limit
 from formats import progress as bars
 from semiring import MONOIDS, BinaryOp, MinPlus, Semiring, explain
-from semiring.verbs.batch import Batched, Cell
+from semiring.verbs.batch import Cell
+from semiring.verbs.fusible import Fusible
 from semiring.verbs.registry import Unsuited
 
 
 class Loop:
     """A batch that solves its sources one by one, and notes how many it was given."""
 
-    def __init__(self, algorithm: Batched[..., Any], unsuited: bool = False) -> None:
+    def __init__(self, algorithm: Fusible[..., Any], unsuited: bool = False) -> None:
         self.algorithm, self.unsuited, self.taken = algorithm, unsuited, list[int]()
 
     def __call__(self, A: CSR, sources: list[int], rows: Any, *args: Any, **kwargs: Any) -> Any:
@@ -47,7 +48,7 @@ class Loop:
 def loop(monkeypatch):
     """Puts a `Loop` in the place of what is registered for CSR on the CPU."""
 
-    def put(algorithm: Batched[..., Any], most: int = 4, needs: int = 0, unsuited: bool = False) -> Loop:
+    def put(algorithm: Fusible[..., Any], most: int = 4, needs: int = 0, unsuited: bool = False) -> Loop:
         made = Loop(algorithm, unsuited)
         cell = Cell(made, most, lambda A, k: needs * k)
         monkeypatch.setitem(algorithm.batch.cells, (CSR, "cpu"), cell)

@@ -12,8 +12,7 @@ from algorithms import bfs
 from bench.graphs import grid, rmat
 from formats import COO, CSC, CSR, Matrix, from_edges
 from semiring import MinPlus, explain, threads
-from semiring.verbs.batch import Batched
-from semiring.verbs.registry import Fusible
+from semiring.verbs.fusible import Fusible
 
 from .conftest import Backend
 from .fused_graphs import one_graph, shaped, shapes
@@ -28,7 +27,7 @@ def batch_cells(*names: str) -> list[Any]:
     return [
         Backend(backend).param(algorithm, fmt, name=f"{algorithm.name}-{fmt.__name__}")
         for algorithm in Fusible.all.values()
-        if isinstance(algorithm, Batched) and algorithm.name in names
+        if algorithm.name in names
         for _, backend in algorithm.batch.cells
         for fmt in (CSR, CSC, COO)
     ]

@@ -95,11 +95,7 @@ def allowed_by(mask: Any, shape: tuple[int, int]) -> np.ndarray:
 def reference_write(one: Any, rule: dict[str, Any], semiring: Semiring) -> Any:
     from semiring.verbs.masks import VectorWrite
 
-    parts = (rule.get(name, default) for name, default in RULE.items())
-    return VectorWrite.checked(one.nrows, one.dtype, semiring.zero(one.dtype), one.place, *parts)
-
-
-RULE = {"mask": None, "complement": False, "accum": None, "out": None, "replace": False}
+    return VectorWrite.checked(one.nrows, one.dtype, semiring.zero(one.dtype), one.place, rule)
 
 
 @cache

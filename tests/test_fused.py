@@ -30,7 +30,7 @@ from formats.arrays import to_device
 from formats.places import place_of
 from semiring import BinaryOp, LorLand, MaxMin, MaxPlus, MinMax, MinPlus, Semiring, explain
 from semiring.verbs.explanation import definitions_only
-from semiring.verbs.registry import Fusible
+from semiring.verbs.fusible import Fusible
 
 from .conftest import Backend
 from .fused_graphs import (

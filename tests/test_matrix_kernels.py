@@ -205,10 +205,18 @@ def test_the_write_rule_on_matrices_is_that_by_keys(monkeypatch):
                 for accum in (None, MinPlus.add, OPERATORS["second"]):
                     for replace in (False, True):
                         target = CSR(*out.components)
-                        rule = MatrixWrite(out.shape, out.dtype, form, complement, accum, target, replace)
+                        rule = MatrixWrite(
+                            out.shape,
+                            out.dtype,
+                            mask=form,
+                            complement=complement,
+                            accum=accum,
+                            out=target,
+                            replace=replace,
+                        )
                         assert rule(T) is target
                         made.append(target)
-                made.append(MatrixWrite(out.shape, out.dtype, form, complement)(T))
+                made.append(MatrixWrite(out.shape, out.dtype, mask=form, complement=complement)(T))
         return made
 
     compiled = [results(seed) for seed in SEEDS]

@@ -33,7 +33,7 @@ from formats.memory import as_bytes
 from formats.places import HOST, at_home, find_place, kept_by_place, place_of
 from formats.storage.orientation import has_room_for_columns
 from semiring import MinPlus, ewise_add, mxm, mxv, reduce, select, vxm
-from semiring.verbs import registry
+from semiring.verbs import fusible
 
 from .graphs import on_cpu
 from .strategies import FORMATS, OPTIONS
@@ -284,7 +284,7 @@ def test_a_run_that_has_no_room_on_a_gpu_is_tried_again_with_less(
     G = graph()
     A = SimpleNamespace(place=SimpleNamespace(on_host=False), in_parts=False, kept_nbytes=1)
     A.forget_kept = lambda: vars(A).update(kept_nbytes=0)
-    monkeypatch.setattr(registry, "has_room_for_columns", lambda B: has_room_for_columns(G))
+    monkeypatch.setattr(fusible, "has_room_for_columns", lambda B: has_room_for_columns(G))
     asked = []
 
     def whole(B: Any) -> str:
@@ -302,12 +302,27 @@ def test_a_run_that_has_no_room_on_a_gpu_is_tried_again_with_less(
     assert has_room_for_columns(G)
 
 
-@pytest.mark.parametrize("why", ["on the host", "one of several processes", "nothing kept, and no room for columns"])
+def test_a_run_on_the_host_that_has_no_room_is_not_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def whole(A: Any, *args: Any) -> None:
+        asked.append(A)
+        raise OutOfHostMemory("no room")
+
+    A = from_edges([0, 1], [1, 2])
+    monkeypatch.setitem(bfs.cells, (CSR, "cpu"), whole)
+    with pytest.raises(OutOfHostMemory):
+        bfs(A, 0)
+    assert asked == [A]
+
+
+@pytest.mark.parametrize("why", ["one of several processes", "nothing kept, and no room for columns"])
 def test_a_run_that_has_no_room_is_not_tried_again(why: str, monkeypatch: pytest.MonkeyPatch) -> None:
     several = why == "one of several processes"
-    place = SimpleNamespace(on_host=why == "on the host")
-    A = SimpleNamespace(place=place, in_parts=several, group=SimpleNamespace(size=2), kept_nbytes=int(several))
-    monkeypatch.setattr(registry, "has_room_for_columns", lambda B: False)
+    A = SimpleNamespace(
+        place=SimpleNamespace(on_host=False), in_parts=several, group=SimpleNamespace(size=2), kept_nbytes=int(several)
+    )
+    monkeypatch.setattr(fusible, "has_room_for_columns", lambda B: False)
     asked = []
 
     def whole(B: Any) -> None:

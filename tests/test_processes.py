@@ -38,7 +38,7 @@ from semiring import (
     transpose,
     vxm,
 )
-from semiring.verbs.registry import Fusible
+from semiring.verbs.fusible import Fusible
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 

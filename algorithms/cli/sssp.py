@@ -15,6 +15,7 @@ from formats.arrays import to_device
 from semiring.algebra.semirings import find_semiring
 
 from ..data import rome99
+from ..shared.bucket_width import check_delta
 from ..shared.parents import path
 from ..sssp import ALGORITHMS, find_algorithm
 from .graph import Graph, load, sample
@@ -78,7 +79,7 @@ class Task:
         for name in self.own:
             if name not in algorithm.parameters:
                 raise ValueError(f"--{name} is not a parameter of {self.algorithm}")
-        algorithm.check(**self.own)
+        check_delta(self.own.get("delta"))
         find_semiring(self.semiring)
         if not self.sources:
             raise ValueError("--source is missing")

@@ -41,7 +41,6 @@ from semiring.vectors import (
     where,
     with_root,
 )
-from semiring.verbs.batch import Batched
 from semiring.verbs.checks import check_matrix
 from semiring.verbs.operands import common_dtype, typed_matrix
 
@@ -60,7 +59,7 @@ def as_weights(A: Matrix, semiring: Semiring) -> Matrix:
     check_matrix("A", A)
     if not semiring.add.selective:
         raise ValueError(f"{semiring.name} has no order, so no path is best: choose a semiring with one, as MinPlus")
-    return typed_matrix(A, semiring, common_dtype(semiring, A))
+    return A if A.dtype in semiring.dtypes else typed_matrix(A, semiring, common_dtype(semiring, A))
 
 
 def gains_by_length(A: Matrix, semiring: Semiring) -> bool:
@@ -73,7 +72,7 @@ def gains_by_length(A: Matrix, semiring: Semiring) -> bool:
     return A.keep(GAINS, found, semiring)
 
 
-@Batched
+@fusible
 def shortest_path_tree(
     A: Matrix,
     d: DenseVector,

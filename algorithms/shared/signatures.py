@@ -12,13 +12,13 @@ from typing import Any, Literal, TypeAlias, TypedDict, Unpack, overload
 from formats import COO, Matrix, SparseVector
 from formats.arrays import Array, DenseRows, DenseVector, IntegerRows, IntegerVector, Scalar
 from semiring import MinPlus, Semiring
-from semiring.verbs.batch import Batched
-from semiring.verbs.registry import Fusible
+from semiring.verbs.fusible import Fusible
 
-from .single_source import SingleSource
-
+Ring: TypeAlias = Semiring | str
 Vertices: TypeAlias = Array | Sequence[int] | range
 Distance: TypeAlias = Scalar
+No: TypeAlias = Literal[False]
+Yes: TypeAlias = Literal[True]
 Rule: TypeAlias = Literal["median", "mean", "max/degree"]
 """For the width of a bucket."""
 
@@ -36,8 +36,20 @@ Name: TypeAlias = Literal[
 """Of an algorithm for paths."""
 
 
+class Sources(TypedDict):
+    """Several sources, where there are any."""
+
+    sources: Vertices
+
+
+class MaybeSources(TypedDict, total=False):
+    """Several sources, or none."""
+
+    sources: Vertices | None
+
+
 class Bounds(TypedDict, total=False):
-    """What all algorithms for paths take beside sources and `return_parents`."""
+    """The parameters of all algorithms for paths beside sources and `return_parents`."""
 
     limit: Distance | None
     target: int | None
@@ -45,139 +57,43 @@ class Bounds(TypedDict, total=False):
 
 
 class Buckets(Bounds, total=False):
-    """What Δ-stepping takes."""
+    """The parameters of Δ-stepping."""
 
     delta: Distance | Rule | None
 
 
 class Choice(Buckets, total=False):
-    """What `sssp` takes."""
+    """The parameters of `sssp`."""
 
     algorithm: Name
 
 
-class SourceToAll(SingleSource[..., Any]):
-    """bellman_ford, da2cf, dijkstra: distances, with parents if asked for; a row for each of several sources."""
-
-    @overload
-    def __call__(
-        self,
-        A: Matrix,
-        source: int,
-        semiring: Semiring | str = MinPlus,
-        *,
-        return_parents: Literal[False] = False,
-        **bounds: Unpack[Bounds],
-    ) -> DenseVector: ...
-    @overload
-    def __call__(
-        self,
-        A: Matrix,
-        source: int,
-        semiring: Semiring | str = MinPlus,
-        *,
-        return_parents: Literal[True],
-        **bounds: Unpack[Bounds],
-    ) -> tuple[DenseVector, IntegerVector]: ...
-    @overload
-    def __call__(
-        self,
-        A: Matrix,
-        source: None = None,
-        semiring: Semiring | str = MinPlus,
-        *,
-        sources: Vertices,
-        return_parents: Literal[False] = False,
-        **bounds: Unpack[Bounds],
-    ) -> DenseRows: ...
-    @overload
-    def __call__(
-        self,
-        A: Matrix,
-        source: None = None,
-        semiring: Semiring | str = MinPlus,
-        *,
-        sources: Vertices,
-        return_parents: Literal[True],
-        **bounds: Unpack[Bounds],
-    ) -> tuple[DenseRows, IntegerRows]: ...
-    @overload
-    def __call__(
-        self,
-        A: Matrix,
-        source: int | None = None,
-        semiring: Semiring | str = MinPlus,
-        *,
-        sources: Vertices | None = None,
-        return_parents: bool,
-        **bounds: Unpack[Bounds],
-    ) -> Paths: ...
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return super().__call__(*args, **kwargs)
+class Several(Bounds, Sources):
+    """The same with several sources."""
 
 
-class ByBuckets(SingleSource[..., Any]):
-    """delta_stepping: the same results."""
+class SeveralBuckets(Buckets, Sources):
+    """The same with several sources."""
 
-    @overload
-    def __call__(
-        self,
-        A: Matrix,
-        source: int,
-        semiring: Semiring | str = MinPlus,
-        *,
-        return_parents: Literal[False] = False,
-        **bounds: Unpack[Buckets],
-    ) -> DenseVector: ...
-    @overload
-    def __call__(
-        self,
-        A: Matrix,
-        source: int,
-        semiring: Semiring | str = MinPlus,
-        *,
-        return_parents: Literal[True],
-        **bounds: Unpack[Buckets],
-    ) -> tuple[DenseVector, IntegerVector]: ...
-    @overload
-    def __call__(
-        self,
-        A: Matrix,
-        source: None = None,
-        semiring: Semiring | str = MinPlus,
-        *,
-        sources: Vertices,
-        return_parents: Literal[False] = False,
-        **bounds: Unpack[Buckets],
-    ) -> DenseRows: ...
-    @overload
-    def __call__(
-        self,
-        A: Matrix,
-        source: None = None,
-        semiring: Semiring | str = MinPlus,
-        *,
-        sources: Vertices,
-        return_parents: Literal[True],
-        **bounds: Unpack[Buckets],
-    ) -> tuple[DenseRows, IntegerRows]: ...
-    @overload
-    def __call__(
-        self,
-        A: Matrix,
-        source: int | None = None,
-        semiring: Semiring | str = MinPlus,
-        *,
-        sources: Vertices | None = None,
-        return_parents: bool,
-        **bounds: Unpack[Buckets],
-    ) -> Paths: ...
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return super().__call__(*args, **kwargs)
+
+class SeveralChoice(Choice, Sources):
+    """The same with several sources."""
+
+
+class Either(Bounds, MaybeSources):
+    """The same with one source or several."""
+
+
+class EitherBuckets(Buckets, MaybeSources):
+    """The same with one source or several."""
+
+
+class EitherChoice(Choice, MaybeSources):
+    """The same with one source or several."""
 
 
 class Way(TypedDict, total=False):
-    """What `bfs` takes beside sources and `return_parents`."""
+    """The parameters of `bfs` beside sources and `return_parents`."""
 
     direction: Literal["auto", "push", "pull"]
     alpha: float
@@ -189,46 +105,22 @@ class Way(TypedDict, total=False):
     fused: bool
 
 
-class Search(Batched[..., Any]):
+class Search(Fusible[..., Any]):
     """bfs: levels, with parents if asked for; a row for each of several sources."""
 
     @overload
-    def __call__(
-        self,
-        A: Matrix,
-        source: int,
-        *,
-        return_parents: Literal[False] = False,
-        **how: Unpack[Way],
-    ) -> IntegerVector: ...
+    def __call__(self, A: Matrix, source: int, *, return_parents: No = False, **how: Unpack[Way]) -> IntegerVector: ...
     @overload
     def __call__(
-        self,
-        A: Matrix,
-        source: int,
-        *,
-        return_parents: Literal[True],
-        **how: Unpack[Way],
+        self, A: Matrix, source: int, *, return_parents: Yes, **how: Unpack[Way]
     ) -> tuple[IntegerVector, IntegerVector]: ...
     @overload
     def __call__(
-        self,
-        A: Matrix,
-        source: None = None,
-        *,
-        sources: Vertices,
-        return_parents: Literal[False] = False,
-        **how: Unpack[Way],
+        self, A: Matrix, source: None = None, *, sources: Vertices, return_parents: No = False, **how: Unpack[Way]
     ) -> IntegerRows: ...
     @overload
     def __call__(
-        self,
-        A: Matrix,
-        source: None = None,
-        *,
-        sources: Vertices,
-        return_parents: Literal[True],
-        **how: Unpack[Way],
+        self, A: Matrix, source: None = None, *, sources: Vertices, return_parents: Yes, **how: Unpack[Way]
     ) -> tuple[IntegerRows, IntegerRows]: ...
     @overload
     def __call__(
@@ -240,8 +132,14 @@ class Search(Batched[..., Any]):
         return_parents: bool,
         **how: Unpack[Way],
     ) -> Searches: ...
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return super().__call__(*args, **kwargs)
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+
+
+class Numbers(TypedDict, total=False):
+    """The parameters of `count_shortest_paths` beside sources."""
+
+    dtype: Literal["int64", "float64"]
+    fused: bool
 
 
 class Counting(Fusible[..., Any]):
@@ -249,27 +147,20 @@ class Counting(Fusible[..., Any]):
 
     @overload
     def __call__(
-        self,
-        A: Matrix,
-        source: int,
-        semiring: Semiring | str = MinPlus,
-        *,
-        dtype: Literal["int64", "float64"] = "int64",
-        fused: bool = True,
+        self, A: Matrix, source: int, semiring: Ring = MinPlus, **how: Unpack[Numbers]
     ) -> tuple[DenseVector, DenseVector]: ...
     @overload
     def __call__(
-        self,
-        A: Matrix,
-        source: None = None,
-        semiring: Semiring | str = MinPlus,
-        *,
-        sources: Vertices,
-        dtype: Literal["int64", "float64"] = "int64",
-        fused: bool = True,
+        self, A: Matrix, source: None = None, semiring: Ring = MinPlus, *, sources: Vertices, **how: Unpack[Numbers]
     ) -> tuple[DenseRows, DenseRows]: ...
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return super().__call__(*args, **kwargs)
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+
+
+class Trees(TypedDict, total=False):
+    """The parameters of `boruvka` beside what it returns."""
+
+    symmetrize: bool
+    fused: bool
 
 
 class Forest(Fusible[..., Any]):
@@ -277,53 +168,22 @@ class Forest(Fusible[..., Any]):
 
     @overload
     def __call__(
-        self,
-        A: Matrix,
-        *,
-        symmetrize: bool = False,
-        return_labels: Literal[False] = False,
-        return_places: Literal[False] = False,
-        fused: bool = True,
+        self, A: Matrix, *, return_labels: No = False, return_places: No = False, **how: Unpack[Trees]
     ) -> COO: ...
     @overload
     def __call__(
-        self,
-        A: Matrix,
-        *,
-        symmetrize: bool = False,
-        return_labels: Literal[True],
-        return_places: Literal[False] = False,
-        fused: bool = True,
+        self, A: Matrix, *, return_labels: Yes, return_places: No = False, **how: Unpack[Trees]
     ) -> tuple[COO, IntegerVector]: ...
     @overload
     def __call__(
-        self,
-        A: Matrix,
-        *,
-        symmetrize: bool = False,
-        return_labels: Literal[False] = False,
-        return_places: Literal[True],
-        fused: bool = True,
+        self, A: Matrix, *, return_labels: No = False, return_places: Yes, **how: Unpack[Trees]
     ) -> tuple[COO, IntegerVector]: ...
     @overload
     def __call__(
-        self,
-        A: Matrix,
-        *,
-        symmetrize: bool = False,
-        return_labels: Literal[True],
-        return_places: Literal[True],
-        fused: bool = True,
+        self, A: Matrix, *, return_labels: Yes, return_places: Yes, **how: Unpack[Trees]
     ) -> tuple[COO, IntegerVector, IntegerVector]: ...
     @overload
     def __call__(
-        self,
-        A: Matrix,
-        *,
-        symmetrize: bool = False,
-        return_labels: bool = False,
-        return_places: bool = False,
-        fused: bool = True,
+        self, A: Matrix, *, return_labels: bool = False, return_places: bool = False, **how: Unpack[Trees]
     ) -> COO | tuple[COO, IntegerVector] | tuple[COO, IntegerVector, IntegerVector]: ...
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return super().__call__(*args, **kwargs)
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...

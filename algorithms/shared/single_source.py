@@ -1,6 +1,6 @@
 """What every algorithm for paths from a source does around its equations, written once.
 
-The equations are a function distances(A, source, s, until, **parameters) -> d of the semiring s. `SingleSource.paths`
+The equations are a function distances(A, source, s, until, **parameters) -> d of the semiring s. `SourceToAll.paths`
 does the rest: semirings by name, checked weights, several sources, trees, and an end at a distance or a vertex.
 
     d = distances(A, source, s, until)     d⟨d worse than the bound⟩ = 0̄         parents = shortest_path_tree(A, d)
@@ -14,30 +14,28 @@ from __future__ import annotations
 import functools
 import inspect
 import math
-from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, Unpack, overload
 
 from formats import Matrix
-from formats.arrays import index_dtype
+from formats.arrays import DenseRows, DenseVector, IntegerRows, IntegerVector, index_dtype
+from formats.matrix.facts import Fact
 from semiring import MONOIDS, OPERATORS, Law, MinPlus, Semiring, lost, no_worse, reduce, select
 from semiring.algebra.laws import first_broken_law
 from semiring.algebra.semirings import INT32, INT64, find_semiring
 from semiring.statistics import largest, smallest, sums_fit
 from semiring.vectors import as_bound, as_vertex, at_the_end, element, empty_rows, fill, starting_points
-from semiring.verbs.batch import Batched, Rows
+from semiring.verbs.batch import Rows
 from semiring.verbs.explanation import definitions_only
+from semiring.verbs.fusible import Fusible, Holds
 from semiring.verbs.operands import typed_matrix
-from semiring.verbs.registry import Holds, Unsuited
+from semiring.verbs.registry import Unsuited
 
 from .exact_cycles import check_exactly
 from .parents import as_weights, gains_by_length, shortest_path_tree
+from .signatures import Bounds, Buckets, Either, EitherBuckets, No, Paths, Ring, Several, SeveralBuckets, Yes
 from .trace import running
-
-P = ParamSpec("P")
-R = TypeVar("R")
-S = TypeVar("S", bound="SingleSource[..., Any]")
 
 WIDER = {"int32": "int64", "int64": "float64", "float32": "float64"}
 """The dtype to try where a distance does not fit."""
@@ -78,6 +76,10 @@ class Until:
         return x if bound is None else select(x, no_worse(self.semiring), bound, semiring=self.semiring)
 
 
+SUITS: Fact[None] = Fact("an algorithm is right for the weights in a semiring")
+"""Given: the algorithm, the semiring."""
+
+
 @dataclass(frozen=True)
 class Exact:
     """The distances d of an implementation that has seen no finite length saturate."""
@@ -85,37 +87,52 @@ class Exact:
     d: Any
 
 
-class SingleSource(Batched[P, R]):
+class SourceToAll(Fusible[..., Any]):
     """An algorithm for best paths from a source: a function that calls `paths`, and the equations.
 
-    What `implement` registers takes the equations' arguments, and may answer `Exact`.
-
-    any_sign: may longer paths be better?
-    takes: the semirings that it is right for; None for all with an order and a unit.  check: raises for values of the
-    algorithm's own parameters that there are not.
+    Its results are distances, with parents if asked for; a row for each of several sources. What `implement` registers
+    takes the equations' arguments, and may answer `Exact`.
     """
 
     holds = Holds(fused=(24, 20), written=(64, 30))
+    any_sign = False
+    """May longer paths be better?"""
+    takes: tuple[Semiring, ...] | None = None
+    """The semirings that it is right for; None for all with an order and a unit."""
 
-    def __init__(
+    @overload
+    def __call__(
+        self, A: Matrix, source: int, semiring: Ring = MinPlus, *, return_parents: No = False, **how: Unpack[Bounds]
+    ) -> DenseVector: ...
+    @overload
+    def __call__(
+        self, A: Matrix, source: int, semiring: Ring = MinPlus, *, return_parents: Yes, **how: Unpack[Bounds]
+    ) -> tuple[DenseVector, IntegerVector]: ...
+    @overload
+    def __call__(
         self,
-        front: Callable[P, R],
+        A: Matrix,
+        source: None = None,
+        semiring: Ring = MinPlus,
         *,
-        any_sign: bool = False,
-        takes: tuple[Semiring, ...] | None = None,
-        check: Callable[..., object] = lambda: None,
-    ) -> None:
-        super().__init__(front)
-        self.check, self.any_sign, self.takes = check, any_sign, takes
-
-    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        for name in kwargs.keys() - self._names:
-            raise TypeError(f"{self.name} has no parameter {name!r}; it has {', '.join(self._names)}")
-        return super().__call__(*args, **kwargs)
-
-    @functools.cached_property
-    def _names(self) -> dict[str, Any]:
-        return dict(inspect.signature(self.front).parameters)
+        return_parents: No = False,
+        **how: Unpack[Several],
+    ) -> DenseRows: ...
+    @overload
+    def __call__(
+        self, A: Matrix, source: None = None, semiring: Ring = MinPlus, *, return_parents: Yes, **how: Unpack[Several]
+    ) -> tuple[DenseRows, IntegerRows]: ...
+    @overload
+    def __call__(
+        self,
+        A: Matrix,
+        source: int | None = None,
+        semiring: Ring = MinPlus,
+        *,
+        return_parents: bool,
+        **how: Unpack[Either],
+    ) -> Paths: ...
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
 
     @property
     def parameters(self) -> set[str]:
@@ -135,10 +152,9 @@ class SingleSource(Batched[P, R]):
         **parameters: Any,
     ) -> Any:
         """What users get: distances, or distances and parents, from one source or a row for each of several."""
-        self.check(**parameters)
         s = find_semiring(semiring)
         A = as_weights(A, s)
-        self._check(A, s)
+        A.keep(SUITS, lambda: self._check(A, s), self, s)
         starts = starting_points(A, source, sources)
         end = None if target is None else as_vertex(A, target, "target")
         until = Until(s, None if limit is None else as_bound(limit, A.dtype, s), end)
@@ -210,7 +226,7 @@ class SingleSource(Batched[P, R]):
         bound = until.bound(d)
         if not exact and (free or bound is None or bound == s.zero(d.dtype)):
             self._check_range(A, source, d, s)
-        return until.within(d, d)
+        return d if bound is None else until.within(d, d)
 
     def relies_on(self, A: Matrix, *args: Any, **parameters: Any) -> str:
         """What a fused run takes from the user's word: the laws of a semiring that is not ours."""
@@ -284,15 +300,48 @@ def check_domain(A: Matrix, s: Semiring) -> None:
             raise ValueError(f"{s.name} orders paths of weights in [{low:g}, {high:g}{end} alone, got {value:g}")
 
 
-def single_source(
-    kind: type[S],
-    *,
-    any_sign: bool = False,
-    takes: tuple[Semiring, ...] | None = None,
-    check: Callable[..., object] = lambda: None,
-) -> Callable[[Callable[..., Any]], S]:
-    """Make an algorithm of that kind of what users call; see `SingleSource` for the rules."""
-    return lambda front: kind(front, any_sign=any_sign, takes=takes, check=check)
+class ByBuckets(SourceToAll):
+    """delta_stepping: the same results."""
+
+    @overload
+    def __call__(
+        self, A: Matrix, source: int, semiring: Ring = MinPlus, *, return_parents: No = False, **how: Unpack[Buckets]
+    ) -> DenseVector: ...
+    @overload
+    def __call__(
+        self, A: Matrix, source: int, semiring: Ring = MinPlus, *, return_parents: Yes, **how: Unpack[Buckets]
+    ) -> tuple[DenseVector, IntegerVector]: ...
+    @overload
+    def __call__(
+        self,
+        A: Matrix,
+        source: None = None,
+        semiring: Ring = MinPlus,
+        *,
+        return_parents: No = False,
+        **how: Unpack[SeveralBuckets],
+    ) -> DenseRows: ...
+    @overload
+    def __call__(
+        self,
+        A: Matrix,
+        source: None = None,
+        semiring: Ring = MinPlus,
+        *,
+        return_parents: Yes,
+        **how: Unpack[SeveralBuckets],
+    ) -> tuple[DenseRows, IntegerRows]: ...
+    @overload
+    def __call__(
+        self,
+        A: Matrix,
+        source: int | None = None,
+        semiring: Ring = MinPlus,
+        *,
+        return_parents: bool,
+        **how: Unpack[EitherBuckets],
+    ) -> Paths: ...
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
 
 
 def _alike(s: Semiring, t: Semiring) -> bool:

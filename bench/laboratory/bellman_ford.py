@@ -24,7 +24,7 @@ from semiring import MinPlus, Semiring, better, ewise_add, select, vxm
 from semiring.vectors import densified, is_empty, present, unit
 from semiring.verbs.registry import Unsuited
 
-from .variant import variant
+from .variant import Variant
 from .work_queue import WorkQueue
 
 Schedule = Literal["frontier", "sweep", "fifo", "slf", "lll", "slf+lll"]
@@ -37,7 +37,7 @@ def check(schedule: str = "sweep") -> None:
         raise ValueError(f"unknown schedule {schedule!r}; there are {', '.join(SCHEDULES)}")
 
 
-@variant(any_sign=True, check=check)
+@Variant
 def bellman_ford_by(
     A: Matrix,
     source: int | None = None,
@@ -51,7 +51,11 @@ def bellman_ford_by(
     fused: bool = True,
 ) -> Any:
     """`bellman_ford` by a schedule: what a round relaxes from."""
+    check(schedule)
     return bellman_ford_by.paths(A, source, semiring, sources, return_parents, limit, target, schedule=schedule)
+
+
+bellman_ford_by.any_sign = True
 
 
 @bellman_ford_by.equations

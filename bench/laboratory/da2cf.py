@@ -33,7 +33,7 @@ from semiring.cuda import tiles
 from semiring.cuda.kernels import UNITS, kernels_for
 from semiring.vectors import densified, entries_equal, full, is_empty, unit
 
-from .variant import variant as made_variant
+from .variant import Variant
 
 Pull = Literal["pull_threads", "pull_cached_threads"]
 PULLS = "pulls"
@@ -125,7 +125,7 @@ def find_plan(relax: str = "push", passes: int = 2, variant: str | None = None, 
     return replace(VARIANTS[variant], home=here)
 
 
-@made_variant(check=find_plan)
+@Variant
 def da2cf_by(
     A: Matrix,
     source: int | None = None,
@@ -142,6 +142,7 @@ def da2cf_by(
 ) -> Any:
     """`da2cf` by a plan: a way to relax and passes of the minimum, or one of the paper's implementations by name."""
     own: dict[str, Any] = {"relax": relax, "passes": passes, "variant": variant}
+    find_plan(**own)
     return da2cf_by.paths(A, source, semiring, sources, return_parents, limit, target, **own)
 
 

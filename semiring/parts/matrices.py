@@ -7,6 +7,7 @@ are in the whole. A result is in parts, too, but for what `extract` takes out: t
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import reduce as fold
 from typing import Any
 
@@ -86,7 +87,7 @@ def strip_by_strip(
     with A.group.guarded(verb.name):
         parts = []
         for part, other, mask in zip(A.parts, others, masks, strict=True):
-            cell, rule = verb.find(CSR, part.place), MatrixWrite(part.shape, write.dtype, mask, write.complement)
+            cell, rule = verb.find(CSR, part.place), replace(write, shape=part.shape, mask=mask, accum=None, out=None)
             parts.append(there(part.place, compute, cell, part.to(CSR), other.to(CSR), rule))
     return write(A.with_parts(parts), masked=True)
 
@@ -126,7 +127,7 @@ def _(
             start, (first, last) = out.rows[k][0], ends[out.first + k : out.first + k + 2]
             at = None if rows is None else (rows[first:last] - start).astype(index_dtype(part.nrows))
             into = CSR.trusted(*part.to(CSR).components)
-            rule = MatrixWrite(part.shape, part.dtype, mask, write.complement, None, into, write.replace)
+            rule = replace(write, shape=part.shape, dtype=part.dtype, mask=mask, out=into)
             places = [brought(x, part.place) for x in (at, cols)]
             own = own.to(CSR) if isinstance(own, Matrix) else own
             there(part.place, assign.find(CSR, part.place), into, own, *places, accum, rule)

@@ -40,7 +40,7 @@ from formats.performance import defer_warnings
 from ..algebra.semirings import MinPlus, Semiring, find_semiring
 from ..verbs.checks import check_matrix
 from ..verbs.explanation import note_choice
-from ..verbs.registry import Fusible
+from ..verbs.fusible import Fusible
 from .comparison import Product, operand_for, product_named
 from .timing import finished_ms, in_turns, settled_clock, undisturbed
 

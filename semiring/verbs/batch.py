@@ -14,17 +14,18 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from formats import Matrix
 from formats.progress import Bar
 
 from ..kernels.interrupts import LONG, interruptible
 from .explanation import facts, note_choice, running_as, why_not_fused
-from .registry import Fusible, Implementation, Unsuited
+from .registry import Implementation, Unsuited
 
-P = ParamSpec("P")
-R = TypeVar("R")
+if TYPE_CHECKING:
+    from .fusible import Fusible
+
 Rows = tuple[Any, ...]
 """The arrays of an answer, (k, n) each; None for what nobody has asked for."""
 
@@ -156,11 +157,3 @@ class Batch:
 def cut(rows: Rows, part: slice) -> Rows:
     """The same rows of each array."""
     return tuple(None if row is None else row[part] for row in rows)
-
-
-class Batched(Fusible[P, R]):
-    """A fusible algorithm from a source or several, which `batch` may take together."""
-
-    def __init__(self, front: Callable[P, R]) -> None:
-        super().__init__(front)
-        self.batch = Batch(self)

@@ -7,12 +7,12 @@ SuiteSparse:GraphBLAS, 2023, for the union.
 from __future__ import annotations
 
 import operator
-from typing import Any, overload
+from typing import Any, Unpack, overload
 
 import numpy as np
 
 from formats import COO, CSR, Matrix, SparseVector
-from formats.arrays import Array, Scalar, differs, index_dtype, namespace
+from formats.arrays import Scalar, differs, index_dtype, namespace
 from formats.places import LIMITS
 from formats.storage.compressed import compress, expand
 
@@ -23,31 +23,19 @@ from .checks import check_matrix, check_pair, check_result, check_vectors
 from .masks import MatrixWrite, VectorWrite
 from .operands import cast_vector, common_dtype, result_dtype, scalar_for, typed_matrix, typed_vector, typing_of
 from .registry import Vector, Verb
-from .signatures import EwiseUnion, Operator, VectorLike
+from .signatures import EwiseUnion, IntoEither, IntoMatrix, Operator, VectorLike
 from .strips import by_strips
 from .verbs import mxm, select
 
 
 @Verb
-def kronecker(
-    A: Matrix,
-    B: Matrix,
-    op: Operator,
-    *,
-    mask: Matrix | Array | None = None,
-    complement: bool = False,
-    accum: Operator | None = None,
-    out: CSR | None = None,
-    replace: bool = False,
-) -> CSR:
+def kronecker(A: Matrix, B: Matrix, op: Operator, **rule: Unpack[IntoMatrix]) -> CSR:
     """C = A ⊗ B of Kronecker: every entry a of A becomes the block op(a, B).
 
     Args:
         A: (m, n).
         B: (p, q), of A's format and device. Another format than CSR is taken by its rows.
         op: a semiring (its ⊗), a monoid or an operator. The first two say which value is absent.
-        mask, complement, accum, out, replace: the write rule. Places in the mask (or out of it) are written, into `out`
-            if it is given; accum combines what `out` holds with the result; replace makes the other places absent.
 
     Returns:
         (mp, nq) of NumPy's common dtype, with c = op(A[i, j], B[k, l]) at (ip + k, jq + l).
@@ -70,7 +58,7 @@ def kronecker(
     dtype = common_dtype(typing, A, B) if typing else np.result_type(A.dtype, B.dtype)
     shape, nnz = (A.nrows * B.nrows, A.ncols * B.ncols), A.nnz * B.nnz
     result = result_dtype(combiner, dtype)
-    write = MatrixWrite.checked(shape, result, A.place, mask, complement, accum, out, replace)
+    write = MatrixWrite.checked(shape, result, A.place, rule)
     index = index_dtype(*shape, nnz).itemsize
     size = (shape[0] + 1) * (index + 8) + nnz * (index + result.itemsize)
     A.place.check_room(f"kronecker, for its result of {shape[0]:,} × {shape[1]:,} with {nnz:,} entries,", size)
@@ -88,12 +76,7 @@ def ewise_union(
     v: Matrix | VectorLike,
     beta: Scalar,
     op: Operator,
-    *,
-    mask: Matrix | VectorLike | None = None,
-    complement: bool = False,
-    accum: Operator | None = None,
-    out: CSR | VectorLike | None = None,
-    replace: bool = False,
+    **rule: Unpack[IntoEither],
 ) -> CSR | VectorLike:
     """w = op(u, v) over the union, where `alpha` stands for what u lacks, and `beta` for what v lacks.
 
@@ -106,8 +89,6 @@ def ewise_union(
         beta: the value of v where only u is present.
         op: a semiring (its ⊕), a monoid or an operator. The first two say what is absent in a dense vector; with an
             operator every element of one is present.
-        mask, complement, accum, out, replace: the write rule. Places in the mask (or out of it) are written, into `out`
-            if it is given; accum combines what `out` holds with the result; replace makes the other places absent.
 
     Returns:
         A CSR, a sparse vector if both are sparse, else a dense one.
@@ -125,7 +106,6 @@ def ewise_union(
     Source: SuiteSparse:GraphBLAS, GxB_eWiseUnion.
     """
     combiner, typing = find_combiner(op, "add"), typing_of(op, "add")
-    rule: Any = (mask, complement, accum, out, replace)
     both: tuple[Any, Any] = (u, v)
     place = u.place if isinstance(u, Matrix) else check_vectors(*both)
     if isinstance(u, Matrix):
@@ -134,14 +114,14 @@ def ewise_union(
     alpha, beta = scalar_for(dtype, alpha, "alpha"), scalar_for(dtype, beta, "beta")
     result, zero = result_dtype(combiner, dtype), typing.zero(dtype) if typing else None
     if isinstance(u, Matrix):
-        into = MatrixWrite.checked(u.shape, result, place, *rule)
+        into = MatrixWrite.checked(u.shape, result, place, rule)
         if type(u) is COO and hypersparse.suit(rule, u, v):
-            combined = lambda u, v, M: ewise_union(u, alpha, v, beta, op, mask=M, complement=complement)  # noqa: E731
-            return hypersparse.computed(combined, (u, v, mask), ("ij", "ij", "ij"))
+            combined = lambda u, v, M: ewise_union(u, alpha, v, beta, op, **{**rule, "mask": M})  # noqa: E731
+            return hypersparse.computed(combined, (u, v, rule.get("mask")), ("ij", "ij", "ij"))
         A, B = (typed_matrix(M, typing, dtype) if typing else M.astype(dtype) for M in ewise_union.together(*both))
         return ewise_union.find(type(A), place)(A, alpha, B, beta, combiner, into)
     x, y = (typed_vector(x, typing, dtype) if typing else cast_vector(x, dtype) for x in both)
-    write = VectorWrite.checked(x.size, result, result.type(0) if zero is None else zero, place, *rule)
+    write = VectorWrite.checked(x.size, result, result.type(0) if zero is None else zero, place, rule)
     return ewise_union.find(Vector, place)(x, alpha, y, beta, combiner, zero, write)
 
 

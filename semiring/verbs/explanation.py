@@ -157,10 +157,10 @@ def note_choice(choice: Any) -> None:
         choices.append(choice)
 
 
-def tell_verb(name: str, front: Callable[..., Any], call: Callable[..., R], args: Any, kwargs: Any) -> R:
+def tell_verb(name: str, signature: inspect.Signature, call: Callable[..., R], args: Any, kwargs: Any) -> R:
     """The verb's result; told, if somebody asks, but not of a verb within an algorithm or another verb.
 
-    front: the function whose parameters the arguments are.
+    signature: the parameters that the arguments are for.
     """
     runs = _runs.get()
     if runs is None or _current.get() is not None or _verb.get() is not None:
@@ -172,7 +172,7 @@ def tell_verb(name: str, front: Callable[..., Any], call: Callable[..., R], args
     finally:
         _verb.reset(token)
     found, run.facts = run.facts, {}
-    for part, value in inspect.signature(front).bind(*args, **kwargs).arguments.items():
+    for part, value in signature.bind(*args, **kwargs).arguments.items():
         run.facts[part] = in_words(value)
     run.facts |= found | {"result": in_words(result)}
     same = next((other for other in runs[-FEW:] if replace(other, times=1) == run), None)

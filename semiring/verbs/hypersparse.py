@@ -13,6 +13,8 @@ from formats import COO, CSR, Matrix
 from formats.arrays import Array, index_dtype
 from formats.matrix.workspace import FEW_OF_ALL
 
+from .masks import Rule
+
 ROWS = 1 << 26
 """Of fewer rows, or columns, the pointers take no more than 512 MB."""
 
@@ -25,10 +27,10 @@ def are_lists(*matrices: Any) -> bool:
     return most >= ROWS and FEW_OF_ALL * sum(M.nnz for M in matrices) < most
 
 
-def suit(rule: tuple[Any, ...], *matrices: Any) -> bool:
+def suit(rule: Rule, *matrices: Any) -> bool:
     """Are the matrices lists, and the mask of the write rule, if any, and is there no `out`?"""
-    mask, _, _, out, _ = rule
-    return out is None and are_lists(*matrices, *(() if mask is None else (mask,)))
+    mask = rule.get("mask")
+    return rule.get("out") is None and are_lists(*matrices, *(() if mask is None else (mask,)))
 
 
 def computed(verb: Callable[..., Any], matrices: tuple[Any, ...], axes: tuple[str, ...]) -> Any:

@@ -14,8 +14,9 @@ Source: A. Buluç et al., The GraphBLAS C API Specification, version 2.0, 2021, 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -30,12 +31,37 @@ from . import merge, steps, strips
 from .checks import check_accum, check_numbers, check_place, check_vector
 
 Combiner = Monoid | BinaryOp
+Rule: TypeAlias = Mapping[str, Any]
+"""Those parameters of `Write` that a user has given, by name."""
 
 FIRST = find_combiner("first", "mul")
 
 
+@dataclass(slots=True, kw_only=True)
+class Write:
+    """The parameters of the write rule: `Verb` adds them, and this text, to each function that has `**rule`.
+
+    Args:
+        mask, complement, accum, out, replace: the write rule. Places in the mask (or out of it) are written, into `out`
+            if it is given; accum combines what `out` holds with the result; replace makes the other places absent.
+    """
+
+    mask: Any = None
+    complement: bool = False
+    accum: Any = None
+    out: Any = None
+    replace: bool = False
+
+    def with_operator(self) -> Any:
+        """Itself, once `accum` is an operator; ValueError for an argument that would have no effect."""
+        check_accum(self.accum, self.out, self.complement, self.mask)
+        if self.accum is not None:
+            self.accum = find_combiner(self.accum, "add")
+        return self
+
+
 @dataclass(slots=True)
-class VectorWrite:
+class VectorWrite(Write):
     """How a verb's vector result t is written. Call it with t, a dense array of its own or a SparseVector.
 
     size, dtype, zero: the result's.  mask: a boolean array, or a SparseVector of entries that are all true.
@@ -44,51 +70,29 @@ class VectorWrite:
     size: int
     dtype: np.dtype
     zero: Any
-    mask: Array | SparseVector | None = None
-    complement: bool = False
-    accum: Combiner | None = None
-    out: Array | SparseVector | None = None
-    replace: bool = False
 
     @classmethod
-    def checked(
-        cls,
-        size: int,
-        dtype: np.dtype,
-        zero: Any,
-        place: Place,
-        *rule: Any,
-    ) -> VectorWrite:
-        """A write with every argument checked; ValueError or TypeError names the one that is wrong.
-
-        rule: mask, complement, accum, out and replace.
-        """
-        mask, complement, accum, out, replace = rule
+    def checked(cls, size: int, dtype: np.dtype, zero: Any, place: Place, rule: Rule) -> VectorWrite:
+        """A write with every argument checked; ValueError or TypeError names the one that is wrong."""
+        write = cls(size, dtype, zero, **rule)
+        if not rule:
+            return write
+        mask, out = write.mask, write.out
         if mask is not None:
             check_vector("mask", mask, size, place)
             if not isinstance(mask, SparseVector) and mask.dtype != np.bool_:
                 raise TypeError(f"a mask is a boolean array or a SparseVector, got an array of {mask.dtype}")
             if isinstance(mask, SparseVector) and not _all_true(mask.values):
-                mask = merge.drop(mask, mask.dtype.type(0))
+                write.mask = merge.drop(mask, mask.dtype.type(0))
         if out is not None:
             check_vector("out", out, size, place)
             if out.dtype != dtype:
                 raise TypeError(f"out must have the result's dtype {dtype}, got {out.dtype}")
             if is_array(out) and place.on_host and not out.flags.writeable:
                 raise ValueError("out is read-only")
-            if accum is not None:
+            if write.accum is not None:
                 check_numbers("out", out)
-        check_accum(accum, out, complement, mask)
-        return cls(
-            size,
-            dtype,
-            zero,
-            mask,
-            complement,
-            find_combiner(accum, "add") if accum is not None else None,
-            out,
-            replace,
-        )
+        return write.with_operator()
 
     @property
     def allowed(self) -> Array | None:
@@ -118,14 +122,11 @@ class VectorWrite:
         return self._dense(t)
 
     def _dense(self, t: Array) -> Array:
-        assert not isinstance(self.out, SparseVector)
         return _written(t, self.allowed, self.accum, self.out, self.replace, self.zero)
 
     def _scatter(self, t: SparseVector) -> Array:
         """A sparse result into a dense `out`, at the cost of the result's entries where nothing else changes."""
         allowed, out = self.allowed, self.out
-        assert out is not None
-        assert not isinstance(out, SparseVector)
         indices, values = t.indices, t.values
         if allowed is not None:
             keep = allowed[indices]
@@ -146,7 +147,6 @@ class VectorWrite:
         if out is None:
             allowed = self.allows(t.indices)
             return t if allowed is None else _kept(t, allowed)
-        assert isinstance(out, SparseVector)
         z = t if self.accum is None else merge.accumulated(out, t, self.accum, self.zero)
         allowed, stays = self.allows(z.indices), self.allows(out.indices)
         if allowed is not None and stays is not None:
@@ -177,7 +177,7 @@ def _written(
 
 
 @dataclass(slots=True)
-class DenseWrite:
+class DenseWrite(Write):
     """How a verb's dense result T of two dimensions is written. Call it with T, an array of its own.
 
     out: an array, which is written.
@@ -186,35 +186,27 @@ class DenseWrite:
 
     zero: Any
     allowed: Array | None = None
-    accum: Combiner | None = None
-    out: Array | None = None
-    replace: bool = False
 
     @classmethod
-    def checked(cls, shape: tuple[int, int], dtype: np.dtype, zero: Any, place: Place, *rule: Any) -> DenseWrite:
-        """A write with every argument checked; ValueError or TypeError names the one that is wrong.
-
-        rule: mask, complement, accum, out and replace.
-        """
-        mask, complement, accum, out, replace = rule
-        mask = _checked(mask, shape, place)
+    def checked(cls, shape: tuple[int, int], dtype: np.dtype, zero: Any, place: Place, rule: Rule) -> DenseWrite:
+        """A write with every argument checked; ValueError or TypeError names the one that is wrong."""
+        write = cls(zero, **rule)
+        mask, out = _checked(write.mask, shape, place), write.out
         if out is not None:
             if not is_array(out):
                 raise TypeError(f"out must be an array, as the result is, got {type(out).__name__}")
             _check_out(out, shape, dtype, place)
             if place.on_host and not out.flags.writeable:
                 raise ValueError("out is read-only")
-            if accum is not None:
+            if write.accum is not None:
                 check_numbers("out", out)
-        check_accum(accum, out, complement, mask)
         allowed = mask
         if isinstance(mask, Matrix):
             rows, cols, _ = mask.to_edges()
             allowed = place.xp.zeros(shape, bool)
             allowed[rows, cols] = True
-        if mask is not None and complement:
-            allowed = ~allowed
-        return cls(zero, allowed, find_combiner(accum, "add") if accum is not None else None, out, replace)
+        write.allowed = ~allowed if mask is not None and write.complement else allowed
+        return write.with_operator()
 
     def __call__(self, T: Array) -> Array:
         return _written(T, self.allowed, self.accum, self.out, self.replace, self.zero)
@@ -268,7 +260,7 @@ def _check_out(out: Any, shape: tuple[int, int], dtype: np.dtype, place: Place) 
 
 
 @dataclass(slots=True)
-class MatrixWrite:
+class MatrixWrite(Write):
     """How a verb's CSR result T is written: the same rule over positions of a matrix. Call it with T.
 
     Whoever has computed T where the mask allows, and nowhere else, says so by `masked`.
@@ -279,35 +271,18 @@ class MatrixWrite:
 
     shape: tuple[int, int]
     dtype: np.dtype
-    mask: Matrix | Array | None = None
-    complement: bool = False
-    accum: Combiner | None = None
-    out: Any = None
-    replace: bool = False
 
     @classmethod
-    def checked(
-        cls,
-        shape: tuple[int, int],
-        dtype: np.dtype,
-        place: Place,
-        mask: Any,
-        complement: bool,
-        accum: Any,
-        out: Any,
-        replace: bool,
-    ) -> MatrixWrite:
+    def checked(cls, shape: tuple[int, int], dtype: np.dtype, place: Place, rule: Rule) -> MatrixWrite:
         """A write with every argument checked; ValueError or TypeError names the one that is wrong."""
-        mask = _checked(mask, shape, place)
+        write = cls(shape, dtype, **rule)
+        out, write.mask = write.out, _checked(write.mask, shape, place)
         if out is not None:
             if not isinstance(out, CSR) and not (isinstance(out, Matrix) and out.in_parts and out.major == 0):
                 by_columns = " by columns" if getattr(out, "in_parts", False) else ""
                 raise TypeError(f"out must be a CSR, got {type(out).__name__}{by_columns}")
             _check_out(out, shape, dtype, place)
-        check_accum(accum, out, complement, mask)
-        return cls(
-            shape, dtype, mask, complement, find_combiner(accum, "add") if accum is not None else None, out, replace
-        )
+        return write.with_operator()
 
     def __call__(self, T: Any, masked: bool = False) -> Any:
         if self.out is None and (masked or self.mask is None):

@@ -9,8 +9,8 @@ from formats import CSR, Matrix
 from formats.arrays import index_dtype
 from formats.hooks import KNOWS_ALGORITHMS, WORK
 
-from .batch import Batched
-from .registry import Fusible, Verb
+from .fusible import Fusible
+from .registry import Verb
 from .verbs import dense_mxm
 
 
@@ -28,7 +28,8 @@ def work(A: Matrix, fmt: type[Matrix], backend: str, wanted: dict[str, Any]) -> 
         import_module(KNOWS_ALGORITHMS)  # which know themselves; it may not have been imported yet
     if columns is not None and verb != "mxm":
         raise ValueError(f"columns= is about the dense operand of verb='mxm', got verb={verb!r}")
-    if sources is not None and not isinstance(Fusible.all.get(algorithm or ""), Batched):
+    several: Any = Fusible.all.get(algorithm or "")
+    if sources is not None and not (several and several.batch.cells):
         raise ValueError(f"sources= is about an algorithm with several sources, got algorithm={algorithm!r}")
     parts: dict[str, int] = {}
     if verb is not None:
@@ -36,7 +37,7 @@ def work(A: Matrix, fmt: type[Matrix], backend: str, wanted: dict[str, Any]) -> 
     if algorithm is not None:
         parts |= _of_algorithm(A, fmt, backend, algorithm)
     if sources is not None:
-        parts |= _of_sources(A, backend, Fusible.all[algorithm], sources)  # type: ignore[index,arg-type]
+        parts |= _of_sources(A, backend, several, sources)
     return parts
 
 
@@ -65,7 +66,7 @@ def _of_algorithm(A: Matrix, fmt: type[Matrix], backend: str, name: str) -> dict
     return parts
 
 
-def _of_sources(A: Matrix, backend: str, algorithm: Batched[..., Any], sources: int) -> dict[str, int]:
+def _of_sources(A: Matrix, backend: str, algorithm: Fusible[..., Any], sources: int) -> dict[str, int]:
     """The answers, and what as many sources as are taken at once take beside them."""
     width = max(A.dtype.itemsize, 4) + index_dtype(A.nrows).itemsize
     parts = {"answers": sources * A.nrows * width}

@@ -35,8 +35,8 @@ def common_dtype(semiring: Semiring, *operands: Any) -> np.dtype:
             if not isinstance(x, Matrix) and x.dtype != BOOL:
                 raise TypeError(f"{semiring.name} takes boolean vectors, got {x.dtype}: pass x != zero, or the like")
         return BOOL
-    first = operands[0].dtype
-    dtype = first if all(x.dtype == first for x in operands) else np.result_type(*(x.dtype for x in operands))
+    dtypes = [x.dtype for x in operands]
+    dtype = dtypes[0] if dtypes.count(dtypes[0]) == len(dtypes) else np.result_type(*dtypes)
     if dtype not in semiring.dtypes:
         names = ", ".join(d.name for d in semiring.dtypes)
         raise TypeError(f"{semiring.name} is not defined on {dtype}; it is on {names}")

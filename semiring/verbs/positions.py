@@ -23,7 +23,7 @@ from formats.storage.compressed import expand
 from ..algebra.ops import OPERATORS
 from ..algebra.semirings import BOOL, INT64, Semiring
 from . import merge, steps
-from .masks import MatrixWrite, VectorWrite
+from .masks import MatrixWrite, Rule, VectorWrite
 from .operands import typed_matrix
 from .registry import Verb
 from .strips import by_strips
@@ -42,11 +42,8 @@ def check_alone(s: Semiring, return_argument: bool, *operands: Any) -> None:
         raise TypeError(f"{s.name} is for two matrices, or a matrix and a vector, not for arrays of two dimensions")
 
 
-def product(verb: Verb[..., Any], A: Matrix, x: Any, s: Semiring, rule: tuple[Any, ...], *, matrix_first: bool) -> Any:
-    """A ⊗ x (matrix_first) or x ⊗ A, by `verb`, of a semiring of positions, in int64.
-
-    rule: mask, complement, accum, out and replace.
-    """
+def product(verb: Verb[..., Any], A: Matrix, x: Any, s: Semiring, rule: Rule, *, matrix_first: bool) -> Any:
+    """A ⊗ x (matrix_first) or x ⊗ A, by `verb`, of a semiring of positions, in int64."""
     (axis, first), zero = _position(s), s.zero(INT64)
     P = _pattern(A, s)
 
@@ -55,9 +52,9 @@ def product(verb: Verb[..., Any], A: Matrix, x: Any, s: Semiring, rule: tuple[An
 
     if axis == "k":
         own = Semiring(s.add, OPERATORS["second" if matrix_first else "first"])
-        return multiply(_numbered(x, s, first, zero), own, **_named(rule))
+        return multiply(_numbered(x, s, first, zero), own, **rule)
     size = A.nrows if matrix_first else A.ncols
-    write = VectorWrite.checked(size, INT64, zero, A.place, *rule)
+    write = VectorWrite.checked(size, INT64, zero, A.place, rule)
     counts = multiply(_ones(x, s), COUNT)
     along = axis == ("i" if matrix_first else "j")  # else there is one row, or column
     if isinstance(counts, SparseVector):
@@ -68,9 +65,7 @@ def product(verb: Verb[..., Any], A: Matrix, x: Any, s: Semiring, rule: tuple[An
     return write(A.xp.where(counts == 0, zero, _summed(s, places + first, counts)))
 
 
-def matrix_product(
-    mxm: Verb[..., Any], A: Matrix, B: Matrix, s: Semiring, write: MatrixWrite, rule: tuple[Any, ...]
-) -> CSR:
+def matrix_product(mxm: Verb[..., Any], A: Matrix, B: Matrix, s: Semiring, write: MatrixWrite, rule: Rule) -> CSR:
     """A ⊗ B of a semiring of positions, in int64."""
     axis, first = _position(s)
     A = mxm.served(A)
@@ -81,7 +76,7 @@ def matrix_product(
             columns = part.indices if part.major == 0 else expand(part.indptr)
             return part.revalued(columns.astype(INT64) + first)
 
-        return mxm(by_strips(A, numbered), mxm.served(P), Semiring(s.add, OPERATORS["first"]), **_named(rule))
+        return mxm(by_strips(A, numbered), mxm.served(P), Semiring(s.add, OPERATORS["first"]), **rule)
 
     def placed(part: CSR, start: int) -> Any:
         places = expand(part.indptr).astype(INT64) + start if axis == "i" else part.indices.astype(INT64)
@@ -93,9 +88,7 @@ def matrix_product(
     return write(by_strips(counts, placed))
 
 
-def applied(
-    apply: Verb[..., Any], u: Any, name: str, thunk: Any, semiring: Semiring | None, rule: tuple[Any, ...]
-) -> Any:
+def applied(apply: Verb[..., Any], u: Any, name: str, thunk: Any, semiring: Semiring | None, rule: Rule) -> Any:
     """Each entry's position plus the thunk, in int64."""
     first = 0 if thunk is None else operator.index(thunk)
     if isinstance(u, Matrix):
@@ -105,7 +98,7 @@ def applied(
             places = {"rowindex": rows, "colindex": columns, "diagindex": columns - rows}[name]
             return CSR.trusted(A.indptr, A.indices, places + first, A.shape)
 
-        return apply(by_strips(apply.served(u), placed), "identity", **_named(rule))
+        return apply(by_strips(apply.served(u), placed), "identity", **rule)
     sign = {"rowindex": 1, "colindex": 0, "diagindex": -1}[name]  # a vector is a column
     zero = None if semiring is None else semiring.zero(u.dtype)
     absent = INT64.type(0) if semiring is None else semiring.zero(INT64)
@@ -118,16 +111,12 @@ def applied(
         w = xp.arange(u.size, dtype=INT64) * sign + first
         w = w if zero is None else xp.where(differs(u, zero), w, absent)
         place = place_of(u)
-    return VectorWrite.checked(u.size, INT64, absent, place, *rule)(w)
+    return VectorWrite.checked(u.size, INT64, absent, place, rule)(w)
 
 
 def _position(s: Semiring) -> tuple[str, int]:
     assert s.mul.position is not None
     return s.mul.position
-
-
-def _named(rule: tuple[Any, ...]) -> dict[str, Any]:
-    return dict(zip(("mask", "complement", "accum", "out", "replace"), rule, strict=True))
 
 
 def _pattern(A: Matrix, s: Semiring) -> Matrix:

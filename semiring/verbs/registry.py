@@ -6,35 +6,21 @@
 from __future__ import annotations
 
 import functools
-import gc
+import inspect
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from types import MethodType
-from typing import Any, ClassVar, Generic, ParamSpec, TypeVar, cast
+from typing import Any, ClassVar, Generic, ParamSpec, TypeVar, get_overloads
 
-from formats import CSR, Matrix, OutOfDeviceMemory, OutOfHostMemory
+from formats import CSR, Matrix
 from formats.arrays import NO_ROOM_TO_SORT, out_of_memory
 from formats.matrix.routes import leads
-from formats.performance import warn_slow
 from formats.places import Place, place_among
-from formats.storage.orientation import compressed, has_room_for_columns, nothing_unasked
+from formats.storage.orientation import compressed
 
-from ..kernels.interrupts import LONG, interruptible
-from .checks import own_vectors
-from .explanation import (
-    ASKING,
-    choices_told,
-    definition_asked_for,
-    definitions_only,
-    facts,
-    note_choice,
-    running_as,
-    tell_cell,
-    tell_crossing,
-    tell_verb,
-    why_not_fused,
-)
+from .explanation import ASKING, choices_told, note_choice, tell_cell, tell_verb
+from .masks import Write
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -61,7 +47,8 @@ class Verb(Generic[P, R]):
     its own, also for formats that are defined later.
 
     Args:
-        front: the function, which calls `verb.find(type(A), A.device)`.
+        front: the function, which calls `verb.find(type(A), A.device)`. Its `**rule`, if it has that, becomes the
+            parameters of the write rule, in its signature and its documentation.
 
     Attributes:
         cells: what is registered, by (format, backend).
@@ -79,20 +66,48 @@ class Verb(Generic[P, R]):
     told = True
     """Does `explain` tell of its calls? An algorithm tells of its runs."""
 
+    def __init_subclass__(cls) -> None:
+        if "__call__" in vars(cls) and get_overloads(cls.__call__):
+            del cls.__call__  # the overloads are for type checkers: each call is a frame shorter without
+
     def __init__(self, front: Callable[P, R]) -> None:
         functools.update_wrapper(self, front)
         self.name = front.__name__
         self.front = front
+        self.__signature__ = inspect.signature(front)
+        if "rule" in self.__signature__.parameters:
+            self._spell_out_rule()
+        self.keywords = self.__signature__.parameters.keys()
         self.cells: dict[tuple[type, str], Implementation] = {}
         self.needs: dict[tuple[type, str], Needs] = {}
         type(self).all[self.name] = self
 
+    def _spell_out_rule(self) -> None:
+        """Put the parameters of the write rule in place of `**rule`, of the types that its TypedDict has."""
+        *own, rule = self.__signature__.parameters.values()
+        annotations = eval(rule.annotation, self.front.__globals__).__args__[0].__annotations__
+        types = {name: annotation.__forward_arg__ for name, annotation in annotations.items()}
+        known = [
+            rule.replace(name=part.name, kind=rule.KEYWORD_ONLY, default=part.default, annotation=types[part.name])
+            for part in fields(Write)
+        ]
+        self.__signature__ = self.__signature__.replace(parameters=[*own, *known])
+        arguments, *rest = inspect.cleandoc(self.__doc__ or "").partition("\n\nReturns:")
+        self.__doc__ = "".join([arguments, inspect.cleandoc(Write.__doc__ or "").partition("Args:")[2], *rest])
+
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        if kwargs and not kwargs.keys() <= self.keywords:
+            self._refuse(kwargs)
         if ASKING and self.told:
-            return tell_verb(self.name, self.front, self._there, args, kwargs)
+            return tell_verb(self.name, self.__signature__, self._there, args, kwargs)
         if "cupy" not in sys.modules:
             return self.front(*args, **kwargs)
         return self._there(*args, **kwargs)
+
+    def _refuse(self, kwargs: dict[str, Any]) -> None:
+        """TypeError that names the parameters there are."""
+        name = next(name for name in kwargs if name not in self.keywords)
+        raise TypeError(f"{self.name} has no parameter {name!r}; it has {', '.join(self.keywords)}")
 
     def _there(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """What the function answers, called where its operands are."""
@@ -207,185 +222,3 @@ class Unsuited:
     """What an implementation answers, with nothing changed, if it is not for these arguments: the definition runs."""
 
     why: str
-
-
-@dataclass(frozen=True)
-class Holds:
-    """What an algorithm holds and keeps at most, in bytes for each (vertex, entry) of 4-byte weights, as measured.
-
-    fused: run as a whole.  written: by its definition, in a format whose products keep rows or columns beside it.
-    """
-
-    fused: tuple[int, int]
-    written: tuple[int, int]
-
-
-class Fusible(Verb[P, R]):
-    """An algorithm written in verbs, which a backend may also run as a whole, unless it is called with `fused=False`.
-
-    The function itself checks its arguments and calls its equations, a function that `equations` marks and `implement`
-    replaces. The equations as written, the *definition*, run where the implementation is `Unsuited`, and where
-    `fused=False` is passed; they are the oracle of every implementation. A matrix in a format without an implementation
-    is taken by its rows, as CSR, which are made at the first call and kept with it; `fused=False` takes it as it is.
-    """
-
-    all: ClassVar[dict[str, Verb[..., Any]]] = {}
-    """Every fusible algorithm by name."""
-    told = False
-
-    written: Implementation
-    holds = Holds(fused=(56, 18), written=(64, 56))
-    long = LONG
-    """Entries from which on a run as a whole is handed to another thread, so that Ctrl-C ends the wait for it."""
-    in_order = False
-    """Does the definition read rows in their order, but a run as a whole does not? Then it runs on what streams."""
-
-    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        fused = kwargs.pop("fused", True)
-        if not isinstance(fused, bool):
-            raise TypeError(f"fused must be True or False, got {fused!r}")
-        if args and isinstance(args[0], Matrix):
-            A, vectors = args[0], self.holds.fused[0] * args[0].nrows
-            if A.place.questions(vectors, may_fail=True):
-                self._check_vectors(A, vectors)
-        if fused:
-            return super().__call__(*args, **kwargs)
-        with definitions_only("fused=False"):
-            return super().__call__(*args, **kwargs)
-
-    def _check_vectors(self, A: Matrix, needed: int) -> None:
-        """OutOfDeviceMemory or OutOfHostMemory if so many bytes do not fit, though what is kept with A gives way."""
-        what = f"{self.name} on {A.nrows:,} vertices, for its vectors alone,"
-        try:
-            A.place.check_room(what, needed)
-        except (OutOfDeviceMemory, OutOfHostMemory):
-            if not A.kept_nbytes:
-                raise
-            A.forget_kept()
-            A.place.check_room(what, needed)
-
-    def runs_fused(self, fmt: type[Matrix], backend: str) -> type[Matrix] | None:
-        """The format in which a matrix in `fmt` is run as a whole: its own, or CSR; None if there is none."""
-        return next((form for form in (fmt, CSR) if (form, backend) in self.cells), None)
-
-    def _rows_of(self, A: Matrix) -> Matrix:
-        """`A`, or its rows as CSR if only they can be run as a whole: made once, kept with `A`, and told."""
-        own = (type(A), A.place.backend)
-        if own in self.cells or A.on_disk or self.runs_fused(*own) is None:
-            return A
-        name = type(A).__name__
-        if not leads(type(A), CSR):
-            note_choice(f"{self.name} runs on the {name} itself, unfused: no conversion leads to CSR")
-            return A
-        try:
-            return self.rows_of(A, inside="")
-        except (OutOfDeviceMemory, OutOfHostMemory) as error:
-            note_choice(f"{self.name} runs on the {name} itself, unfused: {error}")
-            return A
-
-    @property
-    def definition(self) -> Callable[..., R]:
-        """The algorithm with `fused=False`."""
-        return functools.partial(cast(Any, self), fused=False)
-
-    def equations(self, written: Callable[..., R]) -> Callable[..., R]:
-        """Mark the decorated function of (A, …) as the equations.
-
-        Returns a function that runs what `implement` registers for A, or else the equations.
-        """
-        self.written = written
-
-        @functools.wraps(written)
-        def chosen(A: Matrix, *args: Any, **kwargs: Any) -> Any:
-            return self.solve(A, *args, **kwargs)
-
-        return chosen
-
-    def solve(self, A: Matrix, *args: Any, **kwargs: Any) -> Any:
-        """The answer by the implementation for A, if one takes these arguments, or else by the equations."""
-        why = why_not_fused()
-        A = A if why else self._rows_of(A)
-        with running_as(self.name, A) as run:
-            whole, why = (None, why) if why else self._whole(A)
-            if whole is not None:
-                run.implementation, run.why = "fused", f"registered for {run.format} on {run.device}"
-                relied = self.relies_on(A, *args, **kwargs)
-                may_be_long = A.place.on_host and (bool(relied) or A.nnz >= self.long)
-                call = functools.partial(self._run_whole, whole, A, *args, **kwargs)
-                answer = interruptible(call) if may_be_long else call()
-                if not isinstance(answer, Unsuited):
-                    if relied:
-                        run.facts["laws"] = relied
-                    tell_crossing(A, run)
-                    return answer
-                why = answer.why
-            run.implementation, run.why = "definition", why
-            run.facts.clear()
-            if not definition_asked_for() and not A.streams:
-                warn_slow(f"{self.name} runs unfused, as written, on {A.nnz:,} entries: {why}", A.nnz)
-            tell_crossing(A, run)
-            with own_vectors():
-                return self.written(A, *args, **kwargs)
-
-    def _run_whole(self, whole: Implementation, A: Matrix, *args: Any, **kwargs: Any) -> Any:
-        """The implementation's answer.
-
-        A GPU may have no room. Then what is kept with A alone is forgotten, and the run is tried again. The last
-        attempt makes no columns that nobody asked for: what is free may lie in pieces. Of several processes none tries
-        again alone.
-        """
-        if A.place.on_host or (A.in_parts and A.group.size > 1):  # type: ignore[attr-defined]
-            return whole(A, *args, **kwargs)
-        try:
-            return whole(A, *args, **kwargs)
-        except MemoryError:
-            if not A.kept_nbytes and not has_room_for_columns(A):
-                raise
-        A.forget_kept()
-        gc.collect()  # of what the first attempt made, a matrix and its transpose hold each other
-        try:
-            return whole(A, *args, **kwargs)
-        except MemoryError:
-            if not has_room_for_columns(A):
-                raise
-        gc.collect()
-        facts(columns="none that nobody asked for: there was no room for all that the call would make")
-        with nothing_unasked():
-            return whole(A, *args, **kwargs)
-
-    def relies_on(self, A: Matrix, *args: Any, **kwargs: Any) -> str:
-        """What a fused run of these arguments takes from the user's word, in words; "" for nothing."""
-        return ""
-
-    def _whole(self, A: Matrix) -> tuple[Implementation | None, str]:
-        """The registered implementation for A; or None, and why."""
-        if self.in_order and A.streams:
-            return None, "its files are read row by row in their order"
-        whole = self.cells.get((type(A), A.place.backend))
-        return whole, "" if whole else f"no fused implementation for {type(A).__name__} on {A.device}"
-
-
-def fusible(front: Callable[P, R]) -> Fusible[P, R]:
-    """Let the equations of an algorithm be run as a whole where `implement` registers how.
-
-    Args:
-        front: what users call: a function of a matrix first, which calls the equations.
-
-    Returns:
-        The algorithm, whose `equations` marks them.
-
-    Example:
-        >>> from formats import from_edges
-        >>> from semiring import reduce
-        >>> class Own(Fusible):
-        ...     all = {}
-        >>> @Own  # as `fusible` does, but for the list of all algorithms
-        ... def total(A):
-        ...     return weights(A)
-        >>> @total.equations
-        ... def weights(A):
-        ...     return reduce(A, "plus")
-        >>> total(from_edges([0, 1], [1, 0], [5, 9])).item()
-        14
-    """
-    return Fusible(front)

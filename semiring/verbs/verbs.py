@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from formats import COO, CSR, Matrix, SparseVector
 from formats.arrays import (
     Array,
     DenseRows,
+    DenseVector,
     IntegerRows,
     Scalar,
     as_array,
@@ -53,7 +54,7 @@ from .checks import (
     is_index,
     one_index,
 )
-from .masks import DenseWrite, MatrixWrite, VectorWrite
+from .masks import DenseWrite, MatrixWrite, Rule, VectorWrite
 from .operands import (
     cast_vector,
     common_dtype,
@@ -70,12 +71,15 @@ from .signatures import (
     Apply,
     Assign,
     Condition,
-    EwiseAdd,
-    EwiseMult,
+    ElementWise,
     Extract,
     Function,
     Index,
     Indices,
+    IntoEither,
+    IntoMatrix,
+    IntoRows,
+    IntoVector,
     Mxm,
     Mxv,
     Operator,
@@ -91,16 +95,7 @@ from .signatures import (
 
 @Mxv
 def mxv(
-    A: Matrix,
-    x: VectorLike,
-    semiring: Semiring | str,
-    *,
-    mask: VectorLike | None = None,
-    complement: bool = False,
-    accum: Operator | None = None,
-    out: VectorLike | None = None,
-    replace: bool = False,
-    return_argument: bool = False,
+    A: Matrix, x: VectorLike, semiring: Semiring | str, *, return_argument: bool = False, **rule: Unpack[IntoVector]
 ) -> VectorLike | tuple[VectorLike, VectorLike]:
     """y = A ⊗ x, that is y_i = ⊕_k a_ik ⊗ x_k: SpMV, or SpMSpV where `x` is sparse.
 
@@ -108,8 +103,6 @@ def mxv(
         A: (m, n).
         x: (n,), an array or a SparseVector, on A's device.
         semiring: (⊕, ⊗), or its name. "min_secondi" and other names of `POSITIONS` give which k a term is of, in int64.
-        mask, complement, accum, out, replace: the write rule. Places in the mask (or out of it) are written, into `out`
-            if it is given; accum combines what `out` holds with the result; replace makes the other places absent.
         return_argument: also tell which k gave each y_i: the smallest of equals, where ⊕ selects one, as min does.
 
     Returns:
@@ -134,11 +127,11 @@ def mxv(
     check_operand("x", x, A.ncols, A)
     if s.mul.position is not None:
         positions.check_alone(s, return_argument)
-        return positions.product(mxv, A, x, s, (mask, complement, accum, out, replace), matrix_first=True)
+        return positions.product(mxv, A, x, s, rule, matrix_first=True)
     dtype = common_dtype(s, A, x)
     if LIMITS:
         check_result("mxv", A.place, A.nrows * dtype.itemsize)
-    write = VectorWrite.checked(A.nrows, dtype, s.zero(dtype), A.place, mask, complement, accum, out, replace)
+    write = VectorWrite.checked(A.nrows, dtype, s.zero(dtype), A.place, rule)
     if return_argument:
         return _with_argument(typed_matrix(A, s, dtype), typed_vector(x, s, dtype), s, write, True)
     return mxv.find(type(A), A.place)(typed_matrix(A, s, dtype), typed_vector(x, s, dtype), s, write)
@@ -146,16 +139,7 @@ def mxv(
 
 @Vxm
 def vxm(
-    x: VectorLike,
-    A: Matrix,
-    semiring: Semiring | str,
-    *,
-    mask: VectorLike | None = None,
-    complement: bool = False,
-    accum: Operator | None = None,
-    out: VectorLike | None = None,
-    replace: bool = False,
-    return_argument: bool = False,
+    x: VectorLike, A: Matrix, semiring: Semiring | str, *, return_argument: bool = False, **rule: Unpack[IntoVector]
 ) -> VectorLike | tuple[VectorLike, VectorLike]:
     """y = x ⊗ A, that is y_j = ⊕_k x_k ⊗ a_kj: the step along the edges, a push where `x` is sparse.
 
@@ -163,8 +147,6 @@ def vxm(
         x: (m,), an array or a SparseVector, on A's device.
         A: (m, n).
         semiring: (⊕, ⊗), or its name. "min_secondi" and other names of `POSITIONS` give which k a term is of, in int64.
-        mask, complement, accum, out, replace: the write rule. Places in the mask (or out of it) are written, into `out`
-            if it is given; accum combines what `out` holds with the result; replace makes the other places absent.
         return_argument: also tell which k gave each y_j: the smallest of equals, where ⊕ selects one, as min does.
 
     Returns:
@@ -189,11 +171,11 @@ def vxm(
     check_operand("x", x, A.nrows, A)
     if s.mul.position is not None:
         positions.check_alone(s, return_argument)
-        return positions.product(vxm, A, x, s, (mask, complement, accum, out, replace), matrix_first=False)
+        return positions.product(vxm, A, x, s, rule, matrix_first=False)
     dtype = common_dtype(s, A, x)
     if LIMITS:
         check_result("vxm", A.place, A.ncols * dtype.itemsize)
-    write = VectorWrite.checked(A.ncols, dtype, s.zero(dtype), A.place, mask, complement, accum, out, replace)
+    write = VectorWrite.checked(A.ncols, dtype, s.zero(dtype), A.place, rule)
     if return_argument:
         return _with_argument(typed_matrix(A, s, dtype).T, typed_vector(x, s, dtype), s, write, False)
     return vxm.find(type(A), A.place)(typed_vector(x, s, dtype), typed_matrix(A, s, dtype), s, write)
@@ -205,12 +187,8 @@ def mxm(
     B: Matrix | Array,
     semiring: Semiring | str,
     *,
-    mask: Matrix | Array | None = None,
-    complement: bool = False,
-    accum: Operator | None = None,
-    out: CSR | Array | None = None,
-    replace: bool = False,
     return_argument: bool = False,
+    **rule: Unpack[IntoRows],
 ) -> CSR | DenseRows | tuple[CSR, CSR] | tuple[DenseRows, IntegerRows]:
     """C = A ⊗ B, that is c_ij = ⊕_k a_ik ⊗ b_kj: of two matrices a matrix, with a dense operand dense.
 
@@ -220,8 +198,6 @@ def mxm(
             taken by their rows, as CSR.
         semiring: (⊕, ⊗), or its name. In an array its zero stands for what is absent. "min_secondi" and other names of
             `POSITIONS` give which k a term is of, in int64, of two matrices.
-        mask, complement, accum, out, replace: the write rule. Places in the mask (or out of it) are written, into `out`
-            if it is given; accum combines what `out` holds with the result; replace makes the other places absent.
         return_argument: also tell which k gave each c_ij: the smallest of equals, where ⊕ selects one, as min does.
 
     Returns:
@@ -246,12 +222,11 @@ def mxm(
     """
     s = find_semiring(semiring)
     if return_argument:
-        arguments.check_argument(s.add, accum)
-    rule = (mask, complement, accum, out, replace)
+        arguments.check_argument(s.add, rule.get("accum"))
     if s.mul.position is not None:
         positions.check_alone(s, return_argument, A, B)
     if not (isinstance(A, Matrix) and isinstance(B, Matrix)):
-        if mask is None and accum is None and out is None and not return_argument:
+        if not rule and not return_argument:
             y = _of_vector(A, B, s)
             if y is not None:
                 return y
@@ -260,28 +235,23 @@ def mxm(
     if A.ncols != B.nrows:
         raise ValueError(f"A's columns must be B's rows in number, got shapes {A.shape} and {B.shape}")
     if s.mul.position is not None:
-        write = MatrixWrite.checked((A.nrows, B.ncols), np.dtype(np.int64), A.place, *rule)
+        write = MatrixWrite.checked((A.nrows, B.ncols), np.dtype(np.int64), A.place, rule)
         return positions.matrix_product(mxm, A, B, s, write, rule)
     dtype = common_dtype(s, A, B)
-    write = MatrixWrite.checked((A.nrows, B.ncols), dtype, A.place, *rule)
+    write = MatrixWrite.checked((A.nrows, B.ncols), dtype, A.place, rule)
     if return_argument:
-        return _sparse_with_argument(A, B, s, (write.mask, *rule[1:]))
+        return _sparse_with_argument(A, B, s, write)
     if type(A) is COO and hypersparse.suit(rule, A, B):
-        product = lambda A, B, M: mxm(A, B, s, mask=M, complement=complement)  # noqa: E731
-        return hypersparse.computed(product, (A, B, mask), ("ik", "kj", "ij"))
+        product = lambda A, B, M: mxm(A, B, s, **{**rule, "mask": M})  # noqa: E731
+        return hypersparse.computed(product, (A, B, rule.get("mask")), ("ik", "kj", "ij"))
     A, B = mxm.together(A, B)
     return mxm.find(type(A), A.place)(typed_matrix(A, s, dtype), typed_matrix(B, s, dtype), s, write)
 
 
-def _sparse_with_argument(A: Matrix, B: Matrix, s: Semiring, rule: tuple[Any, ...]) -> tuple[CSR, CSR]:
+def _sparse_with_argument(A: Matrix, B: Matrix, s: Semiring, write: MatrixWrite) -> tuple[CSR, CSR]:
     """(C, K) of two matrices, by their rows."""
-    mask, complement, _, out, replace = rule
-    dtype = common_dtype(s, A, B)
-    left, right = (typed_matrix(mxm.rows_of(M), s, dtype) for M in mxm.together(A, B))
-    C, K = product_with_arguments(left, right, s, mask, complement)
-    if out is None:
-        return C, K
-    write = MatrixWrite(C.shape, dtype, mask, complement, None, out, replace)
+    left, right = (typed_matrix(mxm.rows_of(M), s, write.dtype) for M in mxm.together(A, B))
+    C, K = product_with_arguments(left, right, s, write.mask, write.complement)
     return write(C, masked=True), K
 
 
@@ -319,11 +289,11 @@ def _of_vector(A: Any, B: Any, s: Semiring) -> Any:
     return vxm.find(type(M), M.place)(vector, own, s, write).reshape(1, -1)
 
 
-def _dense_product(A: Any, B: Any, s: Semiring, rule: tuple[Any, ...], argument: bool) -> Any:
+def _dense_product(A: Any, B: Any, s: Semiring, rule: Rule, argument: bool) -> Any:
     """mxm with one operand or two that are arrays."""
     place = check_operands(A, B)
     dtype, shape = common_dtype(s, A, B), (A.shape[0], B.shape[1])
-    write = DenseWrite.checked(shape, dtype, s.zero(dtype), place, *rule)
+    write = DenseWrite.checked(shape, dtype, s.zero(dtype), place, rule)
     size = shape[0] * shape[1] * (dtype.itemsize + (index_dtype(A.shape[1]).itemsize if argument else 0))
     if place.questions(size):
         place.check_room(f"mxm, for its result of {shape[0]:,} × {shape[1]:,},", size)
@@ -373,7 +343,7 @@ def dense_mxm(
         return (Y, xp.full(shape, arguments.NONE, index_dtype(A.ncols))) if argument else Y
     if shape[1] == 1 and not argument:
         x, mask = X.reshape(-1), None if allowed is None else allowed.reshape(-1)
-        write = VectorWrite(A.nrows, A.dtype, semiring.zero(A.dtype), mask)
+        write = VectorWrite(A.nrows, A.dtype, semiring.zero(A.dtype), mask=mask)
         if matrix_first:
             return mxv.find(type(A), A.place)(A, x, semiring, write).reshape(shape)
         return vxm.find(type(A.T), A.place)(x, A.T, semiring, write).reshape(shape)
@@ -420,17 +390,9 @@ def _with_argument(A: Matrix, x: Any, s: Semiring, write: VectorWrite, matrix_fi
 # --- element by element ---------------------------------------------------------------------------------------------
 
 
-@EwiseAdd
+@ElementWise[SparseVector, DenseVector]
 def ewise_add(
-    u: Matrix | VectorLike,
-    v: Matrix | VectorLike,
-    op: Operator,
-    *,
-    mask: Matrix | VectorLike | None = None,
-    complement: bool = False,
-    accum: Operator | None = None,
-    out: CSR | VectorLike | None = None,
-    replace: bool = False,
+    u: Matrix | VectorLike, v: Matrix | VectorLike, op: Operator, **rule: Unpack[IntoEither]
 ) -> CSR | VectorLike:
     """w = u ⊕ v over the union: op where both are present, whichever is present elsewhere.
 
@@ -439,8 +401,6 @@ def ewise_add(
             rows.
         op: a semiring (its ⊕), a monoid or an operator. The first two say what is absent in a dense vector; with an
             operator every element of one is present.
-        mask, complement, accum, out, replace: the write rule. Places in the mask (or out of it) are written, into `out`
-            if it is given; accum combines what `out` holds with the result; replace makes the other places absent.
 
     Returns:
         A CSR, a sparse vector if both are sparse, else a dense one.
@@ -458,20 +418,12 @@ def ewise_add(
 
     Source: GraphBLAS, GrB_eWiseAdd.
     """
-    return _element_wise(ewise_add, u, v, op, "add", (mask, complement, accum, out, replace))
+    return _element_wise(ewise_add, u, v, op, "add", rule)
 
 
-@EwiseMult
+@ElementWise[DenseVector, SparseVector]
 def ewise_mult(
-    u: Matrix | VectorLike,
-    v: Matrix | VectorLike,
-    op: Operator,
-    *,
-    mask: Matrix | VectorLike | None = None,
-    complement: bool = False,
-    accum: Operator | None = None,
-    out: CSR | VectorLike | None = None,
-    replace: bool = False,
+    u: Matrix | VectorLike, v: Matrix | VectorLike, op: Operator, **rule: Unpack[IntoEither]
 ) -> CSR | VectorLike:
     """w = u ⊗ v over the intersection: op where both are present, absent elsewhere.
 
@@ -480,8 +432,6 @@ def ewise_mult(
             rows.
         op: a semiring (its ⊗), a monoid or an operator. The first two say what is absent in a dense vector; with an
             operator every element of one is present.
-        mask, complement, accum, out, replace: the write rule. Places in the mask (or out of it) are written, into `out`
-            if it is given; accum combines what `out` holds with the result; replace makes the other places absent.
 
     Returns:
         A CSR, a dense vector if both are dense, else a sparse one.
@@ -499,10 +449,10 @@ def ewise_mult(
 
     Source: GraphBLAS, GrB_eWiseMult.
     """
-    return _element_wise(ewise_mult, u, v, op, "mul", (mask, complement, accum, out, replace))
+    return _element_wise(ewise_mult, u, v, op, "mul", rule)
 
 
-def _element_wise(verb: Verb[..., Any], u: Any, v: Any, op: Operator, part: Any, rule: tuple[Any, ...]) -> Any:
+def _element_wise(verb: Verb[..., Any], u: Any, v: Any, op: Operator, part: Any, rule: Rule) -> Any:
     combiner, typing = find_combiner(op, part), typing_of(op, part)
     if verb is ewise_add and isinstance(combiner, BinaryOp) and combiner.boolean:
         raise TypeError(f"{combiner.name} compares two present values: use ewise_mult")
@@ -513,10 +463,10 @@ def _element_wise(verb: Verb[..., Any], u: Any, v: Any, op: Operator, part: Any,
         dtype = common_dtype(typing, u, v) if typing else np.result_type(u.dtype, v.dtype)
         if LIMITS:
             check_result(verb.name, u.place, u.nbytes + v.nbytes)
-        write: Any = MatrixWrite.checked(u.shape, result_dtype(combiner, dtype), u.place, *rule)
+        write: Any = MatrixWrite.checked(u.shape, result_dtype(combiner, dtype), u.place, rule)
         if type(u) is COO and hypersparse.suit(rule, u, v):
-            combined = lambda u, v, M: verb(u, v, op, mask=M, complement=rule[1])  # noqa: E731
-            return hypersparse.computed(combined, (u, v, rule[0]), ("ij", "ij", "ij"))
+            combined = lambda u, v, M: verb(u, v, op, **{**rule, "mask": M})  # noqa: E731
+            return hypersparse.computed(combined, (u, v, rule.get("mask")), ("ij", "ij", "ij"))
         u, v = verb.together(u, v)
         both = [typed_matrix(M, typing, dtype) if typing else M.astype(dtype) for M in (u, v)]
         return verb.find(type(u), u.place)(*both, combiner, typing.zero(dtype) if typing else None, write)
@@ -525,7 +475,7 @@ def _element_wise(verb: Verb[..., Any], u: Any, v: Any, op: Operator, part: Any,
     zero = typing.zero(dtype) if typing else None
     both = [typed_vector(x, typing, dtype) if typing else cast_vector(x, dtype) for x in (u, v)]
     result = result_dtype(combiner, dtype)
-    write = VectorWrite.checked(u.size, result, result.type(0) if zero is None else zero, place, *rule)
+    write = VectorWrite.checked(u.size, result, result.type(0) if zero is None else zero, place, rule)
     return verb.find(Vector, place)(*both, combiner, zero, write)
 
 
@@ -537,11 +487,7 @@ def apply(
     left: Scalar | None = None,
     right: Scalar | None = None,
     semiring: Semiring | str | None = None,
-    mask: Matrix | VectorLike | None = None,
-    complement: bool = False,
-    accum: Operator | None = None,
-    out: CSR | VectorLike | None = None,
-    replace: bool = False,
+    **rule: Unpack[IntoEither],
 ) -> CSR | VectorLike:
     """w = f(u) on every present entry.
 
@@ -554,8 +500,6 @@ def apply(
         left: the left operand of a binary operator, a scalar.
         right: the right one.
         semiring: says which elements of a dense vector are absent, and stay so; without it all are present.
-        mask, complement, accum, out, replace: the write rule. Places in the mask (or out of it) are written, into `out`
-            if it is given; accum combines what `out` holds with the result; replace makes the other places absent.
 
     Returns:
         A vector as `u` is, or a CSR, of the function's dtype.
@@ -577,7 +521,7 @@ def apply(
         if not isinstance(u, Matrix):
             check_vectors(u)
         own = find_semiring(semiring) if semiring is not None else None
-        return positions.applied(apply, u, op, right, own, (mask, complement, accum, out, replace))
+        return positions.applied(apply, u, op, right, own, rule)
     if not isinstance(u, Matrix):
         place = check_vectors(u)
     if left is not None:
@@ -585,19 +529,17 @@ def apply(
     if right is not None:
         right = number("right", right, u.dtype)
     function = _element_by_element(_bound(op, left, right))
-    if type(u) is COO and hypersparse.suit((mask, complement, accum, out, replace), u):
-        applied = lambda u, M: apply(u, op, left=left, right=right, mask=M, complement=complement)  # noqa: E731
-        return hypersparse.computed(applied, (u, mask), ("ij", "ij"))
+    if type(u) is COO and hypersparse.suit(rule, u):
+        applied = lambda u, M: apply(u, op, left=left, right=right, **{**rule, "mask": M})  # noqa: E731
+        return hypersparse.computed(applied, (u, rule.get("mask")), ("ij", "ij"))
     if isinstance(u, Matrix):
         u = apply.served(u)
-        write: Any = MatrixWrite.checked(
-            u.shape, as_array(function(u.stored_parts[0][:1])).dtype, u.place, mask, complement, accum, out, replace
-        )
+        write: Any = MatrixWrite.checked(u.shape, as_array(function(u.stored_parts[0][:1])).dtype, u.place, rule)
         return apply.find(type(u), u.place)(u, function, write)
     result_dtype = as_array(function(_one_value(u))).dtype
     zero = find_semiring(semiring).zero(u.dtype) if semiring is not None else None
     absent = find_semiring(semiring).zero(result_dtype) if semiring is not None else result_dtype.type(0)
-    write = VectorWrite.checked(u.size, result_dtype, absent, place, mask, complement, accum, out, replace)
+    write = VectorWrite.checked(u.size, result_dtype, absent, place, rule)
     return apply.find(Vector, place)(u, function, zero, write)
 
 
@@ -610,11 +552,7 @@ def select(
     row: VectorLike | None = None,
     col: VectorLike | None = None,
     semiring: Semiring | str | None = None,
-    mask: Matrix | VectorLike | None = None,
-    complement: bool = False,
-    accum: Operator | None = None,
-    out: CSR | VectorLike | None = None,
-    replace: bool = False,
+    **rule: Unpack[IntoEither],
 ) -> Matrix | VectorLike:
     """The entries for which a predicate holds; the others become absent.
 
@@ -629,8 +567,6 @@ def select(
         row: (nrows,) what a `Predicate` knows of rows. A sparse one restricts to the rows that it has.
         col: (ncols,) what a `Predicate` knows of columns, likewise.
         semiring: says what absent is in a dense vector, which needs it.
-        mask, complement, accum, out, replace: the write rule. Places in the mask (or out of it) are written, into `out`
-            if it is given; accum combines what `out` holds with the result; replace makes the other places absent.
 
     Returns:
         What `u` is, with fewer entries.
@@ -656,7 +592,7 @@ def select(
                 check_operand(name, x, size, u)
         if other is not None and is_scalar(other) and not is_function(predicate):
             other = number("other", other, u.dtype, held=False)
-        write: Any = MatrixWrite.checked(u.shape, u.dtype, u.place, mask, complement, accum, out, replace)
+        write: Any = MatrixWrite.checked(u.shape, u.dtype, u.place, rule)
         return select.find(type(u), u.place)(u, find_predicate(predicate, other), row, col, write)
     place = check_vectors(u)
     if row is not None or col is not None:
@@ -675,7 +611,7 @@ def select(
     else:
         check_vectors(u, other)
     zero = find_semiring(semiring).zero(u.dtype) if semiring is not None else u.dtype.type(0)
-    write = VectorWrite.checked(u.size, u.dtype, zero, place, mask, complement, accum, out, replace)
+    write = VectorWrite.checked(u.size, u.dtype, zero, place, rule)
     return select.find(Vector, place)(u, compare, other, write)
 
 
@@ -698,12 +634,8 @@ def reduce(
     monoid: Monoid | Semiring | str,
     *,
     axis: Literal[0, 1] | None = None,
-    mask: VectorLike | None = None,
-    complement: bool = False,
-    accum: Operator | None = None,
-    out: VectorLike | None = None,
-    replace: bool = False,
     return_argument: bool = False,
+    **rule: Unpack[IntoVector],
 ) -> np.number | VectorLike | tuple[np.number | VectorLike, int | VectorLike]:
     """⊕ over the entries: of a vector or a whole matrix a scalar, of a matrix along an axis a dense vector.
 
@@ -711,8 +643,6 @@ def reduce(
         u: a vector or a matrix.
         monoid: ⊕, or its name; of a semiring its ⊕. A saturated integer sum stops at the end of its range.
         axis: None for everything, 0 down each column, 1 along each row.
-        mask, complement, accum, out, replace: the write rule. Places in the mask (or out of it) are written, into `out`
-            if it is given; accum combines what `out` holds with the result; replace makes the other places absent.
         return_argument: also tell where each element was: the index in a vector, the column in a row of a matrix, the
             row in a column; the smallest of equals. ⊕ must select one, as min and max do.
 
@@ -745,15 +675,15 @@ def reduce(
         raise ValueError(f"axis must be None, 0 or 1, got {axis!r}")
     if u.dtype not in m.dtypes:
         raise TypeError(f"{m.name} is not defined on {u.dtype}")
-    if axis is None and any(part is not None for part in (mask, accum, out)):
+    if axis is None and any(rule.get(part) is not None for part in ("mask", "accum", "out")):
         raise ValueError("a scalar result takes no mask, accum or out: give an axis")
     if return_argument:
-        arguments.check_argument(m, accum)
+        arguments.check_argument(m, rule.get("accum"))
         if isinstance(u, Matrix) and axis is None:
             raise ValueError("return_argument of a matrix needs an axis, for an entry of it has two indices")
     if isinstance(u, Matrix):
         size = u.shape[1 - (axis or 0)]
-        write = VectorWrite.checked(size, u.dtype, m.zero(u.dtype), u.place, mask, complement, accum, out, replace)
+        write = VectorWrite.checked(size, u.dtype, m.zero(u.dtype), u.place, rule)
         if return_argument:
             return _written_with_argument(reduce_lines(u, m, axis or 0), write)
         return reduce.find(type(u), u.place)(u, m, axis, write)
@@ -798,12 +728,7 @@ def extract(
     u: Matrix | VectorLike,
     rows: Indices | Index | None = None,
     cols: Indices | Index | None = None,
-    *,
-    mask: Matrix | VectorLike | None = None,
-    complement: bool = False,
-    accum: Operator | None = None,
-    out: CSR | VectorLike | None = None,
-    replace: bool = False,
+    **rule: Unpack[IntoEither],
 ) -> CSR | VectorLike:
     """The part at the given indices, in their order: A(I, J), or u(I).
 
@@ -811,8 +736,6 @@ def extract(
         u: a vector or a matrix.
         rows: (k,) indices, which may repeat; None for all. Of a matrix also a single index.
         cols: likewise of a matrix. Only one of the two may be a single index.
-        mask, complement, accum, out, replace: the write rule. Places in the mask (or out of it) are written, into `out`
-            if it is given; accum combines what `out` holds with the result; replace makes the other places absent.
 
     Returns:
         A matrix, or a vector as `u` is; of a single row or column a SparseVector.
@@ -829,14 +752,13 @@ def extract(
 
     Source: GraphBLAS, GrB_extract.
     """
-    rule = (mask, complement, accum, out, replace)
     if not isinstance(u, Matrix):
         place = check_vectors(u)
         if cols is not None:
             raise TypeError("a vector has no columns: pass one array of indices")
         everywhere = namespace(u.values if isinstance(u, SparseVector) else u).arange
         indices = everywhere(u.size) if rows is None else _places("indices", rows, u.size, place)
-        write: Any = VectorWrite.checked(indices.size, u.dtype, u.dtype.type(0), place, *rule)
+        write: Any = VectorWrite.checked(indices.size, u.dtype, u.dtype.type(0), place, rule)
         return extract.find(Vector, place)(u, indices, write)
     if is_index(rows) and is_index(cols):
         raise TypeError("a single entry is A[u, v] or A.get(u, v)")
@@ -848,7 +770,7 @@ def extract(
         others = cols if axis == 0 else rows
         others = None if others is None else _places("indices", others, line.ncols, u.place)
         size = line.ncols if others is None else others.size
-        write = VectorWrite.checked(size, u.dtype, u.dtype.type(0), u.place, *rule)
+        write = VectorWrite.checked(size, u.dtype, u.dtype.type(0), u.place, rule)
         if type(line) is COO and hypersparse.are_lists(line):
             part: Any = hypersparse.extracted(extract, line, to_device(one, u.place), others)
         else:
@@ -860,8 +782,8 @@ def extract(
         u.nrows if chosen_rows is None else chosen_rows.size,
         u.ncols if chosen_cols is None else chosen_cols.size,
     )
-    write = MatrixWrite.checked(shape, u.dtype, u.place, *rule)
-    if type(u) is COO and mask is None and hypersparse.suit(rule, u):
+    write = MatrixWrite.checked(shape, u.dtype, u.place, rule)
+    if type(u) is COO and rule.get("mask") is None and hypersparse.suit(rule, u):
         return hypersparse.extracted(extract, u, chosen_rows, chosen_cols)
     u = extract.served(u)
     return extract.find(type(u), u.place)(u, chosen_rows, chosen_cols, write)
@@ -909,9 +831,10 @@ def assign(
     Source: GraphBLAS, GrB_assign.
     """
     s = find_semiring(semiring) if semiring is not None else None
+    rule = {"mask": mask, "complement": complement, "out": out, "replace": replace}
     if isinstance(out, Matrix):
         places, orders = in_order(out, rows, cols)
-        write: Any = MatrixWrite.checked(out.shape, out.dtype, out.place, mask, complement, None, out, replace)
+        write: Any = MatrixWrite.checked(out.shape, out.dtype, out.place, rule)
         if isinstance(value, Matrix) and value.place is not out.place:
             raise ValueError(f"value is on {value.device}, out on {out.device}: move one of them with .to(device=…)")
         if not isinstance(value, Matrix) and not is_scalar(value):
@@ -936,27 +859,17 @@ def assign(
         check_vector("value", value, size, place)
     value = value_for(out.dtype, value, s)
     zero = s.zero(out.dtype) if s is not None else out.dtype.type(0)
-    write = VectorWrite.checked(out.size, out.dtype, zero, place, mask, complement, None, out, replace)
+    write = VectorWrite.checked(out.size, out.dtype, zero, place, rule)
     combiner = find_combiner(accum, "add") if accum is not None else None
     return assign.find(Vector, place)(out, value, indices, combiner, write)
 
 
 @Transpose
-def transpose(
-    A: Matrix,
-    *,
-    mask: Matrix | Array | None = None,
-    complement: bool = False,
-    accum: Operator | None = None,
-    out: CSR | None = None,
-    replace: bool = False,
-) -> Matrix:
+def transpose(A: Matrix, **rule: Unpack[IntoMatrix]) -> Matrix:
     """The transpose in A's own format, its entries moved: grouped by row if A is. `A.T` is the one without a copy.
 
     Args:
         A: (m, n).
-        mask, complement, accum, out, replace: the write rule. Places in the mask (or out of it) are written, into `out`
-            if it is given; accum combines what `out` holds with the result; replace makes the other places absent.
 
     Returns:
         (n, m), of A's format.
@@ -970,7 +883,7 @@ def transpose(
     Source: GraphBLAS, GrB_transpose.
     """
     check_matrix("A", A)
-    write = MatrixWrite.checked(A.shape[::-1], A.dtype, A.place, mask, complement, accum, out, replace)
+    write = MatrixWrite.checked(A.shape[::-1], A.dtype, A.place, rule)
     return transpose.find(type(A), A.place)(A, write)
 
 

@@ -1,0 +1,222 @@
+"""Fusible: an algorithm written in verbs, which a backend may run as a whole."""
+
+from __future__ import annotations
+
+import functools
+import gc
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar, ParamSpec, TypeVar, cast
+
+from formats import CSR, Matrix, OutOfDeviceMemory, OutOfHostMemory
+from formats.matrix.routes import leads
+from formats.performance import warn_slow
+from formats.storage.orientation import has_room_for_columns, nothing_unasked
+
+from ..kernels.interrupts import LONG, interruptible
+from .batch import Batch
+from .checks import own_vectors
+from .explanation import (
+    definition_asked_for,
+    definitions_only,
+    facts,
+    note_choice,
+    running_as,
+    tell_crossing,
+    why_not_fused,
+)
+from .registry import Implementation, Unsuited, Verb
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+@dataclass(frozen=True)
+class Holds:
+    """What an algorithm holds and keeps at most, in bytes for each (vertex, entry) of 4-byte weights, as measured.
+
+    fused: run as a whole.  written: by its definition, in a format whose products keep rows or columns beside it.
+    """
+
+    fused: tuple[int, int]
+    written: tuple[int, int]
+
+
+class Fusible(Verb[P, R]):
+    """An algorithm written in verbs, which a backend may also run as a whole, unless it is called with `fused=False`.
+
+    The function itself checks its arguments and calls its equations, a function that `equations` marks and `implement`
+    replaces; `batch` has implementations for several sources at once. The equations as written, the *definition*, run
+    where the implementation is `Unsuited`, and where `fused=False` is passed; they are the oracle of every
+    implementation. A matrix in a format without an implementation is taken by its rows, as CSR, which are made at the
+    first call and kept with it; `fused=False` takes it as it is.
+    """
+
+    all: ClassVar[dict[str, Verb[..., Any]]] = {}
+    """Every fusible algorithm by name."""
+    told = False
+
+    written: Implementation
+    holds = Holds(fused=(56, 18), written=(64, 56))
+    long = LONG
+    """Entries from which on a run as a whole is handed to another thread, so that Ctrl-C ends the wait for it."""
+    in_order = False
+    """Does the definition read rows in their order, but a run as a whole does not? Then it runs on what streams."""
+
+    def __init__(self, front: Callable[P, R]) -> None:
+        super().__init__(front)
+        self.batch = Batch(self)
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        fused = kwargs.pop("fused", True)
+        if not isinstance(fused, bool):
+            raise TypeError(f"fused must be True or False, got {fused!r}")
+        if kwargs and not kwargs.keys() <= self.keywords:
+            self._refuse(kwargs)
+        if args and isinstance(args[0], Matrix):
+            A, vectors = args[0], self.holds.fused[0] * args[0].nrows
+            if A.place.questions(vectors, may_fail=True):
+                self._check_vectors(A, vectors)
+        call = self._there if "cupy" in sys.modules else self.front
+        if fused:
+            return call(*args, **kwargs)
+        with definitions_only("fused=False"):
+            return call(*args, **kwargs)
+
+    def _check_vectors(self, A: Matrix, needed: int) -> None:
+        """OutOfDeviceMemory or OutOfHostMemory if so many bytes do not fit, though what is kept with A gives way."""
+        what = f"{self.name} on {A.nrows:,} vertices, for its vectors alone,"
+        try:
+            A.place.check_room(what, needed)
+        except (OutOfDeviceMemory, OutOfHostMemory):
+            if not A.kept_nbytes:
+                raise
+            A.forget_kept()
+            A.place.check_room(what, needed)
+
+    def relies_on(self, A: Matrix, *args: Any, **kwargs: Any) -> str:
+        """What a fused run of the equations' arguments takes from the user's word, in words; "" for nothing."""
+        return ""
+
+    def runs_fused(self, fmt: type[Matrix], backend: str) -> type[Matrix] | None:
+        """The format in which a matrix in `fmt` is run as a whole: its own, or CSR; None if there is none."""
+        return next((form for form in (fmt, CSR) if (form, backend) in self.cells), None)
+
+    def _rows_of(self, A: Matrix) -> Matrix:
+        """`A`, or its rows as CSR if only they can be run as a whole: made once, kept with `A`, and told."""
+        own = (type(A), A.place.backend)
+        if own in self.cells or A.on_disk or self.runs_fused(*own) is None:
+            return A
+        name = type(A).__name__
+        if not leads(type(A), CSR):
+            note_choice(f"{self.name} runs on the {name} itself, unfused: no conversion leads to CSR")
+            return A
+        try:
+            return self.rows_of(A, inside="")
+        except (OutOfDeviceMemory, OutOfHostMemory) as error:
+            note_choice(f"{self.name} runs on the {name} itself, unfused: {error}")
+            return A
+
+    @property
+    def definition(self) -> Callable[..., R]:
+        """The algorithm with `fused=False`."""
+        return functools.partial(cast(Any, self), fused=False)
+
+    def equations(self, written: Callable[..., R]) -> Callable[..., R]:
+        """Mark the decorated function of (A, …) as the equations.
+
+        Returns a function that runs what `implement` registers for A, or else the equations.
+        """
+        self.written = written
+
+        @functools.wraps(written)
+        def chosen(A: Matrix, *args: Any, **kwargs: Any) -> Any:
+            return self.solve(A, *args, **kwargs)
+
+        return chosen
+
+    def solve(self, A: Matrix, *args: Any, **kwargs: Any) -> Any:
+        """The answer by the implementation for A, if one takes these arguments, or else by the equations."""
+        whole, why = None, why_not_fused()
+        if not why and self.in_order and A.streams:
+            why = "its files are read row by row in their order"
+        if not why:
+            A = self._rows_of(A)
+            whole = self.cells.get((type(A), A.place.backend))
+            why = "" if whole else f"no fused implementation for {type(A).__name__} on {A.device}"
+        with running_as(self.name, A) as run:
+            if whole is not None:
+                run.implementation, run.why = "fused", f"registered for {run.format} on {run.device}"
+                relied = self.relies_on(A, *args, **kwargs)
+                may_be_long = A.place.on_host and (bool(relied) or A.nnz >= self.long)
+                if may_be_long:
+                    answer = interruptible(functools.partial(whole, A, *args, **kwargs))
+                elif A.place.on_host:
+                    answer = whole(A, *args, **kwargs)
+                else:
+                    answer = self._run_whole(whole, A, *args, **kwargs)
+                if not isinstance(answer, Unsuited):
+                    if relied:
+                        run.facts["laws"] = relied
+                    tell_crossing(A, run)
+                    return answer
+                why = answer.why
+            run.implementation, run.why = "definition", why
+            run.facts.clear()
+            if not definition_asked_for() and not A.streams:
+                warn_slow(f"{self.name} runs unfused, as written, on {A.nnz:,} entries: {why}", A.nnz)
+            tell_crossing(A, run)
+            with own_vectors():
+                return self.written(A, *args, **kwargs)
+
+    def _run_whole(self, whole: Implementation, A: Matrix, *args: Any, **kwargs: Any) -> Any:
+        """The implementation's answer on a GPU, which may have no room.
+
+        Then what is kept with A alone is forgotten, and the run is tried again. The last attempt makes no columns that
+        nobody asked for: what is free may lie in pieces. Of several processes none tries again alone.
+        """
+        if A.in_parts and A.group.size > 1:  # type: ignore[attr-defined]
+            return whole(A, *args, **kwargs)
+        try:
+            return whole(A, *args, **kwargs)
+        except MemoryError:
+            if not A.kept_nbytes and not has_room_for_columns(A):
+                raise
+        A.forget_kept()
+        gc.collect()  # of what the first attempt made, a matrix and its transpose hold each other
+        try:
+            return whole(A, *args, **kwargs)
+        except MemoryError:
+            if not has_room_for_columns(A):
+                raise
+        gc.collect()
+        facts(columns="none that nobody asked for: there was no room for all that the call would make")
+        with nothing_unasked():
+            return whole(A, *args, **kwargs)
+
+
+def fusible(front: Callable[P, R]) -> Fusible[P, R]:
+    """Let the equations of an algorithm be run as a whole where `implement` registers how.
+
+    Args:
+        front: what users call: a function of a matrix first, which calls the equations.
+
+    Returns:
+        The algorithm, whose `equations` marks them.
+
+    Example:
+        >>> from formats import from_edges
+        >>> from semiring import reduce
+        >>> class Own(Fusible):
+        ...     all = {}
+        >>> @Own  # as `fusible` does, but for the list of all algorithms
+        ... def total(A):
+        ...     return weights(A)
+        >>> @total.equations
+        ... def weights(A):
+        ...     return reduce(A, "plus")
+        >>> total(from_edges([0, 1], [1, 0], [5, 9])).item()
+        14
+    """
+    return Fusible(front)
