@@ -30,7 +30,7 @@ from semiring.vectors import densified, is_empty, unit
 from .shared.cycle_watch import CycleWatch
 from .shared.signatures import Distance, Paths, Vertices
 from .shared.single_source import SourceToAll, Until
-from .shared.trace import note
+from .shared.trace import trace_round
 
 
 @SourceToAll
@@ -90,7 +90,7 @@ def distances(A: Matrix, source: int, s: Semiring, until: Until) -> Any:
     watch = CycleWatch(A, d, s)
     while not is_empty(f):
         t = vxm(f, A, s)  # t = f A
-        note(f)
+        trace_round(f)
         improved = until.within(d, select(t, better(s), d))  # f' = t⟨t ⊕ d ≠ d⟩
         ewise_add(d, improved, s, out=d)  # d = d ⊕ f'
         watch.look(f, improved)

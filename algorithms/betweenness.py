@@ -52,12 +52,12 @@ from semiring.vectors import (
     unweighted,
     where,
 )
-from semiring.verbs.fusible import Holds
+from semiring.verbs.fusible import MemoryEstimate
 
 from .distances_in_blocks import blocks_of_distances, has_weights, listed
 from .shared.parents import alike
 from .shared.signatures import Vertices
-from .shared.trace import note, running
+from .shared.trace import trace_round, traced
 
 PlusFirst, PlusPair = find_semiring("plus_first"), find_semiring("plus_pair")
 
@@ -111,7 +111,7 @@ def betweenness_centrality(
     return scaled(total, starts, normalized, endpoints, 2 if two_ways else 1)
 
 
-betweenness_centrality.holds = Holds(fused=(80, 24), written=(64, 48))
+betweenness_centrality.memory = MemoryEstimate(fused=(80, 24), equations=(64, 48))
 
 
 def finite(x: Any) -> Any:
@@ -147,7 +147,7 @@ def scaled(total: Any, sources: list[int], normalized: bool, endpoints: bool, wa
 def dependencies(A: Matrix, sources: list[int], weighted: bool, endpoints: bool) -> Any:
     """Σ δ over the sources, but for each source its own; with `endpoints` also the paths that end in a vertex."""
     total = full(all_vertices(A), 0, "float64")
-    with running("betweenness_centrality", A):
+    with traced("betweenness_centrality", A):
         if weighted:
             for s in sources:
                 total += from_one(A, s, endpoints)
@@ -211,7 +211,7 @@ def from_one(A: Matrix, s: int, endpoints: bool) -> Any:
         add_on(σ, vxm(entries_of(σ, f), T, PlusFirst))  # σ_v = Σ σ_u
         fewer = vxm(ones(f), T, PlusPair)
         take_off(waiting, fewer)
-        note(f, matrix=T)
+        trace_round(f, matrix=T)
         f = chosen(look_up(fewer.indices, look_up(waiting, fewer.indices) == 0), A.nrows)
     share = shares(finite(σ))
     for f in reversed(order):

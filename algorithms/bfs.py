@@ -29,11 +29,11 @@ from semiring.vectors import (
     put,
     starting_points,
 )
-from semiring.verbs.fusible import Holds
-from semiring.verbs.registry import Unsuited
+from semiring.verbs.fusible import MemoryEstimate
+from semiring.verbs.registry import Declined
 
 from .shared.signatures import Search, Searches, Vertices
-from .shared.trace import running
+from .shared.trace import traced
 from .shared.traversal import Direction, frontiers
 
 LEVEL = "int32"
@@ -105,16 +105,16 @@ def bfs(
             raise ValueError(f"source {start} is not in the subgraph that the mask leaves")
     if sources is None:
         [start] = starts
-        with running("bfs", A):
+        with traced("bfs", A):
             level, parent = search(A, start, outside, how, deepest, return_parents, *stop)
         if end is not None and not stop:
             cut(level, parent, end)
         return (level, parent) if return_parents else level
     rows = empty_rows(A, len(starts), "bfs", LEVEL, index_dtype(A.nrows) if return_parents else None)
     for block in bfs.batch.blocks(A, starts, rows, outside, how, deepest, return_parents):
-        if isinstance(block.answer, Unsuited):
+        if isinstance(block.answer, Declined):
             [start] = block.sources
-            with running("bfs", A):
+            with traced("bfs", A):
                 fill(block.rows, search(A, start, outside, how, deepest, return_parents, *stop))
     level, parent = rows
     if end is not None:
@@ -123,9 +123,9 @@ def bfs(
     return (level, parent) if return_parents else level
 
 
-bfs.holds = Holds(fused=(17, 9), written=(32, 20))
+bfs.memory = MemoryEstimate(fused=(17, 9), equations=(32, 20))
 bfs.in_order = True
-bfs.long = 1 << 24  # as each edge is looked at once
+bfs.interruptible_from_nnz = 1 << 24  # as each edge is looked at once
 
 
 def cut(level: Any, parent: Any, target: int) -> None:

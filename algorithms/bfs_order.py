@@ -22,9 +22,9 @@ from formats.arrays import IntegerVector, concatenated
 from formats.storage.orientation import by_columns, is_symmetric
 from semiring import MinFirst, ewise_add, fusible, vxm
 from semiring.vectors import all_vertices, as_vertex, full, look_up, mark, numbers, put, unweighted
-from semiring.verbs.fusible import Holds
+from semiring.verbs.fusible import MemoryEstimate
 
-from .shared.trace import note, running
+from .shared.trace import trace_round, traced
 
 
 @fusible
@@ -57,8 +57,8 @@ def bfs_order(
     return queued(A, as_vertex(A, source), both_ways)
 
 
-bfs_order.holds = Holds(fused=(17, 9), written=(64, 20))
-bfs_order.long = 1 << 22  # as each edge is looked at once
+bfs_order.memory = MemoryEstimate(fused=(17, 9), equations=(64, 20))
+bfs_order.interruptible_from_nnz = 1 << 22  # as each edge is looked at once
 
 
 @bfs_order.equations
@@ -68,7 +68,7 @@ def queued(A: Matrix, source: int, both_ways: bool) -> tuple[Any, Any]:
     turned = unweighted(by_columns(A)).T if both_ways and not is_symmetric(A, pattern=True) else None
     visited, parent = full(ids, False, bool), full(ids, -1, ids.dtype)
     level, levels = numbers(ids, 1) + source, []
-    with running("bfs_order", A):
+    with traced("bfs_order", A):
         while level.size:
             mark(visited, level)
             levels.append(level)
@@ -78,7 +78,7 @@ def queued(A: Matrix, source: int, both_ways: bool) -> tuple[Any, Any]:
             if turned is not None:
                 f = SparseVector(level, position + 1, n)
                 t = ewise_add(t, vxm(f, turned, MinFirst, mask=visited, complement=True), MinFirst)
-            note(f)
+            trace_round(f)
             put(parent, t, look_up(level, t.values // 2))
             keys = t.values * n + t.indices
             keys.sort()

@@ -40,11 +40,11 @@ from semiring.vectors import (
     renumbered,
     roots,
 )
-from semiring.verbs.fusible import Holds
+from semiring.verbs.fusible import MemoryEstimate
 
 from .shared.entries import edge_places
 from .shared.signatures import Forest
-from .shared.trace import note, running
+from .shared.trace import trace_round, traced
 
 
 @Forest
@@ -94,7 +94,7 @@ def boruvka(
     return (F, *more) if more else F
 
 
-boruvka.holds = Holds(fused=(56, 20), written=(96, 60))
+boruvka.memory = MemoryEstimate(fused=(56, 20), equations=(96, 60))
 
 
 @boruvka.equations
@@ -102,7 +102,7 @@ def forest(A: Matrix, symmetrize: bool, with_labels: bool) -> tuple[Any, Any]:
     """(the forest's edges, the smallest vertex of each vertex's tree); no labels where nobody asked for them."""
     E = undirected_edges(A, symmetrize=symmetrize)
     K = keyed(E, A)
-    with running("boruvka", A):
+    with traced("boruvka", A):
         chosen, tree = _forest(K, E.rows, E.cols)
     F = edges_where(E, chosen)
     if not with_labels:
@@ -117,21 +117,21 @@ def _forest(K: Matrix, u: Any, v: Any) -> tuple[Any, Any]:
     chosen = full(u, False, bool)
     while K.nnz:
         b = lightest_of_each(K, tree, trees)
-        note(b, direction="pull", edges=K.nnz, phase="search")
+        trace_round(b, direction="pull", edges=K.nnz, phase="search")
         e = edge_numbers(b.values)
         mark(chosen, e)
         at_u, at_v = (look_up(tree, look_up(x, e)) for x in (u, v))
         other = at_u + at_v - b.indices  # the tree at the other end of b_t
         p = hooked(b.indices, other, trees)
-        note(b, phase="cycles", edges=0)
+        trace_round(b, phase="cycles", edges=0)
         p = roots(p)  # p = p∘p
-        note(b, phase="merge", edges=0)
+        trace_round(b, phase="merge", edges=0)
         number, trees = renumbered(p)
         tree = look_up(number, tree)
-        note(b, phase="renumber", edges=0)
+        trace_round(b, phase="renumber", edges=0)
         looked_at = K.nnz
         K = select(K, differs, row=tree, col=tree)  # K⟨trees differ⟩
-        note(b, phase="drop", direction="pull", edges=looked_at)
+        trace_round(b, phase="drop", direction="pull", edges=looked_at)
     return chosen, tree
 
 

@@ -19,7 +19,7 @@ from formats.storage.orientation import is_symmetric
 from semiring import MinFirst, MinSecond, ewise_add, mxv, vxm
 from semiring.vectors import all_vertices, check_graph, membership, roots, unweighted, where
 
-from .shared.trace import note
+from .shared.trace import trace_round
 
 
 def components(A: Matrix) -> IntegerVector:
@@ -52,7 +52,7 @@ def components(A: Matrix) -> IntegerVector:
         hooks = vxm(near, membership(f, n), MinFirst)  # m_r = min n_i: f_i = r
         lower = ewise_add(f, ewise_add(near, hooks, MinFirst), MinFirst)  # f ∧ n ∧ m
         improved = where(lower != f)
-        note(improved, phase="components", edges=P.nnz)
+        trace_round(improved, phase="components", edges=P.nnz)
         if improved.nnz == 0:
             return f
         f = roots(lower)

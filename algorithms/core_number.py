@@ -19,10 +19,10 @@ from formats.arrays import IntegerVector
 from semiring import fusible, reduce, vxm
 from semiring.algebra.semirings import find_semiring
 from semiring.vectors import at, check_graph, chosen, count, degrees, full, look_up, ones, put, take_off, where
-from semiring.verbs.fusible import Holds
+from semiring.verbs.fusible import MemoryEstimate
 
 from .shared.edges import undirected_pattern
-from .shared.trace import note, running
+from .shared.trace import trace_round, traced
 
 PlusPair = find_semiring("plus_pair")
 
@@ -53,8 +53,8 @@ def core_number(A: Matrix, *, symmetrize: bool = False, fused: bool = True) -> I
     return cores(A, symmetrize)
 
 
-core_number.holds = Holds(fused=(56, 16), written=(96, 32))
-core_number.long = 1 << 22  # as each edge is looked at once
+core_number.memory = MemoryEstimate(fused=(56, 16), equations=(96, 32))
+core_number.interruptible_from_nnz = 1 << 22  # as each edge is looked at once
 
 
 @core_number.equations
@@ -63,7 +63,7 @@ def cores(A: Matrix, symmetrize: bool) -> Any:
     S = undirected_pattern(A, symmetrize)
     d = degrees(S).copy()
     core, alive, k = full(d, 0, d.dtype), full(d, True, bool), 0
-    with running("core_number", S):
+    with traced("core_number", S):
         while count(alive):
             k = max(k, int(reduce(at(d, alive), "min")))
             f = where(alive & (d <= k))
@@ -72,6 +72,6 @@ def cores(A: Matrix, symmetrize: bool) -> Any:
                 put(alive, f, False)
                 fewer = vxm(ones(f), S, PlusPair, mask=alive)
                 take_off(d, fewer)  # d = d - f S
-                note(f, phase="peel")
+                trace_round(f, phase="peel")
                 f = chosen(look_up(fewer.indices, look_up(d, fewer.indices) <= k), len(d))
     return core

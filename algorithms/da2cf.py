@@ -27,7 +27,7 @@ from semiring.vectors import densified, entries_equal, full, is_empty, put, unit
 from .shared.errors import broken_law
 from .shared.signatures import Distance, Paths, Vertices
 from .shared.single_source import SourceToAll, Until
-from .shared.trace import note
+from .shared.trace import trace_round
 
 NONE_OF_THEM = "the best of some distances is none of them"
 
@@ -96,7 +96,7 @@ def distances(A: Matrix, source: int, s: Semiring, until: Until) -> Any:
             raise ValueError(broken_law(s, NONE_OF_THEM))
         resolve(f, q, d, resolved, s)  # d = d ⊕ f
         ewise_add(q, vxm(f, A, s, mask=resolved, complement=True), s, out=q)  # q = q ⊕ fA⟨unresolved⟩
-        note(f, minimum=μ)
+        trace_round(f, minimum=μ)
 
 
 def resolve(f: SparseVector, q: Any, d: Any, resolved: Any, s: Semiring) -> None:

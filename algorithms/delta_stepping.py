@@ -32,7 +32,7 @@ from semiring.vectors import densified, is_empty, present, product, put, unit
 from .shared.bucket_width import bucket_width, check_delta
 from .shared.signatures import Distance, Paths, Rule, Vertices
 from .shared.single_source import ByBuckets, Until
-from .shared.trace import note
+from .shared.trace import trace_round
 
 SPLIT: Fact[tuple[Any, Matrix, Matrix]] = Fact("a width, and the light and heavy edges that it makes")
 
@@ -107,7 +107,7 @@ def distances(A: Matrix, source: int, s: Semiring, until: Until, *, delta: Any =
         r = f
         while not is_empty(f):
             t = improve(d, vxm(f, L, s), s)  # t = fL⟨fL < d⟩
-            note(f, minimum=μ, bucket=bucket)
+            trace_round(f, minimum=μ, bucket=bucket)
             f = select(t, no_worse(s), top)  # f = t⟨t ≤ μ + Δ⟩
             r = ewise_add(r, f, s)  # r = r ⊕ f
             ewise_add(q, t, s, out=q)

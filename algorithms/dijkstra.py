@@ -24,7 +24,7 @@ from .da2cf import NONE_OF_THEM, resolve
 from .shared.errors import broken_law
 from .shared.signatures import Distance, Paths, Vertices
 from .shared.single_source import SourceToAll, Until
-from .shared.trace import note
+from .shared.trace import trace_round
 
 
 @SourceToAll
@@ -88,4 +88,4 @@ def distances(A: Matrix, source: int, s: Semiring, until: Until) -> Any:
         resolve(f, q, d, settled, s)
         t = vxm(f, A, s, mask=settled, complement=True)
         ewise_add(q, t, s, out=q)  # q = q ⊕ fA⟨unsettled⟩
-        note(f, minimum=μ)
+        trace_round(f, minimum=μ)

@@ -17,7 +17,7 @@ from formats import Matrix
 from formats.arrays import DenseVector, IntegerVector
 from semiring import fusible
 from semiring.vectors import all_vertices, check_graph, either, full, shares
-from semiring.verbs.fusible import Holds
+from semiring.verbs.fusible import MemoryEstimate
 
 from .distances_in_blocks import blocks_of_distances, joined
 
@@ -57,7 +57,7 @@ def distance_totals(A: Matrix, *, fused: bool = True) -> Totals:
     return totals(A)
 
 
-distance_totals.holds = Holds(fused=(700, 9), written=(640, 20))
+distance_totals.memory = MemoryEstimate(fused=(700, 9), equations=(640, 20))
 
 
 @distance_totals.equations

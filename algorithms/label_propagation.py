@@ -26,7 +26,7 @@ from semiring.algebra.semirings import find_semiring
 from semiring.vectors import all_vertices, check_graph, either, membership, unweighted, where
 from semiring.verbs.explanation import definitions_only
 
-from .shared.trace import note, running
+from .shared.trace import trace_round, traced
 
 PlusFirst = find_semiring("plus_first")
 
@@ -64,13 +64,13 @@ def label_propagation(A: Matrix, *, max_iter: int = 10, symmetrize: bool = False
     if max_iter < 0:
         raise ValueError(f"max_iter must not be negative, got {max_iter}")
     S, f = both_directions(A, "max" if symmetrize else "plus"), all_vertices(A)
-    with nullcontext() if fused else definitions_only("fused=False"), running("label_propagation", S):
+    with nullcontext() if fused else definitions_only("fused=False"), traced("label_propagation", S):
         for _ in range(max_iter):
             H = compressed(membership(f, A.nrows), 0).astype(S.dtype)
             _, most = reduce(mxm(S, H, PlusFirst), "max", axis=1, return_argument=True)  # argmax_l c_vl: C = S H
             new = either(most < 0, f, most).astype(f.dtype)
             changed, f = where(new != f), new
-            note(changed, phase="propagate", edges=S.nnz)
+            trace_round(changed, phase="propagate", edges=S.nnz)
             if changed.nnz == 0:
                 break
     return f

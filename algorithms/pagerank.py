@@ -21,7 +21,7 @@ from semiring import PlusTimes, fusible, mxv, vxm
 from semiring.algebra.semirings import find_semiring
 from semiring.statistics import largest, smallest
 from semiring.vectors import all_vertices, check_graph, full, look_up, shares, unweighted, where
-from semiring.verbs.fusible import Holds
+from semiring.verbs.fusible import MemoryEstimate
 
 SMALLEST = 1e-307
 """Of what is larger, one over it is finite."""
@@ -83,7 +83,7 @@ def pagerank(
     return x
 
 
-pagerank.holds = Holds(fused=(64, 20), written=(96, 32))
+pagerank.memory = MemoryEstimate(fused=(64, 20), equations=(96, 32))
 
 
 @pagerank.equations

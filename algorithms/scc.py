@@ -51,11 +51,11 @@ from semiring.vectors import (
     unweighted,
     where,
 )
-from semiring.verbs.fusible import Holds
+from semiring.verbs.fusible import MemoryEstimate
 
 from .components import components
 from .shared.chains import without_chains
-from .shared.trace import note, running
+from .shared.trace import trace_round, traced
 from .shared.traversal import Direction, frontiers
 
 FEW = 1 / 8
@@ -91,12 +91,12 @@ def scc(A: Matrix, *, weak: bool = False, fused: bool = True) -> IntegerVector:
     Source: Fleischer, Hendrickson, Pınar 2000 [1]; trimming [2]; several at once [3]; pivots [4].
     """
     check_graph(A)
-    with running("scc", A):
+    with traced("scc", A):
         return strong_components(A, weak)
 
 
-scc.holds = Holds(fused=(54, 9), written=(64, 36))
-scc.long = 1 << 24  # as each edge is looked at a few times
+scc.memory = MemoryEstimate(fused=(54, 9), equations=(64, 36))
+scc.interruptible_from_nnz = 1 << 24  # as each edge is looked at a few times
 
 
 @scc.equations
@@ -106,7 +106,7 @@ def strong_components(A: Matrix, weak: bool) -> Any:
         return components(A)
     S = without_loops(A)
     chains = without_chains(S)
-    note(lambda: where(all_vertices(A) >= 0), phase="prepare", edges=A.nnz)
+    trace_round(lambda: where(all_vertices(A) >= 0), phase="prepare", edges=A.nnz)
     if chains is None:
         return _forward_backward(S)
     return chains.joined(_forward_backward(chains.rest))
@@ -126,7 +126,7 @@ def _forward_backward(A: Matrix) -> Any:
             return label
         key = hashed(label, rounds) if rounds else degrees(S) * degrees(S.T)
         pivots = best_of_each(colour, alive, key)
-        note(pivots, phase="pivots", edges=0)
+        trace_round(pivots, phase="pivots", edges=0)
         F = reached(S, pivots, alive, "forward")
         B = reached(S.T, pivots, alive, "backward")
         C = where(F & B)
@@ -136,7 +136,7 @@ def _forward_backward(A: Matrix) -> Any:
         part = ((F + 2 * B + 1) * alive - 1).astype(label.dtype)  # 0 to 3, or -1 where nothing is left to find
         few = count(alive) < A.nrows * FEW  # then their rows are taken out first
         left = select(unweighted(S), within, row=at(part, alive) if few else part, col=part)  # S⟨part_i = part_j⟩
-        note(C, phase="cut", edges=S.nnz)
+        trace_round(C, phase="cut", edges=S.nnz)
         if S is not A:
             S.forget()
         S, colour, rounds = left, components(left), rounds + 1
@@ -155,7 +155,7 @@ def trimmed(S: Matrix, alive: Any) -> None:
         fewer_in, fewer_out = (vxm(ones(alone), M, PlusPair) for M in (rows, columns))
         take_off(led_to, fewer_in)
         take_off(leads, fewer_out)
-        note(alone, phase="trim", matrix=S)
+        trace_round(alone, phase="trim", matrix=S)
         touched = ewise_add(fewer_in, fewer_out, PlusPair).indices
         out = look_up(alive, touched) & ((look_up(leads, touched) == 0) | (look_up(led_to, touched) == 0))
         alone = chosen(look_up(touched, out), len(alive))

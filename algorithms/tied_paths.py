@@ -45,14 +45,14 @@ from semiring.vectors import (
     where,
 )
 from semiring.verbs.checks import check_matrix
-from semiring.verbs.fusible import Holds
+from semiring.verbs.fusible import MemoryEstimate
 from semiring.verbs.operands import typed_matrix
 
 from .bfs import LEVEL, bfs
 from .shared.errors import walk
 from .shared.parents import cycle_among
 from .shared.signatures import Counting, Vertices
-from .shared.trace import note, running
+from .shared.trace import trace_round, traced
 from .sssp import sssp
 
 PlusFirst, PlusPair = find_semiring("plus_first"), find_semiring("plus_pair")
@@ -193,13 +193,13 @@ def count_shortest_paths(
         raise ValueError(f"dtype must be 'int64' or 'float64', got {dtype!r}")
 
     def found(A: Matrix, d: Any, start: int, s: Semiring) -> Any:
-        with running("count_shortest_paths", A):
+        with traced("count_shortest_paths", A):
             return (numbers_of_paths(A, d, start, s, dtype),)
 
     return from_each(A, source, sources, semiring, "count_shortest_paths", (dtype,), found)
 
 
-count_shortest_paths.holds = Holds(fused=(48, 20), written=(96, 40))
+count_shortest_paths.memory = MemoryEstimate(fused=(48, 20), equations=(96, 40))
 
 
 @count_shortest_paths.equations
@@ -215,7 +215,7 @@ def numbers_of_paths(A: Matrix, d: Any, source: int, s: Semiring, dtype: str) ->
         put(σ, t, OPERATORS["plus"](look_up(σ, t.indices), t.values))  # σ_v = Σ σ_u
         done = vxm(ones(f), T, PlusPair)
         take_off(waiting, done)
-        note(f, matrix=T)
+        trace_round(f, matrix=T)
         f = chosen(look_up(done.indices, look_up(waiting, done.indices) == 0), T.nrows)
     return checked(A, d, s, waiting, σ)
 

@@ -35,10 +35,10 @@ from semiring.vectors import (
     unweighted,
     where,
 )
-from semiring.verbs.fusible import Holds
+from semiring.verbs.fusible import MemoryEstimate
 
 from .scc import scc
-from .shared.trace import note, running
+from .shared.trace import trace_round, traced
 
 PlusPair = find_semiring("plus_pair")
 
@@ -70,8 +70,8 @@ def topological_components(A: Matrix, *, fused: bool = True) -> IntegerVector:
     return look_up(numbered(A, component, k), component) if k > 1 else component
 
 
-topological_components.holds = Holds(fused=(70, 9), written=(90, 60))
-topological_components.long = 1 << 22  # as each edge is looked at a few times
+topological_components.memory = MemoryEstimate(fused=(70, 9), equations=(90, 60))
+topological_components.interruptible_from_nnz = 1 << 22  # as each edge is looked at a few times
 
 
 @topological_components.equations
@@ -83,12 +83,12 @@ def numbered(A: Matrix, component: Any, k: int) -> Any:
     ids, turned = all_vertices(D), compressed(D.T, 0)
     height, waiting, step = full(ids, 0, "int64"), degrees(D).copy(), 0
     f = where(waiting == 0)
-    with running("topological_components", A):
+    with traced("topological_components", A):
         while f.nnz:
             put(height, f, step)
             met = vxm(ones(f), turned, PlusPair)
             take_off(waiting, met)  # waiting = waiting - D f
-            note(f, matrix=turned)
+            trace_round(f, matrix=turned)
             f = chosen(look_up(met.indices, look_up(waiting, met.indices) == 0), k)
             step += 1
     return inverse_permutation((height * k + ids).argsort().astype(ids.dtype))

@@ -18,7 +18,7 @@ from formats import progress as bars
 from semiring import MONOIDS, BinaryOp, MinPlus, Semiring, explain
 from semiring.verbs.batch import Cell
 from semiring.verbs.fusible import Fusible
-from semiring.verbs.registry import Unsuited
+from semiring.verbs.registry import Declined
 
 
 class Loop:
@@ -30,7 +30,7 @@ class Loop:
     def __call__(self, A: CSR, sources: list[int], rows: Any, *args: Any, **kwargs: Any) -> Any:
         self.taken.append(len(sources))
         if self.unsuited:
-            return Unsuited("a test says so")
+            return Declined("a test says so")
         whole, answer = self.algorithm.cells[CSR, "cpu"], None
         for i, source in enumerate(sources):
             if self.algorithm is shortest_path_tree:

@@ -160,7 +160,7 @@ def test_a_negative_cycle_is_found_in_far_fewer_than_n_rounds(rounds, start, len
     back = (start + length - 1, start, -length)
     A = Graph(n, (*((v, v + 1, 1) for v in range(n - 1)), back)).matrix(np.int64)
     with pytest.raises(NegativeCycle) as caught:
-        bellman_ford.definition(A, 0)
+        bellman_ford.unfused(A, 0)
     assert caught.value.cycle == [*range(start, start + length), start]
     assert len(rounds) <= 2 * (start + length) < n
 
@@ -168,7 +168,7 @@ def test_a_negative_cycle_is_found_in_far_fewer_than_n_rounds(rounds, start, len
 def test_a_round_multiplies_only_what_has_changed(rounds):
     n = 50
     A = Graph(n, tuple((v, v + 1, 1) for v in range(n - 1))).matrix(np.int64)
-    bellman_ford.definition(A, 0)
+    bellman_ford.unfused(A, 0)
     assert rounds == [1] * n
 
 
@@ -278,4 +278,4 @@ def test_an_implementation_of_the_whole_runs_unless_it_is_told_not_to(monkeypatc
     assert bellman_ford(A.to("coo"), 0) is whole
     assert bellman_ford(A.to("coo"), 0, fused=False).tolist() == [0, 2, 4, 7, -2]
     assert bellman_ford(A, 0, fused=False).tolist() == [0, 2, 4, 7, -2]
-    assert bellman_ford.definition(A, 0).tolist() == [0, 2, 4, 7, -2]
+    assert bellman_ford.unfused(A, 0).tolist() == [0, 2, 4, 7, -2]

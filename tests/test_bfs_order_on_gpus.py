@@ -17,7 +17,7 @@ from bench.graphs import grid, rmat
 from formats import CSR, from_edges
 from formats.gpu import cupy
 from semiring.vectors import renumbered
-from semiring.verbs.registry import Unsuited
+from semiring.verbs.registry import Declined
 
 from .emulated import simulated
 
@@ -58,7 +58,7 @@ def brought(request: pytest.FixtureRequest) -> Iterator[Bring]:
 def test_a_queue_on_a_gpu_has_the_order_and_the_parents_of_a_queue(name: str, both_ways: bool, brought: Bring) -> None:
     A = GRAPHS[name]()
     found = bfs_order.queued(brought(A), 0, both_ways)
-    assert not isinstance(found, Unsuited)
+    assert not isinstance(found, Declined)
     for got, wanted in zip(found, on_cpu.queued(A, 0, both_ways), strict=True):
         assert on_host(got).tolist() == wanted.tolist()
 
@@ -68,14 +68,14 @@ def test_a_queue_on_a_gpu_comes_back_to_the_host_and_goes_on(brought: Bring) -> 
     seen: list[int] = []
     with launches(every=2, progress=seen.append):
         found = bfs_order.queued(brought(A), 0, False)
-    assert not isinstance(found, Unsuited)
+    assert not isinstance(found, Declined)
     assert on_host(found[0]).tolist() == on_cpu.queued(A, 0, False)[0].tolist()
     assert seen == [2, 4, 5]
 
 
 def test_a_queue_on_a_gpu_is_given_up_after_so_many_levels(brought: Bring) -> None:
     path = from_edges(range(150), range(1, 151))
-    assert isinstance(bfs_order.queued(brought(path), 0, False, most=20), Unsuited)
+    assert isinstance(bfs_order.queued(brought(path), 0, False, most=20), Declined)
 
 
 @pytest.mark.parametrize("name", GRAPHS)

@@ -25,7 +25,7 @@ from algorithms.fused.cpu.entries import same_bits
 from algorithms.fused.cuda import bfs_order
 from formats.arrays import to_device
 from formats.places import Place
-from semiring.verbs.registry import Unsuited
+from semiring.verbs.registry import Declined
 
 from .conftest import Backend, writable
 
@@ -426,7 +426,7 @@ def test_an_order_of_many_levels_is_given_up_by_a_gpu_once(monkeypatch: pytest.M
 
     def found(A: Any, source: int, both_ways: bool, none: int, most: int) -> Any:
         searched.append(most)
-        return ("order", "parents") if deep["levels"] < most else Unsuited("long")
+        return ("order", "parents") if deep["levels"] < most else Declined("long")
 
     monkeypatch.setattr(bfs_order, "queued", found)
     large = Rows(1 << 18, 1 << 22)

@@ -38,7 +38,7 @@ from formats.matrix.facts import SYMMETRIC
 from formats.parts.partitioned import assembled, beside
 from formats.places import find_place
 from semiring import MaxMin, MinPlus, explain, extract
-from semiring.verbs.registry import Unsuited
+from semiring.verbs.registry import Declined
 
 from . import parts
 from .emulated import Kernels, current, made, placed, simulated, spread
@@ -441,11 +441,11 @@ def test_gpus_that_cannot_work_together_say_why(monkeypatch: pytest.MonkeyPatch)
     A = rmat(7, dtype=np.int32, high=9)
     with simulated(2):
         P = spread(A, 2)
-        assert gpus.team_of(A.to(device=["cpu", "cpu"])) == Unsuited(  # type: ignore[arg-type]
+        assert gpus.team_of(A.to(device=["cpu", "cpu"])) == Declined(  # type: ignore[arg-type]
             "a persistent kernel needs each strip on a GPU of its own"
         )
         monkeypatch.setattr(gpus, "befriend", lambda places: False)
-        assert gpus.team_of(P) == Unsuited("the GPUs cannot read each other's memory")
+        assert gpus.team_of(P) == Declined("the GPUs cannot read each other's memory")
     with simulated(2):
         Q = spread(A, 2)
         object.__setattr__(Q, "starts", (0, 65, 128))

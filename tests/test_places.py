@@ -295,9 +295,9 @@ def test_a_run_that_has_no_room_on_a_gpu_is_tried_again_with_less(
 
     if enough == "nothing":
         with pytest.raises(OutOfDeviceMemory):
-            bfs._run_whole(whole, A)
+            bfs._run_fused(whole, A)
     else:
-        assert bfs._run_whole(whole, A) == "found"
+        assert bfs._run_fused(whole, A) == "found"
     assert asked == [(1, True), (0, True), (0, False)][:attempts]
     assert has_room_for_columns(G)
 
@@ -330,7 +330,7 @@ def test_a_run_that_has_no_room_is_not_tried_again(why: str, monkeypatch: pytest
         raise OutOfHostMemory("no room")
 
     with pytest.raises(OutOfHostMemory):
-        bfs._run_whole(whole, A)
+        bfs._run_fused(whole, A)
     assert len(asked) == 1
 
 

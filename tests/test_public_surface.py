@@ -195,7 +195,7 @@ def signed(value: Any) -> Iterator[FunctionType]:
     """The functions whose annotations a public name shows: its overloads, or itself; of a class its public methods."""
     if isinstance(value, FunctionType | Verb):
         function = value if isinstance(value, FunctionType) else type(value).__call__
-        yield from get_overloads(function) or [value.front if isinstance(value, Verb) else value]  # type: ignore[misc]
+        yield from get_overloads(function) or [value.public if isinstance(value, Verb) else value]  # type: ignore[misc]
     elif inspect.isclass(value):
         for name, part in vars(value).items():
             if not name.startswith("_") or name in ("__init__", "__call__", "__getitem__", "__contains__"):

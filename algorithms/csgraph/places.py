@@ -20,7 +20,7 @@ from formats import Matrix
 from formats.arrays import cupy, is_array, move
 from formats.matrix.facts import Fact
 from formats.places import place_of
-from semiring.verbs.registry import Unsuited
+from semiring.verbs.registry import Declined
 
 from .graphs import GRAPH, compressed_arrays, is_remembered, remembered
 
@@ -115,7 +115,7 @@ def order_on(A: Any, source: int, both_ways: bool) -> tuple[Any, Any] | None:
     copied = 0 if A.keeps(ON_HOST) else A.nbytes * COPY_NS / 1e6
     most = (ORDER.host_ms(A.nrows, A.nnz) + copied - ORDER.gpu_ms) / LEVEL_MS
     found = queued(A, source, both_ways, NONE, max(int(most), FEW_LEVELS))
-    if isinstance(found, Unsuited):
+    if isinstance(found, Declined):
         A.keep(LONG, lambda: True)
         return None
     return found

@@ -42,7 +42,7 @@ from formats.storage.orientation import compressed
 from semiring import Law, MinPlus, Semiring, assign, ewise_add, extract, mxm, select, vxm
 from semiring.algebra.semirings import find_semiring
 from semiring.vectors import as_vertex, check_graph, densified, empty_rows, fill, starting_points, unit
-from semiring.verbs.explanation import explained, facts, running_as
+from semiring.verbs.explanation import details, explained, running_as
 
 from ..bellman_ford import bellman_ford
 from ..shared.parents import as_weights
@@ -436,8 +436,8 @@ def made(A: Matrix, s: Semiring, symbolic: Symbolic, before: Engine | EngineOfGP
         kept = before if before is not None and before.A.place == rows.place else None
         F = Factor(rows, s, symbolic, engine_for(rows)(symbolic._known, rows, s, kept))
         if explained():
-            facts(order=symbolic.how, arcs=symbolic.entries, operations=symbolic.operations, levels=symbolic.levels)
-            facts(nbytes=F.nbytes)
+            details(order=symbolic.how, arcs=symbolic.entries, operations=symbolic.operations, levels=symbolic.levels)
+            details(nbytes=F.nbytes)
     if F._engine.bad >= 0:
         bellman_ford(rows, F._engine.bad, s)  # raises NegativeCycle, but where only rounding gains
     return F

@@ -127,7 +127,7 @@ def nearest_parents(A: Matrix, d: DenseVector, source: int, semiring: Semiring) 
     return tree_of_nearest(A, d, source, semiring)
 
 
-nearest_parents.long = 1 << 22  # as each edge is looked at once
+nearest_parents.interruptible_from_nnz = 1 << 22  # as each edge is looked at once
 
 
 @nearest_parents.equations

@@ -28,14 +28,14 @@ from semiring.statistics import largest, smallest, sums_fit
 from semiring.vectors import as_bound, as_vertex, at_the_end, element, empty_rows, fill, starting_points
 from semiring.verbs.batch import Rows
 from semiring.verbs.explanation import definitions_only
-from semiring.verbs.fusible import Fusible, Holds
+from semiring.verbs.fusible import Fusible, MemoryEstimate
 from semiring.verbs.operands import typed_matrix
-from semiring.verbs.registry import Unsuited
+from semiring.verbs.registry import Declined
 
 from .exact_cycles import check_exactly
 from .parents import as_weights, gains_by_length, shortest_path_tree
 from .signatures import Bounds, Buckets, Either, EitherBuckets, No, Paths, Ring, Several, SeveralBuckets, Yes
-from .trace import running
+from .trace import traced
 
 WIDER = {"int32": "int64", "int64": "float64", "float32": "float64"}
 """The dtype to try where a distance does not fit."""
@@ -94,7 +94,7 @@ class SourceToAll(Fusible[..., Any]):
     takes the equations' arguments, and may answer `Exact`.
     """
 
-    holds = Holds(fused=(24, 20), written=(64, 30))
+    memory = MemoryEstimate(fused=(24, 20), equations=(64, 30))
     any_sign = False
     """May longer paths be better?"""
     takes: tuple[Semiring, ...] | None = None
@@ -137,7 +137,7 @@ class SourceToAll(Fusible[..., Any]):
     @property
     def parameters(self) -> set[str]:
         """The names of the parameters that only this algorithm has."""
-        own = inspect.signature(self.written).parameters.values()
+        own = inspect.signature(self._equations).parameters.values()
         return {parameter.name for parameter in own if parameter.kind is parameter.KEYWORD_ONLY}
 
     def paths(
@@ -175,7 +175,7 @@ class SourceToAll(Fusible[..., Any]):
         with definitions_only(why, asked=False) if why else nullcontext():
             for block in self.batch.blocks(A, starts, rows, s, until, **parameters):
                 distances, parents = block.rows
-                if isinstance(block.answer, Unsuited):
+                if isinstance(block.answer, Declined):
                     [source] = block.sources
                     fill(block.rows, self._answer(A, source, s, until, parents is not None, parameters))
                     continue
@@ -211,9 +211,9 @@ class SourceToAll(Fusible[..., Any]):
         """(distances, parents) from one source; no parents where nobody asked for them."""
         free = self.any_sign and gains_by_length(A, s)  # then a path within the bound may lead beyond it
         why = order_matters(s, A.dtype)
-        with running(self.name, A), definitions_only(why, asked=False) if why else nullcontext():
+        with traced(self.name, A), definitions_only(why, asked=False) if why else nullcontext():
             try:
-                answer = self.solve(A, source, s, Until(s) if free else until, **parameters)
+                answer = self.run(A, source, s, Until(s) if free else until, **parameters)
             except FloatingPointError:
                 check_exactly(A, source, s)  # rounding may hide a cycle that gains
                 raise
@@ -244,7 +244,7 @@ class SourceToAll(Fusible[..., Any]):
         except OverflowError:
             if self.any_sign and gains_by_length(A, s):
                 if A.dtype == INT32 and s.mul == OPERATORS["plus"]:  # of int64, so many sums stay within the range
-                    self.solve(typed_matrix(A, s, INT64), source, s, Until(s))
+                    self.run(typed_matrix(A, s, INT64), source, s, Until(s))
                 else:
                     check_exactly(A, source, s)
             raise
@@ -266,7 +266,7 @@ def tree_of(A: Matrix, d: Any, source: int, s: Semiring) -> Any:
 def fill_trees(A: Matrix, sources: list[int], rows: Rows, s: Semiring) -> None:
     """The trees of rows (distances, parents), whose distances are settled and gain nothing by length."""
     for block in shortest_path_tree.batch.blocks(A, sources, rows, s):
-        if isinstance(block.answer, Unsuited):
+        if isinstance(block.answer, Declined):
             [source], ([d], parent) = block.sources, block.rows
             fill([parent], [tree_of(A, d, source, s)])
 

@@ -4,7 +4,7 @@
         delta_stepping(A, 0)
     t.to_frame()                 # or t.rounds, t.plot(), t.save("rounds.jsonl")
 
-Algorithms call `note`, which does nothing unless a trace is on.
+Algorithms call `trace_round`, which does nothing unless a trace is on.
 """
 
 from __future__ import annotations
@@ -214,7 +214,7 @@ def trace() -> Iterator[Trace]:
         _active.reset(token)
 
 
-def running(algorithm: str, A: Matrix) -> AbstractContextManager[None]:
+def traced(algorithm: str, A: Matrix) -> AbstractContextManager[None]:
     """Tell a trace, if there is one, which algorithm the rounds in this block belong to."""
     record = _active.get()
     return NOWHERE if record is None else _recorded(record, algorithm, A)
@@ -229,7 +229,7 @@ def _recorded(record: Trace, algorithm: str, A: Matrix) -> Iterator[None]:
         record._run = None
 
 
-def note(
+def trace_round(
     frontier: SparseVector | Callable[[], SparseVector],
     *,
     minimum: Any = None,

@@ -35,7 +35,7 @@ from semiring.vectors import (
     vertices,
 )
 
-from .trace import note
+from .trace import trace_round
 
 CHOICES = ("auto", "push", "pull")
 AnyFirst = find_semiring("any_first")
@@ -111,7 +111,7 @@ def frontiers(
             nearer = sparse(f)
             f = pushed(unweighted(by_rows(A)), nearer, visited, parent)
         direction: Any = "pull" if pulling else "push"
-        note(lambda f=nearer: sparse(f), direction=direction, resolved=visited, phase=phase, matrix=A)  # type: ignore[misc]
+        trace_round(lambda f=nearer: sparse(f), direction=direction, resolved=visited, phase=phase, matrix=A)  # type: ignore[misc]
 
 
 def pushed(P: Matrix, f: Any, visited: Any, parent: Any) -> Any:

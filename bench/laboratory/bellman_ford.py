@@ -17,12 +17,12 @@ from algorithms import bellman_ford
 from algorithms.shared.cycle_watch import CycleWatch
 from algorithms.shared.parents import gains_by_length
 from algorithms.shared.single_source import Until
-from algorithms.shared.trace import note
+from algorithms.shared.trace import trace_round
 from formats import CSR, Matrix, SparseVector
 from formats.arrays import Array, index_dtype, namespace
 from semiring import MinPlus, Semiring, better, ewise_add, select, vxm
 from semiring.vectors import densified, is_empty, present, unit
-from semiring.verbs.registry import Unsuited
+from semiring.verbs.registry import Declined
 
 from .variant import Variant
 from .work_queue import WorkQueue
@@ -62,7 +62,7 @@ bellman_ford_by.any_sign = True
 def distances(A: Matrix, source: int, s: Semiring, until: Until, *, schedule: str = "sweep") -> Any:
     """The distances of one source."""
     if schedule == "frontier":
-        return bellman_ford.written(A, source, s, until)
+        return bellman_ford._equations(A, source, s, until)
     return by_sweeps(A, source, s, until) if schedule == "sweep" else by_queue(A, source, s, until, schedule)
 
 
@@ -72,7 +72,7 @@ def by_sweeps(A: Matrix, source: int, s: Semiring, until: Until) -> Any:
     watch = CycleWatch(A, d, s)
     while True:
         t = vxm(d, A, s)  # t = d A
-        note(lambda: present(d, s))
+        trace_round(lambda: present(d, s))
         improved = until.within(d, present(select(t, better(s), d, semiring=s), s))
         if is_empty(improved):
             watch.search()
@@ -94,7 +94,7 @@ def by_queue(A: Matrix, source: int, s: Semiring, until: Until, order: str) -> A
     while queue:
         f = entry(d, queue.pop())
         t = vxm(f, A, s)  # t = d_v A_v
-        note(f)
+        trace_round(f)
         improved = until.within(d, select(t, better(s), d))
         ewise_add(d, improved, s, out=d)
         watch.look(f, improved)
@@ -112,7 +112,7 @@ def entry(x: Array, i: int) -> SparseVector:
 @bellman_ford_by.implement(CSR, "cpu")
 def _on_cpu(A: CSR, source: int, s: Semiring, until: Until, *, schedule: str = "sweep") -> Any:
     if schedule != "fifo":
-        return Unsuited(f"the schedule {schedule!r} is the definition's")
+        return Declined(f"the schedule {schedule!r} is the definition's")
     from algorithms.fused.cpu.label_correcting import by_queue
 
     return by_queue(A, source, s, until)
@@ -121,7 +121,7 @@ def _on_cpu(A: CSR, source: int, s: Semiring, until: Until, *, schedule: str = "
 @bellman_ford_by.implement(CSR, "cuda")
 def _on_gpu(A: CSR, source: int, s: Semiring, until: Until, *, schedule: str = "sweep") -> Any:
     if schedule != "sweep":
-        return Unsuited(f"the schedule {schedule!r} is the definition's")
+        return Declined(f"the schedule {schedule!r} is the definition's")
     from algorithms.fused.cuda.paths import Schedule, solve
 
     return solve(A, source, s, until, Schedule("sweep", None, every=True), gains_by_length(A, s))

@@ -21,7 +21,7 @@ from typing import Any, Literal
 from algorithms.da2cf import NONE_OF_THEM, resolve
 from algorithms.shared.errors import broken_law
 from algorithms.shared.single_source import Until
-from algorithms.shared.trace import note
+from algorithms.shared.trace import trace_round
 from formats import CSC, Matrix, SparseVector
 from formats.arrays import Array, Device, to_device
 from formats.matrix.facts import Fact
@@ -173,7 +173,7 @@ def distances(
             raise ValueError(broken_law(s, NONE_OF_THEM))
         resolve(f, q, d, resolved, s)
         q = relaxed(B, s, plan.pull, *plan.on_relax(f, q, resolved))  # q = q ⊕ fA⟨unresolved⟩
-        note(f, minimum=μ, direction=plan.relax, resolved=resolved)
+        trace_round(f, minimum=μ, direction=plan.relax, resolved=resolved)
 
 
 def pushing(A: Matrix, s: Semiring, _: Pull | None, f: SparseVector, q: Any, resolved: Any) -> Any:

@@ -201,7 +201,7 @@ def _of_algorithm(A: Matrix, algorithm: Any, fused: bool, calls: int, size: str)
     if form is None:  # from the vertex with the most edges, where it needs one
         starts = [int(A.lengths().argmax())] if A.nrows and "source" in inspect.signature(known).parameters else []
         formats = [fmt for fmt in Matrix.formats.values() if leads(CSR, fmt)]
-        trial = _Trial(A, lambda _: lambda M: known.definition(M, *starts), calls, formats, sampled=False)
+        trial = _Trial(A, lambda _: lambda M: known.unfused(M, *starts), calls, formats, sampled=False)
         return trial.run(f"{name} by its equations: {size}")
     own, rows, chosen = _name(type(A)), _name(form), _name(type(A))
     if form is type(A):

@@ -6,7 +6,7 @@ An implementation is registered as one for a single source is, and gives the sam
     def _batch(A, sources, rows, outside, how, deepest, return_parents): ...
 
 It is called with their arguments, but for the source: it gets a list of sources, and the arrays of the answer, a
-row for each, which it fills. It may answer `Unsuited`: then these sources are solved one by one.
+row for each, which it fills. It may answer `Declined`: then these sources are solved one by one.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from formats import Matrix
 from formats.progress import Bar
 
 from ..kernels.interrupts import LONG, interruptible
-from .explanation import facts, note_choice, running_as, why_not_fused
-from .registry import Implementation, Unsuited
+from .explanation import details, note_choice, running_as, why_not_fused
+from .registry import Declined, Implementation
 
 if TYPE_CHECKING:
     from .fusible import Fusible
@@ -50,7 +50,7 @@ class Cell:
 class Block(NamedTuple):
     """Sources, their rows, and what the implementation answered.
 
-    answer: `Unsuited` where the rows are not filled; there is one source then.
+    answer: `Declined` where the rows are not filled; there is one source then.
     """
 
     sources: list[int]
@@ -110,8 +110,8 @@ class Batch:
         for start in range(0, len(sources), size):
             part = slice(start, start + size)
             few, own = sources[part], cut(rows, part)
-            answer: Any = Unsuited(why) if cell is None else self._run(cell, B, few, own, args, kwargs)
-            if not isinstance(answer, Unsuited):
+            answer: Any = Declined(why) if cell is None else self._run(cell, B, few, own, args, kwargs)
+            if not isinstance(answer, Declined):
                 yield Block(few, own, answer)
                 continue
             if answer.why:
@@ -147,10 +147,10 @@ class Batch:
             relied = self.algorithm.relies_on(A, sources, *args, **kwargs)
             may_be_long = A.place.on_host and (bool(relied) or A.nnz * len(sources) >= TOGETHER * LONG)
             answer = interruptible(functools.partial(cell.run, A, sources, rows, *args, **kwargs), may_be_long)
-            if not isinstance(answer, Unsuited):
+            if not isinstance(answer, Declined):
                 run.implementation, run.why = "fused", f"{len(sources)} sources in one pass"
                 if relied:
-                    facts(laws=relied)
+                    details(laws=relied)
             return answer
 
 

@@ -216,7 +216,7 @@ def explained() -> bool:
     return _current.get() is not None
 
 
-def facts(**known: Any) -> None:
+def details(**known: Any) -> None:
     """Tell what the running implementation chose or counted; nothing happens unless somebody asks."""
     run = _current.get()
     if run is not None:

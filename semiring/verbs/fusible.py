@@ -20,27 +20,27 @@ from .checks import own_vectors
 from .explanation import (
     definition_asked_for,
     definitions_only,
-    facts,
+    details,
     note_choice,
     running_as,
     tell_crossing,
     why_not_fused,
 )
-from .registry import Implementation, Unsuited, Verb
+from .registry import Declined, Implementation, Verb
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 
 @dataclass(frozen=True)
-class Holds:
+class MemoryEstimate:
     """What an algorithm holds and keeps at most, in bytes for each (vertex, entry) of 4-byte weights, as measured.
 
-    fused: run as a whole.  written: by its definition, in a format whose products keep rows or columns beside it.
+    fused: run as a whole.  equations: by its definition, in a format whose products keep rows or columns beside it.
     """
 
     fused: tuple[int, int]
-    written: tuple[int, int]
+    equations: tuple[int, int]
 
 
 class Fusible(Verb[P, R]):
@@ -48,7 +48,7 @@ class Fusible(Verb[P, R]):
 
     The function itself checks its arguments and calls its equations, a function that `equations` marks and `implement`
     replaces; `batch` has implementations for several sources at once. The equations as written, the *definition*, run
-    where the implementation is `Unsuited`, and where `fused=False` is passed; they are the oracle of every
+    where the implementation is `Declined`, and where `fused=False` is passed; they are the oracle of every
     implementation. A matrix in a format without an implementation is taken by its rows, as CSR, which are made at the
     first call and kept with it; `fused=False` takes it as it is.
     """
@@ -57,15 +57,15 @@ class Fusible(Verb[P, R]):
     """Every fusible algorithm by name."""
     told = False
 
-    written: Implementation
-    holds = Holds(fused=(56, 18), written=(64, 56))
-    long = LONG
+    _equations: Implementation
+    memory = MemoryEstimate(fused=(56, 18), equations=(64, 56))
+    interruptible_from_nnz = LONG
     """Entries from which on a run as a whole is handed to another thread, so that Ctrl-C ends the wait for it."""
     in_order = False
     """Does the definition read rows in their order, but a run as a whole does not? Then it runs on what streams."""
 
-    def __init__(self, front: Callable[P, R]) -> None:
-        super().__init__(front)
+    def __init__(self, public: Callable[P, R]) -> None:
+        super().__init__(public)
         self.batch = Batch(self)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -75,10 +75,10 @@ class Fusible(Verb[P, R]):
         if kwargs and not kwargs.keys() <= self.keywords:
             self._refuse(kwargs)
         if args and isinstance(args[0], Matrix):
-            A, vectors = args[0], self.holds.fused[0] * args[0].nrows
+            A, vectors = args[0], self.memory.fused[0] * args[0].nrows
             if A.place.questions(vectors, may_fail=True):
                 self._check_vectors(A, vectors)
-        call = self._there if "cupy" in sys.modules else self.front
+        call = self._there if "cupy" in sys.modules else self.public
         if fused:
             return call(*args, **kwargs)
         with definitions_only("fused=False"):
@@ -119,7 +119,7 @@ class Fusible(Verb[P, R]):
             return A
 
     @property
-    def definition(self) -> Callable[..., R]:
+    def unfused(self) -> Callable[..., R]:
         """The algorithm with `fused=False`."""
         return functools.partial(cast(Any, self), fused=False)
 
@@ -128,35 +128,35 @@ class Fusible(Verb[P, R]):
 
         Returns a function that runs what `implement` registers for A, or else the equations.
         """
-        self.written = written
+        self._equations = written
 
         @functools.wraps(written)
         def chosen(A: Matrix, *args: Any, **kwargs: Any) -> Any:
-            return self.solve(A, *args, **kwargs)
+            return self.run(A, *args, **kwargs)
 
         return chosen
 
-    def solve(self, A: Matrix, *args: Any, **kwargs: Any) -> Any:
+    def run(self, A: Matrix, *args: Any, **kwargs: Any) -> Any:
         """The answer by the implementation for A, if one takes these arguments, or else by the equations."""
-        whole, why = None, why_not_fused()
+        fused, why = None, why_not_fused()
         if not why and self.in_order and A.streams:
             why = "its files are read row by row in their order"
         if not why:
             A = self._rows_of(A)
-            whole = self.cells.get((type(A), A.place.backend))
-            why = "" if whole else f"no fused implementation for {type(A).__name__} on {A.device}"
+            fused = self.cells.get((type(A), A.place.backend))
+            why = "" if fused else f"no fused implementation for {type(A).__name__} on {A.device}"
         with running_as(self.name, A) as run:
-            if whole is not None:
+            if fused is not None:
                 run.implementation, run.why = "fused", f"registered for {run.format} on {run.device}"
                 relied = self.relies_on(A, *args, **kwargs)
-                may_be_long = A.place.on_host and (bool(relied) or A.nnz >= self.long)
+                may_be_long = A.place.on_host and (bool(relied) or A.nnz >= self.interruptible_from_nnz)
                 if may_be_long:
-                    answer = interruptible(functools.partial(whole, A, *args, **kwargs))
+                    answer = interruptible(functools.partial(fused, A, *args, **kwargs))
                 elif A.place.on_host:
-                    answer = whole(A, *args, **kwargs)
+                    answer = fused(A, *args, **kwargs)
                 else:
-                    answer = self._run_whole(whole, A, *args, **kwargs)
-                if not isinstance(answer, Unsuited):
+                    answer = self._run_fused(fused, A, *args, **kwargs)
+                if not isinstance(answer, Declined):
                     if relied:
                         run.facts["laws"] = relied
                     tell_crossing(A, run)
@@ -168,39 +168,39 @@ class Fusible(Verb[P, R]):
                 warn_slow(f"{self.name} runs unfused, as written, on {A.nnz:,} entries: {why}", A.nnz)
             tell_crossing(A, run)
             with own_vectors():
-                return self.written(A, *args, **kwargs)
+                return self._equations(A, *args, **kwargs)
 
-    def _run_whole(self, whole: Implementation, A: Matrix, *args: Any, **kwargs: Any) -> Any:
+    def _run_fused(self, fused: Implementation, A: Matrix, *args: Any, **kwargs: Any) -> Any:
         """The implementation's answer on a GPU, which may have no room.
 
         Then what is kept with A alone is forgotten, and the run is tried again. The last attempt makes no columns that
         nobody asked for: what is free may lie in pieces. Of several processes none tries again alone.
         """
         if A.in_parts and A.group.size > 1:  # type: ignore[attr-defined]
-            return whole(A, *args, **kwargs)
+            return fused(A, *args, **kwargs)
         try:
-            return whole(A, *args, **kwargs)
+            return fused(A, *args, **kwargs)
         except MemoryError:
             if not A.kept_nbytes and not has_room_for_columns(A):
                 raise
         A.forget_kept()
         gc.collect()  # of what the first attempt made, a matrix and its transpose hold each other
         try:
-            return whole(A, *args, **kwargs)
+            return fused(A, *args, **kwargs)
         except MemoryError:
             if not has_room_for_columns(A):
                 raise
         gc.collect()
-        facts(columns="none that nobody asked for: there was no room for all that the call would make")
+        details(columns="none that nobody asked for: there was no room for all that the call would make")
         with nothing_unasked():
-            return whole(A, *args, **kwargs)
+            return fused(A, *args, **kwargs)
 
 
-def fusible(front: Callable[P, R]) -> Fusible[P, R]:
+def fusible(public: Callable[P, R]) -> Fusible[P, R]:
     """Let the equations of an algorithm be run as a whole where `implement` registers how.
 
     Args:
-        front: what users call: a function of a matrix first, which calls the equations.
+        public: what users call: a function of a matrix first, which calls the equations.
 
     Returns:
         The algorithm, whose `equations` marks them.
@@ -219,4 +219,4 @@ def fusible(front: Callable[P, R]) -> Fusible[P, R]:
         >>> total(from_edges([0, 1], [1, 0], [5, 9])).item()
         14
     """
-    return Fusible(front)
+    return Fusible(public)

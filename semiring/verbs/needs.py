@@ -57,7 +57,7 @@ def _of_verb(A: Matrix, fmt: type[Matrix], backend: str, name: str, columns: int
 def _of_algorithm(A: Matrix, fmt: type[Matrix], backend: str, name: str) -> dict[str, int]:
     algorithm: Any = _named(name, Fusible.all, "algorithm")
     form = algorithm.runs_fused(fmt, backend)
-    vertex, entry = algorithm.holds.written if form is None else algorithm.holds.fused
+    vertex, entry = algorithm.memory.equations if form is None else algorithm.memory.fused
     parts = {"vectors": vertex * A.nrows, "kept, at most": entry * A.nnz}
     if form not in (fmt, None):
         parts[f"rows as {form.__name__}, kept"] = form.predicted_nbytes(A)

@@ -47,7 +47,7 @@ class Verb(Generic[P, R]):
     its own, also for formats that are defined later.
 
     Args:
-        front: the function, which calls `verb.find(type(A), A.device)`. Its `**rule`, if it has that, becomes the
+        public: the function, which calls `verb.find(type(A), A.device)`. Its `**rule`, if it has that, becomes the
             parameters of the write rule, in its signature and its documentation.
 
     Attributes:
@@ -70,11 +70,11 @@ class Verb(Generic[P, R]):
         if "__call__" in vars(cls) and get_overloads(cls.__call__):
             del cls.__call__  # the overloads are for type checkers: each call is a frame shorter without
 
-    def __init__(self, front: Callable[P, R]) -> None:
-        functools.update_wrapper(self, front)
-        self.name = front.__name__
-        self.front = front
-        self.__signature__ = inspect.signature(front)
+    def __init__(self, public: Callable[P, R]) -> None:
+        functools.update_wrapper(self, public)
+        self.name = public.__name__
+        self.public = public
+        self.__signature__ = inspect.signature(public)
         if "rule" in self.__signature__.parameters:
             self._spell_out_rule()
         self.keywords = self.__signature__.parameters.keys()
@@ -85,7 +85,7 @@ class Verb(Generic[P, R]):
     def _spell_out_rule(self) -> None:
         """Put the parameters of the write rule in place of `**rule`, of the types that its TypedDict has."""
         *own, rule = self.__signature__.parameters.values()
-        annotations = eval(rule.annotation, self.front.__globals__).__args__[0].__annotations__
+        annotations = eval(rule.annotation, self.public.__globals__).__args__[0].__annotations__
         types = {name: annotation.__forward_arg__ for name, annotation in annotations.items()}
         known = [
             rule.replace(name=part.name, kind=rule.KEYWORD_ONLY, default=part.default, annotation=types[part.name])
@@ -101,7 +101,7 @@ class Verb(Generic[P, R]):
         if ASKING and self.told:
             return tell_verb(self.name, self.__signature__, self._there, args, kwargs)
         if "cupy" not in sys.modules:
-            return self.front(*args, **kwargs)
+            return self.public(*args, **kwargs)
         return self._there(*args, **kwargs)
 
     def _refuse(self, kwargs: dict[str, Any]) -> None:
@@ -114,9 +114,9 @@ class Verb(Generic[P, R]):
         place = place_among(args or kwargs.values())
         try:
             if place is None or place.is_current:
-                return self.front(*args, **kwargs)
+                return self.public(*args, **kwargs)
             with place.scope():  # the GPU on which the operands are
-                return self.front(*args, **kwargs)
+                return self.public(*args, **kwargs)
         except MemoryError as error:
             if not (type(error).__module__.startswith("cupy") or str(error) == NO_ROOM_TO_SORT):
                 raise
@@ -218,7 +218,7 @@ class Internal(Verb[P, R]):
 
 
 @dataclass(frozen=True)
-class Unsuited:
+class Declined:
     """What an implementation answers, with nothing changed, if it is not for these arguments: the definition runs."""
 
     why: str

@@ -29,7 +29,7 @@ from formats import CSR
 from formats.arrays import DeviceArray as Array
 from formats.arrays import cupy, to_device
 from semiring import MONOIDS, Law, Semiring
-from semiring.verbs.explanation import facts
+from semiring.verbs.explanation import details
 
 from . import panels
 
@@ -271,7 +271,7 @@ class Engine:
         start = np.int32(at), np.int32(cut.panel_of[at]), np.int32(cut.depth[at])
         above = p.panels, p.depths, self.numbers.closed_up, *start, self.unit, spare, steps
         k.persistent("solve", self.size, (control, *above, *self.sweep_from_one, d, out, worsts))
-        facts(kernel="solve", panels=int(cut.panels.size))
+        details(kernel="solve", panels=int(cut.panels.size))
         return room[-blocks * item :].view(self.dtype) if not self.fitting else None
 
     @cached_property
@@ -304,7 +304,7 @@ class Engine:
         k.plain("climb_to_lanes", len(sources) * CLIMB_THREADS, (*above, *to), CLIMB_THREADS)
         down = cp.zeros(1, np.uint64), *self.sweep(True), np.int32(strips), np.int64(n), marks, d
         k.persistent("sweep", 32 * strips * n, down)
-        facts(kernel="sweep", strips=strips)
+        details(kernel="sweep", strips=strips)
         k.plain("turn", turned, (d, p.place, np.int64(n), count, self.unit, out, worsts))
         return worsts
 
@@ -436,5 +436,5 @@ def eliminated(p: Placed, slots: Array, weights: Array, s: Semiring, arcs: int) 
     lists = (*p.elimination, np.int32(p.levels), unit)
     arguments = control, p.panels, p.panel_of, p.rows, *lists, up, down, closed, closed_down
     state = k.stepwise("eliminate", 32 * p.panel_of.size, arguments, control)()
-    facts(kernel="elimination", steps=int(state[1]))
+    details(kernel="elimination", steps=int(state[1]))
     return made, int(state[2]) - 1, int(state[3]) - 1

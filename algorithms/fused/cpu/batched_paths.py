@@ -25,8 +25,8 @@ from semiring.algebra.semirings import end_of_range
 from semiring.cpu.compiler.references import interrupted
 from semiring.cpu.threads import get_threads, run
 from semiring.verbs.batch import Rows
-from semiring.verbs.explanation import facts
-from semiring.verbs.registry import Unsuited
+from semiring.verbs.explanation import details
+from semiring.verbs.registry import Declined
 
 from . import batched_lanes
 from .atomics import added
@@ -47,30 +47,30 @@ def each(A: CSR, sources: list[int], rows: Rows, s: Semiring, until: Until, delt
     if gains_by_length(A, s):
         return by_queues(A, sources, d, s, until)
     if threads_for(A) > 1 and len(sources) * SHARED < get_threads():
-        return Unsuited("all threads share each search")
+        return Declined("all threads share each search")
     searches, plan = Searches(A, sources, d, s, until), planned(A, sources, s, until, delta)
     farthest = searches.run_all(plan)
     if plan.essential is not None:
-        facts(essential=plan.essential.edges)
+        details(essential=plan.essential.edges)
     _, relaxed, edges, buckets = searches.counts.tolist()
-    facts(schedule=searches.schedule, threads=searches.threads, delta=plan.delta)
-    facts(buckets=buckets, relaxed=relaxed, edges=edges)
+    details(schedule=searches.schedule, threads=searches.threads, delta=plan.delta)
+    details(buckets=buckets, relaxed=relaxed, edges=edges)
     worst = farthest.max() if s.add == MONOIDS["min"] else farthest.min()
     return Exact(d) if fits(A, worst, s) else d
 
 
 def by_queues(A: CSR, sources: list[int], d: np.ndarray, s: Semiring, until: Until) -> Any:
-    """Likewise where paths gain by length; `Unsuited` if one of the searches must be told about, as of a cycle."""
+    """Likewise where paths gain by length; `Declined` if one of the searches must be told about, as of a cycle."""
     if until.limit is not None or until.target is not None:
-        return Unsuited("paths gain by length, and may lead back within a bound")
+        return Declined("paths gain by length, and may lead back within a bound")
     exact, left = np.zeros(len(sources), bool), list[int]()
 
     def one(k: int, _: int) -> None:
         try:
-            answer: Any = Unsuited("another one is") if left else by_queue(A, sources[k], s, until)
+            answer: Any = Declined("another one is") if left else by_queue(A, sources[k], s, until)
         except NegativeCycle:
-            answer = Unsuited("it has a cycle that gains")
-        if isinstance(answer, Unsuited):
+            answer = Declined("it has a cycle that gains")
+        if isinstance(answer, Declined):
             left.append(k)
             return
         exact[k] = isinstance(answer, Exact)
@@ -78,8 +78,8 @@ def by_queues(A: CSR, sources: list[int], d: np.ndarray, s: Semiring, until: Unt
 
     run(one, [(k, k) for k in range(len(sources))])
     if left:
-        return Unsuited("a search meets a cycle, or sums that do not fit")
-    facts(schedule="a queue for each source", threads=min(get_threads(), len(sources)))
+        return Declined("a search meets a cycle, or sums that do not fit")
+    details(schedule="a queue for each source", threads=min(get_threads(), len(sources)))
     return Exact(d) if exact.all() else d
 
 

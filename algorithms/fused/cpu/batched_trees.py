@@ -22,8 +22,8 @@ from semiring.cpu.columns import vectorizes
 from semiring.cpu.kernels import compiled
 from semiring.cpu.threads import get_threads, run
 from semiring.verbs.batch import Rows
-from semiring.verbs.explanation import facts
-from semiring.verbs.registry import Unsuited
+from semiring.verbs.explanation import details
+from semiring.verbs.registry import Declined
 
 from . import trees
 from .essential import edges_for
@@ -48,9 +48,9 @@ WORTH_THREADS = 1 << 19
 
 
 def together(A: CSR, sources: list[int], rows: Rows, s: Semiring) -> Any:
-    """Fill rows of parents by rows of settled distances; `Unsuited` if these are no fixpoint."""
+    """Fill rows of parents by rows of settled distances; `Declined` if these are no fixpoint."""
     if gains_by_length(A, s):
-        return Unsuited("paths gain by length")
+        return Declined("paths gain by length")
     threads = get_threads() if A.nnz * len(sources) >= WORTH_THREADS else 1
     each = min(LANES, -(-len(sources) // threads))
     if each < FEWEST or A.dtype.kind == "b" or not vectorizes(s):
@@ -66,8 +66,8 @@ def together(A: CSR, sources: list[int], rows: Rows, s: Semiring) -> Any:
     share = -(-len(pieces) // threads)
     run(piece, [(k, min(k + share, len(pieces))) for k in range(0, len(pieces), share)])
     if any(left):
-        return Unsuited("the distances are no fixpoint")
-    facts(schedule="a lane for each source" if each > 1 else "a source for each thread", threads=threads)
+        return Declined("the distances are no fixpoint")
+    details(schedule="a lane for each source" if each > 1 else "a source for each thread", threads=threads)
     return rows
 
 

@@ -29,7 +29,7 @@ from formats.storage.orientation import by_columns
 from semiring.cpu.compiler.references import interrupted
 from semiring.cpu.kernels import compiled
 from semiring.cpu.threads import get_threads, run
-from semiring.verbs.explanation import facts
+from semiring.verbs.explanation import details
 
 from .atomics import added, lowered, prefetched
 from .words import as_words, bits_set, listed, lowest_bit
@@ -70,7 +70,7 @@ def search(
     level = np.empty(A.nrows, np.int32)
     parent = np.empty(A.nrows if return_parents else 0, index_dtype(A.nrows))
     done = fill(A, source, level, parent, outside, how, deepest, target)
-    facts(levels=done.pushed + done.pulled, pushed=done.pushed, pulled=done.pulled, threads=done.threads)
+    details(levels=done.pushed + done.pulled, pushed=done.pushed, pulled=done.pulled, threads=done.threads)
     return level, parent if return_parents else None
 
 

@@ -27,7 +27,7 @@ from formats.storage.orientation import by_columns, has_columns
 from semiring.cpu.compiler.references import interrupted
 from semiring.cpu.kernels import compiled, inlined
 from semiring.cpu.threads import get_threads, run
-from semiring.verbs.explanation import facts
+from semiring.verbs.explanation import details
 
 from .atomics import added, exchanged, prefetched
 from .giant import BLOCK, Rows, find_giant
@@ -60,7 +60,7 @@ def labels(A: CSR, both_ways: bool) -> np.ndarray:
 
     both_ways: is every edge's reverse stored, too?
     """
-    facts(method="union-find", threads=get_threads())
+    details(method="union-find", threads=get_threads())
     if A.nnz == 0:
         return np.arange(A.nrows, dtype=index_dtype(A.nrows))
     if A.nnz < FEW_ENTRIES:
@@ -69,7 +69,7 @@ def labels(A: CSR, both_ways: bool) -> np.ndarray:
         return f
     if _roots(A.indptr, A.indices, -(-A.nrows // LOOKED_AT)) <= FEW or (found := find_giant(A, both_ways)) is None:
         return _grown(A, both_ways)
-    facts(method="marks, then union-find")
+    details(method="marks, then union-find")
     inside, rest = found
     f = np.empty(A.nrows, index_dtype(A.nrows))
     set_labels(inside, f)

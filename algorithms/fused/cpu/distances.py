@@ -11,7 +11,7 @@ from algorithms.joint_search import joint_parents, with_joint_source
 from algorithms.shared.single_source import Exact, Until
 from formats import CSR
 from semiring import OPERATORS, Semiring
-from semiring.verbs.explanation import explained, facts
+from semiring.verbs.explanation import details, explained
 
 from .essential import essential
 from .near_far import Plan, Search, fits, step, threads_for
@@ -29,10 +29,10 @@ def near_far(A: CSR, source: int, s: Semiring, until: Until, delta: Any) -> Any:
         farthest = search.run()
     if explained():
         _, relaxed, edges, buckets = search.counts.tolist()
-        facts(schedule="near-far", threads=plan.threads, delta=plan.delta)
-        facts(buckets=buckets, relaxed=relaxed, edges=edges)
+        details(schedule="near-far", threads=plan.threads, delta=plan.delta)
+        details(buckets=buckets, relaxed=relaxed, edges=edges)
         if plan.essential is not None:
-            facts(essential=plan.essential.edges)
+            details(essential=plan.essential.edges)
     return Exact(search.d) if fits(A, farthest, s) else search.d
 
 

@@ -32,7 +32,7 @@ from semiring.cpu.compiler.references import interrupted
 from semiring.cpu.kernels import compiled, inlined
 from semiring.cpu.packed import column, columns_of
 from semiring.cpu.threads import get_threads
-from semiring.verbs.explanation import facts
+from semiring.verbs.explanation import details
 
 from .atomics import added
 from .components import flatten, join, most_frequent, several, side_by_side
@@ -83,7 +83,7 @@ def _by_strips(A: Any, with_labels: bool) -> tuple[COO, np.ndarray | None]:
         part.forget()
         count += 1
     assert found is not None
-    facts(strips=count)
+    details(strips=count)
     return found
 
 
@@ -107,7 +107,7 @@ def _whole(A: CSR | CompressedCSR, with_labels: bool) -> tuple[COO, np.ndarray |
         trees.join_in_order(sides, begins)
     if not trees.whole and (edges is None or not edges.all):
         trees.grow(sides)
-    facts(method="union-find", threads=get_threads(), rounds=trees.rounds, sorted=edges.weights.size if edges else 0)
+    details(method="union-find", threads=get_threads(), rounds=trees.rounds, sorted=edges.weights.size if edges else 0)
     u, v, w = trees.edges()
     if A.dtype.kind == "f":
         restore_zeros(sides, u, v, w)

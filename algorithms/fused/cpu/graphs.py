@@ -18,7 +18,7 @@ from algorithms.scc import scc
 from algorithms.shared.entries import entry_places
 from algorithms.topological import topological_components
 from formats import CSR, CompressedCSR
-from semiring.verbs.registry import Unsuited
+from semiring.verbs.registry import Declined
 
 
 @bfs.implement(CSR, "cpu")
@@ -74,7 +74,7 @@ def _boruvka(A: CSR | CompressedCSR, symmetrize: bool, with_labels: bool) -> Any
     from .forest import forest
 
     if A.major == 1:
-        return Unsuited("its columns lie together, and rows are asked for first")
+        return Declined("its columns lie together, and rows are asked for first")
     return forest(A, symmetrize, with_labels)
 
 

@@ -35,8 +35,8 @@ from semiring.cpu.compiler.references import interrupted
 from semiring.cpu.kernels import compiled, inlined, product_function
 from semiring.statistics import magnitude
 from semiring.vectors import at_the_end
-from semiring.verbs.explanation import explained, facts
-from semiring.verbs.registry import Unsuited
+from semiring.verbs.explanation import details, explained
+from semiring.verbs.registry import Declined
 
 from .near_far import fits, full_values
 from .relaxation import orders
@@ -53,11 +53,11 @@ IDLE, OUTDATED, WAITING = np.uint8(0), np.uint8(2), np.uint8(3)
 def by_queue(A: CSR, source: int, s: Semiring, until: Until) -> Any:
     """Distances from `source`; `Exact` if no finite length has saturated.
 
-    NegativeCycle if one is reachable; `Unsuited` where the definition has to tell whether one is.
+    NegativeCycle if one is reachable; `Declined` where the definition has to tell whether one is.
     """
     sums = s.mul == OPERATORS["plus"]
     if A.dtype == INT64 and sums and A.nnz and float(A.nrows) * magnitude(A, s) >= 2**62:
-        return Unsuited("sums of its weights may not fit 64 bits")
+        return Declined("sums of its weights may not fit 64 bits")
     wide = INT64 if A.dtype == INT32 and sums else A.dtype
     n, zero = A.nrows, s.zero(wide)
     d = np.full(n, zero, wide)
@@ -73,7 +73,7 @@ def by_queue(A: CSR, source: int, s: Semiring, until: Until) -> Any:
     if last >= 0:
         return closed_by(A, tree[:, PARENT], int(last), s)
     if explained():
-        facts(schedule="fifo queue and tree", threads=1, relaxed=int(relaxed), edges=int(edges))
+        details(schedule="fifo queue and tree", threads=1, relaxed=int(relaxed), edges=int(edges))
     return narrowed(A, d, wide.type(farthest), s)
 
 
@@ -89,8 +89,8 @@ def narrowed(A: CSR, d: np.ndarray, farthest: Any, s: Semiring) -> Any:
     return Exact(d) if fits(A, farthest, s) and not at_the_end(d.min() if best else d.max(), s) else d
 
 
-def closed_by(A: CSR, parent: np.ndarray, last: int, s: Semiring) -> Unsuited:
-    """Raise the cycle that `parent` has closed at `last`, from its smallest vertex on; `Unsuited` if it gains nothing.
+def closed_by(A: CSR, parent: np.ndarray, last: int, s: Semiring) -> Declined:
+    """Raise the cycle that `parent` has closed at `last`, from its smallest vertex on; `Declined` if it gains nothing.
 
     Of rounded sums a cycle may seem to gain whose weights, added exactly, do not.
     """
@@ -105,7 +105,7 @@ def closed_by(A: CSR, parent: np.ndarray, last: int, s: Semiring) -> Unsuited:
     if s.mul == OPERATORS["plus"] and weights and all(map(math.isfinite, weights)):
         total = sum(map(Fraction, weights))
         if total >= 0 if s.add == MONOIDS["min"] else total <= 0:
-            return Unsuited("only rounded sums make a cycle better than nothing")
+            return Declined("only rounded sums make a cycle better than nothing")
     raise NegativeCycle(cycle)
 
 

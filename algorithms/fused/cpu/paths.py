@@ -21,7 +21,7 @@ from algorithms.shared.single_source import Until
 from algorithms.tied_paths import count_shortest_paths
 from formats import CSR
 from semiring import Semiring
-from semiring.verbs.registry import Unsuited
+from semiring.verbs.registry import Declined
 
 MOST = 64
 """Sources that are taken at a time: answers are written to their rows at once, and a bar tells how many are done."""
@@ -78,7 +78,7 @@ def _numbers_of_paths(A: CSR, d: Any, source: int, s: Semiring, dtype: str) -> A
 @joint_search.implement(CSR, "cpu")
 def _joint_search(A: CSR, starts: Any, s: Semiring, limit: Any, return_parents: bool) -> Any:
     if A.dtype.kind != "f" or gains_by_length(A, s) or not starts.size:
-        return Unsuited("lengths that saturate, or become better by being longer, are checked from one source")
+        return Declined("lengths that saturate, or become better by being longer, are checked from one source")
     from .distances import together
 
     return together(A, starts, s, limit, return_parents)
@@ -96,7 +96,7 @@ def _nearest_tree(A: CSR, d: Any, source: int, semiring: Semiring) -> Any:
 
 def _parents(A: CSR, d: Any, source: int, semiring: Semiring, nearest: bool) -> Any:
     if d.shape != (A.nrows,) or d.dtype != A.dtype or not 0 <= source < A.nrows:
-        return Unsuited("the distances are not of the matrix's dtype and extent")
+        return Declined("the distances are not of the matrix's dtype and extent")
     from .trees import parents
 
     return parents(A, d, source, semiring, nearest)

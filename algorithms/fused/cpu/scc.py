@@ -40,7 +40,7 @@ from formats.matrix.facts import Fact
 from formats.storage.orientation import by_columns, has_columns, known_symmetric
 from semiring.cpu.kernels import compiled
 from semiring.cpu.threads import get_threads, run
-from semiring.verbs.explanation import facts
+from semiring.verbs.explanation import details
 
 from .components import labels, set_labels
 from .giant import WORTH_THREADS, with_edges
@@ -85,9 +85,9 @@ def strong_components(A: CSR, weak: bool) -> np.ndarray:
     both_ways = _counts_both_ways(A, ask=not weak)
     if weak or both_ways:
         return labels(A, both_ways)
-    facts(method="depth-first search", threads=1)
+    details(method="depth-first search", threads=1)
     search = _Search(A)
-    facts(giant=search.run(), components=int(search.state[COMPONENTS]))
+    details(giant=search.run(), components=int(search.state[COMPONENTS]))
     return search.label
 
 
@@ -187,7 +187,7 @@ class _Search:
             whole.append(ask(A, left, inside))
 
         if get_threads() > 1 and dense and A.nnz >= WORTH_THREADS:
-            facts(threads=2)
+            details(threads=2)
             sides = (lambda: forward(seen), lambda: backward(~(complete | inside)))
             run(lambda side, _: sides[side](), [(0, 0), (1, 1)])
             inside &= seen

@@ -32,7 +32,7 @@ from formats.matrix.facts import Fact
 from formats.storage.orientation import by_columns
 from semiring.cpu.threads import PIECES_PER_THREAD, get_threads, run
 from semiring.verbs.batch import Rows
-from semiring.verbs.explanation import facts
+from semiring.verbs.explanation import details
 
 from . import search_steps as steps
 from .bfs import fill
@@ -106,7 +106,7 @@ def searches(
     threads = get_threads() if len(sources) * A.nnz >= WORTH_SHARING else 1
     each = -(-len(sources) // (threads * PIECES_PER_THREAD)) if threads > 1 else len(sources)
     run(one, [(i, min(i + each, len(sources))) for i in range(0, len(sources), each)])
-    facts(schedule="a search for each thread" if threads > 1 else "a search after the other", threads=threads)
+    details(schedule="a search for each thread" if threads > 1 else "a search after the other", threads=threads)
     return rows
 
 
@@ -169,8 +169,8 @@ class _Searches:
                 self.push(most)
                 listed = True
         self.write()
-        facts(schedule="a bit for each search", levels=self.pushed + self.pulled, pulled=self.pulled)
-        facts(threads=self.threads)
+        details(schedule="a bit for each search", levels=self.pushed + self.pulled, pulled=self.pulled)
+        details(threads=self.threads)
         return True
 
     def lengthen(self) -> None:

@@ -20,8 +20,8 @@ from formats import CSR
 from formats.arrays import index_dtype
 from semiring import Semiring
 from semiring.cpu.threads import cut_evenly, get_threads, run
-from semiring.verbs.explanation import explained, facts
-from semiring.verbs.registry import Unsuited
+from semiring.verbs.explanation import details, explained
+from semiring.verbs.registry import Declined
 
 from .essential import ESSENTIAL, edges_for
 from .near_far import FEWEST, Rows, full_values
@@ -31,7 +31,7 @@ LONG_ROWS = 8
 
 
 def parents(A: CSR, d: np.ndarray, source: int, s: Semiring, nearest: bool = False) -> Any:
-    """The parent of each vertex; `Unsuited` if d is no fixpoint, which the definition tells.
+    """The parent of each vertex; `Declined` if d is no fixpoint, which the definition tells.
 
     nearest: the rule for ties, which is otherwise the smallest.
     """
@@ -47,9 +47,9 @@ def parents(A: CSR, d: np.ndarray, source: int, s: Semiring, nearest: bool = Fal
     if left:
         left, rounds = later_rounds(source, left, *rows, d, parent)
         if left:
-            return Unsuited("the distances are no fixpoint")
+            return Declined("the distances are no fixpoint")
     if explained():
-        facts(rounds=1 + rounds)
+        details(rounds=1 + rounds)
     return parent
 
 

@@ -21,8 +21,8 @@ from formats.storage.orientation import by_columns, has_columns, has_room_for_co
 from semiring import MinPlus, Semiring
 from semiring.algebra.codegen import types_of
 from semiring.statistics import mean
-from semiring.verbs.explanation import facts
-from semiring.verbs.registry import Unsuited
+from semiring.verbs.explanation import details
+from semiring.verbs.registry import Declined
 
 from . import kernels
 from .essential import ESSENTIAL, essential, looking_takes, too_far, will_look
@@ -79,10 +79,10 @@ def _delta_stepping(A: CSR, sources: list[int], rows: Any, s: Semiring, until: U
 
 def solve(
     A: CSR, sources: list[int], d: Array, s: Semiring, until: Until, in_buckets: bool, delta: Any = None
-) -> Exact | Unsuited | None:
+) -> Exact | Declined | None:
     """Write the distances from each source to a row of d, each beyond the limit or not."""
     if gains_by_length(A, s):
-        return Unsuited("a path may be better for being longer")
+        return Declined("a path may be better for being longer")
     if why := kernels.too_large(A):
         return why
     side_by_side = in_copies(A, len(sources))
@@ -106,7 +106,7 @@ def along_essential(A: CSR, sources: list[int], d: Array, s: Semiring, until: Un
     state = run_batch(E, sources, d, s, until, *steering(E, True, delta))
     if too_far(d, found):
         return None
-    facts(essential=E.nnz)
+    details(essential=E.nnz)
     return state
 
 
@@ -136,7 +136,7 @@ def begin_copies(A: CSR, sources: list[int], d: Array, s: Semiring, how: Schedul
 def run_copies(run: Run) -> Any:
     """The last state of the kernel."""
     run.go_on()
-    facts(kernel="copies", delta=run.how.width, **Control.read(run.state, *STATE))
+    details(kernel="copies", delta=run.how.width, **Control.read(run.state, *STATE))
     return run.state
 
 
@@ -165,7 +165,7 @@ def run_batch(A: CSR, sources: list[int], d: Array, s: Semiring, until: Until, w
     arguments = (control, *rows, *columns, size, apart, across, active, frontier, pieces, *steering)
     state = k.stepwise("batch", n + 4 * A.nnz, arguments, control)()
     k.plain("turn_distances", n * row // 4, (size, np.int32(count), across, apart, d))
-    facts(kernel="batch", delta=width, **Control.read(state, *STATE))
+    details(kernel="batch", delta=width, **Control.read(state, *STATE))
     return state
 
 

@@ -8,8 +8,8 @@ from formats import CSR
 from formats.arrays import DeviceArray as Array
 from formats.arrays import cupy
 from semiring.algebra.codegen import types_of
-from semiring.verbs.explanation import facts
-from semiring.verbs.registry import Unsuited
+from semiring.verbs.explanation import details
+from semiring.verbs.registry import Declined
 
 from . import kernels
 from .layouts import QueueControl
@@ -20,7 +20,7 @@ from .paths import as_vertices
 
 def queued(
     A: CSR, source: int, both_ways: bool, none: int = -1, most: int | None = None
-) -> tuple[Array, Array] | Unsuited:
+) -> tuple[Array, Array] | Declined:
     """(the order, the parents).
 
     none: the parent of the source, and of what is not reached.  most: levels after which it is given up.
@@ -29,7 +29,7 @@ def queued(
     turned = columns_of(A) if both_ways and not has_reverses(A, reads=True) else None
     edges = A.nnz * (1 if turned is None else 2)
     if edges > min(np.iinfo(index_type).max, 2**32 - 1) or n >= 2**31:
-        return Unsuited(f"it counts edges in 32 bits, and there are {edges:,}")
+        return Declined(f"it counts edges in 32 bits, and there are {edges:,}")
     k = kernels.pattern("bfs_order", types_of(A))
     control, of_blocks = cp.empty(QueueControl.words, np.uint64), cp.empty(kernels.MOST_BLOCKS, np.uint64)
     order, before, parent = (cp.empty(n, index_type) for _ in range(3))
@@ -39,7 +39,7 @@ def queued(
     arguments = (control, *along, order, before, first, of_blocks, parent, k.index(none))
     state = k.stepwise("bfs_order", n + edges, arguments, control, most)()
     if not state[0] >> np.uint64(32):
-        return Unsuited(f"there are more than {most:,} levels")
+        return Declined(f"there are more than {most:,} levels")
     told = QueueControl.read(state, "steps", "narrow", "end")
-    facts(kernel="bfs_order", levels=told["steps"], narrow=told["narrow"])
+    details(kernel="bfs_order", levels=told["steps"], narrow=told["narrow"])
     return as_vertices(order)[: told["end"]], as_vertices(parent)

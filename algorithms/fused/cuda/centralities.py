@@ -19,8 +19,8 @@ from formats.storage.orientation import by_columns, compressed
 from semiring import MinPlus
 from semiring.algebra.codegen import types_of
 from semiring.vectors import shares
-from semiring.verbs.explanation import facts
-from semiring.verbs.registry import Unsuited
+from semiring.verbs.explanation import details
+from semiring.verbs.registry import Declined
 
 from . import kernels, layouts
 from .graphs import rows_of
@@ -44,7 +44,7 @@ KINDS = {
 
 
 @core_number.implement(CSR, "cuda")
-def _core_number(A: CSR, symmetrize: bool) -> Array | Unsuited:
+def _core_number(A: CSR, symmetrize: bool) -> Array | Declined:
     S: Any = compressed(undirected_pattern(A, symmetrize), 0)
     if why := kernels.too_large(S):
         return why
@@ -54,12 +54,12 @@ def _core_number(A: CSR, symmetrize: bool) -> Array | Unsuited:
     most = (isqrt(4 * S.nnz + 1) - 1) // 2  # a core of k has k + 1 vertices with k edges
     k.plain("start_cores", n, (control, S.indptr, np.int64(n), np.int32(most), core, marks))
     state = k.stepwise("cores", n + S.nnz, (control, S.indptr, S.indices, np.int64(n), core, marks), control)()
-    facts(kernel="cores", passes=int(state[1]))
+    details(kernel="cores", passes=int(state[1]))
     return core.astype(np.int64)
 
 
 @pagerank.implement(CSR, "cuda")
-def _pagerank(A: CSR, v: Any, alpha: float, enough: float, max_iter: int) -> Array | Unsuited | None:
+def _pagerank(A: CSR, v: Any, alpha: float, enough: float, max_iter: int) -> Array | Declined | None:
     if why := kernels.too_large(A):
         return why
     cp, n = cupy(), A.nrows
@@ -81,12 +81,12 @@ def _pagerank(A: CSR, v: Any, alpha: float, enough: float, max_iter: int) -> Arr
     shared = share, leaving, jump, k.index(every), x, x * share, cp.empty(n)
     arguments = (control, columns.indptr, columns.indices, *weights, *rule, *shared, pieces, count, sums, seen)
     state = k.stepwise("pagerank", n + A.nnz, arguments, control, max_iter)()
-    facts(kernel="pagerank", rounds=int(state[1]))
+    details(kernel="pagerank", rounds=int(state[1]))
     return x if state[0] >> np.uint64(32) else None
 
 
 @betweenness_centrality.implement(CSR, "cuda")
-def _betweenness(A: CSR, sources: list[int], weighted: bool, endpoints: bool) -> Array | Unsuited:
+def _betweenness(A: CSR, sources: list[int], weighted: bool, endpoints: bool) -> Array | Declined:
     if why := kernels.too_large(A):
         return why
     cp, n = cupy(), A.nrows
@@ -129,4 +129,4 @@ def add_through(k: kernels.Kernels, edges: Any, d: Array, rounds: Any, ends: boo
     made = waiting, order, begins, paths, through
     state = k.stepwise("betweenness", d.size, (control, *edges[0], *edges[1], *sizes, d, rounds, *made), control)()
     k.plain("add_through", n, (*sizes, d, through, MinPlus.unit(d.dtype), np.bool_(ends), total))
-    facts(kernel="betweenness", steps=int(state[1]))
+    details(kernel="betweenness", steps=int(state[1]))

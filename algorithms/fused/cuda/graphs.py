@@ -29,8 +29,8 @@ from semiring.algebra.ops import BinaryOp, find_op
 from semiring.cuda import compile, statistics
 from semiring.cuda.merging import merge_head
 from semiring.cuda.steps import MERGE, RADIX, SCAN, step_text
-from semiring.verbs.explanation import explained, facts
-from semiring.verbs.registry import Unsuited
+from semiring.verbs.explanation import details, explained
+from semiring.verbs.registry import Declined
 
 from . import kernels
 from .layouts import BY_RULE, GIANT_SAMPLE, PULL, ForestControl, ForestEdge, SearchControl, StrongControl
@@ -102,7 +102,7 @@ def turning(A: CSR) -> list[compile.Unit]:
 @bfs.implement(CSR, "cuda")
 def searched(
     A: CSR, source: int, outside: Array | None, how: Direction, deepest: int | None, return_parents: bool
-) -> tuple[Array, Array | None] | Unsuited:
+) -> tuple[Array, Array | None] | Declined:
     if why := kernels.too_large(A):
         return why
     level, columns = None, None
@@ -124,14 +124,14 @@ def searched(
         k.plain("start_search", A.nrows, (s.control, np.int64(A.nrows), np.int64(A.nnz), mask, np.int64(source), level))
         state = s.launch(MOST_LEVELS if hops_serve else None)()
         told = SearchControl.read(state, "steps", "pulls", "unexplored")
-        facts(kernel="search", levels=told["steps"], pulled=told["pulls"], alpha=how.alpha, beta=how.beta)
+        details(kernel="search", levels=told["steps"], pulled=told["pulls"], alpha=how.alpha, beta=how.beta)
         if columns is None:
-            facts(**crossed(A, A.nnz - told["unexplored"], A.indices))
+            details(**crossed(A, A.nnz - told["unexplored"], A.indices))
         if hops_serve and not state[0] >> np.uint64(32):
             level = levels_by_hops(A, source, turns=True)
         if outside is not None:
             cupy().maximum(level, -1, out=level)
-    facts(direction=how.choice, columns="are not used" if columns is None else "are kept with the matrix")
+    details(direction=how.choice, columns="are not used" if columns is None else "are kept with the matrix")
     return level, as_vertices(parents(A, columns, level)) if return_parents else None
 
 
@@ -187,7 +187,7 @@ def parents(A: CSR, columns: Rows | None, level: Array) -> Array:
 
 
 @bfs_order.implement(CSR, "cuda")
-def _bfs_order(A: CSR, source: int, both_ways: bool) -> tuple[Array, Array] | Unsuited:
+def _bfs_order(A: CSR, source: int, both_ways: bool) -> tuple[Array, Array] | Declined:
     from .bfs_order import queued
 
     return queued(A, source, both_ways)
@@ -197,15 +197,15 @@ def _bfs_order(A: CSR, source: int, both_ways: bool) -> tuple[Array, Array] | Un
 
 
 @scc.implement(CSR, "cuda")
-def strong_components_of(A: CSR, weak: bool) -> Array | Unsuited:
+def strong_components_of(A: CSR, weak: bool) -> Array | Declined:
     if not weak and (why := kernels.too_large(A)):
         return why
     begin_components(A, weak)
     symmetric = both_ways(A, reads=not weak)
     if weak or symmetric:
-        facts(method="hooking", symmetric=symmetric)
+        details(method="hooking", symmetric=symmetric)
         if beyond(A):
-            facts(**crossed(A, A.nnz, A.indices) | {"plan": "one pass"})
+            details(**crossed(A, A.nnz, A.indices) | {"plan": "one pass"})
         return as_vertices(connected(A, symmetric))
     label = None
     if rows_alone(A):
@@ -275,10 +275,10 @@ def strong(A: CSR) -> Array:
         state = rest()
     if ends is not None:
         told = [SearchControl.read(end, "steps", "pulls") for end in ends]
-        facts(levels=[each["steps"] for each in told], pulled=[each["pulls"] for each in told])
+        details(levels=[each["steps"] for each in told], pulled=[each["pulls"] for each in told])
     known = StrongControl.read(state, "passes", "trims", "rounds", "left_to_colour")
-    facts(method="trim, two searches, colours", passes_of_colours=known["passes"], trims=known["trims"])
-    facts(rounds_of_colours=known["rounds"], vertices_coloured=known["left_to_colour"])
+    details(method="trim, two searches, colours", passes_of_colours=known["passes"], trims=known["trims"])
+    details(rounds_of_colours=known["rounds"], vertices_coloured=known["left_to_colour"])
     return label
 
 
@@ -321,14 +321,14 @@ def strong_by_rows(A: CSR) -> Array | None:
     label = cp.full(n, smallest, index_type)
     told = {"method": "two searches by rows, and the rest in memory", "passes": passes, "left": int(rest.size)}
     if rest.size == 0:
-        facts(**crossed(A, edges, A.indices) | told)
+        details(**crossed(A, edges, A.indices) | told)
         return label
     least = int(lengths[rest].sum(dtype=np.int64))
     if least > MOST_LEFT * A.nnz:
         return None
     within = part_among(A, rest, ~leads)
     label[rest] = rest[strong(within)] if within.nnz else rest
-    facts(**crossed(A, edges + least, A.indices) | told)
+    details(**crossed(A, edges + least, A.indices) | told)
     return label
 
 
@@ -370,24 +370,24 @@ def unpacked(A: Any, fmt: type) -> dict[str, int]:
 
 @boruvka.implement(CSR, "cuda")
 @boruvka.implement(CompressedCSR, "cuda", needs=unpacked)
-def forest_of(A: Any, symmetrize: bool, with_labels: bool) -> tuple[COO, Array | None] | Unsuited:
+def forest_of(A: Any, symmetrize: bool, with_labels: bool) -> tuple[COO, Array | None] | Declined:
     if A.major == 1:
-        return Unsuited("its columns lie together, and rows are asked for first")
+        return Declined("its columns lie together, and rows are asked for first")
     if A.nnz == 0:
-        return Unsuited("there is nothing to do")
+        return Declined("there is nothing to do")
     if not (kernels.too_large(A) or beyond(A)) and has_room(A, *ROOM[A.keeps(SYMMETRIC, False)], may_fail=True):
         with suppress(MemoryError):
             return forest_in_memory(A, symmetrize, with_labels)
     grown = forest_in_one_pass(A, symmetrize, with_labels)
-    return grown if isinstance(grown, Unsuited) else (grown[0], None if grown[1] is None else as_vertices(grown[1]))
+    return grown if isinstance(grown, Declined) else (grown[0], None if grown[1] is None else as_vertices(grown[1]))
 
 
-def forest_in_memory(A: Any, symmetrize: bool, with_labels: bool) -> tuple[COO, Array | None] | Unsuited:
+def forest_in_memory(A: Any, symmetrize: bool, with_labels: bool) -> tuple[COO, Array | None] | Declined:
     """The forest of what is on the device as a whole, as is what it takes."""
     begin_forest(A, symmetrize)
     if not symmetric(A):
         if not symmetrize:
-            return Unsuited("an edge has no reverse of the same weight")
+            return Declined("an edge has no reverse of the same weight")
         A = symmetrized(A)
     cp = cupy()
     n, index_type, packed = A.nrows, A.indptr.dtype, isinstance(A, CompressedCSR)
@@ -408,7 +408,7 @@ def forest_in_memory(A: Any, symmetrize: bool, with_labels: bool) -> tuple[COO, 
     k.persistent("forest_packed" if packed else "forest", n + A.nnz, arguments)
     state = control.get()
     edges = int(state[ForestControl.word("chosen")])
-    facts(**ForestControl.read(state, "rounds", "listed", "light"))
+    details(**ForestControl.read(state, "rounds", "listed", "light"))
     values = taken[:edges].view(A.dtype) if A.dtype.itemsize == 4 else A.values[places[:edges]]
     F = COO.trusted(starts[:edges], ends[:edges], values, A.shape, 0)
     return F, as_vertices(tree) if with_labels else None

@@ -24,7 +24,7 @@ from semiring import Semiring
 from semiring.algebra.codegen import Index, IndexTypes, counting, index_text, prelude, types_of
 from semiring.algebra.semirings import Law
 from semiring.cuda import compile
-from semiring.verbs.registry import Unsuited
+from semiring.verbs.registry import Declined
 
 from . import layouts
 
@@ -244,11 +244,11 @@ class Kernels:
         return self._known[key]
 
 
-def too_large(A: Any) -> Unsuited | None:
+def too_large(A: Any) -> Declined | None:
     """The refusal of a matrix whose edges kernels cannot count; None for any other."""
     if A.nnz <= MOST_ENTRIES and A.nrows <= MOST_ENTRIES // 2:
         return None
-    return Unsuited(f"it counts edges in 32 bits, and there are {A.nnz:,}")
+    return Declined(f"it counts edges in 32 bits, and there are {A.nnz:,}")
 
 
 @kept_by_place(512)

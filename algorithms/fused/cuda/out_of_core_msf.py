@@ -18,8 +18,8 @@ from formats.matrix.facts import SYMMETRIC, Fact
 from formats.places import place_of
 from formats.progress import Bar
 from formats.storage.orientation import known_symmetric
-from semiring.verbs.explanation import facts
-from semiring.verbs.registry import Unsuited
+from semiring.verbs.explanation import details
+from semiring.verbs.registry import Declined
 
 from . import kernels
 from .layouts import ALL_ENTRIES, UPPER, Edge, StreamControl
@@ -308,19 +308,19 @@ class Stream:
 
 def forest_in_one_pass(
     A: CSR | CompressedCSR, symmetrize: bool, with_labels: bool
-) -> tuple[COO, Array | None] | Unsuited:
+) -> tuple[COO, Array | None] | Declined:
     """`boruvka` of A, whose entries are read once, in parts for whose edges there is room."""
     if max(A.shape) >= 2**31:
-        return Unsuited(f"it packs two vertices in 64 bits, and there are {A.nrows:,}")
+        return Declined(f"it packs two vertices in 64 bits, and there are {A.nrows:,}")
     both_ways = known_symmetric(A)
     balanced = not both_ways and not symmetrize
     run = Stream(A)
     run.read(UPPER if both_ways else ALL_ENTRIES, balanced)
     state = run.control.get()
-    facts(plan="one pass", edges=A.nnz, spans=run.spans, **StreamControl.read(state, "rounds"), listed=run.listed)
+    details(plan="one pass", edges=A.nnz, spans=run.spans, **StreamControl.read(state, "rounds"), listed=run.listed)
     if balanced:
         if state[BALANCE : BALANCE + 2].any():
-            return Unsuited("an edge has no reverse of the same weight")
+            return Declined("an edge has no reverse of the same weight")
         A.keep(SYMMETRIC, lambda: True, False)
     run.offers.clear()
     tree = run.join() if with_labels else None

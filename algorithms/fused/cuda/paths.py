@@ -23,8 +23,8 @@ from semiring.algebra.codegen import Index, types_of
 from semiring.cuda import compile, statistics
 from semiring.statistics import mean
 from semiring.vectors import as_bound, at_the_end, longest_row
-from semiring.verbs.explanation import explained, facts
-from semiring.verbs.registry import Unsuited
+from semiring.verbs.explanation import details, explained
+from semiring.verbs.registry import Declined
 
 from . import cycles, kernels, pruned_pull
 from .essential import SKEWED, edges_for
@@ -124,7 +124,7 @@ def by_buckets(A: CSR, source: int, s: Semiring, until: Until, *, delta: Any = N
         sorted_by_weight = pruned_pull.sorted_in_edges(A)
         if sorted_by_weight is not None:
             return pruned_pull.pulled(A, sorted_by_weight, functools.partial(Stepped, source=source), Stepped)
-        facts(plan=FRONTIER)
+        details(plan=FRONTIER)
     return solve(A, source, s, until, buckets(A, delta))
 
 
@@ -225,11 +225,11 @@ def solve(A: CSR, source: int, s: Semiring, until: Until, how: Schedule, gains: 
             run.go_on(min(2 * run.steps, most))
     d, state = run.d, run.known()
     if not run.done:
-        return Unsuited(f"after {run.steps} steps something still changed")
+        return Declined(f"after {run.steps} steps something still changed")
     if not gains:
         return d if state["saturated"] else Exact(d)
     if at_the_end(reduce(d, s.add), s):
-        return Unsuited("a distance is at the end of the range, as it would be after a cycle")
+        return Declined("a distance is at the end of the range, as it would be after a cycle")
     return d
 
 
@@ -330,7 +330,7 @@ class Run:
         known = Control.read(self.state, *STATE) | {"done": int(self.done)}
         known["crowded"] |= len(self.ran) > 1
         if explained():
-            facts(
+            details(
                 kernel=", then ".join(self.ran if len(self.ran) < 4 else [*self.ran[:2], "in turns"]),
                 schedule=how.name,
                 delta=how.width,
@@ -453,7 +453,7 @@ def _nearest_tree(A: CSR, d: Array, source: int, s: Semiring) -> Any:
     from .nearest import parents
 
     if s != MinPlus or A.dtype == np.int64 or not narrow(A) or d.dtype != A.dtype:
-        return Unsuited("only MinPlus of int32 and floats is written for this, with vertices in 32 bits")
+        return Declined("only MinPlus of int32 and floats is written for this, with vertices in 32 bits")
     parent, waiting = parents(A, d, source)
     if bool(waiting.any()):
         settle_by_hops(A, d, source, s, parent)

@@ -14,7 +14,7 @@ from formats.arrays import cupy
 from formats.matrix.facts import Fact
 from semiring import MinPlus, Semiring
 from semiring.algebra.codegen import types_of
-from semiring.verbs.explanation import facts
+from semiring.verbs.explanation import details
 
 from . import kernels
 from .layouts import PullControl
@@ -166,7 +166,7 @@ def pulled(A: CSR, P: Sorted, start: Any, bounded: Any) -> Any:
         run.rest()
         run = bounded(A, run.d)
         run.go_on()
-        facts(plan=FRONTIER, predicted=predicted, edges=run.edges, edges_on_the_device=edges)
+        details(plan=FRONTIER, predicted=predicted, edges=run.edges, edges_on_the_device=edges)
         return run.d if saturated else run.answer()
     turns = 0
     while state[FOUND]:
@@ -180,7 +180,7 @@ def pulled(A: CSR, P: Sorted, start: Any, bounded: Any) -> Any:
     crossed = 8 * int(state[READ]) + first.edges * crossing // A.nnz
     run.known()
     counted = {"readers": readers, "pulled": int(state[READ]), "listed": int(state[FOUND]), "turns": turns}
-    facts(plan=ONE_PULL, predicted=predicted, crossed=crossed, edges=int(state[READ]) + first.edges, **counted)
+    details(plan=ONE_PULL, predicted=predicted, crossed=crossed, edges=int(state[READ]) + first.edges, **counted)
     if first.saturated or run.saturated or state[SATURATED] or not within_range(run.d, P.heaviest):
         return run.d
     return Exact(run.d)

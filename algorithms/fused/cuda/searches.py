@@ -15,8 +15,8 @@ from formats.matrix.facts import Fact
 from formats.storage.orientation import has_columns
 from semiring import MinPlus
 from semiring.algebra.codegen import types_of
-from semiring.verbs.explanation import facts
-from semiring.verbs.registry import Unsuited
+from semiring.verbs.explanation import details
+from semiring.verbs.registry import Declined
 
 from . import kernels
 from .batches import begin_copies, copies_need, in_copies, run_copies
@@ -71,7 +71,7 @@ def _searches(
     how: Direction,
     deepest: int | None,
     return_parents: bool,
-) -> Unsuited | None:
+) -> Declined | None:
     if why := kernels.too_large(A):
         return why
     level, parent = rows
@@ -111,7 +111,7 @@ def search(A: CSR, sources: list[int], level: Array, outside: Array | None, how:
     own = kernels.NULL if outside is None else outside, words, lists, np.int64(capacity), level
     state = k.stepwise("searches", n + A.nnz, (control, *rows_of(A), *turned, *sizes, *own, *rule), control)()
     told = SearchesControl.read(state, "steps", "pulls")
-    facts(kernel="searches", levels=told["steps"], pulled=told["pulls"])
+    details(kernel="searches", levels=told["steps"], pulled=told["pulls"])
     return told["steps"]
 
 

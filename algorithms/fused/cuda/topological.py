@@ -16,7 +16,7 @@ from formats.arrays import DeviceArray as Array
 from formats.arrays import cupy
 from formats.storage.orientation import known_symmetric
 from semiring.algebra.codegen import types_of
-from semiring.verbs.explanation import facts
+from semiring.verbs.explanation import details
 
 from . import kernels
 from .layouts import TopologicalControl
@@ -41,7 +41,7 @@ def numbered(A: CSR, component: Array, k: int) -> Array:
     of.persistent("topological_levels", A.nrows + A.nnz, given)
     state = control.get()
     told = TopologicalControl.read(state, "rounds", "listed")
-    facts(kernel="topological_levels", rounds=told["rounds"], edges_between=told["listed"])
+    details(kernel="topological_levels", rounds=told["rounds"], edges_between=told["listed"])
     if not state[0] >> np.uint64(32):
         u, v = ends[:, : told["listed"]]
         return on_host(u, v, ids)

@@ -18,7 +18,7 @@ from algorithms.shared.traversal import Direction
 from formats.parts.partitioned import Partitioned
 from semiring import Semiring
 from semiring.vectors import fill
-from semiring.verbs.registry import Unsuited
+from semiring.verbs.registry import Declined
 
 AT_ONCE = 512
 """Sources that several GPUs, or processes, divide among them at a time."""
@@ -63,7 +63,7 @@ def _levels(
     target: int | None = None,
 ) -> Any:
     if outside is not None:
-        return Unsuited("a mask takes vertices out, which each step looks at")
+        return Declined("a mask takes vertices out, which each step looks at")
     from .near_far import levels
 
     return levels(A, source, how, deepest, return_parents, target)
@@ -74,7 +74,7 @@ def _levels_on_gpus(
     A: Partitioned, source: int, outside: Any, how: Direction, deepest: int | None, return_parents: bool
 ) -> Any:
     if outside is not None:
-        return Unsuited("a mask takes vertices out, which each step looks at")
+        return Declined("a mask takes vertices out, which each step looks at")
     from .levels_on_gpus import levels
 
     return levels(A, source, how, deepest, return_parents)
@@ -115,7 +115,7 @@ def _many_levels(
     return_parents: bool,
 ) -> Any:
     if outside is not None:
-        return Unsuited("a mask takes vertices out, which each step looks at")
+        return Declined("a mask takes vertices out, which each step looks at")
     if not A.place.on_host:
         from .many_sources import levels_by_one
 

@@ -25,7 +25,7 @@ from formats.copies import to_peer
 from formats.matrix.facts import Fact
 from formats.parts.partitioned import LENGTHS, WORD, Partitioned, assembled
 from formats.storage.compressed import index_types, spread
-from semiring.verbs.explanation import facts
+from semiring.verbs.explanation import details
 
 from .gpus import Member, Team, team_of
 
@@ -89,7 +89,7 @@ def deal_of(A: Partitioned, team: Team) -> Deal | None:
 
     deal = A.keep(DEAL, find)
     if deal is not None:
-        facts(strips="dealt in groups of vertices, in a second matrix")
+        details(strips="dealt in groups of vertices, in a second matrix")
     return deal
 
 

@@ -28,7 +28,7 @@ from formats.parts.partitioned import Partitioned
 from formats.storage.compressed import index_types
 from formats.storage.orientation import compressed, is_symmetric
 from semiring.cpu.kernels import compiled
-from semiring.verbs.explanation import facts
+from semiring.verbs.explanation import details
 
 from ..cpu.components import flatten, join
 from ..cpu.forest import Trees, best_of_each, side_of, stored
@@ -74,7 +74,7 @@ def forest(A: Partitioned, symmetrize: bool, with_labels: bool) -> Any:
 
 
 def components(A: Partitioned, weak: bool) -> Any:
-    """The smallest vertex of each one's component; `Unsuited` where they are many small ones along edges of one way."""
+    """The smallest vertex of each one's component; `Declined` where they are many small ones along edges of one way."""
     A = compressed(A, 0)
     if (whole := alone_on_host(A)) is not None:
         with A.group.guarded("components"):
@@ -115,7 +115,7 @@ def grown_together(A: Partitioned, with_labels: bool) -> tuple[COO, Any]:
             trees.join(edges)
         if edges is None or not edges.all:
             trees.grow([side])
-        facts(method="union-find, by processes", rounds=trees.rounds, sorted=edges.weights.size if edges else 0)
+        details(method="union-find, by processes", rounds=trees.rounds, sorted=edges.weights.size if edges else 0)
         u, v, w = trees.edges()
         if A.dtype.kind == "f" and (at := np.flatnonzero(w == 0)).size:
             w[at] = np.min(group.everyone("forest, zeros", stored(side, u[at], v[at])), axis=0)

@@ -20,8 +20,8 @@ from formats.parts.partitioned import Partitioned
 from formats.storage.orientation import compressed, is_symmetric, known_symmetric
 from semiring.algebra.codegen import types_of
 from semiring.parts.products import padded
-from semiring.verbs.explanation import facts
-from semiring.verbs.registry import Unsuited
+from semiring.verbs.explanation import details
+from semiring.verbs.registry import Declined
 
 from ..cuda import graphs as one_gpu
 from ..cuda import kernels
@@ -46,21 +46,21 @@ def forest(A: Partitioned, symmetrize: bool, with_labels: bool) -> Any:
     """(the forest's edges, the smallest vertex of each one's tree), on the first GPU."""
     rows: Any = compressed(A, 0)
     team = team_of(rows)
-    if isinstance(team, Unsuited):
+    if isinstance(team, Declined):
         return team
     if max(A.shape) >= 2**31 or len({member.rows.indptr.dtype for member in team.members}) > 1:
-        return Unsuited("it packs two vertices in 64 bits, and indices of one type on all GPUs")
+        return Declined("it packs two vertices in 64 bits, and indices of one type on all GPUs")
     if (whole := alone(rows, team)) is not None:
         with team.home.scope():
             return one_gpu.forest_of(whole, symmetrize, with_labels)
     if not symmetrize and not is_symmetric(rows):
-        return Unsuited("an edge has no reverse of the same weight")
+        return Declined("an edge has no reverse of the same weight")
     which, cap = EVERY_OTHER if known_symmetric(rows) else ALL_ENTRIES, light_weight(rows, team)
     if which == EVERY_OTHER and (kinds := together_kinds(rows, team)):
         return together(rows, team, kinds, cap, with_labels)
     first = in_one(rows, team, which) if cap is None else light_first(rows, team, which, cap)
     with team.home.scope():
-        facts(gpus=team.count, listed=first.listed)
+        details(gpus=team.count, listed=first.listed)
         tree = as_vertices(first.join()) if with_labels else None
         return COO.trusted(*first.edges(), A.shape, 0), tree
 
@@ -111,9 +111,9 @@ def together(A: Partitioned, team: Team, kinds: list[Kind], cap: Any, with_label
     states = team.run("strips_forest", ks, arguments, list(controls), 1)
     del made
     state = StripForest.read(states[0], "rounds", "light")
-    facts(method="forests of strips, joined by all", gpus=team.count, **state)
+    details(method="forests of strips, joined by all", gpus=team.count, **state)
     listed, chosen = StripForest.word("listed"), StripForest.word("chosen")
-    facts(listed=sum(int(each[listed]) for each in states))
+    details(listed=sum(int(each[listed]) for each in states))
     found = [[x[: int(each[chosen])] for x in arrays[-3:]] for arrays, each in zip(own, states, strict=True)]
     parts = zip(zip(*found, strict=True), own[0][-3:], strict=True)
     rows_found, ends, values = (team.whole("forest", list(each), into) for each, into in parts)
@@ -133,7 +133,7 @@ def in_one(A: Partitioned, team: Team, which: int) -> Stream:
     runs = team.at_once(local)
     with team.home.scope():
         runs[0].join_lists(lists_of_all(A, [run.edge_list() for run in runs]))
-    facts(method="forests of strips, joined")
+    details(method="forests of strips, joined")
     return runs[0]
 
 
@@ -160,7 +160,7 @@ def light_first(A: Partitioned, team: Team, which: int, cap: Any) -> Stream:
     others = lists_of_all(A, [run.edge_list(kept) for run, kept in found])
     with team.home.scope():
         first.join_lists([first.edge_list(0, kept), *others], kept)
-    facts(method="light edges first, heavier ones between their trees", light=kept)
+    details(method="light edges first, heavier ones between their trees", light=kept)
     return first
 
 
@@ -216,7 +216,7 @@ def components(A: Partitioned, weak: bool) -> Any:
     """
     rows: Any = compressed(A, 0)
     team = team_of(rows)
-    if isinstance(team, Unsuited):
+    if isinstance(team, Declined):
         return team
     one_way = not weak and not is_symmetric(A, pattern=True)
     if (whole := alone(rows, team, one_way)) is not None:
@@ -239,7 +239,7 @@ def components(A: Partitioned, weak: bool) -> Any:
             sizes = np.int64(0), np.int64(n), label
             k.plain("link_between", 2 * n, (ends, edges, k.index(n), k.index(n), *sizes))
         k.plain("flatten", n, (np.int64(n), label))
-    facts(method="components of strips, joined", gpus=team.count)
+    details(method="components of strips, joined", gpus=team.count)
     return as_vertices(label)
 
 

@@ -25,7 +25,7 @@ from formats.places import Place
 from formats.resident import uninterrupted
 from formats.storage.orientation import compressed
 from formats.system import machine
-from semiring.verbs.registry import Unsuited
+from semiring.verbs.registry import Declined
 
 from ..cuda import kernels
 from ..cuda.layouts import MOST_GPUS, Meetings
@@ -277,21 +277,21 @@ def rows_with_entries(A: CSR) -> Any:
     return A.keep(WITH_ENTRIES, found)
 
 
-TEAM: Fact[Team | Unsuited] = Fact("the GPUs of the parts")
+TEAM: Fact[Team | Declined] = Fact("the GPUs of the parts")
 
 
-def team_of(A: Partitioned) -> Team | Unsuited:
-    """The GPUs of a matrix by rows, found once; `Unsuited` where they cannot work together."""
+def team_of(A: Partitioned) -> Team | Declined:
+    """The GPUs of a matrix by rows, found once; `Declined` where they cannot work together."""
     if isinstance(known := A.known(TEAM), Team) and known.broken:
         A.take(TEAM)
 
-    def find() -> Team | Unsuited:
+    def find() -> Team | Declined:
         why = [each for each in A.of_each(why_not(A)) if each]
         if not why and A.group.size > 1:
             about = A.of_each((machine(), bus_of(A.place)))
             if len({node for node, _ in about}) > 1 or len({*about}) < len(about):
                 why = ["the GPUs are on several machines, or processes share one"]
-        return Unsuited(why[0]) if why else Team(A)
+        return Declined(why[0]) if why else Team(A)
 
     return A.keep(TEAM, find)
 

@@ -12,8 +12,8 @@ from formats.arrays import brought, cupy
 from formats.parts.partitioned import Partitioned
 from formats.storage.orientation import by_columns, compressed
 from semiring.algebra.codegen import types_of
-from semiring.verbs.explanation import facts
-from semiring.verbs.registry import Unsuited
+from semiring.verbs.explanation import details
+from semiring.verbs.registry import Declined
 
 from ..cuda import kernels
 from ..cuda.graphs import CHOICES, rows_of, searched
@@ -30,7 +30,7 @@ def levels(A: Partitioned, source: int, how: Direction, deepest: int | None, ret
     """(n,) levels on the first GPU, -1 where the source does not lead, and parents or None."""
     rows: Any = compressed(A, 0)
     team = team_of(rows)
-    if isinstance(team, Unsuited):
+    if isinstance(team, Declined):
         return team
     if (whole := alone(rows, team)) is not None:
         with team.home.scope():
@@ -38,7 +38,7 @@ def levels(A: Partitioned, source: int, how: Direction, deepest: int | None, ret
     how, n = how.for_matrix(rows), rows.nrows
     pulls = how.choice != "push" or return_parents
     columns = team_of(by_columns(rows).T) if pulls else None  # type: ignore[arg-type]
-    if isinstance(columns, Unsuited):
+    if isinstance(columns, Declined):
         return columns
     words = -(-n // 32)
 
@@ -75,8 +75,8 @@ def levels(A: Partitioned, source: int, how: Direction, deepest: int | None, ret
         states = run("strips_deeper", MOST_STEPS)
     told = [StripSearch.read(state, "steps", "pulls", "looked_at") for state in states]
     pushed = [each["looked_at"] for each in told]
-    facts(kernel="strips_search", gpus=team.count, direction=how.choice, edges=sum(pushed), busiest=max(pushed))
-    facts(levels=told[0]["steps"], pulled=told[0]["pulls"])
+    details(kernel="strips_search", gpus=team.count, direction=how.choice, edges=sum(pushed), busiest=max(pushed))
+    details(levels=told[0]["steps"], pulled=told[0]["pulls"])
     level = widened(team, ks[0], found) if found[0].dtype == np.int8 else team.whole("levels, whole", found)
     with team.home.scope():
         return level, as_vertices(parents(team, columns, level)) if columns is not None and return_parents else None

@@ -26,8 +26,8 @@ from formats.places import Place
 from formats.storage.orientation import compressed
 from semiring import Semiring
 from semiring.vectors import fill, longest_row
-from semiring.verbs.explanation import facts
-from semiring.verbs.registry import Unsuited
+from semiring.verbs.explanation import details
+from semiring.verbs.registry import Declined
 
 from ..cuda.paths import DEEP_DEGREE, DEEP_WIDEST
 from .checkpoint import saves
@@ -50,12 +50,12 @@ def solved(A: Partitioned, sources: list[int], rows: Any, solve: Solve) -> Any:
     A GPU other than the first one fills rows of its own, which are brought.
     """
     team = None if A.place.on_host else team_of(compressed(A, 0))
-    if isinstance(team, Unsuited):
+    if isinstance(team, Declined):
         return team
     places = [A.place] if team is None else [member.place for member in team.members]
     copies = copies_of(A, places)
     if copies is None:
-        return Unsuited("there is no room for all of the matrix beside a strip")
+        return Declined("there is no room for all of the matrix beside a strip")
     count = A.group.size if team is None else team.count
     bounds = [len(sources) * k // count for k in range(count + 1)]
     shares = [slice(start, stop) for start, stop in zip(bounds[:-1], bounds[1:], strict=True)]
@@ -84,7 +84,7 @@ def solved(A: Partitioned, sources: list[int], rows: Any, solve: Solve) -> Any:
     for row, found in zip(rows, zip(*mine, strict=True), strict=True):
         if row is not None:
             put_together(A, row, found, shares)
-    facts(copies=count, sources=len(sources))
+    details(copies=count, sources=len(sources))
     return None
 
 
@@ -100,16 +100,16 @@ def raise_first(A: Partitioned, refusal: Exception | None) -> None:
 def levels_by_one(A: Partitioned, sources: list[int], rows: Any, *how: Any) -> Any:
     """Fill rows of levels, and of parents, by one GPU: what others find would take longer over the link."""
     team = team_of(compressed(A, 0))
-    if isinstance(team, Unsuited):
+    if isinstance(team, Declined):
         return team
     if (copies := copies_of(A, [team.home])) is None:
-        return Unsuited("there is no room for all of the matrix beside a strip")
+        return Declined("there is no room for all of the matrix beside a strip")
     with team.home.scope():
         for block in bfs.batch.blocks(copies[0], sources, rows, None, *how):
-            if isinstance(block.answer, Unsuited):
+            if isinstance(block.answer, Declined):
                 [source] = block.sources
-                fill(block.rows, bfs.solve(copies[0], source, None, *how))
-    facts(copies=1, sources=len(sources))
+                fill(block.rows, bfs.run(copies[0], source, None, *how))
+    details(copies=1, sources=len(sources))
     return None
 
 
@@ -157,7 +157,7 @@ def alone(A: Partitioned, team: Team, always: bool = False) -> CSR | None:
     short = A.nnz <= DEEP_DEGREE * A.nrows and longest_row(A) <= DEEP_WIDEST
     if not (always or A.nnz < SMALL or short) or (copies := copies_of(A, [team.home])) is None:
         return None
-    facts(method="by one GPU, which has made itself the whole matrix")
+    details(method="by one GPU, which has made itself the whole matrix")
     return copies[0]
 
 
@@ -173,9 +173,9 @@ def alone_on_host(A: Partitioned, always: bool = False) -> CSR | None:
     if (copies := copies_of(A, [A.place])) is None:
         return None
     if several:
-        facts(method="by each process alone, which has made itself the whole matrix", processes=A.group.size)
+        details(method="by each process alone, which has made itself the whole matrix", processes=A.group.size)
     else:
-        facts(method="by one process, which has put its strips together")
+        details(method="by one process, which has put its strips together")
     return copies[0]
 
 

@@ -19,7 +19,7 @@ from semiring import MONOIDS, OPERATORS, MinFirst, MinPlus, Semiring
 from semiring.parts.exchange import combined
 from semiring.statistics import mean
 from semiring.vectors import all_vertices, as_bound
-from semiring.verbs.registry import Unsuited
+from semiring.verbs.registry import Declined
 
 from ..cpu.near_far import MEANS, MEANS_BY_DEGREE, SKEWED, WORST, fits, full_values, worst_weight
 from ..cpu.trees import loops, parents
@@ -32,14 +32,14 @@ HOPS: Fact[Partitioned] = Fact("the matrix with a length of 1 for each edge")
 
 
 def distances(A: Partitioned, source: int, s: Semiring, until: Until, delta: Any) -> Any:
-    """Distances from `source`; `Unsuited` where longer paths may be better."""
+    """Distances from `source`; `Declined` where longer paths may be better."""
     rows: Any = compressed(A, 0)
     gains = gains_by_length(A, s)
     if (whole := alone_on_host(rows, always=gains)) is not None:
         with A.group.guarded("paths"):
             return by_one(whole, source, s, until, delta, gains)
     if gains:
-        return Unsuited("longer paths may be better, and there is no room for all of the matrix beside a strip")
+        return Declined("longer paths may be better, and there is no room for all of the matrix beside a strip")
     if s.mul != OPERATORS["plus"]:
         return Search(rows, source, s, until, None).run()
     step = suitable_step(rows, s) if delta is None else bucket_width(rows, delta)
@@ -58,13 +58,13 @@ def by_one(A: CSR, source: int, s: Semiring, until: Until, delta: Any, gains: bo
 
 
 def tree(A: Partitioned, d: Any, source: int, s: Semiring) -> Any:
-    """Parents from the distances, where each vertex hangs on a nearer one; else `Unsuited`."""
+    """Parents from the distances, where each vertex hangs on a nearer one; else `Declined`."""
     gains = gains_by_length(A, s)
     if (whole := alone_on_host(compressed(A, 0), always=gains)) is not None:
         with A.group.guarded("tree"):
             return parents(whole, d, source, s, nearest=False)
     if gains:
-        return Unsuited("a nearer vertex need not come earlier, so that parents are found in rounds")
+        return Declined("a nearer vertex need not come earlier, so that parents are found in rounds")
     rows: Any = compressed(A, 0)
     with A.group.guarded("tree"):
         own, p = own_rows(rows), np.full(A.nrows, -1, index_dtype(A.nrows))
@@ -78,7 +78,7 @@ def tree(A: Partitioned, d: Any, source: int, s: Semiring) -> Any:
     parent[source] = -1
     alone = differs(d, s.zero(d.dtype)) & (parent < 0)
     if np.count_nonzero(alone) > 1 or not alone[source]:
-        return Unsuited("plateaus of equal distances hang on vertices that are found in rounds")
+        return Declined("plateaus of equal distances hang on vertices that are found in rounds")
     return parent
 
 
@@ -99,7 +99,7 @@ def levels(
     none = d == MinPlus.zero(LEVEL)
     if return_parents:
         parent = tree(hops, d, source, MinPlus)
-        if isinstance(parent, Unsuited):
+        if isinstance(parent, Declined):
             return parent
         parent = np.where(none, -1, parent).astype(all_vertices(A).dtype)
     d[none] = -1

@@ -16,8 +16,8 @@ from semiring.algebra.codegen import types_of
 from semiring.parts.exchange import combined
 from semiring.statistics import magnitude, mean
 from semiring.vectors import at_the_end
-from semiring.verbs.explanation import facts
-from semiring.verbs.registry import Unsuited
+from semiring.verbs.explanation import details
+from semiring.verbs.registry import Declined
 
 from ..cuda import kernels
 from ..cuda import paths as one_gpu
@@ -39,7 +39,7 @@ def distances(A: Partitioned, source: int, s: Semiring, until: Until, delta: Any
     """Distances from `source`, on the first GPU."""
     rows: Any = compressed(A, 0)
     team, gains = team_of(rows), gains_by_length(A, s)
-    if isinstance(team, Unsuited):
+    if isinstance(team, Declined):
         return team
     is_saved = saves() and not gains
     if not is_saved and (whole := alone(rows, team)) is not None:
@@ -61,10 +61,10 @@ def distances(A: Partitioned, source: int, s: Semiring, until: Until, delta: Any
     told = [StripControl.read(state, "edges", "taken", "saturated") for state in states]
     known = StripControl.read(states[0], "steps", "edges", "thresholds", "doublings")
     known["edges"] = sum(each["edges"] for each in told)
-    facts(kernel="strips", gpus=team.count, schedule=how.name, delta=how.width, **known)
-    facts(**StripControl.read(states[0], "busiest"), received=sum(each["taken"] for each in told))
+    details(kernel="strips", gpus=team.count, schedule=how.name, delta=how.width, **known)
+    details(**StripControl.read(states[0], "busiest"), received=sum(each["taken"] for each in told))
     if not done:
-        return Unsuited(f"after {MOST_GAINING} steps something still changed")
+        return Declined(f"after {MOST_GAINING} steps something still changed")
     d = team.whole("paths, whole", [d[member.range] for d, member in zip(run.d, team.members, strict=True)], run.d[0])
     if saved is not None:
         saved.forget()
@@ -72,22 +72,22 @@ def distances(A: Partitioned, source: int, s: Semiring, until: Until, delta: Any
         with team.home.scope():
             d = deal.in_order(d)
     if gains and at_the_end(reduce(d, s.add), s):
-        return Unsuited("a distance is at the end of the range, as it would be after a cycle")
+        return Declined("a distance is at the end of the range, as it would be after a cycle")
     saturated = any(rows.of_each(any(each["saturated"] for each in told)))
     return d if gains or saturated else Exact(d)
 
 
 def tree(A: Partitioned, d: Any, source: int, s: Semiring) -> Any:
-    """Parents from the distances, where each vertex hangs on a nearer one; else `Unsuited`."""
+    """Parents from the distances, where each vertex hangs on a nearer one; else `Declined`."""
     rows: Any = compressed(A, 0)
     team = team_of(rows)
-    if isinstance(team, Unsuited):
+    if isinstance(team, Declined):
         return team
     if (whole := alone(rows, team)) is not None:
         with team.home.scope():
             return one_gpu.tree(whole, d, source, s)
     if gains_by_length(A, s):
-        return Unsuited("a nearer vertex need not come earlier, so that parents are found in rounds")
+        return Declined("a nearer vertex need not come earlier, so that parents are found in rounds")
 
     def offered(member: Member) -> Any:
         of_all, own, index = brought(d, member.place), member.rows, member.rows.indptr.dtype
@@ -110,8 +110,8 @@ def tree(A: Partitioned, d: Any, source: int, s: Semiring) -> Any:
         alone_there = differs(d, s.zero(d.dtype)) & (parent < 0)
         alone_there[source] = False
         if bool(alone_there.any()):
-            return Unsuited("plateaus of equal distances hang on vertices that are found in rounds")
-    facts(gpus=team.count)
+            return Declined("plateaus of equal distances hang on vertices that are found in rounds")
+    details(gpus=team.count)
     return parent
 
 

@@ -29,7 +29,7 @@ from semiring import OPERATORS, Semiring
 from semiring.parts.products import own_strips
 from semiring.vectors import as_bound, product
 from semiring.verbs import steps
-from semiring.verbs.explanation import explained, facts
+from semiring.verbs.explanation import details, explained
 
 from ..cpu.near_far import SHORT, capped, full_values, room_for
 from ..cpu.relaxation import kept, search, sifting
@@ -134,8 +134,8 @@ class Search:
         d = gathered(self.A, "paths, whole", self.d)
         self.saved.forget()
         if explained():
-            facts(schedule="near-far, by processes", processes=self.group.size, delta=self.delta, steps=self.steps)
-            facts(relaxed=int(self.counts[RELAXED]), edges=int(self.counts[EDGES]), busiest=self.busiest)
+            details(schedule="near-far, by processes", processes=self.group.size, delta=self.delta, steps=self.steps)
+            details(relaxed=int(self.counts[RELAXED]), edges=int(self.counts[EDGES]), busiest=self.busiest)
         return d
 
     def stepped(self) -> bool:

@@ -15,8 +15,7 @@ import numpy as np
 from semiring import Semiring
 from semiring.cpu.kernels import compiled
 
-from ..cpu.atomics import prefetched
-from ..cpu.relaxation import AHEAD, ENDLESS, ONE, Kernel, kept, orders, passed_over, plain
+from ..cpu.relaxation import Kernel, orders, plain
 
 FAR, RELAXED, EDGES, BUCKETS, OTHERS = range(5)
 """What a search counts: where far ends, entries relaxed from, edges looked at, buckets, improved vertices of others."""

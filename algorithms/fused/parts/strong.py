@@ -17,15 +17,15 @@ from algorithms.scc import scc
 from formats.arrays import index_dtype
 from formats.parts.partitioned import Partitioned
 from semiring import extract
-from semiring.verbs.explanation import facts
-from semiring.verbs.registry import Unsuited
+from semiring.verbs.explanation import details
+from semiring.verbs.registry import Declined
 
 SHARE = 1 / 4
 """Of the entries, how many may be in the rows of the rest."""
 
 
 def by_hub(A: Partitioned) -> Any:
-    """The smallest vertex of each one's component; `Unsuited` where too much hangs not together with the hub."""
+    """The smallest vertex of each one's component; `Declined` where too much hangs not together with the hub."""
     xp, n, lengths = A.xp, A.nrows, A.lengths(0)
     if A.nnz == 0:
         return xp.arange(n).astype(index_dtype(n))
@@ -33,9 +33,9 @@ def by_hub(A: Partitioned) -> Any:
     inside = (bfs(A, hub) >= 0) & (bfs(A.T, hub) >= 0)
     rest = xp.flatnonzero(~inside)
     if int(lengths[rest].sum()) > SHARE * A.nnz:
-        return Unsuited("searches and trims are products, and a hub's component is not large")
+        return Declined("searches and trims are products, and a hub's component is not large")
     label = xp.full(n, int(inside.argmax()), index_dtype(n))
     if rest.size:
         label[rest] = rest[scc(extract(A.pattern(), rest, rest))]
-    facts(method="two searches from a hub, and the rest by one", rest=int(rest.size))
+    details(method="two searches from a hub, and the rest by one", rest=int(rest.size))
     return label
