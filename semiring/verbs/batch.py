@@ -14,7 +14,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from formats import Matrix
 from formats.progress import Bar
@@ -22,9 +22,6 @@ from formats.progress import Bar
 from ..kernels.interrupts import LONG, interruptible
 from .explanation import details, note_choice, running_as, why_not_fused
 from .registry import Declined, Implementation
-
-if TYPE_CHECKING:
-    from .fusible import Fusible
 
 Rows = tuple[Any, ...]
 """The arrays of an answer, (k, n) each; None for what nobody has asked for."""
@@ -59,9 +56,12 @@ class Block(NamedTuple):
 
 
 class Batch:
-    """The implementations of an algorithm's equations for several sources, by (format, backend)."""
+    """The implementations of an algorithm's equations for several sources, by (format, backend).
 
-    def __init__(self, algorithm: Fusible[..., Any]) -> None:
+    algorithm: the `Fusible`.
+    """
+
+    def __init__(self, algorithm: Any) -> None:
         self.algorithm = algorithm
         self.cells: dict[tuple[type, str], Cell] = {}
 
