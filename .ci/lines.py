@@ -13,14 +13,14 @@ ROOT = Path(__file__).parent.parent
 PACKAGES = "formats", "semiring", "algorithms"
 BUDGETS = {
     "formats": 11_100,
-    "semiring": 17_350,
-    "algorithms": 30_150,
+    "semiring": 17_000,
+    "algorithms": 29_550,
     "algorithms/elimination": 3_900,
-    "algorithms/fused/cpu": 6_000,
-    "algorithms/fused/cuda": 7_550,
-    "algorithms/fused/parts": 2_000,
+    "algorithms/fused/cpu": 5_800,
+    "algorithms/fused/cuda": 7_400,
+    "algorithms/fused/parts": 1_950,
     "bench": 10_050,
-    "tests": 32_250,
+    "tests": 32_350,
     "docs": 3_800,
 }
 

@@ -248,7 +248,6 @@ def test_every_folder_of_code_is_installed() -> None:
 
 SHORTEST = 40
 FEW_LINES = {
-    "algorithms/fused/cpu/elimination.py",  # where older pickles look for classes
     "algorithms/cli/bench.py",  # a file for each command
     "semiring/cpu/loops/segmented.py",  # a file for each format's loops
     "semiring/cuda/packing.py",  # a file for each file of kernels
