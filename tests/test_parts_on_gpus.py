@@ -119,7 +119,7 @@ def test_simulated_gpus_relax_fewer_edges_in_steps_that_begin_narrow(
     width, source = dtype(96), int(A.lengths(0).argmax())
     monkeypatch.setattr(paths_on_gpus, "mean", lambda A, s: float(width) / one_gpu.WIDE_MEANS)
     monkeypatch.setattr(one_gpu, "widens", lambda A: True)
-    monkeypatch.setattr(paths_on_gpus, "facts", told.update)
+    monkeypatch.setattr(paths_on_gpus, "details", told.update)
     relaxed = []
     with simulated(2), launches(every=3):
         P = spread_with_facts(A, 2)

@@ -70,11 +70,12 @@ def test_an_interrupted_reader_leaves_nothing_behind(
     ended = 0
     for seconds in np.geomspace(1e-4, 3e-2, 12):
         try:
-            alarm(float(seconds))
-            reader(path)
+            try:
+                alarm(float(seconds))
+                reader(path)
+            finally:
+                alarm(0.0)  # which a signal may end, too
         except Alarm:
             ended += 1
-        finally:
-            alarm(0.0)
         assert reader(path).equals(expected)
     assert ended > 0
