@@ -16,7 +16,7 @@ from algorithms.fused.cpu.unchecked_csr import DAMAGED, HEAP, settle_each
 from formats import CSR
 from semiring import MinPlus
 
-from .graphs import Rows, both_ways, damaged, rows_as_given, starts_of
+from .graphs import SOON, Rows, both_ways, damaged, rows_as_given, starts_of
 from .places import NONE
 from .trees import as_predecessors, origins
 
@@ -27,11 +27,11 @@ DISTANCES, TREES = 1 << 16, 1 << 23
 """Those that all searches together may look at; of many, distances are sooner found together."""
 
 
-def suits(rows: Rows, searches: int, trees: bool) -> bool:
-    """Are these few searches in a small matrix without negative weights?"""
-    size = rows[0].size + rows[2].size
+def suits(rows: Rows, searches: int, trees: bool, limit: float = math.inf) -> bool:
+    """Are these few searches in a small matrix without negative weights? With a limit, it may be larger."""
+    size, small = rows[0].size + rows[2].size, SMALL if math.isinf(limit) else SOON
     few = 0 < searches * size <= (TREES if trees or searches == 1 else DISTANCES)
-    return few and size <= SMALL and bool(rows[2].min(initial=0) >= 0)  # a NaN is not
+    return few and size <= small and bool(rows[2].min(initial=0) >= 0)  # a NaN is not
 
 
 def paths(
@@ -44,11 +44,11 @@ def paths(
     min_only: bool = False,
 ) -> Any:
     """As `paths.dijkstra`, or None of a large matrix, a negative weight or many starting points."""
-    rows = rows_as_given(G, SMALL, directed)
+    rows = rows_as_given(G, SMALL if math.isinf(limit) else SOON, directed)
     if rows is None or limit < 0:
         return None
     starts, shape = starts_of(rows[0].size - 1, indices)
-    if not suits(rows, min(starts.size, 1) if min_only else starts.size, return_predecessors):
+    if not suits(rows, min(starts.size, 1) if min_only else starts.size, return_predecessors, limit):
         return None
     rows = rows if directed else both_ways(rows)
     return searched(rows, starts, shape, return_predecessors, unweighted, limit, min_only)
