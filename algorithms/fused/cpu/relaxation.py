@@ -47,6 +47,11 @@ HALVINGS = 6
 """Where a target is looked for, Δ is halved so often at first, and doubles with each bucket: to a vertex among the
 nearest 0.1 % of R-MAT 18 a search takes 1.5 ms instead of 8."""
 
+CROWD = 16
+"""Where more than a 16th of the vertices waits in far, a search for a target takes the nearest eighth of them, if that
+is less than Δ: on a uniform graph nearly all vertices lie within one Δ. To a vertex among the nearest 3 % of 200,000
+vertices with 8 edges each a search takes 2.7 ms instead of 27 (one core of an EPYC, 2026-11-28)."""
+
 ENDLESS = -2
 """Where far ends if more has been relaxed than the laws of ⊕ and ⊗ allow."""
 
@@ -344,6 +349,9 @@ def search(
             halvings = HALVINGS - counts[3] if target >= 0 else 0
             width = convert(delta / (1 << halvings)) if halvings > 0 else delta
             top = product(width, best) if stepped else quantile(far[1], counts[0], 8 if target < 0 else 64)
+            if stepped and target >= 0 and counts[0] * CROWD > d.size:
+                near_by = quantile(far[1], counts[0], 8)
+                top = near_by if better_than(near_by, top) else top
             top = best if better_than(top, best) else top
             top = limit if better_than(limit, top) else top
             size, best = sift(top, d, near, far, counts)
