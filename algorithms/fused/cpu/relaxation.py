@@ -282,9 +282,12 @@ def quantiles(semiring: Semiring) -> Kernel:
     better_than, _ = orders(semiring)
 
     @compiled
-    def quantile(distances, count, parts):
-        """A distance that about one of so many parts of a sample of the first `count` is better than."""
-        sample, size = np.empty(64, distances.dtype), min(64, count)
+    def quantile(distances, count, parts, sample):
+        """A distance that about one of so many parts of a sample of the first `count` is better than.
+
+        sample: room for it, of at most 64: an array made here would be Numba's, which loading the kernel would import.
+        """
+        size = min(64, count, sample.size)
         for k in range(size):
             x, i = distances[k * count // size], k
             while i > 0 and better_than(x, sample[i - 1]):
@@ -348,9 +351,9 @@ def search(
                 return 0, limit, top, best
             halvings = HALVINGS - counts[3] if target >= 0 else 0
             width = convert(delta / (1 << halvings)) if halvings > 0 else delta
-            top = product(width, best) if stepped else quantile(far[1], counts[0], 8 if target < 0 else 64)
+            top = product(width, best) if stepped else quantile(far[1], counts[0], 8 if target < 0 else 64, near[1])
             if stepped and target >= 0 and counts[0] * CROWD > d.size:
-                near_by = quantile(far[1], counts[0], 8)
+                near_by = quantile(far[1], counts[0], 8, near[1])
                 top = near_by if better_than(near_by, top) else top
             top = best if better_than(top, best) else top
             top = limit if better_than(limit, top) else top
