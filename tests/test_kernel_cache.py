@@ -20,6 +20,7 @@ import pytest
 
 import semiring.cpu.compiler.jit as jit
 from formats import gpu
+from semiring.cpu.compiler.references import interrupted
 from semiring.cpu.kernels import compiled
 from semiring.kernels.machine_code import CUDA, Store
 
@@ -176,8 +177,25 @@ def test_what_the_target_for_kernels_lacks_is_compiled_with_everything(
     assert tried == everything
 
 
+@pytest.mark.quick
+def test_kernels_compiled_with_everything_leave_others_their_operations(store: Store) -> None:
+    """Numba before 0.67 would look for an operation where the last kernel with it was compiled."""
+
+    def listed(x):
+        return -1 if interrupted() else len([x, x])
+
+    def plain(x):
+        return -1 if interrupted() else x + 1
+
+    def other(x):
+        return -1 if interrupted() else x + 2
+
+    assert [compiled(function)(5) for function in (plain, listed, other)] == [6, 2, 7]
+
+
 CALLS_NUMBA = """
 import math, sys
+from semiring.cpu.compiler.references import interrupted
 from semiring.cpu.kernels import compiled
 print(compiled(lambda x: math.gamma(x))(5.0), "numba" in sys.modules)
 """

@@ -6,7 +6,6 @@ Whoever calls them sees to it that so many elements can be read. `prefetched` ha
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
 from typing import Any
 
 from .compiler.references import Helper, operation, tools
@@ -160,7 +159,7 @@ class Across(Helper):
 
     by_types = True
 
-    @cached_property
+    @property
     def numbas(self) -> Any:
         from .compiler.compiler import across
 

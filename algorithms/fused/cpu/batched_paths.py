@@ -206,7 +206,8 @@ def searching(semiring: Semiring, dtype: np.dtype, stepped: bool) -> Any:
             state = (indptr, indices, values, passed, hub), d, near, far, counts[0]
             _, _, top, _ = loop(state, target, limit, delta, first, zero, 1, near[0].size)
             tops[rows[k]] = top
-            counts[1] += counts[0]
+            for i in range(counts.shape[1]):
+                counts[1, i] += counts[0, i]
             if counts[0, 0] < 0:
                 break
 

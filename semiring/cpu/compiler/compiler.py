@@ -185,7 +185,8 @@ FOLDED: Any = (
 jit_registry[Kernels] = lambda **options: Written
 
 _lowered_already: WeakKeyDictionary[FunctionType, dict[Any, Any]] = WeakKeyDictionary()
-_for_numba: WeakKeyDictionary[FunctionType, Any] = WeakKeyDictionary()
+_for_numba: tuple[WeakKeyDictionary[Any, Any], WeakKeyDictionary[Any, Any]] = WeakKeyDictionary(), WeakKeyDictionary()
+"""Helpers and functions for Numba: for our target, and for all that Numba knows."""
 _first_of_its_kind: dict[Any, alike.Known] = {}
 _entries: dict[Any, tuple[str, str, str]] = {}
 _being_lowered: list[alike.Known] = []
@@ -232,14 +233,16 @@ def with_helpers(function: FunctionType) -> FunctionType:
 
 
 def for_numba(value: Any) -> Any:
-    """What a compiled function refers to, as Numba knows it: plain functions are compiled, too."""
-    if isinstance(value, Helper):
-        return value.numbas
-    if not isinstance(value, FunctionType):
+    """What a compiled function refers to, as Numba knows it: plain functions are compiled, too.
+
+    Each target has its own: before 0.67 Numba looks an operation up by its types alone, and finds the other target's.
+    """
+    if not isinstance(value, Helper | FunctionType):
         return value
-    if value not in _for_numba:
-        _for_numba[value] = _called(value)
-    return _for_numba[value]
+    known = _for_numba[_way.get().everything]
+    if value not in known:
+        known[value] = value.numbas if isinstance(value, Helper) else _called(value)
+    return known[value]
 
 
 def _called(function: FunctionType) -> Any:

@@ -12,7 +12,7 @@ import hashlib
 import platform
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -52,7 +52,7 @@ class Kernel(Helper):
             look()
         return result
 
-    @cached_property
+    @property
     def numbas(self) -> Any:
         from .compiler import for_numba
 
@@ -73,7 +73,7 @@ class Kernel(Helper):
 class Choice(Helper):
     """A function that is chosen by the types of the arguments: (types) -> function."""
 
-    @cached_property
+    @property
     def numbas(self) -> Any:
         from .compiler import chosen
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
 from types import FunctionType
 from typing import Any
 
@@ -51,7 +50,7 @@ class Helper(Opaque):
         self.parts = parts
         self.__name__, self.__doc__ = parts[0].__name__, parts[0].__doc__
 
-    @cached_property
+    @property
     def numbas(self) -> Any:
         """The same for Numba, which is imported here."""
         raise NotImplementedError
@@ -66,7 +65,7 @@ class Helper(Opaque):
 class Operation(Helper):
     """Instructions of LLVM's: a function (typing context, types) -> (signature, what emits them)."""
 
-    @cached_property
+    @property
     def numbas(self) -> Any:
         from numba.extending import intrinsic
 
