@@ -7,10 +7,13 @@ sources are still those, and nothing failed: exit 0, else 1.
 
 from __future__ import annotations
 
+import ast
+import io
 import json
 import os
 import subprocess
 import sys
+import tokenize
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -24,13 +27,31 @@ HANGS = 150
 """Seconds after which a test fails, where there is pytest-timeout."""
 
 
+def code(path: Path) -> bytes:
+    """The text of a file that runs: without the lines that are blank, comments or docstrings.
+
+    A comment behind code on its line counts as code.
+    """
+    text = path.read_text(encoding="utf-8")
+    lines = dict(enumerate(text.splitlines(), 1))
+    if path.suffix == ".py":
+        constants = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Expr))
+        strings = [node for node in constants if isinstance(getattr(node.value, "value", None), str)]
+        said = {line for node in strings for line in range(node.lineno, node.end_lineno + 1)}
+        tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+        said |= {token.start[0] for token in tokens if token.type == tokenize.COMMENT and token.line.lstrip()[0] == "#"}
+    else:
+        said = {number for number, line in lines.items() if line.lstrip().startswith("//")}
+    return "\n".join(line for number, line in lines.items() if number not in said and line.strip()).encode()
+
+
 def sources(root: Path = ROOT) -> dict[str, str]:
-    """SHA-256 of each file that CUDA text is made from, by its path below `root`, in the paths' order."""
+    """SHA-256 of the code of each file that CUDA text is made from, by its path below `root`, in the paths' order."""
     folders = ("semiring/cuda", "algorithms/fused/cuda", "algorithms/elimination/cuda")
     written = (path for folder in folders for ending in ("cu", "py") for path in root.glob(f"{folder}/*.{ending}"))
     texts = (root / f"semiring/algebra/{name}.py" for name in ("codegen", "ops", "translation"))
     paths = [*written, *texts]
-    return dict(sorted((path.relative_to(root).as_posix(), sha256(path.read_bytes()).hexdigest()) for path in paths))
+    return dict(sorted((path.relative_to(root).as_posix(), sha256(code(path)).hexdigest()) for path in paths))
 
 
 def combined(files: Mapping[str, str]) -> str:
@@ -133,9 +154,9 @@ def main(arguments: Sequence[str]) -> int:
         subprocess.run(command(*arguments[1:]), cwd=ROOT, check=False)
     elif arguments != ["--check"]:
         sys.exit("usage: python -m tests.gpu_record --check | --run [arguments of pytest]")
-    code, line = check()
+    status, line = check()
     print(line)
-    return code
+    return status
 
 
 if __name__ == "__main__":

@@ -57,6 +57,18 @@ def test_a_record_of_the_sources_as_they_are(root: Path) -> None:
     assert "\n" not in line
 
 
+def test_only_code_counts_not_what_is_said_of_it(tmp_path: Path) -> None:
+    kernel, module = tmp_path / "kernel.cu", tmp_path / "module.py"
+    kernel.write_text("// Adds.\nint add() {\n    // one\n    return 1; // 2\n}\n")
+    assert gpu_record.code(kernel) == b"int add() {\n    return 1; // 2\n}"
+    text = """
+        #define NVRTC  // kept, it is text
+    """
+    module.write_text(f'"""A module."""\n\n# A text.\nTEXT = """{text}"""\n"""Said of it."""\nNAME = "a"  # b\n')
+    left = gpu_record.code(module).decode()
+    assert left == 'TEXT = """\n        #define NVRTC  // kept, it is text\n    """\nNAME = "a"  # b'
+
+
 def test_what_failed_is_named(root: Path) -> None:
     written(root, "tests/test_laws.py::test_one", "tests/test_laws.py::test_two")
     code, line = gpu_record.check(root)
