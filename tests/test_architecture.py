@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -244,6 +245,69 @@ def test_every_folder_of_code_is_installed() -> None:
     for package in LAYERS[:3]:
         for folder in {file.parent for ending in ("py", "cu", "gr") for file in (ROOT / package).rglob(f"*.{ending}")}:
             assert (folder / "__init__.py").exists(), folder
+
+
+# --- the table of engines ---------------------------------------------------------------------------------------------
+
+WING = ROOT / "algorithms" / "fused"
+
+
+def engines() -> list[list[str]]:
+    """The lines of the architecture's table of engines: engine, modules, policies, who chooses."""
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8").partition("| engine | modules |")[2]
+    lines = text.partition("\n\n")[0].splitlines()[2:]
+    return [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines]
+
+
+def modules_told(cell: str) -> list[str]:
+    """The modules that a cell names, as folder/name; those of CUDA have their ending."""
+    parts = (part.partition(": ") for part in cell.split("; "))
+    return [f"{folder}/{name}" for folder, _, names in parts for name in names.split(", ")]
+
+
+def defines(place: str) -> bool:
+    """True if the file of "folder/file:name" has a function, class, method, constant or kernel of that name."""
+    path, _, name = place.partition(":")
+    file = WING / path if (WING / path).exists() else ROOT / path
+    if not name or not file.is_file():
+        return file.exists() and not name
+    if file.suffix == ".cu":
+        return re.search(rf"[\w)>]\s+\*?{name}\s*[({{]", file.read_text(encoding="utf-8")) is not None
+    body: list[ast.stmt] = parsed(file).body
+    for word in name.split("."):
+        found = [node for node in body if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == word]
+        if not found:
+            return False
+        body = found[0].body
+    return True
+
+
+def test_the_table_of_engines_has_every_module_once() -> None:
+    told = [name for _, modules, *_ in engines() for name in modules_told(modules)]
+    there = {
+        f"{path.parent.name}/{path.name.removesuffix('.py')}"
+        for folder in ("cpu", "cuda", "parts")
+        for path in (WING / folder).glob("*.*")
+        if path.suffix in (".py", ".cu") and path.stem != "__init__"
+    }
+    assert {"new": there - {*told}, "gone": {*told} - there} == {"new": set(), "gone": set()}
+    assert len(told) == len(there)
+
+
+def test_policies_and_who_chooses_are_where_the_table_of_engines_says() -> None:
+    places = [place for *_, policies, choosers in engines() for place in re.findall(r"`([^`]+)`", policies + choosers)]
+    assert len(places) > 30
+    assert [place for place in places if not defines(place)] == []
+
+
+def test_what_is_not_there_is_found() -> None:
+    assert defines("cpu/relaxation.py:plain")
+    assert defines("cuda/wide.cu:Relax")
+    assert defines("algorithms/csgraph/")
+    assert not defines("cpu/relaxation.py:planned")
+    assert not defines("cuda/wide.cu:Mark")
+    assert not defines("cpu/gone.py")
+    assert modules_told("cpu: a, b; cuda: c.cu") == ["cpu/a", "cpu/b", "cuda/c.cu"]
 
 
 SHORTEST = 40

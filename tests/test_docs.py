@@ -20,7 +20,7 @@ PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 FOLDERS = ("formats", "semiring", "algorithms", "bench", "tests", "docs")
 PASSIVE = 0.12
 """Of a page's sentences, at most, begin in the passive: "The matrix is converted"."""
-MOST_LINES, MOST_WORDS = 150, 17
+MOST_LINES, MOST_WORDS = 190, 17
 FEWEST_FILES = 5
 """That use a word which everybody has to learn."""
 
