@@ -141,6 +141,8 @@ TABLES: dict[Path, dict[str, Callable[[], str]]] = {
         "peers on a GPU": rows.peers_on_a_gpu,
         "whole algorithms on a GPU": rows.whole_algorithms_on_a_gpu,
     },
+    DOCS / "scaling.md": {"two GPUs": rows.two_gpus},
+    MEASURED / "matrices-in-parts.md": {"two processes": rows.two_processes},
     MEASURED / "speed-beside-other-libraries.md": {
         "centralities": rows.centralities,
         "centralities on a GPU": lambda: rows.centralities(rows.GPU),

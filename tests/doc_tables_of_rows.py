@@ -447,6 +447,62 @@ def whole_algorithms_on_a_gpu() -> str:
     return with_source(lines, rows)
 
 
+PARTS_GRAPHS = {
+    "rmat26": "R-MAT 26, 1,060 M entries",
+    "rmat24": "R-MAT 24",
+    "rmat, both ways 24": "R-MAT 24, both ways",
+    "rmat22": "R-MAT 22",
+    "grid 2048x2048": "a grid of 2048²",
+    "USA-road-d.NY.gr.gz": "New York's roads",
+}
+PARTS_TASKS = {
+    "sssp": "`sssp`",
+    "tree": "its tree, too",
+    "bfs": "`bfs`",
+    "bfs, parents": "`bfs` with parents",
+    "components": "weak components",
+    "forest": "`boruvka`",
+    "64 sources": "`sssp`, 64 sources",
+    "128 sources": "`sssp`, 128 sources",
+}
+ON_TWO_GPUS = {
+    "sssp": ("rmat26", "rmat24", "rmat22"),
+    "bfs": ("rmat26", "rmat24"),
+    "bfs, parents": ("rmat26", "rmat24"),
+    "components": ("rmat26", "rmat24"),
+    "forest": ("rmat, both ways 24",),
+    "64 sources": ("rmat22", "grid 2048x2048", "USA-road-d.NY.gr.gz"),
+    "128 sources": ("rmat22", "grid 2048x2048", "USA-road-d.NY.gr.gz"),
+}
+"""The lines of the table: graphs by task."""
+
+
+def two_gpus() -> str:
+    """Milliseconds of one GPU and of two, and their ratio."""
+    rows = rows_of("parts", GPU, PARTS_GRAPHS)
+    found = {(row["graph"], row["task"], row["contender"]): row["ms"] for row in rows}
+    lines = [["milliseconds", "on", "one GPU", "two", "ratio"]]
+    for task, graphs in ON_TWO_GPUS.items():
+        for graph in graphs:
+            one, two = (found[graph, task, contender] for contender in ("one GPU", "2 GPUs"))
+            lines.append([PARTS_TASKS[task], PARTS_GRAPHS[graph], figure(one), figure(two), f"{two / one:.2f}"])
+    return with_source(lines, rows)
+
+
+def two_processes() -> str:
+    """Milliseconds of one process with two threads, of two processes, and of these on strips."""
+    graphs, ways = {"rmat16": "R-MAT 16", "USA-road-d.NY.gr.gz": "New York"}, ("whole", "2 processes")
+    rows = rows_of("parts", EPYC, graphs)
+    found = {(row["graph"], row["task"], row["contender"]): figure(row["ms"]) for row in rows}
+    heads = (f"{label}: {way}" for label in graphs.values() for way in ("one, two threads", "two", "two, on strips"))
+    lines = [["milliseconds", *heads]]
+    for task, name in PARTS_TASKS.items():
+        cells = [found.get((graph, task, way)) for graph in graphs for way in (*ways, "2 processes, strips")]
+        if None not in cells:
+            lines.append([name, *cells])
+    return with_source(lines, rows)
+
+
 class Paper(NamedTuple):
     """A graph of an experiment, the contenders that are the paper's way and the fused one, and the table's words."""
 
