@@ -148,10 +148,21 @@ def test_the_architecture_is_short() -> None:
     assert len(ARCHITECTURE.read_text(encoding="utf-8").splitlines()) <= MOST_LINES
 
 
-def test_few_words_are_to_be_learned_and_many_files_use_each() -> None:
+def words_of_the_architecture() -> list[str]:
+    """The words that the architecture's table explains."""
     text = ARCHITECTURE.read_text(encoding="utf-8").partition("## Words\n")[2]
     rows = re.findall(r"^\| ([^|]+) \|", text, flags=re.MULTILINE)[1:]
-    words = [word.strip(" `") for row in rows for word in row.split(",")]
+    return [word.strip(" `") for row in rows for word in row.split(",")]
+
+
+def test_no_word_has_two_meanings() -> None:
+    """Each is explained once; three stand in both tables, where they mean the same."""
+    both = [*glossary(), *words_of_the_architecture()]
+    assert {word for word, times in Counter(both).items() if times > 1} == {"place", "definition", "fused"}
+
+
+def test_few_words_are_to_be_learned_and_many_files_use_each() -> None:
+    words = words_of_the_architecture()
     code = [path.read_text(encoding="utf-8") for folder in FOLDERS[:4] for path in (ROOT / folder).rglob("*.py")]
     assert 10 < len(words) <= MOST_WORDS
     assert [word for word in words if sum(word in file for file in code) < FEWEST_FILES] == []
