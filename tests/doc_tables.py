@@ -136,13 +136,12 @@ TABLES: dict[Path, dict[str, Callable[[], str]]] = {
     DOCS / "performance.md": {
         "peers on a CPU": rows.peers_on_a_cpu,
         "centralities in short": rows.centralities_in_short,
-        "csgraph in short": lambda: rows.of_csgraph(("NY", "dense512")),
+        "csgraph in short": lambda: rows.of_csgraph(("NY", "dense512"), rows.CSGRAPH_IN_SHORT),
         "factor in short": rows.factors_in_short,
         "peers on a GPU": rows.peers_on_a_gpu,
         "whole algorithms on a GPU": rows.whole_algorithms_on_a_gpu,
     },
     DOCS / "scaling.md": {"two GPUs": rows.two_gpus},
-    MEASURED / "matrices-in-parts.md": {"two processes": rows.two_processes},
     MEASURED / "speed-beside-other-libraries.md": {
         "centralities": rows.centralities,
         "centralities on a GPU": lambda: rows.centralities(rows.GPU),

@@ -79,16 +79,10 @@ BEYOND = {
     "rmat26": "R-MAT 26",
     "rmat27": "R-MAT 27",
 }
-CENTRALITIES_IN_SHORT = (
-    "clustering",
-    "core_number",
-    "closeness, weighted",
-    "betweenness",
-    "betweenness, weighted",
-    "diameter",
-    "simple paths",
-    "all_pairs",
-)
+CENTRALITIES_IN_SHORT = {"clustering", "core_number", "betweenness", "diameter", "simple paths", "all_pairs"}
+CENTRALITIES_IN_SHORT |= {"closeness, weighted", "betweenness, weighted"}
+CSGRAPH_IN_SHORT = {"dijkstra", "dijkstra, 10 sources", "weak components", "strong components", "floyd_warshall"}
+CSGRAPH_IN_SHORT |= {"minimum_spanning_tree", "breadth_first_order, 10 in turn"}
 """Tasks that the page for readers shows."""
 STOPPED = {f"stopped after {limit:g} s": f"> {limit * 1e3:,.0f}" for limit, _ in LIMITS.values()}
 FACTORED, FACTORED_AGAIN = ("order", "pattern and numbers"), ("numbers",)
@@ -401,11 +395,14 @@ def of_networkx() -> str:
     return with_source(lines, used)
 
 
-def of_csgraph(graphs: tuple[str, ...] | None = None) -> str:
+def of_csgraph(graphs: tuple[str, ...] | None = None, tasks: set[str] | None = None) -> str:
     """Milliseconds of SciPy's functions, ours and its own; of CuPy's matrices with those of SciPy's beside them."""
     found: dict[tuple[str, str], dict[str, float]] = {}
     on_gpu: dict[tuple[str, str], dict[str, float]] = {}
-    runs = [rows_of("csgraph", machine, graphs) for machine in (EPYC, GPU)]
+    runs = [
+        [row for row in rows_of("csgraph", machine, graphs) if tasks is None or row["task"] in tasks]
+        for machine in (EPYC, GPU)
+    ]
     for rows, times in zip(runs, (found, on_gpu), strict=True):
         for row in rows:
             times.setdefault((row["graph"], row["task"]), {})[row["contender"]] = row["low_ms"]
@@ -457,7 +454,6 @@ PARTS_GRAPHS = {
 }
 PARTS_TASKS = {
     "sssp": "`sssp`",
-    "tree": "its tree, too",
     "bfs": "`bfs`",
     "bfs, parents": "`bfs` with parents",
     "components": "weak components",
@@ -486,20 +482,6 @@ def two_gpus() -> str:
         for graph in graphs:
             one, two = (found[graph, task, contender] for contender in ("one GPU", "2 GPUs"))
             lines.append([PARTS_TASKS[task], PARTS_GRAPHS[graph], figure(one), figure(two), f"{two / one:.2f}"])
-    return with_source(lines, rows)
-
-
-def two_processes() -> str:
-    """Milliseconds of one process with two threads, of two processes, and of these on strips."""
-    graphs, ways = {"rmat16": "R-MAT 16", "USA-road-d.NY.gr.gz": "New York"}, ("whole", "2 processes")
-    rows = rows_of("parts", EPYC, graphs)
-    found = {(row["graph"], row["task"], row["contender"]): figure(row["ms"]) for row in rows}
-    heads = (f"{label}: {way}" for label in graphs.values() for way in ("one, two threads", "two", "two, on strips"))
-    lines = [["milliseconds", *heads]]
-    for task, name in PARTS_TASKS.items():
-        cells = [found.get((graph, task, way)) for graph in graphs for way in (*ways, "2 processes, strips")]
-        if None not in cells:
-            lines.append([name, *cells])
     return with_source(lines, rows)
 
 
