@@ -94,7 +94,7 @@ SHARED: dict[Any, str] = {
 
 
 def anchor(title: str) -> str:
-    """Where a heading is on its page."""
+    """The anchor of a heading on its page."""
     return title.lower().replace(" ", "-")
 
 
@@ -124,7 +124,7 @@ def option(hint: Any, name: str, default: Any) -> list[str]:
 
 
 VALUES = {str: "NAME", int: "N", float: "X", Path: "FILE"}
-"""What stands for a value of a type."""
+"""The words that stand for a value, by its type."""
 
 
 MEASURED = DOCS / "measurements"

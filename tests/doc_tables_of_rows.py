@@ -42,7 +42,7 @@ SUMMARY = [
 ]
 """The lines of README: experiment, machine with the CPU's rows, task, graph, label. Each has a row on the H100, too."""
 STATISTIC = {"csgraph": "low_ms", "peers": "ms"}
-"""Which time of a row the tables of an experiment show: a quartile or the median."""
+"""The time of a row that the tables of an experiment show: the lower quartile or the median."""
 PROCESSORS = {CPU: "an Intel Xeon at 2.8 GHz", EPYC: "an AMD EPYC"}
 PEER = "cuSPARSE plus-times"
 ON_CPU = ("CSR", "COO", "ELL", "SELL", "SegmentedCOO", "CSB", "CompressedCSR")
@@ -231,7 +231,7 @@ def peers_on_a_gpu() -> str:
 
 
 def peers(place: str) -> tuple[dict[tuple[str, str], dict[str, dict[str, Any]]], list[str]]:
-    """({(task, graph): {library: row}}, the libraries in their order) of what was timed."""
+    """Returns ({(task, graph): {library: row}}, the libraries in their order), for rows that have times."""
     found: dict[tuple[str, str], dict[str, dict[str, Any]]] = {}
     for row in rows_of("peers", place):
         found.setdefault((row["task"], row["graph"]), {})[row["contender"]] = row

@@ -1,4 +1,4 @@
-"""Who imports whom: formats <- semiring <- algorithms <- bench, and nothing heavy before it is needed."""
+"""Packages import in one direction, formats <- semiring <- algorithms <- bench; nothing heavy comes before its use."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ KERNELS = {f"semiring/cpu/compiler/{name}.py" for name in ("compiler", "entry", 
 """The modules that compile, and are themselves imported when something is compiled."""
 
 KEEPING = {"keep", "keeps", "known"}
-"""What a matrix does with facts, which are no strings."""
+"""The methods by which a matrix handles facts, which are no strings."""
 
 
 @functools.cache
@@ -185,7 +185,7 @@ def test_the_check_sees_an_import(tmp_path):
 
 
 def fresh(code: str, **environment: str) -> str:
-    """What a new interpreter prints."""
+    """The output of a new interpreter that runs the code."""
     where = {**os.environ, **environment}
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, env=where, capture_output=True, text=True, check=False
@@ -226,7 +226,7 @@ def test_numba_is_not_imported_where_machine_code_is_kept(tmp_path: Path) -> Non
 
 @pytest.mark.long
 def test_importing_everything_takes_less_than_half_a_second(tmp_path: Path):
-    """Of processor time, NumPy's import included; on a slow machine, no more than five times that import beside it.
+    """The limit is on processor time, with NumPy's import; on a slow machine, five times that import beside it.
 
     The first of the runs compiles all modules, and the others find them compiled, whatever Python is told elsewhere.
     """
@@ -335,7 +335,7 @@ MOST_LINES, MOST_PARAMETERS = 80, 8
 
 
 def test_functions_are_short_and_take_few_parameters():
-    """But for docstrings; parameters that a call names do not count, nor do the options of a command."""
+    """Docstrings do not count, nor do parameters that a call names, nor the options of a command."""
     for path in sources():
         for node in ast.walk(parsed(path)):
             if isinstance(node, ast.FunctionDef):

@@ -24,7 +24,7 @@ PAGES = [
     README,
     *(pytest.param(DOCS / f"{name}.md", marks=pytest.mark.long) for name in ("formats", "algorithms", "gpu")),
 ]
-"""Whose programs run, each page's by themselves."""
+"""The pages whose programs a test runs, those of each page by themselves."""
 MOST_LINES, MOST_CHARACTERS = 150, 9_000
 
 
@@ -45,13 +45,13 @@ def programs(text: str) -> list[str]:
 
 
 def outputs(text: str) -> list[str]:
-    """What a page says that the program before prints."""
+    """The text that a program prints, as the page says behind it."""
     return re.findall(r"^```$\n\n(?:It prints\n\n)?```\n(?!>>>)(.*?)^```$", text, flags=re.DOTALL | re.MULTILINE)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_every_program_runs_in_order_in_one_interpreter(page: Path, tmp_path: Path) -> None:
-    """In an empty folder; what is for a GPU, where there is none, ends in the sentence that says so."""
+    """Programs run in an empty folder. Without a GPU, one for a GPU ends in the error that says so."""
     told, blocks = "import matplotlib; matplotlib.use('Agg')\n", programs(page.read_text())
     for program in blocks:
         told += f"print('---')\n{program if not needs_gpu(program) else without_gpu(program)}"
