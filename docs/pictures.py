@@ -22,13 +22,13 @@ DOCS = Path(__file__).parent
 FOLDER = DOCS / "pictures"
 INK, ACCENT, PALE = "#334155", "#c2255c", "#94a3b8"
 SIZE = 5.4, 2.9
-"""Width and height of a picture in inches."""
+"""Inches."""
 
 Names = dict[str, Any]
 
 
 def results(page: str) -> Names:
-    """The names that a page's programs leave behind."""
+    """What a page's programs leave behind."""
     names: Names = {}
     if not page:
         return names
@@ -39,7 +39,7 @@ def results(page: str) -> Names:
 
 
 def streets(axes: Axes, names: Names, key: str, widths: Callable[[float], float], way: Iterable[int]) -> None:
-    """Draw the town with streets as wide as an attribute says, and a way through it."""
+    """The town with streets as wide as an attribute says, and a way through it."""
     town = names["town"]
     places = {v: (v % 16, -(v // 16)) for v in town}
     wide = [widths(street[key]) for _, _, street in town.edges(data=True)]
@@ -67,7 +67,7 @@ def stations(axes: Axes, names: Names) -> None:
 
 
 def members(axes: Axes, names: Names, sizes: Any, colours: Any = ACCENT, **options: Any) -> None:
-    """Draw the karate club, always in the same layout."""
+    """The karate club, always in the same places."""
     club = names["club"]
     places = nx.kamada_kawai_layout(club)
     nx.draw_networkx_edges(club, places, ax=axes, edge_color=PALE, width=0.7)
@@ -168,7 +168,7 @@ def critical(axes: Axes, names: Names) -> None:
 
 
 def semirings(axes: Axes, names: Names) -> None:
-    """Draw what ⊗ and ⊕ do where two edges arrive at a vertex."""
+    """What ⊗ and ⊕ do, where two edges arrive at a vertex."""
     spots = {"x": (0, 1), "y": (0, -1), "z": (3, 0)}
     for name, (column, row) in spots.items():
         axes.plot(column, row, "o", markersize=34, color="white", markeredgecolor=INK)
@@ -185,7 +185,7 @@ def semirings(axes: Axes, names: Names) -> None:
 
 
 def route(axes: Axes, names: Names) -> None:
-    """Draw the roads about a route, short ones pulled together, for the file has no coordinates."""
+    """The roads about a route, short ones pulled together, for the file has no coordinates."""
     A, d = names["A"], names["d"]
     way = names["path"](names["parent"], 7)
     near = set(np.flatnonzero(d <= 5000).tolist())
@@ -200,7 +200,7 @@ def route(axes: Axes, names: Names) -> None:
 
 
 def levels(axes: Axes, names: Names) -> None:
-    """Draw how many crossings lie so many roads away."""
+    """How many crossings lie so many roads away."""
     counts = np.bincount(names["bfs"](names["A"], 0))
     axes.bar(range(counts.size), counts, color=PALE)
     axes.bar(counts.argmax(), counts.max(), color=ACCENT)
@@ -210,7 +210,7 @@ def levels(axes: Axes, names: Names) -> None:
 
 
 def likely(axes: Axes, names: Names) -> None:
-    """Draw how likely the best ways are, beside the lengths of the shortest."""
+    """How likely the best ways are, beside the lengths of the shortest."""
     chance = names["sssp"](names["P"], 0, names["likely"])
     axes.plot(names["d"] / 1000, chance, ".", markersize=2, color=ACCENT)
     for km in (0, 20, 40, 60):
@@ -227,7 +227,7 @@ DRAWN = {
     "tutorial": (route, levels, likely),
     "": (semirings,),
 }
-"""The pictures that are drawn from each page, and from none."""
+"""What is drawn from each page, and what from none."""
 
 
 def draw(folder: Path = FOLDER) -> None:
