@@ -18,13 +18,13 @@ from formats import CSR, from_edges
 
 ROWS, COLUMNS = 240, 480
 STEEPNESS = 500.0
-"""What climbing or descending from the lowest to the highest place costs, as a number of level steps."""
+"""The cost of climbing from the lowest to the highest place, or back, as a number of level steps."""
 SOURCE, TARGET = (200, 30), (40, 450)
 PICTURE = Path(__file__).parent / "map.png"
 
 
 def hills(seed: int = 3) -> np.ndarray:
-    """(ROWS, COLUMNS) heights between 0 and 1: noise at three scales."""
+    """Returns (ROWS, COLUMNS) heights between 0 and 1: noise at three scales."""
     noise = np.random.default_rng(seed).standard_normal((ROWS, COLUMNS))
     height = sum(scale * gaussian_filter(noise, scale) for scale in (6, 14, 30))
     return (height - height.min()) / np.ptp(height)

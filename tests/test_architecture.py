@@ -1,10 +1,11 @@
-"""Who imports whom: formats <- semiring <- algorithms <- bench, and nothing heavy before it is needed."""
+"""Packages import in one direction, formats <- semiring <- algorithms <- bench; nothing heavy comes before its use."""
 
 from __future__ import annotations
 
 import ast
 import functools
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -23,7 +24,7 @@ KERNELS = {f"semiring/cpu/compiler/{name}.py" for name in ("compiler", "entry", 
 """The modules that compile, and are themselves imported when something is compiled."""
 
 KEEPING = {"keep", "keeps", "known"}
-"""What a matrix does with facts, which are no strings."""
+"""The methods by which a matrix handles facts, which are no strings."""
 
 
 @functools.cache
@@ -184,7 +185,7 @@ def test_the_check_sees_an_import(tmp_path):
 
 
 def fresh(code: str, **environment: str) -> str:
-    """What a new interpreter prints."""
+    """The output of a new interpreter that runs the code."""
     where = {**os.environ, **environment}
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, env=where, capture_output=True, text=True, check=False
@@ -225,7 +226,7 @@ def test_numba_is_not_imported_where_machine_code_is_kept(tmp_path: Path) -> Non
 
 @pytest.mark.long
 def test_importing_everything_takes_less_than_half_a_second(tmp_path: Path):
-    """Of processor time, NumPy's import included; on a slow machine, no more than five times that import beside it.
+    """The limit is on processor time, with NumPy's import; on a slow machine, five times that import beside it.
 
     The first of the runs compiles all modules, and the others find them compiled, whatever Python is told elsewhere.
     """
@@ -244,6 +245,69 @@ def test_every_folder_of_code_is_installed() -> None:
     for package in LAYERS[:3]:
         for folder in {file.parent for ending in ("py", "cu", "gr") for file in (ROOT / package).rglob(f"*.{ending}")}:
             assert (folder / "__init__.py").exists(), folder
+
+
+# --- the table of engines ---------------------------------------------------------------------------------------------
+
+WING = ROOT / "algorithms" / "fused"
+
+
+def engines() -> list[list[str]]:
+    """The lines of the architecture's table of engines: engine, modules, policies, who chooses."""
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8").partition("| engine | modules |")[2]
+    lines = text.partition("\n\n")[0].splitlines()[2:]
+    return [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines]
+
+
+def modules_told(cell: str) -> list[str]:
+    """The modules that a cell names, as folder/name; those of CUDA have their ending."""
+    parts = (part.partition(": ") for part in cell.split("; "))
+    return [f"{folder}/{name}" for folder, _, names in parts for name in names.split(", ")]
+
+
+def defines(place: str) -> bool:
+    """True if the file of "folder/file:name" has a function, class, method, constant or kernel of that name."""
+    path, _, name = place.partition(":")
+    file = WING / path if (WING / path).exists() else ROOT / path
+    if not name or not file.is_file():
+        return file.exists() and not name
+    if file.suffix == ".cu":
+        return re.search(rf"[\w)>]\s+\*?{name}\s*[({{]", file.read_text(encoding="utf-8")) is not None
+    body: list[ast.stmt] = parsed(file).body
+    for word in name.split("."):
+        found = [node for node in body if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == word]
+        if not found:
+            return False
+        body = found[0].body
+    return True
+
+
+def test_the_table_of_engines_has_every_module_once() -> None:
+    told = [name for _, modules, *_ in engines() for name in modules_told(modules)]
+    there = {
+        f"{path.parent.name}/{path.name.removesuffix('.py')}"
+        for folder in ("cpu", "cuda", "parts")
+        for path in (WING / folder).glob("*.*")
+        if path.suffix in (".py", ".cu") and path.stem != "__init__"
+    }
+    assert {"new": there - {*told}, "gone": {*told} - there} == {"new": set(), "gone": set()}
+    assert len(told) == len(there)
+
+
+def test_policies_and_who_chooses_are_where_the_table_of_engines_says() -> None:
+    places = [place for *_, policies, choosers in engines() for place in re.findall(r"`([^`]+)`", policies + choosers)]
+    assert len(places) > 30
+    assert [place for place in places if not defines(place)] == []
+
+
+def test_what_is_not_there_is_found() -> None:
+    assert defines("cpu/relaxation.py:plain")
+    assert defines("cuda/wide.cu:Relax")
+    assert defines("algorithms/csgraph/")
+    assert not defines("cpu/relaxation.py:planned")
+    assert not defines("cuda/wide.cu:Mark")
+    assert not defines("cpu/gone.py")
+    assert modules_told("cpu: a, b; cuda: c.cu") == ["cpu/a", "cpu/b", "cuda/c.cu"]
 
 
 SHORTEST = 40
@@ -271,7 +335,7 @@ MOST_LINES, MOST_PARAMETERS = 80, 8
 
 
 def test_functions_are_short_and_take_few_parameters():
-    """But for docstrings; parameters that a call names do not count, nor do the options of a command."""
+    """Docstrings do not count, nor do parameters that a call names, nor the options of a command."""
     for path in sources():
         for node in ast.walk(parsed(path)):
             if isinstance(node, ast.FunctionDef):

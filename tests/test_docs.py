@@ -13,16 +13,16 @@ pytestmark = pytest.mark.quick
 ROOT = Path(__file__).parent.parent
 ARCHITECTURE = ROOT / "docs" / "architecture.md"
 LONGEST = 30
-"""Words of a sentence."""
+"""The most words of a sentence."""
 LONGEST_IN_GUIDES = 25
 DOCS = ROOT / "docs"
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 FOLDERS = ("formats", "semiring", "algorithms", "bench", "tests", "docs")
 PASSIVE = 0.12
-"""Of a page's sentences, at most, begin in the passive: "The matrix is converted"."""
-MOST_LINES, MOST_WORDS = 150, 17
+"""The largest share of a page's sentences that may begin in the passive: "The matrix is converted"."""
+MOST_LINES, MOST_WORDS = 190, 17
 FEWEST_FILES = 5
-"""That use a word which everybody has to learn."""
+"""The fewest files that must use a word which everybody has to learn."""
 
 
 def code(text: str) -> str:
@@ -36,7 +36,7 @@ def prose(text: str) -> str:
 
 
 def sentences(text: str) -> list[str]:
-    """What stands between stops, in paragraphs and lists; each piece of code is a word."""
+    """The text between stops, in paragraphs and lists; each piece of code is a word."""
     text = re.sub(r"<!--.*?-->|!\[[^]]*\]\([^)]*\)", "", prose(text), flags=re.DOTALL)
     text = re.sub(r"`[^`]*`", "code", re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", text))
     blocks = re.split(r"\n\s*\n|\n(?=[-*#|] ?)|\n(?=\d\. )", text)
@@ -69,12 +69,12 @@ JARGON = """
 
 
 def passive(sentence: str) -> bool:
-    """Does the sentence begin in the passive, within its first words?"""
+    """True if the sentence begins in the passive, within its first words."""
     return re.match(rf"(?:\S+ ){{0,4}}{TO_BE} {PARTICIPLE}\b", sentence) is not None
 
 
 def uses(text: str, word: str) -> bool:
-    """Does the text have the word, or a form of it?"""
+    """True if the text has the word, or a form of it."""
     forms = rf"{word}(?:s|es|d|ed|ing|al)?|{word[:-1]}(?:ies|ing|al|ity|tic)|{word[:-2]}ices"
     return re.search(rf"\b(?:{forms})\b", text.lower()) is not None
 
@@ -88,7 +88,7 @@ def glossary() -> list[str]:
 
 
 def links(text: str) -> list[str]:
-    """Where a page's links and images lead within the repository."""
+    """The targets of a page's links and images within the repository."""
     targets = re.findall(r"\]\(([^)\s]+)\)", re.sub(r"`[^`\n]*`", "", prose(text)))
     return [target for target in targets if not re.match(r"[a-z]+:", target)]
 
@@ -116,7 +116,7 @@ def broken(page: Path) -> list[str]:
 
 
 def named_files(text: str) -> list[str]:
-    """What a page names in backticks as a file or folder of the repository."""
+    """The files and folders of the repository that a page names in backticks."""
     words = re.findall(r"`([^`\s]+)`", prose(text))
     folders = "|".join(FOLDERS)
     return [word for word in words if re.fullmatch(rf"(?:{folders})/[\w./-]*|[\w./-]+\.(?:py|cu|md|jsonl?|toml)", word)]
@@ -148,10 +148,21 @@ def test_the_architecture_is_short() -> None:
     assert len(ARCHITECTURE.read_text(encoding="utf-8").splitlines()) <= MOST_LINES
 
 
-def test_few_words_are_to_be_learned_and_many_files_use_each() -> None:
+def words_of_the_architecture() -> list[str]:
+    """The words that the architecture's table explains."""
     text = ARCHITECTURE.read_text(encoding="utf-8").partition("## Words\n")[2]
     rows = re.findall(r"^\| ([^|]+) \|", text, flags=re.MULTILINE)[1:]
-    words = [word.strip(" `") for row in rows for word in row.split(",")]
+    return [word.strip(" `") for row in rows for word in row.split(",")]
+
+
+def test_no_word_has_two_meanings() -> None:
+    """Each is explained once; three stand in both tables, where they mean the same."""
+    both = [*glossary(), *words_of_the_architecture()]
+    assert {word for word, times in Counter(both).items() if times > 1} == {"place", "definition", "fused"}
+
+
+def test_few_words_are_to_be_learned_and_many_files_use_each() -> None:
+    words = words_of_the_architecture()
     code = [path.read_text(encoding="utf-8") for folder in FOLDERS[:4] for path in (ROOT / folder).rglob("*.py")]
     assert 10 < len(words) <= MOST_WORDS
     assert [word for word in words if sum(word in file for file in code) < FEWEST_FILES] == []

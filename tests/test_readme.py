@@ -7,14 +7,13 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from statistics import median
 
 import pytest
 
-from bench.experiment import load
-from bench.measure import RESULTS
-
 from .conftest import Backend, writable
-from .doc_tables import DOCS, GPU, README, ROOT, TABLES, with_tables
+from .doc_tables import DOCS, README, ROOT, TABLES, with_tables
+from .doc_tables_of_rows import FIGURES, GPU, XEON, rows_of, summary
 
 pytestmark = pytest.mark.quick
 
@@ -25,7 +24,7 @@ PAGES = [
     README,
     *(pytest.param(DOCS / f"{name}.md", marks=pytest.mark.long) for name in ("formats", "algorithms", "gpu")),
 ]
-"""Whose programs run, each page's by themselves."""
+"""The pages whose programs a test runs, those of each page by themselves."""
 MOST_LINES, MOST_CHARACTERS = 150, 9_000
 
 
@@ -46,13 +45,13 @@ def programs(text: str) -> list[str]:
 
 
 def outputs(text: str) -> list[str]:
-    """What a page says that the program before prints."""
+    """The text that a program prints, as the page says behind it."""
     return re.findall(r"^```$\n\n(?:It prints\n\n)?```\n(?!>>>)(.*?)^```$", text, flags=re.DOTALL | re.MULTILINE)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_every_program_runs_in_order_in_one_interpreter(page: Path, tmp_path: Path) -> None:
-    """In an empty folder; what is for a GPU, where there is none, ends in the sentence that says so."""
+    """Programs run in an empty folder. Without a GPU, one for a GPU ends in the error that says so."""
     told, blocks = "import matplotlib; matplotlib.use('Agg')\n", programs(page.read_text())
     for program in blocks:
         told += f"print('---')\n{program if not needs_gpu(program) else without_gpu(program)}"
@@ -96,30 +95,22 @@ def test_the_readmes_picture_is_drawn_anew(tmp_path: Path) -> None:
     assert (tmp_path / "map.png").stat().st_size > 100_000
 
 
-FIGURES = {
-    "martin-fig6": ("lists, 11 x 2^20", "F_GPU", "da2cf, fused"),
-    "martin-fig7": ("matrix, 15 x 2^10", "F_GPU", "da2cf, fused"),
-    "afanasyev-fig4": ("R-MAT 24", "GPU, edges reordered", "GPU, CSR, fused"),
-    "afanasyev-fig9": ("R-MAT 24", "GPU, sweeps over reordered edges", "GPU, fused"),
-    "afanasyev-fig10": ("R-MAT 24", "GPU, CSR, definition", "GPU, CSR, fused"),
-    "kolganov-mst": ("R-MAT 24", "GPU, definition", "GPU, fused"),
-}
-"""Of each experiment in the table: the graph, the contender that is the paper's way, and the fused one."""
+def test_medians_of_figures_are_of_as_many_calls_as_their_page_says() -> None:
+    for name, paper in FIGURES.items():
+        rows = {row["contender"]: row for row in rows_of(name, GPU, (paper.graph,))}
+        repeats = {rows[contender]["repeats"] for contender in (paper.paper, paper.fused)}
+        assert repeats <= set(range(5, 12))
 
 
-def test_figures_of_experiments_are_those_of_their_rows() -> None:
-    table = (
-        (DOCS / "performance.md")
-        .read_text()
-        .partition("<!-- figures: begin -->")[2]
-        .partition("<!-- figures: end -->")[0]
-    )
-    lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in table.split("\n") if line.startswith("| `")]
-    found = {}
-    for name, (graph, papers, fused) in FIGURES.items():
-        rows = {row["contender"]: row for row in load(RESULTS / f"{name}-{GPU}.jsonl") if row["graph"] == graph}
-        figures = (rows[papers]["ms"], rows[fused]["ms"], rows[fused]["with_transfers_ms"])
-        assert {row["date"] for row in rows.values()} == {"2026-11-22"}
-        assert 5 <= min(rows[papers]["repeats"], rows[fused]["repeats"]) <= 11
-        found[f"`{name}`"] = [f"{ms:.3g}" for ms in figures]
-    assert {line[0]: line[3:] for line in lines} == found
+def test_the_choice_of_a_format_is_as_good_as_the_page_says() -> None:
+    runs = [[row for row in rows_of("choice", place) if "figure" not in row] for place in (XEON, GPU)]
+    assert 1.2 < max(row["regret"] for rows in runs for row in rows) <= 1.3
+    assert 6 < max(row["csr"] for rows in runs for row in rows) <= 6.5
+    assert max(median(row["regret"] for row in rows) for rows in runs) < 1.005
+
+
+def test_the_summary_has_every_cell() -> None:
+    """New York and R-MAT, each on the CPU and on a GPU."""
+    lines = [line.split("|")[1:-1] for line in summary().splitlines() if line.startswith("| ")][1:]
+    assert {graph.strip().split(" ")[0] for _, graph, *_ in lines} == {"New", "R-MAT"}
+    assert all(cell.strip() not in ("", "–") for line in lines for cell in line)
